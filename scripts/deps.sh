@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Installs what a build, a test run or a benchmark needs: Debian packages by name, only those
+# missing. V8 is unpacked into build/deps/node, because Debian's libnode cannot be installed beside
+# another Node.js. Usage: scripts/deps.sh [build|test|bench|fuzz]   (each includes the ones before)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+level="${1:-test}"
+
+packages=(g++ cmake ninja-build ccache mold pkg-config
+  librocksdb-dev libboost1.81-dev libsimdjson-dev libyaml-cpp-dev libcli11-dev
+  libfmt-dev libssl-dev libargon2-dev libhttp-parser-dev liburing-dev
+  libsnappy-dev zlib1g-dev libbz2-dev liblz4-dev libzstd-dev
+  libicu72 libuv1 libnghttp2-14 libc-ares2 libbrotli1)
+case "$level" in
+  build) ;;
+  test) packages+=(libgtest-dev libbenchmark-dev clang-format python3 curl openssl) ;;
+  bench) packages+=(libgtest-dev libbenchmark-dev python3 curl wrk nginx-light) ;;
+  fuzz) packages+=(libgtest-dev libbenchmark-dev clang-19 libclang-rt-19-dev) ;;
+  *) echo "deps.sh: expected build, test, bench or fuzz, got '$level'" >&2; exit 2 ;;
+esac
+
+run_as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+
+apt_updated=no
+apt_update_once() {
+  [ "$apt_updated" = yes ] && return
+  echo "deps: refreshing the package lists"
+  run_as_root apt-get update -qq
+  apt_updated=yes
+}
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' ||
+    missing+=("$package")
+done
+if [ "${#missing[@]}" -gt 0 ]; then
+  echo "deps: installing ${missing[*]}"
+  apt_update_once
+  run_as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+node_prefix=build/deps/node
+if [ ! -e "$node_prefix/unpacked" ]; then
+  echo "deps: unpacking V8 (Debian's libnode) into $node_prefix"
+  apt_update_once
+  rm -rf "$node_prefix"
+  mkdir -p "$node_prefix/debs"
+  (cd "$node_prefix/debs" && apt-get download -qq libnode-dev libnode108)
+  for deb in "$node_prefix"/debs/*.deb; do dpkg -x "$deb" "$node_prefix"; done
+  rm -rf "$node_prefix/debs"
+  touch "$node_prefix/unpacked"
+fi
