@@ -3,6 +3,17 @@
 # src/NAME/*.cc becomes the library sluice_NAME; src/NAME/*_test.cc the test program NAME_test, one
 # ctest entry; each src/NAME/*_fuzz.cc a fuzz program: libFuzzer's with SLUICE_FUZZ, else one that
 # replays the seeds in tests/corpus/ and mutates them a fixed number of times, run as a test.
+# A module's main.cc belongs to an executable (cmake/executables.cmake), not to the library.
+
+# What `make test` also runs under AddressSanitizer, besides every fuzz program: the modules that
+# read bytes from outside or own memory by hand.
+set(SLUICE_CORE_MODULES json storage db http)
+if(SLUICE_FUZZ)
+  add_custom_target(fuzzers)
+else()
+  add_custom_target(core_tests)
+endif()
+
 function(module name)
   cmake_parse_arguments(ARG "" "" "USES;LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
@@ -10,7 +21,7 @@ function(module name)
   set(fuzzers ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
-  list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "(_test|_fuzz|/main)\\.cc$")
 
   set(libraries ${ARG_LIBS})
   foreach(used ${ARG_USES})
@@ -19,22 +30,30 @@ function(module name)
   add_library(sluice_${name} STATIC ${sources})
   target_include_directories(sluice_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(sluice_${name} PUBLIC ${libraries})
+  set_property(GLOBAL APPEND PROPERTY SLUICE_MODULES ${name})
 
   if(tests AND NOT SLUICE_FUZZ)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test sluice_${name} GTest::gtest GTest::gmock GTest::gtest_main)
     add_test(NAME ${name}_test COMMAND ${name}_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    set_tests_properties(${name}_test PROPERTIES LABELS unit TIMEOUT 900)
+    set(labels unit)
+    if(name IN_LIST SLUICE_CORE_MODULES)
+      list(APPEND labels core)
+      add_dependencies(core_tests ${name}_test)
+    endif()
+    set_tests_properties(${name}_test PROPERTIES LABELS "${labels}" TIMEOUT 900)
   endif()
   foreach(fuzzer ${fuzzers})
     get_filename_component(target ${fuzzer} NAME_WE)
     if(SLUICE_FUZZ)
       add_executable(${target} ${fuzzer})
       target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+      add_dependencies(fuzzers ${target})
     else()
       add_executable(${target} ${fuzzer} ${CMAKE_SOURCE_DIR}/tests/fuzz_replay.cc)
       add_test(NAME ${target} COMMAND ${target} ${CMAKE_SOURCE_DIR}/tests/corpus/${target})
       set_tests_properties(${target} PROPERTIES LABELS fuzz TIMEOUT 300)
+      add_dependencies(core_tests ${target})
     endif()
     target_link_libraries(${target} sluice_${name})
   endforeach()

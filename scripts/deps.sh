@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what a build, a test run or a benchmark needs: Debian packages by name, only those
 # missing. V8 is unpacked into build/deps/node, because Debian's libnode cannot be installed beside
-# another Node.js. Usage: scripts/deps.sh [build|test|bench|fuzz]   (each includes the ones before)
+# another Node.js. Usage: scripts/deps.sh [build|test|bench|fuzz|rocksdb]   (each includes build)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 level="${1:-test}"
@@ -9,14 +9,15 @@ level="${1:-test}"
 packages=(g++ cmake ninja-build ccache mold pkg-config
   librocksdb-dev libboost1.81-dev libsimdjson-dev libyaml-cpp-dev libcli11-dev
   libfmt-dev libssl-dev libargon2-dev libhttp-parser-dev liburing-dev
-  libsnappy-dev zlib1g-dev libbz2-dev liblz4-dev libzstd-dev
+  libsnappy-dev zlib1g-dev libbz2-dev liblz4-dev libzstd-dev libgtest-dev libbenchmark-dev
   libicu72 libuv1 libnghttp2-14 libc-ares2 libbrotli1)
 case "$level" in
   build) ;;
-  test) packages+=(libgtest-dev libbenchmark-dev clang-format python3 curl openssl) ;;
-  bench) packages+=(libgtest-dev libbenchmark-dev python3 curl wrk nginx-light) ;;
-  fuzz) packages+=(libgtest-dev libbenchmark-dev clang-19 libclang-rt-19-dev) ;;
-  *) echo "deps.sh: expected build, test, bench or fuzz, got '$level'" >&2; exit 2 ;;
+  test) packages+=(clang-format python3 curl openssl) ;;
+  bench) packages+=(python3 curl wrk nginx-light) ;;
+  fuzz) packages+=(clang-19 libclang-rt-19-dev) ;;
+  rocksdb) packages+=(dpkg-dev) ;;
+  *) echo "deps.sh: expected build, test, bench, fuzz or rocksdb, got '$level'" >&2; exit 2 ;;
 esac
 
 run_as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }

@@ -1,0 +1,31 @@
+# What is linked from the modules: the server, and the benchmark programs.
+get_property(modules GLOBAL PROPERTY SLUICE_MODULES)
+list(TRANSFORM modules PREPEND sluice_ OUTPUT_VARIABLE module_libraries)
+
+# `sluice` is src/server/main.cc and every module that the server module uses. The release tree also
+# puts it at build/sluice: a hard link, so that it can be replaced while the old one runs.
+if(EXISTS ${CMAKE_SOURCE_DIR}/src/server/main.cc AND NOT SLUICE_FUZZ)
+  add_executable(sluice src/server/main.cc)
+  target_link_libraries(sluice sluice_server)
+  if(CMAKE_BINARY_DIR STREQUAL "${CMAKE_SOURCE_DIR}/build/release")
+    add_custom_command(OUTPUT ${CMAKE_SOURCE_DIR}/build/sluice
+      COMMAND ln -f $<TARGET_FILE:sluice> ${CMAKE_SOURCE_DIR}/build/sluice
+      DEPENDS sluice VERBATIM)
+    add_custom_target(sluice_binary ALL DEPENDS ${CMAKE_SOURCE_DIR}/build/sluice)
+  endif()
+endif()
+
+# bench/NAME_bench.cc becomes the program NAME_bench, which may use any module and raw RocksDB as
+# a yardstick. Built by the target `bench` only.
+if(NOT SLUICE_FUZZ)
+  find_package(benchmark REQUIRED)
+  add_custom_target(bench)
+  file(GLOB benches CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*_bench.cc)
+  foreach(source ${benches})
+    get_filename_component(program ${source} NAME_WE)
+    add_executable(${program} EXCLUDE_FROM_ALL ${source})
+    target_link_libraries(${program} ${module_libraries} rocksdb benchmark::benchmark)
+    set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+    add_dependencies(bench ${program})
+  endforeach()
+endif()
