@@ -6,7 +6,7 @@ namespace sluice::internal {
 [[noreturn]] void CheckFailed(const char* file, int line, const char* condition);
 }  // namespace sluice::internal
 
-#define CHECK(condition)                                                       \
-  (__builtin_expect(static_cast<bool>(condition), true)                        \
-       ? static_cast<void>(0)                                                  \
+#define CHECK(condition)                                \
+  (__builtin_expect(static_cast<bool>(condition), true) \
+       ? static_cast<void>(0)                           \
        : ::sluice::internal::CheckFailed(__FILE__, __LINE__, #condition))

@@ -1,11 +1,10 @@
 #include "base/log.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <ctime>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -17,10 +16,14 @@ std::atomic<Format> g_format{Format::kText};
 
 std::string_view LevelName(Level level) {
   switch (level) {
-    case Level::kDebug: return "debug";
-    case Level::kInfo: return "info";
-    case Level::kWarn: return "warn";
-    case Level::kError: return "error";
+    case Level::kDebug:
+      return "debug";
+    case Level::kInfo:
+      return "info";
+    case Level::kWarn:
+      return "warn";
+    case Level::kError:
+      return "error";
   }
   return "error";
 }
@@ -38,11 +41,21 @@ void AppendQuoted(std::string* out, std::string_view text) {
   out->push_back('"');
   for (char c : text) {
     switch (c) {
-      case '"': out->append("\\\""); break;
-      case '\\': out->append("\\\\"); break;
-      case '\n': out->append("\\n"); break;
-      case '\r': out->append("\\r"); break;
-      case '\t': out->append("\\t"); break;
+      case '"':
+        out->append("\\\"");
+        break;
+      case '\\':
+        out->append("\\\\");
+        break;
+      case '\n':
+        out->append("\\n");
+        break;
+      case '\r':
+        out->append("\\r");
+        break;
+      case '\t':
+        out->append("\\t");
+        break;
       default:
         if (static_cast<unsigned char>(c) < 0x20) {
           out->append(fmt::format("\\u{:04x}", static_cast<unsigned>(c)));

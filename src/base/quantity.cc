@@ -11,15 +11,12 @@ namespace {
 
 using Unit = std::pair<std::string_view, uint64_t>;
 
-constexpr Unit kDurations[] = {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000},
-                               {"s", 1000},       {"ms", 1}};
+constexpr Unit kDurations[] = {
+    {"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}};
 constexpr Unit kBinarySizes[] = {
     {"TiB", 1ull << 40}, {"GiB", 1ull << 30}, {"MiB", 1ull << 20}, {"KiB", 1ull << 10}};
-constexpr Unit kDecimalSizes[] = {{"TB", 1'000'000'000'000},
-                                  {"GB", 1'000'000'000},
-                                  {"MB", 1'000'000},
-                                  {"KB", 1000},
-                                  {"B", 1}};
+constexpr Unit kDecimalSizes[] = {
+    {"TB", 1'000'000'000'000}, {"GB", 1'000'000'000}, {"MB", 1'000'000}, {"KB", 1000}, {"B", 1}};
 
 struct NumberAndUnit {
   uint64_t number;

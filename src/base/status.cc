@@ -11,23 +11,40 @@ const std::map<std::string, std::string> kNoFields;
 
 std::string_view CodeName(Code code) {
   switch (code) {
-    case Code::kOk: return "ok";
-    case Code::kInvalidArgument: return "invalid argument";
-    case Code::kNotFound: return "not found";
-    case Code::kAlreadyExists: return "already exists";
-    case Code::kConflict: return "conflict";
-    case Code::kUnauthenticated: return "unauthenticated";
-    case Code::kForbidden: return "forbidden";
-    case Code::kTooLarge: return "too large";
-    case Code::kOverloaded: return "overloaded";
-    case Code::kTimeout: return "timeout";
-    case Code::kCancelled: return "cancelled";
-    case Code::kUnavailable: return "unavailable";
-    case Code::kUnsupported: return "unsupported";
-    case Code::kNoSpace: return "no space";
-    case Code::kIo: return "io";
-    case Code::kCorruption: return "corruption";
-    case Code::kInternal: return "internal";
+    case Code::kOk:
+      return "ok";
+    case Code::kInvalidArgument:
+      return "invalid argument";
+    case Code::kNotFound:
+      return "not found";
+    case Code::kAlreadyExists:
+      return "already exists";
+    case Code::kConflict:
+      return "conflict";
+    case Code::kUnauthenticated:
+      return "unauthenticated";
+    case Code::kForbidden:
+      return "forbidden";
+    case Code::kTooLarge:
+      return "too large";
+    case Code::kOverloaded:
+      return "overloaded";
+    case Code::kTimeout:
+      return "timeout";
+    case Code::kCancelled:
+      return "cancelled";
+    case Code::kUnavailable:
+      return "unavailable";
+    case Code::kUnsupported:
+      return "unsupported";
+    case Code::kNoSpace:
+      return "no space";
+    case Code::kIo:
+      return "io";
+    case Code::kCorruption:
+      return "corruption";
+    case Code::kInternal:
+      return "internal";
   }
   return "unknown";
 }

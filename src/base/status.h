@@ -20,21 +20,21 @@ namespace sluice {
 
 enum class Code : uint8_t {
   kOk,
-  kInvalidArgument,   // the caller sent something malformed: it will never work as it is
+  kInvalidArgument,  // the caller sent something malformed: it will never work as it is
   kNotFound,
   kAlreadyExists,
-  kConflict,          // a precondition (CAS, read set, cursor) no longer holds
+  kConflict,  // a precondition (CAS, read set, cursor) no longer holds
   kUnauthenticated,
   kForbidden,
   kTooLarge,
-  kOverloaded,        // a bounded resource is full: worth trying again later
+  kOverloaded,  // a bounded resource is full: worth trying again later
   kTimeout,
   kCancelled,
-  kUnavailable,       // starting, draining, or a peer that can't be reached
+  kUnavailable,  // starting, draining, or a peer that can't be reached
   kUnsupported,
   kNoSpace,
   kIo,
-  kCorruption,        // stored bytes are not what was written
+  kCorruption,  // stored bytes are not what was written
   kInternal,
 };
 
@@ -131,17 +131,17 @@ const Status& StatusOf(const Result<T>& result) {
 #define SLUICE_CONCAT_(a, b) a##b
 #define SLUICE_CONCAT(a, b) SLUICE_CONCAT_(a, b)
 
-#define RETURN_IF_ERROR(expr)                                                   \
-  do {                                                                          \
-    ::sluice::Status status_of_call = (expr);                                   \
-    if (!status_of_call.ok()) {                                                 \
-      return ::sluice::internal::Propagated(std::move(status_of_call));         \
-    }                                                                           \
+#define RETURN_IF_ERROR(expr)                                           \
+  do {                                                                  \
+    ::sluice::Status status_of_call = (expr);                           \
+    if (!status_of_call.ok()) {                                         \
+      return ::sluice::internal::Propagated(std::move(status_of_call)); \
+    }                                                                   \
   } while (false)
 
-#define ASSIGN_OR_RETURN(lhs, expr)                                             \
+#define ASSIGN_OR_RETURN(lhs, expr) \
   ASSIGN_OR_RETURN_(SLUICE_CONCAT(result_of_call_, __LINE__), lhs, expr)
-#define ASSIGN_OR_RETURN_(result, lhs, expr)                                    \
-  auto result = (expr);                                                         \
+#define ASSIGN_OR_RETURN_(result, lhs, expr)                                     \
+  auto result = (expr);                                                          \
   if (!result) return ::sluice::internal::Propagated(std::move(result).error()); \
   lhs = std::move(*result)
