@@ -1,0 +1,125 @@
+#include "json/number.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace sluice::json {
+namespace {
+
+// JavaScript switches to an exponent outside 1e-6 <= |value| < 1e21.
+constexpr int kMaxPlainPoint = 21;
+constexpr int kMinPlainPoint = -6;
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+size_t SkipDigits(std::string_view text, size_t at) {
+  while (at < text.size() && IsDigit(text[at])) ++at;
+  return at;
+}
+
+// Whether a literal that no double is near to is too large rather than too small, by the power of
+// ten of its first significant digit.
+bool IsHuge(std::string_view literal) {
+  const size_t e = std::min(literal.find_first_of("eE"), literal.size());
+  int64_t exponent = 0;
+  if (e < literal.size()) {
+    const size_t at = literal[e + 1] == '+' ? e + 2 : e + 1;
+    const char* end = literal.data() + literal.size();
+    if (std::from_chars(literal.data() + at, end, exponent).ec != std::errc()) {
+      return literal[at] != '-';
+    }
+  }
+  const std::string_view mantissa = literal.substr(0, e);
+  const size_t point = std::min(mantissa.find('.'), mantissa.size());
+  const size_t first = mantissa.find_first_not_of("-0.");
+  return exponent > static_cast<int64_t>(first) - static_cast<int64_t>(point);
+}
+
+double DoubleFromLiteral(std::string_view literal) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(literal.data(), literal.data() + literal.size(), value);
+  if (error == std::errc()) return value;
+  const double magnitude = IsHuge(literal) ? std::numeric_limits<double>::infinity() : 0.0;
+  return literal[0] == '-' ? -magnitude : magnitude;
+}
+
+}  // namespace
+
+size_t NumberLength(std::string_view text) {
+  size_t at = !text.empty() && text[0] == '-' ? 1 : 0;
+  if (at == text.size() || !IsDigit(text[at])) return 0;
+  at = text[at] == '0' ? at + 1 : SkipDigits(text, at);
+  if (at < text.size() && text[at] == '.') {
+    const size_t end = SkipDigits(text, at + 1);
+    if (end == at + 1) return 0;
+    at = end;
+  }
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    size_t digits = at + 1;
+    if (digits < text.size() && (text[digits] == '+' || text[digits] == '-')) ++digits;
+    const size_t end = SkipDigits(text, digits);
+    if (end == digits) return 0;
+    at = end;
+  }
+  return at;
+}
+
+Value NumberFromLiteral(std::string_view literal) {
+  int64_t whole = 0;
+  const char* end = literal.data() + literal.size();
+  const auto [stop, error] = std::from_chars(literal.data(), end, whole);
+  if (error == std::errc() && stop == end && literal != "-0") return Value(whole);
+  const double value = DoubleFromLiteral(literal);
+  constexpr size_t kKeptUnseen = 7;  // fits into the Value, so comparing would only cost time
+  if (literal.size() > kKeptUnseen) {
+    std::string printed;
+    AppendDouble(value, &printed);
+    if (printed == literal) return Value(value);
+  }
+  return Value::DoubleWithLiteral(value, literal);
+}
+
+void AppendDouble(double value, std::string* out) {
+  if (!std::isfinite(value)) {
+    *out += "null";
+    return;
+  }
+  if (value == 0) {
+    *out += '0';
+    return;
+  }
+  char buffer[32];
+  const char* end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
+  // d.ddde[+-]xx, taken apart into the digits and the place of the point.
+  const char* at = buffer;
+  if (*at == '-') *out += *at++;
+  std::string_view text(at, static_cast<size_t>(end - at));
+  const size_t e = text.find('e');
+  char digits[32];
+  size_t count = 0;
+  for (const char c : text.substr(0, e)) {
+    if (c != '.') digits[count++] = c;
+  }
+  int exponent = 0;
+  std::from_chars(text.data() + (text[e + 1] == '+' ? e + 2 : e + 1), end, exponent);
+  const int point = exponent + 1;  // digits before the point
+  const auto size = static_cast<int>(count);
+  if (point > kMaxPlainPoint || point <= kMinPlainPoint) {
+    out->append(digits, 1);
+    if (size > 1) out->append(1, '.').append(digits + 1, count - 1);
+    *out += exponent < 0 ? "e" : "e+";
+    *out += std::to_string(exponent);
+  } else if (point <= 0) {
+    out->append("0.").append(static_cast<size_t>(-point), '0').append(digits, count);
+  } else if (size <= point) {
+    out->append(digits, count).append(static_cast<size_t>(point - size), '0');
+  } else {
+    out->append(digits, static_cast<size_t>(point)).append(1, '.');
+    out->append(digits + point, count - static_cast<size_t>(point));
+  }
+}
+
+}  // namespace sluice::json

@@ -1,0 +1,33 @@
+// Values as JSON text, appended to a string. What comes out is always valid JSON:
+//
+//   missing           null in an array or alone (an object holds none)
+//   NaN, infinities   null, unless they came from a literal, which is printed
+//   decimal           its number, digit for digit: 12.50
+//   datetime          "2024-05-10T12:34:56.789Z" (temporal.h)
+//   interval          "2-03" or "3 04:05:06.000" (temporal.h)
+//   binary            its base64 as a string
+//
+// Strings are escaped only where JSON asks for it: quote, backslash and characters below U+0020.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "json/value.h"
+
+namespace sluice::json {
+
+struct PrintOptions {
+  enum class Order : uint8_t { kInsertion, kSorted };
+
+  int indent = 0;  // spaces per level; 0 prints on one line without blanks
+  Order order = Order::kInsertion;
+};
+
+void Print(const Value& value, std::string* out, const PrintOptions& options = {});
+std::string ToText(const Value& value, const PrintOptions& options = {});
+
+// One string with its quotes.
+void AppendQuoted(std::string_view text, std::string* out);
+
+}  // namespace sluice::json

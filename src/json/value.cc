@@ -1,0 +1,462 @@
+// Invariants:
+// 1. Unused payload bytes are zero, so two short strings are equal when their sixteen bytes are.
+// 2. An object's slots are empty up to kLinearFields fields; beyond, they hold every field once.
+// 3. A shared thing is changed only by the one Value that holds it (count 1).
+#include "json/value.h"
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+
+#include "base/check.h"
+#include "json/compare.h"
+#include "json/hash.h"
+
+namespace sluice::json {
+namespace internal {
+
+struct Shared {
+  std::atomic<uint32_t> count{1};
+};
+
+// A string of any length, allocated together with its header.
+struct SharedBlob : Shared {
+  uint32_t size;
+
+  char* data() { return reinterpret_cast<char*>(this + 1); }
+  std::string_view text() { return {data(), size}; }
+};
+
+struct SharedDecimal : Shared {
+  Decimal value;
+};
+
+struct SharedArray : Shared {
+  std::vector<Value> items;
+};
+
+struct SharedObject : Shared {
+  static constexpr size_t kLinearFields = 12;
+  static constexpr size_t kNone = SIZE_MAX;
+
+  size_t Find(std::string_view name) const {
+    if (slots.empty()) return FindLinear(name);
+    for (size_t slot = SlotOf(name);; slot = (slot + 1) & (slots.size() - 1)) {
+      if (slots[slot] == 0) return kNone;
+      if (fields[slots[slot] - 1].name() == name) return slots[slot] - 1;
+    }
+  }
+
+  void Add(std::string_view name, Value value) {
+    fields.push_back({Value(name), std::move(value)});
+    if (fields.size() <= kLinearFields) return;
+    if (fields.size() * 2 > slots.size()) {
+      Reindex();
+    } else {
+      Index(fields.size() - 1);
+    }
+  }
+
+  void Remove(size_t at) {
+    fields.erase(fields.begin() + static_cast<ptrdiff_t>(at));
+    Reindex();
+  }
+
+  std::vector<Field> fields;
+  std::vector<uint32_t> slots;  // open addressing, a power of two: position + 1 in fields, or 0
+
+ private:
+  size_t FindLinear(std::string_view name) const {
+    if (name.size() > Value::kPayload) {
+      for (size_t i = 0; i < fields.size(); ++i) {
+        if (fields[i].name() == name) return i;
+      }
+      return kNone;
+    }
+    const Value key(name);
+    for (size_t i = 0; i < fields.size(); ++i) {
+      if (fields[i].key.SameBits(key)) return i;
+    }
+    return kNone;
+  }
+
+  size_t SlotOf(std::string_view name) const { return HashBytes(name) & (slots.size() - 1); }
+
+  void Index(size_t at) {
+    size_t slot = SlotOf(fields[at].name());
+    while (slots[slot] != 0) slot = (slot + 1) & (slots.size() - 1);
+    slots[slot] = static_cast<uint32_t>(at + 1);
+  }
+
+  void Reindex() {
+    slots.clear();
+    if (fields.size() <= kLinearFields) return;
+    size_t capacity = 4 * kLinearFields / 3 * 4;
+    while (capacity < fields.size() * 4) capacity *= 2;
+    slots.resize(capacity);
+    for (size_t i = 0; i < fields.size(); ++i) Index(i);
+  }
+};
+
+}  // namespace internal
+
+using internal::Shared;
+using internal::SharedArray;
+using internal::SharedBlob;
+using internal::SharedDecimal;
+using internal::SharedObject;
+
+namespace {
+const Value kMissingValue;
+}  // namespace
+
+std::string_view TypeName(Type type) {
+  switch (type) {
+    case Type::kMissing:
+      return "missing";
+    case Type::kNull:
+      return "null";
+    case Type::kBool:
+      return "boolean";
+    case Type::kInt:
+    case Type::kDouble:
+    case Type::kDecimal:
+      return "number";
+    case Type::kDatetime:
+      return "datetime";
+    case Type::kInterval:
+      return "interval";
+    case Type::kString:
+      return "string";
+    case Type::kArray:
+      return "array";
+    case Type::kObject:
+      return "object";
+    case Type::kBytes:
+      return "binary";
+  }
+  return "unknown";
+}
+
+void Value::SetInline(Form form, size_t offset, std::string_view text) {
+  std::memcpy(payload_ + offset, text.data(), text.size());
+  tag_ = static_cast<uint8_t>(static_cast<uint8_t>(form) | text.size() << 4);
+}
+
+Value Value::Blob(Form form, std::string_view first, std::string_view second) {
+  const size_t size = first.size() + second.size();
+  CHECK(size <= UINT32_MAX);
+  SharedBlob* blob = new (::operator new(sizeof(SharedBlob) + size)) SharedBlob;
+  blob->size = static_cast<uint32_t>(size);
+  if (!first.empty()) std::memcpy(blob->data(), first.data(), first.size());
+  if (!second.empty()) std::memcpy(blob->data() + first.size(), second.data(), second.size());
+  Value value;
+  value.SetScalar(form, blob);
+  return value;
+}
+
+Value::Value(std::string_view text) {
+  Clear(Form::kShortString);
+  if (text.size() > kPayload) {
+    *this = Blob(Form::kLongString, text, {});
+  } else if (!text.empty()) {
+    SetInline(Form::kShortString, 0, text);
+  }
+}
+
+Value::Value(Interval value) {
+  SetScalar(Form::kInterval, value.amount);
+  payload_[sizeof value.amount] = static_cast<unsigned char>(value.kind);
+}
+
+Value::Value(const Decimal& value) {
+  auto* decimal = new SharedDecimal;
+  decimal->value = value;
+  SetScalar(Form::kDecimal, decimal);
+}
+
+Value Value::Bytes(std::string_view bytes) { return Blob(Form::kBytes, bytes, {}); }
+
+Value Value::EmptyArray() {
+  Value value;
+  value.SetScalar(Form::kArray, new SharedArray);
+  return value;
+}
+
+Value Value::EmptyObject() {
+  Value value;
+  value.SetScalar(Form::kObject, new SharedObject);
+  return value;
+}
+
+Value Value::Array(std::initializer_list<Value> items) { return Array(std::vector<Value>(items)); }
+
+Value Value::Array(std::vector<Value> items) {
+  Value value = EmptyArray();
+  value.OwnArray()->items = std::move(items);
+  return value;
+}
+
+Value Value::Object(std::initializer_list<FieldInit> fields) {
+  Value value = EmptyObject();
+  for (const FieldInit& field : fields) value.Set(field.first, field.second);
+  return value;
+}
+
+Value Value::Unsigned(uint64_t value) {
+  if (value <= INT64_MAX) return Value(static_cast<int64_t>(value));
+  return DoubleWithLiteral(static_cast<double>(value), std::to_string(value));
+}
+
+Value Value::DoubleWithLiteral(double value, std::string_view literal) {
+  if (literal.size() <= kShortLiteral) {
+    Value result(value);
+    result.SetInline(Form::kShortDouble, sizeof value, literal);
+    return result;
+  }
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  return Blob(Form::kLongDouble, {bytes, sizeof value}, literal);
+}
+
+void Value::Swap(Value& other) noexcept {
+  unsigned char mine[sizeof *this];
+  std::memcpy(mine, static_cast<void*>(this), sizeof *this);
+  std::memcpy(static_cast<void*>(this), static_cast<void*>(&other), sizeof *this);
+  std::memcpy(static_cast<void*>(&other), mine, sizeof *this);
+}
+
+void Value::Retain() const {
+  if (IsShared()) Scalar<Shared*>()->count.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Value::Release() {
+  if (Scalar<Shared*>()->count.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  switch (form()) {
+    case Form::kDecimal:
+      delete Scalar<SharedDecimal*>();
+      return;
+    case Form::kArray:
+    case Form::kObject:
+      ReleaseTree(this);
+      return;
+    default: {
+      auto* blob = Scalar<SharedBlob*>();
+      blob->~SharedBlob();
+      ::operator delete(blob);
+    }
+  }
+}
+
+// Frees a container nobody holds any more. Containers inside it whose last holder it was are freed
+// by the loop and not by recursion, so that nesting of any depth needs no stack.
+void Value::ReleaseTree(Value* root) {
+  std::vector<Value> pending;
+  const auto keep = [&pending](Value& child) {
+    if ((child.is_array() || child.is_object()) && child.size() > 0) {
+      pending.push_back(std::move(child));
+    }
+  };
+  const auto free_one = [&keep](const Value& value) {
+    if (value.is_array()) {
+      auto* array = value.Scalar<SharedArray*>();
+      for (Value& item : array->items) keep(item);
+      delete array;
+    } else {
+      auto* object = value.Scalar<SharedObject*>();
+      for (Field& field : object->fields) keep(field.value);
+      delete object;
+    }
+  };
+  free_one(*root);
+  while (!pending.empty()) {
+    Value next = std::move(pending.back());
+    pending.pop_back();
+    if (next.Scalar<Shared*>()->count.fetch_sub(1, std::memory_order_acq_rel) == 1) free_one(next);
+    next.Clear(Form::kMissing);
+  }
+}
+
+Type Value::type() const {
+  static constexpr Type kTypes[16] = {
+      Type::kMissing, Type::kNull,     Type::kBool,     Type::kBool,   Type::kInt,    Type::kDouble,
+      Type::kDouble,  Type::kDatetime, Type::kInterval, Type::kString, Type::kDouble, Type::kString,
+      Type::kBytes,   Type::kDecimal,  Type::kArray,    Type::kObject,
+  };
+  return kTypes[static_cast<size_t>(form())];
+}
+
+bool Value::AsBool() const {
+  CHECK(is_bool());
+  return form() == Form::kTrue;
+}
+
+int64_t Value::AsInt() const {
+  CHECK(is_int());
+  return Scalar<int64_t>();
+}
+
+double Value::AsDouble() const {
+  CHECK(is_double());
+  if (form() != Form::kLongDouble) return Scalar<double>();
+  double value;
+  std::memcpy(&value, Scalar<SharedBlob*>()->data(), sizeof value);
+  return value;
+}
+
+std::string_view Value::BlobText() const { return Scalar<SharedBlob*>()->text(); }
+
+std::string_view Value::AsString() const {
+  CHECK(is_string());
+  if (form() == Form::kLongString) return BlobText();
+  return {reinterpret_cast<const char*>(payload_), inline_size()};
+}
+
+std::string_view Value::AsBytes() const {
+  CHECK(is_bytes());
+  return BlobText();
+}
+
+Datetime Value::AsDatetime() const {
+  CHECK(is_datetime());
+  return {Scalar<int64_t>()};
+}
+
+Interval Value::AsInterval() const {
+  CHECK(is_interval());
+  return {static_cast<Interval::Kind>(payload_[sizeof(int64_t)]), Scalar<int64_t>()};
+}
+
+const Decimal& Value::AsDecimal() const {
+  CHECK(is_decimal());
+  return Scalar<SharedDecimal*>()->value;
+}
+
+double Value::ToDouble() const {
+  if (is_int()) return static_cast<double>(AsInt());
+  if (is_decimal()) return NearestDouble(AsDecimal());
+  return AsDouble();
+}
+
+std::string_view Value::literal() const {
+  if (form() == Form::kShortDouble) {
+    return {reinterpret_cast<const char*>(payload_) + sizeof(double), inline_size()};
+  }
+  if (form() == Form::kLongDouble) return BlobText().substr(sizeof(double));
+  return {};
+}
+
+size_t Value::size() const {
+  if (is_array()) return Scalar<SharedArray*>()->items.size();
+  if (is_object()) return Scalar<SharedObject*>()->fields.size();
+  return 0;
+}
+
+std::span<const Value> Value::items() const {
+  if (!is_array()) return {};
+  return Scalar<SharedArray*>()->items;
+}
+
+std::span<const Field> Value::fields() const {
+  if (!is_object()) return {};
+  return Scalar<SharedObject*>()->fields;
+}
+
+const Value& Value::operator[](size_t index) const {
+  return is_array() && index < size() ? items()[index] : kMissingValue;
+}
+
+const Value& Value::operator[](std::string_view name) const {
+  const Value* found = Find(name);
+  return found != nullptr ? *found : kMissingValue;
+}
+
+const Value* Value::Find(std::string_view name) const {
+  if (!is_object()) return nullptr;
+  const auto* object = Scalar<SharedObject*>();
+  const size_t at = object->Find(name);
+  return at == SharedObject::kNone ? nullptr : &object->fields[at].value;
+}
+
+SharedArray* Value::OwnArray() {
+  CHECK(is_array());
+  auto* array = Scalar<SharedArray*>();
+  if (array->count.load(std::memory_order_acquire) == 1) return array;
+  Value copy = EmptyArray();
+  copy.Scalar<SharedArray*>()->items = array->items;
+  Swap(copy);
+  return Scalar<SharedArray*>();
+}
+
+SharedObject* Value::OwnObject() {
+  CHECK(is_object());
+  auto* object = Scalar<SharedObject*>();
+  if (object->count.load(std::memory_order_acquire) == 1) return object;
+  Value copy = EmptyObject();
+  copy.Scalar<SharedObject*>()->fields = object->fields;
+  copy.Scalar<SharedObject*>()->slots = object->slots;
+  Swap(copy);
+  return Scalar<SharedObject*>();
+}
+
+void Value::Set(std::string_view name, Value value) {
+  if (value.is_missing()) {
+    Remove(name);
+    return;
+  }
+  SharedObject* object = OwnObject();
+  const size_t at = object->Find(name);
+  if (at == SharedObject::kNone) {
+    object->Add(name, std::move(value));
+  } else {
+    object->fields[at].value = std::move(value);
+  }
+}
+
+bool Value::Remove(std::string_view name) {
+  SharedObject* object = OwnObject();
+  const size_t at = object->Find(name);
+  if (at == SharedObject::kNone) return false;
+  object->Remove(at);
+  return true;
+}
+
+Value* Value::MutableField(std::string_view name) {
+  SharedObject* object = OwnObject();
+  const size_t at = object->Find(name);
+  return at == SharedObject::kNone ? nullptr : &object->fields[at].value;
+}
+
+void Value::Append(Value value) { OwnArray()->items.push_back(std::move(value)); }
+
+void Value::Insert(size_t index, Value value) {
+  CHECK(index <= size());
+  auto& items = OwnArray()->items;
+  items.insert(items.begin() + static_cast<ptrdiff_t>(index), std::move(value));
+}
+
+void Value::RemoveAt(size_t index) {
+  CHECK(index < size());
+  auto& items = OwnArray()->items;
+  items.erase(items.begin() + static_cast<ptrdiff_t>(index));
+}
+
+Value* Value::MutableItem(size_t index) {
+  CHECK(index < size());
+  return &OwnArray()->items[index];
+}
+
+bool Value::operator==(const Value& other) const { return Equal(*this, other); }
+
+uint64_t Value::Hash() const { return HashValue(*this); }
+
+std::vector<const Field*> SortedFields(const Value& object) {
+  std::vector<const Field*> sorted;
+  sorted.reserve(object.size());
+  for (const Field& field : object.fields()) sorted.push_back(&field);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Field* a, const Field* b) { return a->name() < b->name(); });
+  return sorted;
+}
+
+}  // namespace sluice::json
