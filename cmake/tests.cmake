@@ -9,10 +9,29 @@ function(script_test name label)
 endfunction()
 
 script_test(tidy style tools/tidy)
+
+# The test tools themselves.
 script_test(tidy_test style tools/tidy_test.py)
+script_test(bench_run_test style bench/run_test.py)
+script_test(run_http_test style tests/http/run_http_test.py)
+script_test(run_docs_test style tests/docs/run_docs_test.py)
+script_test(run_crash_test style tests/crash/run_crash_test.py)
 
 # V8 from its prefix compiles, links and runs without environment variables.
 add_executable(v8_link_test tests/v8_link_test.cc)
 target_link_libraries(v8_link_test v8)
 add_test(NAME v8_link_test COMMAND v8_link_test)
 set_tests_properties(v8_link_test PROPERTIES LABELS toolchain)
+
+# Black box: the built server, driven as a user drives it.
+if(TARGET sluice)
+  file(GLOB http_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/http/*.test)
+  foreach(file ${http_tests})
+    get_filename_component(name ${file} NAME_WE)
+    script_test(http/${name} blackbox
+      tests/http/run_http.py --sluice $<TARGET_FILE:sluice> ${file})
+  endforeach()
+  script_test(docs_test blackbox tests/docs/run_docs.py --sluice $<TARGET_FILE:sluice>)
+  script_test(crash_test blackbox
+    tests/crash/run_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
+endif()
