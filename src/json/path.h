@@ -1,0 +1,55 @@
+// Paths into a document, as sub-document operations and SQL++ field access write them:
+//
+//   a.b[0].c       field, field, element, field
+//   `a.b`.`c``d`   back quotes around a name with '.', '[', ']' or '`'; a back quote inside is
+//   doubled [0].a  tags[-1]   a path may start with an element; negative positions count from the
+//   end
+//
+// The empty path is the document itself. Error path.invalid with the column.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/status.h"
+#include "json/value.h"
+
+namespace sluice::json {
+
+inline constexpr size_t kMaxPathSteps = 32;
+inline constexpr size_t kMaxPathBytes = 1024;
+
+// A field's name or an element's position.
+using PathStep = std::variant<std::string, int64_t>;
+
+class Path {
+ public:
+  Path() = default;
+  explicit Path(std::vector<PathStep> steps) : steps_(std::move(steps)) {}
+
+  static Result<Path> Parse(std::string_view text);
+
+  const std::vector<PathStep>& steps() const { return steps_; }
+  bool empty() const { return steps_.empty(); }
+  std::string ToString() const;
+  // What the path leads to inside `root`, missing if nothing is there.
+  const Value& Get(const Value& root) const;
+
+  bool operator==(const Path&) const = default;
+
+ private:
+  std::vector<PathStep> steps_;
+};
+
+// The position that `index` names in an array of `size` elements; `size` or more if there is none.
+inline size_t ResolveIndex(int64_t index, size_t size) {
+  if (index >= 0) return static_cast<size_t>(index);
+  const size_t from_end = -static_cast<uint64_t>(index);
+  return from_end <= size ? size - from_end : size;
+}
+
+}  // namespace sluice::json
