@@ -1,0 +1,130 @@
+#include "http/acceptor.h"
+
+#include "base/log.h"
+#include "http/connection.h"
+
+namespace sluice::http {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr int kBacklog = 1024;
+// After a failed accept (no file descriptor left): clients wait in the backlog meanwhile.
+constexpr auto kRetryAfter = std::chrono::milliseconds(100);
+// Clients beyond max_connections that are being told so; further ones are closed without a word.
+constexpr size_t kMaxRefused = 64;
+
+std::string Address(const TcpSocket& socket) {
+  error_code error;
+  const tcp::endpoint remote = socket.remote_endpoint(error);
+  if (error) return "unknown";
+  const bool v6 = remote.address().is_v6();
+  const std::string host = remote.address().to_string();
+  return v6 ? fmt::format("[{}]:{}", host, remote.port())
+            : fmt::format("{}:{}", host, remote.port());
+}
+
+Status ListenError(const ListenOptions& options, const error_code& error) {
+  return Error(Code::kUnavailable, "http.listen", "can't listen on {}:{}: {}", options.host,
+               options.port, error.message());
+}
+
+}  // namespace
+
+Acceptor::Acceptor(size_t listener, const std::vector<std::shared_ptr<IoLoop>>& loops)
+    : listener_(listener),
+      loops_(loops),
+      server_(loops[0]->server()),
+      acceptor_(loops[0]->context()),
+      retry_(loops[0]->context()) {}
+
+Status Acceptor::Open(const ListenOptions& options) {
+  if (options.tls) RETURN_IF_ERROR(LoadTls(*options.tls));
+  return Bind(options);
+}
+
+Status Acceptor::Bind(const ListenOptions& options) {
+  error_code error;
+  tcp::resolver resolver(loops_[0]->context());
+  const auto found =
+      resolver.resolve(options.host, std::to_string(options.port), tcp::resolver::passive, error);
+  if (error || found.empty()) return ListenError(options, error);
+  const tcp::endpoint endpoint = *found.begin();
+  acceptor_.open(endpoint.protocol(), error);
+  if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+  if (!error) acceptor_.bind(endpoint, error);
+  if (!error) acceptor_.listen(kBacklog, error);
+  if (error) return ListenError(options, error);
+  port_ = acceptor_.local_endpoint(error).port();
+  return error ? ListenError(options, error) : OkStatus();
+}
+
+Status Acceptor::LoadTls(const TlsOptions& options) {
+  tls_.emplace(asio::ssl::context::tls_server);
+  error_code error;
+  std::string_view file = options.certificate_file;
+  tls_->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
+                        asio::ssl::context::no_tlsv1_1 | SSL_OP_NO_RENEGOTIATION,
+                    error);
+  if (!error) tls_->use_certificate_chain_file(options.certificate_file, error);
+  if (!error) {
+    file = options.key_file;
+    tls_->use_private_key_file(options.key_file, asio::ssl::context::pem, error);
+  }
+  if (!error) return OkStatus();
+  return Error(Code::kInvalidArgument, "http.tls", "can't use '{}' for TLS: {}", file,
+               error.message());
+}
+
+void Acceptor::Start() { Accept(); }
+
+void Acceptor::Close() {
+  error_code ignored;
+  acceptor_.close(ignored);
+  retry_.cancel();
+}
+
+void Acceptor::Accept() {
+  IoLoop* loop = loops_[next_loop_].get();
+  next_loop_ = (next_loop_ + 1) % loops_.size();
+  acceptor_.async_accept(loop->context(), [this, loop](error_code error, TcpSocket socket) {
+    if (!acceptor_.is_open()) return;
+    if (error && error != asio::error::connection_aborted) return OnError(error);
+    if (!error) OnAccepted(loop, std::move(socket));
+    Accept();
+  });
+}
+
+void Acceptor::OnError(const error_code& error) {
+  if (!std::exchange(failing_, true)) {
+    log::Error("can't accept connections, trying on",
+               {{"port", port_}, {"error", error.message()}});
+  }
+  retry_.expires_after(kRetryAfter);
+  retry_.async_wait([this](const error_code& cancelled) {
+    if (!cancelled && acceptor_.is_open()) Accept();
+  });
+}
+
+void Acceptor::OnAccepted(IoLoop* loop, TcpSocket socket) {
+  if (std::exchange(failing_, false)) log::Info("accepting connections again", {{"port", port_}});
+  HandOver(loop, std::move(socket));
+}
+
+void Acceptor::HandOver(IoLoop* loop, TcpSocket socket) {
+  Connection::Admission admission = Connection::Admission::kServed;
+  if (!server_.TryEnter(server_.options.max_connections)) {
+    if (!server_.TryEnter(server_.options.max_connections + kMaxRefused)) return;
+    admission = Connection::Admission::kRefused;
+  }
+  loop->Post([this, loop, admission, socket = std::move(socket)]() mutable {
+    auto connection = std::make_unique<Connection>(loop, listener_, Address(socket), admission);
+    connection->set_transport(tls_ ? MakeTlsTransport(std::move(socket), *tls_, connection.get())
+                                   : MakePlainTransport(std::move(socket), connection.get()));
+    loop->Adopt(std::move(connection));
+  });
+}
+
+}  // namespace sluice::http

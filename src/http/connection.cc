@@ -1,0 +1,348 @@
+// Bytes in, bytes out, and time limits. What a request does is in connection_handle.cc.
+#include "http/connection.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "http/worker_pool.h"
+
+namespace sluice::http {
+namespace {
+
+constexpr size_t kFirstBuffer = 4 << 10;
+constexpr size_t kBodyBuffer = 64 << 10;
+// A buffer larger than this, for input or output, is not kept by an idle connection.
+constexpr size_t kMaxKeptBuffer = 64 << 10;
+// With this much output waiting, no further pipelined request is answered and a stream's writer
+// waits.
+constexpr size_t kMaxUnsent = 64 << 10;
+constexpr uint64_t kNsPerMs = 1'000'000;
+
+void Recycle(std::string* buffer) {
+  buffer->clear();
+  if (buffer->capacity() > kMaxKeptBuffer) *buffer = std::string();
+}
+
+}  // namespace
+
+Connection::Connection(IoLoop* loop, size_t listener, std::string remote, Admission admission)
+    : io_(loop),
+      loop_handle_(loop->shared_from_this()),
+      server_(loop->server()),
+      listener_(listener),
+      remote_(std::move(remote)),
+      admission_(admission),
+      parser_(server_.options.request, &request_, &remote_, this) {}
+
+Connection::~Connection() = default;
+
+WorkerPool& Connection::workers() const { return *server_.workers; }
+
+void Connection::Start() {
+  since_ns_ = last_write_ns_ = server_.now_ns();
+  switch (transport_->Start()) {
+    case Transport::Done::kNow:
+      OnReady(true);
+      return;
+    case Transport::Done::kLater:
+      ++running_;
+      return;
+    case Transport::Done::kFailed:
+      Close();
+      return;
+  }
+}
+
+void Connection::OnReady(bool ok) {
+  if (running_ > 0) --running_;  // a TLS handshake has ended
+  if (state_ != State::kClosed && !ok) Close();
+  if (state_ == State::kClosed) return MaybeRetire();
+  state_ = State::kReading;
+  if (admission_ == Admission::kRefused) {
+    Refuse(503, Error(Code::kOverloaded, "http.too_many_connections",
+                      "the server has {} connections, its limit", server_.options.max_connections));
+  }
+  Process();
+}
+
+// Answers all requests that are in the buffer, writes the answers together, reads on.
+void Connection::Process() {
+  if (processing_) return;
+  processing_ = true;
+  bool was_full;
+  do {
+    while (state_ == State::kReading && !output_full() && ParseRequest()) Dispatch();
+    was_full = output_full();
+    Flush();
+  } while (was_full && !output_full() && state_ == State::kReading);
+  if (state_ == State::kReading && client_ended_ && !was_full) {
+    state_ = State::kFinishing;  // what is left in the buffer is not a whole request
+    Flush();
+  }
+  processing_ = false;
+  ContinueReading();
+  MaybeRetire();
+}
+
+bool Connection::output_full() const {
+  return !out_body_.empty() || (writing_ && out_.size() >= kMaxUnsent);
+}
+
+// True when a whole request is there.
+bool Connection::ParseRequest() {
+  if (begin_ + parsed_ == end_) return false;
+  if (!message_begun_) {
+    message_begun_ = true;
+    since_ns_ = server_.now_ns();
+  }
+  const bool in_body = parser_.state() == RequestParser::State::kBody;
+  parsed_ = parser_.Feed(buffer_.get() + begin_, parsed_, end_ - begin_);
+  switch (parser_.state()) {
+    case RequestParser::State::kHead:
+      return false;
+    case RequestParser::State::kBody:
+      if (!in_body) since_ns_ = server_.now_ns();
+      if (parser_.expects_continue() && !std::exchange(continue_sent_, true)) {
+        out_ += "HTTP/1.1 100 Continue\r\n\r\n";
+      }
+      DropBodyBytes();
+      return false;
+    case RequestParser::State::kComplete:
+      if (begin_ + parsed_ == end_) DropBodyBytes();
+      return true;
+    case RequestParser::State::kFailed:
+      Refuse(parser_.error_status(), parser_.error());
+      return false;
+  }
+  return false;
+}
+
+// The body has been copied; its place in the buffer is free again.
+void Connection::DropBodyBytes() {
+  if (reading_) return;  // a read into the place after it is open
+  parsed_ = parser_.retained();
+  end_ = begin_ + parsed_;
+}
+
+// After an answer: what follows in the buffer is the next message.
+void Connection::NextMessage() {
+  begin_ += parsed_;
+  parsed_ = 0;
+  message_begun_ = continue_sent_ = false;
+  parser_.Reset();
+}
+
+// Makes room for the next read. Between requests only, so nothing points into the buffer.
+void Connection::PrepareBuffer() {
+  const bool in_body = parser_.state() == RequestParser::State::kBody;
+  if (begin_ == end_) begin_ = end_ = 0;
+  size_t wanted = in_body ? kBodyBuffer + parser_.retained() : kFirstBuffer;
+  if (begin_ > 0 && (end_ == capacity_ || wanted > capacity_)) {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  if (end_ == capacity_) wanted = std::max(wanted, 2 * capacity_);
+  const bool shrink = capacity_ > kMaxKeptBuffer && end_ == 0 && !in_body;
+  if (wanted <= capacity_ && !shrink) return;
+  auto grown = std::make_unique_for_overwrite<char[]>(wanted);
+  std::memcpy(grown.get(), buffer_.get(), end_);
+  buffer_ = std::move(grown);
+  capacity_ = wanted;
+}
+
+void Connection::ContinueReading() {
+  if (reading_ || client_ended_ || state_ == State::kClosed) return;
+  if (state_ == State::kReading) {
+    if (output_full()) return;  // the client must first take its answers
+    PrepareBuffer();
+  } else if (state_ == State::kLingering) {
+    begin_ = parsed_ = end_ = 0;
+    if (capacity_ == 0) PrepareBuffer();
+  } else if (state_ != State::kHandling || end_ == capacity_ || parser_.wants_websocket()) {
+    return;
+  }
+  reading_ = true;
+  ++running_;
+  transport_->Read(buffer_.get() + end_, capacity_ - end_);
+}
+
+void Connection::OnRead(ReadEnd end, size_t size) {
+  --running_;
+  reading_ = false;
+  if (state_ == State::kClosed) return MaybeRetire();
+  if (end != ReadEnd::kData) {
+    client_ended_ = true;
+    EndedByClient(end);
+  } else {
+    end_ += size;
+    if (state_ == State::kReading) {
+      Process();
+    } else {
+      ContinueReading();
+    }
+  }
+  MaybeRetire();
+}
+
+// A client may close its sending side and still read an answer, so only a broken connection ends a
+// handler. A stream has no end that such a client could be waiting for.
+void Connection::EndedByClient(ReadEnd end) {
+  if (state_ == State::kReading) return Process();
+  if (state_ == State::kLingering || end == ReadEnd::kError) return Close();
+  if (state_ == State::kHandling && streaming_) Close();
+}
+
+void Connection::Flush() {
+  if (writing_ || state_ == State::kClosed) return;
+  if (!out_.empty() || !out_body_.empty()) {
+    out_.swap(sending_);
+    out_body_.swap(sending_body_);
+    last_write_ns_ = server_.now_ns();
+    switch (transport_->Write(sending_, sending_body_)) {
+      case Transport::Done::kNow:
+        break;
+      case Transport::Done::kLater:
+        writing_ = true;
+        ++running_;
+        return;
+      case Transport::Done::kFailed:
+        return WriteFailed();
+    }
+  }
+  Recycle(&sending_);
+  Recycle(&sending_body_);
+  if (state_ == State::kFinishing) Linger();
+}
+
+void Connection::WriteFailed() {
+  client_ended_ = true;
+  Close();
+}
+
+void Connection::OnWriteProgress() { last_write_ns_ = server_.now_ns(); }
+
+void Connection::OnWritten(bool ok) {
+  --running_;
+  writing_ = false;
+  Recycle(&sending_);
+  Recycle(&sending_body_);
+  if (state_ == State::kClosed) return MaybeRetire();
+  if (!ok) {
+    WriteFailed();
+  } else {
+    OnFlushed();
+  }
+  MaybeRetire();
+}
+
+void Connection::OnFlushed() {
+  Flush();
+  if (writing_ || state_ == State::kClosed) return;
+  if (state_ == State::kHandling && drained_) {
+    Resume(std::exchange(drained_, nullptr));
+  } else {
+    Process();
+  }
+}
+
+// The last answer is out. Closing now, with the client's bytes unread, would make the kernel reset
+// the connection and the client lose the answer.
+void Connection::Linger() {
+  state_ = State::kLingering;
+  since_ns_ = server_.now_ns();
+  switch (transport_->ShutDown()) {
+    case Transport::Done::kNow:
+      if (client_ended_) return Close();
+      return ContinueReading();
+    case Transport::Done::kLater:
+      ++running_;
+      return;
+    case Transport::Done::kFailed:
+      return Close();
+  }
+}
+
+void Connection::OnShutDown() {
+  --running_;
+  if (state_ != State::kClosed) Close();
+  MaybeRetire();
+}
+
+void Connection::Close() {
+  if (state_ == State::kClosed) return;
+  const bool upgraded = state_ == State::kUpgraded;
+  state_ = State::kClosed;
+  drained_ = nullptr;
+  if (upgraded) {
+    websocket_->Abort();
+  } else {
+    transport_->Close();
+  }
+  Cancel();
+  MaybeRetire();
+}
+
+void Connection::MaybeRetire() {
+  if (state_ != State::kClosed || running_ > 0 || !task_.done() || websocket_) return;
+  if (processing_ || index_ == SIZE_MAX) return;
+  io_->Retire(this);
+  index_ = SIZE_MAX;
+}
+
+void Connection::Drain() {
+  if (state_ == State::kStarting || idle()) return Close();
+  // A feed has no end of its own, and a WebSocket's handler ends when it is told.
+  if (state_ == State::kUpgraded || (state_ == State::kHandling && heartbeat_ns_ > 0)) Cancel();
+  MaybeRetire();
+}
+
+void Connection::Tick(uint64_t now_ns) {
+  const ServerOptions& options = server_.options;
+  const uint64_t waited_ms = (now_ns - std::min(now_ns, since_ns_)) / kNsPerMs;
+  const uint64_t unsent_ms = (now_ns - std::min(now_ns, last_write_ns_)) / kNsPerMs;
+  if (writing_ && unsent_ms > options.write_stall_ms) return Close();
+  switch (state_) {
+    case State::kStarting:
+      if (waited_ms > options.head_timeout_ms) Close();
+      return;
+    case State::kReading:
+      return CheckReading(waited_ms);
+    case State::kHandling:
+      return CheckStream(unsent_ms);
+    case State::kLingering:
+      if (waited_ms > options.linger_ms) Close();
+      return;
+    case State::kFinishing:
+    case State::kUpgraded:
+    case State::kClosed:
+      return;
+  }
+}
+
+void Connection::CheckReading(uint64_t waited_ms) {
+  const ServerOptions& options = server_.options;
+  if (writing_) return;  // it is the client's turn to take its answers
+  if (idle()) {
+    if (waited_ms > options.idle_timeout_ms) Close();
+    return;
+  }
+  const bool in_body = parser_.state() == RequestParser::State::kBody;
+  const uint64_t allowed_ms =
+      in_body ? options.body_grace_ms + request_.body().size() * 1000 / options.body_min_bytes_per_s
+              : options.head_timeout_ms;
+  if (waited_ms <= allowed_ms) return;
+  Refuse(408, Error(Code::kTimeout, "http.request_timeout", "the request's {} took too long",
+                    in_body ? "body" : "head"));
+  Process();
+}
+
+void Connection::CheckStream(uint64_t unsent_ms) {
+  if (!streaming_ || heartbeat_ns_ == 0 || writing_) return;
+  if (unsent_ms * kNsPerMs < heartbeat_ns_) return;
+  StreamChunk(heartbeat_);
+  Flush();
+}
+
+}  // namespace sluice::http

@@ -1,0 +1,160 @@
+// One client's HTTP/1.1 connection. Internal to http; lives on one loop's thread.
+//
+// Operation. Requests are answered one at a time, in order. What a client sends ahead (pipelining)
+// waits in the buffer; the answers to what is already there are written together. While a handler
+// waits, a read stays open, so that a client's leaving is noticed.
+//
+//   kStarting -> kReading <-> kHandling       kReading, kHandling -> kFinishing -> kLingering
+//   kHandling -> kUpgraded                    any -> kClosed
+//
+// Lifetime. The loop owns it. It retires itself when closed, no operation runs and no handler
+// waits.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "http/io_loop.h"
+#include "http/request_parser.h"
+#include "http/response.h"
+#include "http/router.h"
+#include "http/transport.h"
+#include "http/websocket_session.h"
+
+namespace sluice::http {
+
+class Connection final : public StreamSink, public TransportEvents {
+ public:
+  enum class Admission : uint8_t { kServed, kRefused };  // refused: 503 and close
+
+  Connection(IoLoop* loop, size_t listener, std::string remote, Admission admission);
+  ~Connection() override;
+
+  void set_transport(std::unique_ptr<Transport> transport) { transport_ = std::move(transport); }
+  size_t index() const { return index_; }
+  void set_index(size_t index) { index_ = index; }
+
+  void Start();
+  void Tick(uint64_t now_ns);
+  void Drain();  // the server stops: no new request after the current one
+  void Close();
+
+  // TransportEvents
+  void OnReady(bool ok) override;
+  void OnRead(ReadEnd end, size_t size) override;
+  void OnWriteProgress() override;
+  void OnWritten(bool ok) override;
+  void OnShutDown() override;
+
+  // StreamSink
+  const std::shared_ptr<Loop>& loop() const override { return loop_handle_; }
+  WorkerPool& workers() const override;
+  Accepted StreamChunk(std::string_view chunk) override;
+  void AwaitDrained(std::coroutine_handle<> handle) override { drained_ = handle; }
+  void SetHeartbeat(uint64_t interval_ms, std::string comment) override;
+
+ private:
+  enum class State : uint8_t {
+    kStarting,
+    kReading,
+    kHandling,
+    kFinishing,  // the last answer is being written
+    kLingering,  // ... has been; what the client still sends is dropped
+    kUpgraded,
+    kClosed,
+  };
+
+  // connection.cc: bytes and time
+  void Process();
+  bool ParseRequest();
+  void DropBodyBytes();
+  void NextMessage();
+  void PrepareBuffer();
+  void ContinueReading();
+  void Flush();
+  void OnFlushed();
+  void WriteFailed();
+  void Linger();
+  void EndedByClient(ReadEnd end);
+  void MaybeRetire();
+  void CheckReading(uint64_t waited_ms);
+  void CheckStream(uint64_t unsent_ms);
+  bool output_full() const;
+  bool idle() const { return state_ == State::kReading && begin_ == end_ && !message_begun_; }
+
+  // connection_handle.cc: requests and answers
+  void Dispatch();
+  void AnswerUnrouted(const Router::Match& match);
+  void RunHandler();
+  void StartTask(Task<> task);
+  Task<> FilterThenHandle();
+  void FinishTask();
+  void Refuse(int http_status, const Status& error);
+  void Respond();
+  void RespondWhole();
+  void EndStream();
+  void BeginStream();
+  void Observe();
+  void Upgrade();
+  void OnUpgraded(bool ok);
+  Response::HeadContext Head(Response::Framing framing);
+
+  // Exchange
+  void OnSuspend() override { Flush(); }
+  void OnResumed() override;
+
+  IoLoop* const io_;
+  const std::shared_ptr<Loop> loop_handle_;
+  ServerContext& server_;
+  const size_t listener_;
+  const std::string remote_;
+  const Admission admission_;
+  size_t index_ = 0;
+  std::unique_ptr<Transport> transport_;
+  State state_ = State::kStarting;
+  uint32_t running_ = 0;  // operations whose event is still to come
+
+  // Input: buffer_[begin_, end_) is the current message and what follows; parsed_ of it is
+  // consumed. Grows and moves only between requests, because the request's views point into it.
+  std::unique_ptr<char[]> buffer_;
+  size_t capacity_ = 0;
+  size_t begin_ = 0;
+  size_t parsed_ = 0;
+  size_t end_ = 0;
+  bool reading_ = false;
+  bool message_begun_ = false;
+  bool continue_sent_ = false;
+  bool client_ended_ = false;  // nothing more will be read
+  bool processing_ = false;    // Process is on the stack
+
+  // Output: out_ is filled while sending_ and sending_body_ are written.
+  std::string out_;
+  std::string out_body_;  // a large body, sent after out_ without being copied into it
+  std::string sending_;
+  std::string sending_body_;
+  bool writing_ = false;
+
+  // Times, monotonic.
+  uint64_t since_ns_ = 0;  // of the state's current wait: idle, head, body, linger
+  uint64_t last_write_ns_ = 0;
+
+  // The current request.
+  Request request_;
+  Response response_;
+  RequestParser parser_;
+  std::shared_ptr<const Router> router_;
+  const Route* route_ = nullptr;
+  Task<> task_;
+  std::coroutine_handle<> drained_;
+  bool close_after_ = false;
+  bool streaming_ = false;
+  bool chunked_ = false;
+  uint64_t streamed_bytes_ = 0;
+  uint64_t heartbeat_ns_ = 0;  // 0: none
+  std::string heartbeat_;
+  std::unique_ptr<WebSocketSession> websocket_;
+};
+
+}  // namespace sluice::http

@@ -1,0 +1,237 @@
+// From a parsed request to its answer: route, filter, handler, framing, observers.
+#include "base/log.h"
+#include "http/connection.h"
+#include "http/error_body.h"
+
+namespace sluice::http {
+namespace {
+
+// A body larger than this is written from where it is instead of being copied behind its head.
+constexpr size_t kMaxCopiedBody = 16 << 10;
+// Streamed chunks are collected up to this size before they are written.
+constexpr size_t kStreamBuffer = 32 << 10;
+
+Status InternalError(std::string_view route, const char* what) {
+  log::Error("a request handler threw", {{"route", route}, {"what", what}});
+  return Error(Code::kInternal, "http.internal", "the request failed inside the server");
+}
+
+// What a handler threw, which is a defect of ours: our own errors are Status.
+template <typename F>
+Status Guard(const Route& route, F run) {
+  try {
+    run();
+    return OkStatus();
+  } catch (const std::exception& error) {
+    return InternalError(route.path, error.what());
+  } catch (...) {
+    return InternalError(route.path, "unknown");
+  }
+}
+
+void AppendChunk(std::string* out, std::string_view chunk) {
+  fmt::format_to(std::back_inserter(*out), "{:x}\r\n", chunk.size());
+  out->append(chunk);
+  out->append("\r\n");
+}
+
+}  // namespace
+
+void Connection::Dispatch() {
+  state_ = State::kHandling;
+  ResetExchange();
+  route_ = nullptr;
+  close_after_ = !parser_.keep_alive() || io_->draining();
+  streaming_ = false;
+  heartbeat_ns_ = 0;
+  const Status target = parser_.Finish(buffer_.get() + begin_, server_.now_ns(), &io_->ids());
+  response_.Reset(this, request_.id());
+  if (!target.ok()) {
+    response_.Error(target);
+    return Respond();
+  }
+  if (router_ != io_->router(listener_)) router_ = io_->router(listener_);
+  const Router::Match match = router_->Find(&request_);
+  if (match.route == nullptr) return AnswerUnrouted(match);
+  route_ = match.route;
+  if (server_.environment.filter == nullptr) return RunHandler();
+  switch (server_.environment.filter->Check(*route_, request_, response_)) {
+    case Filter::Verdict::kPass:
+      return RunHandler();
+    case Filter::Verdict::kAnswered:
+      return Respond();
+    case Filter::Verdict::kLater:
+      return StartTask(FilterThenHandle());
+  }
+}
+
+void Connection::AnswerUnrouted(const Router::Match& match) {
+  if (match.bad_escape) {
+    response_.Error(Error(Code::kInvalidArgument, "http.bad_target",
+                          "the request's target has a malformed percent escape in its path"));
+  } else if (!match.path_known) {
+    response_.Error(
+        Error(Code::kNotFound, "http.no_route", "no resource at '{}'", request_.path()));
+  } else {
+    if (request_.method() == Method::kOptions) {
+      response_.NoContent();
+    } else {
+      response_.Error(405, Error(Code::kUnsupported, "http.method_not_allowed",
+                                 "'{}' takes {}, not this method", request_.path(), match.allow));
+    }
+    response_.AddHeader("Allow", match.allow);
+  }
+  Respond();
+}
+
+void Connection::RunHandler() {
+  if (route_->websocket) return Upgrade();
+  if (route_->handler.waiting) return StartTask(route_->handler.waiting(request_, response_));
+  const Status ran = Guard(*route_, [this] { route_->handler.plain(request_, response_); });
+  if (!ran.ok()) response_.Error(ran);
+  Respond();
+}
+
+void Connection::StartTask(Task<> task) {
+  task_ = std::move(task);
+  task_.Start();
+  if (task_.done()) FinishTask();
+}
+
+Task<> Connection::FilterThenHandle() {
+  Filter& filter = *server_.environment.filter;
+  if (co_await filter.CheckLater(*route_, request_, response_) != Filter::Verdict::kPass) co_return;
+  if (route_->handler.waiting) {
+    co_await route_->handler.waiting(request_, response_);
+  } else if (route_->handler.plain) {
+    route_->handler.plain(request_, response_);
+  }
+}
+
+void Connection::FinishTask() {
+  const Status ran = Guard(*route_, [this] { task_.Take(); });
+  task_ = Task<>();
+  if (state_ == State::kUpgraded || websocket_) {
+    if (state_ == State::kUpgraded) websocket_->Finish();
+    return;
+  }
+  if (!ran.ok()) {
+    if (streaming_) response_.Abort();
+    if (!streaming_) response_.Error(ran);
+  }
+  Respond();
+}
+
+void Connection::OnResumed() {
+  if (task_.done()) {
+    FinishTask();
+    Process();
+  }
+  MaybeRetire();
+}
+
+// An answer to what is no request, or came too late; the connection ends with it.
+void Connection::Refuse(int http_status, const Status& error) {
+  parser_.FinishRefused(server_.now_ns(), &io_->ids());
+  state_ = State::kHandling;
+  route_ = nullptr;
+  close_after_ = true;
+  streaming_ = false;
+  response_.Reset(this, request_.id());
+  response_.Error(http_status, error);
+  Respond();
+}
+
+void Connection::Respond() {
+  if (streaming_) {
+    EndStream();
+  } else if (state_ != State::kClosed) {
+    RespondWhole();
+  }
+  Observe();
+  if (state_ == State::kClosed) return;
+  state_ = close_after_ ? State::kFinishing : State::kReading;
+  NextMessage();
+}
+
+Response::HeadContext Connection::Head(Response::Framing framing) {
+  close_after_ = close_after_ || io_->draining() || framing == Response::Framing::kUntilClose;
+  return {.date = io_->date(),
+          .close = close_after_,
+          .keep_alive_1_0 = !request_.is_http_1_1(),
+          .framing = framing};
+}
+
+void Connection::RespondWhole() {
+  response_.AppendHead(Head(Response::Framing::kLength), &out_);
+  if (request_.method() == Method::kHead || response_.bodiless()) return;
+  if (response_.body().size() > kMaxCopiedBody) {
+    out_body_ = response_.TakeBody();
+  } else {
+    out_ += response_.body();
+  }
+}
+
+void Connection::BeginStream() {
+  streaming_ = true;
+  streamed_bytes_ = 0;
+  chunked_ = request_.is_http_1_1();
+  response_.AppendHead(
+      Head(chunked_ ? Response::Framing::kChunked : Response::Framing::kUntilClose), &out_);
+  // Nobody will read a stream whose client has already closed its side.
+  if (client_ended_) Cancel();
+}
+
+StreamSink::Accepted Connection::StreamChunk(std::string_view chunk) {
+  if (!streaming_ && state_ == State::kHandling) BeginStream();
+  if (cancelled() || state_ != State::kHandling || request_.method() == Method::kHead) {
+    return Accepted::kGone;
+  }
+  if (!chunk.empty()) {
+    streamed_bytes_ += chunk.size();
+    if (chunked_) {
+      AppendChunk(&out_, chunk);
+    } else {
+      out_ += chunk;
+    }
+  }
+  if (out_.size() >= kStreamBuffer) Flush();
+  if (cancelled()) return Accepted::kGone;
+  return writing_ && out_.size() >= kStreamBuffer ? Accepted::kFull : Accepted::kYes;
+}
+
+void Connection::SetHeartbeat(uint64_t interval_ms, std::string comment) {
+  heartbeat_ns_ = interval_ms * 1'000'000;
+  heartbeat_ = std::move(comment);
+  if (io_->draining()) Cancel();
+}
+
+void Connection::EndStream() {
+  if (response_.aborted() || cancelled()) {
+    close_after_ = true;  // without the last chunk the client knows that something is missing
+  } else if (chunked_ && request_.method() != Method::kHead) {
+    out_ += "0\r\n\r\n";
+  }
+}
+
+void Connection::Observe() {
+  since_ns_ = server_.now_ns();
+  if (server_.environment.observers.empty()) return;
+  const RequestRecord record{
+      .request = request_,
+      .route = route_,
+      .listener = listener_,
+      .status = websocket_ ? 101 : response_.status(),
+      .response_bytes = streaming_ ? streamed_bytes_ : response_.body().size() + out_body_.size(),
+      .duration_ns = since_ns_ - std::min(since_ns_, request_.arrival_ns()),
+      .cancelled = cancelled()};
+  for (RequestObserver* observer : server_.environment.observers) observer->OnRequest(record);
+}
+
+void Connection::Upgrade() {
+  response_.Error(426, Error(Code::kUnsupported, "http.websocket_expected", "'{}' is a WebSocket",
+                             request_.path()));
+  Respond();
+}
+
+}  // namespace sluice::http

@@ -1,0 +1,115 @@
+#include "http/error_body.h"
+
+#include <algorithm>
+#include <array>
+
+#include <http_parser.h>
+
+#include "http/exchange.h"
+#include "json/print.h"
+#include "json/text.h"
+
+namespace sluice::http {
+namespace {
+
+constexpr std::array<std::string_view, 6> kOwnFields = {"id",   "message", "request_id",
+                                                        "file", "line",    "column"};
+
+// A message may quote what a client sent, which need not be UTF-8: a byte that is not becomes
+// U+FFFD.
+void AppendText(std::string* out, std::string_view text) {
+  std::string repaired;
+  while (true) {
+    const size_t valid = json::ValidUtf8Prefix(text);
+    repaired += text.substr(0, valid);
+    if (valid == text.size()) break;
+    repaired += "\xef\xbf\xbd";
+    text.remove_prefix(valid + 1);
+  }
+  json::AppendQuoted(repaired, out);
+}
+
+void AppendMember(std::string* out, std::string_view name, std::string_view value) {
+  out->push_back(',');
+  AppendText(out, name);
+  out->push_back(':');
+  AppendText(out, value);
+}
+
+}  // namespace
+
+int HttpStatusOf(Code code) {
+  switch (code) {
+    case Code::kOk:
+      return 200;
+    case Code::kInvalidArgument:
+      return 400;
+    case Code::kNotFound:
+      return 404;
+    case Code::kAlreadyExists:
+      return 409;
+    case Code::kConflict:
+      return 409;
+    case Code::kUnauthenticated:
+      return 401;
+    case Code::kForbidden:
+      return 403;
+    case Code::kTooLarge:
+      return 413;
+    case Code::kOverloaded:
+      return 503;
+    case Code::kTimeout:
+      return 504;
+    case Code::kCancelled:
+      return 503;
+    case Code::kUnavailable:
+      return 503;
+    case Code::kUnsupported:
+      return 501;
+    case Code::kNoSpace:
+      return 507;
+    case Code::kIo:
+      return 500;
+    case Code::kCorruption:
+      return 500;
+    case Code::kInternal:
+      return 500;
+  }
+  return 500;
+}
+
+std::string_view ReasonPhrase(int http_status) {
+  return http_status_str(static_cast<enum http_status>(http_status));
+}
+
+std::string ErrorBody(const Status& status, std::string_view request_id) {
+  std::string out = R"({"error":{"id":)";
+  AppendText(&out, status.id());
+  AppendMember(&out, "message", status.message());
+  AppendMember(&out, "request_id", request_id);
+  const Place& place = status.place();
+  if (!place.file.empty()) AppendMember(&out, "file", place.file);
+  if (place.line != 0) out += fmt::format(R"(,"line":{})", place.line);
+  if (place.column != 0) out += fmt::format(R"(,"column":{})", place.column);
+  for (const auto& [name, value] : status.fields()) {
+    if (std::find(kOwnFields.begin(), kOwnFields.end(), name) != kOwnFields.end()) continue;
+    AppendMember(&out, name, value);
+  }
+  out += "}}\n";
+  return out;
+}
+
+std::string_view ErrorSchema() {
+  return R"({"type":"object","required":["error"],"properties":{"error":{"type":"object",)"
+         R"("required":["id","message","request_id"],"properties":{)"
+         R"("id":{"type":"string","description":"stable, listed in docs/errors"},)"
+         R"("message":{"type":"string"},"request_id":{"type":"string"},)"
+         R"("file":{"type":"string"},"line":{"type":"integer"},"column":{"type":"integer"}},)"
+         R"("additionalProperties":{"type":"string"}}}})";
+}
+
+Status CancelledError() {
+  return Error(Code::kCancelled, "http.cancelled", "the client has gone or the server is stopping");
+}
+
+}  // namespace sluice::http

@@ -1,0 +1,85 @@
+// What an awaitable needs of the request that it runs for: the thread to resume on, and word of the
+// client's leaving. Implemented by the connection; handlers meet it only as request.exchange().
+#pragma once
+
+#include <coroutine>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "base/status.h"
+
+namespace sluice::http {
+
+class WorkerPool;
+
+// One thread that runs connections. Post may be called from any thread; what is posted runs on the
+// loop's thread, in order. After the loop has ended it is dropped.
+class Loop {
+ public:
+  virtual ~Loop() = default;
+  virtual void Post(std::move_only_function<void()> run) = 0;
+};
+
+// A suspended awaitable that can be told to give up. Called on the loop's thread; it resumes its
+// coroutine or, if its result is already on the way, does nothing.
+class Waiter {
+ public:
+  virtual ~Waiter() = default;
+  virtual void OnCancel() = 0;
+};
+
+// Everything here runs on the connection's thread.
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+
+  virtual const std::shared_ptr<Loop>& loop() const = 0;
+  virtual WorkerPool& workers() const = 0;
+
+  // The client has gone or the server's drain time is over. Awaitables then return kCancelled
+  // without waiting.
+  bool cancelled() const { return cancelled_; }
+
+  // Called by an awaitable before its coroutine suspends; sends what the handler has streamed so
+  // far. False: cancelled, do not suspend. `waiter` is null for a wait that can't be cut short.
+  bool Suspend(Waiter* waiter) {
+    OnSuspend();
+    if (cancelled_ && waiter != nullptr) return false;
+    waiter_ = waiter;
+    return true;
+  }
+  // The awaitable found its result there after all and does not suspend.
+  void Unsuspend() { waiter_ = nullptr; }
+
+  // Continues a suspended coroutine of this exchange and notices when the handler has finished.
+  // The exchange may be gone when this returns.
+  void Resume(std::coroutine_handle<> handle) {
+    waiter_ = nullptr;
+    handle.resume();
+    OnResumed();
+  }
+
+ protected:
+  // Wakes the handler's current wait, if it has one. The exchange may be gone when this returns.
+  void Cancel() {
+    if (std::exchange(cancelled_, true)) return;
+    if (waiter_ != nullptr) waiter_->OnCancel();
+  }
+  void ResetExchange() {
+    cancelled_ = false;
+    waiter_ = nullptr;
+  }
+
+ private:
+  virtual void OnSuspend() = 0;
+  virtual void OnResumed() = 0;
+
+  Waiter* waiter_ = nullptr;
+  bool cancelled_ = false;
+};
+
+// The error that an awaitable returns when its exchange was cancelled.
+Status CancelledError();
+
+}  // namespace sluice::http

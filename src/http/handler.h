@@ -1,0 +1,43 @@
+// What a route runs: a plain function for what never waits, a coroutine for what does.
+//
+//   .handler = [](Request& request, Response& response) { response.Text(200, "ok"); }
+//   .handler = [&db](Request& request, Response& response) -> Task<> { ... co_await ... }
+//
+// Both run on the connection's thread and must not block it. Work that blocks goes to the worker
+// pool: Blocking(function), or RunBlocking inside a coroutine (worker_pool.h). A lambda's captures
+// live as long as its router.
+#pragma once
+
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include "http/request.h"
+#include "http/response.h"
+#include "http/task.h"
+
+namespace sluice::http {
+
+class Handler {
+ public:
+  using Plain = std::function<void(Request&, Response&)>;
+  using Waiting = std::function<Task<>(Request&, Response&)>;
+
+  Handler() = default;
+  template <typename F>
+  requires(!std::is_same_v<std::decay_t<F>, Handler> &&
+           std::is_invocable_v<F&, Request&, Response&>)
+      Handler(F function) {  // NOLINT(google-explicit-constructor)
+    if constexpr (std::is_void_v<std::invoke_result_t<F&, Request&, Response&>>) {
+      plain = std::move(function);
+    } else {
+      waiting = std::move(function);
+    }
+  }
+  explicit operator bool() const { return plain || waiting; }
+
+  Plain plain;  // exactly one of the two is set
+  Waiting waiting;
+};
+
+}  // namespace sluice::http

@@ -1,0 +1,100 @@
+// One I/O thread: its io_context, the connections that live on it, and the one timer that looks at
+// all their time limits. Internal to http.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "http/exchange.h"
+#include "http/request_parser.h"
+#include "http/server.h"
+#include "http/worker_pool.h"
+
+namespace sluice::http {
+
+class Connection;
+
+// What all loops and connections of a server share. Immutable after Start except for the counters.
+struct ServerContext {
+  ServerContext(const ServerOptions& options, Server::Environment environment)
+      : options(options), environment(std::move(environment)) {}
+
+  uint64_t now_ns() const { return environment.clock.MonotonicNs(); }
+
+  const ServerOptions options;
+  const Server::Environment environment;
+  std::unique_ptr<WorkerPool> workers;
+
+  // Connections alive on all loops. Leave wakes who waits in AwaitNone when the last has gone.
+  bool TryEnter(size_t limit);
+  void Leave();
+  bool AwaitNone(uint64_t timeout_ms);
+  void AwaitNone();
+  std::atomic<size_t> connections = 0;
+
+ private:
+  std::mutex mutex_;  // for the wait only
+  std::condition_variable none_;
+};
+
+class IoLoop final : public Loop, public std::enable_shared_from_this<IoLoop> {
+ public:
+  IoLoop(ServerContext* server, uint64_t id_seed);
+  ~IoLoop() override;
+
+  void Start();
+  void Join();  // ends the thread
+
+  // Any thread.
+  void Post(std::move_only_function<void()> run) override;
+
+  // The rest: the loop's thread, or any before Start.
+  void SetRouter(size_t listener, std::shared_ptr<const Router> router);
+  const std::shared_ptr<const Router>& router(size_t listener) const { return routers_[listener]; }
+  void Adopt(std::unique_ptr<Connection> connection);
+  // The connection has ended; it is destroyed when the current event has been dealt with.
+  void Retire(Connection* connection);
+  void BeginDrain();
+  void CloseAll();
+
+  boost::asio::io_context& context() { return context_; }
+  ServerContext& server() { return *server_; }
+  bool draining() const { return draining_; }
+  std::string_view date() const { return date_; }
+  RequestIds& ids() { return ids_; }
+
+ private:
+  void RunPosted();
+  void ArmTick();
+  void Tick();
+  void RefreshDate();
+
+  ServerContext* const server_;
+  boost::asio::io_context context_;
+  boost::asio::steady_timer timer_;
+  bool tick_armed_ = false;  // only while there are connections
+  bool draining_ = false;
+  std::string date_;
+  uint64_t date_second_ = 0;
+  RequestIds ids_;
+  std::vector<std::shared_ptr<const Router>> routers_;  // by listener
+  std::vector<std::unique_ptr<Connection>> connections_;
+  std::vector<std::unique_ptr<Connection>> retired_;
+
+  std::mutex mutex_;
+  std::vector<std::move_only_function<void()>> posted_;  // guarded by mutex_
+
+  std::thread thread_;
+};
+
+}  // namespace sluice::http

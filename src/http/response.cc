@@ -1,0 +1,104 @@
+#include "http/response.h"
+
+#include <charconv>
+
+#include "http/error_body.h"
+
+namespace sluice::http {
+namespace {
+
+constexpr size_t kMaxKeptBody = 64 << 10;
+constexpr std::string_view kRetryAfterSeconds = "1";
+
+void AppendNumber(std::string* out, uint64_t value) {
+  char digits[20];
+  const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
+  out->append(digits, static_cast<size_t>(end - digits));
+}
+
+void AppendStatusLine(std::string* out, int status) {
+  if (status == 200) {
+    out->append("HTTP/1.1 200 OK\r\n");
+    return;
+  }
+  out->append("HTTP/1.1 ");
+  AppendNumber(out, static_cast<uint64_t>(status));
+  out->push_back(' ');
+  out->append(ReasonPhrase(status));
+  out->append("\r\n");
+}
+
+}  // namespace
+
+void Response::Reset(StreamSink* sink, std::string_view request_id) {
+  status_ = 200;
+  aborted_ = false;
+  content_type_.clear();
+  headers_.clear();
+  body_.clear();
+  if (body_.capacity() > kMaxKeptBody) body_ = std::string();
+  request_id_ = request_id;
+  sink_ = sink;
+}
+
+void Response::Body(int status, std::string_view content_type, std::string bytes) {
+  status_ = status;
+  content_type_ = content_type;
+  body_ = std::move(bytes);
+}
+
+void Response::Text(int status, std::string text) {
+  Body(status, "text/plain; charset=utf-8", std::move(text));
+}
+
+void Response::NoContent(int status) {
+  status_ = status;
+  content_type_.clear();
+  body_.clear();
+}
+
+void Response::Error(const Status& error) { Error(HttpStatusOf(error.code()), error); }
+
+void Response::Error(int http_status, const Status& error) {
+  Json(http_status, ErrorBody(error, request_id_));
+  if (error.code() == Code::kOverloaded) AddHeader("Retry-After", kRetryAfterSeconds);
+}
+
+void Response::AddHeader(std::string_view name, std::string_view value) {
+  headers_.append(name);
+  headers_.append(": ");
+  const size_t start = headers_.size();
+  headers_.append(value);
+  for (size_t i = start; i < headers_.size(); ++i) {
+    if (headers_[i] == '\r' || headers_[i] == '\n' || headers_[i] == '\0') headers_[i] = ' ';
+  }
+  headers_.append("\r\n");
+}
+
+void Response::AppendHead(const HeadContext& context, std::string* out) const {
+  AppendStatusLine(out, status_);
+  out->append("Date: ");
+  out->append(context.date);
+  out->append("\r\nX-Request-Id: ");
+  out->append(request_id_);
+  if (!content_type_.empty()) {
+    out->append("\r\nContent-Type: ");
+    out->append(content_type_);
+  }
+  if (context.close) {
+    out->append("\r\nConnection: close");
+  } else if (context.keep_alive_1_0) {
+    out->append("\r\nConnection: keep-alive");
+  }
+  if (context.framing == Framing::kChunked) {
+    out->append("\r\nTransfer-Encoding: chunked");
+  } else if (context.framing == Framing::kLength && !bodiless()) {
+    out->append("\r\nContent-Length: ");
+    AppendNumber(out, body_.size());
+  }
+  out->append("\r\n");
+  out->append(headers_);
+  out->append("\r\n");
+}
+
+}  // namespace sluice::http

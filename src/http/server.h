@@ -1,0 +1,128 @@
+// Server: listeners, I/O threads and workers. A connection stays on the I/O thread it was given to.
+//
+//   Server server(options, {.clock = clock});
+//   ASSIGN_OR_RETURN(Listener admin, server.Listen({.host = "127.0.0.1", .port = 0}, router));
+//   server.Start();  ...  server.Stop();
+//
+// Listen, Start and Stop are called by one thread; SetRouter by any, between Start and Stop.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "http/request_parser.h"
+#include "http/router.h"
+
+namespace sluice::http {
+
+struct ServerOptions {
+  size_t io_threads = 2;
+  size_t worker_threads = 4;
+  size_t worker_queue = 1024;
+  // Further clients get 503 and are closed.
+  size_t max_connections = 10'000;
+  RequestLimits request = {};
+  size_t max_websocket_message_bytes = 4 << 20;
+
+  // A request's head must be there this long after its first byte (408) ...
+  uint64_t head_timeout_ms = 10'000;
+  // ... and its body arrive at this rate after a time of grace (408).
+  uint64_t body_grace_ms = 10'000;
+  uint64_t body_min_bytes_per_s = 4 << 10;
+  // A connection without a request is closed after this time.
+  uint64_t idle_timeout_ms = 75'000;
+  // A client that takes nothing of its answer for this long is closed.
+  uint64_t write_stall_ms = 30'000;
+  // After the last answer: how long the client's rest is read and dropped, so that it gets to read
+  // the answer.
+  uint64_t linger_ms = 2'000;
+  // Stop: what is in flight may take this long.
+  uint64_t drain_ms = 10'000;
+  // How often the times above are looked at; the only timer of an I/O thread.
+  uint64_t tick_ms = 250;
+};
+
+struct TlsOptions {
+  std::string certificate_file;  // PEM, the chain
+  std::string key_file;          // PEM
+};
+
+struct ListenOptions {
+  std::string host = "127.0.0.1";
+  uint16_t port = 0;  // 0 picks a free one
+  std::optional<TlsOptions> tls = std::nullopt;
+};
+
+// One answered (or abandoned) request, for the access log and metrics.
+struct RequestRecord {
+  const Request& request;
+  const Route* route;  // null when none was found
+  size_t listener;     // in the order of Listen
+  int status;          // 101 for a WebSocket that has ended
+  uint64_t response_bytes;
+  uint64_t duration_ns;
+  bool cancelled;  // the client left before the end
+};
+
+// Called on the I/O threads when a request has ended. Must be quick and never block.
+class RequestObserver {
+ public:
+  virtual ~RequestObserver() = default;
+  virtual void OnRequest(const RequestRecord& record) = 0;
+};
+
+// Runs before every route's handler, for authentication. Called on the I/O threads.
+class Filter {
+ public:
+  enum class Verdict : uint8_t {
+    kPass,      // go on to the handler
+    kAnswered,  // the response is filled in; the handler does not run
+    kLater,     // ask CheckLater
+  };
+  virtual ~Filter() = default;
+  virtual Verdict Check(const Route& route, Request& request, Response& response) = 0;
+  // For what takes long (hashing a password on the worker pool). kPass or kAnswered.
+  virtual Task<Verdict> CheckLater(const Route& route, Request& request, Response& response) = 0;
+};
+
+class Server {
+ public:
+  // All outlive the server; filter may be null.
+  struct Environment {
+    const Clock& clock;
+    Filter* filter = nullptr;
+    std::vector<RequestObserver*> observers = {};
+  };
+
+  Server(const ServerOptions& options, Environment environment);
+  ~Server();  // stops
+
+  struct Listener {
+    size_t index;
+    uint16_t port;  // the bound one
+  };
+  // Before Start. http.listen when the address can't be bound, http.tls when the certificate or
+  // key is not usable.
+  Result<Listener> Listen(const ListenOptions& options, std::shared_ptr<const Router> router);
+
+  void Start();
+  // Requests that begin after this returns may still be answered by the old router for a moment.
+  void SetRouter(size_t listener, std::shared_ptr<const Router> router);
+  // Stops accepting, closes idle connections, answers what is in flight, closes all after drain_ms,
+  // waits for blocking work, ends the threads.
+  void Stop();
+
+  size_t connections() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sluice::http

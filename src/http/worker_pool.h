@@ -1,0 +1,102 @@
+// Threads for work that blocks, behind a bounded queue.
+#pragma once
+
+#include <condition_variable>
+#include <coroutine>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "http/exchange.h"
+#include "http/handler.h"
+#include "http/request.h"
+
+namespace sluice::http {
+
+// Any thread. Finishes what is queued before its destructor returns.
+class WorkerPool {
+ public:
+  WorkerPool(size_t threads, size_t max_queued);
+  ~WorkerPool();
+
+  // False, and nothing taken, when the queue is full.
+  bool TrySubmit(std::move_only_function<void()> job);
+
+ private:
+  void Run();
+
+  const size_t max_queued_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::move_only_function<void()>> queue_;  // guarded by mutex_
+  bool stopping_ = false;                              // guarded by mutex_
+  std::vector<std::thread> threads_;
+};
+
+Status OverloadedError();
+
+// co_await RunBlocking(request, [&] { return db.Slow(); })
+//
+// Runs a function on the worker pool and gives Result<R> (Status for a function without a result),
+// back on the connection's thread. http.overloaded when the queue is full. It is not cut short when
+// the client leaves, so the function may refer to the handler's locals.
+template <typename F>
+class RunBlocking {
+ public:
+  using Value = std::invoke_result_t<F&>;
+  static constexpr bool kVoid = std::is_void_v<Value>;
+  using Stored = std::conditional_t<kVoid, bool, Value>;
+
+  RunBlocking(Request& request, F function)
+      : exchange_(request.exchange()), function_(std::move(function)) {}
+
+  bool await_ready() const { return false; }
+  bool await_suspend(std::coroutine_handle<> handle) {
+    exchange_.Suspend(nullptr);
+    if (exchange_.workers().TrySubmit([this, handle] { Run(handle); })) return true;
+    exchange_.Unsuspend();
+    return false;
+  }
+  std::conditional_t<kVoid, Status, Result<Value>> await_resume() {
+    if (exception_) std::rethrow_exception(exception_);
+    if constexpr (kVoid) {
+      return value_ ? OkStatus() : OverloadedError();
+    } else {
+      if (!value_) return Unexpected(OverloadedError());
+      return std::move(*value_);
+    }
+  }
+
+ private:
+  void Run(std::coroutine_handle<> handle) {
+    const std::shared_ptr<Loop> loop = exchange_.loop();
+    try {
+      if constexpr (kVoid) {
+        function_();
+        value_ = true;
+      } else {
+        value_.emplace(function_());
+      }
+    } catch (...) {
+      exception_ = std::current_exception();
+    }
+    loop->Post([exchange = &exchange_, handle] { exchange->Resume(handle); });
+  }
+
+  Exchange& exchange_;
+  F function_;
+  std::optional<Stored> value_;
+  std::exception_ptr exception_;
+};
+
+// A handler that runs as a whole on the worker pool.
+Handler Blocking(std::function<void(Request&, Response&)> function);
+
+}  // namespace sluice::http
