@@ -24,8 +24,9 @@ build/%/build.ninja: CMakePresets.json $(wildcard build/deps/rocksdb/lib/librock
 	cmake --preset $*
 	@touch $@
 
-.PHONY: deps-build deps-test deps-bench deps-fuzz deps-rocksdb
-deps-%:
+DEPS = deps-build deps-test deps-bench deps-fuzz
+.PHONY: $(DEPS)
+$(DEPS): deps-%:
 	@scripts/deps.sh $*
 
 run: build ## Start the example app on the default ports; data is kept in build/run-data
