@@ -20,7 +20,16 @@ case "$level" in
   *) echo "deps.sh: expected build, test, bench, fuzz or rocksdb, got '$level'" >&2; exit 2 ;;
 esac
 
-run_as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+run_as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    echo "deps: '$*' needs root, and there is no sudo" >&2
+    exit 1
+  fi
+}
 
 apt_updated=no
 apt_update_once() {
@@ -45,10 +54,11 @@ fi
 node_prefix=build/deps/node
 if [ ! -e "$node_prefix/unpacked" ]; then
   echo "deps: unpacking V8 (Debian's libnode) into $node_prefix"
-  apt_update_once
   rm -rf "$node_prefix"
   mkdir -p "$node_prefix/debs"
-  (cd "$node_prefix/debs" && apt-get download -qq libnode-dev libnode108)
+  download_v8() { (cd "$node_prefix/debs" && apt-get download -qq libnode-dev libnode108); }
+  # Lists that are too old, or none, make the first try fail.
+  download_v8 2>/dev/null || { apt_update_once; download_v8; }
   for deb in "$node_prefix"/debs/*.deb; do dpkg -x "$deb" "$node_prefix"; done
   rm -rf "$node_prefix/debs"
   touch "$node_prefix/unpacked"
