@@ -30,8 +30,10 @@ if(SLUICE_SANITIZE)
     add_compile_options(-fno-sanitize=vptr -fno-sanitize-recover=undefined)
     add_link_options(-fno-sanitize=vptr)
   endif()
-  # g++ 12 reports false positives of these under sanitizers.
-  add_compile_options(-Wno-maybe-uninitialized)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # g++ 12 reports false positives of these under sanitizers.
+    add_compile_options(-Wno-maybe-uninitialized)
+  endif()
 endif()
 if(SLUICE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)

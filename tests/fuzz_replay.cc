@@ -1,6 +1,7 @@
 // Runs a fuzz target without libFuzzer: every seed file of a directory, then a fixed number of
 // mutations of them from a fixed random seed, so that the run is the same each time.
 // Usage: X_fuzz CORPUS_DIR [ROUNDS]
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

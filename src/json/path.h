@@ -38,6 +38,7 @@ class Path {
   std::string ToString() const;
   // What the path leads to inside `root`, missing if nothing is there.
   const Value& Get(const Value& root) const;
+  const Value& Get(Value&& root) const = delete;  // the answer lies in the root
 
   bool operator==(const Path&) const = default;
 
