@@ -143,7 +143,7 @@ def run_file(binary, path):
         address = f"http://127.0.0.1:{server.ports['http']}"
         shell = Shell(f"{directory}/work", {
             **os.environ, "PATH": f"{directory}/bin:{os.environ['PATH']}", "LC_ALL": "C.UTF-8",
-            "EXAMPLES": str(ROOT / "examples"), "SLUICE_URL": address})
+            "EXAMPLES": str(ROOT / "examples"), "SLUICE_SERVER": address})
         try:
             for command in commands:
                 if problem := problem_of(command, shell, server.ports):
