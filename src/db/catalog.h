@@ -1,0 +1,82 @@
+// What exists: buckets, scopes, collections, indexes and who follows what.
+//
+// A Catalog is immutable and shared; a change makes a new one, inside the committer, in the commit
+// that stores it. Readers hold the one they took for as long as they like.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "db/index.h"
+#include "db/types.h"
+
+namespace sluice::db {
+
+// A durable follower: a name under which cursors are kept. While it exists the changes of its
+// keyspaces are logged and the log is held from its lowest cursor on.
+struct FollowerInfo {
+  std::string name;
+  std::vector<KeyspaceId> keyspaces;  // sorted
+  bool needs_before = false;
+  bool needs_after = true;
+  bool holds_log = true;  // false: the log may be trimmed past it; it then gets a backfill
+  uint16_t lanes = 1;
+};
+
+struct KeyspaceInfo {
+  KeyspaceId id = 0;
+  KeyspaceName name;
+  uint64_t max_expiry_ms = 0;  // documents live at most this long; 0 for no limit
+  std::vector<std::shared_ptr<const Index>> indexes;
+
+  // Derived from followers; not stored.
+  bool logged = false;
+  bool log_before = false;
+  bool log_after = false;
+};
+
+struct ScopeInfo {
+  std::map<std::string, KeyspaceId, std::less<>> collections;
+};
+
+struct BucketInfo {
+  std::map<std::string, ScopeInfo, std::less<>> scopes;
+};
+
+class Catalog {
+ public:
+  const std::map<std::string, BucketInfo, std::less<>>& buckets() const { return buckets_; }
+  const std::map<std::string, FollowerInfo, std::less<>>& followers() const { return followers_; }
+  const std::map<KeyspaceId, std::shared_ptr<const KeyspaceInfo>>& keyspaces() const {
+    return keyspaces_;
+  }
+
+  // Null when there is none.
+  const KeyspaceInfo* Find(KeyspaceId id) const;
+  // An error says which of bucket, scope, collection is missing and what there is.
+  Result<std::shared_ptr<const KeyspaceInfo>> Resolve(const KeyspaceName& name) const;
+  const FollowerInfo* FindFollower(std::string_view name) const;
+
+  bool HasTransientFollowers() const { return !transient_.empty(); }
+
+  uint64_t version() const { return version_; }
+
+ private:
+  friend class CatalogEdit;
+  uint64_t version_ = 0;
+  KeyspaceId next_keyspace_ = 1;
+  IndexId next_index_ = 1;
+  std::map<std::string, BucketInfo, std::less<>> buckets_;
+  std::map<KeyspaceId, std::shared_ptr<const KeyspaceInfo>> keyspaces_;
+  std::map<std::string, FollowerInfo, std::less<>> followers_;
+  // Followers that do not outlive this process (change feeds of connected clients), by keyspace.
+  std::map<KeyspaceId, uint32_t> transient_;
+};
+
+}  // namespace sluice::db

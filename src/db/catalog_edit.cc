@@ -1,0 +1,342 @@
+#include "db/catalog_edit.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/bytes.h"
+#include "db/catalog_rows.h"
+#include "json/print.h"
+
+namespace sluice::db {
+namespace {
+
+constexpr size_t kMaxKeyspaces = 10'000;
+constexpr size_t kMaxIndexesPerKeyspace = 64;
+constexpr size_t kMaxFollowerNameBytes = 512;
+
+Status CheckUserName(std::string_view what, std::string_view name) {
+  RETURN_IF_ERROR(CheckName(what, name));
+  if (name.front() == '_' || name.front() == '%') {
+    return Error(Code::kInvalidArgument, "keyspace.invalid_name",
+                 "a {} name can't begin with '{}': such names are the system's, got '{}'", what,
+                 name.front(), name);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+CatalogEdit::CatalogEdit(const Catalog& base) : next_(std::make_shared<Catalog>(base)) {
+  ++next_->version_;
+}
+
+std::shared_ptr<const Catalog> CatalogEdit::Finish() {
+  Derive();
+  return std::move(next_);
+}
+
+// Which keyspaces are logged, and with what, follows from who follows them.
+void CatalogEdit::Derive() {
+  std::map<KeyspaceId, std::array<bool, 3>> wanted;  // logged, before, after
+  for (const auto& [name, follower] : next_->followers_) {
+    for (KeyspaceId id : follower.keyspaces) {
+      auto& [logged, before, after] = wanted[id];
+      logged = true;
+      before |= follower.needs_before;
+      after |= follower.needs_after;
+    }
+  }
+  for (const auto& [id, count] : next_->transient_) {
+    auto& [logged, before, after] = wanted[id];
+    logged = after = true;
+  }
+  for (auto& [id, info] : next_->keyspaces_) {
+    const auto [logged, before, after] = wanted[id];
+    if (info->logged == logged && info->log_before == before && info->log_after == after) continue;
+    auto changed = std::make_shared<KeyspaceInfo>(*info);
+    changed->logged = logged;
+    changed->log_before = before;
+    changed->log_after = after;
+    info = std::move(changed);
+  }
+}
+
+void CatalogEdit::PutRow(std::string key, const std::string& value) {
+  rows_.push_back({storage::Family::kMeta, std::move(key), value, {}});
+}
+
+void CatalogEdit::DeleteRow(std::string key) {
+  rows_.push_back({storage::Family::kMeta, std::move(key), {}, {}});
+}
+
+void CatalogEdit::PutIds() {
+  PutRow(IdsRowKey(), EncodeMetaJson(json::Value::Object(
+                          {{"keyspace", next_->next_keyspace_}, {"index", next_->next_index_}})));
+}
+
+void CatalogEdit::PutKeyspace(KeyspaceInfo info) {
+  PutRow(KeyspaceRowKey(info.id), EncodeMetaJson(ToJson(info)));
+  const KeyspaceId id = info.id;
+  next_->keyspaces_[id] = std::make_shared<const KeyspaceInfo>(std::move(info));
+}
+
+Result<BucketInfo*> CatalogEdit::FindBucket(const std::string& bucket) {
+  const auto found = next_->buckets_.find(bucket);
+  if (found == next_->buckets_.end()) {
+    return Unexpected(next_->Resolve({.bucket = bucket}).error());
+  }
+  return &found->second;
+}
+
+Result<ScopeInfo*> CatalogEdit::FindScope(const std::string& bucket, const std::string& scope) {
+  ASSIGN_OR_RETURN(BucketInfo * info, FindBucket(bucket));
+  const auto found = info->scopes.find(scope);
+  if (found == info->scopes.end()) {
+    return Unexpected(next_->Resolve({.bucket = bucket, .scope = scope}).error());
+  }
+  return &found->second;
+}
+
+Status CatalogEdit::CreateBucket(const std::string& bucket) {
+  RETURN_IF_ERROR(CheckUserName("bucket", bucket));
+  if (next_->buckets_.contains(bucket)) {
+    return Error(Code::kAlreadyExists, "bucket.exists", "bucket '{}' exists already", bucket);
+  }
+  next_->buckets_[bucket] = {};
+  next_->buckets_[bucket].scopes[std::string(kDefaultName)] = {};
+  PutRow(BucketRowKey(bucket), EncodeMetaJson(json::Value::EmptyObject()));
+  PutRow(ScopeRowKey(bucket, kDefaultName), EncodeMetaJson(json::Value::EmptyObject()));
+  return CreateCollection({.bucket = bucket}, 0);
+}
+
+Status CatalogEdit::DropBucket(const std::string& bucket) {
+  ASSIGN_OR_RETURN(const BucketInfo* info, FindBucket(bucket));
+  for (const auto& [scope_name, scope] : info->scopes) {
+    for (const auto& [name, id] : scope.collections) DropKeyspace(id);
+    DeleteRow(ScopeRowKey(bucket, scope_name));
+  }
+  DeleteRow(BucketRowKey(bucket));
+  next_->buckets_.erase(bucket);
+  return OkStatus();
+}
+
+Status CatalogEdit::CreateScope(const std::string& bucket, const std::string& scope) {
+  RETURN_IF_ERROR(CheckUserName("scope", scope));
+  ASSIGN_OR_RETURN(BucketInfo * info, FindBucket(bucket));
+  if (info->scopes.contains(scope)) {
+    return Error(Code::kAlreadyExists, "scope.exists", "scope '{}.{}' exists already", bucket,
+                 scope);
+  }
+  info->scopes[scope] = {};
+  PutRow(ScopeRowKey(bucket, scope), EncodeMetaJson(json::Value::EmptyObject()));
+  return OkStatus();
+}
+
+Status CatalogEdit::DropScope(const std::string& bucket, const std::string& scope) {
+  if (scope == kDefaultName) {
+    return Error(Code::kInvalidArgument, "scope.is_default", "the _default scope can't be dropped");
+  }
+  ASSIGN_OR_RETURN(const ScopeInfo* info, FindScope(bucket, scope));
+  for (const auto& [name, id] : info->collections) DropKeyspace(id);
+  DeleteRow(ScopeRowKey(bucket, scope));
+  next_->buckets_[bucket].scopes.erase(scope);
+  return OkStatus();
+}
+
+Status CatalogEdit::CreateCollection(const KeyspaceName& name, uint64_t max_expiry_ms) {
+  const bool is_default = name.scope == kDefaultName && name.collection == kDefaultName;
+  if (!is_default) RETURN_IF_ERROR(CheckUserName("collection", name.collection));
+  ASSIGN_OR_RETURN(ScopeInfo * scope, FindScope(name.bucket, name.scope));
+  if (scope->collections.contains(name.collection)) {
+    return Error(Code::kAlreadyExists, "collection.exists", "collection '{}' exists already",
+                 name.ToString());
+  }
+  if (next_->keyspaces_.size() >= kMaxKeyspaces) {
+    return Error(Code::kOverloaded, "collection.too_many", "there can be at most {} collections",
+                 kMaxKeyspaces);
+  }
+  KeyspaceInfo info;
+  info.id = next_->next_keyspace_++;
+  info.name = name;
+  info.max_expiry_ms = max_expiry_ms;
+  scope->collections[name.collection] = info.id;
+  PutKeyspace(std::move(info));
+  PutIds();
+  return OkStatus();
+}
+
+Status CatalogEdit::DropCollection(const KeyspaceName& name) {
+  ASSIGN_OR_RETURN(const auto keyspace, next_->Resolve(name));
+  DropKeyspace(keyspace->id);
+  next_->buckets_[name.bucket].scopes[name.scope].collections.erase(name.collection);
+  return OkStatus();
+}
+
+void CatalogEdit::DropKeyspace(KeyspaceId id) {
+  for (const auto& index : next_->keyspaces_.at(id)->indexes) {
+    dropped_indexes_.push_back(index->id());
+    DeleteRow(IndexRowKey(index->id()));
+  }
+  next_->keyspaces_.erase(id);
+  next_->transient_.erase(id);
+  dropped_keyspaces_.push_back(id);
+  DeleteRow(KeyspaceRowKey(id));
+}
+
+Result<IndexId> CatalogEdit::CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition) {
+  ASSIGN_OR_RETURN(const auto info, next_->Resolve(keyspace));
+  RETURN_IF_ERROR(CheckName("index", definition.name));
+  for (const auto& index : info->indexes) {
+    if (index->definition().name == definition.name) {
+      return Fail(Code::kAlreadyExists, "index.exists", "index '{}' exists already on {}",
+                  definition.name, keyspace.ToString());
+    }
+  }
+  if (info->indexes.size() >= kMaxIndexesPerKeyspace) {
+    return Fail(Code::kOverloaded, "index.too_many", "a keyspace can have at most {} indexes",
+                kMaxIndexesPerKeyspace);
+  }
+  const IndexId id = next_->next_index_;
+  ASSIGN_OR_RETURN(Index index,
+                   Index::Make(id, info->id, std::move(definition), Index::State::kBuilding));
+  ++next_->next_index_;
+  PutRow(IndexRowKey(id), EncodeMetaJson(ToJson(index)));
+  PutIds();
+  auto changed = std::make_shared<KeyspaceInfo>(*info);
+  changed->indexes.push_back(std::make_shared<const Index>(std::move(index)));
+  next_->keyspaces_[info->id] = std::move(changed);
+  return id;
+}
+
+Status CatalogEdit::MarkIndexReady(KeyspaceId keyspace, IndexId id) {
+  const KeyspaceInfo* info = next_->Find(keyspace);
+  if (info == nullptr) return OkStatus();
+  auto changed = std::make_shared<KeyspaceInfo>(*info);
+  for (auto& index : changed->indexes) {
+    if (index->id() != id) continue;
+    ASSIGN_OR_RETURN(Index ready,
+                     Index::Make(id, keyspace, index->definition(), Index::State::kReady));
+    PutRow(IndexRowKey(id), EncodeMetaJson(ToJson(ready)));
+    index = std::make_shared<const Index>(std::move(ready));
+  }
+  next_->keyspaces_[keyspace] = std::move(changed);
+  return OkStatus();
+}
+
+Status CatalogEdit::DropIndex(const KeyspaceName& keyspace, const std::string& name) {
+  ASSIGN_OR_RETURN(const auto info, next_->Resolve(keyspace));
+  auto changed = std::make_shared<KeyspaceInfo>(*info);
+  const auto found = std::find_if(
+      changed->indexes.begin(), changed->indexes.end(),
+      [&](const std::shared_ptr<const Index>& index) { return index->definition().name == name; });
+  if (found == changed->indexes.end()) {
+    return Error(Code::kNotFound, "index.not_found", "there is no index '{}' on {}", name,
+                 keyspace.ToString());
+  }
+  dropped_indexes_.push_back((*found)->id());
+  DeleteRow(IndexRowKey((*found)->id()));
+  changed->indexes.erase(found);
+  next_->keyspaces_[info->id] = std::move(changed);
+  return OkStatus();
+}
+
+Status CatalogEdit::CreateFollower(FollowerInfo follower) {
+  if (follower.name.empty() || follower.name.size() > kMaxFollowerNameBytes ||
+      follower.name.find('\0') != std::string::npos) {
+    return Error(Code::kInvalidArgument, "follower.invalid_name",
+                 "a follower's name has 1 to {} bytes and no zero byte", kMaxFollowerNameBytes);
+  }
+  if (next_->followers_.contains(follower.name)) {
+    return Error(Code::kAlreadyExists, "follower.exists", "follower '{}' exists already",
+                 follower.name);
+  }
+  for (KeyspaceId id : follower.keyspaces) {
+    if (next_->Find(id) == nullptr) {
+      return Error(Code::kNotFound, "keyspace.not_found",
+                   "follower '{}' names a keyspace that does not exist", follower.name);
+    }
+  }
+  std::sort(follower.keyspaces.begin(), follower.keyspaces.end());
+  PutRow(FollowerRowKey(follower.name), EncodeMetaJson(ToJson(follower)));
+  const std::string name = follower.name;
+  next_->followers_[name] = std::move(follower);
+  return OkStatus();
+}
+
+Status CatalogEdit::DropFollower(const std::string& name) {
+  if (next_->followers_.erase(name) == 0) {
+    return Error(Code::kNotFound, "follower.not_found", "there is no follower '{}'", name);
+  }
+  DeleteRow(FollowerRowKey(name));
+  return OkStatus();
+}
+
+void CatalogEdit::AddTransientFollower(KeyspaceId keyspace) { ++next_->transient_[keyspace]; }
+
+void CatalogEdit::RemoveTransientFollower(KeyspaceId keyspace) {
+  const auto found = next_->transient_.find(keyspace);
+  if (found != next_->transient_.end() && --found->second == 0) next_->transient_.erase(found);
+}
+
+// --- loading ------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<const Catalog>> CatalogEdit::Load(const storage::Store& store) {
+  CatalogEdit edit{Catalog()};
+  storage::IterateOptions options;
+  options.lower = kCatalogPrefix;
+  options.upper = PrefixEnd(kCatalogPrefix);
+  const auto iterator = store.NewIterator(storage::Family::kMeta, std::move(options));
+  // In key order: buckets, followers, the next ids, indexes, keyspaces, scopes.
+  std::vector<Index> indexes;
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    if (iterator->key().starts_with(IndexRowKey(0).substr(0, IndexRowKey(0).size() - 10))) {
+      ASSIGN_OR_RETURN(const json::Value value, DecodeMetaJson(iterator->key(), iterator->value()));
+      ASSIGN_OR_RETURN(Index index, IndexFromJson(value));
+      indexes.push_back(std::move(index));
+    } else {
+      RETURN_IF_ERROR(edit.LoadRow(iterator->key(), iterator->value()));
+    }
+  }
+  RETURN_IF_ERROR(iterator->status());
+  Catalog& catalog = *edit.next_;
+  for (Index& index : indexes) {
+    const auto keyspace = catalog.keyspaces_.find(index.keyspace());
+    if (keyspace == catalog.keyspaces_.end()) continue;
+    auto changed = std::make_shared<KeyspaceInfo>(*keyspace->second);
+    changed->indexes.push_back(std::make_shared<const Index>(std::move(index)));
+    keyspace->second = std::move(changed);
+  }
+  return edit.Finish();
+}
+
+Status CatalogEdit::LoadRow(std::string_view key, std::string_view stored) {
+  ASSIGN_OR_RETURN(const json::Value value, DecodeMetaJson(key, stored));
+  const std::string_view entry = key.substr(kCatalogPrefix.size());
+  const size_t slash = entry.find('/');
+  const std::string_view kind = entry.substr(0, slash);
+  const std::string name(slash == std::string_view::npos ? "" : entry.substr(slash + 1));
+  if (kind == "bucket") {
+    next_->buckets_[name];
+  } else if (kind == "scope") {
+    const size_t split = name.find('/');
+    next_->buckets_[name.substr(0, split)].scopes[name.substr(split + 1)];
+  } else if (kind == "keyspace") {
+    ASSIGN_OR_RETURN(KeyspaceInfo info, KeyspaceFromJson(value));
+    const KeyspaceId id = info.id;
+    next_->buckets_[info.name.bucket].scopes[info.name.scope].collections[info.name.collection] =
+        id;
+    next_->keyspaces_[id] = std::make_shared<const KeyspaceInfo>(std::move(info));
+  } else if (kind == "follower") {
+    ASSIGN_OR_RETURN(FollowerInfo follower, FollowerFromJson(value));
+    next_->followers_[name] = std::move(follower);
+  } else if (kind == "ids") {
+    next_->next_keyspace_ = static_cast<KeyspaceId>(value["keyspace"].AsInt());
+    next_->next_index_ = static_cast<IndexId>(value["index"].AsInt());
+  } else {
+    return Error(Code::kCorruption, "catalog.corrupt",
+                 "the stored row '{}' is of a kind that this server does not know", key);
+  }
+  return OkStatus();
+}
+
+}  // namespace sluice::db

@@ -1,0 +1,64 @@
+// One change of the catalog: starts from a catalog, collects what changes, gives the new catalog
+// and the rows that store it. Used on the committer's thread, inside a task.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "db/catalog.h"
+#include "db/commit.h"
+#include "db/types.h"
+#include "storage/store.h"
+
+namespace sluice::db {
+
+class CatalogEdit {
+ public:
+  explicit CatalogEdit(const Catalog& base);
+
+  Status CreateBucket(const std::string& bucket);  // with its _default scope and collection
+  Status DropBucket(const std::string& bucket);
+  Status CreateScope(const std::string& bucket, const std::string& scope);
+  Status DropScope(const std::string& bucket, const std::string& scope);
+  Status CreateCollection(const KeyspaceName& name, uint64_t max_expiry_ms);
+  Status DropCollection(const KeyspaceName& name);
+
+  Result<IndexId> CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition);
+  // OK and no change when the index was dropped meanwhile.
+  Status MarkIndexReady(KeyspaceId keyspace, IndexId index);
+  Status DropIndex(const KeyspaceName& keyspace, const std::string& name);
+
+  Status CreateFollower(FollowerInfo follower);
+  Status DropFollower(const std::string& name);
+  void AddTransientFollower(KeyspaceId keyspace);
+  void RemoveTransientFollower(KeyspaceId keyspace);
+
+  // What the change writes and what it leaves to be deleted.
+  const std::vector<RowWrite>& rows() const { return rows_; }
+  const std::vector<KeyspaceId>& dropped_keyspaces() const { return dropped_keyspaces_; }
+  const std::vector<IndexId>& dropped_indexes() const { return dropped_indexes_; }
+  std::shared_ptr<const Catalog> Finish();
+
+  static Result<std::shared_ptr<const Catalog>> Load(const storage::Store& store);
+
+ private:
+  void PutRow(std::string key, const std::string& json);
+  void DeleteRow(std::string key);
+  void DropKeyspace(KeyspaceId id);
+  void PutKeyspace(KeyspaceInfo info);
+  void PutIds();
+  Result<BucketInfo*> FindBucket(const std::string& bucket);
+  Result<ScopeInfo*> FindScope(const std::string& bucket, const std::string& scope);
+  Status LoadRow(std::string_view key, std::string_view value);
+  void Derive();
+
+  std::shared_ptr<Catalog> next_;
+  std::vector<RowWrite> rows_;
+  std::vector<KeyspaceId> dropped_keyspaces_;
+  std::vector<IndexId> dropped_indexes_;
+};
+
+}  // namespace sluice::db

@@ -1,0 +1,127 @@
+#include "db/catalog_rows.h"
+
+#include <fmt/format.h>
+
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace sluice::db {
+namespace {
+
+constexpr char kVersion = 1;
+
+std::string RowKey(std::string_view kind, std::string_view name) {
+  return fmt::format("{}{}/{}", kCatalogPrefix, kind, name);
+}
+
+Status Malformed(std::string_view what) {
+  return Error(Code::kCorruption, "catalog.corrupt",
+               "a stored {} entry of the catalog is malformed", what);
+}
+
+std::string Text(const json::Value& value) {
+  return value.is_string() ? std::string(value.AsString()) : std::string();
+}
+
+uint64_t Number(const json::Value& value) {
+  return value.is_int() ? static_cast<uint64_t>(value.AsInt()) : 0;
+}
+
+bool Flag(const json::Value& value) { return value.is_bool() && value.AsBool(); }
+
+}  // namespace
+
+std::string BucketRowKey(std::string_view bucket) { return RowKey("bucket", bucket); }
+std::string ScopeRowKey(std::string_view bucket, std::string_view scope) {
+  return RowKey("scope", fmt::format("{}/{}", bucket, scope));
+}
+std::string KeyspaceRowKey(KeyspaceId id) { return RowKey("keyspace", fmt::format("{:010}", id)); }
+std::string IndexRowKey(IndexId id) { return RowKey("index", fmt::format("{:010}", id)); }
+std::string FollowerRowKey(std::string_view follower) { return RowKey("follower", follower); }
+std::string IdsRowKey() { return std::string(kCatalogPrefix) + "ids"; }
+
+json::Value ToJson(const KeyspaceInfo& keyspace) {
+  return json::Value::Object({{"id", keyspace.id},
+                              {"bucket", keyspace.name.bucket},
+                              {"scope", keyspace.name.scope},
+                              {"collection", keyspace.name.collection},
+                              {"max_expiry_ms", json::Value::Unsigned(keyspace.max_expiry_ms)}});
+}
+
+Result<KeyspaceInfo> KeyspaceFromJson(const json::Value& value) {
+  KeyspaceInfo keyspace;
+  keyspace.id = static_cast<KeyspaceId>(Number(value["id"]));
+  keyspace.name.bucket = Text(value["bucket"]);
+  keyspace.name.scope = Text(value["scope"]);
+  keyspace.name.collection = Text(value["collection"]);
+  keyspace.max_expiry_ms = Number(value["max_expiry_ms"]);
+  if (keyspace.id == 0 || keyspace.name.bucket.empty()) return Unexpected(Malformed("keyspace"));
+  return keyspace;
+}
+
+json::Value ToJson(const Index& index) {
+  json::Value parts = json::Value::EmptyArray();
+  for (const IndexPart& part : index.definition().parts) {
+    parts.Append(json::Value::Object(
+        {{"path", part.path}, {"each", part.each_element}, {"desc", part.descending}}));
+  }
+  return json::Value::Object({{"id", index.id()},
+                              {"keyspace", index.keyspace()},
+                              {"name", index.definition().name},
+                              {"parts", std::move(parts)},
+                              {"ready", index.state() == Index::State::kReady}});
+}
+
+Result<Index> IndexFromJson(const json::Value& value) {
+  IndexDefinition definition;
+  definition.name = Text(value["name"]);
+  for (const json::Value& part : value["parts"].items()) {
+    definition.parts.push_back({Text(part["path"]), Flag(part["each"]), Flag(part["desc"])});
+  }
+  const auto id = static_cast<IndexId>(Number(value["id"]));
+  const auto keyspace = static_cast<KeyspaceId>(Number(value["keyspace"]));
+  if (id == 0 || keyspace == 0) return Unexpected(Malformed("index"));
+  return Index::Make(id, keyspace, std::move(definition),
+                     Flag(value["ready"]) ? Index::State::kReady : Index::State::kBuilding);
+}
+
+json::Value ToJson(const FollowerInfo& follower) {
+  json::Value keyspaces = json::Value::EmptyArray();
+  for (KeyspaceId id : follower.keyspaces) keyspaces.Append(id);
+  return json::Value::Object({{"name", follower.name},
+                              {"keyspaces", std::move(keyspaces)},
+                              {"before", follower.needs_before},
+                              {"after", follower.needs_after},
+                              {"holds_log", follower.holds_log},
+                              {"lanes", follower.lanes}});
+}
+
+Result<FollowerInfo> FollowerFromJson(const json::Value& value) {
+  FollowerInfo follower;
+  follower.name = Text(value["name"]);
+  for (const json::Value& id : value["keyspaces"].items()) {
+    follower.keyspaces.push_back(static_cast<KeyspaceId>(Number(id)));
+  }
+  follower.needs_before = Flag(value["before"]);
+  follower.needs_after = Flag(value["after"]);
+  follower.holds_log = Flag(value["holds_log"]);
+  follower.lanes = static_cast<uint16_t>(Number(value["lanes"]));
+  if (follower.name.empty() || follower.lanes == 0) return Unexpected(Malformed("follower"));
+  return follower;
+}
+
+std::string EncodeMetaJson(const json::Value& value) {
+  std::string stored(1, kVersion);
+  json::Print(value, &stored);
+  return stored;
+}
+
+Result<json::Value> DecodeMetaJson(std::string_view key, std::string_view stored) {
+  if (stored.empty() || stored[0] != kVersion) {
+    return Fail(Code::kCorruption, "catalog.corrupt", "the stored row '{}' has an unknown version",
+                key);
+  }
+  return json::Parse(stored.substr(1));
+}
+
+}  // namespace sluice::db

@@ -1,0 +1,34 @@
+// Catalog entries as rows of the meta family: a version byte, then JSON (docs/formats/catalog.md).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "db/catalog.h"
+#include "db/index.h"
+#include "json/value.h"
+
+namespace sluice::db {
+
+inline constexpr std::string_view kCatalogPrefix = "catalog/";
+
+std::string BucketRowKey(std::string_view bucket);
+std::string ScopeRowKey(std::string_view bucket, std::string_view scope);
+std::string KeyspaceRowKey(KeyspaceId id);
+std::string IndexRowKey(IndexId id);
+std::string FollowerRowKey(std::string_view follower);
+std::string IdsRowKey();
+
+json::Value ToJson(const KeyspaceInfo& keyspace);
+json::Value ToJson(const Index& index);
+json::Value ToJson(const FollowerInfo& follower);
+Result<KeyspaceInfo> KeyspaceFromJson(const json::Value& value);
+Result<Index> IndexFromJson(const json::Value& value);
+Result<FollowerInfo> FollowerFromJson(const json::Value& value);
+
+// Values of the meta family that hold JSON.
+std::string EncodeMetaJson(const json::Value& value);
+Result<json::Value> DecodeMetaJson(std::string_view key, std::string_view stored);
+
+}  // namespace sluice::db

@@ -1,0 +1,251 @@
+#include "db/committer.h"
+
+#include <future>
+
+#include "base/check.h"
+#include "base/log.h"
+
+namespace sluice::db {
+namespace {
+
+constexpr size_t kMaxGroupCommits = 4096;
+constexpr size_t kMaxGroupBytes = 32ull << 20;
+constexpr uint64_t kRecoveryIntervalNs = 1'000'000'000;
+
+size_t CommitBytes(const Commit& commit) {
+  size_t bytes = 256;
+  for (const Write& write : commit.writes) {
+    bytes += 64 + write.key.size() + write.document.body.size() + write.document.xattrs.size();
+  }
+  for (const RowWrite& row : commit.rows) {
+    bytes += 64 + row.key.size() + (row.value ? row.value->size() : 0);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Committer::Committer(ShardId shard, storage::Store& store, Journal& journal, const Clock& clock,
+                     HybridClock& stamps, CatalogSource catalog, ShardState state,
+                     CommitterOptions options)
+    : shard_(shard),
+      store_(store),
+      journal_(journal),
+      clock_(clock),
+      stamps_(stamps),
+      catalog_(std::move(catalog)),
+      options_(options),
+      state_(state),
+      batch_(store),
+      last_sequence_(state.sequence),
+      trimmed_(state.trimmed),
+      purged_(state.purged) {
+  thread_ = std::thread([this] { Loop(); });
+}
+
+Committer::~Committer() { Stop(); }
+
+void Committer::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Committer::Submit(Commit commit, CommitCallback callback) {
+  auto item = std::make_unique<Item>();
+  item->bytes = CommitBytes(commit);
+  item->commit = std::move(commit);
+  item->callback = std::move(callback);
+  Enqueue(std::move(item));
+}
+
+Status Committer::Run(Task task) {
+  std::promise<Status> done;
+  auto item = std::make_unique<Item>();
+  item->task = std::move(task);
+  item->task_done = [&done](Status status) { done.set_value(std::move(status)); };
+  Enqueue(std::move(item));
+  return done.get_future().get();
+}
+
+void Committer::Enqueue(std::unique_ptr<Item> item) {
+  Status refused;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) {
+      refused = Error(Code::kUnavailable, "commit.stopping", "the server is stopping");
+    } else if (!item->task && (queue_.size() >= options_.max_queued_commits ||
+                               queued_bytes_ + item->bytes > options_.max_queued_bytes)) {
+      refused = Error(Code::kOverloaded, "commit.overloaded",
+                      "too many writes are waiting ({} commits, {} bytes); try again shortly",
+                      queue_.size(), queued_bytes_);
+    } else {
+      queued_bytes_ += item->bytes;
+      queue_.push_back(std::move(item));
+      // The committer sleeps only on an empty queue.
+      if (queue_.size() == 1) wake_.notify_one();
+      return;
+    }
+  }
+  if (item->task) {
+    item->task_done(refused);
+  } else {
+    CommitResult result;
+    result.status = std::move(refused);
+    item->callback(std::move(result));
+  }
+}
+
+void Committer::Loop() {
+  while (true) {
+    Items items = TakeItems();
+    if (items.empty()) return;
+    if (items.front()->task) {
+      RunTask(*items.front());
+    } else {
+      RunGroup(items);
+    }
+  }
+}
+
+// Either one task, or commits up to the next task. Empty when it is time to end.
+Committer::Items Committer::TakeItems() {
+  Items items;
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+  size_t bytes = 0;
+  while (!queue_.empty() && items.size() < kMaxGroupCommits && bytes < kMaxGroupBytes) {
+    if (queue_.front()->task && !items.empty()) break;
+    bytes += queue_.front()->bytes;
+    items.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+    if (items.back()->task) break;
+  }
+  queued_bytes_ -= bytes;
+  return items;
+}
+
+void Committer::RunGroup(Items& items) {
+  std::vector<CommitResult> results(items.size());
+  Status appended = RecoverIfFailed();
+  ShardState next = state_;
+  uint64_t writes = 0;
+  if (appended.ok()) {
+    const std::shared_ptr<const Catalog> catalog = catalog_();
+    batch_.Clear();
+    Group group(
+        {store_, shard_, *catalog, stamps_, clock_.WallMs(), options_.tombstone_retention_ms},
+        state_, &batch_);
+    for (size_t i = 0; i < items.size(); ++i) results[i] = group.Add(items[i]->commit);
+    writes = group.writes();
+    if (group.state().sequence != state_.sequence) {
+      next = group.Finish();
+      appended = Append(&batch_);
+    }
+  }
+  if (appended.ok()) {
+    Publish(next);
+    writes_ += writes;
+  }
+  ++groups_;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!appended.ok()) results[i] = CommitResult{.status = appended, .writes = {}};
+    ++(results[i].status.ok() ? commits_ : rejected_);
+    items[i]->callback(std::move(results[i]));
+  }
+  if (appended.ok()) NotifyListeners();
+}
+
+void Committer::RunTask(Item& item) {
+  const auto run = [&]() -> Status {
+    RETURN_IF_ERROR(RecoverIfFailed());
+    batch_.Clear();
+    ShardState next = state_;
+    ++next.sequence;
+    TaskContext context{next, batch_, {}};
+    RETURN_IF_ERROR(item.task(context));
+    next.clock = stamps_.Next();
+    batch_.Put(storage::Family::kMeta, ShardState::Key(shard_), next.Encode());
+    RETURN_IF_ERROR(Append(&batch_));
+    Publish(next);
+    if (context.published) context.published();
+    return OkStatus();
+  };
+  Status status = run();
+  const bool ok = status.ok();
+  item.task_done(std::move(status));
+  if (ok) NotifyListeners();
+}
+
+Status Committer::Append(storage::Batch* batch) {
+  const uint64_t before = clock_.MonotonicNs();
+  Status status = journal_.Append(shard_, batch);
+  append_ns_ += clock_.MonotonicNs() - before;
+  if (!status.ok()) {
+    log::Error("a commit group could not be made durable; the shard takes no writes until it can",
+               {{"shard", shard_}, {"error", status.ToString()}});
+    last_recovery_ns_ = clock_.MonotonicNs();
+    const std::lock_guard lock(mutex_);
+    failure_ = status;
+  }
+  return status;
+}
+
+// After a failed append, tries at most once a second to go on.
+Status Committer::RecoverIfFailed() {
+  Status failure;
+  {
+    const std::lock_guard lock(mutex_);
+    failure = failure_;
+  }
+  if (failure.ok()) return OkStatus();
+  const uint64_t now = clock_.MonotonicNs();
+  if (now - last_recovery_ns_ < kRecoveryIntervalNs) return failure;
+  last_recovery_ns_ = now;
+  if (!journal_.Recover().ok()) return failure;
+  log::Info("the shard takes writes again", {{"shard", shard_}});
+  const std::lock_guard lock(mutex_);
+  failure_ = OkStatus();
+  return OkStatus();
+}
+
+void Committer::Publish(const ShardState& state) {
+  state_ = state;
+  last_sequence_.store(state.sequence, std::memory_order_release);
+  trimmed_.store(state.trimmed, std::memory_order_release);
+  purged_.store(state.purged, std::memory_order_release);
+}
+
+CommitterStats Committer::Stats() const {
+  CommitterStats stats;
+  stats.commits = commits_;
+  stats.groups = groups_;
+  stats.rejected = rejected_;
+  stats.writes = writes_;
+  stats.append_ns = append_ns_;
+  const std::lock_guard lock(mutex_);
+  stats.queued = queue_.size();
+  stats.failure = failure_;
+  return stats;
+}
+
+std::shared_ptr<void> Committer::OnCommitted(std::function<void(Sequence)> listener) {
+  auto token = std::make_shared<Listener>(Listener{std::move(listener)});
+  const std::lock_guard lock(listeners_mutex_);
+  listeners_.push_back(token);
+  return token;
+}
+
+void Committer::NotifyListeners() {
+  const std::lock_guard lock(listeners_mutex_);
+  std::erase_if(listeners_, [this](const std::weak_ptr<Listener>& weak) {
+    const std::shared_ptr<Listener> listener = weak.lock();
+    if (listener != nullptr) listener->call(state_.sequence);
+    return listener == nullptr;
+  });
+}
+
+}  // namespace sluice::db

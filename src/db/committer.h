@@ -1,0 +1,142 @@
+// A shard's committer: the one thread that changes the shard.
+//
+// Operation: it takes all commits that wait, builds one group of them (group.h), appends that to
+// the journal once and then completes each. Work that must see a still shard (a catalog change, a
+// trim) runs as a task between two groups, writing through its own batch.
+// Concurrency: Submit, Run and the getters from any thread; callbacks and tasks run on the
+// committer's thread. Stop completes everything submitted before it.
+// Bounds: the queue has a length and a size; past them a commit is refused with commit.overloaded.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "db/catalog.h"
+#include "db/commit.h"
+#include "db/group.h"
+#include "db/hybrid_clock.h"
+#include "db/journal.h"
+#include "db/types.h"
+#include "storage/store.h"
+
+namespace sluice::db {
+
+struct CommitterOptions {
+  uint64_t tombstone_retention_ms = 0;
+  size_t max_queued_commits = 0;
+  size_t max_queued_bytes = 0;
+};
+
+struct CommitterStats {
+  uint64_t commits = 0;
+  uint64_t groups = 0;
+  uint64_t rejected = 0;
+  uint64_t writes = 0;
+  uint64_t queued = 0;
+  uint64_t append_ns = 0;
+  Status failure;  // why the last append failed, while it has not recovered
+};
+
+class Committer {
+ public:
+  // Gives the catalog that a group is to be validated against.
+  using CatalogSource = std::function<std::shared_ptr<const Catalog>()>;
+
+  Committer(ShardId shard, storage::Store& store, Journal& journal, const Clock& clock,
+            HybridClock& stamps, CatalogSource catalog, ShardState state, CommitterOptions options);
+  ~Committer();  // Stop
+  Committer(const Committer&) = delete;
+  Committer& operator=(const Committer&) = delete;
+
+  void Submit(Commit commit, CommitCallback callback);
+
+  // A task may change the shard's state and add rows; they are appended as one group, with the
+  // shard's next sequence. `published` runs after a successful append, before the next group.
+  struct TaskContext {
+    ShardState& state;
+    storage::Batch& batch;
+    std::function<void()> published;
+  };
+  using Task = std::move_only_function<Status(TaskContext&)>;
+  // Waits for the task's group to be appended.
+  Status Run(Task task);
+
+  Sequence last_sequence() const { return last_sequence_.load(std::memory_order_acquire); }
+  Sequence trimmed() const { return trimmed_.load(std::memory_order_acquire); }
+  Sequence purged() const { return purged_.load(std::memory_order_acquire); }
+  CommitterStats Stats() const;
+
+  // `listener` runs after each group, on the committer's thread, until the token is gone.
+  std::shared_ptr<void> OnCommitted(std::function<void(Sequence)> listener);
+
+  void Stop();
+
+ private:
+  struct Item {
+    Commit commit;
+    CommitCallback callback;
+    Task task;
+    std::function<void(Status)> task_done;
+    size_t bytes = 0;
+  };
+  using Items = std::vector<std::unique_ptr<Item>>;
+
+  void Loop();
+  Items TakeItems();
+  void RunGroup(Items& items);
+  void RunTask(Item& item);
+  Status Append(storage::Batch* batch);
+  Status RecoverIfFailed();
+  void Publish(const ShardState& state);
+  void NotifyListeners();
+  void Enqueue(std::unique_ptr<Item> item);
+
+  const ShardId shard_;
+  storage::Store& store_;
+  Journal& journal_;
+  const Clock& clock_;
+  HybridClock& stamps_;
+  const CatalogSource catalog_;
+  const CommitterOptions options_;
+
+  // The committer's thread only.
+  ShardState state_;
+  storage::Batch batch_;
+  uint64_t last_recovery_ns_ = 0;
+
+  std::atomic<Sequence> last_sequence_;
+  std::atomic<Sequence> trimmed_;
+  std::atomic<Sequence> purged_;
+  std::atomic<uint64_t> commits_{0};
+  std::atomic<uint64_t> groups_{0};
+  std::atomic<uint64_t> rejected_{0};
+  std::atomic<uint64_t> writes_{0};
+  std::atomic<uint64_t> append_ns_{0};
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::unique_ptr<Item>> queue_;  // guarded by mutex_
+  size_t queued_bytes_ = 0;                  // guarded by mutex_
+  bool stopping_ = false;                    // guarded by mutex_
+  Status failure_;                           // guarded by mutex_
+
+  struct Listener {
+    std::function<void(Sequence)> call;
+  };
+  std::mutex listeners_mutex_;
+  std::vector<std::weak_ptr<Listener>> listeners_;  // guarded by listeners_mutex_
+
+  std::thread thread_;
+};
+
+}  // namespace sluice::db

@@ -1,0 +1,75 @@
+// Key: follower's name, 0x00, u16 shard, u16 lane. Names have no zero byte.
+// Value, version 1: u8 1, u8 bits (1: backfilling), varint sequence, varint n, varint events, and
+// while backfilling: varint from, u32 keyspace, string key.
+#include "db/cursor.h"
+
+#include "base/bytes.h"
+
+namespace sluice::db {
+namespace {
+constexpr uint8_t kVersion = 1;
+constexpr uint8_t kBackfillingBit = 1;
+constexpr size_t kKeySuffixBytes = 5;
+}  // namespace
+
+std::string CursorPrefix(std::string_view follower) {
+  std::string prefix(follower);
+  prefix.push_back('\0');
+  return prefix;
+}
+
+std::string CursorKey(const CursorId& cursor) {
+  std::string key = CursorPrefix(cursor.follower);
+  AppendU16(&key, cursor.shard);
+  AppendU16(&key, cursor.lane);
+  return key;
+}
+
+Result<CursorId> DecodeCursorKey(std::string_view key) {
+  if (key.size() < kKeySuffixBytes || key[key.size() - kKeySuffixBytes] != '\0') {
+    return Fail(Code::kCorruption, "cursor.corrupt", "a stored cursor's key is malformed");
+  }
+  CursorId cursor;
+  cursor.follower = key.substr(0, key.size() - kKeySuffixBytes);
+  ByteReader reader(key.substr(key.size() - 4));
+  cursor.shard = reader.U16();
+  cursor.lane = reader.U16();
+  return cursor;
+}
+
+std::string EncodeCursor(const CursorState& state) {
+  std::string stored;
+  AppendU8(&stored, kVersion);
+  AppendU8(&stored, state.backfilling ? kBackfillingBit : 0);
+  AppendVarint(&stored, state.position.sequence);
+  AppendVarint(&stored, state.position.n);
+  AppendVarint(&stored, state.events);
+  if (state.backfilling) {
+    AppendVarint(&stored, state.backfill_from);
+    AppendU32(&stored, state.backfill_keyspace);
+    AppendString(&stored, state.backfill_key);
+  }
+  return stored;
+}
+
+Result<CursorState> DecodeCursor(std::string_view stored) {
+  ByteReader reader(stored);
+  const uint8_t version = reader.U8();
+  const uint8_t bits = reader.U8();
+  CursorState state;
+  state.position.sequence = reader.Varint();
+  state.position.n = static_cast<uint32_t>(reader.Varint());
+  state.events = reader.Varint();
+  state.backfilling = (bits & kBackfillingBit) != 0;
+  if (state.backfilling) {
+    state.backfill_from = reader.Varint();
+    state.backfill_keyspace = reader.U32();
+    state.backfill_key = reader.String();
+  }
+  if (version != kVersion || !reader.ok() || !reader.AtEnd()) {
+    return Fail(Code::kCorruption, "cursor.corrupt", "a stored cursor is malformed");
+  }
+  return state;
+}
+
+}  // namespace sluice::db

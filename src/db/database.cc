@@ -1,0 +1,366 @@
+#include "db/database.h"
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <semaphore>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "db/catalog_edit.h"
+#include "db/database_impl.h"
+#include "db/index.h"
+#include "db/merged_iterator.h"
+
+namespace sluice::db {
+namespace {
+
+// FNV-1a. Part of the stored form: it decides which shard a document is in.
+uint64_t ShardHash(KeyspaceId keyspace, std::string_view key) {
+  uint64_t hash = 0xcbf29ce484222325;
+  const auto mix = [&hash](uint8_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
+  for (int shift = 24; shift >= 0; shift -= 8) mix(static_cast<uint8_t>(keyspace >> shift));
+  for (char byte : key) mix(static_cast<uint8_t>(byte));
+  return hash ^ (hash >> 32);
+}
+
+// A document's row key on the stack: a point read makes no allocation.
+class RowKeyBuffer {
+ public:
+  RowKeyBuffer(ShardId shard, KeyspaceId keyspace, std::string_view key) {
+    CHECK(key.size() <= kMaxKeyBytes);
+    bytes_[0] = static_cast<char>(shard >> 8);
+    bytes_[1] = static_cast<char>(shard);
+    for (int i = 0; i < 4; ++i) bytes_[2 + i] = static_cast<char>(keyspace >> (24 - 8 * i));
+    std::memcpy(bytes_.data() + kDocumentKeyPrefixBytes, key.data(), key.size());
+    size_ = kDocumentKeyPrefixBytes + key.size();
+  }
+  std::string_view view() const { return {bytes_.data(), size_}; }
+
+ private:
+  std::array<char, kDocumentKeyPrefixBytes + kMaxKeyBytes> bytes_;
+  size_t size_;
+};
+
+Result<ShardState> LoadShardState(const storage::Store& store, ShardId shard,
+                                  const storage::Snapshot* snapshot) {
+  std::string stored;
+  ASSIGN_OR_RETURN(const bool found,
+                   store.Get(storage::Family::kMeta, ShardState::Key(shard), &stored, snapshot));
+  if (!found) return ShardState{};
+  return ShardState::Decode(stored);
+}
+
+}  // namespace
+
+// --- opening ------------------------------------------------------------------------------------
+
+Database::Impl::~Impl() {
+  StopBackground();
+  for (auto& committer : committers) committer->Stop();
+  if (store == nullptr) return;
+  if (const Status flushed = store->SyncLog(); !flushed.ok()) {
+    log::Warn("the store could not be synced while closing", {{"error", flushed.ToString()}});
+  }
+}
+
+Status Database::Impl::OpenStore() {
+  RETURN_IF_ERROR(MakeDirectory(directory));
+  ASSIGN_OR_RETURN(const std::optional<DirectoryFormat> found, ReadFormat(directory));
+  storage::StoreOptions store_options = options.store;
+  store_options.create_if_missing = !found.has_value();
+  ASSIGN_OR_RETURN(store, storage::Store::Open(StorePath(directory), store_options));
+  if (found) {
+    format = *found;
+    return OkStatus();
+  }
+  format.shards = options.shards;
+  format.id = NewUuid();
+  return WriteFormat(directory, format);
+}
+
+Status Database::Impl::Open() {
+  RETURN_IF_ERROR(OpenStore());
+  ASSIGN_OR_RETURN(catalog_, CatalogEdit::Load(*store));
+  journal = std::make_unique<EmbeddedJournal>(
+      *store, options.durability == Durability::kSync ? storage::Sync::kYes : storage::Sync::kNo);
+  std::vector<ShardState> states;
+  Cas floor = 0;
+  for (ShardId shard = 0; shard < format.shards; ++shard) {
+    ASSIGN_OR_RETURN(const ShardState state, LoadShardState(*store, shard, nullptr));
+    floor = std::max(floor, state.clock);
+    states.push_back(state);
+  }
+  stamps = std::make_unique<HybridClock>(clock, floor);
+  const CommitterOptions committer_options{options.tombstone_retention_ms,
+                                           options.max_queued_commits, options.max_queued_bytes};
+  for (ShardId shard = 0; shard < format.shards; ++shard) {
+    committers.push_back(std::make_unique<Committer>(
+        shard, *store, *journal, clock, *stamps, [this] { return CurrentCatalog(); }, states[shard],
+        committer_options));
+  }
+  RETURN_IF_ERROR(DropIncompleteFollowers());
+  RETURN_IF_ERROR(LoadCoverage());
+  StartBackground();
+  return OkStatus();
+}
+
+std::shared_ptr<const Catalog> Database::Impl::CurrentCatalog() const {
+  const std::lock_guard lock(catalog_mutex_);
+  return catalog_;
+}
+
+Result<std::unique_ptr<Database>> Database::Open(const std::string& directory,
+                                                 DatabaseOptions options, const Clock& clock) {
+  if (options.shards == 0 || options.shards > kMaxShards) {
+    return Fail(Code::kInvalidArgument, "storage.shards", "expected 1 to {} shards, got {}",
+                kMaxShards, options.shards);
+  }
+  auto impl = std::make_unique<Impl>(directory, std::move(options), clock);
+  RETURN_IF_ERROR(impl->Open());
+  return std::unique_ptr<Database>(new Database(std::move(impl)));
+}
+
+Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Database::~Database() = default;
+
+// --- reading ------------------------------------------------------------------------------------
+
+std::shared_ptr<const Catalog> Database::catalog() const { return impl_->CurrentCatalog(); }
+
+Result<KeyspaceId> Database::Resolve(const KeyspaceName& name) const {
+  ASSIGN_OR_RETURN(const auto keyspace, catalog()->Resolve(name));
+  return keyspace->id;
+}
+
+Result<bool> Database::GetRow(KeyspaceId keyspace, std::string_view key, PinnedDocument* document,
+                              const DatabaseSnapshot* snapshot) const {
+  if (key.size() > kMaxKeyBytes) return false;
+  const RowKeyBuffer row(ShardOf(keyspace, key), keyspace, key);
+  ASSIGN_OR_RETURN(const bool found,
+                   impl_->store->Get(storage::Family::kDocs, row.view(), &document->value_,
+                                     snapshot == nullptr ? nullptr : &snapshot->store()));
+  if (!found) return false;
+  ASSIGN_OR_RETURN(document->view_, DecodeDocument(document->value_.view()));
+  return true;
+}
+
+Result<bool> Database::Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document,
+                           const DatabaseSnapshot* snapshot) const {
+  ASSIGN_OR_RETURN(const bool found, GetRow(keyspace, key, document, snapshot));
+  if (!found || document->view_.tombstone) return false;
+  // Most documents never expire: the clock is not asked about them.
+  return document->view_.expiry_ms == 0 || document->view_.LiveAt(impl_->clock.WallMs());
+}
+
+Result<std::optional<Document>> Database::Get(KeyspaceId keyspace, std::string_view key) const {
+  PinnedDocument document;
+  ASSIGN_OR_RETURN(const bool found, Get(keyspace, key, &document));
+  if (!found) return std::nullopt;
+  return document->Copy();
+}
+
+Status Database::Scan(KeyspaceId keyspace, const ScanOptions& options,
+                      const ScanVisitor& visitor) const {
+  using Direction = MergedIterator::Direction;
+  MergedIterator::Range range{options.from, options.to};
+  if (options.prefix > range.from) range.from = options.prefix;
+  const std::string prefix_end = PrefixEnd(options.prefix);
+  if (!prefix_end.empty() && (range.to.empty() || prefix_end < range.to)) range.to = prefix_end;
+  if (!range.to.empty() && range.from >= range.to) return OkStatus();
+  const uint64_t now_ms = impl_->clock.WallMs();
+  MergedIterator iterator(*impl_->store, storage::Family::kDocs, shard_count(), keyspace, range,
+                          options.snapshot == nullptr ? nullptr : &options.snapshot->store(),
+                          options.reverse ? Direction::kReverse : Direction::kForward);
+  for (uint64_t given = 0; iterator.Valid() && given < options.limit; iterator.Next()) {
+    ASSIGN_OR_RETURN(const DocumentView view, DecodeDocument(iterator.value()));
+    if (!options.with_tombstones && !view.LiveAt(now_ms)) continue;
+    ++given;
+    if (!visitor(iterator.key(), view)) return OkStatus();
+  }
+  return iterator.status();
+}
+
+Result<uint64_t> Database::CountDocuments(KeyspaceId keyspace) const {
+  uint64_t count = 0;
+  RETURN_IF_ERROR(Scan(keyspace, {}, [&count](std::string_view, const DocumentView&) {
+    ++count;
+    return true;
+  }));
+  return count;
+}
+
+Status Database::ScanIndex(const Index& index, std::string_view from, std::string_view to,
+                           const IndexVisitor& visitor, const DatabaseSnapshot* snapshot) const {
+  const uint64_t now_ms = impl_->clock.WallMs();
+  MergedIterator iterator(*impl_->store, storage::Family::kIndex, shard_count(), index.id(),
+                          {std::string(from), std::string(to)},
+                          snapshot == nullptr ? nullptr : &snapshot->store(),
+                          MergedIterator::Direction::kForward);
+  for (; iterator.Valid(); iterator.Next()) {
+    ASSIGN_OR_RETURN(const uint64_t expiry_ms, DecodeIndexRowValue(iterator.value()));
+    if (expiry_ms != 0 && expiry_ms <= now_ms) continue;
+    ASSIGN_OR_RETURN(const IndexRow row, DecodeIndexRow(iterator.key()));
+    if (!visitor(row.parts, row.key)) return OkStatus();
+  }
+  return iterator.status();
+}
+
+std::unique_ptr<DatabaseSnapshot> Database::NewSnapshot() const {
+  auto snapshot = std::make_unique<DatabaseSnapshot>();
+  snapshot->store_ = impl_->store->NewSnapshot();
+  for (ShardId shard = 0; shard < shard_count(); ++shard) {
+    // The shard's row is in the snapshot too, so that its sequence fits the documents.
+    const Result<ShardState> state = LoadShardState(*impl_->store, shard, snapshot->store_.get());
+    snapshot->sequences_.push_back(state ? state->sequence : LastSequence(shard));
+  }
+  return snapshot;
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+uint16_t Database::shard_count() const { return impl_->format.shards; }
+
+ShardId Database::ShardOf(KeyspaceId keyspace, std::string_view key) const {
+  if (impl_->format.shards == 1) return 0;
+  return static_cast<ShardId>(ShardHash(keyspace, key) % impl_->format.shards);
+}
+
+Cas Database::NewCas() { return impl_->stamps->Next(); }
+
+namespace {
+
+Status CheckCommit(const Database& database, const Commit& commit) {
+  if (commit.shard >= database.shard_count()) {
+    return Error(Code::kInvalidArgument, "commit.malformed", "there is no shard {}", commit.shard);
+  }
+  if (commit.writes.size() > kMaxCommitWrites) {
+    return Error(Code::kTooLarge, "commit.too_large", "a commit has at most {} writes, got {}",
+                 kMaxCommitWrites, commit.writes.size());
+  }
+  size_t bytes = 0;
+  for (const Write& write : commit.writes) {
+    RETURN_IF_ERROR(CheckKey(write.key));
+    bytes += write.document.body.size() + write.document.xattrs.size();
+    if (database.ShardOf(write.keyspace, write.key) != commit.shard) {
+      return Error(Code::kInvalidArgument, "commit.cross_shard",
+                   "document '{}' is not in shard {}: one commit can't span shards", write.key,
+                   commit.shard);
+    }
+  }
+  if (bytes > kMaxCommitBytes) {
+    return Error(Code::kTooLarge, "commit.too_large", "a commit has at most {} bytes, got {}",
+                 kMaxCommitBytes, bytes);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+void Database::Submit(Commit commit, CommitCallback callback) {
+  if (Status checked = CheckCommit(*this, commit); !checked.ok()) {
+    CommitResult result;
+    result.status = std::move(checked);
+    callback(std::move(result));
+    return;
+  }
+  Committer& committer = *impl_->committers[commit.shard];
+  committer.Submit(std::move(commit), std::move(callback));
+}
+
+CommitResult Database::Apply(Commit commit) {
+  CommitResult result;
+  std::binary_semaphore done(0);
+  Submit(std::move(commit), [&](CommitResult outcome) {
+    result = std::move(outcome);
+    done.release();
+  });
+  done.acquire();
+  return result;
+}
+
+// --- following ----------------------------------------------------------------------------------
+
+Result<CursorState> Database::ReadCursor(const CursorId& cursor) const {
+  std::string stored;
+  ASSIGN_OR_RETURN(const bool found,
+                   impl_->store->Get(storage::Family::kCursor, CursorKey(cursor), &stored));
+  if (!found) {
+    return Fail(Code::kNotFound, "cursor.not_found", "'{}' has no cursor for shard {}, lane {}",
+                cursor.follower, cursor.shard, cursor.lane);
+  }
+  return DecodeCursor(stored);
+}
+
+bool Database::LogCovers(KeyspaceId keyspace, ShardId shard, Sequence position) const {
+  const std::optional<Sequence> since = impl_->coverage.Since(keyspace, shard);
+  return since && position >= *since && position >= impl_->committers[shard]->trimmed();
+}
+
+bool Database::TombstonesCover(ShardId shard, Sequence position) const {
+  return position >= impl_->committers[shard]->purged();
+}
+
+std::shared_ptr<void> Database::OnCommitted(ShardId shard, std::function<void(Sequence)> listener) {
+  return impl_->committers[shard]->OnCommitted(std::move(listener));
+}
+
+Sequence Database::LastSequence(ShardId shard) const {
+  return impl_->committers[shard]->last_sequence();
+}
+
+// --- operation ----------------------------------------------------------------------------------
+
+Status Database::Backup(const std::string& directory) const {
+  std::error_code error;
+  if (std::filesystem::exists(directory, error)) {
+    return Error(Code::kAlreadyExists, "backup.target_not_empty",
+                 "{} exists already; a backup is made in a new directory", directory);
+  }
+  RETURN_IF_ERROR(MakeDirectory(directory));
+  RETURN_IF_ERROR(impl_->store->Checkpoint(StorePath(directory)));
+  // Written last: a backup without it is incomplete.
+  return WriteFormat(directory, impl_->format);
+}
+
+Status Database::Verify() const { return impl_->store->Verify(); }
+
+DatabaseStats Database::Stats() const {
+  DatabaseStats stats;
+  for (const auto& committer : impl_->committers) {
+    const CommitterStats from = committer->Stats();
+    ShardStats shard;
+    shard.sequence = committer->last_sequence();
+    shard.trimmed = committer->trimmed();
+    shard.commits = from.commits;
+    shard.groups = from.groups;
+    shard.rejected = from.rejected;
+    shard.writes = from.writes;
+    shard.queued = from.queued;
+    shard.sync_ns = from.append_ns;
+    stats.shards.push_back(shard);
+    if (!from.failure.ok()) {
+      stats.read_only = true;
+      stats.failure = from.failure.ToString();
+    }
+  }
+  stats.store = impl_->store->Stats();
+  stats.expired = impl_->expired;
+  return stats;
+}
+
+Result<uint64_t> Database::ExpireNow() { return impl_->Expire(); }
+
+Status Database::TrimNow() {
+  for (ShardId shard = 0; shard < shard_count(); ++shard) {
+    RETURN_IF_ERROR(impl_->Trim(shard));
+  }
+  return OkStatus();
+}
+
+const Clock& Database::clock() const { return impl_->clock; }
+const storage::Store& Database::store() const { return *impl_->store; }
+
+}  // namespace sluice::db

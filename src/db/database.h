@@ -1,0 +1,187 @@
+// The database: what the rest of the server holds. Owns the store, the shards and their committers,
+// the catalog and the background work.
+//
+// Concurrency: every method may be called from any thread. Those marked "waits" block the caller
+// until the commit is durable; callers on an event loop use Submit, or a worker.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "db/catalog.h"
+#include "db/commit.h"
+#include "db/document.h"
+#include "db/log.h"
+#include "db/types.h"
+#include "storage/store.h"
+
+namespace sluice::db {
+
+inline constexpr uint16_t kMaxShards = 256;
+
+enum class Durability : uint8_t {
+  kSync,      // acknowledged when on disk
+  kInterval,  // acknowledged when written; on disk within sync_interval_ms
+  kNone,      // acknowledged when written; on disk when the system gets to it
+};
+
+struct DatabaseOptions {
+  uint16_t shards = 1;  // used when the directory is made; fixed from then on
+  Durability durability = Durability::kSync;
+  uint64_t sync_interval_ms = 100;
+  uint64_t tombstone_retention_ms = 24ull * 3600 * 1000;
+  uint64_t expiry_interval_ms = 1000;
+  uint64_t trim_interval_ms = 5000;
+  // How long the log is kept for followers that do not hold it (change feeds of clients).
+  uint64_t log_retention_ms = 60'000;
+  size_t max_queued_commits = 65'536;      // per shard; past it a commit is refused
+  size_t max_queued_bytes = 256ull << 20;  // per shard
+  storage::StoreOptions store;
+};
+
+// All shards as they were at one moment.
+class DatabaseSnapshot {
+ public:
+  const storage::Snapshot& store() const { return *store_; }
+  Sequence sequence(ShardId shard) const { return sequences_[shard]; }
+
+ private:
+  friend class Database;
+  std::unique_ptr<storage::Snapshot> store_;
+  std::vector<Sequence> sequences_;
+};
+
+struct ScanOptions {
+  std::string from;    // inclusive
+  std::string to;      // exclusive; empty for none
+  std::string prefix;  // only keys that begin with this
+  bool reverse = false;
+  bool with_tombstones = false;
+  uint64_t limit = UINT64_MAX;
+  const DatabaseSnapshot* snapshot = nullptr;
+};
+// Called for each document in key order; false ends the scan.
+using ScanVisitor = std::function<bool(std::string_view key, const DocumentView& document)>;
+
+struct ShardStats {
+  Sequence sequence = 0;
+  Sequence trimmed = 0;  // log rows up to here are gone
+  uint64_t commits = 0;
+  uint64_t groups = 0;
+  uint64_t rejected = 0;
+  uint64_t queued = 0;
+  uint64_t writes = 0;
+  uint64_t sync_ns = 0;  // total time spent making groups durable
+};
+
+struct DatabaseStats {
+  std::vector<ShardStats> shards;
+  storage::StoreStats store;
+  uint64_t expired = 0;
+  bool read_only = false;  // the last write failed (disk full, damaged file)
+  std::string failure;
+};
+
+struct FollowerOptions {
+  std::string name;
+  std::vector<KeyspaceId> keyspaces;
+  bool needs_before = false;
+  bool needs_after = true;
+  bool holds_log = true;
+  uint16_t lanes = 1;
+  enum class Start : uint8_t { kNow, kEverything };
+  Start start = Start::kNow;
+};
+
+class Database {
+ public:
+  static Result<std::unique_ptr<Database>> Open(const std::string& directory,
+                                                DatabaseOptions options, const Clock& clock);
+  // Stops background work, completes what was submitted, flushes.
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  // --- catalog (each change waits) ---
+  std::shared_ptr<const Catalog> catalog() const;
+  Result<KeyspaceId> Resolve(const KeyspaceName& name) const;
+  Status CreateBucket(const std::string& bucket);
+  Status DropBucket(const std::string& bucket);
+  Status CreateScope(const std::string& bucket, const std::string& scope);
+  Status DropScope(const std::string& bucket, const std::string& scope);
+  Status CreateCollection(const KeyspaceName& name, uint64_t max_expiry_ms = 0);
+  Status DropCollection(const KeyspaceName& name);
+  // Deletes all documents of a keyspace at once. Followers are not told of each one.
+  Status FlushCollection(const KeyspaceName& name);
+  // Registers the index and returns when it is built. Writers go on meanwhile.
+  Status CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition);
+  Status DropIndex(const KeyspaceName& keyspace, const std::string& name);
+
+  // --- reading ---
+  // False when there is no such (live) document.
+  Result<bool> Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document,
+                   const DatabaseSnapshot* snapshot = nullptr) const;
+  Result<std::optional<Document>> Get(KeyspaceId keyspace, std::string_view key) const;
+  // The stored row as it is: a tombstone or an expired document counts as found.
+  Result<bool> GetRow(KeyspaceId keyspace, std::string_view key, PinnedDocument* document,
+                      const DatabaseSnapshot* snapshot = nullptr) const;
+  Status Scan(KeyspaceId keyspace, const ScanOptions& options, const ScanVisitor& visitor) const;
+  Result<uint64_t> CountDocuments(KeyspaceId keyspace) const;
+  std::unique_ptr<DatabaseSnapshot> NewSnapshot() const;
+
+  // Document keys whose encoded index parts lie in [from, to), in index order.
+  using IndexVisitor = std::function<bool(std::string_view parts, std::string_view key)>;
+  Status ScanIndex(const Index& index, std::string_view from, std::string_view to,
+                   const IndexVisitor& visitor, const DatabaseSnapshot* snapshot = nullptr) const;
+
+  // --- writing ---
+  ShardId ShardOf(KeyspaceId keyspace, std::string_view key) const;
+  uint16_t shard_count() const;
+  // The next stamp of the hybrid clock, for writers that must know a CAS before their commit.
+  Cas NewCas();
+  // All writes must belong to commit.shard. Never blocks; the callback runs on the committer's
+  // thread, or at once on this one when the commit is refused (overloaded, malformed).
+  void Submit(Commit commit, CommitCallback callback);
+  // Waits.
+  CommitResult Apply(Commit commit);
+
+  // --- following ---
+  // Waits. Creates the follower and its cursors; an existing one of that name is an error.
+  Status CreateFollower(const FollowerOptions& options);
+  Status DropFollower(const std::string& name);  // with its cursors; waits
+  Result<CursorState> ReadCursor(const CursorId& cursor) const;
+  // Logs a keyspace's changes for as long as the returned token lives, and a grace time after it.
+  Result<std::shared_ptr<void>> FollowTransiently(KeyspaceId keyspace);
+  // True when the log has every change of the keyspace after `position` (else: backfill).
+  bool LogCovers(KeyspaceId keyspace, ShardId shard, Sequence position) const;
+  // True when the deletions after `position` are still known. Else only a full read is right.
+  bool TombstonesCover(ShardId shard, Sequence position) const;
+  // Called after each durable group of the shard, on the committer's thread; must only post.
+  std::shared_ptr<void> OnCommitted(ShardId shard, std::function<void(Sequence)> listener);
+  Sequence LastSequence(ShardId shard) const;
+
+  // --- operation ---
+  // A consistent copy of everything in a new directory, while writes go on.
+  Status Backup(const std::string& directory) const;
+  Status Verify() const;
+  DatabaseStats Stats() const;
+  // Run what the background threads run, now. For tests and for the administrator.
+  Result<uint64_t> ExpireNow();
+  Status TrimNow();
+
+  const Clock& clock() const;
+  const storage::Store& store() const;
+
+ private:
+  class Impl;
+  explicit Database(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sluice::db

@@ -1,0 +1,98 @@
+// The inside of Database, shared by the files that implement it: database.cc (opening, reading,
+// writing), database_catalog.cc (catalog changes, followers, indexes), maintenance.cc (expiry,
+// tombstones, trimming). Not included elsewhere.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "db/catalog.h"
+#include "db/catalog_edit.h"
+#include "db/committer.h"
+#include "db/coverage.h"
+#include "db/database.h"
+#include "db/directory.h"
+#include "db/hybrid_clock.h"
+#include "db/journal.h"
+#include "storage/store.h"
+
+namespace sluice::db {
+
+class Database::Impl {
+ public:
+  Impl(std::string directory, DatabaseOptions options, const Clock& clock)
+      : directory(std::move(directory)), options(std::move(options)), clock(clock) {}
+  ~Impl();
+
+  Status Open();
+  std::shared_ptr<const Catalog> CurrentCatalog() const;
+
+  // database_catalog.cc
+  using CatalogChange = std::function<Status(CatalogEdit&)>;
+  Status ChangeCatalog(const CatalogChange& change);
+  Status BuildIndex(std::shared_ptr<const Index> index);
+  Status DropIncompleteFollowers();
+  Status LoadCoverage();
+
+  // maintenance.cc
+  void StartBackground();
+  void StopBackground();
+  Result<uint64_t> Expire();
+  Status Trim(ShardId shard);
+  void ReleaseTransientFollowers();
+
+  const std::string directory;
+  DatabaseOptions options;
+  const Clock& clock;
+  DirectoryFormat format;
+  std::unique_ptr<storage::Store> store;
+  std::unique_ptr<HybridClock> stamps;
+  std::unique_ptr<Journal> journal;
+  LogCoverage coverage;
+  std::vector<std::unique_ptr<Committer>> committers;  // by shard
+  std::atomic<uint64_t> expired{0};
+
+ private:
+  friend class Database;
+  Status OpenStore();
+  Status ApplyCatalog(CatalogEdit& edit, ShardId shard, Committer::TaskContext& context);
+  void UpdateCoverage(const Catalog& before, const Catalog& after, ShardId shard, Sequence since);
+  Result<bool> BuildIndexChunk(const Index& index, ShardId shard, std::string* from);
+  Status PurgeTombstones(ShardId shard, const std::vector<std::string>& expiry_keys);
+  Sequence TombstonesNeededAfter(ShardId shard, Sequence last) const;
+  Sequence TrimHorizon(ShardId shard, Sequence last) const;
+  bool HasLogRows(ShardId shard, Sequence up_to) const;
+  void SampleSequences();
+  Sequence RetainedSequence(ShardId shard) const;
+  void Background();
+  void Tick(uint64_t tick);
+
+  mutable std::mutex catalog_mutex_;
+  std::shared_ptr<const Catalog> catalog_;  // guarded by catalog_mutex_
+
+  // Transient followers whose clients left, and when. The background releases them after a while.
+  std::mutex transient_mutex_;
+  std::vector<std::pair<KeyspaceId, uint64_t>> left_;  // guarded by transient_mutex_
+
+  // (time, last sequence of each shard), oldest first: what "log_retention_ms ago" was.
+  mutable std::mutex samples_mutex_;
+  std::deque<std::pair<uint64_t, std::vector<Sequence>>> samples_;  // guarded by samples_mutex_
+
+  std::mutex expire_mutex_;  // one expiry run at a time
+
+  std::mutex background_mutex_;
+  std::condition_variable background_wake_;
+  bool background_stop_ = false;  // guarded by background_mutex_
+  std::thread background_;
+  std::thread index_builder_;
+};
+
+}  // namespace sluice::db

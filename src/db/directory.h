@@ -1,0 +1,31 @@
+// The data directory: a FORMAT file that says what it is, and the store beside it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/status.h"
+
+namespace sluice::db {
+
+struct DirectoryFormat {
+  uint32_t version = 1;
+  uint16_t shards = 1;
+  std::string id;  // of this database; a restored backup keeps it
+};
+
+std::string StorePath(const std::string& directory);
+
+// None when the directory holds no database yet. The file is written last when a database is made,
+// so what has none was never acknowledged.
+Result<std::optional<DirectoryFormat>> ReadFormat(const std::string& directory);
+Status WriteFormat(const std::string& directory, const DirectoryFormat& format);
+
+// Creates it with its parents; OK when it is there.
+Status MakeDirectory(const std::string& directory);
+
+// Copies a backup to `directory`, which must not exist or be empty.
+Status RestoreBackup(const std::string& backup, const std::string& directory);
+
+}  // namespace sluice::db

@@ -1,0 +1,120 @@
+// Stored form, version 1 (docs/formats/documents.md):
+//
+//   u8      1
+//   u8      bits: 1 tombstone, 2 JSON, 4 has expiry, 8 has flags, 16 has xattrs, 32 expired
+//   varint  sequence
+//   u64     cas
+//   varint  expiry_ms   if bit 4
+//   varint  flags       if bit 8
+//   string  xattrs      if bit 16
+//   bytes   body
+#include "db/document.h"
+
+#include "base/bytes.h"
+
+namespace sluice::db {
+namespace {
+
+constexpr uint8_t kVersion = 1;
+constexpr uint8_t kTombstoneBit = 1;
+constexpr uint8_t kJsonBit = 2;
+constexpr uint8_t kExpiryBit = 4;
+constexpr uint8_t kFlagsBit = 8;
+constexpr uint8_t kXattrsBit = 16;
+constexpr uint8_t kExpiredBit = 32;
+constexpr uint8_t kKnownBits = 63;
+
+}  // namespace
+
+DocumentView DocumentView::Of(const Document& document) {
+  DocumentView view;
+  view.body = document.body;
+  view.datatype = document.datatype;
+  view.flags = document.flags;
+  view.expiry_ms = document.expiry_ms;
+  view.xattrs = document.xattrs;
+  view.cas = document.cas;
+  view.sequence = document.sequence;
+  return view;
+}
+
+Document DocumentView::Copy() const {
+  Document copy;
+  copy.body = body;
+  copy.datatype = datatype;
+  copy.flags = flags;
+  copy.expiry_ms = expiry_ms;
+  copy.xattrs = xattrs;
+  copy.cas = cas;
+  copy.sequence = sequence;
+  return copy;
+}
+
+std::string EncodeDocumentHeader(const DocumentView& document) {
+  uint8_t bits = 0;
+  if (document.tombstone) bits |= kTombstoneBit;
+  if (document.datatype == Datatype::kJson) bits |= kJsonBit;
+  if (document.expiry_ms != 0) bits |= kExpiryBit;
+  if (document.flags != 0) bits |= kFlagsBit;
+  if (!document.xattrs.empty()) bits |= kXattrsBit;
+  if (document.expired) bits |= kExpiredBit;
+  std::string header;
+  header.reserve(32 + document.xattrs.size());
+  AppendU8(&header, kVersion);
+  AppendU8(&header, bits);
+  AppendVarint(&header, document.sequence);
+  AppendU64(&header, document.cas);
+  if (document.expiry_ms != 0) AppendVarint(&header, document.expiry_ms);
+  if (document.flags != 0) AppendVarint(&header, document.flags);
+  if (!document.xattrs.empty()) AppendString(&header, document.xattrs);
+  return header;
+}
+
+std::string EncodeDocument(const DocumentView& document) {
+  std::string stored = EncodeDocumentHeader(document);
+  stored.append(document.body);
+  return stored;
+}
+
+Result<DocumentView> DecodeDocument(std::string_view stored) {
+  ByteReader reader(stored);
+  const uint8_t version = reader.U8();
+  const uint8_t bits = reader.U8();
+  if (version != kVersion || (bits & ~kKnownBits) != 0) {
+    return Fail(Code::kCorruption, "document.corrupt",
+                "a stored document has format version {} and bits {}; this server knows version {}",
+                version, bits, kVersion);
+  }
+  DocumentView document;
+  document.tombstone = (bits & kTombstoneBit) != 0;
+  document.expired = (bits & kExpiredBit) != 0;
+  document.datatype = (bits & kJsonBit) != 0 ? Datatype::kJson : Datatype::kBinary;
+  document.sequence = reader.Varint();
+  document.cas = reader.U64();
+  if ((bits & kExpiryBit) != 0) document.expiry_ms = reader.Varint();
+  if ((bits & kFlagsBit) != 0) document.flags = static_cast<uint32_t>(reader.Varint());
+  if ((bits & kXattrsBit) != 0) document.xattrs = reader.String();
+  document.body = reader.Rest();
+  if (!reader.ok()) {
+    return Fail(Code::kCorruption, "document.corrupt", "a stored document's header is cut short");
+  }
+  return document;
+}
+
+std::string KeyspacePrefix(ShardId shard, KeyspaceId keyspace) {
+  std::string prefix;
+  AppendU16(&prefix, shard);
+  AppendU32(&prefix, keyspace);
+  return prefix;
+}
+
+std::string DocumentKey(ShardId shard, KeyspaceId keyspace, std::string_view key) {
+  std::string full;
+  full.reserve(kDocumentKeyPrefixBytes + key.size());
+  AppendU16(&full, shard);
+  AppendU32(&full, keyspace);
+  full.append(key);
+  return full;
+}
+
+}  // namespace sluice::db

@@ -1,0 +1,31 @@
+// Rows of the expiry family: what is to be removed when (docs/formats/expiry.md).
+// Key: u64 due time in ms, then the document's row key. Value: one byte, what is due.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "db/types.h"
+
+namespace sluice::db {
+
+// A document that expires, or a tombstone whose time is over. A row may be out of date (the
+// document was written again): who acts on it looks at the document first.
+enum class ExpiryKind : char { kDocument = 'd', kTombstone = 't' };
+
+struct ExpiryRow {
+  uint64_t due_ms = 0;
+  ExpiryKind kind = ExpiryKind::kDocument;
+  ShardId shard = 0;
+  KeyspaceId keyspace = 0;
+  std::string_view key;
+  std::string_view document_row_key;
+};
+
+std::string ExpiryKey(uint64_t due_ms, std::string_view document_row_key);
+std::string ExpiryValue(ExpiryKind kind);
+Result<ExpiryRow> DecodeExpiryRow(std::string_view key, std::string_view value);
+
+}  // namespace sluice::db

@@ -1,0 +1,58 @@
+// What a follower reads from one shard: first, if it must, the documents themselves (a backfill in
+// key order), then the log. The two fit together without a gap or a repetition:
+//
+//   1. The keyspace is logged from some sequence S on (CreateFollower and FollowTransiently see to
+//      it), and the cursor holds the log from S.
+//   2. The backfill gives documents with from < sequence <= S and leaves newer ones alone: they are
+//      in the log after S. So it needs no snapshot that outlives a restart, only its last key.
+//   3. With from = 0 that is the initial snapshot, without tombstones; with from = an old position
+//      it is the deduplicated history since then, with tombstones.
+//
+// One thread at a time. A Change given to the visitor is valid during that call.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/status.h"
+#include "db/cursor.h"
+#include "db/database.h"
+#include "db/log.h"
+#include "db/types.h"
+
+namespace sluice::db {
+
+class Feed {
+ public:
+  // Where to start so as to see everything after `since` (0: from the very beginning). Fails with
+  // feed.history_gone when deletions after `since` are no longer known: start again from 0.
+  // The keyspaces must be followed already.
+  static Result<CursorState> StartAfter(const Database& database, ShardId shard,
+                                        const std::vector<KeyspaceId>& keyspaces, Sequence since);
+
+  Feed(const Database& database, ShardId shard, std::vector<KeyspaceId> keyspaces,
+       CursorState start);
+  ~Feed();
+
+  // Gives up to `max` changes to the visitor, in order, and returns how many; 0 when there is
+  // nothing new. The visitor returns false to stop after the change it was given.
+  using Visitor = std::function<bool(const Change&)>;
+  Result<size_t> Read(size_t max, const Visitor& visitor);
+
+  // The cursor after the last change given: what a commit that consumed it stores.
+  const CursorState& state() const { return state_; }
+
+ private:
+  Result<size_t> ReadBackfill(size_t max, const Visitor& visitor);
+  Result<size_t> ReadLog(size_t max, const Visitor& visitor);
+  bool LogIsThere() const;
+
+  const Database& database_;
+  const ShardId shard_;
+  const std::vector<KeyspaceId> keyspaces_;  // sorted
+  CursorState state_;
+  std::unique_ptr<LogReader> reader_;
+};
+
+}  // namespace sluice::db

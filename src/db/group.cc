@@ -1,0 +1,478 @@
+// Invariants:
+//   1. A rejected commit leaves no trace: validation fills only staged_, and Emit, which fills the
+//      batch and the group's overlay, cannot fail.
+//   2. Sequences are dense within a shard; a commit's rows all carry its sequence.
+//   3. A document's CAS only grows: stamps made here are given in commit order, and a stamp made
+//      earlier by the writer is compared with the present one.
+//   4. A document's present row is read only if something depends on it: a condition, a mutation,
+//      a deletion, an index, the log, or the writer's own stamp.
+#include "db/group.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "db/expiry.h"
+
+namespace sluice::db {
+namespace {
+
+constexpr uint8_t kShardStateVersion = 1;
+
+Status CasMismatch(const Write& write, Cas present) {
+  return Error(Code::kConflict, "document.cas_mismatch",
+               "document '{}' has changed: its CAS is {}, the write expected {}", write.key,
+               present, write.precondition.cas)
+      .With("cas", std::to_string(present));
+}
+
+bool NeedsPresent(const Write& write, const KeyspaceInfo& keyspace) {
+  return write.kind != Write::Kind::kPut || write.keep_expiry || write.document.cas != 0 ||
+         write.precondition.kind != Precondition::Kind::kNone || keyspace.logged ||
+         !keyspace.indexes.empty();
+}
+
+}  // namespace
+
+std::string ShardState::Key(ShardId shard) {
+  std::string key = "shard/";
+  AppendU16(&key, shard);
+  return key;
+}
+
+std::string ShardState::Encode() const {
+  std::string stored;
+  AppendU8(&stored, kShardStateVersion);
+  AppendU64(&stored, sequence);
+  AppendU64(&stored, clock);
+  AppendU64(&stored, trimmed);
+  AppendU64(&stored, purged);
+  return stored;
+}
+
+Result<ShardState> ShardState::Decode(std::string_view stored) {
+  ByteReader reader(stored);
+  const uint8_t version = reader.U8();
+  ShardState state;
+  state.sequence = reader.U64();
+  state.clock = reader.U64();
+  state.trimmed = reader.U64();
+  state.purged = reader.U64();
+  if (version != kShardStateVersion || !reader.ok() || !reader.AtEnd()) {
+    return Fail(Code::kCorruption, "shard.corrupt", "a shard's stored state is malformed");
+  }
+  return state;
+}
+
+Group::Group(const Context& context, ShardState state, storage::Batch* batch)
+    : context_(context), state_(state), batch_(batch) {}
+
+CommitResult Group::Add(Commit& commit) {
+  staged_by_key_.clear();
+  staged_.clear();
+  read_.clear();
+  pinned_.clear();
+  CommitResult result;
+  result.writes.resize(commit.writes.size());
+  const size_t made_before = made_.size();
+  ++state_.sequence;
+  result.status = Validate(commit, &result);
+  if (!result.status.ok()) {
+    --state_.sequence;
+    made_.resize(made_before);
+    result.writes.clear();
+    return result;
+  }
+  Emit(commit);
+  result.sequence = state_.sequence;
+  return result;
+}
+
+ShardState Group::Finish() {
+  state_.clock = std::max(state_.clock, context_.clock.Next());
+  batch_->Put(storage::Family::kMeta, ShardState::Key(context_.shard), state_.Encode());
+  return state_;
+}
+
+// --- validation ---------------------------------------------------------------------------------
+
+Status Group::Validate(Commit& commit, CommitResult* result) {
+  RETURN_IF_ERROR(CheckReads(commit));
+  for (const RangeCheck& range : commit.ranges) RETURN_IF_ERROR(CheckRange(range));
+  RETURN_IF_ERROR(CheckCursors(commit));
+  RETURN_IF_ERROR(CheckRows(commit));
+  for (size_t i = 0; i < commit.writes.size(); ++i) {
+    const Status staged = Stage(commit.writes[i], &result->writes[i]);
+    if (!staged.ok()) {
+      result->failed_write = static_cast<int>(i);
+      return staged;
+    }
+  }
+  return OkStatus();
+}
+
+Status Group::CheckReads(const Commit& commit) {
+  for (const ReadCheck& read : commit.reads) {
+    ASSIGN_OR_RETURN(const Present present,
+                     Lookup(DocumentKey(context_.shard, read.keyspace, read.key)));
+    const Sequence now = present.view == nullptr ? 0 : present.view->sequence;
+    if (now != read.sequence) {
+      return Error(Code::kConflict, "transaction.conflict",
+                   "document '{}' was changed by another transaction after it was read", read.key);
+    }
+  }
+  return OkStatus();
+}
+
+Status Group::CheckRange(const RangeCheck& range) {
+  const auto conflict = [] {
+    return Error(Code::kConflict, "transaction.conflict",
+                 "a range of documents was changed by another transaction after it was read");
+  };
+  const std::string prefix = KeyspacePrefix(context_.shard, range.keyspace);
+  storage::IterateOptions options;
+  options.lower = prefix + range.from;
+  options.upper = range.to.empty() ? PrefixEnd(prefix) : prefix + range.to;
+  for (const auto& [key, view] : documents_) {
+    if (key >= options.lower && key < options.upper && view.sequence > range.snapshot) {
+      return conflict();
+    }
+  }
+  const auto iterator = context_.store.NewIterator(storage::Family::kDocs, std::move(options));
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    ASSIGN_OR_RETURN(const DocumentView view, DecodeDocument(iterator->value()));
+    if (view.sequence > range.snapshot) return conflict();
+  }
+  return iterator->status();
+}
+
+Status Group::CheckCursors(const Commit& commit) {
+  for (const CursorMove& move : commit.cursor_moves) {
+    ASSIGN_OR_RETURN(const std::optional<std::string> stored,
+                     LookupRow(storage::Family::kCursor, CursorKey(move.cursor)));
+    if (stored != EncodeCursor(move.expected)) {
+      return Error(Code::kConflict, "cursor.moved",
+                   "the cursor of '{}' (shard {}, lane {}) is not where this commit expects it",
+                   move.cursor.follower, move.cursor.shard, move.cursor.lane);
+    }
+  }
+  for (const CursorCreate& create : commit.cursor_creates) {
+    ASSIGN_OR_RETURN(const std::optional<std::string> stored,
+                     LookupRow(storage::Family::kCursor, CursorKey(create.cursor)));
+    if (stored) {
+      return Error(Code::kAlreadyExists, "cursor.exists", "'{}' has a cursor already",
+                   create.cursor.follower);
+    }
+  }
+  return OkStatus();
+}
+
+Status Group::CheckRows(const Commit& commit) {
+  for (const RowWrite& row : commit.rows) {
+    if (!row.expected) continue;
+    ASSIGN_OR_RETURN(const std::optional<std::string> stored, LookupRow(row.family, row.key));
+    if (stored != *row.expected) {
+      return Error(Code::kConflict, "row.changed", "a {} row was changed by another commit",
+                   storage::FamilyName(row.family));
+    }
+  }
+  return OkStatus();
+}
+
+Status Group::Stage(Write& write, WriteResult* result) {
+  Staged staged;
+  staged.write = &write;
+  staged.keyspace = context_.catalog.Find(write.keyspace);
+  if (staged.keyspace == nullptr) {
+    return Error(Code::kNotFound, "keyspace.not_found",
+                 "the keyspace of document '{}' does not exist (any more)", write.key);
+  }
+  staged.row_key = DocumentKey(context_.shard, write.keyspace, write.key);
+  if (NeedsPresent(write, *staged.keyspace)) {
+    ASSIGN_OR_RETURN(staged.before, Lookup(staged.row_key));
+    RETURN_IF_ERROR(CheckPrecondition(write, staged.before));
+  }
+  switch (write.kind) {
+    case Write::Kind::kPut:
+      RETURN_IF_ERROR(StagePut(write, &staged, result));
+      break;
+    case Write::Kind::kMutate:
+      RETURN_IF_ERROR(StageMutation(write, &staged, result));
+      break;
+    case Write::Kind::kDelete:
+    case Write::Kind::kExpire:
+      RETURN_IF_ERROR(StageDelete(write, &staged, result));
+      break;
+  }
+  RETURN_IF_ERROR(StageIndexes(&staged));
+  staged_.push_back(std::move(staged));
+  if (!staged_.back().skip) staged_by_key_[staged_.back().row_key] = &staged_.back();
+  return OkStatus();
+}
+
+Status Group::CheckPrecondition(const Write& write, const Present& present) const {
+  switch (write.precondition.kind) {
+    case Precondition::Kind::kNone:
+      return OkStatus();
+    case Precondition::Kind::kAbsent:
+      if (!present.live) return OkStatus();
+      return Error(Code::kAlreadyExists, "document.exists", "document '{}' exists already",
+                   write.key)
+          .With("cas", std::to_string(present.view->cas));
+    case Precondition::Kind::kPresent:
+    case Precondition::Kind::kCas:
+      if (!present.live) {
+        return Error(Code::kNotFound, "document.not_found", "there is no document '{}'", write.key);
+      }
+      if (write.precondition.kind == Precondition::Kind::kCas &&
+          present.view->cas != write.precondition.cas) {
+        return CasMismatch(write, present.view->cas);
+      }
+      return OkStatus();
+  }
+  return OkStatus();
+}
+
+Status Group::CheckSize(const DocumentView& document) const {
+  if (document.body.size() + document.xattrs.size() > kMaxDocumentBytes) {
+    return Error(Code::kTooLarge, "document.too_large",
+                 "a document has at most {} bytes, body and extended attributes together, got {}",
+                 kMaxDocumentBytes, document.body.size() + document.xattrs.size());
+  }
+  if (document.xattrs.size() > kMaxXattrsBytes) {
+    return Error(Code::kTooLarge, "document.xattrs_too_large",
+                 "a document's extended attributes have at most {} bytes, got {}", kMaxXattrsBytes,
+                 document.xattrs.size());
+  }
+  return OkStatus();
+}
+
+void Group::LimitExpiry(const KeyspaceInfo& keyspace, Document* document) const {
+  if (keyspace.max_expiry_ms == 0) return;
+  const uint64_t latest = context_.now_ms + keyspace.max_expiry_ms;
+  if (document->expiry_ms == 0 || document->expiry_ms > latest) document->expiry_ms = latest;
+}
+
+Status Group::StagePut(Write& write, Staged* staged, WriteResult* result) {
+  Document& document = write.document;
+  if (document.cas == 0) {
+    document.cas = context_.clock.Next();
+  } else if (staged->before.view != nullptr && staged->before.view->cas >= document.cas) {
+    return Error(Code::kConflict, "document.cas_behind",
+                 "document '{}' was written with a newer stamp in the meantime", write.key);
+  }
+  document.sequence = state_.sequence;
+  if (write.keep_expiry && staged->before.live) document.expiry_ms = staged->before.view->expiry_ms;
+  LimitExpiry(*staged->keyspace, &document);
+  staged->after = DocumentView::Of(document);
+  result->cas = document.cas;
+  return CheckSize(staged->after);
+}
+
+Status Group::StageMutation(Write& write, Staged* staged, WriteResult* result) {
+  Result<Mutated> mutated = write.mutation(staged->before.live ? staged->before.view : nullptr);
+  if (!mutated) return std::move(mutated).error();
+  if (mutated->remove) {
+    staged->after = Tombstone(false);
+  } else {
+    made_.push_back(std::move(mutated->document));
+    Document& document = made_.back();
+    document.cas = context_.clock.Next();
+    document.sequence = state_.sequence;
+    LimitExpiry(*staged->keyspace, &document);
+    staged->after = DocumentView::Of(document);
+  }
+  result->cas = staged->after.cas;
+  result->reply = std::move(mutated->reply);
+  return CheckSize(staged->after);
+}
+
+Status Group::StageDelete(const Write& write, Staged* staged, WriteResult* result) {
+  const DocumentView* present = staged->before.view;
+  if (write.kind == Write::Kind::kExpire) {
+    staged->skip = present == nullptr || present->tombstone ||
+                   present->expiry_ms != write.document.expiry_ms ||
+                   !present->ExpiredAt(context_.now_ms);
+  } else {
+    staged->skip = !staged->before.live;
+  }
+  if (staged->skip) return OkStatus();
+  staged->after = Tombstone(write.kind == Write::Kind::kExpire);
+  result->cas = staged->after.cas;
+  return OkStatus();
+}
+
+DocumentView Group::Tombstone(bool expired) {
+  DocumentView tombstone;
+  tombstone.tombstone = true;
+  tombstone.expired = expired;
+  tombstone.cas = context_.clock.Next();
+  tombstone.sequence = state_.sequence;
+  return tombstone;
+}
+
+Status Group::StageIndexes(Staged* staged) {
+  if (staged->skip) return OkStatus();
+  for (const std::shared_ptr<const Index>& index : staged->keyspace->indexes) {
+    const DocumentView* before = staged->before.view;
+    if (before != nullptr && !before->tombstone) {
+      ASSIGN_OR_RETURN(auto entries, index->Entries(staged->write->key, *before));
+      staged->old_entries.emplace_back(index.get(), std::move(entries));
+    }
+    if (!staged->after.tombstone) {
+      ASSIGN_OR_RETURN(auto entries, index->Entries(staged->write->key, staged->after));
+      staged->new_entries.emplace_back(index.get(), std::move(entries));
+    }
+  }
+  return OkStatus();
+}
+
+// --- lookups ------------------------------------------------------------------------------------
+
+Result<Group::Present> Group::Lookup(const std::string& row_key) {
+  const auto present = [this](const DocumentView* view) {
+    return Present{view, view->LiveAt(context_.now_ms)};
+  };
+  // A later write of this very commit wins.
+  if (const auto found = staged_by_key_.find(row_key); found != staged_by_key_.end()) {
+    return present(&found->second->after);
+  }
+  if (const auto found = documents_.find(row_key); found != documents_.end()) {
+    return present(&found->second);
+  }
+  storage::PinnedValue& value = pinned_.emplace_back();
+  ASSIGN_OR_RETURN(const bool found, context_.store.Get(storage::Family::kDocs, row_key, &value));
+  if (!found) {
+    pinned_.pop_back();
+    return Present{};
+  }
+  ASSIGN_OR_RETURN(const DocumentView view, DecodeDocument(value.view()));
+  return present(&read_.emplace_back(view));
+}
+
+Result<std::optional<std::string>> Group::LookupRow(storage::Family family,
+                                                    const std::string& key) {
+  if (const auto found = rows_.find({family, key}); found != rows_.end()) return found->second;
+  std::string value;
+  ASSIGN_OR_RETURN(const bool found, context_.store.Get(family, key, &value));
+  if (!found) return std::nullopt;
+  return value;
+}
+
+// --- emitting: nothing below can fail -----------------------------------------------------------
+
+void Group::Emit(const Commit& commit) {
+  uint32_t n = 0;
+  for (const Staged& staged : staged_) {
+    if (staged.skip) continue;
+    EmitDocument(staged);
+    if (staged.keyspace->logged) EmitLog(commit, staged, &n);
+    EmitIndexes(staged);
+    documents_.insert_or_assign(staged.row_key, staged.after);
+    ++write_count_;
+  }
+  EmitCursors(commit);
+  for (const RowWrite& row : commit.rows) {
+    if (row.value) {
+      batch_->Put(row.family, row.key, *row.value);
+    } else {
+      batch_->Delete(row.family, row.key);
+    }
+    rows_.insert_or_assign({row.family, row.key}, row.value);
+  }
+}
+
+void Group::EmitDocument(const Staged& staged) {
+  const std::string header = EncodeDocumentHeader(staged.after);
+  const std::array<std::string_view, 2> parts = {header, staged.after.body};
+  batch_->PutParts(storage::Family::kDocs, staged.row_key, parts);
+  if (staged.after.tombstone) {
+    const uint64_t due = context_.now_ms + context_.tombstone_retention_ms;
+    batch_->Put(storage::Family::kExpiry, ExpiryKey(due, staged.row_key),
+                ExpiryValue(ExpiryKind::kTombstone));
+  } else if (staged.after.expiry_ms != 0) {
+    batch_->Put(storage::Family::kExpiry, ExpiryKey(staged.after.expiry_ms, staged.row_key),
+                ExpiryValue(ExpiryKind::kDocument));
+  }
+}
+
+void Group::EmitLog(const Commit& commit, const Staged& staged, uint32_t* n) {
+  Change change;
+  change.sequence = state_.sequence;
+  change.keyspace = staged.keyspace->id;
+  change.key = staged.write->key;
+  change.time_ms = context_.now_ms;
+  change.origin = commit.origin;
+  change.cas = staged.after.cas;
+  const DocumentView* before = staged.before.view;
+  if (before != nullptr && before->tombstone) before = nullptr;
+  const auto set_before = [&] {
+    if (staged.keyspace->log_before && before != nullptr) change.before = *before;
+  };
+  const bool expired_unseen = before != nullptr && !staged.before.live;
+  if (expired_unseen && staged.write->kind != Write::Kind::kExpire) {
+    // The document had expired and the expirer had not come by yet: followers see that first.
+    change.operation = Operation::kExpire;
+    change.n = (*n)++;
+    set_before();
+    EmitLogRow(change);
+    before = nullptr;
+    change.before.reset();
+  }
+  change.n = (*n)++;
+  set_before();
+  if (staged.after.tombstone) {
+    change.operation = staged.after.expired ? Operation::kExpire : Operation::kDelete;
+  } else {
+    change.operation = before == nullptr ? Operation::kInsert : Operation::kUpdate;
+    if (staged.keyspace->log_after) change.after = staged.after;
+  }
+  EmitLogRow(change);
+}
+
+void Group::EmitLogRow(const Change& change) {
+  const std::string header = EncodeLogHeader(change);
+  const std::string key = LogKey(context_.shard, change.sequence, change.n);
+  if (!change.after) {
+    batch_->Put(storage::Family::kLog, key, header);
+    return;
+  }
+  const std::string document_header = EncodeDocumentHeader(*change.after);
+  const std::array<std::string_view, 3> parts = {header, document_header, change.after->body};
+  batch_->PutParts(storage::Family::kLog, key, parts);
+}
+
+void Group::EmitIndexes(const Staged& staged) {
+  for (const auto& [index, entries] : staged.old_entries) {
+    for (const std::string& entry : entries) {
+      batch_->Delete(storage::Family::kIndex,
+                     index->RowKey(context_.shard, entry, staged.write->key));
+    }
+  }
+  const std::string value = IndexRowValue(staged.after.expiry_ms);
+  for (const auto& [index, entries] : staged.new_entries) {
+    for (const std::string& entry : entries) {
+      batch_->Put(storage::Family::kIndex, index->RowKey(context_.shard, entry, staged.write->key),
+                  value);
+    }
+  }
+}
+
+void Group::EmitCursors(const Commit& commit) {
+  const auto put = [this](const CursorId& cursor, const CursorState& state) {
+    const std::string key = CursorKey(cursor);
+    std::string value = EncodeCursor(state);
+    batch_->Put(storage::Family::kCursor, key, value);
+    rows_.insert_or_assign({storage::Family::kCursor, key}, std::move(value));
+  };
+  for (const CursorCreate& create : commit.cursor_creates) {
+    CursorState state;
+    state.position.sequence = state_.sequence;
+    state.backfilling = create.everything;
+    put(create.cursor, state);
+  }
+  for (const CursorMove& move : commit.cursor_moves) put(move.cursor, move.next);
+}
+
+}  // namespace sluice::db

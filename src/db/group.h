@@ -1,0 +1,119 @@
+// One group of commits on its way into the journal: validates each commit against the store and
+// what is already in the group, and turns it into rows. Touches nothing but its batch; the
+// committer appends that and, only then, publishes the state.
+//
+// Lives on the committer's thread for one group. Commits given to Add must outlive it.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/status.h"
+#include "db/catalog.h"
+#include "db/commit.h"
+#include "db/hybrid_clock.h"
+#include "db/log.h"
+#include "db/types.h"
+#include "storage/store.h"
+
+namespace sluice::db {
+
+// A shard's own row in the meta family: u8 1, u64 each.
+struct ShardState {
+  Sequence sequence = 0;  // of the last commit
+  Cas clock = 0;          // no stamp given so far is above it
+  Sequence trimmed = 0;   // log rows up to here are gone
+  Sequence purged = 0;    // tombstones up to here may be gone
+
+  static std::string Key(ShardId shard);
+  std::string Encode() const;
+  static Result<ShardState> Decode(std::string_view stored);
+};
+
+class Group {
+ public:
+  struct Context {
+    const storage::Store& store;
+    ShardId shard;
+    const Catalog& catalog;
+    HybridClock& clock;
+    uint64_t now_ms;
+    uint64_t tombstone_retention_ms;
+  };
+  Group(const Context& context, ShardState state, storage::Batch* batch);
+
+  // Adds the commit's rows to the batch if all its conditions hold; if not, leaves no trace.
+  CommitResult Add(Commit& commit);
+
+  // Puts the shard's row into the batch and returns the state to publish.
+  ShardState Finish();
+
+  const ShardState& state() const { return state_; }
+  uint64_t writes() const { return write_count_; }
+
+ private:
+  // A document's newest row as this commit sees it; view is null when there is none.
+  struct Present {
+    const DocumentView* view = nullptr;
+    bool live = false;
+  };
+  // A write that passed its conditions.
+  struct Staged {
+    const Write* write = nullptr;
+    const KeyspaceInfo* keyspace = nullptr;
+    std::string row_key;
+    DocumentView after;  // a tombstone for deletions
+    Present before;      // only looked up when somebody needs it
+    bool skip = false;   // a deletion of nothing
+    std::vector<std::pair<const Index*, std::vector<std::string>>> old_entries;
+    std::vector<std::pair<const Index*, std::vector<std::string>>> new_entries;
+  };
+
+  Status Validate(Commit& commit, CommitResult* result);
+  Status CheckReads(const Commit& commit);
+  Status CheckRange(const RangeCheck& range);
+  Status CheckCursors(const Commit& commit);
+  Status CheckRows(const Commit& commit);
+  Status Stage(Write& write, WriteResult* result);
+  Status StagePut(Write& write, Staged* staged, WriteResult* result);
+  Status StageMutation(Write& write, Staged* staged, WriteResult* result);
+  Status StageDelete(const Write& write, Staged* staged, WriteResult* result);
+  Status CheckPrecondition(const Write& write, const Present& present) const;
+  Status CheckSize(const DocumentView& document) const;
+  void LimitExpiry(const KeyspaceInfo& keyspace, Document* document) const;
+  Status StageIndexes(Staged* staged);
+
+  void Emit(const Commit& commit);
+  void EmitDocument(const Staged& staged);
+  void EmitLog(const Commit& commit, const Staged& staged, uint32_t* n);
+  void EmitLogRow(const Change& change);
+  void EmitIndexes(const Staged& staged);
+  void EmitCursors(const Commit& commit);
+
+  Result<Present> Lookup(const std::string& row_key);
+  Result<std::optional<std::string>> LookupRow(storage::Family family, const std::string& key);
+  DocumentView Tombstone(bool expired);
+
+  const Context context_;
+  ShardState state_;
+  storage::Batch* const batch_;
+  uint64_t write_count_ = 0;
+
+  // The group so far.
+  std::unordered_map<std::string, DocumentView> documents_;  // by row key
+  std::map<std::pair<storage::Family, std::string>, std::optional<std::string>> rows_;
+  std::deque<Document> made_;  // what mutations computed; views above point into it
+
+  // The commit being added.
+  std::deque<Staged> staged_;
+  std::unordered_map<std::string_view, const Staged*> staged_by_key_;
+  std::deque<storage::PinnedValue> pinned_;
+  std::deque<DocumentView> read_;
+};
+
+}  // namespace sluice::db

@@ -1,0 +1,32 @@
+// Stamps that always move forward and stay close to the wall clock: nanoseconds since the epoch,
+// low 16 bits used to tell apart what happened at the same time. Any thread.
+#pragma once
+
+#include <atomic>
+
+#include "base/clock.h"
+#include "db/types.h"
+
+namespace sluice::db {
+
+class HybridClock {
+ public:
+  // No stamp will be at or below `floor`: the highest one known from before.
+  HybridClock(const Clock& clock, Cas floor) : clock_(clock), last_(floor) {}
+
+  Cas Next() {
+    const Cas wall = clock_.WallNs() & ~Cas{0xffff};
+    Cas last = last_.load(std::memory_order_relaxed);
+    Cas next;
+    do {
+      next = last < wall ? wall : last + 1;
+    } while (!last_.compare_exchange_weak(last, next, std::memory_order_relaxed));
+    return next;
+  }
+
+ private:
+  const Clock& clock_;
+  std::atomic<Cas> last_;
+};
+
+}  // namespace sluice::db

@@ -1,0 +1,33 @@
+// The seam between "what a group of commits writes" and "how that becomes durable". Nothing above
+// it knows which one runs.
+#pragma once
+
+#include "base/status.h"
+#include "db/types.h"
+#include "storage/store.h"
+
+namespace sluice::db {
+
+class Journal {
+ public:
+  virtual ~Journal() = default;
+  // Makes the group durable (as far as the durability setting asks) and visible to readers. Groups
+  // of one shard are appended by one thread, in order. On failure nothing of it is visible, and
+  // the shard must not go on before Recover succeeds.
+  virtual Status Append(ShardId shard, storage::Batch* group) = 0;
+  virtual Status Recover() = 0;
+};
+
+// The store's own write-ahead log.
+class EmbeddedJournal final : public Journal {
+ public:
+  EmbeddedJournal(storage::Store& store, storage::Sync sync) : store_(store), sync_(sync) {}
+  Status Append(ShardId, storage::Batch* group) override { return store_.Write(group, sync_); }
+  Status Recover() override { return store_.Resume(); }
+
+ private:
+  storage::Store& store_;
+  const storage::Sync sync_;
+};
+
+}  // namespace sluice::db

@@ -1,0 +1,138 @@
+// Key: u16 shard, u64 sequence, u32 n. Value, version 1 (docs/formats/log.md):
+//
+//   u8      1
+//   u8      operation
+//   u8      bits: 1 has before, 2 has after
+//   u32     keyspace
+//   string  key
+//   varint  time_ms
+//   u64     cas
+//   string  origin
+//   string  before, as a stored document   if bit 1
+//   bytes   after, as a stored document    if bit 2
+#include "db/log.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+
+namespace sluice::db {
+namespace {
+constexpr uint8_t kVersion = 1;
+constexpr uint8_t kBeforeBit = 1;
+constexpr uint8_t kAfterBit = 2;
+constexpr size_t kKeyBytes = 14;
+constexpr uint64_t kReadaheadBytes = 256 << 10;
+}  // namespace
+
+std::string_view OperationName(Operation operation) {
+  switch (operation) {
+    case Operation::kInsert:
+      return "insert";
+    case Operation::kUpdate:
+      return "update";
+    case Operation::kDelete:
+      return "delete";
+    case Operation::kExpire:
+      return "expire";
+  }
+  return "unknown";
+}
+
+std::string LogKey(ShardId shard, Sequence sequence, uint32_t n) {
+  std::string key;
+  AppendU16(&key, shard);
+  AppendU64(&key, sequence);
+  AppendU32(&key, n);
+  return key;
+}
+
+std::string EncodeLogHeader(const Change& change) {
+  std::string header;
+  AppendU8(&header, kVersion);
+  AppendU8(&header, static_cast<uint8_t>(change.operation));
+  AppendU8(&header,
+           static_cast<uint8_t>((change.before ? kBeforeBit : 0) | (change.after ? kAfterBit : 0)));
+  AppendU32(&header, change.keyspace);
+  AppendString(&header, change.key);
+  AppendVarint(&header, change.time_ms);
+  AppendU64(&header, change.cas);
+  AppendString(&header, change.origin);
+  if (change.before) AppendString(&header, EncodeDocument(*change.before));
+  return header;
+}
+
+Result<Change> DecodeLogRow(std::string_view key, std::string_view value) {
+  Change change;
+  ByteReader key_reader(key);
+  key_reader.U16();
+  change.sequence = key_reader.U64();
+  change.n = key_reader.U32();
+  ByteReader reader(value);
+  const uint8_t version = reader.U8();
+  const uint8_t operation = reader.U8();
+  const uint8_t bits = reader.U8();
+  change.keyspace = reader.U32();
+  change.key = reader.String();
+  change.time_ms = reader.Varint();
+  change.cas = reader.U64();
+  change.origin = reader.String();
+  const std::string_view before = (bits & kBeforeBit) != 0 ? reader.String() : std::string_view();
+  if (version != kVersion || operation < 1 || operation > 4 || !reader.ok() || !key_reader.ok()) {
+    return Fail(Code::kCorruption, "log.corrupt", "the log row of sequence {} is malformed",
+                change.sequence);
+  }
+  change.operation = static_cast<Operation>(operation);
+  if ((bits & kBeforeBit) != 0) {
+    ASSIGN_OR_RETURN(change.before, DecodeDocument(before));
+  }
+  if ((bits & kAfterBit) != 0) {
+    ASSIGN_OR_RETURN(change.after, DecodeDocument(reader.Rest()));
+  }
+  return change;
+}
+
+LogReader::LogReader(const storage::Store& store, ShardId shard, LogPosition after,
+                     std::vector<KeyspaceId> keyspaces)
+    : store_(store), shard_(shard), keyspaces_(std::move(keyspaces)), position_(after) {
+  Refresh();
+}
+
+void LogReader::Refresh() {
+  storage::IterateOptions options;
+  options.lower = LogKey(shard_, position_.sequence, position_.n);
+  AppendU16(&options.upper, static_cast<uint16_t>(shard_ + 1));
+  options.fill_cache = false;
+  options.readahead_bytes = kReadaheadBytes;
+  iterator_ = store_.NewIterator(storage::Family::kLog, std::move(options));
+  started_ = false;
+}
+
+bool LogReader::Wanted(KeyspaceId keyspace) const {
+  return keyspaces_.empty() || std::binary_search(keyspaces_.begin(), keyspaces_.end(), keyspace);
+}
+
+Result<const Change*> LogReader::Next() {
+  while (true) {
+    if (!started_) {
+      iterator_->SeekToFirst();
+      started_ = true;
+    } else if (iterator_->Valid()) {
+      iterator_->Next();
+    }
+    if (!iterator_->Valid()) {
+      RETURN_IF_ERROR(iterator_->status());
+      return nullptr;
+    }
+    const std::string_view key = iterator_->key();
+    if (key.size() != kKeyBytes) {
+      return Fail(Code::kCorruption, "log.corrupt", "a log row has a key of {} bytes", key.size());
+    }
+    ASSIGN_OR_RETURN(change_, DecodeLogRow(key, iterator_->value()));
+    if (change_.position() <= position_) continue;
+    position_ = change_.position();
+    if (Wanted(change_.keyspace)) return &change_;
+  }
+}
+
+}  // namespace sluice::db

@@ -1,0 +1,72 @@
+// A shard's log: its changes in commit order (docs/formats/log.md). Written in the same batch as
+// the documents, only for keyspaces that somebody follows, trimmed below the lowest cursor.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "db/cursor.h"
+#include "db/document.h"
+#include "db/types.h"
+#include "storage/store.h"
+
+namespace sluice::db {
+
+enum class Operation : uint8_t { kInsert = 1, kUpdate = 2, kDelete = 3, kExpire = 4 };
+std::string_view OperationName(Operation operation);
+
+// One document's part of a commit. Views are valid until the reader that gave it moves on.
+struct Change {
+  Sequence sequence = 0;  // also the transaction's id: one commit, one sequence
+  uint32_t n = 0;         // place within the commit
+  Operation operation = Operation::kInsert;
+  KeyspaceId keyspace = 0;
+  std::string_view key;
+  uint64_t time_ms = 0;  // when it was committed
+  std::string_view origin;
+  Cas cas = 0;  // the document's after the change; a deletion has one too
+  std::optional<DocumentView> before;
+  std::optional<DocumentView> after;  // none for deletions
+
+  LogPosition position() const { return {sequence, n}; }
+};
+
+std::string LogKey(ShardId shard, Sequence sequence, uint32_t n);
+// Everything of a log row's value but the after image, which follows it as EncodeDocument writes
+// it.
+std::string EncodeLogHeader(const Change& change);
+Result<Change> DecodeLogRow(std::string_view key, std::string_view value);
+
+// Reads one shard's log forward from a position. One thread. It sees what was committed before the
+// last Refresh (or its making).
+class LogReader {
+ public:
+  // `keyspaces` sorted; empty means all.
+  LogReader(const storage::Store& store, ShardId shard, LogPosition after,
+            std::vector<KeyspaceId> keyspaces);
+
+  // The next change of a followed keyspace, or null at the end of what is there now.
+  Result<const Change*> Next();
+  // Where reading stands: all changes up to here were given or are of other keyspaces.
+  LogPosition position() const { return position_; }
+  // Looks again at the store's present state.
+  void Refresh();
+
+ private:
+  bool Wanted(KeyspaceId keyspace) const;
+
+  const storage::Store& store_;
+  const ShardId shard_;
+  const std::vector<KeyspaceId> keyspaces_;
+  LogPosition position_;
+  std::unique_ptr<storage::Iterator> iterator_;
+  bool started_ = false;
+  Change change_;
+};
+
+}  // namespace sluice::db

@@ -1,0 +1,269 @@
+// What runs in the background: deleting expired documents, removing old tombstones, trimming the
+// log, syncing the log at an interval, finishing indexes whose building a restart interrupted.
+#include <algorithm>
+#include <future>
+#include <map>
+
+#include "base/log.h"
+#include "db/database_impl.h"
+#include "db/expiry.h"
+#include "db/index.h"
+
+namespace sluice::db {
+namespace {
+
+constexpr size_t kExpiryBatch = 256;
+constexpr uint64_t kTombstoneRetryMs = 60'000;
+constexpr uint64_t kTickMs = 50;
+constexpr size_t kMaxSamples = 1000;
+
+void Report(const char* what, const Status& status) {
+  if (!status.ok() && status.code() != Code::kUnavailable) {
+    log::Warn("background work failed; it is tried again",
+              {{"work", what}, {"error", status.ToString()}});
+  }
+}
+
+}  // namespace
+
+void Database::Impl::StartBackground() {
+  background_ = std::thread([this] { Background(); });
+  std::vector<std::shared_ptr<const Index>> unfinished;
+  for (const auto& [id, keyspace] : CurrentCatalog()->keyspaces()) {
+    for (const auto& index : keyspace->indexes) {
+      if (index->state() == Index::State::kBuilding) unfinished.push_back(index);
+    }
+  }
+  if (unfinished.empty()) return;
+  index_builder_ = std::thread([this, unfinished = std::move(unfinished)] {
+    for (const auto& index : unfinished) Report("index building", BuildIndex(index));
+  });
+}
+
+void Database::Impl::StopBackground() {
+  {
+    const std::lock_guard lock(background_mutex_);
+    background_stop_ = true;
+  }
+  background_wake_.notify_all();
+  if (background_.joinable()) background_.join();
+  // An index that is still being built meets a stopped committer and goes on after the restart.
+  for (auto& committer : committers) committer->Stop();
+  if (index_builder_.joinable()) index_builder_.join();
+}
+
+void Database::Impl::Background() {
+  std::unique_lock lock(background_mutex_);
+  for (uint64_t tick = 1; !background_stop_; ++tick) {
+    background_wake_.wait_for(lock, std::chrono::milliseconds(kTickMs));
+    if (background_stop_) return;
+    lock.unlock();
+    Tick(tick);
+    lock.lock();
+  }
+}
+
+void Database::Impl::Tick(uint64_t tick) {
+  const auto due = [tick](uint64_t interval_ms) {
+    return interval_ms != 0 && tick % std::max<uint64_t>(1, interval_ms / kTickMs) == 0;
+  };
+  if (options.durability == Durability::kInterval && due(options.sync_interval_ms)) {
+    Report("log sync", store->SyncLog());
+  }
+  if (due(options.expiry_interval_ms)) {
+    const Result<uint64_t> done = Expire();
+    if (!done) Report("expiry", done.error());
+  }
+  if (due(options.trim_interval_ms)) {
+    ReleaseTransientFollowers();
+    SampleSequences();
+    for (ShardId shard = 0; shard < format.shards; ++shard) Report("log trim", Trim(shard));
+  }
+}
+
+// --- expiry -------------------------------------------------------------------------------------
+
+namespace {
+
+struct DueRows {
+  Commit expirations;
+  std::vector<std::string> tombstones;  // their keys in the expiry family
+};
+
+}  // namespace
+
+Result<uint64_t> Database::Impl::Expire() {
+  const std::lock_guard running(expire_mutex_);
+  uint64_t total = 0;
+  while (true) {
+    std::map<ShardId, DueRows> due;
+    storage::IterateOptions range;
+    range.upper = ExpiryKey(clock.WallMs() + 1, "");
+    const auto iterator = store->NewIterator(storage::Family::kExpiry, std::move(range));
+    size_t taken = 0;
+    for (iterator->SeekToFirst(); iterator->Valid() && taken < kExpiryBatch; iterator->Next()) {
+      ASSIGN_OR_RETURN(const ExpiryRow row, DecodeExpiryRow(iterator->key(), iterator->value()));
+      ++taken;
+      DueRows& rows = due[row.shard];
+      if (row.kind == ExpiryKind::kTombstone) {
+        rows.tombstones.emplace_back(iterator->key());
+        continue;
+      }
+      rows.expirations.shard = row.shard;
+      rows.expirations.rows.push_back(
+          {storage::Family::kExpiry, std::string(iterator->key()), {}, {}});
+      if (CurrentCatalog()->Find(row.keyspace) == nullptr) continue;
+      Write write = DeleteWrite(row.keyspace, std::string(row.key));
+      write.kind = Write::Kind::kExpire;
+      write.document.expiry_ms = row.due_ms;
+      rows.expirations.writes.push_back(std::move(write));
+    }
+    RETURN_IF_ERROR(iterator->status());
+    if (taken == 0) return total;
+    for (auto& [shard, rows] : due) {
+      if (!rows.tombstones.empty()) RETURN_IF_ERROR(PurgeTombstones(shard, rows.tombstones));
+      if (rows.expirations.rows.empty()) continue;
+      std::promise<CommitResult> done;
+      committers[shard]->Submit(std::move(rows.expirations),
+                                [&](CommitResult result) { done.set_value(std::move(result)); });
+      const CommitResult result = done.get_future().get();
+      // A keyspace dropped in this very moment: the next round leaves it out.
+      if (result.status.code() == Code::kNotFound) continue;
+      RETURN_IF_ERROR(result.status);
+      for (const WriteResult& write : result.writes) total += write.cas != 0 ? 1 : 0;
+    }
+    expired += total;
+  }
+}
+
+Sequence Database::Impl::TombstonesNeededAfter(ShardId shard, Sequence last) const {
+  Sequence lowest = last;
+  const auto iterator = store->NewIterator(storage::Family::kCursor, {});
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    const Result<CursorId> cursor = DecodeCursorKey(iterator->key());
+    const Result<CursorState> state = DecodeCursor(iterator->value());
+    if (!cursor || !state) return 0;
+    if (cursor->shard != shard) continue;
+    const bool catching_up = state->backfilling && state->backfill_from != 0;
+    lowest = std::min(lowest, catching_up ? state->backfill_from : state->position.sequence);
+  }
+  return lowest;
+}
+
+// Removes tombstones that no durable follower can still need; the others are looked at later.
+Status Database::Impl::PurgeTombstones(ShardId shard, const std::vector<std::string>& expiry_keys) {
+  return committers[shard]->Run([&](Committer::TaskContext& context) -> Status {
+    const Sequence needed_after = TombstonesNeededAfter(shard, context.state.sequence);
+    storage::PinnedValue value;
+    for (const std::string& expiry_key : expiry_keys) {
+      context.batch.Delete(storage::Family::kExpiry, expiry_key);
+      ASSIGN_OR_RETURN(const ExpiryRow row,
+                       DecodeExpiryRow(expiry_key, ExpiryValue(ExpiryKind::kTombstone)));
+      ASSIGN_OR_RETURN(const bool found,
+                       store->Get(storage::Family::kDocs, row.document_row_key, &value));
+      if (!found) continue;
+      ASSIGN_OR_RETURN(const DocumentView view, DecodeDocument(value.view()));
+      if (!view.tombstone) continue;
+      if (view.sequence > needed_after) {
+        context.batch.Put(storage::Family::kExpiry,
+                          ExpiryKey(clock.WallMs() + kTombstoneRetryMs, row.document_row_key),
+                          ExpiryValue(ExpiryKind::kTombstone));
+        continue;
+      }
+      context.batch.Delete(storage::Family::kDocs, row.document_row_key);
+      context.state.purged = std::max(context.state.purged, view.sequence);
+    }
+    return OkStatus();
+  });
+}
+
+// --- trimming -----------------------------------------------------------------------------------
+
+void Database::Impl::SampleSequences() {
+  std::vector<Sequence> sequences;
+  for (const auto& committer : committers) sequences.push_back(committer->last_sequence());
+  const std::lock_guard lock(samples_mutex_);
+  samples_.emplace_back(clock.MonotonicNs() / 1'000'000, std::move(sequences));
+  if (samples_.size() > kMaxSamples) samples_.pop_front();
+}
+
+// The shard's sequence log_retention_ms ago, or a bit earlier.
+Sequence Database::Impl::RetainedSequence(ShardId shard) const {
+  const uint64_t now_ms = clock.MonotonicNs() / 1'000'000;
+  const std::lock_guard lock(samples_mutex_);
+  Sequence retained = 0;
+  for (const auto& [time_ms, sequences] : samples_) {
+    if (time_ms + options.log_retention_ms <= now_ms) retained = sequences[shard];
+  }
+  return retained;
+}
+
+// Up to where nobody needs the log any more.
+Sequence Database::Impl::TrimHorizon(ShardId shard, Sequence last) const {
+  const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
+  Sequence horizon = last;
+  bool somebody_just_reads = catalog->HasTransientFollowers();
+  const auto iterator = store->NewIterator(storage::Family::kCursor, {});
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    const Result<CursorId> cursor = DecodeCursorKey(iterator->key());
+    const Result<CursorState> state = DecodeCursor(iterator->value());
+    if (!cursor || !state) return 0;
+    if (cursor->shard != shard) continue;
+    const FollowerInfo* follower = catalog->FindFollower(cursor->follower);
+    if (follower != nullptr && !follower->holds_log) {
+      somebody_just_reads = true;
+      continue;
+    }
+    const LogPosition& at = state->position;
+    const Sequence done = at.n == UINT32_MAX || at.sequence == 0 ? at.sequence : at.sequence - 1;
+    horizon = std::min(horizon, done);
+  }
+  if (somebody_just_reads) horizon = std::min(horizon, RetainedSequence(shard));
+  return horizon;
+}
+
+bool Database::Impl::HasLogRows(ShardId shard, Sequence up_to) const {
+  storage::IterateOptions range;
+  range.lower = LogKey(shard, committers[shard]->trimmed() + 1, 0);
+  range.upper = LogKey(shard, up_to + 1, 0);
+  const auto iterator = store->NewIterator(storage::Family::kLog, std::move(range));
+  iterator->SeekToFirst();
+  return iterator->Valid();
+}
+
+Status Database::Impl::Trim(ShardId shard) {
+  Committer& committer = *committers[shard];
+  const Sequence estimate = TrimHorizon(shard, committer.last_sequence());
+  if (estimate <= committer.trimmed() || !HasLogRows(shard, estimate)) return OkStatus();
+  // Computed again between two groups: no cursor can be made or moved meanwhile.
+  return committer.Run([&](Committer::TaskContext& context) {
+    const Sequence horizon = TrimHorizon(shard, context.state.sequence - 1);
+    if (horizon > context.state.trimmed) {
+      context.batch.DeleteRange(storage::Family::kLog, LogKey(shard, 0, 0),
+                                LogKey(shard, horizon + 1, 0));
+      context.state.trimmed = horizon;
+    }
+    return OkStatus();
+  });
+}
+
+// Clients that went away for good: their keyspaces are no longer logged for them.
+void Database::Impl::ReleaseTransientFollowers() {
+  const uint64_t now_ms = clock.MonotonicNs() / 1'000'000;
+  std::vector<KeyspaceId> release;
+  {
+    const std::lock_guard lock(transient_mutex_);
+    std::erase_if(left_, [&](const std::pair<KeyspaceId, uint64_t>& left) {
+      const bool over = left.second + options.log_retention_ms <= now_ms;
+      if (over) release.push_back(left.first);
+      return over;
+    });
+  }
+  if (release.empty()) return;
+  Report("releasing change feeds", ChangeCatalog([&](CatalogEdit& edit) {
+           for (KeyspaceId keyspace : release) edit.RemoveTransientFollower(keyspace);
+           return OkStatus();
+         }));
+}
+
+}  // namespace sluice::db

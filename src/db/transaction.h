@@ -1,0 +1,71 @@
+// A transaction: reads one snapshot plus its own writes, and commits if nothing that it read has
+// changed since. Conflicts reject the commit (Code::kConflict); RunTransaction runs it again.
+//
+// One thread. All documents must be in one shard (the default database has one).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "db/database.h"
+#include "db/types.h"
+
+namespace sluice::db {
+
+class Transaction {
+ public:
+  explicit Transaction(Database& database);
+
+  Result<std::optional<Document>> Get(KeyspaceId keyspace, std::string_view key);
+  // Merges the snapshot with this transaction's writes, in key order.
+  Status Scan(KeyspaceId keyspace, std::string_view from, std::string_view to,
+              const ScanVisitor& visitor);
+  // Return the stamp that the document will have.
+  Result<Cas> Put(KeyspaceId keyspace, std::string_view key, Document document);
+  Result<Cas> Insert(KeyspaceId keyspace, std::string_view key, Document document);
+  Result<Cas> Replace(KeyspaceId keyspace, std::string_view key, Document document);
+  Status Delete(KeyspaceId keyspace, std::string_view key);  // not found is an error
+
+  // Undoes the writes made after the savepoint; reads stay in the read set.
+  size_t Savepoint() const { return undo_.size(); }
+  void RollbackTo(size_t savepoint);
+
+  // The transaction as a commit, to which a caller may add a cursor move or rows.
+  Commit TakeCommit();
+  CommitResult Apply();  // waits
+
+  size_t writes() const { return writes_.size(); }
+
+ private:
+  using Where = std::pair<KeyspaceId, std::string>;
+  using Pending = std::optional<Document>;  // none: deleted
+
+  Status Join(KeyspaceId keyspace, std::string_view key);
+  void Set(const Where& where, Pending pending);
+
+  Database& database_;
+  std::unique_ptr<DatabaseSnapshot> snapshot_;
+  std::optional<ShardId> shard_;
+  std::map<Where, Pending> writes_;
+  std::map<Where, Sequence> reads_;
+  std::vector<RangeCheck> ranges_;
+  // What each write replaced in writes_ (outer none: nothing was there).
+  std::vector<std::pair<Where, std::optional<Pending>>> undo_;
+};
+
+// Runs `body` in a transaction and commits it; again, from the start, on conflict. Waits.
+struct TransactionOptions {
+  int max_attempts = 100;
+};
+Result<CommitResult> RunTransaction(Database& database,
+                                    const std::function<Status(Transaction&)>& body,
+                                    TransactionOptions options = {});
+
+}  // namespace sluice::db

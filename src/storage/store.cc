@@ -1,0 +1,294 @@
+// RocksDB options are chosen for these facts: one writer thread per shard (the committer) that does
+// its own group commit; small keys; values of about 1 KB with a few large ones; a log that is
+// written once, read once and trimmed from the front.
+//
+// Recovery: kTolerateCorruptedTailRecords accepts a torn last record (never acknowledged) and
+// refuses any other damage of the write-ahead log, instead of dropping what comes after it.
+#include "storage/store.h"
+
+#include <array>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include <rocksdb/cache.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/slice.h>
+#include <rocksdb/snapshot.h>
+#include <rocksdb/table.h>
+#include <rocksdb/utilities/checkpoint.h>
+#include <rocksdb/write_batch.h>
+
+#include "base/check.h"
+#include "storage/rocks_status.h"
+
+namespace sluice::storage {
+namespace {
+
+rocksdb::Slice ToSlice(std::string_view view) { return {view.data(), view.size()}; }
+std::string_view ToView(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+constexpr std::array<std::string_view, kFamilyCount> kFamilyNames = {
+    "meta", "docs", "log", "index", "cursor", "timer", "expiry", "failure", "run"};
+
+rocksdb::ColumnFamilyOptions FamilyOptions(Family family, const StoreOptions& options,
+                                           const std::shared_ptr<rocksdb::Cache>& cache) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = cache;
+  table.format_version = 5;
+  if (family == Family::kDocs) {
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    // 1 KB documents: more than a handful to a block makes point reads decode what they don't need.
+    table.block_size = 8 << 10;
+    table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
+  } else {
+    table.block_size = 16 << 10;
+  }
+  rocksdb::ColumnFamilyOptions result;
+  result.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  const bool bulky = family == Family::kDocs || family == Family::kLog;
+  result.write_buffer_size = bulky ? options.write_buffer_bytes : options.write_buffer_bytes / 4;
+  result.max_write_buffer_number = bulky ? 4 : 2;
+  result.compression = rocksdb::kLZ4Compression;
+  result.level_compaction_dynamic_level_bytes = true;
+  return result;
+}
+
+rocksdb::DBOptions DatabaseOptions(const StoreOptions& options) {
+  rocksdb::DBOptions result;
+  result.create_if_missing = options.create_if_missing;
+  result.create_missing_column_families = true;
+  result.max_total_wal_size = options.max_wal_bytes;
+  result.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  result.track_and_verify_wals_in_manifest = true;
+  result.avoid_flush_during_recovery = true;
+  result.skip_stats_update_on_db_open = true;
+  result.max_background_jobs = 2;
+  result.bytes_per_sync = 1 << 20;
+  result.info_log_level = rocksdb::WARN_LEVEL;
+  result.keep_log_file_num = 4;
+  result.stats_dump_period_sec = 0;
+  return result;
+}
+
+rocksdb::PinnableSlice* AsPinnable(std::byte* storage) {
+  return std::launder(reinterpret_cast<rocksdb::PinnableSlice*>(storage));
+}
+
+}  // namespace
+
+std::string_view FamilyName(Family family) { return kFamilyNames[static_cast<size_t>(family)]; }
+
+class Store::Impl {
+ public:
+  ~Impl() {
+    for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
+    if (db != nullptr) db->Close();
+  }
+  rocksdb::ColumnFamilyHandle* Handle(Family family) const {
+    return handles[static_cast<size_t>(family)];
+  }
+  Status Convert(const rocksdb::Status& status) const { return FromRocks(status, directory); }
+
+  std::string directory;
+  std::shared_ptr<rocksdb::Cache> cache;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;  // by Family
+  std::unique_ptr<rocksdb::DB> db;
+};
+
+// Batch. RocksDB's batch methods fail only on inputs over 4 GiB; ours are far below that.
+
+Batch::Batch(const Store& store)
+    : store_(&store), batch_(std::make_unique<rocksdb::WriteBatch>()) {}
+Batch::~Batch() = default;
+Batch::Batch(Batch&&) noexcept = default;
+
+void Batch::Put(Family family, std::string_view key, std::string_view value) {
+  CHECK(batch_->Put(store_->impl_->Handle(family), ToSlice(key), ToSlice(value)).ok());
+}
+
+void Batch::PutParts(Family family, std::string_view key, std::span<const std::string_view> value) {
+  constexpr size_t kMaxParts = 8;
+  CHECK(value.size() <= kMaxParts);
+  const rocksdb::Slice key_slice = ToSlice(key);
+  std::array<rocksdb::Slice, kMaxParts> slices;
+  for (size_t i = 0; i < value.size(); ++i) slices[i] = ToSlice(value[i]);
+  const rocksdb::SliceParts parts(slices.data(), static_cast<int>(value.size()));
+  CHECK(batch_->Put(store_->impl_->Handle(family), rocksdb::SliceParts(&key_slice, 1), parts).ok());
+}
+
+void Batch::Delete(Family family, std::string_view key) {
+  CHECK(batch_->Delete(store_->impl_->Handle(family), ToSlice(key)).ok());
+}
+
+void Batch::DeleteRange(Family family, std::string_view from, std::string_view to) {
+  CHECK(batch_->DeleteRange(store_->impl_->Handle(family), ToSlice(from), ToSlice(to)).ok());
+}
+
+void Batch::Clear() { batch_->Clear(); }
+size_t Batch::bytes() const { return batch_->GetDataSize(); }
+bool Batch::empty() const { return batch_->Count() == 0; }
+
+class Snapshot::Impl {
+ public:
+  Impl(rocksdb::DB* db, const rocksdb::Snapshot* snapshot) : db(db), snapshot(snapshot) {}
+  ~Impl() { db->ReleaseSnapshot(snapshot); }
+
+  rocksdb::DB* const db;
+  const rocksdb::Snapshot* const snapshot;
+};
+
+Snapshot::Snapshot(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Snapshot::~Snapshot() = default;
+
+PinnedValue::PinnedValue() {
+  static_assert(sizeof(rocksdb::PinnableSlice) <= sizeof(storage_));
+  static_assert(alignof(rocksdb::PinnableSlice) <= 16);
+  new (storage_) rocksdb::PinnableSlice();
+}
+PinnedValue::~PinnedValue() { AsPinnable(storage_)->~PinnableSlice(); }
+std::string_view PinnedValue::view() const {
+  return ToView(*AsPinnable(const_cast<std::byte*>(storage_)));
+}
+void PinnedValue::Reset() { AsPinnable(storage_)->Reset(); }
+
+class Iterator::Impl {
+ public:
+  std::string lower;
+  std::string upper;
+  rocksdb::Slice lower_slice;  // RocksDB keeps pointers to these
+  rocksdb::Slice upper_slice;
+  std::string directory;
+  std::unique_ptr<rocksdb::Iterator> iterator;
+};
+
+Iterator::Iterator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Iterator::~Iterator() = default;
+void Iterator::Seek(std::string_view key) { impl_->iterator->Seek(ToSlice(key)); }
+void Iterator::SeekForPrev(std::string_view key) { impl_->iterator->SeekForPrev(ToSlice(key)); }
+void Iterator::SeekToFirst() { impl_->iterator->SeekToFirst(); }
+void Iterator::SeekToLast() { impl_->iterator->SeekToLast(); }
+void Iterator::Next() { impl_->iterator->Next(); }
+void Iterator::Prev() { impl_->iterator->Prev(); }
+bool Iterator::Valid() const { return impl_->iterator->Valid(); }
+std::string_view Iterator::key() const { return ToView(impl_->iterator->key()); }
+std::string_view Iterator::value() const { return ToView(impl_->iterator->value()); }
+Status Iterator::status() const { return FromRocks(impl_->iterator->status(), impl_->directory); }
+
+Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Store::~Store() = default;
+
+Result<std::unique_ptr<Store>> Store::Open(const std::string& directory, StoreOptions options) {
+  auto impl = std::make_unique<Impl>();
+  impl->directory = directory;
+  impl->cache = rocksdb::NewLRUCache(options.cache_bytes);
+  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  for (size_t i = 0; i < kFamilyCount; ++i) {
+    descriptors.emplace_back(std::string(kFamilyNames[i]),
+                             FamilyOptions(static_cast<Family>(i), options, impl->cache));
+  }
+  descriptors.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
+  rocksdb::DB* db = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  const rocksdb::Status opened =
+      rocksdb::DB::Open(DatabaseOptions(options), directory, descriptors, &handles, &db);
+  if (!opened.ok()) return Unexpected(FromRocks(opened, directory));
+  impl->db.reset(db);
+  impl->handles = std::move(handles);
+  return std::unique_ptr<Store>(new Store(std::move(impl)));
+}
+
+Result<bool> Store::Get(Family family, std::string_view key, PinnedValue* value,
+                        const Snapshot* snapshot) const {
+  rocksdb::ReadOptions options;
+  if (snapshot != nullptr) options.snapshot = snapshot->impl_->snapshot;
+  value->Reset();
+  const rocksdb::Status status =
+      impl_->db->Get(options, impl_->Handle(family), ToSlice(key), AsPinnable(value->storage_));
+  if (status.ok()) return true;
+  if (status.IsNotFound()) return false;
+  return Unexpected(impl_->Convert(status));
+}
+
+Result<bool> Store::Get(Family family, std::string_view key, std::string* value,
+                        const Snapshot* snapshot) const {
+  PinnedValue pinned;
+  ASSIGN_OR_RETURN(const bool found, Get(family, key, &pinned, snapshot));
+  if (found) value->assign(pinned.view());
+  return found;
+}
+
+Status Store::Write(Batch* batch, Sync sync) {
+  rocksdb::WriteOptions options;
+  options.sync = sync == Sync::kYes;
+  return impl_->Convert(impl_->db->Write(options, batch->batch_.get()));
+}
+
+Status Store::SyncLog() { return impl_->Convert(impl_->db->SyncWAL()); }
+
+Status Store::Flush() {
+  return impl_->Convert(impl_->db->Flush(rocksdb::FlushOptions(), impl_->handles));
+}
+
+Status Store::Resume() { return impl_->Convert(impl_->db->Resume()); }
+
+std::unique_ptr<Snapshot> Store::NewSnapshot() const {
+  rocksdb::DB* db = impl_->db.get();
+  return std::unique_ptr<Snapshot>(
+      new Snapshot(std::make_unique<Snapshot::Impl>(db, db->GetSnapshot())));
+}
+
+std::unique_ptr<Iterator> Store::NewIterator(Family family, IterateOptions options) const {
+  auto impl = std::make_unique<Iterator::Impl>();
+  impl->lower = std::move(options.lower);
+  impl->upper = std::move(options.upper);
+  impl->lower_slice = ToSlice(impl->lower);
+  impl->upper_slice = ToSlice(impl->upper);
+  impl->directory = impl_->directory;
+  rocksdb::ReadOptions read;
+  if (options.snapshot != nullptr) read.snapshot = options.snapshot->impl_->snapshot;
+  if (!impl->lower.empty()) read.iterate_lower_bound = &impl->lower_slice;
+  if (!impl->upper.empty()) read.iterate_upper_bound = &impl->upper_slice;
+  read.fill_cache = options.fill_cache;
+  read.readahead_size = options.readahead_bytes;
+  impl->iterator.reset(impl_->db->NewIterator(read, impl_->Handle(family)));
+  return std::unique_ptr<Iterator>(new Iterator(std::move(impl)));
+}
+
+Status Store::Checkpoint(const std::string& directory) const {
+  rocksdb::Checkpoint* raw = nullptr;
+  RETURN_IF_ERROR(impl_->Convert(rocksdb::Checkpoint::Create(impl_->db.get(), &raw)));
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(raw);
+  return FromRocks(checkpoint->CreateCheckpoint(directory), directory);
+}
+
+Status Store::Verify() const { return impl_->Convert(impl_->db->VerifyChecksum()); }
+
+Status Store::CompactRange(Family family, std::string_view from, std::string_view to) {
+  rocksdb::CompactRangeOptions options;
+  options.exclusive_manual_compaction = false;
+  const rocksdb::Slice begin = ToSlice(from);
+  const rocksdb::Slice end = ToSlice(to);
+  return impl_->Convert(impl_->db->CompactRange(options, impl_->Handle(family), &begin, &end));
+}
+
+StoreStats Store::Stats() const {
+  const auto sum = [&](const char* property) {
+    uint64_t value = 0;
+    impl_->db->GetAggregatedIntProperty(property, &value);
+    return value;
+  };
+  StoreStats stats;
+  stats.sst_bytes = sum("rocksdb.total-sst-files-size");
+  stats.memtable_bytes = sum("rocksdb.cur-size-all-mem-tables");
+  stats.cache_bytes = impl_->cache->GetUsage();
+  stats.pending_compaction_bytes = sum("rocksdb.estimate-pending-compaction-bytes");
+  impl_->db->GetIntProperty("rocksdb.num-running-flushes", &stats.running_flushes);
+  impl_->db->GetIntProperty("rocksdb.num-running-compactions", &stats.running_compactions);
+  return stats;
+}
+
+}  // namespace sluice::storage

@@ -1,0 +1,188 @@
+// The one ordered key-value store under everything: RocksDB behind batches, snapshots, iterators
+// and checkpoints. No other module includes RocksDB.
+//
+// Operation: keys live in families (docs/formats/README.md lists them). A Batch is applied as a
+// whole or not at all and survives a crash once Write returned with Sync::kYes.
+// Concurrency: Store is safe from any thread. A Batch, an Iterator and a PinnedValue belong to one
+// thread. A Snapshot may be read through from any thread. All of them must end before the Store.
+// Limitations: one process has a directory open at a time (storage.in_use otherwise).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace rocksdb {
+class WriteBatch;
+}  // namespace rocksdb
+
+namespace sluice::storage {
+
+class Store;
+
+enum class Family : uint8_t {
+  kMeta,
+  kDocs,
+  kLog,
+  kIndex,
+  kCursor,
+  kTimer,
+  kExpiry,
+  kFailure,
+  kRun,
+};
+inline constexpr size_t kFamilyCount = 9;
+std::string_view FamilyName(Family family);
+
+enum class Sync : uint8_t { kNo, kYes };
+
+struct StoreOptions {
+  uint64_t cache_bytes = 256ull << 20;        // shared by all families
+  uint64_t write_buffer_bytes = 64ull << 20;  // per memtable
+  uint64_t max_wal_bytes = 512ull << 20;      // bounds what a start after a crash replays
+  bool create_if_missing = true;
+};
+
+// A set of writes to one store, in order.
+class Batch {
+ public:
+  explicit Batch(const Store& store);
+  ~Batch();
+  Batch(Batch&&) noexcept;
+
+  void Put(Family family, std::string_view key, std::string_view value);
+  // The value is the parts' concatenation, at most eight; spares the caller a copy.
+  void PutParts(Family family, std::string_view key, std::span<const std::string_view> value);
+  void Delete(Family family, std::string_view key);
+  void DeleteRange(Family family, std::string_view from, std::string_view to);
+  void Clear();
+
+  size_t bytes() const;
+  bool empty() const;
+
+ private:
+  friend class Store;
+  const Store* store_;
+  std::unique_ptr<rocksdb::WriteBatch> batch_;
+};
+
+// The store as it was at one moment.
+class Snapshot {
+ public:
+  ~Snapshot();
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+ private:
+  friend class Store;
+  class Impl;
+  explicit Snapshot(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// A value read without copying it out of the block cache. Reusable.
+class PinnedValue {
+ public:
+  PinnedValue();
+  ~PinnedValue();
+  PinnedValue(const PinnedValue&) = delete;
+  PinnedValue& operator=(const PinnedValue&) = delete;
+
+  std::string_view view() const;
+  void Reset();
+
+ private:
+  friend class Store;
+  // Holds a rocksdb::PinnableSlice in place: a read must not cost an allocation.
+  alignas(16) std::byte storage_[128];
+};
+
+class Iterator {
+ public:
+  ~Iterator();
+  Iterator(const Iterator&) = delete;
+  Iterator& operator=(const Iterator&) = delete;
+
+  void Seek(std::string_view key);
+  void SeekForPrev(std::string_view key);
+  void SeekToFirst();
+  void SeekToLast();
+  void Next();
+  void Prev();
+  bool Valid() const;
+  std::string_view key() const;
+  std::string_view value() const;
+  // Not OK when the iteration ended because of an error (a damaged file, say) and not its bounds.
+  Status status() const;
+
+ private:
+  friend class Store;
+  class Impl;
+  explicit Iterator(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+struct IterateOptions {
+  const Snapshot* snapshot = nullptr;
+  std::string lower;  // inclusive; empty for none
+  std::string upper;  // exclusive; empty for none
+  bool fill_cache = true;
+  uint64_t readahead_bytes = 0;
+};
+
+struct StoreStats {
+  uint64_t sst_bytes = 0;
+  uint64_t memtable_bytes = 0;
+  uint64_t cache_bytes = 0;
+  uint64_t pending_compaction_bytes = 0;
+  uint64_t running_flushes = 0;
+  uint64_t running_compactions = 0;
+};
+
+class Store {
+ public:
+  static Result<std::unique_ptr<Store>> Open(const std::string& directory, StoreOptions options);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  // False when there is no such key.
+  Result<bool> Get(Family family, std::string_view key, PinnedValue* value,
+                   const Snapshot* snapshot = nullptr) const;
+  // Copies. False when there is no such key.
+  Result<bool> Get(Family family, std::string_view key, std::string* value,
+                   const Snapshot* snapshot = nullptr) const;
+
+  Status Write(Batch* batch, Sync sync);
+  // Makes everything written so far with Sync::kNo durable.
+  Status SyncLog();
+  // Moves what is in memory to files; a following start has less to replay.
+  Status Flush();
+  // After a failed write (disk full): tries to become writable again.
+  Status Resume();
+
+  std::unique_ptr<Snapshot> NewSnapshot() const;
+  std::unique_ptr<Iterator> NewIterator(Family family, IterateOptions options) const;
+
+  // A consistent copy in a new directory, while writes go on. Files are hard-linked if possible.
+  Status Checkpoint(const std::string& directory) const;
+  // Reads every block of every file and compares checksums.
+  Status Verify() const;
+  // Reclaims the space of a deleted range (a dropped keyspace). Blocks; run it in the background.
+  Status CompactRange(Family family, std::string_view from, std::string_view to);
+
+  StoreStats Stats() const;
+
+ private:
+  friend class Batch;
+  class Impl;
+  explicit Store(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sluice::storage
