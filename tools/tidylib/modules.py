@@ -6,6 +6,7 @@ from .tree import CPP_SUFFIXES, line_of
 
 # A library behind a module: only these modules include its headers.
 CONFINED = {
+    "yaml-cpp": (r"yaml-cpp/", {"yaml"}),
     "rocksdb": (r"rocksdb/", {"storage"}),
     "V8": (r"(v8[-.\w]*\.h|libplatform/)", {"js"}),
     "Lua": (r"lua", {"lua"}),

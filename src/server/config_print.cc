@@ -1,0 +1,101 @@
+#include "server/config_print.h"
+
+#include "json/print.h"
+#include "json/value.h"
+#include "server/settings.h"
+
+namespace sluice::server {
+namespace {
+
+constexpr std::string_view kPageHead =
+    R"(# Configuration
+
+<!-- Made by `sluice config docs`; a test compares. The table is in src/server/settings.cc. -->
+
+`sluice serve` reads settings from one YAML file (`--config FILE`), then from environment variables, then from flags; a
+later one wins. Each section of the file is a map:
+
+```yaml
+data:
+  directory: /var/lib/sluice
+listen:
+  http: 127.0.0.1:8091
+storage:
+  durability: sync
+```
+
+An unknown section, setting or `SLUICE_...` variable is an error that names its line and column and the nearest name
+that exists. All errors are shown at once. Durations are written `250ms`, `5s`, `10m`, `2h`, `7d`; sizes `512`,
+`64KiB`, `20MiB`, `1GiB`.
+
+`sluice config print` shows the values in force and where each comes from, `sluice config validate FILE` checks a file.
+The variables `SLUICE_SERVER`, `SLUICE_USER`, `SLUICE_PASSWORD`, `SLUICE_TOKEN` and `SLUICE_CA_FILE` are not settings:
+the command line client reads them (see [cli.md](cli.md)).
+)";
+
+std::string Quoted(std::string_view text) {
+  std::string quoted;
+  json::AppendQuoted(text, &quoted);  // a JSON string is a YAML string
+  return quoted;
+}
+
+const ConfigValue& ValueOf(const LoadedConfig& loaded, const Setting& setting) {
+  return loaded.values.find(setting.name)->second;
+}
+
+std::string MarkdownRow(const Setting& setting) {
+  const std::string fallback =
+      setting.fallback.empty() ? "none" : fmt::format("`{}`", setting.fallback);
+  return fmt::format("| `{}` | {} | {} | `{}` | `{}` | {} |\n", setting.key(), Expected(setting),
+                     fallback, setting.Flag(), setting.Environment(), setting.help);
+}
+
+}  // namespace
+
+std::string ConfigAsYaml(const LoadedConfig& loaded) {
+  std::string out;
+  for (const SectionHelp& section : Sections()) {
+    out += fmt::format("{}:\n", section.name);
+    for (const Setting& setting : Settings()) {
+      if (setting.section() != section.name) continue;
+      const ConfigValue& value = ValueOf(loaded, setting);
+      const bool number = setting.type == SettingType::kCount;
+      out += fmt::format("  {}: {}", setting.key(), number ? value.text : Quoted(value.text));
+      if (!value.source.empty()) out += fmt::format("  # {}", value.source);
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+std::string ConfigAsJson(const LoadedConfig& loaded) {
+  json::Value root = json::Value::EmptyObject();
+  for (const SectionHelp& section : Sections()) {
+    json::Value object = json::Value::EmptyObject();
+    for (const Setting& setting : Settings()) {
+      if (setting.section() != section.name) continue;
+      const ConfigValue& value = ValueOf(loaded, setting);
+      const auto* count = std::get_if<uint64_t Config::*>(&setting.member);
+      const bool number = setting.type == SettingType::kCount;
+      object.Set(setting.key(),
+                 number ? json::Value::Unsigned(loaded.config.*(*count)) : json::Value(value.text));
+    }
+    root.Set(section.name, std::move(object));
+  }
+  return json::ToText(root, {.indent = 2}) + "\n";
+}
+
+std::string ConfigAsMarkdown() {
+  std::string page(kPageHead);
+  for (const SectionHelp& section : Sections()) {
+    page += fmt::format("\n## {}\n\n{}\n\n", section.name, section.help);
+    page +=
+        "| setting | value | default | flag | environment | meaning |\n|---|---|---|---|---|---|\n";
+    for (const Setting& setting : Settings()) {
+      if (setting.section() == section.name) page += MarkdownRow(setting);
+    }
+  }
+  return page;
+}
+
+}  // namespace sluice::server

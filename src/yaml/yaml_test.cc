@@ -1,0 +1,81 @@
+#include "yaml/yaml.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace sluice::yaml {
+namespace {
+
+Node Good(std::string_view text, const Limits& limits = {}) {
+  auto node = Parse(text, "f.yaml", limits);
+  EXPECT_TRUE(node) << (node ? "" : node.error().ToString());
+  return node ? *node : Node();
+}
+
+std::string Problem(std::string_view text, const Limits& limits = {}) {
+  const auto node = Parse(text, "f.yaml", limits);
+  return node ? "no error" : node.error().ToString();
+}
+
+TEST(Yaml, KeepsOrderKindsAndPlaces) {
+  const Node root = Good("b: 1\na:\n  - x\n  - \"2\"\n  - ~\nc: {}\n");
+  ASSERT_TRUE(root.is_map());
+  ASSERT_EQ(root.entries.size(), 3u);
+  EXPECT_EQ(root.entries[0].key, "b");
+  EXPECT_EQ(root.entries[1].key, "a");
+  EXPECT_EQ(root.entries[1].line, 2u);
+  const Node& list = root.entries[1].value;
+  ASSERT_TRUE(list.is_list());
+  EXPECT_EQ(list.items[0].text, "x");
+  EXPECT_FALSE(list.items[0].quoted);
+  EXPECT_EQ(list.items[0].line, 3u);
+  EXPECT_EQ(list.items[0].column, 5u);
+  EXPECT_TRUE(list.items[1].quoted);
+  EXPECT_TRUE(list.items[2].is_null());
+  EXPECT_TRUE(root.Find("c")->is_map());
+  EXPECT_EQ(root.Find("d"), nullptr);
+}
+
+TEST(Yaml, EmptyTextIsNull) {
+  EXPECT_TRUE(Good("").is_null());
+  EXPECT_TRUE(Good("# only a comment\n").is_null());
+}
+
+TEST(Yaml, AliasesAreCopies) {
+  const Node root = Good("a: &x {n: 1}\nb: *x\n");
+  EXPECT_EQ(root.Find("b")->Find("n")->text, "1");
+}
+
+TEST(Yaml, RefusesWhatIsAmbiguous) {
+  EXPECT_EQ(Problem("a: 1\nb: 2\na: 3\n"),
+            "yaml.invalid: key 'a' stands twice in this map (first near line 1) (f.yaml:3:1)");
+  EXPECT_EQ(Problem("a: 1\n---\nb: 2\n"),
+            "yaml.invalid: expected one document, found a second one ('---') (f.yaml:2:1)");
+  EXPECT_EQ(Problem("[1]: x\n"),
+            "yaml.invalid: a key must be a plain value, not a list or a map (f.yaml:1:1)");
+  EXPECT_NE(Problem("a: [1, 2\n"), "no error");
+  EXPECT_NE(Problem("a: &x [*x]\n"), "no error");
+  EXPECT_NE(Problem("a: *nowhere\n"), "no error");
+}
+
+TEST(Yaml, HasLimits) {
+  EXPECT_EQ(Problem("a: 12", {.max_bytes = 4}),
+            "yaml.too_large: expected at most 4 bytes of YAML, found 5 (f.yaml)");
+  EXPECT_EQ(Problem("[[[1]]]", {.max_depth = 2}),
+            "yaml.invalid: lists and maps are nested more than 2 deep (f.yaml:1:3)");
+  EXPECT_EQ(Problem("[1, 2, 3]", {.max_nodes = 3}),
+            "yaml.invalid: more than 3 values (f.yaml:1:8)");
+  EXPECT_NE(Problem(std::string(100'000, '[')), "no error");
+}
+
+TEST(Yaml, AliasesCountWhatTheyStandFor) {
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 9; ++i) {
+    bomb += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
+  }
+  EXPECT_NE(Problem(bomb).find("more than 100000 values"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sluice::yaml
