@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 
 class Stored(NamedTuple):
-    """A document as the server tells it; absent documents are None instead. The etag is None where
-    the acknowledgement did not tell it."""
+    """A document as the server tells it; absent documents are None instead."""
     value: object
-    etag: str | None
+    etag: str
 
 
 class Ledger:
@@ -33,7 +32,7 @@ class Ledger:
     def acknowledge(self, etags):
         """The commit was acknowledged, with these etags by key."""
         for key, value in self.under_way.items():
-            self.documents[key] = None if value is None else Stored(value, etags.get(key))
+            self.documents[key] = None if value is None else Stored(value, etags[key])
         self.under_way = None
         self.acknowledged += 1
 
@@ -43,7 +42,7 @@ class Ledger:
         found = list(self._settle(read))
         for key in sorted(self.documents if everything else self.touched & self.documents.keys()):
             expected, actual = self.documents[key], read(key)
-            if not agrees(expected, actual):
+            if actual != expected:
                 found.append(f"{key}: acknowledged {expected}, found {actual}")
         self.touched = set()
         return found
@@ -52,7 +51,7 @@ class Ledger:
         changes, self.under_way = self.under_way or {}, None
         actual = {key: read(key) for key in changes}
         happened = {key: value_of(actual[key]) == value for key, value in changes.items()}
-        before = {key: agrees(self.documents.get(key), actual[key]) for key in changes}
+        before = {key: actual[key] == self.documents.get(key) for key in changes}
         if changes and all(happened.values()):
             self.documents.update(actual)
         elif not all(before.values()):
@@ -60,12 +59,6 @@ class Ledger:
                                 f"found {actual[key]}" for key, value in changes.items())
             yield f"a commit under way was neither applied nor left out: {details}"
             self.documents.update(actual)
-
-
-def agrees(expected, actual):
-    if expected is None or actual is None or expected.etag is not None:
-        return expected == actual
-    return expected.value == actual.value
 
 
 def value_of(stored):

@@ -41,13 +41,6 @@ class LedgerTest(unittest.TestCase):
         self.assertEqual(self.violations({"c": 5}, {"a": one, "b": one}), [])
         self.assertEqual(len(self.violations({"c": 5}, {"a": one, "b": one, "c": two})), 1)
 
-    def test_etag_that_was_not_told(self):
-        ledger = Ledger()
-        ledger.begin({"a": 1})
-        ledger.acknowledge({})
-        self.assertEqual(ledger.violations({"a": Stored(1, "y")}.get, everything=True), [])
-        self.assertEqual(len(ledger.violations({"a": Stored(2, "y")}.get, everything=True)), 1)
-
     def test_counter(self):
         for actual, broken in [(1, 1), (2, 0), (3, 0), (4, 1)]:
             counter = Counter()

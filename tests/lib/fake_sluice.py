@@ -88,9 +88,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_GET = do_PUT = do_POST = do_DELETE = handle_any  # noqa: N815 (names of http.server)
 
     def batch(self, request):
-        changes = [(f"{request['keyspace']}/{doc['key']}", json.dumps(doc["value"]))
-                   for doc in request["docs"]]
-        self.answer(200, "{}", self.store.commit(changes))
+        keys = [f"{write['keyspace']}/{write['key']}" for write in request["writes"]]
+        values = [json.dumps(write["value"]) for write in request["writes"]]
+        self.store.commit(list(zip(keys, values)))
+        results = [{"key": write["key"], "cas": str(self.store.documents[key][1])}
+                   for key, write in zip(keys, request["writes"])]
+        self.answer(200, json.dumps({"results": results}))
 
     def counter(self, key, delta):
         body, cas = self.store.documents.get(key, ("0", 0))
