@@ -8,7 +8,9 @@ clients commit for a random moment, kill -9, start it again and check that
 - no acknowledged write is lost: every document has its last acknowledged value and CAS,
 - no commit is there in part: one under way at the kill is there as a whole or not at all,
 - counters are exact: acknowledged steps count once, those under way at most once, and no two steps
-  were answered with the same value.
+  were answered with the same value,
+- the change feed, continued after each crash by the id of its last event, is in order without a
+  repetition, has delivered only what is durable, and at the end every document's last change.
 Every tenth round and at the end all documents are checked, otherwise those of the round. At the end
 the server is stopped in good order. A kill ends the process, not the machine: what the operating system
 has taken is kept, so this proves the commit path, not the disk.
@@ -27,6 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "lib")]
 
 from client import COUNTERS, KEYSPACE, Client, Unexpected, read_document  # noqa: E402
+from follower import Follower  # noqa: E402
 from ledger import Counter  # noqa: E402
 from sluice_server import ServerError, SluiceServer, find_sluice  # noqa: E402
 
@@ -35,12 +38,13 @@ FULL_CHECK_EVERY = 10
 
 
 class CrashTest:
-    def __init__(self, server, clients, seed):
+    def __init__(self, server, clients, seed, patience_s):
         self.server = server
         self.random = random.Random(seed)
         self.counters = {f"counter-{i}": Counter() for i in range(COUNTERS)}
         lock = threading.Lock()
         self.clients = [Client(i, seed, self.counters, lock) for i in range(clients)]
+        self.follower = Follower(patience_s)
 
     def prepare(self):
         self.server.start()
@@ -50,7 +54,7 @@ class CrashTest:
 
     def round(self, everything):
         """One kill and what was broken by it, as texts."""
-        threads = [client.start(self.server) for client in self.clients]
+        threads = [party.start(self.server) for party in [self.follower, *self.clients]]
         time.sleep(self.random.uniform(*LOAD_S))
         if self.server.process.poll() is not None:
             raise ServerError(f"the server ended by itself\n{self.server.log()}")
@@ -73,7 +77,12 @@ class CrashTest:
                 found += counter.violations(name, stored.value if stored else 0)
         finally:
             connection.close()
-        return found
+        return found + self.follower.violations(self.documents())
+
+    def documents(self):
+        """What all clients have written, as it was last found."""
+        return {key: stored for client in self.clients
+                for key, stored in client.ledger.documents.items()}
 
     def acknowledged(self):
         return sum(client.ledger.acknowledged for client in self.clients)
@@ -87,7 +96,10 @@ def run(test, rounds):
         if violations := test.round(everything):
             return [f"round {number}"] + violations
         if number % FULL_CHECK_EVERY == 0:
-            print(f"crash: {number} rounds, {test.acknowledged()} commits acknowledged", flush=True)
+            print(f"crash: {number} rounds, {test.acknowledged()} commits acknowledged, "
+                  f"{test.follower.delivered} changes delivered", flush=True)
+    if violations := test.follower.finish(test.server, test.documents()):
+        return violations
     test.server.stop()
     return []
 
@@ -98,12 +110,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--patience", type=float, default=60,
+                        help="seconds that the feed may take to deliver what is left at the end")
     parser.add_argument("--keep", type=pathlib.Path, default="build/crash-data",
                         help="where to copy the data directory to when a promise is broken")
     options = parser.parse_args()
 
     server = SluiceServer(find_sluice(options.sluice))
-    test = CrashTest(server, options.clients, options.seed)
+    test = CrashTest(server, options.clients, options.seed, options.patience)
     try:
         violations = run(test, options.rounds)
         for violation in violations[:20]:
@@ -118,7 +132,8 @@ def main():
     finally:
         server.close()
     print(f"crash: {options.rounds} kills, seed {options.seed}, {test.acknowledged()} commits "
-          f"acknowledged, {len(violations)} promises broken")
+          f"acknowledged, {test.follower.delivered} changes delivered, "
+          f"{len(violations)} promises broken")
     return 1 if violations else 0
 
 

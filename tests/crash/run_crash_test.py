@@ -59,7 +59,8 @@ class RunCrashTest(unittest.TestCase):
     def run_crash(self, fault):
         with tempfile.TemporaryDirectory() as directory:
             done = subprocess.run(
-                [sys.executable, HERE / "run_crash.py", "--rounds", "4", "--keep", f"{directory}/kept",
+                [sys.executable, HERE / "run_crash.py", "--rounds", "4",
+                 "--patience", "2", "--keep", f"{directory}/kept",
                  "--sluice", HERE.parent / "lib/fake_sluice.py"],
                 capture_output=True, text=True, env=dict(os.environ, FAKE_FAULT=fault))
         self.assertEqual(done.stderr, "")
@@ -67,12 +68,14 @@ class RunCrashTest(unittest.TestCase):
 
     def test_an_honest_server_passes(self):
         code, output = self.run_crash("")
-        self.assertRegex(output, r"4 kills, seed 1, \d+ commits acknowledged, 0 promises broken")
+        self.assertRegex(output, r"4 kills, seed 1, \d+ commits acknowledged, "
+                                 r"\d+ changes delivered, 0 promises broken")
         self.assertEqual(code, 0)
 
     def test_broken_promises_are_found(self):
         for fault, expected in [("lose", "acknowledged Stored"), ("half", "found None"),
-                                ("count", "steps acknowledged and"), ("exit", "ended with 3")]:
+                                ("count", "steps acknowledged and"), ("exit", "ended with 3"),
+                                ("again", "feed: "), ("deaf", "was not delivered")]:
             with self.subTest(fault):
                 code, output = self.run_crash(fault)
                 self.assertIn(expected, output)

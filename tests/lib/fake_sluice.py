@@ -4,7 +4,8 @@
 Accepts the flags that tests/lib/sluice_server.py passes. Every change is appended to DATA/changes and
 synced before it is acknowledged. FAKE_FAULT in the environment breaks one promise: `lose` (nothing
 is stored), `half` (only the first document of a batch is stored), `count` (one in fifty counter
-steps is stored twice), `exit` (it ends with 3 when stopped).
+steps is stored twice), `exit` (it ends with 3 when stopped), `again` (the feed starts over each
+time), `deaf` (the feed leaves out every tenth change).
 """
 
 import argparse
@@ -16,6 +17,7 @@ import re
 import signal
 import sys
 import threading
+import time
 
 FAULT = os.environ.get("FAKE_FAULT", "")
 
@@ -24,7 +26,7 @@ class Store:
     def __init__(self, directory):
         directory.mkdir(parents=True, exist_ok=True)
         self.lock = threading.Lock()
-        self.documents, self.cas = {}, 0
+        self.documents, self.cas, self.log = {}, 0, []
         path = directory / "changes"
         for line in path.read_text().splitlines() if path.exists() else []:
             try:
@@ -37,6 +39,7 @@ class Store:
     def apply(self, changes):
         for key, body in changes:
             self.cas += 1
+            self.log.append((key, self.cas, "delete" if body is None else "update"))
             if body is None:
                 self.documents.pop(key, None)
             else:
@@ -44,11 +47,11 @@ class Store:
 
     def commit(self, changes):
         """Stores a list of (key, body or None) at once."""
-        self.apply(changes)
         stored = [] if FAULT == "lose" else changes[:1] if FAULT == "half" else changes
         self.file.write(json.dumps(stored) + "\n")
         self.file.flush()
         os.fdatasync(self.file.fileno())
+        self.apply(changes)
         return self.cas
 
 
@@ -71,6 +74,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def handle_any(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        if match := re.fullmatch(r"/v1/feed/(\w+)\?from=everything", self.path):
+            return self.feed(match[1])
         with self.store.lock:
             if self.path == "/livez":
                 self.answer(200, "ok\n")
@@ -86,6 +91,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.fail(404, "route.not_found")
 
     do_GET = do_PUT = do_POST = do_DELETE = handle_any  # noqa: N815 (names of http.server)
+
+    def feed(self, keyspace):
+        """Server-sent events; the id is a place in the log."""
+        place = 0 if FAULT == "again" else int(self.headers.get("Last-Event-ID", 0))
+        self.send_response(200)
+        self.end_headers()
+        while True:
+            with self.store.lock:
+                changes = self.store.log[place:]
+            for key, cas, operation in changes:
+                place += 1
+                data = {"key": key.removeprefix(f"{keyspace}/"), "operation": operation, "cas": str(cas)}
+                if FAULT != "deaf" or cas % 10:
+                    self.wfile.write(f"id: {place}\ndata: {json.dumps(data)}\n\n".encode())
+            time.sleep(0.01)
 
     def batch(self, request):
         keys = [f"{write['keyspace']}/{write['key']}" for write in request["writes"]]
