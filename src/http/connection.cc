@@ -272,11 +272,10 @@ void Connection::OnShutDown() {
 
 void Connection::Close() {
   if (state_ == State::kClosed) return;
-  const bool upgraded = state_ == State::kUpgraded;
   state_ = State::kClosed;
   drained_ = nullptr;
-  if (upgraded) {
-    websocket_->Abort();
+  if (websocket_) {
+    if (!websocket_closed_) websocket_->Abort();
   } else {
     transport_->Close();
   }
@@ -285,7 +284,8 @@ void Connection::Close() {
 }
 
 void Connection::MaybeRetire() {
-  if (state_ != State::kClosed || running_ > 0 || !task_.done() || websocket_) return;
+  if (state_ != State::kClosed || running_ > 0 || !task_.done()) return;
+  if (websocket_ && !websocket_closed_) return;
   if (processing_ || index_ == SIZE_MAX) return;
   io_->Retire(this);
   index_ = SIZE_MAX;

@@ -99,6 +99,7 @@ class Connection final : public StreamSink, public TransportEvents {
   void Observe();
   void Upgrade();
   void OnUpgraded(bool ok);
+  void OnWebSocketClosed();
   Response::HeadContext Head(Response::Framing framing);
 
   // Exchange
@@ -154,7 +155,9 @@ class Connection final : public StreamSink, public TransportEvents {
   uint64_t streamed_bytes_ = 0;
   uint64_t heartbeat_ns_ = 0;  // 0: none
   std::string heartbeat_;
+  bool upgrade_next_ = false;  // the filter has passed a WebSocket's request
   std::unique_ptr<WebSocketSession> websocket_;
+  bool websocket_closed_ = false;
 };
 
 }  // namespace sluice::http

@@ -105,20 +105,21 @@ Task<> Connection::FilterThenHandle() {
     co_await route_->handler.waiting(request_, response_);
   } else if (route_->handler.plain) {
     route_->handler.plain(request_, response_);
+  } else {
+    upgrade_next_ = true;
   }
 }
 
 void Connection::FinishTask() {
   const Status ran = Guard(*route_, [this] { task_.Take(); });
   task_ = Task<>();
-  if (state_ == State::kUpgraded || websocket_) {
+  if (websocket_) {
     if (state_ == State::kUpgraded) websocket_->Finish();
     return;
   }
-  if (!ran.ok()) {
-    if (streaming_) response_.Abort();
-    if (!streaming_) response_.Error(ran);
-  }
+  if (std::exchange(upgrade_next_, false)) return Upgrade();
+  if (!ran.ok() && streaming_) response_.Abort();
+  if (!ran.ok() && !streaming_) response_.Error(ran);
   Respond();
 }
 
@@ -150,6 +151,10 @@ void Connection::Respond() {
   }
   Observe();
   if (state_ == State::kClosed) return;
+  if (streaming_ && cancelled()) {
+    Flush();
+    return Close();  // there is no whole answer that lingering could save
+  }
   state_ = close_after_ ? State::kFinishing : State::kReading;
   NextMessage();
 }
@@ -229,9 +234,35 @@ void Connection::Observe() {
 }
 
 void Connection::Upgrade() {
-  response_.Error(426, Error(Code::kUnsupported, "http.websocket_expected", "'{}' is a WebSocket",
-                             request_.path()));
-  Respond();
+  Flush();  // answers to what came before
+  const bool pipelined = reading_ || writing_ || begin_ + parsed_ != end_;
+  if (!parser_.wants_websocket() || pipelined) {
+    response_.Error(426, Error(Code::kUnsupported, "http.websocket_expected",
+                               "'{}' is a WebSocket: expected an upgrade, with nothing sent ahead",
+                               request_.path()));
+    response_.AddHeader("Upgrade", "websocket");
+    return Respond();
+  }
+  if (state_ == State::kClosed) return;
+  state_ = State::kUpgraded;
+  websocket_ =
+      MakeWebSocketSession(transport_.get(), this, server_.options.max_websocket_message_bytes,
+                           {.on_accepted = [this](bool ok) { OnUpgraded(ok); },
+                            .on_closed = [this] { OnWebSocketClosed(); }});
+  websocket_->Accept(request_);
+}
+
+void Connection::OnUpgraded(bool ok) {
+  if (state_ == State::kClosed) return;
+  if (!ok) return Close();
+  StartTask(route_->websocket(request_, *websocket_));
+}
+
+void Connection::OnWebSocketClosed() {
+  websocket_closed_ = true;
+  Observe();
+  Close();
+  MaybeRetire();
 }
 
 }  // namespace sluice::http

@@ -99,13 +99,25 @@ std::string ErrorBody(const Status& status, std::string_view request_id) {
   return out;
 }
 
-std::string_view ErrorSchema() {
-  return R"({"type":"object","required":["error"],"properties":{"error":{"type":"object",)"
-         R"("required":["id","message","request_id"],"properties":{)"
-         R"("id":{"type":"string","description":"stable, listed in docs/errors"},)"
-         R"("message":{"type":"string"},"request_id":{"type":"string"},)"
-         R"("file":{"type":"string"},"line":{"type":"integer"},"column":{"type":"integer"}},)"
-         R"("additionalProperties":{"type":"string"}}}})";
+json::Value ErrorSchema() {
+  const auto text = [](const char* description) {
+    return json::Value::Object({{"type", "string"}, {"description", description}});
+  };
+  const json::Value number = json::Value::Object({{"type", "integer"}});
+  json::Value error = json::Value::Object(
+      {{"type", "object"},
+       {"required", json::Value::Array({"id", "message", "request_id"})},
+       {"properties",
+        json::Value::Object({{"id", text("stable; see the list of error ids")},
+                             {"message", text("what was expected and what was found")},
+                             {"request_id", text("as in the header X-Request-Id")},
+                             {"file", text("where in the user's text")},
+                             {"line", number},
+                             {"column", number}})},
+       {"additionalProperties", json::Value::Object({{"type", "string"}})}});
+  return json::Value::Object({{"type", "object"},
+                              {"required", json::Value::Array({"error"})},
+                              {"properties", json::Value::Object({{"error", error}})}});
 }
 
 Status CancelledError() {

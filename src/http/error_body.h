@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "json/value.h"
 
 namespace sluice::http {
 
@@ -17,6 +18,6 @@ std::string_view ReasonPhrase(int http_status);
 std::string ErrorBody(const Status& status, std::string_view request_id);
 
 // The JSON schema of that shape, for OpenAPI.
-std::string_view ErrorSchema();
+json::Value ErrorSchema();
 
 }  // namespace sluice::http

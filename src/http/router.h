@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "http/handler.h"
 #include "http/websocket.h"
+#include "json/value.h"
 
 namespace sluice::http {
 
@@ -33,7 +34,7 @@ struct Parameter {
 struct Content {
   std::string description = {};
   std::string type = "application/json";
-  std::string schema = "{}";  // JSON schema as JSON text
+  json::Value schema = {};  // a JSON schema; missing for anything
 };
 
 struct ResponseInfo {

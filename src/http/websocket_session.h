@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <string_view>
 
 #include "http/exchange.h"
 #include "http/transport.h"
@@ -13,15 +12,15 @@ namespace sluice::http {
 
 class WebSocketSession : public WebSocket {
  public:
-  // Called on the loop's thread. After on_closed nothing refers to the session any more.
+  // Called on the loop's thread. After on_closed the session may be destroyed, though not from
+  // inside the call.
   struct Events {
     std::move_only_function<void(bool ok)> on_accepted;
     std::move_only_function<void()> on_closed;
   };
 
-  // Answers the upgrade request whose bytes, with what came after, are `received`. Ends with
-  // on_accepted.
-  virtual void Accept(std::string_view received) = 0;
+  // Answers the upgrade request. Ends with on_accepted; when not ok, Abort is next.
+  virtual void Accept(const Request& request) = 0;
   // The handler has finished: the closing handshake. Ends with on_closed.
   virtual void Finish() = 0;
   // At once, without handshake. Ends with on_closed.

@@ -1,0 +1,138 @@
+#include "http/openapi.h"
+
+#include <algorithm>
+
+#include "http/error_body.h"
+#include "json/print.h"
+
+namespace sluice::http {
+namespace {
+
+using json::Value;
+
+// OpenAPI has no {name...}: there a parameter is always written {name}.
+std::string PathKey(std::string path) {
+  const size_t dots = path.find("...}");
+  if (dots != std::string::npos) path.erase(dots, 3);
+  return path;
+}
+
+std::vector<std::string> PathParameters(const std::string& path) {
+  std::vector<std::string> names;
+  for (size_t open = path.find('{'); open != std::string::npos; open = path.find('{', open + 1)) {
+    names.push_back(path.substr(open + 1, path.find('}', open) - open - 1));
+  }
+  return names;
+}
+
+std::string LowerMethod(Method method) {
+  std::string name(MethodName(method));
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return static_cast<char>(c - 'A' + 'a'); });
+  return name;
+}
+
+std::string_view InName(Parameter::In in) {
+  switch (in) {
+    case Parameter::In::kQuery:
+      return "query";
+    case Parameter::In::kHeader:
+      return "header";
+    case Parameter::In::kPath:
+      return "path";
+  }
+  return "query";
+}
+
+Value ParameterValue(const Parameter& parameter) {
+  Value value = Value::Object({{"name", parameter.name}, {"in", InName(parameter.in)}});
+  if (!parameter.description.empty()) value.Set("description", parameter.description);
+  value.Set("required", parameter.required || parameter.in == Parameter::In::kPath);
+  value.Set("schema", Value::Object({{"type", parameter.type}}));
+  return value;
+}
+
+Value Parameters(const Route& route, const std::string& path) {
+  Value list = Value::EmptyArray();
+  for (const std::string& name : PathParameters(path)) {
+    const auto described = [&](const Parameter& parameter) {
+      return parameter.in == Parameter::In::kPath && parameter.name == name;
+    };
+    if (std::none_of(route.parameters.begin(), route.parameters.end(), described)) {
+      list.Append(ParameterValue({.name = name, .in = Parameter::In::kPath}));
+    }
+  }
+  for (const Parameter& parameter : route.parameters) list.Append(ParameterValue(parameter));
+  return list;
+}
+
+Value ContentValue(const Content& content) {
+  Value schema = content.schema.is_missing() ? Value::EmptyObject() : content.schema;
+  return Value::Object({{content.type, Value::Object({{"schema", std::move(schema)}})}});
+}
+
+Value Responses(const Route& route) {
+  Value responses = Value::EmptyObject();
+  for (const ResponseInfo& info : route.responses) {
+    Value response = Value::Object({{"description", info.description}});
+    if (info.content) response.Set("content", ContentValue(*info.content));
+    responses.Set(std::to_string(info.status), std::move(response));
+  }
+  responses.Set("default", Value::Object({{"$ref", "#/components/responses/Error"}}));
+  return responses;
+}
+
+Value Operation(const Route& route, const std::string& path) {
+  Value operation = Value::Object({{"summary", route.summary}});
+  if (!route.description.empty()) operation.Set("description", route.description);
+  if (!route.tag.empty()) operation.Set("tags", Value::Array({route.tag}));
+  if (!route.auth.empty()) operation.Set("x-permission", route.auth);
+  operation.Set("parameters", Parameters(route, path));
+  if (route.request) {
+    Value body = Value::Object({{"required", true}, {"content", ContentValue(*route.request)}});
+    if (!route.request->description.empty()) {
+      body.Set("description", route.request->description);
+    }
+    operation.Set("requestBody", std::move(body));
+  }
+  operation.Set("responses", Responses(route));
+  return operation;
+}
+
+Value Components() {
+  const Value reference = Value::Object({{"$ref", "#/components/schemas/Error"}});
+  const Value error = Value::Object(
+      {{"description", "what went wrong"},
+       {"content", Value::Object({{"application/json", Value::Object({{"schema", reference}})}})}});
+  return Value::Object({{"schemas", Value::Object({{"Error", ErrorSchema()}})},
+                        {"responses", Value::Object({{"Error", error}})}});
+}
+
+}  // namespace
+
+Value OpenApi(const Router& router, const ApiInfo& info) {
+  Value about = Value::Object({{"title", info.title}, {"version", info.version}});
+  if (!info.description.empty()) about.Set("description", info.description);
+  Value paths = Value::EmptyObject();
+  for (const auto& route : router.routes()) {
+    if (route->hidden) continue;
+    const std::string path = PathKey(route->path);
+    if (paths.Find(path) == nullptr) paths.Set(path, Value::EmptyObject());
+    paths.MutableField(path)->Set(LowerMethod(route->method), Operation(*route, path));
+  }
+  return Value::Object({{"openapi", "3.0.3"},
+                        {"info", std::move(about)},
+                        {"paths", std::move(paths)},
+                        {"components", Components()}});
+}
+
+Status AddOpenApi(const ApiInfo& info, Router* router) {
+  std::string text = json::ToText(OpenApi(*router, info));
+  return router->Add({.path = "/openapi.json",
+                      .summary = "This description of the API",
+                      .handler = [text = std::move(text)](
+                                     Request&, Response& response) { response.Json(200, text); },
+                      .hidden = true});
+}
+
+}  // namespace sluice::http
