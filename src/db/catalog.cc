@@ -22,23 +22,29 @@ const KeyspaceInfo* Catalog::Find(KeyspaceId id) const {
   return found == keyspaces_.end() ? nullptr : found->second.get();
 }
 
+Result<const BucketInfo*> Catalog::FindBucket(std::string_view bucket) const {
+  const auto found = buckets_.find(bucket);
+  if (found != buckets_.end()) return &found->second;
+  return Fail(Code::kNotFound, "bucket.not_found", "there is no bucket '{}' (there are: {})",
+              bucket, Names(buckets_));
+}
+
+Result<const ScopeInfo*> Catalog::FindScope(std::string_view bucket, std::string_view scope) const {
+  ASSIGN_OR_RETURN(const BucketInfo* in, FindBucket(bucket));
+  const auto found = in->scopes.find(scope);
+  if (found != in->scopes.end()) return &found->second;
+  return Fail(Code::kNotFound, "scope.not_found",
+              "there is no scope '{}' in bucket '{}' (there are: {})", scope, bucket,
+              Names(in->scopes));
+}
+
 Result<std::shared_ptr<const KeyspaceInfo>> Catalog::Resolve(const KeyspaceName& name) const {
-  const auto bucket = buckets_.find(name.bucket);
-  if (bucket == buckets_.end()) {
-    return Fail(Code::kNotFound, "bucket.not_found", "there is no bucket '{}' (there are: {})",
-                name.bucket, Names(buckets_));
-  }
-  const auto scope = bucket->second.scopes.find(name.scope);
-  if (scope == bucket->second.scopes.end()) {
-    return Fail(Code::kNotFound, "scope.not_found",
-                "there is no scope '{}' in bucket '{}' (there are: {})", name.scope, name.bucket,
-                Names(bucket->second.scopes));
-  }
-  const auto collection = scope->second.collections.find(name.collection);
-  if (collection == scope->second.collections.end()) {
+  ASSIGN_OR_RETURN(const ScopeInfo* scope, FindScope(name.bucket, name.scope));
+  const auto collection = scope->collections.find(name.collection);
+  if (collection == scope->collections.end()) {
     return Fail(Code::kNotFound, "collection.not_found",
                 "there is no collection '{}' in '{}.{}' (there are: {})", name.collection,
-                name.bucket, name.scope, Names(scope->second.collections));
+                name.bucket, name.scope, Names(scope->collections));
   }
   return keyspaces_.at(collection->second);
 }

@@ -59,7 +59,10 @@ class Catalog {
 
   // Null when there is none.
   const KeyspaceInfo* Find(KeyspaceId id) const;
-  // An error says which of bucket, scope, collection is missing and what there is.
+  // An error says which of bucket, scope, collection is missing and what there is. What is found
+  // lives as long as this catalog.
+  Result<const BucketInfo*> FindBucket(std::string_view bucket) const;
+  Result<const ScopeInfo*> FindScope(std::string_view bucket, std::string_view scope) const;
   Result<std::shared_ptr<const KeyspaceInfo>> Resolve(const KeyspaceName& name) const;
   const FollowerInfo* FindFollower(std::string_view name) const;
 
