@@ -1,0 +1,224 @@
+#include "auth/authenticator.h"
+
+#include <future>
+#include <utility>
+
+#include <openssl/sha.h>
+
+#include "base/base64.h"
+#include "base/random.h"
+
+namespace sluice::auth {
+namespace {
+
+constexpr size_t kMaxHeaderBytes = 4096;
+constexpr size_t kKeyBytes = 32;
+
+struct Credentials {
+  enum class Kind : uint8_t { kPassword, kToken };
+  Kind kind = Kind::kToken;
+  std::string user;
+  std::string secret;
+};
+
+std::unexpected<Status> BadCredentials() {
+  return Fail(Code::kUnauthenticated, "auth.bad_credentials", "unknown user, password or token");
+}
+
+std::unexpected<Status> BadHeader(std::string_view why) {
+  return Fail(Code::kUnauthenticated, "auth.bad_header",
+              "the Authorization header must be 'Basic <base64 of user:password>' or 'Bearer "
+              "<token>': {}",
+              why);
+}
+
+// The rest after a scheme's name, which compares without case.
+std::optional<std::string_view> AfterScheme(std::string_view header, std::string_view scheme) {
+  if (header.size() <= scheme.size() || header[scheme.size()] != ' ') return std::nullopt;
+  for (size_t i = 0; i < scheme.size(); ++i) {
+    if ((header[i] | 0x20) != (scheme[i] | 0x20)) return std::nullopt;
+  }
+  header.remove_prefix(scheme.size());
+  while (header.starts_with(' ')) header.remove_prefix(1);
+  return header;
+}
+
+Result<Credentials> ParseHeader(std::string_view header) {
+  if (header.empty()) {
+    return Fail(Code::kUnauthenticated, "auth.required",
+                "this server wants to know who asks: send a user and password or a token");
+  }
+  if (header.size() > kMaxHeaderBytes) return BadHeader("it is too long");
+  if (const auto token = AfterScheme(header, "Bearer")) {
+    return Credentials{Credentials::Kind::kToken, "", std::string(*token)};
+  }
+  const auto encoded = AfterScheme(header, "Basic");
+  if (!encoded) return BadHeader("another scheme was found");
+  Result<std::string> pair = FromBase64(*encoded);
+  if (!pair) return BadHeader("what follows Basic is not base64");
+  const size_t colon = pair->find(':');
+  if (colon == std::string::npos) return BadHeader("there is no ':' after the user's name");
+  return Credentials{Credentials::Kind::kPassword, pair->substr(0, colon), pair->substr(colon + 1)};
+}
+
+std::shared_ptr<const Principal> PasswordPrincipal(const User& user) {
+  return std::make_shared<const Principal>(Principal{user.name, "", user.grants});
+}
+
+}  // namespace
+
+Authenticator::Authenticator(const Directory& directory, PasswordHasher& hasher, const Clock& clock)
+    : directory_(directory),
+      hasher_(hasher),
+      clock_(clock),
+      key_(SecureRandomBytes(kKeyBytes)),
+      failures_(clock) {
+  for (int i = 0; i < PasswordHasher::kMaxAtOnce; ++i) {
+    threads_.emplace_back([this] { RunJobs(); });
+  }
+}
+
+Authenticator::~Authenticator() {
+  {
+    const std::lock_guard lock(jobs_mutex_);
+    stopping_ = true;
+  }
+  jobs_changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  for (Job& job : jobs_) {
+    job.callback(Fail(Code::kUnavailable, "auth.stopping", "the server is stopping"));
+  }
+}
+
+Authenticator::Digest Authenticator::DigestOf(std::string_view header) const {
+  std::string keyed = key_;
+  keyed += header;
+  Digest digest;
+  SHA256(reinterpret_cast<const unsigned char*>(keyed.data()), keyed.size(), digest.data());
+  return digest;
+}
+
+std::optional<Authenticator::Recognised> Authenticator::Remembered(std::string_view header) {
+  const Digest digest = DigestOf(header);
+  const std::shared_ptr<const Accounts> accounts = directory_.accounts();
+  const std::lock_guard lock(memory_mutex_);
+  const auto found = memory_.find(digest);
+  if (found == memory_.end()) return std::nullopt;
+  Memory& memory = found->second;
+  if (memory.basis != accounts) {
+    const User* user = accounts->FindUser(memory.principal->user);
+    if (user == nullptr || user->password_hash != memory.password_hash) {
+      memory_.erase(found);
+      return std::nullopt;
+    }
+    memory.principal = PasswordPrincipal(*user);
+    memory.basis = accounts;
+  }
+  return memory.principal;
+}
+
+void Authenticator::Remember(std::string_view header, Memory memory) {
+  const Digest digest = DigestOf(header);
+  const std::lock_guard lock(memory_mutex_);
+  // Digests are random: the first is as good a victim as any.
+  if (memory_.size() >= kMaxRemembered) memory_.erase(memory_.begin());
+  memory_.insert_or_assign(digest, std::move(memory));
+}
+
+Authenticator::Recognised Authenticator::CheckToken(std::string_view secret) const {
+  const std::shared_ptr<const Accounts> accounts = directory_.accounts();
+  const auto found = accounts->tokens.find(TokenDigest(secret));
+  if (found == accounts->tokens.end()) return BadCredentials();
+  const Token& token = found->second;
+  if (token.ExpiredAt(clock_.WallMs())) {
+    return Fail(Code::kUnauthenticated, "auth.token_expired", "the token '{}' has expired",
+                token.name);
+  }
+  const User* user = accounts->FindUser(token.user);
+  if (user == nullptr) return BadCredentials();
+  Principal principal{user->name, token.id(), {}};
+  if (!token.grants) {
+    principal.grants = user->grants;
+  } else {
+    // What the user has lost since, the token has lost too.
+    for (const Grant& grant : *token.grants) {
+      if (Covers(user->grants, grant)) principal.grants.push_back(grant);
+    }
+  }
+  return std::make_shared<const Principal>(std::move(principal));
+}
+
+std::optional<Authenticator::Recognised> Authenticator::TryNow(std::string_view header) {
+  if (const auto secret = AfterScheme(header, "Bearer")) return CheckToken(*secret);
+  if (auto remembered = Remembered(header)) return remembered;
+  const Result<Credentials> credentials = ParseHeader(header);
+  if (!credentials) return Unexpected(credentials.error());
+  return std::nullopt;
+}
+
+void Authenticator::Authenticate(std::string_view header, std::string_view address,
+                                 Callback callback) {
+  if (auto now = TryNow(header)) return callback(std::move(*now));
+  Result<Credentials> credentials = ParseHeader(header);
+  Job job{std::string(header), std::move(credentials->user), std::move(credentials->secret),
+          std::string(address), std::move(callback)};
+  {
+    std::unique_lock lock(jobs_mutex_);
+    if (jobs_.size() >= kMaxQueued) {
+      lock.unlock();
+      return job.callback(
+          Fail(Code::kOverloaded, "auth.busy", "too many passwords are being checked; try again"));
+    }
+    jobs_.push_back(std::move(job));
+  }
+  jobs_changed_.notify_one();
+}
+
+Authenticator::Recognised Authenticator::AuthenticateAndWait(std::string_view header,
+                                                             std::string_view address) {
+  std::promise<Recognised> promise;
+  Authenticate(header, address, [&](Recognised found) { promise.set_value(std::move(found)); });
+  return promise.get_future().get();
+}
+
+Authenticator::Recognised Authenticator::CheckPassword(const Job& job) {
+  // An earlier job may have found the same header to be right.
+  if (auto remembered = Remembered(job.header)) return *remembered;
+  if (const uint64_t wait_ms = failures_.BlockedForMs(job.user, job.address)) {
+    return Unexpected(Error(Code::kOverloaded, "auth.blocked",
+                            "too many wrong passwords for user '{}' from {}: try again in {} s",
+                            job.user, job.address, (wait_ms + 999) / 1000)
+                          .With("retry_after", std::to_string((wait_ms + 999) / 1000)));
+  }
+  const std::shared_ptr<const Accounts> accounts = directory_.accounts();
+  const User* user = accounts->FindUser(job.user);
+  const std::string& hash = user != nullptr ? user->password_hash : DummyHash();
+  if (!hasher_.Verify(hash, job.password) || user == nullptr) {
+    failures_.Failed(job.user, job.address);
+    return BadCredentials();
+  }
+  failures_.Succeeded(job.user, job.address);
+  const std::shared_ptr<const Principal> principal = PasswordPrincipal(*user);
+  Remember(job.header, {accounts, principal, user->password_hash});
+  return principal;
+}
+
+const std::string& Authenticator::DummyHash() {
+  std::call_once(dummy_once_, [this] { dummy_hash_ = hasher_.Hash(SecureRandomBytes(kKeyBytes)); });
+  return dummy_hash_;
+}
+
+void Authenticator::RunJobs() {
+  std::unique_lock lock(jobs_mutex_);
+  while (true) {
+    jobs_changed_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    if (stopping_) return;
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    job.callback(CheckPassword(job));
+    lock.lock();
+  }
+}
+
+}  // namespace sluice::auth

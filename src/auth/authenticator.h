@@ -1,0 +1,99 @@
+// Recognises who sends a request by its Authorization header: `Basic` with a user's password, or
+// `Bearer` with a token.
+//
+// Operation: checking a password costs tens of milliseconds by design, so that it happens on
+// threads of its own (as many as the hasher runs at once) behind a bounded queue; what was
+// recognised is remembered under a keyed hash of the header, so that a client which sends its
+// password with each request pays once. A change of the accounts takes effect at once.
+// Concurrency: any thread.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "auth/directory.h"
+#include "auth/failure_table.h"
+#include "auth/password.h"
+#include "auth/roles.h"
+#include "base/clock.h"
+#include "base/status.h"
+
+namespace sluice::auth {
+
+class Authenticator {
+ public:
+  using Recognised = Result<std::shared_ptr<const Principal>>;
+  using Callback = std::move_only_function<void(Recognised)>;
+
+  static constexpr size_t kMaxRemembered = 4096;
+  static constexpr size_t kMaxQueued = 1024;  // past it: auth.busy
+
+  // The directory, the hasher and the clock must outlive it.
+  Authenticator(const Directory& directory, PasswordHasher& hasher, const Clock& clock);
+  // Fails what still waits.
+  ~Authenticator();
+  Authenticator(const Authenticator&) = delete;
+  Authenticator& operator=(const Authenticator&) = delete;
+
+  // The answer if it needs no password hash: a token, a malformed header, a password that was right
+  // before.
+  std::optional<Recognised> TryNow(std::string_view header);
+  // `address` is the client's, without its port. The callback runs on one of this object's threads,
+  // or at once on this one.
+  void Authenticate(std::string_view header, std::string_view address, Callback callback);
+  // Waits.
+  Recognised AuthenticateAndWait(std::string_view header, std::string_view address);
+
+ private:
+  using Digest = std::array<unsigned char, 32>;
+  struct Memory {
+    std::shared_ptr<const Accounts> basis;  // the principal was made from these
+    std::shared_ptr<const Principal> principal;
+    std::string password_hash;
+  };
+  struct Job {
+    std::string header;
+    std::string user;
+    std::string password;
+    std::string address;
+    Callback callback;
+  };
+
+  Digest DigestOf(std::string_view header) const;
+  std::optional<Recognised> Remembered(std::string_view header);
+  void Remember(std::string_view header, Memory memory);
+  Recognised CheckToken(std::string_view secret) const;
+  Recognised CheckPassword(const Job& job);
+  const std::string& DummyHash();
+  void RunJobs();
+
+  const Directory& directory_;
+  PasswordHasher& hasher_;
+  const Clock& clock_;
+  const std::string key_;  // of the keyed hash; new in each process
+  FailureTable failures_;
+
+  std::once_flag dummy_once_;
+  std::string dummy_hash_;  // verified for unknown users, so that they take as long
+
+  std::mutex memory_mutex_;
+  std::map<Digest, Memory> memory_;  // guarded by memory_mutex_
+
+  std::mutex jobs_mutex_;
+  std::condition_variable jobs_changed_;
+  std::deque<Job> jobs_;   // guarded by jobs_mutex_
+  bool stopping_ = false;  // guarded by jobs_mutex_
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace sluice::auth

@@ -1,0 +1,94 @@
+// The users and tokens of a database. All of them are also in memory, as an immutable set that a
+// change replaces, so that recognising somebody never reads the store.
+//
+// Any thread. Changes wait for their commit, and creating or changing a user also for a password
+// hash: call them from a worker.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "auth/account.h"
+#include "auth/password.h"
+#include "auth/roles.h"
+#include "base/status.h"
+#include "db/commit.h"
+#include "db/database.h"
+
+namespace sluice::auth {
+
+inline constexpr size_t kMaxUsers = 10'000;
+inline constexpr size_t kMaxTokens = 100'000;
+
+struct Accounts {
+  std::map<std::string, User, std::less<>> users;
+  std::map<std::string, Token, std::less<>> tokens;  // by digest
+
+  const User* FindUser(std::string_view name) const;
+};
+
+// What a caller wants a user to be. An existing user keeps what is not given; a new one needs a
+// password.
+struct UserChange {
+  std::string name;
+  std::optional<std::string> password;
+  std::optional<Grants> grants;
+};
+
+struct TokenRequest {
+  std::string user;
+  std::string name;
+  uint64_t expires_ms = 0;       // Unix time; 0 for never
+  std::optional<Grants> grants;  // must be covered by the user's; none: all of the user's
+};
+struct NewToken {
+  std::string secret;  // shown once
+  Token token;
+};
+
+struct FirstAdmin {
+  std::string name;
+  std::string password;
+};
+
+class Directory {
+ public:
+  enum class Put : uint8_t { kCreated, kChanged };
+
+  // Reads what is stored. The database and the hasher must outlive it.
+  static Result<std::unique_ptr<Directory>> Open(db::Database& database, PasswordHasher& hasher);
+
+  std::shared_ptr<const Accounts> accounts() const;
+
+  // When there is no user: makes `admin` with a random password and returns both.
+  Result<std::optional<FirstAdmin>> EnsureAdmin();
+
+  Result<Put> PutUser(const UserChange& change);
+  // With the user's tokens. The last admin stays (auth.last_admin).
+  Status RemoveUser(std::string_view name);
+
+  Result<NewToken> CreateToken(const TokenRequest& request);
+  Status RemoveToken(std::string_view digest);
+
+ private:
+  Directory(db::Database& database, PasswordHasher& hasher)
+      : database_(database), hasher_(hasher) {}
+
+  Status Load();
+  Status StoreRows(std::vector<db::RowWrite> rows);
+  void Publish(Accounts accounts);
+
+  db::Database& database_;
+  PasswordHasher& hasher_;
+  std::mutex change_mutex_;  // one change at a time; held across its commit
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Accounts> accounts_ = std::make_shared<Accounts>();  // guarded by mutex_
+};
+
+}  // namespace sluice::auth

@@ -1,0 +1,68 @@
+// Who may do what: roles are granted to users for a bucket, routes ask for permissions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace sluice::auth {
+
+// What a route asks for. All but kNone and kAdmin are asked for a bucket.
+enum class Permission : uint8_t {
+  kNone,  // to be known is enough
+  kRead,
+  kWrite,
+  kManageFunctions,
+  kQuery,
+  kAdmin,
+};
+std::string_view PermissionName(Permission permission);
+
+//   admin             everything
+//   reader            kRead
+//   writer            kRead, kWrite
+//   function_manager  kManageFunctions, kRead
+//   query             kQuery; what a statement may read and write follows from the other roles
+enum class Role : uint8_t {
+  kAdmin = 1,
+  kReader = 2,
+  kWriter = 3,
+  kFunctionManager = 4,
+  kQuery = 5
+};
+std::string_view RoleName(Role role);
+
+inline constexpr std::string_view kEveryBucket = "*";
+inline constexpr size_t kMaxGrants = 1000;
+
+// A role for one bucket or for all (kEveryBucket). Written `admin`, `reader:shop`, `writer:*`.
+struct Grant {
+  Role role = Role::kReader;
+  std::string bucket = std::string(kEveryBucket);
+
+  static Result<Grant> Parse(std::string_view text);
+  std::string ToString() const;
+  bool operator==(const Grant&) const = default;
+};
+using Grants = std::vector<Grant>;
+
+bool Allows(const Grants& grants, Permission permission, std::string_view bucket);
+// Whether whoever holds `grants` may do all that `wanted` allows.
+bool Covers(const Grants& grants, const Grant& wanted);
+
+// Somebody who has been recognised.
+struct Principal {
+  std::string user;
+  std::string token_id;  // of the token that was shown; empty for a password
+  Grants grants;
+
+  // `bucket` is not looked at for kNone and kAdmin. kEveryBucket asks for the permission on all.
+  bool Allows(Permission permission, std::string_view bucket) const {
+    return auth::Allows(grants, permission, bucket);
+  }
+};
+
+}  // namespace sluice::auth
