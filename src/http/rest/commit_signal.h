@@ -1,0 +1,72 @@
+// Wakes a handler when something was committed.
+//
+//   signal.Clear();
+//   ... look at what is there; when there is nothing new:
+//   Status woken = co_await signal.Wait(request);
+//
+// A commit between Clear and Wait ends the wait at once, so none is missed. Clear and Wait are
+// called on the connection's thread; commits come from any.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "db/database.h"
+#include "http/completion.h"
+#include "http/request.h"
+#include "http/task.h"
+
+namespace sluice::http::rest {
+
+class CommitSignal {
+ public:
+  // All shards'.
+  explicit CommitSignal(db::Database& database) : state_(std::make_shared<State>()) {
+    for (uint16_t shard = 0; shard < database.shard_count(); ++shard) {
+      listeners_.push_back(
+          database.OnCommitted(shard, [state = state_](db::Sequence) { state->Raise(); }));
+    }
+  }
+
+  void Clear() {
+    const std::lock_guard lock(state_->mutex);
+    state_->raised = false;
+  }
+
+  // http.cancelled when the client has left.
+  Task<Status> Wait(Request& request) {
+    Completion<bool> woken(request);
+    {
+      const std::lock_guard lock(state_->mutex);
+      if (state_->raised) co_return OkStatus();
+      state_->waiting = woken;
+    }
+    const Result<bool> result = co_await woken;
+    co_return result ? OkStatus() : result.error();
+  }
+
+ private:
+  struct State {
+    void Raise() {
+      std::optional<Completion<bool>> woken;
+      {
+        const std::lock_guard lock(mutex);
+        raised = true;
+        woken = std::exchange(waiting, std::nullopt);
+      }
+      if (woken) woken->Complete(true);
+    }
+
+    std::mutex mutex;
+    bool raised = false;                      // guarded by mutex
+    std::optional<Completion<bool>> waiting;  // guarded by mutex
+  };
+
+  std::shared_ptr<State> state_;
+  std::vector<std::shared_ptr<void>> listeners_;
+};
+
+}  // namespace sluice::http::rest

@@ -1,0 +1,67 @@
+// What the document resources share: the keyspace and key of a request, conditions and entity tags,
+// a document as a member of a JSON answer, and the answer to a write.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "db/commit.h"
+#include "db/document.h"
+#include "db/types.h"
+#include "http/request.h"
+#include "http/response.h"
+#include "http/rest/context.h"
+#include "http/router.h"
+#include "http/task.h"
+
+namespace sluice::http::rest {
+
+// The id of the keyspace that {keyspace} names.
+Result<db::KeyspaceId> ResolveKeyspace(const Context& context, std::string_view text);
+
+struct Target {
+  db::KeyspaceId keyspace = 0;
+  std::string_view key;  // of the request's path
+};
+// Of routes with {keyspace} and {key}.
+Result<Target> TargetOf(const Context& context, const Request& request);
+
+// An entity tag is the CAS in quotes.
+void AddEntityTag(Response& response, db::Cas cas);
+// Whether a list of tags (If-None-Match) has this one; `*` has every one.
+bool HasEntityTag(std::string_view list, db::Cas cas);
+
+// If-Match: "cas" is that version, `*` any; If-None-Match: `*` is none. http.bad_precondition when
+// they are malformed or both there.
+Result<db::Precondition> PreconditionOf(const Request& request);
+
+// The expiry of a write: ?expiry= or X-Sluice-Expiry; 0 when neither is there.
+Result<uint64_t> ExpiryOf(const Context& context, const Request& request);
+
+// {"key":...,"cas":"...","expiry":ms?,"flags":n?,"xattrs":{}?,"value":...|"base64":"..."}
+// on one line: line breaks between the parts of a JSON body become blanks.
+enum class RowValues : uint8_t { kInclude, kOmit };
+void AppendDocumentRow(std::string_view key, const db::DocumentView& document, RowValues values,
+                       std::string* out);
+// ,"value":... or ,"base64":"..."
+void AppendValueMember(const db::DocumentView& document, std::string* out);
+void AppendOnOneLine(std::string_view json, std::string* out);
+
+// Submits one commit and waits for it. A client that leaves ends the wait, not the commit.
+Task<db::CommitResult> CommitAndWait(Context& context, Request& request, db::Commit commit);
+// A commit of one write.
+db::Commit CommitOf(const Context& context, db::Write write);
+
+// How the answer below is described in OpenAPI.
+Content WrittenContent();
+// {"cas":"...","sequence":n} with the ETag; `created` answers 201.
+enum class Outcome : uint8_t { kDone, kCreated };
+void AnswerWrite(Response& response, const db::CommitResult& result, Outcome outcome);
+// 412 where the request's own condition failed, with the present ETag if there is one.
+void AnswerFailedWrite(const Context& context, const Request& request, Response& response,
+                       const Status& error, const Target& target, db::Precondition condition);
+
+}  // namespace sluice::http::rest

@@ -1,0 +1,311 @@
+// /v1/docs/{keyspace}/{key}: a document as a resource. The body is kept byte for byte.
+#include <charconv>
+#include <utility>
+
+#include "base/random.h"
+#include "db/document.h"
+#include "http/rest/access.h"
+#include "http/rest/body.h"
+#include "http/rest/document_http.h"
+#include "http/rest/expiry.h"
+#include "http/rest/routes.h"
+#include "json/extract.h"
+#include "json/parse.h"
+#include "json/path.h"
+#include "json/print.h"
+
+namespace sluice::http::rest {
+namespace {
+
+constexpr std::string_view kJsonType = "application/json";
+constexpr std::string_view kBinaryType = "application/octet-stream";
+constexpr size_t kMaxLookupPaths = 16;
+
+// A body is JSON unless its type says otherwise. The type that curl -d sends when it is not told
+// one counts as no type.
+bool IsJsonBody(const Request& request) {
+  const auto header = request.FindHeader("Content-Type");
+  if (!header) return true;
+  std::string_view type = header->substr(0, header->find(';'));
+  while (type.ends_with(' ')) type.remove_suffix(1);
+  return EqualsIgnoreCase(type, kJsonType) ||
+         EqualsIgnoreCase(type, "application/x-www-form-urlencoded") ||
+         (type.size() > 5 && EqualsIgnoreCase(type.substr(type.size() - 5), "+json"));
+}
+
+void AddDocumentHeaders(Response& response, const db::DocumentView& document) {
+  AddEntityTag(response, document.cas);
+  if (document.expiry_ms != 0) {
+    response.AddHeader("X-Sluice-Expiry", FormatTimeMs(document.expiry_ms));
+  }
+  if (document.flags != 0) response.AddHeader("X-Sluice-Flags", std::to_string(document.flags));
+  response.AddHeader("X-Sluice-Sequence", std::to_string(document.sequence));
+}
+
+// [{"success":true,"value":...},{"success":false}], one for each path asked for.
+Result<std::string> LookUp(const Request& request, const db::DocumentView& document) {
+  std::vector<json::Path> paths;
+  for (const auto& [name, text] : request.query()) {
+    if (name != "path") continue;
+    ASSIGN_OR_RETURN(json::Path path, json::Path::Parse(text));
+    paths.push_back(std::move(path));
+  }
+  if (paths.size() > kMaxLookupPaths) {
+    return Fail(Code::kInvalidArgument, "http.bad_parameter",
+                "query parameter 'path': at most {} paths, found {}", kMaxLookupPaths,
+                paths.size());
+  }
+  if (document.datatype != db::Datatype::kJson) {
+    return Fail(Code::kInvalidArgument, "document.not_json",
+                "the document is binary: it has no paths");
+  }
+  ASSIGN_OR_RETURN(const auto found, json::Extractor(paths).Raw(document.body));
+  std::string out = "[";
+  for (const std::string_view raw : found) {
+    if (out.size() > 1) out += ',';
+    if (raw.empty()) {
+      out += R"({"success":false})";
+    } else {
+      out += R"({"success":true,"value":)";
+      out += raw;
+      out += '}';
+    }
+  }
+  out += "]\n";
+  return out;
+}
+
+void AnswerDocument(const Request& request, Response& response, const db::DocumentView& document) {
+  if (request.Query("path")) {
+    Result<std::string> found = LookUp(request, document);
+    if (!found) return response.Error(found.error());
+    return response.Json(200, std::move(*found));
+  }
+  const Result<bool> xattrs = request.QueryBool("xattrs", false);
+  if (!xattrs) return response.Error(xattrs.error());
+  if (*xattrs) {
+    std::string row;
+    AppendDocumentRow(request.Param("key"), document, RowValues::kInclude, &row);
+    row += '\n';
+    return response.Json(200, std::move(row));
+  }
+  response.Body(200, document.datatype == db::Datatype::kJson ? kJsonType : kBinaryType,
+                std::string(document.body));
+}
+
+void GetDocument(Context& context, Request& request, Response& response) {
+  const Result<Target> target = TargetOf(context, request);
+  if (!target) return response.Error(target.error());
+  db::PinnedDocument document;
+  const Result<bool> found = context.database.Get(target->keyspace, target->key, &document);
+  if (!found) return response.Error(found.error());
+  if (!*found) {
+    return response.Error(Error(Code::kNotFound, "document.not_found",
+                                "there is no document '{}' in {}", target->key,
+                                request.Param("keyspace")));
+  }
+  AddDocumentHeaders(response, document.view());
+  const auto known = request.FindHeader("If-None-Match");
+  if (known && HasEntityTag(*known, document->cas)) return response.NoContent(304);
+  AnswerDocument(request, response, document.view());
+}
+
+Result<uint32_t> FlagsOf(const Request& request) {
+  const auto text = request.FindHeader("X-Sluice-Flags");
+  if (!text) return 0;
+  uint32_t flags = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), flags);
+  if (error != std::errc() || end != text->data() + text->size()) {
+    return Fail(Code::kInvalidArgument, "http.bad_header",
+                "X-Sluice-Flags: expected a number of 32 bits, found '{}'", *text);
+  }
+  return flags;
+}
+
+// The document that a request's body, headers and parameters make.
+Result<db::Write> PutWriteOf(const Context& context, Request& request) {
+  db::Write write;
+  if (IsJsonBody(request)) {
+    RETURN_IF_ERROR(json::Validate(request.body()));
+  } else {
+    write.document.datatype = db::Datatype::kBinary;
+  }
+  ASSIGN_OR_RETURN(write.document.expiry_ms, ExpiryOf(context, request));
+  ASSIGN_OR_RETURN(write.document.flags, FlagsOf(request));
+  ASSIGN_OR_RETURN(write.keep_expiry, request.QueryBool("keep_expiry", false));
+  write.document.body = request.TakeBody();
+  return write;
+}
+
+Task<> StoreDocument(Context& context, Request& request, Response& response, Target target,
+                     db::Precondition condition) {
+  Result<db::Write> write = PutWriteOf(context, request);
+  if (!write) co_return response.Error(write.error());
+  write->keyspace = target.keyspace;
+  write->key = target.key;
+  write->precondition = condition;
+  const db::CommitResult result =
+      co_await CommitAndWait(context, request, CommitOf(context, std::move(*write)));
+  if (!result.status.ok()) {
+    co_return AnswerFailedWrite(context, request, response, result.status, target, condition);
+  }
+  const bool created = condition.kind == db::Precondition::Kind::kAbsent;
+  AnswerWrite(response, result, created ? Outcome::kCreated : Outcome::kDone);
+}
+
+Task<> PutDocument(Context& context, Request& request, Response& response) {
+  const Result<Target> target = TargetOf(context, request);
+  if (!target) co_return response.Error(target.error());
+  const Result<db::Precondition> condition = PreconditionOf(request);
+  if (!condition) co_return response.Error(condition.error());
+  co_await StoreDocument(context, request, response, *target, *condition);
+}
+
+Task<> InsertDocument(Context& context, Request& request, Response& response) {
+  const Result<Target> target = TargetOf(context, request);
+  if (!target) co_return response.Error(target.error());
+  co_await StoreDocument(context, request, response, *target, db::Precondition::Absent());
+}
+
+Task<> InsertWithNewKey(Context& context, Request& request, Response& response) {
+  const Result<db::KeyspaceId> keyspace = ResolveKeyspace(context, request.Param("keyspace"));
+  if (!keyspace) co_return response.Error(keyspace.error());
+  Result<db::Write> write = PutWriteOf(context, request);
+  if (!write) co_return response.Error(write.error());
+  const std::string key = NewUuid();
+  write->keyspace = *keyspace;
+  write->key = key;
+  write->precondition = db::Precondition::Absent();
+  const db::CommitResult result =
+      co_await CommitAndWait(context, request, CommitOf(context, std::move(*write)));
+  if (!result.status.ok()) co_return response.Error(result.status);
+  const db::Cas cas = result.writes.front().cas;
+  AddEntityTag(response, cas);
+  response.AddHeader("Location",
+                     "/v1/docs/" + PercentEncode(request.Param("keyspace")) + "/" + key);
+  response.Json(
+      201, AnswerText(json::Value::Object({{"key", key},
+                                           {"cas", std::to_string(cas)},
+                                           {"sequence", json::Value::Unsigned(result.sequence)}})));
+}
+
+Task<> DeleteDocument(Context& context, Request& request, Response& response) {
+  const Result<Target> target = TargetOf(context, request);
+  if (!target) co_return response.Error(target.error());
+  Result<db::Precondition> condition = PreconditionOf(request);
+  if (!condition) co_return response.Error(condition.error());
+  if (condition->kind == db::Precondition::Kind::kAbsent) {
+    co_return response.Error(Error(Code::kInvalidArgument, "http.bad_precondition",
+                                   "If-None-Match: a deletion takes If-Match only"));
+  }
+  if (condition->kind == db::Precondition::Kind::kNone) condition = db::Precondition::Present();
+  db::Write write = db::DeleteWrite(target->keyspace, std::string(target->key), *condition);
+  const db::CommitResult result =
+      co_await CommitAndWait(context, request, CommitOf(context, std::move(write)));
+  if (!result.status.ok()) {
+    co_return AnswerFailedWrite(context, request, response, result.status, *target, *condition);
+  }
+  AnswerWrite(response, result, Outcome::kDone);
+}
+
+std::vector<Parameter> PutParameters() {
+  using In = Parameter::In;
+  return {
+      {.name = "expiry",
+       .description = "when it expires: a duration (30s), a time (2026-11-15T12:00:00Z) or Unix "
+                      "time in ms; also as header X-Sluice-Expiry"},
+      {.name = "keep_expiry",
+       .description = "keep the present document's expiry",
+       .type = "boolean"},
+      {.name = "If-Match", .in = In::kHeader, .description = "the ETag it must have, or *"},
+      {.name = "If-None-Match", .in = In::kHeader, .description = "*: it must not exist"},
+      {.name = "X-Sluice-Flags", .in = In::kHeader, .description = "flags to keep, 32 bits"},
+  };
+}
+
+Content AnyDocument() { return {.description = "JSON, or with another Content-Type any bytes"}; }
+
+Status AddReading(Router& router, Context& context) {
+  using In = Parameter::In;
+  return router.Add(
+      {.method = Method::kGet,
+       .path = "/v1/docs/{keyspace}/{key}",
+       .summary = "Read a document",
+       .tag = "documents",
+       .description = "ETag is the CAS. The body is the document, byte for byte.",
+       .parameters = {{.name = "path", .description = "look up parts only; may be repeated"},
+                      {.name = "xattrs",
+                       .description = "answer with an object that has the extended attributes too",
+                       .type = "boolean"},
+                      {.name = "If-None-Match",
+                       .in = In::kHeader,
+                       .description = "ETags that need not be sent again"}},
+       .responses = {{200, "the document", AnyDocument()},
+                     {304, "it is what If-None-Match says"},
+                     {404, "there is none"}},
+       .auth = std::string(kReadKeyspace),
+       .handler = [&context](Request& request, Response& response) {
+         GetDocument(context, request, response);
+       }});
+}
+
+}  // namespace
+
+Status AddDocumentRoutes(Router& router, Context& context) {
+  RETURN_IF_ERROR(AddReading(router, context));
+  RETURN_IF_ERROR(router.Add(
+      {.method = Method::kPut,
+       .path = "/v1/docs/{keyspace}/{key}",
+       .summary = "Write a document",
+       .tag = "documents",
+       .description = "Creates or replaces it; conditions make it an insert or a replace.",
+       .parameters = PutParameters(),
+       .request = AnyDocument(),
+       .responses = {{200, "written", WrittenContent()},
+                     {201, "created, with If-None-Match: *", WrittenContent()},
+                     {412, "the condition does not hold"}},
+       .auth = std::string(kWriteKeyspace),
+       .handler = [&context](Request& request, Response& response) -> Task<> {
+         return PutDocument(context, request, response);
+       }}));
+  RETURN_IF_ERROR(
+      router.Add({.method = Method::kPost,
+                  .path = "/v1/docs/{keyspace}/{key}",
+                  .summary = "Insert a document",
+                  .tag = "documents",
+                  .parameters = PutParameters(),
+                  .request = AnyDocument(),
+                  .responses = {{201, "created", WrittenContent()}, {409, "it exists already"}},
+                  .auth = std::string(kWriteKeyspace),
+                  .handler = [&context](Request& request, Response& response) -> Task<> {
+                    return InsertDocument(context, request, response);
+                  }}));
+  RETURN_IF_ERROR(router.Add(
+      {.method = Method::kPost,
+       .path = "/v1/docs/{keyspace}",
+       .summary = "Insert a document under a new key",
+       .tag = "documents",
+       .parameters = PutParameters(),
+       .request = AnyDocument(),
+       .responses = {{201, "created; the key is in the answer and in Location", WrittenContent()}},
+       .auth = std::string(kWriteKeyspace),
+       .handler = [&context](Request& request, Response& response) -> Task<> {
+         return InsertWithNewKey(context, request, response);
+       }}));
+  return router.Add({.method = Method::kDelete,
+                     .path = "/v1/docs/{keyspace}/{key}",
+                     .summary = "Delete a document",
+                     .tag = "documents",
+                     .parameters = {{.name = "If-Match",
+                                     .in = Parameter::In::kHeader,
+                                     .description = "the ETag it must have"}},
+                     .responses = {{200, "deleted", WrittenContent()},
+                                   {404, "there is none"},
+                                   {412, "it has another ETag"}},
+                     .auth = std::string(kWriteKeyspace),
+                     .handler = [&context](Request& request, Response& response) -> Task<> {
+                       return DeleteDocument(context, request, response);
+                     }});
+}
+
+}  // namespace sluice::http::rest

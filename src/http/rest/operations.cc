@@ -1,0 +1,123 @@
+// What an administrator does to a running server: status, backup, expiry.
+#include <filesystem>
+#include <utility>
+
+#include "http/rest/access.h"
+#include "http/rest/body.h"
+#include "http/rest/routes.h"
+#include "http/worker_pool.h"
+
+namespace sluice::http::rest {
+namespace {
+
+using json::Value;
+
+Value ShardView(const db::ShardStats& shard) {
+  return Value::Object({{"sequence", Value::Unsigned(shard.sequence)},
+                        {"trimmed", Value::Unsigned(shard.trimmed)},
+                        {"commits", Value::Unsigned(shard.commits)},
+                        {"groups", Value::Unsigned(shard.groups)},
+                        {"writes", Value::Unsigned(shard.writes)},
+                        {"rejected", Value::Unsigned(shard.rejected)},
+                        {"queued", Value::Unsigned(shard.queued)}});
+}
+
+Value StoreView(const storage::StoreStats& store) {
+  return Value::Object(
+      {{"file_bytes", Value::Unsigned(store.sst_bytes)},
+       {"memtable_bytes", Value::Unsigned(store.memtable_bytes)},
+       {"cache_bytes", Value::Unsigned(store.cache_bytes)},
+       {"pending_compaction_bytes", Value::Unsigned(store.pending_compaction_bytes)}});
+}
+
+std::string_view PhaseName(Lifecycle::Phase phase) {
+  switch (phase) {
+    case Lifecycle::Phase::kStarting:
+      return "starting";
+    case Lifecycle::Phase::kReady:
+      return "ready";
+    case Lifecycle::Phase::kDraining:
+      return "draining";
+  }
+  return "";
+}
+
+Value StatusView(const Context& context) {
+  const db::DatabaseStats stats = context.database.Stats();
+  Value shards = Value::EmptyArray();
+  for (const db::ShardStats& shard : stats.shards) shards.Append(ShardView(shard));
+  const auto catalog = context.database.catalog();
+  Value view = Value::Object(
+      {{"version", context.version},
+       {"phase", PhaseName(context.lifecycle.phase())},
+       {"uptime_seconds", Value::Unsigned((context.clock.WallMs() - context.started_ms) / 1000)},
+       {"buckets", Value::Unsigned(catalog->buckets().size())},
+       {"collections", Value::Unsigned(catalog->keyspaces().size())},
+       {"followers", Value::Unsigned(catalog->followers().size())},
+       {"shards", std::move(shards)},
+       {"store", StoreView(stats.store)},
+       {"expired", Value::Unsigned(stats.expired)},
+       {"read_only", stats.read_only}});
+  if (stats.read_only) view.Set("failure", stats.failure);
+  return view;
+}
+
+void Backup(const Context& context, const Request& request, Response& response) {
+  const Result<Value> body = ReadObject(request.body(), {"directory"});
+  if (!body) return response.Error(body.error());
+  const Result<std::string> directory = RequiredString(*body, "directory");
+  if (!directory) return response.Error(directory.error());
+  if (!std::filesystem::path(*directory).is_absolute()) {
+    return response.Error(
+        BadField("directory", "an absolute path of the server's machine", (*body)["directory"])
+            .error());
+  }
+  const Status done = context.database.Backup(*directory);
+  if (!done.ok()) return response.Error(done);
+  response.Json(201, AnswerText(Value::Object({{"directory", *directory}})));
+}
+
+void ExpireNow(Context& context, Response& response) {
+  const Result<uint64_t> expired = context.database.ExpireNow();
+  if (!expired) return response.Error(expired.error());
+  response.Json(200, AnswerText(Value::Object({{"expired", Value::Unsigned(*expired)}})));
+}
+
+}  // namespace
+
+Status AddOperationRoutes(Router& router, Context& context) {
+  RETURN_IF_ERROR(router.Add({.method = Method::kGet,
+                              .path = "/v1/status",
+                              .summary = "The server's state in numbers",
+                              .tag = "operation",
+                              .responses = {{200, "version, shards, sizes", Content{}}},
+                              .auth = std::string(kKnown),
+                              .handler = Blocking([&context](Request&, Response& response) {
+                                response.Json(200, AnswerText(StatusView(context)));
+                              })}));
+  RETURN_IF_ERROR(router.Add(
+      {.method = Method::kPost,
+       .path = "/v1/backup",
+       .summary = "Copy everything to a new directory while the server runs",
+       .tag = "operation",
+       .request = Content{.description = "an absolute path on the server's machine, not there yet",
+                          .schema = R"({"type":"object","required":["directory"],"properties":)"
+                                    R"({"directory":{"type":"string"}}})"},
+       .responses = {{201, "the copy is complete", Content{}}, {409, "the directory exists"}},
+       .auth = std::string(kAdmin),
+       .handler = Blocking([&context](Request& request, Response& response) {
+         Backup(context, request, response);
+       })}));
+  return router.Add({.method = Method::kPost,
+                     .path = "/v1/admin/expire",
+                     .summary = "Delete expired documents now",
+                     .tag = "operation",
+                     .description = "They are not returned either way; this frees their space.",
+                     .responses = {{200, "how many were deleted", Content{}}},
+                     .auth = std::string(kAdmin),
+                     .handler = Blocking([&context](Request&, Response& response) {
+                       ExpireNow(context, response);
+                     })});
+}
+
+}  // namespace sluice::http::rest
