@@ -12,13 +12,6 @@ void AppendBigEndian(std::string* out, T value) {
   out->append(buffer, sizeof(T));
 }
 
-template <typename T>
-T ParseBigEndian(std::string_view bytes) {
-  T value = 0;
-  for (char byte : bytes) value = static_cast<T>(value << 8) | static_cast<uint8_t>(byte);
-  return value;
-}
-
 }  // namespace
 
 void AppendU8(std::string* out, uint8_t value) { out->push_back(static_cast<char>(value)); }
@@ -39,25 +32,7 @@ void AppendString(std::string* out, std::string_view value) {
   out->append(value);
 }
 
-std::string_view ByteReader::Take(size_t size) {
-  if (size > rest_.size()) {
-    ok_ = false;
-    rest_ = {};
-    return {};
-  }
-  std::string_view taken = rest_.substr(0, size);
-  rest_.remove_prefix(size);
-  return taken;
-}
-
-std::string_view ByteReader::Rest() { return Take(rest_.size()); }
-
-uint8_t ByteReader::U8() { return ParseBigEndian<uint8_t>(Take(1)); }
-uint16_t ByteReader::U16() { return ParseBigEndian<uint16_t>(Take(2)); }
-uint32_t ByteReader::U32() { return ParseBigEndian<uint32_t>(Take(4)); }
-uint64_t ByteReader::U64() { return ParseBigEndian<uint64_t>(Take(8)); }
-
-uint64_t ByteReader::Varint() {
+uint64_t ByteReader::LongVarint() {
   uint64_t value = 0;
   for (int shift = 0; shift < 64; shift += 7) {
     const uint8_t byte = U8();
@@ -65,11 +40,9 @@ uint64_t ByteReader::Varint() {
     value |= static_cast<uint64_t>(byte & 0x7f) << shift;
     if ((byte & 0x80) == 0) return value;
   }
-  ok_ = false;
+  Fail();
   return 0;
 }
-
-std::string_view ByteReader::String() { return Take(Varint()); }
 
 std::string PrefixEnd(std::string_view prefix) {
   std::string end(prefix);

@@ -143,7 +143,7 @@ Result<bool> Database::GetRow(KeyspaceId keyspace, std::string_view key, PinnedD
                    impl_->store->Get(storage::Family::kDocs, row.view(), &document->value_,
                                      snapshot == nullptr ? nullptr : &snapshot->store()));
   if (!found) return false;
-  ASSIGN_OR_RETURN(document->view_, DecodeDocument(document->value_.view()));
+  RETURN_IF_ERROR(DecodeDocument(document->value_.view(), &document->view_));
   return true;
 }
 

@@ -77,28 +77,34 @@ std::string EncodeDocument(const DocumentView& document) {
 }
 
 Result<DocumentView> DecodeDocument(std::string_view stored) {
+  DocumentView document;
+  RETURN_IF_ERROR(DecodeDocument(stored, &document));
+  return document;
+}
+
+Status DecodeDocument(std::string_view stored, DocumentView* document) {
   ByteReader reader(stored);
   const uint8_t version = reader.U8();
   const uint8_t bits = reader.U8();
   if (version != kVersion || (bits & ~kKnownBits) != 0) {
-    return Fail(Code::kCorruption, "document.corrupt",
-                "a stored document has format version {} and bits {}; this server knows version {}",
-                version, bits, kVersion);
+    return Error(
+        Code::kCorruption, "document.corrupt",
+        "a stored document has format version {} and bits {}; this server knows version {}",
+        version, bits, kVersion);
   }
-  DocumentView document;
-  document.tombstone = (bits & kTombstoneBit) != 0;
-  document.expired = (bits & kExpiredBit) != 0;
-  document.datatype = (bits & kJsonBit) != 0 ? Datatype::kJson : Datatype::kBinary;
-  document.sequence = reader.Varint();
-  document.cas = reader.U64();
-  if ((bits & kExpiryBit) != 0) document.expiry_ms = reader.Varint();
-  if ((bits & kFlagsBit) != 0) document.flags = static_cast<uint32_t>(reader.Varint());
-  if ((bits & kXattrsBit) != 0) document.xattrs = reader.String();
-  document.body = reader.Rest();
+  document->tombstone = (bits & kTombstoneBit) != 0;
+  document->expired = (bits & kExpiredBit) != 0;
+  document->datatype = (bits & kJsonBit) != 0 ? Datatype::kJson : Datatype::kBinary;
+  document->sequence = reader.Varint();
+  document->cas = reader.U64();
+  document->expiry_ms = (bits & kExpiryBit) != 0 ? reader.Varint() : 0;
+  document->flags = (bits & kFlagsBit) != 0 ? static_cast<uint32_t>(reader.Varint()) : 0;
+  document->xattrs = (bits & kXattrsBit) != 0 ? reader.String() : std::string_view();
+  document->body = reader.Rest();
   if (!reader.ok()) {
-    return Fail(Code::kCorruption, "document.corrupt", "a stored document's header is cut short");
+    return Error(Code::kCorruption, "document.corrupt", "a stored document's header is cut short");
   }
-  return document;
+  return OkStatus();
 }
 
 std::string KeyspacePrefix(ShardId shard, KeyspaceId keyspace) {

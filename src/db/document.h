@@ -49,6 +49,8 @@ struct DocumentView {
 std::string EncodeDocumentHeader(const DocumentView& document);
 std::string EncodeDocument(const DocumentView& document);
 Result<DocumentView> DecodeDocument(std::string_view stored);
+// The same without moving the view around, for readers of many.
+Status DecodeDocument(std::string_view stored, DocumentView* document);
 
 // Keys of the docs family: shard, keyspace, key.
 std::string DocumentKey(ShardId shard, KeyspaceId keyspace, std::string_view key);

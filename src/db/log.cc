@@ -62,34 +62,35 @@ std::string EncodeLogHeader(const Change& change) {
   return header;
 }
 
-Result<Change> DecodeLogRow(std::string_view key, std::string_view value) {
-  Change change;
+Status DecodeLogRow(std::string_view key, std::string_view value, Change* change) {
   ByteReader key_reader(key);
   key_reader.U16();
-  change.sequence = key_reader.U64();
-  change.n = key_reader.U32();
+  change->sequence = key_reader.U64();
+  change->n = key_reader.U32();
   ByteReader reader(value);
   const uint8_t version = reader.U8();
   const uint8_t operation = reader.U8();
   const uint8_t bits = reader.U8();
-  change.keyspace = reader.U32();
-  change.key = reader.String();
-  change.time_ms = reader.Varint();
-  change.cas = reader.U64();
-  change.origin = reader.String();
+  change->keyspace = reader.U32();
+  change->key = reader.String();
+  change->time_ms = reader.Varint();
+  change->cas = reader.U64();
+  change->origin = reader.String();
   const std::string_view before = (bits & kBeforeBit) != 0 ? reader.String() : std::string_view();
   if (version != kVersion || operation < 1 || operation > 4 || !reader.ok() || !key_reader.ok()) {
-    return Fail(Code::kCorruption, "log.corrupt", "the log row of sequence {} is malformed",
-                change.sequence);
+    return Error(Code::kCorruption, "log.corrupt", "the log row of sequence {} is malformed",
+                 change->sequence);
   }
-  change.operation = static_cast<Operation>(operation);
+  change->operation = static_cast<Operation>(operation);
+  change->before.reset();
   if ((bits & kBeforeBit) != 0) {
-    ASSIGN_OR_RETURN(change.before, DecodeDocument(before));
+    RETURN_IF_ERROR(DecodeDocument(before, &change->before.emplace()));
   }
+  change->after.reset();
   if ((bits & kAfterBit) != 0) {
-    ASSIGN_OR_RETURN(change.after, DecodeDocument(reader.Rest()));
+    RETURN_IF_ERROR(DecodeDocument(reader.Rest(), &change->after.emplace()));
   }
-  return change;
+  return OkStatus();
 }
 
 LogReader::LogReader(const storage::Store& store, ShardId shard, LogPosition after,
@@ -128,7 +129,7 @@ Result<const Change*> LogReader::Next() {
     if (key.size() != kKeyBytes) {
       return Fail(Code::kCorruption, "log.corrupt", "a log row has a key of {} bytes", key.size());
     }
-    ASSIGN_OR_RETURN(change_, DecodeLogRow(key, iterator_->value()));
+    RETURN_IF_ERROR(DecodeLogRow(key, iterator_->value(), &change_));
     if (change_.position() <= position_) continue;
     position_ = change_.position();
     if (Wanted(change_.keyspace)) return &change_;

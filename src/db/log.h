@@ -40,7 +40,7 @@ std::string LogKey(ShardId shard, Sequence sequence, uint32_t n);
 // Everything of a log row's value but the after image, which follows it as EncodeDocument writes
 // it.
 std::string EncodeLogHeader(const Change& change);
-Result<Change> DecodeLogRow(std::string_view key, std::string_view value);
+Status DecodeLogRow(std::string_view key, std::string_view value, Change* change);
 
 // Reads one shard's log forward from a position. One thread. It sees what was committed before the
 // last Refresh (or its making).
