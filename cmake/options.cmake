@@ -8,7 +8,9 @@ option(SLUICE_FUZZ "Build the *_fuzz.cc files as libFuzzer programs (needs clang
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  # Paths relative to the source: what one clone compiled, another one finds in the cache.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
 endif()
 find_program(MOLD mold)
 if(MOLD)
@@ -18,8 +20,9 @@ endif()
 # Designated initialisers leave the other members at their defaults, on purpose.
 add_compile_options(-Wall -Wextra -Werror -Wno-missing-field-initializers)
 add_compile_options(-fno-omit-frame-pointer -pthread)
-# Paths in debug information and in CHECK messages start at the source directory.
-add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+# Paths in debug information and in CHECK messages start at the source directory, which is two
+# levels above every build tree.
+add_compile_options(-ffile-prefix-map=../../=)
 add_link_options(-pthread)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
