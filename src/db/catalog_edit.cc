@@ -24,6 +24,11 @@ Status CheckUserName(std::string_view what, std::string_view name) {
   return OkStatus();
 }
 
+Status CorruptRow(std::string_view key) {
+  return Error(Code::kCorruption, "catalog.corrupt",
+               "the stored row '{}' is malformed or of a kind that this server does not know", key);
+}
+
 }  // namespace
 
 CatalogEdit::CatalogEdit(const Catalog& base) : next_(std::make_shared<Catalog>(base)) {
@@ -250,13 +255,19 @@ Status CatalogEdit::CreateFollower(FollowerInfo follower) {
     return Error(Code::kAlreadyExists, "follower.exists", "follower '{}' exists already",
                  follower.name);
   }
+  if (follower.keyspaces.empty()) {
+    return Error(Code::kInvalidArgument, "follower.no_keyspaces",
+                 "follower '{}' must name at least one keyspace", follower.name);
+  }
   for (KeyspaceId id : follower.keyspaces) {
     if (next_->Find(id) == nullptr) {
       return Error(Code::kNotFound, "keyspace.not_found",
                    "follower '{}' names a keyspace that does not exist", follower.name);
     }
   }
-  std::sort(follower.keyspaces.begin(), follower.keyspaces.end());
+  std::vector<KeyspaceId>& ids = follower.keyspaces;
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   PutRow(FollowerRowKey(follower.name), EncodeMetaJson(ToJson(follower)));
   const std::string name = follower.name;
   next_->followers_[name] = std::move(follower);
@@ -271,7 +282,13 @@ Status CatalogEdit::DropFollower(const std::string& name) {
   return OkStatus();
 }
 
-void CatalogEdit::AddTransientFollower(KeyspaceId keyspace) { ++next_->transient_[keyspace]; }
+Status CatalogEdit::AddTransientFollower(KeyspaceId keyspace) {
+  if (next_->Find(keyspace) == nullptr) {
+    return Error(Code::kNotFound, "keyspace.not_found", "the keyspace does not exist (any more)");
+  }
+  ++next_->transient_[keyspace];
+  return OkStatus();
+}
 
 void CatalogEdit::RemoveTransientFollower(KeyspaceId keyspace) {
   const auto found = next_->transient_.find(keyspace);
@@ -301,10 +318,15 @@ Result<std::shared_ptr<const Catalog>> CatalogEdit::Load(const storage::Store& s
   Catalog& catalog = *edit.next_;
   for (Index& index : indexes) {
     const auto keyspace = catalog.keyspaces_.find(index.keyspace());
-    if (keyspace == catalog.keyspaces_.end()) continue;
+    if (keyspace == catalog.keyspaces_.end() || index.id() >= catalog.next_index_) {
+      return Unexpected(CorruptRow(IndexRowKey(index.id())));
+    }
     auto changed = std::make_shared<KeyspaceInfo>(*keyspace->second);
     changed->indexes.push_back(std::make_shared<const Index>(std::move(index)));
     keyspace->second = std::move(changed);
+  }
+  if (!catalog.keyspaces_.empty() && catalog.keyspaces_.rbegin()->first >= catalog.next_keyspace_) {
+    return Unexpected(CorruptRow(IdsRowKey()));
   }
   return edit.Finish();
 }
@@ -319,6 +341,7 @@ Status CatalogEdit::LoadRow(std::string_view key, std::string_view stored) {
     next_->buckets_[name];
   } else if (kind == "scope") {
     const size_t split = name.find('/');
+    if (split == std::string::npos) return CorruptRow(key);
     next_->buckets_[name.substr(0, split)].scopes[name.substr(split + 1)];
   } else if (kind == "keyspace") {
     ASSIGN_OR_RETURN(KeyspaceInfo info, KeyspaceFromJson(value));
@@ -330,11 +353,11 @@ Status CatalogEdit::LoadRow(std::string_view key, std::string_view stored) {
     ASSIGN_OR_RETURN(FollowerInfo follower, FollowerFromJson(value));
     next_->followers_[name] = std::move(follower);
   } else if (kind == "ids") {
+    if (!value["keyspace"].is_int() || !value["index"].is_int()) return CorruptRow(key);
     next_->next_keyspace_ = static_cast<KeyspaceId>(value["keyspace"].AsInt());
     next_->next_index_ = static_cast<IndexId>(value["index"].AsInt());
   } else {
-    return Error(Code::kCorruption, "catalog.corrupt",
-                 "the stored row '{}' is of a kind that this server does not know", key);
+    return CorruptRow(key);
   }
   return OkStatus();
 }

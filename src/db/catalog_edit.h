@@ -33,7 +33,7 @@ class CatalogEdit {
 
   Status CreateFollower(FollowerInfo follower);
   Status DropFollower(const std::string& name);
-  void AddTransientFollower(KeyspaceId keyspace);
+  Status AddTransientFollower(KeyspaceId keyspace);
   void RemoveTransientFollower(KeyspaceId keyspace);
 
   // What the change writes and what it leaves to be deleted.

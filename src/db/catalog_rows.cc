@@ -55,7 +55,10 @@ Result<KeyspaceInfo> KeyspaceFromJson(const json::Value& value) {
   keyspace.name.scope = Text(value["scope"]);
   keyspace.name.collection = Text(value["collection"]);
   keyspace.max_expiry_ms = Number(value["max_expiry_ms"]);
-  if (keyspace.id == 0 || keyspace.name.bucket.empty()) return Unexpected(Malformed("keyspace"));
+  if (keyspace.id == 0 || keyspace.name.bucket.empty() || keyspace.name.scope.empty() ||
+      keyspace.name.collection.empty()) {
+    return Unexpected(Malformed("keyspace"));
+  }
   return keyspace;
 }
 
@@ -80,9 +83,10 @@ Result<Index> IndexFromJson(const json::Value& value) {
   }
   const auto id = static_cast<IndexId>(Number(value["id"]));
   const auto keyspace = static_cast<KeyspaceId>(Number(value["keyspace"]));
-  if (id == 0 || keyspace == 0) return Unexpected(Malformed("index"));
-  return Index::Make(id, keyspace, std::move(definition),
-                     Flag(value["ready"]) ? Index::State::kReady : Index::State::kBuilding);
+  const auto state = Flag(value["ready"]) ? Index::State::kReady : Index::State::kBuilding;
+  Result<Index> index = Index::Make(id, keyspace, std::move(definition), state);
+  if (id == 0 || keyspace == 0 || !index) return Unexpected(Malformed("index"));
+  return index;
 }
 
 json::Value ToJson(const FollowerInfo& follower) {
@@ -121,7 +125,12 @@ Result<json::Value> DecodeMetaJson(std::string_view key, std::string_view stored
     return Fail(Code::kCorruption, "catalog.corrupt", "the stored row '{}' has an unknown version",
                 key);
   }
-  return json::Parse(stored.substr(1));
+  Result<json::Value> value = json::Parse(stored.substr(1));
+  if (!value || !value->is_object()) {
+    return Fail(Code::kCorruption, "catalog.corrupt", "the stored row '{}' is not a JSON object",
+                key);
+  }
+  return value;
 }
 
 }  // namespace sluice::db

@@ -1,6 +1,7 @@
 #include "db/committer.h"
 
 #include <future>
+#include <semaphore>
 
 #include "base/check.h"
 #include "base/log.h"
@@ -62,6 +63,17 @@ void Committer::Submit(Commit commit, CommitCallback callback) {
   Enqueue(std::move(item));
 }
 
+CommitResult Committer::Apply(Commit commit) {
+  CommitResult result;
+  std::binary_semaphore done(0);
+  Submit(std::move(commit), [&](CommitResult outcome) {
+    result = std::move(outcome);
+    done.release();
+  });
+  done.acquire();
+  return result;
+}
+
 Status Committer::Run(Task task) {
   std::promise<Status> done;
   auto item = std::make_unique<Item>();
@@ -71,14 +83,19 @@ Status Committer::Run(Task task) {
   return done.get_future().get();
 }
 
+// A commit that is larger than the bound on bytes may still be queued alone.
+bool Committer::IsFull(const Item& item) const {
+  return queue_.size() >= options_.max_queued_commits ||
+         (!queue_.empty() && queued_bytes_ + item.bytes > options_.max_queued_bytes);
+}
+
 void Committer::Enqueue(std::unique_ptr<Item> item) {
   Status refused;
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) {
       refused = Error(Code::kUnavailable, "commit.stopping", "the server is stopping");
-    } else if (!item->task && (queue_.size() >= options_.max_queued_commits ||
-                               queued_bytes_ + item->bytes > options_.max_queued_bytes)) {
+    } else if (!item->task && IsFull(*item)) {
       refused = Error(Code::kOverloaded, "commit.overloaded",
                       "too many writes are waiting ({} commits, {} bytes); try again shortly",
                       queue_.size(), queued_bytes_);
@@ -169,7 +186,13 @@ void Committer::RunTask(Item& item) {
     RETURN_IF_ERROR(item.task(context));
     next.clock = stamps_.Next();
     batch_.Put(storage::Family::kMeta, ShardState::Key(shard_), next.Encode());
-    RETURN_IF_ERROR(Append(&batch_));
+    // Before they go: who looks at what is left and then asks what is gone must not be told too
+    // little (feed.cc).
+    AnnounceGone(next);
+    if (Status appended = Append(&batch_); !appended.ok()) {
+      AnnounceGone(state_);
+      return appended;
+    }
     Publish(next);
     if (context.published) context.published();
     return OkStatus();
@@ -215,6 +238,10 @@ Status Committer::RecoverIfFailed() {
 void Committer::Publish(const ShardState& state) {
   state_ = state;
   last_sequence_.store(state.sequence, std::memory_order_release);
+  AnnounceGone(state);
+}
+
+void Committer::AnnounceGone(const ShardState& state) {
   trimmed_.store(state.trimmed, std::memory_order_release);
   purged_.store(state.purged, std::memory_order_release);
 }
@@ -233,18 +260,26 @@ CommitterStats Committer::Stats() const {
 }
 
 std::shared_ptr<void> Committer::OnCommitted(std::function<void(Sequence)> listener) {
-  auto token = std::make_shared<Listener>(Listener{std::move(listener)});
-  const std::lock_guard lock(listeners_mutex_);
-  listeners_.push_back(token);
-  return token;
+  auto entry = std::make_shared<Listener>();
+  entry->call = std::move(listener);
+  {
+    const std::lock_guard lock(listeners_mutex_);
+    listeners_.push_back(entry);
+  }
+  return std::shared_ptr<void>(nullptr, [entry](void*) {
+    const std::lock_guard lock(entry->mutex);  // a call that runs is waited for
+    entry->call = nullptr;
+  });
 }
 
 void Committer::NotifyListeners() {
   const std::lock_guard lock(listeners_mutex_);
   std::erase_if(listeners_, [this](const std::weak_ptr<Listener>& weak) {
     const std::shared_ptr<Listener> listener = weak.lock();
-    if (listener != nullptr) listener->call(state_.sequence);
-    return listener == nullptr;
+    if (listener == nullptr) return true;
+    const std::lock_guard running(listener->mutex);
+    if (listener->call) listener->call(state_.sequence);
+    return false;
   });
 }
 

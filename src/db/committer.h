@@ -59,6 +59,7 @@ class Committer {
   Committer& operator=(const Committer&) = delete;
 
   void Submit(Commit commit, CommitCallback callback);
+  CommitResult Apply(Commit commit);  // waits; not on the committer's thread
 
   // A task may change the shard's state and add rows; they are appended as one group, with the
   // shard's next sequence. `published` runs after a successful append, before the next group.
@@ -76,7 +77,8 @@ class Committer {
   Sequence purged() const { return purged_.load(std::memory_order_acquire); }
   CommitterStats Stats() const;
 
-  // `listener` runs after each group, on the committer's thread, until the token is gone.
+  // `listener` runs after each group, on the committer's thread, until the token is gone: whoever
+  // lets go of it waits for a call that runs, so not inside the listener. It may outlive this.
   std::shared_ptr<void> OnCommitted(std::function<void(Sequence)> listener);
 
   void Stop();
@@ -98,8 +100,10 @@ class Committer {
   Status Append(storage::Batch* batch);
   Status RecoverIfFailed();
   void Publish(const ShardState& state);
+  void AnnounceGone(const ShardState& state);
   void NotifyListeners();
   void Enqueue(std::unique_ptr<Item> item);
+  bool IsFull(const Item& item) const;  // needs mutex_
 
   const ShardId shard_;
   storage::Store& store_;
@@ -131,7 +135,8 @@ class Committer {
   Status failure_;                           // guarded by mutex_
 
   struct Listener {
-    std::function<void(Sequence)> call;
+    std::mutex mutex;
+    std::function<void(Sequence)> call;  // guarded by mutex; empty once the token is gone
   };
   std::mutex listeners_mutex_;
   std::vector<std::weak_ptr<Listener>> listeners_;  // guarded by listeners_mutex_

@@ -1,36 +1,37 @@
-// From which sequence on the log has every change of a keyspace, with its document. Follows from
-// who follows; not stored. Any thread.
+// From which sequence on the log has every change of a keyspace: all of them, and all of them with
+// their documents. Follows from who follows; not stored. Any thread.
 #pragma once
 
 #include <map>
 #include <mutex>
 #include <optional>
-#include <utility>
+#include <tuple>
 
+#include "db/log.h"
 #include "db/types.h"
 
 namespace sluice::db {
 
 class LogCoverage {
  public:
-  void Start(KeyspaceId keyspace, ShardId shard, Sequence since) {
+  void Start(KeyspaceId keyspace, ShardId shard, LogContent content, Sequence since) {
     const std::lock_guard lock(mutex_);
-    since_[{keyspace, shard}] = since;
+    since_[{keyspace, shard, content}] = since;
   }
-  void End(KeyspaceId keyspace, ShardId shard) {
+  void End(KeyspaceId keyspace, ShardId shard, LogContent content) {
     const std::lock_guard lock(mutex_);
-    since_.erase({keyspace, shard});
+    since_.erase({keyspace, shard, content});
   }
-  std::optional<Sequence> Since(KeyspaceId keyspace, ShardId shard) const {
+  std::optional<Sequence> Since(KeyspaceId keyspace, ShardId shard, LogContent content) const {
     const std::lock_guard lock(mutex_);
-    const auto found = since_.find({keyspace, shard});
+    const auto found = since_.find({keyspace, shard, content});
     if (found == since_.end()) return std::nullopt;
     return found->second;
   }
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::pair<KeyspaceId, ShardId>, Sequence> since_;  // guarded by mutex_
+  std::map<std::tuple<KeyspaceId, ShardId, LogContent>, Sequence> since_;  // guarded by mutex_
 };
 
 }  // namespace sluice::db

@@ -12,15 +12,15 @@ constexpr uint8_t kBackfillingBit = 1;
 constexpr size_t kKeySuffixBytes = 5;
 }  // namespace
 
-std::string CursorPrefix(std::string_view follower) {
+std::string CursorPrefix(std::string_view follower, ShardId shard) {
   std::string prefix(follower);
   prefix.push_back('\0');
+  AppendU16(&prefix, shard);
   return prefix;
 }
 
 std::string CursorKey(const CursorId& cursor) {
-  std::string key = CursorPrefix(cursor.follower);
-  AppendU16(&key, cursor.shard);
+  std::string key = CursorPrefix(cursor.follower, cursor.shard);
   AppendU16(&key, cursor.lane);
   return key;
 }
@@ -58,7 +58,8 @@ Result<CursorState> DecodeCursor(std::string_view stored) {
   const uint8_t bits = reader.U8();
   CursorState state;
   state.position.sequence = reader.Varint();
-  state.position.n = static_cast<uint32_t>(reader.Varint());
+  const uint64_t n = reader.Varint();
+  state.position.n = static_cast<uint32_t>(n);
   state.events = reader.Varint();
   state.backfilling = (bits & kBackfillingBit) != 0;
   if (state.backfilling) {
@@ -66,7 +67,8 @@ Result<CursorState> DecodeCursor(std::string_view stored) {
     state.backfill_keyspace = reader.U32();
     state.backfill_key = reader.String();
   }
-  if (version != kVersion || !reader.ok() || !reader.AtEnd()) {
+  if (version != kVersion || bits > kBackfillingBit || n > UINT32_MAX || !reader.ok() ||
+      !reader.AtEnd()) {
     return Fail(Code::kCorruption, "cursor.corrupt", "a stored cursor is malformed");
   }
   return state;

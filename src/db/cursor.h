@@ -17,6 +17,8 @@ struct LogPosition {
   Sequence sequence = 0;
   uint32_t n = UINT32_MAX;  // UINT32_MAX: all of that commit
 
+  // The last commit that was consumed as a whole.
+  Sequence done() const { return n == UINT32_MAX || sequence == 0 ? sequence : sequence - 1; }
   auto operator<=>(const LogPosition&) const = default;
 };
 
@@ -54,7 +56,8 @@ struct CursorCreate {
 };
 
 std::string CursorKey(const CursorId& cursor);
-std::string CursorPrefix(std::string_view follower);
+// What the keys of a follower's cursors of one shard begin with.
+std::string CursorPrefix(std::string_view follower, ShardId shard);
 Result<CursorId> DecodeCursorKey(std::string_view key);
 std::string EncodeCursor(const CursorState& state);
 Result<CursorState> DecodeCursor(std::string_view stored);

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
-#include <semaphore>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -101,7 +100,7 @@ Status Database::Impl::Open() {
         shard, *store, *journal, clock, *stamps, [this] { return CurrentCatalog(); }, states[shard],
         committer_options));
   }
-  RETURN_IF_ERROR(DropIncompleteFollowers());
+  RETURN_IF_ERROR(CleanUpAfterCrash());
   RETURN_IF_ERROR(LoadCoverage());
   StartBackground();
   return OkStatus();
@@ -214,7 +213,8 @@ std::unique_ptr<DatabaseSnapshot> Database::NewSnapshot() const {
   for (ShardId shard = 0; shard < shard_count(); ++shard) {
     // The shard's row is in the snapshot too, so that its sequence fits the documents.
     const Result<ShardState> state = LoadShardState(*impl_->store, shard, snapshot->store_.get());
-    snapshot->sequences_.push_back(state ? state->sequence : LastSequence(shard));
+    // One that can't be read makes every range check fail, which is safe.
+    snapshot->sequences_.push_back(state ? state->sequence : 0);
   }
   return snapshot;
 }
@@ -231,6 +231,25 @@ ShardId Database::ShardOf(KeyspaceId keyspace, std::string_view key) const {
 Cas Database::NewCas() { return impl_->stamps->Next(); }
 
 namespace {
+
+// What a commit depends on must be in its shard: only that one stands still meanwhile.
+Status CheckConditions(const Database& database, const Commit& commit) {
+  const auto other_shard = [&](std::string_view what) {
+    return Error(Code::kInvalidArgument, "commit.cross_shard",
+                 "{} is not in shard {}: one commit can't span shards", what, commit.shard);
+  };
+  for (const ReadCheck& read : commit.reads) {
+    if (database.ShardOf(read.keyspace, read.key) != commit.shard) return other_shard(read.key);
+  }
+  if (!commit.ranges.empty() && database.shard_count() != 1) return other_shard("a range");
+  for (const CursorMove& move : commit.cursor_moves) {
+    if (move.cursor.shard != commit.shard) return other_shard("a cursor");
+  }
+  for (const CursorCreate& create : commit.cursor_creates) {
+    if (create.cursor.shard != commit.shard) return other_shard("a cursor");
+  }
+  return OkStatus();
+}
 
 Status CheckCommit(const Database& database, const Commit& commit) {
   if (commit.shard >= database.shard_count()) {
@@ -254,7 +273,7 @@ Status CheckCommit(const Database& database, const Commit& commit) {
     return Error(Code::kTooLarge, "commit.too_large", "a commit has at most {} bytes, got {}",
                  kMaxCommitBytes, bytes);
   }
-  return OkStatus();
+  return CheckConditions(database, commit);
 }
 
 }  // namespace
@@ -271,14 +290,13 @@ void Database::Submit(Commit commit, CommitCallback callback) {
 }
 
 CommitResult Database::Apply(Commit commit) {
-  CommitResult result;
-  std::binary_semaphore done(0);
-  Submit(std::move(commit), [&](CommitResult outcome) {
-    result = std::move(outcome);
-    done.release();
-  });
-  done.acquire();
-  return result;
+  if (Status checked = CheckCommit(*this, commit); !checked.ok()) {
+    CommitResult result;
+    result.status = std::move(checked);
+    return result;
+  }
+  Committer& committer = *impl_->committers[commit.shard];
+  return committer.Apply(std::move(commit));
 }
 
 // --- following ----------------------------------------------------------------------------------
@@ -294,9 +312,12 @@ Result<CursorState> Database::ReadCursor(const CursorId& cursor) const {
   return DecodeCursor(stored);
 }
 
-bool Database::LogCovers(KeyspaceId keyspace, ShardId shard, Sequence position) const {
-  const std::optional<Sequence> since = impl_->coverage.Since(keyspace, shard);
-  return since && position >= *since && position >= impl_->committers[shard]->trimmed();
+bool Database::LogCovers(KeyspaceId keyspace, ShardId shard, Sequence position,
+                         LogContent content) const {
+  if (position < impl_->committers[shard]->trimmed()) return false;
+  const std::optional<Sequence> since = impl_->coverage.Since(keyspace, shard, content);
+  if (since) return position >= *since;
+  return catalog()->Find(keyspace) == nullptr;
 }
 
 bool Database::TombstonesCover(ShardId shard, Sequence position) const {
@@ -353,12 +374,7 @@ DatabaseStats Database::Stats() const {
 
 Result<uint64_t> Database::ExpireNow() { return impl_->Expire(); }
 
-Status Database::TrimNow() {
-  for (ShardId shard = 0; shard < shard_count(); ++shard) {
-    RETURN_IF_ERROR(impl_->Trim(shard));
-  }
-  return OkStatus();
-}
+Status Database::TrimNow() { return impl_->TrimAll(); }
 
 const Clock& Database::clock() const { return impl_->clock; }
 const storage::Store& Database::store() const { return *impl_->store; }

@@ -23,8 +23,6 @@
 
 namespace sluice::db {
 
-inline constexpr uint16_t kMaxShards = 256;
-
 enum class Durability : uint8_t {
   kSync,      // acknowledged when on disk
   kInterval,  // acknowledged when written; on disk within sync_interval_ms
@@ -156,13 +154,17 @@ class Database {
   Status CreateFollower(const FollowerOptions& options);
   Status DropFollower(const std::string& name);  // with its cursors; waits
   Result<CursorState> ReadCursor(const CursorId& cursor) const;
-  // Logs a keyspace's changes for as long as the returned token lives, and a grace time after it.
+  // Logs a keyspace's changes for as long as the returned token lives, and log_retention_ms after
+  // it. The token may outlive the database.
   Result<std::shared_ptr<void>> FollowTransiently(KeyspaceId keyspace);
-  // True when the log has every change of the keyspace after `position` (else: backfill).
-  bool LogCovers(KeyspaceId keyspace, ShardId shard, Sequence position) const;
+  // True when the log has every change of the keyspace after `position` (else: backfill). Of a
+  // keyspace that was dropped there is nothing to miss.
+  bool LogCovers(KeyspaceId keyspace, ShardId shard, Sequence position,
+                 LogContent content = LogContent::kDocuments) const;
   // True when the deletions after `position` are still known. Else only a full read is right.
   bool TombstonesCover(ShardId shard, Sequence position) const;
-  // Called after each durable group of the shard, on the committer's thread; must only post.
+  // Called after each durable group of the shard, on the committer's thread; must only post, and
+  // must not let go of its own token.
   std::shared_ptr<void> OnCommitted(ShardId shard, std::function<void(Sequence)> listener);
   Sequence LastSequence(ShardId shard) const;
 
@@ -171,7 +173,7 @@ class Database {
   Status Backup(const std::string& directory) const;
   Status Verify() const;
   DatabaseStats Stats() const;
-  // Run what the background threads run, now. For tests and for the administrator.
+  // Run what the background thread runs, now. For tests and for the administrator.
   Result<uint64_t> ExpireNow();
   Status TrimNow();
 

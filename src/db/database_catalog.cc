@@ -4,6 +4,7 @@
 // it returns, no group that is built from then on sees the old catalog: what follows (building an
 // index, making cursors) relies on that.
 #include <algorithm>
+#include <array>
 
 #include "base/bytes.h"
 #include "base/log.h"
@@ -21,13 +22,21 @@ void DeleteId(storage::Batch* batch, storage::Family family, ShardId shard, uint
   batch->DeleteRange(family, prefix, PrefixEnd(prefix));
 }
 
-bool LogsDocuments(const KeyspaceInfo* keyspace) {
-  return keyspace != nullptr && keyspace->logged && keyspace->log_after;
+bool Logs(const KeyspaceInfo* keyspace, LogContent content) {
+  return keyspace != nullptr && keyspace->logged &&
+         (content == LogContent::kKeys || keyspace->log_after);
 }
+
+constexpr std::array kLogContents = {LogContent::kKeys, LogContent::kDocuments};
 
 }  // namespace
 
 Status Database::Impl::ChangeCatalog(const CatalogChange& change) {
+  const std::lock_guard alone(catalog_change_mutex_);
+  return ChangeCatalogAlone(change);
+}
+
+Status Database::Impl::ChangeCatalogAlone(const CatalogChange& change) {
   std::shared_ptr<const Catalog> before;
   std::shared_ptr<const Catalog> after;
   std::vector<KeyspaceId> dropped_keyspaces;
@@ -39,8 +48,6 @@ Status Database::Impl::ChangeCatalog(const CatalogChange& change) {
     for (IndexId id : dropped_indexes) {
       DeleteId(&context.batch, storage::Family::kIndex, shard, id);
     }
-    const Sequence since = context.state.sequence;
-    return [this, &before, &after, shard, since] { UpdateCoverage(*before, *after, shard, since); };
   };
   RETURN_IF_ERROR(committers[0]->Run([&](Committer::TaskContext& context) -> Status {
     before = CurrentCatalog();
@@ -56,32 +63,48 @@ Status Database::Impl::ChangeCatalog(const CatalogChange& change) {
     dropped_keyspaces = edit.dropped_keyspaces();
     dropped_indexes = edit.dropped_indexes();
     after = edit.Finish();
-    context.published = [this, &after, update = delete_dropped(context, 0)] {
+    delete_dropped(context, 0);
+    context.published = [&, since = context.state.sequence] {
+      EndCoverage(*before, *after);
       {
         const std::lock_guard lock(catalog_mutex_);
         catalog_ = after;
       }
-      update();
+      StartCoverage(*before, *after, 0, since);
     };
     return OkStatus();
   }));
   for (ShardId shard = 1; shard < format.shards; ++shard) {
     RETURN_IF_ERROR(committers[shard]->Run([&](Committer::TaskContext& context) -> Status {
-      context.published = delete_dropped(context, shard);
+      delete_dropped(context, shard);
+      context.published = [&, shard, since = context.state.sequence] {
+        StartCoverage(*before, *after, shard, since);
+      };
       return OkStatus();
     }));
   }
   return OkStatus();
 }
 
-void Database::Impl::UpdateCoverage(const Catalog& before, const Catalog& after, ShardId shard,
-                                    Sequence since) {
+// Before the new catalog is seen: the other shards stop logging the moment they see it. A dropped
+// keyspace has no more changes to miss, so its coverage may stay.
+void Database::Impl::EndCoverage(const Catalog& before, const Catalog& after) {
   for (const auto& [id, keyspace] : before.keyspaces()) {
-    if (LogsDocuments(keyspace.get()) && !LogsDocuments(after.Find(id))) coverage.End(id, shard);
+    const KeyspaceInfo* now = after.Find(id);
+    for (LogContent content : kLogContents) {
+      if (now == nullptr || !Logs(keyspace.get(), content) || Logs(now, content)) continue;
+      for (ShardId shard = 0; shard < format.shards; ++shard) coverage.End(id, shard, content);
+    }
   }
+}
+
+void Database::Impl::StartCoverage(const Catalog& before, const Catalog& after, ShardId shard,
+                                   Sequence since) {
   for (const auto& [id, keyspace] : after.keyspaces()) {
-    if (LogsDocuments(keyspace.get()) && !LogsDocuments(before.Find(id))) {
-      coverage.Start(id, shard, since);
+    for (LogContent content : kLogContents) {
+      if (Logs(keyspace.get(), content) && !Logs(before.Find(id), content)) {
+        coverage.Start(id, shard, content, since);
+      }
     }
   }
 }
@@ -107,10 +130,16 @@ Status Database::DropCollection(const KeyspaceName& name) {
 }
 
 Status Database::FlushCollection(const KeyspaceName& name) {
+  ASSIGN_OR_RETURN(const KeyspaceId id, Resolve(name));
   for (ShardId shard = 0; shard < shard_count(); ++shard) {
     RETURN_IF_ERROR(impl_->committers[shard]->Run([&](Committer::TaskContext& context) -> Status {
-      ASSIGN_OR_RETURN(const auto keyspace, catalog()->Resolve(name));
-      DeleteId(&context.batch, storage::Family::kDocs, shard, keyspace->id);
+      const std::shared_ptr<const Catalog> now = catalog();
+      const KeyspaceInfo* keyspace = now->Find(id);
+      if (keyspace == nullptr) {
+        return Error(Code::kNotFound, "keyspace.not_found", "{} was dropped while it was flushed",
+                     name.ToString());
+      }
+      DeleteId(&context.batch, storage::Family::kDocs, shard, id);
       for (const auto& index : keyspace->indexes) {
         DeleteId(&context.batch, storage::Family::kIndex, shard, index->id());
       }
@@ -240,11 +269,20 @@ Status Database::CreateFollower(const FollowerOptions& options) {
   info.needs_after = options.needs_after;
   info.holds_log = options.holds_log;
   info.lanes = options.lanes;
+  const std::lock_guard alone(impl_->catalog_change_mutex_);
   RETURN_IF_ERROR(
-      impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.CreateFollower(info); }));
-  // From here on the keyspaces are logged, so a cursor at the place of its own commit misses
-  // nothing.
-  for (ShardId shard = 0; shard < shard_count(); ++shard) {
+      impl_->ChangeCatalogAlone([&](CatalogEdit& edit) { return edit.CreateFollower(info); }));
+  Status created = impl_->CreateCursors(options);
+  if (!created.ok()) {
+    // One that can't be dropped either is dropped when the database is opened again.
+    (void)impl_->DropFollower(options.name);
+  }
+  return created;
+}
+
+// The keyspaces are logged already, so a cursor at the place of its own commit misses nothing.
+Status Database::Impl::CreateCursors(const FollowerOptions& options) {
+  for (ShardId shard = 0; shard < format.shards; ++shard) {
     Commit commit;
     commit.shard = shard;
     for (uint16_t lane = 0; lane < options.lanes; ++lane) {
@@ -252,94 +290,40 @@ Status Database::CreateFollower(const FollowerOptions& options) {
           {.cursor = {options.name, shard, lane},
            .everything = options.start == FollowerOptions::Start::kEverything});
     }
-    RETURN_IF_ERROR(Apply(std::move(commit)).status);
+    RETURN_IF_ERROR(committers[shard]->Apply(std::move(commit)).status);
   }
   return OkStatus();
 }
 
 Status Database::DropFollower(const std::string& name) {
-  RETURN_IF_ERROR(impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.DropFollower(name); }));
-  // A cursor whose follower is gone belongs to nobody; one that a crash leaves here is removed
-  // when the database is opened.
-  return impl_->committers[0]->Run([&](Committer::TaskContext& context) {
-    const std::string prefix = CursorPrefix(name);
-    context.batch.DeleteRange(storage::Family::kCursor, prefix, PrefixEnd(prefix));
-    return OkStatus();
-  });
+  const std::lock_guard alone(impl_->catalog_change_mutex_);
+  return impl_->DropFollower(name);
 }
 
-// A crash between the steps of CreateFollower or DropFollower leaves a follower without all of its
-// cursors, or cursors without a follower. Neither was acknowledged as made; both go.
-Status Database::Impl::DropIncompleteFollowers() {
-  std::map<std::string, size_t> cursors;
-  const auto iterator = store->NewIterator(storage::Family::kCursor, {});
-  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
-    ASSIGN_OR_RETURN(const CursorId cursor, DecodeCursorKey(iterator->key()));
-    ++cursors[cursor.follower];
-  }
-  RETURN_IF_ERROR(iterator->status());
-  const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
-  std::vector<std::string> incomplete;
-  for (const auto& [name, follower] : catalog->followers()) {
-    const size_t expected = static_cast<size_t>(follower.lanes) * format.shards;
-    if (cursors[name] != expected) incomplete.push_back(name);
-  }
-  if (!incomplete.empty()) {
-    RETURN_IF_ERROR(ChangeCatalog([&](CatalogEdit& edit) -> Status {
-      for (const std::string& name : incomplete) RETURN_IF_ERROR(edit.DropFollower(name));
+Status Database::Impl::DropFollower(const std::string& name) {
+  RETURN_IF_ERROR(ChangeCatalogAlone([&](CatalogEdit& edit) { return edit.DropFollower(name); }));
+  return DeleteCursors(name);
+}
+
+// Each by its own shard's committer: a commit that moves one at the same time comes before or
+// finds it gone.
+Status Database::Impl::DeleteCursors(const std::string& follower) {
+  for (ShardId shard = 0; shard < format.shards; ++shard) {
+    RETURN_IF_ERROR(committers[shard]->Run([&](Committer::TaskContext& context) {
+      const std::string prefix = CursorPrefix(follower, shard);
+      context.batch.DeleteRange(storage::Family::kCursor, prefix, PrefixEnd(prefix));
       return OkStatus();
     }));
-  }
-  const std::shared_ptr<const Catalog> now = CurrentCatalog();
-  std::vector<std::string> orphans;
-  for (const auto& [name, count] : cursors) {
-    if (count > 0 && now->FindFollower(name) == nullptr) orphans.push_back(name);
-  }
-  if (orphans.empty()) return OkStatus();
-  return committers[0]->Run([&](Committer::TaskContext& context) {
-    for (const std::string& name : orphans) {
-      const std::string prefix = CursorPrefix(name);
-      context.batch.DeleteRange(storage::Family::kCursor, prefix, PrefixEnd(prefix));
-    }
-    return OkStatus();
-  });
-}
-
-// A cursor only moves forward over a complete log: what comes after the lowest one is there.
-Status Database::Impl::LoadCoverage() {
-  std::map<std::pair<KeyspaceId, ShardId>, Sequence> since;
-  const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
-  const auto iterator = store->NewIterator(storage::Family::kCursor, {});
-  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
-    ASSIGN_OR_RETURN(const CursorId cursor, DecodeCursorKey(iterator->key()));
-    ASSIGN_OR_RETURN(const CursorState state, DecodeCursor(iterator->value()));
-    const FollowerInfo* follower = catalog->FindFollower(cursor.follower);
-    if (follower == nullptr || !follower->needs_after) continue;
-    for (KeyspaceId keyspace : follower->keyspaces) {
-      const auto [entry, fresh] =
-          since.try_emplace({keyspace, cursor.shard}, state.position.sequence);
-      if (!fresh) entry->second = std::min(entry->second, state.position.sequence);
-    }
-  }
-  RETURN_IF_ERROR(iterator->status());
-  for (const auto& [where, sequence] : since) {
-    coverage.Start(where.first, where.second, sequence);
   }
   return OkStatus();
 }
 
 Result<std::shared_ptr<void>> Database::FollowTransiently(KeyspaceId keyspace) {
-  RETURN_IF_ERROR(impl_->ChangeCatalog([&](CatalogEdit& edit) -> Status {
-    if (impl_->CurrentCatalog()->Find(keyspace) == nullptr) {
-      return Error(Code::kNotFound, "keyspace.not_found", "the keyspace does not exist (any more)");
-    }
-    edit.AddTransientFollower(keyspace);
-    return OkStatus();
-  }));
-  // The token must not outlive the database; its end only notes the time, from any thread.
-  return std::shared_ptr<void>(nullptr, [impl = impl_.get(), keyspace](void*) {
-    const std::lock_guard lock(impl->transient_mutex_);
-    impl->left_.emplace_back(keyspace, impl->clock.MonotonicNs() / 1'000'000);
+  RETURN_IF_ERROR(
+      impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.AddTransientFollower(keyspace); }));
+  return std::shared_ptr<void>(nullptr, [departures = impl_->departures_, keyspace](void*) {
+    const std::lock_guard lock(departures->mutex);
+    departures->keyspaces.push_back(keyspace);
   });
 }
 

@@ -1,6 +1,6 @@
 // The inside of Database, shared by the files that implement it: database.cc (opening, reading,
-// writing), database_catalog.cc (catalog changes, followers, indexes), maintenance.cc (expiry,
-// tombstones, trimming). Not included elsewhere.
+// writing), database_catalog.cc (catalog changes, followers, indexes), recovery.cc (what opening
+// finds), maintenance.cc (expiry, tombstones, trimming). Not included elsewhere.
 #pragma once
 
 #include <atomic>
@@ -39,15 +39,17 @@ class Database::Impl {
   using CatalogChange = std::function<Status(CatalogEdit&)>;
   Status ChangeCatalog(const CatalogChange& change);
   Status BuildIndex(std::shared_ptr<const Index> index);
-  Status DropIncompleteFollowers();
+  Status DropFollower(const std::string& name);
+
+  // recovery.cc
+  Status CleanUpAfterCrash();
   Status LoadCoverage();
 
   // maintenance.cc
   void StartBackground();
   void StopBackground();
   Result<uint64_t> Expire();
-  Status Trim(ShardId shard);
-  void ReleaseTransientFollowers();
+  Status TrimAll();
 
   const std::string directory;
   DatabaseOptions options;
@@ -63,13 +65,20 @@ class Database::Impl {
  private:
   friend class Database;
   Status OpenStore();
-  Status ApplyCatalog(CatalogEdit& edit, ShardId shard, Committer::TaskContext& context);
-  void UpdateCoverage(const Catalog& before, const Catalog& after, ShardId shard, Sequence since);
+  Status ChangeCatalogAlone(const CatalogChange& change);  // needs catalog_change_mutex_
+  void EndCoverage(const Catalog& before, const Catalog& after);
+  void StartCoverage(const Catalog& before, const Catalog& after, ShardId shard, Sequence since);
+  Status CreateCursors(const FollowerOptions& options);
+  Status DeleteCursors(const std::string& follower);
+  Status DropIncompleteFollowers();
+  Status DropOrphans(ShardId shard);
   Result<bool> BuildIndexChunk(const Index& index, ShardId shard, std::string* from);
   Status PurgeTombstones(ShardId shard, const std::vector<std::string>& expiry_keys);
   Sequence TombstonesNeededAfter(ShardId shard, Sequence last) const;
   Sequence TrimHorizon(ShardId shard, Sequence last) const;
   bool HasLogRows(ShardId shard, Sequence up_to) const;
+  Status Trim(ShardId shard);
+  Status ReleaseTransientFollowers();
   void SampleSequences();
   Sequence RetainedSequence(ShardId shard) const;
   void Background();
@@ -78,9 +87,18 @@ class Database::Impl {
   mutable std::mutex catalog_mutex_;
   std::shared_ptr<const Catalog> catalog_;  // guarded by catalog_mutex_
 
-  // Transient followers whose clients left, and when. The background releases them after a while.
-  std::mutex transient_mutex_;
-  std::vector<std::pair<KeyspaceId, uint64_t>> left_;  // guarded by transient_mutex_
+  // One catalog change at a time, through all shards. Taken before any other mutex.
+  std::mutex catalog_change_mutex_;
+
+  // Transient followers that ended, since the background last looked. Shared with their tokens.
+  struct Departures {
+    std::mutex mutex;
+    std::vector<KeyspaceId> keyspaces;  // guarded by mutex
+  };
+  const std::shared_ptr<Departures> departures_ = std::make_shared<Departures>();
+  // The same with the time when they were noticed; released after a while.
+  std::mutex departed_mutex_;
+  std::vector<std::pair<KeyspaceId, uint64_t>> departed_;  // guarded by departed_mutex_
 
   // (time, last sequence of each shard), oldest first: what "log_retention_ms ago" was.
   mutable std::mutex samples_mutex_;

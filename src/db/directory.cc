@@ -66,14 +66,15 @@ Result<std::optional<DirectoryFormat>> ReadFormat(const std::string& directory) 
                 FormatPath(directory));
   }
   DirectoryFormat format;
-  format.version = static_cast<uint32_t>((*value)["sluice"].AsInt());
-  format.shards = static_cast<uint16_t>((*value)["shards"].AsInt());
-  format.id = (*value)["id"].AsString();
-  if (format.version != kVersion || format.shards == 0) {
+  const int64_t version = (*value)["sluice"].AsInt();
+  const int64_t shards = (*value)["shards"].AsInt();
+  if (version != kVersion || shards < 1 || shards > kMaxShards) {
     return Fail(Code::kUnsupported, "storage.unknown_format",
-                "{} says format {} with {} shards; this server reads format {}",
-                FormatPath(directory), format.version, format.shards, kVersion);
+                "{} says format {} with {} shards; this server reads format {} with 1 to {}",
+                FormatPath(directory), version, shards, kVersion, kMaxShards);
   }
+  format.shards = static_cast<uint16_t>(shards);
+  format.id = (*value)["id"].AsString();
   return format;
 }
 
@@ -110,8 +111,12 @@ Status RestoreBackup(const std::string& backup, const std::string& directory) {
     errno = error.value();
     return FileError(StorePath(directory), "cannot copy the backup to");
   }
-  for (const fs::directory_entry& entry : fs::directory_iterator(StorePath(directory))) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(StorePath(directory), error)) {
     RETURN_IF_ERROR(SyncPath(entry.path().string(), O_RDONLY));
+  }
+  if (error) {
+    errno = error.value();
+    return FileError(StorePath(directory), "cannot read");
   }
   RETURN_IF_ERROR(SyncPath(StorePath(directory), O_RDONLY | O_DIRECTORY));
   return WriteFormat(directory, *format);

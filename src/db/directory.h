@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "db/types.h"
 
 namespace sluice::db {
 

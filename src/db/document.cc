@@ -98,11 +98,12 @@ Status DecodeDocument(std::string_view stored, DocumentView* document) {
   document->sequence = reader.Varint();
   document->cas = reader.U64();
   document->expiry_ms = (bits & kExpiryBit) != 0 ? reader.Varint() : 0;
-  document->flags = (bits & kFlagsBit) != 0 ? static_cast<uint32_t>(reader.Varint()) : 0;
+  const uint64_t flags = (bits & kFlagsBit) != 0 ? reader.Varint() : 0;
+  document->flags = static_cast<uint32_t>(flags);
   document->xattrs = (bits & kXattrsBit) != 0 ? reader.String() : std::string_view();
   document->body = reader.Rest();
-  if (!reader.ok()) {
-    return Error(Code::kCorruption, "document.corrupt", "a stored document's header is cut short");
+  if (!reader.ok() || flags > UINT32_MAX) {
+    return Error(Code::kCorruption, "document.corrupt", "a stored document's header is malformed");
   }
   return OkStatus();
 }

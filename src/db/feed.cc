@@ -6,20 +6,30 @@
 
 namespace sluice::db {
 
+namespace {
+
+Status HistoryGone(Sequence since) {
+  return Error(Code::kNotFound, "feed.history_gone",
+               "the deletions after sequence {} are no longer known: start again from the "
+               "beginning",
+               since);
+}
+
+bool LogCoversAll(const Database& database, ShardId shard, const std::vector<KeyspaceId>& keyspaces,
+                  Sequence position, LogContent content) {
+  return std::all_of(keyspaces.begin(), keyspaces.end(), [&](KeyspaceId keyspace) {
+    return database.LogCovers(keyspace, shard, position, content);
+  });
+}
+
+}  // namespace
+
 Result<CursorState> Feed::StartAfter(const Database& database, ShardId shard,
                                      const std::vector<KeyspaceId>& keyspaces, Sequence since) {
   CursorState state;
   state.position.sequence = since;
-  const bool covered = std::all_of(keyspaces.begin(), keyspaces.end(), [&](KeyspaceId keyspace) {
-    return database.LogCovers(keyspace, shard, since);
-  });
-  if (covered) return state;
-  if (since != 0 && !database.TombstonesCover(shard, since)) {
-    return Fail(Code::kNotFound, "feed.history_gone",
-                "the deletions after sequence {} are no longer known: start again from the "
-                "beginning",
-                since);
-  }
+  if (LogCoversAll(database, shard, keyspaces, since, LogContent::kDocuments)) return state;
+  if (since != 0 && !database.TombstonesCover(shard, since)) return Unexpected(HistoryGone(since));
   state.position.sequence = database.LastSequence(shard);
   state.backfilling = true;
   state.backfill_from = since;
@@ -27,18 +37,20 @@ Result<CursorState> Feed::StartAfter(const Database& database, ShardId shard,
 }
 
 Feed::Feed(const Database& database, ShardId shard, std::vector<KeyspaceId> keyspaces,
-           CursorState start)
+           CursorState start, LogContent content)
     : database_(database),
       shard_(shard),
       keyspaces_([&] {
         std::sort(keyspaces.begin(), keyspaces.end());
         return std::move(keyspaces);
       }()),
+      content_(content),
       state_(std::move(start)) {}
 
 Feed::~Feed() = default;
 
 Result<size_t> Feed::Read(size_t max, const Visitor& visitor) {
+  if (max == 0) return 0;
   if (state_.backfilling) {
     ASSIGN_OR_RETURN(const size_t given, ReadBackfill(max, visitor));
     if (given > 0 || state_.backfilling) return given;
@@ -79,6 +91,9 @@ Result<size_t> Feed::ReadBackfill(size_t max, const Visitor& visitor) {
     options.upper = PrefixEnd(KeyspacePrefix(shard_, keyspace));
     options.fill_cache = false;
     const auto iterator = database_.store().NewIterator(storage::Family::kDocs, std::move(options));
+    if (state_.backfill_from != 0 && !database_.TombstonesCover(shard_, state_.backfill_from)) {
+      return Unexpected(HistoryGone(state_.backfill_from));
+    }
     for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
       const std::string_view key = iterator->key().substr(kDocumentKeyPrefixBytes);
       if (resumes && key == state_.backfill_key) continue;
@@ -103,31 +118,32 @@ Result<size_t> Feed::ReadBackfill(size_t max, const Visitor& visitor) {
   return given;
 }
 
-bool Feed::LogIsThere() const {
-  return std::all_of(keyspaces_.begin(), keyspaces_.end(), [&](KeyspaceId keyspace) {
-    return database_.LogCovers(keyspace, shard_, state_.position.sequence);
-  });
+// Makes reader_, or turns to a backfill when the log was trimmed past a follower that does not hold
+// it. Of a commit that was read in part, all is given again then.
+Status Feed::OpenLog() {
+  while (reader_ == nullptr && !state_.backfilling) {
+    auto reader =
+        std::make_unique<LogReader>(database_.store(), shard_, state_.position, keyspaces_);
+    const Sequence done = state_.position.done();
+    if (LogCoversAll(database_, shard_, keyspaces_, done, content_)) {
+      reader_ = std::move(reader);
+      continue;
+    }
+    const uint64_t events = state_.events;
+    ASSIGN_OR_RETURN(state_, StartAfter(database_, shard_, keyspaces_, done));
+    state_.events = events;
+  }
+  return OkStatus();
 }
 
 Result<size_t> Feed::ReadLog(size_t max, const Visitor& visitor) {
-  if (reader_ == nullptr) {
-    if (!LogIsThere()) {
-      // Trimmed past a follower that does not hold the log. Of a commit that was read in part, all
-      // is given again.
-      const Sequence seen = state_.position.sequence;
-      const bool whole = state_.position.n == UINT32_MAX;
-      const uint64_t events = state_.events;
-      ASSIGN_OR_RETURN(
-          state_, StartAfter(database_, shard_, keyspaces_, whole || seen == 0 ? seen : seen - 1));
-      state_.events = events;
-      if (state_.backfilling) return ReadBackfill(max, visitor);
-    }
-    reader_ = std::make_unique<LogReader>(database_.store(), shard_, state_.position, keyspaces_);
-  }
+  RETURN_IF_ERROR(OpenLog());
+  if (state_.backfilling) return ReadBackfill(max, visitor);
   size_t given = 0;
   while (given < max) {
     ASSIGN_OR_RETURN(const Change* change, reader_->Next());
     if (change == nullptr) {
+      state_.position = reader_->position();
       reader_.reset();  // the next call looks at what is there then
       break;
     }

@@ -5,7 +5,9 @@
 //      it), and the cursor holds the log from S.
 //   2. The backfill gives documents with from < sequence <= S and leaves newer ones alone: they are
 //      in the log after S. So it needs no snapshot that outlives a restart, only its last key.
-//   3. With from = 0 that is the initial snapshot, without tombstones; with from = an old position
+//   3. What is gone (trimmed log rows, purged tombstones) is announced before it goes. So rows are
+//      looked at first, and only then is it asked whether any could be missing among them.
+//   4. With from = 0 that is the initial snapshot, without tombstones; with from = an old position
 //      it is the deduplicated history since then, with tombstones.
 //
 // One thread at a time. A Change given to the visitor is valid during that call.
@@ -31,8 +33,9 @@ class Feed {
   static Result<CursorState> StartAfter(const Database& database, ShardId shard,
                                         const std::vector<KeyspaceId>& keyspaces, Sequence since);
 
+  // `content` is kKeys for a durable follower that does not need documents after the change.
   Feed(const Database& database, ShardId shard, std::vector<KeyspaceId> keyspaces,
-       CursorState start);
+       CursorState start, LogContent content = LogContent::kDocuments);
   ~Feed();
 
   // Gives up to `max` changes to the visitor, in order, and returns how many; 0 when there is
@@ -40,17 +43,20 @@ class Feed {
   using Visitor = std::function<bool(const Change&)>;
   Result<size_t> Read(size_t max, const Visitor& visitor);
 
-  // The cursor after the last change given: what a commit that consumed it stores.
+  // The cursor after the last change given: what a commit that consumed it stores. At the end of
+  // the log it is past changes of other keyspaces too; a follower that hears nothing for long
+  // stores it now and then, so that it does not hold the log for nothing.
   const CursorState& state() const { return state_; }
 
  private:
   Result<size_t> ReadBackfill(size_t max, const Visitor& visitor);
   Result<size_t> ReadLog(size_t max, const Visitor& visitor);
-  bool LogIsThere() const;
+  Status OpenLog();
 
   const Database& database_;
   const ShardId shard_;
   const std::vector<KeyspaceId> keyspaces_;  // sorted
+  const LogContent content_;
   CursorState state_;
   std::unique_ptr<LogReader> reader_;
 };

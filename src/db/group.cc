@@ -130,6 +130,10 @@ Status Group::CheckRange(const RangeCheck& range) {
     return Error(Code::kConflict, "transaction.conflict",
                  "a range of documents was changed by another transaction after it was read");
   };
+  // Deletions that left no row behind: purged tombstones, flushed and dropped keyspaces.
+  if (range.snapshot < state_.purged || context_.catalog.Find(range.keyspace) == nullptr) {
+    return conflict();
+  }
   const std::string prefix = KeyspacePrefix(context_.shard, range.keyspace);
   storage::IterateOptions options;
   options.lower = prefix + range.from;
@@ -274,7 +278,8 @@ Status Group::StageMutation(Write& write, Staged* staged, WriteResult* result) {
   Result<Mutated> mutated = write.mutation(staged->before.live ? staged->before.view : nullptr);
   if (!mutated) return std::move(mutated).error();
   if (mutated->remove) {
-    staged->after = Tombstone(false);
+    staged->skip = !staged->before.live;
+    if (!staged->skip) staged->after = Tombstone(false);
   } else {
     made_.push_back(std::move(mutated->document));
     Document& document = made_.back();
@@ -317,8 +322,10 @@ Status Group::StageIndexes(Staged* staged) {
   for (const std::shared_ptr<const Index>& index : staged->keyspace->indexes) {
     const DocumentView* before = staged->before.view;
     if (before != nullptr && !before->tombstone) {
-      ASSIGN_OR_RETURN(auto entries, index->Entries(staged->write->key, *before));
-      staged->old_entries.emplace_back(index.get(), std::move(entries));
+      // One that can't be indexed is older than the index, which is being built: it has no rows.
+      if (auto entries = index->Entries(staged->write->key, *before)) {
+        staged->old_entries.emplace_back(index.get(), std::move(*entries));
+      }
     }
     if (!staged->after.tombstone) {
       ASSIGN_OR_RETURN(auto entries, index->Entries(staged->write->key, staged->after));

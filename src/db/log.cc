@@ -21,7 +21,6 @@ namespace {
 constexpr uint8_t kVersion = 1;
 constexpr uint8_t kBeforeBit = 1;
 constexpr uint8_t kAfterBit = 2;
-constexpr size_t kKeyBytes = 14;
 constexpr uint64_t kReadaheadBytes = 256 << 10;
 }  // namespace
 
@@ -77,7 +76,10 @@ Status DecodeLogRow(std::string_view key, std::string_view value, Change* change
   change->cas = reader.U64();
   change->origin = reader.String();
   const std::string_view before = (bits & kBeforeBit) != 0 ? reader.String() : std::string_view();
-  if (version != kVersion || operation < 1 || operation > 4 || !reader.ok() || !key_reader.ok()) {
+  const std::string_view after = reader.Rest();
+  const bool fits = key_reader.ok() && key_reader.AtEnd() && reader.ok() &&
+                    bits <= (kBeforeBit | kAfterBit) && ((bits & kAfterBit) != 0 || after.empty());
+  if (version != kVersion || operation < 1 || operation > 4 || !fits) {
     return Error(Code::kCorruption, "log.corrupt", "the log row of sequence {} is malformed",
                  change->sequence);
   }
@@ -88,7 +90,7 @@ Status DecodeLogRow(std::string_view key, std::string_view value, Change* change
   }
   change->after.reset();
   if ((bits & kAfterBit) != 0) {
-    RETURN_IF_ERROR(DecodeDocument(reader.Rest(), &change->after.emplace()));
+    RETURN_IF_ERROR(DecodeDocument(after, &change->after.emplace()));
   }
   return OkStatus();
 }
@@ -125,11 +127,7 @@ Result<const Change*> LogReader::Next() {
       RETURN_IF_ERROR(iterator_->status());
       return nullptr;
     }
-    const std::string_view key = iterator_->key();
-    if (key.size() != kKeyBytes) {
-      return Fail(Code::kCorruption, "log.corrupt", "a log row has a key of {} bytes", key.size());
-    }
-    RETURN_IF_ERROR(DecodeLogRow(key, iterator_->value(), &change_));
+    RETURN_IF_ERROR(DecodeLogRow(iterator_->key(), iterator_->value(), &change_));
     if (change_.position() <= position_) continue;
     position_ = change_.position();
     if (Wanted(change_.keyspace)) return &change_;

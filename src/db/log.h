@@ -20,6 +20,9 @@ namespace sluice::db {
 enum class Operation : uint8_t { kInsert = 1, kUpdate = 2, kDelete = 3, kExpire = 4 };
 std::string_view OperationName(Operation operation);
 
+// What a reader needs of log rows: which documents changed, or also what they became.
+enum class LogContent : uint8_t { kKeys, kDocuments };
+
 // One document's part of a commit. Views are valid until the reader that gave it moves on.
 struct Change {
   Sequence sequence = 0;  // also the transaction's id: one commit, one sequence

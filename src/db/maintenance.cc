@@ -1,7 +1,6 @@
 // What runs in the background: deleting expired documents, removing old tombstones, trimming the
 // log, syncing the log at an interval, finishing indexes whose building a restart interrupted.
 #include <algorithm>
-#include <future>
 #include <map>
 
 #include "base/log.h"
@@ -74,11 +73,7 @@ void Database::Impl::Tick(uint64_t tick) {
     const Result<uint64_t> done = Expire();
     if (!done) Report("expiry", done.error());
   }
-  if (due(options.trim_interval_ms)) {
-    ReleaseTransientFollowers();
-    SampleSequences();
-    for (ShardId shard = 0; shard < format.shards; ++shard) Report("log trim", Trim(shard));
-  }
+  if (due(options.trim_interval_ms)) Report("log trim", TrimAll());
 }
 
 // --- expiry -------------------------------------------------------------------------------------
@@ -123,16 +118,15 @@ Result<uint64_t> Database::Impl::Expire() {
     for (auto& [shard, rows] : due) {
       if (!rows.tombstones.empty()) RETURN_IF_ERROR(PurgeTombstones(shard, rows.tombstones));
       if (rows.expirations.rows.empty()) continue;
-      std::promise<CommitResult> done;
-      committers[shard]->Submit(std::move(rows.expirations),
-                                [&](CommitResult result) { done.set_value(std::move(result)); });
-      const CommitResult result = done.get_future().get();
+      const CommitResult result = committers[shard]->Apply(std::move(rows.expirations));
       // A keyspace dropped in this very moment: the next round leaves it out.
       if (result.status.code() == Code::kNotFound) continue;
       RETURN_IF_ERROR(result.status);
-      for (const WriteResult& write : result.writes) total += write.cas != 0 ? 1 : 0;
+      const auto done = std::count_if(result.writes.begin(), result.writes.end(),
+                                      [](const WriteResult& write) { return write.cas != 0; });
+      total += static_cast<uint64_t>(done);
+      expired += static_cast<uint64_t>(done);
     }
-    expired += total;
   }
 }
 
@@ -145,7 +139,7 @@ Sequence Database::Impl::TombstonesNeededAfter(ShardId shard, Sequence last) con
     if (!cursor || !state) return 0;
     if (cursor->shard != shard) continue;
     const bool catching_up = state->backfilling && state->backfill_from != 0;
-    lowest = std::min(lowest, catching_up ? state->backfill_from : state->position.sequence);
+    lowest = std::min(lowest, catching_up ? state->backfill_from : state->position.done());
   }
   return lowest;
 }
@@ -214,9 +208,7 @@ Sequence Database::Impl::TrimHorizon(ShardId shard, Sequence last) const {
       somebody_just_reads = true;
       continue;
     }
-    const LogPosition& at = state->position;
-    const Sequence done = at.n == UINT32_MAX || at.sequence == 0 ? at.sequence : at.sequence - 1;
-    horizon = std::min(horizon, done);
+    horizon = std::min(horizon, state->position.done());
   }
   if (somebody_just_reads) horizon = std::min(horizon, RetainedSequence(shard));
   return horizon;
@@ -229,6 +221,13 @@ bool Database::Impl::HasLogRows(ShardId shard, Sequence up_to) const {
   const auto iterator = store->NewIterator(storage::Family::kLog, std::move(range));
   iterator->SeekToFirst();
   return iterator->Valid();
+}
+
+Status Database::Impl::TrimAll() {
+  RETURN_IF_ERROR(ReleaseTransientFollowers());
+  SampleSequences();
+  for (ShardId shard = 0; shard < format.shards; ++shard) RETURN_IF_ERROR(Trim(shard));
+  return OkStatus();
 }
 
 Status Database::Impl::Trim(ShardId shard) {
@@ -248,22 +247,27 @@ Status Database::Impl::Trim(ShardId shard) {
 }
 
 // Clients that went away for good: their keyspaces are no longer logged for them.
-void Database::Impl::ReleaseTransientFollowers() {
+Status Database::Impl::ReleaseTransientFollowers() {
   const uint64_t now_ms = clock.MonotonicNs() / 1'000'000;
-  std::vector<KeyspaceId> release;
+  const std::lock_guard lock(departed_mutex_);
   {
-    const std::lock_guard lock(transient_mutex_);
-    std::erase_if(left_, [&](const std::pair<KeyspaceId, uint64_t>& left) {
-      const bool over = left.second + options.log_retention_ms <= now_ms;
-      if (over) release.push_back(left.first);
-      return over;
-    });
+    const std::lock_guard leaving(departures_->mutex);
+    for (KeyspaceId keyspace : departures_->keyspaces) departed_.emplace_back(keyspace, now_ms);
+    departures_->keyspaces.clear();
   }
-  if (release.empty()) return;
-  Report("releasing change feeds", ChangeCatalog([&](CatalogEdit& edit) {
-           for (KeyspaceId keyspace : release) edit.RemoveTransientFollower(keyspace);
-           return OkStatus();
-         }));
+  // In order of time.
+  const auto due = std::find_if(departed_.begin(), departed_.end(), [&](const auto& departed) {
+    return departed.second + options.log_retention_ms > now_ms;
+  });
+  if (due == departed_.begin()) return OkStatus();
+  RETURN_IF_ERROR(ChangeCatalog([&](CatalogEdit& edit) {
+    for (auto gone = departed_.begin(); gone != due; ++gone) {
+      edit.RemoveTransientFollower(gone->first);
+    }
+    return OkStatus();
+  }));
+  departed_.erase(departed_.begin(), due);
+  return OkStatus();
 }
 
 }  // namespace sluice::db

@@ -38,7 +38,11 @@ void MergedIterator::Next() {
 void MergedIterator::Pick() {
   current_ = nullptr;
   for (const auto& iterator : iterators_) {
-    if (!iterator->Valid()) continue;
+    if (!iterator->Valid()) {
+      if (iterator->status().ok()) continue;
+      current_ = nullptr;  // without this shard's rows the rest must not pass for all there is
+      return;
+    }
     if (current_ == nullptr) {
       current_ = iterator.get();
       continue;

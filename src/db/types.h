@@ -17,6 +17,7 @@ using ShardId = uint16_t;
 using Sequence = uint64_t;  // numbers the commits of one shard, from 1
 using Cas = uint64_t;       // a document's version: a hybrid-clock stamp; 0 means none
 
+inline constexpr uint16_t kMaxShards = 256;
 inline constexpr size_t kMaxKeyBytes = 1024;
 inline constexpr size_t kMaxDocumentBytes = json::kMaxDocumentBytes;  // body and xattrs together
 inline constexpr size_t kMaxNameBytes = 100;

@@ -20,7 +20,7 @@ Status FromIoError(const rocksdb::Status& status, const std::string& text,
   if (Contains(text, "Permission denied") || Contains(text, "Read-only file system")) {
     return Error(Code::kIo, "storage.read_only", "cannot write to {} ({})", directory, text);
   }
-  if (Contains(text, "lock")) {
+  if (Contains(text, "lock hold by current process") || Contains(text, "While lock file")) {
     return Error(Code::kUnavailable, "storage.in_use",
                  "{} is in use by another process; one server can have a data directory open at a "
                  "time ({})",

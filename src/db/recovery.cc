@@ -1,0 +1,121 @@
+// What opening a database does besides reading its catalog: finishes what a crash interrupted, and
+// finds out from which sequence on the log is complete.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/bytes.h"
+#include "db/cursor.h"
+#include "db/database_impl.h"
+
+namespace sluice::db {
+namespace {
+
+// The ids that rows of a family begin with, after the shard, and that are not among `known`
+// (sorted). Jumps from one to the next.
+Result<std::vector<uint32_t>> UnknownIds(const storage::Store& store, storage::Family family,
+                                         ShardId shard, const std::vector<uint32_t>& known) {
+  std::vector<uint32_t> unknown;
+  storage::IterateOptions range;
+  range.lower = KeyspacePrefix(shard, 0);
+  range.upper = KeyspacePrefix(static_cast<ShardId>(shard + 1), 0);
+  const auto iterator = store.NewIterator(family, std::move(range));
+  iterator->SeekToFirst();
+  while (iterator->Valid()) {
+    ByteReader reader(iterator->key());
+    reader.U16();
+    const uint32_t id = reader.U32();
+    if (!std::binary_search(known.begin(), known.end(), id)) unknown.push_back(id);
+    iterator->Seek(PrefixEnd(KeyspacePrefix(shard, id)));
+  }
+  RETURN_IF_ERROR(iterator->status());
+  return unknown;
+}
+
+void DeleteIds(storage::Batch* batch, storage::Family family, ShardId shard,
+               const std::vector<uint32_t>& ids) {
+  for (uint32_t id : ids) {
+    const std::string prefix = KeyspacePrefix(shard, id);
+    batch->DeleteRange(family, prefix, PrefixEnd(prefix));
+  }
+}
+
+}  // namespace
+
+// A catalog change is one batch with its rows in shard 0; the other shards follow. A crash in
+// between leaves rows of what was dropped, which nobody can reach: ids are not given again.
+Status Database::Impl::CleanUpAfterCrash() {
+  for (ShardId shard = 1; shard < format.shards; ++shard) RETURN_IF_ERROR(DropOrphans(shard));
+  return DropIncompleteFollowers();
+}
+
+Status Database::Impl::DropOrphans(ShardId shard) {
+  using storage::Family;
+  std::vector<uint32_t> keyspaces;
+  std::vector<uint32_t> indexes;
+  for (const auto& [id, keyspace] : CurrentCatalog()->keyspaces()) {
+    keyspaces.push_back(id);
+    for (const auto& index : keyspace->indexes) indexes.push_back(index->id());
+  }
+  std::sort(indexes.begin(), indexes.end());
+  ASSIGN_OR_RETURN(const auto dead_keyspaces, UnknownIds(*store, Family::kDocs, shard, keyspaces));
+  ASSIGN_OR_RETURN(const auto dead_indexes, UnknownIds(*store, Family::kIndex, shard, indexes));
+  if (dead_keyspaces.empty() && dead_indexes.empty()) return OkStatus();
+  return committers[shard]->Run([&](Committer::TaskContext& context) {
+    DeleteIds(&context.batch, Family::kDocs, shard, dead_keyspaces);
+    DeleteIds(&context.batch, Family::kIndex, shard, dead_indexes);
+    return OkStatus();
+  });
+}
+
+// A crash between the steps of CreateFollower or DropFollower leaves a follower without all of its
+// cursors, or cursors without a follower. Neither was acknowledged as made; both go.
+Status Database::Impl::DropIncompleteFollowers() {
+  std::map<std::string, size_t> cursors;
+  const auto iterator = store->NewIterator(storage::Family::kCursor, {});
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    ASSIGN_OR_RETURN(const CursorId cursor, DecodeCursorKey(iterator->key()));
+    ++cursors[cursor.follower];
+  }
+  RETURN_IF_ERROR(iterator->status());
+  const std::lock_guard alone(catalog_change_mutex_);
+  const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
+  for (const auto& [name, follower] : catalog->followers()) {
+    const size_t expected = static_cast<size_t>(follower.lanes) * format.shards;
+    if (cursors[name] != expected) RETURN_IF_ERROR(DropFollower(name));
+  }
+  for (const auto& [name, count] : cursors) {
+    if (catalog->FindFollower(name) == nullptr) RETURN_IF_ERROR(DeleteCursors(name));
+  }
+  return OkStatus();
+}
+
+// A cursor only moves forward over a complete log: what comes after the lowest one is there.
+Status Database::Impl::LoadCoverage() {
+  std::map<std::tuple<KeyspaceId, ShardId, LogContent>, Sequence> since;
+  const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
+  const auto iterator = store->NewIterator(storage::Family::kCursor, {});
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    ASSIGN_OR_RETURN(const CursorId cursor, DecodeCursorKey(iterator->key()));
+    ASSIGN_OR_RETURN(const CursorState state, DecodeCursor(iterator->value()));
+    const FollowerInfo* follower = catalog->FindFollower(cursor.follower);
+    if (follower == nullptr) continue;
+    const Sequence done = state.position.done();
+    const auto lower = [&](KeyspaceId keyspace, LogContent content) {
+      const auto [entry, fresh] = since.try_emplace({keyspace, cursor.shard, content}, done);
+      if (!fresh) entry->second = std::min(entry->second, done);
+    };
+    for (KeyspaceId keyspace : follower->keyspaces) {
+      lower(keyspace, LogContent::kKeys);
+      if (follower->needs_after) lower(keyspace, LogContent::kDocuments);
+    }
+  }
+  RETURN_IF_ERROR(iterator->status());
+  for (const auto& [where, sequence] : since) {
+    const auto& [keyspace, shard, content] = where;
+    coverage.Start(keyspace, shard, content, sequence);
+  }
+  return OkStatus();
+}
+
+}  // namespace sluice::db
