@@ -78,11 +78,15 @@ std::strong_ordering CompareObjects(const Value& a, const Value& b) {
 
 bool EqualObjects(const Value& a, const Value& b) {
   if (a.size() != b.size()) return false;
-  const auto fields = a.fields();
-  return std::all_of(fields.begin(), fields.end(), [&b](const Field& field) {
-    const Value* other = b.Find(field.name());
-    return other != nullptr && Equal(field.value, *other);
-  });
+  const auto left = a.fields();
+  const auto right = b.fields();
+  for (size_t i = 0; i < left.size(); ++i) {
+    // Most often the fields are in the same order.
+    const bool in_place = left[i].name() == right[i].name();
+    const Value* other = in_place ? &right[i].value : b.Find(left[i].name());
+    if (other == nullptr || !Equal(left[i].value, *other)) return false;
+  }
+  return true;
 }
 
 uint64_t HashDouble(double value) {

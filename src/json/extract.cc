@@ -2,44 +2,51 @@
 
 #include <algorithm>
 
-#include "json/members.h"
 #include "json/parse.h"
 #include "json/text.h"
+#include "json/text_index.h"
+#include "json/token_members.h"
 
 namespace sluice::json {
 namespace {
 
-// The value that one step leads to from the container at `at`; kNoPosition in `*found` if none.
-Status FindStep(std::string_view text, size_t at, const PathStep& step, size_t* found) {
-  *found = kNoPosition;
+// Views of a value's text, from its first token to the one after it.
+std::string_view Span(const TextIndex& index, size_t token, size_t next) {
+  const size_t begin = index.Position(token);
+  return index.text().substr(begin, index.EndOf(token, next) - begin);
+}
+
+// The value that one step leads to from the one at `token`; kNoToken in `*found` if none does.
+Status FindStep(const TextIndex& index, size_t token, const PathStep& step, size_t* found) {
+  *found = TextIndex::kNoToken;
   const auto* name = std::get_if<std::string>(&step);
-  if (at >= text.size() || text[at] != (name != nullptr ? '{' : '[')) return OkStatus();
-  std::vector<size_t> begins;  // of elements, when one is counted from the end
-  const int64_t index = name != nullptr ? 0 : std::get<int64_t>(step);
-  Members members(text, at);
+  if (index.At(token) != (name != nullptr ? '{' : '[')) return OkStatus();
+  std::vector<size_t> elements;  // when one is counted from the end
+  const int64_t wanted = name != nullptr ? 0 : std::get<int64_t>(step);
+  TokenMembers members(index, token);
   int64_t position = 0;
-  for (Member member; members.Next(&member); ++position) {
+  for (TokenMember member; members.Next(&member); ++position) {
     if (name != nullptr) {
-      if (InsideEquals(member.name, *name)) *found = member.begin;
-    } else if (index < 0) {
-      begins.push_back(member.begin);
-    } else if (position == index) {
-      *found = member.begin;
+      if (InsideEquals(member.name, *name)) *found = member.token;
+    } else if (wanted < 0) {
+      elements.push_back(member.token);
+    } else if (position == wanted) {
+      *found = member.token;
       return OkStatus();
     }
   }
   if (!members.ok()) return MalformedDocument();
-  if (index < 0) {
-    const size_t at_index = ResolveIndex(index, begins.size());
-    if (at_index < begins.size()) *found = begins[at_index];
+  if (wanted < 0) {
+    const size_t at = ResolveIndex(wanted, elements.size());
+    if (at < elements.size()) *found = elements[at];
   }
   return OkStatus();
 }
 
-Result<size_t> CountMembers(std::string_view text, size_t at) {
-  Members members(text, at);
+Result<size_t> CountMembers(const TextIndex& index, size_t token) {
+  TokenMembers members(index, token);
   size_t count = 0;
-  for (Member member; members.Next(&member);) ++count;
+  for (TokenMember member; members.Next(&member);) ++count;
   if (!members.ok()) return Unexpected(MalformedDocument());
   return count;
 }
@@ -47,91 +54,87 @@ Result<size_t> CountMembers(std::string_view text, size_t at) {
 }  // namespace
 
 Result<std::optional<std::string_view>> FindRaw(std::string_view document, const Path& path) {
-  size_t at = SkipSpace(document, 0);
-  if (at == document.size()) return Unexpected(MalformedDocument());
+  const TextIndex index(document);
+  if (!index.ok()) return Unexpected(MalformedDocument());
+  size_t token = 0;
   for (const PathStep& step : path.steps()) {
-    RETURN_IF_ERROR(FindStep(document, at, step, &at));
-    if (at == kNoPosition) return std::nullopt;
+    RETURN_IF_ERROR(FindStep(index, token, step, &token));
+    if (token == TextIndex::kNoToken) return std::nullopt;
   }
-  const size_t end = SkipValue(document, at);
-  if (end == kNoPosition) return Unexpected(MalformedDocument());
-  return document.substr(at, end - at);
+  const size_t next = index.Skip(token);
+  if (next == TextIndex::kNoToken) return Unexpected(MalformedDocument());
+  return Span(index, token, next);
 }
 
 // One pass over one document. Recursion is bounded by kMaxPathSteps.
 class Extractor::Walk {
  public:
-  Walk(const std::vector<Node>& nodes, std::string_view text,
+  Walk(const std::vector<Node>& nodes, const TextIndex& index,
        std::vector<std::string_view>* results)
-      : nodes_(nodes), text_(text), results_(results) {}
+      : nodes_(nodes), index_(index), results_(results) {}
 
-  // Visits the value at `at` for a node and returns the position after it.
-  Result<size_t> Visit(const Node& node, size_t at) {
-    size_t end = kNoPosition;
-    if (at < text_.size() && text_[at] == '{' && !node.fields.empty()) {
-      ASSIGN_OR_RETURN(end, VisitObject(node, at));
-    } else if (at < text_.size() && text_[at] == '[' && !node.elements.empty()) {
-      ASSIGN_OR_RETURN(end, VisitArray(node, at));
+  // Visits the value at `token` for a node and returns the token after it, or kNoToken.
+  size_t Visit(const Node& node, size_t token) {
+    size_t next;
+    if (index_.At(token) == '{' && !node.fields.empty()) {
+      next = VisitObject(node, token);
+    } else if (index_.At(token) == '[' && !node.elements.empty()) {
+      next = VisitArray(node, token);
     } else {
-      end = SkipValue(text_, at);
-      if (end == kNoPosition) return Unexpected(MalformedDocument());
+      next = index_.Skip(token);
     }
-    for (const size_t result : node.results) (*results_)[result] = text_.substr(at, end - at);
-    return end;
+    if (next == TextIndex::kNoToken) return next;
+    for (const size_t result : node.results) (*results_)[result] = Span(index_, token, next);
+    return next;
   }
 
  private:
-  Result<size_t> VisitObject(const Node& node, size_t at) {
-    Members members(text_, at);
-    Member member;
-    while (members.NextBegin(&member)) {
+  size_t VisitObject(const Node& node, size_t token) {
+    TokenMembers members(index_, token);
+    for (TokenMember member; members.NextBegin(&member);) {
       const auto child = std::find_if(node.fields.begin(), node.fields.end(), [&](const auto& f) {
         return InsideEquals(member.name, f.first);
       });
-      size_t end;
-      if (child != node.fields.end()) {
-        Forget(nodes_[child->second]);  // what an earlier field of this name gave
-        ASSIGN_OR_RETURN(end, Visit(nodes_[child->second], member.begin));
+      if (child == node.fields.end()) {
+        member.next = index_.Skip(member.token);
       } else {
-        end = SkipValue(text_, member.begin);
-        if (end == kNoPosition) return Unexpected(MalformedDocument());
+        Forget(nodes_[child->second]);  // what an earlier field of this name gave
+        member.next = Visit(nodes_[child->second], member.token);
       }
-      members.EndAt(end);
+      if (member.next == TextIndex::kNoToken) return member.next;
+      members.Resume(member.next);
     }
-    if (!members.ok()) return Unexpected(MalformedDocument());
-    return members.end();
+    return members.ok() ? members.next() : TextIndex::kNoToken;
   }
 
-  Result<size_t> VisitArray(const Node& node, size_t at) {
+  size_t VisitArray(const Node& node, size_t token) {
     size_t size = 0;
     if (node.from_end) {
-      ASSIGN_OR_RETURN(size, CountMembers(text_, at));
+      const Result<size_t> count = CountMembers(index_, token);
+      if (!count) return TextIndex::kNoToken;
+      size = *count;
     }
-    Members members(text_, at);
-    Member member;
-    for (size_t position = 0; members.NextBegin(&member); ++position) {
-      size_t end = kNoPosition;
+    TokenMembers members(index_, token);
+    size_t position = 0;
+    for (TokenMember member; members.Next(&member); ++position) {
       // [2] and [-1] may be the same element, so all children are asked.
-      for (const auto& [index, child] : node.elements) {
-        if (ResolveIndex(index, size) != position || (index < 0 && size == 0)) continue;
-        ASSIGN_OR_RETURN(end, Visit(nodes_[child], member.begin));
+      for (const auto& [wanted, child] : node.elements) {
+        if (wanted < 0 && static_cast<size_t>(-wanted) > size) continue;
+        if (ResolveIndex(wanted, size) != position) continue;
+        if (Visit(nodes_[child], member.token) == TextIndex::kNoToken) return TextIndex::kNoToken;
       }
-      if (end == kNoPosition) end = SkipValue(text_, member.begin);
-      if (end == kNoPosition) return Unexpected(MalformedDocument());
-      members.EndAt(end);
     }
-    if (!members.ok()) return Unexpected(MalformedDocument());
-    return members.end();
+    return members.ok() ? members.next() : TextIndex::kNoToken;
   }
 
   void Forget(const Node& node) {
     for (const size_t result : node.results) (*results_)[result] = {};
     for (const auto& [name, child] : node.fields) Forget(nodes_[child]);
-    for (const auto& [index, child] : node.elements) Forget(nodes_[child]);
+    for (const auto& [wanted, child] : node.elements) Forget(nodes_[child]);
   }
 
   const std::vector<Node>& nodes_;
-  const std::string_view text_;
+  const TextIndex& index_;
   std::vector<std::string_view>* const results_;
 };
 
@@ -164,9 +167,10 @@ size_t Extractor::ChildOf(size_t node, const PathStep& step) {
 
 Result<std::vector<std::string_view>> Extractor::Raw(std::string_view document) const {
   std::vector<std::string_view> results(path_count_);
-  const size_t start = SkipSpace(document, 0);
-  ASSIGN_OR_RETURN(const size_t end, Walk(nodes_, document, &results).Visit(nodes_[0], start));
-  if (SkipSpace(document, end) != document.size()) return Unexpected(MalformedDocument());
+  const TextIndex index(document);
+  if (!index.ok() || Walk(nodes_, index, &results).Visit(nodes_[0], 0) != index.size()) {
+    return Unexpected(MalformedDocument());
+  }
   return results;
 }
 

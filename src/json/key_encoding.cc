@@ -54,7 +54,10 @@ constexpr uint64_t kSign64 = uint64_t{1} << 63;
 constexpr uint16_t kSign16 = 0x8000;
 constexpr char kEscaped = '\xff';
 constexpr char kEndOfText = '\x01';
+constexpr int64_t kExactInts = int64_t{1} << 53;  // all up to here are doubles
 constexpr double kTwoTo63 = 9223372036854775808.0;
+
+bool IsExact(int64_t value) { return value >= -kExactInts && value <= kExactInts; }
 
 uint64_t OrderedBits(double value) {
   if (std::isnan(value)) return 0;
@@ -100,11 +103,16 @@ void AppendResidual(const ExactDigits& number, std::string* out) {
 }
 
 void AppendNumber(const Value& value, std::string* out) {
+  if (value.is_double() || (value.is_int() && IsExact(value.AsInt()))) {
+    AppendU64(out, OrderedBits(value.ToDouble()));
+    AppendU8(out, 0);
+    return;
+  }
   const Value nearest(value.ToDouble());
   const bool above = Compare(nearest, value) > 0;
   const double floor = above ? std::nextafter(nearest.AsDouble(), -INFINITY) : nearest.AsDouble();
   AppendU64(out, OrderedBits(floor));
-  if (value.is_double() || (!above && nearest == value)) {
+  if (!above && nearest == value) {
     AppendU8(out, 0);
     return;
   }

@@ -1,16 +1,18 @@
-// Walks the elements or fields of one array or object in text, in order:
+// The elements or fields of one array or object in text, in order, as positions in that text:
 //
 //   Members members(text, at);  // text[at] is '[' or '{'
 //   for (Member member; members.Next(&member);) use(text.substr(member.begin, ...));
 //   if (!members.ok()) ...      // not JSON
 //
-// Never reads outside the text, whatever it holds.
+// Never reads outside the text, whatever it holds. To enter several containers of one text, index
+// it once and use token_members.h.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
 
-#include "base/status.h"
+#include "json/text_index.h"
+#include "json/token_members.h"
 
 namespace sluice::json {
 
@@ -23,34 +25,18 @@ struct Member {
 
 class Members {
  public:
-  Members(std::string_view text, size_t at) : text_(text), at_(at), object_(text[at] == '{') {}
+  Members(std::string_view text, size_t at)
+      : offset_(at), index_(text.substr(at)), tokens_(index_, 0) {}
 
   // False after the last one, or when the text is malformed.
   bool Next(Member* member);
 
-  // The same in two parts, for callers that find a value's end themselves: NextBegin leaves
-  // `member->end` alone and must be followed by EndAt with the position after the value.
-  bool NextBegin(Member* member);
-  void EndAt(size_t end) { at_ = end; }
-
-  bool ok() const { return ok_; }
-  // After Next has returned false and ok(): the position after the closing bracket.
-  size_t end() const { return at_; }
+  bool ok() const { return index_.ok() && tokens_.ok(); }
 
  private:
-  bool Malformed() {
-    ok_ = false;
-    return false;
-  }
-
-  const std::string_view text_;
-  size_t at_;
-  const bool object_;
-  bool first_ = true;
-  bool ok_ = true;
+  const size_t offset_;
+  const TextIndex index_;
+  TokenMembers tokens_;
 };
-
-// What is reported for a document that turns out not to be JSON while something is looked up.
-Status MalformedDocument();
 
 }  // namespace sluice::json

@@ -2,6 +2,8 @@
 // need positions, which simdjson does not keep; checking alone is its job (Validate).
 #include "json/parse.h"
 
+#include <iterator>
+#include <span>
 #include <vector>
 
 #include "json/number.h"
@@ -132,12 +134,16 @@ class Parser {
         .At(place);
   }
 
+  // Members of all open containers lie on one stack each, so that a container is allocated once
+  // and in its size.
   bool ParseArray(Value* out) {
     if (!Enter()) return false;
-    std::vector<Value> items;
+    const size_t base = items_.size();
     if (Peek() != ']') {
       while (true) {
-        if (!ParseValue(&items.emplace_back())) return false;
+        Value item;
+        if (!ParseValue(&item)) return false;
+        items_.push_back(std::move(item));
         const int next = Peek();
         if (next == ']') break;
         if (next != ',') return Fail("',' or ']'");
@@ -145,16 +151,18 @@ class Parser {
       }
     }
     Leave();
-    *out = Value::Array(std::move(items));
+    const auto first = items_.begin() + static_cast<ptrdiff_t>(base);
+    *out = Value::Array({std::make_move_iterator(first), std::make_move_iterator(items_.end())});
+    items_.resize(base);
     return true;
   }
 
   bool ParseObject(Value* out) {
     if (!Enter()) return false;
-    Value object = Value::EmptyObject();
+    const size_t base = fields_.size();
     if (Peek() != '}') {
       while (true) {
-        if (!ParseField(&object)) return false;
+        if (!ParseField()) return false;
         const int next = Peek();
         if (next == '}') break;
         if (next != ',') return Fail("',' or '}'");
@@ -162,20 +170,19 @@ class Parser {
       }
     }
     Leave();
-    *out = std::move(object);
+    *out = Value::ObjectOf(std::span(fields_).subspan(base));
+    fields_.resize(base);
     return true;
   }
 
-  bool ParseField(Value* object) {
+  bool ParseField() {
     if (Peek() != '"') return Fail("a field name in quotes");
-    std::string_view name;
-    if (!ReadString(&name)) return false;
-    const Value kept(name);  // scratch_ is used again by the value
+    Field field;
+    if (!ParseString(&field.key)) return false;
     if (Peek() != ':') return Fail("':' after the field name");
     ++at_;
-    Value value;
-    if (!ParseValue(&value)) return false;
-    object->Set(kept.AsString(), std::move(value));
+    if (!ParseValue(&field.value)) return false;
+    fields_.push_back(std::move(field));
     return true;
   }
 
@@ -183,6 +190,8 @@ class Parser {
   size_t at_ = 0;
   int depth_ = 0;
   std::string scratch_;
+  std::vector<Value> items_;
+  std::vector<Field> fields_;
   Status error_;
 };
 

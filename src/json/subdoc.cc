@@ -1,42 +1,58 @@
 #include "json/subdoc.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
-#include "json/members.h"
 #include "json/parse.h"
 #include "json/path.h"
 #include "json/print.h"
 #include "json/text.h"
+#include "json/text_index.h"
+#include "json/token_members.h"
 
 namespace sluice::json {
 namespace {
 
+// A member's place in the text.
+struct Span {
+  size_t start = 0;  // of the name's quote, or of the element
+  size_t begin = 0;  // of the value
+  size_t end = 0;    // after the value
+};
+
+Span SpanOf(const TextIndex& index, const TokenMember& member) {
+  return {member.start, index.Position(member.token), index.EndOf(member.token, member.next)};
+}
+
 // What one pass over a container tells about one step into it.
 struct Scan {
-  std::optional<Member> match;
+  std::optional<TokenMember> match;
+  Span span;  // of the match
   size_t count = 0;
   size_t last_end = 0;  // after the last member, or after the opening bracket
 };
 
-Result<Scan> ScanContainer(std::string_view text, size_t at, const PathStep& step) {
+Result<Scan> ScanContainer(const TextIndex& index, size_t token, const PathStep& step) {
   Scan scan;
-  scan.last_end = at + 1;
   const auto* name = std::get_if<std::string>(&step);
-  const auto* index = std::get_if<int64_t>(&step);
-  std::vector<Member> elements;  // only when one is counted from the end
-  Members members(text, at);
-  for (Member member; members.Next(&member); ++scan.count) {
-    scan.last_end = member.end;
+  const auto* wanted = std::get_if<int64_t>(&step);
+  std::vector<TokenMember> elements;  // only when one is counted from the end
+  TokenMembers members(index, token);
+  TokenMember last;
+  for (TokenMember member; members.Next(&member); ++scan.count) {
+    last = member;
     if (name != nullptr && InsideEquals(member.name, *name)) scan.match = member;
-    if (index != nullptr && *index == static_cast<int64_t>(scan.count)) scan.match = member;
-    if (index != nullptr && *index < 0) elements.push_back(member);
+    if (wanted != nullptr && *wanted == static_cast<int64_t>(scan.count)) scan.match = member;
+    if (wanted != nullptr && *wanted < 0) elements.push_back(member);
   }
   if (!members.ok()) return Unexpected(MalformedDocument());
   if (!elements.empty()) {
-    const size_t position = ResolveIndex(*index, elements.size());
+    const size_t position = ResolveIndex(*wanted, elements.size());
     if (position < elements.size()) scan.match = elements[position];
   }
+  if (scan.match) scan.span = SpanOf(index, *scan.match);
+  scan.last_end = scan.count > 0 ? SpanOf(index, last).end : index.Position(token) + 1;
   return scan;
 }
 
@@ -45,33 +61,37 @@ struct Location {
   enum class State { kFound, kAbsent, kMismatch };
 
   State state = State::kFound;
-  Member member;         // kFound: what is there
-  size_t container = 0;  // where the last step tried was looked for: its opening bracket
+  size_t token = 0;      // kFound: the value's first
+  Span span;             // kFound: its place
+  size_t container = 0;  // the token of what the last step tried to enter
   size_t step = 0;       // kAbsent: the first step that leads nowhere
   Scan scan;             // of that container
 };
+
+const PathStep kFirstElement = int64_t{0};
 
 bool OpensFor(const PathStep& step, char bracket) {
   return bracket == (std::holds_alternative<std::string>(step) ? '{' : '[');
 }
 
-Result<Location> Locate(std::string_view text, std::span<const PathStep> steps) {
+Result<Location> Locate(const TextIndex& index, std::span<const PathStep> steps) {
   Location location;
-  const size_t root = SkipSpace(text, 0);
-  location.member = {.name = {}, .start = root, .begin = root, .end = SkipValue(text, root)};
-  if (location.member.end == kNoPosition) return Unexpected(MalformedDocument());
+  const size_t next = index.ok() ? index.Skip(0) : TextIndex::kNoToken;
+  if (next != index.size()) return Unexpected(MalformedDocument());
+  location.span = SpanOf(index, {.name = {}, .start = index.Position(0), .token = 0, .next = next});
   for (location.step = 0; location.step < steps.size(); ++location.step) {
-    location.container = location.member.begin;
-    if (!OpensFor(steps[location.step], text[location.container])) {
+    location.container = location.token;
+    if (!OpensFor(steps[location.step], index.At(location.token))) {
       location.state = Location::State::kMismatch;
       return location;
     }
-    ASSIGN_OR_RETURN(location.scan, ScanContainer(text, location.container, steps[location.step]));
+    ASSIGN_OR_RETURN(location.scan, ScanContainer(index, location.token, steps[location.step]));
     if (!location.scan.match) {
       location.state = Location::State::kAbsent;
       return location;
     }
-    location.member = *location.scan.match;
+    location.token = location.scan.match->token;
+    location.span = location.scan.span;
   }
   return location;
 }
@@ -112,27 +132,34 @@ Status CheckCount(size_t count) {
                "{} specs, at most {} are taken at once", count, kMaxSubdocSpecs);
 }
 
-Result<std::string> LookupOne(std::string_view text, const LookupSpec& spec) {
+Result<std::string> LookupOne(const TextIndex& index, const LookupSpec& spec) {
   ASSIGN_OR_RETURN(const Path path, Path::Parse(spec.path));
-  ASSIGN_OR_RETURN(const Location location, Locate(text, path.steps()));
+  ASSIGN_OR_RETURN(const Location location, Locate(index, path.steps()));
   RETURN_IF_ERROR(RequireFound(location));
-  const Member& member = location.member;
   switch (spec.op) {
     case LookupSpec::Op::kGet:
       break;
     case LookupSpec::Op::kExists:
       return "true";
     case LookupSpec::Op::kCount: {
-      if (text[member.begin] != '[' && text[member.begin] != '{') {
+      if (index.At(location.token) != '[' && index.At(location.token) != '{') {
         return Unexpected(Mismatch("only arrays and objects have a count"));
       }
-      ASSIGN_OR_RETURN(const Scan scan, ScanContainer(text, member.begin, PathStep(int64_t{0})));
+      ASSIGN_OR_RETURN(const Scan scan, ScanContainer(index, location.token, kFirstElement));
       return std::to_string(scan.count);
     }
   }
-  return std::string(text.substr(member.begin, member.end - member.begin));
+  const Span& span = location.span;
+  return std::string(index.text().substr(span.begin, span.end - span.begin));
 }
 
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const size_t first = std::min(text.find_first_not_of(kSpace), text.size());
+  return text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
+}
+
+// Each operation indexes the text that the one before has left.
 class Mutator {
  public:
   explicit Mutator(std::string_view document) : text_(document) {}
@@ -145,8 +172,7 @@ class Mutator {
     if (spec.op == Op::kRemove) return Remove();
     if (spec.op == Op::kCounter) return Counter(spec.delta);
     RETURN_IF_ERROR(Validate(spec.value));
-    const size_t start = SkipSpace(spec.value, 0);
-    value_ = std::string_view(spec.value).substr(start, SkipValue(spec.value, start) - start);
+    value_ = Trimmed(spec.value);
     switch (spec.op) {
       case Op::kInsert:
       case Op::kUpsert:
@@ -175,13 +201,14 @@ class Mutator {
     if (path_.empty() || !std::holds_alternative<std::string>(steps().back())) {
       return PathInvalid("the path of an insert or upsert ends with a field's name");
     }
-    ASSIGN_OR_RETURN(const Location location, Locate(text_, steps()));
+    const TextIndex index(text_);
+    ASSIGN_OR_RETURN(const Location location, Locate(index, steps()));
     if (location.state == Location::State::kAbsent) return AddAbsent(location, value_);
     RETURN_IF_ERROR(RequireFound(location));
     if (op == MutateSpec::Op::kInsert) {
       return Error(Code::kAlreadyExists, "subdoc.path_exists", "the field exists already");
     }
-    Splice(location.member.begin, location.member.end, value_);
+    Splice(location.span.begin, location.span.end, value_);
     return OkStatus();
   }
 
@@ -209,9 +236,10 @@ class Mutator {
   }
 
   Status Replace() {
-    ASSIGN_OR_RETURN(const Location location, Locate(text_, steps()));
+    const TextIndex index(text_);
+    ASSIGN_OR_RETURN(const Location location, Locate(index, steps()));
     RETURN_IF_ERROR(RequireFound(location));
-    Splice(location.member.begin, location.member.end, value_);
+    Splice(location.span.begin, location.span.end, value_);
     return OkStatus();
   }
 
@@ -220,22 +248,25 @@ class Mutator {
   // the place of the one that was first, which has no comma before it.
   Status Remove() {
     if (path_.empty()) return PathInvalid("the document itself can't be removed by path");
-    ASSIGN_OR_RETURN(const Location location, Locate(text_, steps()));
+    const TextIndex index(text_);
+    ASSIGN_OR_RETURN(const Location location, Locate(index, steps()));
     RETURN_IF_ERROR(RequireFound(location));
     const auto* name = std::get_if<std::string>(&steps().back());
-    std::string kept = text_.substr(0, location.container + 1);
-    size_t previous_end = location.container + 1;
+    size_t previous_end = index.Position(location.container) + 1;
+    std::string kept = text_.substr(0, previous_end);
     std::string_view first_lead;
     bool first = true, none_kept = true;
-    Members members(text_, location.container);
-    for (Member member; members.Next(&member); previous_end = member.end, first = false) {
-      const auto lead = std::string_view(text_).substr(previous_end, member.start - previous_end);
+    TokenMembers members(index, location.container);
+    for (TokenMember member; members.Next(&member); first = false) {
+      const Span span = SpanOf(index, member);
+      const auto lead = std::string_view(text_).substr(previous_end, span.start - previous_end);
+      previous_end = span.end;
       if (first) first_lead = lead;
-      const bool removed = name != nullptr ? InsideEquals(member.name, *name)
-                                           : member.begin == location.member.begin;
+      const bool removed =
+          name != nullptr ? InsideEquals(member.name, *name) : member.token == location.token;
       if (removed) continue;
       kept += none_kept ? first_lead : lead;
-      kept.append(text_, member.start, member.end - member.start);
+      kept.append(text_, span.start, span.end - span.start);
       none_kept = false;
     }
     kept.append(text_, previous_end);
@@ -243,26 +274,19 @@ class Mutator {
     return OkStatus();
   }
 
-  // The array at the path, or nothing after it has been made with the value as its only element.
-  Result<std::optional<Location>> ArrayOrMake() {
-    ASSIGN_OR_RETURN(Location location, Locate(text_, steps()));
+  Status AddToArray(MutateSpec::Op op) {
+    const TextIndex index(text_);
+    ASSIGN_OR_RETURN(const Location location, Locate(index, steps()));
     if (location.state == Location::State::kAbsent) {
-      if (!create_path_)
-        return Unexpected(NotFound("no array is at this path (create_path is off)"));
-      RETURN_IF_ERROR(AddAbsent(location, fmt::format("[{}]", value_)));
-      return std::nullopt;
+      if (!create_path_) return NotFound("no array is at this path (create_path is off)");
+      return AddAbsent(location, fmt::format("[{}]", value_));
     }
     RETURN_IF_ERROR(RequireFound(location));
-    if (text_[location.member.begin] != '[') return Unexpected(Mismatch("this is no array"));
-    return location;
-  }
-
-  Status AddToArray(MutateSpec::Op op) {
-    ASSIGN_OR_RETURN(const std::optional<Location> array, ArrayOrMake());
-    if (!array) return OkStatus();
-    const size_t begin = array->member.begin;
-    if (op == MutateSpec::Op::kArrayAddUnique) RETURN_IF_ERROR(CheckAbsent(begin));
-    ASSIGN_OR_RETURN(const Scan scan, ScanContainer(text_, begin, PathStep(int64_t{0})));
+    if (index.At(location.token) != '[') return Mismatch("this is no array");
+    if (op == MutateSpec::Op::kArrayAddUnique) {
+      RETURN_IF_ERROR(CheckAbsent(index, location.token));
+    }
+    ASSIGN_OR_RETURN(const Scan scan, ScanContainer(index, location.token, kFirstElement));
     return InsertElement(scan, op == MutateSpec::Op::kArrayPrepend);
   }
 
@@ -271,18 +295,19 @@ class Mutator {
     if (scan.count == 0) {
       Splice(scan.last_end, scan.last_end, value_);
     } else if (before_match) {
-      Splice(scan.match->start, scan.match->start, fmt::format("{},", value_));
+      Splice(scan.span.start, scan.span.start, fmt::format("{},", value_));
     } else {
       Splice(scan.last_end, scan.last_end, fmt::format(",{}", value_));
     }
     return OkStatus();
   }
 
-  Status CheckAbsent(size_t array) const {
+  Status CheckAbsent(const TextIndex& index, size_t array) const {
     ASSIGN_OR_RETURN(const Value wanted, Parse(value_));
-    Members members(text_, array);
-    for (Member member; members.Next(&member);) {
-      const auto element = std::string_view(text_).substr(member.begin, member.end - member.begin);
+    TokenMembers members(index, array);
+    for (TokenMember member; members.Next(&member);) {
+      const Span span = SpanOf(index, member);
+      const auto element = index.text().substr(span.begin, span.end - span.begin);
       ASSIGN_OR_RETURN(const Value value, Parse(element, {.max_bytes = element.size()}));
       if (value == wanted) {
         return Error(Code::kAlreadyExists, "subdoc.path_exists", "the array has this element");
@@ -297,10 +322,11 @@ class Mutator {
       return PathInvalid("the path of an array insert ends with a position such as [0]");
     }
     const auto parent = std::span(steps()).first(steps().size() - 1);
-    ASSIGN_OR_RETURN(const Location location, Locate(text_, parent));
+    const TextIndex text(text_);
+    ASSIGN_OR_RETURN(const Location location, Locate(text, parent));
     RETURN_IF_ERROR(RequireFound(location));
-    if (text_[location.member.begin] != '[') return Mismatch("this is no array");
-    ASSIGN_OR_RETURN(const Scan scan, ScanContainer(text_, location.member.begin, steps().back()));
+    if (text.At(location.token) != '[') return Mismatch("this is no array");
+    ASSIGN_OR_RETURN(const Scan scan, ScanContainer(text, location.token, steps().back()));
     if (static_cast<size_t>(*index) > scan.count) {
       return NotFound(fmt::format("the array has only {} elements", scan.count));
     }
@@ -312,28 +338,28 @@ class Mutator {
       return Error(Code::kInvalidArgument, "subdoc.delta_invalid", "a counter needs a delta");
     }
     if (path_.empty()) return PathInvalid("a counter needs a path");
-    ASSIGN_OR_RETURN(const Location location, Locate(text_, steps()));
+    const TextIndex index(text_);
+    ASSIGN_OR_RETURN(const Location location, Locate(index, steps()));
     if (location.state == Location::State::kAbsent) {
       outcome_ = std::to_string(delta);
       return AddAbsent(location, outcome_);
     }
     RETURN_IF_ERROR(RequireFound(location));
-    const Member& member = location.member;
+    const Span& span = location.span;
     int64_t value = 0;
-    const char* end = text_.data() + member.end;
-    const auto [stop, error] = std::from_chars(text_.data() + member.begin, end, value);
+    const char* end = text_.data() + span.end;
+    const auto [stop, error] = std::from_chars(text_.data() + span.begin, end, value);
     if (error != std::errc() || stop != end) {
-      return Error(
-          Code::kInvalidArgument, "subdoc.not_number",
-          "expected a 64-bit integer to count with, found {}",
-          std::string_view(text_).substr(member.begin, member.end - member.begin).substr(0, 64));
+      return Error(Code::kInvalidArgument, "subdoc.not_number",
+                   "expected a 64-bit integer to count with, found {}",
+                   std::string_view(text_).substr(span.begin, span.end - span.begin).substr(0, 64));
     }
     if (__builtin_add_overflow(value, delta, &value)) {
       return Error(Code::kInvalidArgument, "subdoc.out_of_range",
                    "the counter would leave the range of a 64-bit integer");
     }
     outcome_ = std::to_string(value);
-    Splice(member.begin, member.end, outcome_);
+    Splice(span.begin, span.end, outcome_);
     return OkStatus();
   }
 
@@ -349,9 +375,10 @@ class Mutator {
 Result<std::vector<LookupResult>> Lookup(std::string_view document,
                                          std::span<const LookupSpec> specs) {
   RETURN_IF_ERROR(CheckCount(specs.size()));
+  const TextIndex index(document);
   std::vector<LookupResult> results(specs.size());
   for (size_t i = 0; i < specs.size(); ++i) {
-    Result<std::string> value = LookupOne(document, specs[i]);
+    Result<std::string> value = LookupOne(index, specs[i]);
     if (value) {
       results[i].value = std::move(*value);
     } else {

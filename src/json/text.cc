@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
 namespace sluice::json {
 namespace {
+
+// Words are read so that the first byte of the text is the lowest.
+static_assert(std::endian::native == std::endian::little);
 
 constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kHighs = 0x8080808080808080;
@@ -22,19 +26,15 @@ uint64_t SpecialBytes(uint64_t word) {
 
 bool IsSpecial(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
 
-enum class Mark : uint8_t { kOther, kQuote, kOpen, kClose, kEndOfScalar };
-
-constexpr std::array<Mark, 256> MakeMarks() {
-  std::array<Mark, 256> marks{};
-  marks['"'] = Mark::kQuote;
-  marks['{'] = marks['['] = Mark::kOpen;
-  marks['}'] = marks[']'] = Mark::kClose;
-  for (const unsigned char c : {',', ':', ' ', '\t', '\n', '\r'}) marks[c] = Mark::kEndOfScalar;
-  return marks;
+// The characters that may follow a number or a word.
+constexpr std::array<bool, 256> MakeDelimiters() {
+  std::array<bool, 256> delimiters{};
+  for (const unsigned char c : {',', ':', ' ', '\t', '\n', '\r', '{', '}', '[', ']', '"'}) {
+    delimiters[c] = true;
+  }
+  return delimiters;
 }
-constexpr std::array<Mark, 256> kMarks = MakeMarks();
-
-Mark MarkOf(char c) { return kMarks[static_cast<unsigned char>(c)]; }
+constexpr std::array<bool, 256> kDelimiters = MakeDelimiters();
 
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -125,19 +125,6 @@ std::string Describe(std::string_view text, size_t at) {
                      : fmt::format("'{}'", text.substr(at, length));
 }
 
-}  // namespace
-
-size_t PlainPrefix(std::string_view text) {
-  size_t at = 0;
-  for (; at + 8 <= text.size(); at += 8) {
-    uint64_t word;
-    std::memcpy(&word, text.data() + at, sizeof word);
-    if (SpecialBytes(word) != 0) break;
-  }
-  while (at < text.size() && !IsSpecial(text[at])) ++at;
-  return at;
-}
-
 size_t SkipString(std::string_view text, size_t at) {
   ++at;
   while (true) {
@@ -149,33 +136,24 @@ size_t SkipString(std::string_view text, size_t at) {
   }
 }
 
-size_t SkipValue(std::string_view text, size_t at) {
-  if (at >= text.size()) return kNoPosition;
-  if (MarkOf(text[at]) == Mark::kQuote) return SkipString(text, at);
-  if (MarkOf(text[at]) != Mark::kOpen) {
-    const size_t start = at;
-    while (at < text.size() && MarkOf(text[at]) == Mark::kOther) ++at;
-    return at == start ? kNoPosition : at;
+}  // namespace
+
+size_t PlainPrefix(std::string_view text) {
+  size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    uint64_t word;
+    std::memcpy(&word, text.data() + at, sizeof word);
+    const uint64_t special = SpecialBytes(word);
+    if (special != 0) return at + static_cast<size_t>(std::countr_zero(special)) / 8;
   }
-  size_t depth = 0;
-  while (at < text.size()) {
-    switch (MarkOf(text[at])) {
-      case Mark::kQuote:
-        at = SkipString(text, at);
-        if (at == kNoPosition) return at;
-        continue;
-      case Mark::kOpen:
-        ++depth;
-        break;
-      case Mark::kClose:
-        if (--depth == 0) return at + 1;
-        break;
-      default:
-        break;
-    }
-    ++at;
-  }
-  return kNoPosition;
+  while (at < text.size() && !IsSpecial(text[at])) ++at;
+  return at;
+}
+
+size_t SkipScalar(std::string_view text, size_t at) {
+  if (at < text.size() && text[at] == '"') return SkipString(text, at);
+  while (at < text.size() && !kDelimiters[static_cast<unsigned char>(text[at])]) ++at;
+  return at;
 }
 
 size_t Unescape(std::string_view inside, std::string* out) {
@@ -192,10 +170,14 @@ size_t Unescape(std::string_view inside, std::string* out) {
   return kNoPosition;
 }
 
+// An escape is longer than what it stands for, so the sizes tell which of the two cases it can be.
 bool InsideEquals(std::string_view inside, std::string_view name) {
-  if (inside.find('\\') == std::string_view::npos) return inside == name;
+  if (inside.size() < name.size()) return false;
+  if (inside.size() == name.size() && inside != name) return false;
+  const bool escaped = inside.find('\\') != std::string_view::npos;
+  if (inside.size() == name.size()) return !escaped;
   std::string plain;
-  return Unescape(inside, &plain) == kNoPosition && plain == name;
+  return escaped && Unescape(inside, &plain) == kNoPosition && plain == name;
 }
 
 size_t ValidUtf8Prefix(std::string_view text) {

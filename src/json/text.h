@@ -1,4 +1,4 @@
-// Walking JSON text without making values: what parse.cc, extract.cc and subdoc.cc share. The
+// Walking JSON text without making values: what parsing and extraction share. The
 // walkers never read outside the text, whatever it holds, but only Parse and Validate decide
 // whether it is JSON.
 #pragma once
@@ -25,11 +25,9 @@ inline size_t SkipSpace(std::string_view text, size_t at) {
   return at;
 }
 
-// The position after the string whose opening quote is at `at`, or kNoPosition if it has no end.
-size_t SkipString(std::string_view text, size_t at);
-
-// The position after the value that starts at `at`, or kNoPosition if it has no end.
-size_t SkipValue(std::string_view text, size_t at);
+// The position after the string, number or word that starts at `at`, or kNoPosition if a string has
+// no end.
+size_t SkipScalar(std::string_view text, size_t at);
 
 // Turns the inside of a string (without its quotes) into UTF-8. An unpaired surrogate becomes
 // U+FFFD. Returns the position of the first malformed escape, or kNoPosition if all are right.

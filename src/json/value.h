@@ -83,6 +83,8 @@ class Value {
   static Value Array(std::initializer_list<Value> items);
   static Value Array(std::vector<Value> items);
   static Value Object(std::initializer_list<FieldInit> fields);
+  // Takes the fields; of those with the same name the last one's value, in the first one's place.
+  static Value ObjectOf(std::span<Field> fields);
   // Exact up to INT64_MAX; beyond, a double that prints all its digits.
   static Value Unsigned(uint64_t value);
   // A double that prints as `literal`, which is a JSON number with that value.
@@ -102,9 +104,14 @@ class Value {
   ~Value() {
     if (IsShared()) Release();
   }
-  void Swap(Value& other) noexcept;
+  void Swap(Value& other) noexcept {
+    Value mine(Raw{}, *this);
+    std::memcpy(static_cast<void*>(this), &other, sizeof *this);
+    std::memcpy(static_cast<void*>(&other), &mine, sizeof mine);
+    mine.tag_ = 0;  // it owned nothing
+  }
 
-  Type type() const;
+  Type type() const { return kTypes[static_cast<size_t>(form())]; }
   bool is_missing() const { return form() == Form::kMissing; }
   bool is_null() const { return form() == Form::kNull; }
   bool is_bool() const { return form() == Form::kTrue || form() == Form::kFalse; }
@@ -124,7 +131,10 @@ class Value {
   bool AsBool() const;
   int64_t AsInt() const;
   double AsDouble() const;
-  std::string_view AsString() const;
+  std::string_view AsString() const {
+    if (form() != Form::kShortString) return LongString();
+    return {reinterpret_cast<const char*>(payload_), inline_size()};
+  }
   std::string_view AsBytes() const;
   Datetime AsDatetime() const;
   Interval AsInterval() const;
@@ -183,6 +193,11 @@ class Value {
     kArray,
     kObject,
   };
+  static constexpr Type kTypes[16] = {
+      Type::kMissing, Type::kNull,     Type::kBool,     Type::kBool,   Type::kInt,    Type::kDouble,
+      Type::kDouble,  Type::kDatetime, Type::kInterval, Type::kString, Type::kDouble, Type::kString,
+      Type::kBytes,   Type::kDecimal,  Type::kArray,    Type::kObject,
+  };
   static constexpr size_t kPayload = 15;
   static constexpr size_t kShortLiteral = kPayload - sizeof(double);
   struct Raw {};
@@ -213,6 +228,7 @@ class Value {
   void Retain() const;
   void Release();
   static void ReleaseTree(Value* root);
+  std::string_view LongString() const;
   std::string_view BlobText() const;
   internal::SharedArray* OwnArray();
   internal::SharedObject* OwnObject();
