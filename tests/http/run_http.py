@@ -144,7 +144,7 @@ def body_problem(expected, actual, captures):
     try:
         wanted = expect.parse_json(expected)
     except ValueError:
-        agrees = expect.match_lines(expected.splitlines(), text.splitlines(), captures)
+        agrees = expect.match_lines(expected.splitlines(), text.strip("\n").splitlines(), captures)
         return None if agrees else f"expected the text\n{expected}\ngot\n{text}"
     try:
         return expect.json_difference(wanted, expect.parse_json(text), captures)
