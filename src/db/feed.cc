@@ -137,6 +137,8 @@ Status Feed::OpenLog() {
 }
 
 Result<size_t> Feed::ReadLog(size_t max, const Visitor& visitor) {
+  // A reader that an earlier call left before its end does not see what was committed since.
+  const bool stale = reader_ != nullptr;
   RETURN_IF_ERROR(OpenLog());
   if (state_.backfilling) return ReadBackfill(max, visitor);
   size_t given = 0;
@@ -145,6 +147,7 @@ Result<size_t> Feed::ReadLog(size_t max, const Visitor& visitor) {
     if (change == nullptr) {
       state_.position = reader_->position();
       reader_.reset();  // the next call looks at what is there then
+      if (given == 0 && stale) return ReadLog(max, visitor);
       break;
     }
     state_.position = change->position();

@@ -301,6 +301,25 @@ TEST_F(FeedTest, TransientFollowersReadTheLogWhileItIsThere) {
   EXPECT_THAT(Drain(everything), ElementsAre("insert a -> 2", "insert b -> 1"));
 }
 
+// Nothing given means that there is nothing, also after a call that stopped before the end.
+TEST_F(FeedTest, SeesWhatWasCommittedAfterItStoppedEarly) {
+  auto token = *database_->FollowTransiently(keyspace_);
+  Feed feed(*database_, 0, {keyspace_}, *StartAfter(Last()));
+  std::string keys;
+  const auto read_one = [&] {
+    return *feed.Read(1, [&](const Change& change) {
+      keys += change.key;
+      return true;
+    });
+  };
+  ASSERT_TRUE(Put("a", "1").status.ok());
+  EXPECT_EQ(read_one(), 1u);
+  ASSERT_TRUE(Put("b", "1").status.ok());
+  EXPECT_EQ(read_one(), 1u);
+  EXPECT_EQ(read_one(), 0u);
+  EXPECT_EQ(keys, "ab");
+}
+
 TEST_F(FeedTest, TransientLoggingEndsSomeTimeAfterTheLastClient) {
   options_.log_retention_ms = 1000;
   Reopen();
