@@ -278,16 +278,8 @@ TEST(Stream, StalledReaderIsClosed) {
   RawClient client(server.port());
   client.Send("GET /stream HTTP/1.1\r\nHost: t\r\n\r\n");
   client.ReadUntil("\r\n\r\n");
-  std::atomic<bool> done = false;
-  std::thread time([&] {
-    while (!done) {
-      server.clock().AdvanceMs(5000);
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-  });
+  const PassingTime time(&server.clock());
   EXPECT_EQ(outcome.Take(), "http.cancelled");
-  done = true;
-  time.join();
 }
 
 class FeedTest : public testing::Test {

@@ -2,10 +2,12 @@
 // free port. A wait that takes longer than kPatience fails the test.
 #pragma once
 
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -148,6 +150,27 @@ class TestServer {
   FakeClock clock_;
   std::unique_ptr<Server> server_;
   uint16_t port_ = 0;
+};
+
+// Moves a server's clock on, second by second, while it lives: for what must happen after some
+// time, however late the server notices that the time has begun.
+class PassingTime {
+ public:
+  explicit PassingTime(FakeClock* clock)
+      : thread_([this, clock] {
+          while (!done_) {
+            clock->AdvanceMs(1000);
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+          }
+        }) {}
+  ~PassingTime() {
+    done_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
 };
 
 }  // namespace sluice::http

@@ -1,0 +1,229 @@
+// The client module against the server, plain and by TLS, and TLS itself.
+#include "client/client.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+#include "http/test_client.h"
+#include "http/worker_pool.h"
+
+namespace sluice::http {
+namespace {
+
+using client::Client;
+using testing::HasSubstr;
+
+Router ClientRouter() {
+  Router router;
+  const auto add = [&](Method method, std::string path, Handler handler) {
+    EXPECT_TRUE(router.Add({.method = method, .path = path, .handler = std::move(handler)}).ok());
+  };
+  add(Method::kPost, "/echo", [](Request& request, Response& response) {
+    response.AddHeader("X-Had", request.FindHeader("X-Send").value_or("none"));
+    response.Body(201, "text/plain", request.TakeBody());
+  });
+  add(Method::kGet, "/remote",
+      [](Request& request, Response& response) { response.Text(200, request.remote()); });
+  add(Method::kGet, "/stream", [](Request&, Response& response) -> Task<> {
+    const std::string piece(10'000, 's');
+    for (int i = 0; i < 100; ++i) (void)co_await response.Write(piece);
+  });
+  add(Method::kGet, "/aborted", [](Request&, Response& response) -> Task<> {
+    (void)co_await response.Write("part");
+    response.Abort();
+  });
+  return router;
+}
+
+std::string Url(const TestServer& server, const char* scheme = "http") {
+  return fmt::format("{}://127.0.0.1:{}", scheme, server.port());
+}
+
+TEST(Client, KeepsItsConnection) {
+  TestServer server(ClientRouter());
+  Result<Client> client = Client::Make(Url(server));
+  const std::string remote = client->Send({.path = "/remote"})->body;
+  EXPECT_THAT(remote, HasSubstr("127.0.0.1:"));
+  EXPECT_EQ(client->Send({.path = "/remote"})->body, remote);
+  EXPECT_EQ(client->Send({.method = "HEAD", .path = "/remote"})->body, "");
+  EXPECT_EQ(client->Send({.path = "/none"})->status, 404);
+  EXPECT_EQ(client->Send({.path = "/remote"})->body, remote);
+  client->Close();
+  EXPECT_NE(client->Send({.path = "/remote"})->body, remote);
+}
+
+TEST(Client, SendsAndStreams) {
+  TestServer server(ClientRouter());
+  Result<Client> client = Client::Make(Url(server));
+  auto reply = client->Send({.method = "POST",
+                             .path = "/echo",
+                             .headers = {{"X-Send", "yes"}},
+                             .body = std::string(1 << 20, 'b')});
+  ASSERT_TRUE(reply) << reply.error().ToString();
+  EXPECT_EQ(reply->status, 201);
+  EXPECT_EQ(reply->Header("x-had"), "yes");
+  EXPECT_EQ(reply->body.size(), 1u << 20);
+
+  int pieces = 0;
+  reply = client->Send(
+      {.method = "POST", .path = "/echo", .producer = [&]() -> Result<std::optional<std::string>> {
+         if (pieces == 50) return std::nullopt;
+         return std::string(1000, static_cast<char>('a' + pieces++ % 26));
+       }});
+  ASSERT_TRUE(reply) << reply.error().ToString();
+  EXPECT_EQ(reply->body.size(), 50'000u);
+  EXPECT_EQ(reply->body[49'999], 'x');
+
+  std::string consumed;
+  reply = client->Send({.path = "/stream", .consumer = [&](std::string_view piece) {
+                          consumed += piece;
+                          return OkStatus();
+                        }});
+  EXPECT_EQ(consumed, std::string(1'000'000, 's'));
+  EXPECT_EQ(reply->body, "");
+}
+
+TEST(Client, ErrorsOfProducerConsumerAndServer) {
+  TestServer server(ClientRouter());
+  Result<Client> client = Client::Make(Url(server));
+  EXPECT_EQ(client
+                ->Send({.method = "POST",
+                        .path = "/echo",
+                        .producer = [] { return Fail(Code::kIo, "disk.gone", "no disk"); }})
+                .error()
+                .id(),
+            "disk.gone");
+  EXPECT_EQ(client
+                ->Send({.path = "/stream",
+                        .consumer =
+                            [](std::string_view) {
+                              return Error(Code::kNoSpace, "disk.full", "no space");
+                            }})
+                .error()
+                .id(),
+            "disk.full");
+  EXPECT_EQ(client->Send({.path = "/aborted"}).error().id(), "client.broken");
+  EXPECT_EQ(client->Send({.path = "/remote"})->status, 200);
+}
+
+// A body that is refused early: the answer arrives although the client is still sending.
+TEST(Client, RefusedUploadGetsItsAnswer) {
+  TestServer server(ClientRouter(), {.request = {.max_body_bytes = 1000}});
+  Result<Client> client = Client::Make(Url(server));
+  const auto reply =
+      client->Send({.method = "POST", .path = "/echo", .body = std::string(200'000, 'x')});
+  ASSERT_TRUE(reply) << reply.error().ToString();
+  EXPECT_EQ(reply->status, 413);
+}
+
+// A self-signed certificate for 127.0.0.1 and its key, in files that live as long as this object.
+class Certificate {
+ public:
+  Certificate() : directory_(testing::TempDir() + "sluice_tls_" + std::to_string(::getpid())) {
+    std::filesystem::create_directories(directory_);
+    EVP_PKEY* key = EVP_EC_gen("P-256");
+    X509* x509 = X509_new();
+    X509_set_version(x509, 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(x509), 1);
+    X509_gmtime_adj(X509_getm_notBefore(x509), -3600);
+    X509_gmtime_adj(X509_getm_notAfter(x509), 3600L * 24 * 365);
+    X509_set_pubkey(x509, key);
+    X509_NAME* name = X509_get_subject_name(x509);
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                               reinterpret_cast<const unsigned char*>("sluice test"), -1, -1, 0);
+    X509_set_issuer_name(x509, name);
+    X509_EXTENSION* names =
+        X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, "IP:127.0.0.1");
+    X509_add_ext(x509, names, -1);
+    X509_EXTENSION_free(names);
+    X509_sign(x509, key, EVP_sha256());
+    WritePem(certificate(), [&](FILE* file) { PEM_write_X509(file, x509); });
+    WritePem(key_file(), [&](FILE* file) {
+      PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
+    });
+    X509_free(x509);
+    EVP_PKEY_free(key);
+  }
+  ~Certificate() { std::filesystem::remove_all(directory_); }
+
+  std::string certificate() const { return directory_ + "/cert.pem"; }
+  std::string key_file() const { return directory_ + "/key.pem"; }
+
+ private:
+  template <typename F>
+  static void WritePem(const std::string& path, F write) {
+    FILE* file = std::fopen(path.c_str(), "w");
+    ASSERT_NE(file, nullptr);
+    write(file);
+    std::fclose(file);
+  }
+  std::string directory_;
+};
+
+class TlsTest : public testing::Test {
+ protected:
+  Certificate files_;
+  TestServer server_{
+      ClientRouter(),
+      {},
+      nullptr,
+      nullptr,
+      {.tls = TlsOptions{.certificate_file = files_.certificate(), .key_file = files_.key_file()}}};
+};
+
+TEST_F(TlsTest, RequestsAndStreams) {
+  Result<Client> client = Client::Make(Url(server_, "https"), {.ca_file = files_.certificate()});
+  const auto first = client->Send({.path = "/remote"});
+  ASSERT_TRUE(first) << first.error().ToString();
+  EXPECT_EQ(client->Send({.path = "/remote"})->body, first->body);
+  const auto echoed =
+      client->Send({.method = "POST", .path = "/echo", .body = std::string(3 << 20, 'b')});
+  ASSERT_TRUE(echoed) << echoed.error().ToString();
+  EXPECT_EQ(echoed->body.size(), 3u << 20);
+  EXPECT_EQ(client->Send({.path = "/stream"})->body.size(), 1'000'000u);
+  EXPECT_EQ(client->Send({.path = "/remote"})->body, first->body);
+}
+
+TEST_F(TlsTest, CertificateIsChecked) {
+  Result<Client> trusting = Client::Make(Url(server_, "https"));
+  EXPECT_EQ(trusting->Send({.path = "/remote"}).error().id(), "client.tls");
+  Result<Client> careless =
+      Client::Make(Url(server_, "https"), {.verify = client::ClientOptions::Verify::kNothing});
+  EXPECT_EQ(careless->Send({.path = "/remote"})->status, 200);
+}
+
+TEST_F(TlsTest, PlainAndSilentClients) {
+  RawClient plain(server_.port());
+  plain.Send("GET /remote HTTP/1.1\r\nHost: t\r\n\r\n");
+  plain.ReadAll();  // an alert at most, then the end
+  RawClient silent(server_.port());
+  const PassingTime time(&server_.clock());
+  EXPECT_EQ(silent.ReadAll(), "");
+}
+
+TEST_F(TlsTest, StopsWithIdleClients) {
+  Result<Client> client = Client::Make(Url(server_, "https"), {.ca_file = files_.certificate()});
+  EXPECT_EQ(client->Send({.path = "/remote"})->status, 200);
+  server_.server().Stop();
+  EXPECT_EQ(server_.server().connections(), 0u);
+}
+
+TEST(Tls, BadFilesAreReported) {
+  const SystemClock clock;
+  Server server({}, {.clock = clock});
+  const auto listener = server.Listen(
+      {.tls = TlsOptions{.certificate_file = "/none/cert.pem", .key_file = "/none/key.pem"}},
+      std::make_shared<const Router>());
+  EXPECT_EQ(listener.error().id(), "http.tls");
+  EXPECT_THAT(listener.error().message(), HasSubstr("/none/cert.pem"));
+}
+
+}  // namespace
+}  // namespace sluice::http
