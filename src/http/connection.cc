@@ -147,7 +147,7 @@ void Connection::PrepareBuffer() {
   const bool shrink = capacity_ > kMaxKeptBuffer && end_ == 0 && !in_body;
   if (wanted <= capacity_ && !shrink) return;
   auto grown = std::make_unique_for_overwrite<char[]>(wanted);
-  std::memcpy(grown.get(), buffer_.get(), end_);
+  if (end_ > 0) std::memcpy(grown.get(), buffer_.get(), end_);
   buffer_ = std::move(grown);
   capacity_ = wanted;
 }
