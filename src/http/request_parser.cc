@@ -143,8 +143,6 @@ void RequestParser::Reset() {
   retained_ = 0;
   expects_continue_ = keep_alive_ = wants_websocket_ = false;
   Request& request = *request_;
-  request.method_ = Method::kGet;
-  request.is_http_1_1_ = true;
   request.target_ = request.path_ = {};
   request.params_.clear();
   request.query_.clear();

@@ -1,14 +1,7 @@
 #include "http/server.h"
 
-#include <optional>
-#include <thread>
-#include <vector>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "http/test_client.h"
 
@@ -242,55 +235,6 @@ TEST(Server, TooManyConnections) {
   EXPECT_EQ(reply.Header("Retry-After"), "1");
   EXPECT_THAT(reply.body, HasSubstr("http.too_many_connections"));
   EXPECT_EQ(a.Get("/ok").status, 200);
-}
-
-TEST(Server, MalformedRequestAfterHeadStillGetsABody) {
-  TestServer server(EchoRouter());
-  RawClient client(server.port());
-  client.Send("HEAD /ok HTTP/1.1\r\nHost: t\r\n\r\n");
-  EXPECT_EQ(client.ReadReply(true).status, 200);
-  EXPECT_THAT(client.Exchange("nonsense\r\n\r\n").body, HasSubstr("http.malformed"));
-}
-
-// Takes every file descriptor that the process may still have, but one.
-class FileDescriptorShortage {
- public:
-  FileDescriptorShortage() {
-    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
-    const int probe = ::dup(0);
-    rlimit lower = before_;
-    lower.rlim_cur = static_cast<rlim_t>(probe) + 8;
-    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &lower), 0);
-    fillers_.push_back(probe);
-    for (int fd = ::dup(0); fd >= 0; fd = ::dup(0)) fillers_.push_back(fd);
-    EXPECT_EQ(errno, EMFILE);
-    ::close(fillers_.back());
-    fillers_.pop_back();
-  }
-  ~FileDescriptorShortage() {
-    for (const int fd : fillers_) ::close(fd);
-    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0);
-  }
-
- private:
-  rlimit before_{};
-  std::vector<int> fillers_;
-};
-
-TEST(Server, ServesAgainAfterAFileDescriptorShortage) {
-  TestServer server(EchoRouter());
-  RawClient before(server.port());
-  EXPECT_EQ(before.Get("/ok").status, 200);
-  std::optional<RawClient> waiting;
-  {
-    FileDescriptorShortage shortage;
-    waiting.emplace(server.port());  // takes the last one, so the server can't accept it
-    waiting->Send("GET /ok HTTP/1.1\r\nHost: t\r\n\r\n");
-    for (int i = 0; i < 20; ++i) EXPECT_EQ(before.Get("/ok").status, 200);
-    pollfd answered{.fd = waiting->fd(), .events = POLLIN, .revents = 0};
-    EXPECT_EQ(::poll(&answered, 1, 0), 0);
-  }
-  EXPECT_EQ(waiting->ReadReply().status, 200);
 }
 
 TEST(Server, RouterCanBeReplaced) {

@@ -20,6 +20,7 @@
 #include <rocksdb/snapshot.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
+#include <rocksdb/version.h>
 #include <rocksdb/write_batch.h>
 
 #include "base/check.h"
@@ -79,6 +80,10 @@ rocksdb::PinnableSlice* AsPinnable(std::byte* storage) {
 }
 
 }  // namespace
+
+std::string EngineVersion() {
+  return fmt::format("{}.{}.{}", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH);
+}
 
 std::string_view FamilyName(Family family) { return kFamilyNames[static_cast<size_t>(family)]; }
 

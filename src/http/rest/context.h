@@ -32,7 +32,8 @@ struct Context {
   const Lifecycle& lifecycle;
   const Clock& clock;
   std::string version;
-  uint64_t started_ms = 0;  // Unix time
+  uint64_t started_ms = 0;       // Unix time
+  std::string backup_root = {};  // backups go below it only; empty: anywhere
 };
 
 }  // namespace sluice::http::rest

@@ -62,16 +62,30 @@ Value StatusView(const Context& context) {
   return view;
 }
 
-void Backup(const Context& context, const Request& request, Response& response) {
-  const Result<Value> body = ReadObject(request.body(), {"directory"});
-  if (!body) return response.Error(body.error());
-  const Result<std::string> directory = RequiredString(*body, "directory");
-  if (!directory) return response.Error(directory.error());
-  if (!std::filesystem::path(*directory).is_absolute()) {
-    return response.Error(
-        BadField("directory", "an absolute path of the server's machine", (*body)["directory"])
-            .error());
+// Where a backup goes. With a root, a name below it or a path that leads there; else an absolute
+// path.
+Result<std::string> BackupPath(const Context& context, const Request& request) {
+  namespace fs = std::filesystem;
+  ASSIGN_OR_RETURN(const Value body, ReadObject(request.body(), {"directory"}));
+  ASSIGN_OR_RETURN(const std::string directory, RequiredString(body, "directory"));
+  if (context.backup_root.empty()) {
+    if (fs::path(directory).is_absolute()) return directory;
+    return BadField("directory", "an absolute path of the server's machine", body["directory"]);
   }
+  std::error_code error;
+  const fs::path root = fs::weakly_canonical(fs::absolute(context.backup_root), error);
+  const fs::path path = fs::weakly_canonical(root / directory, error);
+  const fs::path below = path.lexically_relative(root);
+  if (error || below.empty() || *below.begin() == ".." || *below.begin() == ".") {
+    return Fail(Code::kForbidden, "backup.outside_root",
+                "'{}' does not lead below {}, the setting backup.root", directory, root.string());
+  }
+  return path.string();
+}
+
+void Backup(const Context& context, const Request& request, Response& response) {
+  const Result<std::string> directory = BackupPath(context, request);
+  if (!directory) return response.Error(directory.error());
   const Status done = context.database.Backup(*directory);
   if (!done.ok()) return response.Error(done);
   response.Json(201, AnswerText(Value::Object({{"directory", *directory}})));
