@@ -30,6 +30,7 @@ struct Config {
   uint64_t storage_cache_bytes = 0;
   uint64_t storage_write_buffer_bytes = 0;
   uint64_t storage_max_wal_bytes = 0;
+  uint64_t storage_log_retention_ms = 0;
   uint64_t storage_tombstone_retention_ms = 0;
 
   uint64_t http_threads = 0;  // 0: one per core
@@ -47,7 +48,7 @@ struct Config {
   std::string log_level;   // debug, info, warn, error
   std::string log_format;  // text, json
 
-  std::string backup_root;  // empty: backups over REST are off
+  std::string backup_root;  // empty: anywhere
 };
 
 struct Address {

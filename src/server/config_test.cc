@@ -71,7 +71,7 @@ TEST(Config, AllProblemsAtOnceWithTheirPlaces) {
           "(s.yaml:2:3)",
           "config.invalid_value: storage.durability: expected one of sync, interval, none, found "
           "'always' (s.yaml:3:15)",
-          "config.invalid_value: storage.shards: expected a whole number from 1 to 1024, found "
+          "config.invalid_value: storage.shards: expected a whole number from 1 to 256, found "
           "'1.5' (s.yaml:4:11)",
           "config.unknown_key: unknown section 'logs'; did you mean 'log'? (s.yaml:5:1)",
           "config.invalid_value: http.idle_timeout: expected a duration from 100ms to 1d, found "
@@ -101,7 +101,7 @@ TEST(Config, EnvironmentProblems) {
       ElementsAre("config.unknown_key: unknown environment variable SLUICE_LOG_LEVLE; did you mean "
                   "'SLUICE_LOG_LEVEL'?",
                   "config.invalid_value: SLUICE_STORAGE_SHARDS: storage.shards: expected a whole "
-                  "number from 1 to 1024, found '0'",
+                  "number from 1 to 256, found '0'",
                   "config.invalid_value: --http-threads: http.threads: expected a whole number "
                   "from 0 to 1024, found 'many'"));
 }

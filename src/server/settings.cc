@@ -93,7 +93,7 @@ constexpr Setting kSettings[] = {
      .member = &Config::storage_shards,
      .fallback = "1",
      .least = 1,
-     .most = 1024,
+     .most = 256,
      .help = "Number of shards. Fixed when the data directory is made: another number is an error "
              "later."},
     {.name = "storage.cache",
@@ -119,6 +119,13 @@ constexpr Setting kSettings[] = {
      .help = "Size of the write-ahead log past which memory is written out: bounds what a start "
              "after a "
              "crash replays."},
+    {.name = "storage.log_retention",
+     .type = T::kDuration,
+     .member = &Config::storage_log_retention_ms,
+     .fallback = "1m",
+     .least = 0,
+     .most = 3650 * kDay,
+     .help = "How long changes are kept for change feeds of clients that went away for a moment."},
     {.name = "storage.tombstone_retention",
      .type = T::kDuration,
      .member = &Config::storage_tombstone_retention_ms,
@@ -223,8 +230,9 @@ constexpr Setting kSettings[] = {
      .type = T::kPath,
      .member = &Config::backup_root,
      .fallback = "",
-     .help = "Directory below which backups may be written. While it is empty, `sluice backup` is "
-             "refused."},
+     .help = "Backups go below this directory only. While it is empty, an admin may name any "
+             "directory that "
+             "the server can write."},
 };
 
 std::string FormatNumber(SettingType type, uint64_t number) {

@@ -1,0 +1,79 @@
+// An app directory: what users keep in git and `sluice apply` brings a server to.
+//
+//   sluice.yaml        buckets, scopes, collections and indexes
+//   data/KEYSPACE.jsonl  documents ({"key":...,"value":...} per line) that are put if absent
+//
+// sluice.yaml:
+//
+//   buckets:
+//     shop:
+//       indexes: {by_name: [name]}          # of shop._default._default
+//       scopes:
+//         inventory:
+//           collections:
+//             items:
+//               max_expiry: 30d
+//               indexes:
+//                 by_price: [{path: price, desc: true}]
+//                 by_tag: [{path: tags, each: true}]
+//             orders: {}
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "json/value.h"
+
+namespace sluice::cli {
+
+struct IndexPartSpec {
+  std::string path;
+  bool each_element = false;
+  bool descending = false;
+
+  bool operator==(const IndexPartSpec&) const = default;
+  json::Value ToJson() const;
+};
+using IndexSpec = std::vector<IndexPartSpec>;
+
+struct CollectionSpec {
+  uint64_t max_expiry_ms = 0;
+  std::map<std::string, IndexSpec> indexes;
+};
+struct ScopeSpec {
+  std::map<std::string, CollectionSpec> collections;
+};
+struct BucketSpec {
+  std::map<std::string, ScopeSpec> scopes;
+};
+// What an app wants, or what a server has.
+struct KeyspacesSpec {
+  std::map<std::string, BucketSpec> buckets;
+};
+
+struct SeedFile {
+  std::string path;
+  std::string keyspace;  // from the file's name
+};
+
+struct AppDirectory {
+  KeyspacesSpec keyspaces;
+  std::vector<SeedFile> seeds;  // sorted by path
+};
+
+// Reads the whole directory. Every problem that was found is in `problems`, with its place; the app
+// is usable when there is none. Ids: app.no_directory, app.unsupported, app.invalid and those of
+// yaml.
+struct AppResult {
+  AppDirectory app;
+  std::vector<Status> problems;
+};
+AppResult ReadAppDirectory(const std::string& directory);
+
+// Reads a sluice.yaml's text; `file` is for places.
+AppResult ReadAppYaml(std::string_view text, const std::string& file);
+
+}  // namespace sluice::cli

@@ -1,0 +1,199 @@
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/app_directory.h"
+#include "cli/plan.h"
+
+namespace sluice::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr char kShop[] = R"(
+buckets:
+  shop:
+    indexes: {by_name: [name]}
+    scopes:
+      inventory:
+        collections:
+          items:
+            max_expiry: 30d
+            indexes:
+              by_price: [{path: price, desc: true}, sku]
+              by_tag:
+                - {path: tags, each: true}
+          orders: {}
+  empty:
+)";
+
+std::vector<std::string> Texts(const std::vector<Status>& problems) {
+  std::vector<std::string> texts;
+  for (const Status& problem : problems) texts.push_back(problem.ToString());
+  return texts;
+}
+
+std::vector<std::string> Texts(const Plan& plan) {
+  std::vector<std::string> texts;
+  for (const Step& step : plan.steps) texts.push_back(step.ToString());
+  for (const std::string& kept : plan.kept) texts.push_back("keep " + kept);
+  return texts;
+}
+
+KeyspacesSpec Good(std::string_view yaml) {
+  const AppResult result = ReadAppYaml(yaml, "sluice.yaml");
+  EXPECT_THAT(Texts(result.problems), IsEmpty());
+  return result.app.keyspaces;
+}
+
+TEST(AppYaml, ReadsKeyspacesAndIndexes) {
+  const KeyspacesSpec spec = Good(kShop);
+  ASSERT_EQ(spec.buckets.size(), 2u);
+  const BucketSpec& shop = spec.buckets.at("shop");
+  const CollectionSpec& items = shop.scopes.at("inventory").collections.at("items");
+  EXPECT_EQ(items.max_expiry_ms, 30ull * 24 * 3600 * 1000);
+  EXPECT_EQ(items.indexes.at("by_price"), (IndexSpec{{"price", false, true}, {"sku"}}));
+  EXPECT_EQ(items.indexes.at("by_tag"), (IndexSpec{{"tags", true, false}}));
+  EXPECT_EQ(shop.scopes.at("_default").collections.at("_default").indexes.at("by_name"),
+            (IndexSpec{{"name"}}));
+  EXPECT_TRUE(spec.buckets.at("empty").scopes.contains("_default"));
+}
+
+TEST(AppYaml, AllProblemsAtOnceWithTheirPlaces) {
+  const AppResult result = ReadAppYaml(
+      "buckts: {}\nbuckets:\n  a b:\n    scopes: []\n  c:\n    scops: {}\n"
+      "    scopes: {s: {collections: {x: {max_expiry: soon}}}}\n"
+      "    indexes: {i: name, j: [{pth: x}], k: [{path: x, desc: maybe}]}\n",
+      "sluice.yaml");
+  EXPECT_THAT(
+      Texts(result.problems),
+      ElementsAre(
+          "app.invalid: the app: unknown key 'buckts'; did you mean 'buckets'? (sluice.yaml:1:1)",
+          "app.invalid: bucket 'a b': expected 1 to 100 letters, digits, '_', '-' or '%' "
+          "(sluice.yaml:3:3)",
+          "app.invalid: scopes of a b: expected a map, found a list (sluice.yaml:4:13)",
+          "app.invalid: bucket c: unknown key 'scops'; did you mean 'scopes'? (sluice.yaml:6:5)",
+          "app.invalid: max_expiry: expected a duration such as 12h or 30d, found 'soon' "
+          "(sluice.yaml:7:48)",
+          "app.invalid: index i: expected a list of paths, such as [name, address.city] "
+          "(sluice.yaml:8:15)",
+          "app.invalid: index j: unknown key 'pth'; did you mean 'path'? (sluice.yaml:8:29)",
+          "app.invalid: index j: expected a path, or a map with a path (sluice.yaml:8:28)",
+          "app.invalid: desc: expected true or false, found 'maybe' (sluice.yaml:8:59)"));
+}
+
+class AppDirectoryTest : public ::testing::Test {
+ protected:
+  AppDirectoryTest() : root_(std::filesystem::path(::testing::TempDir()) / "sluice_app_test") {
+    std::filesystem::remove_all(root_);
+    std::filesystem::create_directories(root_ / "data");
+  }
+  ~AppDirectoryTest() override { std::filesystem::remove_all(root_); }
+
+  void Write(const std::string& name, std::string_view text) {
+    std::ofstream(root_ / name) << text;
+  }
+  std::string Path(const std::string& name) const { return (root_ / name).string(); }
+
+  std::filesystem::path root_;
+};
+
+TEST_F(AppDirectoryTest, FindsSeeds) {
+  Write("sluice.yaml", kShop);
+  Write("data/shop.jsonl", "");
+  Write("data/shop.inventory.items.jsonl", "");
+  const AppResult result = ReadAppDirectory(root_.string());
+  EXPECT_THAT(Texts(result.problems), IsEmpty());
+  ASSERT_EQ(result.app.seeds.size(), 2u);
+  EXPECT_EQ(result.app.seeds[0].keyspace, "shop.inventory.items");
+  EXPECT_EQ(result.app.seeds[1].keyspace, "shop");
+}
+
+TEST_F(AppDirectoryTest, SaysWhatItCantUse) {
+  Write("sluice.yaml", kShop);
+  Write("data/other.jsonl", "");
+  Write("data/notes.txt", "");
+  std::filesystem::create_directories(root_ / "functions");
+  EXPECT_THAT(Texts(ReadAppDirectory(root_.string()).problems),
+              ElementsAre("app.unsupported: " + Path("functions") +
+                              " is not supported by this version of sluice",
+                          "app.invalid: expected a file named KEYSPACE.jsonl, such as "
+                          "shop.inventory.items.jsonl (" +
+                              Path("data/notes.txt") + ")",
+                          "app.invalid: sluice.yaml does not declare the keyspace other (" +
+                              Path("data/other.jsonl") + ")"));
+}
+
+TEST_F(AppDirectoryTest, NeedsItsMainFile) {
+  EXPECT_EQ(ReadAppDirectory(root_.string()).problems.at(0).id(), "file.unreadable");
+  EXPECT_EQ(ReadAppDirectory(Path("nowhere")).problems.at(0).id(), "app.no_directory");
+}
+
+TEST(Plan, CreatesWhatIsMissing) {
+  EXPECT_THAT(Texts(MakePlan(Good(kShop), {}, Prune::kNo)),
+              ElementsAre("create bucket empty", "create bucket shop",
+                          "create index by_name on shop [name]", "create scope shop.inventory",
+                          "create collection shop.inventory.items (max_expiry 30d)",
+                          "create index by_price on shop.inventory.items [price desc, sku]",
+                          "create index by_tag on shop.inventory.items [tags each]",
+                          "create collection shop.inventory.orders"));
+}
+
+TEST(Plan, NothingToDoWhenAllIsThere) {
+  const KeyspacesSpec spec = Good(kShop);
+  EXPECT_THAT(Texts(MakePlan(spec, spec, Prune::kYes)), IsEmpty());
+}
+
+TEST(Plan, AltersAndDropsInsideItsOwnBuckets) {
+  KeyspacesSpec present = Good(kShop);
+  present.buckets["foreign"].scopes["s"];
+  BucketSpec& shop = present.buckets["shop"];
+  shop.scopes["old"];
+  ScopeSpec& inventory = shop.scopes["inventory"];
+  inventory.collections["gone"];
+  CollectionSpec& items = inventory.collections["items"];
+  items.indexes["by_tag"] = {{"tag"}};
+  items.indexes["unused"] = {{"x"}};
+  EXPECT_THAT(Texts(MakePlan(Good(kShop), present, Prune::kYes)),
+              ElementsAre("alter index by_tag on shop.inventory.items [tags each] (was [tag])",
+                          "drop index unused on shop.inventory.items",
+                          "drop collection shop.inventory.gone", "drop scope shop.old"));
+  EXPECT_THAT(Texts(MakePlan(Good(kShop), present, Prune::kNo)),
+              ElementsAre("alter index by_tag on shop.inventory.items [tags each] (was [tag])",
+                          "keep index unused on shop.inventory.items",
+                          "keep collection shop.inventory.gone", "keep scope shop.old"));
+}
+
+TEST(Plan, AMaxExpiryCantBeChanged) {
+  KeyspacesSpec present = Good(kShop);
+  present.buckets["shop"].scopes["inventory"].collections["items"].max_expiry_ms = 1000;
+  const Plan plan = MakePlan(Good(kShop), present, Prune::kYes);
+  EXPECT_THAT(Texts(plan), IsEmpty());
+  EXPECT_THAT(Texts(plan.conflicts),
+              ElementsAre("app.conflict: collection shop.inventory.items has max_expiry 1s and the "
+                          "app wants 30d: it is fixed when a collection is created"));
+}
+
+TEST(Plan, RequestsNameWhatTheyChange) {
+  const Plan plan = MakePlan(
+      Good("buckets: {b: {scopes: {s: {collections: {c: {max_expiry: 1h, indexes: {i: [x]}}}}}}}"),
+      {}, Prune::kNo);
+  std::vector<std::string> requests;
+  for (const Step& step : plan.steps) {
+    for (const ApiRequest& request : step.requests) {
+      requests.push_back(request.method + " " + request.path + " " + request.body);
+    }
+  }
+  EXPECT_THAT(requests,
+              ElementsAre("PUT /v1/buckets/b ", "PUT /v1/buckets/b/scopes/s ",
+                          R"(PUT /v1/buckets/b/scopes/s/collections/c {"max_expiry":"1h"})",
+                          R"(PUT /v1/indexes/b.s.c/i {"parts":[{"path":"x"}]})"));
+}
+
+}  // namespace
+}  // namespace sluice::cli

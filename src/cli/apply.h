@@ -1,0 +1,22 @@
+// Brings a server to what an app directory says. Used by `sluice apply` and, on every save, by
+// `sluice serve --dev`.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/api.h"
+#include "cli/app_directory.h"
+#include "cli/plan.h"
+
+namespace sluice::cli {
+
+// Does the plan's steps in order and then writes the seeds that are absent. `say` gets a line for
+// each thing done. Stops at the first step that fails; every problem with a seed is in the result.
+std::vector<Status> CarryOut(Api* api, const AppDirectory& app, const Plan& plan,
+                             const std::function<void(std::string_view)>& say);
+
+}  // namespace sluice::cli

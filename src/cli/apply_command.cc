@@ -1,0 +1,81 @@
+// apply DIR: says what it will change, then does it.
+#include <memory>
+
+#include <unistd.h>
+
+#include "cli/apply.h"
+#include "cli/commands.h"
+
+namespace sluice::cli {
+namespace {
+
+struct ApplyOptions {
+  std::string directory;
+  bool dry_run = false;
+  bool prune = false;
+  bool yes = false;
+};
+
+json::Value PlanView(const Plan& plan) {
+  json::Value steps = json::Value::EmptyArray();
+  for (const Step& step : plan.steps) steps.Append(step.ToString());
+  json::Value kept = json::Value::EmptyArray();
+  for (const std::string& what : plan.kept) kept.Append(what);
+  return json::Value::Object({{"steps", std::move(steps)}, {"kept", std::move(kept)}});
+}
+
+void ShowPlan(const Plan& plan, Output* output) {
+  if (output->json()) {
+    output->Object(PlanView(plan));
+    return;
+  }
+  for (const Step& step : plan.steps) output->Line(step.ToString());
+  for (const std::string& what : plan.kept) {
+    output->Note(fmt::format("not in the app: {} (kept; --prune drops it)", what));
+  }
+  if (plan.steps.empty()) output->Note("nothing to change");
+}
+
+Status Confirm(const ApplyOptions& options, const Plan& plan, Context& context) {
+  if (options.yes || plan.steps.empty()) return OkStatus();
+  if (!isatty(STDIN_FILENO)) {
+    return UsageError("standard input is not a terminal to ask on: add --yes to do it");
+  }
+  context.output.notes() << "Do it? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(context.in, answer);
+  if (answer == "y" || answer == "Y" || answer == "yes") return OkStatus();
+  return Error(Code::kCancelled, "cli.declined", "nothing was changed");
+}
+
+Status Apply(const ApplyOptions& options, Context& context) {
+  const AppResult read = ReadAppDirectory(options.directory);
+  if (!read.problems.empty()) return context.ShowAllButLast(read.problems);
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  ASSIGN_OR_RETURN(const KeyspacesSpec present, FetchKeyspaces(api));
+  const Plan plan = MakePlan(read.app.keyspaces, present, options.prune ? Prune::kYes : Prune::kNo);
+  ShowPlan(plan, &context.output);
+  context.output.Flush();
+  if (!plan.conflicts.empty()) return context.ShowAllButLast(plan.conflicts);
+  if (options.dry_run) return OkStatus();
+  RETURN_IF_ERROR(Confirm(options, plan, context));
+  return context.ShowAllButLast(
+      CarryOut(api, read.app, plan, [&](std::string_view line) { context.output.Note(line); }));
+}
+
+}  // namespace
+
+void AddApplyCommand(Program* program) {
+  const auto options = std::make_shared<ApplyOptions>();
+  CLI::App* command =
+      program->AddCommand(&program->app(), "apply", "Bring a server to what an app directory says",
+                          [options](Context& context) { return Apply(*options, context); });
+  command->add_option("directory", options->directory, "App directory: it holds sluice.yaml")
+      ->required();
+  command->add_flag("--dry-run", options->dry_run, "Only say what would change");
+  command->add_flag("--prune", options->prune,
+                    "Also drop what the app's buckets have and the app does not name");
+  command->add_flag("-y,--yes", options->yes, "Do not ask");
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,18 @@
+#include "cli/commands.h"
+
+namespace sluice::cli {
+
+void AddClientCommands(Program* program) {
+  AddApplyCommand(program);
+  AddKvCommands(program);
+  AddKeyspaceCommands(program);
+  AddIndexCommands(program);
+  AddFeedCommand(program);
+  AddImportCommand(program);
+  AddExportCommand(program);
+  AddAdminCommands(program);
+  AddAccountCommands(program);
+  AddCompletionCommand(program);
+}
+
+}  // namespace sluice::cli

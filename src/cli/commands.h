@@ -1,0 +1,21 @@
+// The client's commands, one file for each group. Each function adds its commands to the program.
+#pragma once
+
+#include "cli/program.h"
+
+namespace sluice::cli {
+
+void AddClientCommands(Program* program);  // all of the below, in the order of the help text
+
+void AddKvCommands(Program* program);         // kv_commands.cc
+void AddKeyspaceCommands(Program* program);   // keyspace_commands.cc
+void AddIndexCommands(Program* program);      // index_commands.cc
+void AddFeedCommand(Program* program);        // feed_command.cc
+void AddImportCommand(Program* program);      // import_command.cc
+void AddExportCommand(Program* program);      // export_command.cc
+void AddApplyCommand(Program* program);       // apply_command.cc
+void AddAdminCommands(Program* program);      // admin_commands.cc: backup, status
+void AddAccountCommands(Program* program);    // account_commands.cc: user, token
+void AddCompletionCommand(Program* program);  // completion.cc
+
+}  // namespace sluice::cli

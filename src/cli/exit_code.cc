@@ -1,0 +1,65 @@
+#include "cli/exit_code.h"
+
+namespace sluice::cli {
+
+ExitCode ExitCodeOf(const Status& status) {
+  if (status.id() == kImportIncompleteId || status.id() == kExportIncompleteId) {
+    return ExitCode::kIncomplete;
+  }
+  if (status.id() == kUsageId) return ExitCode::kUsage;
+  switch (status.code()) {
+    case Code::kOk:
+      return ExitCode::kOk;
+    case Code::kInvalidArgument:
+    case Code::kTooLarge:
+    case Code::kUnsupported:
+      return ExitCode::kInvalidData;
+    case Code::kNotFound:
+      return ExitCode::kNotFound;
+    case Code::kAlreadyExists:
+    case Code::kConflict:
+      return ExitCode::kConflict;
+    case Code::kUnauthenticated:
+    case Code::kForbidden:
+      return ExitCode::kUnauthorised;
+    case Code::kOverloaded:
+    case Code::kTimeout:
+    case Code::kUnavailable:
+      return ExitCode::kUnavailable;
+    case Code::kNoSpace:
+    case Code::kIo:
+      return ExitCode::kIo;
+    case Code::kCorruption:
+      return ExitCode::kDamaged;
+    case Code::kCancelled:
+    case Code::kInternal:
+      return ExitCode::kFailure;
+  }
+  return ExitCode::kFailure;
+}
+
+std::string_view HintOf(const Status& status) {
+  struct Hint {
+    std::string_view id;
+    std::string_view text;
+  };
+  static constexpr Hint kHints[] = {
+      {kUsageId, "sluice COMMAND --help shows a command's options"},
+      {"client.connect", "is the server running? --server or SLUICE_SERVER says where it is"},
+      {"storage.in_use",
+       "another sluice runs on this data directory: stop it, or choose another "
+       "one with --data"},
+      {"storage.read_only", "the data directory and its files must be writable for this user"},
+      {"http.listen", "choose another port, or 0 for a free one"},
+  };
+  for (const Hint& hint : kHints) {
+    if (status.id() == hint.id) return hint.text;
+  }
+  if (status.code() == Code::kUnauthenticated) {
+    return "give --user and --password-file, or --token (SLUICE_USER, SLUICE_PASSWORD, "
+           "SLUICE_TOKEN)";
+  }
+  return status.code() == Code::kOverloaded ? "try again in a moment" : "";
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,33 @@
+// What the process returns to the shell. Part of the interface: docs/reference/cli.md lists it.
+#pragma once
+
+#include "base/status.h"
+
+namespace sluice::cli {
+
+enum class ExitCode : int {
+  kOk = 0,
+  kFailure = 1,
+  kUsage = 2,
+  kNotFound = 3,
+  kConflict = 4,
+  kUnauthorised = 5,
+  kUnavailable = 6,
+  kInvalidData = 7,
+  kIo = 8,
+  kDamaged = 9,
+  kIncomplete = 10,
+};
+
+// The ids of errors that mean "done in part".
+inline constexpr std::string_view kImportIncompleteId = "import.incomplete";
+inline constexpr std::string_view kExportIncompleteId = "export.incomplete";
+// The id of a wrong command line.
+inline constexpr std::string_view kUsageId = "cli.usage";
+
+ExitCode ExitCodeOf(const Status& status);
+
+// What the user could do about it, when that is not in the message; else empty.
+std::string_view HintOf(const Status& status);
+
+}  // namespace sluice::cli

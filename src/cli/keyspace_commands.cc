@@ -1,0 +1,160 @@
+// bucket list|create|drop and keyspace list|create|drop.
+#include <memory>
+
+#include "cli/api.h"
+#include "cli/commands.h"
+#include "cli/keyspace_name.h"
+#include "json/print.h"
+
+namespace sluice::cli {
+namespace {
+
+struct KeyspaceOptions {
+  std::string name;
+  std::string max_expiry;
+  bool counts = false;
+  bool yes = false;
+};
+
+Result<json::Value> FetchBuckets(const KeyspaceOptions& options, Context& context) {
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  ASSIGN_OR_RETURN(
+      const json::Value answer,
+      api->CallJson({.path = options.counts ? "/v1/buckets?counts=true" : "/v1/buckets"}));
+  return answer["buckets"];
+}
+
+Status ListBuckets(const KeyspaceOptions& options, Context& context) {
+  ASSIGN_OR_RETURN(const json::Value buckets, FetchBuckets(options, context));
+  json::Value rows = json::Value::EmptyArray();
+  for (const json::Value& bucket : buckets.items()) {
+    int64_t collections = 0;
+    for (const json::Value& scope : bucket["scopes"].items()) {
+      collections += static_cast<int64_t>(scope["collections"].size());
+    }
+    rows.Append(json::Value::Object({{"name", bucket["name"]},
+                                     {"scopes", static_cast<int64_t>(bucket["scopes"].size())},
+                                     {"collections", collections}}));
+  }
+  context.output.Rows(rows,
+                      {{"BUCKET", "name"}, {"SCOPES", "scopes"}, {"COLLECTIONS", "collections"}});
+  return OkStatus();
+}
+
+Status ListKeyspaces(const KeyspaceOptions& options, Context& context) {
+  ASSIGN_OR_RETURN(const json::Value buckets, FetchBuckets(options, context));
+  json::Value rows = json::Value::EmptyArray();
+  for (const json::Value& bucket : buckets.items()) {
+    for (const json::Value& scope : bucket["scopes"].items()) {
+      for (const json::Value& collection : scope["collections"].items()) {
+        json::Value row = json::Value::Object({{"keyspace", collection["keyspace"]}});
+        row.Set("max_expiry", collection["max_expiry"]);
+        row.Set("documents", collection["documents"]);
+        row.Set("indexes", static_cast<int64_t>(collection["indexes"].size()));
+        rows.Append(std::move(row));
+      }
+    }
+  }
+  std::vector<Column> columns = {
+      {"KEYSPACE", "keyspace"}, {"INDEXES", "indexes"}, {"MAX EXPIRY", "max_expiry"}};
+  if (options.counts) columns.push_back({"DOCUMENTS", "documents"});
+  context.output.Rows(rows, columns);
+  return OkStatus();
+}
+
+Status CreateBucket(const KeyspaceOptions& options, Context& context) {
+  RETURN_IF_ERROR(CheckKeyspacePart("bucket", options.name));
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  ASSIGN_OR_RETURN(const ApiResponse response,
+                   api->Call({.method = "PUT", .path = "/v1/buckets/" + Segment(options.name)}));
+  context.output.Note(
+      fmt::format("bucket {} {}", options.name, response.status == 201 ? "created" : "was there"));
+  return OkStatus();
+}
+
+Status DropBucket(const KeyspaceOptions& options, Context& context) {
+  if (!options.yes) {
+    return UsageError("dropping a bucket deletes all its documents: add --yes if you mean it");
+  }
+  RETURN_IF_ERROR(CheckKeyspacePart("bucket", options.name));
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  RETURN_IF_ERROR(api->Do({.method = "DELETE", .path = "/v1/buckets/" + Segment(options.name)}));
+  context.output.Note(fmt::format("bucket {} dropped", options.name));
+  return OkStatus();
+}
+
+std::string ScopePath(const KeyspaceName& name) {
+  return "/v1/buckets/" + Segment(name.bucket) + "/scopes/" + Segment(name.scope);
+}
+std::string CollectionPath(const KeyspaceName& name) {
+  return ScopePath(name) + "/collections/" + Segment(name.collection);
+}
+
+// Creates the bucket and the scope too when they are not there.
+Status CreateKeyspace(const KeyspaceOptions& options, Context& context) {
+  ASSIGN_OR_RETURN(const KeyspaceName name, KeyspaceName::Parse(options.name));
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  RETURN_IF_ERROR(api->Do({.method = "PUT", .path = "/v1/buckets/" + Segment(name.bucket)}));
+  if (name.scope != "_default") {
+    RETURN_IF_ERROR(api->Do({.method = "PUT", .path = ScopePath(name)}));
+  }
+  ApiRequest put = {.method = "PUT", .path = CollectionPath(name)};
+  if (!options.max_expiry.empty()) {
+    put.headers = {{"Content-Type", "application/json"}};
+    put.body = json::ToText(json::Value::Object({{"max_expiry", options.max_expiry}}));
+  }
+  ASSIGN_OR_RETURN(const ApiResponse response, api->Call(put));
+  context.output.Note(fmt::format("keyspace {} {}", options.name,
+                                  response.status == 201 ? "created" : "was there"));
+  return OkStatus();
+}
+
+Status DropKeyspace(const KeyspaceOptions& options, Context& context) {
+  if (!options.yes) {
+    return UsageError("dropping a keyspace deletes all its documents: add --yes if you mean it");
+  }
+  ASSIGN_OR_RETURN(const KeyspaceName name, KeyspaceName::Parse(options.name));
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  RETURN_IF_ERROR(api->Do({.method = "DELETE", .path = CollectionPath(name)}));
+  context.output.Note(fmt::format("keyspace {} dropped", options.name));
+  return OkStatus();
+}
+
+using KeyspaceAction = Status (*)(const KeyspaceOptions&, Context&);
+
+CLI::App* Add(Program* program, CLI::App* group, const std::string& name, const std::string& help,
+              const std::shared_ptr<KeyspaceOptions>& options, KeyspaceAction action) {
+  return program->AddCommand(
+      group, name, help, [options, action](Context& context) { return action(*options, context); });
+}
+
+}  // namespace
+
+void AddKeyspaceCommands(Program* program) {
+  const auto options = std::make_shared<KeyspaceOptions>();
+  CLI::App* bucket = program->AddGroup("bucket", "Buckets");
+  Add(program, bucket, "list", "List the buckets", options, &ListBuckets);
+  Add(program, bucket, "create", "Create a bucket, if it is not there", options, &CreateBucket)
+      ->add_option("name", options->name, "Bucket")
+      ->required();
+  CLI::App* drop_bucket =
+      Add(program, bucket, "drop", "Drop a bucket with all its documents", options, &DropBucket);
+  drop_bucket->add_option("name", options->name, "Bucket")->required();
+  drop_bucket->add_flag("-y,--yes", options->yes, "Yes, delete the documents");
+
+  CLI::App* keyspace = program->AddGroup("keyspace", "Scopes and collections");
+  Add(program, keyspace, "list", "List all keyspaces", options, &ListKeyspaces)
+      ->add_flag("--counts", options->counts, "Count the documents, which reads them all");
+  CLI::App* create = Add(program, keyspace, "create",
+                         "Create a collection, and its scope and bucket if they are not there",
+                         options, &CreateKeyspace);
+  create->add_option("name", options->name, "Keyspace: shop.inventory.items")->required();
+  create->add_option("--max-expiry", options->max_expiry,
+                     "Longest time that a document of it lives: 12h, 30d");
+  CLI::App* drop = Add(program, keyspace, "drop", "Drop a collection with all its documents",
+                       options, &DropKeyspace);
+  drop->add_option("name", options->name, "Keyspace: shop.inventory.items")->required();
+  drop->add_flag("-y,--yes", options->yes, "Yes, delete the documents");
+}
+
+}  // namespace sluice::cli

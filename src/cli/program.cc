@@ -1,0 +1,137 @@
+#include "cli/program.h"
+
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+
+#include "base/file.h"
+#include "cli/api.h"
+#include "cli/exit_code.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr size_t kMaxSecretBytes = 4096;
+
+void AddGlobalOptions(CLI::App* app, GlobalOptions* options) {
+  app->add_option("--server", options->server, "URL of the server")
+      ->envname("SLUICE_SERVER")
+      ->capture_default_str()
+      ->type_name("URL");
+  app->add_option("--user", options->user, "User name")->envname("SLUICE_USER");
+  app->add_option("--password-file", options->password_file,
+                  "File with the user's password (or set SLUICE_PASSWORD)")
+      ->type_name("FILE");
+  app->add_option("--token", options->token, "Token instead of user and password")
+      ->envname("SLUICE_TOKEN");
+  app->add_option("--ca-file", options->ca_file,
+                  "PEM file with the certificates to trust for https")
+      ->envname("SLUICE_CA_FILE")
+      ->type_name("FILE");
+  app->add_option("-o,--output", options->output, "Form of the output")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str()
+      ->type_name("table|json");
+  app->add_flag("-q,--quiet", options->quiet, "No notes and no progress on standard error");
+}
+
+// The password from its file or from the environment: never from the command line, which other
+// users of the machine can see.
+Status FindPassword(GlobalOptions* options) {
+  if (!options->password_file.empty()) {
+    ASSIGN_OR_RETURN(options->password, ReadFile(options->password_file, kMaxSecretBytes));
+    while (options->password.ends_with('\n') || options->password.ends_with('\r')) {
+      options->password.pop_back();
+    }
+  } else if (const char* password = std::getenv("SLUICE_PASSWORD")) {
+    options->password = password;
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Context::Context(std::istream& in, std::ostream& out, std::ostream& err)
+    : output(out, err), in(in) {}
+Context::~Context() = default;
+
+Result<Api*> Context::api() {
+  if (api_ == nullptr) {
+    RETURN_IF_ERROR(FindPassword(&options));
+    if (options.token.empty() && options.user.empty() != options.password.empty()) {
+      return Unexpected(
+          UsageError("a user needs a password and a password needs a user: give --user and "
+                     "--password-file, or SLUICE_USER and SLUICE_PASSWORD"));
+    }
+    ASSIGN_OR_RETURN(api_, Api::Make({.url = options.server,
+                                      .user = options.user,
+                                      .password = options.password,
+                                      .token = options.token,
+                                      .ca_file = options.ca_file}));
+  }
+  return api_.get();
+}
+
+Status Context::ShowAllButLast(const std::vector<Status>& problems) {
+  for (size_t i = 0; i + 1 < problems.size(); ++i) output.Problem(problems[i]);
+  return problems.empty() ? OkStatus() : problems.back();
+}
+
+Program::Program(std::istream& in, std::ostream& out, std::ostream& err)
+    : context_(in, out, err),
+      app_("A document database that runs your code when data changes.", "sluice") {
+  app_.require_subcommand(1);
+  app_.fallthrough();  // global options may follow the command
+  AddGlobalOptions(&app_, &context_.options);
+}
+
+CLI::App* Program::AddCommand(CLI::App* parent, const std::string& name, const std::string& help,
+                              Action action) {
+  CLI::App* command = parent->add_subcommand(name, help);
+  command->fallthrough();
+  command->callback([this, action = std::move(action)] { chosen_ = action; });
+  return command;
+}
+
+CLI::App* Program::AddGroup(const std::string& name, const std::string& help) {
+  CLI::App* group = app_.add_subcommand(name, help);
+  group->require_subcommand(1);
+  group->fallthrough();
+  return group;
+}
+
+std::optional<int> Program::Parse(int argc, const char* const* argv) {
+  try {
+    app_.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App* command = &app_;
+    while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+    context_.output.Raw(command->help());
+    return static_cast<int>(ExitCode::kOk);
+  } catch (const CLI::ParseError& error) {
+    context_.output.set_format(context_.options.output == "json" ? OutputFormat::kJson
+                                                                 : OutputFormat::kTable);
+    return Finish(UsageError("{}", error.what()));
+  }
+  return std::nullopt;
+}
+
+int Program::Run(int argc, const char* const* argv) {
+  if (const std::optional<int> ended = Parse(argc, argv)) return *ended;
+  context_.output.set_format(context_.options.output == "json" ? OutputFormat::kJson
+                                                               : OutputFormat::kTable);
+  context_.output.set_quiet(context_.options.quiet);
+  return Finish(chosen_(context_));
+}
+
+int Program::Finish(const Status& status) {
+  context_.output.Flush();
+  Status result = status;
+  if (result.ok() && context_.output.DataFailed()) {
+    result = Error(Code::kIo, "cli.output", "can't write to standard output");
+  }
+  if (!result.ok()) context_.output.Problem(result);
+  return static_cast<int>(ExitCodeOf(result));
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,113 @@
+// docs/reference/cli.md from the tree of commands.
+#include "cli/completion.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr std::string_view kPageHead =
+    R"(# The command line
+
+<!-- Made by `sluice reference`; a test compares. -->
+
+`sluice` is the server and its client in one program. `serve`, `restore`, `config` and `version` work on this machine;
+all other commands talk to a server over HTTP.
+
+- Data goes to standard output, everything else to standard error. `-o json` gives JSON, errors included:
+  `{"id","message","hint","exit_code",...}` on one line for each error. Ids are listed in [errors](../errors/README.md).
+- The server is `--server URL`, the user `--user NAME` with `--password-file FILE`, or `--token TOKEN`. The same from the
+  environment: `SLUICE_SERVER`, `SLUICE_USER`, `SLUICE_PASSWORD`, `SLUICE_TOKEN`, `SLUICE_CA_FILE`. A password is not
+  taken from the command line, where other users of the machine could see it.
+- A keyspace is written `shop` (the bucket's default collection) or `shop.inventory.items`.
+- `sluice completion bash|zsh|fish` prints a completion script: `source <(sluice completion bash)`.
+
+## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | done |
+| 1 | failed for a reason that has no code of its own |
+| 2 | the command line is wrong |
+| 3 | not found |
+| 4 | conflict: it exists already, or changed meanwhile |
+| 5 | not authenticated, or not allowed |
+| 6 | unavailable: the server can't be reached, is starting, stopping or overloaded; the data directory or a port is in use |
+| 7 | invalid data: a file, a document or a configuration is malformed |
+| 8 | the disk is full, or reading or writing a file failed |
+| 9 | stored data is damaged |
+| 10 | done in part: some documents of an import or export were left out |
+
+## Keys made by import
+
+`--key` makes a document's key: `%field%` and `%nested.field%` stand for fields of the document (a string, number or
+boolean), `#UUID#` for a random UUID, `#MONO_INCR#` for 1, 2, 3, ... and `#MONO_INCR[100]#` for the same from 100; `%%` and
+`##` are the characters themselves. `--key 'user::%id%'` makes `user::17` of `{"id":17}`.
+)";
+
+std::string Escaped(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string NameOf(const CLI::Option& option) {
+  if (option.get_positional()) return option.get_single_name();
+  std::string names;
+  for (const std::string& name : option.get_snames()) names += "-" + name + ", ";
+  for (const std::string& name : option.get_lnames()) names += "--" + name + ", ";
+  names.resize(names.size() - 2);
+  return names;
+}
+
+void AppendOptions(const CLI::App& app, std::string* page) {
+  std::string rows;
+  bool settings = false;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group() == kSettingsGroup) {
+      settings = true;
+      continue;
+    }
+    if (option->get_lnames() == std::vector<std::string>{"help"}) continue;
+    const std::string fallback = option->get_default_str();
+    rows += fmt::format("| `{}` | {}{}{} |\n", NameOf(*option), Escaped(option->get_description()),
+                        fallback.empty() ? "" : fmt::format(" (default: {})", fallback),
+                        option->get_required() && !option->get_positional() ? " (required)" : "");
+  }
+  if (!rows.empty()) *page += "\n| option | meaning |\n|---|---|\n" + rows;
+  if (settings) *page += "\nAnd a flag for each setting: see [configuration](config.md).\n";
+}
+
+void AppendCommand(const CLI::App& app, const std::string& path, std::string* page) {
+  const auto below = app.get_subcommands([](const CLI::App*) { return true; });
+  if (below.empty()) {
+    std::string usage = path;
+    for (const CLI::Option* option : app.get_options()) {
+      if (!option->get_positional()) continue;
+      std::string name = option->get_single_name();
+      for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+      usage += option->get_required() ? " " + name : " [" + name + "]";
+    }
+    *page += fmt::format("\n### `{}`\n\n{}.\n", usage, app.get_description());
+    AppendOptions(app, page);
+  }
+  for (const CLI::App* command : below) {
+    if (!command->get_group().empty()) {
+      AppendCommand(*command, path + " " + command->get_name(), page);
+    }
+  }
+}
+
+}  // namespace
+
+std::string CommandReference(const CLI::App& root) {
+  std::string page(kPageHead);
+  page += "\n## Options of every command\n";
+  AppendOptions(root, &page);
+  page += "\n## Commands\n";
+  AppendCommand(root, "sluice", &page);
+  return page;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,14 @@
+#include "server/commands.h"
+
+#include "cli/commands.h"
+
+namespace sluice::server {
+
+void AddAllCommands(cli::Program* program) {
+  AddServeCommand(program);
+  cli::AddClientCommands(program);
+  AddConfigCommands(program);
+  AddLocalCommands(program);
+}
+
+}  // namespace sluice::server

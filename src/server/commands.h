@@ -1,0 +1,15 @@
+// The commands that need the server's own modules and so are not part of `cli`.
+#pragma once
+
+#include "cli/program.h"
+
+namespace sluice::server {
+
+// Those below and the client's: the whole program.
+void AddAllCommands(cli::Program* program);
+
+void AddServeCommand(cli::Program* program);    // serve_command.cc
+void AddConfigCommands(cli::Program* program);  // config_commands.cc: config print|validate|docs
+void AddLocalCommands(cli::Program* program);   // local_commands.cc: restore, version, reference
+
+}  // namespace sluice::server

@@ -1,0 +1,39 @@
+// The app directory of `serve --dev`: applied at the start and again whenever a file is saved.
+//
+// It goes through the server's own REST interface, with the same code as `sluice apply`, so that
+// there is one way to bring a server to an app. Nothing is dropped. Problems are logged, and the
+// server goes on with what it has.
+#pragma once
+
+#include <string>
+#include <thread>
+
+#include "base/status.h"
+
+namespace sluice::server {
+
+class DevApp {
+ public:
+  // `url` is the server's own. Fails when the directory can't be watched.
+  static Result<std::unique_ptr<DevApp>> Start(std::string directory, std::string url);
+  ~DevApp();  // ends the thread
+  DevApp(const DevApp&) = delete;
+  DevApp& operator=(const DevApp&) = delete;
+
+ private:
+  DevApp(std::string directory, std::string url, int watch, int wake);
+
+  void Run();
+  // Reads what inotify has; whether one of the app's files changed.
+  bool TakeEvents();
+  void WatchDirectories();
+  void ApplyNow();
+
+  const std::string directory_;
+  const std::string url_;
+  const int watch_;  // inotify
+  const int wake_;   // eventfd: stop
+  std::thread thread_;
+};
+
+}  // namespace sluice::server

@@ -1,0 +1,51 @@
+// restore, version, reference.
+#include <memory>
+
+#include "cli/completion.h"
+#include "db/directory.h"
+#include "server/commands.h"
+#include "server/version.h"
+
+namespace sluice::server {
+namespace {
+
+struct RestoreOptions {
+  std::string backup;
+  std::string data;
+};
+
+}  // namespace
+
+void AddLocalCommands(cli::Program* program) {
+  const auto options = std::make_shared<RestoreOptions>();
+  CLI::App* restore = program->AddCommand(
+      &program->app(), "restore", "Make a data directory from a backup, while no server runs on it",
+      [options](cli::Context& context) -> Status {
+        RETURN_IF_ERROR(db::RestoreBackup(options->backup, options->data));
+        context.output.Note(fmt::format("{} restored to {}", options->backup, options->data));
+        return OkStatus();
+      });
+  restore->add_option("backup", options->backup, "Directory that backup wrote")->required();
+  restore->add_option("--data", options->data, "Data directory to make: not there yet, or empty")
+      ->required();
+
+  program->AddCommand(&program->app(), "version", "Print the version", [](cli::Context& context) {
+    if (context.output.json()) {
+      context.output.Object(VersionDetails());
+    } else {
+      context.output.Line(fmt::format("sluice {}", Version()));
+    }
+    return OkStatus();
+  });
+
+  // For docs/reference/cli.md; of no use to users, so not listed.
+  program
+      ->AddCommand(&program->app(), "reference", "Print the reference of all commands",
+                   [program](cli::Context& context) {
+                     context.output.Raw(cli::CommandReference(program->app()));
+                     return OkStatus();
+                   })
+      ->group("");
+}
+
+}  // namespace sluice::server

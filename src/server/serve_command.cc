@@ -1,0 +1,136 @@
+// serve: runs the server until a signal stops it.
+#include <filesystem>
+#include <memory>
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "json/print.h"
+#include "server/commands.h"
+#include "server/config_flags.h"
+#include "server/dev_app.h"
+#include "server/notify.h"
+#include "server/server.h"
+#include "server/signals.h"
+#include "server/version.h"
+
+namespace sluice::server {
+namespace {
+
+struct ServeOptions {
+  std::shared_ptr<ConfigFlags> flags;
+  CLI::Option* dev = nullptr;
+  std::string app_directory;  // of --dev; may be empty
+  bool print_ports = false;
+
+  bool development() const { return dev->count() > 0; }
+};
+
+// What --dev changes unless the user says otherwise.
+std::map<std::string, std::string> DevelopmentDefaults(const ServeOptions& options) {
+  if (!options.development()) return {};
+  const std::filesystem::path app(options.app_directory.empty() ? "." : options.app_directory);
+  return {{"data.directory", (app / ".sluice").string()}, {"log.format", "text"}};
+}
+
+Status CheckDevelopment(const ServeOptions& options, const Config& config) {
+  if (!options.development()) return OkStatus();
+  for (const std::string& text :
+       {config.listen_http, config.listen_eventing, config.listen_flows}) {
+    ASSIGN_OR_RETURN(const Address address, ParseAddress(text));
+    if (!IsLoopback(address)) {
+      return cli::UsageError(
+          "--dev asks nobody who they are, so it listens on this machine only: {} is not a "
+          "loopback address",
+          text);
+    }
+  }
+  return OkStatus();
+}
+
+void ConfigureLog(const Config& config) {
+  const log::Level level = config.log_level == "debug"  ? log::Level::kDebug
+                           : config.log_level == "info" ? log::Level::kInfo
+                           : config.log_level == "warn" ? log::Level::kWarn
+                                                        : log::Level::kError;
+  log::Configure(level, config.log_format == "json" ? log::Format::kJson : log::Format::kText);
+}
+
+// To standard output, where no log goes.
+void PrintStarted(const ServeOptions& options, const Server& server, cli::Output* output) {
+  if (options.print_ports) {
+    const Ports& ports = server.ports();
+    output->Line(json::ToText(json::Value::Object({{"http", ports.http},
+                                                   {"eventing", ports.eventing},
+                                                   {"flows", ports.flows},
+                                                   {"pid", static_cast<int64_t>(getpid())}})));
+  }
+  if (const auto& admin = server.first_admin()) {
+    output->Line(fmt::format("first start: user {}, password {} (shown this once)", admin->name,
+                             admin->password));
+  }
+  output->Flush();
+}
+
+Result<std::unique_ptr<DevApp>> StartApp(const ServeOptions& options, const Config& config,
+                                         const Server& server) {
+  if (options.app_directory.empty()) return nullptr;
+  const bool tls = !config.tls_certificate.empty();
+  const std::string host = ParseAddress(config.listen_http)->host;
+  return DevApp::Start(
+      options.app_directory,
+      fmt::format("{}://{}:{}", tls ? "https" : "http",
+                  host.contains(':') ? "[" + host + "]" : host, server.ports().http));
+}
+
+Status Serve(const ServeOptions& options, cli::Context& context) {
+  const ConfigResult loaded = LoadWithFlags(*options.flags, DevelopmentDefaults(options));
+  if (!loaded.problems.empty()) return context.ShowAllButLast(loaded.problems);
+  const Config& config = loaded.loaded.config;
+  RETURN_IF_ERROR(CheckDevelopment(options, config));
+  ConfigureLog(config);
+  HoldStopSignals();
+
+  const SystemClock clock;
+  const Mode mode = options.development() ? Mode::kDevelopment : Mode::kProduction;
+  ASSIGN_OR_RETURN(const std::unique_ptr<Server> server, Server::Start(loaded.loaded, mode, clock));
+  ASSIGN_OR_RETURN(std::unique_ptr<DevApp> app, StartApp(options, config, *server));
+  PrintStarted(options, *server, &context.output);
+  NotifySupervisor("READY=1");
+  log::Info("started", {{"version", Version()},
+                        {"data", config.data_directory},
+                        {"http", server->ports().http},
+                        {"eventing", server->ports().eventing},
+                        {"flows", server->ports().flows}});
+
+  WaitForStopSignal();
+  ExitOnNextStopSignal();
+  NotifySupervisor("STOPPING=1");
+  log::Info("stopping");
+  app.reset();
+  server->Stop();
+  log::Info("stopped");
+  return OkStatus();
+}
+
+}  // namespace
+
+void AddServeCommand(cli::Program* program) {
+  const auto options = std::make_shared<ServeOptions>();
+  CLI::App* serve =
+      program->AddCommand(&program->app(), "serve", "Run the server",
+                          [options](cli::Context& context) { return Serve(*options, context); });
+  options->dev = serve
+                     ->add_option("--dev", options->app_directory,
+                                  "For development: nobody on this machine is asked for a "
+                                  "password, and the app directory, if one is given, is applied "
+                                  "now and on every save")
+                     ->expected(0, 1)
+                     ->type_name("[DIR]");
+  serve->add_flag("--print-ports", options->print_ports,
+                  "When ready, print one line of JSON with the ports and the process id");
+  options->flags = AddConfigFlags(serve);
+}
+
+}  // namespace sluice::server

@@ -1,0 +1,205 @@
+// What is opened in which order, and closed in which.
+//
+//   start                                    stop
+//   1. data directory, database              4. /readyz says 503
+//   2. users and tokens                      3. listeners: no new connections, drain, close
+//   3. routes, then the ports are bound      2. users and tokens
+//   4. the first admin, if there is nobody   1. database: commits that wait, flush, close
+//   5. listeners answer; /readyz says 200
+//
+// The first admin is made after the ports are bound: its password is shown once, and a start that
+// fails for a port in use must not have used that up.
+#include "server/server.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "auth/authenticator.h"
+#include "auth/directory.h"
+#include "auth/password.h"
+#include "base/log.h"
+#include "db/database.h"
+#include "http/openapi.h"
+#include "http/rest/access.h"
+#include "http/rest/context.h"
+#include "http/rest/metrics.h"
+#include "http/rest/routes.h"
+#include "http/router.h"
+#include "http/server.h"
+#include "server/access_log.h"
+#include "server/version.h"
+
+namespace sluice::server {
+namespace {
+
+db::DatabaseOptions DatabaseOptionsOf(const Config& config) {
+  db::DatabaseOptions options;
+  options.shards = static_cast<uint16_t>(config.storage_shards);
+  options.durability = config.storage_durability == "sync"       ? db::Durability::kSync
+                       : config.storage_durability == "interval" ? db::Durability::kInterval
+                                                                 : db::Durability::kNone;
+  options.sync_interval_ms = config.storage_sync_interval_ms;
+  options.tombstone_retention_ms = config.storage_tombstone_retention_ms;
+  options.log_retention_ms = config.storage_log_retention_ms;
+  options.store.cache_bytes = config.storage_cache_bytes;
+  options.store.write_buffer_bytes = config.storage_write_buffer_bytes;
+  options.store.max_wal_bytes = config.storage_max_wal_bytes;
+  return options;
+}
+
+http::ServerOptions HttpOptionsOf(const Config& config) {
+  http::ServerOptions options;
+  options.io_threads = config.http_threads != 0
+                           ? config.http_threads
+                           : std::max<size_t>(1, std::thread::hardware_concurrency());
+  options.worker_threads = config.http_workers;
+  options.max_connections = config.http_max_connections;
+  options.request.max_head_bytes = config.http_max_head_bytes;
+  options.request.max_body_bytes = config.http_max_body_bytes;
+  options.head_timeout_ms = config.http_head_timeout_ms;
+  options.body_grace_ms = config.http_body_grace_ms;
+  options.body_min_bytes_per_s = config.http_body_min_rate_bytes;
+  options.idle_timeout_ms = config.http_idle_timeout_ms;
+  options.write_stall_ms = config.http_write_stall_ms;
+  options.drain_ms = config.http_drain_timeout_ms;
+  return options;
+}
+
+// The number of shards is the directory's: somebody who asks for another one is told.
+Status CheckShards(const LoadedConfig& loaded, const db::Database& database) {
+  const bool asked = loaded.values.find("storage.shards")->second.origin != Origin::kDefault;
+  if (!asked || loaded.config.storage_shards == database.shard_count()) return OkStatus();
+  return Error(Code::kInvalidArgument, "config.shards_fixed",
+               "storage.shards is {}, but {} was made with {} and keeps them",
+               loaded.config.storage_shards, loaded.config.data_directory, database.shard_count());
+}
+
+}  // namespace
+
+// Members in the order of opening; they are closed in the reverse one.
+class Server::Parts {
+ public:
+  Parts(const LoadedConfig& loaded, Mode mode, const Clock& clock)
+      : loaded_(loaded), mode_(mode), clock_(clock) {}
+  ~Parts() { Stop(); }
+
+  Status Start() {
+    RETURN_IF_ERROR(OpenDatabase());
+    RETURN_IF_ERROR(OpenAccounts());
+    RETURN_IF_ERROR(BindListeners());
+    RETURN_IF_ERROR(EnsureAdmin());
+    http_->Start();
+    lifecycle_.set_phase(http::rest::Lifecycle::Phase::kReady);
+    return OkStatus();
+  }
+
+  void Stop() {
+    lifecycle_.set_phase(http::rest::Lifecycle::Phase::kDraining);
+    if (http_ != nullptr) http_->Stop();
+    http_.reset();
+    filter_.reset();
+    authenticator_.reset();
+    rest_.reset();
+    directory_.reset();
+    database_.reset();
+  }
+
+  Ports ports;
+  std::optional<FirstAdmin> first_admin;
+
+ private:
+  Status OpenDatabase() {
+    ASSIGN_OR_RETURN(database_, db::Database::Open(loaded_.config.data_directory,
+                                                   DatabaseOptionsOf(loaded_.config), clock_));
+    return CheckShards(loaded_, *database_);
+  }
+
+  Status OpenAccounts() {
+    ASSIGN_OR_RETURN(directory_, auth::Directory::Open(*database_, hasher_));
+    authenticator_ = std::make_unique<auth::Authenticator>(*directory_, hasher_, clock_);
+    using Filter = http::rest::AccessFilter;
+    filter_ = std::make_unique<Filter>(*authenticator_, mode_ == Mode::kDevelopment
+                                                            ? Filter::Mode::kTrustLoopback
+                                                            : Filter::Mode::kAsk);
+    rest_.emplace(http::rest::Context{.database = *database_,
+                                      .directory = *directory_,
+                                      .metrics = metrics_,
+                                      .lifecycle = lifecycle_,
+                                      .clock = clock_,
+                                      .version = std::string(Version()),
+                                      .started_ms = clock_.WallMs(),
+                                      .backup_root = loaded_.config.backup_root});
+    return OkStatus();
+  }
+
+  Status BindListeners() {
+    http_ = std::make_unique<http::Server>(
+        HttpOptionsOf(loaded_.config),
+        http::Server::Environment{
+            .clock = clock_, .filter = filter_.get(), .observers = {&metrics_, &access_log_}});
+    http::Router admin;
+    RETURN_IF_ERROR(http::rest::AddRestRoutes(admin, *rest_));
+    RETURN_IF_ERROR(
+        http::AddOpenApi({.title = "Sluice", .version = std::string(Version())}, &admin));
+    // Functions and flows add their routes to these; health is there from the start.
+    http::Router eventing;
+    RETURN_IF_ERROR(http::rest::AddHealthRoutes(eventing, *rest_));
+    http::Router flows;
+    RETURN_IF_ERROR(http::rest::AddHealthRoutes(flows, *rest_));
+    ASSIGN_OR_RETURN(ports.http, Bind(loaded_.config.listen_http, std::move(admin)));
+    ASSIGN_OR_RETURN(ports.eventing, Bind(loaded_.config.listen_eventing, std::move(eventing)));
+    ASSIGN_OR_RETURN(ports.flows, Bind(loaded_.config.listen_flows, std::move(flows)));
+    return OkStatus();
+  }
+
+  Result<uint16_t> Bind(const std::string& text, http::Router router) {
+    ASSIGN_OR_RETURN(const Address address, ParseAddress(text));
+    http::ListenOptions options{.host = address.host, .port = address.port};
+    if (!loaded_.config.tls_certificate.empty()) {
+      options.tls = http::TlsOptions{.certificate_file = loaded_.config.tls_certificate,
+                                     .key_file = loaded_.config.tls_key};
+    }
+    ASSIGN_OR_RETURN(
+        const http::Server::Listener listener,
+        http_->Listen(options, std::make_shared<const http::Router>(std::move(router))));
+    return listener.port;
+  }
+
+  Status EnsureAdmin() {
+    if (mode_ == Mode::kDevelopment) return OkStatus();
+    ASSIGN_OR_RETURN(const auto made, directory_->EnsureAdmin());
+    if (made) first_admin = FirstAdmin{made->name, made->password};
+    return OkStatus();
+  }
+
+  const LoadedConfig loaded_;
+  const Mode mode_;
+  const Clock& clock_;
+  http::rest::Lifecycle lifecycle_;
+  http::rest::Metrics metrics_;
+  AccessLog access_log_;
+  auth::PasswordHasher hasher_;
+  std::unique_ptr<db::Database> database_;
+  std::unique_ptr<auth::Directory> directory_;
+  std::unique_ptr<auth::Authenticator> authenticator_;
+  std::unique_ptr<http::rest::AccessFilter> filter_;
+  std::optional<http::rest::Context> rest_;
+  std::unique_ptr<http::Server> http_;
+};
+
+Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Server::~Server() = default;
+
+Result<std::unique_ptr<Server>> Server::Start(const LoadedConfig& config, Mode mode,
+                                              const Clock& clock) {
+  auto parts = std::make_unique<Parts>(config, mode, clock);
+  RETURN_IF_ERROR(parts->Start());
+  return std::unique_ptr<Server>(new Server(std::move(parts)));
+}
+
+const Ports& Server::ports() const { return parts_->ports; }
+const std::optional<FirstAdmin>& Server::first_admin() const { return parts_->first_admin; }
+void Server::Stop() { parts_->Stop(); }
+
+}  // namespace sluice::server
