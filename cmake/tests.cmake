@@ -31,6 +31,11 @@ if(TARGET sluice)
     script_test(http/${name} blackbox
       tests/http/run_http.py --sluice $<TARGET_FILE:sluice> ${file})
   endforeach()
+  file(GLOB cli_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cli/*.test)
+  foreach(file ${cli_tests})
+    get_filename_component(name ${file} NAME_WE)
+    script_test(cli/${name} blackbox tests/cli/run_cli.py --sluice $<TARGET_FILE:sluice> ${file})
+  endforeach()
   script_test(docs_test blackbox tests/docs/run_docs.py --sluice $<TARGET_FILE:sluice>)
   script_test(crash_test blackbox
     tests/crash/run_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)

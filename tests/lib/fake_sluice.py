@@ -102,8 +102,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 changes = self.store.log[place:]
             for key, cas, operation in changes:
                 place += 1
-                data = {"key": key.removeprefix(f"{keyspace}/"), "operation": operation, "cas": str(cas),
-                        "sequence": cas}
+                data = {"key": key.removeprefix(f"{keyspace}/"), "operation": operation, "cas": str(cas)}
                 if FAULT != "deaf" or cas % 10:
                     self.wfile.write(f"id: {place}\ndata: {json.dumps(data)}\n\n".encode())
             time.sleep(0.01)
