@@ -1,0 +1,275 @@
+// The committer against a model (test_model.h): random commits of several writers at once, so that
+// groups form, with restarts in between. A commit's callbacks come in commit order, so the model
+// carries out each commit right then. SLUICE_SEED replays a run.
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "base/random.h"
+#include "db/index.h"
+#include "db/test_database.h"
+#include "db/test_follower.h"
+#include "db/test_model.h"
+#include "json/key_encoding.h"
+
+namespace sluice::db {
+namespace {
+
+constexpr int kWriters = 3;
+constexpr int kCommitsPerWriter = 25;
+constexpr auto kTime = std::chrono::seconds(6);
+
+class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint16_t> {
+ protected:
+  ModelTest() {
+    options_.durability = Durability::kNone;
+    options_.shards = GetParam();
+  }
+
+  void SetUp() override {
+    DatabaseTest::SetUp();
+    ASSERT_TRUE(database_->CreateIndex({.bucket = "b"}, {"by_n", {{.path = "n"}}}).ok());
+    ASSERT_TRUE(
+        database_->CreateFollower({.name = "f", .keyspaces = {keyspace_}, .needs_before = true})
+            .ok());
+    models_.resize(GetParam());
+    seen_.resize(GetParam());
+    for (ShardId shard = 0; shard < GetParam(); ++shard) {
+      models_[shard].cursor = *database_->ReadCursor({"f", shard, 0});
+    }
+    SyncSequences();
+    const char* seed = std::getenv("SLUICE_SEED");
+    seed_ = seed != nullptr ? std::strtoull(seed, nullptr, 10) : std::random_device()();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed_));
+  }
+
+  // After catalog changes and trims, which are commits that the model does not know.
+  void SyncSequences() {
+    for (ShardId shard = 0; shard < GetParam(); ++shard) {
+      models_[shard].sequence = database_->LastSequence(shard);
+    }
+  }
+
+  void Submit(PlannedCommit plan) {
+    Commit commit = ToCommit(plan, keyspace_);
+    ++outstanding_;
+    database_->Submit(std::move(commit), [this, plan = std::move(plan)](CommitResult result) {
+      models_[plan.shard].Apply(plan, result);
+      --outstanding_;
+    });
+  }
+  void Wait() const {
+    while (outstanding_ != 0) std::this_thread::yield();
+  }
+
+  std::string RandomKey(Random& random) { return fmt::format("k{}", random.Below(12)); }
+  std::string CounterKey(Random& random) { return fmt::format("n{}", random.Below(4)); }
+
+  PlannedWrite RandomWrite(Random& random) {
+    PlannedWrite write;
+    write.key = RandomKey(random);
+    const uint64_t kind = random.Below(10);
+    write.kind = kind < 5   ? PlannedWrite::Kind::kPut
+                 : kind < 7 ? PlannedWrite::Kind::kDelete
+                 : kind < 9 ? PlannedWrite::Kind::kCount
+                            : PlannedWrite::Kind::kAppend;
+    if (write.kind == PlannedWrite::Kind::kCount) {
+      write.key = CounterKey(random);
+      return write;
+    }
+    if (write.kind == PlannedWrite::Kind::kPut) {
+      write.body = fmt::format(R"({{"n":{},"v":{}}})", random.Below(5), random.Below(1000));
+      if (random.OneIn(6)) write.stamp = database_->NewCas();
+    } else if (write.kind == PlannedWrite::Kind::kAppend && !random.OneIn(4)) {
+      write.body = "1";
+    }
+    const uint64_t condition = random.Below(8);
+    if (condition == 0) write.precondition = Precondition::Absent();
+    if (condition == 1) write.precondition = Precondition::Present();
+    if (condition == 2) {
+      const auto present = *database_->Get(keyspace_, write.key);
+      write.precondition = Precondition::CasIs(present ? present->cas : 1);
+    }
+    return write;
+  }
+
+  void AddConditions(Random& random, PlannedCommit* plan) {
+    if (random.OneIn(4)) {
+      const std::string key = RandomKey(random);
+      PinnedDocument row;
+      if (database_->ShardOf(keyspace_, key) == plan->shard) {
+        const bool found = *database_->GetRow(keyspace_, key, &row);
+        plan->reads.push_back({keyspace_, key, found ? row->sequence : 0});
+      }
+    }
+    if (GetParam() == 1 && random.OneIn(6)) {
+      const Sequence snapshot = database_->NewSnapshot()->sequence(0);
+      plan->ranges.push_back({keyspace_, "k2", random.OneIn(2) ? "" : "k5", snapshot});
+    }
+    if (random.OneIn(4)) {
+      RowWrite row{storage::Family::kRun,
+                   fmt::format("{}/r{}", plan->shard, random.Below(3)),
+                   std::to_string(random.Below(3)),
+                   {}};
+      if (random.OneIn(3)) row.value.reset();
+      if (random.OneIn(2)) {
+        row.expected = random.OneIn(3)
+                           ? std::optional<std::string>()
+                           : std::optional<std::string>(std::to_string(random.Below(3)));
+      }
+      plan->rows.push_back(std::move(row));
+    }
+  }
+
+  PlannedCommit RandomCommit(Random& random) {
+    PlannedCommit plan;
+    plan.writes.push_back(RandomWrite(random));
+    plan.shard = database_->ShardOf(keyspace_, plan.writes[0].key);
+    for (uint64_t more = random.Below(4); more > 0; --more) {
+      PlannedWrite write = RandomWrite(random);
+      if (database_->ShardOf(keyspace_, write.key) == plan.shard) {
+        plan.writes.push_back(std::move(write));
+      }
+    }
+    AddConditions(random, &plan);
+    return plan;
+  }
+
+  // Reads some changes and moves the cursor past them, now and then from a stale place.
+  void Follow(Random& random, ShardId shard, size_t max) {
+    const CursorState stored = *database_->ReadCursor({"f", shard, 0});
+    Feed feed(*database_, shard, {keyspace_}, stored);
+    std::vector<std::string> given;
+    ASSERT_TRUE(feed.Read(max, [&](const Change& change) {
+      given.push_back(TextOf(change));
+      return true;
+    }));
+    PlannedCommit plan;
+    plan.shard = shard;
+    plan.moves.push_back({{"f", shard, 0}, stored, feed.state()});
+    if (random.OneIn(5)) ++plan.moves[0].expected.events;
+    const bool stale = plan.moves[0].expected != stored;
+    Submit(std::move(plan));
+    Wait();
+    if (!stale) seen_[shard].insert(seen_[shard].end(), given.begin(), given.end());
+  }
+
+  void RunWriters(Random& random, bool wait) {
+    std::vector<std::thread> writers;
+    for (int i = 0; i < kWriters; ++i) {
+      writers.emplace_back([this, seed = random.Next()] {
+        Random own(seed);
+        for (int n = 0; n < kCommitsPerWriter; ++n) Submit(RandomCommit(own));
+      });
+    }
+    if (random.OneIn(2)) {
+      for (ShardId shard = 0; shard < GetParam(); ++shard) Follow(random, shard, 10);
+    }
+    for (std::thread& writer : writers) writer.join();
+    if (wait) Wait();
+  }
+
+  void CompareContents() {
+    std::map<std::string, ModelDocument> expected;
+    for (const ShardModel& model : models_) {
+      expected.insert(model.documents.begin(), model.documents.end());
+    }
+    std::map<std::string, ModelDocument> stored;
+    ASSERT_TRUE(database_
+                    ->Scan(keyspace_, {.with_tombstones = true},
+                           [&](std::string_view key, const DocumentView& document) {
+                             stored[std::string(key)] = {std::string(document.body),
+                                                         !document.tombstone, document.cas,
+                                                         document.sequence};
+                             return true;
+                           })
+                    .ok());
+    EXPECT_EQ(stored.size(), expected.size());
+    EXPECT_TRUE(stored == expected);
+    for (ShardId shard = 0; shard < GetParam(); ++shard) {
+      EXPECT_EQ(database_->LastSequence(shard), models_[shard].sequence);
+      EXPECT_EQ(*database_->ReadCursor({"f", shard, 0}), models_[shard].cursor);
+      for (int i = 0; i < 3; ++i) {
+        const std::string key = fmt::format("{}/r{}", shard, i);
+        std::string value;
+        const bool found = *database_->store().Get(storage::Family::kRun, key, &value);
+        EXPECT_EQ(found, models_[shard].rows.contains(key));
+        if (found) {
+          EXPECT_EQ(value, models_[shard].rows.at(key));
+        }
+      }
+    }
+  }
+
+  void CompareIndex() {
+    const Index& index = *database_->catalog()->Find(keyspace_)->indexes[0];
+    std::set<std::pair<std::string, std::string>> expected;
+    for (const ShardModel& model : models_) {
+      for (const auto& [key, document] : model.documents) {
+        if (!document.live || !document.body.starts_with("{\"n\":")) continue;
+        std::string part;
+        ASSERT_TRUE(json::AppendKeyPart(json::Value(document.body[5] - '0'),
+                                        json::Direction::kAscending, &part)
+                        .ok());
+        expected.emplace(part, key);
+      }
+    }
+    std::set<std::pair<std::string, std::string>> stored;
+    ASSERT_TRUE(database_
+                    ->ScanIndex(index, "", "",
+                                [&](std::string_view parts, std::string_view key) {
+                                  stored.emplace(parts, key);
+                                  return true;
+                                })
+                    .ok());
+    EXPECT_EQ(stored, expected);
+  }
+
+  // What was consumed is a beginning of what was committed, each change once and in order.
+  void CompareFollower() {
+    for (ShardId shard = 0; shard < GetParam(); ++shard) {
+      const std::vector<std::string>& all = models_[shard].changes;
+      ASSERT_LE(seen_[shard].size(), all.size());
+      EXPECT_TRUE(std::equal(seen_[shard].begin(), seen_[shard].end(), all.begin()));
+    }
+  }
+
+  uint64_t seed_ = 0;
+  std::vector<ShardModel> models_;              // each on its committer's thread during a round
+  std::vector<std::vector<std::string>> seen_;  // by shard
+  std::atomic<int> outstanding_ = 0;
+};
+
+TEST_P(ModelTest, RandomCommitsAndRestarts) {
+  Random random(seed_);
+  const auto end = std::chrono::steady_clock::now() + kTime;
+  int rounds = 0;
+  for (; std::chrono::steady_clock::now() < end && !HasFailure(); ++rounds) {
+    SCOPED_TRACE(fmt::format("seed {} round {}", seed_, rounds));
+    const bool restart = random.OneIn(6);
+    RunWriters(random, !restart);
+    if (restart) Reopen();  // with commits on their way
+    ASSERT_EQ(outstanding_, 0) << "closing completes what was submitted";
+    CompareContents();
+    CompareIndex();
+    for (ShardId shard = 0; shard < GetParam(); ++shard) Follow(random, shard, random.Below(60));
+    if (random.OneIn(5)) {
+      ASSERT_TRUE(database_->TrimNow().ok());
+      SyncSequences();
+    }
+    CompareFollower();
+  }
+  for (ShardId shard = 0; shard < GetParam(); ++shard) {
+    while (seen_[shard].size() < models_[shard].changes.size()) Follow(random, shard, 1000);
+  }
+  CompareFollower();
+  EXPECT_GT(rounds, 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, ModelTest, ::testing::Values(1, 4));
+
+}  // namespace
+}  // namespace sluice::db
