@@ -1,0 +1,188 @@
+// The catalog's stored rows (docs/formats/catalog.md), and changes of it in several shards at once.
+#include "db/catalog.h"
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "base/bytes.h"
+#include "db/catalog_edit.h"
+#include "db/catalog_rows.h"
+#include "db/test_database.h"
+#include "db/test_follower.h"
+
+namespace sluice::db {
+namespace {
+
+using ::testing::ElementsAre;
+
+// "key=value" of the rows that an edit writes, the version byte as \1; "key" of those it deletes.
+std::vector<std::string> Rows(const CatalogEdit& edit) {
+  std::vector<std::string> rows;
+  for (const RowWrite& row : edit.rows()) {
+    rows.push_back(row.key);
+    if (!row.value) continue;
+    EXPECT_EQ((*row.value)[0], 1);
+    rows.back() += "=" + row.value->substr(1);
+  }
+  return rows;
+}
+
+TEST(CatalogFormat, Golden) {
+  CatalogEdit edit{Catalog()};
+  ASSERT_TRUE(edit.CreateBucket("b").ok());
+  EXPECT_THAT(Rows(edit),
+              ElementsAre("catalog/bucket/b={}", "catalog/scope/b/_default={}",
+                          R"(catalog/keyspace/0000000001={"id":1,"bucket":"b","scope":"_default",)"
+                          R"("collection":"_default","max_expiry_ms":0})",
+                          R"(catalog/ids={"keyspace":2,"index":1})"));
+  const auto catalog = edit.Finish();
+  CatalogEdit more(*catalog);
+  ASSERT_TRUE(more.CreateIndex({.bucket = "b"}, {"i", {{"a.b", true, false}}}));
+  ASSERT_TRUE(more.CreateFollower({.name = "f", .keyspaces = {1}, .lanes = 64}).ok());
+  EXPECT_THAT(Rows(more),
+              ElementsAre(R"(catalog/index/0000000001={"id":1,"keyspace":1,"name":"i",)"
+                          R"("parts":[{"path":"a.b","each":true,"desc":false}],"ready":false})",
+                          R"(catalog/ids={"keyspace":2,"index":2})",
+                          R"(catalog/follower/f={"name":"f","keyspaces":[1],"before":false,)"
+                          R"("after":true,"holds_log":true,"lanes":64})"));
+  const auto grown = more.Finish();
+  CatalogEdit drop(*grown);
+  ASSERT_TRUE(drop.DropBucket("b").ok());
+  ASSERT_TRUE(drop.DropFollower("f").ok());
+  EXPECT_THAT(Rows(drop),
+              ElementsAre("catalog/index/0000000001", "catalog/keyspace/0000000001",
+                          "catalog/scope/b/_default", "catalog/bucket/b", "catalog/follower/f"));
+  EXPECT_THAT(drop.dropped_keyspaces(), ElementsAre(1));
+  EXPECT_THAT(drop.dropped_indexes(), ElementsAre(1));
+}
+
+class CatalogLoadTest : public ::testing::Test {
+ protected:
+  CatalogLoadTest() { store_ = std::move(*storage::Store::Open(directory_ / "store", {})); }
+  // The id of the error that loading these rows gives.
+  std::string Load(const std::vector<std::pair<std::string, std::string>>& rows) {
+    storage::Batch batch(*store_);
+    batch.DeleteRange(storage::Family::kMeta, "", "z");
+    for (const auto& [key, value] : rows) batch.Put(storage::Family::kMeta, key, value);
+    EXPECT_TRUE(store_->Write(&batch, storage::Sync::kNo).ok());
+    const auto catalog = CatalogEdit::Load(*store_);
+    return catalog ? "" : catalog.error().id();
+  }
+  TestDirectory directory_;
+  std::unique_ptr<storage::Store> store_;
+};
+
+TEST_F(CatalogLoadTest, RefusesDamagedRows) {
+  const std::string keyspace =
+      "\1{\"id\":1,\"bucket\":\"b\",\"scope\":\"s\",\"collection\":\"c\",\"max_expiry_ms\":0}";
+  const std::string ids = "\1{\"keyspace\":2,\"index\":1}";
+  EXPECT_EQ(Load({}), "");
+  EXPECT_EQ(Load({{"catalog/keyspace/0000000001", keyspace}, {"catalog/ids", ids}}), "");
+  const std::string corrupt = "catalog.corrupt";
+  EXPECT_EQ(Load({{"catalog/keyspace/0000000001", keyspace}}), corrupt) << "no next id";
+  EXPECT_EQ(Load({{"catalog/ids", "\2{\"keyspace\":2,\"index\":1}"}}), corrupt) << "version";
+  EXPECT_EQ(Load({{"catalog/ids", "\1{\"keyspace\":\"x\",\"index\":1}"}}), corrupt);
+  EXPECT_EQ(Load({{"catalog/ids", "\1{\"keyspace\""}}), corrupt);
+  EXPECT_EQ(Load({{"catalog/ids", ""}}), corrupt);
+  EXPECT_EQ(Load({{"catalog/bucket/b", "\1[]"}}), corrupt);
+  EXPECT_EQ(Load({{"catalog/scope/b", "\1{}"}}), corrupt);
+  EXPECT_EQ(Load({{"catalog/keyspace/0000000001", "\1{\"id\":1}"}, {"catalog/ids", ids}}), corrupt);
+  EXPECT_EQ(Load({{"catalog/index/0000000001", "\1{\"id\":1,\"keyspace\":1,\"name\":\"i\"}"}}),
+            corrupt);
+  EXPECT_EQ(Load({{"catalog/follower/f", "\1{\"name\":\"f\",\"lanes\":0}"}}), corrupt);
+  EXPECT_EQ(Load({{"catalog/table/t", "\1{}"}}), corrupt) << "of a newer version";
+}
+
+class ShardedCatalogTest : public DatabaseTest {
+ protected:
+  ShardedCatalogTest() {
+    options_.durability = Durability::kNone;
+    options_.shards = 4;
+  }
+  std::set<uint32_t> StoredIds(storage::Family family) {
+    std::set<uint32_t> ids;
+    const auto iterator = database_->store().NewIterator(family, {});
+    for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+      ByteReader reader(iterator->key());
+      reader.U16();
+      ids.insert(reader.U32());
+    }
+    EXPECT_TRUE(iterator->status().ok());
+    return ids;
+  }
+};
+
+TEST_F(ShardedCatalogTest, ChangesWhileWritersRunLeaveNoRowsBehind) {
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> writers;
+  const KeyspaceName name{"b", "_default", "c"};
+  for (int t = 0; t < 2; ++t) {
+    writers.emplace_back([&, t] {
+      for (int i = 0; !stop; ++i) {
+        const auto keyspace = database_->Resolve(name);
+        if (!keyspace) continue;
+        const Status put =
+            Apply(PutWrite(*keyspace, fmt::format("k{}-{}", t, i), Json(R"({"n":1})"))).status;
+        EXPECT_TRUE(put.ok() || put.id() == "keyspace.not_found") << put.ToString();
+      }
+    });
+  }
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(database_->CreateCollection(name).ok());
+    ASSERT_TRUE(database_->CreateIndex(name, {"i", {{.path = "n"}}}).ok());
+    ASSERT_TRUE(database_->DropCollection(name).ok());
+  }
+  stop = true;
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_THAT(StoredIds(storage::Family::kDocs), ElementsAre());
+  EXPECT_THAT(StoredIds(storage::Family::kIndex), ElementsAre());
+}
+
+// Transient followers that come and go at once: whoever follows finds its keyspace covered, and
+// what it reads from there on is complete.
+TEST_F(ShardedCatalogTest, ConcurrentFollowersMissNothing) {
+  options_.log_retention_ms = 0;
+  Reopen();
+  std::atomic<bool> stop = false;
+  std::thread churn([&] {
+    while (!stop) {
+      auto token = *database_->FollowTransiently(keyspace_);
+      token.reset();
+      EXPECT_TRUE(database_->TrimNow().ok());
+    }
+  });
+  for (int round = 0; round < 60; ++round) {
+    const auto token = *database_->FollowTransiently(keyspace_);
+    const std::string key = fmt::format("k{}", round);
+    const ShardId shard = database_->ShardOf(keyspace_, key);
+    Feed feed(*database_, shard, {keyspace_},
+              *Feed::StartAfter(*database_, shard, {keyspace_}, database_->LastSequence(shard)));
+    ASSERT_TRUE(Put(key, "1").status.ok());
+    const std::vector<std::string> seen = Drain(feed);
+    EXPECT_EQ(
+        std::count_if(seen.begin(), seen.end(),
+                      [&](const std::string& text) { return text.ends_with(" " + key + " -> 1"); }),
+        1)
+        << "round " << round;
+  }
+  stop = true;
+  churn.join();
+}
+
+TEST_F(ShardedCatalogTest, FollowersHaveCursorsInEveryShard) {
+  ASSERT_TRUE(database_->CreateFollower({.name = "f", .keyspaces = {keyspace_}, .lanes = 2}).ok());
+  for (ShardId shard = 0; shard < 4; ++shard) {
+    EXPECT_TRUE(database_->ReadCursor({"f", shard, 1}));
+  }
+  ASSERT_TRUE(database_->DropFollower("f").ok());
+  for (ShardId shard = 0; shard < 4; ++shard) {
+    EXPECT_FALSE(database_->ReadCursor({"f", shard, 1}));
+  }
+}
+
+}  // namespace
+}  // namespace sluice::db

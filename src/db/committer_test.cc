@@ -1,0 +1,250 @@
+// Groups, bounds, stopping, and appends that fail.
+#include "db/committer.h"
+
+#include <algorithm>
+#include <future>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "db/catalog_edit.h"
+#include "db/test_database.h"
+#include "db/test_formats.h"
+#include "db/test_journal.h"
+
+namespace sluice::db {
+namespace {
+
+class CommitterTest : public ::testing::Test {
+ protected:
+  CommitterTest() {
+    store_ = std::move(*storage::Store::Open(directory_ / "store", {}));
+    journal_ = std::make_unique<FaultyJournal>(*store_);
+    CatalogEdit edit{Catalog()};
+    CHECK(edit.CreateBucket("b").ok());
+    catalog_ = edit.Finish();
+    keyspace_ = (*catalog_->Resolve({.bucket = "b"}))->id;
+    Start({.tombstone_retention_ms = 1000, .max_queued_commits = 100, .max_queued_bytes = 1 << 20});
+  }
+  void Start(CommitterOptions options) {
+    committer_.reset();
+    committer_ = std::make_unique<Committer>(
+        0, *store_, *journal_, clock_, stamps_, [this] { return catalog_; }, ShardState(), options);
+  }
+
+  Commit Put(const std::string& key, std::string body = "1") {
+    Document document;
+    document.body = std::move(body);
+    Commit commit;
+    commit.writes.push_back(PutWrite(keyspace_, key, std::move(document)));
+    return commit;
+  }
+  std::future<CommitResult> Submit(Commit commit) {
+    auto promise = std::make_shared<std::promise<CommitResult>>();
+    committer_->Submit(std::move(commit),
+                       [promise](CommitResult result) { promise->set_value(std::move(result)); });
+    return promise->get_future();
+  }
+  // Returns when the committer waits inside an append, so that what comes now forms one group.
+  std::future<CommitResult> HoldAppend() {
+    journal_->hold = true;
+    const int before = journal_->appends;
+    auto first = Submit(Put("first"));
+    while (journal_->appends == before) std::this_thread::yield();
+    return first;
+  }
+  void LetGo() {
+    journal_->hold = false;
+    journal_->held.release();
+  }
+  bool Stored(const std::string& key) {
+    std::string value;
+    return *store_->Get(storage::Family::kDocs, DocumentKey(0, keyspace_, key), &value);
+  }
+
+  TestDirectory directory_;
+  FakeClock clock_;
+  HybridClock stamps_{clock_, 0};
+  std::unique_ptr<storage::Store> store_;
+  std::unique_ptr<FaultyJournal> journal_;
+  std::shared_ptr<const Catalog> catalog_;
+  KeyspaceId keyspace_ = 0;
+  std::unique_ptr<Committer> committer_;
+};
+
+TEST_F(CommitterTest, WhatWaitsIsOneGroup) {
+  auto first = HoldAppend();
+  std::vector<std::future<CommitResult>> rest;
+  for (int i = 0; i < 10; ++i) rest.push_back(Submit(Put("k" + std::to_string(i))));
+  LetGo();
+  EXPECT_EQ(first.get().sequence, 1u);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(rest[i].get().sequence, 2u + i);
+  EXPECT_EQ(journal_->appends, 2);
+  EXPECT_EQ(committer_->last_sequence(), 11u);
+}
+
+TEST_F(CommitterTest, CommitsOfAGroupSeeEachOther) {
+  auto first = HoldAppend();
+  Commit insert = Put("k");
+  insert.writes[0].precondition = Precondition::Absent();
+  Commit again = Put("k");
+  again.writes[0].precondition = Precondition::Absent();
+  Commit reads = Put("other");
+  reads.reads.push_back({keyspace_, "k", 0});
+  Commit scans = Put("other");
+  scans.ranges.push_back({keyspace_, "a", "", 1});
+  auto inserted = Submit(std::move(insert));
+  auto repeated = Submit(std::move(again));
+  auto stale = Submit(std::move(reads));
+  auto phantom = Submit(std::move(scans));
+  LetGo();
+  EXPECT_TRUE(inserted.get().status.ok());
+  EXPECT_EQ(repeated.get().status.id(), "document.exists");
+  EXPECT_EQ(stale.get().status.id(), "transaction.conflict");
+  EXPECT_EQ(phantom.get().status.id(), "transaction.conflict");
+  EXPECT_FALSE(Stored("other"));
+  EXPECT_EQ(committer_->last_sequence(), 2u);
+}
+
+TEST_F(CommitterTest, AFailedAppendFailsTheWholeGroupAndLeavesNothing) {
+  ASSERT_TRUE(committer_->Apply(Put("before")).status.ok());
+  auto first = HoldAppend();
+  std::vector<std::future<CommitResult>> rest;
+  for (int i = 0; i < 5; ++i) rest.push_back(Submit(Put("k" + std::to_string(i))));
+  journal_->failing = true;
+  LetGo();
+  EXPECT_EQ(first.get().status.id(), "storage.no_space");
+  for (auto& one : rest) {
+    const CommitResult result = one.get();
+    EXPECT_EQ(result.status.id(), "storage.no_space");
+    EXPECT_EQ(result.sequence, 0u);
+    EXPECT_TRUE(result.writes.empty());
+  }
+  EXPECT_FALSE(Stored("first"));
+  EXPECT_FALSE(Stored("k0"));
+  EXPECT_TRUE(Stored("before"));
+  EXPECT_EQ(committer_->last_sequence(), 1u);
+  EXPECT_EQ(committer_->Stats().failure.id(), "storage.no_space");
+}
+
+TEST_F(CommitterTest, GoesOnAfterRecovery) {
+  ASSERT_TRUE(committer_->Apply(Put("a")).status.ok());
+  journal_->failing = true;
+  EXPECT_FALSE(committer_->Apply(Put("b")).status.ok());
+  const int appends = journal_->appends;
+  // Not at every commit: the journal is asked at most once a second.
+  EXPECT_FALSE(committer_->Apply(Put("b")).status.ok());
+  EXPECT_EQ(journal_->recoveries, 0);
+  clock_.AdvanceMs(1000);
+  EXPECT_FALSE(committer_->Apply(Put("b")).status.ok());
+  EXPECT_EQ(journal_->recoveries, 1);
+  EXPECT_EQ(journal_->appends, appends);
+  EXPECT_EQ(committer_->Run([](Committer::TaskContext&) { return OkStatus(); }).id(),
+            "storage.no_space");
+  journal_->failing = false;
+  clock_.AdvanceMs(1000);
+  const CommitResult result = committer_->Apply(Put("b"));
+  EXPECT_TRUE(result.status.ok());
+  EXPECT_EQ(result.sequence, 2u) << "a failed group uses no sequence";
+  EXPECT_TRUE(committer_->Stats().failure.ok());
+}
+
+TEST_F(CommitterTest, AFailedTaskChangesNothing) {
+  ASSERT_TRUE(committer_->Apply(Put("a")).status.ok());
+  bool published = false;
+  const auto trim = [&](Committer::TaskContext& context) {
+    context.state.trimmed = 1;
+    context.state.purged = 1;
+    context.published = [&] { published = true; };
+    return OkStatus();
+  };
+  journal_->failing = true;
+  EXPECT_FALSE(committer_->Run(trim).ok());
+  EXPECT_FALSE(published);
+  EXPECT_EQ(committer_->trimmed(), 0u);
+  EXPECT_EQ(committer_->purged(), 0u);
+  EXPECT_EQ(committer_->last_sequence(), 1u);
+  journal_->failing = false;
+  clock_.AdvanceMs(1000);
+  EXPECT_TRUE(committer_->Run(trim).ok());
+  EXPECT_TRUE(published);
+  EXPECT_EQ(committer_->trimmed(), 1u);
+  EXPECT_EQ(committer_
+                ->Run([](Committer::TaskContext&) {
+                  return Error(Code::kNotFound, "index.not_found", "no");
+                })
+                .id(),
+            "index.not_found");
+  EXPECT_EQ(committer_->last_sequence(), 2u);
+}
+
+TEST_F(CommitterTest, TheQueueIsBounded) {
+  Start({.max_queued_commits = 3, .max_queued_bytes = 4000});
+  auto first = HoldAppend();
+  std::vector<std::future<CommitResult>> queued;
+  for (int i = 0; i < 3; ++i) queued.push_back(Submit(Put("k" + std::to_string(i))));
+  EXPECT_EQ(Submit(Put("more")).get().status.id(), "commit.overloaded");
+  LetGo();
+  for (auto& one : queued) EXPECT_TRUE(one.get().status.ok());
+  EXPECT_TRUE(first.get().status.ok());
+  auto again = HoldAppend();
+  auto large = Submit(Put("large", std::string(10'000, '1')));  // alone it may be
+  EXPECT_EQ(Submit(Put("more")).get().status.id(), "commit.overloaded");
+  LetGo();
+  EXPECT_TRUE(large.get().status.ok());
+  EXPECT_TRUE(again.get().status.ok());
+}
+
+TEST_F(CommitterTest, StopCompletesEverything) {
+  auto first = HoldAppend();
+  std::vector<std::future<CommitResult>> queued;
+  for (int i = 0; i < 20; ++i) queued.push_back(Submit(Put("k" + std::to_string(i))));
+  std::thread stopper([&] { committer_->Stop(); });
+  LetGo();
+  stopper.join();
+  EXPECT_TRUE(first.get().status.ok());
+  for (auto& one : queued) EXPECT_TRUE(one.get().status.ok());
+  EXPECT_EQ(Submit(Put("late")).get().status.id(), "commit.stopping");
+  EXPECT_EQ(committer_->Run([](Committer::TaskContext&) { return OkStatus(); }).id(),
+            "commit.stopping");
+}
+
+TEST_F(CommitterTest, ListenersHearOfGroupsUntilTheyLeave) {
+  std::atomic<Sequence> heard = 0;
+  std::promise<void> inside;
+  std::promise<void> leave;
+  auto token = committer_->OnCommitted([&](Sequence sequence) {
+    if (heard == 0) {
+      inside.set_value();
+      leave.get_future().wait();
+    }
+    heard = sequence;
+  });
+  auto first = Submit(Put("a"));
+  inside.get_future().wait();
+  std::atomic<bool> gone = false;
+  std::thread releaser([&] {
+    token.reset();
+    gone = true;
+    EXPECT_EQ(heard, 1u) << "letting go waits for a call that runs";
+  });
+  EXPECT_FALSE(gone);
+  leave.set_value();
+  releaser.join();
+  ASSERT_TRUE(committer_->Apply(Put("b")).status.ok());
+  committer_->Stop();
+  EXPECT_EQ(heard, 1u);
+}
+
+TEST(ShardStateFormat, Golden) {
+  const ShardState state{.sequence = 1, .clock = 2, .trimmed = 3, .purged = 4};
+  EXPECT_EQ(ToHex(ShardState::Key(0x0102)), "73686172642f0102");
+  EXPECT_EQ(ToHex(state.Encode()),
+            "010000000000000001000000000000000200000000000000030000000000000004");
+  ExpectOnlyWhole(state.Encode(),
+                  [](std::string_view row) { return ShardState::Decode(row).has_value(); });
+  EXPECT_EQ(ShardState::Decode(state.Encode() + "x").error().id(), "shard.corrupt");
+}
+
+}  // namespace
+}  // namespace sluice::db

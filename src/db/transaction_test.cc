@@ -1,0 +1,242 @@
+#include "db/transaction.h"
+
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "db/test_database.h"
+
+namespace sluice::db {
+namespace {
+
+using ::testing::ElementsAre;
+
+Status StatusOf(const Result<Cas>& result) { return result ? OkStatus() : result.error(); }
+
+class TransactionTest : public DatabaseTest {
+ protected:
+  TransactionTest() { options_.durability = Durability::kNone; }
+
+  std::string In(Transaction& transaction, const std::string& key) {
+    const auto document = transaction.Get(keyspace_, key);
+    EXPECT_TRUE(document) << document.error().ToString();
+    return *document ? (*document)->body : "-";
+  }
+  std::vector<std::string> Keys(Transaction& transaction, const std::string& from = "",
+                                const std::string& to = "") {
+    std::vector<std::string> keys;
+    EXPECT_TRUE(transaction
+                    .Scan(keyspace_, from, to,
+                          [&](std::string_view key, const DocumentView& document) {
+                            keys.push_back(std::string(key) + "=" + std::string(document.body));
+                            return true;
+                          })
+                    .ok());
+    return keys;
+  }
+};
+
+TEST_F(TransactionTest, SeesASnapshotAndItsOwnWrites) {
+  ASSERT_TRUE(Put("a", "1").status.ok());
+  Transaction transaction(*database_);
+  ASSERT_TRUE(Put("later", "1").status.ok());
+  EXPECT_EQ(In(transaction, "later"), "-");
+  EXPECT_EQ(In(transaction, "a"), "1");
+  const Cas cas = *transaction.Put(keyspace_, "b", Json("2"));
+  EXPECT_EQ(In(transaction, "b"), "2");
+  EXPECT_EQ(Get("b"), "-");
+  ASSERT_TRUE(transaction.Delete(keyspace_, "a").ok());
+  EXPECT_EQ(In(transaction, "a"), "-");
+  EXPECT_EQ(transaction.Delete(keyspace_, "a").id(), "document.not_found");
+  EXPECT_EQ(transaction.Insert(keyspace_, "b", Json("3")).error().id(), "document.exists");
+  EXPECT_EQ(transaction.Replace(keyspace_, "a", Json("3")).error().id(), "document.not_found");
+  EXPECT_TRUE(transaction.Insert(keyspace_, "a", Json("4")));
+  // "later" was read as absent and is there now.
+  EXPECT_EQ(transaction.Apply().status.id(), "transaction.conflict");
+  Transaction again(*database_);
+  const Cas promised = *again.Put(keyspace_, "b", Json("2"));
+  EXPECT_GT(promised, cas);
+  ASSERT_TRUE(again.Apply().status.ok());
+  EXPECT_EQ((*database_->Get(keyspace_, "b"))->cas, promised);
+}
+
+TEST_F(TransactionTest, ScansMergeItsOwnWrites) {
+  for (const char* key : {"b", "d", "f"}) ASSERT_TRUE(Put(key, "0").status.ok());
+  Transaction transaction(*database_);
+  ASSERT_TRUE(transaction.Put(keyspace_, "a", Json("1")));
+  ASSERT_TRUE(transaction.Put(keyspace_, "d", Json("1")));
+  ASSERT_TRUE(transaction.Put(keyspace_, "e", Json("1")));
+  ASSERT_TRUE(transaction.Put(keyspace_, "z", Json("1")));
+  ASSERT_TRUE(transaction.Delete(keyspace_, "b").ok());
+  EXPECT_THAT(Keys(transaction), ElementsAre("a=1", "d=1", "e=1", "f=0", "z=1"));
+  EXPECT_THAT(Keys(transaction, "b", "f"), ElementsAre("d=1", "e=1"));
+  size_t given = 0;
+  ASSERT_TRUE(transaction
+                  .Scan(keyspace_, "", "",
+                        [&](std::string_view, const DocumentView&) { return ++given < 2; })
+                  .ok());
+  EXPECT_EQ(given, 2u);
+}
+
+TEST_F(TransactionTest, Savepoints) {
+  ASSERT_TRUE(Put("a", "0").status.ok());
+  Transaction transaction(*database_);
+  ASSERT_TRUE(transaction.Put(keyspace_, "a", Json("1")));
+  const size_t savepoint = transaction.Savepoint();
+  ASSERT_TRUE(transaction.Put(keyspace_, "a", Json("2")));
+  ASSERT_TRUE(transaction.Put(keyspace_, "b", Json("2")));
+  ASSERT_TRUE(transaction.Delete(keyspace_, "a").ok());
+  transaction.RollbackTo(savepoint);
+  EXPECT_EQ(In(transaction, "a"), "1");
+  EXPECT_EQ(In(transaction, "b"), "-");
+  transaction.RollbackTo(0);
+  EXPECT_EQ(In(transaction, "a"), "0");
+  EXPECT_EQ(transaction.writes(), 0u);
+}
+
+TEST_F(TransactionTest, LostUpdatesArePrevented) {
+  ASSERT_TRUE(Put("n", "0").status.ok());
+  Transaction first(*database_);
+  Transaction second(*database_);
+  for (Transaction* one : {&first, &second}) {
+    const int value = std::stoi(In(*one, "n"));
+    ASSERT_TRUE(one->Put(keyspace_, "n", Json(std::to_string(value + 1))));
+  }
+  EXPECT_TRUE(first.Apply().status.ok());
+  EXPECT_EQ(second.Apply().status.id(), "transaction.conflict");
+  EXPECT_EQ(Get("n"), "1");
+}
+
+TEST_F(TransactionTest, WriteSkewIsPrevented) {
+  for (const char* key : {"x", "y"}) ASSERT_TRUE(Put(key, "on").status.ok());
+  Transaction first(*database_);
+  Transaction second(*database_);
+  for (Transaction* one : {&first, &second}) {
+    EXPECT_EQ(In(*one, "x") + In(*one, "y"), "onon");
+  }
+  ASSERT_TRUE(first.Put(keyspace_, "x", Json("off")));
+  ASSERT_TRUE(second.Put(keyspace_, "y", Json("off")));
+  EXPECT_TRUE(first.Apply().status.ok());
+  EXPECT_EQ(second.Apply().status.id(), "transaction.conflict");
+}
+
+TEST_F(TransactionTest, PhantomsArePrevented) {
+  ASSERT_TRUE(Put("a", "1").status.ok());
+  const auto scan_and_write = [&](const std::function<void()>& meanwhile) {
+    Transaction transaction(*database_);
+    Keys(transaction, "a", "c");
+    EXPECT_TRUE(transaction.Put(keyspace_, "count", Json("1")));
+    meanwhile();
+    return transaction.Apply().status;
+  };
+  EXPECT_EQ(scan_and_write([&] { ASSERT_TRUE(Put("b", "1").status.ok()); }).id(),
+            "transaction.conflict");
+  EXPECT_EQ(scan_and_write([&] { ASSERT_TRUE(Delete("b").status.ok()); }).id(),
+            "transaction.conflict");
+  EXPECT_TRUE(scan_and_write([&] { ASSERT_TRUE(Put("x", "1").status.ok()); }).ok());
+}
+
+TEST_F(TransactionTest, RangesSeeDeletionsThatLeftNothingBehind) {
+  ASSERT_TRUE(database_->CreateCollection({"b", "_default", "c"}).ok());
+  const KeyspaceId other = *database_->Resolve({"b", "_default", "c"});
+  const auto scan_and_write = [&](const std::function<void()>& meanwhile) {
+    EXPECT_TRUE(Put("a", "1").status.ok());
+    Transaction transaction(*database_);
+    Keys(transaction);
+    EXPECT_TRUE(transaction.Put(other, "count", Json("1")));
+    meanwhile();
+    return transaction.Apply().status.id();
+  };
+  EXPECT_EQ(scan_and_write([&] {
+              ASSERT_TRUE(Delete("a").status.ok());
+              clock_.AdvanceMs(options_.tombstone_retention_ms + 1);
+              ASSERT_TRUE(database_->ExpireNow());
+            }),
+            "transaction.conflict");
+  EXPECT_EQ(scan_and_write([&] { ASSERT_TRUE(database_->FlushCollection({.bucket = "b"}).ok()); }),
+            "transaction.conflict");
+  EXPECT_EQ(scan_and_write([&] { ASSERT_TRUE(database_->DropCollection({.bucket = "b"}).ok()); }),
+            "transaction.conflict");
+}
+
+TEST_F(TransactionTest, ABlindWriteWithAnOldStampIsRunAgain) {
+  int runs = 0;
+  const auto result = RunTransaction(*database_, [&](Transaction& transaction) -> Status {
+    RETURN_IF_ERROR(StatusOf(transaction.Put(keyspace_, "k", Json("mine"))));
+    if (++runs == 1) {
+      EXPECT_TRUE(Put("k", "theirs").status.ok());
+    }
+    return OkStatus();
+  });
+  ASSERT_TRUE(result) << result.error().ToString();
+  EXPECT_EQ(runs, 2);
+  EXPECT_EQ(Get("k"), "mine");
+}
+
+TEST_F(TransactionTest, ErrorsOfTheBodyEndIt) {
+  int runs = 0;
+  const auto result = RunTransaction(*database_, [&](Transaction& transaction) -> Status {
+    ++runs;
+    RETURN_IF_ERROR(StatusOf(transaction.Put(keyspace_, "k", Json("1"))));
+    return Error(Code::kNotFound, "document.not_found", "no");
+  });
+  EXPECT_EQ(result.error().id(), "document.not_found");
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(Get("k"), "-");
+}
+
+TEST_F(TransactionTest, ConcurrentIncrementsAreExact) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 50;
+  ASSERT_TRUE(Put("n", "0").status.ok());
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < kEach; ++n) {
+        const auto result = RunTransaction(*database_, [&](Transaction& transaction) -> Status {
+          ASSIGN_OR_RETURN(const auto document, transaction.Get(keyspace_, "n"));
+          const int value = std::stoi(document->body);
+          return StatusOf(transaction.Put(keyspace_, "n", Json(std::to_string(value + 1))));
+        });
+        EXPECT_TRUE(result) << result.error().ToString();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(Get("n"), std::to_string(kThreads * kEach));
+}
+
+class ShardedTransactionTest : public TransactionTest {
+ protected:
+  ShardedTransactionTest() { options_.shards = 4; }
+};
+
+TEST_F(ShardedTransactionTest, StaysInOneShard) {
+  std::string other = "b";
+  while (database_->ShardOf(keyspace_, other) == database_->ShardOf(keyspace_, "a")) other += "b";
+  Transaction transaction(*database_);
+  ASSERT_TRUE(transaction.Put(keyspace_, "a", Json("1")));
+  EXPECT_EQ(transaction.Get(keyspace_, other).error().id(), "transaction.cross_shard");
+  EXPECT_EQ(transaction.Put(keyspace_, other, Json("1")).error().id(), "transaction.cross_shard");
+  EXPECT_EQ(transaction.Scan(keyspace_, "", "", {}).id(), "transaction.cross_shard");
+  EXPECT_TRUE(transaction.Apply().status.ok());
+  EXPECT_EQ(Get("a"), "1");
+
+  Commit commit;
+  commit.shard = database_->ShardOf(keyspace_, "a");
+  commit.writes.push_back(PutWrite(keyspace_, other, Json("1")));
+  EXPECT_EQ(database_->Apply(std::move(commit)).status.id(), "commit.cross_shard");
+  Commit reads;
+  reads.shard = database_->ShardOf(keyspace_, "a");
+  reads.reads.push_back({keyspace_, other, 0});
+  EXPECT_EQ(database_->Apply(std::move(reads)).status.id(), "commit.cross_shard");
+  Commit moves;
+  moves.cursor_moves.push_back({{"f", 1, 0}, {}, {}});
+  EXPECT_EQ(database_->Apply(std::move(moves)).status.id(), "commit.cross_shard");
+  Commit nowhere;
+  nowhere.shard = 4;
+  EXPECT_EQ(database_->Apply(std::move(nowhere)).status.id(), "commit.malformed");
+}
+
+}  // namespace
+}  // namespace sluice::db
