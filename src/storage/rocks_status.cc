@@ -9,6 +9,14 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+Status Corrupt(std::string text, const std::string& directory) {
+  // A table that is missing is looked for under its old name last, so that is what RocksDB says.
+  if (const size_t at = text.find(".ldb"); at != std::string::npos) text.replace(at, 4, ".sst");
+  return Error(Code::kCorruption, "storage.corrupt",
+               "a file under {} is damaged and is not served: {}. Restore it from a backup",
+               directory, text);
+}
+
 Status FromIoError(const rocksdb::Status& status, const std::string& text,
                    const std::string& directory) {
   if (status.IsNoSpace() || Contains(text, "No space left")) {
@@ -26,6 +34,8 @@ Status FromIoError(const rocksdb::Status& status, const std::string& text,
                  "time ({})",
                  directory, text);
   }
+  if (Contains(text, "/MANIFEST-") && Contains(text, "No such file"))
+    return Corrupt(text, directory);
   return Error(Code::kIo, "storage.io", "{} ({})", text, directory);
 }
 
@@ -34,11 +44,7 @@ Status FromIoError(const rocksdb::Status& status, const std::string& text,
 Status FromRocks(const rocksdb::Status& status, const std::string& directory) {
   if (status.ok()) return OkStatus();
   const std::string text = status.ToString();
-  if (status.IsCorruption()) {
-    return Error(Code::kCorruption, "storage.corrupt",
-                 "a file under {} is damaged and is not served: {}. Restore it from a backup",
-                 directory, text);
-  }
+  if (status.IsCorruption()) return Corrupt(text, directory);
   if (status.IsIOError() || status.IsNoSpace()) return FromIoError(status, text, directory);
   if (status.IsTryAgain() || status.IsBusy()) {
     return Error(Code::kUnavailable, "storage.busy", "{} ({})", text, directory);

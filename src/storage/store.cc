@@ -2,8 +2,8 @@
 // its own group commit; small keys; values of about 1 KB with a few large ones; a log that is
 // written once, read once and trimmed from the front.
 //
-// Recovery: kTolerateCorruptedTailRecords accepts a torn last record (never acknowledged) and
-// refuses any other damage of the write-ahead log, instead of dropping what comes after it.
+// Recovery: kTolerateCorruptedTailRecords accepts a torn last record (never acknowledged) of any
+// write-ahead log. What it passes over besides that, WalGuard refuses before it is read.
 #include "storage/store.h"
 
 #include <array>
@@ -14,6 +14,7 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/slice.h>
@@ -25,6 +26,7 @@
 
 #include "base/check.h"
 #include "storage/rocks_status.h"
+#include "storage/wal_guard.h"
 
 namespace sluice::storage {
 namespace {
@@ -99,6 +101,7 @@ class Store::Impl {
   Status Convert(const rocksdb::Status& status) const { return FromRocks(status, directory); }
 
   std::string directory;
+  std::unique_ptr<rocksdb::Env> env;
   std::shared_ptr<rocksdb::Cache> cache;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;  // by Family
   std::unique_ptr<rocksdb::DB> db;
@@ -196,10 +199,15 @@ Result<std::unique_ptr<Store>> Store::Open(const std::string& directory, StoreOp
                              FamilyOptions(static_cast<Family>(i), options, impl->cache));
   }
   descriptors.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
+  const auto guard = std::make_shared<WalGuard>(directory);
+  impl->env = rocksdb::NewCompositeEnv(guard);
+  rocksdb::DBOptions database_options = DatabaseOptions(options);
+  database_options.env = impl->env.get();
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status opened =
-      rocksdb::DB::Open(DatabaseOptions(options), directory, descriptors, &handles, &db);
+      rocksdb::DB::Open(database_options, directory, descriptors, &handles, &db);
+  RETURN_IF_ERROR(guard->failure());
   if (!opened.ok()) return Unexpected(FromRocks(opened, directory));
   impl->db.reset(db);
   impl->handles = std::move(handles);

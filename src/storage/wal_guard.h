@@ -1,0 +1,44 @@
+// Knows which write-ahead logs a store must have, and checks them when it is opened.
+//
+// RocksDB can't tell that its newest log is gone. So a file beside the logs, WALS, notes each one
+// when it is made, before anything is written to it, and when RocksDB is about to delete it (which
+// it does in order: all older ones are not needed either).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <rocksdb/file_system.h>
+
+#include "base/status.h"
+
+namespace sluice::storage {
+
+// What RocksDB sees of the disk: keeps WALS, and under the store's lock, before anything is read,
+// checks that no log is missing and that neither they nor the manifest are damaged (wal_check.h).
+class WalGuard final : public rocksdb::FileSystemWrapper {
+ public:
+  explicit WalGuard(std::string directory);
+
+  const char* Name() const override { return "WalGuard"; }
+  // Why opening was refused, if this refused it.
+  const Status& failure() const { return failure_; }
+
+  rocksdb::IOStatus LockFile(const std::string& path, const rocksdb::IOOptions& options,
+                             rocksdb::FileLock** lock, rocksdb::IODebugContext* debug) override;
+  rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                    rocksdb::IODebugContext* debug) override;
+  rocksdb::IOStatus DeleteFile(const std::string& path, const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override;
+
+ private:
+  Status CheckAndNote();
+  Status CheckCurrentManifest() const;
+  Status Append(const std::string& line) const;
+
+  const std::string directory_;
+  Status failure_;
+};
+
+}  // namespace sluice::storage
