@@ -150,7 +150,7 @@ Result<size_t> Feed::ReadLog(size_t max, const Visitor& visitor) {
       if (given == 0 && stale) return ReadLog(max, visitor);
       break;
     }
-    state_.position = change->position();
+    state_.position = reader_->position();
     ++state_.events;
     ++given;
     if (!visitor(*change)) break;

@@ -370,11 +370,17 @@ Result<std::optional<std::string>> Group::LookupRow(storage::Family family,
 // --- emitting: nothing below can fail -----------------------------------------------------------
 
 void Group::Emit(const Commit& commit) {
+  std::unordered_map<KeyspaceId, const Staged*> last;
+  for (const Staged& staged : staged_) {
+    if (!staged.skip && staged.keyspace->logged) last[staged.keyspace->id] = &staged;
+  }
   uint32_t n = 0;
   for (const Staged& staged : staged_) {
     if (staged.skip) continue;
     EmitDocument(staged);
-    if (staged.keyspace->logged) EmitLog(commit, staged, &n);
+    if (staged.keyspace->logged) {
+      EmitLog(commit, staged, last[staged.keyspace->id] == &staged, &n);
+    }
     EmitIndexes(staged);
     documents_.insert_or_assign(staged.row_key, staged.after);
     ++write_count_;
@@ -404,7 +410,8 @@ void Group::EmitDocument(const Staged& staged) {
   }
 }
 
-void Group::EmitLog(const Commit& commit, const Staged& staged, uint32_t* n) {
+void Group::EmitLog(const Commit& commit, const Staged& staged, bool last_of_keyspace,
+                    uint32_t* n) {
   Change change;
   change.sequence = state_.sequence;
   change.keyspace = staged.keyspace->id;
@@ -428,6 +435,7 @@ void Group::EmitLog(const Commit& commit, const Staged& staged, uint32_t* n) {
     change.before.reset();
   }
   change.n = (*n)++;
+  change.last_of_keyspace = last_of_keyspace;
   set_before();
   if (staged.after.tombstone) {
     change.operation = staged.after.expired ? Operation::kExpire : Operation::kDelete;

@@ -90,7 +90,7 @@ class Group {
 
   void Emit(const Commit& commit);
   void EmitDocument(const Staged& staged);
-  void EmitLog(const Commit& commit, const Staged& staged, uint32_t* n);
+  void EmitLog(const Commit& commit, const Staged& staged, bool last_of_keyspace, uint32_t* n);
   void EmitLogRow(const Change& change);
   void EmitIndexes(const Staged& staged);
   void EmitCursors(const Commit& commit);

@@ -6,7 +6,6 @@
 
 #include "base/bytes.h"
 #include "json/key_encoding.h"
-#include "json/parse.h"
 
 namespace sluice::db {
 namespace {
@@ -25,24 +24,23 @@ Result<Index> Index::Make(IndexId id, KeyspaceId keyspace, IndexDefinition defin
     return Fail(Code::kInvalidArgument, "index.invalid", "an index has 1 to {} parts, got {}",
                 kMaxIndexParts, definition.parts.size());
   }
-  Index index;
+  std::vector<json::Path> paths;
   size_t each = 0;
   for (const IndexPart& part : definition.parts) {
     each += part.each_element ? 1 : 0;
-    if (part.path == kKeyPath) {
-      index.paths_.emplace_back();
-      continue;
-    }
+    if (part.path == kKeyPath) continue;
     ASSIGN_OR_RETURN(json::Path path, json::Path::Parse(part.path));
     if (path.empty()) {
       return Fail(Code::kInvalidArgument, "index.invalid", "an index part's path can't be empty");
     }
-    index.paths_.push_back(std::move(path));
+    paths.push_back(std::move(path));
   }
   if (each > 1) {
     return Fail(Code::kInvalidArgument, "index.invalid",
                 "one part of an index at most can stand for an array's elements, got {}", each);
   }
+  Index index;
+  index.extractor_ = std::make_shared<const json::Extractor>(paths);
   index.id_ = id;
   index.keyspace_ = keyspace;
   index.definition_ = std::move(definition);
@@ -54,11 +52,12 @@ Result<std::vector<std::string>> Index::Entries(std::string_view key,
                                                 const DocumentView& document) const {
   std::vector<std::string> entries;
   if (document.datatype != Datatype::kJson) return entries;
-  ASSIGN_OR_RETURN(const json::Value root, json::Parse(document.body));
+  ASSIGN_OR_RETURN(const std::vector<json::Value> found, extractor_->Values(document.body));
+  auto next = found.begin();
   entries.emplace_back();
-  for (size_t i = 0; i < paths_.size(); ++i) {
+  for (size_t i = 0; i < definition_.parts.size(); ++i) {
     const IndexPart& part = definition_.parts[i];
-    const json::Value value = paths_[i].empty() ? json::Value(key) : paths_[i].Get(root);
+    const json::Value value = part.path == kKeyPath ? json::Value(key) : *next++;
     const bool each = part.each_element;
     const bool nothing = each ? value.size() == 0 || !value.is_array() : value.is_missing();
     if (i == 0 && nothing) return std::vector<std::string>();

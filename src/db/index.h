@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,7 @@
 #include "base/status.h"
 #include "db/document.h"
 #include "db/types.h"
-#include "json/path.h"
+#include "json/extract.h"
 
 namespace sluice::db {
 
@@ -57,7 +58,8 @@ class Index {
   KeyspaceId keyspace_ = 0;
   IndexDefinition definition_;
   State state_ = State::kBuilding;
-  std::vector<json::Path> paths_;
+  // Finds the parts that lie in the document, in their order; the others are the key.
+  std::shared_ptr<const json::Extractor> extractor_;
 };
 
 // A row says when its document expires, so that an index scan need not read the document.

@@ -2,7 +2,7 @@
 //
 //   u8      1
 //   u8      operation
-//   u8      bits: 1 has before, 2 has after
+//   u8      bits: 1 has before, 2 has after, 4 last change of its keyspace in the commit
 //   u32     keyspace
 //   string  key
 //   varint  time_ms
@@ -21,6 +21,7 @@ namespace {
 constexpr uint8_t kVersion = 1;
 constexpr uint8_t kBeforeBit = 1;
 constexpr uint8_t kAfterBit = 2;
+constexpr uint8_t kLastBit = 4;
 constexpr uint64_t kReadaheadBytes = 256 << 10;
 }  // namespace
 
@@ -51,7 +52,8 @@ std::string EncodeLogHeader(const Change& change) {
   AppendU8(&header, kVersion);
   AppendU8(&header, static_cast<uint8_t>(change.operation));
   AppendU8(&header,
-           static_cast<uint8_t>((change.before ? kBeforeBit : 0) | (change.after ? kAfterBit : 0)));
+           static_cast<uint8_t>((change.before ? kBeforeBit : 0) | (change.after ? kAfterBit : 0) |
+                                (change.last_of_keyspace ? kLastBit : 0)));
   AppendU32(&header, change.keyspace);
   AppendString(&header, change.key);
   AppendVarint(&header, change.time_ms);
@@ -78,12 +80,14 @@ Status DecodeLogRow(std::string_view key, std::string_view value, Change* change
   const std::string_view before = (bits & kBeforeBit) != 0 ? reader.String() : std::string_view();
   const std::string_view after = reader.Rest();
   const bool fits = key_reader.ok() && key_reader.AtEnd() && reader.ok() &&
-                    bits <= (kBeforeBit | kAfterBit) && ((bits & kAfterBit) != 0 || after.empty());
+                    bits <= (kBeforeBit | kAfterBit | kLastBit) &&
+                    ((bits & kAfterBit) != 0 || after.empty());
   if (version != kVersion || operation < 1 || operation > 4 || !fits) {
     return Error(Code::kCorruption, "log.corrupt", "the log row of sequence {} is malformed",
                  change->sequence);
   }
   change->operation = static_cast<Operation>(operation);
+  change->last_of_keyspace = (bits & kLastBit) != 0;
   change->before.reset();
   if ((bits & kBeforeBit) != 0) {
     RETURN_IF_ERROR(DecodeDocument(before, &change->before.emplace()));
@@ -130,7 +134,10 @@ Result<const Change*> LogReader::Next() {
     RETURN_IF_ERROR(DecodeLogRow(iterator_->key(), iterator_->value(), &change_));
     if (change_.position() <= position_) continue;
     position_ = change_.position();
-    if (Wanted(change_.keyspace)) return &change_;
+    if (!Wanted(change_.keyspace)) continue;
+    // To who follows one keyspace, its last change is the end of the commit.
+    if (change_.last_of_keyspace && keyspaces_.size() == 1) position_.n = UINT32_MAX;
+    return &change_;
   }
 }
 

@@ -25,8 +25,9 @@ enum class LogContent : uint8_t { kKeys, kDocuments };
 
 // One document's part of a commit. Views are valid until the reader that gave it moves on.
 struct Change {
-  Sequence sequence = 0;  // also the transaction's id: one commit, one sequence
-  uint32_t n = 0;         // place within the commit
+  Sequence sequence = 0;          // also the transaction's id: one commit, one sequence
+  uint32_t n = 0;                 // place within the commit
+  bool last_of_keyspace = false;  // the commit has no further change of this keyspace
   Operation operation = Operation::kInsert;
   KeyspaceId keyspace = 0;
   std::string_view key;
