@@ -20,6 +20,10 @@ class Unexpected(Exception):
     """The server answered what it must not answer."""
 
 
+def is_of_batch(key):
+    return "-g" in key
+
+
 def document_path(key):
     return f"/v1/docs/{KEYSPACE}/{key}"
 
