@@ -1,5 +1,6 @@
 #include "http/rest/change_stream.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "http/rest/document_http.h"

@@ -97,7 +97,7 @@ class Harness {
 
   void Serve(std::string_view bytes) {
     Request request;
-    RequestParser parser({}, &request, &remote_, &exchange_);
+    RequestParser parser(limits_, &request, &remote_, &exchange_);
     for (size_t count = 0; count < kMaxRequests && !bytes.empty(); ++count) {
       parser.Reset();
       const size_t used = parser.Feed(bytes.data(), 0, bytes.size());
@@ -128,6 +128,7 @@ class Harness {
   TestRest rest_;
   Router router_;
   std::shared_ptr<const Sender> sender_;
+  const RequestLimits limits_;
   const std::string remote_ = "127.0.0.1:1";
   RequestIds ids_{1};
   WorkerPool workers_;
