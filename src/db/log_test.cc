@@ -50,6 +50,8 @@ TEST(LogFormat, Golden) {
   deletion.time_ms = 1;
   deletion.cas = 9;
   EXPECT_EQ(ToHex(Row(deletion)), "01030000000003016b01000000000000000900");
+  deletion.last_of_keyspace = true;
+  EXPECT_EQ(ToHex(Row(deletion)), "01030400000003016b01000000000000000900");
 }
 
 TEST(LogFormat, RoundTrip) {
@@ -86,7 +88,7 @@ TEST(LogFormat, RefusesWhatItDoesNotKnow) {
   row[1] = 0;
   EXPECT_FALSE(decodes(row)) << "an unknown operation";
   row[1] = 1;
-  row[2] = 7;
+  row[2] = 8;
   EXPECT_FALSE(decodes(row)) << "an unknown bit";
   EXPECT_EQ(DecodeLogRow(key.substr(1), Row(Update()), &change).id(), "log.corrupt");
   EXPECT_EQ(DecodeLogRow(key + "x", Row(Update()), &change).id(), "log.corrupt");
