@@ -62,15 +62,15 @@ Result<std::unique_ptr<DevApp>> DevApp::Start(std::string directory, std::string
     if (wake >= 0) close(wake);
     return Unexpected(failed);
   }
-  return std::unique_ptr<DevApp>(new DevApp(std::move(directory), std::move(url), watch, wake));
+  std::unique_ptr<DevApp> app(new DevApp(std::move(directory), std::move(url), watch, wake));
+  app->WatchDirectories();
+  app->ApplyNow();
+  app->thread_ = std::thread([raw = app.get()] { raw->Run(); });
+  return app;
 }
 
 DevApp::DevApp(std::string directory, std::string url, int watch, int wake)
-    : directory_(std::move(directory)),
-      url_(std::move(url)),
-      watch_(watch),
-      wake_(wake),
-      thread_([this] { Run(); }) {}
+    : directory_(std::move(directory)), url_(std::move(url)), watch_(watch), wake_(wake) {}
 
 DevApp::~DevApp() {
   eventfd_write(wake_, 1);
@@ -80,8 +80,6 @@ DevApp::~DevApp() {
 }
 
 void DevApp::Run() {
-  WatchDirectories();
-  ApplyNow();
   pollfd files[] = {{watch_, POLLIN, 0}, {wake_, POLLIN, 0}};
   bool changed = false;
   while (true) {

@@ -14,7 +14,8 @@ namespace sluice::server {
 
 class DevApp {
  public:
-  // `url` is the server's own. Fails when the directory can't be watched.
+  // `url` is the server's own. Returns when the app was applied for the first time; fails when the
+  // directory can't be watched.
   static Result<std::unique_ptr<DevApp>> Start(std::string directory, std::string url);
   ~DevApp();  // ends the thread
   DevApp(const DevApp&) = delete;
