@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/base64.h"
-#include "http/completion.h"
 #include "http/rest/expiry.h"
 #include "json/print.h"
 
@@ -150,15 +149,11 @@ db::Commit CommitOf(const Context& context, db::Write write) {
   return commit;
 }
 
-Task<db::CommitResult> CommitAndWait(Context& context, Request& request, db::Commit commit) {
-  Completion<db::CommitResult> done(request);
-  context.database.Submit(std::move(commit),
-                          [done](db::CommitResult result) { done.Complete(std::move(result)); });
-  Result<db::CommitResult> result = co_await done;
-  if (result) co_return std::move(*result);
-  db::CommitResult cancelled;
-  cancelled.status = std::move(result).error();
-  co_return cancelled;
+CommitAndWait::CommitAndWait(Context& context, Request& request, db::Commit commit)
+    : done_(request) {
+  context.database.Submit(std::move(commit), [done = done_](db::CommitResult result) {
+    done.Complete(std::move(result));
+  });
 }
 
 Content WrittenContent() {

@@ -2,20 +2,22 @@
 // a document as a member of a JSON answer, and the answer to a write.
 #pragma once
 
+#include <coroutine>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/status.h"
 #include "db/commit.h"
 #include "db/document.h"
 #include "db/types.h"
+#include "http/completion.h"
 #include "http/request.h"
 #include "http/response.h"
 #include "http/rest/context.h"
 #include "http/router.h"
-#include "http/task.h"
 
 namespace sluice::http::rest {
 
@@ -50,8 +52,31 @@ void AppendDocumentRow(std::string_view key, const db::DocumentView& document, R
 void AppendValueMember(const db::DocumentView& document, std::string* out);
 void AppendOnOneLine(std::string_view json, std::string* out);
 
-// Submits one commit and waits for it. A client that leaves ends the wait, not the commit.
-Task<db::CommitResult> CommitAndWait(Context& context, Request& request, db::Commit commit);
+// co_await CommitAndWait(...): submits one commit and waits for its result. A client that leaves
+// ends the wait (http.cancelled), not the commit.
+class CommitAndWait {
+ public:
+  CommitAndWait(Context& context, Request& request, db::Commit commit);
+
+  auto operator co_await() const { return Awaiter{done_.operator co_await()}; }
+
+ private:
+  using Done = Completion<db::CommitResult>;
+  struct Awaiter {
+    bool await_ready() const { return inner.await_ready(); }
+    bool await_suspend(std::coroutine_handle<> handle) { return inner.await_suspend(handle); }
+    db::CommitResult await_resume() {
+      Result<db::CommitResult> result = inner.await_resume();
+      if (result) return std::move(*result);
+      db::CommitResult cancelled;
+      cancelled.status = std::move(result).error();
+      return cancelled;
+    }
+    decltype(std::declval<const Done&>().operator co_await()) inner;
+  };
+
+  Done done_;
+};
 // A commit of one write.
 db::Commit CommitOf(const Context& context, db::Write write);
 

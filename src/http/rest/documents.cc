@@ -137,34 +137,37 @@ Result<db::Write> PutWriteOf(const Context& context, Request& request) {
   return write;
 }
 
-Task<> StoreDocument(Context& context, Request& request, Response& response, Target target,
-                     db::Precondition condition) {
+// PUT, and POST, which is an insert. One coroutine from end to end: this is the path that matters.
+enum class Store : uint8_t { kAny, kNew };
+
+Result<db::Precondition> StoreConditionOf(const Request& request, Store store) {
+  ASSIGN_OR_RETURN(const db::Precondition condition, PreconditionOf(request));
+  if (store == Store::kAny) return condition;
+  if (condition.kind != db::Precondition::Kind::kNone &&
+      condition.kind != db::Precondition::Kind::kAbsent) {
+    return Fail(Code::kInvalidArgument, "http.bad_precondition",
+                "If-Match: an insert takes If-None-Match: * only");
+  }
+  return db::Precondition::Absent();
+}
+
+Task<> StoreDocument(Context& context, Request& request, Response& response, Store store) {
+  const Result<Target> target = TargetOf(context, request);
+  if (!target) co_return response.Error(target.error());
+  const Result<db::Precondition> condition = StoreConditionOf(request, store);
+  if (!condition) co_return response.Error(condition.error());
   Result<db::Write> write = PutWriteOf(context, request);
   if (!write) co_return response.Error(write.error());
-  write->keyspace = target.keyspace;
-  write->key = target.key;
-  write->precondition = condition;
+  write->keyspace = target->keyspace;
+  write->key = target->key;
+  write->precondition = *condition;
   const db::CommitResult result =
       co_await CommitAndWait(context, request, CommitOf(context, std::move(*write)));
   if (!result.status.ok()) {
-    co_return AnswerFailedWrite(context, request, response, result.status, target, condition);
+    co_return AnswerFailedWrite(context, request, response, result.status, *target, *condition);
   }
-  const bool created = condition.kind == db::Precondition::Kind::kAbsent;
+  const bool created = condition->kind == db::Precondition::Kind::kAbsent;
   AnswerWrite(response, result, created ? Outcome::kCreated : Outcome::kDone);
-}
-
-Task<> PutDocument(Context& context, Request& request, Response& response) {
-  const Result<Target> target = TargetOf(context, request);
-  if (!target) co_return response.Error(target.error());
-  const Result<db::Precondition> condition = PreconditionOf(request);
-  if (!condition) co_return response.Error(condition.error());
-  co_await StoreDocument(context, request, response, *target, *condition);
-}
-
-Task<> InsertDocument(Context& context, Request& request, Response& response) {
-  const Result<Target> target = TargetOf(context, request);
-  if (!target) co_return response.Error(target.error());
-  co_await StoreDocument(context, request, response, *target, db::Precondition::Absent());
 }
 
 Task<> InsertWithNewKey(Context& context, Request& request, Response& response) {
@@ -266,7 +269,7 @@ Status AddDocumentRoutes(Router& router, Context& context) {
                      {412, "the condition does not hold"}},
        .auth = std::string(kWriteKeyspace),
        .handler = [&context](Request& request, Response& response) -> Task<> {
-         return PutDocument(context, request, response);
+         return StoreDocument(context, request, response, Store::kAny);
        }}));
   RETURN_IF_ERROR(
       router.Add({.method = Method::kPost,
@@ -278,7 +281,7 @@ Status AddDocumentRoutes(Router& router, Context& context) {
                   .responses = {{201, "created", WrittenContent()}, {409, "it exists already"}},
                   .auth = std::string(kWriteKeyspace),
                   .handler = [&context](Request& request, Response& response) -> Task<> {
-                    return InsertDocument(context, request, response);
+                    return StoreDocument(context, request, response, Store::kNew);
                   }}));
   RETURN_IF_ERROR(router.Add(
       {.method = Method::kPost,
