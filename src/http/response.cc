@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "base/log.h"
 #include "http/error_body.h"
 
 namespace sluice::http {
@@ -57,9 +58,21 @@ void Response::NoContent(int status) {
   body_.clear();
 }
 
+void Response::LogFailure(const Status& error) const {
+  log::Error("request failed",
+             {{"id", error.id()}, {"error", error.message()}, {"request_id", request_id_}});
+}
+
+void Response::Abort(const Status& error) {
+  LogFailure(error);
+  aborted_ = true;
+}
+
 void Response::Error(const Status& error) { Error(HttpStatusOf(error.code()), error); }
 
 void Response::Error(int http_status, const Status& error) {
+  // What is the server's fault is in its log too, with what it says about files.
+  if (http_status >= 500 && http_status != 503) LogFailure(error);
   Json(http_status, ErrorBody(error, request_id_));
   if (error.code() == Code::kOverloaded) AddHeader("Retry-After", kRetryAfterSeconds);
 }

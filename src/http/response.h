@@ -56,6 +56,8 @@ class Response {
   WriteAwaiter Write(std::string_view chunk);
   // Ends the stream so that the client can tell that it is not complete.
   void Abort() { aborted_ = true; }
+  // The same, and the reason goes to the log: the client can't be told any more.
+  void Abort(const Status& error);
   bool aborted() const { return aborted_; }
 
   // The connection's side.
@@ -76,6 +78,8 @@ class Response {
   std::string TakeBody() { return std::move(body_); }
 
  private:
+  void LogFailure(const Status& error) const;
+
   int status_ = 200;
   bool aborted_ = false;
   std::string content_type_;

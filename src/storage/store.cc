@@ -25,6 +25,7 @@
 #include <rocksdb/write_batch.h>
 
 #include "base/check.h"
+#include "storage/rocks_log.h"
 #include "storage/rocks_status.h"
 #include "storage/wal_guard.h"
 
@@ -71,8 +72,6 @@ rocksdb::DBOptions DatabaseOptions(const StoreOptions& options) {
   result.skip_stats_update_on_db_open = true;
   result.max_background_jobs = 2;
   result.bytes_per_sync = 1 << 20;
-  result.info_log_level = rocksdb::WARN_LEVEL;
-  result.keep_log_file_num = 4;
   result.stats_dump_period_sec = 0;
   return result;
 }
@@ -203,6 +202,8 @@ Result<std::unique_ptr<Store>> Store::Open(const std::string& directory, StoreOp
   impl->env = rocksdb::NewCompositeEnv(guard);
   rocksdb::DBOptions database_options = DatabaseOptions(options);
   database_options.env = impl->env.get();
+  const auto log = std::make_shared<LogForwarder>();
+  database_options.info_log = log;
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status opened =
@@ -211,6 +212,7 @@ Result<std::unique_ptr<Store>> Store::Open(const std::string& directory, StoreOp
   if (!opened.ok()) return Unexpected(FromRocks(opened, directory));
   impl->db.reset(db);
   impl->handles = std::move(handles);
+  log->Begin();
   return std::unique_ptr<Store>(new Store(std::move(impl)));
 }
 

@@ -122,7 +122,7 @@ Task<> ScanDocuments(Context& context, Request& request, Response& response) {
     const Status failed = !chunk ? chunk.error() : !*chunk ? chunk->error() : OkStatus();
     if (!failed.ok()) {
       if (!started) co_return response.Error(failed);
-      co_return response.Abort();
+      co_return response.Abort(failed);
     }
     std::string out = std::move(**chunk);
     if (!started) {
