@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the commands that the documents show and compares what they print.
 
-Usage: tests/docs/run_docs.py --sluice BINARY [FILE.md...]      (default: README.md and docs/)
+Usage: tests/docs/run_docs.py --sluice BINARY [FILE.md...]      (default: README.md, docs/, examples/)
 
 Blocks fenced with ```sh are run; ```sh no-test ones are not. A line `$ command` (going on in the next
 line after a backslash) is a command; the lines up to the next one are what it prints, standard error
@@ -161,7 +161,8 @@ def main():
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
     binary = find_sluice(options.sluice)
-    files = options.files or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    files = options.files or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")),
+                              *sorted((ROOT / "examples").rglob("*.md"))]
     failed = total = 0
     for path in files:
         try:
