@@ -85,14 +85,14 @@ Verdict AccessFilter::Check(const Route& route, Request& request, Response& resp
   if (route.auth == kPublic) return Verdict::kPass;
   const auto header = request.FindHeader("Authorization");
   if (!header && mode_ == Mode::kTrustLoopback && IsLoopback(WithoutPort(request.remote()))) {
-    return CheckTrusted(route, request, response);
+    return CheckTrusted(request, response);
   }
   const auto now = authenticator_.TryNow(header.value_or(""));
   if (!now) return Verdict::kLater;
   return Decide(route, request, response, *now);
 }
 
-Verdict AccessFilter::CheckTrusted(const Route&, Request& request, Response& response) const {
+Verdict AccessFilter::CheckTrusted(Request& request, Response& response) const {
   const auto host = request.FindHeader("Host");
   const auto origin = request.FindHeader("Origin");
   const bool foreign_host = host && !IsLoopback(WithoutPort(*host));

@@ -54,7 +54,7 @@ class AccessFilter final : public Filter {
  private:
   Verdict Decide(const Route& route, Request& request, Response& response,
                  const auth::Authenticator::Recognised& found) const;
-  Verdict CheckTrusted(const Route& route, Request& request, Response& response) const;
+  Verdict CheckTrusted(Request& request, Response& response) const;
 
   auth::Authenticator& authenticator_;
   const Mode mode_;

@@ -49,6 +49,18 @@ Status ChangeStream::Start(const ChangeStreamOptions& options) {
   return OkStatus();
 }
 
+bool ChangeStream::InLog() const {
+  for (size_t shard = 0; shard < position_.shards.size(); ++shard) {
+    const db::CursorState& state = position_.shards[shard];
+    if (state.backfilling ||
+        !database_.LogCovers(position_.keyspace, static_cast<db::ShardId>(shard),
+                             state.position.done())) {
+      return false;
+    }
+  }
+  return true;
+}
+
 Result<size_t> ChangeStream::Read(Budget budget, std::string* out) {
   size_t given = 0;
   for (size_t i = 0; i < feeds_.size(); ++i) {

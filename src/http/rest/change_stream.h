@@ -41,6 +41,10 @@ class ChangeStream {
   // there has been given.
   Result<size_t> Read(Budget budget, std::string* out);
 
+  // Whether the next Read continues in the log. If not, it looks through documents, which may take
+  // long however little it gives.
+  bool InLog() const;
+  // As many as were asked for have been given.
   bool finished() const { return remaining_ == 0; }
   const FeedPosition& position() const { return position_; }
 

@@ -101,7 +101,7 @@ class FeedSession {
 
  private:
   Task<Result<size_t>> ReadNext() {
-    if (caught_up_) co_return stream_->Read(kTailBudget, &out_);
+    if (caught_up_ && stream_->InLog()) co_return stream_->Read(kTailBudget, &out_);
     Result<Result<size_t>> given =
         co_await RunBlocking(request_, [&] { return stream_->Read(kWorkerBudget, &out_); });
     if (!given) co_return Unexpected(given.error());
