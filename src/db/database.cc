@@ -60,8 +60,10 @@ Database::Impl::~Impl() {
   StopBackground();
   for (auto& committer : committers) committer->Stop();
   if (store == nullptr) return;
-  if (const Status flushed = store->SyncLog(); !flushed.ok()) {
-    log::Warn("the store could not be synced while closing", {{"error", flushed.ToString()}});
+  // The next start has nothing to replay.
+  if (const Status flushed = store->Flush(); !flushed.ok()) {
+    log::Warn("the store could not be flushed while closing; the next start replays its log",
+              {{"error", flushed.ToString()}});
   }
 }
 

@@ -47,7 +47,7 @@ enum class Sync : uint8_t { kNo, kYes };
 struct StoreOptions {
   uint64_t cache_bytes = 256ull << 20;        // shared by all families
   uint64_t write_buffer_bytes = 64ull << 20;  // per memtable
-  uint64_t max_wal_bytes = 512ull << 20;      // bounds what a start after a crash replays
+  uint64_t max_wal_bytes = 256ull << 20;      // bounds what a start after a crash replays
   bool create_if_missing = true;
 };
 
