@@ -54,7 +54,7 @@ asan: deps-test build/asan/build.ninja ## All tests under AddressSanitizer and U
 
 tsan: deps-test build/tsan/build.ninja ## Unit tests under ThreadSanitizer
 	$(call BUILD,tsan)
-	cd build/tsan && TSAN_OPTIONS="suppressions=$(CURDIR)/tests/tsan.supp halt_on_error=1" \
+	cd build/tsan && TSAN_OPTIONS="suppressions=$(CURDIR)/tests/tsan.supp history_size=7 halt_on_error=1" \
 	  $(NO_ASLR) $(CTEST) -L unit
 
 fuzz: deps-fuzz build/fuzz/build.ninja ## Fuzz every target for FUZZ_SECONDS (60) each

@@ -44,7 +44,8 @@ TEST(IndexFormat, Golden) {
 }
 
 TEST(IndexFormat, Decodes) {
-  const IndexRow row = *DecodeIndexRow(std::string("\x18key\x00\x03", 6));
+  const std::string stored("\x18key\x00\x03", 6);
+  const IndexRow row = *DecodeIndexRow(stored);
   EXPECT_EQ(row.parts, "\x18");
   EXPECT_EQ(row.key, "key");
   EXPECT_EQ(DecodeIndexRow(std::string("key\x00\x04", 5)).error().id(), "index.corrupt");
@@ -103,7 +104,8 @@ class IndexTest : public DatabaseTest, public ::testing::WithParamInterface<uint
     options_.shards = GetParam();
   }
   std::shared_ptr<const Index> Find(const std::string& name) {
-    for (const auto& index : database_->catalog()->Find(keyspace_)->indexes) {
+    const std::shared_ptr<const Catalog> catalog = database_->catalog();
+    for (const auto& index : catalog->Find(keyspace_)->indexes) {
       if (index->definition().name == name) return index;
     }
     return nullptr;

@@ -129,6 +129,7 @@ Result<const Change*> LogReader::Next() {
     }
     if (!iterator_->Valid()) {
       RETURN_IF_ERROR(iterator_->status());
+      position_.n = UINT32_MAX;  // the rows of a commit come together
       return nullptr;
     }
     RETURN_IF_ERROR(DecodeLogRow(iterator_->key(), iterator_->value(), &change_));

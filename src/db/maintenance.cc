@@ -28,7 +28,8 @@ void Report(const char* what, const Status& status) {
 void Database::Impl::StartBackground() {
   background_ = std::thread([this] { Background(); });
   std::vector<std::shared_ptr<const Index>> unfinished;
-  for (const auto& [id, keyspace] : CurrentCatalog()->keyspaces()) {
+  const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
+  for (const auto& [id, keyspace] : catalog->keyspaces()) {
     for (const auto& index : keyspace->indexes) {
       if (index->state() == Index::State::kBuilding) unfinished.push_back(index);
     }

@@ -205,7 +205,8 @@ class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint
   }
 
   void CompareIndex() {
-    const Index& index = *database_->catalog()->Find(keyspace_)->indexes[0];
+    const std::shared_ptr<const Catalog> catalog = database_->catalog();
+    const Index& index = *catalog->Find(keyspace_)->indexes[0];
     std::set<std::pair<std::string, std::string>> expected;
     for (const ShardModel& model : models_) {
       for (const auto& [key, document] : model.documents) {

@@ -53,7 +53,8 @@ Status Database::Impl::DropOrphans(ShardId shard) {
   using storage::Family;
   std::vector<uint32_t> keyspaces;
   std::vector<uint32_t> indexes;
-  for (const auto& [id, keyspace] : CurrentCatalog()->keyspaces()) {
+  const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
+  for (const auto& [id, keyspace] : catalog->keyspaces()) {
     keyspaces.push_back(id);
     for (const auto& index : keyspace->indexes) indexes.push_back(index->id());
   }
