@@ -5,7 +5,6 @@
 
 #include <unistd.h>
 
-#include "base/quantity.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/importer.h"

@@ -45,7 +45,6 @@ class Output {
   void Problem(const Status& status);
 
   bool quiet() const { return quiet_; }
-  std::ostream& data() { return data_; }
   std::ostream& notes() { return notes_; }
 
  private:

@@ -1,17 +1,15 @@
 #include "cli/program.h"
 
-#include <sstream>
+#include <cstdlib>
 
 #include <CLI/CLI.hpp>
 
-#include "base/file.h"
 #include "cli/api.h"
 #include "cli/exit_code.h"
+#include "cli/secret.h"
 
 namespace sluice::cli {
 namespace {
-
-constexpr size_t kMaxSecretBytes = 4096;
 
 void AddGlobalOptions(CLI::App* app, GlobalOptions* options) {
   app->add_option("--server", options->server, "URL of the server")
@@ -39,10 +37,7 @@ void AddGlobalOptions(CLI::App* app, GlobalOptions* options) {
 // users of the machine can see.
 Status FindPassword(GlobalOptions* options) {
   if (!options->password_file.empty()) {
-    ASSIGN_OR_RETURN(options->password, ReadFile(options->password_file, kMaxSecretBytes));
-    while (options->password.ends_with('\n') || options->password.ends_with('\r')) {
-      options->password.pop_back();
-    }
+    ASSIGN_OR_RETURN(options->password, ReadSecret(options->password_file));
   } else if (const char* password = std::getenv("SLUICE_PASSWORD")) {
     options->password = password;
   }

@@ -47,6 +47,11 @@ std::string FirstLine(std::string text) {
 
 }  // namespace
 
+Result<std::string> ReadSecret(const std::string& file) {
+  ASSIGN_OR_RETURN(std::string text, ReadFile(file, kMaxSecretBytes));
+  return FirstLine(std::move(text));
+}
+
 Result<std::string> ReadNewPassword(const std::string& file, Context& context) {
   if (file == "-") {
     std::string line;
@@ -54,8 +59,7 @@ Result<std::string> ReadNewPassword(const std::string& file, Context& context) {
     return FirstLine(std::move(line));
   }
   if (!file.empty()) {
-    ASSIGN_OR_RETURN(std::string text, ReadFile(file, kMaxSecretBytes));
-    return FirstLine(std::move(text));
+    return ReadSecret(file);
   }
   if (!isatty(STDIN_FILENO)) {
     return Unexpected(
