@@ -11,6 +11,7 @@ namespace sluice::db {
 namespace {
 
 constexpr size_t kMaxKeyspaces = 10'000;
+constexpr uint64_t kLongestExpiryMs = 36'500ull * 24 * 3600 * 1000;
 constexpr size_t kMaxIndexesPerKeyspace = 64;
 constexpr size_t kMaxFollowerNameBytes = 512;
 
@@ -155,6 +156,10 @@ Status CatalogEdit::CreateCollection(const KeyspaceName& name, uint64_t max_expi
   if (scope->collections.contains(name.collection)) {
     return Error(Code::kAlreadyExists, "collection.exists", "collection '{}' exists already",
                  name.ToString());
+  }
+  if (max_expiry_ms > kLongestExpiryMs) {
+    return Error(Code::kInvalidArgument, "collection.invalid_expiry",
+                 "a collection's max_expiry is at most 36500d, got {} ms", max_expiry_ms);
   }
   if (next_->keyspaces_.size() >= kMaxKeyspaces) {
     return Error(Code::kOverloaded, "collection.too_many", "there can be at most {} collections",

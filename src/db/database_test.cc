@@ -93,6 +93,8 @@ TEST_F(Database, CatalogSurvivesARestart) {
   ASSERT_TRUE(database_->CreateCollection({"b", "s", "c"}, 5000).ok());
   EXPECT_EQ(database_->CreateCollection({"b", "s", "c"}).id(), "collection.exists");
   EXPECT_EQ(database_->CreateBucket("b").id(), "bucket.exists");
+  EXPECT_EQ(database_->CreateCollection({"b", "s", "d"}, UINT64_MAX).id(),
+            "collection.invalid_expiry");
   EXPECT_EQ(database_->CreateBucket("_x").id(), "keyspace.invalid_name");
   EXPECT_EQ(database_->Resolve({"b", "s", "d"}).error().id(), "collection.not_found");
   const KeyspaceId id = *database_->Resolve({"b", "s", "c"});
