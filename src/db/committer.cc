@@ -153,9 +153,9 @@ void Committer::RunGroup(Items& items) {
   if (appended.ok()) {
     const std::shared_ptr<const Catalog> catalog = catalog_();
     batch_.Clear();
-    Group group(
-        {store_, shard_, *catalog, stamps_, clock_.WallMs(), options_.tombstone_retention_ms},
-        state_, &batch_);
+    Group group({store_, shard_, *catalog, stamps_, clock_.WallMs(),
+                 options_.tombstone_retention_ms, items.size()},
+                state_, &batch_);
     for (size_t i = 0; i < items.size(); ++i) results[i] = group.Add(items[i]->commit);
     writes = group.writes();
     if (group.state().sequence != state_.sequence) {

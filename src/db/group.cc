@@ -66,9 +66,12 @@ Result<ShardState> ShardState::Decode(std::string_view stored) {
 }
 
 Group::Group(const Context& context, ShardState state, storage::Batch* batch)
-    : context_(context), state_(state), batch_(batch) {}
+    : context_(context), state_(state), batch_(batch) {
+  documents_.reserve(context.commits);
+}
 
 CommitResult Group::Add(Commit& commit) {
+  several_writes_ = commit.writes.size() > 1;
   staged_by_key_.clear();
   staged_.clear();
   read_.clear();
@@ -211,7 +214,9 @@ Status Group::Stage(Write& write, WriteResult* result) {
   }
   RETURN_IF_ERROR(StageIndexes(&staged));
   staged_.push_back(std::move(staged));
-  if (!staged_.back().skip) staged_by_key_[staged_.back().row_key] = &staged_.back();
+  if (several_writes_ && !staged_.back().skip) {
+    staged_by_key_[staged_.back().row_key] = &staged_.back();
+  }
   return OkStatus();
 }
 
@@ -374,15 +379,16 @@ void Group::Emit(const Commit& commit) {
   for (const Staged& staged : staged_) {
     if (!staged.skip && staged.keyspace->logged) last[staged.keyspace->id] = &staged;
   }
+  staged_by_key_.clear();  // it points into the keys that are moved now
   uint32_t n = 0;
-  for (const Staged& staged : staged_) {
+  for (Staged& staged : staged_) {
     if (staged.skip) continue;
     EmitDocument(staged);
     if (staged.keyspace->logged) {
       EmitLog(commit, staged, last[staged.keyspace->id] == &staged, &n);
     }
     EmitIndexes(staged);
-    documents_.insert_or_assign(staged.row_key, staged.after);
+    documents_.insert_or_assign(std::move(staged.row_key), staged.after);
     ++write_count_;
   }
   EmitCursors(commit);

@@ -44,6 +44,7 @@ class Group {
     HybridClock& clock;
     uint64_t now_ms;
     uint64_t tombstone_retention_ms;
+    size_t commits;  // how many are about to be added
   };
   Group(const Context& context, ShardState state, storage::Batch* batch);
 
@@ -111,7 +112,8 @@ class Group {
 
   // The commit being added.
   std::deque<Staged> staged_;
-  std::unordered_map<std::string_view, const Staged*> staged_by_key_;
+  std::unordered_map<std::string_view, const Staged*> staged_by_key_;  // if it has several writes
+  bool several_writes_ = false;
   std::deque<storage::PinnedValue> pinned_;
   std::deque<DocumentView> read_;
 };
