@@ -32,6 +32,7 @@ $(DEPS): deps-%:
 run: build ## Start the example app on the default ports; data is kept in build/run-data
 	@echo "Starting examples/shop: admin REST on 8091, Eventing REST on 8096, flows on 8100."
 	@echo "Data directory: $(RUN_DATA) (delete it to start afresh). Stop with Ctrl-C."
+	@echo "Try: curl localhost:8091/v1/docs/shop.inventory.items/item::1"
 	build/sluice serve --data $(RUN_DATA) --dev examples/shop
 
 build: deps-build build/release/build.ninja ## Build the server: build/sluice
