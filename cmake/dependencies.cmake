@@ -8,6 +8,8 @@ find_package(OpenSSL REQUIRED)
 find_package(GTest REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(argon2 REQUIRED IMPORTED_TARGET libargon2)
+pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+find_package(date REQUIRED)
 
 # RocksDB: the optimised static one that `make rocksdb` builds, else Debian's.
 set(SLUICE_DEPS ${CMAKE_SOURCE_DIR}/build/deps)

@@ -10,6 +10,7 @@ CONFINED = {
     "rocksdb": (r"rocksdb/", {"storage"}),
     "V8": (r"(v8[-.\w]*\.h|libplatform/)", {"js"}),
     "Lua": (r"lua", {"lua"}),
+    "RE2": (r"re2/", {"query"}),
     "simdjson": (r"simdjson", {"json"}),
     "Boost": (r"boost/", {"http", "client", "wire"}),
 }

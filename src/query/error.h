@@ -1,0 +1,99 @@
+// Errors and warnings of queries: Couchbase's numbers, on our Status. The id is what our own error
+// pages are listed under; the number travels in the field "code".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/status.h"
+#include "query/parse/ast.h"
+
+namespace sluice::query {
+
+// docs/errors/README.md has a line for each.
+enum class QueryCode : uint16_t {
+  kReadOnly = 1000,
+  kMissingStatement = 1050,
+  kUnknownParameter = 1065,
+  kBadParameter = 1070,
+  kTimeout = 1080,
+  kCancelled = 1190,
+  kTooManyRequests = 1191,
+  kSyntax = 3000,
+  kAmbiguousReference = 3080,
+  kNoSuchField = 3081,
+  kDuplicateResultAlias = 3083,
+  kPlan = 4000,
+  kMissingAlias = 4010,
+  kDuplicateAlias = 4020,
+  kNoSuchPrepared = 4040,
+  kPreparedMismatch = 4080,
+  kPreparedExists = 4090,
+  kNotGrouped = 4210,
+  kIndexExists = 4300,
+  kMetaNeedsArgument = 4310,
+  kNonStringKey = 4998,
+  kInternal = 5000,
+  kBothArguments = 5003,
+  kEvaluation = 5010,
+  kBadLimit = 5030,
+  kRange = 5035,
+  kDivideByZero = 5036,
+  kTooLarge = 5037,
+  kBadKey = 5070,
+  kBadOptions = 5071,
+  kMergeTwiceUpdate = 5320,
+  kMergeTwiceInsert = 5330,
+  kUnboundParameter = 5370,
+  kMemoryQuota = 5500,
+  kMissingKeys = 5503,
+  kKeyspaceNotFound = 12003,
+  kDmlFailed = 12009,
+  kIndexNotFound = 12016,
+  kBucketNotFound = 12020,
+  kScopeNotFound = 12021,
+  kBucketExists = 12022,
+  kScopeExists = 12025,
+  kCollectionExists = 12027,
+  kInvalidIndex = 12029,
+  kCasMismatch = 12033,
+  kDmlNotFound = 12036,
+  kForbidden = 13014,
+  kTransaction = 17001,
+  kTransactionNotFound = 17010,
+  kDuplicateKey = 17012,
+  kKeyNotFound = 17014,
+};
+
+Status MakeQueryError(QueryCode code, std::string message);
+
+template <typename... Args>
+Status QueryError(QueryCode code, fmt::format_string<Args...> format, Args&&... args) {
+  return MakeQueryError(code, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+std::unexpected<Status> QueryFail(QueryCode code, fmt::format_string<Args...> format,
+                                  Args&&... args) {
+  return Unexpected(MakeQueryError(code, fmt::format(format, std::forward<Args>(args)...)));
+}
+
+// With the place, said in the message too as SQL++ does: "... (near line 1, column 8)".
+Status AtPlace(const Status& status, const TextPlace& place);
+
+// The number of an error; errors of other modules (a full disk, say) are 5000.
+QueryCode CodeOf(const Status& status);
+
+// The status code that an HTTP answer has when the error came before any result.
+int HttpStatusOf(QueryCode code);
+
+struct Warning {
+  QueryCode code = QueryCode::kInternal;
+  std::string message;
+
+  bool operator==(const Warning&) const = default;
+};
+
+}  // namespace sluice::query

@@ -1,0 +1,39 @@
+// Aggregate functions: COUNT, SUM, ARRAY_AGG, ... over the rows of a group or of a window frame.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "json/value.h"
+#include "query/functions/function.h"
+
+namespace sluice::query {
+
+// The state of one aggregate for one group. DISTINCT and FILTER are the caller's business.
+class Accumulator {
+ public:
+  virtual ~Accumulator() = default;
+
+  virtual void Add(const Value& value) = 0;
+  // Takes in what another accumulator of the same function has seen.
+  virtual void Merge(Accumulator& other) = 0;
+  virtual Value Finish(FunctionContext& context) = 0;
+  // About how much memory the state has taken beyond a constant.
+  virtual size_t bytes() const { return 0; }
+  // Undoes an Add, where the function can (`removable`).
+  virtual void Remove(const Value& value) { (void)value; }
+};
+
+struct AggregateFunction {
+  std::string_view name;  // lower case
+  std::unique_ptr<Accumulator> (*make)();
+  bool removable = false;
+};
+
+// Null when there is none. COUNT(*) is "count_star".
+const AggregateFunction* FindAggregate(std::string_view name);
+// ROW_NUMBER, RANK, LAG, ...: only with OVER.
+bool IsWindowFunction(std::string_view name);
+
+}  // namespace sluice::query

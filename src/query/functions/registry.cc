@@ -1,0 +1,39 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "query/functions/function.h"
+
+namespace sluice::query {
+namespace {
+
+using Table = std::unordered_map<std::string_view, const ScalarFunction*>;
+
+Table MakeTable() {
+  Table table;
+  for (const FunctionFamily& family : {FunctionFamily{}}) {
+    for (const ScalarFunction& function : family.functions) table[function.name] = &function;
+    for (const auto& [alias, name] : family.aliases) table[alias] = table.at(name);
+  }
+  return table;
+}
+
+const Table& Functions() {
+  static const Table table = MakeTable();
+  return table;
+}
+
+}  // namespace
+
+const ScalarFunction* FindFunction(std::string_view name) {
+  const auto found = Functions().find(name);
+  return found == Functions().end() ? nullptr : found->second;
+}
+
+std::vector<std::string_view> FunctionNames() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, function] : Functions()) names.push_back(name);
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace sluice::query
