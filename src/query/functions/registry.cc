@@ -10,7 +10,8 @@ using Table = std::unordered_map<std::string_view, const ScalarFunction*>;
 
 Table MakeTable() {
   Table table;
-  for (const FunctionFamily& family : {FunctionFamily{}}) {
+  for (const FunctionFamily& family :
+       {ArithmeticFunctions(), ComparisonFunctions(), ConditionalFunctions()}) {
     for (const ScalarFunction& function : family.functions) table[function.name] = &function;
     for (const auto& [alias, name] : family.aliases) table[alias] = table.at(name);
   }

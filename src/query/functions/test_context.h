@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <re2/re2.h>
 
+#include "json/parse.h"
 #include "json/print.h"
 #include "query/functions/function.h"
 
@@ -72,7 +73,9 @@ inline Value Call(FunctionContext& context, std::string_view name, const std::ve
     return nullptr;
   }
   EXPECT_GE(args.size(), function->min_args) << name;
-  if (function->max_args != kAnyNumber) EXPECT_LE(args.size(), function->max_args) << name;
+  if (function->max_args != kAnyNumber) {
+    EXPECT_LE(args.size(), function->max_args) << name;
+  }
   std::vector<const Value*> pointers;
   bool missing = false, null = false;
   for (const Value& arg : args) {
@@ -110,6 +113,39 @@ inline void CheckCalls(FunctionContext& context, std::initializer_list<CallCase>
 inline void CheckCalls(std::initializer_list<CallCase> cases) {
   TestContext context;
   CheckCalls(context, cases);
+  EXPECT_TRUE(context.failure.ok()) << context.failure.ToString();
+  EXPECT_TRUE(context.warnings.empty());
+}
+
+// One row as text: the arguments are a JSON array in which the string "MISSING" stands for MISSING,
+// and so is the expected value, in which it stands alone.
+struct TextCase {
+  std::string_view name;
+  std::string_view args;
+  std::string_view expected;
+};
+
+inline Value FromText(std::string_view text) {
+  const auto value = json::Parse(text);
+  if (!value) ADD_FAILURE() << "no JSON: " << text;
+  return value ? *value : Value(nullptr);
+}
+
+// The expected text is compared with what the result prints as.
+inline void CheckTexts(FunctionContext& context, std::initializer_list<TextCase> cases) {
+  for (const TextCase& row : cases) {
+    std::vector<Value> args;
+    const Value list = FromText(row.args);
+    for (const Value& arg : list.items()) {
+      args.push_back(arg.is_string() && arg.AsString() == "MISSING" ? Value() : arg);
+    }
+    EXPECT_EQ(ShowValue(Call(context, row.name, args)), row.expected) << row.name << row.args;
+  }
+}
+
+inline void CheckTexts(std::initializer_list<TextCase> cases) {
+  TestContext context;
+  CheckTexts(context, cases);
   EXPECT_TRUE(context.failure.ok()) << context.failure.ToString();
   EXPECT_TRUE(context.warnings.empty());
 }
