@@ -50,7 +50,9 @@ struct Write {
   Document document;  // kPut; its cas is 0, or a stamp taken from Database::NewCas
   Mutation mutation;  // kMutate
   Precondition precondition;
-  bool keep_expiry = false;  // kPut over a present document keeps that one's expiry
+  // kPut over a present document keeps that one's expiry, or extended attributes.
+  bool keep_expiry = false;
+  bool keep_xattrs = false;
 };
 
 // A read that must still be what it was: the document's sequence as it was read, 0 for "none".

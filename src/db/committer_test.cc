@@ -237,13 +237,17 @@ TEST_F(CommitterTest, ListenersHearOfGroupsUntilTheyLeave) {
 }
 
 TEST(ShardStateFormat, Golden) {
-  const ShardState state{.sequence = 1, .clock = 2, .trimmed = 3, .purged = 4};
+  const ShardState state{.sequence = 1, .clock = 2, .trimmed = 3, .purged = 4, .has_xattrs = true};
   EXPECT_EQ(ToHex(ShardState::Key(0x0102)), "73686172642f0102");
   EXPECT_EQ(ToHex(state.Encode()),
-            "010000000000000001000000000000000200000000000000030000000000000004");
+            "02000000000000000100000000000000020000000000000003000000000000000401");
   ExpectOnlyWhole(state.Encode(),
                   [](std::string_view row) { return ShardState::Decode(row).has_value(); });
   EXPECT_EQ(ShardState::Decode(state.Encode() + "x").error().id(), "shard.corrupt");
+  std::string first_version = state.Encode();
+  first_version.front() = 1;
+  first_version.pop_back();
+  EXPECT_TRUE(ShardState::Decode(first_version)->has_xattrs);
 }
 
 }  // namespace

@@ -175,5 +175,45 @@ TEST_F(Database, OneProcessAtATime) {
   EXPECT_EQ(second.error().id(), "storage.in_use");
 }
 
+// The first document with extended attributes is what makes later writes look for some.
+TEST_F(DatabaseTest, KeepXattrsKeepsThem) {
+  const auto put = [&](const std::string& key, std::string xattrs, bool keep) {
+    Write write = PutWrite(keyspace_, key, Json("1"));
+    write.document.xattrs = std::move(xattrs);
+    write.keep_xattrs = keep;
+    ASSERT_TRUE(Apply(std::move(write)).status.ok());
+  };
+  const auto xattrs = [&](const std::string& key) {
+    return (*database_->Get(keyspace_, key))->xattrs;
+  };
+  put("a", R"({"x":1})", true);
+  EXPECT_EQ(xattrs("a"), R"({"x":1})");
+  put("a", "", true);
+  EXPECT_EQ(xattrs("a"), R"({"x":1})");
+  Reopen();
+  put("a", "", true);
+  EXPECT_EQ(xattrs("a"), R"({"x":1})");
+  put("a", "", false);
+  EXPECT_EQ(xattrs("a"), "");
+  put("a", R"({"x":2})", true);
+  EXPECT_EQ(xattrs("a"), "");
+  put("a", R"({"x":3})", false);
+  ASSERT_TRUE(Delete("a").status.ok());
+  put("a", "", true);
+  EXPECT_EQ(xattrs("a"), "");
+}
+
+TEST_F(DatabaseTest, KeepXattrsSeesEarlierWritesOfItsCommit) {
+  Commit commit;
+  commit.writes.push_back(PutWrite(keyspace_, "a", Json("1")));
+  commit.writes.back().document.xattrs = R"({"x":1})";
+  commit.writes.push_back(PutWrite(keyspace_, "a", Json("2")));
+  commit.writes.back().keep_xattrs = true;
+  ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+  const auto document = database_->Get(keyspace_, "a");
+  EXPECT_EQ((*document)->body, "2");
+  EXPECT_EQ((*document)->xattrs, R"({"x":1})");
+}
+
 }  // namespace
 }  // namespace sluice::db

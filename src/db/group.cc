@@ -18,7 +18,9 @@
 namespace sluice::db {
 namespace {
 
-constexpr uint8_t kShardStateVersion = 1;
+constexpr uint8_t kShardStateVersion = 2;
+constexpr uint8_t kShardStateWithoutXattrs = 1;  // does not say whether there are any
+constexpr uint8_t kXattrsBit = 1;
 
 Status CasMismatch(const Write& write, Cas present) {
   return Error(Code::kConflict, "document.cas_mismatch",
@@ -27,8 +29,9 @@ Status CasMismatch(const Write& write, Cas present) {
       .With("cas", std::to_string(present));
 }
 
-bool NeedsPresent(const Write& write, const KeyspaceInfo& keyspace) {
-  return write.kind != Write::Kind::kPut || write.keep_expiry || write.document.cas != 0 ||
+bool NeedsPresent(const Write& write, const KeyspaceInfo& keyspace, const ShardState& state) {
+  return write.kind != Write::Kind::kPut || write.keep_expiry ||
+         (write.keep_xattrs && state.has_xattrs) || write.document.cas != 0 ||
          write.precondition.kind != Precondition::Kind::kNone || keyspace.logged ||
          !keyspace.indexes.empty();
 }
@@ -48,6 +51,7 @@ std::string ShardState::Encode() const {
   AppendU64(&stored, clock);
   AppendU64(&stored, trimmed);
   AppendU64(&stored, purged);
+  AppendU8(&stored, has_xattrs ? kXattrsBit : 0);
   return stored;
 }
 
@@ -59,7 +63,10 @@ Result<ShardState> ShardState::Decode(std::string_view stored) {
   state.clock = reader.U64();
   state.trimmed = reader.U64();
   state.purged = reader.U64();
-  if (version != kShardStateVersion || !reader.ok() || !reader.AtEnd()) {
+  const bool known = version == kShardStateVersion || version == kShardStateWithoutXattrs;
+  const uint8_t bits = version == kShardStateWithoutXattrs ? kXattrsBit : reader.U8();
+  state.has_xattrs = bits == kXattrsBit;
+  if (!known || bits > kXattrsBit || !reader.ok() || !reader.AtEnd()) {
     return Fail(Code::kCorruption, "shard.corrupt", "a shard's stored state is malformed");
   }
   return state;
@@ -79,10 +86,11 @@ CommitResult Group::Add(Commit& commit) {
   CommitResult result;
   result.writes.resize(commit.writes.size());
   const size_t made_before = made_.size();
+  const ShardState state_before = state_;
   ++state_.sequence;
   result.status = Validate(commit, &result);
   if (!result.status.ok()) {
-    --state_.sequence;
+    state_ = state_before;
     made_.resize(made_before);
     result.writes.clear();
     return result;
@@ -196,7 +204,7 @@ Status Group::Stage(Write& write, WriteResult* result) {
                  "the keyspace of document '{}' does not exist (any more)", write.key);
   }
   staged.row_key = DocumentKey(context_.shard, write.keyspace, write.key);
-  if (NeedsPresent(write, *staged.keyspace)) {
+  if (NeedsPresent(write, *staged.keyspace, state_)) {
     ASSIGN_OR_RETURN(staged.before, Lookup(staged.row_key));
     RETURN_IF_ERROR(CheckPrecondition(write, staged.before));
   }
@@ -212,6 +220,7 @@ Status Group::Stage(Write& write, WriteResult* result) {
       RETURN_IF_ERROR(StageDelete(write, &staged, result));
       break;
   }
+  if (!staged.after.xattrs.empty()) state_.has_xattrs = true;
   RETURN_IF_ERROR(StageIndexes(&staged));
   staged_.push_back(std::move(staged));
   if (several_writes_ && !staged_.back().skip) {
@@ -272,7 +281,10 @@ Status Group::StagePut(Write& write, Staged* staged, WriteResult* result) {
                  "document '{}' was written with a newer stamp in the meantime", write.key);
   }
   document.sequence = state_.sequence;
-  if (write.keep_expiry && staged->before.live) document.expiry_ms = staged->before.view->expiry_ms;
+  if (staged->before.live) {
+    if (write.keep_expiry) document.expiry_ms = staged->before.view->expiry_ms;
+    if (write.keep_xattrs) document.xattrs = staged->before.view->xattrs;
+  }
   LimitExpiry(*staged->keyspace, &document);
   staged->after = DocumentView::Of(document);
   result->cas = document.cas;

@@ -23,12 +23,13 @@
 
 namespace sluice::db {
 
-// A shard's own row in the meta family: u8 1, u64 each.
+// A shard's own row in the meta family: u8 2, u64 each, u8.
 struct ShardState {
-  Sequence sequence = 0;  // of the last commit
-  Cas clock = 0;          // no stamp given so far is above it
-  Sequence trimmed = 0;   // log rows up to here are gone
-  Sequence purged = 0;    // tombstones up to here may be gone
+  Sequence sequence = 0;    // of the last commit
+  Cas clock = 0;            // no stamp given so far is above it
+  Sequence trimmed = 0;     // log rows up to here are gone
+  Sequence purged = 0;      // tombstones up to here may be gone
+  bool has_xattrs = false;  // some document had extended attributes; if not, nobody need look
 
   static std::string Key(ShardId shard);
   std::string Encode() const;

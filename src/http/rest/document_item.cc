@@ -84,6 +84,7 @@ Result<db::Write> WriteOfItem(const json::Value& item, std::string_view raw, uin
   }
   RETURN_IF_ERROR(TakeValue(item, raw, &write.document));
   RETURN_IF_ERROR(TakeAttributes(item, now_ms, &write.document));
+  write.keep_xattrs = item["xattrs"].is_missing();
   return write;
 }
 

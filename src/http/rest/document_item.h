@@ -2,6 +2,8 @@
 //
 //   {"key":...,"value":...|"base64":"...","expiry":...,"flags":n,"xattrs":{...},
 //    "cas":"..." | "if":"absent"|"present","delete":true}
+//
+// Without xattrs, those of a present document stay.
 #pragma once
 
 #include <string_view>

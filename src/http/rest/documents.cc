@@ -133,6 +133,7 @@ Result<db::Write> PutWriteOf(const Context& context, Request& request) {
   ASSIGN_OR_RETURN(write.document.expiry_ms, ExpiryOf(context, request));
   ASSIGN_OR_RETURN(write.document.flags, FlagsOf(request));
   ASSIGN_OR_RETURN(write.keep_expiry, request.QueryBool("keep_expiry", false));
+  write.keep_xattrs = true;
   write.document.body = request.TakeBody();
   return write;
 }
