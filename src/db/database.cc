@@ -104,6 +104,7 @@ Status Database::Impl::Open() {
   }
   RETURN_IF_ERROR(CleanUpAfterCrash());
   RETURN_IF_ERROR(LoadCoverage());
+  KeepInheritedLog();
   StartBackground();
   return OkStatus();
 }
@@ -321,6 +322,8 @@ bool Database::LogCovers(KeyspaceId keyspace, ShardId shard, Sequence position,
   if (since) return position >= *since;
   return catalog()->Find(keyspace) == nullptr;
 }
+
+Sequence Database::LogTrimmed(ShardId shard) const { return impl_->committers[shard]->trimmed(); }
 
 bool Database::TombstonesCover(ShardId shard, Sequence position) const {
   return position >= impl_->committers[shard]->purged();

@@ -161,6 +161,8 @@ class Database {
   // keyspace that was dropped there is nothing to miss.
   bool LogCovers(KeyspaceId keyspace, ShardId shard, Sequence position,
                  LogContent content = LogContent::kDocuments) const;
+  // Commits up to this one are no longer in the log.
+  Sequence LogTrimmed(ShardId shard) const;
   // True when the deletions after `position` are still known. Else only a full read is right.
   bool TombstonesCover(ShardId shard, Sequence position) const;
   // Called after each durable group of the shard, on the committer's thread; must only post, and

@@ -79,6 +79,7 @@ class Database::Impl {
   bool HasLogRows(ShardId shard, Sequence up_to) const;
   Status Trim(ShardId shard);
   Status ReleaseTransientFollowers();
+  void KeepInheritedLog();
   void SampleSequences();
   Sequence RetainedSequence(ShardId shard) const;
   void Background();
@@ -103,6 +104,9 @@ class Database::Impl {
   // (time, last sequence of each shard), oldest first: what "log_retention_ms ago" was.
   mutable std::mutex samples_mutex_;
   std::deque<std::pair<uint64_t, std::vector<Sequence>>> samples_;  // guarded by samples_mutex_
+
+  // Until then the log that an earlier process left is kept for clients that come back.
+  uint64_t inherited_log_until_ms_ = 0;
 
   std::mutex expire_mutex_;  // one expiry run at a time
 

@@ -118,8 +118,19 @@ Result<size_t> Feed::ReadBackfill(size_t max, const Visitor& visitor) {
   return given;
 }
 
+// Makes a reader of what is left of a commit that was read in part, when the log after that commit
+// has gaps. It was read from the log, so it is there as a whole unless it was trimmed.
+bool Feed::OpenRestOfCommit() {
+  const LogPosition& at = state_.position;
+  if (at.n == UINT32_MAX) return false;
+  auto reader = std::make_unique<LogReader>(database_.store(), shard_, at, keyspaces_, at.sequence);
+  if (database_.LogTrimmed(shard_) >= at.sequence) return false;
+  reader_ = std::move(reader);
+  return true;
+}
+
 // Makes reader_, or turns to a backfill when the log was trimmed past a follower that does not hold
-// it. Of a commit that was read in part, all is given again then.
+// it. Of a commit that was read in part and is gone, all is given again then.
 Status Feed::OpenLog() {
   while (reader_ == nullptr && !state_.backfilling) {
     auto reader =
@@ -129,6 +140,7 @@ Status Feed::OpenLog() {
       reader_ = std::move(reader);
       continue;
     }
+    if (OpenRestOfCommit()) continue;
     const uint64_t events = state_.events;
     ASSIGN_OR_RETURN(state_, StartAfter(database_, shard_, keyspaces_, done));
     state_.events = events;
@@ -137,17 +149,19 @@ Status Feed::OpenLog() {
 }
 
 Result<size_t> Feed::ReadLog(size_t max, const Visitor& visitor) {
-  // A reader that an earlier call left before its end does not see what was committed since.
+  // A reader that an earlier call left before its end does not see what was committed since, and
+  // one of the rest of a commit nothing after it.
   const bool stale = reader_ != nullptr;
   RETURN_IF_ERROR(OpenLog());
   if (state_.backfilling) return ReadBackfill(max, visitor);
+  const bool within_commit = state_.position.n != UINT32_MAX;
   size_t given = 0;
   while (given < max) {
     ASSIGN_OR_RETURN(const Change* change, reader_->Next());
     if (change == nullptr) {
       state_.position = reader_->position();
       reader_.reset();  // the next call looks at what is there then
-      if (given == 0 && stale) return ReadLog(max, visitor);
+      if (given == 0 && (stale || within_commit)) return ReadLog(max, visitor);
       break;
     }
     state_.position = reader_->position();

@@ -52,6 +52,7 @@ class Feed {
   Result<size_t> ReadBackfill(size_t max, const Visitor& visitor);
   Result<size_t> ReadLog(size_t max, const Visitor& visitor);
   Status OpenLog();
+  bool OpenRestOfCommit();
 
   const Database& database_;
   const ShardId shard_;

@@ -281,6 +281,63 @@ TEST_F(FeedTest, APlaceWithinATrimmedCommitLosesNothing) {
               ElementsAre("update a -> 1", "update b -> 1", "update c -> 1"));
 }
 
+// What a client had of a commit when the server stopped does not come again.
+TEST_F(FeedTest, ARestartWithinACommitRepeatsNothing) {
+  options_.log_retention_ms = 1000;
+  Reopen();
+  auto token = *database_->FollowTransiently(keyspace_);
+  CursorState at = *StartAfter(Last());
+  Commit commit;
+  for (const char* key : {"c", "b", "a"}) {
+    commit.writes.push_back(PutWrite(keyspace_, key, Json("1")));
+  }
+  ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+  {
+    Feed feed(*database_, 0, {keyspace_}, at);
+    ASSERT_EQ(*feed.Read(1, [](const Change&) { return true; }), 1u);
+    at = feed.state();
+  }
+  token.reset();
+  Reopen();
+  ASSERT_TRUE(database_->TrimNow().ok());  // the log is kept for those who come back
+  ASSERT_TRUE(Put("a", "2").status.ok());  // not logged: nobody follows
+  token = *database_->FollowTransiently(keyspace_);
+  ASSERT_TRUE(Put("d", "1").status.ok());
+  {
+    Feed feed(*database_, 0, {keyspace_}, at);
+    EXPECT_THAT(Drain(feed),
+                ElementsAre("insert b -> 1", "insert a -> 1", "update a -> 2", "update d -> 1"));
+  }
+  {
+    // One by one, going on from the place of the last change each time.
+    std::vector<std::string> texts;
+    for (size_t read = 1; read != 0;) {
+      Feed feed(*database_, 0, {keyspace_}, at);
+      read = *feed.Read(1, [&](const Change& change) {
+        texts.push_back(TextOf(change));
+        return true;
+      });
+      at = feed.state();
+    }
+    EXPECT_THAT(texts,
+                ElementsAre("insert b -> 1", "insert a -> 1", "update a -> 2", "update d -> 1"));
+  }
+}
+
+TEST_F(FeedTest, TheLogOfAnEarlierProcessIsTrimmedInTheEnd) {
+  options_.log_retention_ms = 1000;
+  Reopen();
+  auto token = *database_->FollowTransiently(keyspace_);
+  ASSERT_TRUE(Put("a", "1").status.ok());
+  token.reset();
+  Reopen();
+  ASSERT_TRUE(database_->TrimNow().ok());
+  EXPECT_EQ(LogRows(), 1u);
+  clock_.AdvanceMs(1001);
+  ASSERT_TRUE(database_->TrimNow().ok());
+  EXPECT_EQ(LogRows(), 0u);
+}
+
 TEST_F(FeedTest, TransientFollowersReadTheLogWhileItIsThere) {
   ASSERT_TRUE(Put("a", "0").status.ok());
   auto token = *database_->FollowTransiently(keyspace_);

@@ -100,15 +100,23 @@ Status DecodeLogRow(std::string_view key, std::string_view value, Change* change
 }
 
 LogReader::LogReader(const storage::Store& store, ShardId shard, LogPosition after,
-                     std::vector<KeyspaceId> keyspaces)
-    : store_(store), shard_(shard), keyspaces_(std::move(keyspaces)), position_(after) {
+                     std::vector<KeyspaceId> keyspaces, Sequence last)
+    : store_(store),
+      shard_(shard),
+      keyspaces_(std::move(keyspaces)),
+      last_(last),
+      position_(after) {
   Refresh();
 }
 
 void LogReader::Refresh() {
   storage::IterateOptions options;
   options.lower = LogKey(shard_, position_.sequence, position_.n);
-  AppendU16(&options.upper, static_cast<uint16_t>(shard_ + 1));
+  if (last_ == kNoLast) {
+    AppendU16(&options.upper, static_cast<uint16_t>(shard_ + 1));
+  } else {
+    options.upper = LogKey(shard_, last_ + 1, 0);
+  }
   options.fill_cache = false;
   options.readahead_bytes = kReadaheadBytes;
   iterator_ = store_.NewIterator(storage::Family::kLog, std::move(options));

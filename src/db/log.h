@@ -50,9 +50,11 @@ Status DecodeLogRow(std::string_view key, std::string_view value, Change* change
 // last Refresh (or its making).
 class LogReader {
  public:
-  // `keyspaces` sorted; empty means all.
+  static constexpr Sequence kNoLast = UINT64_MAX;
+
+  // `keyspaces` sorted; empty means all. Commits after `last` are left out.
   LogReader(const storage::Store& store, ShardId shard, LogPosition after,
-            std::vector<KeyspaceId> keyspaces);
+            std::vector<KeyspaceId> keyspaces, Sequence last = kNoLast);
 
   // The next change of a followed keyspace, or null at the end of what is there now.
   Result<const Change*> Next();
@@ -67,6 +69,7 @@ class LogReader {
   const storage::Store& store_;
   const ShardId shard_;
   const std::vector<KeyspaceId> keyspaces_;
+  const Sequence last_;
   LogPosition position_;
   std::unique_ptr<storage::Iterator> iterator_;
   bool started_ = false;

@@ -197,7 +197,8 @@ Sequence Database::Impl::RetainedSequence(ShardId shard) const {
 Sequence Database::Impl::TrimHorizon(ShardId shard, Sequence last) const {
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
   Sequence horizon = last;
-  bool somebody_just_reads = catalog->HasTransientFollowers();
+  bool somebody_just_reads =
+      catalog->HasTransientFollowers() || clock.MonotonicNs() / 1'000'000 < inherited_log_until_ms_;
   const auto iterator = store->NewIterator(storage::Family::kCursor, {});
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     const Result<CursorId> cursor = DecodeCursorKey(iterator->key());
@@ -213,6 +214,14 @@ Sequence Database::Impl::TrimHorizon(ShardId shard, Sequence last) const {
   }
   if (somebody_just_reads) horizon = std::min(horizon, RetainedSequence(shard));
   return horizon;
+}
+
+// Nobody knows any more whether clients were following: log_retention_ms counts from the start.
+void Database::Impl::KeepInheritedLog() {
+  for (ShardId shard = 0; shard < format.shards; ++shard) {
+    if (!HasLogRows(shard, committers[shard]->last_sequence())) continue;
+    inherited_log_until_ms_ = clock.MonotonicNs() / 1'000'000 + options.log_retention_ms;
+  }
 }
 
 bool Database::Impl::HasLogRows(ShardId shard, Sequence up_to) const {
