@@ -429,6 +429,46 @@ TEST(Filter, AnswersOrAttachesAPrincipal) {
   EXPECT_THAT(observer.seen.Take(), testing::StartsWith("GET /none - 404"));
 }
 
+// A body is not read for who may not send it.
+TEST(Filter, DecidesBeforeTheBody) {
+  Router router;
+  ASSERT_TRUE(router
+                  .Add({.method = Method::kPut,
+                        .path = "/in",
+                        .auth = "write",
+                        .handler =
+                            [](Request& request, Response& response) {
+                              response.Text(200, fmt::format("{} {}", request.principal()->name(),
+                                                             request.body().size()));
+                            }})
+                  .ok());
+  TestFilter filter;
+  TestObserver observer;
+  TestServer server(std::move(router), {}, &filter, &observer);
+  const auto head = [](std::string_view path, std::string_view more) {
+    return fmt::format("PUT {} HTTP/1.1\r\nHost: t\r\nContent-Length: 100000\r\n{}\r\n", path,
+                       more);
+  };
+  for (const std::string_view path : {"/in", "/nowhere"}) {
+    RawClient client(server.port());
+    const auto reply = client.Exchange(head(path, "Expect: 100-continue\r\n"));
+    EXPECT_EQ(reply.status, path == "/in" ? 401 : 404);
+    EXPECT_EQ(reply.Header("Connection"), "close");
+    EXPECT_THAT(observer.seen.Take(), testing::StartsWith(fmt::format("PUT {} ", path)));
+  }
+  for (const char* how : {"fast", "slow"}) {
+    RawClient client(server.port());
+    client.Send(head("/in", fmt::format("Authorization: {} ann\r\nExpect: 100-continue\r\n", how)));
+    EXPECT_EQ(client.ReadUntil("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+    EXPECT_EQ(client.Exchange(std::string(100'000, 'b')).body, "ann 100000");
+    // What is sent ahead while the filter is asked is not lost.
+    const std::string message =
+        head("/in", fmt::format("Authorization: {} bob\r\n", how)) + std::string(100'000, 'b');
+    EXPECT_EQ(client.Exchange(message + message).body, "bob 100000");
+    EXPECT_EQ(client.ReadReply().body, "bob 100000");
+  }
+}
+
 TEST(Stop, AnswersWhatIsInFlight) {
   Mailbox<Completion<int>> asked;
   TestServer server(OneRoute("/wait", [&](Request& request, Response& response) -> Task<> {

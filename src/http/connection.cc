@@ -72,7 +72,7 @@ void Connection::Process() {
   processing_ = true;
   bool was_full;
   do {
-    while (state_ == State::kReading && !output_full() && ParseRequest()) Dispatch();
+    while (state_ == State::kReading && !output_full() && ParseRequest()) Dispatch(Extent::kWhole);
     was_full = output_full();
     Flush();
   } while (was_full && !output_full() && state_ == State::kReading);
@@ -102,11 +102,11 @@ bool Connection::ParseRequest() {
     case RequestParser::State::kHead:
       return false;
     case RequestParser::State::kBody:
-      if (!in_body) since_ns_ = server_.now_ns();
-      if (parser_.expects_continue() && !std::exchange(continue_sent_, true)) {
-        out_ += "HTTP/1.1 100 Continue\r\n\r\n";
+      if (in_body) {
+        DropBodyBytes();
+      } else {
+        Dispatch(Extent::kHead);
       }
-      DropBodyBytes();
       return false;
     case RequestParser::State::kComplete:
       if (begin_ + parsed_ == end_) DropBodyBytes();
@@ -129,7 +129,7 @@ void Connection::DropBodyBytes() {
 void Connection::NextMessage() {
   begin_ += parsed_;
   parsed_ = 0;
-  message_begun_ = continue_sent_ = false;
+  message_begun_ = false;
   parser_.Reset();
 }
 

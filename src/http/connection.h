@@ -85,7 +85,11 @@ class Connection final : public StreamSink, public TransportEvents {
   bool idle() const { return state_ == State::kReading && begin_ == end_ && !message_begun_; }
 
   // connection_handle.cc: requests and answers
-  void Dispatch();
+  // Whether the request is there as a whole, or only its head and a part of its body.
+  enum class Extent : uint8_t { kWhole, kHead };
+  void Dispatch(Extent extent);
+  void Passed();
+  void AwaitBody();
   void AnswerUnrouted(const Router::Match& match);
   void RunHandler();
   void StartTask(Task<> task);
@@ -126,7 +130,6 @@ class Connection final : public StreamSink, public TransportEvents {
   size_t end_ = 0;
   bool reading_ = false;
   bool message_begun_ = false;
-  bool continue_sent_ = false;
   bool client_ended_ = false;  // nothing more will be read
   bool processing_ = false;    // Process is on the stack
 
@@ -147,6 +150,7 @@ class Connection final : public StreamSink, public TransportEvents {
   RequestParser parser_;
   std::shared_ptr<const Router> router_;
   const Route* route_ = nullptr;
+  Extent extent_ = Extent::kWhole;
   Task<> task_;
   std::coroutine_handle<> drained_;
   bool close_after_ = false;
@@ -155,7 +159,7 @@ class Connection final : public StreamSink, public TransportEvents {
   uint64_t streamed_bytes_ = 0;
   uint64_t heartbeat_ns_ = 0;  // 0: none
   std::string heartbeat_;
-  bool upgrade_next_ = false;  // the filter has passed a WebSocket's request
+  bool passed_later_ = false;  // the filter has passed what no coroutine handles
   std::unique_ptr<WebSocketSession> websocket_;
   bool websocket_closed_ = false;
 };

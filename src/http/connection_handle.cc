@@ -37,11 +37,14 @@ void AppendChunk(std::string* out, std::string_view chunk) {
 
 }  // namespace
 
-void Connection::Dispatch() {
+// Who may not send a request need not send its body: what the head alone condemns is answered
+// before the body is read, and the connection ends with that.
+void Connection::Dispatch(Extent extent) {
   state_ = State::kHandling;
+  extent_ = extent;
   ResetExchange();
   route_ = nullptr;
-  close_after_ = !parser_.keep_alive() || io_->draining();
+  close_after_ = !parser_.keep_alive() || io_->draining() || extent == Extent::kHead;
   streaming_ = false;
   heartbeat_ns_ = 0;
   const Status target = parser_.Finish(buffer_.get() + begin_, server_.now_ns(), &io_->ids());
@@ -54,15 +57,30 @@ void Connection::Dispatch() {
   const Router::Match match = router_->Find(&request_);
   if (match.route == nullptr) return AnswerUnrouted(match);
   route_ = match.route;
-  if (server_.environment.filter == nullptr) return RunHandler();
+  if (server_.environment.filter == nullptr) return Passed();
   switch (server_.environment.filter->Check(*route_, request_, response_)) {
     case Filter::Verdict::kPass:
-      return RunHandler();
+      return Passed();
     case Filter::Verdict::kAnswered:
       return Respond();
     case Filter::Verdict::kLater:
       return StartTask(FilterThenHandle());
   }
+}
+
+void Connection::Passed() {
+  if (extent_ == Extent::kHead) return AwaitBody();
+  RunHandler();
+}
+
+// When the body is there, the request is dispatched again, as a whole.
+void Connection::AwaitBody() {
+  state_ = State::kReading;
+  since_ns_ = server_.now_ns();
+  route_ = nullptr;
+  parser_.Unfinish();
+  if (parser_.expects_continue()) out_ += "HTTP/1.1 100 Continue\r\n\r\n";
+  if (begin_ + parsed_ == end_) DropBodyBytes();
 }
 
 void Connection::AnswerUnrouted(const Router::Match& match) {
@@ -101,12 +119,14 @@ void Connection::StartTask(Task<> task) {
 Task<> Connection::FilterThenHandle() {
   Filter& filter = *server_.environment.filter;
   if (co_await filter.CheckLater(*route_, request_, response_) != Filter::Verdict::kPass) co_return;
-  if (route_->handler.waiting) {
+  if (extent_ == Extent::kHead) {
+    passed_later_ = true;
+  } else if (route_->handler.waiting) {
     co_await route_->handler.waiting(request_, response_);
   } else if (route_->handler.plain) {
     route_->handler.plain(request_, response_);
   } else {
-    upgrade_next_ = true;
+    passed_later_ = true;  // a WebSocket
   }
 }
 
@@ -117,7 +137,7 @@ void Connection::FinishTask() {
     if (state_ == State::kUpgraded) websocket_->Finish();
     return;
   }
-  if (std::exchange(upgrade_next_, false)) return Upgrade();
+  if (std::exchange(passed_later_, false)) return Passed();
   if (!ran.ok() && streaming_) response_.Abort();
   if (!ran.ok() && !streaming_) response_.Error(ran);
   Respond();

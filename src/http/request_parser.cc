@@ -142,14 +142,18 @@ void RequestParser::Reset() {
   in_value_ = true;
   retained_ = 0;
   expects_continue_ = keep_alive_ = wants_websocket_ = false;
+  Unfinish();
+  request_->body_.clear();
+  if (request_->body_.capacity() > kMaxKeptBody) request_->body_ = std::string();
+}
+
+void RequestParser::Unfinish() {
   Request& request = *request_;
   request.target_ = request.path_ = {};
   request.params_.clear();
   request.query_.clear();
   request.headers_.clear();
   request.principal_.reset();
-  request.body_.clear();
-  if (request.body_.capacity() > kMaxKeptBody) request.body_ = std::string();
 }
 
 size_t RequestParser::Feed(const char* message, size_t from, size_t size) {

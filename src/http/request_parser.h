@@ -55,9 +55,11 @@ class RequestParser {
   // next one) or refused.
   size_t Feed(const char* message, size_t from, size_t size);
 
-  // After kComplete: sets the request's views, which point into `message`. Fails on a target that
-  // can't be understood.
+  // While kBody or after kComplete: sets the request's views, which point into `message`. Fails on
+  // a target that can't be understood.
   Status Finish(const char* message, uint64_t arrival_ns, RequestIds* ids);
+  // After a Finish while kBody: takes back what it set, whose bytes may move now.
+  void Unfinish();
   // After kFailed instead: gives the request what an answer to it needs.
   void FinishRefused(uint64_t arrival_ns, RequestIds* ids);
 
