@@ -25,8 +25,8 @@ const KeyspaceInfo* Catalog::Find(KeyspaceId id) const {
 Result<const BucketInfo*> Catalog::FindBucket(std::string_view bucket) const {
   const auto found = buckets_.find(bucket);
   if (found != buckets_.end()) return &found->second;
-  return Fail(Code::kNotFound, "bucket.not_found", "there is no bucket '{}' (there are: {})",
-              bucket, Names(buckets_));
+  // The others are not named: who asks may not be allowed to know of them.
+  return Fail(Code::kNotFound, "bucket.not_found", "there is no bucket '{}'", bucket);
 }
 
 Result<const ScopeInfo*> Catalog::FindScope(std::string_view bucket, std::string_view scope) const {
