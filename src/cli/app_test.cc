@@ -169,14 +169,15 @@ TEST(Plan, AltersAndDropsInsideItsOwnBuckets) {
                           "keep collection shop.inventory.gone", "keep scope shop.old"));
 }
 
-TEST(Plan, AMaxExpiryCantBeChanged) {
+TEST(Plan, AltersAMaxExpiry) {
   KeyspacesSpec present = Good(kShop);
   present.buckets["shop"].scopes["inventory"].collections["items"].max_expiry_ms = 1000;
   const Plan plan = MakePlan(Good(kShop), present, Prune::kYes);
-  EXPECT_THAT(Texts(plan), IsEmpty());
-  EXPECT_THAT(Texts(plan.conflicts),
-              ElementsAre("app.conflict: collection shop.inventory.items has max_expiry 1s and the "
-                          "app wants 30d: it is fixed when a collection is created"));
+  EXPECT_THAT(Texts(plan),
+              ElementsAre("alter collection shop.inventory.items (max_expiry 30d, was 1s)"));
+  const ApiRequest& request = plan.steps.at(0).requests.at(0);
+  EXPECT_EQ(request.method + " " + request.path + " " + request.body,
+            "PATCH /v1/buckets/shop/scopes/inventory/collections/items {\"max_expiry\":\"30d\"}");
 }
 
 TEST(Plan, RequestsNameWhatTheyChange) {

@@ -56,7 +56,6 @@ Status Apply(const ApplyOptions& options, Context& context) {
   const Plan plan = MakePlan(read.app.keyspaces, present, options.prune ? Prune::kYes : Prune::kNo);
   ShowPlan(plan, &context.output);
   context.output.Flush();
-  if (!plan.conflicts.empty()) return context.ShowAllButLast(plan.conflicts);
   if (options.dry_run) return OkStatus();
   RETURN_IF_ERROR(Confirm(options, plan, context));
   return context.ShowAllButLast(

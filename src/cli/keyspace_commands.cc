@@ -1,4 +1,4 @@
-// bucket list|create|drop and keyspace list|create|drop.
+// bucket list|create|drop and keyspace list|create|alter|drop.
 #include <memory>
 
 #include "cli/api.h"
@@ -109,6 +109,18 @@ Status CreateKeyspace(const KeyspaceOptions& options, Context& context) {
   return OkStatus();
 }
 
+Status AlterKeyspace(const KeyspaceOptions& options, Context& context) {
+  ASSIGN_OR_RETURN(const KeyspaceName name, KeyspaceName::Parse(options.name));
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  RETURN_IF_ERROR(
+      api->Do({.method = "PATCH",
+               .path = CollectionPath(name),
+               .headers = {{"Content-Type", "application/json"}},
+               .body = json::ToText(json::Value::Object({{"max_expiry", options.max_expiry}}))}));
+  context.output.Note(fmt::format("keyspace {} altered", options.name));
+  return OkStatus();
+}
+
 Status DropKeyspace(const KeyspaceOptions& options, Context& context) {
   if (!options.yes) {
     return UsageError("dropping a keyspace deletes all its documents: add --yes if you mean it");
@@ -151,6 +163,13 @@ void AddKeyspaceCommands(Program* program) {
   create->add_option("name", options->name, "Keyspace: shop.inventory.items")->required();
   create->add_option("--max-expiry", options->max_expiry,
                      "Longest time that a document of it lives: 12h, 30d");
+  CLI::App* alter =
+      Add(program, keyspace, "alter", "Change a collection's settings", options, &AlterKeyspace);
+  alter->add_option("name", options->name, "Keyspace: shop or shop.inventory.items")->required();
+  alter
+      ->add_option("--max-expiry", options->max_expiry,
+                   "Longest time that a document written from now on lives: 12h, 30d; 0s: no limit")
+      ->required();
   CLI::App* drop = Add(program, keyspace, "drop", "Drop a collection with all its documents",
                        options, &DropKeyspace);
   drop->add_option("name", options->name, "Keyspace: shop.inventory.items")->required();

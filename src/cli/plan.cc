@@ -116,11 +116,12 @@ class Planner {
                          limited ? fmt::format(" (max_expiry {})", expiry) : ""),
              {limited ? PutJson(path, body) : Put(path)});
     } else if (now_ms != wanted.max_expiry_ms) {
-      plan_.conflicts.push_back(
-          Error(Code::kConflict, "app.conflict",
-                "collection {} has max_expiry {} and the app wants {}: it is fixed when a "
-                "collection is created",
-                keyspace, FormatDurationMs(now_ms), expiry));
+      ApiRequest patch = PutJson(path, body);
+      patch.method = "PATCH";
+      Add(Step::Kind::kAlter,
+          fmt::format("collection {} (max_expiry {}, was {})", keyspace, expiry,
+                      FormatDurationMs(now_ms)),
+          {std::move(patch)});
     }
     PlanIndexes(keyspace, wanted, present);
   }

@@ -22,7 +22,6 @@ struct Step {
 
 struct Plan {
   std::vector<Step> steps;
-  std::vector<Status> conflicts;  // app.conflict: differences that no step can remove
   std::vector<std::string> kept;  // what only --prune would drop
 };
 

@@ -149,6 +149,16 @@ Status CatalogEdit::DropScope(const std::string& bucket, const std::string& scop
   return OkStatus();
 }
 
+namespace {
+
+Status CheckMaxExpiry(uint64_t max_expiry_ms) {
+  if (max_expiry_ms <= kLongestExpiryMs) return OkStatus();
+  return Error(Code::kInvalidArgument, "collection.invalid_expiry",
+               "a collection's max_expiry is at most 36500d, got {} ms", max_expiry_ms);
+}
+
+}  // namespace
+
 Status CatalogEdit::CreateCollection(const KeyspaceName& name, uint64_t max_expiry_ms) {
   const bool is_default = name.scope == kDefaultName && name.collection == kDefaultName;
   if (!is_default) RETURN_IF_ERROR(CheckUserName("collection", name.collection));
@@ -157,10 +167,7 @@ Status CatalogEdit::CreateCollection(const KeyspaceName& name, uint64_t max_expi
     return Error(Code::kAlreadyExists, "collection.exists", "collection '{}' exists already",
                  name.ToString());
   }
-  if (max_expiry_ms > kLongestExpiryMs) {
-    return Error(Code::kInvalidArgument, "collection.invalid_expiry",
-                 "a collection's max_expiry is at most 36500d, got {} ms", max_expiry_ms);
-  }
+  RETURN_IF_ERROR(CheckMaxExpiry(max_expiry_ms));
   if (next_->keyspaces_.size() >= kMaxKeyspaces) {
     return Error(Code::kOverloaded, "collection.too_many", "there can be at most {} collections",
                  kMaxKeyspaces);
@@ -172,6 +179,15 @@ Status CatalogEdit::CreateCollection(const KeyspaceName& name, uint64_t max_expi
   scope->collections[name.collection] = info.id;
   PutKeyspace(std::move(info));
   PutIds();
+  return OkStatus();
+}
+
+Status CatalogEdit::SetMaxExpiry(const KeyspaceName& name, uint64_t max_expiry_ms) {
+  RETURN_IF_ERROR(CheckMaxExpiry(max_expiry_ms));
+  ASSIGN_OR_RETURN(const auto keyspace, next_->Resolve(name));
+  KeyspaceInfo changed = *keyspace;
+  changed.max_expiry_ms = max_expiry_ms;
+  PutKeyspace(std::move(changed));
   return OkStatus();
 }
 

@@ -24,6 +24,8 @@ class CatalogEdit {
   Status CreateScope(const std::string& bucket, const std::string& scope);
   Status DropScope(const std::string& bucket, const std::string& scope);
   Status CreateCollection(const KeyspaceName& name, uint64_t max_expiry_ms);
+  // Of documents written from now on; 0 for no limit.
+  Status SetMaxExpiry(const KeyspaceName& name, uint64_t max_expiry_ms);
   Status DropCollection(const KeyspaceName& name);
 
   Result<IndexId> CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition);

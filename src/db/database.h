@@ -114,6 +114,8 @@ class Database {
   Status CreateScope(const std::string& bucket, const std::string& scope);
   Status DropScope(const std::string& bucket, const std::string& scope);
   Status CreateCollection(const KeyspaceName& name, uint64_t max_expiry_ms = 0);
+  // Of documents written from now on; 0 for no limit.
+  Status SetMaxExpiry(const KeyspaceName& name, uint64_t max_expiry_ms);
   Status DropCollection(const KeyspaceName& name);
   // Deletes all documents of a keyspace at once. Followers are not told of each one.
   Status FlushCollection(const KeyspaceName& name);

@@ -125,6 +125,10 @@ Status Database::CreateCollection(const KeyspaceName& name, uint64_t max_expiry_
   return impl_->ChangeCatalog(
       [&](CatalogEdit& edit) { return edit.CreateCollection(name, max_expiry_ms); });
 }
+Status Database::SetMaxExpiry(const KeyspaceName& name, uint64_t max_expiry_ms) {
+  return impl_->ChangeCatalog(
+      [&](CatalogEdit& edit) { return edit.SetMaxExpiry(name, max_expiry_ms); });
+}
 Status Database::DropCollection(const KeyspaceName& name) {
   return impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.DropCollection(name); });
 }

@@ -85,6 +85,29 @@ TEST_F(ExpiryTest, ACollectionsLimitHolds) {
   EXPECT_EQ((*database_->Get(limited, "soon"))->expiry_ms, now + 50);
 }
 
+TEST_F(ExpiryTest, ACollectionsLimitCanBeChanged) {
+  const KeyspaceName name{"b", "_default", "c"};
+  ASSERT_TRUE(database_->CreateCollection(name, 50).ok());
+  ASSERT_TRUE(database_->CreateIndex(name, {.name = "i", .parts = {{.path = "x"}}}).ok());
+  const KeyspaceId limited = *database_->Resolve(name);
+  const uint64_t now = clock_.WallMs();
+  const auto expiry = [&](const std::string& key) {
+    EXPECT_TRUE(Apply(PutWrite(limited, key, Json("1"))).status.ok());
+    return (*database_->Get(limited, key))->expiry_ms;
+  };
+  EXPECT_EQ(expiry("a"), now + 50);
+  ASSERT_TRUE(database_->SetMaxExpiry(name, 100).ok());
+  EXPECT_EQ(expiry("b"), now + 100);
+  Reopen();
+  EXPECT_EQ(*database_->Resolve(name), limited);
+  EXPECT_EQ((*database_->catalog()->Resolve(name))->indexes.size(), 1u);
+  EXPECT_EQ(expiry("c"), now + 100);
+  ASSERT_TRUE(database_->SetMaxExpiry(name, 0).ok());
+  EXPECT_EQ(expiry("d"), 0u);
+  EXPECT_EQ((*database_->Get(limited, "a"))->expiry_ms, now + 50);
+  EXPECT_EQ(database_->SetMaxExpiry({"b", "_default", "none"}, 0).id(), "collection.not_found");
+}
+
 TEST_F(ExpiryTest, ManyAtOnceAreCountedOnce) {
   for (int i = 0; i < 600; ++i) ASSERT_TRUE(PutFor(fmt::format("k{}", i), 10).status.ok());
   clock_.AdvanceMs(10);

@@ -40,12 +40,9 @@ Status ApplyApp(const std::string& directory, const std::string& url,
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<cli::Api> api, cli::Api::Make({.url = url}));
   ASSIGN_OR_RETURN(const cli::KeyspacesSpec present, cli::FetchKeyspaces(api.get()));
-  cli::Plan plan = cli::MakePlan(read.app.keyspaces, present, cli::Prune::kNo);
-  *problems = std::move(plan.conflicts);
-  for (Status& problem :
-       cli::CarryOut(api.get(), read.app, plan, [](std::string_view line) { log::Info(line); })) {
-    problems->push_back(std::move(problem));
-  }
+  const cli::Plan plan = cli::MakePlan(read.app.keyspaces, present, cli::Prune::kNo);
+  *problems =
+      cli::CarryOut(api.get(), read.app, plan, [](std::string_view line) { log::Info(line); });
   return OkStatus();
 }
 

@@ -57,10 +57,10 @@ void ShowCollection(const Context& context, const Request& request, Response& re
   Answer(response, status, CollectionView(context, **keyspace, *counts));
 }
 
-Result<uint64_t> MaxExpiryOf(const Request& request) {
+Result<std::optional<uint64_t>> MaxExpiryOf(const Request& request) {
   ASSIGN_OR_RETURN(const json::Value body, ReadObject(request.body(), {"max_expiry"}));
   ASSIGN_OR_RETURN(const std::optional<std::string> text, StringField(body, "max_expiry"));
-  if (!text) return 0;
+  if (!text) return std::nullopt;
   const Result<uint64_t> ms = ParseDurationMs(*text);
   if (!ms) return BadField("max_expiry", "a duration such as 30d", body["max_expiry"]);
   return *ms;
@@ -68,18 +68,35 @@ Result<uint64_t> MaxExpiryOf(const Request& request) {
 
 // Idempotent: a collection that is there with another max_expiry is a conflict.
 void PutCollection(Context& context, const Request& request, Response& response) {
-  const Result<uint64_t> max_expiry_ms = MaxExpiryOf(request);
-  if (!max_expiry_ms) return response.Error(max_expiry_ms.error());
+  const Result<std::optional<uint64_t>> wanted = MaxExpiryOf(request);
+  if (!wanted) return response.Error(wanted.error());
+  const uint64_t max_expiry_ms = wanted->value_or(0);
   const db::KeyspaceName name = NameOf(request);
-  const Status created = context.database.CreateCollection(name, *max_expiry_ms);
+  const Status created = context.database.CreateCollection(name, max_expiry_ms);
   if (created.id() == "collection.exists") {
     const auto present = context.database.catalog()->Resolve(name);
-    const bool same = present && (*present)->max_expiry_ms == *max_expiry_ms;
+    const bool same = present && (*present)->max_expiry_ms == max_expiry_ms;
     if (!same) return response.Error(created);
   } else if (!created.ok()) {
     return response.Error(created);
   }
   ShowCollection(context, request, response, created.ok() ? 201 : 200);
+}
+
+void PatchCollection(Context& context, const Request& request, Response& response) {
+  const Result<std::optional<uint64_t>> max_expiry_ms = MaxExpiryOf(request);
+  if (!max_expiry_ms) return response.Error(max_expiry_ms.error());
+  if (*max_expiry_ms) {
+    const Status changed = context.database.SetMaxExpiry(NameOf(request), **max_expiry_ms);
+    if (!changed.ok()) return response.Error(changed);
+  }
+  ShowCollection(context, request, response, 200);
+}
+
+Content CollectionSettings() {
+  return {.description = "max_expiry: documents live at most this long; 0s for no limit",
+          .schema = R"({"type":"object","properties":{"max_expiry":)"
+                    R"({"type":"string","example":"30d"}}})"};
 }
 
 Parameter CountsParameter() {
@@ -137,21 +154,30 @@ Status AddCollectionRoutes(Router& router, Context& context) {
                   .handler = Blocking([&](Request& request, Response& response) {
                     ShowCollection(context, request, response, 200);
                   })}));
-  RETURN_IF_ERROR(
-      router.Add({.method = Method::kPut,
-                  .path = std::string(kCollectionPath),
-                  .summary = "Create a collection",
-                  .tag = "buckets",
-                  .request = Content{.description = "max_expiry: documents live at most this long",
-                                     .schema = R"({"type":"object","properties":{"max_expiry":)"
-                                               R"({"type":"string","example":"30d"}}})"},
-                  .responses = {{201, "created", Content{}},
-                                {200, "it was there", Content{}},
-                                {409, "it is there with another max_expiry"}},
-                  .auth = std::string(kAdmin),
-                  .handler = Blocking([&](Request& request, Response& response) {
-                    PutCollection(context, request, response);
-                  })}));
+  RETURN_IF_ERROR(router.Add({.method = Method::kPut,
+                              .path = std::string(kCollectionPath),
+                              .summary = "Create a collection",
+                              .tag = "buckets",
+                              .request = CollectionSettings(),
+                              .responses = {{201, "created", Content{}},
+                                            {200, "it was there", Content{}},
+                                            {409, "it is there with another max_expiry"}},
+                              .auth = std::string(kAdmin),
+                              .handler = Blocking([&](Request& request, Response& response) {
+                                PutCollection(context, request, response);
+                              })}));
+  RETURN_IF_ERROR(router.Add(
+      {.method = Method::kPatch,
+       .path = std::string(kCollectionPath),
+       .summary = "Change a collection's settings",
+       .tag = "buckets",
+       .description = "A new max_expiry holds for documents that are written from now on.",
+       .request = CollectionSettings(),
+       .responses = {{200, "the collection", Content{}}, {404, "there is none"}},
+       .auth = std::string(kAdmin),
+       .handler = Blocking([&](Request& request, Response& response) {
+         PatchCollection(context, request, response);
+       })}));
   RETURN_IF_ERROR(router.Add({.method = Method::kDelete,
                               .path = std::string(kCollectionPath),
                               .summary = "Drop a collection with its documents",
