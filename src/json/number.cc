@@ -45,6 +45,60 @@ double DoubleFromLiteral(std::string_view literal) {
   return literal[0] == '-' ? -magnitude : magnitude;
 }
 
+// The fewest digits that read back as a finite double: 0.DIGITS * 10^point.
+class ShortestDigits {
+ public:
+  explicit ShortestDigits(double value) {
+    if (value == 0) return;  // no digits, no sign
+    char buffer[32];
+    const char* end =
+        std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
+    // d.ddde[+-]xx, taken apart into the digits and the place of the point.
+    const char* at = buffer;
+    negative_ = *at == '-';
+    if (negative_) ++at;
+    const std::string_view text(at, static_cast<size_t>(end - at));
+    const size_t e = text.find('e');
+    for (const char c : text.substr(0, e)) {
+      if (c != '.') digits_[count_++] = c;
+    }
+    int exponent = 0;
+    std::from_chars(text.data() + (text[e + 1] == '+' ? e + 2 : e + 1), end, exponent);
+    point_ = exponent + 1;
+  }
+
+  int point() const { return point_; }
+
+  void AppendPlain(std::string* out) const {
+    if (negative_) *out += '-';
+    const auto size = static_cast<int>(count_);
+    if (size == 0) {
+      *out += '0';
+    } else if (point_ <= 0) {
+      out->append("0.").append(static_cast<size_t>(-point_), '0').append(digits_, count_);
+    } else if (size <= point_) {
+      out->append(digits_, count_).append(static_cast<size_t>(point_ - size), '0');
+    } else {
+      out->append(digits_, static_cast<size_t>(point_)).append(1, '.');
+      out->append(digits_ + point_, count_ - static_cast<size_t>(point_));
+    }
+  }
+
+  void AppendScientific(std::string* out) const {
+    if (negative_) *out += '-';
+    out->append(digits_, 1);
+    if (count_ > 1) out->append(1, '.').append(digits_ + 1, count_ - 1);
+    *out += point_ < 1 ? "e" : "e+";
+    *out += std::to_string(point_ - 1);
+  }
+
+ private:
+  char digits_[32];
+  size_t count_ = 0;
+  int point_ = 1;
+  bool negative_ = false;
+};
+
 }  // namespace
 
 size_t NumberLength(std::string_view text) {
@@ -86,40 +140,14 @@ void AppendDouble(double value, std::string* out) {
     *out += "null";
     return;
   }
-  if (value == 0) {
-    *out += '0';
-    return;
-  }
-  char buffer[32];
-  const char* end =
-      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
-  // d.ddde[+-]xx, taken apart into the digits and the place of the point.
-  const char* at = buffer;
-  if (*at == '-') *out += *at++;
-  std::string_view text(at, static_cast<size_t>(end - at));
-  const size_t e = text.find('e');
-  char digits[32];
-  size_t count = 0;
-  for (const char c : text.substr(0, e)) {
-    if (c != '.') digits[count++] = c;
-  }
-  int exponent = 0;
-  std::from_chars(text.data() + (text[e + 1] == '+' ? e + 2 : e + 1), end, exponent);
-  const int point = exponent + 1;  // digits before the point
-  const auto size = static_cast<int>(count);
-  if (point > kMaxPlainPoint || point <= kMinPlainPoint) {
-    out->append(digits, 1);
-    if (size > 1) out->append(1, '.').append(digits + 1, count - 1);
-    *out += exponent < 0 ? "e" : "e+";
-    *out += std::to_string(exponent);
-  } else if (point <= 0) {
-    out->append("0.").append(static_cast<size_t>(-point), '0').append(digits, count);
-  } else if (size <= point) {
-    out->append(digits, count).append(static_cast<size_t>(point - size), '0');
+  const ShortestDigits shortest(value);
+  if (shortest.point() <= kMaxPlainPoint && shortest.point() > kMinPlainPoint) {
+    shortest.AppendPlain(out);
   } else {
-    out->append(digits, static_cast<size_t>(point)).append(1, '.');
-    out->append(digits + point, count - static_cast<size_t>(point));
+    shortest.AppendScientific(out);
   }
 }
+
+void AppendPlainDouble(double value, std::string* out) { ShortestDigits(value).AppendPlain(out); }
 
 }  // namespace sluice::json

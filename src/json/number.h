@@ -21,4 +21,8 @@ Value NumberFromLiteral(std::string_view literal);
 // 1e+21. NaN and infinities give null.
 void AppendDouble(double value, std::string* out);
 
+// The same digits, however many zeros it takes to do without an exponent: 0.0000001,
+// 1000000000000000000000. Requires a finite value.
+void AppendPlainDouble(double value, std::string* out);
+
 }  // namespace sluice::json

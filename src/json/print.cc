@@ -1,6 +1,7 @@
 #include "json/print.h"
 
 #include <charconv>
+#include <cmath>
 
 #include "base/base64.h"
 #include "json/number.h"
@@ -57,10 +58,22 @@ class Printer {
 
   void PrintDouble(const Value& value) {
     const std::string_view literal = value.literal();
-    if (literal.empty()) {
+    if (options_.numbers == PrintOptions::Numbers::kPlain) {
+      PrintPlain(value.AsDouble(), literal);
+    } else if (literal.empty()) {
       AppendDouble(value.AsDouble(), out_);
     } else {
       *out_ += literal;
+    }
+  }
+
+  void PrintPlain(double value, std::string_view literal) {
+    if (!literal.empty() && value != 0 && literal.find_first_of(".eE") == std::string_view::npos) {
+      *out_ += literal;
+    } else if (std::isfinite(value)) {
+      AppendPlainDouble(value, out_);
+    } else {
+      *out_ += std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"+Infinity\"" : "\"-Infinity\"";
     }
   }
 
