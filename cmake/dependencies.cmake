@@ -10,6 +10,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(argon2 REQUIRED IMPORTED_TARGET libargon2)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 find_package(date REQUIRED)
+find_package(ICU REQUIRED COMPONENTS uc)
+find_package(ZLIB REQUIRED)
 
 # RocksDB: the optimised static one that `make rocksdb` builds, else Debian's.
 set(SLUICE_DEPS ${CMAKE_SOURCE_DIR}/build/deps)

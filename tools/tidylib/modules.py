@@ -11,6 +11,7 @@ CONFINED = {
     "V8": (r"(v8[-.\w]*\.h|libplatform/)", {"js"}),
     "Lua": (r"lua", {"lua"}),
     "RE2": (r"re2/", {"query"}),
+    "ICU": (r"unicode/", {"query"}),
     "simdjson": (r"simdjson", {"json"}),
     "Boost": (r"boost/", {"http", "client", "wire"}),
 }

@@ -99,10 +99,12 @@ FunctionFamily ConditionalFunctions();
 FunctionFamily DateFunctions();
 FunctionFamily EncodingFunctions();  // BASE64, CRC, hashes, URL, COMPRESS
 FunctionFamily JsonFunctions();
+FunctionFamily LikeFunctions();  // LIKE, LIKE_PREFIX, ...
 FunctionFamily MetaFunctions();  // UUID, VERSION, CURRENT_USER, ABORT, ...
 FunctionFamily NumberFunctions();
 FunctionFamily ObjectFunctions();
 FunctionFamily PatternFunctions();
+FunctionFamily StringBuildFunctions();  // CONCAT, LPAD, REPEAT, REPLACE, SPLIT, MASK
 FunctionFamily StringFunctions();
 FunctionFamily TokenFunctions();
 FunctionFamily TypeFunctions();
