@@ -9,9 +9,10 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "db/catalog_edit.h"
+#include "db/catalog_rows.h"
 #include "db/database_impl.h"
 #include "db/index.h"
-#include "db/merged_iterator.h"
+#include "db/stored_cursor.h"
 
 namespace sluice::db {
 namespace {
@@ -50,6 +51,10 @@ Result<ShardState> LoadShardState(const storage::Store& store, ShardId shard,
                    store.Get(storage::Family::kMeta, ShardState::Key(shard), &stored, snapshot));
   if (!found) return ShardState{};
   return ShardState::Decode(stored);
+}
+
+const storage::Snapshot* StoreSnapshot(const DatabaseSnapshot* snapshot) {
+  return snapshot == nullptr ? nullptr : &snapshot->store();
 }
 
 }  // namespace
@@ -141,20 +146,20 @@ Result<bool> Database::GetRow(KeyspaceId keyspace, std::string_view key, PinnedD
                               const DatabaseSnapshot* snapshot) const {
   if (key.size() > kMaxKeyBytes) return false;
   const RowKeyBuffer row(ShardOf(keyspace, key), keyspace, key);
-  ASSIGN_OR_RETURN(const bool found,
-                   impl_->store->Get(storage::Family::kDocs, row.view(), &document->value_,
-                                     snapshot == nullptr ? nullptr : &snapshot->store()));
+  ASSIGN_OR_RETURN(const bool found, impl_->store->Get(storage::Family::kDocs, row.view(),
+                                                       document->value(), StoreSnapshot(snapshot)));
   if (!found) return false;
-  RETURN_IF_ERROR(DecodeDocument(document->value_.view(), &document->view_));
+  RETURN_IF_ERROR(document->Decode());
   return true;
 }
 
 Result<bool> Database::Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document,
                            const DatabaseSnapshot* snapshot) const {
   ASSIGN_OR_RETURN(const bool found, GetRow(keyspace, key, document, snapshot));
-  if (!found || document->view_.tombstone) return false;
+  if (!found || document->view().tombstone) return false;
   // Most documents never expire: the clock is not asked about them.
-  return document->view_.expiry_ms == 0 || document->view_.LiveAt(impl_->clock.WallMs());
+  if (document->view().expiry_ms == 0) return true;
+  return document->view().LiveAt(snapshot == nullptr ? impl_->clock.WallMs() : snapshot->time_ms());
 }
 
 Result<std::optional<Document>> Database::Get(KeyspaceId keyspace, std::string_view key) const {
@@ -164,25 +169,46 @@ Result<std::optional<Document>> Database::Get(KeyspaceId keyspace, std::string_v
   return document->Copy();
 }
 
+Status Database::GetRows(KeyspaceId keyspace, std::span<const std::string_view> keys,
+                         std::vector<PinnedDocument>* documents, std::vector<bool>* found,
+                         const DatabaseSnapshot* snapshot) const {
+  documents->resize(keys.size());
+  std::string bytes;  // all row keys; views into it are taken when it no longer grows
+  for (std::string_view key : keys) {
+    bytes.append(KeyspacePrefix(ShardOf(keyspace, key), keyspace)).append(key);
+  }
+  std::vector<std::string_view> row_keys;
+  std::vector<storage::PinnedValue*> values;
+  row_keys.reserve(keys.size());
+  values.reserve(keys.size());
+  size_t at = 0;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const size_t size = kDocumentKeyPrefixBytes + keys[i].size();
+    row_keys.push_back(std::string_view(bytes).substr(at, size));
+    values.push_back((*documents)[i].value());
+    at += size;
+  }
+  RETURN_IF_ERROR(impl_->store->GetMany(storage::Family::kDocs, row_keys, values, found,
+                                        StoreSnapshot(snapshot)));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if ((*found)[i]) RETURN_IF_ERROR((*documents)[i].Decode());
+  }
+  return OkStatus();
+}
+
 Status Database::Scan(KeyspaceId keyspace, const ScanOptions& options,
                       const ScanVisitor& visitor) const {
-  using Direction = MergedIterator::Direction;
-  MergedIterator::Range range{options.from, options.to};
+  DocumentRange range{options.from, options.to, options.reverse};
   if (options.prefix > range.from) range.from = options.prefix;
   const std::string prefix_end = PrefixEnd(options.prefix);
   if (!prefix_end.empty() && (range.to.empty() || prefix_end < range.to)) range.to = prefix_end;
-  if (!range.to.empty() && range.from >= range.to) return OkStatus();
-  const uint64_t now_ms = impl_->clock.WallMs();
-  MergedIterator iterator(*impl_->store, storage::Family::kDocs, shard_count(), keyspace, range,
-                          options.snapshot == nullptr ? nullptr : &options.snapshot->store(),
-                          options.reverse ? Direction::kReverse : Direction::kForward);
-  for (uint64_t given = 0; iterator.Valid() && given < options.limit; iterator.Next()) {
-    ASSIGN_OR_RETURN(const DocumentView view, DecodeDocument(iterator.value()));
-    if (!options.with_tombstones && !view.LiveAt(now_ms)) continue;
-    ++given;
-    if (!visitor(iterator.key(), view)) return OkStatus();
+  StoredDocumentCursor cursor(*this, keyspace, range, options.snapshot,
+                              options.with_tombstones ? StoredDocumentCursor::Rows::kAll
+                                                      : StoredDocumentCursor::Rows::kLive);
+  for (uint64_t given = 0; given < options.limit && cursor.Next(); ++given) {
+    if (!visitor(cursor.key(), cursor.document())) return OkStatus();
   }
-  return iterator.status();
+  return cursor.status();
 }
 
 Result<uint64_t> Database::CountDocuments(KeyspaceId keyspace) const {
@@ -196,22 +222,34 @@ Result<uint64_t> Database::CountDocuments(KeyspaceId keyspace) const {
 
 Status Database::ScanIndex(const Index& index, std::string_view from, std::string_view to,
                            const IndexVisitor& visitor, const DatabaseSnapshot* snapshot) const {
-  const uint64_t now_ms = impl_->clock.WallMs();
-  MergedIterator iterator(*impl_->store, storage::Family::kIndex, shard_count(), index.id(),
-                          {std::string(from), std::string(to)},
-                          snapshot == nullptr ? nullptr : &snapshot->store(),
-                          MergedIterator::Direction::kForward);
-  for (; iterator.Valid(); iterator.Next()) {
-    ASSIGN_OR_RETURN(const uint64_t expiry_ms, DecodeIndexRowValue(iterator.value()));
-    if (expiry_ms != 0 && expiry_ms <= now_ms) continue;
-    ASSIGN_OR_RETURN(const IndexRow row, DecodeIndexRow(iterator.key()));
-    if (!visitor(row.parts, row.key)) return OkStatus();
+  StoredIndexCursor cursor(*this, index, {std::string(from), std::string(to)}, snapshot);
+  while (cursor.Next()) {
+    if (!visitor(cursor.parts(), cursor.key())) return OkStatus();
   }
-  return iterator.status();
+  return cursor.status();
+}
+
+Status Database::CheckIndex(const Index& index, const DatabaseSnapshot& snapshot) const {
+  std::string stored;
+  const std::string key = IndexRowKey(index.id());
+  ASSIGN_OR_RETURN(const bool found,
+                   impl_->store->Get(storage::Family::kMeta, key, &stored, &snapshot.store()));
+  if (!found) {
+    return Error(Code::kNotFound, "index.not_found",
+                 "index '{}' is not there at the time of reading", index.definition().name);
+  }
+  ASSIGN_OR_RETURN(const json::Value value, DecodeMetaJson(key, stored));
+  ASSIGN_OR_RETURN(const Index then, IndexFromJson(value));
+  if (then.state() != Index::State::kReady) {
+    return Error(Code::kUnavailable, "index.building",
+                 "index '{}' was not built yet at the time of reading", index.definition().name);
+  }
+  return OkStatus();
 }
 
 std::unique_ptr<DatabaseSnapshot> Database::NewSnapshot() const {
   auto snapshot = std::make_unique<DatabaseSnapshot>();
+  snapshot->time_ms_ = impl_->clock.WallMs();
   snapshot->store_ = impl_->store->NewSnapshot();
   for (ShardId shard = 0; shard < shard_count(); ++shard) {
     // The shard's row is in the snapshot too, so that its sequence fits the documents.

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,16 +44,18 @@ struct DatabaseOptions {
   storage::StoreOptions store;
 };
 
-// All shards as they were at one moment.
+// All shards as they were at one moment. A document that was to expire later lives in it for good.
 class DatabaseSnapshot {
  public:
   const storage::Snapshot& store() const { return *store_; }
   Sequence sequence(ShardId shard) const { return sequences_[shard]; }
+  uint64_t time_ms() const { return time_ms_; }
 
  private:
   friend class Database;
   std::unique_ptr<storage::Snapshot> store_;
   std::vector<Sequence> sequences_;
+  uint64_t time_ms_ = 0;
 };
 
 struct ScanOptions {
@@ -131,6 +134,10 @@ class Database {
   // The stored row as it is: a tombstone or an expired document counts as found.
   Result<bool> GetRow(KeyspaceId keyspace, std::string_view key, PinnedDocument* document,
                       const DatabaseSnapshot* snapshot = nullptr) const;
+  // Several rows at once. found[i] tells whether documents[i] was found.
+  Status GetRows(KeyspaceId keyspace, std::span<const std::string_view> keys,
+                 std::vector<PinnedDocument>* documents, std::vector<bool>* found,
+                 const DatabaseSnapshot* snapshot = nullptr) const;
   Status Scan(KeyspaceId keyspace, const ScanOptions& options, const ScanVisitor& visitor) const;
   Result<uint64_t> CountDocuments(KeyspaceId keyspace) const;
   std::unique_ptr<DatabaseSnapshot> NewSnapshot() const;
@@ -139,6 +146,16 @@ class Database {
   using IndexVisitor = std::function<bool(std::string_view parts, std::string_view key)>;
   Status ScanIndex(const Index& index, std::string_view from, std::string_view to,
                    const IndexVisitor& visitor, const DatabaseSnapshot* snapshot = nullptr) const;
+  // OK when the snapshot has all rows of the index: it was ready by then, and not dropped.
+  Status CheckIndex(const Index& index, const DatabaseSnapshot& snapshot) const;
+
+  // Keys that cut the keyspace into about `parts` equal ones, for a parallel scan; none when it is
+  // too small for that to pay.
+  std::vector<std::string> SplitPoints(KeyspaceId keyspace, size_t parts) const;
+  // About how many documents a keyspace has, and how many rows an index has in a range of encoded
+  // parts (as ScanIndex takes it). Small numbers are exact.
+  uint64_t EstimateRows(KeyspaceId keyspace) const;
+  uint64_t EstimateRows(const Index& index, std::string_view from, std::string_view to) const;
 
   // --- writing ---
   ShardId ShardOf(KeyspaceId keyspace, std::string_view key) const;

@@ -10,6 +10,8 @@
 //   bytes   body
 #include "db/document.h"
 
+#include <utility>
+
 #include "base/bytes.h"
 
 namespace sluice::db {
@@ -106,6 +108,29 @@ Status DecodeDocument(std::string_view stored, DocumentView* document) {
     return Error(Code::kCorruption, "document.corrupt", "a stored document's header is malformed");
   }
   return OkStatus();
+}
+
+PinnedDocument::PinnedDocument(PinnedDocument&& other) noexcept { *this = std::move(other); }
+
+PinnedDocument& PinnedDocument::operator=(PinnedDocument&& other) noexcept {
+  if (this == &other) return *this;
+  value_ = std::move(other.value_);
+  held_ = std::move(other.held_);
+  view_ = std::exchange(other.view_, DocumentView());
+  // The bytes may have moved with the value; they were decoded before, so this can't fail.
+  if (held_ == nullptr && !value_.view().empty()) (void)DecodeDocument(value_.view(), &view_);
+  return *this;
+}
+
+Status PinnedDocument::Decode() {
+  held_.reset();
+  return DecodeDocument(value_.view(), &view_);
+}
+
+void PinnedDocument::Hold(std::shared_ptr<const Document> document) {
+  value_.Reset();
+  held_ = std::move(document);
+  view_ = DocumentView::Of(*held_);
 }
 
 std::string KeyspacePrefix(ShardId shard, KeyspaceId keyspace) {

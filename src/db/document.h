@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,15 +58,25 @@ std::string DocumentKey(ShardId shard, KeyspaceId keyspace, std::string_view key
 std::string KeyspacePrefix(ShardId shard, KeyspaceId keyspace);
 inline constexpr size_t kDocumentKeyPrefixBytes = 6;
 
-// A document read from the store without a copy: holds the block it lies in.
+// A document read from the store without a copy: holds the block it lies in. Or one that is not in
+// the store (a transaction's own write), held in common with whoever else has it. Reusable.
 class PinnedDocument {
  public:
+  PinnedDocument() = default;
+  PinnedDocument(PinnedDocument&& other) noexcept;
+  PinnedDocument& operator=(PinnedDocument&& other) noexcept;
+
   const DocumentView& view() const { return view_; }
   const DocumentView* operator->() const { return &view_; }
 
+  // To be filled with a stored document; then Decode.
+  storage::PinnedValue* value() { return &value_; }
+  Status Decode();
+  void Hold(std::shared_ptr<const Document> document);
+
  private:
-  friend class Database;
   storage::PinnedValue value_;
+  std::shared_ptr<const Document> held_;
   DocumentView view_;
 };
 

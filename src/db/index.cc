@@ -16,6 +16,12 @@ json::Direction DirectionOf(const IndexPart& part) {
   return part.descending ? json::Direction::kDescending : json::Direction::kAscending;
 }
 
+void AppendPlace(std::string* row, std::string_view parts, std::string_view key) {
+  row->append(parts);
+  row->append(key);
+  AppendU16(row, static_cast<uint16_t>(key.size()));
+}
+
 }  // namespace
 
 Result<Index> Index::Make(IndexId id, KeyspaceId keyspace, IndexDefinition definition,
@@ -95,17 +101,21 @@ std::string Index::Prefix(ShardId shard) const { return KeyspacePrefix(shard, id
 std::string Index::RowKey(ShardId shard, std::string_view parts, std::string_view key) const {
   std::string row = Prefix(shard);
   row.reserve(row.size() + parts.size() + key.size() + 2);
-  row.append(parts);
-  row.append(key);
-  AppendU16(&row, static_cast<uint16_t>(key.size()));
+  AppendPlace(&row, parts, key);
   return row;
 }
 
-Result<IndexRow> DecodeIndexRow(std::string_view row_key) {
-  if (row_key.size() >= 2) {
-    ByteReader reader(row_key.substr(row_key.size() - 2));
+std::string IndexPlace(std::string_view parts, std::string_view key) {
+  std::string place;
+  AppendPlace(&place, parts, key);
+  return place;
+}
+
+Result<IndexRow> DecodeIndexRow(std::string_view place) {
+  if (place.size() >= 2) {
+    ByteReader reader(place.substr(place.size() - 2));
     const size_t length = reader.U16();
-    const std::string_view rest = row_key.substr(0, row_key.size() - 2);
+    const std::string_view rest = place.substr(0, place.size() - 2);
     if (length <= rest.size()) {
       return IndexRow{rest.substr(0, rest.size() - length), rest.substr(rest.size() - length)};
     }

@@ -66,11 +66,13 @@ class Index {
 std::string IndexRowValue(uint64_t expiry_ms);
 Result<uint64_t> DecodeIndexRowValue(std::string_view value);
 
-// Splits what follows the prefix of a row key into encoded parts and document key.
+// What follows the prefix of a row key: it orders the rows of an index.
+std::string IndexPlace(std::string_view parts, std::string_view key);
+// Splits it into encoded parts and document key.
 struct IndexRow {
   std::string_view parts;
   std::string_view key;
 };
-Result<IndexRow> DecodeIndexRow(std::string_view row_key);
+Result<IndexRow> DecodeIndexRow(std::string_view place);
 
 }  // namespace sluice::db

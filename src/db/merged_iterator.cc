@@ -7,12 +7,14 @@ namespace sluice::db {
 
 MergedIterator::MergedIterator(const storage::Store& store, storage::Family family, uint16_t shards,
                                uint32_t id, const Range& range, const storage::Snapshot* snapshot,
-                               Direction direction)
+                               Direction direction, Caching caching)
     : direction_(direction) {
+  if (!range.to.empty() && range.from >= range.to) return;
   for (ShardId shard = 0; shard < shards; ++shard) {
     const std::string prefix = KeyspacePrefix(shard, id);
     storage::IterateOptions options;
     options.snapshot = snapshot;
+    options.fill_cache = caching == Caching::kFill;
     options.lower = prefix + range.from;
     options.upper = range.to.empty() ? PrefixEnd(prefix) : prefix + range.to;
     auto iterator = store.NewIterator(family, std::move(options));

@@ -20,9 +20,11 @@ class MergedIterator {
     std::string to;    // exclusive; empty for all
   };
   enum class Direction : uint8_t { kForward, kReverse };
+  enum class Caching : uint8_t { kFill, kPass };  // kPass: what is read is not kept in the cache
 
   MergedIterator(const storage::Store& store, storage::Family family, uint16_t shards, uint32_t id,
-                 const Range& range, const storage::Snapshot* snapshot, Direction direction);
+                 const Range& range, const storage::Snapshot* snapshot, Direction direction,
+                 Caching caching);
 
   bool Valid() const { return current_ != nullptr; }
   void Next();

@@ -1,9 +1,13 @@
 #include "db/transaction.h"
 
+#include "db/reader.h"
+
 namespace sluice::db {
 
-Transaction::Transaction(Database& database)
-    : database_(database), snapshot_(database.NewSnapshot()) {}
+Transaction::Transaction(Database& database) : Transaction(database, database.NewSnapshot()) {}
+
+Transaction::Transaction(Database& database, std::shared_ptr<const DatabaseSnapshot> snapshot)
+    : database_(database), snapshot_(std::move(snapshot)) {}
 
 Status Transaction::Join(KeyspaceId keyspace, std::string_view key) {
   RETURN_IF_ERROR(CheckKey(key));
@@ -16,60 +20,67 @@ Status Transaction::Join(KeyspaceId keyspace, std::string_view key) {
   return OkStatus();
 }
 
-Result<std::optional<Document>> Transaction::Get(KeyspaceId keyspace, std::string_view key) {
-  RETURN_IF_ERROR(Join(keyspace, key));
-  const Where where(keyspace, key);
-  if (const auto own = writes_.find(where); own != writes_.end()) return own->second;
-  PinnedDocument document;
-  ASSIGN_OR_RETURN(const bool found, database_.GetRow(keyspace, key, &document, snapshot_.get()));
-  reads_[where] = found ? document->sequence : 0;
-  if (!found || !document->LiveAt(database_.clock().WallMs())) return std::nullopt;
-  return document->Copy();
-}
+// Past this many ranges of one keyspace the transaction depends on all of it: checking them one by
+// one would cost more than a needless conflict now and then.
+constexpr size_t kMaxRangesPerKeyspace = 64;
 
-Status Transaction::Scan(KeyspaceId keyspace, std::string_view from, std::string_view to,
-                         const ScanVisitor& visitor) {
+Status Transaction::JoinRange(KeyspaceId keyspace, std::string_view from, std::string_view to) {
   if (database_.shard_count() != 1) {
     return Error(Code::kUnsupported, "transaction.cross_shard",
                  "a transaction can't scan a keyspace that is spread over several shards");
   }
   shard_ = 0;
+  size_t here = 0;
+  for (const RangeCheck& range : ranges_) {
+    if (range.keyspace != keyspace) continue;
+    ++here;
+    const bool ends_after = range.to.empty() || (!to.empty() && to <= range.to);
+    if (range.from <= from && ends_after) return OkStatus();
+  }
+  if (here >= kMaxRangesPerKeyspace || (from.empty() && to.empty())) {
+    std::erase_if(ranges_, [&](const RangeCheck& range) { return range.keyspace == keyspace; });
+    from = to = {};
+  }
   ranges_.push_back({keyspace, std::string(from), std::string(to), snapshot_->sequence(0)});
-  auto own = writes_.lower_bound({keyspace, std::string(from)});
-  const auto own_here = [&] {
-    return own != writes_.end() && own->first.first == keyspace &&
-           (to.empty() || own->first.second < to);
-  };
-  bool stopped = false;
-  const auto give_own_before = [&](std::optional<std::string_view> limit) {
-    for (; !stopped && own_here() && (!limit || own->first.second < *limit); ++own) {
-      if (own->second && !visitor(own->first.second, DocumentView::Of(*own->second))) {
-        stopped = true;
-      }
-    }
-  };
-  ScanOptions options;
-  options.from = from;
-  options.to = to;
-  options.snapshot = snapshot_.get();
-  const ScanVisitor merge = [&](std::string_view key, const DocumentView& document) {
-    give_own_before(key);
-    if (stopped) return false;
-    if (own_here() && own->first.second == key) {
-      const bool deleted = !own->second;
-      stopped = !deleted && !visitor(key, DocumentView::Of(*own->second));
-      ++own;
-    } else {
-      stopped = !visitor(key, document);
-    }
-    return !stopped;
-  };
-  RETURN_IF_ERROR(database_.Scan(keyspace, options, merge));
-  if (!stopped) give_own_before(std::nullopt);
   return OkStatus();
 }
 
+bool Transaction::Live(const Pending& pending) const {
+  return pending != nullptr && DocumentView::Of(*pending).LiveAt(snapshot_->time_ms());
+}
+
+Result<bool> Transaction::Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) {
+  RETURN_IF_ERROR(Join(keyspace, key));
+  const Where where(keyspace, key);
+  if (const auto own = writes_.find(where); own != writes_.end()) {
+    if (!Live(own->second)) return false;
+    document->Hold(own->second);
+    return true;
+  }
+  ASSIGN_OR_RETURN(const bool found, database_.GetRow(keyspace, key, document, snapshot_.get()));
+  reads_[where] = found ? document->view().sequence : 0;
+  return found && document->view().LiveAt(snapshot_->time_ms());
+}
+
+Result<std::optional<Document>> Transaction::Get(KeyspaceId keyspace, std::string_view key) {
+  PinnedDocument document;
+  ASSIGN_OR_RETURN(const bool found, Get(keyspace, key, &document));
+  if (!found) return std::nullopt;
+  return document->Copy();
+}
+
+Status Transaction::Scan(KeyspaceId keyspace, std::string_view from, std::string_view to,
+                         const ScanVisitor& visitor) {
+  const std::unique_ptr<Reader> reader = NewTransactionReader(*this);
+  const auto cursor = reader->Scan(keyspace, {std::string(from), std::string(to)});
+  while (cursor->Next()) {
+    if (!visitor(cursor->key(), cursor->document())) return OkStatus();
+  }
+  return cursor->status();
+}
+
 void Transaction::Set(const Where& where, Pending pending) {
+  ++changes_;
   const auto found = writes_.find(where);
   undo_.emplace_back(where,
                      found == writes_.end() ? std::nullopt : std::optional<Pending>(found->second));
@@ -80,7 +91,7 @@ Result<Cas> Transaction::Put(KeyspaceId keyspace, std::string_view key, Document
   RETURN_IF_ERROR(Join(keyspace, key));
   document.cas = database_.NewCas();
   const Cas cas = document.cas;
-  Set({keyspace, std::string(key)}, std::move(document));
+  Set({keyspace, std::string(key)}, std::make_shared<Document>(std::move(document)));
   return cas;
 }
 
@@ -105,11 +116,12 @@ Status Transaction::Delete(KeyspaceId keyspace, std::string_view key) {
   if (!present) {
     return Error(Code::kNotFound, "document.not_found", "there is no document '{}'", key);
   }
-  Set({keyspace, std::string(key)}, std::nullopt);
+  Set({keyspace, std::string(key)}, nullptr);
   return OkStatus();
 }
 
 void Transaction::RollbackTo(size_t savepoint) {
+  ++changes_;
   while (undo_.size() > savepoint) {
     auto& [where, replaced] = undo_.back();
     if (replaced) {
@@ -129,12 +141,18 @@ Commit Transaction::TakeCommit() {
   }
   commit.ranges = std::move(ranges_);
   for (auto& [where, pending] : writes_) {
-    commit.writes.push_back(pending ? PutWrite(where.first, where.second, std::move(*pending))
-                                    : DeleteWrite(where.first, where.second));
+    if (pending == nullptr) {
+      commit.writes.push_back(DeleteWrite(where.first, where.second));
+    } else {
+      const bool mine = pending.use_count() == 1;  // no reader holds it
+      commit.writes.push_back(
+          PutWrite(where.first, where.second, mine ? std::move(*pending) : Document(*pending)));
+    }
   }
+  ++changes_;
   reads_.clear();
-  writes_.clear();
   undo_.clear();
+  writes_.clear();
   return commit;
 }
 

@@ -22,8 +22,11 @@ namespace sluice::db {
 class Transaction {
  public:
   explicit Transaction(Database& database);
+  // As of a moment that was taken before.
+  Transaction(Database& database, std::shared_ptr<const DatabaseSnapshot> snapshot);
 
   Result<std::optional<Document>> Get(KeyspaceId keyspace, std::string_view key);
+  Result<bool> Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document);
   // Merges the snapshot with this transaction's writes, in key order.
   Status Scan(KeyspaceId keyspace, std::string_view from, std::string_view to,
               const ScanVisitor& visitor);
@@ -44,20 +47,25 @@ class Transaction {
   size_t writes() const { return writes_.size(); }
 
  private:
+  friend class TransactionReader;
   using Where = std::pair<KeyspaceId, std::string>;
-  using Pending = std::optional<Document>;  // none: deleted
+  // Null: deleted. Shared with readers that hold on to it.
+  using Pending = std::shared_ptr<Document>;
 
   Status Join(KeyspaceId keyspace, std::string_view key);
+  Status JoinRange(KeyspaceId keyspace, std::string_view from, std::string_view to);
+  bool Live(const Pending& pending) const;
   void Set(const Where& where, Pending pending);
 
   Database& database_;
-  std::unique_ptr<DatabaseSnapshot> snapshot_;
+  const std::shared_ptr<const DatabaseSnapshot> snapshot_;
   std::optional<ShardId> shard_;
   std::map<Where, Pending> writes_;
   std::map<Where, Sequence> reads_;
   std::vector<RangeCheck> ranges_;
   // What each write replaced in writes_ (outer none: nothing was there).
   std::vector<std::pair<Where, std::optional<Pending>>> undo_;
+  uint64_t changes_ = 0;  // counts what changed writes_
 };
 
 // Runs `body` in a transaction and commits it; again, from the start, on conflict. Waits.

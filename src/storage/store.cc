@@ -6,6 +6,7 @@
 // write-ahead log. What it passes over besides that, WalGuard refuses before it is read.
 #include "storage/store.h"
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <utility>
@@ -20,6 +21,7 @@
 #include <rocksdb/slice.h>
 #include <rocksdb/snapshot.h>
 #include <rocksdb/table.h>
+#include <rocksdb/table_properties.h>
 #include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/version.h>
 #include <rocksdb/write_batch.h>
@@ -156,6 +158,13 @@ PinnedValue::PinnedValue() {
   static_assert(alignof(rocksdb::PinnableSlice) <= 16);
   new (storage_) rocksdb::PinnableSlice();
 }
+PinnedValue::PinnedValue(PinnedValue&& other) noexcept {
+  new (storage_) rocksdb::PinnableSlice(std::move(*AsPinnable(other.storage_)));
+}
+PinnedValue& PinnedValue::operator=(PinnedValue&& other) noexcept {
+  *AsPinnable(storage_) = std::move(*AsPinnable(other.storage_));
+  return *this;
+}
 PinnedValue::~PinnedValue() { AsPinnable(storage_)->~PinnableSlice(); }
 std::string_view PinnedValue::view() const {
   return ToView(*AsPinnable(const_cast<std::byte*>(storage_)));
@@ -168,7 +177,7 @@ class Iterator::Impl {
   std::string upper;
   rocksdb::Slice lower_slice;  // RocksDB keeps pointers to these
   rocksdb::Slice upper_slice;
-  std::string directory;
+  const std::string* directory = nullptr;  // the store's, which outlives this
   std::unique_ptr<rocksdb::Iterator> iterator;
 };
 
@@ -183,7 +192,7 @@ void Iterator::Prev() { impl_->iterator->Prev(); }
 bool Iterator::Valid() const { return impl_->iterator->Valid(); }
 std::string_view Iterator::key() const { return ToView(impl_->iterator->key()); }
 std::string_view Iterator::value() const { return ToView(impl_->iterator->value()); }
-Status Iterator::status() const { return FromRocks(impl_->iterator->status(), impl_->directory); }
+Status Iterator::status() const { return FromRocks(impl_->iterator->status(), *impl_->directory); }
 
 Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Store::~Store() = default;
@@ -236,6 +245,34 @@ Result<bool> Store::Get(Family family, std::string_view key, std::string* value,
   return found;
 }
 
+Status Store::GetMany(Family family, std::span<const std::string_view> keys,
+                      std::span<PinnedValue* const> values, std::vector<bool>* found,
+                      const Snapshot* snapshot) const {
+  constexpr size_t kAtOnce = 32;  // what RocksDB itself takes at once
+  CHECK(values.size() == keys.size());
+  found->assign(keys.size(), false);
+  rocksdb::ReadOptions options;
+  if (snapshot != nullptr) options.snapshot = snapshot->impl_->snapshot;
+  for (size_t begin = 0; begin < keys.size(); begin += kAtOnce) {
+    const size_t count = std::min(kAtOnce, keys.size() - begin);
+    std::array<rocksdb::Slice, kAtOnce> slices;
+    std::array<rocksdb::PinnableSlice, kAtOnce> read;
+    std::array<rocksdb::Status, kAtOnce> statuses;
+    for (size_t i = 0; i < count; ++i) slices[i] = ToSlice(keys[begin + i]);
+    impl_->db->MultiGet(options, impl_->Handle(family), count, slices.data(), read.data(),
+                        statuses.data());
+    for (size_t i = 0; i < count; ++i) {
+      (*found)[begin + i] = statuses[i].ok();
+      if (statuses[i].ok()) {
+        *AsPinnable(values[begin + i]->storage_) = std::move(read[i]);
+      } else if (!statuses[i].IsNotFound()) {
+        return impl_->Convert(statuses[i]);
+      }
+    }
+  }
+  return OkStatus();
+}
+
 Status Store::Write(Batch* batch, Sync sync) {
   rocksdb::WriteOptions options;
   options.sync = sync == Sync::kYes;
@@ -262,7 +299,7 @@ std::unique_ptr<Iterator> Store::NewIterator(Family family, IterateOptions optio
   impl->upper = std::move(options.upper);
   impl->lower_slice = ToSlice(impl->lower);
   impl->upper_slice = ToSlice(impl->upper);
-  impl->directory = impl_->directory;
+  impl->directory = &impl_->directory;
   rocksdb::ReadOptions read;
   if (options.snapshot != nullptr) read.snapshot = options.snapshot->impl_->snapshot;
   if (!impl->lower.empty()) read.iterate_lower_bound = &impl->lower_slice;
@@ -289,6 +326,44 @@ Status Store::CompactRange(Family family, std::string_view from, std::string_vie
   const rocksdb::Slice end = ToSlice(to);
   return impl_->Convert(impl_->db->CompactRange(options, impl_->Handle(family), &begin, &end));
 }
+
+uint64_t Store::EstimateBytes(Family family, std::string_view from, std::string_view to) const {
+  const rocksdb::Range range(ToSlice(from), ToSlice(to));
+  rocksdb::SizeApproximationOptions options;
+  options.include_memtables = true;
+  options.include_files = true;
+  uint64_t bytes = 0;
+  // Without an estimate the range counts as empty, as one that can't be read does elsewhere.
+  (void)impl_->db->GetApproximateSizes(options, impl_->Handle(family), &range, 1, &bytes);
+  return bytes;
+}
+
+RangeEstimate Store::Estimate(Family family, std::string_view from, std::string_view to) const {
+  rocksdb::ColumnFamilyHandle* const handle = impl_->Handle(family);
+  const rocksdb::Range range(ToSlice(from), ToSlice(to));
+  RangeEstimate estimate;
+  uint64_t memory_bytes = 0;
+  impl_->db->GetApproximateMemTableStats(handle, range, &estimate.rows, &memory_bytes);
+  estimate.bytes = EstimateBytes(family, from, to);
+  // Files say how many rows they have in all; what lies in the range is taken to be like the rest.
+  rocksdb::TablePropertiesCollection tables;
+  if (!impl_->db->GetPropertiesOfTablesInRange(handle, &range, 1, &tables).ok()) return estimate;
+  uint64_t table_rows = 0;
+  uint64_t table_bytes = 0;
+  for (const auto& [name, table] : tables) {
+    table_rows += table->num_entries;
+    table_bytes += table->data_size;
+  }
+  const uint64_t file_bytes = estimate.bytes - std::min(estimate.bytes, memory_bytes);
+  if (table_bytes != 0) {
+    estimate.rows +=
+        static_cast<uint64_t>(static_cast<double>(file_bytes) / static_cast<double>(table_bytes) *
+                              static_cast<double>(table_rows));
+  }
+  return estimate;
+}
+
+uint64_t Store::cache_capacity() const { return impl_->cache->GetCapacity(); }
 
 StoreStats Store::Stats() const {
   const auto sum = [&](const char* property) {

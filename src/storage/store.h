@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 
@@ -88,13 +89,14 @@ class Snapshot {
   std::unique_ptr<Impl> impl_;
 };
 
-// A value read without copying it out of the block cache. Reusable.
+// A value read without copying it out of the block cache. Reusable. A move may change where view()
+// points.
 class PinnedValue {
  public:
   PinnedValue();
   ~PinnedValue();
-  PinnedValue(const PinnedValue&) = delete;
-  PinnedValue& operator=(const PinnedValue&) = delete;
+  PinnedValue(PinnedValue&& other) noexcept;
+  PinnedValue& operator=(PinnedValue&& other) noexcept;
 
   std::string_view view() const;
   void Reset();
@@ -138,6 +140,12 @@ struct IterateOptions {
   uint64_t readahead_bytes = 0;
 };
 
+// What a range holds, about: deleted and overwritten rows count until they are compacted away.
+struct RangeEstimate {
+  uint64_t bytes = 0;  // in files, compressed, and in memory
+  uint64_t rows = 0;
+};
+
 struct StoreStats {
   uint64_t sst_bytes = 0;
   uint64_t memtable_bytes = 0;
@@ -161,6 +169,11 @@ class Store {
   Result<bool> Get(Family family, std::string_view key, std::string* value,
                    const Snapshot* snapshot = nullptr) const;
 
+  // Several at once, which costs less than one by one. found[i] tells whether values[i] was set.
+  Status GetMany(Family family, std::span<const std::string_view> keys,
+                 std::span<PinnedValue* const> values, std::vector<bool>* found,
+                 const Snapshot* snapshot = nullptr) const;
+
   Status Write(Batch* batch, Sync sync);
   // Makes everything written so far with Sync::kNo durable.
   Status SyncLog();
@@ -179,6 +192,11 @@ class Store {
   // Reclaims the space of a deleted range (a dropped keyspace). Blocks; run it in the background.
   Status CompactRange(Family family, std::string_view from, std::string_view to);
 
+  // Of [from, to). Reads no data.
+  RangeEstimate Estimate(Family family, std::string_view from, std::string_view to) const;
+  // The same as Estimate().bytes, cheaper.
+  uint64_t EstimateBytes(Family family, std::string_view from, std::string_view to) const;
+  uint64_t cache_capacity() const;  // in bytes
   StoreStats Stats() const;
 
  private:

@@ -1,0 +1,57 @@
+#include <utility>
+
+#include "db/checked_indexes.h"
+#include "db/failed_cursor.h"
+#include "db/reader.h"
+#include "db/stored_cursor.h"
+
+namespace sluice::db {
+namespace {
+
+class SnapshotReader final : public Reader {
+ public:
+  SnapshotReader(const Database& database, std::shared_ptr<const DatabaseSnapshot> snapshot)
+      : database_(database), snapshot_(std::move(snapshot)), checked_(database, *snapshot_) {}
+
+  Result<bool> Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) override {
+    return database_.Get(keyspace, key, document, snapshot_.get());
+  }
+
+  Status GetMany(KeyspaceId keyspace, std::span<const std::string_view> keys,
+                 std::vector<PinnedDocument>* documents, std::vector<bool>* found) override {
+    RETURN_IF_ERROR(database_.GetRows(keyspace, keys, documents, found, snapshot_.get()));
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if ((*found)[i]) (*found)[i] = (*documents)[i]->LiveAt(snapshot_->time_ms());
+    }
+    return OkStatus();
+  }
+
+  std::unique_ptr<DocumentCursor> Scan(KeyspaceId keyspace, const DocumentRange& range) override {
+    return std::make_unique<StoredDocumentCursor>(database_, keyspace, range, snapshot_.get());
+  }
+
+  std::unique_ptr<IndexCursor> ScanIndex(const Index& index, const IndexRange& range) override {
+    if (Status checked = checked_.Check(index); !checked.ok()) {
+      return std::make_unique<FailedIndexCursor>(std::move(checked));
+    }
+    return std::make_unique<StoredIndexCursor>(database_, index, range, snapshot_.get());
+  }
+
+ private:
+  const Database& database_;
+  const std::shared_ptr<const DatabaseSnapshot> snapshot_;
+  CheckedIndexes checked_;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> NewSnapshotReader(const Database& database) {
+  return NewSnapshotReader(database, database.NewSnapshot());
+}
+
+std::unique_ptr<Reader> NewSnapshotReader(const Database& database,
+                                          std::shared_ptr<const DatabaseSnapshot> snapshot) {
+  return std::make_unique<SnapshotReader>(database, std::move(snapshot));
+}
+
+}  // namespace sluice::db

@@ -1,0 +1,91 @@
+#include "db/stored_cursor.h"
+
+#include "base/bytes.h"
+
+namespace sluice::db {
+namespace {
+
+using Direction = MergedIterator::Direction;
+
+Direction DirectionOf(bool reverse) { return reverse ? Direction::kReverse : Direction::kForward; }
+
+const storage::Snapshot* StoreSnapshot(const DatabaseSnapshot* snapshot) {
+  return snapshot == nullptr ? nullptr : &snapshot->store();
+}
+
+uint64_t TimeOf(const Database& database, const DatabaseSnapshot* snapshot) {
+  return snapshot == nullptr ? database.clock().WallMs() : snapshot->time_ms();
+}
+
+// A scan of everything must not push out what others need, but a small keyspace is read again from
+// the cache in a third of the time.
+MergedIterator::Caching CachingOf(const Database& database, KeyspaceId keyspace,
+                                  const DocumentRange& range) {
+  constexpr uint64_t kCacheShare = 4;
+  if (!range.from.empty() || !range.to.empty()) return MergedIterator::Caching::kFill;
+  const storage::Store& store = database.store();
+  uint64_t bytes = 0;
+  for (ShardId shard = 0; shard < database.shard_count(); ++shard) {
+    const std::string prefix = KeyspacePrefix(shard, keyspace);
+    bytes += store.EstimateBytes(storage::Family::kDocs, prefix, PrefixEnd(prefix));
+  }
+  return bytes < store.cache_capacity() / kCacheShare ? MergedIterator::Caching::kFill
+                                                      : MergedIterator::Caching::kPass;
+}
+
+}  // namespace
+
+StoredDocumentCursor::StoredDocumentCursor(const Database& database, KeyspaceId keyspace,
+                                           const DocumentRange& range,
+                                           const DatabaseSnapshot* snapshot, Rows rows)
+    : rows_(database.store(), storage::Family::kDocs, database.shard_count(), keyspace,
+            {range.from, range.to}, StoreSnapshot(snapshot), DirectionOf(range.reverse),
+            CachingOf(database, keyspace, range)),
+      now_ms_(TimeOf(database, snapshot)),
+      which_(rows) {}
+
+bool StoredDocumentCursor::Next() {
+  while (true) {
+    if (started_ && rows_.Valid()) rows_.Next();
+    started_ = true;
+    if (!rows_.Valid() || !decoded_.ok()) return false;
+    decoded_ = DecodeDocument(rows_.value(), &document_);
+    if (!decoded_.ok()) return false;
+    if (which_ == Rows::kAll || document_.LiveAt(now_ms_)) return true;
+  }
+}
+
+Status StoredDocumentCursor::status() const {
+  RETURN_IF_ERROR(decoded_);
+  return rows_.status();
+}
+
+StoredIndexCursor::StoredIndexCursor(const Database& database, const Index& index,
+                                     const IndexRange& range, const DatabaseSnapshot* snapshot)
+    : rows_(database.store(), storage::Family::kIndex, database.shard_count(), index.id(),
+            {range.from, range.to}, StoreSnapshot(snapshot), DirectionOf(range.reverse),
+            MergedIterator::Caching::kFill),
+      now_ms_(TimeOf(database, snapshot)) {}
+
+bool StoredIndexCursor::Next() {
+  while (true) {
+    if (started_ && rows_.Valid()) rows_.Next();
+    started_ = true;
+    if (!rows_.Valid() || !decoded_.ok()) return false;
+    const Result<IndexRow> row = DecodeIndexRow(rows_.key());
+    const Result<uint64_t> expiry_ms = DecodeIndexRowValue(rows_.value());
+    if (!row || !expiry_ms) {
+      decoded_ = row ? expiry_ms.error() : row.error();
+      return false;
+    }
+    row_ = *row;
+    if (*expiry_ms == 0 || *expiry_ms > now_ms_) return true;
+  }
+}
+
+Status StoredIndexCursor::status() const {
+  RETURN_IF_ERROR(decoded_);
+  return rows_.status();
+}
+
+}  // namespace sluice::db

@@ -1,0 +1,58 @@
+// Cursors over what is stored: the rows of one keyspace or one index, of all shards in one order.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/status.h"
+#include "db/database.h"
+#include "db/document.h"
+#include "db/index.h"
+#include "db/merged_iterator.h"
+#include "db/reader.h"
+
+namespace sluice::db {
+
+class StoredDocumentCursor final : public DocumentCursor {
+ public:
+  enum class Rows : uint8_t { kLive, kAll };  // kAll: tombstones and expired documents, too
+
+  // Without a snapshot the cursor reads what there is now. The snapshot must outlive it.
+  StoredDocumentCursor(const Database& database, KeyspaceId keyspace, const DocumentRange& range,
+                       const DatabaseSnapshot* snapshot, Rows rows = Rows::kLive);
+
+  bool Next() override;
+  std::string_view key() const override { return rows_.key(); }
+  const DocumentView& document() const override { return document_; }
+  Status status() const override;
+
+ private:
+  MergedIterator rows_;
+  const uint64_t now_ms_;
+  const Rows which_;
+  bool started_ = false;
+  DocumentView document_;
+  Status decoded_;
+};
+
+class StoredIndexCursor final : public IndexCursor {
+ public:
+  StoredIndexCursor(const Database& database, const Index& index, const IndexRange& range,
+                    const DatabaseSnapshot* snapshot);
+
+  bool Next() override;
+  std::string_view parts() const override { return row_.parts; }
+  std::string_view key() const override { return row_.key; }
+  // The row's place in the index: parts and key as they are stored.
+  std::string_view place() const { return rows_.key(); }
+  Status status() const override;
+
+ private:
+  MergedIterator rows_;
+  const uint64_t now_ms_;
+  bool started_ = false;
+  IndexRow row_;
+  Status decoded_;
+};
+
+}  // namespace sluice::db
