@@ -20,73 +20,81 @@ uint64_t CountUpTo(Cursor& cursor, uint64_t most) {
   return count;
 }
 
-// Eight bytes of a key as a number that sorts as they do.
-uint64_t NumberAt(std::string_view key, size_t position) {
-  uint64_t number = 0;
-  for (size_t i = position; i < position + 8; ++i) {
-    number = number << 8 | (i < key.size() ? static_cast<uint8_t>(key[i]) : 0);
-  }
-  return number;
-}
-
-// Finds keys by the bytes that lie before them. Stored keys are looked for only at the end: up to
-// there, any bytes between the first and the last key do.
-class Splitter {
+// Rows at places spread over a range, in order: the first one below each node of the trie that the
+// keys make, at the depth where there are enough nodes. Keys of one pattern (numbers of one width,
+// UUIDs) have about as many rows below each.
+class Sampler {
  public:
-  Splitter(const storage::Store& store, std::string prefix)
-      : store_(store), prefix_(std::move(prefix)) {
+  Sampler(const storage::Store& store, const std::string& prefix) {
     storage::IterateOptions options;
-    options.lower = prefix_;
-    options.upper = PrefixEnd(prefix_);
-    rows_ = store_.NewIterator(storage::Family::kDocs, std::move(options));
-    rows_->SeekToLast();
-    if (!rows_->Valid()) return;
-    const std::string last(rows_->key());
-    rows_->SeekToFirst();
-    if (!rows_->Valid()) return;
-    const std::string_view first = rows_->key();
-    common_ =
-        std::mismatch(first.begin(), first.end(), last.begin(), last.end()).first - first.begin();
-    stem_ = first.substr(0, common_);
-    low_ = NumberAt(first, common_);
-    high_ = NumberAt(last, common_);
+    options.lower = prefix;
+    options.upper = PrefixEnd(prefix);
+    rows_ = store.NewIterator(storage::Family::kDocs, std::move(options));
   }
 
-  uint64_t BytesBefore(std::string_view row_key) const {
-    return store_.EstimateBytes(storage::Family::kDocs, prefix_, row_key);
-  }
-
-  // The first key with at least `bytes` before it, about.
-  std::string KeyAfter(uint64_t bytes) {
-    uint64_t low = low_;
-    uint64_t high = high_;
-    while (low < high) {
-      const uint64_t middle = low + (high - low) / 2;
-      if (BytesBefore(At(middle)) < bytes) {
-        low = middle + 1;
-      } else {
-        high = middle;
+  std::vector<std::string> Sample() {
+    std::vector<Node> nodes = Root();
+    bool deeper = true;
+    while (deeper && nodes.size() < kSamples && seeks_ < kMaxSeeks) {
+      std::vector<Node> below;
+      deeper = false;
+      for (Node& node : nodes) {
+        if (node.depth >= node.first.size() && node.single) {
+          below.push_back(std::move(node));
+        } else {
+          deeper = true;
+          AddChildren(node, &below);
+        }
       }
+      nodes = std::move(below);
     }
-    rows_->Seek(At(low));
-    return rows_->Valid() ? std::string(rows_->key().substr(kDocumentKeyPrefixBytes))
-                          : std::string();
+    std::vector<std::string> keys;
+    for (Node& node : nodes) keys.push_back(std::move(node.first));
+    return keys;
   }
 
  private:
-  std::string At(uint64_t number) const {
-    std::string key = stem_;
-    AppendU64(&key, number);
-    return key;
+  static constexpr size_t kSamples = 64;
+  static constexpr size_t kMaxSeeks = 1000;
+
+  struct Node {
+    std::string first;    // row key
+    size_t depth = 0;     // its rows share so many bytes
+    bool single = false;  // stands for the one row whose key ends here
+  };
+
+  std::vector<Node> Root() {
+    rows_->SeekToLast();
+    if (!rows_->Valid()) return {};
+    const std::string last(rows_->key());
+    rows_->SeekToFirst();
+    if (!rows_->Valid()) return {};
+    Node root{std::string(rows_->key()), 0};
+    while (root.depth < std::min(root.first.size(), last.size()) &&
+           root.first[root.depth] == last[root.depth]) {
+      ++root.depth;
+    }
+    return {std::move(root)};
   }
 
-  const storage::Store& store_;
-  const std::string prefix_;
+  void AddChildren(const Node& node, std::vector<Node>* children) {
+    std::string at = node.first;
+    const std::string stem = at.substr(0, node.depth);
+    while (true) {
+      ++seeks_;
+      rows_->Seek(at);
+      if (!rows_->Valid() || !rows_->key().starts_with(stem)) return;
+      const std::string_view key = rows_->key();
+      const bool ends = key.size() == node.depth;
+      children->push_back({std::string(key), node.depth + (ends ? 0 : 1), ends});
+      if (!ends && key[node.depth] == '\xff') return;
+      at = stem;
+      at.push_back(ends ? '\0' : static_cast<char>(key[node.depth] + 1));
+    }
+  }
+
   std::unique_ptr<storage::Iterator> rows_;
-  std::string stem_;  // what the first and the last row key have in common
-  ptrdiff_t common_ = 0;
-  uint64_t low_ = 0;
-  uint64_t high_ = 0;
+  size_t seeks_ = 0;
 };
 
 }  // namespace
@@ -98,10 +106,16 @@ std::vector<std::string> Database::SplitPoints(KeyspaceId keyspace, size_t parts
   const uint64_t bytes = store().EstimateBytes(storage::Family::kDocs, prefix, PrefixEnd(prefix));
   parts = std::min<size_t>(parts, bytes * shard_count() / kMinPartBytes);
   if (parts < 2) return points;
-  Splitter splitter(store(), prefix);
-  for (size_t i = 1; i < parts; ++i) {
-    std::string key = splitter.KeyAfter(bytes / parts * i);
-    if (!key.empty() && (points.empty() || points.back() < key)) points.push_back(std::move(key));
+  const std::vector<std::string> samples = Sampler(store(), prefix).Sample();
+  // Files tell how much lies before a sample; of what is in memory each has an equal share.
+  const uint64_t in_files =
+      store().EstimateFileBytes(storage::Family::kDocs, prefix, PrefixEnd(prefix));
+  const uint64_t share = (bytes - std::min(bytes, in_files)) / std::max<size_t>(1, samples.size());
+  for (size_t i = 0; i < samples.size() && points.size() + 1 < parts; ++i) {
+    const uint64_t before =
+        i * share + store().EstimateFileBytes(storage::Family::kDocs, prefix, samples[i]);
+    if (before < bytes / parts * (points.size() + 1)) continue;
+    points.push_back(samples[i].substr(kDocumentKeyPrefixBytes));
   }
   return points;
 }

@@ -335,12 +335,13 @@ class EstimateTest : public ReaderTest {
     }
     EXPECT_EQ(total, kDocuments);
   }
-  void ExpectEstimates() {
-    EXPECT_NEAR(static_cast<double>(database_->EstimateRows(keyspace_)), kDocuments,
-                kDocuments / 2);
-    const double half =
-        static_cast<double>(database_->EstimateRows(*TheIndex(), Encoded(kDocuments / 2), ""));
-    EXPECT_NEAR(half, kDocuments / 2, kDocuments / 3);
+  void ExpectEstimates(uint64_t factor) {
+    const auto expect_about = [&](uint64_t estimate, uint64_t rows) {
+      EXPECT_GE(estimate, rows / factor);
+      EXPECT_LE(estimate, rows * factor);
+    };
+    expect_about(database_->EstimateRows(keyspace_), kDocuments);
+    expect_about(database_->EstimateRows(*TheIndex(), Encoded(kDocuments / 2), ""), kDocuments / 2);
     EXPECT_EQ(database_->EstimateRows(*TheIndex(), Encoded(10), Encoded(25)), 15u);
   }
 };
@@ -357,10 +358,10 @@ TEST_F(EstimateTest, SmallOnesAreExactAndWhole) {
 TEST_F(EstimateTest, InMemoryAndInFiles) {
   CreateIndex();
   Fill();
-  ExpectEstimates();
+  ExpectEstimates(16);  // what is in memory is told by its order of magnitude only
   ExpectEqualParts(2);
   Reopen();  // closing writes files
-  ExpectEstimates();
+  ExpectEstimates(2);
   ExpectEqualParts(2);
   ExpectEqualParts(4);
 }

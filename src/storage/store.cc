@@ -327,24 +327,30 @@ Status Store::CompactRange(Family family, std::string_view from, std::string_vie
   return impl_->Convert(impl_->db->CompactRange(options, impl_->Handle(family), &begin, &end));
 }
 
+uint64_t Store::EstimateFileBytes(Family family, std::string_view from, std::string_view to) const {
+  const rocksdb::Range range(ToSlice(from), ToSlice(to));
+  uint64_t bytes = 0;
+  // A range whose size can't be told counts as empty.
+  (void)impl_->db->GetApproximateSizes(rocksdb::SizeApproximationOptions(), impl_->Handle(family),
+                                       &range, 1, &bytes);
+  return bytes;
+}
+
 uint64_t Store::EstimateBytes(Family family, std::string_view from, std::string_view to) const {
   const rocksdb::Range range(ToSlice(from), ToSlice(to));
-  rocksdb::SizeApproximationOptions options;
-  options.include_memtables = true;
-  options.include_files = true;
+  uint64_t rows = 0;
   uint64_t bytes = 0;
-  // Without an estimate the range counts as empty, as one that can't be read does elsewhere.
-  (void)impl_->db->GetApproximateSizes(options, impl_->Handle(family), &range, 1, &bytes);
-  return bytes;
+  impl_->db->GetApproximateMemTableStats(impl_->Handle(family), range, &rows, &bytes);
+  return bytes + EstimateFileBytes(family, from, to);
 }
 
 RangeEstimate Store::Estimate(Family family, std::string_view from, std::string_view to) const {
   rocksdb::ColumnFamilyHandle* const handle = impl_->Handle(family);
   const rocksdb::Range range(ToSlice(from), ToSlice(to));
   RangeEstimate estimate;
-  uint64_t memory_bytes = 0;
-  impl_->db->GetApproximateMemTableStats(handle, range, &estimate.rows, &memory_bytes);
-  estimate.bytes = EstimateBytes(family, from, to);
+  impl_->db->GetApproximateMemTableStats(handle, range, &estimate.rows, &estimate.bytes);
+  const uint64_t file_bytes = EstimateFileBytes(family, from, to);
+  estimate.bytes += file_bytes;
   // Files say how many rows they have in all; what lies in the range is taken to be like the rest.
   rocksdb::TablePropertiesCollection tables;
   if (!impl_->db->GetPropertiesOfTablesInRange(handle, &range, 1, &tables).ok()) return estimate;
@@ -354,7 +360,6 @@ RangeEstimate Store::Estimate(Family family, std::string_view from, std::string_
     table_rows += table->num_entries;
     table_bytes += table->data_size;
   }
-  const uint64_t file_bytes = estimate.bytes - std::min(estimate.bytes, memory_bytes);
   if (table_bytes != 0) {
     estimate.rows +=
         static_cast<uint64_t>(static_cast<double>(file_bytes) / static_cast<double>(table_bytes) *

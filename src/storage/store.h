@@ -194,8 +194,9 @@ class Store {
 
   // Of [from, to). Reads no data.
   RangeEstimate Estimate(Family family, std::string_view from, std::string_view to) const;
-  // The same as Estimate().bytes, cheaper.
+  // The same as Estimate().bytes, cheaper; and what of it is in files, which is the exact half.
   uint64_t EstimateBytes(Family family, std::string_view from, std::string_view to) const;
+  uint64_t EstimateFileBytes(Family family, std::string_view from, std::string_view to) const;
   uint64_t cache_capacity() const;  // in bytes
   StoreStats Stats() const;
 
