@@ -11,8 +11,9 @@ using Table = std::unordered_map<std::string_view, const ScalarFunction*>;
 Table MakeTable() {
   Table table;
   for (const FunctionFamily& family :
-       {ArithmeticFunctions(), ComparisonFunctions(), ConditionalFunctions(), LikeFunctions(),
-        PatternFunctions(), StringBuildFunctions(), StringFunctions()}) {
+       {ArithmeticFunctions(), BitFunctions(), ComparisonFunctions(), ConditionalFunctions(),
+        LikeFunctions(), NumberFunctions(), PatternFunctions(), StringBuildFunctions(),
+        StringFunctions(), TypeFunctions()}) {
     for (const ScalarFunction& function : family.functions) table[function.name] = &function;
     for (const auto& [alias, name] : family.aliases) table[alias] = table.at(name);
   }
