@@ -122,6 +122,8 @@ struct Expression {
   bool distinct = false;     // kCall: COUNT(DISTINCT x); kArrayFor: DISTINCT ARRAY in an index key
   bool quoted = false;       // kName: in back quotes
   bool in_parentheses = false;
+  // Levels of the tree from here down, subqueries included, as parsed: at most kMaxNesting.
+  uint16_t height = 1;
 
   std::unique_ptr<Comprehension> comprehension;
   QueryPtr query;
@@ -148,6 +150,10 @@ bool SameExpression(const Expression& a, const Expression& b);
 // EXPLAIN, stored index definitions. Parsing the text again gives the same expression.
 std::string ToText(const Expression& expression);
 std::string ToText(const Query& query);
+struct IndexKey;
+struct Statement;
+std::string ToText(const IndexKey& key);
+std::string ToText(const Statement& statement);
 
 // One name of namespace:bucket.scope.collection, or bucket alone, or a name in the query context.
 struct KeyspacePath {

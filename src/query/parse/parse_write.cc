@@ -1,0 +1,188 @@
+// INSERT, UPSERT, UPDATE and DELETE.
+#include "query/parse/parser_impl.h"
+
+namespace sluice::query {
+namespace {
+
+// A field of the document, or META().something.
+bool IsAssignable(const Expression& path) {
+  const Expression* at = &path;
+  while (at->kind == ExprKind::kField || at->kind == ExprKind::kFieldOf ||
+         at->kind == ExprKind::kElement) {
+    at = at->args[0].get();
+  }
+  const bool meta = at->kind == ExprKind::kCall && at->name == "meta" && at != &path;
+  return at->kind == ExprKind::kName || meta;
+}
+
+}  // namespace
+
+Result<InsertStatement> Parser::Insert() {
+  InsertStatement insert;
+  insert.upsert = At("UPSERT");
+  ++at_;
+  RETURN_IF_ERROR(Expect("INTO"));
+  insert.target.place = place();
+  ASSIGN_OR_RETURN(insert.target.keyspace, Keyspace());
+  insert.target.alias = insert.target.keyspace->parts.back();
+  RETURN_IF_ERROR(TermAlias(&insert.target));
+  RETURN_IF_ERROR(InsertSource(&insert));
+  RETURN_IF_ERROR(Returning(&insert.returning));
+  return insert;
+}
+
+Status Parser::InsertSource(InsertStatement* insert) {
+  if (!At("(")) return InsertRows(insert);
+  const size_t key = IsAhead(1, "PRIMARY") ? 2 : 1;
+  if (!IsAhead(key, "KEY")) return Expected("VALUES or (KEY ..., VALUE ...)");
+  if (IsAhead(key + 1, ",") || IsAhead(key + 1, ")")) {
+    RETURN_IF_ERROR(InsertHeader());
+    return InsertRows(insert);
+  }
+  ASSIGN_OR_RETURN(KeyValueOptions named, KeyValue());
+  insert->select_key = std::move(named.key);
+  insert->select_value = std::move(named.value);
+  insert->select_options = std::move(named.options);
+  if (!AtQuery() && !At("(")) return Expected("SELECT, the source of the documents");
+  ASSIGN_OR_RETURN(insert->select, QueryHere());
+  return OkStatus();
+}
+
+// (KEY, VALUE [, OPTIONS]): says nothing that VALUES does not.
+Status Parser::InsertHeader() {
+  RETURN_IF_ERROR(Expect("("));
+  Accept("PRIMARY");
+  RETURN_IF_ERROR(Expect("KEY"));
+  RETURN_IF_ERROR(Expect(","));
+  RETURN_IF_ERROR(Expect("VALUE"));
+  if (Accept(",")) RETURN_IF_ERROR(Expect("OPTIONS"));
+  return Expect(")");
+}
+
+Status Parser::InsertRows(InsertStatement* insert) {
+  if (!At("VALUES")) return Expected("VALUES");
+  do {
+    Accept("VALUES");
+    ASSIGN_OR_RETURN(InsertValues row, InsertRow());
+    insert->rows.push_back(std::move(row));
+  } while (Accept(","));
+  return OkStatus();
+}
+
+Result<InsertValues> Parser::InsertRow() {
+  InsertValues row;
+  row.place = place();
+  RETURN_IF_ERROR(Expect("("));
+  ASSIGN_OR_RETURN(row.key, Expr());
+  if (!At(",")) return Unexpected(Expected("a comma and the document: VALUES (key, document)"));
+  ++at_;
+  ASSIGN_OR_RETURN(row.value, Expr());
+  if (Accept(",")) {
+    ASSIGN_OR_RETURN(row.options, Expr());
+  }
+  RETURN_IF_ERROR(Expect(")"));
+  return row;
+}
+
+// ([PRIMARY] KEY e [, VALUE e] [, OPTIONS e])
+Result<Parser::KeyValueOptions> Parser::KeyValue() {
+  KeyValueOptions named;
+  RETURN_IF_ERROR(Expect("("));
+  Accept("PRIMARY");
+  RETURN_IF_ERROR(Expect("KEY"));
+  ASSIGN_OR_RETURN(named.key, Expr());
+  if (Accept(",", "VALUE")) {
+    ASSIGN_OR_RETURN(named.value, Expr());
+  }
+  if (Accept(",", "OPTIONS")) {
+    ASSIGN_OR_RETURN(named.options, Expr());
+  }
+  if (!At(")")) return Unexpected(Expected("VALUE, OPTIONS or )"));
+  ++at_;
+  return named;
+}
+
+Result<UpdateStatement> Parser::Update() {
+  RETURN_IF_ERROR(Expect("UPDATE"));
+  UpdateStatement update;
+  ASSIGN_OR_RETURN(update.target, Target());
+  if (Accept("LET")) {
+    ASSIGN_OR_RETURN(update.let, Assignments());
+  }
+  if (!At("SET") && !At("UNSET")) return Unexpected(Expected("SET or UNSET"));
+  RETURN_IF_ERROR(SetClause(&update.set));
+  RETURN_IF_ERROR(UnsetClause(&update.unset));
+  RETURN_IF_ERROR(WhereClause(&update.where));
+  RETURN_IF_ERROR(LimitAndOffset(&update.limit, &update.offset));
+  RETURN_IF_ERROR(Returning(&update.returning));
+  return update;
+}
+
+Result<DeleteStatement> Parser::Delete() {
+  RETURN_IF_ERROR(Expect("DELETE"));
+  RETURN_IF_ERROR(Expect("FROM"));
+  DeleteStatement statement;
+  ASSIGN_OR_RETURN(statement.target, Target());
+  if (Accept("LET")) {
+    ASSIGN_OR_RETURN(statement.let, Assignments());
+  }
+  RETURN_IF_ERROR(WhereClause(&statement.where));
+  RETURN_IF_ERROR(LimitAndOffset(&statement.limit, &statement.offset));
+  RETURN_IF_ERROR(Returning(&statement.returning));
+  return statement;
+}
+
+Status Parser::SetClause(std::vector<Assignment>* set) {
+  if (!Accept("SET")) return OkStatus();
+  do {
+    Assignment assignment;
+    assignment.place = place();
+    ASSIGN_OR_RETURN(assignment.target, AssignedPath());
+    RETURN_IF_ERROR(Expect("="));
+    ASSIGN_OR_RETURN(assignment.value, Expr());
+    ASSIGN_OR_RETURN(assignment.loops, UpdateLoops());
+    set->push_back(std::move(assignment));
+  } while (Accept(","));
+  return OkStatus();
+}
+
+Status Parser::UnsetClause(std::vector<Assignment>* unset) {
+  if (!Accept("UNSET")) return OkStatus();
+  do {
+    Assignment assignment;
+    assignment.place = place();
+    ASSIGN_OR_RETURN(assignment.target, AssignedPath());
+    ASSIGN_OR_RETURN(assignment.loops, UpdateLoops());
+    unset->push_back(std::move(assignment));
+  } while (Accept(","));
+  return OkStatus();
+}
+
+Result<ExpressionPtr> Parser::AssignedPath() {
+  const Token& token = Here();
+  ASSIGN_OR_RETURN(ExpressionPtr path, Postfix());
+  if (!IsAssignable(*path)) {
+    return Unexpected(Wrong(token, "expected the path of a field, or META().expiration"));
+  }
+  return path;
+}
+
+// FOR v IN e, ... FOR ... WHEN c END: the condition belongs to the innermost.
+Result<std::vector<UpdateFor>> Parser::UpdateLoops() {
+  std::vector<UpdateFor> loops;
+  while (Accept("FOR")) {
+    if (loops.size() == static_cast<size_t>(kMaxNesting)) return Unexpected(TooDeep());
+    UpdateFor loop;
+    ASSIGN_OR_RETURN(loop.bindings, Bindings());
+    loops.push_back(std::move(loop));
+  }
+  if (loops.empty()) return loops;
+  if (Accept("WHEN")) {
+    ASSIGN_OR_RETURN(loops.back().when, Expr());
+  }
+  if (!At("END")) return Unexpected(Expected("FOR, WHEN or END"));
+  ++at_;
+  return loops;
+}
+
+}  // namespace sluice::query

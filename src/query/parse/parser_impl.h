@@ -1,0 +1,243 @@
+// The parser: one class, its members defined in one file per area of the language (parse_*.cc).
+// Each member reads what it is named after, from the token where the parser stands.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "query/parse/ast.h"
+#include "query/parse/lexer.h"
+#include "query/parse/precedence.h"
+
+namespace sluice::query {
+
+class Parser {
+ public:
+  // `text` outlives the parser; `tokens` are Lex's of it.
+  Parser(std::string_view text, std::vector<Token> tokens)
+      : text_(text), tokens_(std::move(tokens)) {}
+
+  // Each reads all of the text.
+  Result<Statement> WholeStatement();
+  Result<ExpressionPtr> WholeExpression();
+  Result<IndexKey> WholeIndexKey();
+
+ private:
+  // A level of recursion, for as long as it lives.
+  class Level {
+   public:
+    explicit Level(Parser* parser) : parser_(parser) { ++parser_->depth_; }
+    ~Level() { --parser_->depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+    bool too_deep() const { return parser_->depth_ > kMaxNesting; }
+
+   private:
+    Parser* const parser_;
+  };
+  using Expressions = std::vector<ExpressionPtr>;
+  struct KeyValueOptions {
+    ExpressionPtr key;
+    ExpressionPtr value;
+    ExpressionPtr options;
+  };
+
+  // Tokens (parser.cc).
+  const Token& Here() const { return tokens_[at_]; }
+  const Token& Ahead(size_t count) const {
+    return tokens_[std::min(at_ + count, tokens_.size() - 1)];
+  }
+  const TextPlace& place() const { return Here().place; }
+  std::string_view TextOf(const Token& token) const {
+    return text_.substr(token.place.offset, token.length);
+  }
+  bool At(Terminal terminal) const { return Here().terminal == terminal; }
+  bool At(Terminal first, Terminal second) const { return At(first) && IsAhead(1, second); }
+  bool IsAhead(size_t count, Terminal terminal) const { return Ahead(count).terminal == terminal; }
+  bool AtEnd() const { return Here().kind == TokenKind::kEnd; }
+  bool Accept(Terminal terminal);
+  bool Accept(Terminal first, Terminal second);
+  Status Expect(Terminal terminal);
+  Status ExpectEnd();
+  static bool IsName(const Token& token);
+  bool AtName() const { return IsName(Here()); }
+  bool AtImplicitAlias() const;
+  // A name that may not be a reserved word; `what` is what it is to name: "an alias".
+  Result<std::string> Name(std::string_view what);
+  // After a dot any word is a name.
+  Result<std::string> FieldName();
+  Result<std::string> NameOrString(std::string_view what);
+  std::string TakeNameText();
+
+  // Errors (parser.cc). Expected: "expected WHAT" at the token here, with advice if it is a word.
+  Status Expected(std::string_view what) const;
+  Status Wrong(const Token& token, std::string_view what) const;
+  Status TooDeep() const;
+  std::string Advice() const;
+
+  // Statements (parser.cc).
+  Result<Statement> StatementHere();
+  Status StatementBody(Statement* statement);
+  Status UnknownStatement() const;
+  void CopyParameters(Statement* statement) const;
+
+  // Expressions (parse_expression.cc, parse_operator.cc).
+  Result<ExpressionPtr> Expr() { return Binary(Precedence::kOr); }
+  Result<Expressions> ExprList();
+  Result<ExpressionPtr> Binary(Precedence loosest);
+  Precedence OperatorHere() const;
+  Result<ExpressionPtr> Operator(ExpressionPtr left, Precedence level);
+  Result<ExpressionPtr> Flat(ExpressionPtr left, Terminal terminal, const char* name,
+                             Precedence level);
+  Result<ExpressionPtr> Comparison(ExpressionPtr left, Precedence level);
+  Result<ExpressionPtr> Arithmetic(ExpressionPtr left, Precedence level);
+  Result<ExpressionPtr> Like(ExpressionPtr left);
+  Result<ExpressionPtr> Between(ExpressionPtr left);
+  Result<ExpressionPtr> In(ExpressionPtr left);
+  Result<ExpressionPtr> Is(ExpressionPtr left);
+  Status NotChained(Precedence level) const;
+  Result<ExpressionPtr> Prefix();
+  Result<ExpressionPtr> Minus();
+  Result<ExpressionPtr> Postfix();
+  Result<ExpressionPtr> Step(ExpressionPtr base);
+  Result<ExpressionPtr> Subscript(ExpressionPtr base);
+  Result<ExpressionPtr> Primary();
+  Result<ExpressionPtr> WordPrimary();
+  Result<ExpressionPtr> NameOrCall();
+  Result<ExpressionPtr> Literal(json::Value value);
+  Result<ExpressionPtr> NamedParameter();
+  Result<ExpressionPtr> QuestionMark();
+  Result<ExpressionPtr> Parenthesised();
+  Result<ExpressionPtr> SubqueryHere();
+  Status EndSubquery(Expression* subquery, int outer);
+  Result<ExpressionPtr> Case();
+  Result<ExpressionPtr> ArrayConstructor();
+  Result<ExpressionPtr> ObjectConstructor();
+  Status ObjectField(Expression* object);
+  Result<json::Value> Constant(std::string_view what);
+
+  // Comprehensions and calls (parse_call.cc).
+  Result<ExpressionPtr> Quantified();
+  Result<ExpressionPtr> Collected(ExprKind kind);
+  Result<std::vector<RangeBinding>> Bindings();
+  Result<RangeBinding> Binding();
+  Result<ExpressionPtr> Call(TextPlace start, std::string name);
+  Status CallArguments(Expression* call);
+  Status CallModifiers(Expression* call);
+  Status OverClause(Expression* call);
+  Result<WindowSpec> Window();
+  Result<WindowFrame> Frame();
+  Status FrameBound(WindowFrame::Bound* bound, ExpressionPtr* offset);
+  Status FrameExclusion(WindowFrame* frame);
+
+  // Making nodes: both count levels, and fail when a tree gets too deep.
+  static ExpressionPtr Make(ExprKind kind, const TextPlace& place, std::string name = "");
+  Result<ExpressionPtr> Finish(ExpressionPtr expression);
+  Result<ExpressionPtr> Operation(std::string name, ExpressionPtr a, ExpressionPtr b = nullptr,
+                                  ExpressionPtr c = nullptr);
+
+  // Queries (parse_select.cc).
+  bool AtQuery() const { return At("SELECT") || At("WITH") || At("FROM"); }
+  Result<QueryPtr> QueryHere();
+  // Of a query whose body begins with what was read already.
+  Result<QueryPtr> QueryFrom(QueryPtr first);
+  Status QueryTail(Query* query);
+  Status SetOperations(Query* query);
+  Result<QueryBody> QueryTerm();
+  Status WithClause(Query* query);
+  Result<CommonTable> CommonTableHere();
+  Result<std::unique_ptr<SelectBlock>> Block();
+  Status SelectClause(SelectBlock* block);
+  Status Middle(SelectBlock* block);
+  Result<Projection> ProjectionHere();
+  Result<ResultTerm> ResultTermHere();
+  Result<std::vector<NamedExpression>> Assignments();
+  Status Group(SelectBlock* block);
+  Status WindowClause(SelectBlock* block);
+  Result<std::vector<SortTerm>> OrderBy();
+  Result<SortTerm> SortTermHere();
+  Status LimitAndOffset(ExpressionPtr* limit, ExpressionPtr* offset);
+  Result<std::string> OptionalAlias();
+  Status Returning(std::optional<Projection>* returning);
+  Status WhereClause(ExpressionPtr* where);
+
+  // FROM (parse_from.cc).
+  Result<FromClause> From();
+  Result<FromTerm> Term();
+  Status TermAlias(FromTerm* term);
+  Status UseClauses(FromTerm* term);
+  Status UseKeys(FromTerm* term);
+  Status UseIndex(FromTerm* term);
+  bool AtJoin() const;
+  Result<JoinClause> Join();
+  Status JoinCondition(JoinClause* join);
+  bool AtNamespace() const;
+  Result<KeyspacePath> Keyspace();
+  // A keyspace that is written to.
+  Result<FromTerm> Target();
+
+  // Writes (parse_write.cc, parse_merge.cc).
+  Result<InsertStatement> Insert();
+  Status InsertSource(InsertStatement* insert);
+  Status InsertRows(InsertStatement* insert);
+  Result<InsertValues> InsertRow();
+  Status InsertHeader();
+  Result<KeyValueOptions> KeyValue();
+  Result<UpdateStatement> Update();
+  Result<DeleteStatement> Delete();
+  Status SetClause(std::vector<Assignment>* set);
+  Status UnsetClause(std::vector<Assignment>* unset);
+  Result<ExpressionPtr> AssignedPath();
+  Result<std::vector<UpdateFor>> UpdateLoops();
+  Result<MergeStatement> Merge();
+  Status MergeAction(MergeStatement* merge);
+  Status MergeMatched(MergeStatement* merge);
+  Status MergeInsert(MergeStatement* merge);
+
+  // Definitions (parse_definition.cc).
+  Status Create(Statement* statement);
+  Status Drop(Statement* statement);
+  Status Alter(Statement* statement);
+  Result<CreateIndexStatement> CreateIndex();
+  Status CreateIndexOptions(CreateIndexStatement* index);
+  Result<IndexKey> IndexKeyHere();
+  Status IndexKeyOrder(IndexKey* key);
+  Result<DropIndexStatement> DropIndex();
+  Result<AlterIndexStatement> AlterIndex();
+  Status IndexName(std::string* name, KeyspacePath* keyspace);
+  Status UsingIndexKind(std::string* kind);
+  Result<BuildIndexStatement> BuildIndex();
+  Result<CatalogStatement> Catalog(CatalogAction action);
+  Result<CatalogStatement> Flush();
+  Result<bool> IfClause(CatalogAction action);
+  Status WithOptions(std::optional<json::Value>* options);
+
+  // The rest (parse_other.cc).
+  Result<PrepareStatement> Prepare();
+  Result<ExecuteStatement> Execute();
+  Result<ExplainStatement> Explain();
+  Result<std::unique_ptr<Statement>> InnerStatement(std::string_view outer, std::string* text);
+  Result<InferStatement> Infer();
+  Result<TransactionStatement> Transaction();
+  Status IsolationLevel();
+  Result<StatisticsStatement> Statistics();
+
+  const std::string_view text_;
+  const std::vector<Token> tokens_;
+  size_t at_ = 0;
+  int depth_ = 0;
+  // The token with which the last operand began: `a.*` is right and `1 + a.*` is not.
+  size_t operand_start_ = 0;
+  // The tallest expression since the innermost query began.
+  int tallest_ = 0;
+  uint32_t question_marks_ = 0;
+  uint32_t highest_parameter_ = 0;
+  std::vector<std::string> named_parameters_;
+};
+
+}  // namespace sluice::query

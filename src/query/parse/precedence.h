@@ -1,0 +1,31 @@
+// How tightly operators bind, loosest first: what the parser reads by and the printer writes by.
+#pragma once
+
+#include <cstdint>
+
+namespace sluice::query {
+
+enum class Precedence : uint8_t {
+  kNone,
+  kOr,
+  kAnd,
+  kNot,
+  kEquality,    // = == != <>   not chained, like all down to kIn
+  kComparison,  // < <= > >=
+  kLike,
+  kBetween,
+  kIn,  // IN, WITHIN
+  kExists,
+  kIs,
+  kConcat,
+  kSum,
+  kProduct,  // * / % ^
+  kMinus,    // before its operand
+  kPostfix,  // . [ ]
+};
+
+constexpr Precedence Tighter(Precedence level) {
+  return static_cast<Precedence>(static_cast<uint8_t>(level) + 1);
+}
+
+}  // namespace sluice::query
