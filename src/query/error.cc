@@ -9,15 +9,8 @@
 namespace sluice::query {
 namespace {
 
-struct Entry {
-  QueryCode number;
-  Code code;
-  std::string_view id;
-  int http;
-};
-
 // Sorted by number.
-constexpr Entry kEntries[] = {
+constexpr QueryErrorInfo kEntries[] = {
     {QueryCode::kReadOnly, Code::kForbidden, "query.read_only", 403},
     {QueryCode::kMissingStatement, Code::kInvalidArgument, "query.no_statement", 400},
     {QueryCode::kUnknownParameter, Code::kInvalidArgument, "query.unknown_parameter", 400},
@@ -71,8 +64,8 @@ constexpr Entry kEntries[] = {
     {QueryCode::kKeyNotFound, Code::kNotFound, "query.key_not_found", 404},
 };
 
-const Entry& EntryOf(QueryCode code) {
-  const auto* entry = std::ranges::lower_bound(kEntries, code, {}, &Entry::number);
+const QueryErrorInfo& EntryOf(QueryCode code) {
+  const auto* entry = std::ranges::lower_bound(kEntries, code, {}, &QueryErrorInfo::number);
   CHECK(entry != std::end(kEntries) && entry->number == code);
   return *entry;
 }
@@ -80,7 +73,7 @@ const Entry& EntryOf(QueryCode code) {
 }  // namespace
 
 Status MakeQueryError(QueryCode code, std::string message) {
-  const Entry& entry = EntryOf(code);
+  const QueryErrorInfo& entry = EntryOf(code);
   return Status(entry.code, entry.id, std::move(message))
       .With("code", fmt::format("{}", static_cast<int>(code)));
 }
@@ -101,6 +94,8 @@ QueryCode CodeOf(const Status& status) {
   std::from_chars(field->second.data(), field->second.data() + field->second.size(), number);
   return static_cast<QueryCode>(number);
 }
+
+std::span<const QueryErrorInfo> QueryErrors() { return kEntries; }
 
 int HttpStatusOf(QueryCode code) { return EntryOf(code).http; }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -88,6 +90,15 @@ QueryCode CodeOf(const Status& status);
 
 // The status code that an HTTP answer has when the error came before any result.
 int HttpStatusOf(QueryCode code);
+
+// Every error there is, by number.
+struct QueryErrorInfo {
+  QueryCode number;
+  Code code;
+  std::string_view id;
+  int http;
+};
+std::span<const QueryErrorInfo> QueryErrors();
 
 struct Warning {
   QueryCode code = QueryCode::kInternal;

@@ -34,6 +34,8 @@ class FunctionContext {
   virtual const std::string& time_zone() const = 0;
   virtual uint64_t Random() = 0;
   virtual const std::string& user() const = 0;
+  // How NODE_NAME() calls this server.
+  virtual std::string_view node_name() const { return "localhost"; }
 
   // Reports once per statement and text.
   virtual void Warn(QueryCode code, std::string message) = 0;

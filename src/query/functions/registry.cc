@@ -12,8 +12,9 @@ Table MakeTable() {
   Table table;
   for (const FunctionFamily& family :
        {ArithmeticFunctions(), BitFunctions(), ComparisonFunctions(), ConditionalFunctions(),
-        LikeFunctions(), NumberFunctions(), PatternFunctions(), StringBuildFunctions(),
-        StringFunctions(), TypeFunctions()}) {
+        EncodingFunctions(), LikeFunctions(), MetaFunctions(), NumberFunctions(),
+        PatternFunctions(), StringFunctions(), StringBuildFunctions(), TokenFunctions(),
+        TypeFunctions()}) {
     for (const ScalarFunction& function : family.functions) table[function.name] = &function;
     for (const auto& [alias, name] : family.aliases) table[alias] = table.at(name);
   }

@@ -2,10 +2,10 @@
 // characters. string_build.cc makes strings from others.
 #include <algorithm>
 
-#include "json/print.h"
 #include "query/functions/arguments.h"
 #include "query/functions/function.h"
 #include "query/functions/text.h"
+#include "query/result_text.h"
 
 namespace sluice::query {
 namespace {
@@ -33,7 +33,7 @@ Value Len(FunctionContext&, Args args) {
   if (value.is_array() || value.is_object()) return static_cast<int64_t>(value.size());
   if (value.is_bytes()) return static_cast<int64_t>(value.AsBytes().size());
   if (value.is_bool()) return 1;
-  if (value.is_number()) return static_cast<int64_t>(json::ToText(value).size());
+  if (value.is_number()) return static_cast<int64_t>(ResultText(value).size());
   return nullptr;
 }
 

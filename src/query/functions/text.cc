@@ -145,6 +145,10 @@ bool IsLetterRune(char32_t code) { return u_isalpha(static_cast<UChar32>(code)) 
 
 bool IsDigitRune(char32_t code) { return u_isdigit(static_cast<UChar32>(code)) != 0; }
 
+bool IsNumberRune(char32_t code) {
+  return (U_GET_GC_MASK(static_cast<UChar32>(code)) & U_GC_N_MASK) != 0;
+}
+
 bool IsSpaceRune(char32_t code) { return u_isUWhiteSpace(static_cast<UChar32>(code)) != 0; }
 
 bool IsMarkRune(char32_t code) {

@@ -43,6 +43,8 @@ std::string ToLowerAscii(std::string_view text);
 
 bool IsLetterRune(char32_t code);
 bool IsDigitRune(char32_t code);
+// Digits and other numbers of all scripts.
+bool IsNumberRune(char32_t code);
 bool IsSpaceRune(char32_t code);
 // Accents and other marks that belong to the character before them.
 bool IsMarkRune(char32_t code);
