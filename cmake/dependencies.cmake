@@ -14,7 +14,7 @@ find_package(ICU REQUIRED COMPONENTS uc)
 find_package(ZLIB REQUIRED)
 
 # RocksDB: the optimised static one that `make rocksdb` builds, else Debian's.
-set(SLUICE_DEPS ${CMAKE_SOURCE_DIR}/build/deps)
+set(SLUICE_DEPS ${CMAKE_SOURCE_DIR}/build/deps CACHE PATH "Where unpacked and built libraries are")
 add_library(rocksdb INTERFACE)
 if(EXISTS ${SLUICE_DEPS}/rocksdb/lib/librocksdb.a)
   message(STATUS "RocksDB: optimised static build")

@@ -49,7 +49,9 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family, const StoreOptions& op
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
     // 1 KB documents: more than a handful to a block makes point reads decode what they don't need.
     table.block_size = 8 << 10;
+    // Each key whole and in the block's hash table: next to such values the bytes don't count.
     table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
+    table.block_restart_interval = 1;
   } else {
     table.block_size = 16 << 10;
   }
@@ -200,7 +202,10 @@ Store::~Store() = default;
 Result<std::unique_ptr<Store>> Store::Open(const std::string& directory, StoreOptions options) {
   auto impl = std::make_unique<Impl>();
   impl->directory = directory;
-  impl->cache = rocksdb::NewLRUCache(options.cache_bytes);
+  rocksdb::LRUCacheOptions cache;
+  cache.capacity = options.cache_bytes;
+  cache.high_pri_pool_ratio = 0;  // all blocks are alike: indexes and filters are not in the cache
+  impl->cache = rocksdb::NewLRUCache(cache);
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   for (size_t i = 0; i < kFamilyCount; ++i) {
     descriptors.emplace_back(std::string(kFamilyNames[i]),
