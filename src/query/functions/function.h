@@ -94,6 +94,7 @@ std::vector<std::string_view> FunctionNames();
 
 // One per file of this directory.
 FunctionFamily ArithmeticFunctions();
+FunctionFamily ArrayFactFunctions();
 FunctionFamily ArrayFunctions();
 FunctionFamily BitFunctions();
 FunctionFamily ComparisonFunctions();
@@ -101,8 +102,9 @@ FunctionFamily ConditionalFunctions();
 FunctionFamily DateFunctions();
 FunctionFamily EncodingFunctions();  // BASE64, CRC, hashes, URL, COMPRESS
 FunctionFamily JsonFunctions();
-FunctionFamily LikeFunctions();  // LIKE, LIKE_PREFIX, ...
-FunctionFamily MetaFunctions();  // UUID, VERSION, CURRENT_USER, ABORT, ...
+FunctionFamily LikeFunctions();        // LIKE, LIKE_PREFIX, ...
+FunctionFamily MetaFunctions();        // UUID, VERSION, CURRENT_USER, ABORT, ...
+FunctionFamily NavigationFunctions();  // ELEMENT, SLICE, ...
 FunctionFamily NumberFunctions();
 FunctionFamily ObjectFunctions();
 FunctionFamily PatternFunctions();

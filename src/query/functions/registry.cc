@@ -11,10 +11,10 @@ using Table = std::unordered_map<std::string_view, const ScalarFunction*>;
 Table MakeTable() {
   Table table;
   for (const FunctionFamily& family :
-       {ArithmeticFunctions(), BitFunctions(), ComparisonFunctions(), ConditionalFunctions(),
-        EncodingFunctions(), LikeFunctions(), MetaFunctions(), NumberFunctions(),
-        PatternFunctions(), StringFunctions(), StringBuildFunctions(), TokenFunctions(),
-        TypeFunctions()}) {
+       {ArithmeticFunctions(), ArrayFactFunctions(), ArrayFunctions(), BitFunctions(),
+        ComparisonFunctions(), ConditionalFunctions(), EncodingFunctions(), LikeFunctions(),
+        MetaFunctions(), NavigationFunctions(), NumberFunctions(), PatternFunctions(),
+        StringBuildFunctions(), StringFunctions(), TokenFunctions(), TypeFunctions()}) {
     for (const ScalarFunction& function : family.functions) table[function.name] = &function;
     for (const auto& [alias, name] : family.aliases) table[alias] = table.at(name);
   }

@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "query/functions/comparison.h"
 #include "query/functions/function.h"
+#include "query/functions/text.h"
 #include "query/result_text.h"
 
 namespace sluice::query {
@@ -78,35 +79,18 @@ Value ParseNumber(std::string_view text) {
   return number;
 }
 
-constexpr std::string_view kSpaces[] = {
-    " ",      "\t",     "\n",     "\v",     "\f",     "\r",     "\u0085", "\u00a0", "\u1680",
-    "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008",
-    "\u2009", "\u200a", "\u2028", "\u2029", "\u202f", "\u205f", "\u3000",
-};
-
-bool IsSpace(std::string_view character) {
-  for (const std::string_view space : kSpaces) {
-    if (character == space) return true;
-  }
-  return false;
-}
-
-size_t CharacterLength(char first) {
-  const auto byte = static_cast<unsigned char>(first);
-  return byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
-}
-
 // What is left without white space and the characters of `dropped`. A single comma is the decimal
 // point when there is no other.
 std::string WithoutDecoration(std::string_view text, std::string_view dropped) {
   std::string kept;
   size_t comma = std::string::npos;
   bool comma_is_point = true;
-  for (size_t length = 0; !text.empty(); text.remove_prefix(length)) {
-    length = std::min(CharacterLength(text[0]), text.size());
-    const std::string_view character = text.substr(0, length);
+  for (size_t at = 0; at < text.size();) {
+    const Rune rune = RuneAt(text, at);
+    const std::string_view character = text.substr(at, rune.size);
+    at += rune.size;
     if (character == "." && comma != std::string::npos) comma_is_point = false;
-    if (IsSpace(character) || dropped.find(character) != std::string_view::npos) continue;
+    if (IsSpaceRune(rune.code) || dropped.find(character) != std::string_view::npos) continue;
     if (character == "." || (character == "," && comma != std::string::npos)) {
       comma_is_point = false;
     } else if (character == ",") {
