@@ -131,7 +131,7 @@ Value Mod(FunctionContext&, Args args) {
 // Towards zero; none for NaN and for what no int64 can hold.
 std::optional<int64_t> Truncated(const Value& value) {
   if (value.is_int()) return value.AsInt();
-  return value.is_number() ? ExactInteger(std::trunc(value.ToDouble())) : std::nullopt;
+  return value.is_number() ? WholeNumber(std::trunc(value.ToDouble())) : std::nullopt;
 }
 
 enum class Part : uint8_t { kQuotient, kRemainder };
@@ -213,18 +213,18 @@ Value Negate(const Value& a) {
   return a.is_double() ? Value(-a.AsDouble()) : Subtract(Value(0), a);
 }
 
-std::optional<int64_t> ExactInteger(double value) {
+std::optional<int64_t> WholeNumber(double value) {
   if (!(value >= -kTwoTo63 && value < kTwoTo63) || value != std::trunc(value)) return std::nullopt;
   return static_cast<int64_t>(value);
 }
 
-std::optional<int64_t> ExactInteger(const Value& value) {
+std::optional<int64_t> WholeNumber(const Value& value) {
   if (value.is_int()) return value.AsInt();
-  return value.is_number() ? ExactInteger(value.ToDouble()) : std::nullopt;
+  return value.is_number() ? WholeNumber(value.ToDouble()) : std::nullopt;
 }
 
 Value NumberOf(double value) {
-  const auto whole = ExactInteger(value);
+  const auto whole = WholeNumber(value);
   return whole ? Value(*whole) : Value(value);
 }
 

@@ -21,9 +21,9 @@ Value Negate(const Value& a);
 
 // The int64 that `value` is exactly, 3 as well as 3.0; none when it is anything else. (WholeNumber
 // of arguments.h takes the nearest instead of none when a whole number does not fit.)
-std::optional<int64_t> ExactInteger(const Value& value);
+std::optional<int64_t> WholeNumber(const Value& value);
 // The same for a double.
-std::optional<int64_t> ExactInteger(double value);
+std::optional<int64_t> WholeNumber(double value);
 // A double as the result of a function: an integer when it is whole and fits.
 Value NumberOf(double value);
 

@@ -81,14 +81,14 @@ TEST(ArithmeticFunctionsTest, KindsOfNumbers) {
   EXPECT_TRUE(Add(DecimalOf("1e40"), DecimalOf("1e-40")).is_double());
 }
 
-TEST(ArithmeticFunctionsTest, ExactIntegers) {
-  EXPECT_EQ(ExactInteger(Value(3)), 3);
-  EXPECT_EQ(ExactInteger(Value(3.0)), 3);
-  EXPECT_EQ(ExactInteger(DecimalOf("3.00")), 3);
-  EXPECT_FALSE(ExactInteger(Value(3.5)).has_value());
-  EXPECT_FALSE(ExactInteger(Value(1e19)).has_value());
-  EXPECT_FALSE(ExactInteger(Value(std::nan(""))).has_value());
-  EXPECT_FALSE(ExactInteger(Value("3")).has_value());
+TEST(ArithmeticFunctionsTest, WholeNumbers) {
+  EXPECT_EQ(WholeNumber(Value(3)), 3);
+  EXPECT_EQ(WholeNumber(Value(3.0)), 3);
+  EXPECT_EQ(WholeNumber(DecimalOf("3.00")), 3);
+  EXPECT_FALSE(WholeNumber(Value(3.5)).has_value());
+  EXPECT_FALSE(WholeNumber(Value(1e19)).has_value());
+  EXPECT_FALSE(WholeNumber(Value(std::nan(""))).has_value());
+  EXPECT_FALSE(WholeNumber(Value("3")).has_value());
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ TEST(ArrayFunctionsTest, Making) {
       {"array_move", "[[1], 1, 0]", "null"},
       {"array_flatten", "[[1, [2, [3, [4]]]], 1]", "[1,2,[3,[4]]]"},
       {"array_flatten", "[[1, [2, [3, [4]]]], -1]", "[1,2,3,4]"},
-      {"array_flatten", "[[1, [2, [3]]], 1e300]", "[1,2,3]"},
+      {"array_flatten", "[[1, [2, [3]]], 1000000]", "[1,2,3]"},
       {"array_flatten", "[[1, [2]], 0]", "[1,[2]]"},
       {"array_flatten", "[[1], 0.5]", "null"},
       {"array_flatten", "[5, 1]", "null"},

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kBits = 64;
 
 std::optional<uint64_t> BitsOf(const Value& value) {
-  const auto whole = ExactInteger(value);
+  const auto whole = WholeNumber(value);
   return whole ? std::optional(static_cast<uint64_t>(*whole)) : std::nullopt;
 }
 
@@ -52,7 +52,7 @@ std::optional<bool> Flag(Args args) {
 // To the left, or by a negative amount to the right; zeros come in, or what went out.
 Value BitShift(FunctionContext&, Args args) {
   const auto bits = BitsOf(*args[0]);
-  const auto amount = ExactInteger(*args[1]);
+  const auto amount = WholeNumber(*args[1]);
   const auto rotate = Flag(args);
   if (!bits || !amount || !rotate) return nullptr;
   if (*rotate) return FromBits(std::rotl(*bits, static_cast<int>(*amount % kBits)));
@@ -66,7 +66,7 @@ std::optional<uint64_t> Positions(const Value& value) {
       value.is_array() ? value.items() : std::span<const Value>(&value, 1);
   uint64_t bits = 0;
   for (const Value& item : list) {
-    const auto position = ExactInteger(item);
+    const auto position = WholeNumber(item);
     if (!position || *position < 1 || *position > kBits) return std::nullopt;
     bits |= uint64_t{1} << (*position - 1);
   }

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "query/functions/arguments.h"
+#include "query/functions/arithmetic.h"
 
 namespace sluice::query {
 namespace {

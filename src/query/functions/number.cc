@@ -67,7 +67,7 @@ Value RoundAt(FunctionContext&, Args args) {
   if (!args[0]->is_number()) return nullptr;
   int64_t digits = 0;
   if (args.size() > 1) {
-    const auto given = ExactInteger(*args[1]);
+    const auto given = WholeNumber(*args[1]);
     if (!given) return nullptr;
     digits = *given;
   }
@@ -97,7 +97,7 @@ Value RandomNumber(FunctionContext& context, Args args) {
   if (args.empty()) {
     bits = context.Random();
   } else {
-    const auto seed = ExactInteger(*args[0]);
+    const auto seed = WholeNumber(*args[0]);
     if (!seed) return nullptr;
     bits = Random(static_cast<uint64_t>(*seed)).Next();
   }
