@@ -12,31 +12,12 @@
 
 #include "json/compare.h"
 #include "query/functions/arithmetic.h"
+#include "query/value_size.h"
 
 namespace sluice::query {
 namespace {
 
-using json::Field;
-
 bool IsKnown(const Value& value) { return !value.is_missing() && !value.is_null(); }
-
-// About how much memory a value holds beyond its sixteen bytes.
-size_t HeapBytes(const Value& value) {
-  constexpr size_t kInline = 15;
-  constexpr size_t kHeader = 24;
-  size_t bytes = 0;
-  if (value.is_string()) {
-    if (value.AsString().size() > kInline) bytes = kHeader + value.AsString().size();
-  } else if (value.is_array()) {
-    bytes = kHeader + value.size() * sizeof(Value);
-    for (const Value& item : value.items()) bytes += HeapBytes(item);
-  } else if (value.is_object()) {
-    bytes = kHeader + value.size() * sizeof(Field);
-    for (const Field& field : value.fields())
-      bytes += HeapBytes(field.key) + HeapBytes(field.value);
-  }
-  return bytes;
-}
 
 // --- counts ---
 
@@ -170,7 +151,7 @@ class ExtremeAccumulator final : public Accumulator {
   }
   void Merge(Accumulator& other) override { Add(static_cast<ExtremeAccumulator&>(other).best_); }
   Value Finish(FunctionContext&) override { return best_; }
-  size_t bytes() const override { return HeapBytes(best_); }
+  size_t bytes() const override { return ApproximateBytes(best_); }
 
  private:
   bool Better(const Value& value) const {
@@ -189,22 +170,22 @@ class CollectingAccumulator : public Accumulator {
     auto& from = static_cast<CollectingAccumulator&>(other);
     values_.insert(values_.end(), std::make_move_iterator(from.values_.begin()),
                    std::make_move_iterator(from.values_.end()));
-    heap_bytes_ += from.heap_bytes_;
+    bytes_ += from.bytes_;
     from.values_.clear();
-    from.heap_bytes_ = 0;
+    from.bytes_ = 0;
   }
-  size_t bytes() const override { return values_.capacity() * sizeof(Value) + heap_bytes_; }
+  size_t bytes() const override { return bytes_; }
 
  protected:
   void Keep(const Value& value) {
     values_.push_back(value);
-    heap_bytes_ += HeapBytes(value);
+    bytes_ += ApproximateBytes(value);
   }
   std::vector<Value>& values() { return values_; }
 
  private:
   std::vector<Value> values_;
-  size_t heap_bytes_ = 0;
+  size_t bytes_ = 0;
 };
 
 class ArrayAccumulator final : public CollectingAccumulator {

@@ -9,6 +9,7 @@
 #include "query/functions/arithmetic.h"
 #include "query/functions/comparison.h"
 #include "query/functions/function.h"
+#include "query/value_size.h"
 
 namespace sluice::query {
 namespace {
@@ -240,7 +241,8 @@ Value Repeat(FunctionContext& context, Args args) {
   const auto count = WholeNumber(*args[1]);
   if (!count || *count < 0) return nullptr;
   if (*count > kRangeLimit) return RangeError(context, "ARRAY_REPEAT");
-  if (!context.Allow(static_cast<size_t>(*count) * sizeof(Value))) return nullptr;
+  // With what is inside, though it is shared: else a few calls would make values of any size.
+  if (!context.Allow(static_cast<size_t>(*count) * ApproximateBytes(*args[0]))) return nullptr;
   return Value::Array(std::vector<Value>(static_cast<size_t>(*count), *args[0]));
 }
 

@@ -94,6 +94,8 @@ TEST(ArrayFunctionsTest, SizesAreBounded) {
   EXPECT_EQ(failure("array_range", {0, 1'000'000}), QueryCode::kMemoryQuota);
   EXPECT_EQ(failure("array_repeat", {1, 1e9}), QueryCode::kRange);
   EXPECT_EQ(failure("array_repeat", {1, 1'000'000}), QueryCode::kMemoryQuota);
+  EXPECT_EQ(failure("array_repeat", {Value::Array(std::vector<Value>(1000, 1)), 1000}),
+            QueryCode::kMemoryQuota);
   // A thousand times a thousand times a thousand elements in a few kilobytes.
   const Value inner = Value::Array(std::vector<Value>(1000, 1));
   const Value middle = Value::Array(std::vector<Value>(1000, inner));

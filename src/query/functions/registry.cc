@@ -12,9 +12,10 @@ Table MakeTable() {
   Table table;
   for (const FunctionFamily& family :
        {ArithmeticFunctions(), ArrayFactFunctions(), ArrayFunctions(), BitFunctions(),
-        ComparisonFunctions(), ConditionalFunctions(), EncodingFunctions(), LikeFunctions(),
-        MetaFunctions(), NavigationFunctions(), NumberFunctions(), PatternFunctions(),
-        StringBuildFunctions(), StringFunctions(), TokenFunctions(), TypeFunctions()}) {
+        ComparisonFunctions(), ConditionalFunctions(), EncodingFunctions(), JsonFunctions(),
+        LikeFunctions(), MetaFunctions(), NavigationFunctions(), NumberFunctions(),
+        ObjectFunctions(), PatternFunctions(), StringBuildFunctions(), StringFunctions(),
+        TokenFunctions(), TypeFunctions()}) {
     for (const ScalarFunction& function : family.functions) table[function.name] = &function;
     for (const auto& [alias, name] : family.aliases) table[alias] = table.at(name);
   }
