@@ -54,12 +54,12 @@ std::optional<json::Value> ConstantOf(const Expression& expression, int levels) 
     values.push_back(std::move(*value));
   }
   if (expression.kind == ExprKind::kArray) return json::Value::Array(std::move(values));
-  json::Value object = json::Value::EmptyObject();
+  std::vector<json::Field> fields;
   for (size_t i = 0; i + 1 < values.size(); i += 2) {
     if (!values[i].is_string()) return std::nullopt;
-    object.Set(values[i].AsString(), std::move(values[i + 1]));
+    fields.push_back({.key = std::move(values[i]), .value = std::move(values[i + 1])});
   }
-  return object;
+  return json::Value::ObjectOf(fields);
 }
 
 }  // namespace
@@ -205,7 +205,7 @@ Result<ExpressionPtr> Parser::Primary() {
   if (At("[")) return ArrayConstructor();
   if (At("{")) return ObjectConstructor();
   if (At("?")) return QuestionMark();
-  return Unexpected(Expected("an expression"));
+  return Unexpected(ExpectedName("an expression"));
 }
 
 Result<ExpressionPtr> Parser::WordPrimary() {
@@ -227,7 +227,7 @@ Result<ExpressionPtr> Parser::WordPrimary() {
   }
   const bool callable = std::ranges::find(kCallable, Here().terminal) != std::end(kCallable);
   if (callable && IsAhead(1, "(")) return NameOrCall();
-  return Unexpected(Expected("an expression"));
+  return Unexpected(ExpectedName("an expression"));
 }
 
 Result<ExpressionPtr> Parser::NameOrCall() {
@@ -264,7 +264,7 @@ Result<ExpressionPtr> Parser::NamedParameter() {
                                                  kMaxPositionalParameter)));
     }
     highest_parameter_ = std::max(highest_parameter_, number);
-  } else if (std::ranges::find(named_parameters_, name) == named_parameters_.end()) {
+  } else if (known_parameters_.insert(name).second) {
     named_parameters_.emplace_back(name);
   }
   ++at_;

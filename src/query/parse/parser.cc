@@ -53,8 +53,8 @@ Status Parser::ExpectEnd() {
   bool ended = false;
   while (Accept(";")) ended = true;
   if (AtEnd()) return OkStatus();
-  return Expected(ended ? "nothing after the semicolon: one statement at a time"
-                        : "the end of the statement");
+  return ended ? Wrong(Here(), "expected nothing after the semicolon: one statement at a time")
+               : ExpectedName("the end of the statement");
 }
 
 bool Parser::IsName(const Token& token) {
@@ -72,7 +72,7 @@ std::string Parser::TakeNameText() {
 }
 
 Result<std::string> Parser::Name(std::string_view what) {
-  if (!AtName()) return Unexpected(Expected(fmt::format("the name of {}", what)));
+  if (!AtName()) return Unexpected(ExpectedName(fmt::format("the name of {}", what)));
   const Token& token = Here();
   if (token.kind == TokenKind::kQuoted && IgnoresCase(TextOf(token))) {
     return Unexpected(Wrong(token, "only a name that is looked up can be in any case"));
@@ -100,7 +100,14 @@ Status Parser::Wrong(const Token& token, std::string_view what) const {
 }
 
 Status Parser::Expected(std::string_view what) const {
-  return Wrong(Here(), fmt::format("expected {}{}", what, Advice()));
+  return Wrong(Here(), fmt::format("expected {}{}", what, DidYouMean()));
+}
+
+Status Parser::ExpectedName(std::string_view what) const {
+  if (!Here().terminal.reserved()) return Expected(what);
+  return Wrong(Here(), fmt::format("expected {} ({} is a reserved word; as a name it goes in back "
+                                   "quotes: `{}`)",
+                                   what, TextOf(Here()), TextOf(Here())));
 }
 
 Status Parser::TooDeep() const {
@@ -108,13 +115,8 @@ Status Parser::TooDeep() const {
                                    kMaxNesting));
 }
 
-// What a word at an error, or the word before it, was probably meant to be.
-std::string Parser::Advice() const {
-  const Token& token = Here();
-  if (token.terminal.reserved() && !token.terminal.none()) {
-    return fmt::format(" ({0} is a reserved word; as a name it goes in back quotes: `{0}`)",
-                       TextOf(token));
-  }
+// What the word at an error, or the one before it, was probably meant to be.
+std::string Parser::DidYouMean() const {
   for (size_t back = 0; back < 2 && back <= at_; ++back) {
     const Token& near = tokens_[at_ - back];
     if (!IsPlainWord(near)) continue;

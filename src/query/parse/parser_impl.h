@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -74,11 +75,13 @@ class Parser {
   Result<std::string> NameOrString(std::string_view what);
   std::string TakeNameText();
 
-  // Errors (parser.cc). Expected: "expected WHAT" at the token here, with advice if it is a word.
+  // Errors (parser.cc). Expected says "expected WHAT" at the token here; ExpectedName also what to
+  // do with a reserved word, where a name could have been.
   Status Expected(std::string_view what) const;
+  Status ExpectedName(std::string_view what) const;
   Status Wrong(const Token& token, std::string_view what) const;
   Status TooDeep() const;
-  std::string Advice() const;
+  std::string DidYouMean() const;
 
   // Statements (parser.cc).
   Result<Statement> StatementHere();
@@ -238,6 +241,7 @@ class Parser {
   uint32_t question_marks_ = 0;
   uint32_t highest_parameter_ = 0;
   std::vector<std::string> named_parameters_;
+  std::unordered_set<std::string_view> known_parameters_;  // the same; views of text_
 };
 
 }  // namespace sluice::query
