@@ -11,10 +11,10 @@ using Table = std::unordered_map<std::string_view, const ScalarFunction*>;
 Table MakeTable() {
   Table table;
   for (const FunctionFamily& family :
-       {ArithmeticFunctions(), ArrayFactFunctions(), ArrayFunctions(), BitFunctions(),
-        ComparisonFunctions(), ConditionalFunctions(), EncodingFunctions(), JsonFunctions(),
-        LikeFunctions(), MetaFunctions(), NavigationFunctions(), NumberFunctions(),
-        ObjectFunctions(), PatternFunctions(), StringBuildFunctions(), StringFunctions(),
+       {ArithmeticFunctions(), ArrayFunctions(), ArrayFactFunctions(), BitFunctions(),
+        ComparisonFunctions(), ConditionalFunctions(), DateFunctions(), EncodingFunctions(),
+        JsonFunctions(), LikeFunctions(), MetaFunctions(), NavigationFunctions(), NumberFunctions(),
+        ObjectFunctions(), PatternFunctions(), StringFunctions(), StringBuildFunctions(),
         TokenFunctions(), TypeFunctions()}) {
     for (const ScalarFunction& function : family.functions) table[function.name] = &function;
     for (const auto& [alias, name] : family.aliases) table[alias] = table.at(name);
