@@ -20,26 +20,56 @@ uint64_t CountUpTo(Cursor& cursor, uint64_t most) {
   return count;
 }
 
-// Rows at places spread over a range, in order: the first one below each node of the trie that the
-// keys make, at the depth where there are enough nodes. Keys of one pattern (numbers of one width,
-// UUIDs) have about as many rows below each.
+// Looks at a range through the trie that its keys make, down to a depth where there are enough
+// nodes. Keys of one pattern (numbers of one width, UUIDs) have about as many rows below each.
 class Sampler {
  public:
-  Sampler(const storage::Store& store, const std::string& prefix) {
+  Sampler(const storage::Store& store, storage::Family family, std::string from, std::string to) {
     storage::IterateOptions options;
-    options.lower = prefix;
-    options.upper = PrefixEnd(prefix);
-    rows_ = store.NewIterator(storage::Family::kDocs, std::move(options));
+    options.lower = std::move(from);
+    options.upper = std::move(to);
+    rows_ = store.NewIterator(family, std::move(options));
   }
 
-  std::vector<std::string> Sample() {
+  // Row keys at places spread over the range, in order: the first one below each node.
+  std::vector<std::string> Keys() {
+    std::vector<std::string> keys;
+    for (Node& node : Nodes()) keys.push_back(std::move(node.first));
+    return keys;
+  }
+
+  // About how many rows there are: a few nodes are followed down and stand for the others.
+  uint64_t Rows() {
+    const std::vector<Node> nodes = Nodes();
+    const size_t step = std::max<size_t>(1, nodes.size() / kProbes);
+    double sum = 0;
+    size_t probes = 0;
+    for (size_t i = step / 2; i < nodes.size(); i += step, ++probes) sum += RowsBelow(nodes[i]);
+    if (probes == 0) return 0;
+    return static_cast<uint64_t>(sum / static_cast<double>(probes) *
+                                 static_cast<double>(nodes.size()));
+  }
+
+ private:
+  static constexpr size_t kSamples = 64;
+  static constexpr size_t kProbes = 16;
+  static constexpr size_t kMaxSeeks = 1000;  // past it the depth reached is deep enough
+  static constexpr size_t kCounted = 64;
+
+  struct Node {
+    std::string first;    // row key
+    size_t depth = 0;     // its rows share so many bytes
+    bool single = false;  // stands for the one row whose key ends here
+  };
+
+  std::vector<Node> Nodes() {
     std::vector<Node> nodes = Root();
     bool deeper = true;
     while (deeper && nodes.size() < kSamples && seeks_ < kMaxSeeks) {
       std::vector<Node> below;
       deeper = false;
       for (Node& node : nodes) {
-        if (node.depth >= node.first.size() && node.single) {
+        if (node.single) {
           below.push_back(std::move(node));
         } else {
           deeper = true;
@@ -48,20 +78,34 @@ class Sampler {
       }
       nodes = std::move(below);
     }
-    std::vector<std::string> keys;
-    for (Node& node : nodes) keys.push_back(std::move(node.first));
-    return keys;
+    return nodes;
   }
 
- private:
-  static constexpr size_t kSamples = 64;
-  static constexpr size_t kMaxSeeks = 1000;
+  double RowsBelow(Node node) {
+    double factor = 1;
+    while (!node.single) {
+      const size_t counted = CountBelow(node);
+      if (counted < kCounted || seeks_ >= 2 * kMaxSeeks) {
+        return factor * static_cast<double>(counted);
+      }
+      std::vector<Node> children;
+      AddChildren(node, &children);
+      factor *= static_cast<double>(children.size());
+      node = std::move(children[children.size() / 2]);
+    }
+    return factor;
+  }
 
-  struct Node {
-    std::string first;    // row key
-    size_t depth = 0;     // its rows share so many bytes
-    bool single = false;  // stands for the one row whose key ends here
-  };
+  size_t CountBelow(const Node& node) {
+    const std::string_view stem = std::string_view(node.first).substr(0, node.depth);
+    size_t count = 0;
+    ++seeks_;
+    for (rows_->Seek(node.first); rows_->Valid() && count < kCounted; rows_->Next()) {
+      if (!rows_->key().starts_with(stem)) break;
+      ++count;
+    }
+    return count;
+  }
 
   std::vector<Node> Root() {
     rows_->SeekToLast();
@@ -97,6 +141,16 @@ class Sampler {
   size_t seeks_ = 0;
 };
 
+// Files know how many rows they have. What is in memory has to be looked at, if it is not little.
+uint64_t RowsIn(const storage::Store& store, storage::Family family, const std::string& from,
+                const std::string& to) {
+  constexpr uint64_t kLittle = 4;  // this part of what the files have
+  if (store.MemoryBytes(family) < store.EstimateFileBytes(family, from, to) / kLittle) {
+    return store.EstimateFileRows(family, from, to);
+  }
+  return Sampler(store, family, from, to).Rows();
+}
+
 }  // namespace
 
 // Keys are spread over the shards by their hash: one shard's cut is every shard's.
@@ -106,7 +160,8 @@ std::vector<std::string> Database::SplitPoints(KeyspaceId keyspace, size_t parts
   const uint64_t bytes = store().EstimateBytes(storage::Family::kDocs, prefix, PrefixEnd(prefix));
   parts = std::min<size_t>(parts, bytes * shard_count() / kMinPartBytes);
   if (parts < 2) return points;
-  const std::vector<std::string> samples = Sampler(store(), prefix).Sample();
+  const std::vector<std::string> samples =
+      Sampler(store(), storage::Family::kDocs, prefix, PrefixEnd(prefix)).Keys();
   // Files tell how much lies before a sample; of what is in memory each has an equal share.
   const uint64_t in_files =
       store().EstimateFileBytes(storage::Family::kDocs, prefix, PrefixEnd(prefix));
@@ -127,7 +182,7 @@ uint64_t Database::EstimateRows(KeyspaceId keyspace) const {
   uint64_t rows = 0;
   for (ShardId shard = 0; shard < shard_count(); ++shard) {
     const std::string prefix = KeyspacePrefix(shard, keyspace);
-    rows += store().Estimate(storage::Family::kDocs, prefix, PrefixEnd(prefix)).rows;
+    rows += RowsIn(store(), storage::Family::kDocs, prefix, PrefixEnd(prefix));
   }
   return std::max(counted, rows);
 }
@@ -142,7 +197,7 @@ uint64_t Database::EstimateRows(const Index& index, std::string_view from,
     const std::string prefix = index.Prefix(shard);
     const std::string lower = prefix + std::string(from);
     const std::string upper = to.empty() ? PrefixEnd(prefix) : prefix + std::string(to);
-    rows += store().Estimate(storage::Family::kIndex, lower, upper).rows;
+    rows += RowsIn(store(), storage::Family::kIndex, lower, upper);
   }
   return std::max(counted, rows);
 }

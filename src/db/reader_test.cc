@@ -358,7 +358,7 @@ TEST_F(EstimateTest, SmallOnesAreExactAndWhole) {
 TEST_F(EstimateTest, InMemoryAndInFiles) {
   CreateIndex();
   Fill();
-  ExpectEstimates(16);  // what is in memory is told by its order of magnitude only
+  ExpectEstimates(2);
   ExpectEqualParts(2);
   Reopen();  // closing writes files
   ExpectEstimates(2);

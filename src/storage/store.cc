@@ -349,28 +349,27 @@ uint64_t Store::EstimateBytes(Family family, std::string_view from, std::string_
   return bytes + EstimateFileBytes(family, from, to);
 }
 
-RangeEstimate Store::Estimate(Family family, std::string_view from, std::string_view to) const {
-  rocksdb::ColumnFamilyHandle* const handle = impl_->Handle(family);
-  const rocksdb::Range range(ToSlice(from), ToSlice(to));
-  RangeEstimate estimate;
-  impl_->db->GetApproximateMemTableStats(handle, range, &estimate.rows, &estimate.bytes);
-  const uint64_t file_bytes = EstimateFileBytes(family, from, to);
-  estimate.bytes += file_bytes;
+uint64_t Store::EstimateFileRows(Family family, std::string_view from, std::string_view to) const {
   // Files say how many rows they have in all; what lies in the range is taken to be like the rest.
+  const rocksdb::Range range(ToSlice(from), ToSlice(to));
   rocksdb::TablePropertiesCollection tables;
-  if (!impl_->db->GetPropertiesOfTablesInRange(handle, &range, 1, &tables).ok()) return estimate;
-  uint64_t table_rows = 0;
-  uint64_t table_bytes = 0;
+  const rocksdb::Status read =
+      impl_->db->GetPropertiesOfTablesInRange(impl_->Handle(family), &range, 1, &tables);
+  double rows = 0;
+  double bytes = 0;
   for (const auto& [name, table] : tables) {
-    table_rows += table->num_entries;
-    table_bytes += table->data_size;
+    rows += static_cast<double>(table->num_entries);
+    bytes += static_cast<double>(table->data_size);
   }
-  if (table_bytes != 0) {
-    estimate.rows +=
-        static_cast<uint64_t>(static_cast<double>(file_bytes) / static_cast<double>(table_bytes) *
-                              static_cast<double>(table_rows));
-  }
-  return estimate;
+  if (!read.ok() || bytes == 0) return 0;
+  return static_cast<uint64_t>(rows / bytes *
+                               static_cast<double>(EstimateFileBytes(family, from, to)));
+}
+
+uint64_t Store::MemoryBytes(Family family) const {
+  uint64_t bytes = 0;
+  impl_->db->GetIntProperty(impl_->Handle(family), "rocksdb.cur-size-all-mem-tables", &bytes);
+  return bytes;
 }
 
 uint64_t Store::cache_capacity() const { return impl_->cache->GetCapacity(); }

@@ -140,12 +140,6 @@ struct IterateOptions {
   uint64_t readahead_bytes = 0;
 };
 
-// What a range holds, about: deleted and overwritten rows count until they are compacted away.
-struct RangeEstimate {
-  uint64_t bytes = 0;  // in files, compressed, and in memory
-  uint64_t rows = 0;
-};
-
 struct StoreStats {
   uint64_t sst_bytes = 0;
   uint64_t memtable_bytes = 0;
@@ -192,12 +186,13 @@ class Store {
   // Reclaims the space of a deleted range (a dropped keyspace). Blocks; run it in the background.
   Status CompactRange(Family family, std::string_view from, std::string_view to);
 
-  // Of [from, to). Reads no data.
-  RangeEstimate Estimate(Family family, std::string_view from, std::string_view to) const;
-  // The same as Estimate().bytes, cheaper; and what of it is in files, which is the exact half.
+  // What [from, to) holds, about, without reading it; deleted and overwritten rows count until they
+  // are compacted away. Files are told well, memory (EstimateBytes minus EstimateFileBytes) badly.
   uint64_t EstimateBytes(Family family, std::string_view from, std::string_view to) const;
   uint64_t EstimateFileBytes(Family family, std::string_view from, std::string_view to) const;
-  uint64_t cache_capacity() const;  // in bytes
+  uint64_t EstimateFileRows(Family family, std::string_view from, std::string_view to) const;
+  uint64_t MemoryBytes(Family family) const;  // of the whole family, not yet in files
+  uint64_t cache_capacity() const;            // in bytes
   StoreStats Stats() const;
 
  private:
