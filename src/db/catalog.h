@@ -41,6 +41,9 @@ struct KeyspaceInfo {
   bool log_after = false;
 };
 
+// Whether a new index gets its rows at once or when Database::BuildIndex is called.
+enum class IndexBuild : uint8_t { kNow, kDeferred };
+
 struct ScopeInfo {
   std::map<std::string, KeyspaceId, std::less<>> collections;
 };

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/bytes.h"
+#include "base/log.h"
 #include "db/catalog_rows.h"
 #include "json/print.h"
 
@@ -32,7 +33,8 @@ Status CorruptRow(std::string_view key) {
 
 }  // namespace
 
-CatalogEdit::CatalogEdit(const Catalog& base) : next_(std::make_shared<Catalog>(base)) {
+CatalogEdit::CatalogEdit(const Catalog& base, const IndexCompiler* compiler)
+    : compiler_(compiler), next_(std::make_shared<Catalog>(base)) {
   ++next_->version_;
 }
 
@@ -209,9 +211,21 @@ void CatalogEdit::DropKeyspace(KeyspaceId id) {
   DeleteRow(KeyspaceRowKey(id));
 }
 
-Result<IndexId> CatalogEdit::CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition) {
+namespace {
+
+Index::State FirstState(const IndexDefinition& definition, IndexBuild build) {
+  if (build == IndexBuild::kDeferred) return Index::State::kDeferred;
+  return definition.primary ? Index::State::kReady : Index::State::kBuilding;
+}
+
+}  // namespace
+
+Result<IndexId> CatalogEdit::CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition,
+                                         IndexBuild build) {
   ASSIGN_OR_RETURN(const auto info, next_->Resolve(keyspace));
-  RETURN_IF_ERROR(CheckName("index", definition.name));
+  if (!definition.primary || definition.name != kPrimaryIndexName) {
+    RETURN_IF_ERROR(CheckName("index", definition.name));
+  }
   for (const auto& index : info->indexes) {
     if (index->definition().name == definition.name) {
       return Fail(Code::kAlreadyExists, "index.exists", "index '{}' exists already on {}",
@@ -223,10 +237,10 @@ Result<IndexId> CatalogEdit::CreateIndex(const KeyspaceName& keyspace, IndexDefi
                 kMaxIndexesPerKeyspace);
   }
   const IndexId id = next_->next_index_;
-  ASSIGN_OR_RETURN(Index index,
-                   Index::Make(id, info->id, std::move(definition), Index::State::kBuilding));
+  const Index::State state = FirstState(definition, build);
+  ASSIGN_OR_RETURN(Index index, Index::Make(id, info->id, std::move(definition), state, compiler_));
   ++next_->next_index_;
-  PutRow(IndexRowKey(id), EncodeMetaJson(ToJson(index)));
+  PutRow(IndexRowKey(id), EncodeMetaJson(ToJson(index), kIndexRowVersion));
   PutIds();
   auto changed = std::make_shared<KeyspaceInfo>(*info);
   changed->indexes.push_back(std::make_shared<const Index>(std::move(index)));
@@ -234,19 +248,38 @@ Result<IndexId> CatalogEdit::CreateIndex(const KeyspaceName& keyspace, IndexDefi
   return id;
 }
 
-Status CatalogEdit::MarkIndexReady(KeyspaceId keyspace, IndexId id) {
+void CatalogEdit::SetIndexState(KeyspaceId keyspace, IndexId id, Index::State state) {
   const KeyspaceInfo* info = next_->Find(keyspace);
-  if (info == nullptr) return OkStatus();
+  if (info == nullptr) return;
   auto changed = std::make_shared<KeyspaceInfo>(*info);
   for (auto& index : changed->indexes) {
     if (index->id() != id) continue;
-    ASSIGN_OR_RETURN(Index ready,
-                     Index::Make(id, keyspace, index->definition(), Index::State::kReady));
-    PutRow(IndexRowKey(id), EncodeMetaJson(ToJson(ready)));
-    index = std::make_shared<const Index>(std::move(ready));
+    index = std::make_shared<const Index>(index->WithState(state));
+    PutRow(IndexRowKey(id), EncodeMetaJson(ToJson(*index), kIndexRowVersion));
+    if (!index->kept()) dropped_indexes_.push_back(id);
   }
   next_->keyspaces_[keyspace] = std::move(changed);
-  return OkStatus();
+}
+
+Result<std::vector<IndexId>> CatalogEdit::StartIndexes(const KeyspaceName& keyspace,
+                                                       const std::vector<std::string>& names) {
+  ASSIGN_OR_RETURN(const auto info, next_->Resolve(keyspace));
+  std::vector<IndexId> started;
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find_if(
+        info->indexes, [&](const auto& index) { return index->definition().name == name; });
+    if (found == info->indexes.end()) {
+      return Fail(Code::kNotFound, "index.not_found", "there is no index '{}' on {}", name,
+                  keyspace.ToString());
+    }
+    const Index& index = **found;
+    if (index.state() == Index::State::kInvalid) return Unexpected(index.CheckReady());
+    if (index.state() != Index::State::kDeferred) continue;
+    const bool primary = index.definition().primary;
+    SetIndexState(info->id, index.id(), primary ? Index::State::kReady : Index::State::kBuilding);
+    if (!primary) started.push_back(index.id());
+  }
+  return started;
 }
 
 Status CatalogEdit::DropIndex(const KeyspaceName& keyspace, const std::string& name) {
@@ -318,8 +351,27 @@ void CatalogEdit::RemoveTransientFollower(KeyspaceId keyspace) {
 
 // --- loading ------------------------------------------------------------------------------------
 
-Result<std::shared_ptr<const Catalog>> CatalogEdit::Load(const storage::Store& store) {
-  CatalogEdit edit{Catalog()};
+namespace {
+
+// A definition that can't be compiled must not keep the database from opening.
+Result<Index> LoadIndex(std::string_view key, std::string_view stored,
+                        const IndexCompiler* compiler) {
+  ASSIGN_OR_RETURN(const json::Value value, DecodeMetaJson(key, stored, kIndexRowVersion));
+  ASSIGN_OR_RETURN(const IndexEntry entry, IndexFromJson(value));
+  Result<Index> index =
+      Index::Make(entry.id, entry.keyspace, entry.definition, entry.state, compiler);
+  if (index) return index;
+  if (entry.definition.PathsOnly()) return Unexpected(CorruptRow(key));
+  log::Warn("an index can't be used: its definition does not compile",
+            {{"index", entry.definition.name}, {"error", index.error().ToString()}});
+  return Index::Invalid(entry.id, entry.keyspace, entry.definition, index.error());
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Catalog>> CatalogEdit::Load(const storage::Store& store,
+                                                         const IndexCompiler* compiler) {
+  CatalogEdit edit{Catalog(), compiler};
   storage::IterateOptions options;
   options.lower = kCatalogPrefix;
   options.upper = PrefixEnd(kCatalogPrefix);
@@ -328,8 +380,7 @@ Result<std::shared_ptr<const Catalog>> CatalogEdit::Load(const storage::Store& s
   std::vector<Index> indexes;
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     if (iterator->key().starts_with(IndexRowKey(0).substr(0, IndexRowKey(0).size() - 10))) {
-      ASSIGN_OR_RETURN(const json::Value value, DecodeMetaJson(iterator->key(), iterator->value()));
-      ASSIGN_OR_RETURN(Index index, IndexFromJson(value));
+      ASSIGN_OR_RETURN(Index index, LoadIndex(iterator->key(), iterator->value(), compiler));
       indexes.push_back(std::move(index));
     } else {
       RETURN_IF_ERROR(edit.LoadRow(iterator->key(), iterator->value()));

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "db/catalog.h"
 #include "db/commit.h"
+#include "db/index_compiler.h"
 #include "db/types.h"
 #include "storage/store.h"
 
@@ -17,7 +18,8 @@ namespace sluice::db {
 
 class CatalogEdit {
  public:
-  explicit CatalogEdit(const Catalog& base);
+  // Without a compiler, indexes can be made of paths only.
+  explicit CatalogEdit(const Catalog& base, const IndexCompiler* compiler = nullptr);
 
   Status CreateBucket(const std::string& bucket);  // with its _default scope and collection
   Status DropBucket(const std::string& bucket);
@@ -28,9 +30,14 @@ class CatalogEdit {
   Status SetMaxExpiry(const KeyspaceName& name, uint64_t max_expiry_ms);
   Status DropCollection(const KeyspaceName& name);
 
-  Result<IndexId> CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition);
-  // OK and no change when the index was dropped meanwhile.
-  Status MarkIndexReady(KeyspaceId keyspace, IndexId index);
+  Result<IndexId> CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition,
+                              IndexBuild build = IndexBuild::kNow);
+  // No change when the index was dropped meanwhile. One that becomes deferred or invalid loses its
+  // rows.
+  void SetIndexState(KeyspaceId keyspace, IndexId index, Index::State state);
+  // Deferred indexes of these names are to be built from now on; gives their ids.
+  Result<std::vector<IndexId>> StartIndexes(const KeyspaceName& keyspace,
+                                            const std::vector<std::string>& names);
   Status DropIndex(const KeyspaceName& keyspace, const std::string& name);
 
   Status CreateFollower(FollowerInfo follower);
@@ -44,7 +51,8 @@ class CatalogEdit {
   const std::vector<IndexId>& dropped_indexes() const { return dropped_indexes_; }
   std::shared_ptr<const Catalog> Finish();
 
-  static Result<std::shared_ptr<const Catalog>> Load(const storage::Store& store);
+  static Result<std::shared_ptr<const Catalog>> Load(const storage::Store& store,
+                                                     const IndexCompiler* compiler = nullptr);
 
  private:
   void PutRow(std::string key, const std::string& json);
@@ -57,10 +65,11 @@ class CatalogEdit {
   Status LoadRow(std::string_view key, std::string_view value);
   void Derive();
 
+  const IndexCompiler* const compiler_;
   std::shared_ptr<Catalog> next_;
   std::vector<RowWrite> rows_;
   std::vector<KeyspaceId> dropped_keyspaces_;
-  std::vector<IndexId> dropped_indexes_;
+  std::vector<IndexId> dropped_indexes_;  // and those that only lose their rows
 };
 
 }  // namespace sluice::db

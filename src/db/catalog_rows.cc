@@ -8,8 +8,6 @@
 namespace sluice::db {
 namespace {
 
-constexpr char kVersion = 1;
-
 std::string RowKey(std::string_view kind, std::string_view name) {
   return fmt::format("{}{}/{}", kCatalogPrefix, kind, name);
 }
@@ -62,31 +60,68 @@ Result<KeyspaceInfo> KeyspaceFromJson(const json::Value& value) {
   return keyspace;
 }
 
-json::Value ToJson(const Index& index) {
-  json::Value parts = json::Value::EmptyArray();
-  for (const IndexPart& part : index.definition().parts) {
-    parts.Append(json::Value::Object(
-        {{"path", part.path}, {"each", part.each_element}, {"desc", part.descending}}));
-  }
-  return json::Value::Object({{"id", index.id()},
-                              {"keyspace", index.keyspace()},
-                              {"name", index.definition().name},
-                              {"parts", std::move(parts)},
-                              {"ready", index.state() == Index::State::kReady}});
+namespace {
+
+json::Value ToJson(const IndexPart& part) {
+  json::Value json = part.expression.empty()
+                         ? json::Value::Object({{"path", part.path}})
+                         : json::Value::Object({{"expression", part.expression}});
+  json.Set("each", part.each_element);
+  json.Set("distinct", part.distinct);
+  json.Set("desc", part.descending);
+  json.Set("include_missing", part.include_missing);
+  return json;
 }
 
-Result<Index> IndexFromJson(const json::Value& value) {
-  IndexDefinition definition;
-  definition.name = Text(value["name"]);
+IndexPart PartFromJson(const json::Value& json) {
+  IndexPart part;
+  part.path = Text(json["path"]);
+  part.expression = Text(json["expression"]);
+  part.each_element = Flag(json["each"]);
+  part.distinct = json["distinct"].is_missing() || Flag(json["distinct"]);
+  part.descending = Flag(json["desc"]);
+  part.include_missing = Flag(json["include_missing"]);
+  return part;
+}
+
+}  // namespace
+
+// One that is invalid lost its rows: it is built anew when it can be.
+json::Value ToJson(const Index& index) {
+  const IndexDefinition& definition = index.definition();
+  json::Value parts = json::Value::EmptyArray();
+  for (const IndexPart& part : definition.parts) parts.Append(ToJson(part));
+  const Index::State state =
+      index.state() == Index::State::kInvalid ? Index::State::kBuilding : index.state();
+  return json::Value::Object({{"id", index.id()},
+                              {"keyspace", index.keyspace()},
+                              {"name", definition.name},
+                              {"primary", definition.primary},
+                              {"parts", std::move(parts)},
+                              {"where", definition.where},
+                              {"state", IndexStateName(state)}});
+}
+
+Result<IndexEntry> IndexFromJson(const json::Value& value) {
+  IndexEntry entry;
+  entry.id = static_cast<IndexId>(Number(value["id"]));
+  entry.keyspace = static_cast<KeyspaceId>(Number(value["keyspace"]));
+  entry.definition.name = Text(value["name"]);
+  entry.definition.primary = Flag(value["primary"]);
   for (const json::Value& part : value["parts"].items()) {
-    definition.parts.push_back({Text(part["path"]), Flag(part["each"]), Flag(part["desc"])});
+    entry.definition.parts.push_back(PartFromJson(part));
   }
-  const auto id = static_cast<IndexId>(Number(value["id"]));
-  const auto keyspace = static_cast<KeyspaceId>(Number(value["keyspace"]));
-  const auto state = Flag(value["ready"]) ? Index::State::kReady : Index::State::kBuilding;
-  Result<Index> index = Index::Make(id, keyspace, std::move(definition), state);
-  if (id == 0 || keyspace == 0 || !index) return Unexpected(Malformed("index"));
-  return index;
+  entry.definition.where = Text(value["where"]);
+  const std::string state = Text(value["state"]);
+  if (state == "ready" || Flag(value["ready"])) {  // the latter in version 1
+    entry.state = Index::State::kReady;
+  } else if (state == "deferred") {
+    entry.state = Index::State::kDeferred;
+  } else if (!state.empty() && state != "building") {
+    return Unexpected(Malformed("index"));
+  }
+  if (entry.id == 0 || entry.keyspace == 0) return Unexpected(Malformed("index"));
+  return entry;
 }
 
 json::Value ToJson(const FollowerInfo& follower) {
@@ -114,14 +149,14 @@ Result<FollowerInfo> FollowerFromJson(const json::Value& value) {
   return follower;
 }
 
-std::string EncodeMetaJson(const json::Value& value) {
-  std::string stored(1, kVersion);
+std::string EncodeMetaJson(const json::Value& value, char version) {
+  std::string stored(1, version);
   json::Print(value, &stored);
   return stored;
 }
 
-Result<json::Value> DecodeMetaJson(std::string_view key, std::string_view stored) {
-  if (stored.empty() || stored[0] != kVersion) {
+Result<json::Value> DecodeMetaJson(std::string_view key, std::string_view stored, char newest) {
+  if (stored.empty() || stored[0] < kMetaRowVersion || stored[0] > newest) {
     return Fail(Code::kCorruption, "catalog.corrupt", "the stored row '{}' has an unknown version",
                 key);
   }

@@ -24,11 +24,22 @@ json::Value ToJson(const KeyspaceInfo& keyspace);
 json::Value ToJson(const Index& index);
 json::Value ToJson(const FollowerInfo& follower);
 Result<KeyspaceInfo> KeyspaceFromJson(const json::Value& value);
-Result<Index> IndexFromJson(const json::Value& value);
+// An index as it is stored: its texts are not compiled yet.
+struct IndexEntry {
+  IndexId id = 0;
+  KeyspaceId keyspace = 0;
+  IndexDefinition definition;
+  Index::State state = Index::State::kBuilding;
+};
+Result<IndexEntry> IndexFromJson(const json::Value& value);
 Result<FollowerInfo> FollowerFromJson(const json::Value& value);
 
 // Values of the meta family that hold JSON.
-std::string EncodeMetaJson(const json::Value& value);
-Result<json::Value> DecodeMetaJson(std::string_view key, std::string_view stored);
+inline constexpr char kMetaRowVersion = 1;
+inline constexpr char kIndexRowVersion = 2;
+std::string EncodeMetaJson(const json::Value& value, char version = kMetaRowVersion);
+// Versions up to `newest` are accepted.
+Result<json::Value> DecodeMetaJson(std::string_view key, std::string_view stored,
+                                   char newest = kMetaRowVersion);
 
 }  // namespace sluice::db

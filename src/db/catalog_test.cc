@@ -25,7 +25,7 @@ std::vector<std::string> Rows(const CatalogEdit& edit) {
   for (const RowWrite& row : edit.rows()) {
     rows.push_back(row.key);
     if (!row.value) continue;
-    EXPECT_EQ((*row.value)[0], 1);
+    EXPECT_EQ((*row.value)[0], row.key.starts_with("catalog/index/") ? 2 : 1);
     rows.back() += "=" + row.value->substr(1);
   }
   return rows;
@@ -41,14 +41,16 @@ TEST(CatalogFormat, Golden) {
                           R"(catalog/ids={"keyspace":2,"index":1})"));
   const auto catalog = edit.Finish();
   CatalogEdit more(*catalog);
-  ASSERT_TRUE(more.CreateIndex({.bucket = "b"}, {"i", {{"a.b", true, false}}}));
+  ASSERT_TRUE(more.CreateIndex({.bucket = "b"}, {"i", {{.path = "a.b", .each_element = true}}}));
   ASSERT_TRUE(more.CreateFollower({.name = "f", .keyspaces = {1}, .lanes = 64}).ok());
-  EXPECT_THAT(Rows(more),
-              ElementsAre(R"(catalog/index/0000000001={"id":1,"keyspace":1,"name":"i",)"
-                          R"("parts":[{"path":"a.b","each":true,"desc":false}],"ready":false})",
-                          R"(catalog/ids={"keyspace":2,"index":2})",
-                          R"(catalog/follower/f={"name":"f","keyspaces":[1],"before":false,)"
-                          R"("after":true,"holds_log":true,"lanes":64})"));
+  EXPECT_THAT(
+      Rows(more),
+      ElementsAre(R"(catalog/index/0000000001={"id":1,"keyspace":1,"name":"i",)"
+                  R"("primary":false,"parts":[{"path":"a.b","each":true,"distinct":true,)"
+                  R"("desc":false,"include_missing":false}],"where":"","state":"building"})",
+                  R"(catalog/ids={"keyspace":2,"index":2})",
+                  R"(catalog/follower/f={"name":"f","keyspaces":[1],"before":false,)"
+                  R"("after":true,"holds_log":true,"lanes":64})"));
   const auto grown = more.Finish();
   CatalogEdit drop(*grown);
   ASSERT_TRUE(drop.DropBucket("b").ok());
@@ -95,6 +97,28 @@ TEST_F(CatalogLoadTest, RefusesDamagedRows) {
             corrupt);
   EXPECT_EQ(Load({{"catalog/follower/f", "\1{\"name\":\"f\",\"lanes\":0}"}}), corrupt);
   EXPECT_EQ(Load({{"catalog/table/t", "\1{}"}}), corrupt) << "of a newer version";
+}
+
+TEST_F(CatalogLoadTest, IndexRowsOfVersion1) {
+  const std::string keyspace =
+      "\1{\"id\":1,\"bucket\":\"b\",\"scope\":\"s\",\"collection\":\"c\",\"max_expiry_ms\":0}";
+  ASSERT_EQ(
+      Load({{"catalog/keyspace/0000000001", keyspace},
+            {"catalog/ids", "\1{\"keyspace\":2,\"index\":3}"},
+            {"catalog/index/0000000001",
+             "\1{\"id\":1,\"keyspace\":1,\"name\":\"i\",\"parts\":[{\"path\":\"a\",\"each\":true,"
+             "\"desc\":true}],\"ready\":true}"},
+            {"catalog/index/0000000002",
+             "\1{\"id\":2,\"keyspace\":1,\"name\":\"j\",\"parts\":[{\"path\":\"a\",\"each\":false,"
+             "\"desc\":false}],\"ready\":false}"}}),
+      "");
+  const auto catalog = *CatalogEdit::Load(*store_);
+  const auto& indexes = catalog->Find(1)->indexes;
+  EXPECT_EQ(indexes[0]->definition(),
+            (IndexDefinition{"i", {{.path = "a", .each_element = true, .descending = true}}}));
+  EXPECT_EQ(indexes[0]->state(), Index::State::kReady);
+  EXPECT_EQ(indexes[1]->definition(), (IndexDefinition{"j", {{.path = "a"}}}));
+  EXPECT_EQ(indexes[1]->state(), Index::State::kBuilding);
 }
 
 class ShardedCatalogTest : public DatabaseTest {

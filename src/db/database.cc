@@ -89,7 +89,7 @@ Status Database::Impl::OpenStore() {
 
 Status Database::Impl::Open() {
   RETURN_IF_ERROR(OpenStore());
-  ASSIGN_OR_RETURN(catalog_, CatalogEdit::Load(*store));
+  ASSIGN_OR_RETURN(catalog_, CatalogEdit::Load(*store, options.index_compiler.get()));
   journal = std::make_unique<EmbeddedJournal>(
       *store, options.durability == Durability::kSync ? storage::Sync::kYes : storage::Sync::kNo);
   std::vector<ShardState> states;
@@ -230,6 +230,12 @@ Status Database::ScanIndex(const Index& index, std::string_view from, std::strin
 }
 
 Status Database::CheckIndex(const Index& index, const DatabaseSnapshot& snapshot) const {
+  RETURN_IF_ERROR(index.CheckReady());
+  if (index.definition().primary) {
+    return Error(Code::kUnsupported, "index.unsupported",
+                 "primary index '{}' has no rows: its keyspace is scanned instead",
+                 index.definition().name);
+  }
   std::string stored;
   const std::string key = IndexRowKey(index.id());
   ASSIGN_OR_RETURN(const bool found,
@@ -238,13 +244,9 @@ Status Database::CheckIndex(const Index& index, const DatabaseSnapshot& snapshot
     return Error(Code::kNotFound, "index.not_found",
                  "index '{}' is not there at the time of reading", index.definition().name);
   }
-  ASSIGN_OR_RETURN(const json::Value value, DecodeMetaJson(key, stored));
-  ASSIGN_OR_RETURN(const Index then, IndexFromJson(value));
-  if (then.state() != Index::State::kReady) {
-    return Error(Code::kUnavailable, "index.building",
-                 "index '{}' was not built yet at the time of reading", index.definition().name);
-  }
-  return OkStatus();
+  ASSIGN_OR_RETURN(const json::Value value, DecodeMetaJson(key, stored, kIndexRowVersion));
+  ASSIGN_OR_RETURN(const IndexEntry then, IndexFromJson(value));
+  return index.WithState(then.state).CheckReady();
 }
 
 std::unique_ptr<DatabaseSnapshot> Database::NewSnapshot() const {

@@ -18,6 +18,7 @@
 #include "db/catalog.h"
 #include "db/commit.h"
 #include "db/document.h"
+#include "db/index_compiler.h"
 #include "db/log.h"
 #include "db/types.h"
 #include "storage/store.h"
@@ -41,6 +42,8 @@ struct DatabaseOptions {
   uint64_t log_retention_ms = 60'000;
   size_t max_queued_commits = 65'536;      // per shard; past it a commit is refused
   size_t max_queued_bytes = 256ull << 20;  // per shard
+  // Reads the SQL++ texts of index definitions. Null: indexes are made of paths only.
+  std::shared_ptr<const IndexCompiler> index_compiler;
   storage::StoreOptions store;
 };
 
@@ -122,8 +125,13 @@ class Database {
   Status DropCollection(const KeyspaceName& name);
   // Deletes all documents of a keyspace at once. Followers are not told of each one.
   Status FlushCollection(const KeyspaceName& name);
-  // Registers the index and returns when it is built. Writers go on meanwhile.
-  Status CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition);
+  // Registers the index and, unless it is deferred, returns when it is built. Writers go on
+  // meanwhile.
+  Status CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition,
+                     IndexBuild build = IndexBuild::kNow);
+  // Builds those of these indexes that are deferred, as CreateIndex does. One that can't be built
+  // is deferred again.
+  Status BuildIndex(const KeyspaceName& keyspace, const std::vector<std::string>& names);
   Status DropIndex(const KeyspaceName& keyspace, const std::string& name);
 
   // --- reading ---
@@ -146,7 +154,8 @@ class Database {
   using IndexVisitor = std::function<bool(std::string_view parts, std::string_view key)>;
   Status ScanIndex(const Index& index, std::string_view from, std::string_view to,
                    const IndexVisitor& visitor, const DatabaseSnapshot* snapshot = nullptr) const;
-  // OK when the snapshot has all rows of the index: it was ready by then, and not dropped.
+  // OK when the snapshot has all rows of the index: it was ready by then, and not dropped. A
+  // primary index has no rows; it is read as its keyspace.
   Status CheckIndex(const Index& index, const DatabaseSnapshot& snapshot) const;
 
   // Keys that cut the keyspace into about `parts` equal ones, for a parallel scan; none when it is

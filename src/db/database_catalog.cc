@@ -51,7 +51,7 @@ Status Database::Impl::ChangeCatalogAlone(const CatalogChange& change) {
   };
   RETURN_IF_ERROR(committers[0]->Run([&](Committer::TaskContext& context) -> Status {
     before = CurrentCatalog();
-    CatalogEdit edit(*before);
+    CatalogEdit edit(*before, options.index_compiler.get());
     RETURN_IF_ERROR(change(edit));
     for (const RowWrite& row : edit.rows()) {
       if (row.value) {
@@ -157,24 +157,48 @@ Status Database::FlushCollection(const KeyspaceName& name) {
 
 // --- indexes ------------------------------------------------------------------------------------
 
-Status Database::CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition) {
+Status Database::CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition,
+                             IndexBuild build) {
   IndexId id = 0;
   const std::string name = definition.name;
   RETURN_IF_ERROR(impl_->ChangeCatalog([&](CatalogEdit& edit) -> Status {
-    ASSIGN_OR_RETURN(id, edit.CreateIndex(keyspace, std::move(definition)));
+    ASSIGN_OR_RETURN(id, edit.CreateIndex(keyspace, std::move(definition), build));
     return OkStatus();
   }));
-  ASSIGN_OR_RETURN(const auto info, catalog()->Resolve(keyspace));
+  Status built = impl_->BuildIfNeeded(keyspace, id);
+  if (!built.ok() && built.code() != Code::kNotFound) RETURN_IF_ERROR(DropIndex(keyspace, name));
+  return built;
+}
+
+Status Database::BuildIndex(const KeyspaceName& keyspace, const std::vector<std::string>& names) {
+  std::vector<IndexId> started;
+  KeyspaceId in = 0;
+  RETURN_IF_ERROR(impl_->ChangeCatalog([&](CatalogEdit& edit) -> Status {
+    ASSIGN_OR_RETURN(in, Resolve(keyspace));
+    ASSIGN_OR_RETURN(started, edit.StartIndexes(keyspace, names));
+    return OkStatus();
+  }));
+  Status result;
+  for (IndexId id : started) {
+    const Status built = impl_->BuildIfNeeded(keyspace, id);
+    if (built.ok()) continue;
+    if (result.ok()) result = built;
+    if (built.code() == Code::kUnavailable) continue;  // closing: the next start goes on with it
+    RETURN_IF_ERROR(impl_->ChangeCatalog([&](CatalogEdit& edit) {
+      edit.SetIndexState(in, id, Index::State::kDeferred);
+      return OkStatus();
+    }));
+  }
+  return result;
+}
+
+Status Database::Impl::BuildIfNeeded(const KeyspaceName& keyspace, IndexId id) {
+  ASSIGN_OR_RETURN(const auto info, CurrentCatalog()->Resolve(keyspace));
   for (const std::shared_ptr<const Index>& index : info->indexes) {
     if (index->id() != id) continue;
-    Status built = impl_->BuildIndex(index);
-    if (!built.ok() && built.code() != Code::kNotFound) {
-      RETURN_IF_ERROR(DropIndex(keyspace, name));
-    }
-    return built;
+    return index->state() == Index::State::kBuilding ? BuildIndex(index) : OkStatus();
   }
-  return Error(Code::kNotFound, "index.not_found", "index '{}' was dropped while it was made",
-               name);
+  return Error(Code::kNotFound, "index.not_found", "the index was dropped while it was made");
 }
 
 Status Database::DropIndex(const KeyspaceName& keyspace, const std::string& name) {
@@ -191,8 +215,10 @@ Status Database::Impl::BuildIndex(std::shared_ptr<const Index> index) {
       ASSIGN_OR_RETURN(more, BuildIndexChunk(*index, shard, &from));
     }
   }
-  return ChangeCatalog(
-      [&](CatalogEdit& edit) { return edit.MarkIndexReady(index->keyspace(), index->id()); });
+  return ChangeCatalog([&](CatalogEdit& edit) {
+    edit.SetIndexState(index->keyspace(), index->id(), Index::State::kReady);
+    return OkStatus();
+  });
 }
 
 namespace {
@@ -249,10 +275,7 @@ Result<bool> Database::Impl::BuildIndexChunk(const Index& index, ShardId shard, 
       if (!found) continue;
       ASSIGN_OR_RETURN(const DocumentView view, DecodeDocument(value.view()));
       if (view.sequence != pending.sequence) continue;
-      for (const std::string& entry : pending.entries) {
-        context.batch.Put(storage::Family::kIndex, index.RowKey(shard, entry, pending.key),
-                          IndexRowValue(pending.expiry_ms));
-      }
+      index.PutRows(shard, pending.key, pending.entries, pending.expiry_ms, &context.batch);
     }
     return OkStatus();
   }));

@@ -39,6 +39,7 @@ class Database::Impl {
   using CatalogChange = std::function<Status(CatalogEdit&)>;
   Status ChangeCatalog(const CatalogChange& change);
   Status BuildIndex(std::shared_ptr<const Index> index);
+  Status BuildIfNeeded(const KeyspaceName& keyspace, IndexId id);
   Status DropFollower(const std::string& name);
 
   // recovery.cc
@@ -71,6 +72,7 @@ class Database::Impl {
   Status CreateCursors(const FollowerOptions& options);
   Status DeleteCursors(const std::string& follower);
   Status DropIncompleteFollowers();
+  Status EmptyInvalidIndexes();
   Status DropOrphans(ShardId shard);
   Result<bool> BuildIndexChunk(const Index& index, ShardId shard, std::string* from);
   Status PurgeTombstones(ShardId shard, const std::vector<std::string>& expiry_keys);

@@ -189,6 +189,7 @@ uint64_t Database::EstimateRows(KeyspaceId keyspace) const {
 
 uint64_t Database::EstimateRows(const Index& index, std::string_view from,
                                 std::string_view to) const {
+  if (index.definition().primary) return EstimateRows(index.keyspace());
   StoredIndexCursor cursor(*this, index, {std::string(from), std::string(to)}, nullptr);
   const uint64_t counted = CountUpTo(cursor, kExactRows);
   if (counted < kExactRows) return counted;

@@ -33,7 +33,7 @@ bool NeedsPresent(const Write& write, const KeyspaceInfo& keyspace, const ShardS
   return write.kind != Write::Kind::kPut || write.keep_expiry ||
          (write.keep_xattrs && state.has_xattrs) || write.document.cas != 0 ||
          write.precondition.kind != Precondition::Kind::kNone || keyspace.logged ||
-         !keyspace.indexes.empty();
+         std::ranges::any_of(keyspace.indexes, [](const auto& index) { return index->kept(); });
 }
 
 }  // namespace
@@ -337,6 +337,7 @@ DocumentView Group::Tombstone(bool expired) {
 Status Group::StageIndexes(Staged* staged) {
   if (staged->skip) return OkStatus();
   for (const std::shared_ptr<const Index>& index : staged->keyspace->indexes) {
+    if (!index->kept()) continue;
     const DocumentView* before = staged->before.view;
     if (before != nullptr && !before->tombstone) {
       // One that can't be indexed is older than the index, which is being built: it has no rows.
@@ -483,12 +484,8 @@ void Group::EmitIndexes(const Staged& staged) {
                      index->RowKey(context_.shard, entry, staged.write->key));
     }
   }
-  const std::string value = IndexRowValue(staged.after.expiry_ms);
   for (const auto& [index, entries] : staged.new_entries) {
-    for (const std::string& entry : entries) {
-      batch_->Put(storage::Family::kIndex, index->RowKey(context_.shard, entry, staged.write->key),
-                  value);
-    }
+    index->PutRows(context_.shard, staged.write->key, entries, staged.after.expiry_ms, batch_);
   }
 }
 

@@ -12,17 +12,29 @@
 #include "db/document.h"
 #include "db/types.h"
 #include "json/extract.h"
+#include "storage/store.h"
 
 namespace sluice::db {
+
+class IndexCompiler;
+class IndexProgram;
 
 inline constexpr size_t kMaxIndexParts = 16;
 inline constexpr size_t kMaxIndexEntryBytes = 8 << 10;
 inline constexpr size_t kMaxIndexEntriesPerDocument = 10'000;
+inline constexpr size_t kMaxIndexTextBytes = 64 << 10;  // of all expressions of a definition
 
+// What SQL++ calls an index that was given no name and no parts.
+inline constexpr std::string_view kPrimaryIndexName = "#primary";
+
+// Either a path, which this module reads itself, or an expression, which an IndexCompiler reads.
 struct IndexPart {
   std::string path;           // as json::Path reads it; `META().id` is the document's key
-  bool each_element = false;  // one entry for each element of the array found at the path
+  bool each_element = false;  // one row for each element of an array
   bool descending = false;
+  std::string expression = {};   // SQL++; of an array part its whole text, `DISTINCT ARRAY ... END`
+  bool distinct = true;          // of an array part: equal elements make one row (else one each)
+  bool include_missing = false;  // of the first part: documents without it are indexed, too
 
   bool operator==(const IndexPart&) const = default;
 };
@@ -30,22 +42,45 @@ struct IndexPart {
 struct IndexDefinition {
   std::string name;
   std::vector<IndexPart> parts;
+  std::string where = {};  // SQL++ condition: other documents are not indexed; empty for none
+  bool primary = false;    // no parts and no rows: stands for the documents in key order
+
+  // Whether it is made of paths alone.
+  bool PathsOnly() const;
+  bool operator==(const IndexDefinition&) const = default;
 };
 
 // A document is indexed unless its first part is MISSING.
 class Index {
  public:
-  enum class State : uint8_t { kBuilding, kReady };
+  enum class State : uint8_t {
+    kBuilding,  // writes keep it, older documents are being added
+    kReady,
+    kDeferred,  // made without rows; waits for Database::BuildIndex
+    kInvalid,   // its text can't be compiled (any more): nothing keeps it
+  };
 
+  // Error index.unsupported for a definition with SQL++ text when there is no compiler.
   static Result<Index> Make(IndexId id, KeyspaceId keyspace, IndexDefinition definition,
-                            State state);
+                            State state, const IndexCompiler* compiler = nullptr);
+  // One that was stored but can't be made.
+  static Index Invalid(IndexId id, KeyspaceId keyspace, IndexDefinition definition, Status problem);
+  Index WithState(State state) const;
 
   IndexId id() const { return id_; }
   KeyspaceId keyspace() const { return keyspace_; }
   const IndexDefinition& definition() const { return definition_; }
   State state() const { return state_; }
+  const Status& problem() const { return problem_; }  // of kInvalid
+  // Whether writes have to keep rows of it.
+  bool kept() const {
+    return !definition_.primary && (state_ == State::kBuilding || state_ == State::kReady);
+  }
+  // OK when it can be read; else index.building (also for a deferred one), index.unusable.
+  Status CheckReady() const;
 
-  // The document's rows: encoded parts, sorted, without repetitions. Binary documents have none.
+  // The document's rows: encoded parts, sorted. Repeated only if the definition says so. Binary
+  // documents have none.
   Result<std::vector<std::string>> Entries(std::string_view key,
                                            const DocumentView& document) const;
 
@@ -53,18 +88,39 @@ class Index {
   std::string RowKey(ShardId shard, std::string_view parts, std::string_view key) const;
   std::string Prefix(ShardId shard) const;
 
+  // Adds the rows of a document's entries to the batch.
+  void PutRows(ShardId shard, std::string_view key, const std::vector<std::string>& entries,
+               uint64_t expiry_ms, storage::Batch* batch) const;
+
  private:
+  Result<std::vector<std::string>> PathEntries(std::string_view key,
+                                               const DocumentView& document) const;
+  Result<std::vector<std::string>> ProgramEntries(std::string_view key,
+                                                  const DocumentView& document) const;
+  Status TooManyEntries(std::string_view key) const;
+
   IndexId id_ = 0;
   KeyspaceId keyspace_ = 0;
   IndexDefinition definition_;
   State state_ = State::kBuilding;
+  Status problem_;
+  bool repeats_ = false;  // equal elements make a row each
   // Finds the parts that lie in the document, in their order; the others are the key.
   std::shared_ptr<const json::Extractor> extractor_;
+  std::shared_ptr<const IndexProgram> program_;  // if there is more than paths
 };
 
-// A row says when its document expires, so that an index scan need not read the document.
-std::string IndexRowValue(uint64_t expiry_ms);
-Result<uint64_t> DecodeIndexRowValue(std::string_view value);
+std::string_view IndexStateName(Index::State state);
+
+// A row says when its document expires, so that an index scan need not read the document, and how
+// often the document has the row.
+struct IndexRowValue {
+  uint64_t expiry_ms = 0;
+  uint64_t copies = 1;
+
+  std::string Encode() const;
+  static Result<IndexRowValue> Decode(std::string_view stored);
+};
 
 // What follows the prefix of a row key: it orders the rows of an index.
 std::string IndexPlace(std::string_view parts, std::string_view key);

@@ -39,8 +39,10 @@ TEST(IndexFormat, Golden) {
   EXPECT_THAT(Hex(index.Entries("k", Text(R"({"a":"a"})"))), ElementsAre("40610001"));
   EXPECT_EQ(ToHex(index.RowKey(1, "\x18", "key")), "000100000007186b65790003");
   EXPECT_EQ(ToHex(index.Prefix(1)), "000100000007");
-  EXPECT_EQ(IndexRowValue(0), "");
-  EXPECT_EQ(ToHex(IndexRowValue(1000)), "e807");
+  EXPECT_EQ(IndexRowValue().Encode(), "");
+  EXPECT_EQ(ToHex(IndexRowValue{.expiry_ms = 1000}.Encode()), "e807");
+  EXPECT_EQ(ToHex(IndexRowValue{.expiry_ms = 1000, .copies = 3}.Encode()), "e80703");
+  EXPECT_EQ(ToHex(IndexRowValue{.copies = 3}.Encode()), "0003");
 }
 
 TEST(IndexFormat, Decodes) {
@@ -50,10 +52,14 @@ TEST(IndexFormat, Decodes) {
   EXPECT_EQ(row.key, "key");
   EXPECT_EQ(DecodeIndexRow(std::string("key\x00\x04", 5)).error().id(), "index.corrupt");
   EXPECT_EQ(DecodeIndexRow("k").error().id(), "index.corrupt");
-  EXPECT_EQ(*DecodeIndexRowValue(""), 0u);
-  EXPECT_EQ(*DecodeIndexRowValue("\xe8\x07"), 1000u);
-  EXPECT_EQ(DecodeIndexRowValue("\xe8").error().id(), "index.corrupt");
-  EXPECT_EQ(DecodeIndexRowValue("\x01\x01").error().id(), "index.corrupt");
+  EXPECT_EQ(IndexRowValue::Decode("")->expiry_ms, 0u);
+  EXPECT_EQ(IndexRowValue::Decode("")->copies, 1u);
+  EXPECT_EQ(IndexRowValue::Decode("\xe8\x07")->expiry_ms, 1000u);
+  EXPECT_EQ(IndexRowValue::Decode("\xe8\x07")->copies, 1u);
+  EXPECT_EQ(IndexRowValue::Decode("\xe8\x07\x03")->copies, 3u);
+  for (const char* malformed : {"\xe8", "\x01\x01", "\x01\x02\x03", "\x01\xff\xff\x7f"}) {
+    EXPECT_EQ(IndexRowValue::Decode(malformed).error().id(), "index.corrupt") << malformed;
+  }
 }
 
 TEST(Index, Entries) {

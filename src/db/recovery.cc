@@ -46,7 +46,26 @@ void DeleteIds(storage::Batch* batch, storage::Family family, ShardId shard,
 // between leaves rows of what was dropped, which nobody can reach: ids are not given again.
 Status Database::Impl::CleanUpAfterCrash() {
   for (ShardId shard = 1; shard < format.shards; ++shard) RETURN_IF_ERROR(DropOrphans(shard));
-  return DropIncompleteFollowers();
+  RETURN_IF_ERROR(DropIncompleteFollowers());
+  return EmptyInvalidIndexes();
+}
+
+// Writes do not keep an index that can't be compiled, so its rows are worth nothing from now on.
+Status Database::Impl::EmptyInvalidIndexes() {
+  std::vector<std::pair<KeyspaceId, IndexId>> invalid;
+  const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
+  for (const auto& [id, keyspace] : catalog->keyspaces()) {
+    for (const auto& index : keyspace->indexes) {
+      if (index->state() == Index::State::kInvalid) invalid.emplace_back(id, index->id());
+    }
+  }
+  if (invalid.empty()) return OkStatus();
+  return ChangeCatalog([&](CatalogEdit& edit) {
+    for (const auto& [keyspace, index] : invalid) {
+      edit.SetIndexState(keyspace, index, Index::State::kInvalid);
+    }
+    return OkStatus();
+  });
 }
 
 Status Database::Impl::DropOrphans(ShardId shard) {

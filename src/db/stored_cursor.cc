@@ -68,18 +68,24 @@ StoredIndexCursor::StoredIndexCursor(const Database& database, const Index& inde
       now_ms_(TimeOf(database, snapshot)) {}
 
 bool StoredIndexCursor::Next() {
+  if (repeats_ > 0) {
+    --repeats_;
+    return true;
+  }
   while (true) {
     if (started_ && rows_.Valid()) rows_.Next();
     started_ = true;
     if (!rows_.Valid() || !decoded_.ok()) return false;
     const Result<IndexRow> row = DecodeIndexRow(rows_.key());
-    const Result<uint64_t> expiry_ms = DecodeIndexRowValue(rows_.value());
-    if (!row || !expiry_ms) {
-      decoded_ = row ? expiry_ms.error() : row.error();
+    const Result<IndexRowValue> value = IndexRowValue::Decode(rows_.value());
+    if (!row || !value) {
+      decoded_ = row ? value.error() : row.error();
       return false;
     }
     row_ = *row;
-    if (*expiry_ms == 0 || *expiry_ms > now_ms_) return true;
+    if (value->expiry_ms != 0 && value->expiry_ms <= now_ms_) continue;
+    repeats_ = value->copies - 1;
+    return true;
   }
 }
 

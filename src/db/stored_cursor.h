@@ -52,6 +52,7 @@ class StoredIndexCursor final : public IndexCursor {
   const uint64_t now_ms_;
   bool started_ = false;
   IndexRow row_;
+  uint64_t repeats_ = 0;  // how often this row comes again
   Status decoded_;
 };
 

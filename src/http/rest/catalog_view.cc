@@ -7,17 +7,25 @@
 namespace sluice::http::rest {
 
 json::Value IndexView(const db::Index& index) {
+  const db::IndexDefinition& definition = index.definition();
   json::Value parts = json::Value::EmptyArray();
-  for (const db::IndexPart& part : index.definition().parts) {
-    json::Value view = json::Value::Object({{"path", part.path}});
+  for (const db::IndexPart& part : definition.parts) {
+    json::Value view = part.expression.empty()
+                           ? json::Value::Object({{"path", part.path}})
+                           : json::Value::Object({{"expression", part.expression}});
     if (part.each_element) view.Set("each", true);
+    if (!part.distinct) view.Set("distinct", false);
     if (part.descending) view.Set("desc", true);
+    if (part.include_missing) view.Set("include_missing", true);
     parts.Append(std::move(view));
   }
-  const bool ready = index.state() == db::Index::State::kReady;
-  return json::Value::Object({{"name", index.definition().name},
-                              {"state", ready ? "ready" : "building"},
-                              {"parts", std::move(parts)}});
+  json::Value view = json::Value::Object({{"name", definition.name},
+                                          {"state", db::IndexStateName(index.state())},
+                                          {"parts", std::move(parts)}});
+  if (definition.primary) view.Set("primary", true);
+  if (!definition.where.empty()) view.Set("where", definition.where);
+  if (!index.problem().ok()) view.Set("problem", index.problem().message());
+  return view;
 }
 
 Result<json::Value> CollectionView(const Context& context, const db::KeyspaceInfo& keyspace,

@@ -82,7 +82,7 @@ void PutIndex(Context& context, const Request& request, Response& response) {
   const Status created = context.database.CreateIndex(*keyspace, *definition);
   if (created.id() == "index.exists") {
     const auto present = IndexOf(context, request);
-    if (!present || (*present)->definition().parts != definition->parts) {
+    if (!present || (*present)->definition() != *definition) {
       return response.Error(created);
     }
   } else if (!created.ok()) {
@@ -135,10 +135,7 @@ Result<json::Value> EntryView(const db::Index& index, std::string_view parts,
 
 Result<json::Value> ScanIndex(const Context& context, const Request& request) {
   ASSIGN_OR_RETURN(const auto index, IndexOf(context, request));
-  if (index->state() != db::Index::State::kReady) {
-    return Fail(Code::kUnavailable, "index.building", "index '{}' is still being built",
-                index->definition().name);
-  }
+  RETURN_IF_ERROR(context.database.CheckIndex(*index, *context.database.NewSnapshot()));
   ASSIGN_OR_RETURN(const std::string from, BoundOf(request, "from", *index));
   ASSIGN_OR_RETURN(const std::string to, BoundOf(request, "to", *index));
   ASSIGN_OR_RETURN(const int64_t limit,
