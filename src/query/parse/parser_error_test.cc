@@ -1,4 +1,7 @@
 // What a syntax error says, and that no text overflows the stack.
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "query/error.h"
@@ -32,8 +35,14 @@ TEST(SyntaxErrors, SayWhereAndNearWhat) {
   EXPECT_EQ(second.error().place().column, 7U);
 }
 
-TEST(SyntaxErrors, SayWhatWouldHaveBeenRight) {
-  const std::pair<const char*, const char*> cases[] = {
+using Cases = std::vector<std::pair<const char*, const char*>>;
+
+void ExpectErrors(const Cases& cases) {
+  for (const auto& [text, message] : cases) EXPECT_EQ(ErrorOf(text), message) << text;
+}
+
+TEST(SyntaxErrors, OfWords) {
+  ExpectErrors({
       {"", "at: the end of the statement; expected a statement, such as SELECT"},
       {" ;", "at: ;; expected a statement, such as SELECT, INSERT, UPDATE or CREATE"},
       {"SELCT 1", "at: SELCT; expected a statement; did you mean SELECT?"},
@@ -51,6 +60,11 @@ TEST(SyntaxErrors, SayWhatWouldHaveBeenRight) {
       {"SELECT a FORM x", "at: x; expected the end of the statement (did you mean FROM?)"},
       {"SELECT * FORM x", "at: FORM; expected the end of the statement (did you mean FROM?)"},
       {"SELECT a FROM x WERE b", "at: b; expected the end of the statement (did you mean WHERE?)"},
+  });
+}
+
+TEST(SyntaxErrors, OfExpressions) {
+  ExpectErrors({
       {"SELECT a = b = c",
        "at: =; comparisons can't follow one another: put one in parentheses, or say AND between"},
       {"SELECT 1 < a <= 2",
@@ -80,6 +94,11 @@ TEST(SyntaxErrors, SayWhatWouldHaveBeenRight) {
       {"SELECT rank() RESPECT NULLS",
        "at: RESPECT; only FIRST_VALUE, LAST_VALUE, NTH_VALUE, LAG and LEAD take it"},
       {"SELECT sum(a) OVER (ROWS 1 FOLLOWING)", "at: 1; the frame would end before it begins"},
+  });
+}
+
+TEST(SyntaxErrors, OfTokens) {
+  ExpectErrors({
       {"SELECT 'abc", "at: 'abc; the string has no end: expected '"},
       {"SELECT `abc", "at: `abc; the name has no end: expected `"},
       {"SELECT /* abc", "at: /*; the comment has no end: expected */"},
@@ -99,6 +118,11 @@ TEST(SyntaxErrors, SayWhatWouldHaveBeenRight) {
        "at: $1a; a parameter's number is 1 to 65535; a name does not start with a digit"},
       {"SELECT ``", "at: ``; a name can't be empty"},
       {"SELECT a AS `b`i", "at: `b`i; only a name that is looked up can be in any case"},
+  });
+}
+
+TEST(SyntaxErrors, OfClausesAndStatements) {
+  ExpectErrors({
       {"SELECT * FROM a JOIN b",
        "at: the end of the statement; expected ON and the condition of the join"},
       {"SELECT * FROM a RIGHT UNNEST b", "at: RIGHT; only a JOIN can be RIGHT"},
@@ -131,8 +155,7 @@ TEST(SyntaxErrors, SayWhatWouldHaveBeenRight) {
       {"EXECUTE p USING 1", "at: 1; expected [ and positional arguments, or { and named ones"},
       {"PREPARE p SELECT 1", "at: SELECT; expected FROM or AS"},
       {"BEGIN WORK ISOLATION LEVEL READ", "at: READ; expected READ COMMITTED"},
-  };
-  for (const auto& [text, message] : cases) EXPECT_EQ(ErrorOf(text), message) << text;
+  });
 }
 
 std::string Repeat(std::string_view text, size_t count) {
