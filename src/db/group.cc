@@ -145,6 +145,8 @@ Status Group::CheckRange(const RangeCheck& range) {
   if (range.snapshot < state_.purged || context_.catalog.Find(range.keyspace) == nullptr) {
     return conflict();
   }
+  // Nothing was committed since: no need to look. The sequence is this commit's already.
+  if (range.snapshot + 1 == state_.sequence) return OkStatus();
   const std::string prefix = KeyspacePrefix(context_.shard, range.keyspace);
   storage::IterateOptions options;
   options.lower = prefix + range.from;

@@ -87,35 +87,68 @@ void Transaction::Set(const Where& where, Pending pending) {
   writes_.insert_or_assign(where, std::move(pending));
 }
 
-Result<Cas> Transaction::Put(KeyspaceId keyspace, std::string_view key, Document document) {
-  RETURN_IF_ERROR(Join(keyspace, key));
+Cas Transaction::SetDocument(KeyspaceId keyspace, std::string_view key, Document document) {
   document.cas = database_.NewCas();
+  document.sequence = 0;  // given by the commit
   const Cas cas = document.cas;
   Set({keyspace, std::string(key)}, std::make_shared<Document>(std::move(document)));
   return cas;
 }
 
-Result<Cas> Transaction::Insert(KeyspaceId keyspace, std::string_view key, Document document) {
-  ASSIGN_OR_RETURN(const std::optional<Document> present, Get(keyspace, key));
-  if (present) {
-    return Fail(Code::kAlreadyExists, "document.exists", "document '{}' exists already", key);
-  }
-  return Put(keyspace, key, std::move(document));
-}
-
-Result<Cas> Transaction::Replace(KeyspaceId keyspace, std::string_view key, Document document) {
-  ASSIGN_OR_RETURN(const std::optional<Document> present, Get(keyspace, key));
-  if (!present) {
-    return Fail(Code::kNotFound, "document.not_found", "there is no document '{}'", key);
-  }
-  return Put(keyspace, key, std::move(document));
-}
-
-Status Transaction::Delete(KeyspaceId keyspace, std::string_view key) {
-  ASSIGN_OR_RETURN(const std::optional<Document> present, Get(keyspace, key));
-  if (!present) {
+// The document is there and, if one is given, has this CAS.
+Status Transaction::CheckPresent(KeyspaceId keyspace, std::string_view key, Cas cas,
+                                 PinnedDocument* document) {
+  ASSIGN_OR_RETURN(const bool found, Get(keyspace, key, document));
+  if (!found) {
     return Error(Code::kNotFound, "document.not_found", "there is no document '{}'", key);
   }
+  if (cas == 0 || (*document)->cas == cas) return OkStatus();
+  return Error(Code::kConflict, "document.cas_mismatch",
+               "document '{}' has changed: its CAS is {}, the write expected {}", key,
+               (*document)->cas, cas)
+      .With("cas", std::to_string((*document)->cas));
+}
+
+Result<Cas> Transaction::Put(KeyspaceId keyspace, std::string_view key, Document document,
+                             TransactionWriteOptions options) {
+  if (options.cas != 0) return Replace(keyspace, key, std::move(document), options);
+  RETURN_IF_ERROR(Join(keyspace, key));
+  if (options.keep_expiry) {
+    PinnedDocument present;
+    ASSIGN_OR_RETURN(const bool found, Get(keyspace, key, &present));
+    if (found) document.expiry_ms = present->expiry_ms;
+  }
+  return SetDocument(keyspace, key, std::move(document));
+}
+
+Result<Cas> Transaction::Insert(KeyspaceId keyspace, std::string_view key, Document document) {
+  PinnedDocument present;
+  ASSIGN_OR_RETURN(const bool found, Get(keyspace, key, &present));
+  if (found) {
+    return Fail(Code::kAlreadyExists, "document.exists", "document '{}' exists already", key);
+  }
+  return SetDocument(keyspace, key, std::move(document));
+}
+
+Result<Cas> Transaction::Replace(KeyspaceId keyspace, std::string_view key, Document document,
+                                 TransactionWriteOptions options) {
+  PinnedDocument present;
+  RETURN_IF_ERROR(CheckPresent(keyspace, key, options.cas, &present));
+  if (options.keep_expiry) document.expiry_ms = present->expiry_ms;
+  return SetDocument(keyspace, key, std::move(document));
+}
+
+Result<Cas> Transaction::Touch(KeyspaceId keyspace, std::string_view key, uint64_t expiry_ms) {
+  PinnedDocument present;
+  RETURN_IF_ERROR(CheckPresent(keyspace, key, 0, &present));
+  Document document = present->Copy();
+  document.expiry_ms = expiry_ms;
+  return SetDocument(keyspace, key, std::move(document));
+}
+
+Status Transaction::Delete(KeyspaceId keyspace, std::string_view key, Cas cas) {
+  PinnedDocument present;
+  RETURN_IF_ERROR(CheckPresent(keyspace, key, cas, &present));
   Set({keyspace, std::string(key)}, nullptr);
   return OkStatus();
 }

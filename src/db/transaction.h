@@ -19,6 +19,12 @@
 
 namespace sluice::db {
 
+// A write that depends on the present document.
+struct TransactionWriteOptions {
+  Cas cas = 0;               // the document must have this one; 0 for any
+  bool keep_expiry = false;  // a present document's expiry stays, whatever the new one says
+};
+
 class Transaction {
  public:
   explicit Transaction(Database& database);
@@ -30,11 +36,16 @@ class Transaction {
   // Merges the snapshot with this transaction's writes, in key order.
   Status Scan(KeyspaceId keyspace, std::string_view from, std::string_view to,
               const ScanVisitor& visitor);
-  // Return the stamp that the document will have.
-  Result<Cas> Put(KeyspaceId keyspace, std::string_view key, Document document);
+  // Return the stamp that the document will have. Flags and extended attributes are the given ones.
+  Result<Cas> Put(KeyspaceId keyspace, std::string_view key, Document document,
+                  TransactionWriteOptions options = {});
   Result<Cas> Insert(KeyspaceId keyspace, std::string_view key, Document document);
-  Result<Cas> Replace(KeyspaceId keyspace, std::string_view key, Document document);
-  Status Delete(KeyspaceId keyspace, std::string_view key);  // not found is an error
+  Result<Cas> Replace(KeyspaceId keyspace, std::string_view key, Document document,
+                      TransactionWriteOptions options = {});
+  // Sets the expiry only; 0 clears it.
+  Result<Cas> Touch(KeyspaceId keyspace, std::string_view key, uint64_t expiry_ms);
+  // Not found is an error. With a CAS the document must have that one.
+  Status Delete(KeyspaceId keyspace, std::string_view key, Cas cas = 0);
 
   // Undoes the writes made after the savepoint; reads stay in the read set.
   size_t Savepoint() const { return undo_.size(); }
@@ -53,6 +64,8 @@ class Transaction {
   using Pending = std::shared_ptr<Document>;
 
   Status Join(KeyspaceId keyspace, std::string_view key);
+  Status CheckPresent(KeyspaceId keyspace, std::string_view key, Cas cas, PinnedDocument* document);
+  Cas SetDocument(KeyspaceId keyspace, std::string_view key, Document document);
   Status JoinRange(KeyspaceId keyspace, std::string_view from, std::string_view to);
   bool Live(const Pending& pending) const;
   void Set(const Where& where, Pending pending);

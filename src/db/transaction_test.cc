@@ -60,6 +60,42 @@ TEST_F(TransactionTest, SeesASnapshotAndItsOwnWrites) {
   EXPECT_EQ((*database_->Get(keyspace_, "b"))->cas, promised);
 }
 
+TEST_F(TransactionTest, WritesThatDependOnThePresentDocument) {
+  const uint64_t soon_ms = clock_.WallMs() + 60'000;
+  Document first = Json("1", soon_ms);
+  first.flags = 7;
+  first.xattrs = R"({"x":1})";
+  ASSERT_TRUE(Apply(PutWrite(keyspace_, "a", first)).status.ok());
+  ASSERT_TRUE(Put("b", "1").status.ok());
+  const Cas cas = (*database_->Get(keyspace_, "a"))->cas;
+  Transaction transaction(*database_);
+  EXPECT_EQ(transaction.Replace(keyspace_, "a", Json("2"), {.cas = cas + 1}).error().id(),
+            "document.cas_mismatch");
+  EXPECT_EQ(transaction.Delete(keyspace_, "a", cas + 1).id(), "document.cas_mismatch");
+  EXPECT_EQ(transaction.Put(keyspace_, "none", Json("2"), {.cas = cas}).error().id(),
+            "document.not_found");
+  EXPECT_EQ(transaction.Touch(keyspace_, "none", 0).error().id(), "document.not_found");
+  const Cas own = *transaction.Put(keyspace_, "a", Json("2"), {.cas = cas, .keep_expiry = true});
+  EXPECT_EQ((*transaction.Get(keyspace_, "a"))->expiry_ms, soon_ms);
+  EXPECT_EQ((*transaction.Get(keyspace_, "a"))->flags, 0u) << "the given document has none";
+  EXPECT_EQ(transaction.Delete(keyspace_, "a", cas).id(), "document.cas_mismatch");
+  ASSERT_TRUE(transaction.Delete(keyspace_, "a", own).ok());
+  ASSERT_TRUE(transaction.Put(keyspace_, "a", first, {.keep_expiry = true}));
+  ASSERT_TRUE(transaction.Touch(keyspace_, "a", soon_ms + 1));
+  ASSERT_TRUE(transaction.Touch(keyspace_, "b", soon_ms));
+  ASSERT_TRUE(transaction.Put(keyspace_, "c", Json("3", soon_ms), {.keep_expiry = true}));
+  ASSERT_TRUE(transaction.Apply().status.ok());
+  const Document a = **database_->Get(keyspace_, "a");
+  EXPECT_EQ(a.body, "1");
+  EXPECT_EQ(a.flags, 7u);
+  EXPECT_EQ(a.xattrs, first.xattrs);
+  EXPECT_EQ(a.expiry_ms, soon_ms + 1);
+  EXPECT_EQ((*database_->Get(keyspace_, "b"))->expiry_ms, soon_ms);
+  EXPECT_EQ((*database_->Get(keyspace_, "c"))->expiry_ms, soon_ms);
+  clock_.AdvanceMs(60'000);
+  EXPECT_EQ(Get("b"), "-");
+}
+
 TEST_F(TransactionTest, ScansMergeItsOwnWrites) {
   for (const char* key : {"b", "d", "f"}) ASSERT_TRUE(Put(key, "0").status.ok());
   Transaction transaction(*database_);
