@@ -107,10 +107,13 @@ FunctionFamily MetaFunctions();        // UUID, VERSION, CURRENT_USER, ABORT, ..
 FunctionFamily NavigationFunctions();  // ELEMENT, SLICE, ...
 FunctionFamily NumberFunctions();
 FunctionFamily ObjectFunctions();
+FunctionFamily ObjectNestedFunctions();  // OBJECT_PATHS, OBJECT_FILTER, ...
 FunctionFamily PatternFunctions();
 FunctionFamily StringBuildFunctions();  // CONCAT, LPAD, REPEAT, REPLACE, SPLIT, MASK
+FunctionFamily RedactFunctions();
 FunctionFamily StringFunctions();
 FunctionFamily TokenFunctions();
 FunctionFamily TypeFunctions();
+FunctionFamily VectorFunctions();
 
 }  // namespace sluice::query

@@ -11,11 +11,14 @@ using Table = std::unordered_map<std::string_view, const ScalarFunction*>;
 Table MakeTable() {
   Table table;
   for (const FunctionFamily& family :
-       {ArithmeticFunctions(), ArrayFunctions(), ArrayFactFunctions(), BitFunctions(),
-        ComparisonFunctions(), ConditionalFunctions(), DateFunctions(), EncodingFunctions(),
-        JsonFunctions(), LikeFunctions(), MetaFunctions(), NavigationFunctions(), NumberFunctions(),
-        ObjectFunctions(), PatternFunctions(), StringFunctions(), StringBuildFunctions(),
-        TokenFunctions(), TypeFunctions()}) {
+       {ArithmeticFunctions(), ArrayFactFunctions(),  ArrayFunctions(),
+        BitFunctions(),        ComparisonFunctions(), ConditionalFunctions(),
+        DateFunctions(),       EncodingFunctions(),   JsonFunctions(),
+        LikeFunctions(),       MetaFunctions(),       NavigationFunctions(),
+        NumberFunctions(),     ObjectFunctions(),     ObjectNestedFunctions(),
+        PatternFunctions(),    RedactFunctions(),     StringBuildFunctions(),
+        StringFunctions(),     TokenFunctions(),      TypeFunctions(),
+        VectorFunctions()}) {
     for (const ScalarFunction& function : family.functions) table[function.name] = &function;
     for (const auto& [alias, name] : family.aliases) table[alias] = table.at(name);
   }
