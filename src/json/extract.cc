@@ -1,6 +1,8 @@
 #include "json/extract.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstring>
 
 #include "json/parse.h"
 #include "json/text.h"
@@ -41,6 +43,30 @@ Status FindStep(const TextIndex& index, size_t token, const PathStep& step, size
     if (at < elements.size()) *found = elements[at];
   }
   return OkStatus();
+}
+
+// Most values are plain: a string without escapes, an integer, a word. Those need no parser.
+bool ReadPlain(std::string_view text, Value* value) {
+  const char first = text.front();
+  if (first == '"') {
+    const std::string_view inside = text.substr(1, text.size() - 2);
+    if (text.size() < 2 || std::memchr(inside.data(), '\\', inside.size()) != nullptr) return false;
+    *value = Value(inside);
+    return true;
+  }
+  if (first == '-' || (first >= '0' && first <= '9')) {
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || text == "-0") return false;
+    *value = Value(number);
+    return true;
+  }
+  if (text == "true" || text == "false") {
+    *value = Value(first == 't');
+    return true;
+  }
+  if (text == "null") *value = Value(nullptr);
+  return text == "null";
 }
 
 Result<size_t> CountMembers(const TextIndex& index, size_t token) {
@@ -175,13 +201,26 @@ Result<std::vector<std::string_view>> Extractor::Raw(std::string_view document) 
 }
 
 Result<std::vector<Value>> Extractor::Values(std::string_view document) const {
-  ASSIGN_OR_RETURN(const std::vector<std::string_view> raw, Raw(document));
-  std::vector<Value> values(raw.size());
-  for (size_t i = 0; i < raw.size(); ++i) {
-    if (raw[i].empty()) continue;
-    ASSIGN_OR_RETURN(values[i], Parse(raw[i], {.max_bytes = raw[i].size()}));
-  }
+  std::vector<Value> values(path_count_);
+  RETURN_IF_ERROR(Values(document, values));
   return values;
+}
+
+Status Extractor::Values(std::string_view document, std::span<Value> values) const {
+  thread_local std::vector<std::string_view> raw;
+  raw.assign(path_count_, {});
+  const TextIndex index(document);
+  if (!index.ok() || Walk(nodes_, index, &raw).Visit(nodes_[0], 0) != index.size()) {
+    return MalformedDocument();
+  }
+  for (size_t i = 0; i < path_count_; ++i) {
+    if (raw[i].empty()) {
+      values[i] = Value();
+    } else if (!ReadPlain(raw[i], &values[i])) {
+      ASSIGN_OR_RETURN(values[i], Parse(raw[i], {.max_bytes = raw[i].size()}));
+    }
+  }
+  return OkStatus();
 }
 
 }  // namespace sluice::json

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,8 @@ class Extractor {
   Result<std::vector<std::string_view>> Raw(std::string_view document) const;
   // One value per path, in their order; missing where nothing is there.
   Result<std::vector<Value>> Values(std::string_view document) const;
+  // The same into values that are there already, at least as many as paths.
+  Status Values(std::string_view document, std::span<Value> values) const;
 
  private:
   // The paths as a tree: nodes_[0] is the document, children are reached by a name or a position.

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/base64.h"
-#include "http/rest/access.h"
 #include "http/rest/expiry.h"
 #include "json/print.h"
 
@@ -155,21 +154,6 @@ CommitAndWait::CommitAndWait(Context& context, Request& request, db::Commit comm
   context.database.Submit(std::move(commit), [done = done_](db::CommitResult result) {
     done.Complete(std::move(result));
   });
-}
-
-Status AddWriteRoute(Router& router, Context& context, WriteHandler handler, Route route) {
-  route.tag = "documents";
-  route.auth = kWriteKeyspace;
-  route.handler = [&context, handler](Request& request, Response& response) -> Task<> {
-    return handler(context, request, response);
-  };
-  return router.Add(std::move(route));
-}
-
-Parameter IfMatchParameter() {
-  return {.name = "If-Match",
-          .in = Parameter::In::kHeader,
-          .description = "the ETag it must have, or *"};
 }
 
 Content WrittenContent() {

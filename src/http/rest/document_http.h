@@ -80,12 +80,6 @@ class CommitAndWait {
 // A commit of one write.
 db::Commit CommitOf(const Context& context, db::Write write);
 
-// Adds a route that writes to {keyspace}: sets its tag, permission and handler.
-using WriteHandler = Task<> (*)(Context&, Request&, Response&);
-Status AddWriteRoute(Router& router, Context& context, WriteHandler handler, Route route);
-// The parameter If-Match of routes that write over a document.
-Parameter IfMatchParameter();
-
 // How the answer below is described in OpenAPI.
 Content WrittenContent();
 // {"cas":"...","sequence":n} with the ETag; `created` answers 201.

@@ -171,14 +171,6 @@ Task<> StoreDocument(Context& context, Request& request, Response& response, Sto
   AnswerWrite(response, result, created ? Outcome::kCreated : Outcome::kDone);
 }
 
-Task<> PutDocument(Context& context, Request& request, Response& response) {
-  return StoreDocument(context, request, response, Store::kAny);
-}
-
-Task<> InsertDocument(Context& context, Request& request, Response& response) {
-  return StoreDocument(context, request, response, Store::kNew);
-}
-
 Task<> InsertWithNewKey(Context& context, Request& request, Response& response) {
   const Result<db::KeyspaceId> keyspace = ResolveKeyspace(context, request.Param("keyspace"));
   if (!keyspace) co_return response.Error(keyspace.error());
@@ -229,7 +221,7 @@ std::vector<Parameter> PutParameters() {
       {.name = "keep_expiry",
        .description = "keep the present document's expiry",
        .type = "boolean"},
-      IfMatchParameter(),
+      {.name = "If-Match", .in = In::kHeader, .description = "the ETag it must have, or *"},
       {.name = "If-None-Match", .in = In::kHeader, .description = "*: it must not exist"},
       {.name = "X-Sluice-Flags", .in = In::kHeader, .description = "flags to keep, 32 bits"},
   };
@@ -265,42 +257,59 @@ Status AddReading(Router& router, Context& context) {
 
 Status AddDocumentRoutes(Router& router, Context& context) {
   RETURN_IF_ERROR(AddReading(router, context));
-  RETURN_IF_ERROR(AddWriteRoute(
-      router, context, &PutDocument,
+  RETURN_IF_ERROR(router.Add(
       {.method = Method::kPut,
        .path = "/v1/docs/{keyspace}/{key}",
        .summary = "Write a document",
+       .tag = "documents",
        .description = "Creates or replaces it; conditions make it an insert or a replace.",
        .parameters = PutParameters(),
        .request = AnyDocument(),
        .responses = {{200, "written", WrittenContent()},
                      {201, "created, with If-None-Match: *", WrittenContent()},
-                     {412, "the condition does not hold"}}}));
-  RETURN_IF_ERROR(AddWriteRoute(
-      router, context, &InsertDocument,
+                     {412, "the condition does not hold"}},
+       .auth = std::string(kWriteKeyspace),
+       .handler = [&context](Request& request, Response& response) -> Task<> {
+         return StoreDocument(context, request, response, Store::kAny);
+       }}));
+  RETURN_IF_ERROR(
+      router.Add({.method = Method::kPost,
+                  .path = "/v1/docs/{keyspace}/{key}",
+                  .summary = "Insert a document",
+                  .tag = "documents",
+                  .parameters = PutParameters(),
+                  .request = AnyDocument(),
+                  .responses = {{201, "created", WrittenContent()}, {409, "it exists already"}},
+                  .auth = std::string(kWriteKeyspace),
+                  .handler = [&context](Request& request, Response& response) -> Task<> {
+                    return StoreDocument(context, request, response, Store::kNew);
+                  }}));
+  RETURN_IF_ERROR(router.Add(
       {.method = Method::kPost,
-       .path = "/v1/docs/{keyspace}/{key}",
-       .summary = "Insert a document",
+       .path = "/v1/docs/{keyspace}",
+       .summary = "Insert a document under a new key",
+       .tag = "documents",
        .parameters = PutParameters(),
        .request = AnyDocument(),
-       .responses = {{201, "created", WrittenContent()}, {409, "it exists already"}}}));
-  RETURN_IF_ERROR(
-      AddWriteRoute(router, context, &InsertWithNewKey,
-                    {.method = Method::kPost,
-                     .path = "/v1/docs/{keyspace}",
-                     .summary = "Insert a document under a new key",
-                     .parameters = PutParameters(),
-                     .request = AnyDocument(),
-                     .responses = {{201, "created; the key is in the answer and in Location",
-                                    WrittenContent()}}}));
-  return AddWriteRoute(router, context, &DeleteDocument,
-                       {.method = Method::kDelete,
-                        .path = "/v1/docs/{keyspace}/{key}",
-                        .summary = "Delete a document",
-                        .parameters = {IfMatchParameter()},
-                        .responses = {{200, "deleted", WrittenContent()},
-                                      {404, "there is none"},
-                                      {412, "it has another ETag"}}});
+       .responses = {{201, "created; the key is in the answer and in Location", WrittenContent()}},
+       .auth = std::string(kWriteKeyspace),
+       .handler = [&context](Request& request, Response& response) -> Task<> {
+         return InsertWithNewKey(context, request, response);
+       }}));
+  return router.Add({.method = Method::kDelete,
+                     .path = "/v1/docs/{keyspace}/{key}",
+                     .summary = "Delete a document",
+                     .tag = "documents",
+                     .parameters = {{.name = "If-Match",
+                                     .in = Parameter::In::kHeader,
+                                     .description = "the ETag it must have"}},
+                     .responses = {{200, "deleted", WrittenContent()},
+                                   {404, "there is none"},
+                                   {412, "it has another ETag"}},
+                     .auth = std::string(kWriteKeyspace),
+                     .handler = [&context](Request& request, Response& response) -> Task<> {
+                       return DeleteDocument(context, request, response);
+                     }});
 }
 
 }  // namespace sluice::http::rest

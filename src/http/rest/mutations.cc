@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "http/rest/access.h"
 #include "http/rest/body.h"
 #include "http/rest/document_http.h"
 #include "http/rest/expiry.h"
@@ -256,16 +257,18 @@ Task<> CountDocument(Context& context, Request& request, Response& response) {
 }
 
 Status AddPatch(Router& router, Context& context) {
-  return AddWriteRoute(
-      router, context, &PatchDocument,
+  return router.Add(
       {.method = Method::kPatch,
        .path = "/v1/docs/{keyspace}/{key}",
        .summary = "Change parts of a document",
+       .tag = "documents",
        .description =
            "With Content-Type application/merge-patch+json the body is a merge patch (RFC 7386), "
            "else a list of sub-document operations, applied all or none.",
        .parameters = {{.name = "expiry", .description = "a new expiry; without it, it stays"},
-                      IfMatchParameter()},
+                      {.name = "If-Match",
+                       .in = Parameter::In::kHeader,
+                       .description = "the ETag it must have"}},
        .request =
            Content{.description = "sub-document operations",
                    .schema = R"({"type":"object","required":["specs"],"properties":{"specs":)"
@@ -275,27 +278,35 @@ Status AddPatch(Router& router, Context& context) {
                              R"("create_path":{"type":"boolean"},"xattr":{"type":"boolean"}}}}}})"},
        .responses = {{200, "changed; `values` has a counter's new value", WrittenContent()},
                      {404, "there is none"},
-                     {412, "it has another ETag"}}});
+                     {412, "it has another ETag"}},
+       .auth = std::string(kWriteKeyspace),
+       .handler = [&context](Request& request, Response& response) -> Task<> {
+         return PatchDocument(context, request, response);
+       }});
 }
 
 }  // namespace
 
 Status AddMutationRoutes(Router& router, Context& context) {
   RETURN_IF_ERROR(AddPatch(router, context));
-  RETURN_IF_ERROR(AddWriteRoute(
-      router, context, &TouchDocument,
+  RETURN_IF_ERROR(router.Add(
       {.method = Method::kPost,
        .path = "/v1/docs/{keyspace}/{key}/touch",
        .summary = "Set a document's expiry",
+       .tag = "documents",
        .request = Content{.description = "a duration, a time or 0 for never",
                           .schema = R"({"type":"object","required":["expiry"],"properties":)"
                                     R"({"expiry":{"type":"string","example":"30s"}}})"},
-       .responses = {{200, "set", WrittenContent()}, {404, "there is none"}}}));
-  return AddWriteRoute(
-      router, context, &CountDocument,
+       .responses = {{200, "set", WrittenContent()}, {404, "there is none"}},
+       .auth = std::string(kWriteKeyspace),
+       .handler = [&context](Request& request, Response& response) -> Task<> {
+         return TouchDocument(context, request, response);
+       }}));
+  return router.Add(
       {.method = Method::kPost,
        .path = "/v1/docs/{keyspace}/{key}/counter",
        .summary = "Add to a counter",
+       .tag = "documents",
        .description = "The document is an integer. Without `initial` it must be there.",
        .request = Content{.description = "delta (1 if not given) and the value of a new counter",
                           .schema = R"({"type":"object","properties":{"delta":)"
@@ -303,7 +314,11 @@ Status AddMutationRoutes(Router& router, Context& context) {
                                     R"("expiry":{"type":"string"}}})"},
        .responses = {{200, "the new value", Content{}},
                      {400, "the document is no integer, or would get too large"},
-                     {404, "there is none"}}});
+                     {404, "there is none"}},
+       .auth = std::string(kWriteKeyspace),
+       .handler = [&context](Request& request, Response& response) -> Task<> {
+         return CountDocument(context, request, response);
+       }});
 }
 
 }  // namespace sluice::http::rest

@@ -143,6 +143,7 @@ void ForEachChild(const Expression& expression,
                   const std::function<void(const Expression&)>& visit);
 ExpressionPtr Clone(const Expression& expression);
 QueryPtr Clone(const Query& query);
+WindowSpec Clone(const WindowSpec& window);
 // Same meaning by structure: used to match GROUP BY keys and index expressions. Places don't count.
 bool SameExpression(const Expression& a, const Expression& b);
 
@@ -201,6 +202,8 @@ struct JoinClause {
   ExpressionPtr on_keys;  // ON KEYS e
   ExpressionPtr on_key;   // ON KEY e FOR alias
   std::string on_key_for;
+  // Set by the binder: NEST's alias is one document in ON and the array of them afterwards.
+  VariableId nest_variable = 0;
 };
 
 struct FromClause {
@@ -251,6 +254,10 @@ struct SelectBlock {
   ExpressionPtr where;
   std::optional<GroupClause> group;  // also HAVING alone
   std::vector<NamedWindow> windows;
+
+  // Set by the binder. The calls were replaced by these variables where they stood.
+  std::vector<NamedExpression> aggregates;
+  std::vector<NamedExpression> window_calls;
 };
 
 enum class SetOperator : uint8_t { kUnion, kIntersect, kExcept };
@@ -284,6 +291,11 @@ struct Query {
   std::vector<SortTerm> order_by;
   ExpressionPtr limit;
   ExpressionPtr offset;
+
+  // Set by the binder: what ORDER BY of a set operation refers to, and whether the result depends
+  // on variables of the statement around it.
+  VariableId result_variable = 0;
+  bool correlated = false;
 };
 
 // --- statements ---

@@ -100,7 +100,8 @@ JoinClause CloneOf(const JoinClause& from) {
           .on = CloneOf(from.on),
           .on_keys = CloneOf(from.on_keys),
           .on_key = CloneOf(from.on_key),
-          .on_key_for = from.on_key_for};
+          .on_key_for = from.on_key_for,
+          .nest_variable = from.nest_variable};
 }
 
 Projection CloneOf(const Projection& from) {
@@ -141,6 +142,8 @@ std::unique_ptr<SelectBlock> CloneOf(const SelectBlock& from) {
   block->windows = CloneAll(from.windows, [](const NamedWindow& window) {
     return NamedWindow{.name = window.name, .spec = CloneOf(window.spec)};
   });
+  block->aggregates = CloneOf(from.aggregates);
+  block->window_calls = CloneOf(from.window_calls);
   return block;
 }
 
@@ -199,7 +202,11 @@ QueryPtr Clone(const Query& from) {
   query->order_by = CloneOf(from.order_by);
   query->limit = CloneOf(from.limit);
   query->offset = CloneOf(from.offset);
+  query->result_variable = from.result_variable;
+  query->correlated = from.correlated;
   return query;
 }
+
+WindowSpec Clone(const WindowSpec& window) { return CloneOf(window); }
 
 }  // namespace sluice::query

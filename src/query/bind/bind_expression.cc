@@ -1,0 +1,136 @@
+// Names inside expressions.
+//
+// A name is, in this order: a result term (in ORDER BY), a variable in scope, innermost first, or a
+// field of the only FROM term of the innermost block that has a FROM clause.
+#include <utility>
+
+#include "query/bind/binder.h"
+#include "query/bind/scope.h"
+#include "query/error.h"
+
+namespace sluice::query {
+
+Status Binder::BindOptional(ExpressionPtr& expression, Scope& scope) {
+  return expression == nullptr ? OkStatus() : BindExpression(expression, scope);
+}
+
+Status Binder::BindExpression(ExpressionPtr& expression, Scope& scope) {
+  switch (expression->kind) {
+    case ExprKind::kName:
+      return BindName(expression, scope);
+    case ExprKind::kSubquery:
+      return BindQuery(*expression->query, &scope);
+    case ExprKind::kCall:
+      if (expression->name == "meta") return BindMeta(*expression, scope);
+      if (expression->name == "self" && expression->args.empty()) {
+        const Scope* from = scope.WithFrom();
+        if (from == nullptr || from->sources.size() != 1) {
+          return AtPlace(QueryError(QueryCode::kAmbiguousReference, "SELF needs one FROM term"),
+                         expression->place);
+        }
+        expression = MakeVariable(from->sources[0], expression->place);
+        return OkStatus();
+      }
+      break;
+    default:
+      break;
+  }
+  if (expression->comprehension != nullptr) return BindComprehension(*expression, scope);
+  Status status;
+  ForEachChild(*expression, [&](ExpressionPtr& child) {
+    if (status.ok()) status = BindExpression(child, scope);
+  });
+  return status;
+}
+
+Status Binder::BindName(ExpressionPtr& expression, Scope& scope) {
+  const Expression& name = *expression;
+  if (scope.results != nullptr) {
+    for (const ResultTerm& term : scope.results->terms) {
+      if (term.star || term.alias != name.name) continue;
+      expression = Clone(*term.expression);
+      return OkStatus();
+    }
+  }
+  if (const VariableId variable = scope.Find(name.name, name.ignore_case); variable != 0) {
+    expression = MakeVariable(variable, name.place);
+    return OkStatus();
+  }
+  const Scope* from = scope.WithFrom();
+  if (from == nullptr) {
+    return AtPlace(QueryError(QueryCode::kNoSuchField,
+                              "nothing is named '{}' here: there is no FROM clause that it could "
+                              "be a field of",
+                              name.name),
+                   name.place);
+  }
+  if (from->sources.size() > 1) {
+    return AtPlace(QueryError(QueryCode::kAmbiguousReference,
+                              "Ambiguous reference to field '{}': say whose it is, as in {}.{}",
+                              name.name, variables_[from->sources[0]].name, name.name),
+                   name.place);
+  }
+  auto field = std::make_unique<Expression>();
+  field->kind = ExprKind::kField;
+  field->place = name.place;
+  field->name = name.name;
+  field->ignore_case = name.ignore_case;
+  field->args.push_back(MakeVariable(from->sources[0], name.place));
+  expression = std::move(field);
+  return OkStatus();
+}
+
+Status Binder::BindMeta(Expression& expression, Scope& scope) {
+  if (expression.args.empty()) {
+    const Scope* from = scope.WithFrom();
+    if (from == nullptr || from->sources.size() != 1) {
+      return AtPlace(QueryError(QueryCode::kMetaNeedsArgument,
+                                "META() needs the alias of a keyspace here: META(alias)"),
+                     expression.place);
+    }
+    expression.args.push_back(MakeVariable(from->sources[0], expression.place));
+    return OkStatus();
+  }
+  return BindExpression(expression.args[0], scope);
+}
+
+Status Binder::BindRanges(std::vector<RangeBinding>& bindings, Scope& scope) {
+  // The sources don't see the new names.
+  Scope outer(scope);
+  for (RangeBinding& binding : bindings) {
+    RETURN_IF_ERROR(BindExpression(binding.source, outer));
+    if (!binding.name.empty()) {
+      binding.name_id = variables_.Add(binding.name);
+      scope.names.push_back({binding.name, binding.name_id});
+    }
+    binding.value_id = variables_.Add(binding.value);
+    scope.names.push_back({binding.value, binding.value_id});
+  }
+  return OkStatus();
+}
+
+Status Binder::BindComprehension(Expression& expression, Scope& scope) {
+  Comprehension& parts = *expression.comprehension;
+  Scope inner(&scope);
+  RETURN_IF_ERROR(BindRanges(parts.bindings, inner));
+  RETURN_IF_ERROR(BindOptional(parts.name, inner));
+  RETURN_IF_ERROR(BindOptional(parts.body, inner));
+  return BindOptional(parts.when, inner);
+}
+
+Status Binder::BindOverDocument(ExpressionPtr& expression, VariableId document) {
+  Scope scope(nullptr);
+  scope.has_from = true;
+  scope.sources = {document};
+  if (!variables_[document].name.empty()) {
+    scope.names.push_back({variables_[document].name, document});
+  }
+  return BindExpression(expression, scope);
+}
+
+Status Binder::BindConstant(ExpressionPtr& expression) {
+  Scope scope(nullptr);
+  return BindExpression(expression, scope);
+}
+
+}  // namespace sluice::query

@@ -1,0 +1,111 @@
+// Statements that write: the target is a FROM term of its own, RETURNING sees it after the write.
+#include <utility>
+
+#include "query/bind/binder.h"
+#include "query/bind/scope.h"
+#include "query/error.h"
+
+namespace sluice::query {
+
+Status Binder::BindTarget(FromTerm& term, Scope& scope) {
+  RETURN_IF_ERROR(BindTerm(term, scope));
+  if (!term.keyspace || IsSystemKeyspace(*term.keyspace)) {
+    return AtPlace(QueryError(QueryCode::kPlan, "expected a keyspace to write to"), term.place);
+  }
+  return DeclareTerm(term, scope);
+}
+
+Status Binder::BindReturning(std::optional<Projection>& returning, Scope& scope) {
+  return returning ? BindProjection(*returning, scope) : OkStatus();
+}
+
+Status Binder::Bind(InsertStatement& statement) {
+  Scope scope(nullptr);
+  for (InsertValues& row : statement.rows) {
+    RETURN_IF_ERROR(BindExpression(row.key, scope));
+    RETURN_IF_ERROR(BindExpression(row.value, scope));
+    RETURN_IF_ERROR(BindOptional(row.options, scope));
+  }
+  if (statement.select != nullptr) {
+    RETURN_IF_ERROR(BindQuery(*statement.select, nullptr));
+    // KEY, VALUE and OPTIONS see the rows of the SELECT by their names.
+    if (statement.select->result_variable == 0) {
+      statement.select->result_variable = variables_.Add("");
+    }
+    Scope rows(nullptr);
+    rows.has_from = true;
+    rows.sources = {statement.select->result_variable};
+    RETURN_IF_ERROR(BindOptional(statement.select_key, rows));
+    RETURN_IF_ERROR(BindOptional(statement.select_value, rows));
+    RETURN_IF_ERROR(BindOptional(statement.select_options, rows));
+  }
+  Scope target(nullptr);
+  RETURN_IF_ERROR(BindTarget(statement.target, target));
+  return BindReturning(statement.returning, target);
+}
+
+Status Binder::BindAssignments(std::vector<Assignment>& assignments, Scope& scope) {
+  for (Assignment& assignment : assignments) {
+    Scope inner(&scope);
+    // The last FOR is the outermost loop.
+    for (auto loop = assignment.loops.rbegin(); loop != assignment.loops.rend(); ++loop) {
+      Scope names(&inner);
+      RETURN_IF_ERROR(BindRanges(loop->bindings, names));
+      for (Scope::Name& name : names.names) inner.names.push_back(std::move(name));
+      RETURN_IF_ERROR(BindOptional(loop->when, inner));
+    }
+    RETURN_IF_ERROR(BindExpression(assignment.target, inner));
+    RETURN_IF_ERROR(BindOptional(assignment.value, inner));
+  }
+  return OkStatus();
+}
+
+Status Binder::Bind(UpdateStatement& statement) {
+  Scope scope(nullptr);
+  RETURN_IF_ERROR(BindTarget(statement.target, scope));
+  RETURN_IF_ERROR(BindLet(statement.let, scope));
+  RETURN_IF_ERROR(BindOptional(statement.where, scope));
+  RETURN_IF_ERROR(BindAssignments(statement.set, scope));
+  RETURN_IF_ERROR(BindAssignments(statement.unset, scope));
+  Scope constants(nullptr);
+  RETURN_IF_ERROR(BindOptional(statement.limit, constants));
+  RETURN_IF_ERROR(BindOptional(statement.offset, constants));
+  return BindReturning(statement.returning, scope);
+}
+
+Status Binder::Bind(DeleteStatement& statement) {
+  Scope scope(nullptr);
+  RETURN_IF_ERROR(BindTarget(statement.target, scope));
+  RETURN_IF_ERROR(BindLet(statement.let, scope));
+  RETURN_IF_ERROR(BindOptional(statement.where, scope));
+  Scope constants(nullptr);
+  RETURN_IF_ERROR(BindOptional(statement.limit, constants));
+  RETURN_IF_ERROR(BindOptional(statement.offset, constants));
+  return BindReturning(statement.returning, scope);
+}
+
+Status Binder::Bind(MergeStatement& statement) {
+  Scope scope(nullptr);
+  Scope sources(nullptr);
+  RETURN_IF_ERROR(BindTerm(statement.source, sources));
+  RETURN_IF_ERROR(DeclareTerm(statement.source, sources));
+  scope.names = sources.names;
+  scope.sources = sources.sources;
+  scope.has_from = true;
+  RETURN_IF_ERROR(BindTarget(statement.target, scope));
+  RETURN_IF_ERROR(BindOptional(statement.on, scope));
+  RETURN_IF_ERROR(BindOptional(statement.on_key, sources));
+  RETURN_IF_ERROR(BindAssignments(statement.set, scope));
+  RETURN_IF_ERROR(BindAssignments(statement.unset, scope));
+  RETURN_IF_ERROR(BindOptional(statement.update_where, scope));
+  RETURN_IF_ERROR(BindOptional(statement.delete_where, scope));
+  RETURN_IF_ERROR(BindOptional(statement.insert_key, sources));
+  RETURN_IF_ERROR(BindOptional(statement.insert_value, sources));
+  RETURN_IF_ERROR(BindOptional(statement.insert_options, sources));
+  RETURN_IF_ERROR(BindOptional(statement.insert_where, sources));
+  Scope constants(nullptr);
+  RETURN_IF_ERROR(BindOptional(statement.limit, constants));
+  return BindReturning(statement.returning, scope);
+}
+
+}  // namespace sluice::query

@@ -1,0 +1,319 @@
+// Queries: WITH, blocks, FROM terms, set operations. Expressions are bound in bind_expression.cc,
+// groups and windows in bind_group.cc, writes in bind_write.cc.
+//
+// A block binds in the order in which it runs: FROM, LET, WHERE, GROUP BY, results, ORDER BY. Then
+// what comes after the grouping is rewritten to refer to group keys and aggregates.
+#include "query/bind/binder.h"
+
+#include <utility>
+
+#include "query/bind/scope.h"
+#include "query/bind/walk.h"
+#include "query/error.h"
+
+namespace sluice::query {
+namespace {
+
+// Whether the query reads a variable that it does not declare itself, tables of WITH aside: those
+// are the same for every row.
+class FreeVariables {
+ public:
+  explicit FreeVariables(VariableId first_own, const Variables& variables)
+      : first_own_(first_own), variables_(variables) {}
+
+  bool Has(Query& query) {
+    bool found = false;
+    WalkDeep(query, [&](ExpressionPtr& e) {
+      if (e->kind == ExprKind::kVariable && e->variable < first_own_ &&
+          variables_[e->variable].kind != Variable::Kind::kTable) {
+        found = true;
+      }
+      return !found;
+    });
+    return found;
+  }
+
+ private:
+  VariableId first_own_;
+  const Variables& variables_;
+};
+
+// `a.b.c` as the parts of a keyspace's name; empty when it is no such path.
+std::vector<std::string> PathParts(const Expression& expression) {
+  std::vector<std::string> parts;
+  const Expression* step = &expression;
+  for (; step->kind == ExprKind::kField; step = step->args[0].get()) {
+    parts.insert(parts.begin(), step->name);
+  }
+  if (step->kind != ExprKind::kName) return {};
+  parts.insert(parts.begin(), step->name);
+  return parts;
+}
+
+const Expression& RootOf(const Expression& expression) {
+  const Expression* step = &expression;
+  while (step->kind == ExprKind::kField) step = step->args[0].get();
+  return *step;
+}
+
+}  // namespace
+
+Status Binder::Bind(Query& query) { return BindQuery(query, nullptr); }
+
+Status Binder::BindQuery(Query& query, Scope* outer) {
+  const auto first_own = static_cast<VariableId>(variables_.all.size());
+  Scope scope(outer);
+  RETURN_IF_ERROR(BindWith(query, scope));
+  if (auto* block = std::get_if<std::unique_ptr<SelectBlock>>(&query.body)) {
+    RETURN_IF_ERROR(BindBlock(**block, &query.order_by, scope));
+  } else {
+    RETURN_IF_ERROR(BindBody(query.body, scope));
+    // ORDER BY sees the rows of the result only.
+    Scope rows(&scope);
+    query.result_variable = variables_.Add("");
+    rows.has_from = true;
+    rows.sources = {query.result_variable};
+    for (SortTerm& term : query.order_by) {
+      RETURN_IF_ERROR(BindExpression(term.expression, rows));
+      RETURN_IF_ERROR(BindOptional(term.direction, rows));
+    }
+  }
+  RETURN_IF_ERROR(BindOptional(query.limit, scope));
+  RETURN_IF_ERROR(BindOptional(query.offset, scope));
+  query.correlated = FreeVariables(first_own, variables_).Has(query);
+  return OkStatus();
+}
+
+Status Binder::BindWith(Query& query, Scope& scope) {
+  for (CommonTable& table : query.with) {
+    if (scope.Declares(table.name)) {
+      return AtPlace(
+          QueryError(QueryCode::kDuplicateAlias, "WITH has two queries named '{}'", table.name),
+          table.place);
+    }
+    if (query.recursive) {
+      table.variable = variables_.Add(table.name, Variable::Kind::kTable);
+      scope.names.push_back({table.name, table.variable});
+      RETURN_IF_ERROR(BindExpression(table.expression, scope));
+    } else {
+      RETURN_IF_ERROR(BindExpression(table.expression, scope));
+      table.variable = variables_.Add(table.name, Variable::Kind::kTable);
+      scope.names.push_back({table.name, table.variable});
+    }
+  }
+  return OkStatus();
+}
+
+Status Binder::BindBody(QueryBody& body, Scope& scope) {
+  if (auto* block = std::get_if<std::unique_ptr<SelectBlock>>(&body)) {
+    return BindBlock(**block, nullptr, scope);
+  }
+  if (auto* operation = std::get_if<std::unique_ptr<SetOperation>>(&body)) {
+    RETURN_IF_ERROR(BindBody((*operation)->left, scope));
+    return BindBody((*operation)->right, scope);
+  }
+  return BindQuery(*std::get<QueryPtr>(body), &scope);
+}
+
+Status Binder::BindBlock(SelectBlock& block, std::vector<SortTerm>* order_by, Scope& outer) {
+  Scope scope(&outer);
+  const auto first_own = static_cast<VariableId>(variables_.all.size());
+  if (block.from) RETURN_IF_ERROR(BindFrom(*block.from, scope));
+  RETURN_IF_ERROR(BindLet(block.let, scope));
+  RETURN_IF_ERROR(BindOptional(block.where, scope));
+  const auto past_rows = static_cast<VariableId>(variables_.all.size());
+  Scope grouped(&scope);
+  if (block.group) RETURN_IF_ERROR(BindGroup(*block.group, grouped));
+  for (NamedWindow& window : block.windows) {
+    for (ExpressionPtr& key : window.spec.partition_by) {
+      RETURN_IF_ERROR(BindExpression(key, grouped));
+    }
+    for (SortTerm& term : window.spec.order_by) {
+      RETURN_IF_ERROR(BindExpression(term.expression, grouped));
+    }
+  }
+  RETURN_IF_ERROR(BindProjection(block.projection, grouped));
+  if (order_by != nullptr) RETURN_IF_ERROR(BindOrder(*order_by, block.projection, grouped));
+  RETURN_IF_ERROR(RewriteGroups(block, order_by, first_own, past_rows));
+  return BindWindows(block, order_by);
+}
+
+Status Binder::BindFrom(FromClause& from, Scope& scope) {
+  RETURN_IF_ERROR(BindTerm(from.first, scope));
+  RETURN_IF_ERROR(DeclareTerm(from.first, scope));
+  for (JoinClause& join : from.joins) RETURN_IF_ERROR(BindJoin(join, scope));
+  return OkStatus();
+}
+
+Status Binder::BindTerm(FromTerm& term, Scope& scope) {
+  if (!term.keyspace) {
+    const Expression& root = RootOf(*term.expression);
+    const bool is_name = root.kind == ExprKind::kName;
+    if (is_name && scope.Find(root.name, root.ignore_case) == 0) {
+      term.keyspace =
+          KeyspacePath{.place = term.place, .name_space = "", .parts = PathParts(*term.expression)};
+      term.expression = nullptr;
+    } else {
+      RETURN_IF_ERROR(BindExpression(term.expression, scope));
+    }
+  }
+  if (term.use_keys) {
+    if (!term.keyspace) {
+      return AtPlace(QueryError(QueryCode::kPlan, "USE KEYS needs a keyspace before it"),
+                     term.place);
+    }
+    RETURN_IF_ERROR(BindExpression(term.use_keys->keys, scope));
+  }
+  return OkStatus();
+}
+
+Status Binder::DeclareTerm(FromTerm& term, Scope& scope) {
+  if (term.alias.empty()) {
+    return AtPlace(QueryError(QueryCode::kMissingAlias, "this FROM term needs a name: add AS name"),
+                   term.place);
+  }
+  if (scope.Declares(term.alias)) {
+    return AtPlace(
+        QueryError(QueryCode::kDuplicateAlias,
+                   "FROM has two terms named '{}': give one another name with AS", term.alias),
+        term.place);
+  }
+  if (term.keyspace && IsSystemKeyspace(*term.keyspace)) {
+    term.variable = variables_.Add(term.alias);
+  } else if (term.keyspace) {
+    ASSIGN_OR_RETURN(const auto keyspace, ResolveKeyspace(catalog_, context_, *term.keyspace));
+    term.variable = variables_.AddDocument(term.alias, *keyspace);
+  } else {
+    term.variable = variables_.Add(term.alias);
+  }
+  scope.names.push_back({term.alias, term.variable});
+  scope.sources.push_back(term.variable);
+  scope.has_from = true;
+  return OkStatus();
+}
+
+Status Binder::BindJoin(JoinClause& join, Scope& scope) {
+  if (join.kind == JoinKind::kUnnest) {
+    RETURN_IF_ERROR(BindExpression(join.term.expression, scope));
+    return DeclareTerm(join.term, scope);
+  }
+  RETURN_IF_ERROR(BindTerm(join.term, scope));
+  RETURN_IF_ERROR(BindOptional(join.on_keys, scope));
+  RETURN_IF_ERROR(DeclareTerm(join.term, scope));
+  if ((join.on_keys != nullptr || join.on_key != nullptr) && !join.term.keyspace) {
+    return AtPlace(QueryError(QueryCode::kPlan, "ON KEYS needs a keyspace to its left"),
+                   join.term.place);
+  }
+  if (join.on_key != nullptr) {
+    // ON KEY t.x FOR s: t's field holds s's key, so it is a condition like any other.
+    const VariableId other = scope.Find(join.on_key_for, false);
+    if (other == 0 || !variables_.IsDocument(other)) {
+      return AtPlace(QueryError(QueryCode::kPlan, "FOR '{}': expected an earlier keyspace's alias",
+                                join.on_key_for),
+                     join.term.place);
+    }
+    RETURN_IF_ERROR(BindExpression(join.on_key, scope));
+    auto id = std::make_unique<Expression>();
+    id->kind = ExprKind::kField;
+    id->name = "id";
+    id->args.push_back(std::make_unique<Expression>());
+    id->args[0]->kind = ExprKind::kCall;
+    id->args[0]->name = "meta";
+    id->args[0]->args.push_back(MakeVariable(other, join.term.place));
+    auto equal = std::make_unique<Expression>();
+    equal->kind = ExprKind::kCall;
+    equal->name = "eq";
+    equal->args.push_back(std::move(join.on_key));
+    equal->args.push_back(std::move(id));
+    join.on = std::move(equal);
+  } else {
+    RETURN_IF_ERROR(BindOptional(join.on, scope));
+  }
+  if (join.kind == JoinKind::kNest) {
+    join.nest_variable = variables_.Add(join.term.alias);
+    scope.names.back().variable = join.nest_variable;
+    scope.sources.back() = join.nest_variable;
+  }
+  return OkStatus();
+}
+
+Status Binder::BindLet(std::vector<NamedExpression>& let, Scope& scope) {
+  for (NamedExpression& named : let) {
+    RETURN_IF_ERROR(BindExpression(named.expression, scope));
+    if (scope.Declares(named.name)) {
+      return AtPlace(
+          QueryError(QueryCode::kDuplicateAlias, "there are two things named '{}'", named.name),
+          named.place);
+    }
+    named.variable = variables_.Add(named.name);
+    scope.names.push_back({named.name, named.variable});
+  }
+  return OkStatus();
+}
+
+Status Binder::BindProjection(Projection& projection, Scope& scope) {
+  std::vector<ResultTerm> terms;
+  for (ResultTerm& term : projection.terms) {
+    if (term.star && term.expression == nullptr) {
+      RETURN_IF_ERROR(ExpandStar(term, scope, &terms));
+      continue;
+    }
+    if (term.alias.empty() && !term.star) term.alias = ImplicitName(*term.expression);
+    RETURN_IF_ERROR(BindExpression(term.expression, scope));
+    terms.push_back(std::move(term));
+  }
+  projection.terms = std::move(terms);
+  for (ExpressionPtr& excluded : projection.exclude) {
+    if (excluded->kind != ExprKind::kName && excluded->kind != ExprKind::kField) {
+      return AtPlace(QueryError(QueryCode::kPlan, "EXCLUDE takes names and paths"),
+                     excluded->place);
+    }
+  }
+  return CheckResultNames(projection);
+}
+
+Status Binder::ExpandStar(const ResultTerm& star, const Scope& scope,
+                          std::vector<ResultTerm>* terms) {
+  const Scope* from = scope.WithFrom();
+  if (from == nullptr) {
+    return AtPlace(QueryError(QueryCode::kPlan, "* needs a FROM clause"), star.place);
+  }
+  for (const VariableId source : from->sources) {
+    ResultTerm term;
+    term.place = star.place;
+    term.expression = MakeVariable(source, star.place);
+    term.alias = variables_[source].name;
+    terms->push_back(std::move(term));
+  }
+  return OkStatus();
+}
+
+Status Binder::CheckResultNames(Projection& projection) {
+  if (projection.raw) return OkStatus();
+  int unnamed = 0;
+  std::vector<std::string> names;
+  for (ResultTerm& term : projection.terms) {
+    if (term.star) continue;
+    if (term.alias.empty()) term.alias = fmt::format("${}", ++unnamed);
+    for (const std::string& name : names) {
+      if (name != term.alias) continue;
+      return AtPlace(
+          QueryError(QueryCode::kDuplicateResultAlias, "Duplicate result alias '{}'", term.alias),
+          term.place);
+    }
+    names.push_back(term.alias);
+  }
+  return OkStatus();
+}
+
+Status Binder::BindOrder(std::vector<SortTerm>& terms, const Projection& projection, Scope& scope) {
+  Scope ordered(&scope);
+  ordered.results = &projection;
+  for (SortTerm& term : terms) {
+    RETURN_IF_ERROR(BindExpression(term.expression, ordered));
+    RETURN_IF_ERROR(BindOptional(term.direction, ordered));
+  }
+  return OkStatus();
+}
+
+}  // namespace sluice::query

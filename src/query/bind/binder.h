@@ -1,0 +1,113 @@
+// Names into variables. Every FROM alias, LET, WITH, group key, aggregate, comprehension variable
+// of a statement gets a number of its own, subqueries included, so a reference to an outer row is
+// a reference like any other. After binding no kName is left in the statement.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "db/catalog.h"
+#include "query/parse/ast.h"
+
+namespace sluice::query {
+
+// The bucket and scope that a single name is looked up in.
+struct QueryContext {
+  std::string bucket;  // empty: a single name is a bucket's default collection
+  std::string scope;
+
+  // "default:bucket.scope", "bucket.scope", "default:" or empty.
+  static Result<QueryContext> Parse(std::string_view text);
+  bool operator==(const QueryContext&) const = default;
+};
+
+struct Variable {
+  enum class Kind : uint8_t {
+    kDocument,  // a document of a keyspace: has META(), its paths are read from its text
+    kValue,     // any value
+    kTable,     // the array that a WITH query makes, the same for all rows
+  };
+  std::string name;
+  Kind kind = Kind::kValue;
+  db::KeyspaceId keyspace = 0;
+  std::string keyspace_name;  // as META().keyspace tells it
+};
+
+// Indexed by VariableId; number 0 is nobody.
+struct Variables {
+  std::vector<Variable> all{Variable{}};
+
+  VariableId Add(std::string name, Variable::Kind kind = Variable::Kind::kValue);
+  VariableId AddDocument(std::string name, const db::KeyspaceInfo& keyspace);
+  const Variable& operator[](VariableId id) const { return all[id]; }
+  bool IsDocument(VariableId id) const { return all[id].kind == Variable::Kind::kDocument; }
+};
+
+class Binder {
+ public:
+  Binder(const db::Catalog& catalog, const QueryContext& context)
+      : catalog_(catalog), context_(context) {}
+
+  Status Bind(Query& query);
+  Status Bind(InsertStatement& statement);
+  Status Bind(UpdateStatement& statement);
+  Status Bind(DeleteStatement& statement);
+  Status Bind(MergeStatement& statement);
+  // An expression over one document, as in an index definition: bare names are its fields.
+  Status BindOverDocument(ExpressionPtr& expression, VariableId document);
+  // An expression that may only use parameters and constants.
+  Status BindConstant(ExpressionPtr& expression);
+
+  Variables& variables() { return variables_; }
+
+ private:
+  struct Scope;
+  class GroupRewriter;
+
+  Status BindQuery(Query& query, Scope* outer);
+  Status BindWith(Query& query, Scope& scope);
+  Status BindBody(QueryBody& body, Scope& scope);
+  Status BindBlock(SelectBlock& block, std::vector<SortTerm>* order_by, Scope& outer);
+  Status BindFrom(FromClause& from, Scope& scope);
+  Status BindTerm(FromTerm& term, Scope& scope);
+  Status BindJoin(JoinClause& join, Scope& scope);
+  Status DeclareTerm(FromTerm& term, Scope& scope);
+  Status BindTarget(FromTerm& term, Scope& scope);
+  Status BindLet(std::vector<NamedExpression>& let, Scope& scope);
+  Status BindGroup(GroupClause& group, Scope& scope);
+  Status BindProjection(Projection& projection, Scope& scope);
+  Status ExpandStar(const ResultTerm& star, const Scope& scope, std::vector<ResultTerm>* terms);
+  static Status CheckResultNames(Projection& projection);
+  Status BindOrder(std::vector<SortTerm>& terms, const Projection& projection, Scope& scope);
+  Status BindAssignments(std::vector<Assignment>& assignments, Scope& scope);
+  // Replaces group keys and aggregates behind the grouping; variables [first, past) are of rows.
+  Status RewriteGroups(SelectBlock& block, std::vector<SortTerm>* order_by, VariableId first,
+                       VariableId past);
+  static Status ResolveWindow(const SelectBlock& block, Expression& call);
+  Status BindWindows(SelectBlock& block, std::vector<SortTerm>* order_by);
+  Status BindReturning(std::optional<Projection>& returning, Scope& scope);
+
+  Status BindExpression(ExpressionPtr& expression, Scope& scope);
+  Status BindOptional(ExpressionPtr& expression, Scope& scope);
+  Status BindName(ExpressionPtr& expression, Scope& scope);
+  Status BindComprehension(Expression& expression, Scope& scope);
+  Status BindRanges(std::vector<RangeBinding>& bindings, Scope& scope);
+  Status BindMeta(Expression& expression, Scope& scope);
+
+  const db::Catalog& catalog_;
+  QueryContext context_;
+  Variables variables_;
+};
+
+// The keyspace that a path of a statement means; error 12003 and kin with what there is.
+Result<std::shared_ptr<const db::KeyspaceInfo>> ResolveKeyspace(const db::Catalog& catalog,
+                                                                const QueryContext& context,
+                                                                const KeyspacePath& path);
+// system:indexes and kin: read from the server itself.
+bool IsSystemKeyspace(const KeyspacePath& path);
+// The path's full name, whether or not it exists.
+Result<db::KeyspaceName> KeyspaceNameOf(const QueryContext& context, const KeyspacePath& path);
+
+}  // namespace sluice::query

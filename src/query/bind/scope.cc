@@ -1,0 +1,71 @@
+#include "query/bind/scope.h"
+
+#include <algorithm>
+
+#include <strings.h>
+
+namespace sluice::query {
+namespace {
+
+bool SameName(std::string_view a, std::string_view b, bool ignore_case) {
+  if (a.size() != b.size()) return false;
+  return ignore_case ? strncasecmp(a.data(), b.data(), a.size()) == 0 : a == b;
+}
+
+}  // namespace
+
+VariableId Variables::Add(std::string name, Variable::Kind kind) {
+  all.push_back({.name = std::move(name), .kind = kind, .keyspace = 0, .keyspace_name = ""});
+  return static_cast<VariableId>(all.size() - 1);
+}
+
+VariableId Variables::AddDocument(std::string name, const db::KeyspaceInfo& keyspace) {
+  all.push_back({.name = std::move(name),
+                 .kind = Variable::Kind::kDocument,
+                 .keyspace = keyspace.id,
+                 .keyspace_name = keyspace.name.ToString()});
+  return static_cast<VariableId>(all.size() - 1);
+}
+
+VariableId Binder::Scope::Find(std::string_view name, bool ignore_case) const {
+  for (const Scope* scope = this; scope != nullptr; scope = scope->outer) {
+    for (auto entry = scope->names.rbegin(); entry != scope->names.rend(); ++entry) {
+      if (SameName(entry->name, name, ignore_case)) return entry->variable;
+    }
+  }
+  return 0;
+}
+
+bool Binder::Scope::Declares(std::string_view name) const {
+  return std::ranges::any_of(names, [&](const Name& entry) { return entry.name == name; });
+}
+
+const Binder::Scope* Binder::Scope::WithFrom() const {
+  const Scope* scope = this;
+  while (scope != nullptr && !scope->has_from) scope = scope->outer;
+  return scope;
+}
+
+std::string ImplicitName(const Expression& expression) {
+  switch (expression.kind) {
+    case ExprKind::kName:
+    case ExprKind::kField:
+      return expression.name;
+    case ExprKind::kElement:
+    case ExprKind::kSlice:
+    case ExprKind::kArrayStar:
+      return expression.args[0] == nullptr ? "" : ImplicitName(*expression.args[0]);
+    default:
+      return "";
+  }
+}
+
+ExpressionPtr MakeVariable(VariableId variable, const TextPlace& place) {
+  auto expression = std::make_unique<Expression>();
+  expression->kind = ExprKind::kVariable;
+  expression->place = place;
+  expression->variable = variable;
+  return expression;
+}
+
+}  // namespace sluice::query

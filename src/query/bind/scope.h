@@ -1,0 +1,39 @@
+// The names that are in scope at one place of a statement. Belongs to the binder.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "query/bind/binder.h"
+
+namespace sluice::query {
+
+struct Binder::Scope {
+  explicit Scope(Scope* outer) : outer(outer) {}
+
+  struct Name {
+    std::string name;
+    VariableId variable;
+  };
+
+  Scope* outer;
+  std::vector<Name> names;
+  // The aliases of this block's FROM terms: what a bare name may be a field of, what * means.
+  std::vector<VariableId> sources;
+  bool has_from = false;
+  // Names that ORDER BY sees first: result terms by their names.
+  const Projection* results = nullptr;
+
+  VariableId Find(std::string_view name, bool ignore_case) const;
+  bool Declares(std::string_view name) const;
+  // The innermost scope with a FROM clause, or null.
+  const Scope* WithFrom() const;
+};
+
+// The name that a result term has when none was given: the last step of a path, else empty.
+std::string ImplicitName(const Expression& expression);
+ExpressionPtr MakeVariable(VariableId variable, const TextPlace& place);
+
+}  // namespace sluice::query

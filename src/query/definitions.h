@@ -1,0 +1,33 @@
+// CREATE, DROP, ALTER, BUILD: statements that change the catalog, and INFER.
+#pragma once
+
+#include <vector>
+
+#include "base/status.h"
+#include "db/database.h"
+#include "query/bind/binder.h"
+#include "query/parse/ast.h"
+
+namespace sluice::query {
+
+// Each waits until the change is durable and returns the statement's rows.
+using DefinitionRows = Result<std::vector<json::Value>>;
+DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
+                             const CatalogStatement& statement);
+DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
+                             const CreateIndexStatement& statement);
+DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
+                             const DropIndexStatement& statement);
+DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
+                             const AlterIndexStatement& statement);
+DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
+                             const BuildIndexStatement& statement);
+DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
+                             const InferStatement& statement);
+DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
+                             const StatisticsStatement& statement);
+
+// The value of an expression that uses no variables and no parameters.
+Result<json::Value> EvaluateConstant(const db::Database& database, const Expression& expression);
+
+}  // namespace sluice::query

@@ -1,0 +1,79 @@
+#include "query/engine.h"
+
+#include <utility>
+
+#include "query/exec/context.h"
+#include "query/parse/parser.h"
+#include "query/plan/statement_planner.h"
+#include "query/run.h"
+
+namespace sluice::query {
+
+QueryEngine::QueryEngine(db::Database& database, EngineOptions options)
+    : database_(database), options_(std::move(options)) {}
+QueryEngine::~QueryEngine() = default;
+
+Result<std::shared_ptr<const StatementPlan>> QueryEngine::Prepare(std::string_view text,
+                                                                  const QueryContext& context) {
+  ASSIGN_OR_RETURN(Statement statement, ParseStatement(text));
+  const std::shared_ptr<const db::Catalog> catalog = database_.catalog();
+  return PlanStatement(database_, *catalog, context, std::move(statement), std::string(text));
+}
+
+Result<std::unique_ptr<Run>> QueryEngine::Execute(std::shared_ptr<const StatementPlan> plan,
+                                                  RunRequest request) {
+  if (plan->catalog_version != database_.catalog()->version()) {
+    ASSIGN_OR_RETURN(plan, Prepare(plan->text, plan->context));
+  }
+  if (request.read_only && !plan->IsReadOnly()) {
+    return QueryFail(QueryCode::kReadOnly, "{} can't run in a read-only request",
+                     KindName(plan->kind));
+  }
+  return StartRun(*this, std::move(plan), std::move(request));
+}
+
+Result<std::unique_ptr<Run>> QueryEngine::Query(std::string_view text, const QueryContext& context,
+                                                RunRequest request) {
+  ASSIGN_OR_RETURN(auto plan, Prepare(text, context));
+  return Execute(std::move(plan), std::move(request));
+}
+
+Result<std::shared_ptr<const StatementPlan>> QueryEngine::FindNamed(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const auto found = named_.find(name);
+  if (found != named_.end()) return found->second;
+  return QueryFail(QueryCode::kNoSuchPrepared, "nothing is prepared as '{}'", name);
+}
+
+Status QueryEngine::Name(const std::string& name, std::shared_ptr<const StatementPlan> plan,
+                         bool force) {
+  const std::lock_guard lock(mutex_);
+  const auto found = named_.find(name);
+  if (found != named_.end()) {
+    if (!force && found->second->text != plan->text) {
+      return QueryError(QueryCode::kPreparedMismatch,
+                        "'{}' is prepared with another text: use PREPARE FORCE", name);
+    }
+    found->second = std::move(plan);
+    return OkStatus();
+  }
+  if (named_.size() >= options_.max_named_prepared) {
+    return QueryError(QueryCode::kPreparedExists,
+                      "{} statements are prepared, the most there may be", named_.size());
+  }
+  named_.emplace(name, std::move(plan));
+  return OkStatus();
+}
+
+bool QueryEngine::DeleteNamed(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  return named_.erase(name) > 0;
+}
+
+std::vector<std::pair<std::string, std::shared_ptr<const StatementPlan>>> QueryEngine::Named()
+    const {
+  const std::lock_guard lock(mutex_);
+  return {named_.begin(), named_.end()};
+}
+
+}  // namespace sluice::query

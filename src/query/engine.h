@@ -1,0 +1,97 @@
+// The query engine: what the rest of the server calls. Prepare once, bind, iterate, close.
+//
+//   auto prepared = engine.Prepare("SELECT name FROM users USE KEYS $1", {});
+//   auto run = engine.Execute(*prepared, {.positional = {Value("u1")}});
+//   while ((*run)->Next()) use((*run)->row());
+//   if (!(*run)->status().ok()) ...
+//
+// Concurrency: the engine and prepared statements may be used from any thread, a run belongs to
+// one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "db/database.h"
+#include "db/transaction.h"
+#include "json/value.h"
+#include "query/bind/binder.h"
+#include "query/error.h"
+#include "query/statement_plan.h"
+
+namespace sluice::query {
+
+struct EngineOptions {
+  size_t memory_limit_bytes = 512ull << 20;  // of one statement
+  size_t max_named_prepared = 16'384;
+  std::string version;
+};
+
+// How one run differs from another of the same statement.
+struct RunRequest {
+  std::vector<Value> positional;
+  std::map<std::string, Value> named;
+  uint64_t timeout_ms = 0;  // 0: none
+  bool read_only = false;
+  std::string user;
+  // Reads and writes inside it; else one snapshot, and each written document commits by itself.
+  db::Transaction* transaction = nullptr;
+  // Set from any thread to end the run.
+  std::shared_ptr<std::atomic<bool>> cancelled;
+  // Documents that are written keep their expiry unless the statement sets one.
+  bool preserve_expiry = false;
+  std::function<Result<std::vector<Value>>(std::string_view name)> system_rows;
+};
+
+class Run {
+ public:
+  virtual ~Run() = default;
+  // False at the end or on error.
+  virtual bool Next() = 0;
+  virtual const Value& row() const = 0;
+  virtual Status status() const = 0;
+  // Errors of single documents: the statement went on.
+  virtual const std::vector<Status>& row_errors() const = 0;
+  virtual const std::vector<Warning>& warnings() const = 0;
+  virtual uint64_t mutations() const = 0;
+};
+
+class QueryEngine {
+ public:
+  QueryEngine(db::Database& database, EngineOptions options);
+  ~QueryEngine();
+
+  Result<std::shared_ptr<const StatementPlan>> Prepare(std::string_view text,
+                                                       const QueryContext& context);
+  // Plans again when what the plan rests on (indexes, collections) has changed.
+  Result<std::unique_ptr<Run>> Execute(std::shared_ptr<const StatementPlan> plan,
+                                       RunRequest request);
+  // Both at once.
+  Result<std::unique_ptr<Run>> Query(std::string_view text, const QueryContext& context,
+                                     RunRequest request);
+
+  // PREPARE name FROM ...: kept by name until they are deleted.
+  Result<std::shared_ptr<const StatementPlan>> FindNamed(const std::string& name);
+  Status Name(const std::string& name, std::shared_ptr<const StatementPlan> plan, bool force);
+  bool DeleteNamed(const std::string& name);
+  std::vector<std::pair<std::string, std::shared_ptr<const StatementPlan>>> Named() const;
+
+  db::Database& database() { return database_; }
+  const EngineOptions& options() const { return options_; }
+
+ private:
+  db::Database& database_;
+  const EngineOptions options_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const StatementPlan>> named_;  // under mutex_
+};
+
+}  // namespace sluice::query

@@ -1,0 +1,149 @@
+#include "query/exec/context.h"
+
+#include <algorithm>
+
+#include <re2/re2.h>
+
+#include "json/parse.h"
+#include "query/exec/subquery.h"
+
+namespace sluice::query {
+namespace {
+
+constexpr size_t kMaxWarnings = 100;
+constexpr size_t kMaxRegexes = 1000;
+constexpr int64_t kRegexMemory = 8 << 20;
+// The largest single value that a function may make.
+constexpr size_t kMaxFunctionResult = 20 << 20;
+
+}  // namespace
+
+Context::Context(const Layout& layout, db::Reader& reader, const RunOptions& options)
+    : layout_(layout),
+      reader_(reader),
+      options_(options),
+      frame_(layout.slots()),
+      sources_(layout.sources().size()),
+      subqueries_(layout.subqueries()),
+      random_(std::random_device{}()) {}
+
+Context::~Context() {
+  if (charged_ > 0) options_.memory->Give(charged_);
+}
+
+void Context::SetDocument(size_t source, std::string_view key, const db::DocumentView& document) {
+  SourceRow& row = sources_[source];
+  row.present = true;
+  row.loaded = 0;
+  row.key = key;
+  row.body = document.body;
+  row.meta = {.cas = document.cas,
+              .expiry_ms = document.expiry_ms,
+              .flags = document.flags,
+              .datatype = document.datatype,
+              .xattrs = document.xattrs};
+}
+
+void Context::SetAbsent(size_t source) {
+  SourceRow& row = sources_[source];
+  row = SourceRow{};
+}
+
+void Context::LoadNow(size_t source, GroupNumber group) {
+  SourceRow& row = sources_[source];
+  const SourceLayout& layout = layout_.sources()[source];
+  const PathGroup& paths = layout.groups[static_cast<size_t>(group)];
+  row.loaded |= static_cast<uint8_t>(1u << static_cast<unsigned>(group));
+  const bool readable = row.present && row.meta.datatype == db::Datatype::kJson;
+  if (group == GroupNumber::kRest && layout.whole) {
+    Value& whole = frame_[layout.variable];
+    if (!readable) {
+      whole = row.present ? Value::Bytes(row.body) : Value();
+    } else if (auto parsed = json::Parse(row.body)) {
+      whole = std::move(*parsed);
+    } else {
+      Fail(parsed.error().Prefixed(fmt::format("document '{}'", row.key)));
+    }
+  }
+  if (paths.paths.empty()) return;
+  if (!readable) {
+    for (const PathSlot& path : paths.paths) frame_[path.slot] = Value();
+    return;
+  }
+  extracted_.resize(std::max(extracted_.size(), paths.paths.size()));
+  const Status status = paths.extractor->Values(row.body, extracted_);
+  if (!status.ok()) Fail(status.Prefixed(fmt::format("document '{}'", row.key)));
+  for (size_t i = 0; i < paths.paths.size(); ++i) frame_[paths.paths[i].slot].Swap(extracted_[i]);
+}
+
+int64_t Context::wall_time_us() const {
+  return static_cast<int64_t>(options_.clock->WallNs() / 1000);
+}
+
+void Context::CheckLimits() {
+  if (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed)) {
+    Fail(QueryError(QueryCode::kCancelled, "the statement was cancelled"));
+  } else if (options_.deadline_ms != UINT64_MAX &&
+             options_.clock->WallMs() >= options_.deadline_ms) {
+    Fail(QueryError(QueryCode::kTimeout, "Timeout exceeded: the statement ran out of its time"));
+  }
+}
+
+bool Context::Charge(size_t bytes) {
+  charged_ += bytes;
+  if (options_.memory->Take(bytes)) return !failed_;
+  Fail(QueryError(QueryCode::kMemoryQuota,
+                  "the statement needs more than its memory limit of {} MiB: filter earlier, add a "
+                  "LIMIT or an index, or raise the limit",
+                  options_.memory->limit() >> 20));
+  return false;
+}
+
+void Context::Release(size_t bytes) {
+  charged_ -= bytes;
+  options_.memory->Give(bytes);
+}
+
+void Context::Warn(QueryCode code, std::string message) {
+  Warning warning{.code = code, .message = std::move(message)};
+  if (warnings_.size() >= kMaxWarnings ||
+      std::ranges::find(warnings_, warning) != warnings_.end()) {
+    return;
+  }
+  warnings_.push_back(std::move(warning));
+}
+
+void Context::Fail(Status status) {
+  if (failed_) return;
+  failed_ = true;
+  status_ = std::move(status);
+}
+
+bool Context::Allow(size_t bytes) {
+  if (bytes <= kMaxFunctionResult) return !failed_;
+  Fail(QueryError(QueryCode::kTooLarge,
+                  "a function's result would have {} bytes; at most {} MiB are possible", bytes,
+                  kMaxFunctionResult >> 20));
+  return false;
+}
+
+const re2::RE2* Context::Regex(std::string_view pattern, Match match) {
+  std::string key(1, match == Match::kWhole ? 'w' : 'a');
+  key += pattern;
+  const auto found = regexes_.find(key);
+  if (found != regexes_.end()) return found->second.get();
+  if (regexes_.size() >= kMaxRegexes) regexes_.clear();
+  re2::RE2::Options options(re2::RE2::Quiet);
+  options.set_max_mem(kRegexMemory);
+  std::string text(pattern);
+  if (match == Match::kWhole) text = "\\A(?:" + text + ")\\z";
+  auto regex = std::make_unique<re2::RE2>(text, options);
+  if (!regex->ok()) {
+    Fail(QueryError(QueryCode::kEvaluation, "'{}' is no regular expression: {}", pattern,
+                    regex->error()));
+    return nullptr;
+  }
+  return regexes_.emplace(std::move(key), std::move(regex)).first->second.get();
+}
+
+}  // namespace sluice::query

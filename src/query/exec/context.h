@@ -1,0 +1,151 @@
+// One run of a statement on one thread: the frame that its operators and expressions share, the
+// present document of every source, parameters, limits, and what went wrong.
+//
+// A failure is noted here (Fail) and ends the run: expressions then return anything, operators stop
+// at their next row. So evaluating needs no error checks of its own.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "db/document.h"
+#include "db/reader.h"
+#include "json/value.h"
+#include "query/exec/layout.h"
+#include "query/functions/function.h"
+
+namespace sluice::query {
+
+// What META() tells of a document.
+struct DocumentMeta {
+  db::Cas cas = 0;
+  uint64_t expiry_ms = 0;
+  uint32_t flags = 0;
+  db::Datatype datatype = db::Datatype::kJson;
+  std::string_view xattrs;
+};
+
+// The present document of a source. Views are valid until its operator moves on; whoever keeps a
+// row longer copies it (row_keeper.h).
+struct SourceRow {
+  bool present = false;  // false on the empty side of an outer join
+  uint8_t loaded = 0;    // a bit for each group of paths whose slots are filled
+  std::string_view key;
+  std::string_view body;
+  DocumentMeta meta;
+};
+
+// Memory that a statement holds, all its threads together.
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(size_t limit) : limit_(limit) {}
+  bool Take(size_t bytes) {
+    return used_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= limit_;
+  }
+  void Give(size_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+  size_t limit() const { return limit_; }
+  size_t used() const { return used_.load(std::memory_order_relaxed); }
+
+ private:
+  const size_t limit_;
+  std::atomic<size_t> used_ = 0;
+};
+
+class Mutator;
+
+// The same for all threads of a run.
+struct RunOptions {
+  const Clock* clock = nullptr;
+  int64_t statement_time_us = 0;
+  std::string time_zone = "UTC";
+  std::string user;
+  uint64_t deadline_ms = UINT64_MAX;  // Unix time
+  const std::atomic<bool>* cancelled = nullptr;
+  MemoryBudget* memory = nullptr;
+  std::vector<Value> parameters;  // in the order of the plan's parameter list
+  Mutator* mutator = nullptr;     // of statements that write
+  bool preserve_expiry = false;
+  // Rows of system:NAME; null when the run has none.
+  std::function<Result<std::vector<Value>>(std::string_view name)> system_rows;
+};
+
+class SubqueryState;
+
+class Context final : public FunctionContext {
+ public:
+  Context(const Layout& layout, db::Reader& reader, const RunOptions& options);
+  ~Context() override;
+
+  // --- the row ---
+  Value& slot(Slot slot) { return frame_[slot]; }
+  const Value& slot(Slot slot) const { return frame_[slot]; }
+  SourceRow& source(size_t index) { return sources_[index]; }
+  // Makes a document the present one of a source.
+  void SetDocument(size_t source, std::string_view key, const db::DocumentView& document);
+  void SetAbsent(size_t source);
+  // Fills the slots of a group, if that has not been done for the present document.
+  void Load(size_t source, GroupNumber group) {
+    const auto bit = static_cast<uint8_t>(1u << static_cast<unsigned>(group));
+    if ((sources_[source].loaded & bit) == 0) LoadNow(source, group);
+  }
+
+  // --- the run ---
+  const Layout& layout() const { return layout_; }
+  db::Reader& reader() { return reader_; }
+  const RunOptions& options() const { return options_; }
+  const Value& parameter(size_t index) const { return options_.parameters[index]; }
+  bool failed() const { return failed_; }
+  const Status& status() const { return status_; }
+  // To be called for every row that is read: false when the run must stop.
+  bool Tick() {
+    if ((++ticks_ & 255) == 0) CheckLimits();
+    return !failed_;
+  }
+  // Memory that an operator holds on to. False, and the run has failed, when there is no more.
+  bool Charge(size_t bytes);
+  void Release(size_t bytes);
+  std::unique_ptr<SubqueryState>& subquery(uint32_t number) { return subqueries_[number]; }
+  const std::vector<Warning>& warnings() const { return warnings_; }
+
+  // --- FunctionContext ---
+  int64_t statement_time_us() const override { return options_.statement_time_us; }
+  int64_t wall_time_us() const override;
+  const std::string& time_zone() const override { return options_.time_zone; }
+  uint64_t Random() override { return random_(); }
+  const std::string& user() const override { return options_.user; }
+  void Warn(QueryCode code, std::string message) override;
+  void Fail(Status status) override;
+  bool Allow(size_t bytes) override;
+  const re2::RE2* Regex(std::string_view pattern, Match match) override;
+
+ private:
+  void LoadNow(size_t source, GroupNumber group);
+  void CheckLimits();
+
+  const Layout& layout_;
+  db::Reader& reader_;
+  const RunOptions& options_;
+  std::vector<Value> frame_;
+  std::vector<SourceRow> sources_;
+  std::vector<std::unique_ptr<SubqueryState>> subqueries_;
+  std::vector<Value> extracted_;
+  bool failed_ = false;
+  Status status_;
+  uint64_t ticks_ = 0;
+  size_t charged_ = 0;
+  std::vector<Warning> warnings_;
+  std::mt19937_64 random_;
+  std::unordered_map<std::string, std::unique_ptr<re2::RE2>> regexes_;
+};
+
+}  // namespace sluice::query

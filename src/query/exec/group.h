@@ -1,0 +1,54 @@
+// GROUP BY and aggregates, by hashing; LIMIT and ORDER BY over rows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "query/exec/expr.h"
+#include "query/exec/operator.h"
+#include "query/exec/steps.h"
+#include "query/functions/aggregate.h"
+#include "query/parse/ast.h"
+
+namespace sluice::query {
+
+struct AggregateExpr {
+  const AggregateFunction* function = nullptr;
+  ExprPtr argument;  // null for COUNT(*)
+  bool distinct = false;
+  ExprPtr filter;
+  Slot slot = 0;
+  std::string text;
+};
+
+struct GroupOptions {
+  PlanPtr input;
+  std::vector<SlotAssignment> keys;
+  std::vector<AggregateExpr> aggregates;
+  // GROUP AS: what is collected of each row, and where.
+  ExprPtr group_item;
+  Slot group_slot = 0;
+};
+// Without keys there is always one row.
+PlanPtr MakeGroup(GroupOptions options);
+
+struct SortKey {
+  ExprPtr value;
+  bool descending = false;
+  ExprPtr direction;  // "asc" or "desc", known when the sort opens
+  SortTerm::Nulls nulls = SortTerm::Nulls::kDefault;
+  std::string text;
+};
+
+struct SortOptions {
+  PlanPtr input;
+  std::vector<SortKey> keys;
+  ExprPtr result;  // made of a row only if it is among the first
+  Slot slot = 0;
+  ExprPtr limit;  // either may be null
+  ExprPtr offset;
+};
+// Sorted results. With a limit only that many are kept.
+PlanPtr MakeSort(SortOptions options);
+
+}  // namespace sluice::query

@@ -1,0 +1,117 @@
+#include "query/exec/layout.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "query/bind/walk.h"
+
+namespace sluice::query {
+namespace {
+
+bool IsPrefix(const json::Path& prefix, const json::Path& path) {
+  return prefix.steps().size() <= path.steps().size() &&
+         std::equal(prefix.steps().begin(), prefix.steps().end(), path.steps().begin());
+}
+
+}  // namespace
+
+std::optional<VariablePath> AsVariablePath(const Expression& expression) {
+  std::vector<json::PathStep> steps;
+  const Expression* step = &expression;
+  for (; step->kind != ExprKind::kVariable; step = step->args[0].get()) {
+    if (step->kind == ExprKind::kField && !step->ignore_case) {
+      steps.emplace_back(step->name);
+    } else if (step->kind == ExprKind::kElement && step->args[1]->kind == ExprKind::kLiteral &&
+               step->args[1]->value.is_int()) {
+      steps.emplace_back(step->args[1]->value.AsInt());
+    } else {
+      return std::nullopt;
+    }
+    if (steps.size() > json::kMaxPathSteps) return std::nullopt;
+  }
+  std::reverse(steps.begin(), steps.end());
+  return VariablePath{.variable = step->variable, .path = json::Path(std::move(steps))};
+}
+
+std::optional<MetaReference> AsMeta(const Expression& expression) {
+  const Expression* call = &expression;
+  std::string field;
+  if (call->kind == ExprKind::kField && !call->ignore_case) {
+    field = call->name;
+    call = call->args[0].get();
+  }
+  if (call->kind != ExprKind::kCall || call->name != "meta" || call->args.size() != 1 ||
+      call->args[0]->kind != ExprKind::kVariable) {
+    return std::nullopt;
+  }
+  return MetaReference{.variable = call->args[0]->variable, .field = std::move(field)};
+}
+
+Layout::Layout(const Variables& variables)
+    : slots_(static_cast<Slot>(variables.all.size())), source_of_(variables.all.size(), kNoSource) {
+  for (VariableId id = 1; id < variables.all.size(); ++id) {
+    if (!variables.IsDocument(id)) continue;
+    source_of_[id] = sources_.size();
+    sources_.push_back({.variable = id});
+  }
+}
+
+SourceLayout* Layout::FindSource(VariableId variable) {
+  const size_t index = variable < source_of_.size() ? source_of_[variable] : kNoSource;
+  return index == kNoSource ? nullptr : &sources_[index];
+}
+
+const SourceLayout* Layout::FindSource(VariableId variable) const {
+  return const_cast<Layout*>(this)->FindSource(variable);
+}
+
+void Layout::Use(const Expression& expression, GroupNumber group) {
+  if (const auto meta = AsMeta(expression)) {
+    if (SourceLayout* source = FindSource(meta->variable)) {
+      (meta->field == "id" ? source->uses_id : source->uses_meta) = true;
+    }
+    return;
+  }
+  if (auto path = AsVariablePath(expression)) {
+    if (SourceLayout* source = FindSource(path->variable)) {
+      UsePath(*source, std::move(path->path), group);
+    }
+    return;
+  }
+  ForEachChild(expression, [&](const Expression& child) { Use(child, group); });
+  if (expression.query != nullptr) UseQuery(*expression.query);
+}
+
+void Layout::UseQuery(const Query& query) {
+  ForEachRoot(const_cast<Query&>(query),
+              [&](ExpressionPtr& root) { Use(*root, GroupNumber::kRest); });
+}
+
+void Layout::UsePath(SourceLayout& source, json::Path path, GroupNumber group) {
+  if (path.empty()) {
+    source.whole = true;
+    return;
+  }
+  for (const PathGroup& known : source.groups) {
+    for (const PathSlot& slot : known.paths) {
+      if (IsPrefix(slot.path, path)) return;
+    }
+  }
+  PathGroup& mine = source.groups[static_cast<size_t>(group)];
+  // What was asked for below the new path is found inside it.
+  std::erase_if(mine.paths, [&](const PathSlot& slot) { return IsPrefix(path, slot.path); });
+  mine.paths.push_back({.path = std::move(path), .slot = NewSlot()});
+}
+
+void Layout::Finish() {
+  for (SourceLayout& source : sources_) {
+    if (source.whole) source.groups[1].paths.clear();
+    for (PathGroup& group : source.groups) {
+      std::vector<json::Path> paths;
+      for (const PathSlot& slot : group.paths) paths.push_back(slot.path);
+      if (!paths.empty()) group.extractor = std::make_shared<json::Extractor>(paths);
+    }
+  }
+}
+
+}  // namespace sluice::query

@@ -1,0 +1,63 @@
+#include "query/exec/mutator.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+namespace sluice::query {
+namespace {
+
+// What the callbacks of one batch share.
+struct Batch {
+  std::mutex mutex;
+  std::condition_variable done;
+  size_t waiting = 0;  // under mutex
+  std::vector<WriteOutcome> outcomes;
+};
+
+}  // namespace
+
+std::vector<WriteOutcome> Mutator::Apply(std::vector<db::Write> writes) {
+  Batch batch;
+  batch.outcomes.resize(writes.size());
+  if (transaction_ != nullptr) {
+    for (size_t i = 0; i < writes.size(); ++i) {
+      batch.outcomes[i] = ApplyInTransaction(std::move(writes[i]));
+    }
+    return std::move(batch.outcomes);
+  }
+  batch.waiting = writes.size();
+  for (size_t i = 0; i < writes.size(); ++i) {
+    db::Commit commit;
+    commit.shard = database_.ShardOf(writes[i].keyspace, writes[i].key);
+    commit.writes.push_back(std::move(writes[i]));
+    database_.Submit(std::move(commit), [&batch, i](db::CommitResult result) {
+      const std::lock_guard lock(batch.mutex);
+      batch.outcomes[i].status = std::move(result.status);
+      if (!result.writes.empty()) batch.outcomes[i].cas = result.writes[0].cas;
+      if (--batch.waiting == 0) batch.done.notify_one();
+    });
+  }
+  std::unique_lock lock(batch.mutex);
+  batch.done.wait(lock, [&] { return batch.waiting == 0; });
+  return std::move(batch.outcomes);
+}
+
+WriteOutcome Mutator::ApplyInTransaction(db::Write write) {
+  using Kind = db::Precondition::Kind;
+  if (write.kind == db::Write::Kind::kDelete) {
+    return {.status = transaction_->Delete(write.keyspace, write.key)};
+  }
+  Result<db::Cas> cas =
+      write.precondition.kind == Kind::kAbsent
+          ? transaction_->Insert(write.keyspace, write.key, std::move(write.document))
+          : transaction_->Put(write.keyspace, write.key, std::move(write.document));
+  if (!cas) return {.status = cas.error()};
+  return {.status = OkStatus(), .cas = *cas};
+}
+
+void Mutator::AddError(Status status) {
+  if (errors_.size() < kMaxErrors) errors_.push_back(std::move(status));
+}
+
+}  // namespace sluice::query

@@ -1,0 +1,44 @@
+// Plans and what runs them. A plan node is immutable and shared; Start makes an operator with the
+// state of one run. Operators hand rows on by setting variables in the context's frame: a row is
+// never copied between them, only kept where an operator must hold many (sort, group, hash join).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "json/value.h"
+#include "query/exec/context.h"
+#include "query/exec/layout.h"
+
+namespace sluice::query {
+
+class Operator {
+ public:
+  virtual ~Operator() = default;
+  // Starts from the first row; may be called again, for the next row of an outer loop.
+  virtual void Open(Context& context) = 0;
+  // Sets the variables of the next row. False at the end, or when the context has failed.
+  virtual bool Next(Context& context) = 0;
+};
+
+class PlanNode {
+ public:
+  virtual ~PlanNode() = default;
+  virtual std::unique_ptr<Operator> Start() const = 0;
+  // {"operator": "...", ..., "input": {...}} as EXPLAIN shows it.
+  virtual Value Explain() const = 0;
+};
+
+using PlanPtr = std::unique_ptr<const PlanNode>;
+
+// Rows, each of which leaves its result in a slot.
+struct QueryPlan {
+  PlanPtr root;
+  Slot result = 0;
+};
+
+// What EXPLAIN shows of a node with inputs.
+Value Explained(std::string_view name, std::vector<std::pair<std::string_view, Value>> details,
+                const PlanNode* input = nullptr);
+
+}  // namespace sluice::query

@@ -1,0 +1,129 @@
+// Documents by the keys that an expression gives.
+#include <algorithm>
+#include <utility>
+
+#include "json/compare.h"
+#include "query/exec/fetch.h"
+#include "query/exec/scans.h"
+
+namespace sluice::query {
+namespace {
+
+class KeyScan final : public PlanNode {
+ public:
+  explicit KeyScan(KeyScanOptions options) : options_(std::move(options)) {}
+  std::unique_ptr<Operator> Start() const override { return std::make_unique<Run>(options_); }
+  Value Explain() const override {
+    return Explained("KeyScan", {{"keyspace", Value(options_.target.name)},
+                                 {"as", Value(options_.target.alias)},
+                                 {"filtered", options_.filter != nullptr ? Value(true) : Value()}});
+  }
+
+ private:
+  class Run final : public Operator {
+   public:
+    explicit Run(const KeyScanOptions& options) : options_(options), fetcher_(options.target) {}
+
+    void Open(Context& context) override {
+      keys_ = options_.keys->Get(context);
+      position_ = 0;
+      missing_.clear();
+      fetcher_.Open();
+    }
+
+    bool Next(Context& context) override {
+      for (;;) {
+        while (fetcher_.Next(context, options_.validate ? &missing_ : nullptr)) {
+          if (options_.filter == nullptr || options_.filter->IsTrue(context)) return true;
+        }
+        if (context.failed() || !FillNext(context)) return false;
+      }
+    }
+
+   private:
+    // Keys in the order given; what is no string is told of and left out.
+    bool FillNext(Context& context) {
+      const size_t count = keys_.is_array() ? keys_.size() : keys_.is_string() ? 1 : 0;
+      if (count == 0 && !keys_.is_array() && !keys_.is_missing() && !keys_.is_null()) {
+        NonString(context, keys_);
+      }
+      std::vector<std::string> batch;
+      while (position_ < count && batch.size() < fetcher_.batch()) {
+        const Value& key = keys_.is_array() ? keys_[position_] : keys_;
+        ++position_;
+        if (key.is_string()) {
+          batch.emplace_back(key.AsString());
+        } else {
+          NonString(context, key);
+        }
+      }
+      if (batch.empty()) {
+        ReportMissing(context);
+        return false;
+      }
+      fetcher_.Fill(context, std::move(batch));
+      return true;
+    }
+
+    static void NonString(Context& context, const Value& key) {
+      context.Warn(QueryCode::kNonStringKey,
+                   fmt::format("a document key must be a string, got a {}: skipped",
+                               json::TypeName(key.type())));
+    }
+
+    void ReportMissing(Context& context) {
+      if (missing_.empty()) return;
+      context.Warn(QueryCode::kMissingKeys,
+                   fmt::format("no document has the key '{}'{}", missing_[0],
+                               missing_.size() == 1
+                                   ? std::string()
+                                   : fmt::format(" (nor have {} others)", missing_.size() - 1)));
+      missing_.clear();
+    }
+
+    const KeyScanOptions& options_;
+    Fetcher fetcher_;
+    Value keys_;
+    size_t position_ = 0;
+    std::vector<std::string> missing_;
+  };
+
+  const KeyScanOptions options_;
+};
+
+class KeySetExpr final : public Expr {
+ public:
+  KeySetExpr(ExprPtr value, bool single) : value_(std::move(value)), single_(single) {}
+  const Value& Eval(Context& context, Value& scratch) const override {
+    const Value& value = value_->Eval(context, scratch);
+    if (single_) {
+      if (!value.is_string()) scratch = Value();
+      return value.is_string() ? value : scratch;
+    }
+    std::vector<Value> keys;
+    for (const Value& item : value.items()) {
+      if (item.is_string()) keys.push_back(item);
+    }
+    std::ranges::sort(keys, json::ValueLess());
+    const auto repeated = std::ranges::unique(keys);
+    keys.erase(repeated.begin(), repeated.end());
+    scratch = Value::Array(std::move(keys));
+    return scratch;
+  }
+
+ private:
+  const ExprPtr value_;
+  const bool single_;
+};
+
+}  // namespace
+
+ExprPtr MakeKeySet(ExprPtr value, bool single) {
+  return std::make_unique<KeySetExpr>(std::move(value), single);
+}
+
+PlanPtr MakeKeyScan(KeyScanOptions options) {
+  return std::make_unique<KeyScan>(std::move(options));
+}
+
+}  // namespace sluice::query

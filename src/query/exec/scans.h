@@ -1,0 +1,95 @@
+// Where rows come from: keyspaces, indexes, values, subqueries.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/catalog.h"
+#include "query/exec/expr.h"
+#include "query/exec/operator.h"
+
+namespace sluice::query {
+
+// One row without variables: a query without FROM.
+PlanPtr MakeDual();
+
+// The documents of one keyspace that a scan makes the present ones of a source.
+struct SourceTarget {
+  size_t source = 0;  // number in the layout
+  db::KeyspaceId keyspace = 0;
+  std::string name;  // for EXPLAIN: keyspace and alias
+  std::string alias;
+};
+
+// USE KEYS: documents by their keys, in the order of the keys.
+struct KeyScanOptions {
+  SourceTarget target;
+  ExprPtr keys;           // a string or an array of strings
+  bool validate = false;  // warn of keys without a document
+  ExprPtr filter;
+};
+PlanPtr MakeKeyScan(KeyScanOptions options);
+
+// The keys that META().id = e or META().id IN e may have: strings only, each once.
+ExprPtr MakeKeySet(ExprPtr value, bool single);
+
+// A bound of a range; the value is known when the scan opens.
+struct BoundExpr {
+  ExprPtr value;  // null: no bound
+  bool inclusive = true;
+};
+
+// All documents, or those with keys in a range, in key order.
+struct KeyspaceScanOptions {
+  SourceTarget target;
+  BoundExpr from;
+  BoundExpr to;
+  bool reverse = false;
+  ExprPtr filter;
+};
+PlanPtr MakeKeyspaceScan(KeyspaceScanOptions options);
+
+// One range of an index: the leading parts equal, the next one between bounds.
+struct SpanExpr {
+  std::vector<ExprPtr> equal;  // values of the leading parts
+  BoundExpr low;               // of the part after them
+  BoundExpr high;
+  std::vector<std::string> texts;  // for EXPLAIN
+};
+// A part of an index row that answers a path or META().id without the document.
+struct CoveredPart {
+  size_t part = 0;
+  Slot slot = 0;
+};
+struct IndexScanOptions {
+  SourceTarget target;
+  std::shared_ptr<const db::Index> index;
+  std::vector<SpanExpr> spans;
+  bool reverse = false;
+  // Rows of one document may repeat (array indexes): each document once.
+  bool distinct = false;
+  bool covering = false;
+  std::vector<CoveredPart> covered;
+  ExprPtr filter;
+};
+PlanPtr MakeIndexScan(IndexScanOptions options);
+
+// The elements of an array; any other value once, MISSING not at all.
+struct ValueScanOptions {
+  Slot slot = 0;
+  ExprPtr value;
+  // UNNEST: only arrays have rows.
+  bool arrays_only = false;
+  std::string alias;
+  std::string text;
+};
+PlanPtr MakeValueScan(ValueScanOptions options);
+
+// The rows of a subquery, one by one.
+PlanPtr MakeQueryScan(std::shared_ptr<const QueryPlan> query, Slot slot, std::string alias);
+
+// Rows that the server tells of itself: system:NAME.
+PlanPtr MakeSystemScan(std::string name, Slot slot, std::string alias);
+
+}  // namespace sluice::query

@@ -1,0 +1,59 @@
+#include "query/exec/subquery.h"
+
+#include <utility>
+#include <vector>
+
+namespace sluice::query {
+namespace {
+
+// What a row of a result costs to keep, beyond the value itself.
+constexpr size_t kRowBytes = 64;
+
+class SubqueryExpr final : public Expr {
+ public:
+  SubqueryExpr(std::shared_ptr<const QueryPlan> plan, SubqueryOptions options)
+      : plan_(std::move(plan)), options_(options) {}
+
+  const Value& Eval(Context& context, Value& scratch) const override {
+    std::unique_ptr<SubqueryState>& state = context.subquery(options_.number);
+    if (state == nullptr) {
+      state = std::make_unique<SubqueryState>();
+      state->rows = plan_->root->Start();
+    }
+    if (state->done) return state->value;
+    if (options_.correlated) {
+      scratch = Run(context, *state->rows);
+      return scratch;
+    }
+    state->value = Run(context, *state->rows);
+    state->done = true;
+    return state->value;
+  }
+
+ private:
+  Value Run(Context& context, Operator& rows) const {
+    rows.Open(context);
+    if (options_.kind == SubqueryKind::kExists) return rows.Next(context);
+    std::vector<Value> results;
+    size_t charged = 0;
+    while (rows.Next(context)) {
+      results.push_back(context.slot(plan_->result));
+      if (results.back().is_missing()) results.back() = nullptr;
+      charged += kRowBytes;
+      if (!context.Charge(kRowBytes)) break;
+    }
+    if (options_.correlated) context.Release(charged);
+    return Value::Array(std::move(results));
+  }
+
+  std::shared_ptr<const QueryPlan> plan_;
+  SubqueryOptions options_;
+};
+
+}  // namespace
+
+ExprPtr MakeSubquery(std::shared_ptr<const QueryPlan> plan, SubqueryOptions options) {
+  return std::make_unique<SubqueryExpr>(std::move(plan), options);
+}
+
+}  // namespace sluice::query

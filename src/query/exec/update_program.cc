@@ -1,0 +1,202 @@
+#include "query/exec/update_program.h"
+
+#include <map>
+#include <utility>
+
+#include "base/check.h"
+#include "json/path.h"
+
+namespace sluice::query {
+namespace {
+
+// A place in the document: names and positions from its root.
+using Steps = std::vector<json::PathStep>;
+
+const Value& At(const Value& root, const Steps& steps) {
+  static const Value kMissing;
+  const Value* value = &root;
+  for (const json::PathStep& step : steps) {
+    if (const auto* name = std::get_if<std::string>(&step)) {
+      value = &(*value)[*name];
+    } else {
+      value = &(*value)[json::ResolveIndex(std::get<int64_t>(step), value->size())];
+    }
+    if (value->is_missing()) return kMissing;
+  }
+  return *value;
+}
+
+// The thing that holds the last step, or null.
+Value* ParentOf(Value* root, const Steps& steps) {
+  Value* value = root;
+  for (size_t i = 0; i + 1 < steps.size() && value != nullptr; ++i) {
+    if (const auto* name = std::get_if<std::string>(&steps[i])) {
+      value = value->is_object() ? value->MutableField(*name) : nullptr;
+    } else {
+      const size_t at = json::ResolveIndex(std::get<int64_t>(steps[i]), value->size());
+      value = value->is_array() && at < value->size() ? value->MutableItem(at) : nullptr;
+    }
+  }
+  return value;
+}
+
+void SetAt(Value* root, const Steps& steps, Value value) {
+  if (steps.empty()) {
+    if (!value.is_missing()) *root = std::move(value);
+    return;
+  }
+  Value* parent = ParentOf(root, steps);
+  if (parent == nullptr) return;
+  if (const auto* name = std::get_if<std::string>(&steps.back())) {
+    if (parent->is_object()) parent->Set(*name, std::move(value));
+    return;
+  }
+  const size_t at = json::ResolveIndex(std::get<int64_t>(steps.back()), parent->size());
+  if (!parent->is_array() || at >= parent->size()) return;
+  *parent->MutableItem(at) = value.is_missing() ? Value(nullptr) : std::move(value);
+}
+
+void RemoveAt(Value* root, const Steps& steps) {
+  if (steps.empty()) return;
+  Value* parent = ParentOf(root, steps);
+  if (parent == nullptr) return;
+  if (const auto* name = std::get_if<std::string>(&steps.back())) {
+    if (parent->is_object()) parent->Remove(*name);
+    return;
+  }
+  const size_t at = json::ResolveIndex(std::get<int64_t>(steps.back()), parent->size());
+  if (parent->is_array() && at < parent->size()) parent->RemoveAt(at);
+}
+
+struct Place {
+  Value name;
+  Steps steps;
+};
+
+void CollectPlaces(const Value& value, const Steps& steps, bool within, std::vector<Place>* out) {
+  const auto add = [&](Value name, json::PathStep step, const Value& child) {
+    Steps below = steps;
+    below.push_back(std::move(step));
+    if (within) {
+      Steps inside = below;
+      out->push_back({std::move(name), std::move(below)});
+      CollectPlaces(child, inside, true, out);
+    } else {
+      out->push_back({std::move(name), std::move(below)});
+    }
+  };
+  int64_t position = 0;
+  for (const Value& item : value.items()) {
+    add(Value(position), json::PathStep(position), item);
+    ++position;
+  }
+  for (const json::Field& field : value.fields()) {
+    add(field.key, json::PathStep(std::string(field.name())), field.value);
+  }
+}
+
+}  // namespace
+
+class UpdateProgram::Runner {
+ public:
+  Runner(Context& context, const Value& before) : context_(context), before_(before) {
+    result_.document = before;
+  }
+
+  void Run(const UpdateAssignment& assignment) {
+    if (assignment.expiration) {
+      result_.expiry_ms = ExpiryOf(context_, assignment.value->Get(context_));
+      return;
+    }
+    places_.clear();
+    Loop(assignment, 0);
+  }
+  UpdateResult Take() { return std::move(result_); }
+
+ private:
+  void Loop(const UpdateAssignment& assignment, size_t level) {
+    if (context_.failed()) return;
+    if (level == assignment.loops.size()) {
+      Assign(assignment);
+      return;
+    }
+    const UpdateLoop& loop = assignment.loops[level];
+    std::vector<std::vector<Place>> ranges(loop.ranges.size());
+    size_t count = SIZE_MAX;
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      const auto steps = Resolve(loop.ranges[i].root, loop.ranges[i].steps);
+      if (!steps) return;
+      CollectPlaces(At(before_, *steps), *steps, loop.ranges[i].within, &ranges[i]);
+      count = std::min(count, ranges[i].size());
+    }
+    // From the end, so that an UNSET of an element does not move those still to come.
+    for (size_t at = count; at-- > 0;) {
+      for (size_t i = 0; i < ranges.size(); ++i) {
+        const UpdateRange& range = loop.ranges[i];
+        context_.slot(range.value) = At(before_, ranges[i][at].steps);
+        if (range.name != 0) context_.slot(range.name) = ranges[i][at].name;
+        places_[range.value] = ranges[i][at].steps;
+      }
+      if (loop.when == nullptr || loop.when->IsTrue(context_)) Loop(assignment, level + 1);
+    }
+  }
+
+  // A target as steps from the document's root; nothing when a step is neither name nor position.
+  std::optional<Steps> Resolve(Slot root, const std::vector<TargetStep>& targets) {
+    Steps steps;
+    if (root != 0) steps = places_[root];
+    for (const TargetStep& target : targets) {
+      if (const auto* name = std::get_if<std::string>(&target)) {
+        steps.emplace_back(*name);
+        continue;
+      }
+      const Value step = std::get<ExprPtr>(target)->Get(context_);
+      if (step.is_string()) {
+        steps.emplace_back(std::string(step.AsString()));
+      } else if (step.is_int()) {
+        steps.emplace_back(step.AsInt());
+      } else {
+        return std::nullopt;
+      }
+    }
+    return steps;
+  }
+
+  void Assign(const UpdateAssignment& assignment) {
+    const auto steps = Resolve(assignment.root, assignment.steps);
+    if (!steps) return;
+    if (assignment.value == nullptr) {
+      RemoveAt(&result_.document, *steps);
+    } else {
+      SetAt(&result_.document, *steps, assignment.value->Get(context_));
+    }
+  }
+
+  Context& context_;
+  const Value before_;
+  UpdateResult result_;
+  std::map<Slot, Steps> places_;  // where the loops' variables are
+};
+
+UpdateResult UpdateProgram::Apply(Context& context, const Value& document) const {
+  Runner runner(context, document);
+  for (const UpdateAssignment& assignment : assignments_) runner.Run(assignment);
+  return runner.Take();
+}
+
+std::optional<uint64_t> ExpiryOf(Context& context, const Value& seconds) {
+  constexpr double kRelative = 30.0 * 24 * 3600;
+  constexpr double kLatest = 253402300800.0;  // the year 10000
+  if (!seconds.is_number() || !(seconds.ToDouble() <= kLatest)) {
+    context.Fail(QueryError(QueryCode::kBadOptions,
+                            "expiration takes a number of seconds, got a {}",
+                            json::TypeName(seconds.type())));
+    return std::nullopt;
+  }
+  const double number = seconds.ToDouble();
+  if (number <= 0) return 0;
+  const auto ms = static_cast<uint64_t>(number * 1000);
+  return number < kRelative ? context.options().clock->WallMs() + ms : ms;
+}
+
+}  // namespace sluice::query

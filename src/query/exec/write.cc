@@ -1,0 +1,217 @@
+// Rows are collected into a batch, written together, and then handed on one by one. The batch ends
+// at a number of rows or of bytes; the input is read from a snapshot (or from the transaction's
+// writes as they were when its cursor was made), so a statement never meets what it wrote itself.
+#include <deque>
+#include <set>
+#include <utility>
+
+#include "query/exec/mutator.h"
+#include "query/exec/writes.h"
+
+namespace sluice::query {
+namespace {
+
+constexpr size_t kBatchRows = 1000;
+constexpr size_t kBatchBytes = 8 << 20;
+constexpr int kMaxAttempts = 20;
+
+// A row that waits to be written.
+struct Pending {
+  db::Write write;
+  std::vector<Value> row;  // as RowKeeper keeps it
+  db::Document before;     // of a delete, for RETURNING
+  int attempts = 0;
+};
+
+class Write final : public PlanNode {
+ public:
+  explicit Write(WriteOptions options) : options_(std::move(options)) {}
+  std::unique_ptr<Operator> Start() const override { return std::make_unique<Run>(options_); }
+  Value Explain() const override {
+    return Explained(options_.program->name(),
+                     {{"keyspace", Value(options_.target.name)},
+                      {"returning", options_.returning != nullptr ? Value(true) : Value()}},
+                     options_.input.get());
+  }
+
+ private:
+  class Run final : public Operator {
+   public:
+    explicit Run(const WriteOptions& options)
+        : options_(options),
+          input_(options.input->Start()),
+          keeper_(*options.layout, options.variables) {}
+
+    void Open(Context& context) override {
+      input_->Open(context);
+      at_end_ = false;
+    }
+
+    bool Next(Context& context) override {
+      while (results_.empty()) {
+        if (at_end_ || context.failed()) return false;
+        std::vector<Pending> batch = ReadBatch(context);
+        WriteBatch(context, std::move(batch));
+      }
+      context.slot(options_.slot) = std::move(results_.front());
+      results_.pop_front();
+      return true;
+    }
+
+   private:
+    std::vector<Pending> ReadBatch(Context& context) {
+      std::vector<Pending> batch;
+      size_t bytes = 0;
+      while (batch.size() < kBatchRows && bytes < kBatchBytes) {
+        if (!input_->Next(context)) {
+          at_end_ = true;
+          break;
+        }
+        Pending pending;
+        if (!MakeWrite(context, &pending)) continue;
+        pending.row.resize(keeper_.width());
+        keeper_.Save(context, pending.row.data());
+        bytes += pending.write.document.body.size() + pending.row.size() * sizeof(Value);
+        batch.push_back(std::move(pending));
+      }
+      // What was found before something failed is not written.
+      if (context.failed()) batch.clear();
+      return batch;
+    }
+
+    bool MakeWrite(Context& context, Pending* pending) {
+      std::optional<db::Write> write = options_.program->Make(context);
+      if (!write || context.failed()) return false;
+      if (options_.each_once && !CheckOnce(context, *write)) return false;
+      if (write->kind == db::Write::Kind::kDelete && options_.returning != nullptr) {
+        const SourceRow& row = context.source(options_.target.source);
+        pending->before.body = row.body;
+        pending->before.cas = row.meta.cas;
+        pending->before.expiry_ms = row.meta.expiry_ms;
+        pending->before.flags = row.meta.flags;
+        pending->before.datatype = row.meta.datatype;
+        pending->before.xattrs = row.meta.xattrs;
+      }
+      pending->write = std::move(*write);
+      return true;
+    }
+
+    bool CheckOnce(Context& context, const db::Write& write) {
+      if (written_.insert(write.key).second) return true;
+      const bool insert = write.precondition.kind == db::Precondition::Kind::kAbsent;
+      context.Fail(QueryError(insert ? QueryCode::kMergeTwiceInsert : QueryCode::kMergeTwiceUpdate,
+                              "MERGE would {} the document '{}' twice",
+                              insert ? "insert" : "update or delete", write.key));
+      return false;
+    }
+
+    void WriteBatch(Context& context, std::vector<Pending> batch) {
+      Mutator& mutator = *context.options().mutator;
+      while (!batch.empty() && !context.failed()) {
+        std::vector<db::Write> writes;
+        for (Pending& pending : batch) writes.push_back(CopyOf(pending.write));
+        const std::vector<WriteOutcome> outcomes = mutator.Apply(std::move(writes));
+        std::vector<Pending> again;
+        for (size_t i = 0; i < batch.size(); ++i) {
+          if (outcomes[i].status.ok()) {
+            mutator.Count();
+            Return(context, batch[i], outcomes[i].cas);
+          } else if (CanRetry(mutator, outcomes[i].status, batch[i])) {
+            if (ReadAgain(context, &batch[i])) again.push_back(std::move(batch[i]));
+          } else {
+            Report(mutator, batch[i].write, outcomes[i].status);
+          }
+        }
+        batch = std::move(again);
+      }
+    }
+
+    static db::Write CopyOf(const db::Write& write) {
+      db::Write copy;
+      copy.keyspace = write.keyspace;
+      copy.key = write.key;
+      copy.kind = write.kind;
+      copy.document = write.document;
+      copy.precondition = write.precondition;
+      copy.keep_expiry = write.keep_expiry;
+      copy.keep_xattrs = write.keep_xattrs;
+      return copy;
+    }
+
+    bool CanRetry(const Mutator& mutator, const Status& status, Pending& pending) const {
+      return !mutator.in_transaction() && options_.recheck != nullptr &&
+             pending.write.precondition.kind == db::Precondition::Kind::kCas &&
+             (status.code() == Code::kConflict || status.code() == Code::kNotFound) &&
+             ++pending.attempts < kMaxAttempts;
+    }
+
+    // Somebody changed the document: is it still one that the statement is about?
+    bool ReadAgain(Context& context, Pending* pending) {
+      keeper_.Restore(context, pending->row.data());
+      const std::string key = pending->write.key;
+      db::Database& database = context.options().mutator->database();
+      auto fresh = database.Get(options_.target.keyspace, key);
+      if (!fresh) {
+        context.Fail(fresh.error());
+        return false;
+      }
+      if (!fresh->has_value()) return false;
+      const db::Document& document = **fresh;
+      context.SetDocument(options_.target.source, key, db::DocumentView::Of(document));
+      for (const SlotAssignment& let : options_.lets) {
+        context.slot(let.slot) = let.value->Get(context);
+      }
+      if (!options_.recheck->IsTrue(context)) return false;
+      written_.erase(key);
+      if (!MakeWrite(context, pending)) return false;
+      keeper_.Save(context, pending->row.data());
+      return true;
+    }
+
+    void Return(Context& context, Pending& pending, db::Cas cas) {
+      if (options_.returning == nullptr) return;
+      keeper_.Restore(context, pending.row.data());
+      const bool deleted = pending.write.kind == db::Write::Kind::kDelete;
+      db::Document& document = deleted ? pending.before : pending.write.document;
+      if (!deleted) document.cas = cas;
+      context.SetDocument(options_.target.source, pending.write.key,
+                          db::DocumentView::Of(document));
+      results_.push_back(options_.returning->Get(context));
+    }
+
+    static void Report(Mutator& mutator, const db::Write& write, const Status& status) {
+      const bool duplicate = status.code() == Code::kAlreadyExists ||
+                             write.precondition.kind == db::Precondition::Kind::kAbsent;
+      if (duplicate &&
+          (status.code() == Code::kAlreadyExists || status.code() == Code::kConflict)) {
+        mutator.AddError(QueryError(QueryCode::kDmlFailed,
+                                    "DML Error: a document with the key '{}' exists", write.key)
+                             .With("cause_code", "17012")
+                             .With("cause", fmt::format("Duplicate Key: {}", write.key)));
+      } else if (status.code() == Code::kConflict) {
+        mutator.AddError(QueryError(QueryCode::kCasMismatch,
+                                    "the document '{}' was changed by somebody else", write.key));
+      } else if (status.code() == Code::kNotFound) {
+        mutator.AddError(
+            QueryError(QueryCode::kDmlNotFound, "the document '{}' is gone", write.key));
+      } else {
+        mutator.AddError(status.Prefixed(fmt::format("document '{}'", write.key)));
+      }
+    }
+
+    const WriteOptions& options_;
+    std::unique_ptr<Operator> input_;
+    const RowKeeper keeper_;
+    bool at_end_ = true;
+    std::deque<Value> results_;
+    std::set<std::string> written_;
+  };
+
+  const WriteOptions options_;
+};
+
+}  // namespace
+
+PlanPtr MakeWrite(WriteOptions options) { return std::make_unique<Write>(std::move(options)); }
+
+}  // namespace sluice::query

@@ -1,0 +1,86 @@
+// INSERT, UPSERT, UPDATE, DELETE and MERGE: each row of the input becomes a write; RETURNING sees
+// the document as it was written (deleted).
+//
+// Outside a transaction every document commits by itself, in batches that share syncs. One that
+// somebody else changed since it was read is read again, checked again and written again. A
+// document that can't be written is reported and the others go on.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/commit.h"
+#include "query/exec/expr.h"
+#include "query/exec/operator.h"
+#include "query/exec/row_keeper.h"
+#include "query/exec/scans.h"
+#include "query/exec/steps.h"
+#include "query/exec/update_program.h"
+
+namespace sluice::query {
+
+// Makes the write of the present row.
+class WriteProgram {
+ public:
+  virtual ~WriteProgram() = default;
+  // Nothing when the row needs none, or when the run has failed.
+  virtual std::optional<db::Write> Make(Context& context) const = 0;
+  // "Insert", ... for EXPLAIN.
+  virtual std::string_view name() const = 0;
+};
+
+struct InsertParts {
+  SourceTarget target;
+  bool upsert = false;
+  ExprPtr key;
+  ExprPtr value;
+  ExprPtr options;  // may be null
+};
+std::unique_ptr<WriteProgram> MakeInsertProgram(InsertParts parts);
+
+struct UpdateParts {
+  SourceTarget target;
+  ExprPtr document;
+  std::vector<UpdateAssignment> assignments;
+};
+std::unique_ptr<WriteProgram> MakeUpdateProgram(UpdateParts parts);
+std::unique_ptr<WriteProgram> MakeDeleteProgram(SourceTarget target);
+
+// By whether the target's document is there. Each may be null.
+struct MergeParts {
+  SourceTarget target;
+  std::unique_ptr<WriteProgram> update;
+  ExprPtr update_where;
+  std::unique_ptr<WriteProgram> remove;
+  ExprPtr remove_where;
+  std::unique_ptr<WriteProgram> insert;
+  ExprPtr insert_where;
+};
+std::unique_ptr<WriteProgram> MakeMergeProgram(MergeParts parts);
+
+struct WriteOptions {
+  PlanPtr input;
+  RowVariables variables;  // of the input
+  SourceTarget target;
+  std::shared_ptr<const WriteProgram> program;
+  // What must hold of a document that is read again; LETs are computed again before.
+  ExprPtr recheck;
+  std::vector<SlotAssignment> lets;
+  ExprPtr returning;  // null: no rows
+  Slot slot = 0;
+  const Layout* layout = nullptr;
+  bool each_once = false;  // MERGE: a document may be written once
+};
+PlanPtr MakeWrite(WriteOptions options);
+
+// The rows of VALUES: key, value and options into slots.
+struct ValuesRow {
+  ExprPtr key;
+  ExprPtr value;
+  ExprPtr options;  // may be null
+};
+PlanPtr MakeValues(std::vector<ValuesRow> rows, Slot key, Slot value, Slot options);
+
+}  // namespace sluice::query

@@ -1,0 +1,31 @@
+// Conditions taken apart: what a WHERE or ON says, term by term, and of which variables.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "query/parse/ast.h"
+
+namespace sluice::query {
+
+// Sorted, each once; subqueries' references to outer variables included.
+std::vector<VariableId> ReferencedVariables(const Expression& expression);
+bool HasSubquery(const Expression& expression);
+
+struct Condition {
+  const Expression* expression = nullptr;
+  std::vector<VariableId> variables;
+
+  bool Uses(VariableId variable) const { return std::ranges::binary_search(variables, variable); }
+  // Whether all variables that are also in `others` are in `known`.
+  bool UsesOnly(const std::vector<VariableId>& known, const std::vector<VariableId>& others) const;
+};
+
+// The operands of an AND, each a condition; one for anything else, none for null.
+std::vector<Condition> SplitConditions(const Expression* expression);
+
+// Every block of a query, deep: in WITH, set operations, subqueries of expressions.
+void ForEachBlock(Query& query, const std::function<void(SelectBlock&)>& visit);
+void ForEachBlock(ExpressionPtr& expression, const std::function<void(SelectBlock&)>& visit);
+
+}  // namespace sluice::query

@@ -1,0 +1,314 @@
+// FROM: the first term, then join after join. A condition of WHERE is checked as soon as all it
+// looks at is there; conditions on the empty side of an outer join wait until after it.
+#include <utility>
+
+#include "query/error.h"
+#include "query/exec/expr_access.h"
+#include "query/exec/expr_logic.h"
+#include "query/plan/access.h"
+#include "query/plan/planner.h"
+
+namespace sluice::query {
+namespace {
+
+VariableId VariableOf(const JoinClause& join) {
+  return join.nest_variable != 0 ? join.nest_variable : join.term.variable;
+}
+
+std::vector<VariableId> AllVariables(const FromClause& from) {
+  std::vector<VariableId> all{from.first.variable};
+  for (const JoinClause& join : from.joins) all.push_back(VariableOf(join));
+  return all;
+}
+
+// Takes out of `conditions` those that can be checked when `known` of `all` are there, and that
+// look at `variable`.
+std::vector<Condition> Take(std::vector<Condition>* conditions, VariableId variable,
+                            const std::vector<VariableId>& known,
+                            const std::vector<VariableId>& all) {
+  std::vector<Condition> taken;
+  std::erase_if(*conditions, [&](Condition& condition) {
+    if (!condition.Uses(variable) || !condition.UsesOnly(known, all)) return false;
+    taken.push_back(condition);
+    return true;
+  });
+  return taken;
+}
+
+bool HasRightJoin(const FromClause& from) {
+  return std::ranges::any_of(from.joins,
+                             [](const JoinClause& join) { return join.type == JoinType::kRight; });
+}
+
+// left = right, where one side is of `variable` alone and the other not of it.
+struct JoinKey {
+  const Expression* left = nullptr;
+  const Expression* right = nullptr;
+};
+
+std::optional<JoinKey> AsJoinKey(const Condition& condition, VariableId variable,
+                                 const std::vector<VariableId>& others) {
+  const Expression& e = *condition.expression;
+  if (e.kind != ExprKind::kCall || e.name != "eq" || HasSubquery(e)) return std::nullopt;
+  const auto mine = [&](const Expression& side) {
+    const auto variables = ReferencedVariables(side);
+    return std::ranges::binary_search(variables, variable) &&
+           std::ranges::none_of(variables, [&](VariableId v) {
+             return std::ranges::find(others, v) != others.end();
+           });
+  };
+  const auto other = [&](const Expression& side) {
+    return !std::ranges::binary_search(ReferencedVariables(side), variable);
+  };
+  if (mine(*e.args[1]) && other(*e.args[0])) return JoinKey{e.args[0].get(), e.args[1].get()};
+  if (mine(*e.args[0]) && other(*e.args[1])) return JoinKey{e.args[1].get(), e.args[0].get()};
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<RowPlan> Planner::PlanFrom(const FromClause& from, std::vector<Condition>* where) {
+  const std::vector<VariableId> all = AllVariables(from);
+  std::vector<Condition> mine;
+  // A RIGHT JOIN makes rows without the terms before it: their conditions wait.
+  if (!HasRightJoin(from)) mine = Take(where, all[0], {all[0]}, all);
+  ASSIGN_OR_RETURN(RowPlan rows, PlanSource(from.first, &mine));
+  ASSIGN_OR_RETURN(rows.plan, AddFilter(std::move(rows.plan), mine));
+  for (const JoinClause& join : from.joins) {
+    ASSIGN_OR_RETURN(rows, PlanJoin(std::move(rows), join, where, all));
+  }
+  return rows;
+}
+
+Result<RowPlan> Planner::PlanSource(const FromTerm& term, std::vector<Condition>* conditions) {
+  RowPlan rows;
+  rows.known = {term.variable};
+  if (term.keyspace && IsSystemKeyspace(*term.keyspace)) {
+    rows.plan = MakeSystemScan(term.keyspace->parts.back(), term.variable, term.alias);
+    rows.variables.slots = {term.variable};
+  } else if (term.keyspace) {
+    Access access(*this, term, *conditions);
+    ASSIGN_OR_RETURN(Access::Choice choice, access.Choose(nullptr));
+    rows.plan = std::move(choice.plan);
+    rows.lookup = choice.lookup;
+    rows.variables.sources = {layout_->SourceIndex(term.variable)};
+    conditions->clear();
+  } else if (term.expression->kind == ExprKind::kSubquery) {
+    ASSIGN_OR_RETURN(auto query, PlanSubquery(*term.expression->query));
+    rows.plan = MakeQueryScan(std::move(query), term.variable, term.alias);
+    rows.lookup = term.expression->query->correlated;
+    rows.variables.slots = {term.variable};
+  } else {
+    ValueScanOptions options{.slot = term.variable, .alias = term.alias};
+    options.text = ToText(*term.expression);
+    ASSIGN_OR_RETURN(options.value, compiler_.Compile(*term.expression));
+    rows.plan = MakeValueScan(std::move(options));
+    rows.lookup = !ReferencedVariables(*term.expression).empty();
+    rows.variables.slots = {term.variable};
+  }
+  return rows;
+}
+
+Result<RowPlan> Planner::PlanTarget(const FromTerm& term, const Expression* where) {
+  std::vector<Condition> conditions = SplitConditions(where);
+  return PlanSource(term, &conditions);
+}
+
+Result<RowPlan> Planner::PlanMergeRows(const FromTerm& source, const JoinClause& join) {
+  std::vector<Condition> none;
+  ASSIGN_OR_RETURN(RowPlan rows, PlanSource(source, &none));
+  if (join.on_keys != nullptr) return PlanKeysJoin(std::move(rows), join);
+  return PlanConditionJoin(std::move(rows), join, SplitConditions(join.on.get()));
+}
+
+SourceTarget Planner::TargetOf(VariableId document) const {
+  const Variable& variable = variables_[document];
+  return {.source = layout_->SourceIndex(document),
+          .keyspace = variable.keyspace,
+          .name = variable.keyspace_name,
+          .alias = variable.name};
+}
+
+Result<RowPlan> Planner::PlanJoin(RowPlan left, const JoinClause& join,
+                                  std::vector<Condition>* where,
+                                  const std::vector<VariableId>& all) {
+  const VariableId variable = VariableOf(join);
+  std::vector<VariableId> known = left.known;
+  known.push_back(variable);
+  RowPlan rows;
+  if (join.kind == JoinKind::kUnnest) {
+    ASSIGN_OR_RETURN(rows, PlanUnnest(std::move(left), join));
+  } else if (join.on_keys != nullptr) {
+    ASSIGN_OR_RETURN(rows, PlanKeysJoin(std::move(left), join));
+  } else {
+    std::vector<Condition> conditions = SplitConditions(join.on.get());
+    if (join.type == JoinType::kRight) {
+      ASSIGN_OR_RETURN(rows, PlanRightJoin(std::move(left), join, std::move(conditions)));
+    } else {
+      if (join.type == JoinType::kInner && join.kind == JoinKind::kJoin) {
+        for (Condition& condition : Take(where, variable, known, all)) {
+          conditions.push_back(std::move(condition));
+        }
+      }
+      ASSIGN_OR_RETURN(rows, PlanConditionJoin(std::move(left), join, std::move(conditions)));
+    }
+  }
+  rows.known = known;
+  // What is left and can be checked now, unless a RIGHT JOIN still makes rows without it.
+  if (all.back() == variable || join.type == JoinType::kInner) {
+    std::vector<Condition> now;
+    const bool last = all.back() == variable;
+    if (last) {
+      for (const VariableId each : known) {
+        for (Condition& condition : Take(where, each, known, all)) {
+          now.push_back(std::move(condition));
+        }
+      }
+    }
+    ASSIGN_OR_RETURN(rows.plan, AddFilter(std::move(rows.plan), now));
+  }
+  return rows;
+}
+
+Result<RowPlan> Planner::PlanUnnest(RowPlan left, const JoinClause& join) {
+  ValueScanOptions options{
+      .slot = join.term.variable, .arrays_only = true, .alias = join.term.alias};
+  options.text = ToText(*join.term.expression);
+  ASSIGN_OR_RETURN(options.value, compiler_.Compile(*join.term.expression));
+  RowPlan right;
+  right.plan = MakeValueScan(std::move(options));
+  right.lookup = true;
+  right.variables.slots = {join.term.variable};
+  return FinishJoin(std::move(left), std::move(right), join, nullptr, nullptr);
+}
+
+Result<RowPlan> Planner::PlanKeysJoin(RowPlan left, const JoinClause& join) {
+  KeyScanOptions options{.target = TargetOf(join.term.variable)};
+  ASSIGN_OR_RETURN(options.keys, compiler_.Compile(*join.on_keys));
+  ASSIGN_OR_RETURN(ExprPtr keys, compiler_.Compile(*join.on_keys));
+  RowPlan right;
+  right.plan = MakeKeyScan(std::move(options));
+  right.lookup = true;
+  right.variables.sources = {layout_->SourceIndex(join.term.variable)};
+  return FinishJoin(std::move(left), std::move(right), join, nullptr, std::move(keys));
+}
+
+Result<RowPlan> Planner::PlanConditionJoin(RowPlan left, const JoinClause& join,
+                                           std::vector<Condition> conditions) {
+  const VariableId variable = join.term.variable;
+  if (join.term.keyspace && !IsSystemKeyspace(*join.term.keyspace)) {
+    // With all conditions the right may be found by key or through an index, row by row.
+    std::vector<Condition> all = conditions;
+    ASSIGN_OR_RETURN(RowPlan right, PlanSource(join.term, &all));
+    if (right.lookup) {
+      return FinishJoin(std::move(left), std::move(right), join, nullptr, nullptr);
+    }
+  }
+  // Else by hash: the right is read once, with the conditions that are its own.
+  std::vector<Condition> own;
+  std::erase_if(conditions, [&](Condition& condition) {
+    if (HasSubquery(*condition.expression) || !condition.Uses(variable) ||
+        !condition.UsesOnly({}, left.known)) {
+      return false;
+    }
+    own.push_back(condition);
+    return true;
+  });
+  ASSIGN_OR_RETURN(RowPlan right, PlanSource(join.term, &own));
+  ASSIGN_OR_RETURN(right.plan, AddFilter(std::move(right.plan), own));
+  HashJoinOptions hash;
+  std::string text;
+  std::erase_if(conditions, [&](Condition& condition) {
+    const auto key = AsJoinKey(condition, variable, left.known);
+    if (!key || right.lookup || join.kind == JoinKind::kNest) return false;
+    auto left_key = compiler_.Compile(*key->left);
+    auto right_key = compiler_.Compile(*key->right);
+    if (!left_key || !right_key) return false;
+    hash.left_keys.push_back(std::move(*left_key));
+    hash.right_keys.push_back(std::move(*right_key));
+    text += (text.empty() ? "" : " AND ") + ToText(*condition.expression);
+    return true;
+  });
+  ASSIGN_OR_RETURN(ExprPtr rest, CompileConditions(conditions));
+  if (hash.left_keys.empty()) {
+    if (!right.lookup && !correlated_) {
+      right.plan = MakeMaterialized(std::move(right.plan), right.variables, layout_.get());
+    }
+    return FinishJoin(std::move(left), std::move(right), join, std::move(rest), nullptr);
+  }
+  RowPlan rows;
+  rows.variables = left.variables;
+  rows.variables.Add(right.variables);
+  hash.left = std::move(left.plan);
+  hash.right = std::move(right.plan);
+  hash.condition = std::move(rest);
+  hash.outer = join.type == JoinType::kLeft;
+  hash.right_variables = right.variables;
+  hash.layout = layout_.get();
+  hash.once = !correlated_;
+  hash.text = std::move(text);
+  rows.plan = MakeHashJoin(std::move(hash));
+  return rows;
+}
+
+// The other way round: a LEFT JOIN from the new term to all that came before.
+Result<RowPlan> Planner::PlanRightJoin(RowPlan left, const JoinClause& join,
+                                       std::vector<Condition> conditions) {
+  std::vector<Condition> none;
+  ASSIGN_OR_RETURN(RowPlan right, PlanSource(join.term, &none));
+  if (join.kind != JoinKind::kJoin) {
+    return Unexpected(
+        AtPlace(QueryError(QueryCode::kPlan, "RIGHT NEST: use LEFT NEST"), join.term.place));
+  }
+  ASSIGN_OR_RETURN(ExprPtr condition, CompileConditions(conditions));
+  if (!correlated_) {
+    left.plan = MakeMaterialized(std::move(left.plan), left.variables, layout_.get());
+  }
+  NestedLoopOptions loop;
+  RowPlan rows;
+  rows.variables = left.variables;
+  rows.variables.Add(right.variables);
+  loop.left = std::move(right.plan);
+  loop.right = std::move(left.plan);
+  loop.condition = std::move(condition);
+  loop.outer = true;
+  loop.right_variables = left.variables;
+  loop.name = "NestedLoopJoin";
+  rows.plan = MakeNestedLoop(std::move(loop));
+  return rows;
+}
+
+Result<RowPlan> Planner::FinishJoin(RowPlan left, RowPlan right, const JoinClause& join,
+                                    ExprPtr condition, ExprPtr keys) {
+  RowPlan rows;
+  rows.variables = left.variables;
+  if (join.kind == JoinKind::kNest) {
+    NestOptions nest;
+    nest.left = std::move(left.plan);
+    nest.right = std::move(right.plan);
+    nest.condition = std::move(condition);
+    Expression document;
+    document.kind = ExprKind::kVariable;
+    document.variable = join.term.variable;
+    ASSIGN_OR_RETURN(nest.item, compiler_.Compile(document));
+    nest.slot = join.nest_variable;
+    nest.outer = join.type == JoinType::kLeft;
+    nest.keys = std::move(keys);
+    nest.alias = join.term.alias;
+    rows.variables.slots.push_back(join.nest_variable);
+    rows.plan = MakeNest(std::move(nest));
+    return rows;
+  }
+  rows.variables.Add(right.variables);
+  NestedLoopOptions loop;
+  loop.left = std::move(left.plan);
+  loop.right = std::move(right.plan);
+  loop.condition = std::move(condition);
+  loop.outer = join.type == JoinType::kLeft;
+  loop.right_variables = right.variables;
+  loop.name = join.kind == JoinKind::kUnnest ? "Unnest" : "NestedLoopJoin";
+  rows.plan = MakeNestedLoop(std::move(loop));
+  return rows;
+}
+
+}  // namespace sluice::query

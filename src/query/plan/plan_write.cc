@@ -1,0 +1,317 @@
+#include "query/plan/plan_write.h"
+
+#include <utility>
+
+#include "query/error.h"
+#include "query/exec/expr_access.h"
+#include "query/exec/writes.h"
+
+namespace sluice::query {
+namespace {
+
+void UseProjection(Planner& planner, const std::optional<Projection>& projection) {
+  if (!projection) return;
+  for (const ResultTerm& term : projection->terms) planner.Prepare(*term.expression);
+}
+
+void UseOptional(Planner& planner, const ExpressionPtr& expression) {
+  if (expression != nullptr) planner.Prepare(*expression);
+}
+
+void UseAssignments(Planner& planner, const std::vector<Assignment>& assignments) {
+  for (const Assignment& assignment : assignments) {
+    UseOptional(planner, assignment.value);
+    for (const UpdateFor& loop : assignment.loops) UseOptional(planner, loop.when);
+  }
+}
+
+// The whole document is needed, and its META() when a row of it is kept.
+void UseTarget(Planner& planner, const FromTerm& target) {
+  SourceLayout* source = planner.layout()->FindSource(target.variable);
+  source->whole = true;
+  source->uses_meta = true;
+}
+
+SourceTarget TargetOf(Planner& planner, const FromTerm& term) {
+  return planner.TargetOf(term.variable);
+}
+
+Result<std::vector<SlotAssignment>> CompileLets(Planner& planner,
+                                                const std::vector<NamedExpression>& let) {
+  std::vector<SlotAssignment> assignments;
+  for (const NamedExpression& named : let) {
+    SlotAssignment assignment{.slot = named.variable, .value = nullptr, .name = named.name};
+    ASSIGN_OR_RETURN(assignment.value, planner.compiler().Compile(*named.expression));
+    assignments.push_back(std::move(assignment));
+  }
+  return assignments;
+}
+
+// A path below the document or a loop's variable.
+struct Target {
+  Slot root = 0;
+  std::vector<TargetStep> steps;
+};
+
+Result<Target> CompileTarget(Planner& planner, const Expression& path, VariableId document) {
+  Target target;
+  const Expression* step = &path;
+  for (; step->kind != ExprKind::kVariable; step = step->args[0].get()) {
+    if (step->kind == ExprKind::kField) {
+      target.steps.insert(target.steps.begin(), TargetStep(step->name));
+    } else if (step->kind == ExprKind::kElement || step->kind == ExprKind::kFieldOf) {
+      ASSIGN_OR_RETURN(ExprPtr position, planner.compiler().Compile(*step->args[1]));
+      target.steps.insert(target.steps.begin(), TargetStep(std::move(position)));
+    } else {
+      return Unexpected(
+          AtPlace(QueryError(QueryCode::kPlan,
+                             "SET and UNSET take a path of the document, not '{}'", ToText(path)),
+                  path.place));
+    }
+  }
+  if (step->variable != document) target.root = step->variable;
+  return target;
+}
+
+Result<std::vector<UpdateLoop>> CompileLoops(Planner& planner, const Assignment& assignment,
+                                             VariableId document) {
+  std::vector<UpdateLoop> loops;
+  // Written innermost first.
+  for (auto loop = assignment.loops.rbegin(); loop != assignment.loops.rend(); ++loop) {
+    UpdateLoop compiled;
+    for (const RangeBinding& binding : loop->bindings) {
+      UpdateRange range{
+          .name = binding.name_id, .value = binding.value_id, .within = binding.within};
+      ASSIGN_OR_RETURN(Target source, CompileTarget(planner, *binding.source, document));
+      range.root = source.root;
+      range.steps = std::move(source.steps);
+      compiled.ranges.push_back(std::move(range));
+    }
+    ASSIGN_OR_RETURN(compiled.when, planner.compiler().CompileOptional(loop->when));
+    loops.push_back(std::move(compiled));
+  }
+  return loops;
+}
+
+Result<std::vector<UpdateAssignment>> CompileAssignments(Planner& planner,
+                                                         const std::vector<Assignment>& set,
+                                                         const std::vector<Assignment>& unset,
+                                                         VariableId document) {
+  std::vector<UpdateAssignment> compiled;
+  for (const auto* list : {&set, &unset}) {
+    for (const Assignment& assignment : *list) {
+      UpdateAssignment one;
+      ASSIGN_OR_RETURN(one.value, planner.compiler().CompileOptional(assignment.value));
+      const auto meta = AsMeta(*assignment.target);
+      if (meta) {
+        if (meta->field != "expiration" || one.value == nullptr) {
+          return Unexpected(AtPlace(
+              QueryError(QueryCode::kPlan, "of META() only SET META().expiration can be written"),
+              assignment.place));
+        }
+        one.expiration = true;
+      } else {
+        ASSIGN_OR_RETURN(Target target, CompileTarget(planner, *assignment.target, document));
+        one.root = target.root;
+        one.steps = std::move(target.steps);
+        ASSIGN_OR_RETURN(one.loops, CompileLoops(planner, assignment, document));
+      }
+      compiled.push_back(std::move(one));
+    }
+  }
+  return compiled;
+}
+
+Result<std::unique_ptr<WriteProgram>> CompileUpdate(Planner& planner, const FromTerm& target,
+                                                    const std::vector<Assignment>& set,
+                                                    const std::vector<Assignment>& unset) {
+  UpdateParts parts{.target = TargetOf(planner, target)};
+  Expression document;
+  document.kind = ExprKind::kVariable;
+  document.variable = target.variable;
+  ASSIGN_OR_RETURN(parts.document, planner.compiler().Compile(document));
+  ASSIGN_OR_RETURN(parts.assignments, CompileAssignments(planner, set, unset, target.variable));
+  return MakeUpdateProgram(std::move(parts));
+}
+
+Result<QueryPlan> Finish(Planner& planner, WriteOptions options,
+                         const std::optional<Projection>& returning) {
+  if (returning) {
+    ASSIGN_OR_RETURN(options.returning, planner.CompileProjection(*returning));
+  }
+  options.slot = planner.layout()->NewSlot();
+  options.layout = planner.layout().get();
+  const Slot slot = options.slot;
+  return QueryPlan{.root = MakeWrite(std::move(options)), .result = slot};
+}
+
+// The rows of one keyspace that UPDATE and DELETE are about.
+template <typename Statement>
+Result<WriteOptions> PlanTargetRows(Planner& planner, const Statement& statement) {
+  WriteOptions options;
+  options.target = TargetOf(planner, statement.target);
+  ASSIGN_OR_RETURN(options.lets, CompileLets(planner, statement.let));
+  const bool lets_first = !options.lets.empty();
+  ASSIGN_OR_RETURN(RowPlan rows, planner.PlanTarget(statement.target,
+                                                    lets_first ? nullptr : statement.where.get()));
+  if (lets_first) {
+    ASSIGN_OR_RETURN(std::vector<SlotAssignment> lets, CompileLets(planner, statement.let));
+    for (const SlotAssignment& let : lets) rows.variables.slots.push_back(let.slot);
+    rows.plan = MakeLet(std::move(rows.plan), std::move(lets));
+    if (statement.where != nullptr) {
+      ASSIGN_OR_RETURN(ExprPtr where, planner.compiler().Compile(*statement.where));
+      rows.plan = MakeFilter(std::move(rows.plan), std::move(where), ToText(*statement.where));
+    }
+  }
+  if (statement.where != nullptr) {
+    ASSIGN_OR_RETURN(options.recheck, planner.compiler().Compile(*statement.where));
+  } else {
+    options.recheck = MakeLiteral(true);
+  }
+  ASSIGN_OR_RETURN(ExprPtr limit, planner.compiler().CompileOptional(statement.limit));
+  ASSIGN_OR_RETURN(ExprPtr offset, planner.compiler().CompileOptional(statement.offset));
+  if (limit != nullptr || offset != nullptr) {
+    rows.plan = MakeLimit(std::move(rows.plan), std::move(limit), std::move(offset));
+  }
+  options.input = std::move(rows.plan);
+  options.variables = std::move(rows.variables);
+  return options;
+}
+
+template <typename Statement>
+void UseTargetRows(Planner& planner, const Statement& statement) {
+  planner.PrepareWhere(statement.where.get());
+  for (const NamedExpression& let : statement.let) planner.Prepare(*let.expression);
+  if (statement.target.use_keys) planner.Prepare(*statement.target.use_keys->keys);
+  UseProjection(planner, statement.returning);
+}
+
+}  // namespace
+
+Result<QueryPlan> PlanWrite(Planner& planner, InsertStatement& statement) {
+  if (statement.select != nullptr) planner.PrepareQuery(*statement.select);
+  for (const InsertValues& row : statement.rows) {
+    planner.Prepare(*row.key);
+    planner.Prepare(*row.value);
+    UseOptional(planner, row.options);
+  }
+  UseProjection(planner, statement.returning);
+  planner.FinishLayout();
+  InsertParts parts{.target = TargetOf(planner, statement.target), .upsert = statement.upsert};
+  WriteOptions options;
+  options.target = parts.target;
+  if (statement.select != nullptr) {
+    ASSIGN_OR_RETURN(QueryPlan select, planner.PlanQuery(*statement.select));
+    const Slot row = statement.select->result_variable;
+    options.input = MakeProject(std::move(select.root), MakeSlot(select.result), row, "row");
+    ASSIGN_OR_RETURN(parts.key, planner.compiler().Compile(*statement.select_key));
+    ASSIGN_OR_RETURN(parts.value, planner.compiler().CompileOptional(statement.select_value));
+    if (parts.value == nullptr) parts.value = MakeSlot(row);
+    ASSIGN_OR_RETURN(parts.options, planner.compiler().CompileOptional(statement.select_options));
+  } else {
+    std::vector<ValuesRow> rows;
+    for (const InsertValues& row : statement.rows) {
+      ValuesRow compiled;
+      ASSIGN_OR_RETURN(compiled.key, planner.compiler().Compile(*row.key));
+      ASSIGN_OR_RETURN(compiled.value, planner.compiler().Compile(*row.value));
+      ASSIGN_OR_RETURN(compiled.options, planner.compiler().CompileOptional(row.options));
+      rows.push_back(std::move(compiled));
+    }
+    Slot slots[3];
+    for (Slot& slot : slots) slot = planner.layout()->NewSlot();
+    options.input = MakeValues(std::move(rows), slots[0], slots[1], slots[2]);
+    parts.key = MakeSlot(slots[0]);
+    parts.value = MakeSlot(slots[1]);
+    parts.options = MakeSlot(slots[2]);
+  }
+  options.program = MakeInsertProgram(std::move(parts));
+  return Finish(planner, std::move(options), statement.returning);
+}
+
+Result<QueryPlan> PlanWrite(Planner& planner, UpdateStatement& statement) {
+  UseTargetRows(planner, statement);
+  UseAssignments(planner, statement.set);
+  UseAssignments(planner, statement.unset);
+  UseTarget(planner, statement.target);
+  planner.FinishLayout();
+  ASSIGN_OR_RETURN(WriteOptions options, PlanTargetRows(planner, statement));
+  ASSIGN_OR_RETURN(options.program,
+                   CompileUpdate(planner, statement.target, statement.set, statement.unset));
+  return Finish(planner, std::move(options), statement.returning);
+}
+
+Result<QueryPlan> PlanWrite(Planner& planner, DeleteStatement& statement) {
+  UseTargetRows(planner, statement);
+  planner.layout()->FindSource(statement.target.variable)->uses_meta = true;
+  planner.FinishLayout();
+  ASSIGN_OR_RETURN(WriteOptions options, PlanTargetRows(planner, statement));
+  options.program = MakeDeleteProgram(options.target);
+  return Finish(planner, std::move(options), statement.returning);
+}
+
+Result<QueryPlan> PlanWrite(Planner& planner, MergeStatement& statement) {
+  // The source joined with the target: by ON KEY, or by a condition.
+  JoinClause join;
+  join.type = JoinType::kLeft;
+  join.term = std::move(statement.target);
+  join.on = std::move(statement.on);
+  join.on_keys = std::move(statement.on_key);
+  planner.PrepareWhere(join.on.get());
+  for (const ExpressionPtr* each :
+       {&join.on_keys, &statement.update_where, &statement.delete_where, &statement.insert_key,
+        &statement.insert_value, &statement.insert_options, &statement.insert_where}) {
+    UseOptional(planner, *each);
+  }
+  UseOptional(planner, statement.source.expression);
+  if (statement.source.expression != nullptr && statement.source.expression->query != nullptr) {
+    planner.PrepareQuery(*statement.source.expression->query);
+  }
+  UseAssignments(planner, statement.set);
+  UseAssignments(planner, statement.unset);
+  UseProjection(planner, statement.returning);
+  UseTarget(planner, join.term);
+  planner.FinishLayout();
+  ASSIGN_OR_RETURN(RowPlan rows, planner.PlanMergeRows(statement.source, join));
+  MergeParts parts{.target = TargetOf(planner, join.term)};
+  if (statement.has_update) {
+    ASSIGN_OR_RETURN(parts.update,
+                     CompileUpdate(planner, join.term, statement.set, statement.unset));
+    ASSIGN_OR_RETURN(parts.update_where,
+                     planner.compiler().CompileOptional(statement.update_where));
+  }
+  if (statement.has_delete) {
+    parts.remove = MakeDeleteProgram(parts.target);
+    ASSIGN_OR_RETURN(parts.remove_where,
+                     planner.compiler().CompileOptional(statement.delete_where));
+  }
+  if (statement.has_insert) {
+    InsertParts insert{.target = parts.target};
+    // With ON KEY the key is the one that was looked for.
+    const ExpressionPtr& key =
+        statement.insert_key != nullptr ? statement.insert_key : join.on_keys;
+    if (key == nullptr || statement.insert_value == nullptr) {
+      return Unexpected(
+          AtPlace(QueryError(QueryCode::kPlan,
+                             "INSERT of this MERGE needs (KEY expression, VALUE expression)"),
+                  statement.source.place));
+    }
+    ASSIGN_OR_RETURN(insert.key, planner.compiler().Compile(*key));
+    ASSIGN_OR_RETURN(insert.value, planner.compiler().Compile(*statement.insert_value));
+    ASSIGN_OR_RETURN(insert.options, planner.compiler().CompileOptional(statement.insert_options));
+    parts.insert = MakeInsertProgram(std::move(insert));
+    ASSIGN_OR_RETURN(parts.insert_where,
+                     planner.compiler().CompileOptional(statement.insert_where));
+  }
+  WriteOptions options;
+  options.target = parts.target;
+  options.each_once = true;
+  options.input = std::move(rows.plan);
+  options.variables = std::move(rows.variables);
+  options.program = MakeMergeProgram(std::move(parts));
+  ASSIGN_OR_RETURN(ExprPtr limit, planner.compiler().CompileOptional(statement.limit));
+  if (limit != nullptr)
+    options.input = MakeLimit(std::move(options.input), std::move(limit), nullptr);
+  return Finish(planner, std::move(options), statement.returning);
+}
+
+}  // namespace sluice::query

@@ -1,0 +1,364 @@
+// Queries and blocks. FROM and joins are planned in plan_from.cc.
+#include "query/plan/planner.h"
+
+#include <utility>
+
+#include "query/bind/walk.h"
+#include "query/error.h"
+#include "query/exec/expr_access.h"
+#include "query/exec/expr_build.h"
+#include "query/exec/expr_logic.h"
+#include "query/exec/subquery.h"
+
+namespace sluice::query {
+namespace {
+
+// Conditions that only look at one document of the block are read first, so most of the document
+// is not read when they fail.
+void UseFilters(const SelectBlock& block, Layout& layout) {
+  if (!block.from) return;
+  std::vector<Condition> conditions = SplitConditions(block.where.get());
+  for (const JoinClause& join : block.from->joins) {
+    for (Condition& condition : SplitConditions(join.on.get())) {
+      conditions.push_back(std::move(condition));
+    }
+  }
+  for (const Condition& condition : conditions) {
+    if (!HasSubquery(*condition.expression)) {
+      layout.Use(*condition.expression, GroupNumber::kFilter);
+    }
+  }
+}
+
+}  // namespace
+
+std::string ConditionsText(const std::vector<Condition>& conditions) {
+  std::string text;
+  for (const Condition& condition : conditions) {
+    text += (text.empty() ? "" : " AND ") + ToText(*condition.expression);
+  }
+  return text;
+}
+
+void Planner::PrepareWhere(const Expression* where) {
+  if (where == nullptr) return;
+  const bool simple = !HasSubquery(*where);
+  layout_->Use(*where, simple ? GroupNumber::kFilter : GroupNumber::kRest);
+}
+
+void Planner::PrepareQuery(Query& query) {
+  ForEachBlock(query, [this](SelectBlock& block) { UseFilters(block, *layout_); });
+  ForEachRoot(query, [this](ExpressionPtr& root) { Prepare(*root); });
+  ForEachBlock(query, [this](SelectBlock& block) {
+    if (!block.from) return;
+    for (const JoinClause& join : block.from->joins) {
+      // NEST collects whole documents.
+      if (join.kind != JoinKind::kNest) continue;
+      if (SourceLayout* source = layout_->FindSource(join.term.variable)) source->whole = true;
+    }
+  });
+}
+
+Result<QueryPlan> Planner::Plan(Query& query) {
+  PrepareQuery(query);
+  FinishLayout();
+  return PlanQuery(query);
+}
+
+Result<std::shared_ptr<const QueryPlan>> Planner::PlanSubquery(const Query& query) {
+  ASSIGN_OR_RETURN(QueryPlan plan, PlanQuery(query));
+  return std::make_shared<const QueryPlan>(std::move(plan));
+}
+
+Result<QueryPlan> Planner::PlanQuery(const Query& query) {
+  const bool outer = std::exchange(correlated_, correlated_ || query.correlated);
+  Result<QueryPlan> plan = [&]() -> Result<QueryPlan> {
+    if (const auto* block = std::get_if<std::unique_ptr<SelectBlock>>(&query.body)) {
+      return PlanBlock(**block, &query);
+    }
+    ASSIGN_OR_RETURN(QueryPlan body, PlanBody(query.body));
+    if (query.order_by.empty()) {
+      ASSIGN_OR_RETURN(ExprPtr limit, compiler_.CompileOptional(query.limit));
+      ASSIGN_OR_RETURN(ExprPtr offset, compiler_.CompileOptional(query.offset));
+      if (limit != nullptr || offset != nullptr) {
+        body.root = MakeLimit(std::move(body.root), std::move(limit), std::move(offset));
+      }
+      return body;
+    }
+    // ORDER BY sees the row of the result as a variable.
+    PlanPtr rows =
+        MakeProject(std::move(body.root), MakeSlot(body.result), query.result_variable, "rows");
+    const Slot slot = layout_->NewSlot();
+    ASSIGN_OR_RETURN(PlanPtr root,
+                     PlanOrder(query.order_by, query.limit, query.offset, std::move(rows),
+                               MakeSlot(query.result_variable), slot));
+    return QueryPlan{.root = std::move(root), .result = slot};
+  }();
+  correlated_ = outer;
+  if (!plan || query.with.empty()) return plan;
+  ASSIGN_OR_RETURN(plan->root, PlanWith(query, std::move(plan->root)));
+  return plan;
+}
+
+Result<QueryPlan> Planner::PlanBody(const QueryBody& body) {
+  if (const auto* block = std::get_if<std::unique_ptr<SelectBlock>>(&body)) {
+    return PlanBlock(**block, nullptr);
+  }
+  if (const auto* query = std::get_if<QueryPtr>(&body)) return PlanQuery(**query);
+  const SetOperation& operation = *std::get<std::unique_ptr<SetOperation>>(body);
+  SetOperationOptions options;
+  options.op = operation.op;
+  options.all = operation.all;
+  ASSIGN_OR_RETURN(options.left, PlanBody(operation.left));
+  ASSIGN_OR_RETURN(options.right, PlanBody(operation.right));
+  options.result = layout_->NewSlot();
+  const Slot result = options.result;
+  return QueryPlan{.root = MakeSetOperation(std::move(options)), .result = result};
+}
+
+Result<QueryPlan> Planner::PlanBlock(const SelectBlock& block, const Query* ordered) {
+  ASSIGN_OR_RETURN(RowPlan rows, PlanRows(block));
+  if (block.group) {
+    ASSIGN_OR_RETURN(rows.plan, PlanGroup(block, std::move(rows.plan)));
+    rows.variables = {};
+    for (const NamedExpression& key : block.group->keys) {
+      rows.variables.slots.push_back(key.variable);
+    }
+    for (const NamedExpression& aggregate : block.aggregates) {
+      rows.variables.slots.push_back(aggregate.variable);
+    }
+    for (const NamedExpression& letting : block.group->letting) {
+      rows.variables.slots.push_back(letting.variable);
+    }
+    if (block.group->group_as_variable != 0) {
+      rows.variables.slots.push_back(block.group->group_as_variable);
+    }
+  }
+  if (!block.window_calls.empty()) {
+    ASSIGN_OR_RETURN(rows.plan, PlanWindows(block, std::move(rows.plan), rows.variables));
+  }
+  ASSIGN_OR_RETURN(ExprPtr result, CompileProjection(block.projection));
+  const Slot slot = layout_->NewSlot();
+  if (block.projection.distinct) {
+    rows.plan =
+        MakeDistinct(MakeProject(std::move(rows.plan), std::move(result), slot, "distinct"), slot);
+    result = MakeSlot(slot);
+  }
+  if (ordered != nullptr && !ordered->order_by.empty() && !rows.sorted) {
+    ASSIGN_OR_RETURN(rows.plan, PlanOrder(ordered->order_by, ordered->limit, ordered->offset,
+                                          std::move(rows.plan), std::move(result), slot));
+    return QueryPlan{.root = std::move(rows.plan), .result = slot};
+  }
+  if (ordered != nullptr && (ordered->limit != nullptr || ordered->offset != nullptr)) {
+    ASSIGN_OR_RETURN(ExprPtr limit, compiler_.CompileOptional(ordered->limit));
+    ASSIGN_OR_RETURN(ExprPtr offset, compiler_.CompileOptional(ordered->offset));
+    rows.plan = MakeLimit(std::move(rows.plan), std::move(limit), std::move(offset));
+  }
+  if (!block.projection.distinct) {
+    rows.plan = MakeProject(std::move(rows.plan), std::move(result), slot,
+                            ProjectionText(block.projection));
+  }
+  return QueryPlan{.root = std::move(rows.plan), .result = slot};
+}
+
+Result<RowPlan> Planner::PlanRows(const SelectBlock& block) {
+  std::vector<Condition> where = SplitConditions(block.where.get());
+  RowPlan rows;
+  if (block.from) {
+    ASSIGN_OR_RETURN(rows, PlanFrom(*block.from, &where));
+  } else {
+    rows.plan = MakeDual();
+  }
+  if (!block.let.empty()) {
+    std::vector<SlotAssignment> assignments;
+    for (const NamedExpression& let : block.let) {
+      SlotAssignment assignment{.slot = let.variable, .value = nullptr, .name = let.name};
+      ASSIGN_OR_RETURN(assignment.value, compiler_.Compile(*let.expression));
+      assignments.push_back(std::move(assignment));
+      rows.variables.slots.push_back(let.variable);
+    }
+    rows.plan = MakeLet(std::move(rows.plan), std::move(assignments));
+  }
+  ASSIGN_OR_RETURN(rows.plan, AddFilter(std::move(rows.plan), where));
+  return rows;
+}
+
+Result<ExprPtr> Planner::CompileConditions(const std::vector<Condition>& conditions) {
+  std::vector<ExprPtr> operands;
+  for (const Condition& condition : conditions) {
+    ASSIGN_OR_RETURN(ExprPtr operand, compiler_.Compile(*condition.expression));
+    operands.push_back(std::move(operand));
+  }
+  if (operands.empty()) return ExprPtr();
+  if (operands.size() == 1) return std::move(operands[0]);
+  return MakeAnd(std::move(operands));
+}
+
+Result<PlanPtr> Planner::AddFilter(PlanPtr input, const std::vector<Condition>& conditions) {
+  ASSIGN_OR_RETURN(ExprPtr condition, CompileConditions(conditions));
+  if (condition == nullptr) return input;
+  return MakeFilter(std::move(input), std::move(condition), ConditionsText(conditions));
+}
+
+Result<PlanPtr> Planner::PlanGroup(const SelectBlock& block, PlanPtr input) {
+  GroupOptions options;
+  options.input = std::move(input);
+  for (const NamedExpression& key : block.group->keys) {
+    SlotAssignment assignment{
+        .slot = key.variable, .value = nullptr, .name = ToText(*key.expression)};
+    ASSIGN_OR_RETURN(assignment.value, compiler_.Compile(*key.expression));
+    options.keys.push_back(std::move(assignment));
+  }
+  for (const NamedExpression& named : block.aggregates) {
+    ASSIGN_OR_RETURN(AggregateExpr aggregate, CompileAggregate(*named.expression));
+    aggregate.slot = named.variable;
+    options.aggregates.push_back(std::move(aggregate));
+  }
+  if (block.group->group_as_variable != 0) {
+    ASSIGN_OR_RETURN(options.group_item, CompileGroupItem(block));
+    options.group_slot = block.group->group_as_variable;
+  }
+  PlanPtr plan = MakeGroup(std::move(options));
+  if (!block.group->letting.empty()) {
+    std::vector<SlotAssignment> assignments;
+    for (const NamedExpression& let : block.group->letting) {
+      SlotAssignment assignment{.slot = let.variable, .value = nullptr, .name = let.name};
+      ASSIGN_OR_RETURN(assignment.value, compiler_.Compile(*let.expression));
+      assignments.push_back(std::move(assignment));
+    }
+    plan = MakeLet(std::move(plan), std::move(assignments));
+  }
+  return AddFilter(std::move(plan), SplitConditions(block.group->having.get()));
+}
+
+Result<AggregateExpr> Planner::CompileAggregate(const Expression& call) {
+  const bool star = call.args.size() == 1 && call.args[0]->kind == ExprKind::kStar;
+  if (call.args.size() != 1 || (star && call.name != "count")) {
+    return Unexpected(
+        AtPlace(QueryError(QueryCode::kSyntax, "{}() takes one argument", call.name), call.place));
+  }
+  AggregateExpr aggregate;
+  aggregate.function = FindAggregate(star ? "count_star" : call.name);
+  aggregate.distinct = call.distinct && !star;
+  aggregate.text = ToText(call);
+  if (!star) {
+    ASSIGN_OR_RETURN(aggregate.argument, compiler_.Compile(*call.args[0]));
+  }
+  ASSIGN_OR_RETURN(aggregate.filter, compiler_.CompileOptional(call.filter));
+  return aggregate;
+}
+
+Result<ExprPtr> Planner::CompileGroupItem(const SelectBlock& block) {
+  std::vector<ResultEntry> entries;
+  const auto add = [&](VariableId variable) -> Status {
+    Expression reference;
+    reference.kind = ExprKind::kVariable;
+    reference.variable = variable;
+    ResultEntry entry{.name = Value(variables_[variable].name)};
+    ASSIGN_OR_RETURN(entry.value, compiler_.Compile(reference));
+    entries.push_back(std::move(entry));
+    return OkStatus();
+  };
+  if (block.from) {
+    RETURN_IF_ERROR(add(block.from->first.variable));
+    for (const JoinClause& join : block.from->joins) {
+      RETURN_IF_ERROR(add(join.nest_variable != 0 ? join.nest_variable : join.term.variable));
+    }
+  }
+  return MakeResultObject(std::move(entries));
+}
+
+Result<PlanPtr> Planner::PlanOrder(const std::vector<SortTerm>& terms, const ExpressionPtr& limit,
+                                   const ExpressionPtr& offset, PlanPtr input, ExprPtr result,
+                                   Slot slot) {
+  SortOptions options;
+  options.input = std::move(input);
+  for (const SortTerm& term : terms) {
+    SortKey key{.value = nullptr, .descending = term.descending, .nulls = term.nulls};
+    key.text = ToText(*term.expression);
+    ASSIGN_OR_RETURN(key.value, compiler_.Compile(*term.expression));
+    ASSIGN_OR_RETURN(key.direction, compiler_.CompileOptional(term.direction));
+    options.keys.push_back(std::move(key));
+  }
+  options.result = std::move(result);
+  options.slot = slot;
+  ASSIGN_OR_RETURN(options.limit, compiler_.CompileOptional(limit));
+  ASSIGN_OR_RETURN(options.offset, compiler_.CompileOptional(offset));
+  return MakeSort(std::move(options));
+}
+
+Result<ExprPtr> Planner::CompileProjection(const Projection& projection) {
+  if (projection.raw) {
+    ASSIGN_OR_RETURN(ExprPtr raw, compiler_.Compile(*projection.terms[0].expression));
+    return raw;
+  }
+  std::vector<ResultEntry> entries;
+  for (const ResultTerm& term : projection.terms) {
+    ResultEntry entry{.name = Value(term.alias), .spread = term.star};
+    ASSIGN_OR_RETURN(entry.value, compiler_.Compile(*term.expression));
+    entries.push_back(std::move(entry));
+  }
+  ExprPtr result = MakeResultObject(std::move(entries));
+  if (projection.exclude.empty()) return result;
+  std::vector<json::Path> paths;
+  for (const ExpressionPtr& excluded : projection.exclude) {
+    auto path = json::Path::Parse(ToText(*excluded));
+    if (!path) return Unexpected(AtPlace(path.error(), excluded->place));
+    paths.push_back(std::move(*path));
+  }
+  return MakeExclude(std::move(result), std::move(paths));
+}
+
+std::string Planner::ProjectionText(const Projection& projection) {
+  std::string text;
+  for (const ResultTerm& term : projection.terms) {
+    text += (text.empty() ? "" : ", ") + ToText(*term.expression) + (term.star ? ".*" : "");
+  }
+  return text;
+}
+
+Result<PlanPtr> Planner::PlanWith(const Query& query, PlanPtr input) {
+  std::vector<TableDefinition> tables;
+  for (const CommonTable& table : query.with) {
+    ASSIGN_OR_RETURN(TableDefinition definition, PlanTable(query, table));
+    tables.push_back(std::move(definition));
+  }
+  return MakeWith(std::move(input), std::move(tables));
+}
+
+Result<TableDefinition> Planner::PlanTable(const Query& query, const CommonTable& table) {
+  TableDefinition definition{.name = table.name, .slot = table.variable};
+  const Expression& expression = *table.expression;
+  const std::vector<VariableId> uses = ReferencedVariables(expression);
+  const bool recursive = query.recursive && std::ranges::binary_search(uses, table.variable);
+  if (!recursive) {
+    ASSIGN_OR_RETURN(definition.value, compiler_.Compile(expression));
+    return definition;
+  }
+  const auto* operation = expression.kind == ExprKind::kSubquery
+                              ? std::get_if<std::unique_ptr<SetOperation>>(&expression.query->body)
+                              : nullptr;
+  if (operation == nullptr || (*operation)->op != SetOperator::kUnion) {
+    return Unexpected(AtPlace(
+        QueryError(QueryCode::kPlan,
+                   "the recursive table '{}' must be its first rows UNION [ALL] its next rows",
+                   table.name),
+        table.place));
+  }
+  ASSIGN_OR_RETURN(QueryPlan start, PlanBody((*operation)->left));
+  ASSIGN_OR_RETURN(QueryPlan step, PlanBody((*operation)->right));
+  definition.value = MakeSubquery(std::make_shared<const QueryPlan>(std::move(start)),
+                                  {.correlated = true, .number = layout_->NewSubquery()});
+  definition.step = std::make_shared<const QueryPlan>(std::move(step));
+  definition.distinct = !(*operation)->all;
+  if (table.options) {
+    const Value& levels = (*table.options)["levels"];
+    const Value& documents = (*table.options)["documents"];
+    if (levels.is_int()) definition.max_levels = static_cast<uint64_t>(levels.AsInt());
+    if (documents.is_int()) definition.max_documents = static_cast<uint64_t>(documents.AsInt());
+  }
+  for (const ExpressionPtr& field : table.cycle) definition.cycle_fields.push_back(field->name);
+  return definition;
+}
+
+}  // namespace sluice::query

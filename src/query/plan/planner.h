@@ -1,0 +1,106 @@
+// Bound statements into plans. Joins run in the order they are written; for each keyspace the
+// planner picks how it is read (access.h), for each join how partners are found.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "db/catalog.h"
+#include "db/database.h"
+#include "query/bind/binder.h"
+#include "query/exec/compile.h"
+#include "query/exec/group.h"
+#include "query/exec/joins.h"
+#include "query/exec/operator.h"
+#include "query/exec/scans.h"
+#include "query/exec/steps.h"
+#include "query/plan/conditions.h"
+
+namespace sluice::query {
+
+// A plan and the variables that its rows set.
+struct RowPlan {
+  PlanPtr plan;
+  RowVariables variables;
+  std::vector<VariableId> known;
+  bool lookup = false;  // depends on the rows before it: opened for each of them
+  bool sorted = false;  // the rows come in the order that the query asks for
+};
+
+class Planner final : public SubqueryPlanner {
+ public:
+  Planner(const db::Database& database, const db::Catalog& catalog, const Variables& variables,
+          const ParameterList& parameters)
+      : database_(database),
+        catalog_(catalog),
+        variables_(variables),
+        layout_(std::make_shared<Layout>(variables)),
+        compiler_(variables, *layout_, parameters, this) {}
+
+  // Lays out what the query uses, then plans it.
+  Result<QueryPlan> Plan(Query& query);
+  // For statements that write: `Prepare` every query and expression first, then Finish.
+  void PrepareQuery(Query& query);
+  void Prepare(const Expression& expression) { layout_->Use(expression, GroupNumber::kRest); }
+  void PrepareWhere(const Expression* where);
+  void FinishLayout() { layout_->Finish(); }
+  Result<QueryPlan> PlanQuery(const Query& query);
+  // The rows of one keyspace that a condition holds for.
+  Result<RowPlan> PlanTarget(const FromTerm& term, const Expression* where);
+  Result<RowPlan> PlanMergeRows(const FromTerm& source, const JoinClause& join);
+  SourceTarget TargetOf(VariableId document) const;
+  Result<ExprPtr> CompileProjection(const Projection& projection);
+
+  Result<std::shared_ptr<const QueryPlan>> PlanSubquery(const Query& query) override;
+
+  Compiler& compiler() { return compiler_; }
+  const std::shared_ptr<Layout>& layout() { return layout_; }
+  // The indexes that plans chose: they are no longer right when one of these is gone.
+  const std::vector<std::shared_ptr<const db::Index>>& used_indexes() const { return indexes_; }
+
+ private:
+  friend class Access;
+
+  Result<QueryPlan> PlanBody(const QueryBody& body);
+  Result<QueryPlan> PlanBlock(const SelectBlock& block, const Query* ordered);
+  Result<RowPlan> PlanRows(const SelectBlock& block);
+  Result<RowPlan> PlanSource(const FromTerm& term, std::vector<Condition>* conditions);
+  Result<RowPlan> PlanFrom(const FromClause& from, std::vector<Condition>* where);
+  Result<RowPlan> PlanJoin(RowPlan left, const JoinClause& join, std::vector<Condition>* where,
+                           const std::vector<VariableId>& all);
+  Result<RowPlan> PlanUnnest(RowPlan left, const JoinClause& join);
+  Result<RowPlan> PlanKeysJoin(RowPlan left, const JoinClause& join);
+  Result<RowPlan> PlanConditionJoin(RowPlan left, const JoinClause& join,
+                                    std::vector<Condition> conditions);
+  Result<RowPlan> PlanRightJoin(RowPlan left, const JoinClause& join,
+                                std::vector<Condition> conditions);
+  Result<RowPlan> FinishJoin(RowPlan left, RowPlan right, const JoinClause& join, ExprPtr condition,
+                             ExprPtr keys);
+  Result<PlanPtr> PlanGroup(const SelectBlock& block, PlanPtr input);
+  Result<AggregateExpr> CompileAggregate(const Expression& call);
+  Result<ExprPtr> CompileGroupItem(const SelectBlock& block);
+  static std::string ProjectionText(const Projection& projection);
+  Result<PlanPtr> PlanWindows(const SelectBlock& block, PlanPtr input, RowVariables variables);
+  Result<PlanPtr> PlanOrder(const std::vector<SortTerm>& terms, const ExpressionPtr& limit,
+                            const ExpressionPtr& offset, PlanPtr input, ExprPtr result, Slot slot);
+  Result<PlanPtr> PlanWith(const Query& query, PlanPtr input);
+  Result<TableDefinition> PlanTable(const Query& query, const CommonTable& table);
+  Result<PlanPtr> AddFilter(PlanPtr input, const std::vector<Condition>& conditions);
+  Result<ExprPtr> CompileConditions(const std::vector<Condition>& conditions);
+
+  const db::Database& database_;
+  const db::Catalog& catalog_;
+  const Variables& variables_;
+  std::shared_ptr<Layout> layout_;
+  Compiler compiler_;
+  std::vector<std::shared_ptr<const db::Index>> indexes_;
+  // Whether what is being planned is run again for each row of a statement around it.
+  bool correlated_ = false;
+};
+
+std::string ConditionsText(const std::vector<Condition>& conditions);
+
+}  // namespace sluice::query

@@ -1,0 +1,169 @@
+#include "query/plan/statement_planner.h"
+
+#include <utility>
+
+#include "query/bind/walk.h"
+#include "query/error.h"
+#include "query/plan/plan_write.h"
+#include "query/plan/planner.h"
+
+namespace sluice::query {
+namespace {
+
+// {"name": "json"} for each result term, "json" for RAW, {"*": "*"} for stars.
+Value SignatureOf(const Projection& projection) {
+  if (projection.raw) return Value("json");
+  Value signature = Value::EmptyObject();
+  for (const ResultTerm& term : projection.terms) {
+    if (term.star) {
+      signature.Set("*", Value("*"));
+    } else {
+      signature.Set(term.alias, Value("json"));
+    }
+  }
+  return signature;
+}
+
+Value SignatureOf(const QueryBody& body) {
+  if (const auto* block = std::get_if<std::unique_ptr<SelectBlock>>(&body)) {
+    return SignatureOf((*block)->projection);
+  }
+  if (const auto* operation = std::get_if<std::unique_ptr<SetOperation>>(&body)) {
+    return SignatureOf((*operation)->left);
+  }
+  return SignatureOf(std::get<QueryPtr>(body)->body);
+}
+
+Value SignatureOf(const std::optional<Projection>& returning) {
+  return returning ? SignatureOf(*returning) : Value(nullptr);
+}
+
+// Stars become terms when names are bound: what the result looks like is told from before.
+bool HasStar(const QueryBody& body) {
+  if (const auto* block = std::get_if<std::unique_ptr<SelectBlock>>(&body)) {
+    for (const ResultTerm& term : (*block)->projection.terms) {
+      if (term.star) return true;
+    }
+    return false;
+  }
+  if (const auto* operation = std::get_if<std::unique_ptr<SetOperation>>(&body)) {
+    return HasStar((*operation)->left);
+  }
+  return HasStar(std::get<QueryPtr>(body)->body);
+}
+
+class StatementPlanner {
+ public:
+  StatementPlanner(const db::Database& database, const db::Catalog& catalog,
+                   const QueryContext& context, const Statement& statement)
+      : database_(database), catalog_(catalog), binder_(catalog, context) {
+    plan_ = std::make_shared<StatementPlan>();
+    plan_->context = context;
+    plan_->parameters.positional = statement.positional_parameters;
+    plan_->parameters.named = statement.named_parameters;
+  }
+
+  Status operator()(QueryPtr& query) {
+    plan_->kind = StatementKind::kSelect;
+    const bool star = HasStar(query->body);
+    RETURN_IF_ERROR(binder_.Bind(*query));
+    plan_->signature = star ? Value::Object({{"*", Value("*")}}) : SignatureOf(query->body);
+    Planner& planner = MakePlanner();
+    ASSIGN_OR_RETURN(plan_->query, planner.Plan(*query));
+    return OkStatus();
+  }
+
+  Status operator()(InsertStatement& statement) {
+    plan_->kind = statement.upsert ? StatementKind::kUpsert : StatementKind::kInsert;
+    return PlanWriting(statement);
+  }
+  Status operator()(UpdateStatement& statement) {
+    plan_->kind = StatementKind::kUpdate;
+    return PlanWriting(statement);
+  }
+  Status operator()(DeleteStatement& statement) {
+    plan_->kind = StatementKind::kDelete;
+    return PlanWriting(statement);
+  }
+  Status operator()(MergeStatement& statement) {
+    plan_->kind = StatementKind::kMerge;
+    return PlanWriting(statement);
+  }
+  Status operator()(PrepareStatement&) { return Keep(StatementKind::kPrepare); }
+  Status operator()(ExecuteStatement&) { return Keep(StatementKind::kExecute); }
+  Status operator()(ExplainStatement&) { return Keep(StatementKind::kExplain); }
+  Status operator()(InferStatement&) { return Keep(StatementKind::kInfer); }
+  Status operator()(TransactionStatement&) { return Keep(StatementKind::kTransaction); }
+  template <typename Definition>
+  Status operator()(Definition&) {
+    plan_->administers = true;
+    return Keep(StatementKind::kDefinition);
+  }
+
+  Result<std::shared_ptr<const StatementPlan>> Finish(Statement statement, std::string text) {
+    plan_->text = std::move(text);
+    plan_->catalog_version = catalog_.version();
+    for (const Variable& variable : binder_.variables().all) {
+      if (variable.kind != Variable::Kind::kDocument) continue;
+      const db::KeyspaceInfo* info = catalog_.Find(variable.keyspace);
+      if (info != nullptr) plan_->reads.push_back(info->name);
+    }
+    if (keep_) {
+      plan_->statement = std::make_shared<const Statement>(std::move(statement));
+    } else {
+      plan_->layout = planner_->layout();
+    }
+    return std::shared_ptr<const StatementPlan>(std::move(plan_));
+  }
+
+ private:
+  Status Keep(StatementKind kind) {
+    plan_->kind = kind;
+    plan_->signature = kind == StatementKind::kDefinition ? Value(nullptr) : Value("json");
+    keep_ = true;
+    return OkStatus();
+  }
+
+  Planner& MakePlanner() {
+    planner_ =
+        std::make_unique<Planner>(database_, catalog_, binder_.variables(), plan_->parameters);
+    return *planner_;
+  }
+
+  template <typename Writing>
+  Status PlanWriting(Writing& statement) {
+    RETURN_IF_ERROR(binder_.Bind(statement));
+    plan_->signature = SignatureOf(statement.returning);
+    const db::KeyspaceId target = binder_.variables()[statement.target.variable].keyspace;
+    plan_->writes.push_back(catalog_.Find(target)->name);
+    ASSIGN_OR_RETURN(plan_->query, PlanWrite(MakePlanner(), statement));
+    return OkStatus();
+  }
+
+  const db::Database& database_;
+  const db::Catalog& catalog_;
+  Binder binder_;
+  std::unique_ptr<Planner> planner_;
+  std::shared_ptr<StatementPlan> plan_;
+  bool keep_ = false;
+};
+
+}  // namespace
+
+std::string_view KindName(StatementKind kind) {
+  static constexpr std::string_view kNames[] = {"SELECT",  "INSERT",  "UPSERT",     "UPDATE",
+                                                "DELETE",  "MERGE",   "DEFINITION", "PREPARE",
+                                                "EXECUTE", "EXPLAIN", "INFER",      "TRANSACTION"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+Result<std::shared_ptr<const StatementPlan>> PlanStatement(const db::Database& database,
+                                                           const db::Catalog& catalog,
+                                                           const QueryContext& context,
+                                                           Statement statement, std::string text) {
+  StatementPlanner planner(database, catalog, context, statement);
+  RETURN_IF_ERROR(std::visit(planner, statement.body));
+  return planner.Finish(std::move(statement), std::move(text));
+}
+
+}  // namespace sluice::query

@@ -1,0 +1,60 @@
+// A statement, ready to run: immutable, shared between runs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/types.h"
+#include "json/value.h"
+#include "query/bind/binder.h"
+#include "query/exec/compile.h"
+#include "query/exec/operator.h"
+
+namespace sluice::query {
+
+class Run;
+class QueryEngine;
+struct RunRequest;
+
+enum class StatementKind : uint8_t {
+  kSelect,
+  kInsert,
+  kUpsert,
+  kUpdate,
+  kDelete,
+  kMerge,
+  kDefinition,  // CREATE, DROP, ALTER, BUILD
+  kPrepare,
+  kExecute,
+  kExplain,
+  kInfer,
+  kTransaction,
+};
+std::string_view KindName(StatementKind kind);
+
+struct StatementPlan {
+  std::string text;
+  QueryContext context;
+  StatementKind kind = StatementKind::kSelect;
+  ParameterList parameters;
+  Value signature;
+  uint64_t catalog_version = 0;
+  // Keyspaces that are read and written, for whoever checks permissions.
+  std::vector<db::KeyspaceName> reads;
+  std::vector<db::KeyspaceName> writes;
+  bool administers = false;  // changes the catalog
+
+  // Queries and writes: what runs.
+  std::shared_ptr<const Layout> layout;
+  QueryPlan query;
+  // Everything else: the statement itself.
+  std::shared_ptr<const Statement> statement;
+
+  bool IsReadOnly() const {
+    return kind == StatementKind::kSelect || kind == StatementKind::kExplain ||
+           kind == StatementKind::kInfer || kind == StatementKind::kPrepare;
+  }
+};
+
+}  // namespace sluice::query

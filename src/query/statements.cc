@@ -1,0 +1,113 @@
+// Statements that are no queries: PREPARE, EXECUTE, EXPLAIN, and those that change the catalog
+// (definitions.h).
+#include <utility>
+
+#include "query/definitions.h"
+#include "query/exec/context.h"
+#include "query/exec/expr_access.h"
+#include "query/plan/statement_planner.h"
+#include "query/run.h"
+
+namespace sluice::query {
+namespace {
+
+// A name for a statement that was given none: the same text has the same name.
+std::string GeneratedName(std::string_view text) {
+  return fmt::format("{:016x}", std::hash<std::string_view>()(text));
+}
+
+Value DescribePrepared(const std::string& name, const StatementPlan& plan) {
+  return Value::Object(
+      {{"name", Value(name)},
+       {"statement", Value(plan.text)},
+       {"signature", plan.signature},
+       {"query_context", Value(plan.context.bucket.empty() ? std::string()
+                                                           : "default:" + plan.context.bucket +
+                                                                 "." + plan.context.scope)}});
+}
+
+Value ExplainPlan(const StatementPlan& plan) {
+  Value row = Value::Object({{"text", Value(plan.text)}});
+  if (plan.query.root != nullptr) row.Set("plan", plan.query.root->Explain());
+  return row;
+}
+
+class StatementRunner {
+ public:
+  StatementRunner(QueryEngine& engine, const StatementPlan& plan, RunRequest& request)
+      : engine_(engine), plan_(plan), request_(request) {}
+
+  using Rows = Result<std::unique_ptr<Run>>;
+
+  Rows operator()(const PrepareStatement& statement) {
+    ASSIGN_OR_RETURN(auto prepared, engine_.Prepare(statement.text, plan_.context));
+    const std::string name =
+        statement.name.empty() ? GeneratedName(statement.text) : statement.name;
+    RETURN_IF_ERROR(engine_.Name(name, prepared, statement.force));
+    return MakeRowsRun({DescribePrepared(name, *prepared)});
+  }
+
+  Rows operator()(const ExecuteStatement& statement) {
+    ASSIGN_OR_RETURN(auto prepared, engine_.FindNamed(statement.name));
+    if (statement.using_arguments != nullptr) RETURN_IF_ERROR(TakeArguments(statement));
+    return engine_.Execute(std::move(prepared), std::move(request_));
+  }
+
+  Rows operator()(const ExplainStatement& statement) {
+    ASSIGN_OR_RETURN(auto prepared, engine_.Prepare(statement.text, plan_.context));
+    return MakeRowsRun({ExplainPlan(*prepared)});
+  }
+
+  Rows operator()(const TransactionStatement&) {
+    return QueryFail(QueryCode::kTransaction,
+                     "transactions need a session: send this to /query/service");
+  }
+
+  template <typename Other>
+  Rows operator()(const Other& statement) {
+    if constexpr (std::is_same_v<Other, QueryPtr> || std::is_same_v<Other, InsertStatement> ||
+                  std::is_same_v<Other, UpdateStatement> ||
+                  std::is_same_v<Other, DeleteStatement> || std::is_same_v<Other, MergeStatement>) {
+      return QueryFail(QueryCode::kInternal, "a query without a plan");
+    } else {
+      ASSIGN_OR_RETURN(std::vector<Value> rows,
+                       RunDefinition(engine_.database(), plan_.context, statement));
+      return MakeRowsRun(std::move(rows));
+    }
+  }
+
+ private:
+  // USING [..] or {..}: constants and the request's own parameters are not mixed.
+  Status TakeArguments(const ExecuteStatement& statement) {
+    if (!request_.positional.empty() || !request_.named.empty()) {
+      return QueryError(QueryCode::kBothArguments,
+                        "the request has arguments and EXECUTE has USING: give one of them");
+    }
+    ASSIGN_OR_RETURN(const Value arguments,
+                     EvaluateConstant(engine_.database(), *statement.using_arguments));
+    for (const Value& item : arguments.items()) request_.positional.push_back(item);
+    for (const json::Field& field : arguments.fields()) {
+      std::string name(field.name());
+      if (name.starts_with('$')) name.erase(0, 1);
+      request_.named[name] = field.value;
+    }
+    if (arguments.is_array() || arguments.is_object()) return OkStatus();
+    return AtPlace(QueryError(QueryCode::kBadParameter, "USING takes an array or an object"),
+                   statement.place);
+  }
+
+  QueryEngine& engine_;
+  const StatementPlan& plan_;
+  RunRequest& request_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Run>> RunStatement(QueryEngine& engine,
+                                          std::shared_ptr<const StatementPlan> plan,
+                                          RunRequest request) {
+  StatementRunner runner(engine, *plan, request);
+  return std::visit(runner, plan->statement->body);
+}
+
+}  // namespace sluice::query
