@@ -16,10 +16,15 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/src/server/main.cc AND NOT SLUICE_FUZZ)
 endif()
 
 # bench/NAME_bench.cc becomes the program NAME_bench, which may use any module and raw RocksDB as
-# a yardstick. Built by the target `bench` only.
+# a yardstick. Built by the target `bench` only. query_bench also needs SQLite, which only
+# `scripts/deps.sh bench` installs.
 if(NOT SLUICE_FUZZ)
   add_custom_target(bench)
   file(GLOB benches CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*_bench.cc)
+  pkg_check_modules(sqlite3 IMPORTED_TARGET sqlite3)
+  if(NOT sqlite3_FOUND)
+    list(FILTER benches EXCLUDE REGEX "/query_bench\\.cc$")
+  endif()
   foreach(source ${benches})
     get_filename_component(program ${source} NAME_WE)
     add_executable(${program} EXCLUDE_FROM_ALL ${source})
@@ -28,4 +33,7 @@ if(NOT SLUICE_FUZZ)
     set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
     add_dependencies(bench ${program})
   endforeach()
+  if(TARGET query_bench)
+    target_link_libraries(query_bench PkgConfig::sqlite3)
+  endif()
 endif()

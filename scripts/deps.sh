@@ -14,7 +14,7 @@ packages=(g++ cmake ninja-build ccache mold pkg-config
 case "$level" in
   build) ;;
   test) packages+=(clang-format python3 curl openssl) ;;
-  bench) packages+=(python3 curl wrk nginx-light) ;;
+  bench) packages+=(python3 curl wrk nginx-light libsqlite3-dev) ;;
   fuzz) packages+=(clang-19 libclang-rt-19-dev) ;;
   rocksdb) packages+=(dpkg-dev) ;;
   *) echo "deps.sh: expected build, test, bench, fuzz or rocksdb, got '$level'" >&2; exit 2 ;;
