@@ -25,6 +25,10 @@ Result<std::unique_ptr<Run>> QueryEngine::Execute(std::shared_ptr<const Statemen
   if (plan->catalog_version != database_.catalog()->version()) {
     ASSIGN_OR_RETURN(plan, Prepare(plan->text, plan->context));
   }
+  if (request.authorize) RETURN_IF_ERROR(request.authorize(*plan));
+  if (request.transaction != nullptr && plan->administers) {
+    return QueryFail(QueryCode::kTransaction, "the catalog can't be changed in a transaction");
+  }
   if (request.read_only && !plan->IsReadOnly()) {
     return QueryFail(QueryCode::kReadOnly, "{} can't run in a read-only request",
                      KindName(plan->kind));

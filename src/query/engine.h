@@ -49,6 +49,9 @@ struct RunRequest {
   // Documents that are written keep their expiry unless the statement sets one.
   bool preserve_expiry = false;
   std::function<Result<std::vector<Value>>(std::string_view name)> system_rows;
+  // Asked for each statement that is to run, and for those inside EXECUTE, PREPARE and EXPLAIN:
+  // whether the user may. None: everything is allowed.
+  std::function<Status(const StatementPlan& plan)> authorize;
 };
 
 class Run {
@@ -63,6 +66,9 @@ class Run {
   virtual const std::vector<Warning>& warnings() const = 0;
   virtual uint64_t mutations() const = 0;
 };
+
+// A prepared statement as PREPARE returns it and system:prepareds lists it.
+Value DescribePrepared(const std::string& name, const StatementPlan& plan);
 
 class QueryEngine {
  public:

@@ -51,9 +51,11 @@ struct StatementPlan {
   // Everything else: the statement itself.
   std::shared_ptr<const Statement> statement;
 
+  // EXECUTE is: the statement that it runs is asked for itself.
   bool IsReadOnly() const {
     return kind == StatementKind::kSelect || kind == StatementKind::kExplain ||
-           kind == StatementKind::kInfer || kind == StatementKind::kPrepare;
+           kind == StatementKind::kInfer || kind == StatementKind::kPrepare ||
+           kind == StatementKind::kExecute;
   }
 };
 

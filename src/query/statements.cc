@@ -16,16 +16,6 @@ std::string GeneratedName(std::string_view text) {
   return fmt::format("{:016x}", std::hash<std::string_view>()(text));
 }
 
-Value DescribePrepared(const std::string& name, const StatementPlan& plan) {
-  return Value::Object(
-      {{"name", Value(name)},
-       {"statement", Value(plan.text)},
-       {"signature", plan.signature},
-       {"query_context", Value(plan.context.bucket.empty() ? std::string()
-                                                           : "default:" + plan.context.bucket +
-                                                                 "." + plan.context.scope)}});
-}
-
 Value ExplainPlan(const StatementPlan& plan) {
   Value row = Value::Object({{"text", Value(plan.text)}});
   if (plan.query.root != nullptr) row.Set("plan", plan.query.root->Explain());
@@ -41,6 +31,7 @@ class StatementRunner {
 
   Rows operator()(const PrepareStatement& statement) {
     ASSIGN_OR_RETURN(auto prepared, engine_.Prepare(statement.text, plan_.context));
+    if (request_.authorize) RETURN_IF_ERROR(request_.authorize(*prepared));
     const std::string name =
         statement.name.empty() ? GeneratedName(statement.text) : statement.name;
     RETURN_IF_ERROR(engine_.Name(name, prepared, statement.force));
@@ -55,6 +46,7 @@ class StatementRunner {
 
   Rows operator()(const ExplainStatement& statement) {
     ASSIGN_OR_RETURN(auto prepared, engine_.Prepare(statement.text, plan_.context));
+    if (request_.authorize) RETURN_IF_ERROR(request_.authorize(*prepared));
     return MakeRowsRun({ExplainPlan(*prepared)});
   }
 
@@ -102,6 +94,16 @@ class StatementRunner {
 };
 
 }  // namespace
+
+Value DescribePrepared(const std::string& name, const StatementPlan& plan) {
+  return Value::Object(
+      {{"name", Value(name)},
+       {"statement", Value(plan.text)},
+       {"signature", plan.signature},
+       {"query_context", Value(plan.context.bucket.empty() ? std::string()
+                                                           : "default:" + plan.context.bucket +
+                                                                 "." + plan.context.scope)}});
+}
 
 Result<std::unique_ptr<Run>> RunStatement(QueryEngine& engine,
                                           std::shared_ptr<const StatementPlan> plan,

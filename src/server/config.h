@@ -45,6 +45,11 @@ struct Config {
   uint64_t http_write_stall_ms = 0;
   uint64_t http_drain_timeout_ms = 0;
 
+  uint64_t query_threads = 0;
+  uint64_t query_max_requests = 0;
+  uint64_t query_timeout_ms = 0;  // 0: none
+  uint64_t query_memory_limit_bytes = 0;
+
   std::string log_level;   // debug, info, warn, error
   std::string log_format;  // text, json
 

@@ -1,11 +1,12 @@
 // What is opened in which order, and closed in which.
 //
 //   start                                    stop
-//   1. data directory, database              4. /readyz says 503
-//   2. users and tokens                      3. listeners: no new connections, drain, close
-//   3. routes, then the ports are bound      2. users and tokens
-//   4. the first admin, if there is nobody   1. database: commits that wait, flush, close
-//   5. listeners answer; /readyz says 200
+//   1. data directory, database              5. /readyz says 503
+//   2. query engine and service              4. listeners: no new connections, drain, close
+//   3. users and tokens                      3. users and tokens
+//   4. routes, then the ports are bound      2. statements that still run, query engine
+//   5. the first admin, if there is nobody   1. database: commits that wait, flush, close
+//   6. listeners answer; /readyz says 200
 //
 // The first admin is made after the ports are bound: its password is shown once, and a start that
 // fails for a port in use must not have used that up.
@@ -24,9 +25,11 @@
 #include "http/rest/access.h"
 #include "http/rest/context.h"
 #include "http/rest/metrics.h"
+#include "http/rest/query_service.h"
 #include "http/rest/routes.h"
 #include "http/router.h"
 #include "http/server.h"
+#include "query/engine.h"
 #include "server/access_log.h"
 #include "server/version.h"
 
@@ -66,6 +69,19 @@ http::ServerOptions HttpOptionsOf(const Config& config) {
   return options;
 }
 
+query::EngineOptions EngineOptionsOf(const Config& config) {
+  query::EngineOptions options;
+  options.memory_limit_bytes = config.query_memory_limit_bytes;
+  options.version = Version();
+  return options;
+}
+
+http::rest::QueryServiceOptions QueryOptionsOf(const Config& config) {
+  return {.threads = config.query_threads,
+          .max_requests = config.query_max_requests,
+          .timeout_ms = config.query_timeout_ms};
+}
+
 // The number of shards is the directory's: somebody who asks for another one is told.
 Status CheckShards(const LoadedConfig& loaded, const db::Database& database) {
   const bool asked = loaded.values.find("storage.shards")->second.origin != Origin::kDefault;
@@ -86,6 +102,7 @@ class Server::Parts {
 
   Status Start() {
     RETURN_IF_ERROR(OpenDatabase());
+    OpenQuery();
     RETURN_IF_ERROR(OpenAccounts());
     RETURN_IF_ERROR(BindListeners());
     RETURN_IF_ERROR(EnsureAdmin());
@@ -102,6 +119,8 @@ class Server::Parts {
     authenticator_.reset();
     rest_.reset();
     directory_.reset();
+    query_service_.reset();
+    query_engine_.reset();
     database_.reset();
   }
 
@@ -113,6 +132,13 @@ class Server::Parts {
     ASSIGN_OR_RETURN(database_, db::Database::Open(loaded_.config.data_directory,
                                                    DatabaseOptionsOf(loaded_.config), clock_));
     return CheckShards(loaded_, *database_);
+  }
+
+  void OpenQuery() {
+    query_engine_ =
+        std::make_unique<query::QueryEngine>(*database_, EngineOptionsOf(loaded_.config));
+    query_service_ = std::make_unique<http::rest::QueryService>(
+        *query_engine_, QueryOptionsOf(loaded_.config), clock_);
   }
 
   Status OpenAccounts() {
@@ -140,6 +166,7 @@ class Server::Parts {
             .clock = clock_, .filter = filter_.get(), .observers = {&metrics_, &access_log_}});
     http::Router admin;
     RETURN_IF_ERROR(http::rest::AddRestRoutes(admin, *rest_));
+    RETURN_IF_ERROR(http::rest::AddQueryRoutes(admin, *query_service_));
     RETURN_IF_ERROR(
         http::AddOpenApi({.title = "Sluice", .version = std::string(Version())}, &admin));
     // Functions and flows add their routes to these; health is there from the start.
@@ -181,6 +208,8 @@ class Server::Parts {
   AccessLog access_log_;
   auth::PasswordHasher hasher_;
   std::unique_ptr<db::Database> database_;
+  std::unique_ptr<query::QueryEngine> query_engine_;
+  std::unique_ptr<http::rest::QueryService> query_service_;
   std::unique_ptr<auth::Directory> directory_;
   std::unique_ptr<auth::Authenticator> authenticator_;
   std::unique_ptr<http::rest::AccessFilter> filter_;

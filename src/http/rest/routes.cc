@@ -14,6 +14,7 @@ std::string IndexText(const Context& context) {
                                          {"buckets", "/v1/buckets"},
                                          {"documents", "/v1/docs/{keyspace}/{key}"},
                                          {"feed", "/v1/feed/{keyspace}"},
+                                         {"query", "/query/service"},
                                          {"status", "/v1/status"},
                                          {"health", "/healthz"},
                                          {"metrics", "/metrics"}}));

@@ -92,7 +92,14 @@ class StatementPlanner {
   Status operator()(PrepareStatement&) { return Keep(StatementKind::kPrepare); }
   Status operator()(ExecuteStatement&) { return Keep(StatementKind::kExecute); }
   Status operator()(ExplainStatement&) { return Keep(StatementKind::kExplain); }
-  Status operator()(InferStatement&) { return Keep(StatementKind::kInfer); }
+  Status operator()(InferStatement& statement) {
+    if (statement.keyspace) {
+      ASSIGN_OR_RETURN(const auto keyspace,
+                       ResolveKeyspace(catalog_, plan_->context, *statement.keyspace));
+      plan_->reads.push_back(keyspace->name);
+    }
+    return Keep(StatementKind::kInfer);
+  }
   Status operator()(TransactionStatement&) { return Keep(StatementKind::kTransaction); }
   template <typename Definition>
   Status operator()(Definition&) {

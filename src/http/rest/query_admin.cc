@@ -1,0 +1,100 @@
+// /admin/active_requests: statements that run, and their end. /admin/prepareds: those that have a
+// name.
+#include <string>
+#include <utility>
+
+#include "http/rest/access.h"
+#include "http/rest/body.h"
+#include "http/rest/query_service.h"
+
+namespace sluice::http::rest {
+namespace {
+
+using json::Value;
+
+// A user sees the own ones, an admin all.
+bool MaySee(const Request& request, const query::ActiveRequest& active) {
+  const auth::Principal& who = SenderOf(request);
+  return active.user == who.user || who.Allows(auth::Permission::kAdmin, auth::kEveryBucket);
+}
+
+void ListActive(const QueryService& service, const Request& request, Response& response) {
+  Value list = Value::EmptyArray();
+  for (const auto& active : service.active.List()) {
+    if (MaySee(request, *active)) list.Append(active->Describe(service.clock.WallMs()));
+  }
+  response.Json(200, AnswerText(list));
+}
+
+void CancelActive(const QueryService& service, const Request& request, Response& response) {
+  const std::string id(request.Param("id"));
+  const auto active = service.active.Find(id);
+  if (active == nullptr || !MaySee(request, *active)) {
+    return response.Error(
+        Error(Code::kNotFound, "query.no_such_request", "no statement with the id '{}' runs", id));
+  }
+  active->cancelled->store(true);
+  response.NoContent();
+}
+
+void ListPrepared(const QueryService& service, Response& response) {
+  Value list = Value::EmptyArray();
+  for (const auto& [name, plan] : service.engine.Named()) {
+    list.Append(query::DescribePrepared(name, *plan));
+  }
+  response.Json(200, AnswerText(list));
+}
+
+void DeletePrepared(QueryService& service, const Request& request, Response& response) {
+  const std::string name(request.Param("name"));
+  if (service.engine.DeleteNamed(name)) return response.NoContent();
+  response.Error(
+      query::QueryError(query::QueryCode::kNoSuchPrepared, "nothing is prepared as '{}'", name));
+}
+
+Status AddActiveRoutes(Router& router, QueryService& service) {
+  RETURN_IF_ERROR(router.Add({.method = Method::kGet,
+                              .path = "/admin/active_requests",
+                              .summary = "List the statements that run",
+                              .tag = "query",
+                              .description = "An admin sees all, others their own.",
+                              .responses = {{200, "the statements", Content{}}},
+                              .auth = std::string(kKnown),
+                              .handler = [&service](Request& request, Response& response) {
+                                ListActive(service, request, response);
+                              }}));
+  return router.Add({.method = Method::kDelete,
+                     .path = "/admin/active_requests/{id}",
+                     .summary = "Cancel a statement",
+                     .tag = "query",
+                     .responses = {{204, "it will end"}, {404, "there is none"}},
+                     .auth = std::string(kKnown),
+                     .handler = [&service](Request& request, Response& response) {
+                       CancelActive(service, request, response);
+                     }});
+}
+
+}  // namespace
+
+Status AddQueryAdminRoutes(Router& router, QueryService& service) {
+  RETURN_IF_ERROR(AddActiveRoutes(router, service));
+  RETURN_IF_ERROR(router.Add(
+      {.method = Method::kGet,
+       .path = "/admin/prepareds",
+       .summary = "List the prepared statements",
+       .tag = "query",
+       .responses = {{200, "the statements", Content{}}},
+       .auth = std::string(kAdmin),
+       .handler = [&service](Request&, Response& response) { ListPrepared(service, response); }}));
+  return router.Add({.method = Method::kDelete,
+                     .path = "/admin/prepareds/{name}",
+                     .summary = "Forget a prepared statement",
+                     .tag = "query",
+                     .responses = {{204, "forgotten"}, {404, "there is none"}},
+                     .auth = std::string(kAdmin),
+                     .handler = [&service](Request& request, Response& response) {
+                       DeletePrepared(service, request, response);
+                     }});
+}
+
+}  // namespace sluice::http::rest

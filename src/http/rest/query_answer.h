@@ -1,0 +1,69 @@
+// The answer of /query/service, in the order that clients of Couchbase expect:
+//
+//   {"requestID", "clientContextID"?, "signature"?, "results", "errors"?, "warnings"?, "status",
+//    "metrics"?, "profile"?}
+//
+// It is written piece by piece: head, rows, tail; an error before the head is an answer by itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "http/rest/query_parameters.h"
+#include "json/value.h"
+#include "query/error.h"
+
+namespace sluice::http::rest {
+
+// What is known at the end of a statement.
+struct QueryOutcome {
+  std::vector<Status> errors;  // what ended it first, then those of single documents
+  bool ended_early = false;    // the first of the errors ended the statement
+  std::vector<query::Warning> warnings;
+  uint64_t elapsed_ns = 0;    // since the request came
+  uint64_t execution_ns = 0;  // since the statement was begun
+  uint64_t mutations = 0;
+  size_t load = 0;  // statements that run
+  json::Value profile;
+};
+
+class QueryAnswer {
+ public:
+  QueryAnswer(std::string request_id, const QueryParameters& parameters);
+
+  // Each appends to `out`.
+  void Head(const json::Value& signature, std::string* out);
+  void Row(const json::Value& row, std::string* out);
+  void Tail(const QueryOutcome& outcome, std::string* out);
+
+  bool has_head() const { return has_head_; }
+  uint64_t rows() const { return rows_; }
+
+ private:
+  void Begin(std::string* out);
+  void Member(std::string_view name, const json::Value& value, std::string* out) const;
+  void Append(const json::Value& value, int level, std::string* out) const;
+  void Separate(std::string* out) const;
+  json::Value Metrics(const QueryOutcome& outcome) const;
+
+  const std::string request_id_;
+  const std::string client_context_id_;
+  const int indent_;
+  const bool metrics_;
+  const bool signature_;
+  bool begun_ = false;
+  bool has_head_ = false;
+  uint64_t rows_ = 0;
+  uint64_t row_bytes_ = 0;
+};
+
+// The status of an answer that begins with this error.
+int QueryHttpStatus(const Status& error);
+
+// As Go writes durations, which is what clients parse: "1.5ms", "12.034µs", "1m2.5s".
+std::string GoDuration(uint64_t ns);
+
+}  // namespace sluice::http::rest

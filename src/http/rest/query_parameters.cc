@@ -1,0 +1,284 @@
+#include "http/rest/query_parameters.h"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "base/nearest.h"
+#include "base/quantity.h"
+#include "http/url.h"
+#include "json/parse.h"
+#include "query/error.h"
+#include "query/result_text.h"
+
+namespace sluice::http::rest {
+namespace {
+
+using json::Value;
+using query::QueryCode;
+using query::QueryError;
+
+constexpr size_t kMaxShown = 60;
+constexpr size_t kMaxClientContextId = 1024;
+
+Status Bad(std::string_view name, std::string_view expected, const Value& found) {
+  std::string text = query::ResultText(found);
+  if (text.size() > kMaxShown) text = "a longer value";
+  return QueryError(QueryCode::kBadParameter, "parameter '{}': expected {}, found {}", name,
+                    expected, text);
+}
+
+Status ReadText(std::string_view name, const Value& value, std::string* out) {
+  if (!value.is_string()) return Bad(name, "a string", value);
+  *out = value.AsString();
+  return OkStatus();
+}
+
+Status ReadBool(std::string_view name, const Value& value, bool* out) {
+  if (value.is_bool()) {
+    *out = value.AsBool();
+    return OkStatus();
+  }
+  const std::string_view text = value.is_string() ? value.AsString() : "";
+  if (text != "true" && text != "false") return Bad(name, "true or false", value);
+  *out = text == "true";
+  return OkStatus();
+}
+
+// One of these words, in any case.
+Status ReadChoice(std::string_view name, const Value& value,
+                  std::initializer_list<std::string_view> choices, size_t* chosen) {
+  const std::string_view text = value.is_string() ? value.AsString() : "";
+  for (const std::string_view& choice : choices) {
+    if (EqualsIgnoreCase(choice, text)) {
+      *chosen = static_cast<size_t>(&choice - choices.begin());
+      return OkStatus();
+    }
+  }
+  return Bad(name, fmt::format("one of {}", fmt::join(choices, ", ")), value);
+}
+
+std::optional<int64_t> IntegerIn(const Value& value) {
+  if (value.is_int()) return value.AsInt();
+  if (!value.is_string()) return std::nullopt;
+  const std::string_view text = value.AsString();
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// "10s"; a number alone is milliseconds.
+Status ReadDuration(std::string_view name, const Value& value, std::optional<uint64_t>* out) {
+  const std::optional<int64_t> number = IntegerIn(value);
+  if (number && *number >= 0) {
+    *out = static_cast<uint64_t>(*number);
+    return OkStatus();
+  }
+  const Result<uint64_t> parsed = ParseDurationMs(value.is_string() ? value.AsString() : "");
+  if (!parsed) return Bad(name, "a duration such as 10s, 500ms or 2m", value);
+  *out = *parsed;
+  return OkStatus();
+}
+
+// args=[1,"a"]: JSON in a JSON body, JSON text in a form.
+Result<Value> JsonIn(std::string_view name, const Value& value, bool is_form) {
+  if (!is_form) return value;
+  const std::string_view text = value.AsString();
+  Result<Value> parsed = json::Parse(text, {.max_bytes = text.size()});
+  if (parsed) return parsed;
+  return Unexpected(Bad(name, "JSON text (strings in quotes)", value));
+}
+
+class Reader {
+ public:
+  explicit Reader(QueryParameters* into) : into_(*into) {}
+
+  Status Read(std::string_view name, const Value& value, bool is_form) {
+    if (name.starts_with('$') || name.starts_with('@')) {
+      ASSIGN_OR_RETURN(Value argument, JsonIn(name, value, is_form));
+      into_.named[std::string(name.substr(1))] = std::move(argument);
+      return OkStatus();
+    }
+    if (name == "args") return ReadArguments(value, is_form);
+    const auto entry = std::ranges::find(kEntries, name, &Entry::name);
+    if (entry == std::end(kEntries)) return Unknown(name);
+    return (this->*entry->read)(name, value);
+  }
+
+ private:
+  struct Entry {
+    std::string_view name;
+    Status (Reader::*read)(std::string_view, const Value&);
+  };
+  static const Entry kEntries[18];
+
+  static Status Unknown(std::string_view name) {
+    std::vector<std::string> known = {"args"};
+    for (const Entry& entry : kEntries) known.emplace_back(entry.name);
+    std::ranges::sort(known);
+    return QueryError(QueryCode::kUnknownParameter,
+                      "there is no parameter '{}'{}. There are {}, and $name for named values",
+                      name, DidYouMean(name, known), fmt::join(known, ", "));
+  }
+
+  Status ReadArguments(const Value& value, bool is_form) {
+    ASSIGN_OR_RETURN(const Value list, JsonIn("args", value, is_form));
+    if (!list.is_array()) return Bad("args", "a JSON list", list);
+    into_.positional.assign(list.items().begin(), list.items().end());
+    return OkStatus();
+  }
+
+  Status Statement(std::string_view name, const Value& value) {
+    return ReadText(name, value, &into_.statement);
+  }
+  Status Prepared(std::string_view name, const Value& value) {
+    return ReadText(name, value, &into_.prepared);
+  }
+  Status Timeout(std::string_view name, const Value& value) {
+    return ReadDuration(name, value, &into_.timeout_ms);
+  }
+  Status TransactionTimeout(std::string_view name, const Value& value) {
+    return ReadDuration(name, value, &into_.transaction_timeout_ms);
+  }
+  Status ReadOnly(std::string_view name, const Value& value) {
+    return ReadBool(name, value, &into_.read_only);
+  }
+  Status Pretty(std::string_view name, const Value& value) {
+    return ReadBool(name, value, &into_.pretty);
+  }
+  Status Metrics(std::string_view name, const Value& value) {
+    return ReadBool(name, value, &into_.metrics);
+  }
+  Status Signature(std::string_view name, const Value& value) {
+    return ReadBool(name, value, &into_.signature);
+  }
+  Status PreserveExpiry(std::string_view name, const Value& value) {
+    return ReadBool(name, value, &into_.preserve_expiry);
+  }
+  Status TransactionId(std::string_view name, const Value& value) {
+    return ReadText(name, value, &into_.txid);
+  }
+  Status ClientContextId(std::string_view name, const Value& value) {
+    RETURN_IF_ERROR(ReadText(name, value, &into_.client_context_id));
+    if (into_.client_context_id.size() <= kMaxClientContextId) return OkStatus();
+    into_.client_context_id.clear();
+    return Bad(name, fmt::format("at most {} bytes", kMaxClientContextId), value);
+  }
+  Status Context(std::string_view name, const Value& value) {
+    std::string text;
+    RETURN_IF_ERROR(ReadText(name, value, &text));
+    Result<query::QueryContext> context = query::QueryContext::Parse(text);
+    if (!context) return Bad(name, "bucket.scope, as in default:shop.eu", value);
+    into_.context = std::move(*context);
+    return OkStatus();
+  }
+  Status Profile(std::string_view name, const Value& value) {
+    size_t chosen = 0;
+    RETURN_IF_ERROR(ReadChoice(name, value, {"off", "phases", "timings"}, &chosen));
+    into_.profile = static_cast<QueryParameters::Profile>(chosen);
+    return OkStatus();
+  }
+  // Every statement reads a snapshot that has all acknowledged writes: each of these is kept.
+  Status ScanConsistency(std::string_view name, const Value& value) {
+    size_t chosen = 0;
+    return ReadChoice(name, value, {"not_bounded", "at_plus", "request_plus", "statement_plus"},
+                      &chosen);
+  }
+  // One thread runs a statement, which no bound forbids.
+  Status MaxParallelism(std::string_view name, const Value& value) {
+    const std::optional<int64_t> number = IntegerIn(value);
+    return number && *number >= 0 ? OkStatus() : Bad(name, "a whole number from 0", value);
+  }
+  Status OnlyJson(std::string_view name, const Value& value) {
+    size_t chosen = 0;
+    return ReadChoice(name, value, {"JSON"}, &chosen);
+  }
+  Status OnlyUtf8(std::string_view name, const Value& value) {
+    size_t chosen = 0;
+    return ReadChoice(name, value, {"UTF-8"}, &chosen);
+  }
+  Status OnlyUncompressed(std::string_view name, const Value& value) {
+    size_t chosen = 0;
+    return ReadChoice(name, value, {"NONE"}, &chosen);
+  }
+
+  QueryParameters& into_;
+};
+
+const Reader::Entry Reader::kEntries[] = {{"statement", &Reader::Statement},
+                                          {"prepared", &Reader::Prepared},
+                                          {"timeout", &Reader::Timeout},
+                                          {"txtimeout", &Reader::TransactionTimeout},
+                                          {"readonly", &Reader::ReadOnly},
+                                          {"pretty", &Reader::Pretty},
+                                          {"metrics", &Reader::Metrics},
+                                          {"signature", &Reader::Signature},
+                                          {"preserve_expiry", &Reader::PreserveExpiry},
+                                          {"txid", &Reader::TransactionId},
+                                          {"client_context_id", &Reader::ClientContextId},
+                                          {"query_context", &Reader::Context},
+                                          {"profile", &Reader::Profile},
+                                          {"scan_consistency", &Reader::ScanConsistency},
+                                          {"max_parallelism", &Reader::MaxParallelism},
+                                          {"format", &Reader::OnlyJson},
+                                          {"encoding", &Reader::OnlyUtf8},
+                                          {"compression", &Reader::OnlyUncompressed}};
+
+bool IsJsonBody(const Request& request) {
+  const std::string_view type = request.FindHeader("Content-Type").value_or("");
+  if (type.find("json") != std::string_view::npos) return true;
+  const size_t first = request.body().find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && request.body()[first] == '{';
+}
+
+Status ReadPairs(const QueryPairs& pairs, Reader* reader) {
+  for (const auto& [name, value] : pairs) {
+    RETURN_IF_ERROR(reader->Read(name, Value(value), true));
+  }
+  return OkStatus();
+}
+
+Status ReadBody(const Request& request, Reader* reader) {
+  const std::string_view body = request.body();
+  if (body.empty()) return OkStatus();
+  if (!IsJsonBody(request)) {
+    const std::optional<QueryPairs> pairs = ParseQuery(body);
+    if (!pairs) {
+      return QueryError(QueryCode::kBadParameter, "the form has a malformed percent escape");
+    }
+    return ReadPairs(*pairs, reader);
+  }
+  const Result<Value> object = json::Parse(body, {.max_bytes = body.size()});
+  if (!object || !object->is_object()) {
+    return QueryError(QueryCode::kBadParameter, "the body is no JSON object{}",
+                      object ? "" : ": " + object.error().message());
+  }
+  for (const json::Field& field : object->fields()) {
+    RETURN_IF_ERROR(reader->Read(field.name(), field.value, false));
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status ReadQueryParameters(const Request& request, QueryParameters* parameters) {
+  Reader reader(parameters);
+  RETURN_IF_ERROR(ReadPairs(request.query(), &reader));
+  RETURN_IF_ERROR(ReadBody(request, &reader));
+  if (request.method() != Method::kPost) parameters->read_only = true;
+  if (parameters->statement.empty() && parameters->prepared.empty()) {
+    return QueryError(QueryCode::kMissingStatement,
+                      "the request has neither 'statement' nor 'prepared'");
+  }
+  if (!parameters->statement.empty() && !parameters->prepared.empty()) {
+    return QueryError(QueryCode::kBadParameter,
+                      "the request has 'statement' and 'prepared': give one of them");
+  }
+  return OkStatus();
+}
+
+}  // namespace sluice::http::rest

@@ -1,0 +1,41 @@
+// The parameters of a request to /query/service: a form, a JSON object, or a URL's query.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "http/request.h"
+#include "json/value.h"
+#include "query/bind/binder.h"
+
+namespace sluice::http::rest {
+
+struct QueryParameters {
+  enum class Profile : uint8_t { kOff, kPhases, kTimings };
+
+  std::string statement;  // exactly one of the two is there
+  std::string prepared;
+  std::vector<json::Value> positional;
+  std::map<std::string, json::Value> named;
+  query::QueryContext context;
+  std::optional<uint64_t> timeout_ms;
+  bool read_only = false;
+  bool pretty = false;
+  bool metrics = true;
+  bool signature = true;
+  bool preserve_expiry = false;
+  Profile profile = Profile::kOff;
+  std::string client_context_id;
+  std::string txid;
+  std::optional<uint64_t> transaction_timeout_ms;
+};
+
+// Errors 1050 without a statement, 1065 for a parameter that there is not, 1070 for a value that it
+// can't have. What could be read before that is in `parameters`.
+Status ReadQueryParameters(const Request& request, QueryParameters* parameters);
+
+}  // namespace sluice::http::rest

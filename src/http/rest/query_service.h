@@ -1,0 +1,46 @@
+// The query service: what /query/service and /admin/... share. Statements run on its own threads,
+// so that none keeps other requests waiting; how many there may be at once is bounded.
+//
+// Made by server/ after the engine and destroyed before it, when the HTTP server has stopped.
+// Concurrency: any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "http/router.h"
+#include "http/worker_pool.h"
+#include "query/active_requests.h"
+#include "query/engine.h"
+
+namespace sluice::http::rest {
+
+struct QueryServiceOptions {
+  size_t threads = 8;
+  size_t max_requests = 256;
+  uint64_t timeout_ms = 0;  // of a request that asks for none or for a longer one; 0: none
+};
+
+class QueryService {
+ public:
+  QueryService(query::QueryEngine& engine, const QueryServiceOptions& options, const Clock& clock)
+      : engine(engine),
+        options(options),
+        clock(clock),
+        active(options.max_requests),
+        workers(options.threads, options.max_requests) {}
+
+  query::QueryEngine& engine;
+  const QueryServiceOptions options;
+  const Clock& clock;
+  query::ActiveRequests active;
+  WorkerPool workers;  // last: its statements use the others
+};
+
+// /query/service (query_service.cc), /admin/active_requests and /admin/prepareds (query_admin.cc).
+// The service must outlive the router.
+Status AddQueryRoutes(Router& router, QueryService& service);
+Status AddQueryAdminRoutes(Router& router, QueryService& service);
+
+}  // namespace sluice::http::rest

@@ -1,0 +1,196 @@
+#include "http/rest/query_statement.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/random.h"
+#include "http/rest/access.h"
+#include "query/error.h"
+
+namespace sluice::http::rest {
+namespace {
+
+using json::Value;
+using query::QueryCode;
+using query::StatementPlan;
+
+constexpr size_t kFlushBytes = 16 << 10;
+// Rows that come slowly are not kept waiting for others.
+constexpr uint64_t kFlushNs = 20'000'000;
+constexpr uint64_t kNever = UINT64_MAX;
+
+std::shared_ptr<query::ActiveRequest> Describe(const QueryParameters& parameters,
+                                               const Request& request, uint64_t now_ms) {
+  auto active = std::make_shared<query::ActiveRequest>();
+  active->id = NewUuid();
+  active->client_context_id = parameters.client_context_id;
+  active->user = request.principal()->name();
+  active->statement =
+      parameters.statement.empty() ? "EXECUTE " + parameters.prepared : parameters.statement;
+  active->started_ms = now_ms;
+  return active;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<QueryStatement>> QueryStatement::Admit(QueryService& service,
+                                                              const Request& request,
+                                                              QueryParameters parameters) {
+  auto statement = std::make_shared<QueryStatement>(service, request, std::move(parameters));
+  RETURN_IF_ERROR(service.active.Add(statement->active_));
+  statement->admitted_ = true;
+  return statement;
+}
+
+QueryStatement::QueryStatement(QueryService& service, const Request& request,
+                               QueryParameters parameters)
+    : service_(service),
+      parameters_(std::move(parameters)),
+      sender_(request.principal()),
+      active_(Describe(parameters_, request, service.clock.WallMs())),
+      arrival_ns_(request.arrival_ns()),
+      answer_(active_->id, parameters_) {}
+
+QueryStatement::~QueryStatement() {
+  if (admitted_) service_.active.Remove(active_->id);
+}
+
+QueryStatement::Chunk QueryStatement::NextChunk() {
+  const uint64_t now = service_.clock.MonotonicNs();
+  Chunk chunk;
+  if (run_ == nullptr) {
+    started_ns_ = now;
+    const Status started = Start();
+    if (!started.ok()) {
+      Finish(started, &chunk);
+      return chunk;
+    }
+  }
+  ReadRows(&chunk);
+  running_ns_ += service_.clock.MonotonicNs() - now;
+  return chunk;
+}
+
+Status QueryStatement::Start() {
+  ASSIGN_OR_RETURN(plan_, FindPlan());
+  planned_ns_ = service_.clock.MonotonicNs();
+  ASSIGN_OR_RETURN(run_, service_.engine.Execute(plan_, MakeRunRequest()));
+  return OkStatus();
+}
+
+Result<std::shared_ptr<const StatementPlan>> QueryStatement::FindPlan() {
+  if (!parameters_.prepared.empty()) return service_.engine.FindNamed(parameters_.prepared);
+  return service_.engine.Prepare(parameters_.statement, parameters_.context);
+}
+
+// Of the time that the request may take, including what it waited for a thread.
+uint64_t QueryStatement::RemainingMs() const {
+  uint64_t limit = parameters_.timeout_ms.value_or(0);
+  const uint64_t most = service_.options.timeout_ms;
+  if (limit == 0 || (most != 0 && most < limit)) limit = most;
+  if (limit == 0) return 0;
+  const uint64_t waited = (service_.clock.MonotonicNs() - arrival_ns_) / 1'000'000;
+  return limit > waited ? limit - waited : 1;
+}
+
+query::RunRequest QueryStatement::MakeRunRequest() {
+  query::RunRequest request;
+  request.positional = parameters_.positional;
+  request.named = parameters_.named;
+  request.timeout_ms = RemainingMs();
+  request.read_only = parameters_.read_only;
+  request.user = active_->user;
+  request.cancelled = active_->cancelled;
+  request.preserve_expiry = parameters_.preserve_expiry;
+  request.authorize = [sender = sender_](const StatementPlan& plan) {
+    return AuthorizeStatement(static_cast<const Sender&>(*sender).who(), plan);
+  };
+  return request;
+}
+
+void QueryStatement::ReadRows(Chunk* chunk) {
+  const bool first = !answer_.has_head();
+  uint64_t flush_at = kNever;
+  while (run_->Next()) {
+    if (!answer_.has_head()) answer_.Head(plan_->signature, &chunk->text);
+    answer_.Row(run_->row(), &chunk->text);
+    active_->rows.fetch_add(1, std::memory_order_relaxed);
+    if (first || chunk->text.size() >= kFlushBytes) return;
+    const uint64_t now = service_.clock.MonotonicNs();
+    if (flush_at == kNever) flush_at = now + kFlushNs;
+    if (now >= flush_at) return;
+  }
+  Finish(run_->status(), chunk);
+}
+
+void QueryStatement::Finish(const Status& status, Chunk* chunk) {
+  chunk->last = true;
+  QueryOutcome outcome;
+  if (!status.ok()) {
+    outcome.errors.push_back(status);
+    outcome.ended_early = true;
+    if (!answer_.has_head()) chunk->http_status = QueryHttpStatus(status);
+  }
+  if (run_ != nullptr) {
+    outcome.errors.insert(outcome.errors.end(), run_->row_errors().begin(),
+                          run_->row_errors().end());
+    outcome.warnings = run_->warnings();
+    outcome.mutations = run_->mutations();
+    if (!answer_.has_head()) answer_.Head(plan_->signature, &chunk->text);
+  }
+  const uint64_t now = service_.clock.MonotonicNs();
+  outcome.elapsed_ns = now - arrival_ns_;
+  outcome.execution_ns = now - started_ns_;
+  outcome.load = service_.active.size();
+  if (parameters_.profile != QueryParameters::Profile::kOff) outcome.profile = Profile();
+  answer_.Tail(outcome, &chunk->text);
+}
+
+// Times of this statement: in the queue, planning, running, and waiting for the client to read.
+Value QueryStatement::Profile() const {
+  const uint64_t now = service_.clock.MonotonicNs();
+  const uint64_t planned = planned_ns_ == 0 ? now : planned_ns_;
+  const uint64_t running = planned_ns_ == 0 ? 0 : std::min(running_ns_, now - planned);
+  Value profile = Value::Object(
+      {{"phaseTimes", Value::Object({{"queue", Value(GoDuration(started_ns_ - arrival_ns_))},
+                                     {"plan", Value(GoDuration(planned - started_ns_))},
+                                     {"run", Value(GoDuration(running))},
+                                     {"stream", Value(GoDuration(now - planned - running))}})},
+       {"phaseCounts",
+        Value::Object({{"rows", Value::Unsigned(answer_.rows())},
+                       {"mutations", Value::Unsigned(run_ ? run_->mutations() : 0)}})}});
+  if (parameters_.profile == QueryParameters::Profile::kTimings && plan_ != nullptr &&
+      plan_->query.root != nullptr) {
+    profile.Set("plan", plan_->query.root->Explain());
+  }
+  return profile;
+}
+
+Status AuthorizeStatement(const auth::Principal& who, const StatementPlan& plan) {
+  using auth::Permission;
+  const auto require = [&](Permission permission, const std::string& bucket) {
+    if (who.Allows(permission, bucket)) return OkStatus();
+    return query::QueryError(QueryCode::kForbidden,
+                             "user '{}' lacks the permission {} on bucket {}", who.user,
+                             auth::PermissionName(permission), bucket);
+  };
+  if (plan.administers && !who.Allows(Permission::kAdmin, auth::kEveryBucket)) {
+    return query::QueryError(QueryCode::kForbidden,
+                             "user '{}' is not an admin: only admins change the catalog", who.user);
+  }
+  for (const db::KeyspaceName& keyspace : plan.reads) {
+    RETURN_IF_ERROR(require(Permission::kQuery, keyspace.bucket));
+    RETURN_IF_ERROR(require(Permission::kRead, keyspace.bucket));
+  }
+  for (const db::KeyspaceName& keyspace : plan.writes) {
+    RETURN_IF_ERROR(require(Permission::kQuery, keyspace.bucket));
+    RETURN_IF_ERROR(require(Permission::kWrite, keyspace.bucket));
+  }
+  // Without a keyspace: whoever may query something.
+  for (const auth::Grant& grant : who.grants) {
+    if (who.Allows(Permission::kQuery, grant.bucket)) return OkStatus();
+  }
+  return require(Permission::kQuery, "*");
+}
+
+}  // namespace sluice::http::rest

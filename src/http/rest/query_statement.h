@@ -1,0 +1,68 @@
+// One statement of a client, from its parameters to the last byte of its answer.
+//
+// Made on the connection's thread, then used by one worker at a time. It is in the list of active
+// requests while it lives.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "auth/roles.h"
+#include "http/request.h"
+#include "http/rest/query_answer.h"
+#include "http/rest/query_parameters.h"
+#include "http/rest/query_service.h"
+#include "query/active_requests.h"
+#include "query/engine.h"
+
+namespace sluice::http::rest {
+
+class QueryStatement {
+ public:
+  // Error 1191 when too many run.
+  static Result<std::shared_ptr<QueryStatement>> Admit(QueryService& service,
+                                                       const Request& request,
+                                                       QueryParameters parameters);
+  QueryStatement(QueryService& service, const Request& request, QueryParameters parameters);
+  ~QueryStatement();
+
+  struct Chunk {
+    std::string text;
+    int http_status = 200;  // of the first
+    bool last = false;
+  };
+  // The next part of the answer. The first ends with the first row, so that it leaves at once.
+  Chunk NextChunk();
+
+  // Any thread: makes NextChunk come to an end.
+  void Cancel() { active_->cancelled->store(true); }
+
+ private:
+  Status Start();
+  Result<std::shared_ptr<const query::StatementPlan>> FindPlan();
+  query::RunRequest MakeRunRequest();
+  uint64_t RemainingMs() const;
+  void ReadRows(Chunk* chunk);
+  // The end: after an error that ended the statement, or after the last row.
+  void Finish(const Status& status, Chunk* chunk);
+  json::Value Profile() const;
+
+  QueryService& service_;
+  const QueryParameters parameters_;
+  const std::shared_ptr<const Principal> sender_;
+  const std::shared_ptr<query::ActiveRequest> active_;
+  bool admitted_ = false;
+  const uint64_t arrival_ns_;
+  uint64_t started_ns_ = 0;
+  uint64_t planned_ns_ = 0;
+  uint64_t running_ns_ = 0;  // inside NextChunk
+  std::shared_ptr<const query::StatementPlan> plan_;
+  std::unique_ptr<query::Run> run_;
+  QueryAnswer answer_;
+};
+
+// Error 13014 unless who sent it may run the statement.
+Status AuthorizeStatement(const auth::Principal& who, const query::StatementPlan& plan);
+
+}  // namespace sluice::http::rest
