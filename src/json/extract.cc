@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "json/number.h"
 #include "json/parse.h"
 #include "json/text.h"
 #include "json/text_index.h"
@@ -11,6 +12,12 @@
 
 namespace sluice::json {
 namespace {
+
+// Where a path's value is: its first token and the one after it.
+struct Found {
+  size_t token = TextIndex::kNoToken;
+  size_t next = 0;
+};
 
 // Views of a value's text, from its first token to the one after it.
 std::string_view Span(const TextIndex& index, size_t token, size_t next) {
@@ -57,8 +64,13 @@ bool ReadPlain(std::string_view text, Value* value) {
   if (first == '-' || (first >= '0' && first <= '9')) {
     int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || text == "-0") return false;
-    *value = Value(number);
+    if (error == std::errc() && end == text.data() + text.size() && text != "-0") {
+      *value = Value(number);
+    } else if (NumberLength(text) == text.size()) {
+      *value = NumberFromLiteral(text);
+    } else {
+      return false;
+    }
     return true;
   }
   if (text == "true" || text == "false") {
@@ -67,6 +79,18 @@ bool ReadPlain(std::string_view text, Value* value) {
   }
   if (text == "null") *value = Value(nullptr);
   return text == "null";
+}
+
+// An array whose elements are all plain. Where it returns false, `*value` may be anything.
+bool ReadPlainArray(const TextIndex& index, size_t token, size_t next, Value* value) {
+  std::vector<Value> items;
+  items.reserve((next - token) / 2);  // each is a token, and so is what follows it
+  TokenMembers members(index, token);
+  for (TokenMember member; members.Next(&member);) {
+    if (!ReadPlain(Span(index, member.token, member.next), &items.emplace_back())) return false;
+  }
+  *value = Value::Array(std::move(items));
+  return members.ok();
 }
 
 Result<size_t> CountMembers(const TextIndex& index, size_t token) {
@@ -95,9 +119,11 @@ Result<std::optional<std::string_view>> FindRaw(std::string_view document, const
 // One pass over one document. Recursion is bounded by kMaxPathSteps.
 class Extractor::Walk {
  public:
-  Walk(const std::vector<Node>& nodes, const TextIndex& index,
-       std::vector<std::string_view>* results)
-      : nodes_(nodes), index_(index), results_(results) {}
+  Walk(const std::vector<Node>& nodes, const TextIndex& index, std::vector<Found>* results)
+      : nodes_(nodes),
+        index_(index),
+        escapes_(index.text().find('\\') != std::string_view::npos),
+        results_(results) {}
 
   // Visits the value at `token` for a node and returns the token after it, or kNoToken.
   size_t Visit(const Node& node, size_t token) {
@@ -110,17 +136,20 @@ class Extractor::Walk {
       next = index_.Skip(token);
     }
     if (next == TextIndex::kNoToken) return next;
-    for (const size_t result : node.results) (*results_)[result] = Span(index_, token, next);
+    for (const size_t result : node.results) (*results_)[result] = {token, next};
     return next;
   }
 
  private:
+  bool Matches(std::string_view inside, const std::string& name) const {
+    return escapes_ ? InsideEquals(inside, name) : inside == name;
+  }
+
   size_t VisitObject(const Node& node, size_t token) {
     TokenMembers members(index_, token);
     for (TokenMember member; members.NextBegin(&member);) {
-      const auto child = std::find_if(node.fields.begin(), node.fields.end(), [&](const auto& f) {
-        return InsideEquals(member.name, f.first);
-      });
+      const auto child = std::find_if(node.fields.begin(), node.fields.end(),
+                                      [&](const auto& f) { return Matches(member.name, f.first); });
       if (child == node.fields.end()) {
         member.next = index_.Skip(member.token);
       } else {
@@ -154,14 +183,15 @@ class Extractor::Walk {
   }
 
   void Forget(const Node& node) {
-    for (const size_t result : node.results) (*results_)[result] = {};
+    for (const size_t result : node.results) (*results_)[result] = Found();
     for (const auto& [name, child] : node.fields) Forget(nodes_[child]);
     for (const auto& [wanted, child] : node.elements) Forget(nodes_[child]);
   }
 
   const std::vector<Node>& nodes_;
   const TextIndex& index_;
-  std::vector<std::string_view>* const results_;
+  const bool escapes_;  // without any, a name is what stands between its quotes
+  std::vector<Found>* const results_;
 };
 
 Extractor::Extractor(const std::vector<Path>& paths) : nodes_(1), path_count_(paths.size()) {
@@ -192,10 +222,16 @@ size_t Extractor::ChildOf(size_t node, const PathStep& step) {
 }
 
 Result<std::vector<std::string_view>> Extractor::Raw(std::string_view document) const {
-  std::vector<std::string_view> results(path_count_);
+  std::vector<Found> found(path_count_);
   const TextIndex index(document);
-  if (!index.ok() || Walk(nodes_, index, &results).Visit(nodes_[0], 0) != index.size()) {
+  if (!index.ok() || Walk(nodes_, index, &found).Visit(nodes_[0], 0) != index.size()) {
     return Unexpected(MalformedDocument());
+  }
+  std::vector<std::string_view> results(path_count_);
+  for (size_t i = 0; i < path_count_; ++i) {
+    if (found[i].token != TextIndex::kNoToken) {
+      results[i] = Span(index, found[i].token, found[i].next);
+    }
   }
   return results;
 }
@@ -207,18 +243,22 @@ Result<std::vector<Value>> Extractor::Values(std::string_view document) const {
 }
 
 Status Extractor::Values(std::string_view document, std::span<Value> values) const {
-  thread_local std::vector<std::string_view> raw;
-  raw.assign(path_count_, {});
+  thread_local std::vector<Found> found;
+  found.assign(path_count_, {});
   const TextIndex index(document);
-  if (!index.ok() || Walk(nodes_, index, &raw).Visit(nodes_[0], 0) != index.size()) {
+  if (!index.ok() || Walk(nodes_, index, &found).Visit(nodes_[0], 0) != index.size()) {
     return MalformedDocument();
   }
   for (size_t i = 0; i < path_count_; ++i) {
-    if (raw[i].empty()) {
+    const auto [token, next] = found[i];
+    if (token == TextIndex::kNoToken) {
       values[i] = Value();
-    } else if (!ReadPlain(raw[i], &values[i])) {
-      ASSIGN_OR_RETURN(values[i], Parse(raw[i], {.max_bytes = raw[i].size()}));
+      continue;
     }
+    const std::string_view raw = Span(index, token, next);
+    if (ReadPlain(raw, &values[i])) continue;
+    if (raw.front() == '[' && ReadPlainArray(index, token, next, &values[i])) continue;
+    ASSIGN_OR_RETURN(values[i], Parse(raw, {.max_bytes = raw.size()}));
   }
   return OkStatus();
 }

@@ -69,6 +69,25 @@ TEST(Extractor, LastFieldOfANameCounts) {
             (std::vector<std::string_view>{"", "2"}));
 }
 
+TEST(Extractor, WhiteSpaceAndEscapesDoNotMatter) {
+  const Extractor extractor({P("a"), P("b"), P("c"), P("d"), P("e")});
+  const auto values = extractor.Values(
+      "{ \"a\" : \"x\\\"\" \n, \"\\u0062\"\t:\t-1.50\r\n,\"c\" : [ \"p\" , 2 , null , \"\\n\" ] , "
+      "\"d\":[ ] ,\"e\":[1,[true ]] }");
+  ASSERT_TRUE(values) << values.error().ToString();
+  EXPECT_EQ(ToText(Value::Array(*values)), R"(["x\"",-1.50,["p",2,null,"\n"],[],[1,[true]]])");
+}
+
+TEST(Extractor, ReportsArraysThatAreNotJson) {
+  const Extractor extractor({P("a")});
+  for (const char* text : {"{\"a\":[1,]}", "{\"a\":[,1]}", "{\"a\":[1 2]}", "{\"a\":[1:2]}",
+                           "{\"a\":[tru]}", "{\"a\":[-]}", "{\"a\":[1.]}"}) {
+    const auto values = extractor.Values(text);
+    ASSERT_FALSE(values) << text;
+    EXPECT_EQ(values.error().id(), "json.invalid") << text;
+  }
+}
+
 TEST(Extractor, AgreesWithParseAndGet) {
   const std::vector<Path> paths = {P("a"),     P("a.b"), P("[0]"),     P("[-1].a"), P("b[1]"),
                                    P("c.c.a"), P(""),    P("a[-2].b"), P("b.a[0]"), P("[1][-1]")};

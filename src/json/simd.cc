@@ -25,6 +25,8 @@ constexpr std::array<int8_t, 256> MakeDepthChange() {
 }
 constexpr std::array<int8_t, 256> kDepthChange = MakeDepthChange();
 
+bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
 size_t RoomFor(size_t size) { return std::max(std::min(size * 2, kKeptBytes), size); }
 
 // simdjson's parser reads up to SIMDJSON_PADDING bytes past the end, so the text is copied: some 20
@@ -94,7 +96,7 @@ TextIndex::~TextIndex() {
 }
 
 // By table and not by branches: brackets come at random, and mistaken branches would cost most.
-size_t TextIndex::Skip(size_t token) const {
+size_t TextIndex::SkipBrackets(size_t token) const {
   int64_t depth = 0;
   while (token < size_) {
     depth += kDepthChange[static_cast<unsigned char>(text_[positions_[token++]])];
@@ -106,13 +108,11 @@ size_t TextIndex::Skip(size_t token) const {
 size_t TextIndex::EndOf(size_t token, size_t next) const {
   const char c = At(token);
   if (c == '{' || c == '[') return Position(next - 1) + 1;
-  return std::min(SkipScalar(text_, Position(token)), text_.size());
-}
-
-std::string_view TextIndex::Inside(size_t token) const {
-  const size_t start = Position(token) + 1;
-  const size_t end = std::min(SkipScalar(text_, start - 1), text_.size());
-  return text_.substr(start, end - start - 1);
+  // Only white space is between a scalar and the next token.
+  const size_t start = Position(token);
+  size_t end = Position(token + 1);
+  while (end > start && IsSpace(text_[end - 1])) --end;
+  return end;
 }
 
 }  // namespace sluice::json

@@ -30,16 +30,28 @@ class TextIndex {
   char At(size_t token) const { return token < size_ ? text_[positions_[token]] : '\0'; }
 
   // The token after the value that starts with `token`; kNoToken if its brackets do not close.
-  size_t Skip(size_t token) const;
+  size_t Skip(size_t token) const {
+    const char folded = At(token) | 0x20;  // '[' and ']' to '{' and '}'
+    const bool one_token = token < size_ && folded != '{' && folded != '}';
+    return one_token ? token + 1 : SkipBrackets(token);
+  }
   // The position after that value; `next` is what Skip returned for it.
   size_t EndOf(size_t token, size_t next) const;
-  // What stands between the quotes of the string at `token`.
-  std::string_view Inside(size_t token) const;
+  // What stands between the quotes of the string at `token`. Only white space can be between its
+  // last quote and the next token, so that quote is found from behind without reading the string.
+  std::string_view Inside(size_t token) const {
+    const size_t start = Position(token) + 1;
+    size_t end = Position(token + 1);
+    while (end > start && text_[end - 1] != '"') --end;
+    return end > start ? text_.substr(start, end - 1 - start) : std::string_view();
+  }
 
   static constexpr size_t kNoToken = static_cast<size_t>(-1);
   struct Memory;  // simdjson's, for one text at a time
 
  private:
+  size_t SkipBrackets(size_t token) const;
+
   const std::string_view text_;
   std::unique_ptr<Memory> memory_;
   const uint32_t* positions_ = nullptr;

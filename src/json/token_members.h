@@ -50,6 +50,27 @@ class TokenMembers {
   bool ok_ = true;
 };
 
+inline bool TokenMembers::NextBegin(TokenMember* member) {
+  if (first_) ++token_;
+  if (index_.At(token_) == (object_ ? '}' : ']')) {
+    ++token_;
+    return false;
+  }
+  if (!first_) {
+    if (index_.At(token_) != ',') return Malformed();
+    ++token_;
+  }
+  first_ = false;
+  member->start = index_.Position(token_);
+  if (object_) {
+    if (index_.At(token_) != '"' || index_.At(token_ + 1) != ':') return Malformed();
+    member->name = index_.Inside(token_);
+    token_ += 2;
+  }
+  member->token = token_;
+  return token_ < index_.size() || Malformed();
+}
+
 // What is reported for a document that turns out not to be JSON while something is looked up.
 Status MalformedDocument();
 
