@@ -21,6 +21,7 @@
 #include "json/parse.h"
 #include "json/print.h"
 #include "query/engine.h"
+#include "query/index_compiler.h"
 #include "query/result_text.h"
 
 namespace sluice::query {
@@ -168,7 +169,9 @@ TEST_P(TextCases, AnswerAsWritten) {
   ASSERT_TRUE(file.is_open());
   const db::TestDirectory directory;
   const FakeClock clock;
-  auto database = db::Database::Open(directory / "data", {}, clock);
+  db::DatabaseOptions options;
+  options.index_compiler = MakeIndexCompiler();
+  auto database = db::Database::Open(directory / "data", options, clock);
   ASSERT_TRUE(database) << database.error().ToString();
   QueryEngine engine(**database, {});
   const std::vector<Case> cases = CaseReader(file).Read();

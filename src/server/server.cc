@@ -30,6 +30,7 @@
 #include "http/router.h"
 #include "http/server.h"
 #include "query/engine.h"
+#include "query/index_compiler.h"
 #include "server/access_log.h"
 #include "server/version.h"
 
@@ -38,6 +39,7 @@ namespace {
 
 db::DatabaseOptions DatabaseOptionsOf(const Config& config) {
   db::DatabaseOptions options;
+  options.index_compiler = query::MakeIndexCompiler();
   options.shards = static_cast<uint16_t>(config.storage_shards);
   options.durability = config.storage_durability == "sync"       ? db::Durability::kSync
                        : config.storage_durability == "interval" ? db::Durability::kInterval

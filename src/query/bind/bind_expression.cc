@@ -28,7 +28,7 @@ Status Binder::BindExpression(ExpressionPtr& expression, Scope& scope) {
           return AtPlace(QueryError(QueryCode::kAmbiguousReference, "SELF needs one FROM term"),
                          expression->place);
         }
-        expression = MakeVariable(from->sources[0], expression->place);
+        expression = MakeVariable(variables_, from->sources[0], expression->place);
         return OkStatus();
       }
       break;
@@ -53,7 +53,7 @@ Status Binder::BindName(ExpressionPtr& expression, Scope& scope) {
     }
   }
   if (const VariableId variable = scope.Find(name.name, name.ignore_case); variable != 0) {
-    expression = MakeVariable(variable, name.place);
+    expression = MakeVariable(variables_, variable, name.place);
     return OkStatus();
   }
   const Scope* from = scope.WithFrom();
@@ -75,7 +75,7 @@ Status Binder::BindName(ExpressionPtr& expression, Scope& scope) {
   field->place = name.place;
   field->name = name.name;
   field->ignore_case = name.ignore_case;
-  field->args.push_back(MakeVariable(from->sources[0], name.place));
+  field->args.push_back(MakeVariable(variables_, from->sources[0], name.place));
   expression = std::move(field);
   return OkStatus();
 }
@@ -88,7 +88,7 @@ Status Binder::BindMeta(Expression& expression, Scope& scope) {
                                 "META() needs the alias of a keyspace here: META(alias)"),
                      expression.place);
     }
-    expression.args.push_back(MakeVariable(from->sources[0], expression.place));
+    expression.args.push_back(MakeVariable(variables_, from->sources[0], expression.place));
     return OkStatus();
   }
   return BindExpression(expression.args[0], scope);

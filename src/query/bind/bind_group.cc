@@ -64,12 +64,15 @@ class Binder::GroupRewriter {
   bool Step(ExpressionPtr& e, Status* status) {
     for (const NamedExpression& key : block_.group->keys) {
       if (!SameExpression(*e, *key.expression)) continue;
-      e = MakeVariable(key.variable, e->place);
+      e = MakeVariable(variables_, key.variable, e->place);
       return false;
     }
     if (IsAggregate(*e)) {
       *status = CheckNotNested(*e);
-      if (status->ok()) e = MakeVariable(AggregateVariable(e), e->place);
+      if (!status->ok()) return false;
+      const TextPlace place = e->place;
+      const VariableId variable = AggregateVariable(e);
+      e = MakeVariable(variables_, variable, place);
       return false;
     }
     if (e->kind == ExprKind::kVariable && e->variable >= first_ && e->variable < past_) {
@@ -100,7 +103,7 @@ class Binder::GroupRewriter {
     }
     NamedExpression aggregate;
     aggregate.place = call->place;
-    aggregate.variable = variables_.Add("");
+    aggregate.variable = variables_.Add(ToText(*call));
     aggregate.expression = std::move(call);
     block_.aggregates.push_back(std::move(aggregate));
     return block_.aggregates.back().variable;
@@ -117,7 +120,7 @@ Status Binder::BindGroup(GroupClause& group, Scope& scope) {
     RETURN_IF_ERROR(BindExpression(key.expression, scope));
   }
   for (NamedExpression& key : group.keys) {
-    key.variable = variables_.Add(key.name);
+    key.variable = variables_.Add(key.name.empty() ? ToText(*key.expression) : key.name);
     if (!key.name.empty()) scope.names.push_back({key.name, key.variable});
   }
   if (!group.group_as.empty()) {
@@ -171,9 +174,9 @@ Status Binder::BindWindows(SelectBlock& block, std::vector<SortTerm>* order_by) 
       status = ResolveWindow(block, *e);
       NamedExpression call;
       call.place = e->place;
-      call.variable = variables_.Add("");
+      call.variable = variables_.Add(ToText(*e));
       call.expression = std::move(e);
-      e = MakeVariable(call.variable, call.place);
+      e = MakeVariable(variables_, call.variable, call.place);
       block.window_calls.push_back(std::move(call));
       return false;
     });

@@ -219,7 +219,7 @@ Status Binder::BindJoin(JoinClause& join, Scope& scope) {
     id->args.push_back(std::make_unique<Expression>());
     id->args[0]->kind = ExprKind::kCall;
     id->args[0]->name = "meta";
-    id->args[0]->args.push_back(MakeVariable(other, join.term.place));
+    id->args[0]->args.push_back(MakeVariable(variables_, other, join.term.place));
     auto equal = std::make_unique<Expression>();
     equal->kind = ExprKind::kCall;
     equal->name = "eq";
@@ -281,7 +281,7 @@ Status Binder::ExpandStar(const ResultTerm& star, const Scope& scope,
   for (const VariableId source : from->sources) {
     ResultTerm term;
     term.place = star.place;
-    term.expression = MakeVariable(source, star.place);
+    term.expression = MakeVariable(variables_, source, star.place);
     term.alias = variables_[source].name;
     terms->push_back(std::move(term));
   }

@@ -60,11 +60,13 @@ std::string ImplicitName(const Expression& expression) {
   }
 }
 
-ExpressionPtr MakeVariable(VariableId variable, const TextPlace& place) {
+ExpressionPtr MakeVariable(const Variables& variables, VariableId variable,
+                           const TextPlace& place) {
   auto expression = std::make_unique<Expression>();
   expression->kind = ExprKind::kVariable;
   expression->place = place;
   expression->variable = variable;
+  expression->name = variables[variable].name;
   return expression;
 }
 

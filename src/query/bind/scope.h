@@ -34,6 +34,6 @@ struct Binder::Scope {
 
 // The name that a result term has when none was given: the last step of a path, else empty.
 std::string ImplicitName(const Expression& expression);
-ExpressionPtr MakeVariable(VariableId variable, const TextPlace& place);
+ExpressionPtr MakeVariable(const Variables& variables, VariableId variable, const TextPlace& place);
 
 }  // namespace sluice::query

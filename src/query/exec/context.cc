@@ -16,12 +16,6 @@ constexpr int64_t kRegexMemory = 8 << 20;
 // The largest single value that a function may make.
 constexpr size_t kMaxFunctionResult = 20 << 20;
 
-// Asking the system for chance costs more than looking up a document, so it is asked once a thread.
-uint64_t RandomSeed() {
-  thread_local std::mt19937_64 seeds(std::random_device{}());
-  return seeds();
-}
-
 }  // namespace
 
 Context::Context(const Layout& layout, db::Reader& reader, const RunOptions& options)
@@ -30,8 +24,12 @@ Context::Context(const Layout& layout, db::Reader& reader, const RunOptions& opt
       options_(options),
       frame_(layout.slots()),
       sources_(layout.sources().size()),
-      subqueries_(layout.subqueries()),
-      random_(RandomSeed()) {}
+      subqueries_(layout.subqueries()) {}
+
+uint64_t Context::Random() {
+  if (!random_) random_.emplace(std::random_device{}());
+  return (*random_)();
+}
 
 Context::~Context() {
   if (charged_ > 0) options_.memory->Give(charged_);

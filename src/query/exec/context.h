@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -121,7 +122,7 @@ class Context final : public FunctionContext {
   int64_t statement_time_us() const override { return options_.statement_time_us; }
   int64_t wall_time_us() const override;
   const std::string& time_zone() const override { return options_.time_zone; }
-  uint64_t Random() override { return random_(); }
+  uint64_t Random() override;
   const std::string& user() const override { return options_.user; }
   void Warn(QueryCode code, std::string message) override;
   void Fail(Status status) override;
@@ -144,7 +145,7 @@ class Context final : public FunctionContext {
   uint64_t ticks_ = 0;
   size_t charged_ = 0;
   std::vector<Warning> warnings_;
-  std::mt19937_64 random_;
+  std::optional<std::mt19937_64> random_;  // made when first asked for
   std::unordered_map<std::string, std::unique_ptr<re2::RE2>> regexes_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "db/catalog.h"
+#include "db/reader.h"
 #include "query/exec/expr.h"
 #include "query/exec/operator.h"
 
@@ -50,22 +51,27 @@ struct KeyspaceScanOptions {
 };
 PlanPtr MakeKeyspaceScan(KeyspaceScanOptions options);
 
-// One range of an index: the leading parts equal, the next one between bounds.
+// Ranges of an index: the leading parts equal, the next one between bounds.
 struct SpanExpr {
-  std::vector<ExprPtr> equal;  // values of the leading parts
-  BoundExpr low;               // of the part after them
+  struct Equal {
+    ExprPtr value;
+    bool any_of = false;  // IN: the value is an array, each element makes a range
+  };
+  std::vector<Equal> equal;  // values of the leading parts
+  BoundExpr low;             // of the part after them
   BoundExpr high;
-  std::vector<std::string> texts;  // for EXPLAIN
+  bool bounded = false;  // there is a condition on that part: NULL and MISSING are not in it
 };
 // A part of an index row that answers a path or META().id without the document.
 struct CoveredPart {
   size_t part = 0;
-  Slot slot = 0;
+  std::vector<Slot> slots;
 };
 struct IndexScanOptions {
   SourceTarget target;
   std::shared_ptr<const db::Index> index;
-  std::vector<SpanExpr> spans;
+  SpanExpr span;
+  std::string text;  // of the conditions, for EXPLAIN
   bool reverse = false;
   // Rows of one document may repeat (array indexes): each document once.
   bool distinct = false;
@@ -74,6 +80,11 @@ struct IndexScanOptions {
   ExprPtr filter;
 };
 PlanPtr MakeIndexScan(IndexScanOptions options);
+
+// The encoded ranges that a span means for the present row, in index order. Empty when a value is
+// unknown (or not an array, for IN): nothing equals it.
+std::vector<db::IndexRange> RangesOf(Context& context, const SpanExpr& span,
+                                     const db::IndexDefinition& definition);
 
 // The elements of an array; any other value once, MISSING not at all.
 struct ValueScanOptions {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "query/error.h"
+#include "query/functions/like.h"
 
 namespace sluice::query {
 namespace {
@@ -11,28 +12,57 @@ bool IsCall(const Expression& expression, std::string_view name) {
   return expression.kind == ExprKind::kCall && expression.name == name;
 }
 
+// A constant that is equal to itself and holds no NULL.
+bool IsScalar(const Expression& value) {
+  if (value.kind != ExprKind::kLiteral) return false;
+  const json::Type type = value.value.type();
+  return type == json::Type::kBool || type == json::Type::kInt || type == json::Type::kDouble ||
+         type == json::Type::kString;
+}
+
+// LIKE 'abc%': from "abc" to what comes after all strings that begin so.
+void MatchLike(const Expression& pattern, std::vector<ExpressionPtr>* made,
+               std::vector<PartPredicate>* found) {
+  if (pattern.kind != ExprKind::kLiteral || !pattern.value.is_string()) return;
+  const auto like = LikePattern::Parse(pattern.value.AsString());
+  if (!like || like->prefix().empty()) return;
+  const auto literal = [&](json::Value value) {
+    made->push_back(std::make_unique<Expression>());
+    made->back()->value = std::move(value);
+    return made->back().get();
+  };
+  using Kind = PartPredicate::Kind;
+  found->push_back({.kind = Kind::kLow, .value = literal(json::Value(like->prefix()))});
+  found->push_back({.kind = Kind::kHigh,
+                    .inclusive = false,
+                    .value = literal(StopOf(like->prefix(), like->exact()))});
+}
+
 }  // namespace
 
 std::vector<PartPredicate> MatchPart(const Expression& condition, const PartMatcher& is_part,
-                                     VariableId document) {
+                                     VariableId document, std::vector<ExpressionPtr>* made) {
   const auto known = [&](const Expression& value) {
     return !std::ranges::binary_search(ReferencedVariables(value), document) && !HasSubquery(value);
   };
   using Kind = PartPredicate::Kind;
   std::vector<PartPredicate> found;
+  const auto add = [&](Kind kind, const Expression& value, bool inclusive) {
+    found.push_back({.kind = kind,
+                     .inclusive = inclusive,
+                     .value = &value,
+                     .exact = kind != Kind::kIn && IsScalar(value)});
+  };
   const auto compare = [&](const Expression& left, const Expression& right, bool inclusive) {
-    if (is_part(left) && known(right)) {
-      found.push_back({.kind = Kind::kHigh, .inclusive = inclusive, .value = &right});
-    } else if (is_part(right) && known(left)) {
-      found.push_back({.kind = Kind::kLow, .inclusive = inclusive, .value = &left});
-    }
+    if (is_part(left) && known(right)) add(Kind::kHigh, right, inclusive);
+    if (is_part(right) && known(left)) add(Kind::kLow, left, inclusive);
   };
   const auto& args = condition.args;
   if (IsCall(condition, "eq")) {
     if (is_part(*args[0]) && known(*args[1])) {
-      found.push_back({.kind = Kind::kEqual, .value = args[1].get()});
+      add(Kind::kEqual, *args[1], true);
     } else if (is_part(*args[1]) && known(*args[0])) {
-      found.push_back({.kind = Kind::kEqual, .value = args[0].get()});
+      add(Kind::kEqual, *args[0], true);
     }
   } else if (IsCall(condition, "lt")) {
     compare(*args[0], *args[1], false);
@@ -41,8 +71,16 @@ std::vector<PartPredicate> MatchPart(const Expression& condition, const PartMatc
   } else if (IsCall(condition, "between") && args.size() == 3) {
     compare(*args[1], *args[0], true);
     compare(*args[0], *args[2], true);
+    if (found.size() != 2) {
+      for (PartPredicate& predicate : found) predicate.exact = false;
+    } else {
+      const bool both = found[0].exact && found[1].exact;
+      found[0].exact = found[1].exact = both;
+    }
   } else if (IsCall(condition, "in") && is_part(*args[0]) && known(*args[1])) {
-    found.push_back({.kind = Kind::kIn, .value = args[1].get()});
+    add(Kind::kIn, *args[1], true);
+  } else if (IsCall(condition, "like") && args.size() == 2 && is_part(*args[0])) {
+    MatchLike(*args[1], made, &found);
   }
   return found;
 }
@@ -53,7 +91,7 @@ Result<Access::Choice> Access::Choose(const std::vector<SortTerm>* wanted_order)
   if (choice) return std::move(*choice);
   ASSIGN_OR_RETURN(choice, ByIndex(wanted_order));
   if (choice) return std::move(*choice);
-  return ByScan();
+  return ByScan(wanted_order);
 }
 
 SourceTarget Access::Target() const { return planner_.TargetOf(term_.variable); }
@@ -82,7 +120,8 @@ Result<Access::Choice> Access::ByHint() {
 Result<std::optional<Access::Choice>> Access::ByKeys() {
   const auto is_id = [this](const Expression& e) { return IsId(e); };
   for (const Condition& condition : conditions_) {
-    for (const PartPredicate& predicate : MatchPart(*condition.expression, is_id, term_.variable)) {
+    for (const PartPredicate& predicate :
+         MatchPart(*condition.expression, is_id, term_.variable, &made_)) {
       const bool equal = predicate.kind == PartPredicate::Kind::kEqual;
       if (!equal && predicate.kind != PartPredicate::Kind::kIn) continue;
       KeyScanOptions options{.target = Target()};
@@ -95,11 +134,12 @@ Result<std::optional<Access::Choice>> Access::ByKeys() {
   return std::nullopt;
 }
 
-Result<Access::Choice> Access::ByScan() {
+Result<Access::Choice> Access::ByScan(const std::vector<SortTerm>* wanted_order) {
   KeyspaceScanOptions options{.target = Target()};
   const auto is_id = [this](const Expression& e) { return IsId(e); };
   for (const Condition& condition : conditions_) {
-    for (const PartPredicate& predicate : MatchPart(*condition.expression, is_id, term_.variable)) {
+    for (const PartPredicate& predicate :
+         MatchPart(*condition.expression, is_id, term_.variable, &made_)) {
       BoundExpr& bound = predicate.kind == PartPredicate::Kind::kLow ? options.from : options.to;
       if (bound.value != nullptr) continue;
       ASSIGN_OR_RETURN(bound.value, planner_.compiler_.Compile(*predicate.value));
@@ -107,11 +147,12 @@ Result<Access::Choice> Access::ByScan() {
     }
   }
   ASSIGN_OR_RETURN(options.filter, Filter({}));
-  return Choice{.plan = MakeKeyspaceScan(std::move(options))};
-}
-
-Result<std::optional<Access::Choice>> Access::ByIndex(const std::vector<SortTerm>*) {
-  return std::nullopt;
+  // Keys are unique, so what follows META().id in ORDER BY does not matter.
+  const bool sorted = wanted_order != nullptr && !wanted_order->empty() &&
+                      IsId(*wanted_order->front().expression) &&
+                      wanted_order->front().direction == nullptr;
+  options.reverse = sorted && wanted_order->front().descending;
+  return Choice{.plan = MakeKeyspaceScan(std::move(options)), .sorted = sorted};
 }
 
 }  // namespace sluice::query

@@ -67,20 +67,26 @@ std::optional<JoinKey> AsJoinKey(const Condition& condition, VariableId variable
 
 }  // namespace
 
-Result<RowPlan> Planner::PlanFrom(const FromClause& from, std::vector<Condition>* where) {
+Result<RowPlan> Planner::PlanFrom(const FromClause& from, std::vector<Condition>* where,
+                                  const std::vector<SortTerm>* wanted_order) {
   const std::vector<VariableId> all = AllVariables(from);
   std::vector<Condition> mine;
   // A RIGHT JOIN makes rows without the terms before it: their conditions wait.
   if (!HasRightJoin(from)) mine = Take(where, all[0], {all[0]}, all);
-  ASSIGN_OR_RETURN(RowPlan rows, PlanSource(from.first, &mine));
+  // Joins keep the order of their left side, but for RIGHT ones.
+  if (HasRightJoin(from)) wanted_order = nullptr;
+  ASSIGN_OR_RETURN(RowPlan rows, PlanSource(from.first, &mine, wanted_order));
+  const bool sorted = rows.sorted;
   ASSIGN_OR_RETURN(rows.plan, AddFilter(std::move(rows.plan), mine));
   for (const JoinClause& join : from.joins) {
     ASSIGN_OR_RETURN(rows, PlanJoin(std::move(rows), join, where, all));
   }
+  rows.sorted = sorted;
   return rows;
 }
 
-Result<RowPlan> Planner::PlanSource(const FromTerm& term, std::vector<Condition>* conditions) {
+Result<RowPlan> Planner::PlanSource(const FromTerm& term, std::vector<Condition>* conditions,
+                                    const std::vector<SortTerm>* wanted_order) {
   RowPlan rows;
   rows.known = {term.variable};
   if (term.keyspace && IsSystemKeyspace(*term.keyspace)) {
@@ -88,9 +94,10 @@ Result<RowPlan> Planner::PlanSource(const FromTerm& term, std::vector<Condition>
     rows.variables.slots = {term.variable};
   } else if (term.keyspace) {
     Access access(*this, term, *conditions);
-    ASSIGN_OR_RETURN(Access::Choice choice, access.Choose(nullptr));
+    ASSIGN_OR_RETURN(Access::Choice choice, access.Choose(wanted_order));
     rows.plan = std::move(choice.plan);
     rows.lookup = choice.lookup;
+    rows.sorted = choice.sorted;
     rows.variables.sources = {layout_->SourceIndex(term.variable)};
     conditions->clear();
   } else if (term.expression->kind == ExprKind::kSubquery) {

@@ -117,7 +117,9 @@ Result<QueryPlan> Planner::PlanBody(const QueryBody& body) {
 }
 
 Result<QueryPlan> Planner::PlanBlock(const SelectBlock& block, const Query* ordered) {
-  ASSIGN_OR_RETURN(RowPlan rows, PlanRows(block));
+  // Groups and windows come in an order of their own.
+  const bool keeps_order = ordered != nullptr && !block.group && block.window_calls.empty();
+  ASSIGN_OR_RETURN(RowPlan rows, PlanRows(block, keeps_order ? &ordered->order_by : nullptr));
   if (block.group) {
     ASSIGN_OR_RETURN(rows.plan, PlanGroup(block, std::move(rows.plan)));
     rows.variables = {};
@@ -161,11 +163,12 @@ Result<QueryPlan> Planner::PlanBlock(const SelectBlock& block, const Query* orde
   return QueryPlan{.root = std::move(rows.plan), .result = slot};
 }
 
-Result<RowPlan> Planner::PlanRows(const SelectBlock& block) {
+Result<RowPlan> Planner::PlanRows(const SelectBlock& block,
+                                  const std::vector<SortTerm>* wanted_order) {
   std::vector<Condition> where = SplitConditions(block.where.get());
   RowPlan rows;
   if (block.from) {
-    ASSIGN_OR_RETURN(rows, PlanFrom(*block.from, &where));
+    ASSIGN_OR_RETURN(rows, PlanFrom(*block.from, &where, wanted_order));
   } else {
     rows.plan = MakeDual();
   }

@@ -58,17 +58,18 @@ class Planner final : public SubqueryPlanner {
 
   Compiler& compiler() { return compiler_; }
   const std::shared_ptr<Layout>& layout() { return layout_; }
-  // The indexes that plans chose: they are no longer right when one of these is gone.
-  const std::vector<std::shared_ptr<const db::Index>>& used_indexes() const { return indexes_; }
 
  private:
   friend class Access;
 
   Result<QueryPlan> PlanBody(const QueryBody& body);
   Result<QueryPlan> PlanBlock(const SelectBlock& block, const Query* ordered);
-  Result<RowPlan> PlanRows(const SelectBlock& block);
-  Result<RowPlan> PlanSource(const FromTerm& term, std::vector<Condition>* conditions);
-  Result<RowPlan> PlanFrom(const FromClause& from, std::vector<Condition>* where);
+  Result<RowPlan> PlanRows(const SelectBlock& block, const std::vector<SortTerm>* wanted_order);
+  // `wanted_order` may be null; the plan says whether its rows come so.
+  Result<RowPlan> PlanSource(const FromTerm& term, std::vector<Condition>* conditions,
+                             const std::vector<SortTerm>* wanted_order = nullptr);
+  Result<RowPlan> PlanFrom(const FromClause& from, std::vector<Condition>* where,
+                           const std::vector<SortTerm>* wanted_order);
   Result<RowPlan> PlanJoin(RowPlan left, const JoinClause& join, std::vector<Condition>* where,
                            const std::vector<VariableId>& all);
   Result<RowPlan> PlanUnnest(RowPlan left, const JoinClause& join);
@@ -96,7 +97,6 @@ class Planner final : public SubqueryPlanner {
   const Variables& variables_;
   std::shared_ptr<Layout> layout_;
   Compiler compiler_;
-  std::vector<std::shared_ptr<const db::Index>> indexes_;
   // Whether what is being planned is run again for each row of a statement around it.
   bool correlated_ = false;
 };

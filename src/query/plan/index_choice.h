@@ -1,0 +1,63 @@
+// How well an index answers the conditions on one keyspace.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "query/index_keys.h"
+#include "query/plan/access.h"
+
+namespace sluice::query {
+
+// One index and what it would do. Predicates point into the conditions.
+struct IndexMatch {
+  std::shared_ptr<const db::Index> index;
+  std::vector<PartPredicate> equal;  // kEqual or kIn, of the leading parts
+  std::optional<PartPredicate> low;  // of the part after them
+  std::optional<PartPredicate> high;
+  std::vector<bool> answered;  // by condition: the ranges say all of it
+  std::vector<CoveredPart> covered;
+  bool covering = false;
+  bool array = false;   // a document may have several rows
+  bool sorted = false;  // rows come in the order that is asked for
+  bool reverse = false;
+
+  size_t parts_used() const { return equal.size() + (low || high ? 1 : 0); }
+};
+
+class IndexMatcher {
+ public:
+  IndexMatcher(const Layout& layout, VariableId document, const std::vector<Condition>& conditions,
+               const std::vector<SortTerm>* wanted_order, std::vector<ExpressionPtr>* made)
+      : layout_(layout),
+        document_(document),
+        conditions_(conditions),
+        wanted_order_(wanted_order),
+        made_(made) {}
+
+  // Nothing when no condition is about its first part, or when it may lack documents.
+  std::optional<IndexMatch> Match(std::shared_ptr<const db::Index> index,
+                                  const BoundIndex& bound) const;
+
+ private:
+  struct Found {
+    PartPredicate predicate;
+    size_t condition = 0;
+  };
+  bool HoldsWhere(const Expression* where) const;
+  std::vector<Found> PredicatesOf(const BoundIndexKey& key) const;
+  std::vector<PartPredicate> MatchElements(const Expression& condition,
+                                           const Expression& array) const;
+  bool TakePart(const std::vector<Found>& found, IndexMatch* match) const;
+  void Cover(const BoundIndex& bound, IndexMatch* match) const;
+  void CheckOrder(const BoundIndex& bound, IndexMatch* match) const;
+
+  const Layout& layout_;
+  const VariableId document_;
+  const std::vector<Condition>& conditions_;
+  const std::vector<SortTerm>* wanted_order_;
+  std::vector<ExpressionPtr>* made_;
+};
+
+}  // namespace sluice::query
