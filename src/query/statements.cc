@@ -6,6 +6,7 @@
 #include "query/exec/context.h"
 #include "query/exec/expr_access.h"
 #include "query/plan/statement_planner.h"
+#include "query/result_text.h"
 #include "query/run.h"
 
 namespace sluice::query {
@@ -16,9 +17,27 @@ std::string GeneratedName(std::string_view text) {
   return fmt::format("{:016x}", std::hash<std::string_view>()(text));
 }
 
+// A node's details on one line, its inputs below it, further in.
+void AppendTree(const Value& node, size_t depth, std::string* out) {
+  *out += fmt::format("{}{}{}", depth == 0 ? "" : "\n", std::string(depth * 2, ' '),
+                      node["operator"].AsString());
+  for (const json::Field& field : node.fields()) {
+    if (field.name() == "operator" || field.value.is_object()) continue;
+    *out += fmt::format(" {}={}", field.name(), ResultText(field.value));
+  }
+  for (const json::Field& field : node.fields()) {
+    if (!field.value["operator"].is_missing()) AppendTree(field.value, depth + 1, out);
+  }
+}
+
 Value ExplainPlan(const StatementPlan& plan) {
   Value row = Value::Object({{"text", Value(plan.text)}});
-  if (plan.query.root != nullptr) row.Set("plan", plan.query.root->Explain());
+  if (plan.query.root == nullptr) return row;
+  Value tree = plan.query.root->Explain();
+  std::string text;
+  AppendTree(tree, 0, &text);
+  row.Set("tree", Value(text));
+  row.Set("plan", std::move(tree));
   return row;
 }
 
