@@ -42,6 +42,7 @@ if(TARGET sluice)
     get_filename_component(name ${file} NAME_WE)
     script_test(cli/${name} blackbox tests/cli/run_cli.py --sluice $<TARGET_FILE:sluice> ${file})
   endforeach()
+  script_test(cli/terminal blackbox tests/cli/run_terminal.py --sluice $<TARGET_FILE:sluice>)
   script_test(docs_test blackbox tests/docs/run_docs.py --sluice $<TARGET_FILE:sluice>)
   script_test(crash_test blackbox
     tests/crash/run_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)

@@ -125,9 +125,13 @@ Result<std::unique_ptr<Api>> Api::Make(const ApiOptions& options) {
   return std::unique_ptr<Api>(new Api(std::move(client), AuthorizationOf(options)));
 }
 
-Result<ApiResponse> Api::Send(ApiRequest request) {
+Result<ApiResponse> Api::CallAny(ApiRequest request) {
   if (!authorization_.empty()) request.headers.emplace_back("Authorization", authorization_);
-  ASSIGN_OR_RETURN(ApiResponse response, client_.Send(request));
+  return client_.Send(request);
+}
+
+Result<ApiResponse> Api::Send(ApiRequest request) {
+  ASSIGN_OR_RETURN(ApiResponse response, CallAny(std::move(request)));
   if (response.status >= 400) return Unexpected(ErrorOf(response.status, response.body));
   return response;
 }

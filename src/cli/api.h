@@ -33,6 +33,10 @@ class Api {
   // client.bad_url when the URL is not http://HOST:PORT or https://HOST:PORT.
   static Result<std::unique_ptr<Api>> Make(const ApiOptions& options);
 
+  // Whatever the status is.
+  Result<ApiResponse> CallAny(ApiRequest request);
+  // Ends the call that waits for the server; a signal handler may call it.
+  void Interrupt() { client_.Interrupt(); }
   // A status of 400 and more is an error.
   Result<ApiResponse> Call(const ApiRequest& request);
   // The same when only success matters.

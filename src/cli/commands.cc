@@ -5,6 +5,7 @@ namespace sluice::cli {
 void AddClientCommands(Program* program) {
   AddApplyCommand(program);
   AddKvCommands(program);
+  AddSqlCommand(program);
   AddKeyspaceCommands(program);
   AddIndexCommands(program);
   AddFeedCommand(program);

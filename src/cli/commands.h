@@ -8,6 +8,7 @@ namespace sluice::cli {
 void AddClientCommands(Program* program);  // all of the below, in the order of the help text
 
 void AddKvCommands(Program* program);         // kv_commands.cc
+void AddSqlCommand(Program* program);         // sql_command.cc
 void AddKeyspaceCommands(Program* program);   // keyspace_commands.cc
 void AddIndexCommands(Program* program);      // index_commands.cc
 void AddFeedCommand(Program* program);        // feed_command.cc

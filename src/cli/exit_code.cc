@@ -3,7 +3,8 @@
 namespace sluice::cli {
 
 ExitCode ExitCodeOf(const Status& status) {
-  if (status.id() == kImportIncompleteId || status.id() == kExportIncompleteId) {
+  if (status.id() == kImportIncompleteId || status.id() == kExportIncompleteId ||
+      status.id() == kSqlIncompleteId) {
     return ExitCode::kIncomplete;
   }
   if (status.id() == kUsageId) return ExitCode::kUsage;

@@ -22,6 +22,7 @@ enum class ExitCode : int {
 // The ids of errors that mean "done in part".
 inline constexpr std::string_view kImportIncompleteId = "import.incomplete";
 inline constexpr std::string_view kExportIncompleteId = "export.incomplete";
+inline constexpr std::string_view kSqlIncompleteId = "sql.incomplete";
 // The id of a wrong command line.
 inline constexpr std::string_view kUsageId = "cli.usage";
 

@@ -3,20 +3,15 @@
 #include <algorithm>
 
 #include "cli/exit_code.h"
+#include "cli/text_width.h"
 #include "json/print.h"
 
 namespace sluice::cli {
 namespace {
 
-// Characters, not bytes: continuation bytes of UTF-8 take no column.
-size_t Width(std::string_view text) {
-  return static_cast<size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 void AppendPadded(std::string_view text, size_t width, std::string* out) {
   *out += text;
-  out->append(width - std::min(width, Width(text)), ' ');
+  out->append(width - std::min(width, TextWidth(text)), ' ');
 }
 
 std::string TableLine(const std::vector<std::string>& cells, const std::vector<size_t>& widths) {
@@ -82,7 +77,7 @@ void Output::Rows(const json::Value& rows, const std::vector<Column>& columns) {
   }
   std::vector<size_t> widths(columns.size());
   for (const auto& cells : lines) {
-    for (size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], Width(cells[i]));
+    for (size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], TextWidth(cells[i]));
   }
   for (const auto& cells : lines) Line(TableLine(cells, widths));
 }
@@ -93,7 +88,7 @@ void Output::Object(const json::Value& object) {
     return;
   }
   size_t width = 0;
-  for (const json::Field& field : object.fields()) width = std::max(width, Width(field.name()));
+  for (const json::Field& field : object.fields()) width = std::max(width, TextWidth(field.name()));
   for (const json::Field& field : object.fields()) {
     Line(TableLine({std::string(field.name()), CellText(field.value)}, {width, 0}));
   }
@@ -110,6 +105,10 @@ void Output::Problem(const Status& status) {
   }
   notes_ << fmt::format("error: {}{} ({})\n", PlaceText(status.place()), status.message(),
                         status.id());
+  if (const auto excerpt = status.fields().find(std::string(kExcerptField));
+      excerpt != status.fields().end()) {
+    notes_ << excerpt->second << '\n';
+  }
   if (const std::string_view hint = HintOf(status); !hint.empty()) {
     notes_ << "hint: " << hint << '\n';
   }

@@ -18,6 +18,9 @@ struct Column {
   std::string_view field;  // of the row's object
 };
 
+// A field of errors: the line of the user's text that is wrong, with a mark below it.
+inline constexpr std::string_view kExcerptField = "excerpt";
+
 class Output {
  public:
   Output(std::ostream& data, std::ostream& notes) : data_(data), notes_(notes) {}
@@ -41,7 +44,8 @@ class Output {
 
   // For people, not for programs: standard error, unless --quiet.
   void Note(std::string_view text);
-  // "error: message (id)" with place and hint, or {id, message, ..., hint, exit_code} as JSON.
+  // "error: message (id)" with place, excerpt and hint, or {id, message, ..., hint, exit_code} as
+  // JSON.
   void Problem(const Status& status);
 
   bool quiet() const { return quiet_; }

@@ -34,13 +34,54 @@ all other commands talk to a server over HTTP.
 | 7 | invalid data: a file, a document or a configuration is malformed |
 | 8 | the disk is full, or reading or writing a file failed |
 | 9 | stored data is damaged |
-| 10 | done in part: some documents of an import or export were left out |
+| 10 | done in part: some documents of an import or export were left out, or some statements of `sql --continue` failed |
 
 ## Keys made by import
 
 `--key` makes a document's key: `%field%` and `%nested.field%` stand for fields of the document (a string, number or
 boolean), `#UUID#` for a random UUID, `#MONO_INCR#` for 1, 2, 3, ... and `#MONO_INCR[100]#` for the same from 100; `%%` and
 `##` are the characters themselves. `--key 'user::%id%'` makes `user::17` of `{"id":17}`.
+
+## Statements and the SQL shell
+
+`sluice sql` runs SQL++ statements: those of its argument, of a file (`-f`) or of standard input. Rows are a table,
+`-o json` gives one array and `--lines` one JSON value per row. The first error ends it with that error's exit code.
+
+```sh
+$ sluice sql 'CREATE BUCKET shop'
+$ sluice sql 'INSERT INTO shop VALUES ("a", {"name": "apple", "price": 3}), ("b", {"name": "bread", "price": 5})'
+2 documents changed
+$ sluice sql 'SELECT name, price FROM shop WHERE price < $1 ORDER BY name' --arg 10
+name   price
+-----  -----
+apple      3
+bread      5
+$ sluice sql --lines 'SELECT RAW name FROM shop WHERE name LIKE $like' --param 'like="b%"'
+"bread"
+$ echo 'SELEC 1' | sluice sql
+error: line 1:1: …
+  SELEC 1
+  ^
+```
+
+A statement ends with `;` outside of strings, back quotes and comments, or with `$$`. From the `{` of `CREATE PROCEDURE` on
+only `$$` ends it, so that the procedure's code may have semicolons. From `BEGIN` to `COMMIT` or `ROLLBACK` statements run
+in one transaction, which is rolled back if the input ends first.
+
+At a terminal, without an argument, it is a shell. Lines are edited and kept (in `$XDG_STATE_HOME` or `~/.local/state`, below
+`sluice/sql_history`), Tab completes keywords, functions and keyspaces, and Ctrl-C cancels the statement that runs. Lines that
+begin with a backslash are the shell's own commands, in files too:
+
+| command | meaning |
+|---|---|
+| `\d` | list the keyspaces |
+| `\d KEYSPACE` | its fields, inferred from a sample of documents, and its indexes |
+| `\c BUCKET.SCOPE` | look short keyspace names up there; without a name: everywhere |
+| `\o table`, `\o json`, `\o lines` | form of results |
+| `\timing` | show times, or stop showing them |
+| `\i FILE` | run the statements of a file |
+| `\h STATEMENT` | syntax; without a statement: which there are |
+| `\q`, `\?` | leave; list these commands |
 )";
 
 std::string Escaped(std::string_view text) {

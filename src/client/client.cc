@@ -1,7 +1,10 @@
 #include "client/client.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+
+#include <sys/socket.h>
 
 #include "client/response_reader.h"
 #include "client/stream.h"
@@ -96,8 +99,13 @@ class Client::Impl {
   }
 
   void Close() {
+    fd_ = -1;  // before the number can belong to another file
     stream_.reset();
     carry_.clear();
+  }
+
+  void Interrupt() {
+    if (const int fd = fd_; fd >= 0) ::shutdown(fd, SHUT_RDWR);
   }
 
   const Endpoint& endpoint() const { return endpoint_; }
@@ -106,6 +114,7 @@ class Client::Impl {
   Result<Response> Exchange(const Request& request, bool* begun) {
     if (!stream_) {
       ASSIGN_OR_RETURN(stream_, Connect(endpoint_, options_));
+      fd_ = stream_->fd();
     }
     produced_ = OkStatus();
     const Status sent = Write(request);
@@ -157,6 +166,7 @@ class Client::Impl {
   const Endpoint endpoint_;
   const ClientOptions options_;
   std::unique_ptr<Stream> stream_;
+  std::atomic<int> fd_ = -1;  // the stream's; -1 when there is none
   std::string carry_;
   Status produced_;  // the current request's producer's error
 };
@@ -173,6 +183,7 @@ Client& Client::operator=(Client&&) noexcept = default;
 
 Result<Response> Client::Send(const Request& request) { return impl_->Send(request); }
 void Client::Close() { impl_->Close(); }
+void Client::Interrupt() { impl_->Interrupt(); }
 const std::string& Client::host() const { return impl_->endpoint().host; }
 uint16_t Client::port() const { return impl_->endpoint().port; }
 

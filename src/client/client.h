@@ -69,6 +69,9 @@ class Client {
   // answer), client.too_large, or the producer's or consumer's own error.
   Result<Response> Send(const Request& request);
   void Close();
+  // Makes the Send that waits for the server fail with client.broken. A signal handler in the
+  // sending thread may call it; nothing happens when nothing is sent.
+  void Interrupt();
 
   const std::string& host() const;
   uint16_t port() const;

@@ -26,6 +26,7 @@ class PlainStream final : public Stream {
     return OkStatus();
   }
   bool Stale() override { return socket_.Look() != Socket::Waiting::kNothing; }
+  int fd() const override { return socket_.fd(); }
 
  private:
   Socket socket_;

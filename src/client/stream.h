@@ -26,6 +26,8 @@ class Stream {
   virtual Status Write(std::string_view bytes) = 0;
   // Whether the server has closed, or sent what nobody asked for. Does not wait.
   virtual bool Stale() = 0;
+  // For Client::Interrupt.
+  virtual int fd() const = 0;
 };
 
 Result<std::unique_ptr<Stream>> Connect(const Endpoint& endpoint, const ClientOptions& options);

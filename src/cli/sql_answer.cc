@@ -1,0 +1,127 @@
+#include "cli/sql_answer.h"
+
+#include <algorithm>
+
+#include "cli/output.h"
+#include "cli/text_width.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr size_t kLongestExcerpt = 160;
+
+// What a script does about an error, from the query service's number.
+Code CodeOf(int64_t number) {
+  switch (number) {
+    case 1080:
+      return Code::kTimeout;
+    case 1190:
+      return Code::kCancelled;
+    case 1191:
+      return Code::kOverloaded;
+    case 4040:
+    case 5503:
+    case 12003:
+    case 12016:
+    case 12020:
+    case 12021:
+    case 12036:
+    case 17010:
+    case 17014:
+      return Code::kNotFound;
+    case 4090:
+    case 4300:
+    case 12022:
+    case 12025:
+    case 12027:
+    case 17012:
+      return Code::kAlreadyExists;
+    case 5320:
+    case 5330:
+    case 12009:
+    case 12033:
+      return Code::kConflict;
+    case 1000:
+    case 13014:
+      return Code::kForbidden;
+    case 10000:
+      return Code::kUnauthenticated;
+    case 5000:
+      return Code::kInternal;
+    default:
+      return Code::kInvalidArgument;
+  }
+}
+
+uint32_t Position(const json::Value& value) {
+  return value.is_int() && value.AsInt() > 0 ? static_cast<uint32_t>(value.AsInt()) : 0;
+}
+
+std::string TextOf(const json::Value& value) {
+  return value.is_string() ? std::string(value.AsString()) : "";
+}
+
+Status ErrorFrom(const json::Value& error, const SqlStatement& statement, const std::string& file) {
+  const int64_t number = error["code"].is_int() ? error["code"].AsInt() : 5000;
+  const std::string id = TextOf(error["id"]);
+  Status status(CodeOf(number), id.empty() ? "query.failed" : id,
+                fmt::format("{} [{}]", TextOf(error["msg"]), number));
+  status = status.With("code", std::to_string(number));
+  const uint32_t line = Position(error["line"]);
+  const uint32_t column = Position(error["column"]);
+  if (line == 0) return file.empty() ? status : status.At({file, statement.line, 0});
+  const std::string excerpt = Excerpt(statement.text, line, column);
+  if (!excerpt.empty()) status = status.With(std::string(kExcerptField), excerpt);
+  const uint32_t before = line == 1 && column > 0 ? statement.column - 1 : 0;
+  return status.At({file, statement.line + line - 1, column + before});
+}
+
+}  // namespace
+
+std::string Excerpt(std::string_view text, uint32_t line, uint32_t column) {
+  for (uint32_t i = 1; i < line; ++i) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) return "";
+    text.remove_prefix(end + 1);
+  }
+  text = text.substr(0, text.find_first_of("\r\n"));
+  size_t bytes = 0;
+  for (uint32_t left = column; bytes < text.size(); ++bytes) {
+    if ((text[bytes] & 0xC0) != 0x80 && left-- <= 1) break;
+  }
+  const size_t indent = TextWidth(text.substr(0, bytes));
+  if (text.empty() || column == 0 || indent > kLongestExcerpt) return "";
+  std::string shown = CutToWidth(text, kLongestExcerpt);
+  // One column each, so that the caret stays below its character.
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+  std::ranges::replace_if(shown, is_control, ' ');
+  return "  " + shown + "\n  " + std::string(indent, ' ') + "^";
+}
+
+Result<SqlAnswer> ReadSqlAnswer(const ApiResponse& response, const SqlStatement& statement,
+                                const std::string& file) {
+  ASSIGN_OR_RETURN(const json::Value body, JsonOf(response));
+  if (!body["requestID"].is_string() || !body["status"].is_string()) {
+    if (response.status >= 400) return Unexpected(ErrorOf(response.status, response.body));
+    return Fail(Code::kInternal, "cli.bad_answer",
+                "expected an answer of the query service; is it a Sluice server?");
+  }
+  SqlAnswer answer;
+  answer.signature = body["signature"];
+  if (body["results"].is_array()) answer.results = body["results"];
+  answer.metrics = body["metrics"];
+  for (const json::Value& error : body["errors"].items()) {
+    answer.errors.push_back(ErrorFrom(error, statement, file));
+  }
+  for (const json::Value& warning : body["warnings"].items()) {
+    answer.warnings.push_back(TextOf(warning["msg"]));
+  }
+  const std::string_view status = body["status"].AsString();
+  if (answer.errors.empty() && status != "success" && status != "completed") {
+    answer.errors.push_back(
+        Error(Code::kInternal, "query.failed", "the statement ended as '{}'", status));
+  }
+  return answer;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,31 @@
+// What POST /query/service answers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/api.h"
+#include "cli/sql_splitter.h"
+#include "json/value.h"
+
+namespace sluice::cli {
+
+struct SqlAnswer {
+  json::Value signature;
+  json::Value results = json::Value::EmptyArray();  // what came before an error, too
+  json::Value metrics;
+  std::vector<Status> errors;
+  std::vector<std::string> warnings;
+};
+
+// `file` (empty for none) and the statement's place in it are where errors point to; the wrong line
+// is their excerpt. An error when the answer is not one of the query service.
+Result<SqlAnswer> ReadSqlAnswer(const ApiResponse& response, const SqlStatement& statement,
+                                const std::string& file);
+
+// The line and a caret below that column (from 1, in characters); empty when there is no such
+// place.
+std::string Excerpt(std::string_view text, uint32_t line, uint32_t column);
+
+}  // namespace sluice::cli

@@ -1,0 +1,115 @@
+#include "cli/sql_session.h"
+
+#include <chrono>
+
+#include "cli/sql_table.h"
+#include "json/print.h"
+
+namespace sluice::cli {
+namespace {
+
+int64_t NumberOf(const json::Value& value) { return value.is_int() ? value.AsInt() : 0; }
+
+std::string Counted(int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string SqlSession::BodyOf(const std::string& statement) const {
+  json::Value body = json::Value::Object({{"statement", statement}});
+  if (!settings_.context.empty()) body.Set("query_context", settings_.context);
+  if (!txid_.empty()) body.Set("txid", txid_);
+  if (!settings_.args.empty()) body.Set("args", json::Value::Array(settings_.args));
+  for (const auto& [name, value] : settings_.named) body.Set("$" + name, value);
+  return json::ToText(body);
+}
+
+Result<SqlAnswer> SqlSession::Send(const SqlStatement& statement, const std::string& file) {
+  const auto response = api_->CallAny({.method = "POST",
+                                       .path = "/query/service",
+                                       .headers = {{"Content-Type", "application/json"}},
+                                       .body = BodyOf(statement.text)});
+  if (!response && *interrupted_) {
+    return Fail(Code::kCancelled, "query.cancelled",
+                "cancelled; what the statement had written by then stays");
+  }
+  if (!response) return Unexpected(response.error());
+  return ReadSqlAnswer(*response, statement, file);
+}
+
+Status SqlSession::Run(const SqlStatement& statement, const std::string& file) {
+  const auto start = std::chrono::steady_clock::now();
+  ASSIGN_OR_RETURN(const SqlAnswer answer, Send(statement, file));
+  const auto elapsed = std::chrono::steady_clock::now() - start;
+  FollowTransaction(statement, answer);
+  PrintRows(answer);
+  for (const std::string& warning : answer.warnings) output_->Note("warning: " + warning);
+  if (!answer.errors.empty()) {
+    for (size_t i = 0; i + 1 < answer.errors.size(); ++i) output_->Problem(answer.errors[i]);
+    return answer.errors.back();
+  }
+  PrintSummary(answer, static_cast<uint64_t>(
+                           std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count()));
+  return OkStatus();
+}
+
+Result<json::Value> SqlSession::Fetch(const std::string& statement) {
+  ASSIGN_OR_RETURN(const SqlAnswer answer, Send({.text = statement}, ""));
+  if (!answer.errors.empty()) return Unexpected(answer.errors.back());
+  return answer.results;
+}
+
+void SqlSession::FollowTransaction(const SqlStatement& statement, const SqlAnswer& answer) {
+  const std::string word = FirstWord(statement.text);
+  const json::Value& txid = answer.results[0]["txid"];
+  if ((word == "BEGIN" || word == "START") && txid.is_string()) txid_ = txid.AsString();
+  // Whatever came of it, a transaction that is to end has ended.
+  const bool ends = word == "COMMIT" || word == "ROLLBACK";
+  if (ends && SecondWord(statement.text) != "TO") txid_.clear();
+  for (const Status& error : answer.errors) {
+    const auto code = error.fields().find("code");
+    constexpr std::string_view kTransactionNotFound = "17010";
+    if (code != error.fields().end() && code->second == kTransactionNotFound) txid_.clear();
+  }
+}
+
+void SqlSession::PrintRows(const SqlAnswer& answer) {
+  const bool has_columns = answer.signature.is_object() && answer.signature.size() > 0;
+  switch (settings_.format) {
+    case SqlFormat::kTable:
+      if (answer.results.size() == 0 && (!has_columns || !answer.errors.empty())) return;
+      output_->Raw(
+          SqlTable(answer.results, answer.signature, {.max_cell_width = settings_.max_cell_width}));
+      break;
+    case SqlFormat::kJson:
+      if (answer.results.size() == 0 && !answer.errors.empty()) return;
+      output_->Line(json::ToText(answer.results, {.indent = 2}));
+      break;
+    case SqlFormat::kLines:
+      for (const json::Value& row : answer.results.items()) output_->Line(json::ToText(row));
+      break;
+  }
+  output_->Flush();
+}
+
+void SqlSession::PrintSummary(const SqlAnswer& answer, uint64_t elapsed_us) {
+  const int64_t mutations = NumberOf(answer.metrics["mutationCount"]);
+  if (mutations > 0) output_->Note(Counted(mutations, "document") + " changed");
+  if (!settings_.timing) return;
+  const json::Value& on_server = answer.metrics["elapsedTime"];
+  output_->Note(fmt::format(
+      "{} in {:.3f} ms{}", Counted(static_cast<int64_t>(answer.results.size()), "row"),
+      static_cast<double>(elapsed_us) / 1000,
+      on_server.is_string() ? fmt::format(", {} in the server", on_server.AsString()) : ""));
+}
+
+void SqlSession::End() {
+  if (txid_.empty()) return;
+  const auto rolled_back = Fetch("ROLLBACK");
+  txid_.clear();
+  output_->Note(rolled_back ? "the open transaction was rolled back"
+                            : "the open transaction was left to its time limit");
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,66 @@
+// Statements sent to a server's query service, one after the other, and their results printed.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/api.h"
+#include "cli/output.h"
+#include "cli/sql_answer.h"
+#include "cli/sql_splitter.h"
+#include "json/value.h"
+
+namespace sluice::cli {
+
+enum class SqlFormat : uint8_t {
+  kTable,
+  kJson,   // one array, indented
+  kLines,  // one value per line
+};
+
+struct SqlSettings {
+  SqlFormat format = SqlFormat::kTable;
+  bool timing = false;
+  size_t max_cell_width = 0;      // of tables; 0 for no limit
+  std::string context;            // bucket.scope that short keyspace names are looked up in
+  std::vector<json::Value> args;  // $1, $2, ...
+  std::map<std::string, json::Value> named;  // $name
+};
+
+// One thread. Between BEGIN and COMMIT or ROLLBACK the statements run in that transaction.
+class SqlSession {
+ public:
+  // `interrupted` becomes true when the user gave up waiting (sql_interrupt.h).
+  SqlSession(Api* api, Output* output, SqlSettings settings, const std::atomic<bool>* interrupted)
+      : api_(api), output_(output), settings_(std::move(settings)), interrupted_(interrupted) {}
+
+  // Prints the results to standard output, warnings and times to standard error. Of several errors
+  // all but the last are shown, which is returned. query.cancelled when interrupted.
+  Status Run(const SqlStatement& statement, const std::string& file);
+  // The results alone, nothing printed.
+  Result<json::Value> Fetch(const std::string& statement);
+  // Rolls back what is open.
+  void End();
+
+  SqlSettings& settings() { return settings_; }
+  const SqlSettings& settings() const { return settings_; }
+  bool in_transaction() const { return !txid_.empty(); }
+
+ private:
+  std::string BodyOf(const std::string& statement) const;
+  Result<SqlAnswer> Send(const SqlStatement& statement, const std::string& file);
+  void FollowTransaction(const SqlStatement& statement, const SqlAnswer& answer);
+  void PrintRows(const SqlAnswer& answer);
+  void PrintSummary(const SqlAnswer& answer, uint64_t elapsed_us);
+
+  Api* const api_;
+  Output* const output_;
+  SqlSettings settings_;
+  const std::atomic<bool>* const interrupted_;
+  std::string txid_;  // empty for none
+};
+
+}  // namespace sluice::cli

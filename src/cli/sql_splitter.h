@@ -1,0 +1,69 @@
+// Cuts what is typed or read from a file into statements.
+//
+// `;` ends a statement, unless it is in a string, a name in back quotes or a comment. `$$` ends one
+// too. A stored procedure's body is not SQL, so from the `{` of CREATE PROCEDURE on only `$$` does:
+//
+//   CREATE PROCEDURE audit {
+//     local function main(event) db:emit(event); end
+//   }$$
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sluice::cli {
+
+// Without blanks and comments around it and without its end. `line` and `column` (in characters)
+// are those of its first character, from 1.
+struct SqlStatement {
+  std::string text;
+  uint32_t line = 1;
+  uint32_t column = 1;
+};
+
+// One thread.
+class SqlSplitter {
+ public:
+  // Adds whole lines, with their line ends (the last may lack it).
+  void Feed(std::string_view lines);
+  // The next statement that has an end.
+  std::optional<SqlStatement> Next();
+  // What is left without one, once Next has no more.
+  std::optional<SqlStatement> Finish();
+  // Drops what has no end yet.
+  void Clear();
+  // Whether the beginning of a statement or of a comment waits for its end.
+  bool waiting() const { return begun_ || state_ != State::kCode; }
+
+ private:
+  enum class State : uint8_t { kCode, kQuoted, kLineComment, kBlockComment, kBody };
+
+  bool At(std::string_view token) const { return rest().starts_with(token); }
+  std::string_view rest() const { return std::string_view(text_).substr(at_); }
+  void Advance(size_t bytes);
+  void Begin();
+  size_t StepCode();
+  size_t Step();
+  bool IsProcedure() const;
+  SqlStatement Take(size_t end_bytes);
+  void Forget();
+
+  std::string text_;
+  size_t at_ = 0;
+  uint32_t line_ = 1;
+  uint32_t column_ = 1;
+  State state_ = State::kCode;
+  char quote_ = '\0';
+  // The statement that is being read.
+  bool begun_ = false;
+  size_t start_ = 0;
+  SqlStatement place_;
+};
+
+// The first word of a statement in upper case, and the one after it; empty when there is none.
+std::string FirstWord(std::string_view statement);
+std::string SecondWord(std::string_view statement);
+
+}  // namespace sluice::cli
