@@ -9,34 +9,39 @@ using json::Value;
 constexpr size_t kInline = 15;  // bytes of a string that are in the value itself
 constexpr size_t kHeader = 24;  // of what is shared
 
-void Count(const Value& value, size_t* bytes) {
+// False when there are more levels than allowed or more bytes than are counted.
+bool Count(const Value& value, int levels, size_t* bytes) {
   *bytes += sizeof(Value);
   if (value.is_string()) {
     if (value.AsString().size() > kInline) *bytes += kHeader + value.AsString().size();
-  } else if (value.is_bytes()) {
-    *bytes += kHeader + value.AsBytes().size();
-  } else if (value.is_array()) {
-    *bytes += kHeader;
-    for (const Value& item : value.items()) {
-      if (*bytes > kMostCountedBytes) return;
-      Count(item, bytes);
-    }
-  } else if (value.is_object()) {
-    *bytes += kHeader;
-    for (const Field& field : value.fields()) {
-      if (*bytes > kMostCountedBytes) return;
-      Count(field.key, bytes);
-      Count(field.value, bytes);
-    }
+    return true;
   }
+  if (value.is_bytes()) *bytes += kHeader + value.AsBytes().size();
+  if (!value.is_array() && !value.is_object()) return true;
+  *bytes += kHeader;
+  if (levels == 0) return false;
+  for (const Value& item : value.items()) {
+    if (*bytes > kMostCountedBytes || !Count(item, levels - 1, bytes)) return false;
+  }
+  for (const Field& field : value.fields()) {
+    if (*bytes > kMostCountedBytes) return false;
+    Count(field.key, 0, bytes);
+    if (!Count(field.value, levels - 1, bytes)) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
 size_t ApproximateBytes(const Value& value) {
   size_t bytes = 0;
-  Count(value, &bytes);
+  Count(value, kMaxValueDepth + 1, &bytes);
   return bytes;
+}
+
+bool FitsLimits(const Value& value, int max_depth) {
+  size_t bytes = 0;
+  return Count(value, max_depth, &bytes) && bytes <= kMostCountedBytes;
 }
 
 }  // namespace sluice::query

@@ -15,4 +15,12 @@ inline constexpr size_t kMostCountedBytes = size_t{1} << 28;
 // little more than kMostCountedBytes.
 size_t ApproximateBytes(const json::Value& value);
 
+// How deep values may be nested while a statement runs: deeper ones would overflow the stack of
+// what compares and prints them. Documents have at most json::kMaxDepth levels.
+inline constexpr int kMaxValueDepth = 2 * json::kMaxDepth;
+
+// Whether the value has at most that many levels of arrays and objects and takes at most
+// kMostCountedBytes.
+bool FitsLimits(const json::Value& value, int max_depth = kMaxValueDepth);
+
 }  // namespace sluice::query

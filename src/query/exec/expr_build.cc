@@ -3,10 +3,20 @@
 #include <array>
 #include <utility>
 
-#include "json/compare.h"
+#include "query/value_size.h"
 
 namespace sluice::query {
 namespace {
+
+// Values share their parts, so nesting one in another again and again costs little until somebody
+// prints or compares the result: each array and object that holds others is measured when it is
+// made.
+void CheckLimits(Context& context, Value& value) {
+  if ((!value.is_array() && !value.is_object()) || FitsLimits(value)) return;
+  context.Fail(QueryError(QueryCode::kTooLarge, "a value would have more than {} levels or {} MiB",
+                          kMaxValueDepth, kMostCountedBytes >> 20));
+  value = nullptr;
+}
 
 // Calls with at most this many arguments need no memory of their own.
 constexpr size_t kFewArguments = 4;
@@ -26,6 +36,7 @@ class CallExpr final : public Expr {
       std::vector<const Value*> values(args_.size());
       scratch = Apply(context, scratches.data(), values.data());
     }
+    CheckLimits(context, scratch);
     return scratch;
   }
 
@@ -60,6 +71,7 @@ class ArrayExpr final : public Expr {
       if (values.back().is_missing()) values.back() = nullptr;
     }
     scratch = Value::Array(std::move(values));
+    CheckLimits(context, scratch);
     return scratch;
   }
 
@@ -83,6 +95,7 @@ class ObjectExpr final : public Expr {
       if (!value.is_missing()) fields.push_back({std::move(name), std::move(value)});
     }
     scratch = Value::ObjectOf(fields);
+    CheckLimits(context, scratch);
     return scratch;
   }
 
@@ -105,6 +118,7 @@ class ResultObjectExpr final : public Expr {
       }
     }
     scratch = Value::ObjectOf(fields);
+    CheckLimits(context, scratch);
     return scratch;
   }
 
@@ -166,6 +180,7 @@ class ComprehensionExpr final : public Expr {
       steps = std::min(steps, ranges[i].size());
     }
     scratch = missing ? Value() : null ? Value(nullptr) : Run(context, ranges, steps);
+    CheckLimits(context, scratch);
     return scratch;
   }
 

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "query/value_size.h"
+
 namespace sluice::query {
 namespace {
 
@@ -31,19 +33,23 @@ class SubqueryExpr final : public Expr {
   }
 
  private:
-  Value Run(Context& context, Operator& rows) const {
-    rows.Open(context);
-    if (options_.kind == SubqueryKind::kExists) return rows.Next(context);
+  Value Run(Context& context, Operator& input) const {
+    input.Open(context);
+    if (options_.kind == SubqueryKind::kExists) return input.Next(context);
     std::vector<Value> results;
     size_t charged = 0;
-    while (rows.Next(context)) {
+    while (input.Next(context)) {
       results.push_back(context.slot(plan_->result));
       if (results.back().is_missing()) results.back() = nullptr;
       charged += kRowBytes;
       if (!context.Charge(kRowBytes)) break;
     }
     if (options_.correlated) context.Release(charged);
-    return Value::Array(std::move(results));
+    Value rows = Value::Array(std::move(results));
+    if (!FitsLimits(rows)) {
+      context.Fail(QueryError(QueryCode::kTooLarge, "the rows of a subquery are too large"));
+    }
+    return rows;
   }
 
   std::shared_ptr<const QueryPlan> plan_;

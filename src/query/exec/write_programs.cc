@@ -3,9 +3,23 @@
 #include "db/types.h"
 #include "json/print.h"
 #include "query/exec/writes.h"
+#include "query/value_size.h"
 
 namespace sluice::query {
 namespace {
+
+// The text of a new document; false, and the run has failed, when it can't be one.
+bool SetBody(Context& context, const Value& value, db::Write* write) {
+  if (!FitsLimits(value, json::kMaxDepth)) {
+    context.Fail(QueryError(QueryCode::kTooLarge,
+                            "the document '{}' would have more than {} levels "
+                            "or be too large",
+                            write->key, json::kMaxDepth));
+    return false;
+  }
+  write->document.body = json::ToText(value);
+  return true;
+}
 
 // OPTIONS {"expiration": n}; false when the run has failed.
 bool ReadOptions(Context& context, const Expr* options, db::Write* write) {
@@ -49,7 +63,7 @@ class InsertProgram final : public WriteProgram {
     db::Write write;
     write.keyspace = parts_.target.keyspace;
     write.key = key.AsString();
-    write.document.body = json::ToText(value);
+    if (!SetBody(context, value, &write)) return std::nullopt;
     write.precondition = parts_.upsert ? db::Precondition::None() : db::Precondition::Absent();
     write.keep_expiry = parts_.upsert && context.options().preserve_expiry;
     write.keep_xattrs = parts_.upsert;
@@ -86,7 +100,7 @@ class UpdateWriteProgram final : public WriteProgram {
     const UpdateResult result = program_.Apply(context, document_->Get(context));
     if (context.failed()) return std::nullopt;
     db::Write write = WriteOver(target_, row);
-    write.document.body = json::ToText(result.document);
+    if (!SetBody(context, result.document, &write)) return std::nullopt;
     write.document.flags = row.meta.flags;
     write.document.xattrs = row.meta.xattrs;
     if (result.expiry_ms) {
