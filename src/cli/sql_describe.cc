@@ -52,10 +52,10 @@ Result<json::Value> SqlShell::Keyspaces() {
 
 const std::vector<std::string>& SqlShell::KeyspaceNames() {
   if (names_known_) return names_;
-  names_known_ = true;
   names_.clear();
   const auto rows = Keyspaces();
   if (!rows) return names_;  // completion does without
+  names_known_ = true;
   for (const json::Value& row : rows->items()) {
     if (row["keyspace"].is_string()) names_.emplace_back(row["keyspace"].AsString());
   }
