@@ -78,8 +78,10 @@ Result<RowPlan> Planner::PlanFrom(const FromClause& from, std::vector<Condition>
   ASSIGN_OR_RETURN(RowPlan rows, PlanSource(from.first, &mine, wanted_order));
   const bool sorted = rows.sorted;
   ASSIGN_OR_RETURN(rows.plan, AddFilter(std::move(rows.plan), mine));
+  std::vector<Condition> none;
   for (const JoinClause& join : from.joins) {
-    ASSIGN_OR_RETURN(rows, PlanJoin(std::move(rows), join, where, all));
+    ASSIGN_OR_RETURN(rows,
+                     PlanJoin(std::move(rows), join, HasRightJoin(from) ? &none : where, all));
   }
   rows.sorted = sorted;
   return rows;
@@ -224,20 +226,12 @@ Result<RowPlan> Planner::PlanConditionJoin(RowPlan left, const JoinClause& join,
   ASSIGN_OR_RETURN(RowPlan right, PlanSource(join.term, &own));
   ASSIGN_OR_RETURN(right.plan, AddFilter(std::move(right.plan), own));
   HashJoinOptions hash;
-  std::string text;
-  std::erase_if(conditions, [&](Condition& condition) {
-    const auto key = AsJoinKey(condition, variable, left.known);
-    if (!key || right.lookup || join.kind == JoinKind::kNest) return false;
-    auto left_key = compiler_.Compile(*key->left);
-    auto right_key = compiler_.Compile(*key->right);
-    if (!left_key || !right_key) return false;
-    hash.left_keys.push_back(std::move(*left_key));
-    hash.right_keys.push_back(std::move(*right_key));
-    text += (text.empty() ? "" : " AND ") + ToText(*condition.expression);
-    return true;
-  });
+  std::vector<Condition> keys;
+  if (!right.lookup && join.kind == JoinKind::kJoin) {
+    ASSIGN_OR_RETURN(keys, TakeJoinKeys(&conditions, variable, left.known, &hash));
+  }
   ASSIGN_OR_RETURN(ExprPtr rest, CompileConditions(conditions));
-  if (hash.left_keys.empty()) {
+  if (keys.empty()) {
     if (!right.lookup && !correlated_) {
       right.plan = MakeMaterialized(std::move(right.plan), right.variables, layout_.get());
     }
@@ -253,7 +247,7 @@ Result<RowPlan> Planner::PlanConditionJoin(RowPlan left, const JoinClause& join,
   hash.right_variables = right.variables;
   hash.layout = layout_.get();
   hash.once = !correlated_;
-  hash.text = std::move(text);
+  hash.text = ConditionsText(keys);
   rows.plan = MakeHashJoin(std::move(hash));
   return rows;
 }
@@ -267,14 +261,30 @@ Result<RowPlan> Planner::PlanRightJoin(RowPlan left, const JoinClause& join,
     return Unexpected(
         AtPlace(QueryError(QueryCode::kPlan, "RIGHT NEST: use LEFT NEST"), join.term.place));
   }
+  RowPlan rows;
+  rows.variables = left.variables;
+  rows.variables.Add(right.variables);
+  HashJoinOptions hash;
+  ASSIGN_OR_RETURN(const std::vector<Condition> keys,
+                   TakeJoinKeys(&conditions, join.term.variable, left.known, &hash));
   ASSIGN_OR_RETURN(ExprPtr condition, CompileConditions(conditions));
+  if (!keys.empty()) {
+    std::swap(hash.left_keys, hash.right_keys);
+    hash.left = std::move(right.plan);
+    hash.right = std::move(left.plan);
+    hash.condition = std::move(condition);
+    hash.outer = true;
+    hash.right_variables = left.variables;
+    hash.layout = layout_.get();
+    hash.once = !correlated_;
+    hash.text = ConditionsText(keys);
+    rows.plan = MakeHashJoin(std::move(hash));
+    return rows;
+  }
   if (!correlated_) {
     left.plan = MakeMaterialized(std::move(left.plan), left.variables, layout_.get());
   }
   NestedLoopOptions loop;
-  RowPlan rows;
-  rows.variables = left.variables;
-  rows.variables.Add(right.variables);
   loop.left = std::move(right.plan);
   loop.right = std::move(left.plan);
   loop.condition = std::move(condition);
@@ -283,6 +293,29 @@ Result<RowPlan> Planner::PlanRightJoin(RowPlan left, const JoinClause& join,
   loop.name = "NestedLoopJoin";
   rows.plan = MakeNestedLoop(std::move(loop));
   return rows;
+}
+
+// Moves conditions of the form left = right into the keys of a hash join and returns them.
+Result<std::vector<Condition>> Planner::TakeJoinKeys(std::vector<Condition>* conditions,
+                                                     VariableId variable,
+                                                     const std::vector<VariableId>& others,
+                                                     HashJoinOptions* hash) {
+  std::vector<Condition> taken;
+  std::vector<Condition> rest;
+  for (Condition& condition : *conditions) {
+    const auto key = AsJoinKey(condition, variable, others);
+    if (!key) {
+      rest.push_back(std::move(condition));
+      continue;
+    }
+    ASSIGN_OR_RETURN(ExprPtr left_key, compiler_.Compile(*key->left));
+    ASSIGN_OR_RETURN(ExprPtr right_key, compiler_.Compile(*key->right));
+    hash->left_keys.push_back(std::move(left_key));
+    hash->right_keys.push_back(std::move(right_key));
+    taken.push_back(std::move(condition));
+  }
+  *conditions = std::move(rest);
+  return taken;
 }
 
 Result<RowPlan> Planner::FinishJoin(RowPlan left, RowPlan right, const JoinClause& join,

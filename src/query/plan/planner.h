@@ -78,6 +78,10 @@ class Planner final : public SubqueryPlanner {
                                     std::vector<Condition> conditions);
   Result<RowPlan> PlanRightJoin(RowPlan left, const JoinClause& join,
                                 std::vector<Condition> conditions);
+  Result<std::vector<Condition>> TakeJoinKeys(std::vector<Condition>* conditions,
+                                              VariableId variable,
+                                              const std::vector<VariableId>& others,
+                                              HashJoinOptions* hash);
   Result<RowPlan> FinishJoin(RowPlan left, RowPlan right, const JoinClause& join, ExprPtr condition,
                              ExprPtr keys);
   Result<PlanPtr> PlanGroup(const SelectBlock& block, PlanPtr input);
