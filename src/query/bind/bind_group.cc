@@ -1,6 +1,7 @@
 // What comes after a grouping sees group keys and aggregates only. Each aggregate call becomes a
 // variable that the group operator fills; so does each window call, in a later step.
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "query/bind/binder.h"
@@ -16,10 +17,15 @@ bool IsAggregate(const Expression& e) {
   return e.kind == ExprKind::kCall && e.window == nullptr && FindAggregate(e.name) != nullptr;
 }
 
+// Over an expression but not into its subqueries, whose aggregates and windows are their own.
+void WalkOwn(ExpressionPtr& expression, const std::function<bool(ExpressionPtr&)>& visit) {
+  if (expression == nullptr || !visit(expression)) return;
+  ForEachChild(*expression, [&](ExpressionPtr& child) { WalkOwn(child, visit); });
+}
+
 bool HasAggregate(ExpressionPtr& root) {
   bool found = false;
-  // Aggregates of subqueries are their own: binding them has replaced them by variables.
-  WalkDeep(root, [&](ExpressionPtr& e) {
+  WalkOwn(root, [&](ExpressionPtr& e) {
     found = found || IsAggregate(*e);
     return !found;
   });
@@ -51,32 +57,36 @@ class Binder::GroupRewriter {
       : block_(block), variables_(variables), first_(first), past_(past) {}
 
   Status Rewrite(ExpressionPtr& root) {
-    Status status;
-    WalkDeep(root, [&](ExpressionPtr& e) {
-      if (!status.ok()) return false;
-      return Step(e, &status);
-    });
-    return status;
+    status_ = OkStatus();
+    Walk(root, false);
+    return status_;
   }
 
  private:
+  void Walk(ExpressionPtr& e, bool in_subquery) {
+    if (e == nullptr || !status_.ok() || !Step(e, in_subquery)) return;
+    ForEachChild(*e, [&](ExpressionPtr& child) { Walk(child, in_subquery); });
+    if (e->query == nullptr) return;
+    ForEachRoot(*e->query, [&](ExpressionPtr& root) { Walk(root, true); });
+  }
+
   // Whether to go on below `e`.
-  bool Step(ExpressionPtr& e, Status* status) {
+  bool Step(ExpressionPtr& e, bool in_subquery) {
     for (const NamedExpression& key : block_.group->keys) {
       if (!SameExpression(*e, *key.expression)) continue;
       e = MakeVariable(variables_, key.variable, e->place);
       return false;
     }
-    if (IsAggregate(*e)) {
-      *status = CheckNotNested(*e);
-      if (!status->ok()) return false;
+    if (!in_subquery && IsAggregate(*e)) {
+      status_ = CheckNotNested(*e);
+      if (!status_.ok()) return false;
       const TextPlace place = e->place;
       const VariableId variable = AggregateVariable(e);
       e = MakeVariable(variables_, variable, place);
       return false;
     }
     if (e->kind == ExprKind::kVariable && e->variable >= first_ && e->variable < past_) {
-      *status =
+      status_ =
           AtPlace(QueryError(QueryCode::kNotGrouped,
                              "'{}' must be a group key or inside an aggregate: add it to GROUP BY",
                              variables_[e->variable].name),
@@ -113,6 +123,7 @@ class Binder::GroupRewriter {
   Variables& variables_;
   const VariableId first_;  // variables of rows, before the grouping
   const VariableId past_;
+  Status status_;
 };
 
 Status Binder::BindGroup(GroupClause& group, Scope& scope) {
@@ -152,24 +163,28 @@ Status Binder::RewriteGroups(SelectBlock& block, std::vector<SortTerm>* order_by
 
 Status Binder::ResolveWindow(const SelectBlock& block, Expression& call) {
   WindowSpec& spec = *call.window;
-  if (spec.base.empty()) return OkStatus();
-  const auto base = std::ranges::find(block.windows, spec.base, &NamedWindow::name);
-  if (base == block.windows.end()) {
-    return AtPlace(QueryError(QueryCode::kPlan, "there is no WINDOW named '{}'", spec.base),
-                   call.place);
+  // A window extends one that was named before it, so this ends.
+  auto end = block.windows.end();
+  while (!spec.base.empty()) {
+    const auto base = std::ranges::find(block.windows.begin(), end, spec.base, &NamedWindow::name);
+    if (base == end) {
+      return AtPlace(QueryError(QueryCode::kPlan, "there is no WINDOW named '{}'", spec.base),
+                     call.place);
+    }
+    WindowSpec named = Clone(base->spec);
+    spec.base = std::move(named.base);
+    if (spec.partition_by.empty()) spec.partition_by = std::move(named.partition_by);
+    if (spec.order_by.empty()) spec.order_by = std::move(named.order_by);
+    if (!spec.frame) spec.frame = std::move(named.frame);
+    end = base;
   }
-  spec.base.clear();
-  WindowSpec named = Clone(base->spec);
-  if (spec.partition_by.empty()) spec.partition_by = std::move(named.partition_by);
-  if (spec.order_by.empty()) spec.order_by = std::move(named.order_by);
-  if (!spec.frame) spec.frame = std::move(named.frame);
   return OkStatus();
 }
 
 Status Binder::BindWindows(SelectBlock& block, std::vector<SortTerm>* order_by) {
   Status status;
   const auto replace = [&](ExpressionPtr& root) {
-    WalkDeep(root, [&](ExpressionPtr& e) {
+    WalkOwn(root, [&](ExpressionPtr& e) {
       if (!status.ok() || e->window == nullptr) return status.ok();
       status = ResolveWindow(block, *e);
       NamedExpression call;

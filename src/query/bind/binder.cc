@@ -124,18 +124,32 @@ Status Binder::BindBlock(SelectBlock& block, std::vector<SortTerm>* order_by, Sc
   const auto past_rows = static_cast<VariableId>(variables_.all.size());
   Scope grouped(&scope);
   if (block.group) RETURN_IF_ERROR(BindGroup(*block.group, grouped));
-  for (NamedWindow& window : block.windows) {
-    for (ExpressionPtr& key : window.spec.partition_by) {
-      RETURN_IF_ERROR(BindExpression(key, grouped));
-    }
-    for (SortTerm& term : window.spec.order_by) {
-      RETURN_IF_ERROR(BindExpression(term.expression, grouped));
-    }
-  }
+  RETURN_IF_ERROR(BindNamedWindows(block, grouped));
   RETURN_IF_ERROR(BindProjection(block.projection, grouped));
   if (order_by != nullptr) RETURN_IF_ERROR(BindOrder(*order_by, block.projection, grouped));
   RETURN_IF_ERROR(RewriteGroups(block, order_by, first_own, past_rows));
   return BindWindows(block, order_by);
+}
+
+Status Binder::BindNamedWindows(SelectBlock& block, Scope& scope) {
+  for (size_t i = 0; i < block.windows.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (block.windows[k].name != block.windows[i].name) continue;
+      return AtPlace(QueryError(QueryCode::kDuplicateAlias, "there are two WINDOWs named '{}'",
+                                block.windows[i].name),
+                     block.place);
+    }
+    WindowSpec& spec = block.windows[i].spec;
+    for (ExpressionPtr& key : spec.partition_by) RETURN_IF_ERROR(BindExpression(key, scope));
+    for (SortTerm& term : spec.order_by) {
+      RETURN_IF_ERROR(BindExpression(term.expression, scope));
+      RETURN_IF_ERROR(BindOptional(term.direction, scope));
+    }
+    if (!spec.frame) continue;
+    RETURN_IF_ERROR(BindOptional(spec.frame->start_offset, scope));
+    RETURN_IF_ERROR(BindOptional(spec.frame->end_offset, scope));
+  }
+  return OkStatus();
 }
 
 Status Binder::BindFrom(FromClause& from, Scope& scope) {

@@ -70,6 +70,7 @@ class Binder {
   Status BindWith(Query& query, Scope& scope);
   Status BindBody(QueryBody& body, Scope& scope);
   Status BindBlock(SelectBlock& block, std::vector<SortTerm>* order_by, Scope& outer);
+  Status BindNamedWindows(SelectBlock& block, Scope& scope);
   Status BindFrom(FromClause& from, Scope& scope);
   Status BindTerm(FromTerm& term, Scope& scope);
   Status BindJoin(JoinClause& join, Scope& scope);

@@ -250,6 +250,11 @@ Result<ExprPtr> Compiler::CompileCall(const Expression& expression) {
   }
   const ScalarFunction* function = FindFunction(name);
   if (function == nullptr) {
+    if (IsWindowFunction(name) && expression.window == nullptr) {
+      return Unexpected(
+          AtPlace(QueryError(QueryCode::kPlan, "{}() needs a window: add OVER (...)", name),
+                  expression.place));
+    }
     if (FindAggregate(name) != nullptr || IsWindowFunction(name)) {
       return Unexpected(
           AtPlace(QueryError(QueryCode::kPlan, "{}() can't be used here", name), expression.place));

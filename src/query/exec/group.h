@@ -6,9 +6,9 @@
 
 #include "query/exec/expr.h"
 #include "query/exec/operator.h"
+#include "query/exec/sort_order.h"
 #include "query/exec/steps.h"
 #include "query/functions/aggregate.h"
-#include "query/parse/ast.h"
 
 namespace sluice::query {
 
@@ -31,14 +31,6 @@ struct GroupOptions {
 };
 // Without keys there is always one row.
 PlanPtr MakeGroup(GroupOptions options);
-
-struct SortKey {
-  ExprPtr value;
-  bool descending = false;
-  ExprPtr direction;  // "asc" or "desc", known when the sort opens
-  SortTerm::Nulls nulls = SortTerm::Nulls::kDefault;
-  std::string text;
-};
 
 struct SortOptions {
   PlanPtr input;

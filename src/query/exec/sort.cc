@@ -4,33 +4,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "json/compare.h"
 #include "query/exec/group.h"
 
 namespace sluice::query {
 namespace {
-
-struct Order {
-  bool descending = false;
-  bool nulls_last = false;
-};
 
 struct Row {
   std::vector<Value> keys;
   uint64_t number = 0;
   Value result;
 };
-
-bool Unknown(const Value& value) { return value.is_missing() || value.is_null(); }
-
-// Below, equal or above zero.
-int CompareKey(const Value& a, const Value& b, const Order& order) {
-  // NULLS FIRST and LAST treat NULL and MISSING as one; the defaults are the order itself.
-  if (Unknown(a) != Unknown(b)) return Unknown(a) == order.nulls_last ? 1 : -1;
-  const auto compared = json::Compare(a, b);
-  if (compared == 0) return 0;
-  return (compared < 0) == order.descending ? 1 : -1;
-}
 
 class Sort final : public PlanNode {
  public:
@@ -56,7 +39,8 @@ class Sort final : public PlanNode {
       context.Release(std::exchange(charged_, 0));
       rows_.clear();
       position_ = 0;
-      SetOrders(context);
+      orders_.clear();
+      for (const SortKey& key : options_.keys) orders_.push_back(OrderOf(context, key));
       const uint64_t limit =
           options_.limit == nullptr ? UINT64_MAX : CountOf(context, *options_.limit, "LIMIT");
       skip_ = options_.offset == nullptr ? 0 : CountOf(context, *options_.offset, "OFFSET");
@@ -81,26 +65,6 @@ class Sort final : public PlanNode {
     }
 
    private:
-    void SetOrders(Context& context) {
-      orders_.clear();
-      for (const SortKey& key : options_.keys) {
-        Order order{.descending = key.descending};
-        if (key.direction != nullptr) {
-          const Value direction = key.direction->Get(context);
-          const bool desc = direction == Value("desc") || direction == Value("DESC");
-          if (!desc && !(direction == Value("asc")) && !(direction == Value("ASC"))) {
-            context.Fail(QueryError(QueryCode::kEvaluation,
-                                    "ORDER BY: expected 'asc' or 'desc' as the direction"));
-          }
-          order.descending = desc;
-        }
-        order.nulls_last = key.nulls == SortTerm::Nulls::kDefault
-                               ? order.descending
-                               : key.nulls == SortTerm::Nulls::kLast;
-        orders_.push_back(order);
-      }
-    }
-
     int CompareKeys(const std::vector<Value>& a, const std::vector<Value>& b) const {
       for (size_t i = 0; i < orders_.size(); ++i) {
         if (const int compared = CompareKey(a[i], b[i], orders_[i]); compared != 0) return compared;
@@ -136,7 +100,7 @@ class Sort final : public PlanNode {
 
     const SortOptions& options_;
     std::unique_ptr<Operator> input_;
-    std::vector<Order> orders_;
+    std::vector<KeyOrder> orders_;
     std::vector<Row> rows_;
     uint64_t keep_ = 0;
     uint64_t skip_ = 0;

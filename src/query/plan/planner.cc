@@ -271,18 +271,24 @@ Result<ExprPtr> Planner::CompileGroupItem(const SelectBlock& block) {
   return MakeResultObject(std::move(entries));
 }
 
-Result<PlanPtr> Planner::PlanOrder(const std::vector<SortTerm>& terms, const ExpressionPtr& limit,
-                                   const ExpressionPtr& offset, PlanPtr input, ExprPtr result,
-                                   Slot slot) {
-  SortOptions options;
-  options.input = std::move(input);
+Result<std::vector<SortKey>> Planner::CompileSortKeys(const std::vector<SortTerm>& terms) {
+  std::vector<SortKey> keys;
   for (const SortTerm& term : terms) {
     SortKey key{.value = nullptr, .descending = term.descending, .nulls = term.nulls};
     key.text = ToText(*term.expression);
     ASSIGN_OR_RETURN(key.value, compiler_.Compile(*term.expression));
     ASSIGN_OR_RETURN(key.direction, compiler_.CompileOptional(term.direction));
-    options.keys.push_back(std::move(key));
+    keys.push_back(std::move(key));
   }
+  return keys;
+}
+
+Result<PlanPtr> Planner::PlanOrder(const std::vector<SortTerm>& terms, const ExpressionPtr& limit,
+                                   const ExpressionPtr& offset, PlanPtr input, ExprPtr result,
+                                   Slot slot) {
+  SortOptions options;
+  options.input = std::move(input);
+  ASSIGN_OR_RETURN(options.keys, CompileSortKeys(terms));
   options.result = std::move(result);
   options.slot = slot;
   ASSIGN_OR_RETURN(options.limit, compiler_.CompileOptional(limit));

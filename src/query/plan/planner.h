@@ -17,6 +17,7 @@
 #include "query/exec/operator.h"
 #include "query/exec/scans.h"
 #include "query/exec/steps.h"
+#include "query/exec/window.h"
 #include "query/plan/conditions.h"
 
 namespace sluice::query {
@@ -89,6 +90,8 @@ class Planner final : public SubqueryPlanner {
   Result<ExprPtr> CompileGroupItem(const SelectBlock& block);
   static std::string ProjectionText(const Projection& projection);
   Result<PlanPtr> PlanWindows(const SelectBlock& block, PlanPtr input, RowVariables variables);
+  Result<WindowCall> CompileWindowCall(const Expression& call);
+  Result<std::vector<SortKey>> CompileSortKeys(const std::vector<SortTerm>& terms);
   Result<PlanPtr> PlanOrder(const std::vector<SortTerm>& terms, const ExpressionPtr& limit,
                             const ExpressionPtr& offset, PlanPtr input, ExprPtr result, Slot slot);
   Result<PlanPtr> PlanWith(const Query& query, PlanPtr input);

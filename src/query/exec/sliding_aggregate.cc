@@ -1,0 +1,66 @@
+#include "query/exec/sliding_aggregate.h"
+
+namespace sluice::query {
+
+SlidingAggregate::SlidingAggregate(const WindowCall& call, const WindowPartition& partition)
+    : call_(call), partition_(partition) {
+  Restart(0);
+}
+
+Value SlidingAggregate::Over(Context& context, const Frame& frame) {
+  if (known_ && frame == last_frame_) return last_;
+  if (frame.HasHoles() && !call_.aggregate->removable) {
+    Restart(frame.begin);
+    for (size_t i = frame.begin; i < frame.end && context.Tick(); ++i) {
+      if (frame.Has(i)) Add(i);
+    }
+    last_ = accumulator_->Finish(context);
+    Restart(frame.begin);
+  } else {
+    MoveTo(context, frame.begin, frame.end);
+    for (size_t i = frame.out_begin; i < frame.out_end; ++i) {
+      if (!frame.Has(i)) Remove(i);
+    }
+    last_ = accumulator_->Finish(context);
+    for (size_t i = frame.out_begin; i < frame.out_end; ++i) {
+      if (!frame.Has(i)) Add(i);
+    }
+  }
+  last_frame_ = frame;
+  known_ = true;
+  return last_;
+}
+
+void SlidingAggregate::MoveTo(Context& context, size_t begin, size_t end) {
+  const bool grows = begin <= begin_ && end >= end_;
+  const bool overlaps = begin < end_ && end > begin_;
+  if (!overlaps || !(grows || call_.aggregate->removable)) Restart(begin);
+  while (end_ < end && context.Tick()) Add(end_++);
+  while (begin_ > begin && context.Tick()) Add(--begin_);
+  while (end_ > end && context.Tick()) Remove(--end_);
+  while (begin_ < begin && context.Tick()) Remove(begin_++);
+}
+
+void SlidingAggregate::Restart(size_t at) {
+  accumulator_ = call_.aggregate->make();
+  distinct_.clear();
+  begin_ = end_ = at;
+}
+
+void SlidingAggregate::Change(size_t position, bool add) {
+  static const Value kNothing;
+  if (call_.filter && !partition_.Input(position, call_, *call_.filter).AsBool()) return;
+  const Value& value = call_.arguments == 0 ? kNothing : partition_.Input(position, call_, 0);
+  if (call_.distinct) {
+    size_t& rows = distinct_[value];
+    // Only the first and the last row with a value count.
+    if (add ? rows++ > 0 : --rows > 0) return;
+  }
+  if (add) {
+    accumulator_->Add(value);
+  } else {
+    accumulator_->Remove(value);
+  }
+}
+
+}  // namespace sluice::query

@@ -1,0 +1,37 @@
+// An aggregate over frames that come one after the other. What two frames have in common is kept
+// when the function can take values out again, or when the next frame only grows.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "json/compare.h"
+#include "query/exec/window_frame.h"
+
+namespace sluice::query {
+
+class SlidingAggregate {
+ public:
+  SlidingAggregate(const WindowCall& call, const WindowPartition& partition);
+
+  Value Over(Context& context, const Frame& frame);
+
+ private:
+  void MoveTo(Context& context, size_t begin, size_t end);
+  void Restart(size_t at);
+  void Add(size_t position) { Change(position, true); }
+  void Remove(size_t position) { Change(position, false); }
+  void Change(size_t position, bool add);
+
+  const WindowCall& call_;
+  const WindowPartition& partition_;
+  std::unique_ptr<Accumulator> accumulator_;
+  std::unordered_map<Value, size_t, json::ValueHash> distinct_;  // how many rows have the value
+  size_t begin_ = 0;  // the accumulator has the rows from here
+  size_t end_ = 0;    // to before here
+  bool known_ = false;
+  Frame last_frame_;
+  Value last_;
+};
+
+}  // namespace sluice::query
