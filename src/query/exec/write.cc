@@ -19,7 +19,6 @@ constexpr int kMaxAttempts = 20;
 struct Pending {
   db::Write write;
   std::vector<Value> row;  // as RowKeeper keeps it
-  db::Document before;     // of a delete, for RETURNING
   int attempts = 0;
 };
 
@@ -83,15 +82,6 @@ class Write final : public PlanNode {
       std::optional<db::Write> write = options_.program->Make(context);
       if (!write || context.failed()) return false;
       if (options_.each_once && !CheckOnce(context, *write)) return false;
-      if (write->kind == db::Write::Kind::kDelete && options_.returning != nullptr) {
-        const SourceRow& row = context.source(options_.target.source);
-        pending->before.body = row.body;
-        pending->before.cas = row.meta.cas;
-        pending->before.expiry_ms = row.meta.expiry_ms;
-        pending->before.flags = row.meta.flags;
-        pending->before.datatype = row.meta.datatype;
-        pending->before.xattrs = row.meta.xattrs;
-      }
       pending->write = std::move(*write);
       return true;
     }
@@ -171,11 +161,13 @@ class Write final : public PlanNode {
     void Return(Context& context, Pending& pending, db::Cas cas) {
       if (options_.returning == nullptr) return;
       keeper_.Restore(context, pending.row.data());
-      const bool deleted = pending.write.kind == db::Write::Kind::kDelete;
-      db::Document& document = deleted ? pending.before : pending.write.document;
-      if (!deleted) document.cas = cas;
-      context.SetDocument(options_.target.source, pending.write.key,
-                          db::DocumentView::Of(document));
+      // Of a delete the kept row has the old document.
+      if (pending.write.kind != db::Write::Kind::kDelete) {
+        db::Document& document = pending.write.document;
+        document.cas = cas;
+        context.SetDocument(options_.target.source, pending.write.key,
+                            db::DocumentView::Of(document));
+      }
       results_.push_back(options_.returning->Get(context));
     }
 

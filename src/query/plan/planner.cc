@@ -30,6 +30,19 @@ void UseFilters(const SelectBlock& block, Layout& layout) {
   }
 }
 
+// NEST and GROUP AS collect whole documents.
+void UseWholeDocuments(const SelectBlock& block, Layout& layout) {
+  if (!block.from) return;
+  const bool all = block.group && block.group->group_as_variable != 0;
+  const auto use = [&](VariableId variable) {
+    if (SourceLayout* source = layout.FindSource(variable)) source->whole = true;
+  };
+  if (all) use(block.from->first.variable);
+  for (const JoinClause& join : block.from->joins) {
+    if (all || join.kind == JoinKind::kNest) use(join.term.variable);
+  }
+}
+
 }  // namespace
 
 std::string ConditionsText(const std::vector<Condition>& conditions) {
@@ -49,14 +62,7 @@ void Planner::PrepareWhere(const Expression* where) {
 void Planner::PrepareQuery(Query& query) {
   ForEachBlock(query, [this](SelectBlock& block) { UseFilters(block, *layout_); });
   ForEachRoot(query, [this](ExpressionPtr& root) { Prepare(*root); });
-  ForEachBlock(query, [this](SelectBlock& block) {
-    if (!block.from) return;
-    for (const JoinClause& join : block.from->joins) {
-      // NEST collects whole documents.
-      if (join.kind != JoinKind::kNest) continue;
-      if (SourceLayout* source = layout_->FindSource(join.term.variable)) source->whole = true;
-    }
-  });
+  ForEachBlock(query, [this](SelectBlock& block) { UseWholeDocuments(block, *layout_); });
 }
 
 Result<QueryPlan> Planner::Plan(Query& query) {
