@@ -47,17 +47,8 @@ const Binder::Scope* Binder::Scope::WithFrom() const {
 }
 
 std::string ImplicitName(const Expression& expression) {
-  switch (expression.kind) {
-    case ExprKind::kName:
-    case ExprKind::kField:
-      return expression.name;
-    case ExprKind::kElement:
-    case ExprKind::kSlice:
-    case ExprKind::kArrayStar:
-      return expression.args[0] == nullptr ? "" : ImplicitName(*expression.args[0]);
-    default:
-      return "";
-  }
+  const bool path = expression.kind == ExprKind::kName || expression.kind == ExprKind::kField;
+  return path ? expression.name : "";
 }
 
 ExpressionPtr MakeVariable(const Variables& variables, VariableId variable,
