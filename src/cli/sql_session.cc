@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include <unistd.h>
+
 #include "cli/sql_table.h"
 #include "json/print.h"
 
@@ -16,8 +18,18 @@ std::string Counted(int64_t count, std::string_view noun) {
 
 }  // namespace
 
+SqlSession::SqlSession(Api* api, Output* output, SqlSettings settings,
+                       const std::atomic<bool>* interrupted)
+    : api_(api),
+      output_(output),
+      settings_(std::move(settings)),
+      interrupted_(interrupted),
+      context_id_(fmt::format("sluice-sql-{}-{}", getpid(),
+                              std::chrono::system_clock::now().time_since_epoch().count())) {}
+
 std::string SqlSession::BodyOf(const std::string& statement) const {
   json::Value body = json::Value::Object({{"statement", statement}});
+  body.Set("client_context_id", context_id_);
   if (!settings_.context.empty()) body.Set("query_context", settings_.context);
   if (!txid_.empty()) body.Set("txid", txid_);
   if (!settings_.args.empty()) body.Set("args", json::Value::Array(settings_.args));
@@ -31,11 +43,25 @@ Result<SqlAnswer> SqlSession::Send(const SqlStatement& statement, const std::str
                                        .headers = {{"Content-Type", "application/json"}},
                                        .body = BodyOf(statement.text)});
   if (!response && *interrupted_) {
+    CancelInServer();
     return Fail(Code::kCancelled, "query.cancelled",
                 "cancelled; what the statement had written by then stays");
   }
   if (!response) return Unexpected(response.error());
   return ReadSqlAnswer(*response, statement, file);
+}
+
+// The server may only notice that nobody waits when it has a row to send.
+void SqlSession::CancelInServer() {
+  const auto active = api_->CallJson({.path = "/admin/active_requests"});
+  if (!active) return;  // whoever may not see the list can't cancel either
+  for (const json::Value& request : active->items()) {
+    if (request["clientContextID"] != json::Value(context_id_)) continue;
+    if (!request["requestId"].is_string()) continue;
+    static_cast<void>(
+        api_->Do({.method = "DELETE",
+                  .path = "/admin/active_requests/" + Segment(request["requestId"].AsString())}));
+  }
 }
 
 Status SqlSession::Run(const SqlStatement& statement, const std::string& file) {

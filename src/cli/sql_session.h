@@ -34,8 +34,7 @@ struct SqlSettings {
 class SqlSession {
  public:
   // `interrupted` becomes true when the user gave up waiting (sql_interrupt.h).
-  SqlSession(Api* api, Output* output, SqlSettings settings, const std::atomic<bool>* interrupted)
-      : api_(api), output_(output), settings_(std::move(settings)), interrupted_(interrupted) {}
+  SqlSession(Api* api, Output* output, SqlSettings settings, const std::atomic<bool>* interrupted);
 
   // Prints the results to standard output, warnings and times to standard error. Of several errors
   // all but the last are shown, which is returned. query.cancelled when interrupted.
@@ -52,6 +51,7 @@ class SqlSession {
  private:
   std::string BodyOf(const std::string& statement) const;
   Result<SqlAnswer> Send(const SqlStatement& statement, const std::string& file);
+  void CancelInServer();
   void FollowTransaction(const SqlStatement& statement, const SqlAnswer& answer);
   void PrintRows(const SqlAnswer& answer);
   void PrintSummary(const SqlAnswer& answer, uint64_t elapsed_us);
@@ -60,7 +60,8 @@ class SqlSession {
   Output* const output_;
   SqlSettings settings_;
   const std::atomic<bool>* const interrupted_;
-  std::string txid_;  // empty for none
+  const std::string context_id_;  // by which the server's list of statements names this session
+  std::string txid_;              // empty for none
 };
 
 }  // namespace sluice::cli

@@ -89,8 +89,8 @@ def check_interrupts(terminal):
     terminal.expect("-> ")
     terminal.type(CTRL_C)
     terminal.expect("sluice> ")
-    terminal.type("SELECT RAW COUNT(*) FROM ARRAY_RANGE(0, 3000) a, ARRAY_RANGE(0, 3000) b, "
-                  "ARRAY_RANGE(0, 3000) c;", ENTER)
+    terminal.type("SELECT RAW COUNT(*) FROM ARRAY_RANGE(0, 1000) a, ARRAY_RANGE(0, 1000) b, "
+                  "ARRAY_RANGE(0, 1000) c;", ENTER)
     time.sleep(0.5)
     terminal.type(CTRL_C)
     terminal.expect("(query.cancelled)")
