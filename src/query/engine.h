@@ -90,7 +90,7 @@ class QueryEngine {
   bool DeleteNamed(const std::string& name);
   std::vector<std::pair<std::string, std::shared_ptr<const StatementPlan>>> Named() const;
 
-  db::Database& database() { return database_; }
+  db::Database& database() const { return database_; }
   const EngineOptions& options() const { return options_; }
 
  private:

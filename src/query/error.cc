@@ -59,6 +59,7 @@ constexpr QueryErrorInfo kEntries[] = {
     {QueryCode::kDmlNotFound, Code::kNotFound, "query.write_not_found", 200},
     {QueryCode::kForbidden, Code::kForbidden, "query.forbidden", 401},
     {QueryCode::kTransaction, Code::kInvalidArgument, "query.transaction", 400},
+    {QueryCode::kCommitConflict, Code::kConflict, "query.commit_conflict", 409},
     {QueryCode::kTransactionNotFound, Code::kNotFound, "query.no_such_transaction", 404},
     {QueryCode::kDuplicateKey, Code::kAlreadyExists, "query.duplicate_key", 409},
     {QueryCode::kKeyNotFound, Code::kNotFound, "query.key_not_found", 404},

@@ -65,6 +65,7 @@ enum class QueryCode : uint16_t {
   kDmlNotFound = 12036,
   kForbidden = 13014,
   kTransaction = 17001,
+  kCommitConflict = 17007,
   kTransactionNotFound = 17010,
   kDuplicateKey = 17012,
   kKeyNotFound = 17014,

@@ -12,16 +12,11 @@ namespace {
 
 using json::Value;
 
-// A user sees the own ones, an admin all.
-bool MaySee(const Request& request, const query::ActiveRequest& active) {
-  const auth::Principal& who = SenderOf(request);
-  return active.user == who.user || who.Allows(auth::Permission::kAdmin, auth::kEveryBucket);
-}
-
 void ListActive(const QueryService& service, const Request& request, Response& response) {
   Value list = Value::EmptyArray();
   for (const auto& active : service.active.List()) {
-    if (MaySee(request, *active)) list.Append(active->Describe(service.clock.WallMs()));
+    if (MaySeeRequest(SenderOf(request), *active))
+      list.Append(active->Describe(service.clock.WallMs()));
   }
   response.Json(200, AnswerText(list));
 }
@@ -29,7 +24,7 @@ void ListActive(const QueryService& service, const Request& request, Response& r
 void CancelActive(const QueryService& service, const Request& request, Response& response) {
   const std::string id(request.Param("id"));
   const auto active = service.active.Find(id);
-  if (active == nullptr || !MaySee(request, *active)) {
+  if (active == nullptr || !MaySeeRequest(SenderOf(request), *active)) {
     return response.Error(
         Error(Code::kNotFound, "query.no_such_request", "no statement with the id '{}' runs", id));
   }
@@ -75,6 +70,10 @@ Status AddActiveRoutes(Router& router, QueryService& service) {
 }
 
 }  // namespace
+
+bool MaySeeRequest(const auth::Principal& who, const query::ActiveRequest& request) {
+  return request.user == who.user || who.Allows(auth::Permission::kAdmin, auth::kEveryBucket);
+}
 
 Status AddQueryAdminRoutes(Router& router, QueryService& service) {
   RETURN_IF_ERROR(AddActiveRoutes(router, service));

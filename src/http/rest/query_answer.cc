@@ -14,6 +14,11 @@ using query::QueryCode;
 
 constexpr int kIndent = 4;
 
+bool IsWorthRetrying(QueryCode code) {
+  return code == QueryCode::kTooManyRequests || code == QueryCode::kCasMismatch ||
+         code == QueryCode::kCommitConflict;
+}
+
 Value ErrorView(const Status& error) {
   Value view = Value::Object({{"code", Value(static_cast<int>(query::CodeOf(error)))},
                               {"msg", Value(error.message())},
@@ -22,9 +27,7 @@ Value ErrorView(const Status& error) {
     view.Set("line", Value(error.place().line));
     view.Set("column", Value(error.place().column));
   }
-  if (error.code() == Code::kConflict || error.code() == Code::kOverloaded) {
-    view.Set("retry", Value(true));
-  }
+  if (IsWorthRetrying(query::CodeOf(error))) view.Set("retry", Value(true));
   Value reason = Value::EmptyObject();
   for (const auto& [name, value] : error.fields()) {
     if (name != "code") reason.Set(name, Value(value));

@@ -51,7 +51,7 @@ Task<> Answer(QueryService& service, Request& request, Response& response) {
   bool started = false;
   while (true) {
     Result<Chunk> chunk = co_await NextChunk(service, request, *statement);
-    if (!chunk && started) co_return response.Abort(chunk.error());
+    if (!chunk && started) co_return response.Abort();
     if (!chunk) co_return response.Error(chunk.error());
     if (chunk->last && !started) {
       co_return response.Json(chunk->http_status, std::move(chunk->text));

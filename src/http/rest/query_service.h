@@ -7,12 +7,14 @@
 
 #include <cstdint>
 
+#include "auth/roles.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "http/router.h"
 #include "http/worker_pool.h"
 #include "query/active_requests.h"
 #include "query/engine.h"
+#include "query/transactions.h"
 
 namespace sluice::http::rest {
 
@@ -29,14 +31,19 @@ class QueryService {
         options(options),
         clock(clock),
         active(options.max_requests),
+        transactions(engine.database(), {}),
         workers(options.threads, options.max_requests) {}
 
   query::QueryEngine& engine;
   const QueryServiceOptions options;
   const Clock& clock;
   query::ActiveRequests active;
+  query::Transactions transactions;
   WorkerPool workers;  // last: its statements use the others
 };
+
+// A user sees the own statements, an admin all.
+bool MaySeeRequest(const auth::Principal& who, const query::ActiveRequest& request);
 
 // /query/service (query_service.cc), /admin/active_requests and /admin/prepareds (query_admin.cc).
 // The service must outlive the router.

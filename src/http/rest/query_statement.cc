@@ -6,12 +6,14 @@
 #include "base/random.h"
 #include "http/rest/access.h"
 #include "query/error.h"
+#include "query/system_rows.h"
 
 namespace sluice::http::rest {
 namespace {
 
 using json::Value;
 using query::QueryCode;
+using query::StatementKind;
 using query::StatementPlan;
 
 constexpr size_t kFlushBytes = 16 << 10;
@@ -29,6 +31,17 @@ std::shared_ptr<query::ActiveRequest> Describe(const QueryParameters& parameters
       parameters.statement.empty() ? "EXECUTE " + parameters.prepared : parameters.statement;
   active->started_ms = now_ms;
   return active;
+}
+
+Result<std::vector<Value>> ReadSystemRows(const QueryService& service, const auth::Principal& who,
+                                          std::string_view name) {
+  const query::SystemView view{
+      .engine = service.engine,
+      .active = service.active,
+      .now_ms = service.clock.WallMs(),
+      .sees_bucket = [&](auto bucket) { return who.Allows(auth::Permission::kRead, bucket); },
+      .sees_request = [&](const auto& active) { return MaySeeRequest(who, active); }};
+  return query::SystemRows(view, name);
 }
 
 }  // namespace
@@ -51,8 +64,12 @@ QueryStatement::QueryStatement(QueryService& service, const Request& request,
       arrival_ns_(request.arrival_ns()),
       answer_(active_->id, parameters_) {}
 
-QueryStatement::~QueryStatement() {
-  if (admitted_) service_.active.Remove(active_->id);
+QueryStatement::~QueryStatement() { Release(); }
+
+void QueryStatement::Release() {
+  run_.reset();
+  lease_.reset();
+  if (std::exchange(admitted_, false)) service_.active.Remove(active_->id);
 }
 
 QueryStatement::Chunk QueryStatement::NextChunk() {
@@ -74,7 +91,30 @@ QueryStatement::Chunk QueryStatement::NextChunk() {
 Status QueryStatement::Start() {
   ASSIGN_OR_RETURN(plan_, FindPlan());
   planned_ns_ = service_.clock.MonotonicNs();
+  if (plan_->kind == StatementKind::kTransaction) return StartTransactional();
+  if (parameters_.transaction_timeout_ms) {
+    return query::QueryError(QueryCode::kBadParameter, "parameter 'txtimeout' belongs to BEGIN");
+  }
+  if (!parameters_.txid.empty()) {
+    ASSIGN_OR_RETURN(query::Transactions::Lease lease,
+                     service_.transactions.Use(parameters_.txid, active_->user));
+    lease_.emplace(std::move(lease));
+  }
   ASSIGN_OR_RETURN(run_, service_.engine.Execute(plan_, MakeRunRequest()));
+  return OkStatus();
+}
+
+Status QueryStatement::StartTransactional() {
+  RETURN_IF_ERROR(AuthorizeStatement(static_cast<const Sender&>(*sender_).who(), *plan_));
+  if (parameters_.read_only) {
+    return query::QueryError(QueryCode::kReadOnly,
+                             "transactions can't be begun or ended in a read-only request");
+  }
+  ASSIGN_OR_RETURN(run_, query::RunTransactionStatement(
+                             service_.transactions, *plan_,
+                             {.user = active_->user,
+                              .txid = parameters_.txid,
+                              .timeout_ms = parameters_.transaction_timeout_ms.value_or(0)}));
   return OkStatus();
 }
 
@@ -98,12 +138,20 @@ query::RunRequest QueryStatement::MakeRunRequest() {
   request.positional = parameters_.positional;
   request.named = parameters_.named;
   request.timeout_ms = RemainingMs();
+  if (lease_) {
+    request.transaction = &lease_->transaction();
+    const uint64_t left = lease_->RemainingMs();
+    if (request.timeout_ms == 0 || left < request.timeout_ms) request.timeout_ms = left;
+  }
   request.read_only = parameters_.read_only;
   request.user = active_->user;
   request.cancelled = active_->cancelled;
   request.preserve_expiry = parameters_.preserve_expiry;
   request.authorize = [sender = sender_](const StatementPlan& plan) {
     return AuthorizeStatement(static_cast<const Sender&>(*sender).who(), plan);
+  };
+  request.system_rows = [&service = service_, sender = sender_](std::string_view name) {
+    return ReadSystemRows(service, static_cast<const Sender&>(*sender).who(), name);
   };
   return request;
 }
@@ -144,6 +192,8 @@ void QueryStatement::Finish(const Status& status, Chunk* chunk) {
   outcome.load = service_.active.size();
   if (parameters_.profile != QueryParameters::Profile::kOff) outcome.profile = Profile();
   answer_.Tail(outcome, &chunk->text);
+  if (lease_ && outcome.errors.empty()) lease_->Keep();
+  Release();
 }
 
 // Times of this statement: in the queue, planning, running, and waiting for the client to read.

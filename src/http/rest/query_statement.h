@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "auth/roles.h"
@@ -15,6 +16,7 @@
 #include "http/rest/query_service.h"
 #include "query/active_requests.h"
 #include "query/engine.h"
+#include "query/transactions.h"
 
 namespace sluice::http::rest {
 
@@ -43,6 +45,9 @@ class QueryStatement {
   Result<std::shared_ptr<const query::StatementPlan>> FindPlan();
   query::RunRequest MakeRunRequest();
   uint64_t RemainingMs() const;
+  Status StartTransactional();
+  // Lets go of what others wait for; before the client hears of the end.
+  void Release();
   void ReadRows(Chunk* chunk);
   // The end: after an error that ended the statement, or after the last row.
   void Finish(const Status& status, Chunk* chunk);
@@ -58,6 +63,7 @@ class QueryStatement {
   uint64_t planned_ns_ = 0;
   uint64_t running_ns_ = 0;  // inside NextChunk
   std::shared_ptr<const query::StatementPlan> plan_;
+  std::optional<query::Transactions::Lease> lease_;
   std::unique_ptr<query::Run> run_;
   QueryAnswer answer_;
 };

@@ -1,0 +1,30 @@
+// What system:keyspaces and its like hold: rows made when a statement asks for them, of what its
+// user may see.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "json/value.h"
+#include "query/active_requests.h"
+#include "query/engine.h"
+
+namespace sluice::query {
+
+struct SystemView {
+  const QueryEngine& engine;
+  const ActiveRequests& active;
+  uint64_t now_ms = 0;
+  std::function<bool(std::string_view bucket)> sees_bucket;
+  std::function<bool(const ActiveRequest& request)> sees_request;
+};
+
+// Of system:<name>: buckets, scopes, keyspaces, indexes, active_requests, prepareds. Error 12003
+// for another name.
+Result<std::vector<Value>> SystemRows(const SystemView& view, std::string_view name);
+
+}  // namespace sluice::query

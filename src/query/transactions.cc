@@ -1,0 +1,184 @@
+#include "query/transactions.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/random.h"
+#include "query/error.h"
+#include "query/run.h"
+
+namespace sluice::query {
+namespace {
+
+constexpr uint64_t kNsPerMs = 1'000'000;
+constexpr auto kLookInterval = std::chrono::seconds(1);
+
+std::unexpected<Status> NoSuchTransaction(const std::string& id) {
+  return QueryFail(QueryCode::kTransactionNotFound,
+                   "there is no transaction '{}': it has ended or its time is over", id);
+}
+
+}  // namespace
+
+Transactions::Transactions(db::Database& database, TransactionsOptions options)
+    : database_(database), options_(options), clock_thread_([this] { RunClock(); }) {}
+
+Transactions::~Transactions() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  clock_thread_.join();
+}
+
+Result<std::string> Transactions::Begin(const std::string& user, uint64_t timeout_ms) {
+  EndExpired();
+  if (timeout_ms == 0) timeout_ms = options_.timeout_ms;
+  timeout_ms = std::min(timeout_ms, options_.max_timeout_ms);
+  const uint64_t deadline = database_.clock().MonotonicNs() + timeout_ms * kNsPerMs;
+  auto session = std::make_shared<Session>(database_, user, deadline);
+  std::string id = NewUuid();
+  const std::lock_guard lock(mutex_);
+  if (sessions_.size() >= options_.max_open) {
+    return QueryFail(QueryCode::kTransaction, "{} transactions are open, the most there may be",
+                     sessions_.size());
+  }
+  sessions_.emplace(id, std::move(session));
+  wake_.notify_all();
+  return id;
+}
+
+Result<Transactions::Lease> Transactions::Use(const std::string& id, const std::string& user) {
+  EndExpired();
+  const std::lock_guard lock(mutex_);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end() || found->second->user != user) return NoSuchTransaction(id);
+  if (std::exchange(found->second->busy, true)) {
+    return QueryFail(QueryCode::kTransaction, "another statement of transaction '{}' is running",
+                     id);
+  }
+  return Lease(*this, id, found->second);
+}
+
+void Transactions::EndExpired() {
+  std::vector<std::shared_ptr<Session>> ended;  // destroyed outside the lock
+  const std::lock_guard lock(mutex_);
+  const uint64_t now = database_.clock().MonotonicNs();
+  std::erase_if(sessions_, [&](auto& entry) {
+    if (entry.second->busy || entry.second->deadline_ns > now) return false;
+    ended.push_back(std::move(entry.second));
+    return true;
+  });
+}
+
+size_t Transactions::size() const {
+  const std::lock_guard lock(mutex_);
+  return sessions_.size();
+}
+
+void Transactions::Return(const std::string& id, bool ended) {
+  const std::lock_guard lock(mutex_);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  found->second->busy = false;
+  if (ended) sessions_.erase(found);
+}
+
+// A transaction that nobody asks for any more still holds a snapshot.
+void Transactions::RunClock() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    wake_.wait(lock, [this] { return stopping_ || !sessions_.empty(); });
+    wake_.wait_for(lock, kLookInterval, [this] { return stopping_; });
+    lock.unlock();
+    EndExpired();
+    lock.lock();
+  }
+}
+
+Transactions::Lease::Lease(Lease&& other) noexcept
+    : owner_(std::exchange(other.owner_, nullptr)),
+      id_(other.id_),
+      session_(std::move(other.session_)),
+      start_(other.start_),
+      keep_(other.keep_),
+      ended_(other.ended_) {}
+
+Transactions::Lease::~Lease() {
+  if (owner_ == nullptr) return;
+  if (!keep_ && !ended_) session_->transaction.RollbackTo(start_);
+  owner_->Return(id_, ended_);
+}
+
+uint64_t Transactions::Lease::RemainingMs() const {
+  const uint64_t now = owner_->database_.clock().MonotonicNs();
+  return session_->deadline_ns > now
+             ? std::max<uint64_t>((session_->deadline_ns - now) / kNsPerMs, 1)
+             : 1;
+}
+
+Status Transactions::Lease::Run(const TransactionStatement& statement) {
+  using Action = TransactionStatement::Action;
+  keep_ = true;
+  switch (statement.action) {
+    case Action::kBegin:
+      return QueryError(QueryCode::kTransaction, "the transaction has begun already");
+    case Action::kCommit:
+      return Commit();
+    case Action::kRollback:
+      ended_ = true;
+      return OkStatus();
+    case Action::kSavepoint:
+      std::erase_if(session_->savepoints,
+                    [&](const auto& known) { return known.first == statement.savepoint; });
+      session_->savepoints.emplace_back(statement.savepoint, session_->transaction.Savepoint());
+      return OkStatus();
+    case Action::kRollbackTo:
+      return RollbackTo(statement.savepoint);
+    case Action::kSet:  // every transaction has the only isolation level that can be asked for
+      return OkStatus();
+  }
+  return OkStatus();
+}
+
+Status Transactions::Lease::Commit() {
+  ended_ = true;
+  const Status status = session_->transaction.Apply().status;
+  if (status.code() != Code::kConflict) return status;
+  return QueryError(QueryCode::kCommitConflict,
+                    "what the transaction read was changed by somebody else, so nothing was "
+                    "written: run it again from BEGIN");
+}
+
+// Savepoints that were made later are gone with what was written after them.
+Status Transactions::Lease::RollbackTo(const std::string& name) {
+  auto& savepoints = session_->savepoints;
+  const auto found =
+      std::ranges::find(savepoints, name, [](const auto& known) { return known.first; });
+  if (found == savepoints.end()) {
+    return QueryError(QueryCode::kTransaction, "the transaction has no savepoint '{}'", name);
+  }
+  session_->transaction.RollbackTo(found->second);
+  savepoints.erase(found + 1, savepoints.end());
+  return OkStatus();
+}
+
+Result<std::unique_ptr<Run>> RunTransactionStatement(Transactions& transactions,
+                                                     const StatementPlan& plan,
+                                                     const TransactionRequest& request) {
+  const auto& statement = std::get<TransactionStatement>(plan.statement->body);
+  if (statement.action == TransactionStatement::Action::kBegin && request.txid.empty()) {
+    ASSIGN_OR_RETURN(const std::string id, transactions.Begin(request.user, request.timeout_ms));
+    return MakeRowsRun({Value::Object({{"txid", Value(id)}})});
+  }
+  if (request.txid.empty()) {
+    return QueryFail(QueryCode::kTransaction,
+                     "the request has no 'txid': send the one that BEGIN gave");
+  }
+  ASSIGN_OR_RETURN(Transactions::Lease lease, transactions.Use(request.txid, request.user));
+  RETURN_IF_ERROR(lease.Run(statement));
+  return MakeRowsRun({});
+}
+
+}  // namespace sluice::query
