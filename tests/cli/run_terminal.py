@@ -84,6 +84,13 @@ def check_completion(terminal):
     terminal.expect("sluice> ")
 
 
+def check_transaction(terminal):
+    terminal.type("BEGIN WORK;", ENTER)
+    terminal.expect("sluice (transaction)> ")
+    terminal.type("COMMIT;", ENTER)
+    terminal.expect("sluice> ")
+
+
 def check_interrupts(terminal):
     terminal.type("SELECT 'half", ENTER)
     terminal.expect("-> ")
@@ -120,6 +127,7 @@ def main():
             terminal = Terminal(sluice, address, home)
             check_statements(terminal)
             check_completion(terminal)
+            check_transaction(terminal)
             check_interrupts(terminal)
             terminal.type("\\q", ENTER)
             assert terminal.exit_code() == 0
