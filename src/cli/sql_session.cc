@@ -105,6 +105,12 @@ void SqlSession::PrintRows(const SqlAnswer& answer) {
   switch (settings_.format) {
     case SqlFormat::kTable:
       if (answer.results.size() == 0 && (!has_columns || !answer.errors.empty())) return;
+      // EXPLAIN: the plan is a tree already.
+      if (const json::Value& tree = answer.results[0]["tree"];
+          answer.signature == json::Value("json") && tree.is_string()) {
+        output_->Line(tree.AsString());
+        break;
+      }
       output_->Raw(
           SqlTable(answer.results, answer.signature, {.max_cell_width = settings_.max_cell_width}));
       break;
