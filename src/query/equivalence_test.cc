@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "db/test_database.h"
@@ -15,6 +16,8 @@
 
 namespace sluice::query {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr uint64_t kSeed = 20261116;
 constexpr int kDocuments = 300;
@@ -35,7 +38,8 @@ class Equivalence : public ::testing::Test {
          {"ia ON indexed(a)", "iab ON indexed(a, b DESC)", "ic ON indexed(c.d, a)",
           "itags ON indexed(DISTINCT tags)", "ipart ON indexed(b) WHERE a > 2",
           "iexpr ON indexed(a + 1)", "imiss ON indexed(b INCLUDE MISSING, a)",
-          "iarr ON indexed(ALL ARRAY t FOR t IN tags END, a)"}) {
+          "iarr ON indexed(ALL ARRAY t FOR t IN tags END, a)", "id ON indexed(c.d)",
+          "ib ON indexed(b)"}) {
       Rows(std::string("CREATE INDEX ") + index);
     }
     documents_ = Value::EmptyArray();
@@ -94,7 +98,7 @@ class Equivalence : public ::testing::Test {
     static constexpr std::string_view kTests[] = {"IS NULL", "IS NOT NULL", "IS MISSING",
                                                   "IS VALUED", "IS NOT VALUED"};
     if (depth > 0 && Pick(3) == 0) {
-      return fmt::format("({} {} {})", RandomCondition(depth - 1), Pick(4) == 0 ? "OR" : "AND",
+      return fmt::format("({} {} {})", RandomCondition(depth - 1), Pick(5) < 2 ? "OR" : "AND",
                          RandomCondition(depth - 1));
     }
     switch (Pick(9)) {
@@ -130,7 +134,7 @@ class Equivalence : public ::testing::Test {
   }
   std::vector<std::string> Rows(const std::string& statement) { return Collect(statement, {}); }
 
-  // The statement with %s as its source, three times.
+  // The statement with each source, which it calls x.
   void Compare(const std::string& before, const std::string& after, bool ordered) {
     const auto rows = [&](const std::string& source) {
       RunRequest request;
@@ -139,9 +143,14 @@ class Equivalence : public ::testing::Test {
       if (!ordered) std::ranges::sort(found);
       return found;
     };
-    const std::vector<std::string> expected = rows("$documents");
-    EXPECT_EQ(rows("plain"), expected) << before << "plain" << after;
-    EXPECT_EQ(rows("indexed"), expected) << before << "indexed" << after;
+    const std::vector<std::string> expected = rows("$documents AS x");
+    EXPECT_EQ(rows("plain AS x"), expected) << before << "plain" << after;
+    EXPECT_EQ(rows("indexed AS x"), expected) << before << "indexed" << after;
+    // Several hinted indexes are read together where they know of different conditions.
+    static constexpr std::string_view kHints[] = {"ia, id", "ia, ib, id", "id, itags", "ia, iarr"};
+    const std::string hint(OneOf(kHints));
+    EXPECT_EQ(rows("indexed AS x USE INDEX (" + hint + ")"), expected)
+        << before << "indexed (" << hint << ")" << after;
   }
 
   const db::TestDirectory directory_;
@@ -153,13 +162,17 @@ class Equivalence : public ::testing::Test {
 };
 
 TEST_F(Equivalence, ConditionsSelectTheSameRows) {
-  const std::string plan = Rows("EXPLAIN SELECT x.a FROM indexed AS x WHERE x.a = 1")[0];
-  ASSERT_NE(plan.find("IndexScan"), std::string::npos) << plan;
+  const auto plan = [&](const std::string& rest) {
+    return Rows("EXPLAIN SELECT RAW x FROM indexed AS x " + rest)[0];
+  };
+  ASSERT_THAT(plan("WHERE x.a = 1"), HasSubstr("IndexScan"));
+  ASSERT_THAT(plan("WHERE x.a = 1 OR x.c.d = 2"), HasSubstr("UnionScan"));
+  ASSERT_THAT(plan("USE INDEX (ia, id) WHERE x.a = 1 AND x.c.d = 2"), HasSubstr("IntersectScan"));
   for (int i = 0; i < kQueries && !HasFailure(); ++i) {
     const std::string condition = RandomCondition(2);
     static constexpr std::string_view kResults[] = {"RAW x", "x.a, x.b", "x.c.d AS d",
                                                     "RAW [x.a, x.tags]"};
-    Compare(fmt::format("SELECT {} FROM ", OneOf(kResults)), " AS x WHERE " + condition, false);
+    Compare(fmt::format("SELECT {} FROM ", OneOf(kResults)), " WHERE " + condition, false);
   }
 }
 
@@ -169,7 +182,7 @@ TEST_F(Equivalence, SortedRowsAreSorted) {
   for (int i = 0; i < kQueries / 4 && !HasFailure(); ++i) {
     // Rows are what they are sorted by, so equal ones may change places.
     Compare("SELECT x.a, x.b, x.c.d FROM ",
-            fmt::format(" AS x WHERE {} ORDER BY {}, x.a, x.b, x.c.d LIMIT {} OFFSET {}",
+            fmt::format(" WHERE {} ORDER BY {}, x.a, x.b, x.c.d LIMIT {} OFFSET {}",
                         RandomCondition(1), OneOf(kOrders), 1 + Pick(20), Pick(3)),
             true);
   }
@@ -182,7 +195,7 @@ TEST_F(Equivalence, GroupsAreTheSame) {
     Compare(fmt::format("SELECT {}, COUNT(*) AS n, SUM(x.b) AS s, MIN(x.b) AS m, "
                         "COUNT(DISTINCT x.c.d) AS u FROM ",
                         keys),
-            fmt::format(" AS x WHERE {} GROUP BY {} HAVING COUNT(*) > {}", RandomCondition(1), keys,
+            fmt::format(" WHERE {} GROUP BY {} HAVING COUNT(*) > {}", RandomCondition(1), keys,
                         Pick(3)),
             false);
   }
@@ -191,9 +204,9 @@ TEST_F(Equivalence, GroupsAreTheSame) {
 TEST_F(Equivalence, JoinsAreTheSame) {
   for (int i = 0; i < kQueries / 20 && !HasFailure(); ++i) {
     Compare("SELECT x.a, y.b FROM plain AS y JOIN ",
-            fmt::format(" AS x ON x.a = y.b WHERE {} AND y.a > 3", RandomCondition(0)), false);
+            fmt::format(" ON x.a = y.b WHERE {} AND y.a > 3", RandomCondition(0)), false);
     Compare("SELECT x.a, t FROM ",
-            fmt::format(" AS x UNNEST x.tags AS t WHERE {} AND t > 1", RandomCondition(0)), false);
+            fmt::format(" UNNEST x.tags AS t WHERE {} AND t > 1", RandomCondition(0)), false);
   }
 }
 

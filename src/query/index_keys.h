@@ -18,7 +18,8 @@ struct BoundIndexKey {
 
 struct BoundIndex {
   std::vector<BoundIndexKey> keys;
-  ExpressionPtr where;  // null for none
+  ExpressionPtr where;                     // null for none
+  std::shared_ptr<const db::Index> index;  // that this is of; set by the planner
 };
 
 // Names are bound to `document`, a variable of the binder's.

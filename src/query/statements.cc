@@ -17,16 +17,21 @@ std::string GeneratedName(std::string_view text) {
   return fmt::format("{:016x}", std::hash<std::string_view>()(text));
 }
 
+bool IsNode(const Value& value) { return !value["operator"].is_missing(); }
+
 // A node's details on one line, its inputs below it, further in.
 void AppendTree(const Value& node, size_t depth, std::string* out) {
   *out += fmt::format("{}{}{}", depth == 0 ? "" : "\n", std::string(depth * 2, ' '),
                       node["operator"].AsString());
   for (const json::Field& field : node.fields()) {
-    if (field.name() == "operator" || field.value.is_object()) continue;
+    if (field.name() == "operator" || IsNode(field.value) || IsNode(field.value[0])) continue;
     *out += fmt::format(" {}={}", field.name(), ResultText(field.value));
   }
   for (const json::Field& field : node.fields()) {
-    if (!field.value["operator"].is_missing()) AppendTree(field.value, depth + 1, out);
+    if (IsNode(field.value)) AppendTree(field.value, depth + 1, out);
+    for (const Value& item : field.value.items()) {
+      if (IsNode(item)) AppendTree(item, depth + 1, out);
+    }
   }
 }
 

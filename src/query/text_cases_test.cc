@@ -7,6 +7,7 @@
 //   error 3000 expected an expression     its error: the number and a part of the message
 //   warning 5036                          a warning among those it gives
 //   ~ 3                                   how many documents it wrote
+//   plan IndexScan index="i"              what EXPLAIN of it shows somewhere in its tree
 //
 // A line `@args [..]` or `@args {..}` before a statement gives it parameters, `@context a.b` a
 // query context for the rest of the file. Each file has a database of its own.
@@ -38,6 +39,7 @@ struct Case {
   std::string error_text;
   std::vector<int> warnings;
   std::optional<uint64_t> mutations;
+  std::vector<std::string> plan;
 };
 
 class CaseReader {
@@ -86,6 +88,8 @@ class CaseReader {
       words >> last.warnings.emplace_back();
     } else if (first == "~") {
       words >> last.mutations.emplace();
+    } else if (first == "plan") {
+      last.plan.push_back(line.substr(5));
     } else {
       auto row = json::Parse(line);
       ASSERT_TRUE(row) << "line " << number << " is no JSON: " << row.error().message();
@@ -162,6 +166,19 @@ void Check(const Case& test, Answer answer) {
   EXPECT_EQ(answer.mutations, test.mutations.value_or(answer.mutations));
 }
 
+void CheckPlan(QueryEngine& engine, const Case& test) {
+  if (test.plan.empty()) return;
+  auto run = engine.Query("EXPLAIN " + test.statement, test.context, {});
+  ASSERT_TRUE(run) << run.error().ToString();
+  ASSERT_TRUE((*run)->Next());
+  const std::string tree((*run)->row()["tree"].AsString());
+  for (const std::string& part : test.plan) {
+    EXPECT_NE(tree.find(part), std::string::npos)
+        << "line " << test.line << ": no '" << part << "' in\n"
+        << tree;
+  }
+}
+
 class TextCases : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(TextCases, AnswerAsWritten) {
@@ -176,7 +193,10 @@ TEST_P(TextCases, AnswerAsWritten) {
   QueryEngine engine(**database, {});
   const std::vector<Case> cases = CaseReader(file).Read();
   ASSERT_FALSE(cases.empty());
-  for (const Case& test : cases) Check(test, Ask(engine, test));
+  for (const Case& test : cases) {
+    CheckPlan(engine, test);
+    Check(test, Ask(engine, test));
+  }
 }
 
 std::vector<std::string> Files() {

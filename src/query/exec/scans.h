@@ -81,6 +81,16 @@ struct IndexScanOptions {
 };
 PlanPtr MakeIndexScan(IndexScanOptions options);
 
+// Documents that any of several index scans finds, each once, or that all of them find. Of the
+// scans only index, span and text count.
+struct IndexSetOptions {
+  SourceTarget target;
+  bool intersect = false;  // all; else any
+  std::vector<IndexScanOptions> scans;
+  ExprPtr filter;
+};
+PlanPtr MakeIndexSet(IndexSetOptions options);
+
 // The encoded ranges that a span means for the present row, in index order. Empty when a value is
 // unknown (or not an array, for IN): nothing equals it.
 std::vector<db::IndexRange> RangesOf(Context& context, const SpanExpr& span,

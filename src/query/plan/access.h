@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "query/index_keys.h"
 #include "query/plan/planner.h"
 
 namespace sluice::query {
@@ -26,6 +27,7 @@ std::vector<PartPredicate> MatchPart(const Expression& condition, const PartMatc
                                      VariableId document, std::vector<ExpressionPtr>* made);
 
 struct IndexMatch;
+struct IndexOffer;
 
 class Access {
  public:
@@ -49,15 +51,28 @@ class Access {
   SourceTarget Target() const;
   Result<ExprPtr> Filter(const std::vector<bool>& without);
   bool IsId(const Expression& expression) const;
+  // access_index.cc
   bool IsHinted(const std::string& name) const;
+  void BindIndexes();
+  std::vector<IndexMatch> Matches(const std::vector<Condition>& conditions,
+                                  const std::vector<SortTerm>* wanted_order);
   static bool UsesOthers(const IndexMatch& match);
-  Result<IndexScanOptions> IndexScanOf(const IndexMatch& match);
-  Result<bool> IndexPays(const IndexMatch& match, const SpanExpr& span);
+  Result<IndexScanOptions> SpanOf(const IndexMatch& match);
+  std::optional<uint64_t> RowsOf(const IndexScanOptions& scan);
+  Result<IndexOffer> OfferOf(const IndexMatch& match);
+  bool Pays(const IndexOffer& offer);
+  // access_sets.cc
+  Result<std::optional<IndexOffer>> Union();
+  Result<std::optional<IndexOffer>> UnionOf(size_t condition);
+  Result<std::optional<IndexOffer>> Intersect(const std::vector<IndexMatch>& matches,
+                                              const IndexMatch& best, const IndexOffer& alone);
+  Result<Choice> ChooseSet(IndexOffer offer);
 
   Planner& planner_;
   const FromTerm& term_;
   const std::vector<Condition>& conditions_;
   std::vector<ExpressionPtr> made_;
+  std::vector<BoundIndex> indexes_;  // that may be used
 };
 
 }  // namespace sluice::query

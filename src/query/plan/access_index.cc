@@ -1,9 +1,9 @@
 // Which index, if any.
 //
 // More leading parts that are equal win, then a range, then an index that answers all by itself,
-// then one whose order is asked for. An index that would still lead to a good part of the
-// documents one by one is worse than reading the keyspace from end to end, and is left alone unless
-// a hint names it.
+// then one whose order is asked for. Several indexes together (access_sets.cc) are taken where they
+// cost less. An index that would still lead to a good part of the documents one by one is worse
+// than reading the keyspace from end to end, and is left alone unless a hint names it.
 #include <utility>
 
 #include "query/error.h"
@@ -11,12 +11,6 @@
 #include "query/plan/index_choice.h"
 
 namespace sluice::query {
-namespace {
-
-// Reading a document through an index costs about as much as this many of a scan.
-constexpr uint64_t kFetchCost = 8;
-// Below this many rows an index never hurts.
-constexpr uint64_t kFewRows = 64;
 
 int ScoreOf(const IndexMatch& match) {
   int score = 0;
@@ -29,45 +23,70 @@ int ScoreOf(const IndexMatch& match) {
   return score - static_cast<int>(match.index->definition().parts.size());
 }
 
-}  // namespace
-
 Result<std::optional<Access::Choice>> Access::ByIndex(const std::vector<SortTerm>* wanted_order) {
-  const db::KeyspaceInfo* keyspace =
-      planner_.catalog_.Find(planner_.variables_[term_.variable].keyspace);
-  if (keyspace == nullptr) return std::nullopt;
-  const IndexMatcher matcher(*planner_.layout_, term_.variable, conditions_, wanted_order, &made_);
-  std::optional<IndexMatch> best;
-  std::vector<BoundIndex> kept;  // what the best one's predicates may point into
-  for (const auto& index : keyspace->indexes) {
-    const bool hinted = IsHinted(index->definition().name);
-    if (!index->CheckReady().ok() || index->definition().primary) continue;
-    if (!term_.use_index.empty() && !hinted) continue;
-    Binder binder(planner_.catalog_, {});
-    binder.variables() = planner_.variables_;
-    auto bound = BindIndex(binder, index->definition(), term_.variable);
-    if (!bound) continue;
-    std::optional<IndexMatch> match = matcher.Match(index, *bound);
-    if (!match || (best && ScoreOf(*match) <= ScoreOf(*best))) continue;
-    best = std::move(match);
-    kept.push_back(std::move(*bound));
+  BindIndexes();
+  if (indexes_.empty()) return std::nullopt;
+  const std::vector<IndexMatch> matches = Matches(conditions_, wanted_order);
+  const auto best = std::ranges::max_element(matches, {}, ScoreOf);
+  std::optional<IndexOffer> offer;
+  if (best != matches.end()) {
+    ASSIGN_OR_RETURN(offer, OfferOf(*best));
+    ASSIGN_OR_RETURN(std::optional<IndexOffer> both, Intersect(matches, *best, *offer));
+    if (both) offer = std::move(both);
   }
-  if (!best) return std::nullopt;
-  ASSIGN_OR_RETURN(IndexScanOptions options, IndexScanOf(*best));
-  if (term_.use_index.empty() && !best->covering && !best->sorted) {
-    ASSIGN_OR_RETURN(const bool pays, IndexPays(*best, options.span));
-    if (!pays) return std::nullopt;
+  // An OR is looked at where no index helps much without it.
+  if (!offer || (!best->covering && !best->sorted && offer->rows.value_or(0) > kFewRows)) {
+    ASSIGN_OR_RETURN(std::optional<IndexOffer> any, Union());
+    if (any && (!offer || any->cost < offer->cost)) offer = std::move(any);
   }
-  Choice choice;
-  choice.lookup = UsesOthers(*best);
-  choice.sorted = best->sorted;
-  choice.plan = MakeIndexScan(std::move(options));
-  return choice;
+  if (!offer) return std::nullopt;
+  if (offer->scans.size() > 1) {
+    if (!Pays(*offer)) return std::nullopt;
+    ASSIGN_OR_RETURN(Choice choice, ChooseSet(std::move(*offer)));
+    return choice;
+  }
+  if (!best->covering && !best->sorted && !Pays(*offer)) return std::nullopt;
+  IndexScanOptions& scan = offer->scans[0];
+  scan.reverse = best->reverse;
+  scan.distinct = best->array;
+  scan.covering = best->covering;
+  scan.covered = best->covered;
+  ASSIGN_OR_RETURN(scan.filter, Filter(best->answered));
+  return Choice{
+      .plan = MakeIndexScan(std::move(scan)), .lookup = offer->lookup, .sorted = best->sorted};
 }
 
 bool Access::IsHinted(const std::string& name) const {
   return std::ranges::any_of(term_.use_index, [&](const IndexHint& hint) {
     return hint.name.empty() || hint.name == name;
   });
+}
+
+// The indexes that can be read, and that a hint allows.
+void Access::BindIndexes() {
+  const db::KeyspaceInfo* keyspace =
+      planner_.catalog_.Find(planner_.variables_[term_.variable].keyspace);
+  if (keyspace == nullptr) return;
+  for (const auto& index : keyspace->indexes) {
+    if (!index->CheckReady().ok() || index->definition().primary) continue;
+    if (!term_.use_index.empty() && !IsHinted(index->definition().name)) continue;
+    Binder binder(planner_.catalog_, {});
+    binder.variables() = planner_.variables_;
+    auto bound = BindIndex(binder, index->definition(), term_.variable);
+    if (!bound) continue;
+    bound->index = index;
+    indexes_.push_back(std::move(*bound));
+  }
+}
+
+std::vector<IndexMatch> Access::Matches(const std::vector<Condition>& conditions,
+                                        const std::vector<SortTerm>* wanted_order) {
+  const IndexMatcher matcher(*planner_.layout_, term_.variable, conditions, wanted_order, &made_);
+  std::vector<IndexMatch> matches;
+  for (const BoundIndex& bound : indexes_) {
+    if (auto match = matcher.Match(bound)) matches.push_back(std::move(*match));
+  }
+  return matches;
 }
 
 // Whether a value comes from a row before this one.
@@ -79,7 +98,7 @@ bool Access::UsesOthers(const IndexMatch& match) {
          (match.high && uses(*match.high));
 }
 
-Result<IndexScanOptions> Access::IndexScanOf(const IndexMatch& match) {
+Result<IndexScanOptions> Access::SpanOf(const IndexMatch& match) {
   IndexScanOptions options{.target = Target()};
   options.index = match.index;
   std::string text;
@@ -108,23 +127,19 @@ Result<IndexScanOptions> Access::IndexScanOf(const IndexMatch& match) {
     options.span.high.inclusive = match.high->inclusive;
   }
   options.span.bounded = match.low || match.high;
-  options.reverse = match.reverse;
-  options.distinct = match.array;
-  options.covering = match.covering;
-  options.covered = match.covered;
   options.text = std::move(text);
-  ASSIGN_OR_RETURN(options.filter, Filter(match.answered));
   return options;
 }
 
-// By the store's estimate, where all values are constants; else a guess in favour of the index.
-Result<bool> Access::IndexPays(const IndexMatch& match, const SpanExpr& span) {
+// By the store's estimate, where all values are constants.
+std::optional<uint64_t> Access::RowsOf(const IndexScanOptions& scan) {
   const auto constant = [](const ExprPtr& value) {
     return value == nullptr || value->constant() != nullptr;
   };
-  if (!constant(span.low.value) || !constant(span.high.value)) return true;
+  const SpanExpr& span = scan.span;
+  if (!constant(span.low.value) || !constant(span.high.value)) return std::nullopt;
   for (const SpanExpr::Equal& equal : span.equal) {
-    if (!constant(equal.value)) return true;
+    if (!constant(equal.value)) return std::nullopt;
   }
   Layout no_layout{Variables{}};
   const auto reader = db::NewSnapshotReader(planner_.database_);
@@ -134,12 +149,28 @@ Result<bool> Access::IndexPays(const IndexMatch& match, const SpanExpr& span) {
   run.memory = &memory;
   Context context(no_layout, *reader, run);
   uint64_t rows = 0;
-  for (const db::IndexRange& range : RangesOf(context, span, match.index->definition())) {
-    rows += planner_.database_.EstimateRows(*match.index, range.from, range.to);
-    if (context.failed()) return true;
+  for (const db::IndexRange& range : RangesOf(context, span, scan.index->definition())) {
+    rows += planner_.database_.EstimateRows(*scan.index, range.from, range.to);
+    if (context.failed()) return std::nullopt;
   }
-  if (rows <= kFewRows) return true;
-  return rows * kFetchCost < planner_.database_.EstimateRows(match.index->keyspace());
+  return rows;
+}
+
+Result<IndexOffer> Access::OfferOf(const IndexMatch& match) {
+  IndexOffer offer;
+  ASSIGN_OR_RETURN(IndexScanOptions scan, SpanOf(match));
+  offer.lookup = UsesOthers(match);
+  // Nobody asks what it costs when there is nothing better.
+  const bool taken = match.covering || match.sorted || term_.use_index.size() == 1;
+  if (!taken) offer.rows = RowsOf(scan);
+  offer.cost = offer.rows.value_or(0) * kFetchCost;
+  offer.scans.push_back(std::move(scan));
+  return offer;
+}
+
+bool Access::Pays(const IndexOffer& offer) {
+  if (!term_.use_index.empty() || offer.rows.value_or(0) <= kFewRows) return true;
+  return offer.cost < planner_.database_.EstimateRows(offer.scans[0].index->keyspace());
 }
 
 }  // namespace sluice::query

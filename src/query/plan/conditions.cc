@@ -71,6 +71,17 @@ std::vector<Condition> SplitConditions(const Expression* expression) {
   return conditions;
 }
 
+std::vector<const Expression*> SplitAlternatives(const Expression& expression) {
+  std::vector<const Expression*> alternatives;
+  if (expression.kind != ExprKind::kCall || expression.name != "or") return alternatives;
+  for (const ExpressionPtr& operand : expression.args) {
+    const std::vector<const Expression*> inner = SplitAlternatives(*operand);
+    if (inner.empty()) alternatives.push_back(operand.get());
+    alternatives.insert(alternatives.end(), inner.begin(), inner.end());
+  }
+  return alternatives;
+}
+
 void ForEachBlock(ExpressionPtr& expression, const std::function<void(SelectBlock&)>& visit) {
   if (expression == nullptr) return;
   ForEachChild(*expression, [&](ExpressionPtr& child) { ForEachBlock(child, visit); });

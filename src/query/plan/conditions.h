@@ -23,6 +23,8 @@ struct Condition {
 
 // The operands of an AND, each a condition; one for anything else, none for null.
 std::vector<Condition> SplitConditions(const Expression* expression);
+// The operands of an OR, also those of an OR in an OR; empty for anything else.
+std::vector<const Expression*> SplitAlternatives(const Expression& expression);
 
 // Every block of a query, deep: in WITH, set operations, subqueries of expressions.
 void ForEachBlock(Query& query, const std::function<void(SelectBlock&)>& visit);

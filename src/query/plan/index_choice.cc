@@ -110,6 +110,7 @@ bool IndexMatcher::TakePart(const std::vector<Found>& found, IndexMatch* match) 
     for (const Found& each : found) {
       if (each.predicate.kind != kind) continue;
       match->equal.push_back(each.predicate);
+      match->used[each.condition] = true;
       if (each.predicate.exact) match->answered[each.condition] = true;
       return true;
     }
@@ -121,6 +122,7 @@ bool IndexMatcher::TakePart(const std::vector<Found>& found, IndexMatch* match) 
     auto& bound = each.predicate.kind == Kind::kLow ? match->low : match->high;
     if (bound) continue;
     bound = each.predicate;
+    match->used[each.condition] = true;
     if (each.predicate.exact && --ends[each.condition] == 0) match->answered[each.condition] = true;
   }
   return false;
@@ -177,11 +179,11 @@ void IndexMatcher::CheckOrder(const BoundIndex& bound, IndexMatch* match) const 
   match->reverse = reverse.value_or(false);
 }
 
-std::optional<IndexMatch> IndexMatcher::Match(std::shared_ptr<const db::Index> index,
-                                              const BoundIndex& bound) const {
+std::optional<IndexMatch> IndexMatcher::Match(const BoundIndex& bound) const {
   if (!HoldsWhere(bound.where.get())) return std::nullopt;
   IndexMatch match;
-  match.index = std::move(index);
+  match.index = bound.index;
+  match.used.assign(conditions_.size(), false);
   match.answered.assign(conditions_.size(), false);
   for (const BoundIndexKey& key : bound.keys) {
     if (!TakePart(PredicatesOf(key), &match)) break;

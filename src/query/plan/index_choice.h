@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "query/index_keys.h"
 #include "query/plan/access.h"
 
 namespace sluice::query {
@@ -16,6 +15,7 @@ struct IndexMatch {
   std::vector<PartPredicate> equal;  // kEqual or kIn, of the leading parts
   std::optional<PartPredicate> low;  // of the part after them
   std::optional<PartPredicate> high;
+  std::vector<bool> used;      // by condition: the ranges come from it
   std::vector<bool> answered;  // by condition: the ranges say all of it
   std::vector<CoveredPart> covered;
   bool covering = false;
@@ -25,6 +25,23 @@ struct IndexMatch {
 
   size_t parts_used() const { return equal.size() + (low || high ? 1 : 0); }
 };
+
+// Reading a document through an index costs about as much as this many of a scan.
+inline constexpr uint64_t kFetchCost = 8;
+// Below this many rows an index never hurts.
+inline constexpr uint64_t kFewRows = 64;
+
+// One index scan, or several together, and what they cost.
+struct IndexOffer {
+  std::vector<IndexScanOptions> scans;
+  bool intersect = false;
+  bool lookup = false;  // values come from rows before this one
+  // By the store's estimates; none where a value is not known yet: a guess in favour of the index.
+  std::optional<uint64_t> rows;  // that are read of the indexes
+  uint64_t cost = 0;             // in documents of a scan
+};
+
+int ScoreOf(const IndexMatch& match);
 
 class IndexMatcher {
  public:
@@ -37,8 +54,7 @@ class IndexMatcher {
         made_(made) {}
 
   // Nothing when no condition is about its first part, or when it may lack documents.
-  std::optional<IndexMatch> Match(std::shared_ptr<const db::Index> index,
-                                  const BoundIndex& bound) const;
+  std::optional<IndexMatch> Match(const BoundIndex& bound) const;
 
  private:
   struct Found {
