@@ -207,6 +207,10 @@ TEST_F(Equivalence, JoinsAreTheSame) {
             fmt::format(" ON x.a = y.b WHERE {} AND y.a > 3", RandomCondition(0)), false);
     Compare("SELECT x.a, t FROM ",
             fmt::format(" UNNEST x.tags AS t WHERE {} AND t > 1", RandomCondition(0)), false);
+    Compare("SELECT x.a, t FROM ",
+            fmt::format(" UNNEST x.tags AS t WHERE t IN [{}, {}] AND (t = {} OR t >= {})",
+                        RandomLiteral(), RandomLiteral(), RandomLiteral(), RandomLiteral()),
+            false);
   }
 }
 

@@ -99,7 +99,8 @@ SourceTarget Access::Target() const { return planner_.TargetOf(term_.variable); 
 Result<ExprPtr> Access::Filter(const std::vector<bool>& without) {
   std::vector<Condition> left;
   for (size_t i = 0; i < conditions_.size(); ++i) {
-    if (without.empty() || !without[i]) left.push_back(conditions_[i]);
+    const bool answered = !without.empty() && without[i];
+    if (!answered && !conditions_[i].implied) left.push_back(conditions_[i]);
   }
   return planner_.CompileConditions(left);
 }

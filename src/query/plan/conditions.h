@@ -15,6 +15,8 @@ bool HasSubquery(const Expression& expression);
 struct Condition {
   const Expression* expression = nullptr;
   std::vector<VariableId> variables;
+  // It follows from others, which are checked: it only helps to find rows.
+  bool implied = false;
 
   bool Uses(VariableId variable) const { return std::ranges::binary_search(variables, variable); }
   // Whether all variables that are also in `others` are in `known`.

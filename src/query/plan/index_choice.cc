@@ -39,6 +39,9 @@ std::vector<IndexMatcher::Found> IndexMatcher::PredicatesOf(const BoundIndexKey&
     const std::vector<PartPredicate> predicates =
         key.each_element ? MatchElements(condition, *key.expression)
                          : MatchPart(condition, is_part, document_, made_);
+    // Each ANY is about an element of its own: of an array only one condition counts.
+    if (key.each_element && predicates.size() <= found.size()) continue;
+    if (key.each_element) found.clear();
     for (const PartPredicate& predicate : predicates) {
       found.push_back({.predicate = predicate, .condition = i});
     }

@@ -71,10 +71,14 @@ Result<RowPlan> Planner::PlanFrom(const FromClause& from, std::vector<Condition>
                                   const std::vector<SortTerm>* wanted_order) {
   const std::vector<VariableId> all = AllVariables(from);
   std::vector<Condition> mine;
-  // A RIGHT JOIN makes rows without the terms before it: their conditions wait.
-  if (!HasRightJoin(from)) mine = Take(where, all[0], {all[0]}, all);
-  // Joins keep the order of their left side, but for RIGHT ones.
-  if (HasRightJoin(from)) wanted_order = nullptr;
+  if (HasRightJoin(from)) {
+    // A RIGHT JOIN makes rows without the terms before it: their conditions wait. Other joins keep
+    // the order of their left side.
+    wanted_order = nullptr;
+  } else {
+    mine = Take(where, all[0], {all[0]}, all);
+    AddUnnested(from, *where, &mine);
+  }
   ASSIGN_OR_RETURN(RowPlan rows, PlanSource(from.first, &mine, wanted_order));
   const bool sorted = rows.sorted;
   ASSIGN_OR_RETURN(rows.plan, AddFilter(std::move(rows.plan), mine));
@@ -85,6 +89,38 @@ Result<RowPlan> Planner::PlanFrom(const FromClause& from, std::vector<Condition>
   }
   rows.sorted = sorted;
   return rows;
+}
+
+// FROM d UNNEST d.list AS v WHERE v.x = 1: ANY v IN d.list SATISFIES v.x = 1 END holds for the
+// documents of all rows, which an array index may find.
+void Planner::AddUnnested(const FromClause& from, const std::vector<Condition>& where,
+                          std::vector<Condition>* conditions) {
+  if (!from.first.keyspace || IsSystemKeyspace(*from.first.keyspace)) return;
+  for (const JoinClause& join : from.joins) {
+    if (join.kind != JoinKind::kUnnest || join.type != JoinType::kInner) continue;
+    const VariableId element = join.term.variable;
+    if (ReferencedVariables(*join.term.expression) != std::vector{from.first.variable}) continue;
+    auto all = std::make_unique<Expression>();
+    all->kind = ExprKind::kCall;
+    all->name = "and";
+    for (const Condition& condition : where) {
+      if (condition.variables == std::vector{element} && !HasSubquery(*condition.expression)) {
+        all->args.push_back(Clone(*condition.expression));
+      }
+    }
+    if (all->args.empty()) continue;
+    auto any = std::make_unique<Expression>();
+    any->kind = ExprKind::kAny;
+    any->comprehension = std::make_unique<Comprehension>();
+    RangeBinding& range = any->comprehension->bindings.emplace_back();
+    range.value = join.term.alias;
+    range.value_id = element;
+    range.source = Clone(*join.term.expression);
+    any->comprehension->body = std::move(all);
+    conditions->push_back(
+        {.expression = any.get(), .variables = {from.first.variable, element}, .implied = true});
+    made_.push_back(std::move(any));
+  }
 }
 
 Result<RowPlan> Planner::PlanSource(const FromTerm& term, std::vector<Condition>* conditions,

@@ -71,6 +71,8 @@ class Planner final : public SubqueryPlanner {
                              const std::vector<SortTerm>* wanted_order = nullptr);
   Result<RowPlan> PlanFrom(const FromClause& from, std::vector<Condition>* where,
                            const std::vector<SortTerm>* wanted_order);
+  void AddUnnested(const FromClause& from, const std::vector<Condition>& where,
+                   std::vector<Condition>* conditions);
   Result<RowPlan> PlanJoin(RowPlan left, const JoinClause& join, std::vector<Condition>* where,
                            const std::vector<VariableId>& all);
   Result<RowPlan> PlanUnnest(RowPlan left, const JoinClause& join);
@@ -104,6 +106,7 @@ class Planner final : public SubqueryPlanner {
   const Variables& variables_;
   std::shared_ptr<Layout> layout_;
   Compiler compiler_;
+  std::vector<ExpressionPtr> made_;  // conditions that no text has
   // Whether what is being planned is run again for each row of a statement around it.
   bool correlated_ = false;
 };
