@@ -31,6 +31,7 @@ class PlanRun final : public Run {
     options_.preserve_expiry = request_.preserve_expiry;
     if (request_.timeout_ms > 0) options_.deadline_ms = clock.WallMs() + request_.timeout_ms;
     context_ = std::make_unique<Context>(*plan_->layout, *reader_, options_);
+    for (const std::string& note : plan_->hint_notes) context_->Warn(QueryCode::kPlan, note);
     root_ = plan_->query.root->Start();
   }
 

@@ -42,6 +42,11 @@ Value ExplainPlan(const StatementPlan& plan) {
   std::string text;
   AppendTree(tree, 0, &text);
   row.Set("tree", Value(text));
+  if (!plan.hint_notes.empty()) {
+    Value notes = Value::EmptyArray();
+    for (const std::string& note : plan.hint_notes) notes.Append(Value(note));
+    row.Set("optimizer_hints", Value::Object({{"hints_not_followed", std::move(notes)}}));
+  }
   row.Set("plan", std::move(tree));
   return row;
 }

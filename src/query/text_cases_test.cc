@@ -7,7 +7,8 @@
 //   error 3000 expected an expression     its error: the number and a part of the message
 //   warning 5036                          a warning among those it gives
 //   ~ 3                                   how many documents it wrote
-//   plan IndexScan index="i"              what EXPLAIN of it shows somewhere in its tree
+//   plan IndexScan index="i"              what EXPLAIN of it shows somewhere in its tree (\n: a new
+//   line)
 //
 // A line `@args [..]` or `@args {..}` before a statement gives it parameters, `@context a.b` a
 // query context for the rest of the file. Each file has a database of its own.
@@ -90,6 +91,9 @@ class CaseReader {
       words >> last.mutations.emplace();
     } else if (first == "plan") {
       last.plan.push_back(line.substr(5));
+      for (size_t at = 0; (at = last.plan.back().find("\\n", at)) != std::string::npos;) {
+        last.plan.back().replace(at, 2, "\n");
+      }
     } else {
       auto row = json::Parse(line);
       ASSERT_TRUE(row) << "line " << number << " is no JSON: " << row.error().message();

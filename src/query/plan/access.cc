@@ -90,7 +90,10 @@ Result<Access::Choice> Access::Choose(const std::vector<SortTerm>* wanted_order)
   ASSIGN_OR_RETURN(std::optional<Choice> choice, ByKeys());
   if (choice) return std::move(*choice);
   ASSIGN_OR_RETURN(choice, ByIndex(wanted_order));
-  if (choice) return std::move(*choice);
+  if (choice) {
+    choice->by_index = true;
+    return std::move(*choice);
+  }
   return ByScan(wanted_order);
 }
 

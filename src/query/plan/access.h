@@ -39,6 +39,7 @@ class Access {
     // Whether it depends on the rows before it: then it is opened for each of them.
     bool lookup = false;
     bool sorted = false;
+    bool by_index = false;
   };
   // `filter` holds all conditions that the scan checks itself.
   Result<Choice> Choose(const std::vector<SortTerm>* wanted_order);

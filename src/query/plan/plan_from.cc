@@ -40,6 +40,13 @@ bool HasRightJoin(const FromClause& from) {
                              [](const JoinClause& join) { return join.type == JoinType::kRight; });
 }
 
+// Whether rows come in the order of the first term: not when a later one is read row by row.
+bool KeepsOrder(const FromClause& from) {
+  return !HasRightJoin(from) && std::ranges::none_of(from.joins, [](const JoinClause& join) {
+    return join.term.join_method == JoinMethodHint::kHashProbe;
+  });
+}
+
 // left = right, where one side is of `variable` alone and the other not of it.
 struct JoinKey {
   const Expression* left = nullptr;
@@ -71,11 +78,10 @@ Result<RowPlan> Planner::PlanFrom(const FromClause& from, std::vector<Condition>
                                   const std::vector<SortTerm>* wanted_order) {
   const std::vector<VariableId> all = AllVariables(from);
   std::vector<Condition> mine;
-  if (HasRightJoin(from)) {
-    // A RIGHT JOIN makes rows without the terms before it: their conditions wait. Other joins keep
-    // the order of their left side.
-    wanted_order = nullptr;
-  } else {
+  if (!KeepsOrder(from)) wanted_order = nullptr;
+  NoteJoinHint(from.first, "nothing stands before it to join it with");
+  // A RIGHT JOIN makes rows without the terms before it: their conditions wait.
+  if (!HasRightJoin(from)) {
     mine = Take(where, all[0], {all[0]}, all);
     AddUnnested(from, *where, &mine);
   }
@@ -133,6 +139,7 @@ Result<RowPlan> Planner::PlanSource(const FromTerm& term, std::vector<Condition>
   } else if (term.keyspace) {
     Access access(*this, term, *conditions);
     ASSIGN_OR_RETURN(Access::Choice choice, access.Choose(wanted_order));
+    if (!choice.by_index && !term.use_index.empty()) NoteIndexHint(term);
     rows.plan = std::move(choice.plan);
     rows.lookup = choice.lookup;
     rows.sorted = choice.sorted;
@@ -182,8 +189,10 @@ Result<RowPlan> Planner::PlanJoin(RowPlan left, const JoinClause& join,
   known.push_back(variable);
   RowPlan rows;
   if (join.kind == JoinKind::kUnnest) {
+    NoteJoinHint(join.term, "UNNEST has one way to run");
     ASSIGN_OR_RETURN(rows, PlanUnnest(std::move(left), join));
   } else if (join.on_keys != nullptr) {
+    NoteHashHint(join.term, "ON KEYS reads the documents by their keys");
     ASSIGN_OR_RETURN(rows, PlanKeysJoin(std::move(left), join));
   } else {
     std::vector<Condition> conditions = SplitConditions(join.on.get());
@@ -241,13 +250,25 @@ Result<RowPlan> Planner::PlanKeysJoin(RowPlan left, const JoinClause& join) {
 Result<RowPlan> Planner::PlanConditionJoin(RowPlan left, const JoinClause& join,
                                            std::vector<Condition> conditions) {
   const VariableId variable = join.term.variable;
-  if (join.term.keyspace && !IsSystemKeyspace(*join.term.keyspace)) {
+  const bool hashable = join.kind == JoinKind::kJoin &&
+                        std::ranges::any_of(conditions, [&](const Condition& condition) {
+                          return AsJoinKey(condition, variable, left.known).has_value();
+                        });
+  if (!hashable) {
+    NoteHashHint(join.term, join.kind == JoinKind::kNest
+                                ? "NEST looks its documents up for each row"
+                                : "no condition has the form left = right");
+  }
+  if (join.term.keyspace && !IsSystemKeyspace(*join.term.keyspace) &&
+      !(hashable && WantsHash(join.term))) {
     // With all conditions the right may be found by key or through an index, row by row.
+    const size_t notes = hint_notes_.size();
     std::vector<Condition> all = conditions;
     ASSIGN_OR_RETURN(RowPlan right, PlanSource(join.term, &all));
     if (right.lookup) {
       return FinishJoin(std::move(left), std::move(right), join, nullptr, nullptr);
     }
+    hint_notes_.resize(notes);
   }
   // Else by hash: the right is read once, with the conditions that are its own.
   std::vector<Condition> own;
@@ -261,29 +282,47 @@ Result<RowPlan> Planner::PlanConditionJoin(RowPlan left, const JoinClause& join,
   });
   ASSIGN_OR_RETURN(RowPlan right, PlanSource(join.term, &own));
   ASSIGN_OR_RETURN(right.plan, AddFilter(std::move(right.plan), own));
-  HashJoinOptions hash;
-  std::vector<Condition> keys;
-  if (!right.lookup && join.kind == JoinKind::kJoin) {
-    ASSIGN_OR_RETURN(keys, TakeJoinKeys(&conditions, variable, left.known, &hash));
-  }
-  ASSIGN_OR_RETURN(ExprPtr rest, CompileConditions(conditions));
-  if (keys.empty()) {
+  const bool by_hash =
+      hashable && !right.lookup && join.term.join_method != JoinMethodHint::kNestedLoop;
+  if (hashable && right.lookup)
+    NoteHashHint(join.term, "its rows are found for each row before it");
+  if (!by_hash) {
+    ASSIGN_OR_RETURN(ExprPtr rest, CompileConditions(conditions));
     if (!right.lookup && !correlated_) {
       right.plan = MakeMaterialized(std::move(right.plan), right.variables, layout_.get());
     }
     return FinishJoin(std::move(left), std::move(right), join, std::move(rest), nullptr);
   }
+  HashJoinOptions hash;
+  ASSIGN_OR_RETURN(const std::vector<Condition> keys,
+                   TakeJoinKeys(&conditions, variable, left.known, &hash));
+  hash.text = ConditionsText(keys);
+  ASSIGN_OR_RETURN(hash.condition, CompileConditions(conditions));
+  return PlanHashJoin(std::move(left), std::move(right), join, std::move(hash));
+}
+
+// The table is made of the right's rows, or of the left's if a hint says that the right looks its
+// rows up in it.
+Result<RowPlan> Planner::PlanHashJoin(RowPlan left, RowPlan right, const JoinClause& join,
+                                      HashJoinOptions hash) {
   RowPlan rows;
   rows.variables = left.variables;
   rows.variables.Add(right.variables);
+  hash.outer = join.type == JoinType::kLeft;
+  bool turned = join.term.join_method == JoinMethodHint::kHashProbe;
+  if (turned && hash.outer) {
+    NoteJoinHint(join.term, "a LEFT JOIN keeps the rows of its left, which must look for partners");
+    turned = false;
+  }
+  if (turned) {
+    std::swap(left, right);
+    std::swap(hash.left_keys, hash.right_keys);
+  }
   hash.left = std::move(left.plan);
   hash.right = std::move(right.plan);
-  hash.condition = std::move(rest);
-  hash.outer = join.type == JoinType::kLeft;
-  hash.right_variables = right.variables;
+  hash.right_variables = std::move(right.variables);
   hash.layout = layout_.get();
   hash.once = !correlated_;
-  hash.text = ConditionsText(keys);
   rows.plan = MakeHashJoin(std::move(hash));
   return rows;
 }
@@ -301,9 +340,17 @@ Result<RowPlan> Planner::PlanRightJoin(RowPlan left, const JoinClause& join,
   rows.variables = left.variables;
   rows.variables.Add(right.variables);
   HashJoinOptions hash;
-  ASSIGN_OR_RETURN(const std::vector<Condition> keys,
-                   TakeJoinKeys(&conditions, join.term.variable, left.known, &hash));
+  std::vector<Condition> keys;
+  if (join.term.join_method != JoinMethodHint::kNestedLoop) {
+    ASSIGN_OR_RETURN(keys, TakeJoinKeys(&conditions, join.term.variable, left.known, &hash));
+  }
   ASSIGN_OR_RETURN(ExprPtr condition, CompileConditions(conditions));
+  if (keys.empty()) {
+    NoteHashHint(join.term, "no condition has the form left = right");
+  } else if (join.term.join_method == JoinMethodHint::kHashBuild) {
+    NoteJoinHint(join.term,
+                 "a RIGHT JOIN keeps the rows of its right, which must look for partners");
+  }
   if (!keys.empty()) {
     std::swap(hash.left_keys, hash.right_keys);
     hash.left = std::move(right.plan);

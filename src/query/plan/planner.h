@@ -57,6 +57,9 @@ class Planner final : public SubqueryPlanner {
 
   Result<std::shared_ptr<const QueryPlan>> PlanSubquery(const Query& query) override;
 
+  // Hints that the plan does not follow, and why.
+  const std::vector<std::string>& hint_notes() const { return hint_notes_; }
+
   Compiler& compiler() { return compiler_; }
   const std::shared_ptr<Layout>& layout() { return layout_; }
 
@@ -79,6 +82,8 @@ class Planner final : public SubqueryPlanner {
   Result<RowPlan> PlanKeysJoin(RowPlan left, const JoinClause& join);
   Result<RowPlan> PlanConditionJoin(RowPlan left, const JoinClause& join,
                                     std::vector<Condition> conditions);
+  Result<RowPlan> PlanHashJoin(RowPlan left, RowPlan right, const JoinClause& join,
+                               HashJoinOptions hash);
   Result<RowPlan> PlanRightJoin(RowPlan left, const JoinClause& join,
                                 std::vector<Condition> conditions);
   Result<std::vector<Condition>> TakeJoinKeys(std::vector<Condition>* conditions,
@@ -101,11 +106,21 @@ class Planner final : public SubqueryPlanner {
   Result<PlanPtr> AddFilter(PlanPtr input, const std::vector<Condition>& conditions);
   Result<ExprPtr> CompileConditions(const std::vector<Condition>& conditions);
 
+  static bool WantsHash(const FromTerm& term) {
+    return term.join_method == JoinMethodHint::kHashBuild ||
+           term.join_method == JoinMethodHint::kHashProbe;
+  }
+  void NoteHint(const FromTerm& term, std::string_view hint, std::string_view why);
+  void NoteJoinHint(const FromTerm& term, std::string_view why);
+  void NoteHashHint(const FromTerm& term, std::string_view why);
+  void NoteIndexHint(const FromTerm& term);
+
   const db::Database& database_;
   const db::Catalog& catalog_;
   const Variables& variables_;
   std::shared_ptr<Layout> layout_;
   Compiler compiler_;
+  std::vector<std::string> hint_notes_;
   std::vector<ExpressionPtr> made_;  // conditions that no text has
   // Whether what is being planned is run again for each row of a statement around it.
   bool correlated_ = false;

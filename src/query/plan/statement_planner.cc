@@ -119,6 +119,7 @@ class StatementPlanner {
       plan_->statement = std::make_shared<const Statement>(std::move(statement));
     } else {
       plan_->layout = planner_->layout();
+      plan_->hint_notes = planner_->hint_notes();
     }
     return std::shared_ptr<const StatementPlan>(std::move(plan_));
   }
