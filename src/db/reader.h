@@ -50,6 +50,7 @@ struct DocumentRange {
   std::string from;
   std::string to;
   bool reverse = false;
+  bool part_of_all = false;  // others read the rest, so it is cached as a scan of everything is
 };
 
 // Encoded parts in [from, to); an empty `to` stands for the end.

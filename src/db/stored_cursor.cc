@@ -22,7 +22,8 @@ uint64_t TimeOf(const Database& database, const DatabaseSnapshot* snapshot) {
 MergedIterator::Caching CachingOf(const Database& database, KeyspaceId keyspace,
                                   const DocumentRange& range) {
   constexpr uint64_t kCacheShare = 4;
-  if (!range.from.empty() || !range.to.empty()) return MergedIterator::Caching::kFill;
+  const bool all = range.part_of_all || (range.from.empty() && range.to.empty());
+  if (!all) return MergedIterator::Caching::kFill;
   const storage::Store& store = database.store();
   uint64_t bytes = 0;
   for (ShardId shard = 0; shard < database.shard_count(); ++shard) {

@@ -1,5 +1,7 @@
 #include "query/engine.h"
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "query/exec/context.h"
@@ -9,9 +11,23 @@
 
 namespace sluice::query {
 
+namespace {
+
+size_t Cores() { return std::max<size_t>(1, std::thread::hardware_concurrency()); }
+
+}  // namespace
+
 QueryEngine::QueryEngine(db::Database& database, EngineOptions options)
-    : database_(database), options_(std::move(options)) {}
+    : database_(database),
+      options_(std::move(options)),
+      threads_((options_.threads == 0 ? Cores() : options_.threads) - 1) {}
 QueryEngine::~QueryEngine() = default;
+
+size_t QueryEngine::ParallelismOf(const RunRequest& request) const {
+  if (request.transaction != nullptr) return 1;  // its reader belongs to one thread
+  const size_t most = threads_.limit() + 1;
+  return request.max_parallelism == 0 ? most : std::min(most, request.max_parallelism);
+}
 
 Result<std::shared_ptr<const StatementPlan>> QueryEngine::Prepare(std::string_view text,
                                                                   const QueryContext& context) {

@@ -25,6 +25,7 @@
 #include "json/value.h"
 #include "query/bind/binder.h"
 #include "query/error.h"
+#include "query/exec/thread_budget.h"
 #include "query/statement_plan.h"
 
 namespace sluice::query {
@@ -32,6 +33,7 @@ namespace sluice::query {
 struct EngineOptions {
   size_t memory_limit_bytes = 512ull << 20;  // of one statement
   size_t max_named_prepared = 16'384;
+  size_t threads = 0;  // of all divided scans together; 0: as many as there are cores
   std::string version;
 };
 
@@ -48,6 +50,9 @@ struct RunRequest {
   std::shared_ptr<std::atomic<bool>> cancelled;
   // Documents that are written keep their expiry unless the statement sets one.
   bool preserve_expiry = false;
+  // The most threads that may read at the same time where a scan can be divided; 0: as many as the
+  // engine has. In a transaction it is always one.
+  size_t max_parallelism = 0;
   std::function<Result<std::vector<Value>>(std::string_view name)> system_rows;
   // Asked for each statement that is to run, and for those inside EXECUTE, PREPARE and EXPLAIN:
   // whether the user may. None: everything is allowed.
@@ -92,10 +97,14 @@ class QueryEngine {
 
   db::Database& database() const { return database_; }
   const EngineOptions& options() const { return options_; }
+  ThreadBudget& threads() { return threads_; }
+  // The most threads that a run with this request may have.
+  size_t ParallelismOf(const RunRequest& request) const;
 
  private:
   db::Database& database_;
   const EngineOptions options_;
+  ThreadBudget threads_;  // beside those that call
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const StatementPlan>> named_;  // under mutex_
 };

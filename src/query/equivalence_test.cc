@@ -1,7 +1,8 @@
 // Random queries over random documents must give the same rows however they are run: over a
-// keyspace with indexes, over one without, and over the same documents as a plain array, where
-// nothing of the planner's and the scan's cleverness applies. So must every condition c, its
-// three ways apart: rows where c is true, where NOT c is, and the others are all rows.
+// keyspace with indexes, over one without, over one that is large enough to be divided among
+// threads, and over the same documents as a plain array, where nothing of the planner's and the
+// scan's cleverness applies. So must every condition c, its three ways apart: rows where c is true,
+// where NOT c is, and the others are all rows.
 #include <algorithm>
 #include <random>
 
@@ -22,17 +23,26 @@ using ::testing::HasSubstr;
 constexpr uint64_t kSeed = 20261116;
 constexpr int kDocuments = 300;
 constexpr int kQueries = 400;
+constexpr size_t kPadBytes = 3000;
+constexpr size_t kThreads = 3;
 
 class Equivalence : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void Open() {
+    engine_ = nullptr;
+    database_ = nullptr;
     db::DatabaseOptions options;
     options.index_compiler = MakeIndexCompiler();
     auto opened = db::Database::Open(directory_ / "data", options, clock_);
     ASSERT_TRUE(opened) << opened.error().ToString();
     database_ = std::move(*opened);
-    engine_ = std::make_unique<QueryEngine>(*database_, EngineOptions{});
+    engine_ = std::make_unique<QueryEngine>(*database_, EngineOptions{.threads = kThreads});
+  }
+
+  void SetUp() override {
+    Open();
     Rows("CREATE BUCKET plain");
+    Rows("CREATE BUCKET large");
     Rows("CREATE BUCKET indexed");
     for (const char* index :
          {"ia ON indexed(a)", "iab ON indexed(a, b DESC)", "ic ON indexed(c.d, a)",
@@ -43,6 +53,7 @@ class Equivalence : public ::testing::Test {
       Rows(std::string("CREATE INDEX ") + index);
     }
     documents_ = Value::EmptyArray();
+    db::Commit large;
     for (int i = 0; i < kDocuments; ++i) {
       const Value document = RandomDocument();
       documents_.Append(document);
@@ -51,7 +62,19 @@ class Equivalence : public ::testing::Test {
         request.positional = {Value(fmt::format("k{:03}", i)), document};
         Collect(fmt::format("UPSERT INTO {} VALUES ($1, $2)", bucket), std::move(request));
       }
+      Value padded = document;
+      std::string pad(kPadBytes, ' ');
+      for (char& c : pad)
+        c = static_cast<char>('0' + Pick(70));  // which no compression makes small
+      padded.Set("pad", Value(pad));
+      large.writes.push_back(db::PutWrite(*database_->Resolve({.bucket = "large"}),
+                                          fmt::format("k{:03}", i),
+                                          db::Document{.body = json::ToText(padded)}));
     }
+    ASSERT_TRUE(database_->Apply(std::move(large)).status.ok());
+    Open();  // what is in files has a size that is known
+    ASSERT_GE(database_->SplitPoints(*database_->Resolve({.bucket = "large"}), kThreads).size(),
+              2u);
   }
 
   int Pick(int count) { return static_cast<int>(random_() % static_cast<uint64_t>(count)); }
@@ -157,6 +180,20 @@ class Equivalence : public ::testing::Test {
     }
   }
 
+  // The same, and with several threads. Of the documents only what all have may be in the rows.
+  void CompareThreads(const std::string& before, const std::string& after, bool ordered,
+                      std::initializer_list<std::string_view> hints = {}) {
+    Compare(before, after, ordered, hints);
+    const auto rows = [&](const std::string& source, size_t threads) {
+      RunRequest request;
+      request.max_parallelism = threads;
+      return Collect(before + source + after, std::move(request));
+    };
+    const std::vector<std::string> expected = rows("plain AS x", 1);
+    EXPECT_EQ(rows("large AS x", 1), expected) << before << "large" << after;
+    EXPECT_EQ(rows("large AS x", kThreads), expected) << before << "large" << after;
+  }
+
   const db::TestDirectory directory_;
   const FakeClock clock_;
   std::mt19937_64 random_{kSeed};
@@ -185,10 +222,10 @@ TEST_F(Equivalence, SortedRowsAreSorted) {
                                                  "x.a DESC, x.b", "x.b, x.a", "x.c.d DESC, x.a"};
   for (int i = 0; i < kQueries / 4 && !HasFailure(); ++i) {
     // Rows are what they are sorted by, so equal ones may change places.
-    Compare("SELECT x.a, x.b, x.c.d FROM ",
-            fmt::format(" WHERE {} ORDER BY {}, x.a, x.b, x.c.d LIMIT {} OFFSET {}",
-                        RandomCondition(1), OneOf(kOrders), 1 + Pick(20), Pick(3)),
-            true);
+    CompareThreads("SELECT x.a, x.b, x.c.d FROM ",
+                   fmt::format(" WHERE {} ORDER BY {}, x.a, x.b, x.c.d LIMIT {} OFFSET {}",
+                               RandomCondition(1), OneOf(kOrders), 1 + Pick(20), Pick(3)),
+                   true);
   }
 }
 
@@ -196,26 +233,27 @@ TEST_F(Equivalence, GroupsAreTheSame) {
   for (int i = 0; i < kQueries / 4 && !HasFailure(); ++i) {
     static constexpr std::string_view kKeys[] = {"x.a", "x.c.d", "x.b, x.a"};
     const std::string keys(OneOf(kKeys));
-    Compare(fmt::format("SELECT {}, COUNT(*) AS n, SUM(x.b) AS s, MIN(x.b) AS m, "
-                        "COUNT(DISTINCT x.c.d) AS u FROM ",
-                        keys),
-            fmt::format(" WHERE {} GROUP BY {} HAVING COUNT(*) > {}", RandomCondition(1), keys,
-                        Pick(3)),
-            false);
+    CompareThreads(fmt::format("SELECT {}, COUNT(*) AS n, SUM(x.b) AS s, MIN(x.b) AS m, "
+                               "COUNT(DISTINCT x.c.d) AS u FROM ",
+                               keys),
+                   fmt::format(" WHERE {} GROUP BY {} HAVING COUNT(*) > {}", RandomCondition(1),
+                               keys, Pick(3)),
+                   false);
   }
 }
 
 TEST_F(Equivalence, JoinsAreTheSame) {
   for (int i = 0; i < kQueries / 20 && !HasFailure(); ++i) {
-    Compare("SELECT x.a, y.b FROM plain AS y JOIN ",
-            fmt::format(" ON x.a = y.b WHERE {} AND y.a > 3", RandomCondition(0)), false,
-            {"USE NL", "USE HASH (BUILD)", "USE HASH (PROBE)"});
-    Compare("SELECT x.a, t FROM ",
-            fmt::format(" UNNEST x.tags AS t WHERE {} AND t > 1", RandomCondition(0)), false);
-    Compare("SELECT x.a, t FROM ",
-            fmt::format(" UNNEST x.tags AS t WHERE t IN [{}, {}] AND (t = {} OR t >= {})",
-                        RandomLiteral(), RandomLiteral(), RandomLiteral(), RandomLiteral()),
-            false);
+    CompareThreads("SELECT x.a, y.b FROM plain AS y JOIN ",
+                   fmt::format(" ON x.a = y.b WHERE {} AND y.a > 3", RandomCondition(0)), false,
+                   {"USE NL", "USE HASH (BUILD)", "USE HASH (PROBE)"});
+    CompareThreads("SELECT x.a, t FROM ",
+                   fmt::format(" UNNEST x.tags AS t WHERE {} AND t > 1", RandomCondition(0)),
+                   false);
+    CompareThreads("SELECT x.a, t FROM ",
+                   fmt::format(" UNNEST x.tags AS t WHERE t IN [{}, {}] AND (t = {} OR t >= {})",
+                               RandomLiteral(), RandomLiteral(), RandomLiteral(), RandomLiteral()),
+                   false);
   }
 }
 

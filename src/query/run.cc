@@ -29,6 +29,9 @@ class PlanRun final : public Run {
     options_.system_rows = request_.system_rows;
     options_.mutator = &mutator_;
     options_.preserve_expiry = request_.preserve_expiry;
+    options_.max_parallelism = engine.ParallelismOf(request_);
+    options_.threads = &engine.threads();
+    options_.database = &engine.database();
     if (request_.timeout_ms > 0) options_.deadline_ms = clock.WallMs() + request_.timeout_ms;
     context_ = std::make_unique<Context>(*plan_->layout, *reader_, options_);
     for (const std::string& note : plan_->hint_notes) context_->Warn(QueryCode::kPlan, note);

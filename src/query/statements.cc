@@ -1,5 +1,6 @@
 // Statements that are no queries: PREPARE, EXECUTE, EXPLAIN, and those that change the catalog
 // (definitions.h).
+#include <algorithm>
 #include <utility>
 
 #include "query/definitions.h"
@@ -35,12 +36,23 @@ void AppendTree(const Value& node, size_t depth, std::string* out) {
   }
 }
 
-Value ExplainPlan(const StatementPlan& plan) {
+// Whether a scan anywhere in the tree may be divided among threads.
+bool HasParallel(const Value& node) {
+  if (!node["parallel"].is_missing()) return true;
+  return std::ranges::any_of(node.fields(), [](const json::Field& field) {
+    return field.value.is_object() && HasParallel(field.value);
+  });
+}
+
+Value ExplainPlan(const StatementPlan& plan, size_t max_parallelism) {
   Value row = Value::Object({{"text", Value(plan.text)}});
   if (plan.query.root == nullptr) return row;
   Value tree = plan.query.root->Explain();
   std::string text;
   AppendTree(tree, 0, &text);
+  if (HasParallel(tree)) {
+    row.Set("max_parallelism", Value(static_cast<int64_t>(max_parallelism)));
+  }
   row.Set("tree", Value(text));
   if (!plan.hint_notes.empty()) {
     Value notes = Value::EmptyArray();
@@ -76,7 +88,7 @@ class StatementRunner {
   Rows operator()(const ExplainStatement& statement) {
     ASSIGN_OR_RETURN(auto prepared, engine_.Prepare(statement.text, plan_.context));
     if (request_.authorize) RETURN_IF_ERROR(request_.authorize(*prepared));
-    return MakeRowsRun({ExplainPlan(*prepared)});
+    return MakeRowsRun({ExplainPlan(*prepared, engine_.ParallelismOf(request_))});
   }
 
   Rows operator()(const TransactionStatement&) {

@@ -188,10 +188,11 @@ class Reader {
     return ReadChoice(name, value, {"not_bounded", "at_plus", "request_plus", "statement_plus"},
                       &chosen);
   }
-  // One thread runs a statement, which no bound forbids.
   Status MaxParallelism(std::string_view name, const Value& value) {
     const std::optional<int64_t> number = IntegerIn(value);
-    return number && *number >= 0 ? OkStatus() : Bad(name, "a whole number from 0", value);
+    if (!number || *number < 0) return Bad(name, "a whole number from 0", value);
+    into_.max_parallelism = static_cast<size_t>(*number);
+    return OkStatus();
   }
   Status OnlyJson(std::string_view name, const Value& value) {
     size_t chosen = 0;

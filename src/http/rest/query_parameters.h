@@ -28,6 +28,7 @@ struct QueryParameters {
   bool metrics = true;
   bool signature = true;
   bool preserve_expiry = false;
+  size_t max_parallelism = 0;  // 0: as many threads as there are
   Profile profile = Profile::kOff;
   std::string client_context_id;
   std::string txid;

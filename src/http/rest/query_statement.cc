@@ -147,6 +147,7 @@ query::RunRequest QueryStatement::MakeRunRequest() {
   request.user = active_->user;
   request.cancelled = active_->cancelled;
   request.preserve_expiry = parameters_.preserve_expiry;
+  request.max_parallelism = parameters_.max_parallelism;
   request.authorize = [sender = sender_](const StatementPlan& plan) {
     return AuthorizeStatement(static_cast<const Sender&>(*sender).who(), plan);
   };

@@ -26,6 +26,15 @@ Context::Context(const Layout& layout, db::Reader& reader, const RunOptions& opt
       sources_(layout.sources().size()),
       subqueries_(layout.subqueries()) {}
 
+Context::Context(SharedScan& scan)
+    : layout_(scan.whole.layout_),
+      reader_(scan.whole.reader_),
+      options_(scan.whole.options_),
+      scan_(&scan),
+      frame_(scan.whole.frame_),
+      sources_(scan.whole.sources_),
+      subqueries_(scan.whole.layout_.subqueries()) {}
+
 uint64_t Context::Random() {
   if (!random_) random_.emplace(std::random_device{}());
   return (*random_)();
@@ -90,6 +99,8 @@ void Context::CheckLimits() {
   } else if (options_.deadline_ms != UINT64_MAX &&
              options_.clock->WallMs() >= options_.deadline_ms) {
     Fail(QueryError(QueryCode::kTimeout, "Timeout exceeded: the statement ran out of its time"));
+  } else if (part_ != nullptr && scan_->first_failed < part_->number) {
+    Fail(QueryError(QueryCode::kCancelled, "an earlier part of the scan has failed"));
   }
 }
 

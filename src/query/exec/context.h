@@ -1,5 +1,5 @@
-// One run of a statement on one thread: the frame that its operators and expressions share, the
-// present document of every source, parameters, limits, and what went wrong.
+// One run of a statement, or one of the threads of its scan: the frame that its operators and
+// expressions share, the present document of every source, parameters, limits, and what went wrong.
 //
 // A failure is noted here (Fail) and ends the run: expressions then return anything, operators stop
 // at their next row. So evaluating needs no error checks of its own.
@@ -10,11 +10,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -62,7 +64,29 @@ class MemoryBudget {
   std::atomic<size_t> used_ = 0;
 };
 
+class Context;
 class Mutator;
+class ThreadBudget;
+
+// The keys in [from, to) of a source's keyspace; an empty `to` stands for the end.
+struct ScanPart {
+  size_t source = 0;
+  std::string from;
+  std::string to;
+  size_t number = 0;  // of the parts that come before it
+};
+
+inline constexpr size_t kNoPart = SIZE_MAX;
+
+// What the threads of a divided scan have in common (parallel.h).
+struct SharedScan {
+  explicit SharedScan(Context& statement) : whole(statement) {}
+
+  std::mutex mutex;
+  // The statement's, under the mutex while threads run. It keeps the row that it has.
+  Context& whole;
+  std::atomic<size_t> first_failed = kNoPart;  // parts behind it need not be read
+};
 
 // The same for all threads of a run.
 struct RunOptions {
@@ -76,6 +100,11 @@ struct RunOptions {
   std::vector<Value> parameters;  // in the order of the plan's parameter list
   Mutator* mutator = nullptr;     // of statements that write
   bool preserve_expiry = false;
+  // Scans may be divided among this many threads; more than one only where the reader allows it.
+  size_t max_parallelism = 1;
+  // What such a scan needs: threads, and the database that is read.
+  ThreadBudget* threads = nullptr;
+  const db::Database* database = nullptr;
   // Rows of system:NAME; null when the run has none.
   std::function<Result<std::vector<Value>>(std::string_view name)> system_rows;
 };
@@ -85,6 +114,8 @@ class SubqueryState;
 class Context final : public FunctionContext {
  public:
   Context(const Layout& layout, db::Reader& reader, const RunOptions& options);
+  // For one thread of a divided scan. Begins with the row that the statement has.
+  explicit Context(SharedScan& scan);
   ~Context() override;
 
   // --- the row ---
@@ -104,6 +135,15 @@ class Context final : public FunctionContext {
   const Layout& layout() const { return layout_; }
   db::Reader& reader() { return reader_; }
   const RunOptions& options() const { return options_; }
+  // Null for the statement's own context.
+  SharedScan* scan() const { return scan_; }
+  // From now on a scan of the part's source reads this part; `part` must stay in place.
+  void BeginPart(const ScanPart& part) { part_ = &part; }
+  // What is to be read of a source's keyspace; null for all.
+  const ScanPart* PartOf(size_t source) const {
+    return part_ != nullptr && part_->source == source ? part_ : nullptr;
+  }
+  size_t max_parallelism() const { return scan_ != nullptr ? 1 : options_.max_parallelism; }
   const Value& parameter(size_t index) const { return options_.parameters[index]; }
   bool failed() const { return failed_; }
   const Status& status() const { return status_; }
@@ -115,8 +155,13 @@ class Context final : public FunctionContext {
   // Memory that an operator holds on to. False, and the run has failed, when there is no more.
   bool Charge(size_t bytes);
   void Release(size_t bytes);
+  // A charge changes hands: from the context that gives it up to another one of the same run.
+  void Detach(size_t bytes) { charged_ -= bytes; }
+  void Adopt(size_t bytes) { charged_ += bytes; }
+  size_t charged() const { return charged_; }
   std::unique_ptr<SubqueryState>& subquery(uint32_t number) { return subqueries_[number]; }
   const std::vector<Warning>& warnings() const { return warnings_; }
+  std::vector<Warning> TakeWarnings() { return std::exchange(warnings_, {}); }
 
   // --- FunctionContext ---
   int64_t statement_time_us() const override { return options_.statement_time_us; }
@@ -136,6 +181,8 @@ class Context final : public FunctionContext {
   const Layout& layout_;
   db::Reader& reader_;
   const RunOptions& options_;
+  SharedScan* const scan_ = nullptr;
+  const ScanPart* part_ = nullptr;
   std::vector<Value> frame_;
   std::vector<SourceRow> sources_;
   std::vector<std::unique_ptr<SubqueryState>> subqueries_;

@@ -1,9 +1,11 @@
 #include "query/exec/group.h"
 
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
 #include "json/compare.h"
+#include "query/exec/parallel.h"
 
 namespace sluice::query {
 namespace {
@@ -81,10 +83,118 @@ struct GroupState {
   std::vector<Value> items;  // GROUP AS
 };
 
+// Groups of rows, as one thread has seen them.
+class Groups {
+ public:
+  explicit Groups(const GroupOptions& options)
+      : options_(options), table_(options.keys.size()), keys_(options.keys.size()) {}
+
+  size_t size() const { return groups_.size(); }
+  const Value* keys(size_t group) const { return table_.keys(group); }
+  GroupState& state(size_t group) { return groups_[group]; }
+  size_t charged() const { return charged_; }
+
+  void AddRow(Context& context) {
+    for (size_t i = 0; i < keys_.size(); ++i) keys_[i] = options_.keys[i].value->Get(context);
+    AddValues(context, FindOrAdd(context, keys_.data()));
+  }
+
+  // Takes in what another thread has seen of later rows.
+  void Merge(Context& context, Groups& other) {
+    for (size_t group = 0; group < other.size() && !context.failed(); ++group) {
+      GroupState& state = FindOrAdd(context, other.keys(group));
+      GroupState& from = other.state(group);
+      for (size_t i = 0; i < options_.aggregates.size(); ++i) {
+        Change(context, *state.accumulators[i], [&](Accumulator& accumulator) {
+          if (state.distinct[i] == nullptr) {
+            accumulator.Merge(*from.accumulators[i]);
+            return;
+          }
+          for (const Value& value : *from.distinct[i]) {
+            if (AddDistinct(context, state, i, value)) accumulator.Add(value);
+          }
+        });
+      }
+      for (Value& item : from.items) AddItem(context, state, std::move(item));
+    }
+  }
+
+  // The only group of a statement without keys is there even without rows.
+  void AddOnlyGroup(Context& context) {
+    if (options_.keys.empty()) FindOrAdd(context, nullptr);
+  }
+
+ private:
+  GroupState& FindOrAdd(Context& context, const Value* keys) {
+    bool added = groups_.empty();
+    const size_t group = options_.keys.empty() ? 0 : table_.FindOrAdd(keys, &added);
+    return added ? AddGroup(context) : groups_[group];
+  }
+
+  GroupState& AddGroup(Context& context) {
+    GroupState& state = groups_.emplace_back();
+    for (const AggregateExpr& aggregate : options_.aggregates) {
+      state.accumulators.push_back(aggregate.function->make());
+      state.distinct.push_back(aggregate.distinct ? std::make_unique<ValueSet>() : nullptr);
+    }
+    Charge(context, kGroupBytes + options_.aggregates.size() * kAccumulatorBytes +
+                        options_.keys.size() * 2 * sizeof(Value));
+    return state;
+  }
+
+  void Charge(Context& context, size_t bytes) {
+    charged_ += bytes;
+    context.Charge(bytes);
+  }
+
+  void AddValues(Context& context, GroupState& state) {
+    static const Value kNothing;
+    for (size_t i = 0; i < options_.aggregates.size(); ++i) {
+      const AggregateExpr& aggregate = options_.aggregates[i];
+      if (aggregate.filter != nullptr && !aggregate.filter->IsTrue(context)) continue;
+      Value scratch;
+      const Value& value =
+          aggregate.argument == nullptr ? kNothing : aggregate.argument->Eval(context, scratch);
+      if (aggregate.distinct && !AddDistinct(context, state, i, value)) continue;
+      Change(context, *state.accumulators[i],
+             [&](Accumulator& accumulator) { accumulator.Add(value); });
+    }
+    if (options_.group_item != nullptr) {
+      AddItem(context, state, options_.group_item->Get(context));
+    }
+  }
+
+  template <typename Step>
+  void Change(Context& context, Accumulator& accumulator, const Step& step) {
+    const size_t before = accumulator.bytes();
+    step(accumulator);
+    const size_t after = accumulator.bytes();
+    if (after > before) Charge(context, after - before);
+  }
+
+  // Whether the value is new to this aggregate of the group.
+  bool AddDistinct(Context& context, GroupState& state, size_t aggregate, const Value& value) {
+    if (!state.distinct[aggregate]->insert(value).second) return false;
+    Charge(context, kGroupBytes);
+    return true;
+  }
+
+  void AddItem(Context& context, GroupState& state, Value item) {
+    state.items.push_back(std::move(item));
+    Charge(context, kGroupBytes);
+  }
+
+  const GroupOptions& options_;
+  GroupTable table_;
+  std::vector<GroupState> groups_;
+  std::vector<Value> keys_;
+  size_t charged_ = 0;
+};
+
 class Group final : public PlanNode {
  public:
   explicit Group(GroupOptions options) : options_(std::move(options)) {}
-  std::unique_ptr<Operator> Start() const override { return std::make_unique<Run>(options_); }
+  std::unique_ptr<Operator> Start() const override { return std::make_unique<Run>(*this); }
   Value Explain() const override {
     Value keys = Value::EmptyArray();
     for (const SlotAssignment& key : options_.keys) keys.Append(Value(key.name));
@@ -92,36 +202,50 @@ class Group final : public PlanNode {
     for (const AggregateExpr& aggregate : options_.aggregates) {
       aggregates.Append(Value(aggregate.text));
     }
-    return Explained("Group", {{"by", std::move(keys)}, {"aggregates", std::move(aggregates)}},
+    const bool parallel = Divisible() && options_.input->Splittable();
+    return Explained("Group",
+                     {{"by", std::move(keys)},
+                      {"aggregates", std::move(aggregates)},
+                      {"parallel", parallel ? Value(true) : Value()}},
                      options_.input.get());
   }
 
  private:
-  class Run final : public Operator {
+  // Whether parts that are put together give what one thread gives.
+  bool Divisible() const {
+    return std::ranges::none_of(options_.aggregates, [](const AggregateExpr& aggregate) {
+      return aggregate.function->rounds_in_order;
+    });
+  }
+
+  class Run final : public Operator, private PartReader {
    public:
-    explicit Run(const GroupOptions& options)
-        : options_(options),
-          input_(options.input->Start()),
-          table_(options.keys.size()),
-          keys_(options.keys.size()) {}
+    explicit Run(const Group& plan)
+        : plan_(plan),
+          options_(plan.options_),
+          input_(options_.input->Start()),
+          groups_(std::make_unique<Groups>(options_)) {}
 
     void Open(Context& context) override {
-      context.Release(std::exchange(charged_, 0));
-      table_ = GroupTable(options_.keys.size());
-      groups_.clear();
+      context.Release(groups_->charged());
       position_ = 0;
-      input_->Open(context);
-      while (input_->Next(context)) AddRow(context);
-      if (options_.keys.empty() && groups_.empty()) AddGroup(context);
+      groups_ = std::make_unique<Groups>(options_);
+      if (!plan_.Divisible() || !ReadInParts(context, *options_.input, *this)) {
+        groups_ = std::make_unique<Groups>(options_);
+        input_->Open(context);
+        while (input_->Next(context)) groups_->AddRow(context);
+      }
+      parts_.clear();
+      groups_->AddOnlyGroup(context);
     }
 
     bool Next(Context& context) override {
-      if (context.failed() || position_ >= groups_.size()) return false;
+      if (context.failed() || position_ >= groups_->size()) return false;
       const size_t group = position_++;
       for (size_t i = 0; i < options_.keys.size(); ++i) {
-        context.slot(options_.keys[i].slot) = table_.keys(group)[i];
+        context.slot(options_.keys[i].slot) = groups_->keys(group)[i];
       }
-      GroupState& state = groups_[group];
+      GroupState& state = groups_->state(group);
       for (size_t i = 0; i < options_.aggregates.size(); ++i) {
         context.slot(options_.aggregates[i].slot) = state.accumulators[i]->Finish(context);
       }
@@ -132,65 +256,28 @@ class Group final : public PlanNode {
     }
 
    private:
-    GroupState& AddGroup(Context& context) {
-      GroupState& state = groups_.emplace_back();
-      for (const AggregateExpr& aggregate : options_.aggregates) {
-        state.accumulators.push_back(aggregate.function->make());
-        state.distinct.push_back(aggregate.distinct ? std::make_unique<ValueSet>() : nullptr);
-      }
-      Charge(context, kGroupBytes + options_.aggregates.size() * kAccumulatorBytes +
-                          options_.keys.size() * 2 * sizeof(Value));
-      return state;
+    void Begin(size_t parts) override { parts_.resize(parts); }
+    size_t Read(size_t part, Operator& input, Context& context) override {
+      parts_[part] = std::make_unique<Groups>(options_);
+      while (input.Next(context)) parts_[part]->AddRow(context);
+      return parts_[part]->charged();
     }
-
-    void Charge(Context& context, size_t bytes) {
-      charged_ += bytes;
-      context.Charge(bytes);
-    }
-
-    void AddRow(Context& context) {
-      if (options_.keys.empty()) {
-        if (groups_.empty()) AddGroup(context);
-        AddValues(context, groups_[0]);
+    void Merge(size_t part, Context& context) override {
+      std::unique_ptr<Groups> added = std::move(parts_[part]);
+      if (part == 0) {
+        groups_ = std::move(added);
         return;
       }
-      for (size_t i = 0; i < keys_.size(); ++i) keys_[i] = options_.keys[i].value->Get(context);
-      bool added = false;
-      const size_t group = table_.FindOrAdd(keys_.data(), &added);
-      if (added) AddGroup(context);
-      AddValues(context, groups_[group]);
+      groups_->Merge(context, *added);
+      context.Release(added->charged());
     }
 
-    void AddValues(Context& context, GroupState& state) {
-      static const Value kNothing;
-      for (size_t i = 0; i < options_.aggregates.size(); ++i) {
-        const AggregateExpr& aggregate = options_.aggregates[i];
-        if (aggregate.filter != nullptr && !aggregate.filter->IsTrue(context)) continue;
-        Value scratch;
-        const Value& value =
-            aggregate.argument == nullptr ? kNothing : aggregate.argument->Eval(context, scratch);
-        if (aggregate.distinct) {
-          if (!state.distinct[i]->insert(value).second) continue;
-          Charge(context, kGroupBytes);
-        }
-        const size_t before = state.accumulators[i]->bytes();
-        state.accumulators[i]->Add(value);
-        const size_t after = state.accumulators[i]->bytes();
-        if (after > before) Charge(context, after - before);
-      }
-      if (options_.group_item != nullptr) {
-        state.items.push_back(options_.group_item->Get(context));
-        Charge(context, kGroupBytes);
-      }
-    }
-
+    const Group& plan_;
     const GroupOptions& options_;
     std::unique_ptr<Operator> input_;
-    GroupTable table_;
-    std::vector<GroupState> groups_;
-    std::vector<Value> keys_;
+    std::unique_ptr<Groups> groups_;
+    std::vector<std::unique_ptr<Groups>> parts_;
     size_t position_ = 0;
-    size_t charged_ = 0;
   };
 
   const GroupOptions options_;

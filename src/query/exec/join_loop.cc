@@ -9,6 +9,7 @@ class NestedLoop final : public PlanNode {
  public:
   explicit NestedLoop(NestedLoopOptions options) : options_(std::move(options)) {}
   std::unique_ptr<Operator> Start() const override { return std::make_unique<Run>(options_); }
+  std::optional<ScannedSource> Splittable() const override { return options_.left->Splittable(); }
   Value Explain() const override {
     return Explained(options_.name, {{"outer", options_.outer ? Value(true) : Value()},
                                      {"left", options_.left->Explain()},

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "json/value.h"
@@ -21,10 +22,19 @@ class Operator {
   virtual bool Next(Context& context) = 0;
 };
 
+// A keyspace that a plan reads from end to end.
+struct ScannedSource {
+  size_t source = 0;
+  db::KeyspaceId keyspace = 0;
+};
+
 class PlanNode {
  public:
   virtual ~PlanNode() = default;
   virtual std::unique_ptr<Operator> Start() const = 0;
+  // The source whose keyspace can be cut into ranges of keys such that the rows of all ranges, one
+  // after the other, are the rows of the plan.
+  virtual std::optional<ScannedSource> Splittable() const { return std::nullopt; }
   // {"operator": "...", ..., "input": {...}} as EXPLAIN shows it.
   virtual Value Explain() const = 0;
 };

@@ -11,6 +11,12 @@ class KeyspaceScan final : public PlanNode {
  public:
   explicit KeyspaceScan(KeyspaceScanOptions options) : options_(std::move(options)) {}
   std::unique_ptr<Operator> Start() const override { return std::make_unique<Run>(options_); }
+  std::optional<ScannedSource> Splittable() const override {
+    if (options_.reverse || options_.from.value != nullptr || options_.to.value != nullptr) {
+      return std::nullopt;
+    }
+    return ScannedSource{options_.target.source, options_.target.keyspace};
+  }
   Value Explain() const override {
     const bool ranged = options_.from.value != nullptr || options_.to.value != nullptr;
     return Explained("PrimaryScan",
@@ -29,7 +35,11 @@ class KeyspaceScan final : public PlanNode {
     void Open(Context& context) override {
       cursor_ = nullptr;
       db::DocumentRange range{.from = "", .to = "", .reverse = options_.reverse};
-      if (!SetBounds(context, &range)) return;
+      if (const ScanPart* part = context.PartOf(options_.target.source)) {
+        range = {.from = part->from, .to = part->to, .part_of_all = true};
+      } else if (!SetBounds(context, &range)) {
+        return;
+      }
       cursor_ = context.reader().Scan(options_.target.keyspace, range);
     }
 

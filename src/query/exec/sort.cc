@@ -1,10 +1,11 @@
 // Sorted rows are keys, then the result. With a limit they form a heap whose top is the worst: a
 // row that is not better is dropped before its result is made. Rows with equal keys stay in the
-// order in which they came.
+// order in which they came. Threads sort their parts of a scan, which then are merged.
 #include <algorithm>
 #include <utility>
 
 #include "query/exec/group.h"
+#include "query/exec/parallel.h"
 
 namespace sluice::query {
 namespace {
@@ -13,6 +14,12 @@ struct Row {
   std::vector<Value> keys;
   uint64_t number = 0;
   Value result;
+};
+
+// Rows of a scan, or of a part of it.
+struct SortedRows {
+  std::vector<Row> rows;
+  size_t charged = 0;
 };
 
 class Sort final : public PlanNode {
@@ -24,47 +31,77 @@ class Sort final : public PlanNode {
     for (const SortKey& key : options_.keys) {
       keys.Append(Value(key.text + (key.descending ? " DESC" : "")));
     }
-    return Explained(
-        "Sort",
-        {{"by", std::move(keys)}, {"top", options_.limit != nullptr ? Value(true) : Value()}},
-        options_.input.get());
+    return Explained("Sort",
+                     {{"by", std::move(keys)},
+                      {"top", options_.limit != nullptr ? Value(true) : Value()},
+                      {"parallel", options_.input->Splittable() ? Value(true) : Value()}},
+                     options_.input.get());
   }
 
  private:
-  class Run final : public Operator {
+  class Run final : public Operator, private PartReader {
    public:
     explicit Run(const SortOptions& options) : options_(options), input_(options.input->Start()) {}
 
     void Open(Context& context) override {
-      context.Release(std::exchange(charged_, 0));
-      rows_.clear();
+      context.Release(kept_.charged);
+      kept_ = SortedRows();
       position_ = 0;
       orders_.clear();
       for (const SortKey& key : options_.keys) orders_.push_back(OrderOf(context, key));
       const uint64_t limit =
           options_.limit == nullptr ? UINT64_MAX : CountOf(context, *options_.limit, "LIMIT");
-      skip_ = options_.offset == nullptr ? 0 : CountOf(context, *options_.offset, "OFFSET");
-      keep_ = limit > UINT64_MAX - skip_ ? UINT64_MAX : limit + skip_;
+      const uint64_t skip =
+          options_.offset == nullptr ? 0 : CountOf(context, *options_.offset, "OFFSET");
+      keep_ = limit > UINT64_MAX - skip ? UINT64_MAX : limit + skip;
       if (context.failed() || limit == 0) return;
-      input_->Open(context);
-      uint64_t number = 0;
-      std::vector<Value> keys(options_.keys.size());
-      while (input_->Next(context)) {
-        for (size_t i = 0; i < keys.size(); ++i) keys[i] = options_.keys[i].value->Get(context);
-        Offer(context, keys, number++);
-        if (context.failed()) return;
+      if (!ReadInParts(context, *options_.input, *this)) {
+        kept_ = SortedRows();
+        input_->Open(context);
+        Collect(context, *input_, &kept_);
       }
-      std::ranges::sort(rows_, [this](const Row& a, const Row& b) { return Before(a, b); });
-      position_ = std::min<uint64_t>(skip_, rows_.size());
+      parts_.clear();
+      position_ = std::min<uint64_t>(skip, kept_.rows.size());
     }
 
     bool Next(Context& context) override {
-      if (context.failed() || position_ >= rows_.size()) return false;
-      context.slot(options_.slot) = std::move(rows_[position_++].result);
+      if (context.failed() || position_ >= kept_.rows.size()) return false;
+      context.slot(options_.slot) = std::move(kept_.rows[position_++].result);
       return true;
     }
 
    private:
+    void Begin(size_t parts) override { parts_.resize(parts); }
+    size_t Read(size_t part, Operator& input, Context& context) override {
+      Collect(context, input, &parts_[part]);
+      return parts_[part].charged;
+    }
+    // Of equal rows those of the earlier parts come first.
+    void Merge(size_t part, Context&) override {
+      SortedRows added = std::exchange(parts_[part], {});
+      std::vector<Row>& rows = kept_.rows;
+      const auto middle = static_cast<ptrdiff_t>(rows.size());
+      rows.insert(rows.end(), std::make_move_iterator(added.rows.begin()),
+                  std::make_move_iterator(added.rows.end()));
+      std::inplace_merge(
+          rows.begin(), rows.begin() + middle, rows.end(),
+          [this](const Row& a, const Row& b) { return CompareKeys(a.keys, b.keys) < 0; });
+      if (rows.size() > keep_) rows.resize(keep_);
+      kept_.charged += added.charged;
+    }
+
+    // All rows of the input that may be among the first, sorted.
+    void Collect(Context& context, Operator& input, SortedRows* kept) const {
+      uint64_t number = 0;
+      std::vector<Value> keys(options_.keys.size());
+      while (!context.failed() && input.Next(context)) {
+        for (size_t i = 0; i < keys.size(); ++i) keys[i] = options_.keys[i].value->Get(context);
+        Offer(context, keys, number++, kept);
+      }
+      if (context.failed()) return;
+      std::ranges::sort(kept->rows, [this](const Row& a, const Row& b) { return Before(a, b); });
+    }
+
     int CompareKeys(const std::vector<Value>& a, const std::vector<Value>& b) const {
       for (size_t i = 0; i < orders_.size(); ++i) {
         if (const int compared = CompareKey(a[i], b[i], orders_[i]); compared != 0) return compared;
@@ -77,35 +114,36 @@ class Sort final : public PlanNode {
       return compared != 0 ? compared < 0 : a.number < b.number;
     }
 
-    void Offer(Context& context, std::vector<Value>& keys, uint64_t number) {
+    void Offer(Context& context, std::vector<Value>& keys, uint64_t number,
+               SortedRows* kept) const {
+      std::vector<Row>& rows = kept->rows;
       const auto worse = [this](const Row& a, const Row& b) { return Before(a, b); };
-      if (rows_.size() >= keep_) {
+      if (rows.size() >= keep_) {
         // The newcomer came later, so it must be better to get in.
-        if (CompareKeys(keys, rows_.front().keys) >= 0) return;
-        std::ranges::pop_heap(rows_, worse);
-        Row& row = rows_.back();
+        if (CompareKeys(keys, rows.front().keys) >= 0) return;
+        std::ranges::pop_heap(rows, worse);
+        Row& row = rows.back();
         row.keys.swap(keys);
         row.number = number;
         row.result = options_.result->Get(context);
-        std::ranges::push_heap(rows_, worse);
+        std::ranges::push_heap(rows, worse);
         keys.resize(orders_.size());
         return;
       }
       const size_t bytes = sizeof(Row) + (orders_.size() + 4) * sizeof(Value);
-      charged_ += bytes;
+      kept->charged += bytes;
       if (!context.Charge(bytes)) return;
-      rows_.push_back({.keys = keys, .number = number, .result = options_.result->Get(context)});
-      if (keep_ != UINT64_MAX) std::ranges::push_heap(rows_, worse);
+      rows.push_back({.keys = keys, .number = number, .result = options_.result->Get(context)});
+      if (keep_ != UINT64_MAX) std::ranges::push_heap(rows, worse);
     }
 
     const SortOptions& options_;
     std::unique_ptr<Operator> input_;
     std::vector<KeyOrder> orders_;
-    std::vector<Row> rows_;
+    SortedRows kept_;
+    std::vector<SortedRows> parts_;
     uint64_t keep_ = 0;
-    uint64_t skip_ = 0;
     uint64_t position_ = 0;
-    size_t charged_ = 0;
   };
 
   const SortOptions options_;

@@ -18,6 +18,7 @@ class Filter final : public PlanNode {
   std::unique_ptr<Operator> Start() const override {
     return std::make_unique<Run>(input_->Start(), *condition_);
   }
+  std::optional<ScannedSource> Splittable() const override { return input_->Splittable(); }
   Value Explain() const override {
     return Explained("Filter", {{"condition", Value(text_)}}, input_.get());
   }
@@ -53,6 +54,7 @@ class Let final : public PlanNode {
   std::unique_ptr<Operator> Start() const override {
     return std::make_unique<Run>(input_->Start(), assignments_);
   }
+  std::optional<ScannedSource> Splittable() const override { return input_->Splittable(); }
   Value Explain() const override {
     Value names = Value::EmptyArray();
     for (const SlotAssignment& assignment : assignments_) names.Append(Value(assignment.name));

@@ -20,7 +20,12 @@ class SubqueryExpr final : public Expr {
     std::unique_ptr<SubqueryState>& state = context.subquery(options_.number);
     if (state == nullptr) {
       state = std::make_unique<SubqueryState>();
-      state->rows = plan_->root->Start();
+      if (!options_.correlated && context.scan() != nullptr) {
+        state->value = ValueForAll(context);
+        state->done = true;
+      } else {
+        state->rows = plan_->root->Start();
+      }
     }
     if (state->done) return state->value;
     if (options_.correlated) {
@@ -33,6 +38,15 @@ class SubqueryExpr final : public Expr {
   }
 
  private:
+  // One of the threads of a scan runs it, in the statement's context.
+  Value ValueForAll(Context& context) const {
+    SharedScan& scan = *context.scan();
+    const std::scoped_lock lock(scan.mutex);
+    Value value = Get(scan.whole);
+    if (scan.whole.failed()) context.Fail(scan.whole.status());
+    return value;
+  }
+
   Value Run(Context& context, Operator& input) const {
     input.Open(context);
     if (options_.kind == SubqueryKind::kExists) return input.Next(context);

@@ -297,15 +297,15 @@ constexpr AggregateFunction kAggregates[] = {
     {"mean", Make<AverageAccumulator>, true},
     {"median", Make<MedianAccumulator>},
     {"min", Make<ExtremeAccumulator<End::kLeast>>},
-    {"stddev", Make<SampleOrZero<Measure::kDeviation>>},
-    {"stddev_pop", Make<Population<Measure::kDeviation>>},
-    {"stddev_samp", Make<Sample<Measure::kDeviation>>},
+    {"stddev", Make<SampleOrZero<Measure::kDeviation>>, false, true},
+    {"stddev_pop", Make<Population<Measure::kDeviation>>, false, true},
+    {"stddev_samp", Make<Sample<Measure::kDeviation>>, false, true},
     {"sum", Make<SumAccumulator>, true},
-    {"var_pop", Make<Population<Measure::kVariance>>},
-    {"var_samp", Make<Sample<Measure::kVariance>>},
-    {"variance", Make<SampleOrZero<Measure::kVariance>>},
-    {"variance_pop", Make<Population<Measure::kVariance>>},
-    {"variance_samp", Make<Sample<Measure::kVariance>>},
+    {"var_pop", Make<Population<Measure::kVariance>>, false, true},
+    {"var_samp", Make<Sample<Measure::kVariance>>, false, true},
+    {"variance", Make<SampleOrZero<Measure::kVariance>>, false, true},
+    {"variance_pop", Make<Population<Measure::kVariance>>, false, true},
+    {"variance_samp", Make<Sample<Measure::kVariance>>, false, true},
 };
 
 constexpr std::string_view kWindowFunctions[] = {

@@ -29,6 +29,8 @@ struct AggregateFunction {
   std::string_view name;  // lower case
   std::unique_ptr<Accumulator> (*make)();
   bool removable = false;
+  // The last digits depend on the order of Adds and Merges.
+  bool rounds_in_order = false;
 };
 
 // Null when there is none. COUNT(*) is "count_star".
