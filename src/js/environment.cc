@@ -1,0 +1,54 @@
+#include "js/environment.h"
+
+#include "base/check.h"
+#include "js/engine.h"
+#include "js/environment_impl.h"
+#include "js/library.h"
+#include "js/text.h"
+
+namespace sluice::js {
+namespace {
+
+// Evaluates a script and keeps its value as a global of the snapshot.
+Status Keep(v8::Isolate* isolate, v8::Local<v8::Context> context, std::string_view text,
+            const char* file, const char* name) {
+  const v8::TryCatch caught(isolate);
+  v8::ScriptOrigin origin(isolate, NewText(isolate, file));
+  v8::Local<v8::Script> script;
+  v8::Local<v8::Value> value;
+  if (!v8::Script::Compile(context, NewText(isolate, text), &origin).ToLocal(&script) ||
+      !script->Run(context).ToLocal(&value)) {
+    const v8::String::Utf8Value message(isolate, caught.Exception());
+    return Error(Code::kInternal, "js.library", "{}:{}: {}", file,
+                 caught.Message()->GetLineNumber(context).FromMaybe(0), *message);
+  }
+  CHECK(context->Global()->Set(context, NewText(isolate, name), value).FromJust());
+  return OkStatus();
+}
+
+}  // namespace
+
+Environment::Environment(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Environment::~Environment() = default;
+
+Result<std::shared_ptr<const Environment>> Environment::Make(std::string_view library) {
+  StartEngine();
+  auto impl = std::make_unique<Impl>();
+  Status made;
+  v8::SnapshotCreator creator;
+  v8::Isolate* const isolate = creator.GetIsolate();
+  {
+    const v8::HandleScope handles(isolate);
+    const v8::Local<v8::Context> context = v8::Context::New(isolate);
+    const v8::Context::Scope scope(context);
+    made = Keep(isolate, context, kHardenJs, "harden.js", kSealName);
+    if (made.ok()) made = Keep(isolate, context, library, "library.js", kLibraryName);
+    creator.SetDefaultContext(context);
+  }
+  impl->snapshot = creator.CreateBlob(v8::SnapshotCreator::FunctionCodeHandling::kKeep);
+  RETURN_IF_ERROR(made);
+  CHECK(impl->snapshot.data != nullptr);
+  return std::shared_ptr<const Environment>(new Environment(std::move(impl)));
+}
+
+}  // namespace sluice::js

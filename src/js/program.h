@@ -1,0 +1,39 @@
+// A user's text, as a runtime takes it. Compiled by the first runtime; those after it, on any
+// thread, start from what that one kept.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace sluice::js {
+
+struct Source {
+  std::string name;  // shown in stacks
+  std::string text;
+  int first_line = 1;  // the number of the text's first line; below 1 when lines were put before it
+};
+
+class Program {
+ public:
+  explicit Program(Source source) : source_(std::move(source)) {}
+
+  const Source& source() const { return source_; }
+  // What V8 compiled, null at first. Never changes once it is set.
+  std::shared_ptr<const std::vector<uint8_t>> code() const {
+    const std::lock_guard lock(mutex_);
+    return code_;
+  }
+  void KeepCode(std::vector<uint8_t> code) const {
+    const std::lock_guard lock(mutex_);
+    if (code_ == nullptr) code_ = std::make_shared<const std::vector<uint8_t>>(std::move(code));
+  }
+
+ private:
+  const Source source_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const std::vector<uint8_t>> code_;  // guarded by mutex_
+};
+
+}  // namespace sluice::js

@@ -1,0 +1,335 @@
+#include "js/runtime.h"
+
+#include <atomic>
+#include <optional>
+#include <unordered_map>
+
+#include <v8.h>
+
+#include "base/check.h"
+#include "js/buffers.h"
+#include "js/engine.h"
+#include "js/environment_impl.h"
+#include "js/native_call.h"
+#include "js/text.h"
+#include "js/watchdog.h"
+
+namespace sluice::js {
+namespace {
+
+// Room above the limit for the one allocation that passes it: without it V8 ends the process. Only
+// address space; the call is ended as soon as V8 looks.
+constexpr size_t kHeapHeadroom = 2ull << 30;
+
+std::string TypeOf(v8::Isolate* isolate, v8::Local<v8::Value> exception) {
+  if (!exception->IsObject()) return "";
+  return TextOf(isolate, exception.As<v8::Object>()->GetConstructorName());
+}
+
+}  // namespace
+
+class Runtime::Impl final : public Watched {
+ public:
+  explicit Impl(RuntimeOptions options)
+      : options_(std::move(options)), buffers_(options_.limits.buffer_bytes) {
+    StartEngine();
+    v8::Isolate::CreateParams parameters;
+    parameters.snapshot_blob = &options_.environment->impl_->snapshot;
+    parameters.array_buffer_allocator = &buffers_;
+    parameters.allow_atomics_wait = false;
+    parameters.constraints.ConfigureDefaultsFromHeapSize(0, options_.limits.heap_bytes);
+    isolate_ = v8::Isolate::New(parameters);
+    isolate_->SetMicrotasksPolicy(v8::MicrotasksPolicy::kExplicit);
+    isolate_->SetCaptureStackTraceForUncaughtExceptions(true, 20);
+    isolate_->AddNearHeapLimitCallback(
+        [](void* self, size_t current, size_t) {
+          return static_cast<Impl*>(self)->OnHeapLimit(current);
+        },
+        this);
+  }
+
+  ~Impl() override {
+    {
+      const v8::Locker locker(isolate_);
+      const v8::Isolate::Scope scope(isolate_);
+      entries_.clear();
+      context_.Reset();
+    }
+    isolate_->Dispose();
+  }
+
+  // Library, program, seal.
+  script::Outcome Load() {
+    const v8::HandleScope handles(isolate_);
+    const v8::Local<v8::Context> context = v8::Context::New(isolate_);
+    context_.Reset(isolate_, context);
+    const v8::Context::Scope scope(context);
+    const v8::TryCatch caught(isolate_);
+    Begin(options_.start_deadline_ns);
+    const bool loaded = RunLibrary(context) && RunProgram(context) && Seal(context);
+    return End(context, loaded, caught);
+  }
+
+  script::Outcome Call(std::string_view entry, std::span<const script::Argument> arguments,
+                       const Session::CallOptions& options) {
+    const v8::HandleScope handles(isolate_);
+    const v8::Local<v8::Context> context = context_.Get(isolate_);
+    const v8::Context::Scope scope(context);
+    const v8::TryCatch caught(isolate_);
+    const auto found = entries_.find(std::string(entry));
+    CHECK(found != entries_.end());
+    Begin(options.deadline_ns);
+    v8::Local<v8::Value> result;
+    const bool returned = Invoke(context, found->second.Get(isolate_), arguments, &result);
+    std::string value;
+    const bool printed = returned && (!options.want_value || Print(context, result, &value));
+    script::Outcome outcome = End(context, printed, caught);
+    outcome.value = std::move(value);
+    return outcome;
+  }
+
+  bool Defines(std::string_view function) {
+    const v8::HandleScope handles(isolate_);
+    const v8::Local<v8::Context> context = context_.Get(isolate_);
+    const v8::Context::Scope scope(context);
+    const v8::TryCatch caught(isolate_);
+    v8::Local<v8::Value> value;
+    return context->Global()->Get(context, NewText(isolate_, function)).ToLocal(&value) &&
+           value->IsFunction();
+  }
+
+  void Stop() {
+    stopped_ = true;
+    isolate_->TerminateExecution();
+  }
+
+  v8::Isolate* isolate() const { return isolate_; }
+  bool spent() const { return spent_; }
+  uint64_t stack_bytes() const { return options_.limits.stack_bytes; }
+
+ private:
+  void End() override { isolate_->TerminateExecution(); }
+
+  size_t OnHeapLimit(size_t current) {
+    spent_ = true;
+    isolate_->TerminateExecution();
+    return current + kHeapHeadroom;
+  }
+
+  void Begin(uint64_t deadline_ns) { Arm(deadline_ns); }
+
+  // What ended the run, and the isolate made ready for the next.
+  script::Outcome End(v8::Local<v8::Context> context, bool finished, const v8::TryCatch& caught) {
+    const bool timed_out = Disarm();
+    const bool stopped = stopped_.exchange(false);
+    if (isolate_->IsExecutionTerminating() || timed_out || stopped || spent_) {
+      isolate_->CancelTerminateExecution();
+    }
+    script::Outcome outcome;
+    if (spent_) {
+      outcome.ended = script::Ended::kOutOfMemory;
+      outcome.message = "used more memory than it may";
+    } else if (timed_out) {
+      outcome.ended = script::Ended::kTimedOut;
+      outcome.message = "ran longer than it may";
+    } else if (stopped) {
+      outcome.ended = script::Ended::kStopped;
+      outcome.message = "was stopped";
+    } else if (!finished) {
+      Describe(context, caught, &outcome);
+    }
+    return outcome;
+  }
+
+  void Describe(v8::Local<v8::Context> context, const v8::TryCatch& caught,
+                script::Outcome* outcome) {
+    outcome->ended = script::Ended::kThrew;
+    if (caught.Exception().IsEmpty()) return;
+    // Reading an error can run the user's code again, which must not throw past here.
+    const v8::TryCatch ignored(isolate_);
+    outcome->type = TypeOf(isolate_, caught.Exception());
+    outcome->message = TextOf(isolate_, context, caught.Exception());
+    v8::Local<v8::Value> stack;
+    if (caught.StackTrace(context).ToLocal(&stack)) {
+      outcome->stack = TextOf(isolate_, context, stack);
+    }
+    if (!caught.Message().IsEmpty()) {
+      outcome->place.line = caught.Message()->GetLineNumber(context).FromMaybe(0);
+      outcome->place.column = caught.Message()->GetStartColumn(context).FromMaybe(-1) + 1;
+    }
+  }
+
+  bool Invoke(v8::Local<v8::Context> context, v8::Local<v8::Function> function,
+              std::span<const script::Argument> arguments, v8::Local<v8::Value>* result) {
+    constexpr size_t kMaxArguments = 16;
+    CHECK(arguments.size() <= kMaxArguments);
+    v8::Local<v8::Value> values[kMaxArguments];
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (!ToValue(isolate_, context, arguments[i]).ToLocal(&values[i])) return false;
+    }
+    const bool returned =
+        function->Call(context, v8::Undefined(isolate_), static_cast<int>(arguments.size()), values)
+            .ToLocal(result);
+    // What promises still have to do belongs to this call.
+    if (returned) isolate_->PerformMicrotaskCheckpoint();
+    return returned && !isolate_->IsExecutionTerminating();
+  }
+
+  bool Print(v8::Local<v8::Context> context, v8::Local<v8::Value> value, std::string* text) {
+    if (value->IsUndefined()) return true;
+    v8::Local<v8::String> printed;
+    if (!v8::JSON::Stringify(context, value).ToLocal(&printed)) return false;
+    *text = TextOf(isolate_, printed);
+    return true;
+  }
+
+  // A function that the snapshot keeps under a name; the name goes.
+  v8::Local<v8::Function> Take(v8::Local<v8::Context> context, const char* name) {
+    const v8::Local<v8::String> key = NewText(isolate_, name);
+    const v8::Local<v8::Value> value = context->Global()->Get(context, key).ToLocalChecked();
+    CHECK(value->IsFunction());
+    CHECK(context->Global()->Delete(context, key).FromJust());
+    return value.As<v8::Function>();
+  }
+
+  static void RunNative(const v8::FunctionCallbackInfo<v8::Value>& info) {
+    const auto* native =
+        static_cast<const script::Native*>(info.Data().As<v8::External>()->Value());
+    NativeCall call(info);
+    native->run(call);
+  }
+
+  bool RunLibrary(v8::Local<v8::Context> context) {
+    const v8::Local<v8::Function> library = Take(context, kLibraryName);
+    seal_ = Take(context, kSealName);
+    const v8::Local<v8::Object> natives = v8::Object::New(isolate_);
+    for (const script::Native& native : options_.natives) {
+      v8::Local<v8::Function> function;
+      const v8::Local<v8::Value> data =
+          v8::External::New(isolate_, const_cast<script::Native*>(&native));
+      if (!v8::Function::New(context, RunNative, data, 0, v8::ConstructorBehavior::kThrow)
+               .ToLocal(&function) ||
+          natives->Set(context, NewText(isolate_, native.name), function).IsNothing()) {
+        return false;
+      }
+    }
+    v8::Local<v8::Value> configuration;
+    if (!v8::JSON::Parse(context, NewText(isolate_, options_.configuration))
+             .ToLocal(&configuration)) {
+      return false;
+    }
+    v8::Local<v8::Value> arguments[] = {natives, configuration};
+    v8::Local<v8::Value> entries;
+    if (!library->Call(context, v8::Undefined(isolate_), 2, arguments).ToLocal(&entries)) {
+      return false;
+    }
+    CHECK(entries->IsObject());
+    return KeepEntries(context, entries.As<v8::Object>());
+  }
+
+  bool KeepEntries(v8::Local<v8::Context> context, v8::Local<v8::Object> entries) {
+    v8::Local<v8::Array> names;
+    if (!entries->GetOwnPropertyNames(context).ToLocal(&names)) return false;
+    for (uint32_t i = 0; i < names->Length(); ++i) {
+      const v8::Local<v8::Value> name = names->Get(context, i).ToLocalChecked();
+      const v8::Local<v8::Value> entry = entries->Get(context, name).ToLocalChecked();
+      CHECK(entry->IsFunction());
+      entries_[TextOf(isolate_, context, name)].Reset(isolate_, entry.As<v8::Function>());
+    }
+    return true;
+  }
+
+  bool RunProgram(v8::Local<v8::Context> context) {
+    const Program& program = *options_.program;
+    const std::shared_ptr<const std::vector<uint8_t>> kept = program.code();
+    v8::ScriptOrigin origin(isolate_, NewText(isolate_, program.source().name),
+                            program.source().first_line - 1);
+    // V8 deletes this one; the bytes stay ours.
+    v8::ScriptCompiler::CachedData* cached =
+        kept == nullptr
+            ? nullptr
+            : new v8::ScriptCompiler::CachedData(kept->data(), static_cast<int>(kept->size()));
+    v8::ScriptCompiler::Source source(NewText(isolate_, program.source().text), origin, cached);
+    v8::Local<v8::Script> script;
+    if (!v8::ScriptCompiler::Compile(context, &source,
+                                     cached == nullptr ? v8::ScriptCompiler::kEagerCompile
+                                                       : v8::ScriptCompiler::kConsumeCodeCache)
+             .ToLocal(&script)) {
+      return false;
+    }
+    if (kept == nullptr) {
+      const std::unique_ptr<v8::ScriptCompiler::CachedData> code(
+          v8::ScriptCompiler::CreateCodeCache(script->GetUnboundScript()));
+      program.KeepCode({code->data, code->data + code->length});
+    }
+    return !script->Run(context).IsEmpty();
+  }
+
+  bool Seal(v8::Local<v8::Context> context) {
+    return !seal_->Call(context, v8::Undefined(isolate_), 0, nullptr).IsEmpty();
+  }
+
+  RuntimeOptions options_;
+  BoundedBuffers buffers_;
+  v8::Isolate* isolate_ = nullptr;
+  v8::Global<v8::Context> context_;
+  v8::Local<v8::Function> seal_;  // while loading
+  std::unordered_map<std::string, v8::Global<v8::Function>> entries_;
+  std::atomic<bool> spent_ = false;
+  std::atomic<bool> stopped_ = false;
+};
+
+// The isolate on this thread, with its stack limit measured from here.
+class Runtime::Session::Scopes {
+ public:
+  explicit Scopes(Impl& impl) : impl_(impl), locker_(impl.isolate()), scope_(impl.isolate()) {
+    const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+    impl.isolate()->SetStackLimit(here - impl.stack_bytes());
+    Watchdog::Get().Watch(&impl);
+  }
+  ~Scopes() { Watchdog::Get().Leave(&impl_); }
+
+ private:
+  Impl& impl_;
+  const v8::Locker locker_;
+  const v8::Isolate::Scope scope_;
+};
+
+Runtime::Runtime(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Runtime::~Runtime() = default;
+
+std::unique_ptr<Runtime> Runtime::Start(RuntimeOptions options, script::Outcome* failed) {
+  std::unique_ptr<Runtime> runtime(new Runtime(std::make_unique<Impl>(std::move(options))));
+  {
+    const Session session(*runtime);
+    *failed = runtime->impl_->Load();
+  }
+  return failed->ok() ? std::move(runtime) : nullptr;
+}
+
+bool Runtime::Defines(std::string_view function) {
+  const Session session(*this);
+  return impl_->Defines(function);
+}
+
+bool Runtime::spent() const { return impl_->spent(); }
+void Runtime::Stop() { impl_->Stop(); }
+
+uint64_t Runtime::HeapBytes() {
+  const Session session(*this);
+  v8::HeapStatistics statistics;
+  impl_->isolate()->GetHeapStatistics(&statistics);
+  return statistics.used_heap_size();
+}
+
+Runtime::Session::Session(Runtime& runtime)
+    : runtime_(runtime), scopes_(std::make_unique<Scopes>(*runtime.impl_)) {}
+Runtime::Session::~Session() = default;
+
+script::Outcome Runtime::Session::Call(std::string_view entry,
+                                       std::span<const script::Argument> arguments,
+                                       CallOptions options) {
+  return runtime_.impl_->Call(entry, arguments, options);
+}
+
+}  // namespace sluice::js

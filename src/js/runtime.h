@@ -1,0 +1,78 @@
+// One isolate with a program in it.
+//
+// Operation: Start makes the isolate from the environment's snapshot, runs the library and the
+// program and seals all of it, so that a call finds everything as the one before it did. A Session
+// takes the isolate for a thread; within it, calls follow each other.
+// Concurrency: one session at a time, on any thread; Stop from any thread.
+// Limits: a call that runs too long, or uses too much memory, is ended. After the latter the
+// runtime is spent: the owner makes another one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "js/environment.h"
+#include "js/program.h"
+#include "script/call.h"
+#include "script/run.h"
+
+namespace sluice::js {
+
+struct RuntimeOptions {
+  std::shared_ptr<const Environment> environment;
+  std::shared_ptr<const Program> program;
+  std::vector<script::Native> natives;
+  std::string configuration = "{}";  // JSON text, for the library
+  script::Limits limits;
+  uint64_t start_deadline_ns = 0;  // for library and program; 0 for none
+};
+
+class Runtime {
+ public:
+  // A program that can't be compiled, or throws while it starts, gives its outcome in `failed` and
+  // null.
+  static std::unique_ptr<Runtime> Start(RuntimeOptions options, script::Outcome* failed);
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  // Whether the program defines a global function of that name.
+  bool Defines(std::string_view function);
+  bool spent() const;
+  // Ends the call that runs, if one does; calls after it work.
+  void Stop();
+  uint64_t HeapBytes();
+
+  class Session {
+   public:
+    explicit Session(Runtime& runtime);
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    struct CallOptions {
+      uint64_t deadline_ns = 0;  // of the monotonic clock; 0 for none
+      bool want_value = false;   // Outcome::value
+    };
+    // Calls an entry point of the library.
+    script::Outcome Call(std::string_view entry, std::span<const script::Argument> arguments,
+                         CallOptions options);
+
+   private:
+    class Scopes;
+    Runtime& runtime_;
+    std::unique_ptr<Scopes> scopes_;
+  };
+
+ private:
+  class Impl;
+  explicit Runtime(std::unique_ptr<Impl> impl);
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sluice::js
