@@ -145,6 +145,7 @@ constexpr std::string_view kFunctions[] = {
     "IMOD",
     "IN",
     "INF",
+    "INFER_VALUE",
     "ISVECTOR",
     "IS_ARRAY",
     "IS_ATOM",

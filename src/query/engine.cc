@@ -61,27 +61,34 @@ Result<std::unique_ptr<Run>> QueryEngine::Query(std::string_view text, const Que
 Result<std::shared_ptr<const StatementPlan>> QueryEngine::FindNamed(const std::string& name) {
   const std::lock_guard lock(mutex_);
   const auto found = named_.find(name);
-  if (found != named_.end()) return found->second;
+  if (found != named_.end()) return found->second.plan;
   return QueryFail(QueryCode::kNoSuchPrepared, "nothing is prepared as '{}'", name);
 }
 
 Status QueryEngine::Name(const std::string& name, std::shared_ptr<const StatementPlan> plan,
-                         bool force) {
+                         const std::string& user, bool force) {
   const std::lock_guard lock(mutex_);
   const auto found = named_.find(name);
   if (found != named_.end()) {
-    if (!force && found->second->text != plan->text) {
-      return QueryError(QueryCode::kPreparedMismatch,
-                        "'{}' is prepared with another text: use PREPARE FORCE", name);
+    NamedPlan& known = found->second;
+    const bool same = known.plan->text == plan->text && known.plan->context == plan->context;
+    if (!same && known.user != user) {
+      return QueryError(QueryCode::kPreparedExists,
+                        "'{}' was prepared by another user: choose another name", name);
     }
-    found->second = std::move(plan);
+    if (!same && !force) {
+      return QueryError(QueryCode::kPreparedMismatch,
+                        "'{}' is prepared with another text or query_context: use PREPARE FORCE",
+                        name);
+    }
+    known.plan = std::move(plan);
     return OkStatus();
   }
   if (named_.size() >= options_.max_named_prepared) {
     return QueryError(QueryCode::kPreparedExists,
                       "{} statements are prepared, the most there may be", named_.size());
   }
-  named_.emplace(name, std::move(plan));
+  named_.emplace(name, NamedPlan{.plan = std::move(plan), .user = user});
   return OkStatus();
 }
 
@@ -93,7 +100,9 @@ bool QueryEngine::DeleteNamed(const std::string& name) {
 std::vector<std::pair<std::string, std::shared_ptr<const StatementPlan>>> QueryEngine::Named()
     const {
   const std::lock_guard lock(mutex_);
-  return {named_.begin(), named_.end()};
+  std::vector<std::pair<std::string, std::shared_ptr<const StatementPlan>>> all;
+  for (const auto& [name, named] : named_) all.emplace_back(name, named.plan);
+  return all;
 }
 
 }  // namespace sluice::query

@@ -70,6 +70,8 @@ class Run {
   virtual const std::vector<Status>& row_errors() const = 0;
   virtual const std::vector<Warning>& warnings() const = 0;
   virtual uint64_t mutations() const = 0;
+  // Rows that ORDER BY has put in order.
+  virtual uint64_t sorted() const = 0;
 };
 
 // A prepared statement as PREPARE returns it and system:prepareds lists it.
@@ -91,7 +93,9 @@ class QueryEngine {
 
   // PREPARE name FROM ...: kept by name until they are deleted.
   Result<std::shared_ptr<const StatementPlan>> FindNamed(const std::string& name);
-  Status Name(const std::string& name, std::shared_ptr<const StatementPlan> plan, bool force);
+  // A name belongs to the user who gave it: nobody else gives it another text.
+  Status Name(const std::string& name, std::shared_ptr<const StatementPlan> plan,
+              const std::string& user, bool force);
   bool DeleteNamed(const std::string& name);
   std::vector<std::pair<std::string, std::shared_ptr<const StatementPlan>>> Named() const;
 
@@ -106,7 +110,11 @@ class QueryEngine {
   const EngineOptions options_;
   ThreadBudget threads_;  // beside those that call
   mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const StatementPlan>> named_;  // under mutex_
+  struct NamedPlan {
+    std::shared_ptr<const StatementPlan> plan;
+    std::string user;
+  };
+  std::map<std::string, NamedPlan> named_;  // under mutex_
 };
 
 }  // namespace sluice::query

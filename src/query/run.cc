@@ -50,6 +50,7 @@ class PlanRun final : public Run {
   const std::vector<Status>& row_errors() const override { return mutator_.errors(); }
   const std::vector<Warning>& warnings() const override { return context_->warnings(); }
   uint64_t mutations() const override { return mutator_.mutations(); }
+  uint64_t sorted() const override { return context_->sorted(); }
 
  private:
   const std::shared_ptr<const StatementPlan> plan_;
@@ -73,6 +74,7 @@ class RowsRun final : public Run {
   const std::vector<Status>& row_errors() const override { return errors_; }
   const std::vector<Warning>& warnings() const override { return warnings_; }
   uint64_t mutations() const override { return 0; }
+  uint64_t sorted() const override { return 0; }
 
  private:
   const std::vector<Value> rows_;

@@ -13,9 +13,10 @@
 namespace sluice::query {
 namespace {
 
-// A name for a statement that was given none: the same text has the same name.
-std::string GeneratedName(std::string_view text) {
-  return fmt::format("{:016x}", std::hash<std::string_view>()(text));
+// A name for a statement that was given none: the same text in the same place has the same name.
+std::string GeneratedName(std::string_view text, const QueryContext& context) {
+  const std::string all = fmt::format("{}.{} {}", context.bucket, context.scope, text);
+  return fmt::format("{:016x}", std::hash<std::string_view>()(all));
 }
 
 bool IsNode(const Value& value) { return !value["operator"].is_missing(); }
@@ -74,8 +75,8 @@ class StatementRunner {
     ASSIGN_OR_RETURN(auto prepared, engine_.Prepare(statement.text, plan_.context));
     if (request_.authorize) RETURN_IF_ERROR(request_.authorize(*prepared));
     const std::string name =
-        statement.name.empty() ? GeneratedName(statement.text) : statement.name;
-    RETURN_IF_ERROR(engine_.Name(name, prepared, statement.force));
+        statement.name.empty() ? GeneratedName(statement.text, plan_.context) : statement.name;
+    RETURN_IF_ERROR(engine_.Name(name, prepared, request_.user, statement.force));
     return MakeRowsRun({DescribePrepared(name, *prepared)});
   }
 

@@ -84,7 +84,15 @@ Rows Indexes(const SystemView& view) {
 Rows Active(const SystemView& view) {
   Rows rows;
   for (const auto& request : view.active.List()) {
-    if (view.sees_request(*request)) rows.push_back(request->Describe(view.now_ms));
+    if (view.sees_request(request->user)) rows.push_back(request->Describe(view.now_ms));
+  }
+  return rows;
+}
+
+Rows Completed(const SystemView& view) {
+  Rows rows;
+  for (const CompletedRequest& request : view.completed.List()) {
+    if (view.sees_request(request.user)) rows.push_back(request.Describe());
   }
   return rows;
 }
@@ -106,9 +114,10 @@ struct Table {
   std::string_view name;
   Rows (*rows)(const SystemView&);
 };
-constexpr Table kTables[] = {{"active_requests", Active}, {"buckets", Buckets},
-                             {"indexes", Indexes},        {"keyspaces", Keyspaces},
-                             {"prepareds", Prepareds},    {"scopes", Scopes}};
+constexpr Table kTables[] = {
+    {"active_requests", Active}, {"buckets", Buckets},     {"completed_requests", Completed},
+    {"indexes", Indexes},        {"keyspaces", Keyspaces}, {"prepareds", Prepareds},
+    {"scopes", Scopes}};
 
 }  // namespace
 

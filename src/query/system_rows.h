@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "json/value.h"
 #include "query/active_requests.h"
+#include "query/completed_requests.h"
 #include "query/engine.h"
 
 namespace sluice::query {
@@ -18,12 +19,14 @@ namespace sluice::query {
 struct SystemView {
   const QueryEngine& engine;
   const ActiveRequests& active;
+  const CompletedRequests& completed;
   uint64_t now_ms = 0;
   std::function<bool(std::string_view bucket)> sees_bucket;
-  std::function<bool(const ActiveRequest& request)> sees_request;
+  std::function<bool(const std::string& user)> sees_request;  // of that user
 };
 
-// Of system:<name>: buckets, scopes, keyspaces, indexes, active_requests, prepareds. Error 12003
+// Of system:<name>: buckets, scopes, keyspaces, indexes, active_requests, completed_requests,
+// prepareds. Error 12003
 // for another name.
 Result<std::vector<Value>> SystemRows(const SystemView& view, std::string_view name);
 

@@ -48,6 +48,7 @@ struct Config {
   uint64_t query_threads = 0;
   uint64_t query_max_requests = 0;
   uint64_t query_timeout_ms = 0;  // 0: none
+  uint64_t query_completed_threshold_ms = 0;
   uint64_t query_memory_limit_bytes = 0;
 
   std::string log_level;   // debug, info, warn, error

@@ -81,7 +81,8 @@ query::EngineOptions EngineOptionsOf(const Config& config) {
 http::rest::QueryServiceOptions QueryOptionsOf(const Config& config) {
   return {.threads = config.query_threads,
           .max_requests = config.query_max_requests,
-          .timeout_ms = config.query_timeout_ms};
+          .timeout_ms = config.query_timeout_ms,
+          .completed_threshold_ms = config.query_completed_threshold_ms};
 }
 
 // The number of shards is the directory's: somebody who asks for another one is told.

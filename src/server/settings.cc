@@ -236,6 +236,14 @@ constexpr Setting kSettings[] = {
      .most = 3650 * kDay,
      .help = "The longest time that a statement may take. A request may ask for less. 0 for no "
              "limit."},
+    {.name = "query.completed_threshold",
+     .type = T::kDuration,
+     .member = &Config::query_completed_threshold_ms,
+     .fallback = "1s",
+     .least = 0,
+     .most = 3650 * kDay,
+     .help = "Statements that took as long are listed in /admin/completed_requests; so are those "
+             "that failed."},
     {.name = "query.memory_limit",
      .type = T::kSize,
      .member = &Config::query_memory_limit_bytes,

@@ -1,5 +1,5 @@
-// /admin/active_requests: statements that run, and their end. /admin/prepareds: those that have a
-// name.
+// /admin/active_requests: statements that run, and their end. /admin/completed_requests: those that
+// took long or failed. /admin/prepareds: those that have a name.
 #include <string>
 #include <utility>
 
@@ -15,8 +15,16 @@ using json::Value;
 void ListActive(const QueryService& service, const Request& request, Response& response) {
   Value list = Value::EmptyArray();
   for (const auto& active : service.active.List()) {
-    if (MaySeeRequest(SenderOf(request), *active))
+    if (MaySeeRequest(SenderOf(request), active->user))
       list.Append(active->Describe(service.clock.WallMs()));
+  }
+  response.Json(200, AnswerText(list));
+}
+
+void ListCompleted(const QueryService& service, const Request& request, Response& response) {
+  Value list = Value::EmptyArray();
+  for (const query::CompletedRequest& completed : service.completed.List()) {
+    if (MaySeeRequest(SenderOf(request), completed.user)) list.Append(completed.Describe());
   }
   response.Json(200, AnswerText(list));
 }
@@ -24,7 +32,7 @@ void ListActive(const QueryService& service, const Request& request, Response& r
 void CancelActive(const QueryService& service, const Request& request, Response& response) {
   const std::string id(request.Param("id"));
   const auto active = service.active.Find(id);
-  if (active == nullptr || !MaySeeRequest(SenderOf(request), *active)) {
+  if (active == nullptr || !MaySeeRequest(SenderOf(request), active->user)) {
     return response.Error(
         Error(Code::kNotFound, "query.no_such_request", "no statement with the id '{}' runs", id));
   }
@@ -58,6 +66,16 @@ Status AddActiveRoutes(Router& router, QueryService& service) {
                               .handler = [&service](Request& request, Response& response) {
                                 ListActive(service, request, response);
                               }}));
+  RETURN_IF_ERROR(router.Add({.method = Method::kGet,
+                              .path = "/admin/completed_requests",
+                              .summary = "List statements that took long or failed",
+                              .tag = "query",
+                              .description = "An admin sees all, others their own.",
+                              .responses = {{200, "the last ones, oldest first", Content{}}},
+                              .auth = std::string(kKnown),
+                              .handler = [&service](Request& request, Response& response) {
+                                ListCompleted(service, request, response);
+                              }}));
   return router.Add({.method = Method::kDelete,
                      .path = "/admin/active_requests/{id}",
                      .summary = "Cancel a statement",
@@ -71,8 +89,8 @@ Status AddActiveRoutes(Router& router, QueryService& service) {
 
 }  // namespace
 
-bool MaySeeRequest(const auth::Principal& who, const query::ActiveRequest& request) {
-  return request.user == who.user || who.Allows(auth::Permission::kAdmin, auth::kEveryBucket);
+bool MaySeeRequest(const auth::Principal& who, const std::string& user) {
+  return user == who.user || who.Allows(auth::Permission::kAdmin, auth::kEveryBucket);
 }
 
 Status AddQueryAdminRoutes(Router& router, QueryService& service) {

@@ -36,14 +36,6 @@ Value ErrorView(const Status& error) {
   return view;
 }
 
-std::string_view StatusText(const QueryOutcome& outcome, bool has_head) {
-  if (outcome.errors.empty()) return "success";
-  const Code code = outcome.errors.front().code();
-  if (outcome.ended_early && code == Code::kTimeout) return "timeout";
-  if (outcome.ended_early && code == Code::kCancelled) return "stopped";
-  return has_head ? "errors" : "fatal";
-}
-
 // 1500000 as "1.5": the number in units of `unit`, without needless zeros.
 std::string Fraction(uint64_t ns, uint64_t unit) {
   std::string text = fmt::format("{}.{:0{}}", ns / unit, ns % unit,
@@ -68,6 +60,14 @@ std::string GoDuration(uint64_t ns) {
   if (minutes == 0) return seconds;
   if (minutes < 60) return fmt::format("{}m{}", minutes, seconds);
   return fmt::format("{}h{}m{}", minutes / 60, minutes % 60, seconds);
+}
+
+std::string_view QueryStatusText(const QueryOutcome& outcome, bool has_head) {
+  if (outcome.errors.empty()) return "success";
+  const Code code = outcome.errors.front().code();
+  if (outcome.ended_early && code == Code::kTimeout) return "timeout";
+  if (outcome.ended_early && code == Code::kCancelled) return "stopped";
+  return has_head ? "errors" : "fatal";
 }
 
 int QueryHttpStatus(const Status& error) { return query::HttpStatusOf(query::CodeOf(error)); }
@@ -138,6 +138,7 @@ Value QueryAnswer::Metrics(const QueryOutcome& outcome) const {
                                  {"resultSize", Value::Unsigned(row_bytes_)},
                                  {"serviceLoad", Value::Unsigned(outcome.load)}});
   if (outcome.mutations > 0) metrics.Set("mutationCount", Value::Unsigned(outcome.mutations));
+  if (outcome.sorted > 0) metrics.Set("sortCount", Value::Unsigned(outcome.sorted));
   if (!outcome.errors.empty()) {
     metrics.Set("errorCount", Value::Unsigned(outcome.errors.size()));
   }
@@ -170,7 +171,7 @@ void QueryAnswer::Tail(const QueryOutcome& outcome, std::string* out) {
     Member("warnings", warnings, out);
   }
   Separate(out);
-  Member("status", Value(StatusText(outcome, has_head_)), out);
+  Member("status", Value(QueryStatusText(outcome, has_head_)), out);
   if (metrics_) {
     Separate(out);
     Member("metrics", Metrics(outcome), out);

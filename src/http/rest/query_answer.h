@@ -26,6 +26,7 @@ struct QueryOutcome {
   uint64_t elapsed_ns = 0;    // since the request came
   uint64_t execution_ns = 0;  // since the statement was begun
   uint64_t mutations = 0;
+  uint64_t sorted = 0;
   size_t load = 0;  // statements that run
   json::Value profile;
 };
@@ -41,6 +42,7 @@ class QueryAnswer {
 
   bool has_head() const { return has_head_; }
   uint64_t rows() const { return rows_; }
+  uint64_t row_bytes() const { return row_bytes_; }
 
  private:
   void Begin(std::string* out);
@@ -59,6 +61,9 @@ class QueryAnswer {
   uint64_t rows_ = 0;
   uint64_t row_bytes_ = 0;
 };
+
+// What "status" says of a statement; `has_head`: it came to run.
+std::string_view QueryStatusText(const QueryOutcome& outcome, bool has_head);
 
 // The status of an answer that begins with this error.
 int QueryHttpStatus(const Status& error);

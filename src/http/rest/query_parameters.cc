@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "base/nearest.h"
-#include "base/quantity.h"
 #include "http/url.h"
 #include "json/parse.h"
 #include "query/error.h"
+#include "query/functions/duration.h"
 #include "query/result_text.h"
 
 namespace sluice::http::rest {
@@ -22,6 +22,7 @@ using query::QueryCode;
 using query::QueryError;
 
 constexpr size_t kMaxShown = 60;
+constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr size_t kMaxClientContextId = 1024;
 
 Status Bad(std::string_view name, std::string_view expected, const Value& found) {
@@ -71,16 +72,18 @@ std::optional<int64_t> IntegerIn(const Value& value) {
   return number;
 }
 
-// "10s"; a number alone is milliseconds.
+// "10s", "1m15s", "2.5s"; a number alone is milliseconds.
 Status ReadDuration(std::string_view name, const Value& value, std::optional<uint64_t>* out) {
   const std::optional<int64_t> number = IntegerIn(value);
   if (number && *number >= 0) {
     *out = static_cast<uint64_t>(*number);
     return OkStatus();
   }
-  const Result<uint64_t> parsed = ParseDurationMs(value.is_string() ? value.AsString() : "");
-  if (!parsed) return Bad(name, "a duration such as 10s, 500ms or 2m", value);
-  *out = *parsed;
+  const std::optional<int64_t> ns = query::ParseDuration(value.is_string() ? value.AsString() : "",
+                                                         query::DurationStyle::kLegacy);
+  if (!ns || *ns < 0) return Bad(name, "a duration such as 10s, 500ms or 1m15s", value);
+  // 0 means no limit: less than a millisecond is one.
+  *out = (static_cast<uint64_t>(*ns) + kNsPerMs - 1) / kNsPerMs;
   return OkStatus();
 }
 

@@ -13,6 +13,7 @@
 #include "http/router.h"
 #include "http/worker_pool.h"
 #include "query/active_requests.h"
+#include "query/completed_requests.h"
 #include "query/engine.h"
 #include "query/transactions.h"
 
@@ -22,6 +23,8 @@ struct QueryServiceOptions {
   size_t threads = 8;
   size_t max_requests = 256;
   uint64_t timeout_ms = 0;  // of a request that asks for none or for a longer one; 0: none
+  // Statements that took as long are listed when they have ended; so are those that failed.
+  uint64_t completed_threshold_ms = 1000;
 };
 
 class QueryService {
@@ -31,6 +34,7 @@ class QueryService {
         options(options),
         clock(clock),
         active(options.max_requests),
+        completed(options.completed_threshold_ms),
         transactions(engine.database(), {}),
         workers(options.threads, options.max_requests) {}
 
@@ -38,14 +42,16 @@ class QueryService {
   const QueryServiceOptions options;
   const Clock& clock;
   query::ActiveRequests active;
+  query::CompletedRequests completed;
   query::Transactions transactions;
   WorkerPool workers;  // last: its statements use the others
 };
 
 // A user sees the own statements, an admin all.
-bool MaySeeRequest(const auth::Principal& who, const query::ActiveRequest& request);
+bool MaySeeRequest(const auth::Principal& who, const std::string& user);
 
-// /query/service (query_service.cc), /admin/active_requests and /admin/prepareds (query_admin.cc).
+// /query/service (query_service.cc), /admin/active_requests, /admin/completed_requests and
+// /admin/prepareds (query_admin.cc).
 // The service must outlive the router.
 Status AddQueryRoutes(Router& router, QueryService& service);
 Status AddQueryAdminRoutes(Router& router, QueryService& service);

@@ -38,9 +38,10 @@ Result<std::vector<Value>> ReadSystemRows(const QueryService& service, const aut
   const query::SystemView view{
       .engine = service.engine,
       .active = service.active,
+      .completed = service.completed,
       .now_ms = service.clock.WallMs(),
       .sees_bucket = [&](auto bucket) { return who.Allows(auth::Permission::kRead, bucket); },
-      .sees_request = [&](const auto& active) { return MaySeeRequest(who, active); }};
+      .sees_request = [&](const auto& user) { return MaySeeRequest(who, user); }};
   return query::SystemRows(view, name);
 }
 
@@ -185,6 +186,7 @@ void QueryStatement::Finish(const Status& status, Chunk* chunk) {
                           run_->row_errors().end());
     outcome.warnings = run_->warnings();
     outcome.mutations = run_->mutations();
+    outcome.sorted = run_->sorted();
     if (!answer_.has_head()) answer_.Head(plan_->signature, &chunk->text);
   }
   const uint64_t now = service_.clock.MonotonicNs();
@@ -194,7 +196,27 @@ void QueryStatement::Finish(const Status& status, Chunk* chunk) {
   if (parameters_.profile != QueryParameters::Profile::kOff) outcome.profile = Profile();
   answer_.Tail(outcome, &chunk->text);
   if (lease_ && outcome.errors.empty()) lease_->Keep();
+  NoteCompleted(outcome);
   Release();
+}
+
+void QueryStatement::NoteCompleted(const QueryOutcome& outcome) {
+  const uint64_t threshold_ns = service_.completed.threshold_ms() * 1'000'000;
+  if (outcome.errors.empty() && outcome.elapsed_ns < threshold_ns) return;
+  query::CompletedRequest completed{.id = active_->id,
+                                    .client_context_id = active_->client_context_id,
+                                    .user = active_->user,
+                                    .statement = active_->statement,
+                                    .started_ms = active_->started_ms};
+  completed.elapsed = GoDuration(outcome.elapsed_ns);
+  completed.service = GoDuration(outcome.execution_ns);
+  completed.rows = answer_.rows();
+  completed.bytes = answer_.row_bytes();
+  completed.mutations = outcome.mutations;
+  completed.errors = outcome.errors.size();
+  if (!outcome.errors.empty()) completed.first_error = outcome.errors.front().message();
+  completed.state = QueryStatusText(outcome, answer_.has_head());
+  service_.completed.Add(std::move(completed));
 }
 
 // Times of this statement: in the queue, planning, running, and waiting for the client to read.

@@ -51,6 +51,8 @@ class QueryStatement {
   void ReadRows(Chunk* chunk);
   // The end: after an error that ended the statement, or after the last row.
   void Finish(const Status& status, Chunk* chunk);
+  // Lists it among those that took long or failed.
+  void NoteCompleted(const QueryOutcome& outcome);
   json::Value Profile() const;
 
   QueryService& service_;

@@ -31,6 +31,9 @@ Status Binder::BindExpression(ExpressionPtr& expression, Scope& scope) {
         expression = MakeVariable(variables_, from->sources[0], expression->place);
         return OkStatus();
       }
+      if (expression->name == "unnest_position" || expression->name == "unnest_pos") {
+        return BindUnnestPosition(expression, scope);
+      }
       break;
     default:
       break;
@@ -92,6 +95,24 @@ Status Binder::BindMeta(Expression& expression, Scope& scope) {
     return OkStatus();
   }
   return BindExpression(expression.args[0], scope);
+}
+
+Status Binder::BindUnnestPosition(ExpressionPtr& expression, Scope& scope) {
+  VariableId position = 0;
+  if (expression->args.size() == 1) {
+    RETURN_IF_ERROR(BindExpression(expression->args[0], scope));
+    const Expression& of = *expression->args[0];
+    if (of.kind == ExprKind::kVariable) {
+      position = variables_[of.variable].position;
+      variables_.all[of.variable].position_used = true;
+    }
+  }
+  if (position == 0) {
+    return AtPlace(QueryError(QueryCode::kPlan, "UNNEST_POSITION takes the name of an UNNEST"),
+                   expression->place);
+  }
+  expression = MakeVariable(variables_, position, expression->place);
+  return OkStatus();
 }
 
 Status Binder::BindRanges(std::vector<RangeBinding>& bindings, Scope& scope) {

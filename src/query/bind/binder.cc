@@ -209,7 +209,10 @@ Status Binder::DeclareTerm(FromTerm& term, Scope& scope) {
 Status Binder::BindJoin(JoinClause& join, Scope& scope) {
   if (join.kind == JoinKind::kUnnest) {
     RETURN_IF_ERROR(BindExpression(join.term.expression, scope));
-    return DeclareTerm(join.term, scope);
+    RETURN_IF_ERROR(DeclareTerm(join.term, scope));
+    const VariableId position = variables_.Add(join.term.alias + " position");
+    variables_.all[join.term.variable].position = position;
+    return OkStatus();
   }
   RETURN_IF_ERROR(BindTerm(join.term, scope));
   RETURN_IF_ERROR(BindOptional(join.on_keys, scope));

@@ -33,6 +33,8 @@ struct Variable {
   Kind kind = Kind::kValue;
   db::KeyspaceId keyspace = 0;
   std::string keyspace_name;  // as META().keyspace tells it
+  VariableId position = 0;    // of an UNNEST: the element's place in its array
+  bool position_used = false;
 };
 
 // Indexed by VariableId; number 0 is nobody.
@@ -96,6 +98,7 @@ class Binder {
   Status BindComprehension(Expression& expression, Scope& scope);
   Status BindRanges(std::vector<RangeBinding>& bindings, Scope& scope);
   Status BindMeta(Expression& expression, Scope& scope);
+  Status BindUnnestPosition(ExpressionPtr& expression, Scope& scope);
 
   const db::Catalog& catalog_;
   QueryContext context_;

@@ -162,6 +162,9 @@ class Context final : public FunctionContext {
   std::unique_ptr<SubqueryState>& subquery(uint32_t number) { return subqueries_[number]; }
   const std::vector<Warning>& warnings() const { return warnings_; }
   std::vector<Warning> TakeWarnings() { return std::exchange(warnings_, {}); }
+  // Rows that ORDER BY has put in order.
+  void AddSorted(uint64_t rows) { sorted_ += rows; }
+  uint64_t sorted() const { return sorted_; }
 
   // --- FunctionContext ---
   int64_t statement_time_us() const override { return options_.statement_time_us; }
@@ -191,6 +194,7 @@ class Context final : public FunctionContext {
   Status status_;
   uint64_t ticks_ = 0;
   size_t charged_ = 0;
+  uint64_t sorted_ = 0;
   std::vector<Warning> warnings_;
   std::optional<std::mt19937_64> random_;  // made when first asked for
   std::unordered_map<std::string, std::unique_ptr<re2::RE2>> regexes_;

@@ -45,6 +45,9 @@ class ValueScan final : public PlanNode {
     bool Next(Context& context) override {
       if (position_ >= rows_ || !context.Tick()) return false;
       context.slot(options_.slot) = value_.is_array() ? value_[position_] : value_;
+      if (options_.position_slot != 0) {
+        context.slot(options_.position_slot) = Value(static_cast<int64_t>(position_));
+      }
       ++position_;
       return true;
     }

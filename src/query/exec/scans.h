@@ -102,6 +102,7 @@ struct ValueScanOptions {
   ExprPtr value;
   // UNNEST: only arrays have rows.
   bool arrays_only = false;
+  Slot position_slot = 0;  // for the element's place in the array; 0: nobody asks
   std::string alias;
   std::string text;
 };

@@ -19,6 +19,7 @@ struct Row {
 // Rows of a scan, or of a part of it.
 struct SortedRows {
   std::vector<Row> rows;
+  uint64_t read = 0;  // rows that were looked at
   size_t charged = 0;
 };
 
@@ -60,6 +61,7 @@ class Sort final : public PlanNode {
         input_->Open(context);
         Collect(context, *input_, &kept_);
       }
+      context.AddSorted(kept_.read);
       parts_.clear();
       position_ = std::min<uint64_t>(skip, kept_.rows.size());
     }
@@ -88,15 +90,15 @@ class Sort final : public PlanNode {
           [this](const Row& a, const Row& b) { return CompareKeys(a.keys, b.keys) < 0; });
       if (rows.size() > keep_) rows.resize(keep_);
       kept_.charged += added.charged;
+      kept_.read += added.read;
     }
 
     // All rows of the input that may be among the first, sorted.
     void Collect(Context& context, Operator& input, SortedRows* kept) const {
-      uint64_t number = 0;
       std::vector<Value> keys(options_.keys.size());
       while (!context.failed() && input.Next(context)) {
         for (size_t i = 0; i < keys.size(); ++i) keys[i] = options_.keys[i].value->Get(context);
-        Offer(context, keys, number++, kept);
+        Offer(context, keys, kept->read++, kept);
       }
       if (context.failed()) return;
       std::ranges::sort(kept->rows, [this](const Row& a, const Row& b) { return Before(a, b); });

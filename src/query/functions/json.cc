@@ -3,6 +3,7 @@
 
 #include "json/parse.h"
 #include "query/functions/function.h"
+#include "query/functions/shape.h"
 #include "query/result_text.h"
 #include "query/value_size.h"
 
@@ -57,15 +58,23 @@ Value Pairs(FunctionContext& context, Args args) {
   return Value::Array(std::move(pairs));
 }
 
+Value InferValue(FunctionContext&, Args args) {
+  Shape shape;
+  shape.Add(*args[0]);
+  return shape.Describe();
+}
+
 constexpr ScalarFunction kFunctions[] = {
     {"decode_json", 1, 1, Decode},
     {"encode_json", 1, 1, Encode, Unknowns::kSeen},
     {"encoded_size", 1, 1, EncodedSize, Unknowns::kSeen},
+    {"infer_value", 1, 1, InferValue, Unknowns::kSeen},
     {"pairs", 1, 1, Pairs},
     {"poly_length", 1, 1, PolyLength},
 };
 
 constexpr FunctionAlias kAliases[] = {
+    {"infervalue", "infer_value"},
     {"json_decode", "decode_json"},
     {"json_encode", "encode_json"},
 };

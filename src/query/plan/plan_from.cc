@@ -15,9 +15,15 @@ VariableId VariableOf(const JoinClause& join) {
   return join.nest_variable != 0 ? join.nest_variable : join.term.variable;
 }
 
-std::vector<VariableId> AllVariables(const FromClause& from) {
+// In the order in which they become known; a join's own last of what it adds.
+std::vector<VariableId> AllVariables(const FromClause& from, const Variables& variables) {
   std::vector<VariableId> all{from.first.variable};
-  for (const JoinClause& join : from.joins) all.push_back(VariableOf(join));
+  for (const JoinClause& join : from.joins) {
+    if (const VariableId position = variables[VariableOf(join)].position; position != 0) {
+      all.push_back(position);
+    }
+    all.push_back(VariableOf(join));
+  }
   return all;
 }
 
@@ -76,7 +82,7 @@ std::optional<JoinKey> AsJoinKey(const Condition& condition, VariableId variable
 
 Result<RowPlan> Planner::PlanFrom(const FromClause& from, std::vector<Condition>* where,
                                   const std::vector<SortTerm>* wanted_order) {
-  const std::vector<VariableId> all = AllVariables(from);
+  const std::vector<VariableId> all = AllVariables(from, variables_);
   std::vector<Condition> mine;
   if (!KeepsOrder(from)) wanted_order = nullptr;
   NoteJoinHint(from.first, "nothing stands before it to join it with");
@@ -186,6 +192,7 @@ Result<RowPlan> Planner::PlanJoin(RowPlan left, const JoinClause& join,
                                   const std::vector<VariableId>& all) {
   const VariableId variable = VariableOf(join);
   std::vector<VariableId> known = left.known;
+  if (variables_[variable].position != 0) known.push_back(variables_[variable].position);
   known.push_back(variable);
   RowPlan rows;
   if (join.kind == JoinKind::kUnnest) {
@@ -227,12 +234,15 @@ Result<RowPlan> Planner::PlanJoin(RowPlan left, const JoinClause& join,
 Result<RowPlan> Planner::PlanUnnest(RowPlan left, const JoinClause& join) {
   ValueScanOptions options{
       .slot = join.term.variable, .arrays_only = true, .alias = join.term.alias};
+  const Variable& element = variables_[join.term.variable];
+  if (element.position_used) options.position_slot = element.position;
   options.text = ToText(*join.term.expression);
   ASSIGN_OR_RETURN(options.value, compiler_.Compile(*join.term.expression));
   RowPlan right;
   right.plan = MakeValueScan(std::move(options));
   right.lookup = true;
   right.variables.slots = {join.term.variable};
+  if (element.position_used) right.variables.slots.push_back(element.position);
   return FinishJoin(std::move(left), std::move(right), join, nullptr, nullptr);
 }
 

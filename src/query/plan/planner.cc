@@ -172,6 +172,13 @@ Result<QueryPlan> Planner::PlanBlock(const SelectBlock& block, const Query* orde
 Result<RowPlan> Planner::PlanRows(const SelectBlock& block,
                                   const std::vector<SortTerm>* wanted_order) {
   std::vector<Condition> where = SplitConditions(block.where.get());
+  // What a LET gives is known when the rows are there.
+  const auto of_let = std::ranges::stable_partition(where, [&](const Condition& condition) {
+    return std::ranges::none_of(
+        block.let, [&](const NamedExpression& let) { return condition.Uses(let.variable); });
+  });
+  const std::vector<Condition> late(of_let.begin(), of_let.end());
+  where.erase(of_let.begin(), of_let.end());
   RowPlan rows;
   if (block.from) {
     ASSIGN_OR_RETURN(rows, PlanFrom(*block.from, &where, wanted_order));
@@ -188,6 +195,7 @@ Result<RowPlan> Planner::PlanRows(const SelectBlock& block,
     }
     rows.plan = MakeLet(std::move(rows.plan), std::move(assignments));
   }
+  where.insert(where.end(), late.begin(), late.end());
   ASSIGN_OR_RETURN(rows.plan, AddFilter(std::move(rows.plan), where));
   return rows;
 }
