@@ -5,7 +5,7 @@
 // ours) and is mapped into memory, no journal and no syncing, documents as text in a WITHOUT ROWID
 // table (the key leads to the document without a second lookup, and a scan costs the same), an
 // index on the extracted expression, ANALYZE, statements prepared once. Both sides use one
-// connection, one statement at a time.
+// connection, one statement at a time, one thread; scans are also measured with a thread per core.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -114,10 +114,13 @@ class Ours {
     return std::move(*prepared);
   }
 
+  void SetMaxParallelism(size_t threads) { max_parallelism_ = threads; }
+
   // Every row is an array of strings and integers. Returns how many there were.
   size_t Execute(const std::shared_ptr<const query::StatementPlan>& plan,
                  const std::vector<Value>& parameters, Rows* rows) {
-    auto run = engine_->Execute(plan, {.positional = parameters});
+    auto run =
+        engine_->Execute(plan, {.positional = parameters, .max_parallelism = max_parallelism_});
     CHECK(run.has_value());
     size_t count = 0;
     for (; (*run)->Next(); ++count) {
@@ -150,6 +153,7 @@ class Ours {
   }
 
   const std::string path_;
+  size_t max_parallelism_ = 1;
   SystemClock clock_;
   std::unique_ptr<db::Database> database_;
   std::unique_ptr<query::QueryEngine> engine_;
@@ -302,6 +306,15 @@ class Bench {
     sqlite_.Finish();
   }
 
+  // With a thread per core. The goals are for one.
+  void AskInParallel(Question question) {
+    ours_.SetMaxParallelism(0);
+    question.name += ", thread per core";
+    question.goal.clear();
+    Ask(question);
+    ours_.SetMaxParallelism(1);
+  }
+
   void Ask(const Question& question) {
     const auto plan = ours_.Prepare(question.ours);
     const Sqlite::Statement statement = sqlite_.Prepare(question.sqlite);
@@ -354,6 +367,7 @@ int main() {
   {
     sluice::bench::Bench bench(directory);
     for (const auto& question : sluice::bench::ScanQuestions()) bench.Ask(question);
+    for (const auto& question : sluice::bench::ScanQuestions()) bench.AskInParallel(question);
     for (const auto& question : sluice::bench::LookupQuestions()) bench.Ask(question);
   }
   std::filesystem::remove_all(directory);

@@ -1,23 +1,18 @@
 #include "json/extract.h"
 
-#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 
 #include "json/number.h"
 #include "json/parse.h"
+#include "json/skim.h"
 #include "json/text.h"
 #include "json/text_index.h"
 #include "json/token_members.h"
 
 namespace sluice::json {
 namespace {
-
-// Where a path's value is: its first token and the one after it.
-struct Found {
-  size_t token = TextIndex::kNoToken;
-  size_t next = 0;
-};
 
 // Views of a value's text, from its first token to the one after it.
 std::string_view Span(const TextIndex& index, size_t token, size_t next) {
@@ -82,23 +77,26 @@ bool ReadPlain(std::string_view text, Value* value) {
 }
 
 // An array whose elements are all plain. Where it returns false, `*value` may be anything.
-bool ReadPlainArray(const TextIndex& index, size_t token, size_t next, Value* value) {
+bool ReadPlainArray(std::string_view text, Value* value) {
+  constexpr size_t kLikely = 4;
   std::vector<Value> items;
-  items.reserve((next - token) / 2);  // each is a token, and so is what follows it
-  TokenMembers members(index, token);
-  for (TokenMember member; members.Next(&member);) {
-    if (!ReadPlain(Span(index, member.token, member.next), &items.emplace_back())) return false;
+  items.reserve(kLikely);
+  const char* const end = text.data() + text.size();
+  const char* at = SkimSpace(text.data() + 1, end);
+  if (at < end && *at == ']') {
+    *value = Value::EmptyArray();
+    return true;
+  }
+  while (at < end) {
+    const char* const next = SkimValue(at, end);
+    if (next == nullptr || !ReadPlain({at, next}, &items.emplace_back())) return false;
+    at = SkimSpace(next, end);
+    if (at < end && *at == ']') break;
+    if (at == end || *at != ',') return false;
+    at = SkimSpace(at + 1, end);
   }
   *value = Value::Array(std::move(items));
-  return members.ok();
-}
-
-Result<size_t> CountMembers(const TextIndex& index, size_t token) {
-  TokenMembers members(index, token);
-  size_t count = 0;
-  for (TokenMember member; members.Next(&member);) ++count;
-  if (!members.ok()) return Unexpected(MalformedDocument());
-  return count;
+  return at < end;
 }
 
 }  // namespace
@@ -116,82 +114,122 @@ Result<std::optional<std::string_view>> FindRaw(std::string_view document, const
   return Span(index, token, next);
 }
 
-// One pass over one document. Recursion is bounded by kMaxPathSteps.
+// One pass over one document. Recursion is bounded by kMaxPathSteps. Positions are those of skim.h:
+// null for a text that is not JSON.
 class Extractor::Walk {
  public:
-  Walk(const std::vector<Node>& nodes, const TextIndex& index, std::vector<Found>* results)
+  Walk(const std::vector<Node>& nodes, std::string_view document, std::string_view* results)
       : nodes_(nodes),
-        index_(index),
-        escapes_(index.text().find('\\') != std::string_view::npos),
+        begin_(document.data()),
+        end_(document.data() + document.size()),
         results_(results) {}
 
-  // Visits the value at `token` for a node and returns the token after it, or kNoToken.
-  size_t Visit(const Node& node, size_t token) {
-    size_t next;
-    if (index_.At(token) == '{' && !node.fields.empty()) {
-      next = VisitObject(node, token);
-    } else if (index_.At(token) == '[' && !node.elements.empty()) {
-      next = VisitArray(node, token);
-    } else {
-      next = index_.Skip(token);
-    }
-    if (next == TextIndex::kNoToken) return next;
-    for (const size_t result : node.results) (*results_)[result] = {token, next};
-    return next;
+  // False if the document is not JSON.
+  bool Run() {
+    const char* const start = SkimSpace(begin_, end_);
+    const char* const after = start < end_ ? Visit(nodes_[0], start) : nullptr;
+    return after != nullptr && SkimSpace(after, end_) == end_;
   }
 
  private:
-  bool Matches(std::string_view inside, const std::string& name) const {
-    return escapes_ ? InsideEquals(inside, name) : inside == name;
-  }
-
-  size_t VisitObject(const Node& node, size_t token) {
-    TokenMembers members(index_, token);
-    for (TokenMember member; members.NextBegin(&member);) {
-      const auto child = std::find_if(node.fields.begin(), node.fields.end(),
-                                      [&](const auto& f) { return Matches(member.name, f.first); });
-      if (child == node.fields.end()) {
-        member.next = index_.Skip(member.token);
-      } else {
-        Forget(nodes_[child->second]);  // what an earlier field of this name gave
-        member.next = Visit(nodes_[child->second], member.token);
-      }
-      if (member.next == TextIndex::kNoToken) return member.next;
-      members.Resume(member.next);
+  // Visits the value at `at` for a node and returns the position after it.
+  const char* Visit(const Node& node, const char* at) {
+    const char* next;
+    if (*at == '{' && !node.fields.empty()) {
+      next = VisitObject(node, at);
+    } else if (*at == '[' && !node.elements.empty()) {
+      next = VisitArray(node, at);
+    } else {
+      next = SkimValue(at, end_);
     }
-    return members.ok() ? members.next() : TextIndex::kNoToken;
+    if (next == nullptr) return next;
+    for (const size_t result : node.results) results_[result] = {at, next};
+    return next;
   }
 
-  size_t VisitArray(const Node& node, size_t token) {
+  // The child that the field at `at` leads to; null if none does. `*value` becomes the position of
+  // its value, or null.
+  const Node* ChildAt(const Node& node, const char* at, const char** value) {
+    bool escaped = false;
+    *value = nullptr;
+    if (at == end_ || *at != '"') return nullptr;
+    const char* const after = SkimString(at, end_, &escaped);
+    if (after == nullptr) return nullptr;
+    const std::string_view name(at + 1, after - 1);
+    const char* const colon = SkimSpace(after, end_);
+    if (colon == end_ || *colon != ':') return nullptr;
+    const char* const start = SkimSpace(colon + 1, end_);
+    if (start < end_) *value = start;
+    for (const auto& [known, child] : node.fields) {
+      if (escaped ? InsideEquals(name, known) : name == known) return &nodes_[child];
+    }
+    return nullptr;
+  }
+
+  const char* VisitObject(const Node& node, const char* at) {
+    at = SkimSpace(at + 1, end_);
+    if (at < end_ && *at == '}') return at + 1;
+    while (true) {
+      const char* value;
+      const Node* const child = ChildAt(node, at, &value);
+      if (value == nullptr) return nullptr;
+      if (child != nullptr) Forget(*child);  // what an earlier field of this name gave
+      at = child != nullptr ? Visit(*child, value) : SkimValue(value, end_);
+      if (at == nullptr || (at = SkimSpace(at, end_)) == end_) return nullptr;
+      if (*at == '}') return at + 1;
+      if (*at != ',') return nullptr;
+      at = SkimSpace(at + 1, end_);
+    }
+  }
+
+  // Calls `each` with the number and position of every element, which returns the position after
+  // it.
+  template <typename Each>
+  const char* Elements(const char* at, const Each& each) {
+    at = SkimSpace(at + 1, end_);
+    if (at < end_ && *at == ']') return at + 1;
+    for (size_t position = 0; at < end_; ++position) {
+      at = each(position, at);
+      if (at == nullptr || (at = SkimSpace(at, end_)) == end_) return nullptr;
+      if (*at == ']') return at + 1;
+      if (*at != ',') return nullptr;
+      at = SkimSpace(at + 1, end_);
+    }
+    return nullptr;
+  }
+
+  const char* VisitArray(const Node& node, const char* at) {
     size_t size = 0;
     if (node.from_end) {
-      const Result<size_t> count = CountMembers(index_, token);
-      if (!count) return TextIndex::kNoToken;
-      size = *count;
+      const auto count = [&](size_t position, const char* element) {
+        size = position + 1;
+        return SkimValue(element, end_);
+      };
+      if (Elements(at, count) == nullptr) return nullptr;
     }
-    TokenMembers members(index_, token);
-    size_t position = 0;
-    for (TokenMember member; members.Next(&member); ++position) {
+    return Elements(at, [&](size_t position, const char* element) {
+      const char* next = nullptr;
       // [2] and [-1] may be the same element, so all children are asked.
       for (const auto& [wanted, child] : node.elements) {
         if (wanted < 0 && static_cast<size_t>(-wanted) > size) continue;
         if (ResolveIndex(wanted, size) != position) continue;
-        if (Visit(nodes_[child], member.token) == TextIndex::kNoToken) return TextIndex::kNoToken;
+        next = Visit(nodes_[child], element);
+        if (next == nullptr) return next;
       }
-    }
-    return members.ok() ? members.next() : TextIndex::kNoToken;
+      return next != nullptr ? next : SkimValue(element, end_);
+    });
   }
 
   void Forget(const Node& node) {
-    for (const size_t result : node.results) (*results_)[result] = Found();
+    for (const size_t result : node.results) results_[result] = {};
     for (const auto& [name, child] : node.fields) Forget(nodes_[child]);
     for (const auto& [wanted, child] : node.elements) Forget(nodes_[child]);
   }
 
   const std::vector<Node>& nodes_;
-  const TextIndex& index_;
-  const bool escapes_;  // without any, a name is what stands between its quotes
-  std::vector<Found>* const results_;
+  const char* const begin_;
+  const char* const end_;
+  std::string_view* const results_;
 };
 
 Extractor::Extractor(const std::vector<Path>& paths) : nodes_(1), path_count_(paths.size()) {
@@ -222,17 +260,8 @@ size_t Extractor::ChildOf(size_t node, const PathStep& step) {
 }
 
 Result<std::vector<std::string_view>> Extractor::Raw(std::string_view document) const {
-  std::vector<Found> found(path_count_);
-  const TextIndex index(document);
-  if (!index.ok() || Walk(nodes_, index, &found).Visit(nodes_[0], 0) != index.size()) {
-    return Unexpected(MalformedDocument());
-  }
   std::vector<std::string_view> results(path_count_);
-  for (size_t i = 0; i < path_count_; ++i) {
-    if (found[i].token != TextIndex::kNoToken) {
-      results[i] = Span(index, found[i].token, found[i].next);
-    }
-  }
+  if (!Walk(nodes_, document, results.data()).Run()) return Unexpected(MalformedDocument());
   return results;
 }
 
@@ -243,21 +272,19 @@ Result<std::vector<Value>> Extractor::Values(std::string_view document) const {
 }
 
 Status Extractor::Values(std::string_view document, std::span<Value> values) const {
-  thread_local std::vector<Found> found;
-  found.assign(path_count_, {});
-  const TextIndex index(document);
-  if (!index.ok() || Walk(nodes_, index, &found).Visit(nodes_[0], 0) != index.size()) {
-    return MalformedDocument();
-  }
+  constexpr size_t kFew = 16;
+  std::array<std::string_view, kFew> few;
+  std::vector<std::string_view> many(path_count_ > kFew ? path_count_ : 0);
+  std::string_view* const found = many.empty() ? few.data() : many.data();
+  if (!Walk(nodes_, document, found).Run()) return MalformedDocument();
   for (size_t i = 0; i < path_count_; ++i) {
-    const auto [token, next] = found[i];
-    if (token == TextIndex::kNoToken) {
+    const std::string_view raw = found[i];
+    if (raw.empty()) {
       values[i] = Value();
       continue;
     }
-    const std::string_view raw = Span(index, token, next);
     if (ReadPlain(raw, &values[i])) continue;
-    if (raw.front() == '[' && ReadPlainArray(index, token, next, &values[i])) continue;
+    if (raw.front() == '[' && ReadPlainArray(raw, &values[i])) continue;
     ASSIGN_OR_RETURN(values[i], Parse(raw, {.max_bytes = raw.size()}));
   }
   return OkStatus();
