@@ -79,11 +79,18 @@ Status Transaction::Scan(KeyspaceId keyspace, std::string_view from, std::string
   return cursor->status();
 }
 
+// Of a write besides its key and document, about.
+constexpr size_t kWriteBytes = 256;
+
 void Transaction::Set(const Where& where, Pending pending) {
   ++changes_;
   const auto found = writes_.find(where);
-  undo_.emplace_back(where,
-                     found == writes_.end() ? std::nullopt : std::optional<Pending>(found->second));
+  size_t bytes = kWriteBytes + 2 * where.second.size();
+  if (pending != nullptr) bytes += pending->body.size() + pending->xattrs.size();
+  undo_.push_back({.where = where,
+                   .replaced = found == writes_.end() ? std::nullopt : std::optional(found->second),
+                   .bytes = bytes});
+  bytes_ += bytes;
   writes_.insert_or_assign(where, std::move(pending));
 }
 
@@ -156,12 +163,13 @@ Status Transaction::Delete(KeyspaceId keyspace, std::string_view key, Cas cas) {
 void Transaction::RollbackTo(size_t savepoint) {
   ++changes_;
   while (undo_.size() > savepoint) {
-    auto& [where, replaced] = undo_.back();
-    if (replaced) {
-      writes_.insert_or_assign(where, std::move(*replaced));
+    Undo& undo = undo_.back();
+    if (undo.replaced) {
+      writes_.insert_or_assign(undo.where, std::move(*undo.replaced));
     } else {
-      writes_.erase(where);
+      writes_.erase(undo.where);
     }
+    bytes_ -= undo.bytes;
     undo_.pop_back();
   }
 }
@@ -185,6 +193,7 @@ Commit Transaction::TakeCommit() {
   ++changes_;
   reads_.clear();
   undo_.clear();
+  bytes_ = 0;
   writes_.clear();
   return commit;
 }

@@ -56,6 +56,8 @@ class Transaction {
   CommitResult Apply();  // waits
 
   size_t writes() const { return writes_.size(); }
+  // Memory that the writes take, about, also those that later ones replaced.
+  size_t bytes() const { return bytes_; }
 
  private:
   friend class TransactionReader;
@@ -76,9 +78,14 @@ class Transaction {
   std::map<Where, Pending> writes_;
   std::map<Where, Sequence> reads_;
   std::vector<RangeCheck> ranges_;
-  // What each write replaced in writes_ (outer none: nothing was there).
-  std::vector<std::pair<Where, std::optional<Pending>>> undo_;
-  uint64_t changes_ = 0;  // counts what changed writes_
+  struct Undo {
+    Where where;
+    std::optional<Pending> replaced;  // in writes_; none: nothing was there
+    size_t bytes = 0;                 // of the write
+  };
+  std::vector<Undo> undo_;  // of each write
+  size_t bytes_ = 0;        // of all in undo_
+  uint64_t changes_ = 0;    // counts what changed writes_
 };
 
 // Runs `body` in a transaction and commits it; again, from the start, on conflict. Waits.

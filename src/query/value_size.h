@@ -15,6 +15,12 @@ inline constexpr size_t kMostCountedBytes = size_t{1} << 28;
 // little more than kMostCountedBytes.
 size_t ApproximateBytes(const json::Value& value);
 
+// What a value holds beyond itself: nothing in a number or a short string.
+inline size_t HeldBytes(const json::Value& value) {
+  const bool holds = value.is_string() || value.is_bytes() || value.is_array() || value.is_object();
+  return holds ? ApproximateBytes(value) - sizeof(json::Value) : 0;
+}
+
 // How deep values may be nested while a statement runs: deeper ones would overflow the stack of
 // what compares and prints them. Documents have at most json::kMaxDepth levels.
 inline constexpr int kMaxValueDepth = 2 * json::kMaxDepth;

@@ -250,7 +250,8 @@ constexpr Setting kSettings[] = {
      .fallback = "512MiB",
      .least = kMiB,
      .most = kTiB,
-     .help = "Memory that one statement may use for sorting, grouping and joining."},
+     .help = "Memory that one statement may hold for sorting, grouping and joining, and a "
+             "transaction for its writes."},
 
     {.name = "log.level",
      .type = T::kChoice,

@@ -6,6 +6,7 @@
 
 #include "json/compare.h"
 #include "query/exec/parallel.h"
+#include "query/value_size.h"
 
 namespace sluice::query {
 namespace {
@@ -128,17 +129,19 @@ class Groups {
   GroupState& FindOrAdd(Context& context, const Value* keys) {
     bool added = groups_.empty();
     const size_t group = options_.keys.empty() ? 0 : table_.FindOrAdd(keys, &added);
-    return added ? AddGroup(context) : groups_[group];
+    return added ? AddGroup(context, keys) : groups_[group];
   }
 
-  GroupState& AddGroup(Context& context) {
+  GroupState& AddGroup(Context& context, const Value* keys) {
     GroupState& state = groups_.emplace_back();
     for (const AggregateExpr& aggregate : options_.aggregates) {
       state.accumulators.push_back(aggregate.function->make());
       state.distinct.push_back(aggregate.distinct ? std::make_unique<ValueSet>() : nullptr);
     }
-    Charge(context, kGroupBytes + options_.aggregates.size() * kAccumulatorBytes +
-                        options_.keys.size() * 2 * sizeof(Value));
+    size_t bytes = kGroupBytes + options_.aggregates.size() * kAccumulatorBytes +
+                   options_.keys.size() * 2 * sizeof(Value);
+    for (size_t i = 0; i < options_.keys.size(); ++i) bytes += HeldBytes(keys[i]);
+    Charge(context, bytes);
     return state;
   }
 
@@ -175,13 +178,13 @@ class Groups {
   // Whether the value is new to this aggregate of the group.
   bool AddDistinct(Context& context, GroupState& state, size_t aggregate, const Value& value) {
     if (!state.distinct[aggregate]->insert(value).second) return false;
-    Charge(context, kGroupBytes);
+    Charge(context, kGroupBytes + HeldBytes(value));
     return true;
   }
 
   void AddItem(Context& context, GroupState& state, Value item) {
     state.items.push_back(std::move(item));
-    Charge(context, kGroupBytes);
+    Charge(context, kGroupBytes + HeldBytes(state.items.back()));
   }
 
   const GroupOptions& options_;

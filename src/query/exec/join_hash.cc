@@ -74,8 +74,6 @@ class HashJoin final : public PlanNode {
       return true;
     }
 
-    size_t kept_bytes() const { return rows_.row_bytes() + 3 * sizeof(uint32_t); }
-
     uint64_t HashOf(const Value* keys) const {
       uint64_t hash = 0;
       for (size_t i = 0; i < keys_.size(); ++i)
@@ -86,16 +84,18 @@ class HashJoin final : public PlanNode {
     void Build(Context& context) {
       std::vector<uint64_t> hashes;
       std::vector<Value> keys(keys_.size());
-      context.Release(rows_.size() * kept_bytes());
+      context.Release(std::exchange(charged_, 0));
       rows_.Clear();
       right_->Open(context);
       while (right_->Next(context)) {
         if (!ReadKeys(context, options_.right_keys, keys.data())) continue;
-        if (!context.Charge(kept_bytes())) return;
         hashes.push_back(HashOf(keys.data()));
         Value* row = rows_.Add();
         std::move(keys.begin(), keys.end(), row);
         keeper_.Save(context, row + keys.size());
+        const size_t bytes = rows_.held_bytes(rows_.size() - 1) + 3 * sizeof(uint32_t);
+        charged_ += bytes;
+        if (!context.Charge(bytes)) return;
       }
       size_t buckets = 16;
       while (buckets < hashes.size() * 2) buckets *= 2;
@@ -132,6 +132,7 @@ class HashJoin final : public PlanNode {
     KeptRows rows_;            // keys, then the row
     std::vector<uint32_t> buckets_;
     std::vector<uint32_t> next_;
+    size_t charged_ = 0;
     bool built_ = false;
     bool in_row_ = false;
     bool matched_ = false;

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "query/exec/joins.h"
+#include "query/value_size.h"
 
 namespace sluice::query {
 namespace {
@@ -80,8 +81,8 @@ class Materialized final : public PlanNode {
       if (std::exchange(filled_, true)) return;
       input_->Open(context);
       while (input_->Next(context)) {
-        if (!context.Charge(rows_.row_bytes())) return;
         keeper_.Save(context, rows_.Add());
+        if (!context.Charge(rows_.held_bytes(rows_.size() - 1))) return;
       }
     }
     bool Next(Context& context) override {
@@ -125,10 +126,14 @@ class Nest final : public PlanNode {
     bool Next(Context& context) override {
       while (left_->Next(context)) {
         std::vector<Value> items;
+        context.Release(std::exchange(charged_, 0));
         right_->Open(context);
         while (right_->Next(context)) {
           if (options_.condition != nullptr && !options_.condition->IsTrue(context)) continue;
           items.push_back(options_.item->Get(context));
+          const size_t bytes = ApproximateBytes(items.back());
+          charged_ += bytes;
+          if (!context.Charge(bytes)) return false;
         }
         if (context.failed()) return false;
         if (items.empty() && !options_.outer) continue;
@@ -150,6 +155,7 @@ class Nest final : public PlanNode {
     const NestOptions& options_;
     std::unique_ptr<Operator> left_;
     std::unique_ptr<Operator> right_;
+    size_t charged_ = 0;  // for the present row's items
   };
 
   const NestOptions options_;

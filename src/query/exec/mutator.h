@@ -28,6 +28,8 @@ class Mutator {
   std::vector<WriteOutcome> Apply(std::vector<db::Write> writes);
   db::Database& database() { return database_; }
   bool in_transaction() const { return transaction_ != nullptr; }
+  // What the transaction's writes take, those of earlier statements too; 0 without one.
+  size_t transaction_bytes() const { return transaction_ == nullptr ? 0 : transaction_->bytes(); }
 
   void Count() { ++mutations_; }
   uint64_t mutations() const { return mutations_; }

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "query/value_size.h"
+
 namespace sluice::query {
 namespace {
 
@@ -87,6 +89,13 @@ Value* KeptRows::Add() {
   Value* row = &blocks_[size_ / kBlockRows][(size_ % kBlockRows) * width_];
   ++size_;
   return row;
+}
+
+size_t KeptRows::held_bytes(size_t index) const {
+  size_t bytes = row_bytes();
+  const Value* row = (*this)[index];
+  for (size_t i = 0; i < width_; ++i) bytes += HeldBytes(row[i]);
+  return bytes;
 }
 
 void KeptRows::Clear() {

@@ -49,8 +49,9 @@ class KeptRows {
   }
   size_t size() const { return size_; }
   void Clear();
-  // Memory of one row, about.
+  // Memory of one row, about: of any, without what its values hold, and of this one.
   size_t row_bytes() const { return width_ * (sizeof(Value) + 16); }
+  size_t held_bytes(size_t index) const;
 
  private:
   static constexpr size_t kBlockRows = 256;

@@ -6,6 +6,7 @@
 
 #include "json/compare.h"
 #include "query/exec/steps.h"
+#include "query/value_size.h"
 
 namespace sluice::query {
 namespace {
@@ -33,8 +34,7 @@ class SetOperationNode final : public PlanNode {
           right_(options.right.root->Start()) {}
 
     void Open(Context& context) override {
-      context.Release(kept_ * kKeptBytes);
-      kept_ = 0;
+      context.Release(std::exchange(charged_, 0));
       seen_.clear();
       right_counts_.clear();
       on_right_ = false;
@@ -48,7 +48,7 @@ class SetOperationNode final : public PlanNode {
         if (options_.op != SetOperator::kUnion && !Chosen(value)) continue;
         if (options_.all) return true;
         if (!seen_.insert(value).second) continue;
-        return Keep(context);
+        return Keep(context, value);
       }
       return false;
     }
@@ -69,16 +69,17 @@ class SetOperationNode final : public PlanNode {
       return true;
     }
 
-    bool Keep(Context& context) {
-      ++kept_;
-      return context.Charge(kKeptBytes);
+    bool Keep(Context& context, const Value& value) {
+      const size_t bytes = kKeptBytes + HeldBytes(value);
+      charged_ += bytes;
+      return context.Charge(bytes);
     }
 
     void ReadRight(Context& context) {
       right_->Open(context);
       while (right_->Next(context)) {
-        ++right_counts_[context.slot(options_.right.result)];
-        if (!Keep(context)) return;
+        const Value& value = context.slot(options_.right.result);
+        if (++right_counts_[value] == 1 && !Keep(context, value)) return;
       }
     }
 
@@ -94,7 +95,7 @@ class SetOperationNode final : public PlanNode {
     std::unique_ptr<Operator> left_;
     std::unique_ptr<Operator> right_;
     bool on_right_ = false;
-    size_t kept_ = 0;
+    size_t charged_ = 0;
     std::unordered_set<Value, json::ValueHash> seen_;
     std::unordered_map<Value, size_t, json::ValueHash> right_counts_;
   };

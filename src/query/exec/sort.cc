@@ -6,6 +6,7 @@
 
 #include "query/exec/group.h"
 #include "query/exec/parallel.h"
+#include "query/value_size.h"
 
 namespace sluice::query {
 namespace {
@@ -15,6 +16,12 @@ struct Row {
   uint64_t number = 0;
   Value result;
 };
+
+size_t HeldBytes(const Row& row) {
+  size_t bytes = query::HeldBytes(row.result);
+  for (const Value& key : row.keys) bytes += query::HeldBytes(key);
+  return bytes;
+}
 
 // Rows of a scan, or of a part of it.
 struct SortedRows {
@@ -125,17 +132,23 @@ class Sort final : public PlanNode {
         if (CompareKeys(keys, rows.front().keys) >= 0) return;
         std::ranges::pop_heap(rows, worse);
         Row& row = rows.back();
+        const size_t before = HeldBytes(row);
         row.keys.swap(keys);
         row.number = number;
         row.result = options_.result->Get(context);
+        const size_t after = HeldBytes(row);
         std::ranges::push_heap(rows, worse);
         keys.resize(orders_.size());
+        if (after <= before) return;
+        kept->charged += after - before;
+        context.Charge(after - before);
         return;
       }
-      const size_t bytes = sizeof(Row) + (orders_.size() + 4) * sizeof(Value);
+      rows.push_back({.keys = keys, .number = number, .result = options_.result->Get(context)});
+      const size_t bytes =
+          sizeof(Row) + (orders_.size() + 4) * sizeof(Value) + HeldBytes(rows.back());
       kept->charged += bytes;
       if (!context.Charge(bytes)) return;
-      rows.push_back({.keys = keys, .number = number, .result = options_.result->Get(context)});
       if (keep_ != UINT64_MAX) std::ranges::push_heap(rows, worse);
     }
 

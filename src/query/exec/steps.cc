@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "json/compare.h"
+#include "query/value_size.h"
 
 namespace sluice::query {
 namespace {
@@ -132,14 +133,16 @@ class Distinct final : public PlanNode {
    public:
     Run(std::unique_ptr<Operator> input, Slot slot) : input_(std::move(input)), slot_(slot) {}
     void Open(Context& context) override {
-      context.Release(seen_.size() * kKeptBytes);
+      context.Release(std::exchange(charged_, 0));
       seen_.clear();
       input_->Open(context);
     }
     bool Next(Context& context) override {
       while (input_->Next(context)) {
         if (!seen_.insert(context.slot(slot_)).second) continue;
-        return context.Charge(kKeptBytes);
+        const size_t bytes = kKeptBytes + HeldBytes(context.slot(slot_));
+        charged_ += bytes;
+        return context.Charge(bytes);
       }
       return false;
     }
@@ -148,6 +151,7 @@ class Distinct final : public PlanNode {
     std::unique_ptr<Operator> input_;
     const Slot slot_;
     std::unordered_set<Value, json::ValueHash> seen_;
+    size_t charged_ = 0;
   };
 
   const PlanPtr input_;

@@ -55,8 +55,9 @@ class SubqueryExpr final : public Expr {
     while (input.Next(context)) {
       results.push_back(context.slot(plan_->result));
       if (results.back().is_missing()) results.back() = nullptr;
-      charged += kRowBytes;
-      if (!context.Charge(kRowBytes)) break;
+      const size_t bytes = kRowBytes + HeldBytes(results.back());
+      charged += bytes;
+      if (!context.Charge(bytes)) break;
     }
     if (options_.correlated) context.Release(charged);
     Value rows = Value::Array(std::move(results));

@@ -60,13 +60,14 @@ class Window final : public PlanNode {
       if (!keeper_) keeper_.emplace(context.layout(), options_.variables);
       rows_.emplace(keeper_->width());
       columns_.Clear();
-      const size_t bytes =
-          rows_->row_bytes() + columns_.row_bytes() + options_.calls * sizeof(Value);
       input_->Open(context);
       while (input_->Next(context)) {
-        if (!Charge(context, bytes)) return;
         keeper_->Save(context, rows_->Add());
         ReadColumns(context, columns_.Add());
+        const size_t last = rows_->size() - 1;
+        const size_t bytes =
+            rows_->held_bytes(last) + columns_.held_bytes(last) + options_.calls * sizeof(Value);
+        if (!Charge(context, bytes)) return;
       }
     }
 

@@ -5,6 +5,7 @@
 
 #include "json/compare.h"
 #include "query/exec/steps.h"
+#include "query/value_size.h"
 
 namespace sluice::query {
 namespace {
@@ -53,7 +54,8 @@ class With final : public PlanNode {
       std::unordered_set<Value, json::ValueHash> seen;
       std::unordered_set<Value, json::ValueHash> paths;
       const auto add = [&](const Value& row, std::vector<Value>* round) {
-        if (all.size() >= table.max_documents || !context.Charge(kRowBytes)) return;
+        if (all.size() >= table.max_documents || !context.Charge(kRowBytes + HeldBytes(row)))
+          return;
         if (table.distinct && !seen.insert(row).second) return;
         if (!table.cycle_fields.empty() && !paths.insert(CycleKey(table, row)).second) return;
         all.push_back(row);

@@ -16,6 +16,9 @@ constexpr size_t kBatchBytes = 8 << 20;
 constexpr int kMaxAttempts = 20;
 
 // A row that waits to be written.
+// Memory of a key in a set, about, besides its bytes.
+constexpr size_t kKeyBytes = 64;
+
 struct Pending {
   db::Write write;
   std::vector<Value> row;  // as RowKeeper keeps it
@@ -87,7 +90,7 @@ class Write final : public PlanNode {
     }
 
     bool CheckOnce(Context& context, const db::Write& write) {
-      if (written_.insert(write.key).second) return true;
+      if (written_.insert(write.key).second) return context.Charge(kKeyBytes + write.key.size());
       const bool insert = write.precondition.kind == db::Precondition::Kind::kAbsent;
       context.Fail(QueryError(insert ? QueryCode::kMergeTwiceInsert : QueryCode::kMergeTwiceUpdate,
                               "MERGE would {} the document '{}' twice",
@@ -101,6 +104,13 @@ class Write final : public PlanNode {
         std::vector<db::Write> writes;
         for (Pending& pending : batch) writes.push_back(CopyOf(pending.write));
         const std::vector<WriteOutcome> outcomes = mutator.Apply(std::move(writes));
+        if (mutator.transaction_bytes() > context.options().memory->limit()) {
+          context.Fail(QueryError(QueryCode::kMemoryQuota,
+                                  "the transaction's writes take more than the memory limit of {} "
+                                  "MiB: commit earlier",
+                                  context.options().memory->limit() >> 20));
+          return;
+        }
         std::vector<Pending> again;
         for (size_t i = 0; i < batch.size(); ++i) {
           if (outcomes[i].status.ok()) {
