@@ -136,6 +136,22 @@ TEST(Completion, ResetByTheClientCancels) {
   EXPECT_EQ(outcome.Take(), "http.cancelled");
 }
 
+TEST(Completion, CancelledWhenTheClientClosesWithoutAnAnswer) {
+  Mailbox<int> asked;
+  Mailbox<std::string> outcome;
+  TestServer server(OneRoute("/wait", [&](Request& request, Response&) -> Task<> {
+    const Completion<int> never(request);
+    asked.Put(1);
+    const Result<int> value = co_await never;
+    outcome.Put(value ? "value" : value.error().id());
+  }));
+  RawClient client(server.port());
+  client.Send("GET /wait HTTP/1.1\r\nHost: t\r\n\r\n");
+  asked.Take();
+  client.Close();
+  EXPECT_EQ(outcome.Take(), "http.cancelled");
+}
+
 TEST(Completion, HalfClosedClientStillGetsItsAnswer) {
   Mailbox<Completion<int>> asked;
   TestServer server(OneRoute("/wait", [&](Request& request, Response& response) -> Task<> {
@@ -146,6 +162,8 @@ TEST(Completion, HalfClosedClientStillGetsItsAnswer) {
   RawClient client(server.port());
   client.Send("GET /wait HTTP/1.1\r\nHost: t\r\n\r\n");
   client.EndSending();
+  // It is asked now and then whether it is still there.
+  EXPECT_THAT(client.ReadUntil("\r\n\r\n"), HasSubstr("102 Processing"));
   asked.Take().Complete(5);
   EXPECT_EQ(client.ReadReply().body, "5");
   EXPECT_EQ(client.ReadAll(), "");

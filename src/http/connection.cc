@@ -187,7 +187,7 @@ void Connection::OnRead(ReadEnd end, size_t size) {
 }
 
 // A client may close its sending side and still read an answer, so only a broken connection ends a
-// handler. A stream has no end that such a client could be waiting for.
+// handler (ProbeClient finds out). A stream has no end that such a client could be waiting for.
 void Connection::EndedByClient(ReadEnd end) {
   if (state_ == State::kReading) return Process();
   if (state_ == State::kLingering || end == ReadEnd::kError) return Close();
@@ -310,6 +310,7 @@ void Connection::Tick(uint64_t now_ns) {
     case State::kReading:
       return CheckReading(waited_ms);
     case State::kHandling:
+      if (client_ended_ && !streaming_) return ProbeClient();
       return CheckStream(unsent_ms);
     case State::kLingering:
       if (waited_ms > options.linger_ms) Close();
@@ -336,6 +337,14 @@ void Connection::CheckReading(uint64_t waited_ms) {
   Refuse(408, Error(Code::kTimeout, "http.request_timeout", "the request's {} took too long",
                     in_body ? "body" : "head"));
   Process();
+}
+
+// A client that has closed its sending side may wait for the answer or may be gone, which only
+// writing to it tells. Every client of HTTP/1.1 passes over an interim answer.
+void Connection::ProbeClient() {
+  if (writing_ || !request_.is_http_1_1()) return;
+  out_ += "HTTP/1.1 102 Processing\r\n\r\n";
+  Flush();
 }
 
 void Connection::CheckStream(uint64_t unsent_ms) {

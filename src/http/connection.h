@@ -80,6 +80,7 @@ class Connection final : public StreamSink, public TransportEvents {
   void EndedByClient(ReadEnd end);
   void MaybeRetire();
   void CheckReading(uint64_t waited_ms);
+  void ProbeClient();
   void CheckStream(uint64_t unsent_ms);
   bool output_full() const;
   bool idle() const { return state_ == State::kReading && begin_ == end_ && !message_begun_; }

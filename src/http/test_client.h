@@ -92,8 +92,10 @@ class RawClient {
   // One answer with a Content-Length, or without a body.
   Reply ReadReply(bool head_request = false) {
     Reply reply;
-    reply.head = ReadUntil("\r\n\r\n");
-    if (reply.head.size() > 12) reply.status = std::atoi(reply.head.c_str() + 9);
+    do {
+      reply.head = ReadUntil("\r\n\r\n");
+      if (reply.head.size() > 12) reply.status = std::atoi(reply.head.c_str() + 9);
+    } while (reply.status == 102 && !reply.head.empty());
     const std::string length = reply.Header("Content-Length");
     if (!head_request && !length.empty()) reply.body = ReadBytes(std::stoul(length));
     return reply;

@@ -84,6 +84,16 @@ TEST_F(QueryServiceTest, AClientThatLeavesCancelsItsStatement) {
   EXPECT_TRUE(Reaches(0));
 }
 
+TEST_F(QueryServiceTest, AClientThatLeavesBeforeTheFirstRowCancelsItsStatement) {
+  RawClient client(server_->port());
+  client.Send(Statement(
+      "SELECT RAW x FROM ARRAY_RANGE(0, 100000) AS x UNNEST ARRAY_RANGE(0, 100000) AS y WHERE x + "
+      "y < 0"));
+  ASSERT_TRUE(Reaches(1));
+  client.Close();
+  EXPECT_TRUE(Reaches(0));
+}
+
 TEST_F(QueryServiceTest, TooManyStatementsAreRefused) {
   RawClient first(server_->port());
   RawClient second(server_->port());
