@@ -58,8 +58,13 @@ class Client:
         thread.start()
         return thread
 
+    def _steps(self):
+        """What it does, each as often as it is likely."""
+        return ([self._put] * 4 + [self._batch] * 3 + [self._count] * 2
+                + [self._remove, self._read])
+
     def _run(self):
-        steps = [self._put] * 4 + [self._batch] * 3 + [self._count] * 2 + [self._remove, self._read]
+        steps = self._steps()
         try:
             while True:
                 self.random.choice(steps)()

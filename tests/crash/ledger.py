@@ -77,6 +77,10 @@ class Counter:
     def begin(self):
         self.unknown += 1
 
+    def abandon(self):
+        """The step was refused."""
+        self.unknown -= 1
+
     def acknowledge(self, value):
         self.unknown -= 1
         self.least += 1

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Kills the server at random moments under concurrent clients and checks what it promised.
 
-Usage: tests/crash/run_crash.py --sluice BINARY [--rounds 20] [--clients 8] [--seed 1] [--keep DIR]
+Usage: tests/crash/run_crash.py --sluice BINARY [--rounds 20] [--clients 8] [--sql-clients 4]
+                               [--seed 1] [--keep DIR]
 
 A round: start the server on the data of the rounds before (sometimes kill it while it starts), let the
-clients commit for a random moment, kill -9, start it again and check that
+clients commit for a random moment (over REST, and with SQL++ statements and transactions), kill -9, start it again and check that
 - no acknowledged write is lost: every document has its last acknowledged value and CAS,
 - no commit is there in part: one under way at the kill is there as a whole or not at all,
 - counters are exact: acknowledged steps count once, those under way at most once, and no two steps
@@ -31,6 +32,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "lib")]
 from client import COUNTERS, KEYSPACE, Client, Unexpected, read_document  # noqa: E402
 from follower import Follower  # noqa: E402
 from ledger import Counter  # noqa: E402
+from sql_client import SQL_COUNTERS, SqlClient, counter_name, query  # noqa: E402
 from sluice_server import ServerError, SluiceServer, find_sluice  # noqa: E402
 
 LOAD_S = (0.02, 0.6)
@@ -38,12 +40,16 @@ FULL_CHECK_EVERY = 10
 
 
 class CrashTest:
-    def __init__(self, server, clients, seed, patience_s):
+    def __init__(self, server, clients, sql_clients, seed, patience_s):
         self.server = server
         self.random = random.Random(seed)
         self.counters = {f"counter-{i}": Counter() for i in range(COUNTERS)}
+        self.sql_counters = [counter_name(i) for i in range(SQL_COUNTERS if sql_clients else 0)]
+        self.counters |= {name: Counter() for name in self.sql_counters}
         lock = threading.Lock()
         self.clients = [Client(i, seed, self.counters, lock) for i in range(clients)]
+        self.clients += [SqlClient(clients + i, seed, self.counters, lock)
+                         for i in range(sql_clients)]
         self.follower = Follower(patience_s)
 
     def prepare(self):
@@ -51,6 +57,10 @@ class CrashTest:
         answer = self.server.request("PUT", f"/v1/buckets/{KEYSPACE}")
         if answer.status not in (200, 201, 204, 409):
             raise Unexpected(f"creating the bucket: {answer.status} {answer.body!r}")
+        connection = self.server.connect()
+        for name in self.sql_counters:
+            query(connection, f"INSERT INTO {KEYSPACE} VALUES ($1, {{'n': 0}})", [name])
+        connection.close()
 
     def round(self, everything):
         """One kill and what was broken by it, as texts."""
@@ -74,7 +84,8 @@ class CrashTest:
                 found += client.ledger.violations(lambda key: read_document(connection, key), everything)
             for name, counter in self.counters.items():
                 stored = read_document(connection, name)
-                found += counter.violations(name, stored.value if stored else 0)
+                value = stored.value if stored else 0
+                found += counter.violations(name, value["n"] if isinstance(value, dict) else value)
         finally:
             connection.close()
         return found + self.follower.violations(self.documents())
@@ -109,6 +120,7 @@ def main():
     parser.add_argument("--sluice", help="the server's binary")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--sql-clients", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--patience", type=float, default=60,
                         help="seconds that the feed may take to deliver what is left at the end")
@@ -117,7 +129,7 @@ def main():
     options = parser.parse_args()
 
     server = SluiceServer(find_sluice(options.sluice))
-    test = CrashTest(server, options.clients, options.seed, options.patience)
+    test = CrashTest(server, options.clients, options.sql_clients, options.seed, options.patience)
     try:
         violations = run(test, options.rounds)
         for violation in violations[:20]:

@@ -60,7 +60,7 @@ class RunCrashTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             done = subprocess.run(
                 [sys.executable, HERE / "run_crash.py", "--rounds", "4",
-                 "--patience", "2", "--keep", f"{directory}/kept",
+                 "--patience", "2", "--sql-clients", "0", "--keep", f"{directory}/kept",
                  "--sluice", HERE.parent / "lib/fake_sluice.py"],
                 capture_output=True, text=True, env=dict(os.environ, FAKE_FAULT=fault))
         self.assertEqual(done.stderr, "")
