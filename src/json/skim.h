@@ -5,7 +5,6 @@
 // Positions are pointers into the text; null stands for a text that ends too early.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -33,20 +32,20 @@ inline uint32_t StringMarks(const char* at) {
 #endif
 }
 
-// The same outside of strings: brackets and quotes.
-inline uint32_t BracketMarks(const char* at) {
+// The same outside of strings: what ends a number or a word. Brackets that open are left out; JSON
+// has none there.
+inline uint32_t WordMarks(const char* at) {
 #ifdef __SSE2__
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-  const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));  // '[' and ']' to '{' and '}'
-  const __m128i brackets = _mm_or_si128(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')),
-                                        _mm_cmpeq_epi8(folded, _mm_set1_epi8('}')));
-  const __m128i marks = _mm_or_si128(brackets, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
-  return static_cast<uint32_t>(_mm_movemask_epi8(marks));
+  const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));  // ']' to '}'
+  const __m128i ends = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(',')),
+                                    _mm_cmpeq_epi8(folded, _mm_set1_epi8('}')));
+  const __m128i spaces = _mm_cmplt_epi8(bytes, _mm_set1_epi8('!'));
+  return static_cast<uint32_t>(_mm_movemask_epi8(_mm_or_si128(ends, spaces)));
 #else
   uint32_t marks = 0;
   for (unsigned i = 0; i < kSkimBytes; ++i) {
-    const char folded = at[i] | 0x20;
-    marks |= (folded == '{' || folded == '}' || at[i] == '"') << i;
+    marks |= (at[i] == ',' || (at[i] | 0x20) == '}' || static_cast<signed char>(at[i]) < '!') << i;
   }
   return marks;
 #endif
@@ -83,6 +82,19 @@ inline const char* SkimString(const char* at, const char* end, bool* escaped) {
 // The position after the array or object that starts at `at`. Brackets are counted, not matched.
 const char* SkimBrackets(const char* at, const char* end);
 
+// The position after the number or word that starts at `at`.
+inline const char* SkimWord(const char* at, const char* end) {
+  const char* const start = at;
+  while (end - at >= kSkimBytes) {
+    const uint32_t marks = WordMarks(at);
+    at += marks == 0 ? kSkimBytes : std::countr_zero(marks);
+    if (marks != 0) return at > start ? at : nullptr;
+  }
+  while (at < end && *at != ',' && (*at | 0x20) != '}' && static_cast<signed char>(*at) >= '!')
+    ++at;
+  return at > start ? at : nullptr;
+}
+
 // The position after the value that starts at `at`, which is before `end`.
 inline const char* SkimValue(const char* at, const char* end) {
   if (*at == '"') {
@@ -90,16 +102,7 @@ inline const char* SkimValue(const char* at, const char* end) {
     return SkimString(at, end, &escaped);
   }
   if (*at == '{' || *at == '[') return SkimBrackets(at, end);
-  static constexpr auto kEndsWord = [] {
-    std::array<bool, 256> ends{};
-    for (const unsigned char c : {',', ':', '"', '[', ']', '{', '}', ' ', '\n', '\r', '\t'}) {
-      ends[c] = true;
-    }
-    return ends;
-  }();
-  const char* const start = at;
-  while (at < end && !kEndsWord[static_cast<unsigned char>(*at)]) ++at;
-  return at > start ? at : nullptr;
+  return SkimWord(at, end);
 }
 
 }  // namespace sluice::json

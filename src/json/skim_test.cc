@@ -42,12 +42,17 @@ TEST(Skim, StringsOfAllLengthsAndTheirEscapes) {
 }
 
 TEST(Skim, BracketsInStringsDoNotCount) {
-  for (size_t length = 0; length < 40; ++length) {
-    const std::string text =
-        "[" + std::string(length, ' ') + R"({"a}":["]","\"}",{}],"b":[[]]},"[",1])";
-    EXPECT_EQ(ValueBytes(text + "]}"), static_cast<ptrdiff_t>(text.size()));
-    for (size_t end = 1; end < text.size(); ++end) {
-      EXPECT_EQ(ValueBytes(std::string_view(text).substr(0, end)), -1) << end;
+  const std::string plain = R"({"a}":["]","}",{}],"b":[[]],"a longer string with [[ and }":1},)";
+  const std::string escaped = R"({"a}":["]","\"}",{}],"b":[[]]},)";
+  for (size_t length = 0; length < 140; ++length) {
+    for (const std::string& middle : {plain, escaped, plain + plain, plain + escaped + plain}) {
+      const std::string text =
+          "[" + std::string(length / 2, ' ') + middle + '"' + std::string(length, ']') + "\"]";
+      EXPECT_EQ(ValueBytes(text), static_cast<ptrdiff_t>(text.size())) << text;
+      EXPECT_EQ(ValueBytes(text + "]}" + text), static_cast<ptrdiff_t>(text.size())) << text;
+      for (size_t end = 1; end < text.size(); ++end) {
+        EXPECT_EQ(ValueBytes(std::string_view(text).substr(0, end)), -1) << end;
+      }
     }
   }
 }
@@ -57,7 +62,10 @@ TEST(Skim, WordsEndBeforeWhatFollows) {
   EXPECT_EQ(ValueBytes("true,false"), 4);
   EXPECT_EQ(ValueBytes("null }"), 4);
   EXPECT_EQ(ValueBytes("12]"), 2);
-  for (const char* nothing : {",", "]", "}", ":", " "}) EXPECT_EQ(ValueBytes(nothing), -1);
+  EXPECT_EQ(ValueBytes("12345678901234567890123456789012345}"), 35);
+  EXPECT_EQ(ValueBytes("1\n" + std::string(20, ' ')), 1);
+  EXPECT_EQ(ValueBytes("1," + std::string(20, '1')), 1);
+  for (const char* nothing : {",", "]", "}", " "}) EXPECT_EQ(ValueBytes(nothing), -1);
 }
 
 // Documents that end too early are reported, wherever that is.
