@@ -1,0 +1,46 @@
+// What a handler's text must not have, told before it runs: nothing but functions at top level, no
+// work that outlives the call, no modules, no code made of strings. And what it has: entry points,
+// functions, names of timer callbacks.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "function/source/token_list.h"
+
+namespace sluice::function {
+
+struct EntryPoints {
+  bool on_update = false;
+  bool on_delete = false;
+  bool on_deploy = false;
+
+  bool operator==(const EntryPoints&) const = default;
+};
+
+struct CheckedProgram {
+  EntryPoints entry_points;
+  std::vector<std::string> functions;     // of the top level, in order, each once
+  std::set<std::string> timer_callbacks;  // names that createTimer gets as first argument
+  std::vector<Status> errors;             // in order of place
+};
+
+// `text` is what the tokens were made of. `bindings` are names that functions can't have. When the
+// tokens have an error, it is reported, and nothing after it is.
+CheckedProgram CheckProgram(std::string_view text, const TokenList& tokens,
+                            const std::set<std::string>& bindings);
+
+// The errors of CheckProgram that any code may have, wherever it stands: asynchrony, timers of
+// browsers, modules, eval.
+std::vector<Status> ForbiddenConstructs(const TokenList& tokens,
+                                        const std::set<std::string>& declared);
+
+// function.syntax for the first token that can't be read; OK when all can.
+Status SyntaxStatus(const TokenList& tokens);
+
+void SortByPlace(std::vector<Status>* errors);
+
+}  // namespace sluice::function

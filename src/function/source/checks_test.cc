@@ -1,0 +1,192 @@
+#include "function/source/checks.h"
+
+#include <gtest/gtest.h>
+
+#include "function/source/embedded_sql.h"
+
+namespace sluice::function {
+namespace {
+
+CheckedProgram Check(std::string_view code, const std::set<std::string>& bindings = {}) {
+  return CheckProgram(code, FindEmbeddedSql(code, bindings).tokens, bindings);
+}
+
+// "line:column id" of each error.
+std::string Errors(std::string_view code, const std::set<std::string>& bindings = {}) {
+  std::string errors;
+  for (const Status& error : Check(code, bindings).errors) {
+    if (!errors.empty()) errors += ", ";
+    errors += fmt::format("{}:{} {}", error.place().line, error.place().column,
+                          error.id().substr(std::string_view("function.").size()));
+  }
+  return errors;
+}
+
+struct Case {
+  std::string_view code;
+  std::string_view errors;
+};
+
+TEST(ChecksTest, TopLevel) {
+  const Case cases[] = {
+      {"function OnUpdate() {}", ""},
+      {"function OnUpdate() {}\nfunction f() {};\nfunction* g() {}", ""},
+      {"'use strict';\nfunction OnDelete() {}", ""},
+      {"\"use strict\"\nfunction OnDelete() {}", ""},
+      {"// only\n/* comments */ function OnUpdate() {}", ""},
+      {"var count = 0;\nfunction OnUpdate() {}", "1:1 top_level"},
+      {"var a = 1, b = {\n c: 2},\n d\nfunction OnUpdate() {}", "1:1 top_level"},
+      {"let a\nconst b = 1\nfunction OnUpdate() {}", "1:1 top_level, 2:1 top_level"},
+      {"function OnUpdate() {} class A { m() {} }", "1:24 top_level"},
+      {"function OnUpdate() {}\nlog('x');", "2:1 top_level"},
+      {"function OnUpdate() {}\nif (a) { b(); } else { c(); }\nd();",
+       "2:1 top_level, 3:1 top_level"},
+      {"function OnUpdate() {}\n(function() { var a; })();", "2:1 top_level"},
+      {"function OnUpdate() {}\nx = function() {};", "2:1 top_level"},
+      {"function OnUpdate() {}\nvar f = () => { return 1 }\nfunction g() {}", "2:1 top_level"},
+      {"function OnUpdate() {}\n{ var a; }", "2:1 top_level"},
+      {"'use strict' + f();\nfunction OnUpdate() {}", "1:1 top_level"},
+      {"function OnUpdate() {}\nSELECT 1;", "2:1 top_level"},
+      {"function() {}\nfunction OnUpdate() {}", "1:1 top_level"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(Errors(c.code), c.errors) << c.code;
+}
+
+TEST(ChecksTest, EntryPoints) {
+  const Case cases[] = {
+      {"", "1:1 no_entry_point"},
+      {"function f() {}", "1:1 no_entry_point"},
+      {"function OnDeploy() {}", "1:1 no_entry_point"},
+      {"function f() { function OnUpdate() {} }", "1:1 no_entry_point"},
+      {"function onUpdate() {}", "1:1 no_entry_point"},
+      {"function OnUpdate() {}\nfunction OnUpdate() {}", "2:10 entry_point"},
+      {"function OnDelete() {}\n\nfunction OnDelete() {}\nfunction OnDelete() {}",
+       "3:10 entry_point, 4:10 entry_point"},
+      {"function OnUpdate() {} function OnDeploy() {} function OnDeploy() {}", "1:56 entry_point"},
+      {"function* OnUpdate() {}", "1:11 entry_point"},
+      {"function f() {} function f() {} function OnUpdate() {}", ""},
+      {"function OnUpdate() {} function dst() {}", "1:33 name_taken"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(Errors(c.code, {"dst"}), c.errors) << c.code;
+
+  const CheckedProgram program = Check(
+      "function b() {}\nfunction OnDelete() {}\nfunction a() {}\nfunction OnDeploy() {}\n"
+      "function b() {}");
+  EXPECT_EQ(program.entry_points, (EntryPoints{.on_delete = true, .on_deploy = true}));
+  EXPECT_EQ(program.functions, (std::vector<std::string>{"b", "OnDelete", "a", "OnDeploy"}));
+}
+
+// Each stands in `function OnUpdate(doc, meta) {` + newline.
+TEST(ChecksTest, Forbidden) {
+  const Case cases[] = {
+      {"setTimeout(f, 1);", "2:1 js_timer"},
+      {"  setInterval(f, 1)", "2:3 js_timer"},
+      {"setImmediate(f); clearTimeout(1); clearInterval(1);",
+       "2:1 js_timer, 2:18 js_timer, 2:35 js_timer"},
+      {"requestAnimationFrame(f); queueMicrotask(f);", "2:1 js_timer, 2:27 js_timer"},
+      {"globalThis.setTimeout(f, 1); setTimeout?.(f);", "2:12 js_timer, 2:30 js_timer"},
+      {"set\\u0054imeout(f, 1);", "2:1 js_timer"},
+      {"`${setTimeout(f)}`", "2:4 js_timer"},
+      {"obj.setTimeout(f, 1); x = {setTimeout: 1}; y = {setTimeout(a) {}};", ""},
+      {"function setTimeout(f) { f(); } setTimeout(f);", ""},
+      {"var s = 'setTimeout(f)'; // setTimeout(f)\n/setTimeout(f)/;", ""},
+      {"async function f() {}", "2:1 async"},
+      {"f = async () => 1; g = async x => 1; h = async function() {}",
+       "2:5 async, 2:24 async, 2:42 async"},
+      {"x = {async m() {}, async *n() {}, async 'a'() {}, async [b]() {}};",
+       "2:6 async, 2:20 async, 2:35 async, 2:51 async"},
+      {"class A { static async k() {} async #m() {} }", "2:18 async, 2:31 async"},
+      {"await f();", "2:1 async"},
+      {"for await (const x of y) {}", "2:5 async"},
+      {"async(1); x.async = 1; var async; async = async + 1; x = {async: 1, await: 2}", ""},
+      {"import('x');", "2:1 module"},
+      {"import.meta;", "2:1 module"},
+      {"require('fs');", "2:1 module"},
+      {"const require = x => x; require('fs');", ""},
+      {"x.import(); x.require('y'); x = {export: 1};", ""},
+      {"eval('1');", "2:1 eval"},
+      {"(0, eval)('1');", "2:5 eval"},
+      {"new Function('return 1');", "2:5 eval"},
+      {"new Function;", "2:5 eval"},
+      {"Function('return 1')();", "2:1 eval"},
+      {"new globalThis.Function('1');", "2:16 eval"},
+      {"x instanceof Function; Function.prototype; x.eval(1); redis.eval('x');", ""},
+  };
+  for (const Case& c : cases) {
+    const std::string code = fmt::format("function OnUpdate(doc, meta) {{\n{}\n}}", c.code);
+    EXPECT_EQ(Errors(code), c.errors) << c.code;
+  }
+}
+
+TEST(ChecksTest, TopLevelModulesAndAsyncAreToldOnce) {
+  const Case cases[] = {
+      {"import a from 'b';\nfunction OnUpdate() {}", "1:1 module"},
+      {"export function OnUpdate() {}\nfunction OnUpdate() {}", "1:1 module"},
+      {"async function OnUpdate() {}", "1:1 async"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(Errors(c.code), c.errors) << c.code;
+}
+
+TEST(ChecksTest, AllErrorsInOrder) {
+  EXPECT_EQ(
+      Errors("var a;\n"
+             "function OnUpdate() { setTimeout(f); eval(x) }\n"
+             "let b;\n"
+             "function OnUpdate() { require('x') }\n"),
+      "1:1 top_level, 2:23 js_timer, 2:38 eval, 3:1 top_level, 4:10 entry_point, 4:23 module");
+}
+
+TEST(ChecksTest, SyntaxErrorEndsTheChecks) {
+  const Case cases[] = {
+      {"function OnUpdate() { 'abc }", "1:23 syntax"},
+      {"function OnUpdate() { /* }", "1:23 syntax"},
+      {"function OnUpdate() { `${a }", "1:28 syntax"},
+      {"function OnUpdate() { if (a { } }", "1:33 syntax"},
+      {"function OnUpdate() {", "1:21 syntax"},
+      {"var a;\nfunction OnUpdate() { x = 1 @ 2; setTimeout(f) }", "1:1 top_level, 2:29 syntax"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(Errors(c.code), c.errors) << c.code;
+}
+
+TEST(ChecksTest, Messages) {
+  const struct {
+    std::string_view code;
+    std::string_view message;
+  } cases[] = {
+      {"var count = 0;  \nfunction OnUpdate() {}",
+       "Only functions allowed in global space, but found: var count = 0;. Declare it inside a "
+       "function, keep state in a document, or make it a constant binding"},
+      {"class Counter {\n}\nfunction OnUpdate() {}",
+       "Only functions allowed in global space, but found: class Counter {. Declare the class "
+       "inside the function that uses it"},
+      {"log('ääääääääääääääääääääääääääääää');\nfunction OnUpdate() {}",
+       "Only functions allowed in global space, but found: log('äääääääääääääääääääää.... Move it "
+       "into a function"},
+      {"function OnUpdate() { setTimeout(f) }",
+       "setTimeout() is not available: a handler ends with its call. Use createTimer(callback, "
+       "date, reference, context) to run a function later"},
+      {"function OnUpdate() { if (a }",
+       "syntax error: the bracket does not match the one that is "
+       "open"},
+  };
+  for (const auto& c : cases) {
+    const CheckedProgram program = Check(c.code);
+    ASSERT_FALSE(program.errors.empty()) << c.code;
+    EXPECT_EQ(program.errors[0].message(), c.message);
+  }
+}
+
+TEST(ChecksTest, TimerCallbacks) {
+  const CheckedProgram program = Check(
+      "function OnUpdate(doc, meta) {\n"
+      "  createTimer(First, date, 'a', {});\n"
+      "  couchbase.createTimer(Second, date, 'a', {});\n"
+      "  createTimer(x.y, date, 'a'); createTimer(function() {}, date, 'b'); createTimer();\n"
+      "  // createTimer(Third, date)\n"
+      "}");
+  EXPECT_EQ(program.timer_callbacks, (std::set<std::string>{"First", "Second"}));
+  EXPECT_TRUE(program.errors.empty());
+}
+
+}  // namespace
+}  // namespace sluice::function

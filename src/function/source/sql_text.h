@@ -1,0 +1,23 @@
+// The text of an embedded SQL++ statement: where it ends, and what remains of it for SQL++ and for
+// JavaScript.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sluice::function {
+
+// The length of the statement at the start of `text`: up to the first semicolon, or to a closing
+// bracket that the statement did not open, outside of strings, quoted names and comments. None when
+// neither comes. Comments are those of SQL++ (-- and /* */) and of JavaScript (//).
+std::optional<size_t> SqlLength(std::string_view text);
+
+// The statement with its comments blanked, byte by byte, so that places stay. Hints (/*+ and --+)
+// are kept.
+std::string WithoutComments(std::string_view sql);
+
+// A JavaScript expression, in as many lines as `sql` has, whose value is that text.
+std::string AsJavaScriptString(std::string_view sql);
+
+}  // namespace sluice::function
