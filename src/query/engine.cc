@@ -30,16 +30,20 @@ size_t QueryEngine::ParallelismOf(const RunRequest& request) const {
 }
 
 Result<std::shared_ptr<const StatementPlan>> QueryEngine::Prepare(std::string_view text,
-                                                                  const QueryContext& context) {
+                                                                  const QueryContext& context,
+                                                                  Profiling profiling) {
   ASSIGN_OR_RETURN(Statement statement, ParseStatement(text));
   const std::shared_ptr<const db::Catalog> catalog = database_.catalog();
-  return PlanStatement(database_, *catalog, context, std::move(statement), std::string(text));
+  return PlanStatement(database_, *catalog, context, std::move(statement), std::string(text),
+                       profiling == Profiling::kOn);
 }
 
 Result<std::unique_ptr<Run>> QueryEngine::Execute(std::shared_ptr<const StatementPlan> plan,
                                                   RunRequest request) {
   if (plan->catalog_version != database_.catalog()->version()) {
-    ASSIGN_OR_RETURN(plan, Prepare(plan->text, plan->context));
+    const bool profiled = plan->counted_operators > 0;
+    ASSIGN_OR_RETURN(
+        plan, Prepare(plan->text, plan->context, profiled ? Profiling::kOn : Profiling::kOff));
   }
   if (request.authorize) RETURN_IF_ERROR(request.authorize(*plan));
   if (request.transaction != nullptr && plan->administers) {

@@ -72,6 +72,8 @@ class Run {
   virtual uint64_t mutations() const = 0;
   // Rows that ORDER BY has put in order.
   virtual uint64_t sorted() const = 0;
+  // The plan with what each operator did so far; MISSING unless the plan is profiled.
+  virtual Value profile() const = 0;
 };
 
 // A prepared statement as PREPARE returns it and system:prepareds lists it.
@@ -82,8 +84,11 @@ class QueryEngine {
   QueryEngine(db::Database& database, EngineOptions options);
   ~QueryEngine();
 
+  // A profiled one's runs tell what each operator did (Run::profile).
+  enum class Profiling : uint8_t { kOff, kOn };
   Result<std::shared_ptr<const StatementPlan>> Prepare(std::string_view text,
-                                                       const QueryContext& context);
+                                                       const QueryContext& context,
+                                                       Profiling profiling = Profiling::kOff);
   // Plans again when what the plan rests on (indexes, collections) has changed.
   Result<std::unique_ptr<Run>> Execute(std::shared_ptr<const StatementPlan> plan,
                                        RunRequest request);

@@ -5,6 +5,7 @@
 #include "db/reader.h"
 #include "query/exec/context.h"
 #include "query/exec/mutator.h"
+#include "query/exec/profile.h"
 
 namespace sluice::query {
 namespace {
@@ -33,6 +34,10 @@ class PlanRun final : public Run {
     options_.threads = &engine.threads();
     options_.database = &engine.database();
     if (request_.timeout_ms > 0) options_.deadline_ms = clock.WallMs() + request_.timeout_ms;
+    if (plan_->counted_operators > 0) {
+      profile_.emplace(plan_->counted_operators);
+      options_.profile = &*profile_;
+    }
     context_ = std::make_unique<Context>(*plan_->layout, *reader_, options_);
     for (const std::string& note : plan_->hint_notes) context_->Warn(QueryCode::kPlan, note);
     root_ = plan_->query.root->Start();
@@ -51,6 +56,7 @@ class PlanRun final : public Run {
   const std::vector<Warning>& warnings() const override { return context_->warnings(); }
   uint64_t mutations() const override { return mutator_.mutations(); }
   uint64_t sorted() const override { return context_->sorted(); }
+  Value profile() const override { return profile_ ? profile_->Show(*plan_->query.root) : Value(); }
 
  private:
   const std::shared_ptr<const StatementPlan> plan_;
@@ -58,6 +64,7 @@ class PlanRun final : public Run {
   MemoryBudget memory_;
   Mutator mutator_;
   const std::unique_ptr<db::Reader> reader_;
+  std::optional<Profile> profile_;
   RunOptions options_;
   std::unique_ptr<Context> context_;
   std::unique_ptr<Operator> root_;
@@ -75,6 +82,7 @@ class RowsRun final : public Run {
   const std::vector<Warning>& warnings() const override { return warnings_; }
   uint64_t mutations() const override { return 0; }
   uint64_t sorted() const override { return 0; }
+  Value profile() const override { return {}; }
 
  private:
   const std::vector<Value> rows_;

@@ -48,6 +48,7 @@ struct StatementPlan {
   // Queries and writes: what runs.
   std::shared_ptr<const Layout> layout;
   QueryPlan query;
+  size_t counted_operators = 0;         // of a profiled plan
   std::vector<std::string> hint_notes;  // hints that are not followed, and why
   // Everything else: the statement itself.
   std::shared_ptr<const Statement> statement;

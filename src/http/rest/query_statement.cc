@@ -120,8 +120,15 @@ Status QueryStatement::StartTransactional() {
 }
 
 Result<std::shared_ptr<const StatementPlan>> QueryStatement::FindPlan() {
-  if (!parameters_.prepared.empty()) return service_.engine.FindNamed(parameters_.prepared);
-  return service_.engine.Prepare(parameters_.statement, parameters_.context);
+  using Profiling = query::QueryEngine::Profiling;
+  const bool profiled = parameters_.profile == QueryParameters::Profile::kTimings;
+  const Profiling profiling = profiled ? Profiling::kOn : Profiling::kOff;
+  if (parameters_.prepared.empty()) {
+    return service_.engine.Prepare(parameters_.statement, parameters_.context, profiling);
+  }
+  ASSIGN_OR_RETURN(auto named, service_.engine.FindNamed(parameters_.prepared));
+  if (!profiled) return named;
+  return service_.engine.Prepare(named->text, named->context, profiling);
 }
 
 // Of the time that the request may take, including what it waited for a thread.
@@ -232,10 +239,9 @@ Value QueryStatement::Profile() const {
        {"phaseCounts",
         Value::Object({{"rows", Value::Unsigned(answer_.rows())},
                        {"mutations", Value::Unsigned(run_ ? run_->mutations() : 0)}})}});
-  if (parameters_.profile == QueryParameters::Profile::kTimings && plan_ != nullptr &&
-      plan_->query.root != nullptr) {
-    profile.Set("plan", plan_->query.root->Explain());
-  }
+  if (run_ == nullptr) return profile;
+  Value timings = run_->profile();
+  if (!timings.is_missing()) profile.Set("executionTimings", std::move(timings));
   return profile;
 }
 

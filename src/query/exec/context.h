@@ -66,6 +66,7 @@ class MemoryBudget {
 
 class Context;
 class Mutator;
+class Profile;
 class ThreadBudget;
 
 // The keys in [from, to) of a source's keyspace; an empty `to` stands for the end.
@@ -105,6 +106,7 @@ struct RunOptions {
   // What such a scan needs: threads, and the database that is read.
   ThreadBudget* threads = nullptr;
   const db::Database* database = nullptr;
+  Profile* profile = nullptr;  // of a plan whose operators count
   // Rows of system:NAME; null when the run has none.
   std::function<Result<std::vector<Value>>(std::string_view name)> system_rows;
 };

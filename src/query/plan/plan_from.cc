@@ -164,6 +164,7 @@ Result<RowPlan> Planner::PlanSource(const FromTerm& term, std::vector<Condition>
     rows.lookup = !ReferencedVariables(*term.expression).empty();
     rows.variables.slots = {term.variable};
   }
+  rows.plan = Counted(std::move(rows.plan));
   return rows;
 }
 
@@ -239,7 +240,7 @@ Result<RowPlan> Planner::PlanUnnest(RowPlan left, const JoinClause& join) {
   options.text = ToText(*join.term.expression);
   ASSIGN_OR_RETURN(options.value, compiler_.Compile(*join.term.expression));
   RowPlan right;
-  right.plan = MakeValueScan(std::move(options));
+  right.plan = Counted(MakeValueScan(std::move(options)));
   right.lookup = true;
   right.variables.slots = {join.term.variable};
   if (element.position_used) right.variables.slots.push_back(element.position);
@@ -251,7 +252,7 @@ Result<RowPlan> Planner::PlanKeysJoin(RowPlan left, const JoinClause& join) {
   ASSIGN_OR_RETURN(options.keys, compiler_.Compile(*join.on_keys));
   ASSIGN_OR_RETURN(ExprPtr keys, compiler_.Compile(*join.on_keys));
   RowPlan right;
-  right.plan = MakeKeyScan(std::move(options));
+  right.plan = Counted(MakeKeyScan(std::move(options)));
   right.lookup = true;
   right.variables.sources = {layout_->SourceIndex(join.term.variable)};
   return FinishJoin(std::move(left), std::move(right), join, nullptr, std::move(keys));
@@ -333,7 +334,7 @@ Result<RowPlan> Planner::PlanHashJoin(RowPlan left, RowPlan right, const JoinCla
   hash.right_variables = std::move(right.variables);
   hash.layout = layout_.get();
   hash.once = !correlated_;
-  rows.plan = MakeHashJoin(std::move(hash));
+  rows.plan = Counted(MakeHashJoin(std::move(hash)));
   return rows;
 }
 
@@ -371,7 +372,7 @@ Result<RowPlan> Planner::PlanRightJoin(RowPlan left, const JoinClause& join,
     hash.layout = layout_.get();
     hash.once = !correlated_;
     hash.text = ConditionsText(keys);
-    rows.plan = MakeHashJoin(std::move(hash));
+    rows.plan = Counted(MakeHashJoin(std::move(hash)));
     return rows;
   }
   if (!correlated_) {
@@ -384,7 +385,7 @@ Result<RowPlan> Planner::PlanRightJoin(RowPlan left, const JoinClause& join,
   loop.outer = true;
   loop.right_variables = left.variables;
   loop.name = "NestedLoopJoin";
-  rows.plan = MakeNestedLoop(std::move(loop));
+  rows.plan = Counted(MakeNestedLoop(std::move(loop)));
   return rows;
 }
 
@@ -429,7 +430,7 @@ Result<RowPlan> Planner::FinishJoin(RowPlan left, RowPlan right, const JoinClaus
     nest.keys = std::move(keys);
     nest.alias = join.term.alias;
     rows.variables.slots.push_back(join.nest_variable);
-    rows.plan = MakeNest(std::move(nest));
+    rows.plan = Counted(MakeNest(std::move(nest)));
     return rows;
   }
   rows.variables.Add(right.variables);
@@ -440,7 +441,7 @@ Result<RowPlan> Planner::FinishJoin(RowPlan left, RowPlan right, const JoinClaus
   loop.outer = join.type == JoinType::kLeft;
   loop.right_variables = right.variables;
   loop.name = join.kind == JoinKind::kUnnest ? "Unnest" : "NestedLoopJoin";
-  rows.plan = MakeNestedLoop(std::move(loop));
+  rows.plan = Counted(MakeNestedLoop(std::move(loop)));
   return rows;
 }
 

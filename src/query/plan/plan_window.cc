@@ -161,7 +161,7 @@ Result<PlanPtr> Planner::PlanWindows(const SelectBlock& block, PlanPtr input,
     call.slot = named.variable;
     options.groups[number].calls.push_back(std::move(call));
   }
-  return MakeWindow(std::move(options));
+  return Counted(MakeWindow(std::move(options)));
 }
 
 }  // namespace sluice::query

@@ -142,7 +142,7 @@ Result<QueryPlan> Finish(Planner& planner, WriteOptions options,
   options.slot = planner.layout()->NewSlot();
   options.layout = planner.layout().get();
   const Slot slot = options.slot;
-  return QueryPlan{.root = MakeWrite(std::move(options)), .result = slot};
+  return QueryPlan{.root = planner.Counted(MakeWrite(std::move(options))), .result = slot};
 }
 
 // The rows of one keyspace that UPDATE and DELETE are about.

@@ -87,7 +87,7 @@ Result<QueryPlan> Planner::PlanQuery(const Query& query) {
       ASSIGN_OR_RETURN(ExprPtr limit, compiler_.CompileOptional(query.limit));
       ASSIGN_OR_RETURN(ExprPtr offset, compiler_.CompileOptional(query.offset));
       if (limit != nullptr || offset != nullptr) {
-        body.root = MakeLimit(std::move(body.root), std::move(limit), std::move(offset));
+        body.root = Counted(MakeLimit(std::move(body.root), std::move(limit), std::move(offset)));
       }
       return body;
     }
@@ -119,7 +119,7 @@ Result<QueryPlan> Planner::PlanBody(const QueryBody& body) {
   ASSIGN_OR_RETURN(options.right, PlanBody(operation.right));
   options.result = layout_->NewSlot();
   const Slot result = options.result;
-  return QueryPlan{.root = MakeSetOperation(std::move(options)), .result = result};
+  return QueryPlan{.root = Counted(MakeSetOperation(std::move(options))), .result = result};
 }
 
 Result<QueryPlan> Planner::PlanBlock(const SelectBlock& block, const Query* ordered) {
@@ -148,8 +148,8 @@ Result<QueryPlan> Planner::PlanBlock(const SelectBlock& block, const Query* orde
   ASSIGN_OR_RETURN(ExprPtr result, CompileProjection(block.projection));
   const Slot slot = layout_->NewSlot();
   if (block.projection.distinct) {
-    rows.plan =
-        MakeDistinct(MakeProject(std::move(rows.plan), std::move(result), slot, "distinct"), slot);
+    rows.plan = Counted(
+        MakeDistinct(MakeProject(std::move(rows.plan), std::move(result), slot, "distinct"), slot));
     result = MakeSlot(slot);
   }
   if (ordered != nullptr && !ordered->order_by.empty() && !rows.sorted) {
@@ -160,11 +160,11 @@ Result<QueryPlan> Planner::PlanBlock(const SelectBlock& block, const Query* orde
   if (ordered != nullptr && (ordered->limit != nullptr || ordered->offset != nullptr)) {
     ASSIGN_OR_RETURN(ExprPtr limit, compiler_.CompileOptional(ordered->limit));
     ASSIGN_OR_RETURN(ExprPtr offset, compiler_.CompileOptional(ordered->offset));
-    rows.plan = MakeLimit(std::move(rows.plan), std::move(limit), std::move(offset));
+    rows.plan = Counted(MakeLimit(std::move(rows.plan), std::move(limit), std::move(offset)));
   }
   if (!block.projection.distinct) {
-    rows.plan = MakeProject(std::move(rows.plan), std::move(result), slot,
-                            ProjectionText(block.projection));
+    rows.plan = Counted(MakeProject(std::move(rows.plan), std::move(result), slot,
+                                    ProjectionText(block.projection)));
   }
   return QueryPlan{.root = std::move(rows.plan), .result = slot};
 }
@@ -214,7 +214,7 @@ Result<ExprPtr> Planner::CompileConditions(const std::vector<Condition>& conditi
 Result<PlanPtr> Planner::AddFilter(PlanPtr input, const std::vector<Condition>& conditions) {
   ASSIGN_OR_RETURN(ExprPtr condition, CompileConditions(conditions));
   if (condition == nullptr) return input;
-  return MakeFilter(std::move(input), std::move(condition), ConditionsText(conditions));
+  return Counted(MakeFilter(std::move(input), std::move(condition), ConditionsText(conditions)));
 }
 
 Result<PlanPtr> Planner::PlanGroup(const SelectBlock& block, PlanPtr input) {
@@ -235,7 +235,7 @@ Result<PlanPtr> Planner::PlanGroup(const SelectBlock& block, PlanPtr input) {
     ASSIGN_OR_RETURN(options.group_item, CompileGroupItem(block));
     options.group_slot = block.group->group_as_variable;
   }
-  PlanPtr plan = MakeGroup(std::move(options));
+  PlanPtr plan = Counted(MakeGroup(std::move(options)));
   if (!block.group->letting.empty()) {
     std::vector<SlotAssignment> assignments;
     for (const NamedExpression& let : block.group->letting) {
@@ -307,7 +307,7 @@ Result<PlanPtr> Planner::PlanOrder(const std::vector<SortTerm>& terms, const Exp
   options.slot = slot;
   ASSIGN_OR_RETURN(options.limit, compiler_.CompileOptional(limit));
   ASSIGN_OR_RETURN(options.offset, compiler_.CompileOptional(offset));
-  return MakeSort(std::move(options));
+  return Counted(MakeSort(std::move(options)));
 }
 
 Result<ExprPtr> Planner::CompileProjection(const Projection& projection) {
@@ -346,7 +346,7 @@ Result<PlanPtr> Planner::PlanWith(const Query& query, PlanPtr input) {
     ASSIGN_OR_RETURN(TableDefinition definition, PlanTable(query, table));
     tables.push_back(std::move(definition));
   }
-  return MakeWith(std::move(input), std::move(tables));
+  return Counted(MakeWith(std::move(input), std::move(tables)));
 }
 
 Result<TableDefinition> Planner::PlanTable(const Query& query, const CommonTable& table) {

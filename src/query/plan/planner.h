@@ -15,6 +15,7 @@
 #include "query/exec/group.h"
 #include "query/exec/joins.h"
 #include "query/exec/operator.h"
+#include "query/exec/profile.h"
 #include "query/exec/scans.h"
 #include "query/exec/steps.h"
 #include "query/exec/window.h"
@@ -34,10 +35,11 @@ struct RowPlan {
 class Planner final : public SubqueryPlanner {
  public:
   Planner(const db::Database& database, const db::Catalog& catalog, const Variables& variables,
-          const ParameterList& parameters)
+          const ParameterList& parameters, bool profiled)
       : database_(database),
         catalog_(catalog),
         variables_(variables),
+        profiled_(profiled),
         layout_(std::make_shared<Layout>(variables)),
         compiler_(variables, *layout_, parameters, this) {}
 
@@ -57,6 +59,11 @@ class Planner final : public SubqueryPlanner {
 
   Result<std::shared_ptr<const QueryPlan>> PlanSubquery(const Query& query) override;
 
+  // In a profiled plan, an operator that counts (profile.h); else the same.
+  PlanPtr Counted(PlanPtr plan) {
+    return profiled_ ? MakeProfiled(std::move(plan), counted_++) : std::move(plan);
+  }
+  size_t counted() const { return counted_; }
   // Hints that the plan does not follow, and why.
   const std::vector<std::string>& hint_notes() const { return hint_notes_; }
 
@@ -118,6 +125,8 @@ class Planner final : public SubqueryPlanner {
   const db::Database& database_;
   const db::Catalog& catalog_;
   const Variables& variables_;
+  const bool profiled_;
+  size_t counted_ = 0;
   std::shared_ptr<Layout> layout_;
   Compiler compiler_;
   std::vector<std::string> hint_notes_;

@@ -55,8 +55,8 @@ bool HasStar(const QueryBody& body) {
 class StatementPlanner {
  public:
   StatementPlanner(const db::Database& database, const db::Catalog& catalog,
-                   const QueryContext& context, const Statement& statement)
-      : database_(database), catalog_(catalog), binder_(catalog, context) {
+                   const QueryContext& context, const Statement& statement, bool profiled)
+      : database_(database), catalog_(catalog), profiled_(profiled), binder_(catalog, context) {
     plan_ = std::make_shared<StatementPlan>();
     plan_->context = context;
     plan_->parameters.positional = statement.positional_parameters;
@@ -120,6 +120,7 @@ class StatementPlanner {
     } else {
       plan_->layout = planner_->layout();
       plan_->hint_notes = planner_->hint_notes();
+      plan_->counted_operators = planner_->counted();
     }
     return std::shared_ptr<const StatementPlan>(std::move(plan_));
   }
@@ -133,8 +134,8 @@ class StatementPlanner {
   }
 
   Planner& MakePlanner() {
-    planner_ =
-        std::make_unique<Planner>(database_, catalog_, binder_.variables(), plan_->parameters);
+    planner_ = std::make_unique<Planner>(database_, catalog_, binder_.variables(),
+                                         plan_->parameters, profiled_);
     return *planner_;
   }
 
@@ -150,6 +151,7 @@ class StatementPlanner {
 
   const db::Database& database_;
   const db::Catalog& catalog_;
+  const bool profiled_;
   Binder binder_;
   std::unique_ptr<Planner> planner_;
   std::shared_ptr<StatementPlan> plan_;
@@ -168,8 +170,9 @@ std::string_view KindName(StatementKind kind) {
 Result<std::shared_ptr<const StatementPlan>> PlanStatement(const db::Database& database,
                                                            const db::Catalog& catalog,
                                                            const QueryContext& context,
-                                                           Statement statement, std::string text) {
-  StatementPlanner planner(database, catalog, context, statement);
+                                                           Statement statement, std::string text,
+                                                           bool profiled) {
+  StatementPlanner planner(database, catalog, context, statement, profiled);
   RETURN_IF_ERROR(std::visit(planner, statement.body));
   return planner.Finish(std::move(statement), std::move(text));
 }

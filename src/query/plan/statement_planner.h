@@ -12,9 +12,11 @@
 
 namespace sluice::query {
 
+// A profiled plan's operators count what they do.
 Result<std::shared_ptr<const StatementPlan>> PlanStatement(const db::Database& database,
                                                            const db::Catalog& catalog,
                                                            const QueryContext& context,
-                                                           Statement statement, std::string text);
+                                                           Statement statement, std::string text,
+                                                           bool profiled);
 
 }  // namespace sluice::query
