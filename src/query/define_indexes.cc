@@ -13,22 +13,13 @@ namespace {
 
 // `a.b[0]` as a path that the database reads itself; nothing for any other expression.
 std::optional<std::string> AsPath(const Expression& expression) {
-  std::vector<json::PathStep> steps;
-  const Expression* step = &expression;
-  for (; step->kind != ExprKind::kName; step = step->args[0].get()) {
-    if (step->kind == ExprKind::kField && !step->ignore_case) {
-      steps.emplace_back(step->name);
-    } else if (step->kind == ExprKind::kElement && step->args[1]->kind == ExprKind::kLiteral &&
-               step->args[1]->value.is_int()) {
-      steps.emplace_back(step->args[1]->value.AsInt());
-    } else {
-      return std::nullopt;
-    }
+  std::optional<PathBelow> path = AsPathBelow(expression);
+  if (!path || path->base->kind != ExprKind::kName || path->base->ignore_case ||
+      path->steps.size() >= json::kMaxPathSteps) {
+    return std::nullopt;
   }
-  if (step->ignore_case || steps.size() >= json::kMaxPathSteps) return std::nullopt;
-  steps.emplace_back(step->name);
-  std::reverse(steps.begin(), steps.end());
-  return json::Path(std::move(steps)).ToString();
+  path->steps.insert(path->steps.begin(), path->base->name);
+  return json::Path(std::move(path->steps)).ToString();
 }
 
 bool IsMetaId(const Expression& expression) {

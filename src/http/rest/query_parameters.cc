@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "base/nearest.h"
 #include "http/url.h"
@@ -109,15 +110,41 @@ class Reader {
     if (name == "args") return ReadArguments(value, is_form);
     const auto entry = std::ranges::find(kEntries, name, &Entry::name);
     if (entry == std::end(kEntries)) return Unknown(name);
-    return (this->*entry->read)(name, value);
+    return std::visit([&](const auto& way) { return ReadInto(way, name, value); }, entry->way);
   }
 
  private:
+  // Where a parameter goes: into a member as it is, nowhere because only one word may be said, or
+  // through a function of its own.
+  struct Only {
+    std::string_view word;
+  };
+  using Text = std::string QueryParameters::*;
+  using Flag = bool QueryParameters::*;
+  using Duration = std::optional<uint64_t> QueryParameters::*;
+  using Function = Status (Reader::*)(std::string_view, const Value&);
   struct Entry {
     std::string_view name;
-    Status (Reader::*read)(std::string_view, const Value&);
+    std::variant<Text, Flag, Duration, Only, Function> way;
   };
   static const Entry kEntries[18];
+
+  Status ReadInto(Text member, std::string_view name, const Value& value) {
+    return ReadText(name, value, &(into_.*member));
+  }
+  Status ReadInto(Flag member, std::string_view name, const Value& value) {
+    return ReadBool(name, value, &(into_.*member));
+  }
+  Status ReadInto(Duration member, std::string_view name, const Value& value) {
+    return ReadDuration(name, value, &(into_.*member));
+  }
+  Status ReadInto(const Only& only, std::string_view name, const Value& value) {
+    size_t chosen = 0;
+    return ReadChoice(name, value, {only.word}, &chosen);
+  }
+  Status ReadInto(Function function, std::string_view name, const Value& value) {
+    return (this->*function)(name, value);
+  }
 
   static Status Unknown(std::string_view name) {
     std::vector<std::string> known = {"args"};
@@ -135,36 +162,6 @@ class Reader {
     return OkStatus();
   }
 
-  Status Statement(std::string_view name, const Value& value) {
-    return ReadText(name, value, &into_.statement);
-  }
-  Status Prepared(std::string_view name, const Value& value) {
-    return ReadText(name, value, &into_.prepared);
-  }
-  Status Timeout(std::string_view name, const Value& value) {
-    return ReadDuration(name, value, &into_.timeout_ms);
-  }
-  Status TransactionTimeout(std::string_view name, const Value& value) {
-    return ReadDuration(name, value, &into_.transaction_timeout_ms);
-  }
-  Status ReadOnly(std::string_view name, const Value& value) {
-    return ReadBool(name, value, &into_.read_only);
-  }
-  Status Pretty(std::string_view name, const Value& value) {
-    return ReadBool(name, value, &into_.pretty);
-  }
-  Status Metrics(std::string_view name, const Value& value) {
-    return ReadBool(name, value, &into_.metrics);
-  }
-  Status Signature(std::string_view name, const Value& value) {
-    return ReadBool(name, value, &into_.signature);
-  }
-  Status PreserveExpiry(std::string_view name, const Value& value) {
-    return ReadBool(name, value, &into_.preserve_expiry);
-  }
-  Status TransactionId(std::string_view name, const Value& value) {
-    return ReadText(name, value, &into_.txid);
-  }
   Status ClientContextId(std::string_view name, const Value& value) {
     RETURN_IF_ERROR(ReadText(name, value, &into_.client_context_id));
     if (into_.client_context_id.size() <= kMaxClientContextId) return OkStatus();
@@ -197,40 +194,28 @@ class Reader {
     into_.max_parallelism = static_cast<size_t>(*number);
     return OkStatus();
   }
-  Status OnlyJson(std::string_view name, const Value& value) {
-    size_t chosen = 0;
-    return ReadChoice(name, value, {"JSON"}, &chosen);
-  }
-  Status OnlyUtf8(std::string_view name, const Value& value) {
-    size_t chosen = 0;
-    return ReadChoice(name, value, {"UTF-8"}, &chosen);
-  }
-  Status OnlyUncompressed(std::string_view name, const Value& value) {
-    size_t chosen = 0;
-    return ReadChoice(name, value, {"NONE"}, &chosen);
-  }
 
   QueryParameters& into_;
 };
 
-const Reader::Entry Reader::kEntries[] = {{"statement", &Reader::Statement},
-                                          {"prepared", &Reader::Prepared},
-                                          {"timeout", &Reader::Timeout},
-                                          {"txtimeout", &Reader::TransactionTimeout},
-                                          {"readonly", &Reader::ReadOnly},
-                                          {"pretty", &Reader::Pretty},
-                                          {"metrics", &Reader::Metrics},
-                                          {"signature", &Reader::Signature},
-                                          {"preserve_expiry", &Reader::PreserveExpiry},
-                                          {"txid", &Reader::TransactionId},
+const Reader::Entry Reader::kEntries[] = {{"statement", &QueryParameters::statement},
+                                          {"prepared", &QueryParameters::prepared},
+                                          {"timeout", &QueryParameters::timeout_ms},
+                                          {"txtimeout", &QueryParameters::transaction_timeout_ms},
+                                          {"readonly", &QueryParameters::read_only},
+                                          {"pretty", &QueryParameters::pretty},
+                                          {"metrics", &QueryParameters::metrics},
+                                          {"signature", &QueryParameters::signature},
+                                          {"preserve_expiry", &QueryParameters::preserve_expiry},
+                                          {"txid", &QueryParameters::txid},
                                           {"client_context_id", &Reader::ClientContextId},
                                           {"query_context", &Reader::Context},
                                           {"profile", &Reader::Profile},
                                           {"scan_consistency", &Reader::ScanConsistency},
                                           {"max_parallelism", &Reader::MaxParallelism},
-                                          {"format", &Reader::OnlyJson},
-                                          {"encoding", &Reader::OnlyUtf8},
-                                          {"compression", &Reader::OnlyUncompressed}};
+                                          {"format", Only{"JSON"}},
+                                          {"encoding", Only{"UTF-8"}},
+                                          {"compression", Only{"NONE"}}};
 
 bool IsJsonBody(const Request& request) {
   const std::string_view type = request.FindHeader("Content-Type").value_or("");

@@ -60,27 +60,28 @@ Status Binder::BindAssignments(std::vector<Assignment>& assignments, Scope& scop
   return OkStatus();
 }
 
-Status Binder::Bind(UpdateStatement& statement) {
-  Scope scope(nullptr);
+// What UPDATE and DELETE have in common: which documents.
+template <typename Changing>
+Status Binder::BindChosen(Changing& statement, Scope& scope) {
   RETURN_IF_ERROR(BindTarget(statement.target, scope));
   RETURN_IF_ERROR(BindLet(statement.let, scope));
   RETURN_IF_ERROR(BindOptional(statement.where, scope));
-  RETURN_IF_ERROR(BindAssignments(statement.set, scope));
-  RETURN_IF_ERROR(BindAssignments(statement.unset, scope));
   Scope constants(nullptr);
   RETURN_IF_ERROR(BindOptional(statement.limit, constants));
-  RETURN_IF_ERROR(BindOptional(statement.offset, constants));
+  return BindOptional(statement.offset, constants);
+}
+
+Status Binder::Bind(UpdateStatement& statement) {
+  Scope scope(nullptr);
+  RETURN_IF_ERROR(BindChosen(statement, scope));
+  RETURN_IF_ERROR(BindAssignments(statement.set, scope));
+  RETURN_IF_ERROR(BindAssignments(statement.unset, scope));
   return BindReturning(statement.returning, scope);
 }
 
 Status Binder::Bind(DeleteStatement& statement) {
   Scope scope(nullptr);
-  RETURN_IF_ERROR(BindTarget(statement.target, scope));
-  RETURN_IF_ERROR(BindLet(statement.let, scope));
-  RETURN_IF_ERROR(BindOptional(statement.where, scope));
-  Scope constants(nullptr);
-  RETURN_IF_ERROR(BindOptional(statement.limit, constants));
-  RETURN_IF_ERROR(BindOptional(statement.offset, constants));
+  RETURN_IF_ERROR(BindChosen(statement, scope));
   return BindReturning(statement.returning, scope);
 }
 

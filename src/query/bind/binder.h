@@ -84,6 +84,8 @@ class Binder {
   Status ExpandStar(const ResultTerm& star, const Scope& scope, std::vector<ResultTerm>* terms);
   static Status CheckResultNames(Projection& projection);
   Status BindOrder(std::vector<SortTerm>& terms, const Projection& projection, Scope& scope);
+  template <typename Changing>
+  Status BindChosen(Changing& statement, Scope& scope);
   Status BindAssignments(std::vector<Assignment>& assignments, Scope& scope);
   // Replaces group keys and aggregates behind the grouping; variables [first, past) are of rows.
   Status RewriteGroups(SelectBlock& block, std::vector<SortTerm>* order_by, VariableId first,

@@ -15,22 +15,29 @@ bool IsPrefix(const json::Path& prefix, const json::Path& path) {
 
 }  // namespace
 
-std::optional<VariablePath> AsVariablePath(const Expression& expression) {
-  std::vector<json::PathStep> steps;
+std::optional<PathBelow> AsPathBelow(const Expression& expression) {
+  PathBelow path;
   const Expression* step = &expression;
-  for (; step->kind != ExprKind::kVariable; step = step->args[0].get()) {
+  for (;; step = step->args[0].get()) {
     if (step->kind == ExprKind::kField && !step->ignore_case) {
-      steps.emplace_back(step->name);
+      path.steps.emplace_back(step->name);
     } else if (step->kind == ExprKind::kElement && step->args[1]->kind == ExprKind::kLiteral &&
                step->args[1]->value.is_int()) {
-      steps.emplace_back(step->args[1]->value.AsInt());
+      path.steps.emplace_back(step->args[1]->value.AsInt());
     } else {
-      return std::nullopt;
+      break;
     }
-    if (steps.size() > json::kMaxPathSteps) return std::nullopt;
+    if (path.steps.size() > json::kMaxPathSteps) return std::nullopt;
   }
-  std::reverse(steps.begin(), steps.end());
-  return VariablePath{.variable = step->variable, .path = json::Path(std::move(steps))};
+  std::ranges::reverse(path.steps);
+  path.base = step;
+  return path;
+}
+
+std::optional<VariablePath> AsVariablePath(const Expression& expression) {
+  std::optional<PathBelow> path = AsPathBelow(expression);
+  if (!path || path->base->kind != ExprKind::kVariable) return std::nullopt;
+  return VariablePath{.variable = path->base->variable, .path = json::Path(std::move(path->steps))};
 }
 
 std::optional<MetaReference> AsMeta(const Expression& expression) {

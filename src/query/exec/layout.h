@@ -72,6 +72,14 @@ class Layout {
   std::vector<size_t> source_of_;  // by variable
 };
 
+// `base.a.b[0]`: fields and constant positions, and what they stand below, which is anything else.
+// Nothing when there are more than json::kMaxPathSteps.
+struct PathBelow {
+  const Expression* base = nullptr;
+  std::vector<json::PathStep> steps;
+};
+std::optional<PathBelow> AsPathBelow(const Expression& expression);
+
 // `variable.a.b[0]`: fields and constant positions below a variable.
 struct VariablePath {
   VariableId variable = 0;
