@@ -120,8 +120,9 @@ class Finder {
     if (verb == "with" && !next.IsWord()) return std::nullopt;
     // import x from 'y'
     if (verb == "from" && next.kind == TokenKind::kString) return std::nullopt;
-    if (next.kind == TokenKind::kEnd || (next.kind == TokenKind::kPunctuator &&
-                                         !IsOneOf(next, {"*", "(", "[", "{", "-", "+", "?"}))) {
+    if (next.kind == TokenKind::kEnd ||
+        (next.kind == TokenKind::kPunctuator &&
+         !IsOneOf(next, {"*", "(", "[", "{", "-", "--", "+", "?"}))) {
       return std::nullopt;
     }
     return std::pair(token, ahead);
