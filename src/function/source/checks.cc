@@ -5,6 +5,9 @@
 namespace sluice::function {
 namespace {
 
+// Names of the handler API that a program should leave alone.
+constexpr std::string_view kApiNames[] = {"N1QL",  "N1qlQuery",   "cancelTimer", "couchbase",
+                                          "crc64", "createTimer", "curl",        "log"};
 constexpr size_t kLongestFound = 48;  // bytes of what was found that a message repeats
 
 class TopLevel {
@@ -19,9 +22,9 @@ class TopLevel {
       if (here.kind == TokenKind::kEnd || here.kind == TokenKind::kError) break;
       i = here.Is(";") ? i + 1 : here.IsKeyword("function") ? Function(i) : Other(i);
     }
-    TimerCallbacks();
+    ApiUse();
     const bool whole = FirstError(tokens_).kind == TokenKind::kEnd;
-    if (whole && !program_.entry_points.on_update && !program_.entry_points.on_delete) {
+    if (whole && !program_.facts.entry_points.on_update && !program_.facts.entry_points.on_delete) {
       program_.errors.push_back(
           Error(Code::kInvalidArgument, "function.no_entry_point",
                 "the handler has neither OnUpdate nor OnDelete: define at least one, such as "
@@ -63,14 +66,14 @@ class TopLevel {
 
   void Define(const Token& token, bool generator) {
     const std::string name = NameOf(token);
-    const bool again = std::find(program_.functions.begin(), program_.functions.end(), name) !=
-                       program_.functions.end();
-    if (!again) program_.functions.push_back(name);
+    const bool again = std::find(program_.facts.functions.begin(), program_.facts.functions.end(),
+                                 name) != program_.facts.functions.end();
+    if (!again) program_.facts.functions.push_back(name);
     if (bindings_.contains(name)) {
       Add(token, Error(Code::kInvalidArgument, "function.name_taken",
                        "the function {} has the name of a binding: rename one of them", name));
     }
-    EntryPoints& entries = program_.entry_points;
+    EntryPoints& entries = program_.facts.entry_points;
     bool* const entry = name == "OnUpdate"   ? &entries.on_update
                         : name == "OnDelete" ? &entries.on_delete
                         : name == "OnDeploy" ? &entries.on_deploy
@@ -138,12 +141,15 @@ class TopLevel {
   // The next index; of an opening bracket the one after its closing one.
   size_t AfterBracket(size_t i) const { return std::max<size_t>(i, token(i).partner) + 1; }
 
-  // createTimer(name, ...), also of couchbase.createTimer.
-  void TimerCallbacks() {
+  // Calls of createTimer (also couchbase.createTimer) and of what is deprecated.
+  void ApiUse() {
     for (size_t i = 0; i + 3 < tokens_.size(); ++i) {
-      const bool call = tokens_[i].IsName("createTimer") && tokens_[i + 1].Is("(");
-      if (call && tokens_[i + 2].kind == TokenKind::kIdentifier && tokens_[i + 3].Is(",")) {
-        program_.timer_callbacks.insert(NameOf(tokens_[i + 2]));
+      if (!tokens_[i + 1].Is("(")) continue;
+      if (tokens_[i].IsName("N1qlQuery")) program_.facts.deprecated.insert("N1qlQuery");
+      if (!tokens_[i].IsName("createTimer")) continue;
+      program_.facts.uses_timers = true;
+      if (tokens_[i + 2].kind == TokenKind::kIdentifier && tokens_[i + 3].Is(",")) {
+        program_.facts.timer_callbacks.insert(NameOf(tokens_[i + 2]));
       }
     }
   }
@@ -159,7 +165,11 @@ class TopLevel {
 CheckedProgram CheckProgram(std::string_view text, const TokenList& tokens,
                             const std::set<std::string>& bindings) {
   CheckedProgram program = TopLevel(text, tokens, bindings).Run();
-  for (Status& error : ForbiddenConstructs(tokens, DeclaredNames(tokens))) {
+  const std::set<std::string> declared = DeclaredNames(tokens);
+  for (const std::string_view name : kApiNames) {
+    if (declared.contains(std::string(name))) program.facts.redefined.emplace(name);
+  }
+  for (Status& error : ForbiddenConstructs(tokens, declared)) {
     program.errors.push_back(std::move(error));
   }
   if (Status syntax = SyntaxStatus(tokens); !syntax.ok())

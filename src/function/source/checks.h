@@ -21,11 +21,21 @@ struct EntryPoints {
   bool operator==(const EntryPoints&) const = default;
 };
 
-struct CheckedProgram {
+// What the rest of the server wants to know of a program.
+struct ProgramFacts {
   EntryPoints entry_points;
   std::vector<std::string> functions;     // of the top level, in order, each once
   std::set<std::string> timer_callbacks;  // names that createTimer gets as first argument
-  std::vector<Status> errors;             // in order of place
+  bool uses_timers = false;               // calls createTimer
+  // Worth a warning: names of the handler API that the program declares anew, and parts of it that
+  // are deprecated but used.
+  std::set<std::string> redefined;
+  std::set<std::string> deprecated;
+};
+
+struct CheckedProgram {
+  ProgramFacts facts;
+  std::vector<Status> errors;  // in order of place
 };
 
 // `text` is what the tokens were made of. `bindings` are names that functions can't have. When the

@@ -72,8 +72,8 @@ TEST(ChecksTest, EntryPoints) {
   const CheckedProgram program = Check(
       "function b() {}\nfunction OnDelete() {}\nfunction a() {}\nfunction OnDeploy() {}\n"
       "function b() {}");
-  EXPECT_EQ(program.entry_points, (EntryPoints{.on_delete = true, .on_deploy = true}));
-  EXPECT_EQ(program.functions, (std::vector<std::string>{"b", "OnDelete", "a", "OnDeploy"}));
+  EXPECT_EQ(program.facts.entry_points, (EntryPoints{.on_delete = true, .on_deploy = true}));
+  EXPECT_EQ(program.facts.functions, (std::vector<std::string>{"b", "OnDelete", "a", "OnDeploy"}));
 }
 
 // Each stands in `function OnUpdate(doc, meta) {` + newline.
@@ -184,8 +184,19 @@ TEST(ChecksTest, TimerCallbacks) {
       "  createTimer(x.y, date, 'a'); createTimer(function() {}, date, 'b'); createTimer();\n"
       "  // createTimer(Third, date)\n"
       "}");
-  EXPECT_EQ(program.timer_callbacks, (std::set<std::string>{"First", "Second"}));
+  EXPECT_EQ(program.facts.timer_callbacks, (std::set<std::string>{"First", "Second"}));
+  EXPECT_TRUE(program.facts.uses_timers);
   EXPECT_TRUE(program.errors.empty());
+  EXPECT_FALSE(Check("function OnUpdate() { x.createTimer; // createTimer(\n }").facts.uses_timers);
+}
+
+TEST(ChecksTest, Warnings) {
+  const CheckedProgram program = Check(
+      "function OnUpdate(doc, log) { let curl = 1; couchbase.x = 2; new N1qlQuery('SELECT 1'); }\n"
+      "function crc64() {}");
+  EXPECT_EQ(program.facts.redefined, (std::set<std::string>{"crc64", "curl", "log"}));
+  EXPECT_EQ(program.facts.deprecated, (std::set<std::string>{"N1qlQuery"}));
+  EXPECT_TRUE(Check("function OnUpdate() { log(curl); x.log = 1; }").facts.redefined.empty());
 }
 
 }  // namespace

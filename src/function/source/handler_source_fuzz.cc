@@ -40,7 +40,7 @@ void CheckPrepared(std::string_view text, const PreparedSource& source) {
   const SourcePlace end = PlaceAfter({}, text);
   CHECK(PlaceAfter({}, source.text).line == end.line + 1);
   CHECK(source.first_line == 1);
-  CHECK(source.entry_points.on_update || source.entry_points.on_delete);
+  CHECK(source.facts.entry_points.on_update || source.facts.entry_points.on_delete);
   CHECK(source.columns.ToUser(PlaceAfter(
             {}, std::string_view(source.text).substr(0, source.text.size() - 1))) == end);
   // Calls are JavaScript, with no statement in them.

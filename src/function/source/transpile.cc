@@ -110,10 +110,7 @@ std::expected<PreparedSource, std::vector<Status>> Prepare(std::string_view code
   errors.insert(errors.end(), program.errors.begin(), program.errors.end());
   if (!errors.empty()) return std::unexpected(std::move(errors));
 
-  PreparedSource source{.statements = std::move(sql.statements),
-                        .entry_points = program.entry_points,
-                        .functions = std::move(program.functions),
-                        .timer_callbacks = std::move(program.timer_callbacks)};
+  PreparedSource source{.statements = std::move(sql.statements), .facts = std::move(program.facts)};
   source.first_line = 2 - static_cast<int>(PlaceAfter({}, before).line);
   source.text = std::move(before) + WithCalls(code, options.consistency, &source) + '\n' + after;
   return source;

@@ -55,9 +55,7 @@ struct PreparedSource {
   int first_line = 1;  // of it, so that the handler's first line is 1
   ColumnMap columns;
   std::vector<EmbeddedStatement> statements;
-  EntryPoints entry_points;
-  std::vector<std::string> functions;
-  std::set<std::string> timer_callbacks;
+  ProgramFacts facts;
 };
 
 // Errors are those of the handler in order of place, after those of headers, footers and constants,

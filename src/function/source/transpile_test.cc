@@ -60,9 +60,9 @@ TEST(PrepareTest, LinesStay) {
             "function OnDelete(meta) { createTimer(Later, new Date(), null); }\n"
             "function Later() {}\n"
             "\n");
-  EXPECT_EQ(prepared->entry_points, (EntryPoints{.on_update = true, .on_delete = true}));
-  EXPECT_EQ(prepared->functions, (std::vector<std::string>{"OnUpdate", "OnDelete", "Later"}));
-  EXPECT_EQ(prepared->timer_callbacks, (std::set<std::string>{"Later"}));
+  EXPECT_EQ(prepared->facts.entry_points, (EntryPoints{.on_update = true, .on_delete = true}));
+  EXPECT_EQ(prepared->facts.functions, (std::vector<std::string>{"OnUpdate", "OnDelete", "Later"}));
+  EXPECT_EQ(prepared->facts.timer_callbacks, (std::set<std::string>{"Later"}));
   ASSERT_EQ(prepared->statements.size(), 1U);
   EXPECT_EQ(prepared->statements[0].place, (SourcePlace{2, 22}));
 }
