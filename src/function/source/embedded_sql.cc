@@ -39,7 +39,7 @@ bool Refuses(const Token& previous, const Token& token) {
         IsOneOf(previous, {"async", "get", "set", "static"})) {
       return false;
     }
-    if (token.kind == TokenKind::kKeyword) return token.text != "in" && token.text != "instanceof";
+    if (token.kind == TokenKind::kKeyword) return !IsOneOf(token, {"in", "instanceof", "extends"});
     if (token.kind == TokenKind::kIdentifier) return token.text != "of";
     return token.kind == TokenKind::kNumber || token.kind == TokenKind::kString;
   }
@@ -85,7 +85,7 @@ class Finder {
 
   // A quick look, which spares most tokens a copy of the tokenizer.
   bool VerbAhead(size_t at) const {
-    while (at < text_.size() && (text_[at] == '(' || text_[at] <= ' ')) ++at;
+    while (at < text_.size() && (text_[at] == '(' || IsBlank(text_[at]) || text_[at] == '\n')) ++at;
     size_t end = at;
     while (end < text_.size() && IsNamePart(CharacterAt(text_, end).value)) ++end;
     return IsSqlVerb(text_.substr(at, end - at));
@@ -102,9 +102,10 @@ class Finder {
     if (state.name_expected(token.newline_before)) return false;
     const Token& previous = state.previous();
     if (previous.kind != TokenKind::kKeyword) return true;
-    if (token.Is("("))
+    if (token.Is("(")) {
       return !IsOneOf(previous,
                       {"if", "while", "for", "with", "switch", "catch", "function", "import"});
+    }
     return !IsOneOf(previous, {"function", "class", "var", "let", "const", "new", "extends",
                                "break", "continue", "import", "export"});
   }

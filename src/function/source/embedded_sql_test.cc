@@ -120,6 +120,8 @@ TEST(EmbeddedSqlTest, LeavesJavaScriptAlone) {
       "function update(from) { return from - 1; }",
       "class Update { select(a) { return 1; } }",
       "class A extends update { }",
+      "execute (class A extends B { });",
+      "insert (async x => 1, {get a() { return 1; }}, function* () { yield * 2; });",
       "x = { select: 1, update: 2, from, merge(a) { return a; }, get create() { return 1; } };",
       "({ select } = x);",
       "let select = 1; select --;\nfoo();",
