@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "query/bind/hint_comments.h"
 #include "query/bind/scope.h"
 #include "query/bind/walk.h"
 #include "query/error.h"
@@ -119,6 +120,7 @@ Status Binder::BindBlock(SelectBlock& block, std::vector<SortTerm>* order_by, Sc
   Scope scope(&outer);
   const auto first_own = static_cast<VariableId>(variables_.all.size());
   if (block.from) RETURN_IF_ERROR(BindFrom(*block.from, scope));
+  ApplyHintComments(block);
   RETURN_IF_ERROR(BindLet(block.let, scope));
   RETURN_IF_ERROR(BindOptional(block.where, scope));
   const auto past_rows = static_cast<VariableId>(variables_.all.size());

@@ -20,10 +20,23 @@ std::string_view HintText(JoinMethodHint hint) {
 
 }  // namespace
 
-void Planner::NoteHint(const FromTerm& term, std::string_view hint, std::string_view why) {
-  std::string note = fmt::format("{} of {} is not followed: {}", hint, term.alias, why);
+void Planner::AddHintNote(std::string note) {
   if (std::ranges::find(hint_notes_, note) == hint_notes_.end()) {
     hint_notes_.push_back(std::move(note));
+  }
+}
+
+void Planner::NoteHint(const FromTerm& term, std::string_view hint, std::string_view why) {
+  AddHintNote(fmt::format("{} of {} is not followed: {}", hint, term.alias, why));
+}
+
+// The binder has left those that are none, or that name no term of FROM.
+void Planner::NoteHintComments(const SelectBlock& block) {
+  for (const std::string& hint : block.hints) {
+    AddHintNote(fmt::format(
+        "/*+ {} */ is not followed: expected INDEX(alias index ...), USE_NL(alias ...) or "
+        "USE_HASH(alias/BUILD ...) with aliases of this FROM",
+        hint));
   }
 }
 

@@ -123,11 +123,7 @@ Result<QueryPlan> Planner::PlanBody(const QueryBody& body) {
 }
 
 Result<QueryPlan> Planner::PlanBlock(const SelectBlock& block, const Query* ordered) {
-  static constexpr std::string_view kNotRead =
-      "hints in /*+ ... */ are not followed: write them as USE clauses";
-  if (!block.hints.empty() && std::ranges::find(hint_notes_, kNotRead) == hint_notes_.end()) {
-    hint_notes_.emplace_back(kNotRead);
-  }
+  NoteHintComments(block);
   // Groups and windows come in an order of their own.
   const bool keeps_order = ordered != nullptr && !block.group && block.window_calls.empty();
   ASSIGN_OR_RETURN(RowPlan rows, PlanRows(block, keeps_order ? &ordered->order_by : nullptr));

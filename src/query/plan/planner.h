@@ -117,10 +117,12 @@ class Planner final : public SubqueryPlanner {
     return term.join_method == JoinMethodHint::kHashBuild ||
            term.join_method == JoinMethodHint::kHashProbe;
   }
+  void AddHintNote(std::string note);
   void NoteHint(const FromTerm& term, std::string_view hint, std::string_view why);
   void NoteJoinHint(const FromTerm& term, std::string_view why);
   void NoteHashHint(const FromTerm& term, std::string_view why);
   void NoteIndexHint(const FromTerm& term);
+  void NoteHintComments(const SelectBlock& block);
 
   const db::Database& database_;
   const db::Catalog& catalog_;
