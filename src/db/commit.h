@@ -53,6 +53,8 @@ struct Write {
   // kPut over a present document keeps that one's expiry, or extended attributes.
   bool keep_expiry = false;
   bool keep_xattrs = false;
+  // Its change has no origin, so that also the follower that wrote it sees it.
+  bool anonymous = false;
 };
 
 // A read that must still be what it was: the document's sequence as it was read, 0 for "none".
@@ -101,6 +103,14 @@ struct CommitResult {
   std::vector<WriteResult> writes;  // one for each of Commit::writes, when status is OK
   int failed_write = -1;            // which write's precondition failed, if one did
 };
+
+// What was made durable: everything up to `sequence`. `keyspaces` are the logged ones of which this
+// group has changes, sorted.
+struct Committed {
+  Sequence sequence = 0;
+  std::vector<KeyspaceId> keyspaces;
+};
+using CommitListener = std::function<void(const Committed&)>;
 
 // Called once, on the committer's thread: must only hand the result on.
 using CommitCallback = std::move_only_function<void(CommitResult)>;

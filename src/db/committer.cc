@@ -149,6 +149,7 @@ void Committer::RunGroup(Items& items) {
   std::vector<CommitResult> results(items.size());
   Status appended = RecoverIfFailed();
   ShardState next = state_;
+  Committed committed;
   uint64_t writes = 0;
   if (appended.ok()) {
     const std::shared_ptr<const Catalog> catalog = catalog_();
@@ -158,6 +159,7 @@ void Committer::RunGroup(Items& items) {
                 state_, &batch_);
     for (size_t i = 0; i < items.size(); ++i) results[i] = group.Add(items[i]->commit);
     writes = group.writes();
+    committed.keyspaces = group.logged();
     if (group.state().sequence != state_.sequence) {
       next = group.Finish();
       appended = Append(&batch_);
@@ -168,12 +170,16 @@ void Committer::RunGroup(Items& items) {
     writes_ += writes;
   }
   ++groups_;
+  // First the listeners: who sees its commit acknowledged finds the followers awake.
+  if (appended.ok()) {
+    committed.sequence = state_.sequence;
+    NotifyListeners(committed);
+  }
   for (size_t i = 0; i < items.size(); ++i) {
     if (!appended.ok()) results[i] = CommitResult{.status = appended, .writes = {}};
     ++(results[i].status.ok() ? commits_ : rejected_);
     items[i]->callback(std::move(results[i]));
   }
-  if (appended.ok()) NotifyListeners();
 }
 
 void Committer::RunTask(Item& item) {
@@ -200,7 +206,7 @@ void Committer::RunTask(Item& item) {
   Status status = run();
   const bool ok = status.ok();
   item.task_done(std::move(status));
-  if (ok) NotifyListeners();
+  if (ok) NotifyListeners({state_.sequence, {}});
 }
 
 Status Committer::Append(storage::Batch* batch) {
@@ -259,7 +265,7 @@ CommitterStats Committer::Stats() const {
   return stats;
 }
 
-std::shared_ptr<void> Committer::OnCommitted(std::function<void(Sequence)> listener) {
+std::shared_ptr<void> Committer::OnCommitted(CommitListener listener) {
   auto entry = std::make_shared<Listener>();
   entry->call = std::move(listener);
   {
@@ -272,13 +278,13 @@ std::shared_ptr<void> Committer::OnCommitted(std::function<void(Sequence)> liste
   });
 }
 
-void Committer::NotifyListeners() {
+void Committer::NotifyListeners(const Committed& committed) {
   const std::lock_guard lock(listeners_mutex_);
-  std::erase_if(listeners_, [this](const std::weak_ptr<Listener>& weak) {
+  std::erase_if(listeners_, [&](const std::weak_ptr<Listener>& weak) {
     const std::shared_ptr<Listener> listener = weak.lock();
     if (listener == nullptr) return true;
     const std::lock_guard running(listener->mutex);
-    if (listener->call) listener->call(state_.sequence);
+    if (listener->call) listener->call(committed);
     return false;
   });
 }

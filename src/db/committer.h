@@ -79,7 +79,7 @@ class Committer {
 
   // `listener` runs after each group, on the committer's thread, until the token is gone: whoever
   // lets go of it waits for a call that runs, so not inside the listener. It may outlive this.
-  std::shared_ptr<void> OnCommitted(std::function<void(Sequence)> listener);
+  std::shared_ptr<void> OnCommitted(CommitListener listener);
 
   void Stop();
 
@@ -101,7 +101,7 @@ class Committer {
   Status RecoverIfFailed();
   void Publish(const ShardState& state);
   void AnnounceGone(const ShardState& state);
-  void NotifyListeners();
+  void NotifyListeners(const Committed& committed);
   void Enqueue(std::unique_ptr<Item> item);
   bool IsFull(const Item& item) const;  // needs mutex_
 
@@ -136,7 +136,7 @@ class Committer {
 
   struct Listener {
     std::mutex mutex;
-    std::function<void(Sequence)> call;  // guarded by mutex; empty once the token is gone
+    CommitListener call;  // guarded by mutex; empty once the token is gone
   };
   std::mutex listeners_mutex_;
   std::vector<std::weak_ptr<Listener>> listeners_;  // guarded by listeners_mutex_

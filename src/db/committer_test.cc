@@ -213,12 +213,12 @@ TEST_F(CommitterTest, ListenersHearOfGroupsUntilTheyLeave) {
   std::atomic<Sequence> heard = 0;
   std::promise<void> inside;
   std::promise<void> leave;
-  auto token = committer_->OnCommitted([&](Sequence sequence) {
+  auto token = committer_->OnCommitted([&](const Committed& committed) {
     if (heard == 0) {
       inside.set_value();
       leave.get_future().wait();
     }
-    heard = sequence;
+    heard = committed.sequence;
   });
   auto first = Submit(Put("a"));
   inside.get_future().wait();

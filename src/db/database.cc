@@ -369,7 +369,7 @@ bool Database::TombstonesCover(ShardId shard, Sequence position) const {
   return position >= impl_->committers[shard]->purged();
 }
 
-std::shared_ptr<void> Database::OnCommitted(ShardId shard, std::function<void(Sequence)> listener) {
+std::shared_ptr<void> Database::OnCommitted(ShardId shard, CommitListener listener) {
   return impl_->committers[shard]->OnCommitted(std::move(listener));
 }
 

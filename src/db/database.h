@@ -195,7 +195,7 @@ class Database {
   bool TombstonesCover(ShardId shard, Sequence position) const;
   // Called after each durable group of the shard, on the committer's thread; must only post, and
   // must not let go of its own token.
-  std::shared_ptr<void> OnCommitted(ShardId shard, std::function<void(Sequence)> listener);
+  std::shared_ptr<void> OnCommitted(ShardId shard, CommitListener listener);
   Sequence LastSequence(ShardId shard) const;
 
   // --- operation ---

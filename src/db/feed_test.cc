@@ -472,19 +472,26 @@ TEST_F(FeedTest, ChangesCarryOriginTimeAndPosition) {
   commit.origin = "function:x";
   commit.writes.push_back(PutWrite(keyspace_, "a", Json("1")));
   commit.writes.push_back(PutWrite(keyspace_, "a", Json("2")));
+  commit.writes.push_back(PutWrite(keyspace_, "anonymous", Json("3")));
+  commit.writes.back().anonymous = true;
+  std::vector<KeyspaceId> told;
+  auto listener =
+      database_->OnCommitted(0, [&](const Committed& group) { told = group.keyspaces; });
   const CommitResult result = database_->Apply(std::move(commit));
   ASSERT_TRUE(result.status.ok());
+  listener.reset();
+  EXPECT_EQ(told, std::vector<KeyspaceId>{keyspace_});
   Feed feed(*database_, 0, {keyspace_}, start);
   uint32_t n = 0;
   ASSERT_TRUE(feed.Read(10, [&](const Change& change) {
-    EXPECT_EQ(change.origin, "function:x");
+    EXPECT_EQ(change.origin, change.key == "anonymous" ? "" : "function:x");
     EXPECT_EQ(change.time_ms, clock_.WallMs());
     EXPECT_EQ(change.sequence, result.sequence);
     EXPECT_EQ(change.cas, result.writes[n].cas);
     EXPECT_EQ(change.n, n++);
     return true;
   }));
-  EXPECT_EQ(n, 2u);
+  EXPECT_EQ(n, 3u);
 }
 
 TEST_F(FeedTest, RefusesBadFollowers) {

@@ -400,6 +400,7 @@ void Group::Emit(const Commit& commit) {
     if (staged.skip) continue;
     EmitDocument(staged);
     if (staged.keyspace->logged) {
+      logged_.insert(staged.keyspace->id);
       EmitLog(commit, staged, last[staged.keyspace->id] == &staged, &n);
     }
     EmitIndexes(staged);
@@ -438,7 +439,7 @@ void Group::EmitLog(const Commit& commit, const Staged& staged, bool last_of_key
   change.keyspace = staged.keyspace->id;
   change.key = staged.write->key;
   change.time_ms = context_.now_ms;
-  change.origin = commit.origin;
+  if (!staged.write->anonymous) change.origin = commit.origin;
   change.cas = staged.after.cas;
   const DocumentView* before = staged.before.view;
   if (before != nullptr && before->tombstone) before = nullptr;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -57,6 +58,8 @@ class Group {
 
   const ShardState& state() const { return state_; }
   uint64_t writes() const { return write_count_; }
+  // Logged keyspaces of which the group has changes, sorted.
+  std::vector<KeyspaceId> logged() const { return {logged_.begin(), logged_.end()}; }
 
  private:
   // A document's newest row as this commit sees it; view is null when there is none.
@@ -105,6 +108,7 @@ class Group {
   ShardState state_;
   storage::Batch* const batch_;
   uint64_t write_count_ = 0;
+  std::set<KeyspaceId> logged_;
 
   // The group so far.
   std::unordered_map<std::string, DocumentView> documents_;  // by row key

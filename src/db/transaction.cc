@@ -4,10 +4,12 @@
 
 namespace sluice::db {
 
-Transaction::Transaction(Database& database) : Transaction(database, database.NewSnapshot()) {}
+Transaction::Transaction(Database& database, Isolation isolation)
+    : Transaction(database, database.NewSnapshot(), isolation) {}
 
-Transaction::Transaction(Database& database, std::shared_ptr<const DatabaseSnapshot> snapshot)
-    : database_(database), snapshot_(std::move(snapshot)) {}
+Transaction::Transaction(Database& database, std::shared_ptr<const DatabaseSnapshot> snapshot,
+                         Isolation isolation)
+    : database_(database), snapshot_(std::move(snapshot)), isolation_(isolation) {}
 
 Status Transaction::Join(KeyspaceId keyspace, std::string_view key) {
   RETURN_IF_ERROR(CheckKey(key));
@@ -82,23 +84,27 @@ Status Transaction::Scan(KeyspaceId keyspace, std::string_view from, std::string
 // Of a write besides its key and document, about.
 constexpr size_t kWriteBytes = 256;
 
-void Transaction::Set(const Where& where, Pending pending) {
+void Transaction::Set(const Where& where, Pending pending, Marks marks) {
   ++changes_;
-  const auto found = writes_.find(where);
-  size_t bytes = kWriteBytes + 2 * where.second.size();
-  if (pending != nullptr) bytes += pending->body.size() + pending->xattrs.size();
-  undo_.push_back({.where = where,
-                   .replaced = found == writes_.end() ? std::nullopt : std::optional(found->second),
-                   .bytes = bytes});
-  bytes_ += bytes;
+  Undo undo{.where = where, .bytes = kWriteBytes + 2 * where.second.size()};
+  if (pending != nullptr) undo.bytes += pending->body.size() + pending->xattrs.size();
+  bytes_ += undo.bytes;
+  if (const auto found = writes_.find(where); found != writes_.end()) undo.replaced = found->second;
+  if (const auto found = marks_.find(where); found != marks_.end()) {
+    undo.marks = found->second;
+    marks_.erase(found);
+  }
+  undo_.push_back(std::move(undo));
   writes_.insert_or_assign(where, std::move(pending));
+  if (marks.anonymous || marks.keep_xattrs) marks_.emplace(where, marks);
 }
 
-Cas Transaction::SetDocument(KeyspaceId keyspace, std::string_view key, Document document) {
+Cas Transaction::SetDocument(KeyspaceId keyspace, std::string_view key, Document document,
+                             Marks marks) {
   document.cas = database_.NewCas();
   document.sequence = 0;  // given by the commit
   const Cas cas = document.cas;
-  Set({keyspace, std::string(key)}, std::make_shared<Document>(std::move(document)));
+  Set({keyspace, std::string(key)}, std::make_shared<Document>(std::move(document)), marks);
   return cas;
 }
 
@@ -125,16 +131,17 @@ Result<Cas> Transaction::Put(KeyspaceId keyspace, std::string_view key, Document
     ASSIGN_OR_RETURN(const bool found, Get(keyspace, key, &present));
     if (found) document.expiry_ms = present->expiry_ms;
   }
-  return SetDocument(keyspace, key, std::move(document));
+  return SetDocument(keyspace, key, std::move(document), {options.anonymous, options.keep_xattrs});
 }
 
-Result<Cas> Transaction::Insert(KeyspaceId keyspace, std::string_view key, Document document) {
+Result<Cas> Transaction::Insert(KeyspaceId keyspace, std::string_view key, Document document,
+                                TransactionWriteOptions options) {
   PinnedDocument present;
   ASSIGN_OR_RETURN(const bool found, Get(keyspace, key, &present));
   if (found) {
     return Fail(Code::kAlreadyExists, "document.exists", "document '{}' exists already", key);
   }
-  return SetDocument(keyspace, key, std::move(document));
+  return SetDocument(keyspace, key, std::move(document), {options.anonymous, options.keep_xattrs});
 }
 
 Result<Cas> Transaction::Replace(KeyspaceId keyspace, std::string_view key, Document document,
@@ -142,7 +149,7 @@ Result<Cas> Transaction::Replace(KeyspaceId keyspace, std::string_view key, Docu
   PinnedDocument present;
   RETURN_IF_ERROR(CheckPresent(keyspace, key, options.cas, &present));
   if (options.keep_expiry) document.expiry_ms = present->expiry_ms;
-  return SetDocument(keyspace, key, std::move(document));
+  return SetDocument(keyspace, key, std::move(document), {options.anonymous, options.keep_xattrs});
 }
 
 Result<Cas> Transaction::Touch(KeyspaceId keyspace, std::string_view key, uint64_t expiry_ms) {
@@ -150,13 +157,13 @@ Result<Cas> Transaction::Touch(KeyspaceId keyspace, std::string_view key, uint64
   RETURN_IF_ERROR(CheckPresent(keyspace, key, 0, &present));
   Document document = present->Copy();
   document.expiry_ms = expiry_ms;
-  return SetDocument(keyspace, key, std::move(document));
+  return SetDocument(keyspace, key, std::move(document), {});
 }
 
 Status Transaction::Delete(KeyspaceId keyspace, std::string_view key, Cas cas) {
   PinnedDocument present;
   RETURN_IF_ERROR(CheckPresent(keyspace, key, cas, &present));
-  Set({keyspace, std::string(key)}, nullptr);
+  Set({keyspace, std::string(key)}, nullptr, {});
   return OkStatus();
 }
 
@@ -164,6 +171,8 @@ void Transaction::RollbackTo(size_t savepoint) {
   ++changes_;
   while (undo_.size() > savepoint) {
     Undo& undo = undo_.back();
+    marks_.erase(undo.where);
+    if (undo.marks) marks_.emplace(undo.where, *undo.marks);
     if (undo.replaced) {
       writes_.insert_or_assign(undo.where, std::move(*undo.replaced));
     } else {
@@ -177,10 +186,13 @@ void Transaction::RollbackTo(size_t savepoint) {
 Commit Transaction::TakeCommit() {
   Commit commit;
   commit.shard = shard_.value_or(0);
+  const bool all = isolation_ == Isolation::kSerialisable;
   for (const auto& [where, sequence] : reads_) {
+    if (!all && !writes_.contains(where)) continue;
     commit.reads.push_back({where.first, where.second, sequence});
   }
-  commit.ranges = std::move(ranges_);
+  if (all) commit.ranges = std::move(ranges_);
+  ranges_.clear();
   for (auto& [where, pending] : writes_) {
     if (pending == nullptr) {
       commit.writes.push_back(DeleteWrite(where.first, where.second));
@@ -189,12 +201,17 @@ Commit Transaction::TakeCommit() {
       commit.writes.push_back(
           PutWrite(where.first, where.second, mine ? std::move(*pending) : Document(*pending)));
     }
+    if (const auto found = marks_.find(where); found != marks_.end()) {
+      commit.writes.back().anonymous = found->second.anonymous;
+      commit.writes.back().keep_xattrs = found->second.keep_xattrs;
+    }
   }
   ++changes_;
   reads_.clear();
   undo_.clear();
   bytes_ = 0;
   writes_.clear();
+  marks_.clear();
   return commit;
 }
 

@@ -23,13 +23,23 @@ namespace sluice::db {
 struct TransactionWriteOptions {
   Cas cas = 0;               // the document must have this one; 0 for any
   bool keep_expiry = false;  // a present document's expiry stays, whatever the new one says
+  // As in Write.
+  bool anonymous = false;
+  bool keep_xattrs = false;
+};
+
+// What must not have changed for a transaction to commit.
+enum class Isolation : uint8_t {
+  kSerialisable,  // everything it read
+  kSnapshot,      // what it read and then wrote
 };
 
 class Transaction {
  public:
-  explicit Transaction(Database& database);
+  explicit Transaction(Database& database, Isolation isolation = Isolation::kSerialisable);
   // As of a moment that was taken before.
-  Transaction(Database& database, std::shared_ptr<const DatabaseSnapshot> snapshot);
+  Transaction(Database& database, std::shared_ptr<const DatabaseSnapshot> snapshot,
+              Isolation isolation = Isolation::kSerialisable);
 
   Result<std::optional<Document>> Get(KeyspaceId keyspace, std::string_view key);
   Result<bool> Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document);
@@ -39,7 +49,8 @@ class Transaction {
   // Return the stamp that the document will have. Flags and extended attributes are the given ones.
   Result<Cas> Put(KeyspaceId keyspace, std::string_view key, Document document,
                   TransactionWriteOptions options = {});
-  Result<Cas> Insert(KeyspaceId keyspace, std::string_view key, Document document);
+  Result<Cas> Insert(KeyspaceId keyspace, std::string_view key, Document document,
+                     TransactionWriteOptions options = {});
   Result<Cas> Replace(KeyspaceId keyspace, std::string_view key, Document document,
                       TransactionWriteOptions options = {});
   // Sets the expiry only; 0 clears it.
@@ -65,27 +76,37 @@ class Transaction {
   // Null: deleted. Shared with readers that hold on to it.
   using Pending = std::shared_ptr<Document>;
 
+  // What a write carries besides its document.
+  struct Marks {
+    bool anonymous = false;
+    bool keep_xattrs = false;
+  };
+
   Status Join(KeyspaceId keyspace, std::string_view key);
   Status CheckPresent(KeyspaceId keyspace, std::string_view key, Cas cas, PinnedDocument* document);
-  Cas SetDocument(KeyspaceId keyspace, std::string_view key, Document document);
+  Cas SetDocument(KeyspaceId keyspace, std::string_view key, Document document, Marks marks);
   Status JoinRange(KeyspaceId keyspace, std::string_view from, std::string_view to);
   bool Live(const Pending& pending) const;
-  void Set(const Where& where, Pending pending);
+  void Set(const Where& where, Pending pending, Marks marks);
 
   Database& database_;
   const std::shared_ptr<const DatabaseSnapshot> snapshot_;
+  const Isolation isolation_;
   std::optional<ShardId> shard_;
   std::map<Where, Pending> writes_;
+  std::map<Where, Marks> marks_;  // of some of writes_
   std::map<Where, Sequence> reads_;
   std::vector<RangeCheck> ranges_;
+  // What each write replaced.
   struct Undo {
     Where where;
-    std::optional<Pending> replaced;  // in writes_; none: nothing was there
-    size_t bytes = 0;                 // of the write
+    std::optional<Pending> replaced = std::nullopt;  // in writes_; none: nothing was there
+    std::optional<Marks> marks = std::nullopt;
+    size_t bytes = 0;  // of the write
   };
-  std::vector<Undo> undo_;  // of each write
-  size_t bytes_ = 0;        // of all in undo_
-  uint64_t changes_ = 0;    // counts what changed writes_
+  std::vector<Undo> undo_;
+  size_t bytes_ = 0;      // of all in undo_
+  uint64_t changes_ = 0;  // counts what changed writes_
 };
 
 // Runs `body` in a transaction and commits it; again, from the start, on conflict. Waits.

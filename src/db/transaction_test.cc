@@ -156,6 +156,40 @@ TEST_F(TransactionTest, WriteSkewIsPrevented) {
   EXPECT_EQ(second.Apply().status.id(), "transaction.conflict");
 }
 
+TEST_F(TransactionTest, SnapshotIsolationChecksOnlyWhatIsWritten) {
+  ASSERT_TRUE(Put("read", "1").status.ok());
+  ASSERT_TRUE(Put("both", "1").status.ok());
+  Transaction looks(*database_, Isolation::kSnapshot);
+  EXPECT_EQ(In(looks, "read"), "1");
+  EXPECT_EQ(Keys(looks).size(), 2u);
+  ASSERT_TRUE(looks.Put(keyspace_, "other", Json("1")));
+  ASSERT_TRUE(Put("read", "2").status.ok());
+  EXPECT_TRUE(looks.Apply().status.ok());
+
+  Transaction counts(*database_, Isolation::kSnapshot);
+  EXPECT_EQ(In(counts, "both"), "1");
+  ASSERT_TRUE(counts.Put(keyspace_, "both", Json("2")));
+  ASSERT_TRUE(Put("both", "5").status.ok());
+  EXPECT_EQ(counts.Apply().status.id(), "transaction.conflict");
+}
+
+TEST_F(TransactionTest, AnonymousWritesHaveNoOrigin) {
+  Transaction transaction(*database_);
+  ASSERT_TRUE(transaction.Put(keyspace_, "a", Json("1"), {.anonymous = true}));
+  ASSERT_TRUE(transaction.Put(keyspace_, "b", Json("1")));
+  ASSERT_TRUE(transaction.Put(keyspace_, "c", Json("1"), {.anonymous = true}));
+  const size_t savepoint = transaction.Savepoint();
+  ASSERT_TRUE(transaction.Put(keyspace_, "a", Json("2")));
+  ASSERT_TRUE(transaction.Put(keyspace_, "b", Json("2"), {.anonymous = true}));
+  transaction.RollbackTo(savepoint);
+  ASSERT_TRUE(transaction.Put(keyspace_, "c", Json("2")));
+  std::string anonymous;
+  for (const Write& write : transaction.TakeCommit().writes) {
+    if (write.anonymous) anonymous += write.key;
+  }
+  EXPECT_EQ(anonymous, "a");
+}
+
 TEST_F(TransactionTest, PhantomsArePrevented) {
   ASSERT_TRUE(Put("a", "1").status.ok());
   const auto scan_and_write = [&](const std::function<void()>& meanwhile) {

@@ -24,6 +24,7 @@
 #include "http/openapi.h"
 #include "http/rest/access.h"
 #include "http/rest/context.h"
+#include "http/rest/eventing.h"
 #include "http/rest/metrics.h"
 #include "http/rest/query_service.h"
 #include "http/rest/routes.h"
@@ -106,6 +107,7 @@ class Server::Parts {
   Status Start() {
     RETURN_IF_ERROR(OpenDatabase());
     OpenQuery();
+    RETURN_IF_ERROR(OpenFunctions());
     RETURN_IF_ERROR(OpenAccounts());
     RETURN_IF_ERROR(BindListeners());
     RETURN_IF_ERROR(EnsureAdmin());
@@ -122,6 +124,7 @@ class Server::Parts {
     authenticator_.reset();
     rest_.reset();
     directory_.reset();
+    functions_.reset();
     query_service_.reset();
     query_engine_.reset();
     database_.reset();
@@ -142,6 +145,12 @@ class Server::Parts {
         std::make_unique<query::QueryEngine>(*database_, EngineOptionsOf(loaded_.config));
     query_service_ = std::make_unique<http::rest::QueryService>(
         *query_engine_, QueryOptionsOf(loaded_.config), clock_);
+  }
+
+  Status OpenFunctions() {
+    functions_ =
+        std::make_unique<function::Manager>(function::Services{*database_, *query_engine_, clock_});
+    return functions_->Start();
   }
 
   Status OpenAccounts() {
@@ -170,11 +179,13 @@ class Server::Parts {
     http::Router admin;
     RETURN_IF_ERROR(http::rest::AddRestRoutes(admin, *rest_));
     RETURN_IF_ERROR(http::rest::AddQueryRoutes(admin, *query_service_));
+    RETURN_IF_ERROR(http::rest::AddEventingRoutes(admin, *functions_, "/_p/event"));
     RETURN_IF_ERROR(
         http::AddOpenApi({.title = "Sluice", .version = std::string(Version())}, &admin));
-    // Functions and flows add their routes to these; health is there from the start.
     http::Router eventing;
     RETURN_IF_ERROR(http::rest::AddHealthRoutes(eventing, *rest_));
+    RETURN_IF_ERROR(http::rest::AddEventingRoutes(eventing, *functions_, ""));
+    // Flows add their routes to this one; health is there from the start.
     http::Router flows;
     RETURN_IF_ERROR(http::rest::AddHealthRoutes(flows, *rest_));
     ASSIGN_OR_RETURN(ports.http, Bind(loaded_.config.listen_http, std::move(admin)));
@@ -213,6 +224,7 @@ class Server::Parts {
   std::unique_ptr<db::Database> database_;
   std::unique_ptr<query::QueryEngine> query_engine_;
   std::unique_ptr<http::rest::QueryService> query_service_;
+  std::unique_ptr<function::Manager> functions_;
   std::unique_ptr<auth::Directory> directory_;
   std::unique_ptr<auth::Authenticator> authenticator_;
   std::unique_ptr<http::rest::AccessFilter> filter_;

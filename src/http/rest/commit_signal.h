@@ -27,7 +27,7 @@ class CommitSignal {
   explicit CommitSignal(db::Database& database) : state_(std::make_shared<State>()) {
     for (uint16_t shard = 0; shard < database.shard_count(); ++shard) {
       listeners_.push_back(
-          database.OnCommitted(shard, [state = state_](db::Sequence) { state->Raise(); }));
+          database.OnCommitted(shard, [state = state_](const db::Committed&) { state->Raise(); }));
     }
   }
 

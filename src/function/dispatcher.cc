@@ -1,0 +1,170 @@
+#include "function/dispatcher.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/log.h"
+
+namespace sluice::function {
+namespace {
+
+constexpr size_t kReadAtOnce = 1024;
+// Lanes that hear nothing follow the others this often, so that they do not hold the log.
+constexpr std::chrono::seconds kStoreInterval(1);
+
+// Whether a cursor is before another one of the same follower: a backfill comes before the log.
+bool Before(const db::CursorState& a, const db::CursorState& b) {
+  if (a.backfilling != b.backfilling) return a.backfilling;
+  if (a.backfilling) {
+    return std::tie(a.backfill_keyspace, a.backfill_key) <
+           std::tie(b.backfill_keyspace, b.backfill_key);
+  }
+  return a.position < b.position;
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(Options options) : options_(std::move(options)) {}
+Dispatcher::~Dispatcher() { Stop(); }
+
+Result<std::unique_ptr<Dispatcher>> Dispatcher::Start(Options options) {
+  std::unique_ptr<Dispatcher> dispatcher(new Dispatcher(std::move(options)));
+  RETURN_IF_ERROR(dispatcher->LoadCursors());
+  const Options& given = dispatcher->options_;
+  for (uint32_t i = 0; i < given.definition->settings.worker_count; ++i) {
+    dispatcher->workers_.push_back(std::make_unique<Worker>(WorkerContext{
+        given.services, given.definition, given.program, given.follower, 0, dispatcher->cursors_,
+        given.statistics, given.log, [raw = dispatcher.get()] { raw->Wake(); }, given.failed}));
+  }
+  dispatcher->thread_ = std::thread([raw = dispatcher.get()] { raw->Loop(); });
+  return dispatcher;
+}
+
+Status Dispatcher::LoadCursors() {
+  const db::CursorState* lowest = nullptr;
+  for (uint16_t lane = 0; lane < kLanes; ++lane) {
+    ASSIGN_OR_RETURN(cursors_[lane],
+                     options_.services.database.ReadCursor({options_.follower, 0, lane}));
+    if (lowest == nullptr || Before(cursors_[lane], *lowest)) lowest = &cursors_[lane];
+  }
+  given_ = cursors_;
+  feed_ = std::make_unique<db::Feed>(options_.services.database, 0, options_.keyspaces, *lowest);
+  return OkStatus();
+}
+
+void Dispatcher::Wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (woken_) return;
+    woken_ = true;
+  }
+  wake_.notify_one();
+}
+
+void Dispatcher::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+  for (const auto& worker : workers_) worker->Stop();
+}
+
+bool Dispatcher::caught_up() const {
+  const std::lock_guard lock(mutex_);
+  return caught_up_ && !woken_;
+}
+
+bool Dispatcher::WorkersIdle() const {
+  return std::ranges::all_of(workers_, [](const auto& worker) { return worker->idle(); });
+}
+
+void Dispatcher::Loop() {
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      const auto news = [this] { return stopping_ || woken_; };
+      if (places_stored_) {
+        wake_.wait(lock, news);
+      } else {
+        wake_.wait_for(lock, kStoreInterval, news);
+      }
+      if (stopping_) return;
+      woken_ = false;
+      caught_up_ = false;
+    }
+    const Result<bool> pumped = Pump();
+    Status status = pumped ? OkStatus() : pumped.error();
+    const bool idle = status.ok() && WorkersIdle();
+    if (idle) status = StorePlaces();
+    if (!status.ok()) {
+      if (options_.failed) options_.failed(status);
+      return;
+    }
+    const std::lock_guard lock(mutex_);
+    caught_up_ = idle;
+  }
+}
+
+// Reads until there is nothing new.
+Result<bool> Dispatcher::Pump() {
+  bool any = false;
+  while (true) {
+    bool stopped = false;
+    ASSIGN_OR_RETURN(const size_t read, feed_->Read(kReadAtOnce, [&](const db::Change& change) {
+      const uint16_t lane = LaneOf(change.key);
+      // After a restart the lanes are not all at the same place.
+      if (!Before(given_[lane], feed_->state())) return true;
+      given_[lane] = feed_->state();
+      if (change.origin == options_.follower) {
+        ++options_.statistics.suppressed;
+        return true;
+      }
+      stopped = !Deliver(EventOf(change, feed_->state(), options_.definition->settings.previous));
+      return !stopped;
+    }));
+    if (read == 0 || stopped) return any;
+    any = true;
+  }
+}
+
+// Waits while the worker has no room. False when it is time to end.
+bool Dispatcher::Deliver(Event event) {
+  Worker& worker = *workers_[event.lane % workers_.size()];
+  ++options_.statistics.backlog;
+  while (!worker.Offer(event)) {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [this] { return stopping_ || woken_; });
+    if (stopping_) return false;
+    woken_ = false;  // Pump reads on until there is nothing, so no news are lost
+  }
+  return true;
+}
+
+// All workers are idle and everything read was given out: every lane is where the feed is.
+Status Dispatcher::StorePlaces() {
+  const auto now = std::chrono::steady_clock::now();
+  places_stored_ = now - stored_at_ >= kStoreInterval;
+  if (!places_stored_) return OkStatus();
+  stored_at_ = now;
+  db::Commit commit;
+  commit.origin = options_.follower;
+  for (uint16_t lane = 0; lane < kLanes; ++lane) {
+    if (!Before(cursors_[lane], feed_->state())) continue;
+    db::CursorState next = feed_->state();
+    next.events = cursors_[lane].events;
+    commit.cursor_moves.push_back({{options_.follower, 0, lane}, cursors_[lane], next});
+  }
+  if (commit.cursor_moves.empty()) return OkStatus();
+  const std::vector<db::CursorMove> moves = commit.cursor_moves;
+  const db::CommitResult result = options_.services.database.Apply(std::move(commit));
+  if (!result.status.ok()) {
+    return result.status.id() == "cursor.moved" ? result.status : OkStatus();
+  }
+  for (const db::CursorMove& move : moves) cursors_[move.cursor.lane] = move.next;
+  given_ = cursors_;
+  return OkStatus();
+}
+
+}  // namespace sluice::function

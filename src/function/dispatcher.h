@@ -1,0 +1,72 @@
+// Reads the changes of a deployed function's source and gives them to its workers, by key: the
+// same key always to the same worker, in order. Leaves out what the function wrote itself.
+//
+// A thread of its own, which sleeps until Wake. When a worker's queue is full it waits, so that a
+// slow function holds no more in memory than its queues.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "db/feed.h"
+#include "function/worker.h"
+
+namespace sluice::function {
+
+class Dispatcher {
+ public:
+  // `failed` is called once, on a thread that must not wait for this object, when the function
+  // can't go on.
+  struct Options {
+    const Services& services;
+    std::shared_ptr<const Definition> definition;
+    std::shared_ptr<const js::Program> program;
+    std::string follower;
+    std::vector<db::KeyspaceId> keyspaces;
+    Statistics& statistics;
+    Handler::LogLine log;
+    std::function<void(const Status&)> failed;
+  };
+  static Result<std::unique_ptr<Dispatcher>> Start(Options options);
+  ~Dispatcher();  // Stop
+  Dispatcher(const Dispatcher&) = delete;
+  Dispatcher& operator=(const Dispatcher&) = delete;
+
+  // There may be something new, or room. Any thread; cheap.
+  void Wake();
+  // Returns when no event of the function runs any more.
+  void Stop();
+  bool caught_up() const;  // everything committed so far was handled
+
+ private:
+  explicit Dispatcher(Options options);
+  Status LoadCursors();
+  void Loop();
+  Result<bool> Pump();  // true when there was something
+  bool Deliver(Event event);
+  Status StorePlaces();
+  bool WorkersIdle() const;
+
+  const Options options_;
+  std::array<db::CursorState, kLanes> cursors_;  // each its worker's, and ours while that is idle
+  // What was given to workers, per lane.
+  std::array<db::CursorState, kLanes> given_;
+  std::unique_ptr<db::Feed> feed_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::chrono::steady_clock::time_point stored_at_;
+  bool places_stored_ = false;  // idle lanes are where the feed is, also on disk
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  bool woken_ = true;       // guarded by mutex_
+  bool stopping_ = false;   // guarded by mutex_
+  bool caught_up_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace sluice::function

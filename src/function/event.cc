@@ -1,0 +1,57 @@
+#include "function/event.h"
+
+#include <array>
+
+namespace sluice::function {
+namespace {
+
+constexpr uint32_t kPartitions = 1024;
+
+constexpr std::array<uint32_t, 256> MakeTable() {
+  std::array<uint32_t, 256> table{};
+  for (uint32_t i = 0; i < table.size(); ++i) {
+    uint32_t crc = i;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xedb88320u : 0);
+    table[i] = crc;
+  }
+  return table;
+}
+
+uint32_t Crc32(std::string_view bytes) {
+  static constexpr std::array<uint32_t, 256> kTable = MakeTable();
+  uint32_t crc = 0xffffffffu;
+  for (const char byte : bytes)
+    crc = (crc >> 8) ^ kTable[(crc ^ static_cast<uint8_t>(byte)) & 0xff];
+  return ~crc;
+}
+
+}  // namespace
+
+uint16_t PartitionOf(std::string_view key) {
+  return static_cast<uint16_t>(((Crc32(key) >> 16) & 0x7fff) % kPartitions);
+}
+
+uint16_t LaneOf(std::string_view key) { return static_cast<uint16_t>(Crc32(key) % kLanes); }
+
+Event EventOf(const db::Change& change, const db::CursorState& after, bool with_previous) {
+  Event event;
+  event.lane = LaneOf(change.key);
+  event.after = after;
+  event.keyspace = change.keyspace;
+  event.operation = change.operation;
+  event.key = change.key;
+  event.cas = change.cas;
+  event.sequence = change.sequence;
+  if (change.after) {
+    event.body = change.after->body;
+    event.xattrs = change.after->xattrs;
+    event.datatype = change.after->datatype;
+    event.expiry_ms = change.after->expiry_ms;
+  }
+  if (with_previous && change.before && change.before->datatype == db::Datatype::kJson) {
+    event.previous = change.before->body;
+  }
+  return event;
+}
+
+}  // namespace sluice::function

@@ -1,0 +1,40 @@
+// One event for a function: a change of a document in its source, on its way from the log to a
+// worker.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "db/cursor.h"
+#include "db/log.h"
+#include "db/types.h"
+
+namespace sluice::function {
+
+inline constexpr uint16_t kLanes = 64;
+
+struct Event {
+  uint16_t lane = 0;
+  db::CursorState after;  // the lane's cursor once this event is done with; its count is not set
+  db::KeyspaceId keyspace = 0;
+  db::Operation operation = db::Operation::kInsert;
+  std::string key;
+  std::string body;
+  std::string xattrs;
+  std::string previous;  // JSON text, if asked for and there was one
+  db::Datatype datatype = db::Datatype::kJson;
+  db::Cas cas = 0;
+  db::Sequence sequence = 0;
+  uint64_t expiry_ms = 0;
+
+  size_t bytes() const { return 256 + key.size() + body.size() + xattrs.size() + previous.size(); }
+};
+
+// Changes of one key are always in one lane. Stored cursors depend on this.
+uint16_t LaneOf(std::string_view key);
+// The partition that Couchbase has the key in, which handlers see as meta.vb.
+uint16_t PartitionOf(std::string_view key);
+
+Event EventOf(const db::Change& change, const db::CursorState& after, bool with_previous);
+
+}  // namespace sluice::function

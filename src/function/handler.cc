@@ -1,0 +1,182 @@
+#include "function/handler.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "function/library.h"
+#include "json/crc64.h"
+#include "json/print.h"
+
+namespace sluice::function {
+namespace {
+
+constexpr size_t kMaxLoggedBytes = 1 << 20;  // of one invocation
+constexpr size_t kMaxLogLineBytes = 64 << 10;
+
+// Each file is a function of natives and configuration that returns entry points.
+std::shared_ptr<const js::Environment> SharedEnvironment() {
+  static const std::shared_ptr<const js::Environment> environment = [] {
+    std::string text = "(() => { const parts = [";
+    for (const std::string_view part :
+         {kErrorsJs, kBucketsJs, kBuiltinsJs, kQueriesJs, kEntriesJs}) {
+      text.append(part).append(",");
+    }
+    text +=
+        "]; return (native, configuration) => { const entries = {};"
+        "for (const part of parts) Object.assign(entries, part(native, configuration));"
+        "return entries; }; })()";
+    auto made = js::Environment::Make(text);
+    CHECK(made.has_value());
+    return *made;
+  }();
+  return environment;
+}
+
+}  // namespace
+
+Result<Prepared> Prepare(const Definition& definition) {
+  PrepareOptions options;
+  options.headers = definition.settings.handler_headers;
+  options.footers = definition.settings.handler_footers;
+  options.constants = definition.constants;
+  for (const BucketBinding& binding : definition.buckets) options.bindings.insert(binding.alias);
+  for (const UrlBinding& binding : definition.urls) options.bindings.insert(binding.alias);
+  auto source = Prepare(definition.code, options);
+  if (!source) {
+    std::string all;
+    for (const Status& error : source.error()) {
+      if (!all.empty()) all += "\n";
+      all += error.message();
+    }
+    return Unexpected(Error(Code::kInvalidArgument, source.error().front().id(), "{}", all));
+  }
+  auto kept = std::make_shared<const PreparedSource>(std::move(*source));
+  js::Source text{definition.name + ".js", kept->text, kept->first_line};
+  return Prepared{std::make_shared<const js::Program>(std::move(text)), std::move(kept)};
+}
+
+Handler::Handler(const Services& services, std::shared_ptr<const Definition> definition,
+                 LogLine log)
+    : services_(services), definition_(std::move(definition)), log_(std::move(log)) {}
+Handler::~Handler() = default;
+
+std::unique_ptr<Handler> Handler::Make(const Services& services,
+                                       std::shared_ptr<const Definition> definition,
+                                       std::shared_ptr<const js::Program> program, LogLine log,
+                                       script::Outcome* failed) {
+  std::unique_ptr<Handler> handler(new Handler(services, std::move(definition), std::move(log)));
+  js::RuntimeOptions options;
+  options.environment = SharedEnvironment();
+  options.program = std::move(program);
+  options.natives = handler->Natives();
+  options.configuration = handler->Configuration();
+  options.start_deadline_ns = services.clock.MonotonicNs() +
+                              handler->definition_->settings.execution_timeout_s * 1'000'000'000ull;
+  handler->keyspaces_.resize(handler->definition_->buckets.size());
+  handler->runtime_ = js::Runtime::Start(std::move(options), failed);
+  if (handler->runtime_ == nullptr) return nullptr;
+  handler->has_on_update_ = handler->runtime_->Defines("OnUpdate");
+  handler->has_on_delete_ = handler->runtime_->Defines("OnDelete");
+  handler->has_on_deploy_ = handler->runtime_->Defines("OnDeploy");
+  return handler;
+}
+
+std::string Handler::Configuration() const {
+  json::Value buckets = json::Value::EmptyArray();
+  for (const BucketBinding& binding : definition_->buckets) {
+    buckets.Append(json::Value::Object({{"alias", binding.alias},
+                                        {"bucket", binding.keyspace.bucket},
+                                        {"scope", binding.keyspace.scope},
+                                        {"collection", binding.keyspace.collection},
+                                        {"writable", binding.writable},
+                                        {"wildcard", binding.wildcard()}}));
+  }
+  return json::ToText(json::Value::Object({{"buckets", buckets},
+                                           {"language", definition_->settings.language},
+                                           {"consistency", definition_->settings.consistency}}));
+}
+
+std::vector<script::Native> Handler::Natives() {
+  std::vector<script::Native> natives = BucketNatives();
+  for (script::Native& native : QueryNatives()) natives.push_back(std::move(native));
+  natives.push_back({"log", [this](script::Call& call) { Log(call); }});
+  natives.push_back({"crc64", [](script::Call& call) {
+                       const bool bytes = call.kind(0) == script::Kind::kBytes;
+                       call.Return(bytes ? json::Crc64IsoHex(call.Bytes(0))
+                                         : json::Crc64IsoHex(call.String(0)));
+                     }});
+  return natives;
+}
+
+void Handler::Log(script::Call& call) {
+  std::string line = call.String(0);
+  if (line.size() > kMaxLogLineBytes) line.resize(kMaxLogLineBytes);
+  if (logged_bytes_ >= kMaxLoggedBytes) return;
+  logged_bytes_ += line.size() + 1;
+  log_(line);
+  if (logged_bytes_ >= kMaxLoggedBytes)
+    log_("[this invocation has logged too much; the rest is left out]");
+}
+
+uint64_t Handler::RemainingMs() const {
+  const uint64_t now_ns = services_.clock.MonotonicNs();
+  return now_ns >= deadline_ns_ ? 1 : (deadline_ns_ - now_ns) / 1'000'000 + 1;
+}
+
+script::Outcome Handler::Call(Turn& turn, db::Transaction& transaction, std::string_view entry,
+                              std::span<const script::Argument> arguments, uint32_t timeout_s) {
+  transaction_ = &transaction;
+  writes_ = 0;
+  logged_bytes_ = 0;
+  deadline_ns_ = services_.clock.MonotonicNs() + timeout_s * 1'000'000'000ull;
+  script::Outcome outcome =
+      turn.session_.Call(entry, arguments, {.deadline_ns = deadline_ns_, .want_value = false});
+  queries_.clear();
+  transaction_ = nullptr;
+  return outcome;
+}
+
+script::Outcome Handler::Run(Turn& turn, db::Transaction& transaction, const Event& event) {
+  const bool update =
+      event.operation == db::Operation::kInsert || event.operation == db::Operation::kUpdate;
+  if (update ? !has_on_update_ : !has_on_delete_) return {};
+  const auto catalog = services_.database.catalog();
+  const db::KeyspaceInfo* keyspace = catalog->Find(event.keyspace);
+  const db::KeyspaceName name = keyspace == nullptr ? definition_->source : keyspace->name;
+  const std::string cas = std::to_string(event.cas);
+  const bool json = event.datatype == db::Datatype::kJson;
+  const script::Argument meta[] = {
+      std::string_view(event.key),
+      std::string_view(cas),
+      static_cast<double>(PartitionOf(event.key)),
+      static_cast<double>(event.sequence),
+      std::string_view(json ? "json" : "binary"),
+      static_cast<double>(event.expiry_ms / 1000),
+      std::string_view(name.bucket),
+      std::string_view(name.scope),
+      std::string_view(name.collection),
+  };
+  std::vector<script::Argument> arguments;
+  if (update) {
+    arguments.push_back(json ? script::Argument(script::Json{event.body})
+                             : script::Argument(script::Bytes{event.body}));
+    arguments.push_back(script::Json{event.xattrs.empty() ? std::string_view("{}") : event.xattrs});
+    arguments.push_back(
+        std::string_view(event.operation == db::Operation::kInsert ? "insert" : "update"));
+    arguments.push_back(event.previous.empty() ? script::Argument(script::Undefined{})
+                                               : script::Argument(script::Json{event.previous}));
+  } else {
+    arguments.push_back(event.operation == db::Operation::kExpire);
+  }
+  arguments.insert(arguments.end(), std::begin(meta), std::end(meta));
+  return Call(turn, transaction, update ? "update" : "remove", arguments,
+              definition_->settings.execution_timeout_s);
+}
+
+script::Outcome Handler::RunOnDeploy(Turn& turn, db::Transaction& transaction,
+                                     std::string_view reason, uint64_t delay_ms) {
+  const script::Argument arguments[] = {reason, static_cast<double>(delay_ms)};
+  return Call(turn, transaction, "deploy", arguments, definition_->settings.on_deploy_timeout_s);
+}
+
+}  // namespace sluice::function

@@ -1,0 +1,123 @@
+// A function's code in one isolate, with what it may call: the natives of library/*.js, over the
+// transaction of the invocation that runs.
+//
+// One thread at a time.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "db/transaction.h"
+#include "function/definition.h"
+#include "function/event.h"
+#include "js/runtime.h"
+#include "query/engine.h"
+
+namespace sluice::function {
+
+// What all functions of a server share.
+struct Services {
+  db::Database& database;
+  query::QueryEngine& queries;
+  const Clock& clock;
+};
+
+// A definition's code as V8 gets it, with what is known of it.
+struct Prepared {
+  std::shared_ptr<const js::Program> program;
+  std::shared_ptr<const PreparedSource> source;
+};
+// All that is wrong with the code is in one error, a line each; its id is the first one's.
+Result<Prepared> Prepare(const Definition& definition);
+
+class Handler {
+ public:
+  using LogLine = std::function<void(std::string_view line)>;
+
+  // Compiles and loads; what is wrong with the code is in `failed`, and null is returned.
+  static std::unique_ptr<Handler> Make(const Services& services,
+                                       std::shared_ptr<const Definition> definition,
+                                       std::shared_ptr<const js::Program> program, LogLine log,
+                                       script::Outcome* failed);
+  ~Handler();
+
+  bool HasOnUpdate() const { return has_on_update_; }
+  bool HasOnDelete() const { return has_on_delete_; }
+  bool HasOnDeploy() const { return has_on_deploy_; }
+  // After it used too much memory: make another one.
+  bool spent() const { return runtime_->spent(); }
+  void Stop() { runtime_->Stop(); }
+
+  // Takes the isolate for this thread; events run within it.
+  class Turn {
+   public:
+    explicit Turn(Handler& handler) : session_(*handler.runtime_) {}
+
+   private:
+    friend class Handler;
+    js::Runtime::Session session_;
+  };
+
+  // Runs OnUpdate or OnDelete. Writes are in the transaction; dropping them after a failure is the
+  // caller's. An event that the function has no handler for does nothing.
+  script::Outcome Run(Turn& turn, db::Transaction& transaction, const Event& event);
+  script::Outcome RunOnDeploy(Turn& turn, db::Transaction& transaction, std::string_view reason,
+                              uint64_t delay_ms);
+
+ private:
+  Handler(const Services& services, std::shared_ptr<const Definition> definition, LogLine log);
+
+  std::vector<script::Native> Natives();
+  std::vector<script::Native> BucketNatives();
+  std::vector<script::Native> QueryNatives();
+  std::string Configuration() const;
+  script::Outcome Call(Turn& turn, db::Transaction& transaction, std::string_view entry,
+                       std::span<const script::Argument> arguments, uint32_t timeout_s);
+
+  // Natives.
+  void Get(script::Call& call);
+  void Set(script::Call& call);
+  void Remove(script::Call& call);
+  void Fetch(script::Call& call);
+  void Store(script::Call& call);
+  void Erase(script::Call& call);
+  void Touch(script::Call& call);
+  void Count(script::Call& call);
+  void Log(script::Call& call);
+  void QueryStart(script::Call& call);
+  void QueryNext(script::Call& call);
+  void QueryClose(script::Call& call);
+
+  // The keyspace of a binding; for a wildcard, with the names that the call gave. None after an
+  // error was thrown.
+  std::optional<db::KeyspaceId> KeyspaceOf(script::Call& call, size_t binding,
+                                           std::optional<size_t> names = std::nullopt);
+  bool MayWrite(script::Call& call);
+  uint64_t RemainingMs() const;
+
+  const Services services_;
+  const std::shared_ptr<const Definition> definition_;
+  const LogLine log_;
+  std::vector<std::optional<db::KeyspaceId>> keyspaces_;  // of bindings that are not wildcards
+  std::unique_ptr<js::Runtime> runtime_;
+  bool has_on_update_ = false;
+  bool has_on_delete_ = false;
+  bool has_on_deploy_ = false;
+
+  // The invocation that runs.
+  db::Transaction* transaction_ = nullptr;
+  uint64_t deadline_ns_ = 0;
+  size_t writes_ = 0;
+  size_t logged_bytes_ = 0;
+  std::map<uint32_t, std::unique_ptr<query::Run>> queries_;
+  uint32_t next_query_ = 1;
+};
+
+}  // namespace sluice::function

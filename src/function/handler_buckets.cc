@@ -1,0 +1,215 @@
+// The natives of library/buckets.js.
+#include <charconv>
+
+#include "function/handler.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace sluice::function {
+namespace {
+
+constexpr size_t kMaxWrites = 5000;  // of one invocation
+
+// Failures that a handler is told as a result rather than an exception.
+bool IsSoft(const Status& status) {
+  return status.id() == "document.not_found" || status.id() == "document.exists" ||
+         status.id() == "document.cas_mismatch";
+}
+
+void ThrowKv(script::Call& call, const Status& status) {
+  call.Throw("KVError", status.message(),
+             json::ToText(json::Value::Object(
+                 {{"code", 0}, {"name", status.id()}, {"desc", status.message()}})));
+}
+
+std::optional<db::Cas> CasOf(std::string_view text) {
+  db::Cas cas = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cas);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return cas;
+}
+
+db::Document DocumentOf(script::Call& call, size_t payload) {
+  db::Document document;
+  const bool bytes = call.kind(payload) == script::Kind::kBytes;
+  document.datatype = bytes ? db::Datatype::kBinary : db::Datatype::kJson;
+  document.body = bytes ? std::string(call.Bytes(payload)) : call.String(payload);
+  return document;
+}
+
+// Arguments of the natives that name a place: binding, key, scope, collection.
+constexpr size_t kBinding = 0;
+constexpr size_t kKey = 1;
+constexpr size_t kNames = 2;
+constexpr size_t kAfterPlace = 4;
+
+void ReturnStamp(script::Call& call, const Status& status, db::Cas cas) {
+  const std::string stamp = std::to_string(cas);
+  call.ReturnList({std::string_view(status.ok() ? "" : status.id()), std::string_view(stamp)});
+}
+
+void Answer(script::Call& call, const Result<db::Cas>& stored) {
+  if (stored) return ReturnStamp(call, OkStatus(), *stored);
+  if (IsSoft(stored.error())) return ReturnStamp(call, stored.error(), 0);
+  ThrowKv(call, stored.error());
+}
+
+}  // namespace
+
+std::vector<script::Native> Handler::BucketNatives() {
+  return {
+      {"get", [this](script::Call& call) { Get(call); }},
+      {"set", [this](script::Call& call) { Set(call); }},
+      {"remove", [this](script::Call& call) { Remove(call); }},
+      {"fetch", [this](script::Call& call) { Fetch(call); }},
+      {"store", [this](script::Call& call) { Store(call); }},
+      {"erase", [this](script::Call& call) { Erase(call); }},
+      {"touch", [this](script::Call& call) { Touch(call); }},
+      {"count", [this](script::Call& call) { Count(call); }},
+  };
+}
+
+std::optional<db::KeyspaceId> Handler::KeyspaceOf(script::Call& call, size_t binding,
+                                                  std::optional<size_t> names) {
+  const BucketBinding& bound = definition_->buckets[binding];
+  if (!bound.wildcard() && keyspaces_[binding]) return keyspaces_[binding];
+  db::KeyspaceName name = bound.keyspace;
+  if (bound.wildcard() && names) {
+    name.scope = call.String(*names);
+    name.collection = call.String(*names + 1);
+  }
+  const Result<db::KeyspaceId> keyspace = services_.database.Resolve(name);
+  if (!keyspace) {
+    ThrowKv(call, keyspace.error());
+    return std::nullopt;
+  }
+  if (!bound.wildcard()) keyspaces_[binding] = *keyspace;
+  return *keyspace;
+}
+
+bool Handler::MayWrite(script::Call& call) {
+  if (++writes_ <= kMaxWrites) return true;
+  call.Throw("EventingError",
+             fmt::format("an invocation may write at most {} documents", kMaxWrites));
+  return false;
+}
+
+void Handler::Get(script::Call& call) {
+  const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(0)));
+  if (!keyspace) return;
+  db::PinnedDocument document;
+  const Result<bool> found = transaction_->Get(*keyspace, call.String(1), &document);
+  if (!found) return ThrowKv(call, found.error());
+  if (!*found) return;
+  if (document->datatype == db::Datatype::kJson) return call.ReturnJson(document->body);
+  call.ReturnBytes(document->body);
+}
+
+void Handler::Set(script::Call& call) {
+  const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(0)));
+  if (!keyspace || !MayWrite(call)) return;
+  const Result<db::Cas> stored =
+      transaction_->Put(*keyspace, call.String(1), DocumentOf(call, 2), {.keep_xattrs = true});
+  if (!stored) ThrowKv(call, stored.error());
+}
+
+void Handler::Remove(script::Call& call) {
+  const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(0)));
+  if (!keyspace || !MayWrite(call)) return;
+  const Status removed = transaction_->Delete(*keyspace, call.String(1));
+  if (!removed.ok() && !IsSoft(removed)) return ThrowKv(call, removed);
+  call.Return(removed.ok());
+}
+
+void Handler::Fetch(script::Call& call) {
+  const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(kBinding)), kNames);
+  if (!keyspace) return;
+  db::PinnedDocument document;
+  const Result<bool> found = transaction_->Get(*keyspace, call.String(kKey), &document);
+  if (!found) return ThrowKv(call, found.error());
+  if (!*found) return;
+  const bool json = document->datatype == db::Datatype::kJson;
+  const std::string cas = std::to_string(document->cas);
+  call.ReturnList({json ? script::Argument(script::Json{document->body})
+                        : script::Argument(script::Bytes{document->body}),
+                   std::string_view(cas), static_cast<double>(document->expiry_ms / 1000),
+                   std::string_view(json ? "json" : "binary")});
+}
+
+// operation, place, payload, cas, expiry in seconds, self recursion.
+void Handler::Store(script::Call& call) {
+  const std::string operation = call.String(0);
+  const size_t place = 1;
+  const auto keyspace =
+      KeyspaceOf(call, static_cast<size_t>(call.Number(place + kBinding)), place + kNames);
+  if (!keyspace || !MayWrite(call)) return;
+  const size_t rest = place + kAfterPlace;
+  db::Document document = DocumentOf(call, rest);
+  document.expiry_ms = static_cast<uint64_t>(call.Number(rest + 2)) * 1000;
+  db::TransactionWriteOptions options;
+  options.anonymous = call.Boolean(rest + 3);
+  options.keep_xattrs = true;
+  const std::string key = call.String(place + kKey);
+  if (operation == "insert") {
+    return Answer(call, transaction_->Insert(*keyspace, key, std::move(document), options));
+  }
+  if (operation == "upsert") {
+    return Answer(call, transaction_->Put(*keyspace, key, std::move(document), options));
+  }
+  const std::string cas = call.String(rest + 1);
+  if (!cas.empty()) {
+    const std::optional<db::Cas> expected = CasOf(cas);
+    if (!expected) return call.Throw("TypeError", "cas should be the string that a read returned");
+    options.cas = *expected;
+  }
+  Answer(call, transaction_->Replace(*keyspace, key, std::move(document), options));
+}
+
+void Handler::Erase(script::Call& call) {
+  const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(kBinding)), kNames);
+  if (!keyspace || !MayWrite(call)) return;
+  const std::string text = call.String(kAfterPlace);
+  const std::optional<db::Cas> cas = text.empty() ? db::Cas{0} : CasOf(text);
+  if (!cas) return call.Throw("TypeError", "cas should be the string that a read returned");
+  const Status erased = transaction_->Delete(*keyspace, call.String(kKey), *cas);
+  if (!erased.ok() && !IsSoft(erased)) return ThrowKv(call, erased);
+  call.Return(std::string_view(erased.ok() ? "" : erased.id()));
+}
+
+void Handler::Touch(script::Call& call) {
+  const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(kBinding)), kNames);
+  if (!keyspace || !MayWrite(call)) return;
+  Answer(call, transaction_->Touch(*keyspace, call.String(kKey),
+                                   static_cast<uint64_t>(call.Number(kAfterPlace)) * 1000));
+}
+
+// A counter is a document {"count": n}; it is made when it is not there.
+void Handler::Count(script::Call& call) {
+  const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(kBinding)), kNames);
+  if (!keyspace || !MayWrite(call)) return;
+  const std::string key = call.String(kKey);
+  db::PinnedDocument present;
+  const Result<bool> found = transaction_->Get(*keyspace, key, &present);
+  if (!found) return ThrowKv(call, found.error());
+  json::Value body = json::Value::Object({{"count", 0}});
+  db::Document document;
+  if (*found) {
+    document = present->Copy();
+    Result<json::Value> parsed = json::Parse(document.body);
+    if (!parsed || !(*parsed)["count"].is_int()) {
+      return ReturnStamp(
+          call, Error(Code::kInvalidArgument, "document.not_counter", "the document is no counter"),
+          0);
+    }
+    body = std::move(*parsed);
+  }
+  const int64_t value = body["count"].AsInt() + static_cast<int64_t>(call.Number(kAfterPlace));
+  body.Set("count", value);
+  document.body = json::ToText(body);
+  const Result<db::Cas> stored = transaction_->Put(*keyspace, key, std::move(document));
+  if (!stored) return ThrowKv(call, stored.error());
+  const std::string stamp = std::to_string(*stored);
+  call.ReturnList({std::string_view(""), std::string_view(stamp), static_cast<double>(value)});
+}
+
+}  // namespace sluice::function

@@ -1,0 +1,229 @@
+// Bucket bindings: as maps (`dest[key] = value`) and through couchbase.get, insert, upsert, replace,
+// delete, increment, decrement and touch. What the server does is in the natives; this is their
+// shape for handlers.
+((native, configuration) => {
+  'use strict';
+
+  const { couchbase } = globalThis;
+  const throwsWhenMissing = configuration.language === '6.0.0';
+  const bindings = new WeakMap(); // what a handler holds -> the binding
+
+  // --- values ---
+
+  function refuse(what, value) {
+    const type = value === undefined ? 'undefined' : typeof value;
+    throw new EventingError(`Invalid data type for ${what} - ${type}`);
+  }
+
+  // What is stored: bytes as they are, everything else as JSON text.
+  function payloadOf(value) {
+    if (value instanceof ArrayBuffer) return value;
+    if (value === undefined || typeof value === 'function' || typeof value === 'symbol') {
+      refuse('value', value);
+    }
+    return JSON.stringify(value);
+  }
+
+  // --- maps ---
+
+  function checkMap(binding) {
+    if (!binding.wildcard) return;
+    throw new EventingError('Map accessor is not allowed for wild card keyspace binding. '
+      + 'Please use advance keyspace accessor');
+  }
+
+  const notFound = { code: 1, name: 'LCB_KEY_ENOENT', desc: 'The key does not exist on the server' };
+
+  function makeMap(binding) {
+    const { index } = binding;
+    return new Proxy(Object.create(null), {
+      get(target, key) {
+        if (typeof key === 'symbol') return undefined;
+        checkMap(binding);
+        const found = native.get(index, key);
+        if (found === undefined && throwsWhenMissing) throw new KVError(notFound);
+        return found;
+      },
+      set(target, key, value) {
+        if (typeof key === 'symbol') refuse('key', key);
+        checkMap(binding);
+        if (!binding.writable) throw new EventingError('Writing to source bucket is forbidden');
+        native.set(index, key, payloadOf(value));
+        return true;
+      },
+      deleteProperty(target, key) {
+        if (typeof key === 'symbol') refuse('key', key);
+        checkMap(binding);
+        if (!binding.writable) throw new EventingError('Delete from source bucket is forbidden');
+        if (!native.remove(index, key) && throwsWhenMissing) throw new KVError(notFound);
+        return true;
+      },
+      has(target, key) {
+        if (typeof key === 'symbol') return false;
+        checkMap(binding);
+        return native.get(index, key) !== undefined;
+      },
+      defineProperty() {
+        throw new EventingError('A bucket binding has no properties of its own');
+      },
+      getPrototypeOf() {
+        return null;
+      },
+    });
+  }
+
+  configuration.buckets.forEach((bucket, index) => {
+    const binding = { ...bucket, index };
+    const map = makeMap(binding);
+    bindings.set(map, binding);
+    globalThis[bucket.alias] = map;
+  });
+
+  // --- advanced accessors ---
+
+  const soft = {
+    'document.not_found': {
+      code: 1, name: 'LCB_KEY_ENOENT', desc: 'The document key does not exist on the server',
+      key_not_found: true,
+    },
+    'document.exists': {
+      code: 2, name: 'LCB_KEY_EEXISTS', desc: 'The document key already exists in the server',
+      key_already_exists: true,
+    },
+    'document.cas_mismatch': {
+      code: 2, name: 'LCB_KEY_EEXISTS',
+      desc: 'The document key exists with a CAS value different than specified',
+      cas_mismatch: true,
+    },
+    'document.not_counter': {
+      code: 6, name: 'LCB_DELTA_BADVAL', desc: 'The document is no counter', not_number: true,
+    },
+  };
+
+  const failure = (status) => ({ success: false, error: { ...soft[status] } });
+
+  function resultMeta(meta, cas, expiry, datatype) {
+    const result = { id: meta.id, cas };
+    if (expiry > 0) result.expiry_date = new Date(expiry * 1000);
+    if (datatype !== undefined) result.datatype = datatype;
+    return result;
+  }
+
+  function bindingOf(name, count, values) {
+    if (values.length < count) {
+      throw new TypeError(`couchbase.${name} requires at least ${count} arguments`);
+    }
+    const binding = bindings.get(values[0]);
+    if (binding === undefined) throw new TypeError('1st argument should be a bucket binding');
+    return binding;
+  }
+
+  function checkMeta(meta) {
+    if (typeof meta !== 'object' || meta === null) {
+      throw new TypeError('2nd argument should be object');
+    }
+    if (meta.id === undefined) {
+      throw new TypeError('document key is not present in 2nd argument');
+    }
+    if (typeof meta.id !== 'string') throw new TypeError('document key should be a string');
+    if (meta.cas !== undefined && typeof meta.cas !== 'string') {
+      throw new TypeError('cas should be a string');
+    }
+    if (meta.expiry_date !== undefined && !(meta.expiry_date instanceof Date)) {
+      throw new TypeError('expiry should be a date object');
+    }
+  }
+
+  // [binding, key, scope, collection]: where a call goes. With a wildcard the call names what the
+  // binding leaves open.
+  function placeOf(binding, meta) {
+    const keyspace = meta.keyspace ?? {};
+    if (binding.wildcard && typeof keyspace !== 'object') {
+      throw new TypeError('keyspace should be an object');
+    }
+    const open = (part, name) => {
+      if (binding[part] !== '*') return binding[part];
+      if (typeof keyspace[name] !== 'string') {
+        throw new TypeError(`meta.keyspace.${name} is needed: the binding stands for many keyspaces`);
+      }
+      return keyspace[name];
+    };
+    return [binding.index, meta.id, open('scope', 'scope_name'),
+      open('collection', 'collection_name')];
+  }
+
+  const seconds = (date) => (date === undefined ? 0 : Math.floor(date.getTime() / 1000));
+
+  function writable(binding) {
+    if (!binding.writable) throw new EventingError('Writing to source bucket is forbidden');
+  }
+
+  function store(operation) {
+    return (...values) => {
+      const [, meta, value, options] = values;
+      const binding = bindingOf(operation, 3, values);
+      checkMeta(meta);
+      writable(binding);
+      const cas = operation === 'replace' ? meta.cas : undefined;
+      const [status, stamp] = native.store(operation, ...placeOf(binding, meta), payloadOf(value),
+        cas ?? '', seconds(meta.expiry_date), options?.self_recursion === true);
+      if (status !== '') return failure(status);
+      return { success: true, meta: resultMeta(meta, stamp, seconds(meta.expiry_date)) };
+    };
+  }
+
+  function count(name, delta) {
+    return (...values) => {
+      const [, meta] = values;
+      const binding = bindingOf(name, 2, values);
+      checkMeta(meta);
+      writable(binding);
+      const [status, stamp, value] = native.count(...placeOf(binding, meta), delta);
+      if (status !== '') return failure(status);
+      return { success: true, meta: resultMeta(meta, stamp, 0), doc: { count: value } };
+    };
+  }
+
+  Object.assign(couchbase, {
+    get(...values) {
+      const [, meta] = values;
+      const binding = bindingOf('get', 2, values);
+      checkMeta(meta);
+      const found = native.fetch(...placeOf(binding, meta));
+      if (found === undefined) return failure('document.not_found');
+      const [doc, cas, expiry, datatype] = found;
+      return { success: true, meta: resultMeta(meta, cas, expiry, datatype), doc };
+    },
+    insert: store('insert'),
+    upsert: store('upsert'),
+    replace: store('replace'),
+    delete(...values) {
+      const [, meta] = values;
+      const binding = bindingOf('delete', 2, values);
+      checkMeta(meta);
+      writable(binding);
+      const status = native.erase(...placeOf(binding, meta), meta.cas ?? '');
+      return status === '' ? { success: true, meta: { id: meta.id } } : failure(status);
+    },
+    touch(...values) {
+      const [, meta] = values;
+      const binding = bindingOf('touch', 2, values);
+      checkMeta(meta);
+      writable(binding);
+      const [status, stamp] = native.touch(...placeOf(binding, meta), seconds(meta.expiry_date));
+      if (status !== '') return failure(status);
+      return { success: true, meta: resultMeta(meta, stamp, seconds(meta.expiry_date)) };
+    },
+    increment: count('increment', 1),
+    decrement: count('decrement', -1),
+    bindingDetails(binding) {
+      const found = bindings.get(binding);
+      if (found === undefined) throw new TypeError('1st argument should be a bucket binding');
+      return {
+        access: found.writable ? 'rw' : 'r',
+        keyspace: { bucket: found.bucket, scope: found.scope, collection: found.collection },
+      };
+    },
+  });
+  return {};
+})

@@ -1,0 +1,37 @@
+// What the server calls: one entry point for each kind of event.
+(() => {
+  'use strict';
+
+  function metaOf(id, cas, vb, seq, datatype, expiration, bucket, scope, collection) {
+    const meta = {
+      id,
+      cas,
+      flags: 0,
+      vb,
+      seq,
+      datatype,
+      expiration,
+      keyspace: { bucket_name: bucket, scope_name: scope, collection_name: collection },
+    };
+    if (expiration !== 0) meta.expiry_date = new Date(expiration * 1000);
+    return meta;
+  }
+
+  return {
+    update(doc, xattrs, op, previous, ...described) {
+      const meta = metaOf(...described);
+      meta.op = op;
+      if (previous !== undefined) meta.previous = previous;
+      globalThis.OnUpdate(doc, meta, xattrs);
+    },
+    remove(expired, ...described) {
+      globalThis.OnDelete(metaOf(...described), { expired });
+    },
+    deploy(reason, delay) {
+      globalThis.OnDeploy({ reason, delay });
+    },
+    timer(name, context) {
+      globalThis[name](context);
+    },
+  };
+})

@@ -1,0 +1,28 @@
+// Error classes that handlers can catch by name. A message may be an object, as KVError's is.
+(() => {
+  'use strict';
+
+  for (const name of ['KVError', 'N1QLError', 'EventingError', 'CurlError', 'AnalyticsError',
+    'SearchError']) {
+    const type = class extends Error {
+      constructor(message) {
+        super();
+        Object.defineProperty(this, 'message', {
+          value: message, writable: true, configurable: true, enumerable: false,
+        });
+      }
+
+      toString() {
+        const { message } = this;
+        return `${name}: ${typeof message === 'string' ? message : JSON.stringify(message)}`;
+      }
+    };
+    Object.defineProperty(type, 'name', { value: name });
+    Object.defineProperty(type.prototype, 'name', {
+      value: name, writable: true, configurable: true, enumerable: false,
+    });
+    globalThis[name] = type;
+  }
+  globalThis.couchbase = {};
+  return {};
+})

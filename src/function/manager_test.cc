@@ -1,0 +1,283 @@
+// Functions over a database in this process: from a write to its effect.
+#include "function/manager.h"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "json/parse.h"
+
+namespace sluice::function {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ManagerTest : public ::testing::Test {
+ protected:
+  ManagerTest() {
+    std::string path = (fs::temp_directory_path() / "sluice_function_XXXXXX").string();
+    CHECK(mkdtemp(path.data()) != nullptr);
+    directory_ = path;
+    Open();
+    for (const char* bucket : {"src", "dst", "meta"}) CHECK(database_->CreateBucket(bucket).ok());
+  }
+  ~ManagerTest() override {
+    Close();
+    fs::remove_all(directory_);
+  }
+
+  void Open() {
+    db::DatabaseOptions options;
+    options.durability = db::Durability::kNone;
+    auto opened = db::Database::Open(directory_ / "data", options, clock_);
+    CHECK(opened.has_value());
+    database_ = std::move(*opened);
+    engine_ = std::make_unique<query::QueryEngine>(*database_, query::EngineOptions{});
+    manager_ = std::make_unique<Manager>(Services{*database_, *engine_, clock_});
+    CHECK(manager_->Start().ok());
+  }
+  void Close() {
+    manager_.reset();
+    engine_.reset();
+    database_.reset();
+  }
+
+  static Definition Function(const std::string& code) {
+    Definition definition;
+    definition.name = "f";
+    definition.code = code;
+    definition.source = {.bucket = "src"};
+    definition.metadata = {.bucket = "meta"};
+    definition.buckets = {{"src", {.bucket = "src"}, true}, {"dst", {.bucket = "dst"}, true}};
+    return definition;
+  }
+  void Deploy(Definition definition) {
+    ASSERT_TRUE(manager_->Store(definition).ok());
+    const Status deployed = manager_->Deploy(definition.name);
+    ASSERT_TRUE(deployed.ok()) << deployed.ToString();
+  }
+  void Deploy(const std::string& code) { Deploy(Function(code)); }
+
+  void Put(const std::string& key, const std::string& body, const std::string& bucket = "src") {
+    db::Commit commit;
+    commit.writes.push_back(
+        db::PutWrite(*database_->Resolve({.bucket = bucket}), key, db::Document{.body = body}));
+    ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+  }
+  void Delete(const std::string& key) {
+    db::Commit commit;
+    commit.writes.push_back(db::DeleteWrite(*database_->Resolve({.bucket = "src"}), key));
+    ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+  }
+  std::string Get(const std::string& key, const std::string& bucket = "dst") {
+    const auto document = *database_->Get(*database_->Resolve({.bucket = bucket}), key);
+    return document ? document->body : "-";
+  }
+  // Waits until everything that was written is handled.
+  void Settle() {
+    for (int i = 0; i < 6000; ++i) {
+      const auto status = manager_->StatusOf("f");
+      ASSERT_TRUE(status);
+      ASSERT_EQ(status->failure, "");
+      if (status->caught_up) return;
+      usleep(5000);
+    }
+    FAIL() << "the function does not catch up";
+  }
+  std::string LogText() {
+    std::string text;
+    const std::vector<std::string> lines = *manager_->Log("f");
+    for (const std::string& line : lines) text += line + "\n";
+    return text;
+  }
+  uint64_t Count(const char* group, const char* name) {
+    const json::Value statistics = *manager_->StatisticsOf("f");
+    return static_cast<uint64_t>(statistics[group][name].AsInt());
+  }
+
+  SystemClock clock_;
+  fs::path directory_;
+  std::unique_ptr<db::Database> database_;
+  std::unique_ptr<query::QueryEngine> engine_;
+  std::unique_ptr<Manager> manager_;
+};
+
+TEST_F(ManagerTest, AWriteHasItsEffect) {
+  Deploy(
+      "function OnUpdate(doc, meta) { dst[meta.id] = {twice: doc.n * 2, op: meta.op}; }\n"
+      "function OnDelete(meta, options) { dst['gone::' + meta.id] = options; }");
+  Put("a", R"({"n":4})");
+  Settle();
+  EXPECT_EQ(Get("a"), R"({"twice":8,"op":"insert"})");
+  Put("a", R"({"n":5})");
+  Delete("a");
+  Settle();
+  EXPECT_EQ(Get("a"), R"({"twice":10,"op":"update"})");
+  EXPECT_EQ(Get("gone::a"), R"({"expired":false})");
+  EXPECT_EQ(Count("execution_stats", "on_update_success"), 2u);
+  EXPECT_EQ(Count("execution_stats", "on_delete_success"), 1u);
+}
+
+TEST_F(ManagerTest, EverythingOrFromNow) {
+  for (int i = 0; i < 100; ++i) Put("old" + std::to_string(i), "1");
+  Deploy("function OnUpdate(doc, meta) { dst[meta.id] = doc; }");
+  Put("new", "2");
+  Settle();
+  EXPECT_EQ(Get("old7"), "1");
+  EXPECT_EQ(Get("new"), "2");
+  EXPECT_EQ(Count("execution_stats", "on_update_success"), 101u);
+
+  Definition later = Function("function OnUpdate(doc, meta) { dst['g' + meta.id] = doc; }");
+  later.name = "g";
+  later.settings.boundary = Boundary::kFromNow;
+  Deploy(later);
+  Put("newer", "3");
+  for (int i = 0; i < 2000 && Get("gnewer") == "-"; ++i) usleep(5000);
+  EXPECT_EQ(Get("gnewer"), "3");
+  EXPECT_EQ(Get("gnew"), "-");
+}
+
+TEST_F(ManagerTest, AThrowDropsItsOwnWritesOnly) {
+  Deploy(
+      "function OnUpdate(doc, meta) {\n  dst[meta.id] = doc;\n"
+      "  if (doc === 2) throw new Error('two');\n}");
+  for (int i = 0; i < 5; ++i) Put("k" + std::to_string(i), std::to_string(i));
+  Settle();
+  EXPECT_EQ(Get("k1"), "1");
+  EXPECT_EQ(Get("k2"), "-");
+  EXPECT_EQ(Get("k3"), "3");
+  EXPECT_EQ(Count("execution_stats", "on_update_failure"), 1u);
+  EXPECT_NE(LogText().find("f.js:3"), std::string::npos) << LogText();
+}
+
+TEST_F(ManagerTest, OwnWritesToTheSourceComeBackOnlyWhenAskedFor) {
+  Deploy(
+      "function OnUpdate(doc, meta) {\n"
+      "  src[meta.id] = {n: doc.n, seen: (doc.seen || 0) + 1};\n"
+      "}");
+  Put("a", R"({"n":1})");
+  Settle();
+  EXPECT_EQ(Get("a", "src"), R"({"n":1,"seen":1})");
+  EXPECT_EQ(Count("event_processing_stats", "dcp_mutation_suppressed_counter"), 1u);
+  ASSERT_TRUE(manager_->Undeploy("f").ok());
+
+  Definition again = Function(
+      "function OnUpdate(doc, meta) {\n  if (doc.n < 5) {\n"
+      "    couchbase.upsert(src, {id: meta.id}, {n: doc.n + 1}, {self_recursion: true});\n  }\n}");
+  again.settings.boundary = Boundary::kFromNow;
+  Deploy(again);
+  Put("b", R"({"n":1})");
+  for (int i = 0; i < 2000 && Get("b", "src") != R"({"n":5})"; ++i) usleep(5000);
+  EXPECT_EQ(Get("b", "src"), R"({"n":5})");
+}
+
+TEST_F(ManagerTest, CountersAreExactWithManyWorkers) {
+  Definition definition = Function(
+      "function OnUpdate(doc, meta) {\n  couchbase.increment(dst, {id: 'all'});\n"
+      "  const mine = dst['plain'] || {n: 0};\n  mine.n++;\n  dst['plain'] = mine;\n}");
+  definition.settings.worker_count = 4;
+  Deploy(definition);
+  for (int i = 0; i < 500; ++i) Put("k" + std::to_string(i), "1");
+  Settle();
+  EXPECT_EQ(Get("all"), R"({"count":500})");
+  EXPECT_EQ(Get("plain"), R"({"n":500})");
+}
+
+TEST_F(ManagerTest, PauseKeepsThePlaceAndUndeployForgetsIt) {
+  Deploy("function OnUpdate(doc, meta) { couchbase.increment(dst, {id: 'n'}); }");
+  Put("a", "1");
+  Settle();
+  ASSERT_TRUE(manager_->Pause("f").ok());
+  Put("b", "1");
+  EXPECT_EQ(manager_->Pause("f").id(), "function.not_deployed");
+  ASSERT_TRUE(manager_
+                  ->Store(Function("function OnUpdate(doc, meta) {"
+                                   "  couchbase.increment(dst, {id: 'm'}); }"))
+                  .ok());
+  ASSERT_TRUE(manager_->Resume("f").ok());
+  Settle();
+  EXPECT_EQ(Get("n"), R"({"count":1})");
+  EXPECT_EQ(Get("m"), R"({"count":1})");
+  EXPECT_EQ(manager_->Remove("f").id(), "function.not_undeployed");
+  ASSERT_TRUE(manager_->Undeploy("f").ok());
+  ASSERT_TRUE(manager_->Deploy("f").ok());
+  Settle();
+  EXPECT_EQ(Get("m"), R"({"count":3})") << "everything again";
+  ASSERT_TRUE(manager_->Undeploy("f").ok());
+  ASSERT_TRUE(manager_->Remove("f").ok());
+  EXPECT_EQ(manager_->StatusOf("f").error().id(), "function.not_found");
+}
+
+TEST_F(ManagerTest, ARestartGoesOnWhereItWas) {
+  Deploy("function OnUpdate(doc, meta) { couchbase.increment(dst, {id: 'n'}); }");
+  for (int i = 0; i < 300; ++i) Put("k" + std::to_string(i), "1");
+  Close();
+  Open();
+  Put("late", "1");
+  Settle();
+  EXPECT_EQ(Get("n"), R"({"count":301})");
+}
+
+TEST_F(ManagerTest, CodeThatCantRunIsRefusedWithItsPlace) {
+  ASSERT_TRUE(manager_->Store(Function("function OnUpdate(doc, meta) {\n  var x = ;\n}")).ok());
+  const Status refused = manager_->Deploy("f");
+  EXPECT_EQ(refused.id(), "function.compile");
+  EXPECT_NE(refused.message().find("f.js:2:11"), std::string::npos) << refused.message();
+  ASSERT_TRUE(manager_->Store(Function("function Other() {}")).ok());
+  EXPECT_EQ(manager_->Deploy("f").id(), "function.no_entry_point");
+  EXPECT_EQ(manager_->StatusOf("f")->state, State::kUndeployed);
+}
+
+TEST_F(ManagerTest, OnDeployRunsFirst) {
+  Deploy(
+      "function OnDeploy(action) { dst['first'] = action; }\n"
+      "function OnUpdate(doc, meta) {}");
+  EXPECT_EQ(Get("first"), R"({"reason":"Deploy","delay":0})");
+  ASSERT_TRUE(manager_->Undeploy("f").ok());
+  ASSERT_TRUE(manager_
+                  ->Store(Function("function OnDeploy(action) { throw new Error('no'); }\n"
+                                   "function OnUpdate(doc, meta) {}"))
+                  .ok());
+  EXPECT_EQ(manager_->Deploy("f").id(), "function.on_deploy_failed");
+  EXPECT_EQ(manager_->StatusOf("f")->state, State::kUndeployed);
+}
+
+TEST_F(ManagerTest, QueriesSeeTheInvocationsOwnWrites) {
+  Deploy(
+      "function OnUpdate(doc, meta) {\n"
+      "  dst['row::' + meta.id] = {v: doc.v};\n"
+      "  let sum = 0;\n"
+      "  const low = 2;\n"
+         "  const rows = SELECT RAW d.v FROM dst d WHERE d.v >= $low;\n"
+         "  for (const row of rows) {\n"
+      "    sum += row;\n  }\n"
+      "  dst['sum'] = {sum};\n}");
+  Put("a", R"({"v":1})");
+  Put("b", R"({"v":2})");
+  Put("c", R"({"v":3})");
+  Settle();
+  EXPECT_EQ(Get("sum"), R"({"sum":5})");
+}
+
+TEST_F(ManagerTest, AFunctionThatRunsTooLongOrEatsTheHeapHarmsNobody) {
+  Definition bad = Function(
+      "function OnUpdate(doc, meta) {\n  if (doc === 1) while (true) {}\n"
+      "  if (doc === 2) { const all = []; for (;;) all.push({x: [1, 2, 3]}); }\n"
+      "  dst[meta.id] = doc;\n}");
+  bad.settings.execution_timeout_s = 1;
+  Deploy(bad);
+  Put("a", "1");
+  Put("b", "2");
+  Put("c", "3");
+  Settle();
+  EXPECT_EQ(Get("a"), "-");
+  EXPECT_EQ(Get("b"), "-");
+  EXPECT_EQ(Get("c"), "3");
+  EXPECT_GE(Count("failure_stats", "timeout_count"), 1u);
+  EXPECT_EQ(Count("execution_stats", "on_update_failure"), 2u);
+}
+
+}  // namespace
+}  // namespace sluice::function

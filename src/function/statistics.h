@@ -1,0 +1,21 @@
+// What a function counts. Any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace sluice::function {
+
+struct Statistics {
+  std::atomic<uint64_t> on_update_success{0};
+  std::atomic<uint64_t> on_update_failure{0};
+  std::atomic<uint64_t> on_delete_success{0};
+  std::atomic<uint64_t> on_delete_failure{0};
+  std::atomic<uint64_t> timeouts{0};
+  std::atomic<uint64_t> suppressed{0};  // changes that the function made itself
+  std::atomic<uint64_t> commits{0};
+  std::atomic<uint64_t> conflicts{0};  // commits that were run again
+  std::atomic<uint64_t> backlog{0};    // read from the log and not done with
+};
+
+}  // namespace sluice::function

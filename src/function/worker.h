@@ -1,0 +1,77 @@
+// One of a function's workers: a thread with an isolate, which takes what has piled up for its
+// lanes, runs it and commits the effects together with the lanes' cursors.
+//
+// An event takes effect once: its writes and its cursor move are one commit, and a commit that was
+// built on an outdated read is not applied but run again. An event whose handler throws has no
+// effect but its cursor move.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "function/event.h"
+#include "function/handler.h"
+#include "function/statistics.h"
+
+namespace sluice::function {
+
+// What the workers of a function share. The owner outlives them.
+struct WorkerContext {
+  const Services& services;
+  std::shared_ptr<const Definition> definition;
+  std::shared_ptr<const js::Program> program;
+  std::string follower;
+  db::ShardId shard = 0;
+  std::array<db::CursorState, kLanes>& cursors;  // a lane's is its worker's to read and write
+  Statistics& statistics;
+  Handler::LogLine log;
+  std::function<void()> drained;              // there is room for more events
+  std::function<void(const Status&)> failed;  // it can't go on; called once, the thread has ended
+};
+
+class Worker {
+ public:
+  explicit Worker(WorkerContext context);
+  ~Worker();  // Stop
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // False when there is no room: the event was not taken.
+  bool Offer(Event& event);
+  bool idle() const;
+  // Ends after the batch that runs; what waits is dropped.
+  void Stop();
+
+ private:
+  using Events = std::vector<Event>;
+
+  void Loop();
+  Events Take();
+  Status Process(std::span<Event> events);
+  Status ProcessTogether(std::span<const Event> events, size_t* done, bool* conflict);
+  Status ProcessAlone(const Event& event);
+  void RunOne(Handler::Turn& turn, db::Transaction& transaction, const Event& event);
+  void Note(const Event& event, const script::Outcome& outcome);
+  Status EnsureHandler();
+  Status Commit(db::Transaction& transaction, std::span<const Event> events, bool* conflict);
+  bool stopping() const;
+
+  const WorkerContext context_;
+  std::unique_ptr<Handler> handler_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Event> queue_;  // guarded by mutex_
+  size_t queued_bytes_ = 0;  // guarded by mutex_
+  bool busy_ = false;        // guarded by mutex_
+  bool stopping_ = false;    // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace sluice::function
