@@ -191,10 +191,12 @@ Status Manager::Store(Definition definition) {
   }
   const std::lock_guard change(function->change);
   const State state = function->state();
-  if (state == State::kDeployed) return WrongState("function.not_undeployed", definition.name, state, "changed");
+  if (state == State::kDeployed)
+    return WrongState("function.not_undeployed", definition.name, state, "changed");
   if (state == State::kPaused) {
     const std::shared_ptr<const Definition> old = function->current();
-    if (old->source != definition.source) return WrongState("function.not_undeployed", definition.name, state, "moved");
+    if (old->source != definition.source)
+      return WrongState("function.not_undeployed", definition.name, state, "moved");
     definition.settings.deployed = true;
     definition.instance_id = old->instance_id;
     definition.uuid = old->uuid;
@@ -237,8 +239,8 @@ Result<Prepared> Manager::CheckCode(const FunctionPtr& function) {
   const std::shared_ptr<const Definition> definition = function->current();
   ASSIGN_OR_RETURN(Prepared prepared, Prepare(*definition));
   script::Outcome failed;
-  const auto handler =
-      Handler::Make(services_, definition, prepared.program, [](std::string_view) {}, &failed);
+  const auto handler = Handler::Make(
+      services_, definition, prepared.program, [](std::string_view) {}, &failed);
   if (handler == nullptr) return Unexpected(CompileError(*definition, *prepared.source, failed));
   return prepared;
 }
@@ -287,7 +289,7 @@ Status Manager::Run(const FunctionPtr& function, const Prepared& prepared) {
   std::weak_ptr<Function> weak = function;
   Dispatcher::Options options{services_,
                               definition,
-                              ProgramOf(*definition),
+                              prepared.program,
                               FollowerOf(*definition),
                               {source},
                               function->statistics,
@@ -360,7 +362,8 @@ Status Manager::Undeploy(const std::string& name) {
 Status Manager::Pause(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   const std::lock_guard change(function->change);
-  if (function->state() != State::kDeployed) return WrongState("function.not_deployed", name, function->state(), "paused");
+  if (function->state() != State::kDeployed)
+    return WrongState("function.not_deployed", name, function->state(), "paused");
   Definition definition = *function->current();
   definition.settings.processing = false;
   RETURN_IF_ERROR(Save(definition));
@@ -377,7 +380,8 @@ Status Manager::Pause(const std::string& name) {
 Status Manager::Resume(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   const std::lock_guard change(function->change);
-  if (function->state() != State::kPaused) return WrongState("function.not_paused", name, function->state(), "resumed");
+  if (function->state() != State::kPaused)
+    return WrongState("function.not_paused", name, function->state(), "resumed");
   ASSIGN_OR_RETURN(const Prepared prepared, CheckCode(function));
   RETURN_IF_ERROR(RunOnDeploy(function, prepared, "Resume"));
   Definition definition = *function->current();

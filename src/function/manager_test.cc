@@ -250,8 +250,8 @@ TEST_F(ManagerTest, QueriesSeeTheInvocationsOwnWrites) {
       "  dst['row::' + meta.id] = {v: doc.v};\n"
       "  let sum = 0;\n"
       "  const low = 2;\n"
-         "  const rows = SELECT RAW d.v FROM dst d WHERE d.v >= $low;\n"
-         "  for (const row of rows) {\n"
+      "  const rows = SELECT RAW d.v FROM dst d WHERE d.v >= $low;\n"
+      "  for (const row of rows) {\n"
       "    sum += row;\n  }\n"
       "  dst['sum'] = {sum};\n}");
   Put("a", R"({"v":1})");
