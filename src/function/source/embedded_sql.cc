@@ -55,6 +55,7 @@ struct Reading {
   bool refused = false;        // somewhere
   bool refused_early = false;  // before any brace
   bool refused_at_verb = false;
+  std::string_view from;  // the word FROM, as a variable's name; empty when it does not occur
 };
 
 class Finder {
@@ -106,8 +107,10 @@ class Finder {
       return !IsOneOf(previous,
                       {"if", "while", "for", "with", "switch", "catch", "function", "import"});
     }
+    // A label is on the same line.
+    if (IsOneOf(previous, {"break", "continue"})) return token.newline_before;
     return !IsOneOf(previous, {"function", "class", "var", "let", "const", "new", "extends",
-                               "break", "continue", "import", "export"});
+                               "import", "export"});
   }
 
   // The verb that a candidate begins with, and a tokenizer that stands after it.
@@ -140,6 +143,10 @@ class Finder {
       if (token.kind == TokenKind::kEnd || token.offset >= end) break;
       const bool after_verb = previous.offset == verb.offset;
       if (after_verb || words > 0) ++words;
+      if (token.kind == TokenKind::kIdentifier && !previous.Is(".") &&
+          LowerCase(token.text) == "from") {
+        reading.from = token.text;
+      }
       reading.refused = Refuses(previous, token) || (after_verb && RefusedAfterVerb(verb, token));
       reading.refused_at_verb =
           reading.refused && (words == 1 || (words == 2 && verb.IsKeyword("delete")));
@@ -175,7 +182,7 @@ class Finder {
     const Reading reading = ReadAsJavaScript(ahead, verb->first, end);
     found_end_ = end;
     if (status.ok() || status.id() == "function.sql_parameter") {
-      if (!reading.refused && !SqlThoughPossible(verb->first)) return false;
+      if (!reading.refused && !SqlThoughPossible(verb->first.text, reading)) return false;
       Keep(std::move(statement), status);
       return true;
     }
@@ -202,7 +209,8 @@ class Finder {
   // Text that SQL++ does not read either is an error of SQL++ when it can't be meant otherwise.
   bool Wrong(const Reading& reading, const Token& token, const Token& verb, Status status) {
     if (token.Is("(")) return false;
-    if (!reading.refused_at_verb && !(reading.refused_early && !IsDeclared(verb))) return false;
+    if (!reading.refused_at_verb && !(reading.refused_early && !IsDeclared(verb.text)))
+      return false;
     found_.errors.push_back(std::move(status));
     return true;
   }
@@ -212,17 +220,17 @@ class Finder {
     found_.statements.push_back(std::move(statement));
   }
 
-  // Of what both languages can read.
-  bool SqlThoughPossible(const Token& verb) {
-    const size_t end = verb.end();
+  // Of what both languages can read: JavaScript has to have the variables.
+  bool SqlThoughPossible(std::string_view verb, const Reading& reading) {
+    const size_t end = verb.data() + verb.size() - text_.data();
     const bool blank = LineEndLength(text_, end) > 0 || IsBlank(CharacterAt(text_, end).value) ||
                        text_.substr(end).starts_with("/*") || text_.substr(end).starts_with("//");
-    return blank && !IsDeclared(verb);
+    return blank && (!IsDeclared(verb) || (!reading.from.empty() && !IsDeclared(reading.from)));
   }
 
-  bool IsDeclared(const Token& verb) {
+  bool IsDeclared(std::string_view name) {
     if (names_ == nullptr) undecided_ = true;
-    return names_ == nullptr || names_->contains(std::string(verb.text));
+    return names_ == nullptr || names_->contains(std::string(name));
   }
 
   const std::string_view text_;

@@ -6,7 +6,7 @@
 // A statement begins with one of the words of IsSqlVerb (any case) or with parentheses before one,
 // and ends as SqlLength says. It is SQL++ when the SQL++ parser reads it and JavaScript would not:
 // a name is followed by another name, say. Where both could (SELECT * FROM `x`; is a
-// multiplication), it is SQL++ unless the program declares a variable of the verb's name or no
+// multiplication), it is SQL++ unless the program declares the variables SELECT and FROM, or no
 // blank follows the verb. Text that JavaScript must refuse after the verb, and SQL++ does not read,
 // is an error with the SQL++ parser's message.
 #pragma once

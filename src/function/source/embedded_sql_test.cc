@@ -46,6 +46,7 @@ TEST(EmbeddedSqlTest, Replaces) {
       {"x => SELECT 1;", "x => N1QL('SELECT 1', {});"},
       {"`${SELECT 1}`;", "`${N1QL('SELECT 1', {})}`;"},
       {"foo()\nSELECT 1;", "foo()\nN1QL('SELECT 1', {});"},
+      {"if (a) break\nSELECT 1;", "if (a) break\nN1QL('SELECT 1', {});"},
       {"a ? (SELECT 1) : b;", "a ? (N1QL('SELECT 1', {})) : b;"},
       {"var r = (SELECT 1) UNION (SELECT 2);", "var r = N1QL('(SELECT 1) UNION (SELECT 2)', {});"},
       {"(SELECT 1).close();", "(N1QL('SELECT 1', {})).close();"},
@@ -191,8 +192,11 @@ TEST(EmbeddedSqlTest, AmbiguousTextIsDecidedByNames) {
   EXPECT_EQ(Transpile("delete from `x`;"), "N1QL('delete from `x`', {});");
   EXPECT_EQ(Transpile("SELECT\n*\nFROM\nx;"),
             "N1QL('SELECT\\n' +\n'*\\n' +\n'FROM\\n' +\n'x', {});");
-  EXPECT_EQ(Transpile("SELECT * FROM `x`;", SqlConsistency::kUnset, {"SELECT"}),
+  EXPECT_EQ(Transpile("SELECT * FROM `x`;", SqlConsistency::kUnset, {"SELECT", "FROM"}),
             "SELECT * FROM `x`;");
+  EXPECT_EQ(Transpile("var select; select * from `x`;"),
+            "var select; N1QL('select * from `x`', {});");
+  EXPECT_EQ(Transpile("var select; select * x.from;"), "var select; select * x.from;");
   EXPECT_EQ(Transpile("SELECT (1);"), "N1QL('SELECT (1)', {});");
   EXPECT_EQ(Transpile("let SELECT; SELECT (1);"), "let SELECT; SELECT (1);");
 }
