@@ -19,6 +19,8 @@ class CheckedIndexes {
       : database_(database), snapshot_(snapshot) {}
 
   Status Check(const Index& index) {
+    // Most snapshots know without reading anything.
+    if (snapshot_.catalog() != nullptr) return database_.CheckIndex(index, snapshot_);
     const std::lock_guard lock(mutex_);
     const auto known = results_.find(index.id());
     if (known != results_.end()) return known->second;

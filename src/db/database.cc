@@ -229,6 +229,24 @@ Status Database::ScanIndex(const Index& index, std::string_view from, std::strin
   return cursor.status();
 }
 
+namespace {
+
+Status NotThen(const Index& index) {
+  return Error(Code::kNotFound, "index.not_found", "index '{}' is not there at the time of reading",
+               index.definition().name);
+}
+
+const Index* FindIndex(const Catalog& catalog, const Index& index) {
+  const KeyspaceInfo* keyspace = catalog.Find(index.keyspace());
+  if (keyspace == nullptr) return nullptr;
+  for (const auto& each : keyspace->indexes) {
+    if (each->id() == index.id()) return each.get();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 Status Database::CheckIndex(const Index& index, const DatabaseSnapshot& snapshot) const {
   RETURN_IF_ERROR(index.CheckReady());
   if (index.definition().primary) {
@@ -236,14 +254,15 @@ Status Database::CheckIndex(const Index& index, const DatabaseSnapshot& snapshot
                  "primary index '{}' has no rows: its keyspace is scanned instead",
                  index.definition().name);
   }
+  if (snapshot.catalog() != nullptr) {
+    const Index* then = FindIndex(*snapshot.catalog(), index);
+    return then == nullptr ? NotThen(index) : then->CheckReady();
+  }
   std::string stored;
   const std::string key = IndexRowKey(index.id());
   ASSIGN_OR_RETURN(const bool found,
                    impl_->store->Get(storage::Family::kMeta, key, &stored, &snapshot.store()));
-  if (!found) {
-    return Error(Code::kNotFound, "index.not_found",
-                 "index '{}' is not there at the time of reading", index.definition().name);
-  }
+  if (!found) return NotThen(index);
   ASSIGN_OR_RETURN(const json::Value value, DecodeMetaJson(key, stored, kIndexRowVersion));
   ASSIGN_OR_RETURN(const IndexEntry then, IndexFromJson(value));
   return index.WithState(then.state).CheckReady();
@@ -252,14 +271,18 @@ Status Database::CheckIndex(const Index& index, const DatabaseSnapshot& snapshot
 std::unique_ptr<DatabaseSnapshot> Database::NewSnapshot() const {
   auto snapshot = std::make_unique<DatabaseSnapshot>();
   snapshot->time_ms_ = impl_->clock.WallMs();
+  const uint64_t changes = impl_->catalog_changes_.load();
+  snapshot->catalog_ = impl_->CurrentCatalog();
   snapshot->store_ = impl_->store->NewSnapshot();
-  for (ShardId shard = 0; shard < shard_count(); ++shard) {
-    // The shard's row is in the snapshot too, so that its sequence fits the documents.
-    const Result<ShardState> state = LoadShardState(*impl_->store, shard, snapshot->store_.get());
-    // One that can't be read makes every range check fail, which is safe.
-    snapshot->sequences_.push_back(state ? state->sequence : 0);
-  }
+  const bool changed = changes % 2 == 1 || changes != impl_->catalog_changes_.load();
+  if (changed) snapshot->catalog_ = nullptr;
   return snapshot;
+}
+
+Result<Sequence> Database::SequenceAt(const DatabaseSnapshot& snapshot, ShardId shard) const {
+  ASSIGN_OR_RETURN(const ShardState state,
+                   LoadShardState(*impl_->store, shard, &snapshot.store()));
+  return state.sequence;
 }
 
 // --- writing ------------------------------------------------------------------------------------

@@ -51,13 +51,15 @@ struct DatabaseOptions {
 class DatabaseSnapshot {
  public:
   const storage::Snapshot& store() const { return *store_; }
-  Sequence sequence(ShardId shard) const { return sequences_[shard]; }
   uint64_t time_ms() const { return time_ms_; }
+  // What the snapshot's catalog rows say. Null when the catalog was being changed at that moment:
+  // then they must be read.
+  const Catalog* catalog() const { return catalog_.get(); }
 
  private:
   friend class Database;
   std::unique_ptr<storage::Snapshot> store_;
-  std::vector<Sequence> sequences_;
+  std::shared_ptr<const Catalog> catalog_;
   uint64_t time_ms_ = 0;
 };
 
@@ -149,6 +151,8 @@ class Database {
   Status Scan(KeyspaceId keyspace, const ScanOptions& options, const ScanVisitor& visitor) const;
   Result<uint64_t> CountDocuments(KeyspaceId keyspace) const;
   std::unique_ptr<DatabaseSnapshot> NewSnapshot() const;
+  // The last commit of the shard that the snapshot has.
+  Result<Sequence> SequenceAt(const DatabaseSnapshot& snapshot, ShardId shard) const;
 
   // Document keys whose encoded index parts lie in [from, to), in index order.
   using IndexVisitor = std::function<bool(std::string_view parts, std::string_view key)>;

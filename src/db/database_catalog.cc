@@ -37,6 +37,11 @@ Status Database::Impl::ChangeCatalog(const CatalogChange& change) {
 }
 
 Status Database::Impl::ChangeCatalogAlone(const CatalogChange& change) {
+  struct Changing {
+    explicit Changing(std::atomic<uint64_t>& changes) : changes(changes) { ++changes; }
+    ~Changing() { ++changes; }
+    std::atomic<uint64_t>& changes;
+  } const changing(catalog_changes_);
   std::shared_ptr<const Catalog> before;
   std::shared_ptr<const Catalog> after;
   std::vector<KeyspaceId> dropped_keyspaces;

@@ -92,6 +92,9 @@ class Database::Impl {
 
   // One catalog change at a time, through all shards. Taken before any other mutex.
   std::mutex catalog_change_mutex_;
+  // Odd while a change is between its first row and its catalog's being seen: stored rows and
+  // catalog_ may differ.
+  std::atomic<uint64_t> catalog_changes_{0};
 
   // Transient followers that ended, since the background last looked. Shared with their tokens.
   struct Departures {

@@ -66,6 +66,11 @@ class Reader {
 
   // False when there is no such live document.
   virtual Result<bool> Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) = 0;
+  // The same for a caller that reads nothing else through this reader, which needs no snapshot.
+  virtual Result<bool> GetOnly(KeyspaceId keyspace, std::string_view key,
+                               PinnedDocument* document) {
+    return Get(keyspace, key, document);
+  }
   // Many at once, which costs less than one by one. found[i] tells whether documents[i] is there.
   virtual Status GetMany(KeyspaceId keyspace, std::span<const std::string_view> keys,
                          std::vector<PinnedDocument>* documents, std::vector<bool>* found) = 0;
@@ -80,6 +85,8 @@ class Reader {
 std::unique_ptr<Reader> NewSnapshotReader(const Database& database);
 std::unique_ptr<Reader> NewSnapshotReader(const Database& database,
                                           std::shared_ptr<const DatabaseSnapshot> snapshot);
+// The database as it is at the first read. GetOnly leaves that open.
+std::unique_ptr<Reader> NewLateReader(const Database& database);
 
 // The transaction's snapshot plus its own writes. What is read joins the read set: documents one by
 // one, ranges as a whole, an index as all of its keyspace. A cursor goes on with the writes that

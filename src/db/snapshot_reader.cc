@@ -1,3 +1,5 @@
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "db/checked_indexes.h"
@@ -43,6 +45,39 @@ class SnapshotReader final : public Reader {
   CheckedIndexes checked_;
 };
 
+class LateReader final : public Reader {
+ public:
+  explicit LateReader(const Database& database) : database_(database) {}
+
+  Result<bool> Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) override {
+    return Now().Get(keyspace, key, document);
+  }
+  Result<bool> GetOnly(KeyspaceId keyspace, std::string_view key,
+                       PinnedDocument* document) override {
+    return database_.Get(keyspace, key, document);
+  }
+  Status GetMany(KeyspaceId keyspace, std::span<const std::string_view> keys,
+                 std::vector<PinnedDocument>* documents, std::vector<bool>* found) override {
+    return Now().GetMany(keyspace, keys, documents, found);
+  }
+  std::unique_ptr<DocumentCursor> Scan(KeyspaceId keyspace, const DocumentRange& range) override {
+    return Now().Scan(keyspace, range);
+  }
+  std::unique_ptr<IndexCursor> ScanIndex(const Index& index, const IndexRange& range) override {
+    return Now().ScanIndex(index, range);
+  }
+
+ private:
+  SnapshotReader& Now() {
+    std::call_once(first_read_, [&] { reader_.emplace(database_, database_.NewSnapshot()); });
+    return *reader_;
+  }
+
+  const Database& database_;
+  std::once_flag first_read_;
+  std::optional<SnapshotReader> reader_;
+};
+
 }  // namespace
 
 std::unique_ptr<Reader> NewSnapshotReader(const Database& database) {
@@ -52,6 +87,10 @@ std::unique_ptr<Reader> NewSnapshotReader(const Database& database) {
 std::unique_ptr<Reader> NewSnapshotReader(const Database& database,
                                           std::shared_ptr<const DatabaseSnapshot> snapshot) {
   return std::make_unique<SnapshotReader>(database, std::move(snapshot));
+}
+
+std::unique_ptr<Reader> NewLateReader(const Database& database) {
+  return std::make_unique<LateReader>(database);
 }
 
 }  // namespace sluice::db

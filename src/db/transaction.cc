@@ -43,7 +43,10 @@ Status Transaction::JoinRange(KeyspaceId keyspace, std::string_view from, std::s
     std::erase_if(ranges_, [&](const RangeCheck& range) { return range.keyspace == keyspace; });
     from = to = {};
   }
-  ranges_.push_back({keyspace, std::string(from), std::string(to), snapshot_->sequence(0)});
+  if (!sequence_) {
+    ASSIGN_OR_RETURN(sequence_, database_.SequenceAt(*snapshot_, 0));
+  }
+  ranges_.push_back({keyspace, std::string(from), std::string(to), *sequence_});
   return OkStatus();
 }
 

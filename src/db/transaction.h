@@ -92,6 +92,7 @@ class Transaction {
   Database& database_;
   const std::shared_ptr<const DatabaseSnapshot> snapshot_;
   const Isolation isolation_;
+  std::optional<Sequence> sequence_;  // of the snapshot, when it was first asked for
   std::optional<ShardId> shard_;
   std::map<Where, Pending> writes_;
   std::map<Where, Marks> marks_;  // of some of writes_

@@ -10,66 +10,80 @@
 namespace sluice::query {
 namespace {
 
+std::unique_ptr<db::Reader> ReaderOf(QueryEngine& engine, const StatementPlan& plan,
+                                     const RunRequest& request) {
+  if (request.transaction != nullptr) return db::NewTransactionReader(*request.transaction);
+  // What a statement writes must not be in what it reads: that is as it was before the first write.
+  return plan.kind == StatementKind::kSelect ? db::NewLateReader(engine.database())
+                                             : db::NewSnapshotReader(engine.database());
+}
+
 class PlanRun final : public Run {
  public:
   PlanRun(QueryEngine& engine, std::shared_ptr<const StatementPlan> plan, RunRequest request,
           std::vector<Value> parameters)
       : plan_(std::move(plan)),
-        request_(std::move(request)),
+        cancelled_(std::move(request.cancelled)),
         memory_(engine.options().memory_limit_bytes),
-        mutator_(engine.database(), request_.transaction),
-        reader_(request_.transaction != nullptr ? db::NewTransactionReader(*request_.transaction)
-                                                : db::NewSnapshotReader(engine.database())) {
-    const Clock& clock = engine.database().clock();
-    options_.clock = &clock;
-    options_.statement_time_us = static_cast<int64_t>(clock.WallNs() / 1000);
-    options_.user = request_.user;
-    options_.cancelled = request_.cancelled.get();
-    options_.memory = &memory_;
-    options_.parameters = std::move(parameters);
-    options_.system_rows = request_.system_rows;
-    options_.mutator = &mutator_;
-    options_.preserve_expiry = request_.preserve_expiry;
-    options_.max_parallelism = engine.ParallelismOf(request_);
-    options_.threads = &engine.threads();
-    options_.database = &engine.database();
-    if (request_.timeout_ms > 0) options_.deadline_ms = clock.WallMs() + request_.timeout_ms;
-    if (plan_->counted_operators > 0) {
-      profile_.emplace(plan_->counted_operators);
-      options_.profile = &*profile_;
-    }
-    context_ = std::make_unique<Context>(*plan_->layout, *reader_, options_);
-    for (const std::string& note : plan_->hint_notes) context_->Warn(QueryCode::kPlan, note);
-    root_ = plan_->query.root->Start();
+        mutator_(engine.database(), request.transaction),
+        reader_(ReaderOf(engine, *plan_, request)),
+        options_(OptionsOf(engine, request, std::move(parameters))),
+        context_(*plan_->layout, *reader_, options_),
+        root_(plan_->query.root->Start()) {
+    for (const std::string& note : plan_->hint_notes) context_.Warn(QueryCode::kPlan, note);
   }
 
   bool Next() override {
-    if (!std::exchange(opened_, true)) root_->Open(*context_);
-    if (context_->failed() || !root_->Next(*context_)) return false;
-    row_ = context_->slot(plan_->query.result);
-    if (row_.is_missing()) row_ = nullptr;
+    if (!std::exchange(opened_, true)) root_->Open(context_);
+    if (context_.failed() || !root_->Next(context_)) return false;
+    Value& row = context_.slot(plan_->query.result);
+    if (row.is_missing()) row = nullptr;
     return true;
   }
-  const Value& row() const override { return row_; }
-  Status status() const override { return context_->status(); }
+  const Value& row() const override { return context_.slot(plan_->query.result); }
+  Status status() const override { return context_.status(); }
   const std::vector<Status>& row_errors() const override { return mutator_.errors(); }
-  const std::vector<Warning>& warnings() const override { return context_->warnings(); }
+  const std::vector<Warning>& warnings() const override { return context_.warnings(); }
   uint64_t mutations() const override { return mutator_.mutations(); }
-  uint64_t sorted() const override { return context_->sorted(); }
+  uint64_t sorted() const override { return context_.sorted(); }
   Value profile() const override { return profile_ ? profile_->Show(*plan_->query.root) : Value(); }
 
  private:
+  RunOptions OptionsOf(QueryEngine& engine, RunRequest& request, std::vector<Value> parameters) {
+    const Clock& clock = engine.database().clock();
+    const uint64_t now_ns = clock.WallNs();
+    RunOptions options;
+    options.clock = &clock;
+    options.statement_time_us = static_cast<int64_t>(now_ns / 1000);
+    options.user = std::move(request.user);
+    options.cancelled = cancelled_.get();
+    options.memory = &memory_;
+    options.parameters = std::move(parameters);
+    options.system_rows = std::move(request.system_rows);
+    options.mutator = &mutator_;
+    options.preserve_expiry = request.preserve_expiry;
+    options.one_source = plan_->one_source;
+    options.max_parallelism = engine.ParallelismOf(request);
+    options.threads = &engine.threads();
+    options.database = &engine.database();
+    if (plan_->counted_operators > 0) {
+      profile_.emplace(plan_->counted_operators);
+      options.profile = &*profile_;
+    }
+    if (request.timeout_ms > 0) options.deadline_ms = now_ns / 1'000'000 + request.timeout_ms;
+    return options;
+  }
+
   const std::shared_ptr<const StatementPlan> plan_;
-  const RunRequest request_;
+  const std::shared_ptr<std::atomic<bool>> cancelled_;
   MemoryBudget memory_;
   Mutator mutator_;
   const std::unique_ptr<db::Reader> reader_;
   std::optional<Profile> profile_;
-  RunOptions options_;
-  std::unique_ptr<Context> context_;
-  std::unique_ptr<Operator> root_;
+  const RunOptions options_;
+  Context context_;
+  const std::unique_ptr<Operator> root_;
   bool opened_ = false;
-  Value row_;
 };
 
 class RowsRun final : public Run {
@@ -97,16 +111,15 @@ std::unique_ptr<Run> MakeRowsRun(std::vector<Value> rows) {
   return std::make_unique<RowsRun>(std::move(rows));
 }
 
-Result<std::vector<Value>> BindParameters(const ParameterList& parameters,
-                                          const RunRequest& request) {
-  std::vector<Value> values;
+Result<std::vector<Value>> BindParameters(const ParameterList& parameters, RunRequest& request) {
   if (parameters.positional > request.positional.size()) {
     return QueryFail(QueryCode::kUnboundParameter,
                      "the statement has {} positional parameter{}, the request {} value{}",
                      parameters.positional, parameters.positional == 1 ? "" : "s",
                      request.positional.size(), request.positional.size() == 1 ? "" : "s");
   }
-  values.assign(request.positional.begin(), request.positional.begin() + parameters.positional);
+  std::vector<Value> values = std::move(request.positional);
+  values.resize(parameters.positional);
   for (const std::string& name : parameters.named) {
     const auto found = request.named.find(name);
     if (found == request.named.end()) {

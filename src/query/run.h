@@ -19,8 +19,8 @@ Result<std::unique_ptr<Run>> RunStatement(QueryEngine& engine,
                                           std::shared_ptr<const StatementPlan> plan,
                                           RunRequest request);
 
-// The values of a plan's parameters, in its order; error 5370 for one that has none.
-Result<std::vector<Value>> BindParameters(const ParameterList& parameters,
-                                          const RunRequest& request);
+// The values of a plan's parameters, in its order; error 5370 for one that has none. Positional
+// ones are moved out of the request.
+Result<std::vector<Value>> BindParameters(const ParameterList& parameters, RunRequest& request);
 
 }  // namespace sluice::query

@@ -44,6 +44,7 @@ struct StatementPlan {
   std::vector<db::KeyspaceName> reads;
   std::vector<db::KeyspaceName> writes;
   bool administers = false;  // changes the catalog
+  bool one_source = false;   // documents are read in one place, which is opened once
 
   // Queries and writes: what runs.
   std::shared_ptr<const Layout> layout;

@@ -19,6 +19,8 @@
 #include "base/status.h"
 
 namespace rocksdb {
+class DB;
+class Snapshot;
 class WriteBatch;
 }  // namespace rocksdb
 
@@ -84,9 +86,10 @@ class Snapshot {
 
  private:
   friend class Store;
-  class Impl;
-  explicit Snapshot(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit Snapshot(rocksdb::DB* db);
+
+  rocksdb::DB* const db_;
+  const rocksdb::Snapshot* const snapshot_;
 };
 
 // A value read without copying it out of the block cache. Reusable. A move may change where view()

@@ -36,7 +36,7 @@ Context::Context(SharedScan& scan)
       subqueries_(scan.whole.layout_.subqueries()) {}
 
 uint64_t Context::Random() {
-  if (!random_) random_.emplace(std::random_device{}());
+  if (random_ == nullptr) random_ = std::make_unique<std::mt19937_64>(std::random_device{}());
   return (*random_)();
 }
 

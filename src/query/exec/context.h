@@ -101,6 +101,7 @@ struct RunOptions {
   std::vector<Value> parameters;  // in the order of the plan's parameter list
   Mutator* mutator = nullptr;     // of statements that write
   bool preserve_expiry = false;
+  bool one_source = false;  // as StatementPlan says
   // Scans may be divided among this many threads; more than one only where the reader allows it.
   size_t max_parallelism = 1;
   // What such a scan needs: threads, and the database that is read.
@@ -198,7 +199,7 @@ class Context final : public FunctionContext {
   size_t charged_ = 0;
   uint64_t sorted_ = 0;
   std::vector<Warning> warnings_;
-  std::optional<std::mt19937_64> random_;  // made when first asked for
+  std::unique_ptr<std::mt19937_64> random_;  // made when first asked for: it is large
   std::unordered_map<std::string, std::unique_ptr<re2::RE2>> regexes_;
 };
 

@@ -1,5 +1,10 @@
 // Documents by key, many at a time: the first batch is small, so that a query with a LIMIT does not
 // read what it won't use, and they grow from there.
+//
+//   while (!fetcher.Next(context)) {
+//     while (!fetcher.full() && there are more keys) fetcher.Add(key);
+//     if (!fetcher.Fetch(context)) return false;
+//   }
 #pragma once
 
 #include <string>
@@ -16,29 +21,43 @@ class Fetcher {
   explicit Fetcher(const SourceTarget& target) : target_(target) {}
 
   void Open() {
-    keys_.clear();
-    position_ = 0;
+    Clear();
     batch_ = kFirstBatch;
   }
-  // How many keys to hand to Fill next.
-  size_t batch() const { return batch_; }
-  // Reads the documents of these keys.
-  void Fill(Context& context, std::vector<std::string> keys);
-  // Makes the next document the present one. False when all were handed out; keys without a
-  // document are passed over and told to `missing`, if given.
+  // Whether Fetch should come before the next Add.
+  bool full() const { return views_.size() >= batch_; }
+  // One more key to be fetched. `key` is copied.
+  void Add(std::string_view key);
+  // Reads the documents of the keys that were added. False when there are none.
+  bool Fetch(Context& context);
+  // The same for a single key, which must stay in place; without a copy and without memory of its
+  // own. `only`: the run reads nothing else.
+  void FetchOne(Context& context, std::string_view key, bool only);
+  // Makes the next document the present one. False when all were handed out, after which keys can
+  // be added; keys without a document are passed over and told to `missing`, if given.
   bool Next(Context& context, std::vector<std::string>* missing = nullptr);
 
  private:
   static constexpr size_t kFirstBatch = 1;
   static constexpr size_t kLargestBatch = 256;
 
+  void Clear();
+  // What was fetched, or is to be: one key or those of views_.
+  size_t count() const { return single_ ? 1 : views_.size(); }
+
   const SourceTarget& target_;
-  std::vector<std::string> keys_;
-  std::vector<std::string_view> views_;
-  std::vector<db::PinnedDocument> documents_;
-  std::vector<bool> found_;
   size_t position_ = 0;
   size_t batch_ = kFirstBatch;
+
+  bool single_ = false;
+  bool single_found_ = false;
+  std::string_view single_key_;
+  db::PinnedDocument single_document_;
+
+  std::string bytes_;                    // of all keys
+  std::vector<std::string_view> views_;  // into bytes_; until Fetch, only their sizes count
+  std::vector<db::PinnedDocument> documents_;
+  std::vector<bool> found_;
 };
 
 }  // namespace sluice::query

@@ -76,12 +76,8 @@ class IndexScan final : public PlanNode {
     bool NextFetched(Context& context) {
       while (!fetcher_.Next(context)) {
         if (context.failed()) return false;
-        std::vector<std::string> keys;
-        while (keys.size() < fetcher_.batch() && NextRow(context)) {
-          keys.emplace_back(cursor_->key());
-        }
-        if (keys.empty()) return false;
-        fetcher_.Fill(context, std::move(keys));
+        while (!fetcher_.full() && NextRow(context)) fetcher_.Add(cursor_->key());
+        if (context.failed() || !fetcher_.Fetch(context)) return false;
       }
       return true;
     }

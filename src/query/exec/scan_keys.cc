@@ -47,22 +47,26 @@ class KeyScan final : public PlanNode {
       if (count == 0 && !keys_.is_array() && !keys_.is_missing() && !keys_.is_null()) {
         NonString(context, keys_);
       }
-      std::vector<std::string> batch;
-      while (position_ < count && batch.size() < fetcher_.batch()) {
-        const Value& key = keys_.is_array() ? keys_[position_] : keys_;
+      if (count == 1 && position_ == 0) {
+        const Value& key = keys_.is_array() ? keys_[0] : keys_;
         ++position_;
         if (key.is_string()) {
-          batch.emplace_back(key.AsString());
+          fetcher_.FetchOne(context, key.AsString(), context.options().one_source);
+          return true;
+        }
+        NonString(context, key);
+      }
+      while (position_ < count && !fetcher_.full()) {
+        const Value& key = keys_[position_++];
+        if (key.is_string()) {
+          fetcher_.Add(key.AsString());
         } else {
           NonString(context, key);
         }
       }
-      if (batch.empty()) {
-        ReportMissing(context);
-        return false;
-      }
-      fetcher_.Fill(context, std::move(batch));
-      return true;
+      if (fetcher_.Fetch(context)) return true;
+      ReportMissing(context);
+      return false;
     }
 
     static void NonString(Context& context, const Value& key) {

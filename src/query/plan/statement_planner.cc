@@ -1,5 +1,6 @@
 #include "query/plan/statement_planner.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "query/bind/walk.h"
@@ -52,6 +53,17 @@ bool HasStar(const QueryBody& body) {
   return HasStar(std::get<QueryPtr>(body)->body);
 }
 
+// Whether the statement's only documents are those of the first term of FROM, opened once.
+bool HasOneSource(const Query& query, const Layout& layout) {
+  const auto* block = std::get_if<std::unique_ptr<SelectBlock>>(&query.body);
+  if (layout.sources().size() != 1 || !query.with.empty() || block == nullptr) return false;
+  const std::optional<FromClause>& from = (*block)->from;
+  return from && layout.FindSource(from->first.variable) != nullptr &&
+         std::ranges::all_of(from->joins, [](const JoinClause& join) {
+           return join.kind == JoinKind::kUnnest;
+         });
+}
+
 class StatementPlanner {
  public:
   StatementPlanner(const db::Database& database, const db::Catalog& catalog,
@@ -70,6 +82,7 @@ class StatementPlanner {
     plan_->signature = star ? Value::Object({{"*", Value("*")}}) : SignatureOf(query->body);
     Planner& planner = MakePlanner();
     ASSIGN_OR_RETURN(plan_->query, planner.Plan(*query));
+    plan_->one_source = HasOneSource(*query, *planner.layout());
     return OkStatus();
   }
 
