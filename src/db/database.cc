@@ -280,8 +280,7 @@ std::unique_ptr<DatabaseSnapshot> Database::NewSnapshot() const {
 }
 
 Result<Sequence> Database::SequenceAt(const DatabaseSnapshot& snapshot, ShardId shard) const {
-  ASSIGN_OR_RETURN(const ShardState state,
-                   LoadShardState(*impl_->store, shard, &snapshot.store()));
+  ASSIGN_OR_RETURN(const ShardState state, LoadShardState(*impl_->store, shard, &snapshot.store()));
   return state.sequence;
 }
 

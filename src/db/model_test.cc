@@ -106,7 +106,7 @@ class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint
       }
     }
     if (GetParam() == 1 && random.OneIn(6)) {
-      const Sequence snapshot = database_->NewSnapshot()->sequence(0);
+      const Sequence snapshot = *database_->SequenceAt(*database_->NewSnapshot(), 0);
       plan->ranges.push_back({keyspace_, "k2", random.OneIn(2) ? "" : "k5", snapshot});
     }
     if (random.OneIn(4)) {

@@ -98,6 +98,26 @@ TEST_F(ReaderTest, ASnapshotStandsStill) {
   EXPECT_EQ(Scan(*NewSnapshotReader(*database_)), R"(a={"n":9} c={"n":3} )");
 }
 
+TEST_F(ReaderTest, ALateReaderStandsStillFromItsFirstReadOn) {
+  ASSERT_TRUE(Put("a", "1").status.ok());
+  const auto reader = NewLateReader(*database_);
+  PinnedDocument document;
+  ASSERT_TRUE(*reader->GetOnly(keyspace_, "a", &document));
+  EXPECT_EQ(document->body, "1");
+  ASSERT_TRUE(Put("a", "2").status.ok());
+  ASSERT_TRUE(*reader->GetOnly(keyspace_, "a", &document));
+  EXPECT_EQ(document->body, "2");
+  EXPECT_EQ(Scan(*reader), "a=2 ");
+  ASSERT_TRUE(Put("a", "3").status.ok());
+  ASSERT_TRUE(Put("b", "3").status.ok());
+  EXPECT_EQ(Scan(*reader), "a=2 ");
+  EXPECT_EQ(GetMany(*reader, {"a", "b"}), "2 - ");
+  ASSERT_TRUE(*reader->Get(keyspace_, "a", &document));
+  EXPECT_EQ(document->body, "2");
+  ASSERT_TRUE(*reader->GetOnly(keyspace_, "a", &document));
+  EXPECT_EQ(document->body, "3");
+}
+
 TEST_F(ReaderTest, ManyDocumentsAtOnce) {
   std::vector<std::string> keys;
   for (int i = 0; i < 200; ++i) keys.push_back("k" + std::to_string(i));

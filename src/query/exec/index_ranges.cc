@@ -62,7 +62,21 @@ bool Bound(Context& context, const SpanExpr& span, const db::IndexPart& part,
   return range->to.empty() || range->from < range->to;
 }
 
+bool IsScalar(Context& context, const ExprPtr& expr) {
+  if (expr == nullptr) return true;
+  Value scratch;
+  const Value& value = expr->Eval(context, scratch);
+  return value.is_bool() || value.is_int() || value.is_double() || value.is_string();
+}
+
 }  // namespace
+
+bool HasScalarValues(Context& context, const SpanExpr& span) {
+  return IsScalar(context, span.low.value) && IsScalar(context, span.high.value) &&
+         std::ranges::all_of(span.equal, [&](const SpanExpr::Equal& equal) {
+           return equal.any_of || IsScalar(context, equal.value);
+         });
+}
 
 std::vector<db::IndexRange> RangesOf(Context& context, const SpanExpr& span,
                                      const db::IndexDefinition& definition) {

@@ -38,6 +38,8 @@ class IndexScan final : public PlanNode {
       cursor_ = nullptr;
       ranges_ = RangesOf(context, options_.span, options_.index->definition());
       if (options_.reverse) std::ranges::reverse(ranges_);
+      const bool exact = options_.has_scalar_filter && HasScalarValues(context, options_.span);
+      filter_ = exact ? options_.scalar_filter.get() : options_.filter.get();
       range_ = 0;
       seen_.clear();
       fetcher_.Open();
@@ -45,9 +47,7 @@ class IndexScan final : public PlanNode {
 
     bool Next(Context& context) override {
       while (options_.covering ? NextCovered(context) : NextFetched(context)) {
-        if (options_.filter == nullptr || options_.filter->IsTrue(context)) {
-          return !context.failed();
-        }
+        if (filter_ == nullptr || filter_->IsTrue(context)) return !context.failed();
       }
       return false;
     }
@@ -122,6 +122,7 @@ class IndexScan final : public PlanNode {
 
     const IndexScanOptions& options_;
     Fetcher fetcher_;
+    const Expr* filter_ = nullptr;
     std::vector<db::IndexRange> ranges_;
     size_t range_ = 0;
     std::unique_ptr<db::IndexCursor> cursor_;

@@ -178,13 +178,9 @@ class IndexSet final : public PlanNode {
           }
         }
         if (context.failed()) return false;
-        std::vector<std::string> keys;
         std::string key;
-        while (keys.size() < fetcher_.batch() && keys_->Next(context, &key)) {
-          keys.push_back(std::move(key));
-        }
-        if (keys.empty() || context.failed()) return false;
-        fetcher_.Fill(context, std::move(keys));
+        while (!fetcher_.full() && keys_->Next(context, &key)) fetcher_.Add(key);
+        if (context.failed() || !fetcher_.Fetch(context)) return false;
       }
     }
 

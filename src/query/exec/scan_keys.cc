@@ -4,6 +4,8 @@
 
 #include "json/compare.h"
 #include "query/exec/fetch.h"
+#include "query/exec/lookup_cache.h"
+#include "query/exec/mutator.h"
 #include "query/exec/scans.h"
 
 namespace sluice::query {
@@ -29,11 +31,17 @@ class KeyScan final : public PlanNode {
       position_ = 0;
       missing_.clear();
       fetcher_.Open();
+      kept_ = nullptr;
+      to_keep_ = false;
+      // Opened again: the inner side of a join.
+      if (std::exchange(opened_, true) && cache_ == nullptr && MayKeep(context)) {
+        cache_ = std::make_unique<LookupCache>(context.layout(), options_.target.source);
+      }
     }
 
     bool Next(Context& context) override {
       for (;;) {
-        while (fetcher_.Next(context, options_.validate ? &missing_ : nullptr)) {
+        while (NextDocument(context)) {
           if (options_.filter == nullptr || options_.filter->IsTrue(context)) return true;
         }
         if (context.failed() || !FillNext(context)) return false;
@@ -41,6 +49,36 @@ class KeyScan final : public PlanNode {
     }
 
    private:
+    bool MayKeep(Context& context) const {
+      const Mutator* mutator = context.options().mutator;
+      return !options_.validate && (mutator == nullptr || !mutator->in_transaction());
+    }
+
+    bool NextDocument(Context& context) {
+      if (kept_ != nullptr) {
+        cache_->Restore(context, *std::exchange(kept_, nullptr));
+        return context.Tick();
+      }
+      const bool found = fetcher_.Next(context, options_.validate ? &missing_ : nullptr);
+      if (std::exchange(to_keep_, false) && !context.failed()) {
+        cache_->Keep(context, keys_.AsString(), found);
+      }
+      return found;
+    }
+
+    // The document of a single key: kept from an earlier row, or to be read.
+    bool FillOne(Context& context, std::string_view key) {
+      if (cache_ != nullptr && keys_.is_string()) {
+        if (const LookupCache::Kept* kept = cache_->Find(key)) {
+          if (kept->row != nullptr) kept_ = kept;
+          return kept_ != nullptr;
+        }
+        to_keep_ = true;
+      }
+      fetcher_.FetchOne(context, key, context.options().one_source);
+      return true;
+    }
+
     // Keys in the order given; what is no string is told of and left out.
     bool FillNext(Context& context) {
       const size_t count = keys_.is_array() ? keys_.size() : keys_.is_string() ? 1 : 0;
@@ -50,10 +88,7 @@ class KeyScan final : public PlanNode {
       if (count == 1 && position_ == 0) {
         const Value& key = keys_.is_array() ? keys_[0] : keys_;
         ++position_;
-        if (key.is_string()) {
-          fetcher_.FetchOne(context, key.AsString(), context.options().one_source);
-          return true;
-        }
+        if (key.is_string()) return FillOne(context, key.AsString());
         NonString(context, key);
       }
       while (position_ < count && !fetcher_.full()) {
@@ -90,6 +125,10 @@ class KeyScan final : public PlanNode {
     Value keys_;
     size_t position_ = 0;
     std::vector<std::string> missing_;
+    bool opened_ = false;
+    std::unique_ptr<LookupCache> cache_;
+    const LookupCache::Kept* kept_ = nullptr;  // the document to give next
+    bool to_keep_ = false;                     // what is being read belongs into the cache
   };
 
   const KeyScanOptions options_;

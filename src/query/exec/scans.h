@@ -78,6 +78,9 @@ struct IndexScanOptions {
   bool covering = false;
   std::vector<CoveredPart> covered;
   ExprPtr filter;
+  // What is left of the filter when all values of the span are scalars: then its ranges are exact.
+  bool has_scalar_filter = false;
+  ExprPtr scalar_filter;
 };
 PlanPtr MakeIndexScan(IndexScanOptions options);
 
@@ -90,6 +93,9 @@ struct IndexSetOptions {
   ExprPtr filter;
 };
 PlanPtr MakeIndexSet(IndexSetOptions options);
+
+// Whether all values of the span are booleans, numbers or strings for the present row.
+bool HasScalarValues(Context& context, const SpanExpr& span);
 
 // The encoded ranges that a span means for the present row, in index order. Empty when a value is
 // unknown (or not an array, for IN): nothing equals it.

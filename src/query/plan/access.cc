@@ -1,5 +1,6 @@
 #include "query/plan/access.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "query/error.h"
@@ -18,6 +19,15 @@ bool IsScalar(const Expression& value) {
   const json::Type type = value.value.type();
   return type == json::Type::kBool || type == json::Type::kInt || type == json::Type::kDouble ||
          type == json::Type::kString;
+}
+
+using Exact = PartPredicate::Exact;
+
+// A value that is the same for all rows of a scan may turn out to be a scalar when it opens.
+Exact ExactnessOf(const Expression& value) {
+  if (IsScalar(value)) return Exact::kYes;
+  return value.kind == ExprKind::kParameter || AsVariablePath(value) ? Exact::kIfScalar
+                                                                     : Exact::kNo;
 }
 
 // LIKE 'abc%': from "abc" to what comes after all strings that begin so.
@@ -51,7 +61,7 @@ std::vector<PartPredicate> MatchPart(const Expression& condition, const PartMatc
     found.push_back({.kind = kind,
                      .inclusive = inclusive,
                      .value = &value,
-                     .exact = kind != Kind::kIn && IsScalar(value)});
+                     .exact = kind == Kind::kIn ? Exact::kNo : ExactnessOf(value)});
   };
   const auto compare = [&](const Expression& left, const Expression& right, bool inclusive) {
     if (is_part(left) && known(right)) add(Kind::kHigh, right, inclusive);
@@ -71,12 +81,8 @@ std::vector<PartPredicate> MatchPart(const Expression& condition, const PartMatc
   } else if (IsCall(condition, "between") && args.size() == 3) {
     compare(*args[1], *args[0], true);
     compare(*args[0], *args[2], true);
-    if (found.size() != 2) {
-      for (PartPredicate& predicate : found) predicate.exact = false;
-    } else {
-      const bool both = found[0].exact && found[1].exact;
-      found[0].exact = found[1].exact = both;
-    }
+    const Exact both = found.size() == 2 ? std::min(found[0].exact, found[1].exact) : Exact::kNo;
+    for (PartPredicate& predicate : found) predicate.exact = both;
   } else if (IsCall(condition, "in") && is_part(*args[0]) && known(*args[1])) {
     add(Kind::kIn, *args[1], true);
   } else if (IsCall(condition, "like") && args.size() == 2 && is_part(*args[0])) {

@@ -13,10 +13,13 @@ namespace sluice::query {
 // What must hold of a part of a document, as far as an index or the order of keys can find it.
 struct PartPredicate {
   enum class Kind : uint8_t { kEqual, kIn, kLow, kHigh };
+  // Whether it says all that the condition says: never, when the value is found to be a scalar, or
+  // always. In this order.
+  enum class Exact : uint8_t { kNo, kIfScalar, kYes };
   Kind kind = Kind::kEqual;
   bool inclusive = true;
   const Expression* value = nullptr;  // not of this document
-  bool exact = false;                 // says all that the condition says
+  Exact exact = Exact::kNo;
 };
 
 // The ways in which a condition compares a part with something that is known before the document

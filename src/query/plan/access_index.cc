@@ -52,6 +52,8 @@ Result<std::optional<Access::Choice>> Access::ByIndex(const std::vector<SortTerm
   scan.covering = best->covering;
   scan.covered = best->covered;
   ASSIGN_OR_RETURN(scan.filter, Filter(best->answered));
+  scan.has_scalar_filter = best->answered_if_scalar != best->answered;
+  ASSIGN_OR_RETURN(scan.scalar_filter, Filter(best->answered_if_scalar));
   return Choice{
       .plan = MakeIndexScan(std::move(scan)), .lookup = offer->lookup, .sorted = best->sorted};
 }

@@ -100,11 +100,16 @@ std::vector<PartPredicate> IndexMatcher::MatchElements(const Expression& conditi
       if (std::ranges::binary_search(ReferencedVariables(*predicate.value), range.value_id)) {
         continue;
       }
-      predicate.exact = false;
+      predicate.exact = PartPredicate::Exact::kNo;
       found.push_back(predicate);
     }
   }
   return found;
+}
+
+void IndexMatch::Answer(size_t condition, PartPredicate::Exact exact) {
+  answered[condition] = exact == PartPredicate::Exact::kYes;
+  answered_if_scalar[condition] = exact != PartPredicate::Exact::kNo;
 }
 
 // Adds what was found about the next part. True when the part after it may be used, too.
@@ -114,7 +119,7 @@ bool IndexMatcher::TakePart(const std::vector<Found>& found, IndexMatch* match) 
       if (each.predicate.kind != kind) continue;
       match->equal.push_back(each.predicate);
       match->used[each.condition] = true;
-      if (each.predicate.exact) match->answered[each.condition] = true;
+      match->Answer(each.condition, each.predicate.exact);
       return true;
     }
   }
@@ -126,7 +131,7 @@ bool IndexMatcher::TakePart(const std::vector<Found>& found, IndexMatch* match) 
     if (bound) continue;
     bound = each.predicate;
     match->used[each.condition] = true;
-    if (each.predicate.exact && --ends[each.condition] == 0) match->answered[each.condition] = true;
+    if (--ends[each.condition] == 0) match->Answer(each.condition, each.predicate.exact);
   }
   return false;
 }
@@ -188,6 +193,7 @@ std::optional<IndexMatch> IndexMatcher::Match(const BoundIndex& bound) const {
   match.index = bound.index;
   match.used.assign(conditions_.size(), false);
   match.answered.assign(conditions_.size(), false);
+  match.answered_if_scalar.assign(conditions_.size(), false);
   for (const BoundIndexKey& key : bound.keys) {
     if (!TakePart(PredicatesOf(key), &match)) break;
   }
@@ -196,7 +202,8 @@ std::optional<IndexMatch> IndexMatcher::Match(const BoundIndex& bound) const {
   // The index's own condition holds for all of its rows.
   for (const Condition& own : SplitConditions(bound.where.get())) {
     for (size_t i = 0; i < conditions_.size(); ++i) {
-      if (SameExpression(*conditions_[i].expression, *own.expression)) match.answered[i] = true;
+      if (!SameExpression(*conditions_[i].expression, *own.expression)) continue;
+      match.Answer(i, PartPredicate::Exact::kYes);
     }
   }
   Cover(bound, &match);

@@ -15,14 +15,16 @@ struct IndexMatch {
   std::vector<PartPredicate> equal;  // kEqual or kIn, of the leading parts
   std::optional<PartPredicate> low;  // of the part after them
   std::optional<PartPredicate> high;
-  std::vector<bool> used;      // by condition: the ranges come from it
-  std::vector<bool> answered;  // by condition: the ranges say all of it
+  std::vector<bool> used;                // by condition: the ranges come from it
+  std::vector<bool> answered;            // by condition: the ranges say all of it
+  std::vector<bool> answered_if_scalar;  // or do so when all their values are scalars
   std::vector<CoveredPart> covered;
   bool covering = false;
   bool array = false;   // a document may have several rows
   bool sorted = false;  // rows come in the order that is asked for
   bool reverse = false;
 
+  void Answer(size_t condition, PartPredicate::Exact exact);
   size_t parts_used() const { return equal.size() + (low || high ? 1 : 0); }
 };
 

@@ -59,9 +59,8 @@ bool HasOneSource(const Query& query, const Layout& layout) {
   if (layout.sources().size() != 1 || !query.with.empty() || block == nullptr) return false;
   const std::optional<FromClause>& from = (*block)->from;
   return from && layout.FindSource(from->first.variable) != nullptr &&
-         std::ranges::all_of(from->joins, [](const JoinClause& join) {
-           return join.kind == JoinKind::kUnnest;
-         });
+         std::ranges::all_of(from->joins,
+                             [](const JoinClause& join) { return join.kind == JoinKind::kUnnest; });
 }
 
 class StatementPlanner {
