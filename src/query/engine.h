@@ -5,6 +5,15 @@
 //   while ((*run)->Next()) use((*run)->row());
 //   if (!(*run)->status().ok()) ...
 //
+// Prepare parses, binds and plans: do it once and keep the plan, which any number of runs share.
+// Execute binds the parameters and reads nothing. The first Next opens the plan; a row is valid
+// until the following Next. To close, let go of the run: early, too, when the rest is not wanted.
+//
+// What is read is the database as it was at the first Next of a SELECT, at Execute of a statement
+// that writes, or as the transaction sees it. An open run holds that moment's versions in the store
+// and the blocks that it is in, so don't keep one while waiting for a client.
+//
+// Lifetimes: a run keeps its plan; it must end before the engine, the database and the transaction.
 // Concurrency: the engine and prepared statements may be used from any thread, a run belongs to
 // one.
 #pragma once
