@@ -1,5 +1,7 @@
 #include "query/exec/lookup_cache.h"
 
+#include <algorithm>
+
 namespace sluice::query {
 
 LookupCache::LookupCache(const Layout& layout, size_t source)
@@ -27,7 +29,11 @@ void LookupCache::Keep(Context& context, std::string_view key, bool found) {
   // Values take about twice the text they come from.
   const size_t body = found ? 2 * context.source(source_).body.size() + rows_.row_bytes() : 0;
   const size_t bytes = kEntryBytes + key.size() + body;
-  if (useless_ || bytes_ + bytes > kMaxBytes || !context.Charge(bytes)) return;
+  // Never the reason for a statement to fail: what it needs itself comes first.
+  const MemoryBudget& memory = *context.options().memory;
+  const bool room = bytes_ + bytes <= std::min(kMaxBytes, memory.limit() / kMemoryShare) &&
+                    memory.used() + bytes <= memory.limit() / 2;
+  if (useless_ || !room || !context.Charge(bytes)) return;
   bytes_ += bytes;
   Kept kept;
   if (found) {

@@ -36,6 +36,8 @@ class LookupCache {
   static constexpr uint64_t kTrial = 1024;
   static constexpr uint64_t kLeastHits = 4;
   static constexpr size_t kMaxBytes = 16 << 20;
+  static constexpr size_t kMemoryShare =
+      8;  // of the statement's memory it takes at most one in so many
   // Of one entry, about, besides key and values.
   static constexpr size_t kEntryBytes = 96;
 
