@@ -59,6 +59,7 @@ Result<bool> Transaction::Get(KeyspaceId keyspace, std::string_view key, PinnedD
   const Where where(keyspace, key);
   if (const auto own = writes_.find(where); own != writes_.end()) {
     if (!Live(own->second)) return false;
+    Stamp(own->second);
     document->Hold(own->second);
     return true;
   }
@@ -102,6 +103,14 @@ void Transaction::Set(const Where& where, Pending pending, Marks marks) {
   if (marks.anonymous || marks.keep_xattrs) marks_.emplace(where, marks);
 }
 
+void Transaction::Stamp(const Pending& pending) {
+  if (pending != nullptr && pending->cas == 0) pending->cas = database_.NewCas();
+}
+
+void Transaction::StampAll() {
+  for (const auto& [where, pending] : writes_) Stamp(pending);
+}
+
 Cas Transaction::SetDocument(KeyspaceId keyspace, std::string_view key, Document document,
                              Marks marks) {
   document.cas = database_.NewCas();
@@ -133,6 +142,13 @@ Result<Cas> Transaction::Put(KeyspaceId keyspace, std::string_view key, Document
     PinnedDocument present;
     ASSIGN_OR_RETURN(const bool found, Get(keyspace, key, &present));
     if (found) document.expiry_ms = present->expiry_ms;
+  }
+  if (options.unstamped) {
+    document.cas = 0;
+    document.sequence = 0;
+    Set({keyspace, std::string(key)}, std::make_shared<Document>(std::move(document)),
+        {options.anonymous, options.keep_xattrs});
+    return Cas{0};
   }
   return SetDocument(keyspace, key, std::move(document), {options.anonymous, options.keep_xattrs});
 }

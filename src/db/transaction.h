@@ -26,6 +26,8 @@ struct TransactionWriteOptions {
   // As in Write.
   bool anonymous = false;
   bool keep_xattrs = false;
+  // Of Put: the caller does not need the stamp, so the commit may give it, which costs it less.
+  bool unstamped = false;
 };
 
 // What must not have changed for a transaction to commit.
@@ -85,6 +87,9 @@ class Transaction {
   Status Join(KeyspaceId keyspace, std::string_view key);
   Status CheckPresent(KeyspaceId keyspace, std::string_view key, Cas cas, PinnedDocument* document);
   Cas SetDocument(KeyspaceId keyspace, std::string_view key, Document document, Marks marks);
+  // A write that is looked at has its stamp from then on.
+  void Stamp(const Pending& pending);
+  void StampAll();
   Status JoinRange(KeyspaceId keyspace, std::string_view from, std::string_view to);
   bool Live(const Pending& pending) const;
   void Set(const Where& where, Pending pending, Marks marks);

@@ -152,7 +152,9 @@ class OverlaidIndexCursor final : public IndexCursor {
 class TransactionReader final : public Reader {
  public:
   explicit TransactionReader(Transaction& transaction)
-      : transaction_(transaction), checked_(transaction.database_, *transaction.snapshot_) {}
+      : transaction_(transaction), checked_(transaction.database_, *transaction.snapshot_) {
+    transaction.StampAll();
+  }
 
   Result<bool> Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) override {
     return transaction_.Get(keyspace, key, document);

@@ -173,6 +173,17 @@ TEST_F(TransactionTest, SnapshotIsolationChecksOnlyWhatIsWritten) {
   EXPECT_EQ(counts.Apply().status.id(), "transaction.conflict");
 }
 
+TEST_F(TransactionTest, UnstampedWritesGetTheirStampWhenLookedAtOrCommitted) {
+  Transaction transaction(*database_);
+  EXPECT_EQ(*transaction.Put(keyspace_, "a", Json("1"), {.unstamped = true}), 0u);
+  EXPECT_EQ(*transaction.Put(keyspace_, "b", Json("1"), {.unstamped = true}), 0u);
+  const Cas seen = (*transaction.Get(keyspace_, "b"))->cas;
+  EXPECT_NE(seen, 0u);
+  ASSERT_TRUE(transaction.Apply().status.ok());
+  EXPECT_NE((*database_->Get(keyspace_, "a"))->cas, 0u);
+  EXPECT_EQ((*database_->Get(keyspace_, "b"))->cas, seen);
+}
+
 TEST_F(TransactionTest, AnonymousWritesHaveNoOrigin) {
   Transaction transaction(*database_);
   ASSERT_TRUE(transaction.Put(keyspace_, "a", Json("1"), {.anonymous = true}));

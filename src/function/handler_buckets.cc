@@ -108,8 +108,8 @@ void Handler::Get(script::Call& call) {
 void Handler::Set(script::Call& call) {
   const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(0)));
   if (!keyspace || !MayWrite(call)) return;
-  const Result<db::Cas> stored =
-      transaction_->Put(*keyspace, call.String(1), DocumentOf(call, 2), {.keep_xattrs = true});
+  const Result<db::Cas> stored = transaction_->Put(*keyspace, call.String(1), DocumentOf(call, 2),
+                                                   {.keep_xattrs = true, .unstamped = true});
   if (!stored) ThrowKv(call, stored.error());
 }
 
