@@ -44,6 +44,8 @@ if(TARGET sluice)
   endforeach()
   script_test(cli/terminal blackbox tests/cli/run_terminal.py --sluice $<TARGET_FILE:sluice>)
   script_test(docs_test blackbox tests/docs/run_docs.py --sluice $<TARGET_FILE:sluice>)
+  script_test(function_crash_test blackbox
+    tests/crash/run_function_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
   script_test(crash_test blackbox
     tests/crash/run_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
 endif()

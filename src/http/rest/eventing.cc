@@ -96,6 +96,7 @@ Value StatusView(const function::FunctionStatus& status) {
                         {"deployment_status", deployed},
                         {"processing_status", runs},
                         {"redeploy_required", false},
+                        {"caught_up", status.caught_up},
                         {"failure", status.failure}});
 }
 

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Kills a server with deployed functions under load, again and again: every event takes effect once.
+
+Clients write documents whose field `v` grows by one with each write. One function counts, per
+document, the events it got, in a second bucket, together with the last `v` it saw; with several
+workers, and all events also in one common counter. When the functions have caught up after a
+restart, a document with v = n must have had exactly n events, in order, and the common counter must
+be their sum. A second function enriches its own source: its writes must not come back to it.
+
+Usage: tests/crash/run_function_crash.py --sluice BINARY [--rounds 20] [--seed 1]
+"""
+
+import argparse
+import http.client
+import json
+import pathlib
+import random
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from sluice_server import SluiceServer, exchange  # noqa: E402
+
+CLIENTS = 8
+KEYS_PER_CLIENT = 5
+SETTLE_S = 120
+
+COUNT = """
+function OnUpdate(doc, meta) {
+  const old = seen[meta.id] || {v: 0, events: 0, late: 0};
+  const late = old.late + (doc.v === old.v + 1 ? 0 : 1);
+  seen[meta.id] = {v: doc.v, events: old.events + 1, late};
+  couchbase.increment(seen, {id: 'all'});
+}
+"""
+ENRICH = """
+function OnUpdate(doc, meta) {
+  own[meta.id] = {v: doc.v, enriched: (doc.enriched || 0) + 1};
+}
+"""
+
+
+def definition(name, code, source, binding, workers):
+    return {"appname": name, "appcode": code,
+            "depcfg": {"source_bucket": source, "metadata_bucket": "meta",
+                       "buckets": [{"alias": binding, "bucket_name": binding, "access": "rw"}]},
+            "settings": {"worker_count": workers, "dcp_stream_boundary": "everything"}}
+
+
+def must(answer, *statuses):
+    if answer.status not in (statuses or (200, 201)):
+        raise RuntimeError(f"{answer.status}: {answer.body[:500]}")
+    return answer
+
+
+def prepare(server):
+    for bucket in ("src", "seen", "own", "meta"):
+        must(server.request("PUT", f"/v1/buckets/{bucket}"))
+    for one in (definition("count", COUNT, "src", "seen", 3),
+                definition("enrich", ENRICH, "own", "own", 1)):
+        path = f"/api/v1/functions/{one['appname']}"
+        must(server.request("POST", path, one, listener="eventing"))
+        must(server.request("POST", path + "/deploy", listener="eventing"))
+
+
+def read(server, bucket, key):
+    answer = must(server.request("GET", f"/v1/docs/{bucket}/{key}"), 200, 404)
+    return json.loads(answer.body) if answer.status == 200 else None
+
+
+class Client(threading.Thread):
+    """Writes its own keys in turn until the server is gone."""
+
+    def __init__(self, server, number, versions):
+        super().__init__()
+        self.server, self.versions, self.number = server, versions, number
+        self.written = 0
+
+    def run(self):
+        try:
+            connection = self.server.connect(timeout=10)
+            while True:
+                for key in list(self.versions):
+                    version = self.versions[key] + 1
+                    for bucket in ("src", "own"):
+                        must(exchange(connection, "PUT", f"/v1/docs/{bucket}/{key}", {"v": version}))
+                    self.versions[key] = version
+                    self.written += 1
+        except (OSError, http.client.HTTPException):
+            pass  # killed
+
+
+def settled(server):
+    """Waits until both functions have handled everything."""
+    deadline = time.monotonic() + SETTLE_S
+    while time.monotonic() < deadline:
+        answer = must(server.request("GET", "/api/v1/status", listener="eventing"))
+        apps = json.loads(answer.body)["apps"]
+        for app in apps:
+            if app["failure"]:
+                raise RuntimeError(f"{app['name']}: {app['failure']}")
+        if all(app["caught_up"] for app in apps):
+            return
+        time.sleep(0.02)
+    raise RuntimeError(f"the functions do not catch up: {apps}\n{server.log()}")
+
+
+def check(server, versions):
+    """Compares documents with what the functions made of them; also takes over writes whose answer
+    was lost."""
+    broken = []
+    total = 0
+    for key in versions:
+        stored = read(server, "src", key)
+        versions[key] = stored["v"] if stored else 0
+        total += versions[key]
+        seen = read(server, "seen", key) or {"v": 0, "events": 0, "late": 0}
+        expected = {"v": versions[key], "events": versions[key], "late": 0}
+        if seen != expected:
+            broken.append(f"{key}: expected {expected}, the function has {seen}")
+        own = read(server, "own", key)
+        if own is not None and own.get("enriched") != 1:
+            broken.append(f"{key}: enriched {own.get('enriched')} times")
+    counted = (read(server, "seen", "all") or {"count": 0})["count"]
+    if counted != total:
+        broken.append(f"{total} events, the common counter has {counted}")
+    return total, broken
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sluice", required=True)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    chance = random.Random(arguments.seed)
+    server = SluiceServer(arguments.sluice)
+    versions = [{f"c{client}k{key}": 0 for key in range(KEYS_PER_CLIENT)}
+                for client in range(CLIENTS)]
+    total = 0
+    try:
+        server.start()
+        prepare(server)
+        for round_number in range(1, arguments.rounds + 1):
+            clients = [Client(server, number, versions[number]) for number in range(CLIENTS)]
+            for client in clients:
+                client.start()
+            time.sleep(chance.uniform(0.05, 0.8))
+            server.kill()
+            for client in clients:
+                client.join()
+            if chance.random() < 0.3:  # and while it starts
+                server.start_and_kill(chance.uniform(0.01, 0.3))
+            server.start()
+            settled(server)
+            everything = {key: version for part in versions for key, version in part.items()}
+            total, broken = check(server, everything)
+            if broken:
+                sys.exit(f"round {round_number}, seed {arguments.seed}:\n" + "\n".join(broken))
+            for part in versions:
+                for key in part:
+                    part[key] = everything[key]
+        server.stop()
+    finally:
+        server.close()
+    print(f"{arguments.rounds} kills, seed {arguments.seed}: {total} events, each once and in order")
+
+
+if __name__ == "__main__":
+    main()
