@@ -1,0 +1,169 @@
+// Invariant: a timer that is stored, committed before the last Created and at or after `from`, will
+// be seen by the next look; one before `from` was handed out. So `from` moves forward only past
+// what was handed out, and back to what Created tells.
+#include "timer/scheduler.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "timer/owned.h"
+
+namespace sluice::timer {
+namespace {
+
+constexpr size_t kHandOutAtOnce = 256;  // then the other owners have their turn
+// The wall clock may be set: nobody sleeps longer than this without looking at it.
+constexpr std::chrono::nanoseconds kMaxPause(1'000'000'000);
+
+}  // namespace
+
+Scheduler::Scheduler(const db::Database& database, const Clock& clock)
+    : database_(database), clock_(clock) {
+  thread_ = std::thread([this] { Loop(); });
+}
+
+Scheduler::~Scheduler() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Scheduler::Add(const std::string& owner, Receiver receiver, Failed failed) {
+  {
+    const std::lock_guard lock(mutex_);
+    Owner added;
+    added.receiver = std::move(receiver);
+    added.failed = std::move(failed);
+    added.added = ++added_;
+    owners_.insert_or_assign(owner, std::move(added));
+    woken_ = true;
+  }
+  wake_.notify_one();
+}
+
+void Scheduler::Remove(const std::string& owner) {
+  const std::lock_guard lock(mutex_);
+  owners_.erase(owner);
+}
+
+void Scheduler::Created(const std::string& owner, uint64_t due_ms) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = owners_.find(owner);
+    if (found == owners_.end()) return;
+    const bool sooner = due_ms < std::min(found->second.next_due_ms, found->second.created_ms);
+    found->second.created_ms = std::min(found->second.created_ms, due_ms);
+    if (!sooner) return;
+    woken_ = true;
+  }
+  wake_.notify_one();
+}
+
+void Scheduler::Done(const std::string& owner, std::span<const Moment> moments) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = owners_.find(owner);
+    if (found == owners_.end()) return;
+    for (const Moment& moment : moments) found->second.handed.erase(moment);
+    if (!found->second.full) return;
+    found->second.full = false;
+    woken_ = true;
+  }
+  wake_.notify_one();
+}
+
+void Scheduler::Wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+  }
+  wake_.notify_one();
+}
+
+void Scheduler::Loop() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    const uint64_t now_ms = clock_.WallMs();
+    const std::optional<std::string> name = NextOwner(now_ms);
+    if (!name) {
+      wake_.wait_for(lock, Pause(), [this] { return stopping_ || woken_; });
+      woken_ = false;
+      continue;
+    }
+    Owner& before = owners_.at(*name);
+    if (before.created_ms <= before.from.due_ms) before.from = {before.created_ms, 0};
+    before.created_ms = UINT64_MAX;
+    const Moment from = before.from;
+    const uint64_t added = before.added;
+    lock.unlock();
+    const Result<Found> found = Look(*name, from, now_ms);
+    lock.lock();
+    const auto owner = owners_.find(*name);
+    if (owner == owners_.end() || owner->second.added != added) continue;
+    if (found) {
+      HandOut(owner->second, *found);
+    } else {
+      owner->second.failed(found.error());
+      owners_.erase(owner);
+    }
+  }
+}
+
+// An owner that has something due: the one that waits longest.
+std::optional<std::string> Scheduler::NextOwner(uint64_t now_ms) {
+  const std::string* first = nullptr;
+  uint64_t first_ms = UINT64_MAX;
+  for (const auto& [name, owner] : owners_) {
+    const uint64_t due_ms = std::min(owner.next_due_ms, owner.created_ms);
+    if (owner.full || due_ms > now_ms || due_ms >= first_ms) continue;
+    first = &name;
+    first_ms = due_ms;
+  }
+  return first == nullptr ? std::nullopt : std::optional(*first);
+}
+
+// Until the first timer is due.
+std::chrono::nanoseconds Scheduler::Pause() const {
+  uint64_t first_ms = UINT64_MAX;
+  for (const auto& [name, owner] : owners_) {
+    if (!owner.full) first_ms = std::min({first_ms, owner.next_due_ms, owner.created_ms});
+  }
+  const uint64_t now_ns = clock_.WallNs();
+  if (first_ms >= (now_ns + kMaxPause.count()) / 1'000'000) return kMaxPause;
+  const uint64_t first_ns = first_ms * 1'000'000;
+  return std::chrono::nanoseconds(first_ns > now_ns ? first_ns - now_ns : 0);
+}
+
+Result<Scheduler::Found> Scheduler::Look(const std::string& owner, const Moment& from,
+                                         uint64_t now_ms) const {
+  Found found;
+  RETURN_IF_ERROR(Visit(database_, owner, from, [&](Timer timer) {
+    if (timer.moment.due_ms > now_ms || found.due.size() == kHandOutAtOnce) {
+      found.next_due_ms = timer.moment.due_ms;
+      return false;
+    }
+    found.due.push_back(std::move(timer));
+    return true;
+  }));
+  return found;
+}
+
+void Scheduler::HandOut(Owner& owner, const Found& found) {
+  for (const Timer& timer : found.due) {
+    if (!owner.handed.contains(timer.moment)) {
+      if (!owner.receiver(timer)) {
+        owner.full = true;
+        owner.next_due_ms = timer.moment.due_ms;
+        return;
+      }
+      owner.handed.insert(timer.moment);
+    }
+    owner.from = {timer.moment.due_ms, timer.moment.id + 1};
+  }
+  owner.next_due_ms = found.next_due_ms;
+}
+
+}  // namespace sluice::timer

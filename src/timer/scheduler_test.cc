@@ -1,0 +1,148 @@
+#include "timer/scheduler.h"
+
+#include <gmock/gmock.h>
+
+#include "db/test_database.h"
+#include "timer/overlay.h"
+
+namespace sluice::timer {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class SchedulerTest : public db::DatabaseTest {
+ protected:
+  void SetUp() override {
+    DatabaseTest::SetUp();
+    scheduler_ = std::make_unique<Scheduler>(*database_, clock_);
+  }
+  void TearDown() override { scheduler_.reset(); }
+
+  uint64_t InMs(uint64_t ms) const { return clock_.WallMs() + ms; }
+  void Store(const std::string& reference, uint64_t due_ms, const std::string& owner = "f") {
+    Overlay overlay(*database_, owner);
+    ASSERT_TRUE(overlay.Create({"cb", reference, {due_ms, database_->NewCas()}, ""}).ok());
+    db::Commit commit;
+    overlay.MoveTo(&commit);
+    ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+    scheduler_->Created(owner, due_ms);
+  }
+  void Add(const std::string& owner = "f") {
+    scheduler_->Add(
+        owner, [this](const Timer& timer) { return Receive(timer); },
+        [](const Status& status) { FAIL() << status.ToString(); });
+  }
+  bool Receive(const Timer& timer) {
+    const std::lock_guard lock(mutex_);
+    if (got_.size() == room_) return false;
+    EXPECT_LE(timer.moment.due_ms, clock_.WallMs()) << "early";
+    got_.push_back(timer);
+    return true;
+  }
+  // What came since the last time, once there are so many, or after a moment if there are not.
+  std::vector<std::string> Got(size_t count) {
+    for (int i = 0; i < 400; ++i) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (count > 0 && got_.size() >= count) break;
+      }
+      if (count == 0 && i == 6) break;
+      usleep(5000);
+    }
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> references;
+    for (const Timer& timer : got_) references.push_back(timer.reference);
+    taken_ = std::exchange(got_, {});
+    return references;
+  }
+  // What the last Got returned takes effect.
+  void Finish(const std::string& owner = "f") {
+    Overlay overlay(*database_, owner);
+    std::vector<Moment> moments;
+    for (const Timer& timer : taken_) {
+      ASSERT_TRUE(*overlay.Take(timer.moment));
+      moments.push_back(timer.moment);
+    }
+    db::Commit commit;
+    overlay.MoveTo(&commit);
+    ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+    scheduler_->Done(owner, moments);
+  }
+  void Advance(uint64_t ms) {
+    clock_.AdvanceMs(ms);
+    scheduler_->Wake();
+  }
+
+  std::unique_ptr<Scheduler> scheduler_;
+  std::mutex mutex_;
+  std::vector<Timer> got_;  // guarded by mutex_
+  size_t room_ = SIZE_MAX;  // guarded by mutex_
+  std::vector<Timer> taken_;
+};
+
+TEST_F(SchedulerTest, HandsOutWhatIsDueAndNothingEarly) {
+  Store("late", InMs(100));
+  Store("soon", InMs(50));
+  Add();
+  EXPECT_THAT(Got(0), IsEmpty());
+  Advance(49);
+  EXPECT_THAT(Got(0), IsEmpty());
+  Advance(1);
+  EXPECT_THAT(Got(1), ElementsAre("soon"));
+  Advance(100);
+  EXPECT_THAT(Got(1), ElementsAre("late"));
+  Advance(100'000);
+  EXPECT_THAT(Got(0), IsEmpty()) << "not done, and not handed out twice";
+}
+
+TEST_F(SchedulerTest, WakesForAnEarlierOne) {
+  Store("late", InMs(1000));
+  Add();
+  EXPECT_THAT(Got(0), IsEmpty());
+  Store("now", InMs(0));
+  EXPECT_THAT(Got(1), ElementsAre("now"));
+  Finish();
+  Store("past", InMs(0) - 5000);
+  EXPECT_THAT(Got(1), ElementsAre("past"));
+  Finish();
+  Advance(1000);
+  EXPECT_THAT(Got(1), ElementsAre("late"));
+}
+
+TEST_F(SchedulerTest, ARemovedOwnerGetsNothingUntilItIsBack) {
+  Store("a", InMs(10));
+  Add();
+  scheduler_->Remove("f");
+  Advance(10);
+  EXPECT_THAT(Got(0), IsEmpty());
+  Store("b", InMs(0) - 1);
+  EXPECT_THAT(Got(0), IsEmpty());
+  Add();
+  EXPECT_THAT(Got(2), ElementsAre("b", "a"));
+}
+
+TEST_F(SchedulerTest, WaitsForRoom) {
+  for (int i = 0; i < 5; ++i) Store(std::to_string(i), InMs(0) + i);
+  room_ = 2;
+  Add();
+  Advance(10);
+  EXPECT_THAT(Got(2), ElementsAre("0", "1"));
+  Finish();
+  EXPECT_THAT(Got(2), ElementsAre("2", "3"));
+  Finish();
+  EXPECT_THAT(Got(1), ElementsAre("4"));
+}
+
+TEST_F(SchedulerTest, ManyOfManyOwnersAllCome) {
+  for (int i = 0; i < 1000; ++i) Store(std::to_string(i), InMs(0), i % 2 == 0 ? "f" : "g");
+  Add("f");
+  Add("g");
+  std::vector<std::string> all = Got(1000);
+  EXPECT_EQ(all.size(), 1000u);
+  std::ranges::sort(all);
+  EXPECT_EQ(std::ranges::unique(all).size(), 0u);
+}
+
+}  // namespace
+}  // namespace sluice::timer

@@ -1,0 +1,48 @@
+// A timer: call something of its owner's at a time. Its owner is whoever handles it, a deployed
+// function say; callback and reference name it among the owner's timers.
+//
+// Each has two rows in the timer family (docs/formats/timers.md), always changed together: one by
+// due time, with everything, and one by name, which says where the first one is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace sluice::timer {
+
+// When a timer is due, and which of that moment's it is. Timers of an owner are in this order.
+struct Moment {
+  uint64_t due_ms = 0;  // since the Unix epoch
+  uint64_t id = 0;      // a stamp of the database, Database::NewCas
+
+  auto operator<=>(const Moment&) const = default;
+};
+
+struct Timer {
+  std::string callback;  // has no zero byte
+  std::string reference;
+  Moment moment;
+  std::string context;  // JSON text; empty for none
+
+  bool operator==(const Timer&) const = default;
+};
+
+// Owners' names have no zero byte. OwnerPrefix begins all keys of an owner, DuePrefix those by due
+// time.
+std::string OwnerPrefix(std::string_view owner);
+std::string DuePrefix(std::string_view owner);
+std::string DueKey(std::string_view owner, const Moment& moment);
+std::string NameKey(std::string_view owner, std::string_view callback, std::string_view reference);
+
+std::string EncodeDue(const Timer& timer);
+std::string EncodeName(const Moment& moment);
+// The owner that a key belongs to.
+Result<std::string_view> OwnerOf(std::string_view key);
+Result<Timer> DecodeDue(std::string_view key, std::string_view stored);
+Result<Moment> DecodeName(std::string_view stored);
+
+}  // namespace sluice::timer
