@@ -109,7 +109,8 @@ Status Manager::Start() {
   }
   for (const auto& [name, function] : functions_) {
     if (function->state() != State::kDeployed) continue;
-    const Result<Prepared> prepared = CheckCode(function);
+    // It was compiled when it was deployed; now its workers do that when the first event comes.
+    const Result<Prepared> prepared = Prepare(*function->current());
     const Status started = prepared ? Run(function, *prepared) : prepared.error();
     if (!started.ok()) OnFailed(function, started);
   }

@@ -15,6 +15,9 @@ constexpr size_t kMaxBatch = 512;
 constexpr size_t kMaxBatchWrites = 2000;
 constexpr int kMaxAttempts = 1000;
 constexpr std::chrono::milliseconds kRetryPause(100);
+// An isolate has about two megabytes and is made in a few milliseconds: a function that hears
+// nothing for this long has none.
+constexpr std::chrono::seconds kIdleIsolate(10);
 
 bool IsConflict(const Status& status) { return status.code() == Code::kConflict; }
 bool IsPassing(const Status& status) {
@@ -83,7 +86,13 @@ void Worker::Loop() {
 Worker::Events Worker::Take() {
   Events events;
   std::unique_lock lock(mutex_);
-  wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+  const auto news = [this] { return stopping_ || !queue_.empty(); };
+  if (handler_ != nullptr && !wake_.wait_for(lock, kIdleIsolate, news)) {
+    lock.unlock();
+    handler_.reset();
+    lock.lock();
+  }
+  wake_.wait(lock, news);
   if (stopping_) return events;
   while (!queue_.empty() && events.size() < kMaxBatch) {
     queued_bytes_ -= queue_.front().bytes();
