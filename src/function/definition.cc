@@ -3,80 +3,16 @@
 #include <algorithm>
 #include <set>
 
-#include "base/nearest.h"
+#include "function/field_reader.h"
+#include "function/source/characters.h"
+#include "query/parse/terminal.h"
 
 namespace sluice::function {
 namespace {
 
 using json::Value;
 
-Status Invalid(const std::string& where, std::string_view expected, const Value& got) {
-  return Error(Code::kInvalidArgument, "function.invalid_definition", "{}: expected {}, got {}",
-               where, expected, got.is_missing() ? "nothing" : json::TypeName(got.type()));
-}
-
-// Reads members of one object and keeps the first error.
-class Reader {
- public:
-  Reader(const Value& object, std::string where) : object_(object), where_(std::move(where)) {
-    if (!object.is_object()) status_ = Invalid(where_, "an object", object);
-  }
-
-  const Status& status() const { return status_; }
-  const Value& Member(std::string_view name) const { return object_[name]; }
-  std::string Where(std::string_view name) const {
-    return where_.empty() ? std::string(name) : fmt::format("{}.{}", where_, name);
-  }
-
-  void Text(std::string_view name, std::string* to, bool needed = false) {
-    const Value& value = Member(name);
-    if (value.is_missing() && !needed) return;
-    if (!value.is_string()) return Fail(Invalid(Where(name), "a string", value));
-    *to = value.AsString();
-  }
-  void Flag(std::string_view name, bool* to) {
-    const Value& value = Member(name);
-    if (value.is_missing()) return;
-    if (!value.is_bool()) return Fail(Invalid(Where(name), "true or false", value));
-    *to = value.AsBool();
-  }
-  void Number(std::string_view name, uint32_t min, uint32_t max, uint32_t* to) {
-    const Value& value = Member(name);
-    if (value.is_missing()) return;
-    if (!value.is_int() || value.AsInt() < min || value.AsInt() > max) {
-      return Fail(
-          Invalid(Where(name), fmt::format("a whole number from {} to {}", min, max), value));
-    }
-    *to = static_cast<uint32_t>(value.AsInt());
-  }
-  void Texts(std::string_view name, std::vector<std::string>* to) {
-    const Value& value = Member(name);
-    if (value.is_missing()) return;
-    if (!value.is_array()) return Fail(Invalid(Where(name), "an array of strings", value));
-    to->clear();
-    for (const Value& item : value.items()) {
-      if (!item.is_string()) return Fail(Invalid(Where(name), "an array of strings", item));
-      to->emplace_back(item.AsString());
-    }
-  }
-  void OneOf(std::string_view name, std::initializer_list<std::string_view> choices,
-             std::string* to) {
-    Text(name, to);
-    if (!status_.ok() || std::ranges::find(choices, *to) != choices.end()) return;
-    Fail(Error(Code::kInvalidArgument, "function.invalid_definition",
-               "{}: expected one of {}, got '{}'", Where(name), fmt::join(choices, ", "), *to));
-  }
-  void Fail(Status status) {
-    if (status_.ok()) status_ = std::move(status);
-  }
-
- private:
-  const Value& object_;
-  const std::string where_;
-  Status status_;
-};
-
-void ReadKeyspace(Reader& reader, const std::string& prefix, db::KeyspaceName* keyspace) {
+void ReadKeyspace(FieldReader& reader, const std::string& prefix, db::KeyspaceName* keyspace) {
   reader.Text(prefix + "_bucket", &keyspace->bucket, true);
   reader.Text(prefix + "_scope", &keyspace->scope);
   reader.Text(prefix + "_collection", &keyspace->collection);
@@ -95,28 +31,30 @@ Status CheckFunctionName(std::string_view name) {
                name);
 }
 
+bool IsSqlReserved(std::string_view word) {
+  std::string upper(word);
+  for (char& c : upper) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return query::Terminal::Of(upper).reserved();
+}
+
 Status CheckAlias(const std::string& where, std::string_view alias, std::set<std::string>* known) {
-  const auto part = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+  const auto refuse = [&](std::string_view why) {
+    return Error(Code::kInvalidArgument, "function.invalid_alias", "{}: {}, got '{}'", where, why,
+                 alias);
   };
-  const bool ok = !alias.empty() && alias.size() <= 64 &&
-                  std::isdigit(static_cast<unsigned char>(alias[0])) == 0 &&
-                  std::ranges::all_of(alias, part);
-  if (!ok) {
-    return Error(Code::kInvalidArgument, "function.invalid_alias",
-                 "{}: a binding's name is a JavaScript identifier of at most 64 characters, got "
-                 "'{}'",
-                 where, alias);
+  if (IsReservedWord(alias)) return refuse("a binding can't have a word of JavaScript as its name");
+  if (IsSqlReserved(alias)) return refuse("a binding can't have a word of SQL++ as its name");
+  if (alias.size() > 64 || !IsPlainName(alias)) {
+    return refuse("a binding's name is a JavaScript identifier of at most 64 characters");
   }
-  if (!known->emplace(alias).second) {
-    return Error(Code::kInvalidArgument, "function.invalid_alias",
-                 "{}: two bindings are named '{}'", where, alias);
-  }
+  if (!known->emplace(alias).second) return refuse("two bindings can't have the same name");
   return OkStatus();
 }
 
 Status ReadBucket(const Value& value, const std::string& where, BucketBinding* binding) {
-  Reader reader(value, where);
+  FieldReader reader(value, where);
   reader.Text("alias", &binding->alias, true);
   reader.Text("bucket_name", &binding->keyspace.bucket, true);
   reader.Text("scope_name", &binding->keyspace.scope);
@@ -128,7 +66,7 @@ Status ReadBucket(const Value& value, const std::string& where, BucketBinding* b
 }
 
 Status ReadUrl(const Value& value, const std::string& where, UrlBinding* binding) {
-  Reader reader(value, where);
+  FieldReader reader(value, where);
   reader.Text("value", &binding->alias, true);
   reader.Text("hostname", &binding->hostname, true);
   reader.OneOf("auth_type", {"no-auth", "basic", "bearer", "digest"}, &binding->auth_type);
@@ -147,7 +85,7 @@ Status ReadUrl(const Value& value, const std::string& where, UrlBinding* binding
 }
 
 Status ReadConstant(const Value& value, const std::string& where, ConstantBinding* binding) {
-  Reader reader(value, where);
+  FieldReader reader(value, where);
   reader.Text("value", &binding->alias, true);
   reader.Text("literal", &binding->literal, true);
   return reader.status();
@@ -158,7 +96,7 @@ Status ReadBindings(const Value& list, const std::string& where, std::set<std::s
                     Status (*read)(const Value&, const std::string&, Binding*),
                     std::vector<Binding>* to) {
   if (list.is_missing() || list.is_null()) return OkStatus();
-  if (!list.is_array()) return Invalid(where, "an array", list);
+  if (!list.is_array()) return InvalidField(where, "an array", list);
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string place = fmt::format("{}[{}]", where, i);
     Binding binding;
@@ -169,12 +107,51 @@ Status ReadBindings(const Value& list, const std::string& where, std::set<std::s
   return OkStatus();
 }
 
-Status ReadDeployment(const Value& value, Definition* definition) {
-  Reader reader(value, "depcfg");
+Value PrintBucket(const BucketBinding& binding) {
+  return Value::Object({{"alias", binding.alias},
+                        {"bucket_name", binding.keyspace.bucket},
+                        {"scope_name", binding.keyspace.scope},
+                        {"collection_name", binding.keyspace.collection},
+                        {"access", binding.writable ? "rw" : "r"}});
+}
+
+Value PrintUrl(const UrlBinding& binding, Secrets secrets) {
+  const auto secret = [&](const std::string& text) {
+    return secrets == Secrets::kShown || text.empty() ? Value(text) : Value(kMaskedSecret);
+  };
+  return Value::Object({{"hostname", binding.hostname},
+                        {"value", binding.alias},
+                        {"auth_type", binding.auth_type},
+                        {"username", binding.username},
+                        {"password", secret(binding.password)},
+                        {"bearer_key", secret(binding.bearer_key)},
+                        {"allow_cookies", binding.allow_cookies},
+                        {"validate_ssl_certificate", binding.validate_certificate}});
+}
+
+}  // namespace
+
+std::string Definition::LocationOf(const std::string& bucket, const std::string& scope,
+                                   const std::string& name) {
+  return bucket == "*" ? name : fmt::format("{}/{}/{}", bucket, scope, name);
+}
+
+Status ParseDeployment(const Value& value, Definition* definition) {
+  FieldReader reader(value, "depcfg");
   RETURN_IF_ERROR(reader.status());
+  definition->source = {};
+  definition->metadata = {};
+  definition->buckets.clear();
+  definition->urls.clear();
+  definition->constants.clear();
   ReadKeyspace(reader, "source", &definition->source);
   ReadKeyspace(reader, "metadata", &definition->metadata);
   RETURN_IF_ERROR(reader.status());
+  if (definition->source == definition->metadata) {
+    return Error(Code::kInvalidArgument, "function.same_keyspace",
+                 "depcfg: the source and the metadata keyspace must differ, both are {}",
+                 definition->source.ToString());
+  }
   std::set<std::string> aliases;
   RETURN_IF_ERROR(ReadBindings(reader.Member("buckets"), "depcfg.buckets", &aliases, ReadBucket,
                                &definition->buckets));
@@ -184,135 +161,94 @@ Status ReadDeployment(const Value& value, Definition* definition) {
                       &definition->constants);
 }
 
-constexpr std::string_view kRead[] = {
-    "deployment_status", "processing_status", "dcp_stream_boundary", "worker_count",
-    "execution_timeout", "on_deploy_timeout", "timer_context_size",  "language_compatibility",
-    "n1ql_consistency",  "handler_headers",   "handler_footers",     "meta_previous"};
-
-Status ReadSettings(const Value& value, Settings* settings) {
-  if (value.is_missing()) return OkStatus();
-  Reader reader(value, "settings");
-  RETURN_IF_ERROR(reader.status());
-  reader.Flag("deployment_status", &settings->deployed);
-  reader.Flag("processing_status", &settings->processing);
-  std::string boundary = settings->boundary == Boundary::kEverything ? "everything" : "from_now";
-  reader.OneOf("dcp_stream_boundary", {"everything", "from_now"}, &boundary);
-  settings->boundary = boundary == "everything" ? Boundary::kEverything : Boundary::kFromNow;
-  reader.Number("worker_count", 1, 64, &settings->worker_count);
-  reader.Number("execution_timeout", 1, 3600, &settings->execution_timeout_s);
-  reader.Number("on_deploy_timeout", 1, 3600, &settings->on_deploy_timeout_s);
-  reader.Number("timer_context_size", 20, 20 << 20, &settings->timer_context_bytes);
-  reader.OneOf("language_compatibility", {"6.0.0", "6.5.0", "6.6.2", "7.2.0"}, &settings->language);
-  reader.OneOf("n1ql_consistency", {"", "none", "request"}, &settings->consistency);
-  reader.Texts("handler_headers", &settings->handler_headers);
-  reader.Texts("handler_footers", &settings->handler_footers);
-  reader.Flag("meta_previous", &settings->previous);
-  if (settings->consistency.empty()) settings->consistency = "none";
-  settings->others = Value::EmptyObject();
-  for (const json::Field& field : value.fields()) {
-    if (std::ranges::find(kRead, field.name()) == std::end(kRead)) {
-      settings->others.Set(field.name(), field.value);
-    }
-  }
-  return reader.status();
-}
-
-Value Texts(const std::vector<std::string>& texts) {
-  Value list = Value::EmptyArray();
-  for (const std::string& text : texts) list.Append(Value(text));
-  return list;
-}
-
-Value PrintSettings(const Settings& settings) {
-  Value value = settings.others.is_object() ? settings.others : Value::EmptyObject();
-  value.Set("deployment_status", settings.deployed);
-  value.Set("processing_status", settings.processing);
-  value.Set("dcp_stream_boundary",
-            settings.boundary == Boundary::kEverything ? "everything" : "from_now");
-  value.Set("worker_count", settings.worker_count);
-  value.Set("execution_timeout", settings.execution_timeout_s);
-  value.Set("on_deploy_timeout", settings.on_deploy_timeout_s);
-  value.Set("timer_context_size", settings.timer_context_bytes);
-  value.Set("language_compatibility", settings.language);
-  value.Set("n1ql_consistency", settings.consistency);
-  value.Set("handler_headers", Texts(settings.handler_headers));
-  value.Set("handler_footers", Texts(settings.handler_footers));
-  if (settings.previous) value.Set("meta_previous", true);
-  return value;
-}
-
-Value PrintBucket(const BucketBinding& binding) {
-  return Value::Object({{"alias", binding.alias},
-                        {"bucket_name", binding.keyspace.bucket},
-                        {"scope_name", binding.keyspace.scope},
-                        {"collection_name", binding.keyspace.collection},
-                        {"access", binding.writable ? "rw" : "r"}});
-}
-
-Value PrintUrl(const UrlBinding& binding) {
-  return Value::Object({{"hostname", binding.hostname},
-                        {"value", binding.alias},
-                        {"auth_type", binding.auth_type},
-                        {"username", binding.username},
-                        {"password", binding.password},
-                        {"bearer_key", binding.bearer_key},
-                        {"allow_cookies", binding.allow_cookies},
-                        {"validate_ssl_certificate", binding.validate_certificate}});
-}
-
-}  // namespace
-
 Result<Definition> ParseDefinition(const Value& value) {
   Definition definition;
-  Reader reader(value, "");
+  FieldReader reader(value, "");
   RETURN_IF_ERROR(reader.status());
   reader.Text("appname", &definition.name, true);
   reader.Text("appcode", &definition.code, true);
   reader.Text("function_instance_id", &definition.instance_id);
+  reader.Flag("confined", &definition.confined);
   RETURN_IF_ERROR(reader.status());
   RETURN_IF_ERROR(CheckFunctionName(definition.name));
   if (const Value& uuid = reader.Member("handleruuid"); uuid.is_int()) {
     definition.uuid = static_cast<uint64_t>(uuid.AsInt());
   }
   if (const Value& scope = reader.Member("function_scope"); scope.is_object()) {
-    Reader scope_reader(scope, "function_scope");
+    FieldReader scope_reader(scope, "function_scope");
     scope_reader.Text("bucket", &definition.scope_bucket);
     scope_reader.Text("scope", &definition.scope_scope);
     RETURN_IF_ERROR(scope_reader.status());
+    if ((definition.scope_bucket == "*") != (definition.scope_scope == "*")) {
+      return Fail(Code::kInvalidArgument, "function.invalid_definition",
+                  "function_scope: expected a bucket and a scope, or * for both, got {}.{}",
+                  definition.scope_bucket, definition.scope_scope);
+    }
   }
-  RETURN_IF_ERROR(ReadDeployment(reader.Member("depcfg"), &definition));
-  RETURN_IF_ERROR(ReadSettings(reader.Member("settings"), &definition.settings));
+  RETURN_IF_ERROR(ParseDeployment(reader.Member("depcfg"), &definition));
+  RETURN_IF_ERROR(ParseSettings(reader.Member("settings"), &definition.settings));
   return definition;
 }
 
-Value PrintDefinition(const Definition& definition) {
+Value PrintDeployment(const Definition& definition, Secrets secrets) {
   Value buckets = Value::EmptyArray();
   for (const BucketBinding& binding : definition.buckets) buckets.Append(PrintBucket(binding));
   Value urls = Value::EmptyArray();
-  for (const UrlBinding& binding : definition.urls) urls.Append(PrintUrl(binding));
+  for (const UrlBinding& binding : definition.urls) urls.Append(PrintUrl(binding, secrets));
   Value constants = Value::EmptyArray();
   for (const ConstantBinding& binding : definition.constants) {
     constants.Append(Value::Object({{"value", binding.alias}, {"literal", binding.literal}}));
   }
-  const Value depcfg = Value::Object({{"source_bucket", definition.source.bucket},
-                                      {"source_scope", definition.source.scope},
-                                      {"source_collection", definition.source.collection},
-                                      {"metadata_bucket", definition.metadata.bucket},
-                                      {"metadata_scope", definition.metadata.scope},
-                                      {"metadata_collection", definition.metadata.collection},
-                                      {"buckets", buckets},
-                                      {"curl", urls},
-                                      {"constants", constants}});
-  return Value::Object({{"appname", definition.name},
-                        {"appcode", definition.code},
-                        {"version", "evt-7.6.0-0000-ee"},
-                        {"enforce_schema", false},
-                        {"handleruuid", static_cast<int64_t>(definition.uuid)},
-                        {"function_instance_id", definition.instance_id},
-                        {"function_scope", Value::Object({{"bucket", definition.scope_bucket},
-                                                          {"scope", definition.scope_scope}})},
-                        {"depcfg", depcfg},
-                        {"settings", PrintSettings(definition.settings)}});
+  return Value::Object({{"source_bucket", definition.source.bucket},
+                        {"source_scope", definition.source.scope},
+                        {"source_collection", definition.source.collection},
+                        {"metadata_bucket", definition.metadata.bucket},
+                        {"metadata_scope", definition.metadata.scope},
+                        {"metadata_collection", definition.metadata.collection},
+                        {"buckets", buckets},
+                        {"curl", urls},
+                        {"constants", constants}});
+}
+
+Value PrintDefinition(const Definition& definition, Secrets secrets) {
+  Value value = Value::Object(
+      {{"appname", definition.name},
+       {"appcode", definition.code},
+       {"version", "evt-7.6.0-0000-ee"},
+       {"enforce_schema", false},
+       {"handleruuid", static_cast<int64_t>(definition.uuid)},
+       {"function_instance_id", definition.instance_id},
+       {"function_scope",
+        Value::Object({{"bucket", definition.scope_bucket}, {"scope", definition.scope_scope}})},
+       {"depcfg", PrintDeployment(definition, secrets)},
+       {"settings", PrintSettings(definition.settings)}});
+  if (definition.confined) value.Set("confined", true);
+  return value;
+}
+
+void KeepSecrets(const Definition& stored, Definition* next) {
+  for (UrlBinding& url : next->urls) {
+    const auto same = std::ranges::find_if(stored.urls, [&](const UrlBinding& other) {
+      return other.alias == url.alias && other.hostname == url.hostname &&
+             other.auth_type == url.auth_type && other.username == url.username;
+    });
+    if (same == stored.urls.end()) continue;
+    if (url.password == kMaskedSecret) url.password = same->password;
+    if (url.bearer_key == kMaskedSecret) url.bearer_key = same->bearer_key;
+  }
+}
+
+Status CheckSecrets(const Definition& definition) {
+  for (const UrlBinding& url : definition.urls) {
+    const bool bearer = url.auth_type == "bearer";
+    const bool used = url.auth_type != "no-auth";
+    if (used && (bearer ? url.bearer_key : url.password) == kMaskedSecret) {
+      return Error(Code::kInvalidArgument, "function.secret_missing",
+                   "the {} of the URL binding '{}' is not stored here; store the function with it",
+                   bearer ? "bearer_key" : "password", url.alias);
+    }
+  }
+  return OkStatus();
 }
 
 }  // namespace sluice::function

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "db/types.h"
+#include "function/settings.h"
 #include "function/source/transpile.h"
 #include "json/value.h"
 
@@ -33,24 +34,6 @@ struct UrlBinding {
   bool validate_certificate = true;
 };
 
-enum class Boundary : uint8_t { kEverything, kFromNow };
-
-struct Settings {
-  bool deployed = false;    // deployment_status
-  bool processing = false;  // processing_status; deployed and not processing is paused
-  Boundary boundary = Boundary::kEverything;
-  uint32_t worker_count = 1;
-  uint32_t execution_timeout_s = 60;
-  uint32_t on_deploy_timeout_s = 60;
-  uint32_t timer_context_bytes = 1024;
-  std::string language = "7.2.0";
-  std::string consistency = "none";
-  std::vector<std::string> handler_headers = {"'use strict';"};
-  std::vector<std::string> handler_footers;
-  bool previous = false;  // ours: meta.previous
-  json::Value others;     // an object: what we keep and show but do not act on
-};
-
 struct Definition {
   std::string name;
   std::string code;
@@ -64,10 +47,30 @@ struct Definition {
   Settings settings;
   uint64_t uuid = 0;        // handleruuid: new with each deploy
   std::string instance_id;  // function_instance_id
+  // Ours: stored by somebody who is no admin, so that its statements may only read the buckets of
+  // its source and bindings, and only write to those of its writable bindings.
+  bool confined = false;
+
+  // What it is called among all functions: its name, or bucket/scope/name if it has a scope.
+  std::string Location() const { return LocationOf(scope_bucket, scope_scope, name); }
+  static std::string LocationOf(const std::string& bucket, const std::string& scope,
+                                const std::string& name);
 };
+
+// What stands for a password or key in answers, and for the stored one in requests.
+inline constexpr std::string_view kMaskedSecret = "*****";
 
 // `where` in messages is the field's place in the JSON: depcfg.buckets[0].alias.
 Result<Definition> ParseDefinition(const json::Value& value);
-json::Value PrintDefinition(const Definition& definition);
+enum class Secrets : uint8_t { kShown, kMasked };
+json::Value PrintDefinition(const Definition& definition, Secrets secrets);
+// The parts of it that have resources of their own.
+json::Value PrintDeployment(const Definition& definition, Secrets secrets);  // depcfg
+Status ParseDeployment(const json::Value& value, Definition* definition);    // replaces all of it
+
+// Masked secrets of `next` become those of `stored` where alias, host, kind of authentication and
+// user are the same. Others stay masked; CheckSecrets refuses to deploy those.
+void KeepSecrets(const Definition& stored, Definition* next);
+Status CheckSecrets(const Definition& definition);
 
 }  // namespace sluice::function

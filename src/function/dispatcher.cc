@@ -12,6 +12,11 @@ constexpr size_t kReadAtOnce = 1024;
 // Lanes that hear nothing follow the others this often, so that they do not hold the log.
 constexpr std::chrono::seconds kStoreInterval(1);
 
+// What Sync Gateway keeps for itself; attachments are users' data.
+bool IsSyncDocument(std::string_view key) {
+  return key.starts_with("_sync:") && !key.starts_with("_sync:att");
+}
+
 // Whether a cursor is before another one of the same follower: a backfill comes before the log.
 bool Before(const db::CursorState& a, const db::CursorState& b) {
   if (a.backfilling != b.backfilling) return a.backfilling;
@@ -119,6 +124,10 @@ Result<bool> Dispatcher::Pump() {
       given_[lane] = feed_->state();
       if (change.origin == options_.follower) {
         ++options_.statistics.suppressed;
+        return true;
+      }
+      if (!options_.definition->settings.sync_documents && IsSyncDocument(change.key)) {
+        ++options_.statistics.filtered;
         return true;
       }
       stopped = !Deliver(EventOf(change, feed_->state(), options_.definition->settings.previous));

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "function/keyspaces_check.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -13,6 +14,7 @@ namespace sluice::function {
 namespace {
 
 constexpr std::string_view kRowPrefix = "function/";
+constexpr std::string_view kConfigRow = "functions/config";
 constexpr size_t kKeptLogLines = 1000;
 
 std::string RowKey(const std::string& name) { return std::string(kRowPrefix) + name; }
@@ -37,6 +39,14 @@ std::string NewInstanceId(uint64_t* uuid) {
   const std::string bytes = SecureRandomBytes(4);
   *uuid = ByteReader(bytes).U32();
   return fmt::format("{}-{}", *uuid, NewUuid().substr(0, 8));
+}
+
+bool SameButDynamic(const Definition& old, const Definition& next) {
+  json::Value a = PrintDefinition(old, Secrets::kShown);
+  json::Value b = PrintDefinition(next, Secrets::kShown);
+  a.Remove("settings");
+  b.Remove("settings");
+  return a == b && OnlyDynamicChanges(old.settings, next.settings);
 }
 
 Status CompileError(const Definition& definition, const PreparedSource& source,
@@ -65,7 +75,8 @@ std::string_view StateName(State state) {
 }
 
 struct Manager::Function {
-  std::mutex change;  // held while its state is changed
+  std::mutex change;     // held while its state is changed
+  bool removed = false;  // guarded by change: no longer in the list
 
   mutable std::mutex mutex;
   std::shared_ptr<const Definition> definition;  // guarded by mutex
@@ -100,24 +111,28 @@ Status Manager::Start() {
     ASSIGN_OR_RETURN(Definition definition, ParseDefinition(value));
     auto function = std::make_shared<Function>();
     function->definition = std::make_shared<const Definition>(std::move(definition));
-    functions_.emplace(function->definition->name, std::move(function));
+    functions_.emplace(function->definition->Location(), std::move(function));
   }
   RETURN_IF_ERROR(iterator->status());
+  RETURN_IF_ERROR(LoadConfig());
   for (uint16_t shard = 0; shard < services_.database.shard_count(); ++shard) {
     listeners_.push_back(services_.database.OnCommitted(
         shard, [this](const db::Committed& committed) { OnCommitted(committed); }));
   }
   for (const auto& [name, function] : functions_) {
+    if (function->state() != State::kUndeployed) AddFlow(*function->current());
     if (function->state() != State::kDeployed) continue;
     // It was compiled when it was deployed; now its workers do that when the first event comes.
     const Result<Prepared> prepared = Prepare(*function->current());
     const Status started = prepared ? Run(function, *prepared) : prepared.error();
     if (!started.ok()) OnFailed(function, started);
   }
+  watch_ = std::make_unique<CatalogWatch>(services_.database, [this] { OnCatalogChanged(); });
   return OkStatus();
 }
 
 void Manager::Stop() {
+  watch_.reset();
   listeners_.clear();
   std::map<std::string, FunctionPtr> functions;
   {
@@ -172,40 +187,76 @@ Result<Manager::FunctionPtr> Manager::Get(const std::string& name) const {
 
 Status Manager::Save(const Definition& definition) {
   db::Commit commit;
-  commit.rows.push_back({storage::Family::kMeta, RowKey(definition.name),
-                         json::ToText(PrintDefinition(definition)), std::nullopt});
+  commit.rows.push_back({storage::Family::kMeta, RowKey(definition.Location()),
+                         json::ToText(PrintDefinition(definition, Secrets::kShown)), std::nullopt});
   return services_.database.Apply(std::move(commit)).status;
 }
 
 Status Manager::Store(Definition definition) {
+  if (const uint32_t most = config().function_bytes; definition.code.size() > most) {
+    return Error(Code::kTooLarge, "function.too_large",
+                 "the code of a function has at most {} bytes (function_size), got {}", most,
+                 definition.code.size());
+  }
   definition.settings.deployed = false;
   definition.settings.processing = false;
-  FunctionPtr function;
-  {
-    const std::lock_guard lock(mutex_);
-    FunctionPtr& slot = functions_[definition.name];
-    if (slot == nullptr) {
-      slot = std::make_shared<Function>();
-      slot->definition = std::make_shared<const Definition>(definition);
+  const std::string location = definition.Location();
+  while (true) {
+    FunctionPtr function;
+    bool made = false;
+    {
+      const std::lock_guard lock(mutex_);
+      FunctionPtr& slot = functions_[location];
+      if (slot == nullptr) {
+        made = true;
+        slot = std::make_shared<Function>();
+        slot->definition = std::make_shared<const Definition>(definition);
+      }
+      function = slot;
     }
-    function = slot;
+    const std::lock_guard change(function->change);
+    if (function->removed) continue;  // meanwhile: it is made anew
+    const Status stored = Replace(function, std::move(definition));
+    if (!stored.ok() && made) {
+      const std::lock_guard lock(mutex_);
+      function->removed = true;
+      functions_.erase(location);
+    }
+    return stored;
   }
-  const std::lock_guard change(function->change);
+}
+
+// Under the function's change lock.
+Status Manager::Replace(const FunctionPtr& function, Definition definition) {
+  const std::string location = definition.Location();
+  const std::shared_ptr<const Definition> old = function->current();
   const State state = function->state();
-  if (state == State::kDeployed)
-    return WrongState("function.not_undeployed", definition.name, state, "changed");
-  if (state == State::kPaused) {
-    const std::shared_ptr<const Definition> old = function->current();
-    if (old->source != definition.source)
-      return WrongState("function.not_undeployed", definition.name, state, "moved");
+  KeepSecrets(*old, &definition);
+  if (state != State::kUndeployed) {
     definition.settings.deployed = true;
+    definition.settings.processing = state == State::kDeployed;
     definition.instance_id = old->instance_id;
     definition.uuid = old->uuid;
   }
+  if (state == State::kPaused &&
+      (old->source != definition.source || old->metadata != definition.metadata ||
+       old->settings.boundary != definition.settings.boundary)) {
+    return WrongState("function.not_undeployed", location, state, "moved");
+  }
+  if (state == State::kDeployed && !SameButDynamic(*old, definition)) {
+    return WrongState("function.not_undeployed", location, state, "changed");
+  }
   RETURN_IF_ERROR(Save(definition));
-  const std::lock_guard lock(function->mutex);
-  function->definition = std::make_shared<const Definition>(std::move(definition));
-  return OkStatus();
+  std::shared_ptr<Dispatcher> running;
+  {
+    const std::lock_guard lock(function->mutex);
+    function->definition = std::make_shared<const Definition>(std::move(definition));
+    running.swap(function->dispatcher);
+  }
+  if (running == nullptr) return OkStatus();
+  running->Stop();  // it goes on at its cursors, with the new settings
+  ASSIGN_OR_RETURN(const Prepared prepared, CheckCode(function));
+  return Run(function, prepared);
 }
 
 Result<Definition> Manager::Find(const std::string& name) const {
@@ -229,8 +280,37 @@ Status Manager::Remove(const std::string& name) {
   db::Commit commit;
   commit.rows.push_back({storage::Family::kMeta, RowKey(name), std::nullopt, std::nullopt});
   RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
+  function->removed = true;
   const std::lock_guard lock(mutex_);
   functions_.erase(name);
+  return OkStatus();
+}
+
+// --- what holds for all functions ---------------------------------------------------------------
+
+GlobalConfig Manager::config() const {
+  const std::lock_guard lock(mutex_);
+  return config_;
+}
+
+Status Manager::SetConfig(const json::Value& changes) {
+  ASSIGN_OR_RETURN(GlobalConfig next, MergeConfig(config(), changes));
+  db::Commit commit;
+  commit.rows.push_back(
+      {storage::Family::kMeta, std::string(kConfigRow), json::ToText(next.given), std::nullopt});
+  RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
+  const std::lock_guard lock(mutex_);
+  config_ = std::move(next);
+  return OkStatus();
+}
+
+Status Manager::LoadConfig() {
+  std::string row;
+  ASSIGN_OR_RETURN(const bool found,
+                   services_.database.store().Get(storage::Family::kMeta, kConfigRow, &row));
+  if (!found) return OkStatus();
+  ASSIGN_OR_RETURN(const json::Value given, json::Parse(row));
+  ASSIGN_OR_RETURN(config_, MergeConfig({}, given));
   return OkStatus();
 }
 
@@ -244,6 +324,41 @@ Result<Prepared> Manager::CheckCode(const FunctionPtr& function) {
       services_, definition, prepared.program, [](std::string_view) {}, &failed);
   if (handler == nullptr) return Unexpected(CompileError(*definition, *prepared.source, failed));
   return prepared;
+}
+
+Result<Prepared> Manager::CheckDeployment(const FunctionPtr& function) {
+  const std::shared_ptr<const Definition> definition = function->current();
+  RETURN_IF_ERROR(CheckSecrets(*definition));
+  const GlobalConfig config = this->config();
+  if (!config.curl && !definition->urls.empty()) {
+    return Fail(Code::kForbidden, "function.curl_disabled",
+                "function '{}' has URL bindings, which enable_curl or disable_curl_binding forbids",
+                definition->name);
+  }
+  RETURN_IF_ERROR(CheckKeyspaces(*definition, *services_.database.catalog()));
+  ASSIGN_OR_RETURN(Prepared prepared, CheckCode(function));
+  DataFlow flow = FlowOf(*definition, *prepared.source);
+  RETURN_IF_ERROR(CheckStatements(flow));
+  const std::lock_guard lock(flows_mutex_);
+  if (!config.allow_recursion) {
+    std::vector<DataFlow> others;
+    for (const auto& [name, other] : flows_) others.push_back(other);
+    RETURN_IF_ERROR(CheckRecursion(flow, others));
+  }
+  flows_[definition->Location()] = std::move(flow);
+  return prepared;
+}
+
+void Manager::AddFlow(const Definition& definition) {
+  const auto prepared = Prepare(definition);
+  if (!prepared) return;  // it can't run, so that it writes nowhere
+  const std::lock_guard lock(flows_mutex_);
+  flows_[definition.Location()] = FlowOf(definition, *prepared->source);
+}
+
+void Manager::RemoveFlow(const std::string& name) {
+  const std::lock_guard lock(flows_mutex_);
+  flows_.erase(name);
 }
 
 Status Manager::EnsureFollower(const Definition& definition, db::KeyspaceId source) {
@@ -311,12 +426,10 @@ Status Manager::Run(const FunctionPtr& function, const Prepared& prepared) {
 Status Manager::Deploy(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   const std::lock_guard change(function->change);
-  if (function->state() != State::kUndeployed)
+  if (function->state() == State::kPaused) return ResumeLocked(function);
+  if (function->state() != State::kUndeployed || function->removed)
     return WrongState("function.already_deployed", name, function->state(), "deployed");
-  ASSIGN_OR_RETURN(const Prepared prepared, CheckCode(function));
-  if (const auto source = services_.database.Resolve(function->current()->source); !source) {
-    return source.error();
-  }
+  ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function));
   Definition definition = *function->current();
   definition.instance_id = NewInstanceId(&definition.uuid);
   definition.settings.deployed = true;
@@ -327,13 +440,12 @@ Status Manager::Deploy(const std::string& name) {
     function->definition = std::move(next);
   };
   set(std::make_shared<const Definition>(definition));
-  if (const Status ran = RunOnDeploy(function, prepared, "Deploy"); !ran.ok()) {
+  Status deployed = RunOnDeploy(function, prepared, "Deploy");
+  if (deployed.ok()) deployed = Save(definition);
+  if (!deployed.ok()) {
     set(old);
-    return ran;
-  }
-  if (const Status saved = Save(definition); !saved.ok()) {
-    set(old);
-    return saved;
+    RemoveFlow(name);
+    return deployed;
   }
   return Run(function, prepared);
 }
@@ -344,8 +456,14 @@ Status Manager::Undeploy(const std::string& name) {
   if (function->state() == State::kUndeployed) {
     return WrongState("function.not_deployed", name, function->state(), "undeployed");
   }
+  return UndeployLocked(function, "");
+}
+
+// Under the function's change lock. `why` is empty when it was asked for.
+Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& why) {
   Definition definition = *function->current();
   const std::string follower = FollowerOf(definition);
+  const std::string location = definition.Location();
   definition.settings.deployed = false;
   definition.settings.processing = false;
   RETURN_IF_ERROR(Save(definition));
@@ -354,8 +472,10 @@ Status Manager::Undeploy(const std::string& name) {
     const std::lock_guard lock(function->mutex);
     function->definition = std::make_shared<const Definition>(std::move(definition));
     dispatcher.swap(function->dispatcher);
+    function->failure = why;
   }
   if (dispatcher != nullptr) dispatcher->Stop();
+  RemoveFlow(location);
   const Status dropped = services_.database.DropFollower(follower);
   return dropped.code() == Code::kNotFound ? OkStatus() : dropped;
 }
@@ -363,6 +483,8 @@ Status Manager::Undeploy(const std::string& name) {
 Status Manager::Pause(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   const std::lock_guard change(function->change);
+  if (function->state() == State::kPaused)
+    return WrongState("function.already_paused", name, function->state(), "paused");
   if (function->state() != State::kDeployed)
     return WrongState("function.not_deployed", name, function->state(), "paused");
   Definition definition = *function->current();
@@ -381,9 +503,16 @@ Status Manager::Pause(const std::string& name) {
 Status Manager::Resume(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   const std::lock_guard change(function->change);
-  if (function->state() != State::kPaused)
-    return WrongState("function.not_paused", name, function->state(), "resumed");
-  ASSIGN_OR_RETURN(const Prepared prepared, CheckCode(function));
+  if (function->state() == State::kDeployed)
+    return WrongState("function.already_deployed", name, function->state(), "resumed");
+  if (function->state() == State::kUndeployed)
+    return WrongState("function.not_deployed", name, function->state(), "resumed");
+  return ResumeLocked(function);
+}
+
+// Under the function's change lock.
+Status Manager::ResumeLocked(const FunctionPtr& function) {
+  ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function));
   RETURN_IF_ERROR(RunOnDeploy(function, prepared, "Resume"));
   Definition definition = *function->current();
   definition.settings.processing = true;
@@ -395,12 +524,48 @@ Status Manager::Resume(const std::string& name) {
   return Run(function, prepared);
 }
 
+Status Manager::SetState(const std::string& name, State wanted) {
+  ASSIGN_OR_RETURN(const FunctionStatus status, StatusOf(name));
+  if (status.state == wanted) return OkStatus();
+  if (wanted == State::kDeployed) return Deploy(name);
+  return wanted == State::kPaused ? Pause(name) : Undeploy(name);
+}
+
+void Manager::OnCatalogChanged() {
+  std::map<std::string, FunctionPtr> functions;
+  {
+    const std::lock_guard lock(mutex_);
+    functions = functions_;
+  }
+  for (const auto& [name, function] : functions) {
+    const std::lock_guard change(function->change);
+    if (function->removed || function->state() == State::kUndeployed) continue;
+    const std::shared_ptr<const Definition> definition = function->current();
+    const std::shared_ptr<const db::Catalog> catalog = services_.database.catalog();
+    Status gone = CheckKeyspaces(*definition, *catalog);
+    // A keyspace of the same name may have been made anew.
+    const db::FollowerInfo* follower = catalog->FindFollower(FollowerOf(*definition));
+    if (gone.ok() && follower != nullptr && catalog->Find(follower->keyspaces.front()) == nullptr) {
+      gone = Error(Code::kNotFound, "function.source_dropped", "the source {} was dropped",
+                   definition->source.ToString());
+    }
+    if (gone.ok()) continue;
+    const std::string why = "undeployed, for " + gone.message();
+    log::Warn("a function was undeployed", {{"function", name}, {"reason", gone.ToString()}});
+    function->AddLog(why);
+    if (const Status undeployed = UndeployLocked(function, why); !undeployed.ok()) {
+      log::Error("a function can't be undeployed",
+                 {{"function", name}, {"error", undeployed.ToString()}});
+    }
+  }
+}
+
 // --- looking ------------------------------------------------------------------------------------
 
 Result<FunctionStatus> Manager::StatusOf(const std::string& name) const {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   FunctionStatus status;
-  status.name = name;
+  status.definition = function->current();
   status.state = function->state();
   const std::lock_guard lock(function->mutex);
   status.failure = function->failure;
@@ -411,7 +576,7 @@ Result<FunctionStatus> Manager::StatusOf(const std::string& name) const {
 std::vector<FunctionStatus> Manager::Statuses() const {
   std::vector<FunctionStatus> statuses;
   for (const Definition& definition : List()) {
-    if (Result<FunctionStatus> status = StatusOf(definition.name)) {
+    if (Result<FunctionStatus> status = StatusOf(definition.Location())) {
       statuses.push_back(std::move(*status));
     }
   }
@@ -426,25 +591,21 @@ Result<std::vector<std::string>> Manager::Log(const std::string& name) const {
 
 Result<json::Value> Manager::StatisticsOf(const std::string& name) const {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  const Statistics& counts = function->statistics;
-  const auto number = [](const std::atomic<uint64_t>& count) {
-    return json::Value::Unsigned(count.load());
-  };
-  const json::Value execution =
-      json::Value::Object({{"on_update_success", number(counts.on_update_success)},
-                           {"on_update_failure", number(counts.on_update_failure)},
-                           {"on_delete_success", number(counts.on_delete_success)},
-                           {"on_delete_failure", number(counts.on_delete_failure)}});
-  const json::Value failures =
-      json::Value::Object({{"timeout_count", number(counts.timeouts)},
-                           {"bkt_ops_cas_mismatch_count", number(counts.conflicts)}});
-  return json::Value::Object(
-      {{"function_name", name},
-       {"execution_stats", execution},
-       {"failure_stats", failures},
-       {"event_processing_stats",
-        json::Value::Object({{"dcp_mutation_suppressed_counter", number(counts.suppressed)}})},
-       {"events_remaining", json::Value::Object({{"dcp_backlog", number(counts.backlog)}})}});
+  json::Value value = PrintStatistics(function->statistics);
+  const std::shared_ptr<const Definition> definition = function->current();
+  value.Set("function_name", definition->name);
+  value.Set("function_scope", json::Value::Object({{"bucket", definition->scope_bucket},
+                                                   {"scope", definition->scope_scope}}));
+  value.Set("function_id", static_cast<int64_t>(definition->uuid));
+  value.Set("dcp_feed_boundary",
+            definition->settings.boundary == Boundary::kEverything ? "everything" : "from_now");
+  return value;
+}
+
+Status Manager::ResetStatistics(const std::string& name) {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  function->statistics.Reset();
+  return OkStatus();
 }
 
 }  // namespace sluice::function

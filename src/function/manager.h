@@ -15,9 +15,12 @@
 #include <vector>
 
 #include "base/status.h"
+#include "function/catalog_watch.h"
 #include "function/definition.h"
 #include "function/dispatcher.h"
+#include "function/global_config.h"
 #include "function/handler.h"
+#include "function/recursion.h"
 #include "function/statistics.h"
 
 namespace sluice::function {
@@ -26,7 +29,7 @@ enum class State : uint8_t { kUndeployed, kDeployed, kPaused };
 std::string_view StateName(State state);
 
 struct FunctionStatus {
-  std::string name;
+  std::shared_ptr<const Definition> definition;
   State state = State::kUndeployed;
   bool caught_up = false;
   std::string failure;  // why it stopped by itself, if it did
@@ -41,22 +44,32 @@ class Manager {
   Status Start();
   void Stop();
 
-  // Creates or replaces. The code of a deployed function can't be changed.
+  // `name` is a function's location (Definition::Location) everywhere.
+
+  // Creates or replaces; does not change the state. What may change depends on it: everything while
+  // undeployed, all but source, metadata keyspace and boundary while paused, and only the settings
+  // of OnlyDynamicChanges while deployed. Masked secrets stay what they were.
   Status Store(Definition definition);
   Result<Definition> Find(const std::string& name) const;
   std::vector<Definition> List() const;
   Status Remove(const std::string& name);  // must be undeployed
 
-  Status Deploy(const std::string& name);
+  Status Deploy(const std::string& name);  // resumes a paused one
   Status Undeploy(const std::string& name);
   Status Pause(const std::string& name);
   Status Resume(const std::string& name);
+  // Whichever of them leads there; OK when it is there already.
+  Status SetState(const std::string& name, State wanted);
+
+  GlobalConfig config() const;
+  Status SetConfig(const json::Value& changes);
 
   Result<FunctionStatus> StatusOf(const std::string& name) const;
   std::vector<FunctionStatus> Statuses() const;
   // The newest lines of its log, oldest first.
   Result<std::vector<std::string>> Log(const std::string& name) const;
   Result<json::Value> StatisticsOf(const std::string& name) const;
+  Status ResetStatistics(const std::string& name);
 
  private:
   struct Function;
@@ -64,7 +77,17 @@ class Manager {
 
   Result<FunctionPtr> Get(const std::string& name) const;
   Status Save(const Definition& definition);
+  Status Replace(const FunctionPtr& function, Definition definition);
+  Status LoadConfig();
   Result<Prepared> CheckCode(const FunctionPtr& function);
+  // Everything that is looked at before a function runs. Its flow counts from then on.
+  Result<Prepared> CheckDeployment(const FunctionPtr& function);
+  void AddFlow(const Definition& definition);
+  void RemoveFlow(const std::string& name);
+  Status ResumeLocked(const FunctionPtr& function);
+  Status UndeployLocked(const FunctionPtr& function, const std::string& why);
+  // Undeploys what has lost a keyspace.
+  void OnCatalogChanged();
   Status Run(const FunctionPtr& function, const Prepared& prepared);
   Status RunOnDeploy(const FunctionPtr& function, const Prepared& prepared,
                      std::string_view reason);
@@ -77,9 +100,14 @@ class Manager {
 
   mutable std::mutex mutex_;
   std::map<std::string, FunctionPtr> functions_;  // guarded by mutex_
+  GlobalConfig config_;                           // guarded by mutex_
+  // Of deployed and paused functions, by location.
+  std::mutex flows_mutex_;
+  std::map<std::string, DataFlow> flows_;  // guarded by flows_mutex_
   // Who is to be woken for a keyspace. Read by the committer's thread.
   std::mutex routes_mutex_;
   std::multimap<db::KeyspaceId, std::weak_ptr<Dispatcher>> routes_;  // guarded by routes_mutex_
+  std::unique_ptr<CatalogWatch> watch_;
 };
 
 }  // namespace sluice::function

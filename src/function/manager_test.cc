@@ -131,6 +131,7 @@ TEST_F(ManagerTest, EverythingOrFromNow) {
 
   Definition later = Function("function OnUpdate(doc, meta) { dst['g' + meta.id] = doc; }");
   later.name = "g";
+  later.buckets.erase(later.buckets.begin());  // two functions can't both change the source
   later.settings.boundary = Boundary::kFromNow;
   Deploy(later);
   Put("newer", "3");
@@ -191,7 +192,7 @@ TEST_F(ManagerTest, PauseKeepsThePlaceAndUndeployForgetsIt) {
   Settle();
   ASSERT_TRUE(manager_->Pause("f").ok());
   Put("b", "1");
-  EXPECT_EQ(manager_->Pause("f").id(), "function.not_deployed");
+  EXPECT_EQ(manager_->Pause("f").id(), "function.already_paused");
   ASSERT_TRUE(manager_
                   ->Store(Function("function OnUpdate(doc, meta) {"
                                    "  couchbase.increment(dst, {id: 'm'}); }"))
@@ -277,6 +278,126 @@ TEST_F(ManagerTest, AFunctionThatRunsTooLongOrEatsTheHeapHarmsNobody) {
   EXPECT_EQ(Get("c"), "3");
   EXPECT_GE(Count("failure_stats", "timeout_count"), 1u);
   EXPECT_EQ(Count("execution_stats", "on_update_failure"), 2u);
+}
+
+TEST_F(ManagerTest, ADroppedKeyspaceUndeploys) {
+  Definition definition = Function("function OnUpdate(doc, meta) { dst[meta.id] = doc; }");
+  definition.buckets.push_back({"other", {"dst", "s", "c"}, false});
+  ASSERT_TRUE(manager_->Store(definition).ok());
+  EXPECT_EQ(manager_->Deploy("f").id(), "scope.not_found");
+  ASSERT_TRUE(database_->CreateScope("dst", "s").ok());
+  ASSERT_TRUE(database_->CreateCollection({"dst", "s", "c"}).ok());
+  ASSERT_TRUE(manager_->Deploy("f").ok());
+  ASSERT_TRUE(database_->DropCollection({"dst", "s", "c"}).ok());
+  const auto undeployed = [&] {
+    for (int i = 0; i < 2000 && manager_->StatusOf("f")->state != State::kUndeployed; ++i) {
+      usleep(5000);
+    }
+    return manager_->StatusOf("f")->state == State::kUndeployed;
+  };
+  EXPECT_TRUE(undeployed());
+  EXPECT_NE(LogText().find("undeployed, for the binding 'other'"), std::string::npos) << LogText();
+  EXPECT_NE(manager_->StatusOf("f")->failure, "");
+  EXPECT_TRUE(database_->catalog()->followers().empty());
+
+  // The source, of a paused function, made anew at once.
+  definition.buckets.pop_back();
+  ASSERT_TRUE(manager_->Store(definition).ok());
+  ASSERT_TRUE(manager_->Deploy("f").ok());
+  EXPECT_EQ(manager_->StatusOf("f")->failure, "");
+  ASSERT_TRUE(manager_->Pause("f").ok());
+  ASSERT_TRUE(database_->DropBucket("src").ok());
+  ASSERT_TRUE(database_->CreateBucket("src").ok());
+  EXPECT_TRUE(undeployed());
+}
+
+TEST_F(ManagerTest, CyclesAreRefusedUnlessAllowed) {
+  Definition f = Function("function OnUpdate(doc, meta) { dst[meta.id] = doc; }");
+  Deploy(f);
+  Definition g = Function("function OnUpdate(doc, meta) {}");
+  g.name = "g";
+  g.source = {.bucket = "dst"};
+  ASSERT_TRUE(manager_->Store(g).ok());
+  EXPECT_EQ(manager_->Deploy("g").id(), "function.recursion");
+  ASSERT_TRUE(manager_->Pause("f").ok());
+  EXPECT_EQ(manager_->Deploy("g").id(), "function.recursion") << "a paused one may go on";
+  Close();
+  Open();
+  EXPECT_EQ(manager_->Deploy("g").id(), "function.recursion");
+  ASSERT_TRUE(
+      manager_->SetConfig(json::Parse(R"({"allow_interbucket_recursion": true})").value()).ok());
+  EXPECT_TRUE(manager_->Deploy("g").ok());
+  ASSERT_TRUE(manager_->Undeploy("g").ok());
+  ASSERT_TRUE(
+      manager_->SetConfig(json::Parse(R"({"allow_interbucket_recursion": null})").value()).ok());
+  ASSERT_TRUE(manager_->Undeploy("f").ok());
+  EXPECT_TRUE(manager_->Deploy("g").ok());
+}
+
+TEST_F(ManagerTest, WhatMayChangeDependsOnTheState) {
+  Definition f = Function("function OnUpdate(doc, meta) { couchbase.increment(dst, {id: 'n'}); }");
+  Deploy(f);
+  f.settings.worker_count = 2;
+  EXPECT_EQ(manager_->Store(f).id(), "function.not_undeployed");
+  f.settings.worker_count = 1;
+  f.settings.description = "counts";
+  ASSERT_TRUE(manager_->Store(f).ok());
+  Put("a", "1");
+  Settle();
+  EXPECT_EQ(Get("n"), R"({"count":1})");
+  EXPECT_EQ(manager_->Find("f")->settings.description, "counts");
+  ASSERT_TRUE(manager_->SetState("f", State::kPaused).ok());
+  EXPECT_EQ(manager_->Pause("f").id(), "function.already_paused");
+  f.settings.worker_count = 2;
+  EXPECT_TRUE(manager_->Store(f).ok());
+  f.settings.boundary = Boundary::kFromNow;
+  EXPECT_EQ(manager_->Store(f).id(), "function.not_undeployed");
+  Put("b", "1");
+  ASSERT_TRUE(manager_->Deploy("f").ok()) << "resumes";
+  Settle();
+  EXPECT_EQ(Get("n"), R"({"count":2})");
+  ASSERT_TRUE(manager_->SetState("f", State::kUndeployed).ok());
+  EXPECT_EQ(manager_->Resume("f").id(), "function.not_deployed");
+}
+
+TEST_F(ManagerTest, FunctionsOfScopesHaveNamesOfTheirOwn) {
+  Definition f = Function("function OnUpdate(doc, meta) { dst[meta.id] = 'all'; }");
+  ASSERT_TRUE(manager_->Store(f).ok());
+  f.scope_bucket = "src";
+  f.scope_scope = "_default";
+  f.settings.description = "of the scope";
+  ASSERT_TRUE(manager_->Store(f).ok());
+  Close();
+  Open();
+  EXPECT_EQ(manager_->Find("f")->settings.description, "");
+  EXPECT_EQ(manager_->Find("src/_default/f")->settings.description, "of the scope");
+  EXPECT_TRUE(manager_->Deploy("src/_default/f").ok());
+  EXPECT_EQ(manager_->StatusOf("f")->state, State::kUndeployed);
+}
+
+TEST_F(ManagerTest, DocumentsOfSyncGatewayAreLeftOutWhenAsked) {
+  Definition f = Function("function OnUpdate(doc, meta) { dst[meta.id] = doc; }");
+  f.settings.sync_documents = false;
+  Deploy(f);
+  Put("_sync:seq", "1");
+  Put("_sync:att:x", "2");
+  Put("k", "3");
+  Settle();
+  EXPECT_EQ(Get("_sync:seq"), "-");
+  EXPECT_EQ(Get("_sync:att:x"), "2");
+  EXPECT_EQ(Get("k"), "3");
+  ASSERT_TRUE(manager_->ResetStatistics("f").ok());
+  EXPECT_EQ(Count("execution_stats", "on_update_success"), 0u);
+}
+
+TEST_F(ManagerTest, URLBindingsCanBeForbidden) {
+  Definition f = Function("function OnUpdate(doc, meta) {}");
+  f.urls = {{.alias = "api", .hostname = "http://h"}};
+  ASSERT_TRUE(manager_->SetConfig(json::Parse(R"({"enable_curl": false})").value()).ok());
+  ASSERT_TRUE(manager_->Store(f).ok());
+  EXPECT_EQ(manager_->Deploy("f").id(), "function.curl_disabled");
+  ASSERT_TRUE(manager_->SetConfig(json::Parse(R"({"function_size": 8})").value()).ok());
+  EXPECT_EQ(manager_->Store(f).id(), "function.too_large");
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "json/value.h"
+
 namespace sluice::function {
 
 struct Statistics {
@@ -13,9 +15,16 @@ struct Statistics {
   std::atomic<uint64_t> on_delete_failure{0};
   std::atomic<uint64_t> timeouts{0};
   std::atomic<uint64_t> suppressed{0};  // changes that the function made itself
+  std::atomic<uint64_t> filtered{0};    // changes that a setting leaves out
   std::atomic<uint64_t> commits{0};
   std::atomic<uint64_t> conflicts{0};  // commits that were run again
   std::atomic<uint64_t> backlog{0};    // read from the log and not done with
+
+  // All but the backlog begin at 0 again.
+  void Reset();
 };
+
+// In the shape and with the names of Couchbase, as far as it is counted here.
+json::Value PrintStatistics(const Statistics& statistics);
 
 }  // namespace sluice::function

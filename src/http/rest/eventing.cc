@@ -32,14 +32,15 @@ Result<Value> OneDefinition(std::string_view body) {
 Status StoreOne(Manager& manager, const Value& value) {
   ASSIGN_OR_RETURN(Definition definition, function::ParseDefinition(value));
   const bool deploy = definition.settings.deployed && definition.settings.processing;
-  const std::string name = definition.name;
+  const std::string name = definition.Location();
   RETURN_IF_ERROR(manager.Store(std::move(definition)));
   return deploy ? manager.Deploy(name) : OkStatus();
 }
 
 void ListFunctions(Manager& manager, Request&, Response& response) {
   Value list = Value::EmptyArray();
-  for (const Definition& definition : manager.List()) list.Append(PrintDefinition(definition));
+  for (const Definition& definition : manager.List())
+    list.Append(PrintDefinition(definition, function::Secrets::kMasked));
   Answer(response, list);
 }
 
@@ -60,7 +61,7 @@ void StoreFunctions(Manager& manager, Request& request, Response& response) {
 void ShowFunction(Manager& manager, Request& request, Response& response) {
   const Result<Definition> definition = manager.Find(NameOf(request));
   if (!definition) return AnswerEventingError(response, definition.error());
-  Answer(response, PrintDefinition(*definition));
+  Answer(response, PrintDefinition(*definition, function::Secrets::kMasked));
 }
 
 void StoreFunction(Manager& manager, Request& request, Response& response) {
@@ -90,7 +91,7 @@ Value StatusView(const function::FunctionStatus& status) {
   const bool deployed = status.state != function::State::kUndeployed;
   const bool runs = status.state == function::State::kDeployed;
   return Value::Object({{"composite_status", function::StateName(status.state)},
-                        {"name", status.name},
+                        {"name", status.definition->name},
                         {"num_bootstrapping_nodes", 0},
                         {"num_deployed_nodes", deployed ? 1 : 0},
                         {"deployment_status", deployed},
@@ -115,7 +116,8 @@ void ShowStatus(Manager& manager, Request& request, Response& response) {
 void ShowAllStatistics(Manager& manager, Request&, Response& response) {
   Value list = Value::EmptyArray();
   for (const auto& status : manager.Statuses()) {
-    if (const auto statistics = manager.StatisticsOf(status.name)) list.Append(*statistics);
+    if (const auto statistics = manager.StatisticsOf(status.definition->Location()))
+      list.Append(*statistics);
   }
   Answer(response, list);
 }

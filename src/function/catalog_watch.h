@@ -1,0 +1,33 @@
+// Tells when the catalog has changed: a keyspace may be gone.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "db/database.h"
+
+namespace sluice::function {
+
+// Calls `changed` on a thread of its own: once at the start and then soon after each change of the
+// catalog, several at once if they come fast.
+class CatalogWatch {
+ public:
+  CatalogWatch(const db::Database& database, std::function<void()> changed);
+  ~CatalogWatch();  // waits for a call that runs
+  CatalogWatch(const CatalogWatch&) = delete;
+  CatalogWatch& operator=(const CatalogWatch&) = delete;
+
+ private:
+  void Loop();
+
+  const db::Database& database_;
+  const std::function<void()> changed_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace sluice::function

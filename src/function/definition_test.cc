@@ -1,0 +1,125 @@
+#include "function/definition.h"
+
+#include <gtest/gtest.h>
+
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace sluice::function {
+namespace {
+
+json::Value Json(const std::string& text) { return json::Parse(text).value(); }
+
+// A definition with these members of depcfg and settings.
+json::Value Make(const std::string& depcfg, const std::string& settings = "{}") {
+  return Json(R"({"appname": "f", "appcode": "", "depcfg": {"source_bucket": "s",
+                  "metadata_bucket": "m")" +
+              (depcfg.empty() ? "" : ", " + depcfg) + R"(}, "settings": )" + settings + "}");
+}
+
+std::string ErrorOf(const json::Value& value) {
+  const auto parsed = ParseDefinition(value);
+  return parsed ? "" : std::string(parsed.error().message());
+}
+std::string SettingError(const std::string& settings) { return ErrorOf(Make("", settings)); }
+std::string AliasError(const std::string& alias) {
+  return ErrorOf(Make(R"("buckets": [{"alias": ")" + alias + R"(", "bucket_name": "b"}])"));
+}
+
+TEST(Definition, SettingsHaveTheirDefaults) {
+  const Definition definition = ParseDefinition(Make("")).value();
+  const json::Value settings = PrintDefinition(definition, Secrets::kShown)["settings"];
+  EXPECT_EQ(settings["worker_count"], json::Value(1));
+  EXPECT_EQ(settings["execution_timeout"], json::Value(60));
+  EXPECT_EQ(settings["lcb_timeout"], json::Value(5));
+  EXPECT_EQ(settings["log_level"], json::Value("INFO"));
+  EXPECT_EQ(settings["enable_applog_rotation"], json::Value(true));
+  EXPECT_EQ(settings["language_compatibility"], json::Value("7.2.0"));
+  EXPECT_EQ(json::ToText(settings["handler_headers"]), R"(["'use strict';"])");
+  EXPECT_TRUE(settings["user_prefix"].is_missing());
+}
+
+TEST(Definition, SettingsAreCheckedAndComeBack) {
+  EXPECT_EQ(SettingError(R"({"worker_count": 0})"),
+            "settings.worker_count: expected a whole number from 1 to 64, got 0");
+  EXPECT_EQ(SettingError(R"({"lcb_timeout": 4})"),
+            "settings.lcb_timeout: expected a whole number from 5 to 4294967295, got 4");
+  EXPECT_EQ(SettingError(R"({"log_level": "LOUD"})"),
+            "settings.log_level: expected one of INFO, ERROR, WARNING, DEBUG, TRACE, got 'LOUD'");
+  EXPECT_EQ(SettingError(R"({"n1ql_prepare_all": 1})"),
+            "settings.n1ql_prepare_all: expected true or false, got number");
+  EXPECT_EQ(SettingError(R"({"dcp_stream_boundary": "from_prior"})"),
+            "settings.dcp_stream_boundary: expected one of everything, from_now, got 'from_prior'");
+  EXPECT_EQ(SettingError(R"({"worker_cuont": 2})"),
+            "settings: there is no setting 'worker_cuont'; did you mean 'worker_count'?");
+  EXPECT_EQ(SettingError(R"({"processing_status": true})"),
+            "settings: processing_status can't be true while deployment_status is false");
+  const Definition definition =
+      ParseDefinition(Make("", R"({"lcb_timeout": 7, "user_prefix": "eventing"})")).value();
+  const json::Value again = PrintDefinition(definition, Secrets::kShown);
+  EXPECT_EQ(again["settings"]["lcb_timeout"], json::Value(7));
+  EXPECT_EQ(again["settings"]["user_prefix"], json::Value("eventing"));
+  EXPECT_EQ(PrintDefinition(ParseDefinition(again).value(), Secrets::kShown), again);
+}
+
+TEST(Definition, SomeSettingsMayChangeWhileItRuns) {
+  Settings from;
+  Settings to;
+  ASSERT_TRUE(ParseSettings(Json(R"({"description": "x", "log_level": "TRACE"})"), &to).ok());
+  EXPECT_TRUE(OnlyDynamicChanges(from, to));
+  ASSERT_TRUE(ParseSettings(Json(R"({"worker_count": 3})"), &to).ok());
+  EXPECT_FALSE(OnlyDynamicChanges(from, to));
+}
+
+TEST(Definition, BindingsHaveNamesOfTheirOwn) {
+  EXPECT_EQ(AliasError("dst_1$"), "");
+  EXPECT_NE(AliasError("1x").find("JavaScript identifier"), std::string::npos);
+  EXPECT_NE(AliasError("a-b").find("JavaScript identifier"), std::string::npos);
+  EXPECT_NE(AliasError(std::string(65, 'a')).find("at most 64"), std::string::npos);
+  EXPECT_NE(AliasError("function").find("word of JavaScript"), std::string::npos);
+  EXPECT_NE(AliasError("Select").find("word of SQL++"), std::string::npos);
+  EXPECT_EQ(ErrorOf(Make(R"("buckets": [{"alias": "a", "bucket_name": "b"}],
+                            "constants": [{"value": "a", "literal": "1"}])")),
+            "depcfg.constants[0]: two bindings can't have the same name, got 'a'");
+}
+
+TEST(Definition, TheSourceIsNotTheMetadataKeyspace) {
+  const auto parsed = ParseDefinition(Json(R"({"appname": "f", "appcode": "",
+               "depcfg": {"source_bucket": "s", "metadata_bucket": "s"}})"));
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().id(), "function.same_keyspace");
+  EXPECT_EQ(ErrorOf(Make(R"("metadata_collection": "c")")), "");
+}
+
+TEST(Definition, AScopeIsPartOfTheLocation) {
+  json::Value value = Make("");
+  EXPECT_EQ(ParseDefinition(value)->Location(), "f");
+  value.Set("function_scope", Json(R"({"bucket": "b", "scope": "s"})"));
+  EXPECT_EQ(ParseDefinition(value)->Location(), "b/s/f");
+  value.Set("function_scope", Json(R"({"bucket": "b"})"));
+  EXPECT_NE(ErrorOf(value), "");
+}
+
+TEST(Definition, SecretsAreMaskedAndKept) {
+  const json::Value value = Make(
+      R"("curl": [{"value": "api", "hostname": "http://h", "auth_type": "basic",
+                   "username": "u", "password": "secret"}])");
+  const Definition stored = ParseDefinition(value).value();
+  const json::Value masked = PrintDefinition(stored, Secrets::kMasked);
+  EXPECT_EQ(masked["depcfg"]["curl"][0]["password"], json::Value("*****"));
+  EXPECT_EQ(masked["depcfg"]["curl"][0]["bearer_key"], json::Value(""));
+
+  Definition back = ParseDefinition(masked).value();
+  EXPECT_EQ(CheckSecrets(back).id(), "function.secret_missing");
+  KeepSecrets(stored, &back);
+  EXPECT_EQ(back.urls[0].password, "secret");
+  EXPECT_TRUE(CheckSecrets(back).ok());
+
+  Definition elsewhere = ParseDefinition(masked).value();
+  elsewhere.urls[0].hostname = "http://evil";
+  KeepSecrets(stored, &elsewhere);
+  EXPECT_EQ(elsewhere.urls[0].password, "*****");
+}
+
+}  // namespace
+}  // namespace sluice::function

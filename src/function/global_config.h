@@ -1,0 +1,26 @@
+// Settings for all functions of a server (/api/v1/config). Those that mean nothing here are
+// checked, kept and shown; docs/reference/functions.md lists them.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.h"
+#include "json/value.h"
+
+namespace sluice::function {
+
+struct GlobalConfig {
+  bool allow_recursion = false;  // allow_interbucket_recursion
+  bool curl = true;              // enable_curl and not disable_curl_binding
+  uint32_t function_bytes = 128 << 10;
+  json::Value given = json::Value::EmptyObject();  // what was stored
+
+  // With the defaults of what was not given.
+  json::Value Print() const;
+};
+
+// `changes` over what `before` has; a member that is null goes back to its default. An unknown one
+// is an error.
+Result<GlobalConfig> MergeConfig(const GlobalConfig& before, const json::Value& changes);
+
+}  // namespace sluice::function

@@ -1,0 +1,225 @@
+#include "function/settings.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/nearest.h"
+#include "function/field_reader.h"
+
+namespace sluice::function {
+namespace {
+
+using json::Value;
+
+constexpr std::string_view kActedOn[] = {"deployment_status",      "processing_status",
+                                         "dcp_stream_boundary",    "description",
+                                         "worker_count",           "execution_timeout",
+                                         "on_deploy_timeout",      "timer_context_size",
+                                         "language_compatibility", "n1ql_consistency",
+                                         "handler_headers",        "handler_footers",
+                                         "allow_sync_documents",   "curl_max_allowed_resp_size",
+                                         "meta_previous"};
+
+// Settings of how Couchbase works inside. Checked, kept and shown.
+struct Compatible {
+  enum class Kind : uint8_t { kNumber, kFlag, kText, kLogLevel };
+  std::string_view name;
+  Kind kind;
+  int64_t fallback = 0;  // shown when it was not given; a flag's is 0 or 1
+  int64_t least = 0;
+};
+using enum Compatible::Kind;
+constexpr Compatible kCompatible[] = {
+    {"allow_transaction_mutations", kFlag, 0},
+    {"app_log_dir", kText},
+    {"app_log_max_files", kNumber, 10, 1},
+    {"app_log_max_size", kNumber, 40 << 20, 1024},
+    {"bucket_cache_age", kNumber, 1000, 1},
+    {"bucket_cache_size", kNumber, 64 << 20, 20 << 20},
+    {"checkpoint_interval", kNumber, 60, 1},
+    {"cpp_worker_thread_count", kNumber, 2, 1},
+    {"cursor_aware", kFlag, 0},
+    {"cursor_checkpoint_timeout", kNumber, 60, 1},
+    {"enable_applog_rotation", kFlag, 1},
+    {"high_seq_check_interval", kNumber, 15000, 1},
+    {"lcb_inst_capacity", kNumber, 10, 1},
+    {"lcb_retry_count", kNumber, 0, 0},
+    {"lcb_timeout", kNumber, 5, 5},
+    {"log_level", kLogLevel},
+    {"max_parallel_vb", kNumber, 8, 1},
+    {"max_unacked_bytes", kNumber, 0, 0},
+    {"max_unacked_count", kNumber, 100000, 1},
+    {"message_flush_time", kNumber, 50, 1},
+    {"n1ql_prepare_all", kFlag, 0},
+    {"num_timer_partitions", kNumber, 1024, 1},
+    {"tick_duration", kNumber, 1000, 1},
+};
+
+// Settings that older versions export and newer ones pass over.
+constexpr std::string_view kObsolete[] = {
+    "agg_dcp_feed_mem_cap",
+    "breakpad_on",
+    "cleanup_timers",
+    "cron_timers_per_doc",
+    "curl_timeout",
+    "data_chan_size",
+    "dcp_gen_chan_size",
+    "dcp_num_connections",
+    "dcp_window_size",
+    "deadline_timeout",
+    "execute_timer_routine_count",
+    "feedback_batch_size",
+    "feedback_read_buffer_size",
+    "fuzz_offset",
+    "idle_checkpoint_interval",
+    "poll_bucket_interval",
+    "skip_timer_threshold",
+    "sock_batch_size",
+    "timer_queue_mem_cap",
+    "timer_queue_size",
+    "timer_storage_chan_size",
+    "timer_storage_routine_count",
+    "undeploy_routine_count",
+    "user_prefix",
+    "using_timer",
+    "vb_ownership_giveup_routine_count",
+    "vb_ownership_takeover_routine_count",
+    "worker_feedback_queue_cap",
+    "worker_queue_cap",
+    "worker_queue_mem_cap",
+    "worker_response_timeout",
+};
+
+Status UnknownSetting(std::string_view name) {
+  std::vector<std::string> known(std::begin(kActedOn), std::end(kActedOn));
+  for (const Compatible& one : kCompatible) known.emplace_back(one.name);
+  return Error(Code::kInvalidArgument, "function.invalid_definition",
+               "settings: there is no setting '{}'{}", name, DidYouMean(name, known));
+}
+
+void CheckCompatible(FieldReader& reader, const Compatible& setting) {
+  switch (setting.kind) {
+    case kNumber: {
+      uint32_t number = 0;
+      reader.Number(setting.name, static_cast<uint32_t>(setting.least),
+                    std::numeric_limits<uint32_t>::max(), &number);
+      return;
+    }
+    case kFlag: {
+      bool flag = false;
+      return reader.Flag(setting.name, &flag);
+    }
+    case kText: {
+      std::string text;
+      return reader.Text(setting.name, &text);
+    }
+    case kLogLevel: {
+      std::string level = "INFO";
+      return reader.OneOf(setting.name, {"INFO", "ERROR", "WARNING", "DEBUG", "TRACE"}, &level);
+    }
+  }
+}
+
+Value DefaultOf(const Compatible& setting) {
+  switch (setting.kind) {
+    case kNumber:
+      return Value(setting.fallback);
+    case kFlag:
+      return Value(setting.fallback != 0);
+    case kText:
+      return Value("");
+    case kLogLevel:
+      return Value("INFO");
+  }
+  return Value();
+}
+
+void ReadActedOn(FieldReader& reader, Settings* settings) {
+  reader.Flag("deployment_status", &settings->deployed);
+  reader.Flag("processing_status", &settings->processing);
+  std::string boundary = settings->boundary == Boundary::kEverything ? "everything" : "from_now";
+  reader.OneOf("dcp_stream_boundary", {"everything", "from_now"}, &boundary);
+  settings->boundary = boundary == "everything" ? Boundary::kEverything : Boundary::kFromNow;
+  reader.Text("description", &settings->description);
+  reader.Number("worker_count", 1, 64, &settings->worker_count);
+  reader.Number("execution_timeout", 1, 3600, &settings->execution_timeout_s);
+  reader.Number("on_deploy_timeout", 1, 3600, &settings->on_deploy_timeout_s);
+  reader.Number("timer_context_size", 20, 20 << 20, &settings->timer_context_bytes);
+  reader.Number("curl_max_allowed_resp_size", 0, 1024, &settings->curl_max_response_mb);
+  reader.OneOf("language_compatibility", {"6.0.0", "6.5.0", "6.6.2", "7.2.0"}, &settings->language);
+  reader.OneOf("n1ql_consistency", {"", "none", "request"}, &settings->consistency);
+  if (settings->consistency.empty()) settings->consistency = "none";
+  reader.Texts("handler_headers", &settings->handler_headers);
+  reader.Texts("handler_footers", &settings->handler_footers);
+  reader.Flag("allow_sync_documents", &settings->sync_documents);
+  reader.Flag("meta_previous", &settings->previous);
+}
+
+Value TextList(const std::vector<std::string>& texts) {
+  Value list = Value::EmptyArray();
+  for (const std::string& text : texts) list.Append(Value(text));
+  return list;
+}
+
+}  // namespace
+
+Status ParseSettings(const Value& value, Settings* settings) {
+  if (value.is_missing()) return OkStatus();
+  FieldReader reader(value, "settings");
+  RETURN_IF_ERROR(reader.status());
+  ReadActedOn(reader, settings);
+  if (!settings->others.is_object()) settings->others = Value::EmptyObject();
+  for (const json::Field& field : value.fields()) {
+    if (std::ranges::find(kActedOn, field.name()) != std::end(kActedOn)) continue;
+    const auto* known = std::ranges::find(kCompatible, field.name(), &Compatible::name);
+    if (known != std::end(kCompatible)) {
+      CheckCompatible(reader, *known);
+    } else if (std::ranges::find(kObsolete, field.name()) == std::end(kObsolete)) {
+      return UnknownSetting(field.name());
+    }
+    settings->others.Set(field.name(), field.value);
+  }
+  RETURN_IF_ERROR(reader.status());
+  if (settings->processing && !settings->deployed) {
+    return Error(Code::kInvalidArgument, "function.invalid_definition",
+                 "settings: processing_status can't be true while deployment_status is false");
+  }
+  return OkStatus();
+}
+
+Value PrintSettings(const Settings& settings) {
+  Value value = settings.others.is_object() ? settings.others : Value::EmptyObject();
+  for (const Compatible& setting : kCompatible) {
+    if (value[setting.name].is_missing()) value.Set(setting.name, DefaultOf(setting));
+  }
+  value.Set("deployment_status", settings.deployed);
+  value.Set("processing_status", settings.processing);
+  value.Set("dcp_stream_boundary",
+            settings.boundary == Boundary::kEverything ? "everything" : "from_now");
+  value.Set("description", settings.description);
+  value.Set("worker_count", settings.worker_count);
+  value.Set("execution_timeout", settings.execution_timeout_s);
+  value.Set("on_deploy_timeout", settings.on_deploy_timeout_s);
+  value.Set("timer_context_size", settings.timer_context_bytes);
+  value.Set("curl_max_allowed_resp_size", settings.curl_max_response_mb);
+  value.Set("language_compatibility", settings.language);
+  value.Set("n1ql_consistency", settings.consistency);
+  value.Set("handler_headers", TextList(settings.handler_headers));
+  value.Set("handler_footers", TextList(settings.handler_footers));
+  value.Set("allow_sync_documents", settings.sync_documents);
+  if (settings.previous) value.Set("meta_previous", true);
+  return value;
+}
+
+bool OnlyDynamicChanges(const Settings& from, const Settings& to) {
+  Value a = PrintSettings(from);
+  Value b = PrintSettings(to);
+  for (const std::string_view name : {"deployment_status", "processing_status", "description",
+                                      "log_level", "timer_context_size"}) {
+    a.Remove(name);
+    b.Remove(name);
+  }
+  return a == b;
+}
+
+}  // namespace sluice::function

@@ -1,0 +1,43 @@
+// A function's settings: every one that Couchbase Eventing has, with its default and range. Those
+// that mean nothing here are checked, kept and shown, so that a definition comes back as it was
+// sent; docs/reference/functions.md lists them with the reason. An unknown one is an error.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "json/value.h"
+
+namespace sluice::function {
+
+enum class Boundary : uint8_t { kEverything, kFromNow };
+
+struct Settings {
+  bool deployed = false;    // deployment_status
+  bool processing = false;  // processing_status; deployed and not processing is paused
+  Boundary boundary = Boundary::kEverything;
+  std::string description;
+  uint32_t worker_count = 1;
+  uint32_t execution_timeout_s = 60;
+  uint32_t on_deploy_timeout_s = 60;
+  uint32_t timer_context_bytes = 1024;
+  uint32_t curl_max_response_mb = 100;
+  std::string language = "7.2.0";
+  std::string consistency = "none";
+  std::vector<std::string> handler_headers = {"'use strict';"};
+  std::vector<std::string> handler_footers;
+  bool sync_documents = true;  // events of Sync Gateway's own documents (_sync:...)
+  bool previous = false;       // ours: meta.previous
+  json::Value others;          // an object: what we keep and show but do not act on
+};
+
+// Members that are missing leave what `settings` has.
+Status ParseSettings(const json::Value& value, Settings* settings);
+// With the defaults of those that were not given.
+json::Value PrintSettings(const Settings& settings);
+// Whether all that differs may change while the function runs.
+bool OnlyDynamicChanges(const Settings& from, const Settings& to);
+
+}  // namespace sluice::function

@@ -1,0 +1,46 @@
+#include "function/statistics.h"
+
+namespace sluice::function {
+namespace {
+
+using json::Value;
+
+Value Number(uint64_t count) { return Value::Unsigned(count); }
+
+}  // namespace
+
+void Statistics::Reset() {
+  for (std::atomic<uint64_t>* count :
+       {&on_update_success, &on_update_failure, &on_delete_success, &on_delete_failure, &timeouts,
+        &suppressed, &filtered, &commits, &conflicts}) {
+    count->store(0);
+  }
+}
+
+Value PrintStatistics(const Statistics& statistics) {
+  const uint64_t updates = statistics.on_update_success + statistics.on_update_failure;
+  const uint64_t deletes = statistics.on_delete_success + statistics.on_delete_failure;
+  const Value execution =
+      Value::Object({{"on_update_success", Number(statistics.on_update_success)},
+                     {"on_update_failure", Number(statistics.on_update_failure)},
+                     {"on_delete_success", Number(statistics.on_delete_success)},
+                     {"on_delete_failure", Number(statistics.on_delete_failure)},
+                     {"dcp_mutation_msg_counter", Number(updates)},
+                     {"dcp_delete_msg_counter", Number(deletes)},
+                     {"num_processed_events", Number(updates + deletes)},
+                     {"agg_queue_size", Number(statistics.backlog)}});
+  const Value failures =
+      Value::Object({{"timeout_count", Number(statistics.timeouts)},
+                     {"bkt_ops_cas_mismatch_count", Number(statistics.conflicts)}});
+  const Value processing =
+      Value::Object({{"dcp_mutation_suppressed_counter", Number(statistics.suppressed)},
+                     {"dcp_filtered_counter", Number(statistics.filtered)},
+                     {"commits", Number(statistics.commits)}});
+  return Value::Object(
+      {{"execution_stats", execution},
+       {"failure_stats", failures},
+       {"event_processing_stats", processing},
+       {"events_remaining", Value::Object({{"dcp_backlog", Number(statistics.backlog)}})}});
+}
+
+}  // namespace sluice::function
