@@ -29,6 +29,10 @@ bool Before(const db::CursorState& a, const db::CursorState& b) {
 
 }  // namespace
 
+std::string FollowerOf(const Definition& definition) {
+  return "function:" + definition.instance_id;
+}
+
 Dispatcher::Dispatcher(Options options) : options_(std::move(options)) {}
 Dispatcher::~Dispatcher() { Stop(); }
 
@@ -37,11 +41,16 @@ Result<std::unique_ptr<Dispatcher>> Dispatcher::Start(Options options) {
   RETURN_IF_ERROR(dispatcher->LoadCursors());
   const Options& given = dispatcher->options_;
   for (uint32_t i = 0; i < given.definition->settings.worker_count; ++i) {
-    dispatcher->workers_.push_back(std::make_unique<Worker>(WorkerContext{
-        given.services, given.definition, given.program, given.follower, 0, dispatcher->cursors_,
-        given.statistics, given.log, [raw = dispatcher.get()] { raw->Wake(); }, given.failed}));
+    dispatcher->workers_.push_back(std::make_unique<Worker>(
+        WorkerContext{given.services, given.timers, given.definition, given.program, given.follower,
+                      0, dispatcher->cursors_, given.statistics, given.log,
+                      [raw = dispatcher.get()] { raw->Wake(); }, given.failed}));
   }
   dispatcher->thread_ = std::thread([raw = dispatcher.get()] { raw->Loop(); });
+  given.timers.Add(
+      given.follower,
+      [raw = dispatcher.get()](const timer::Timer& timer) { return raw->OfferTimer(timer); },
+      given.failed);
   return dispatcher;
 }
 
@@ -72,6 +81,7 @@ void Dispatcher::Stop() {
     stopping_ = true;
   }
   wake_.notify_one();
+  options_.timers.Remove(options_.follower);
   if (thread_.joinable()) thread_.join();
   for (const auto& worker : workers_) worker->Stop();
 }
@@ -149,6 +159,12 @@ bool Dispatcher::Deliver(Event event) {
     woken_ = false;  // Pump reads on until there is nothing, so no news are lost
   }
   return true;
+}
+
+// On the scheduler's thread.
+bool Dispatcher::OfferTimer(const timer::Timer& timer) {
+  Event event = EventOf(timer);
+  return workers_[event.lane % workers_.size()]->Offer(event);
 }
 
 // All workers are idle and everything read was given out: every lane is where the feed is.

@@ -1,5 +1,6 @@
 // Reads the changes of a deployed function's source and gives them to its workers, by key: the
-// same key always to the same worker, in order. Leaves out what the function wrote itself.
+// same key always to the same worker, in order. Leaves out what the function wrote itself. Timers
+// that are due come from the scheduler and go to the workers in the same way.
 //
 // A thread of its own, which sleeps until Wake. When a worker's queue is full it waits, so that a
 // slow function holds no more in memory than its queues.
@@ -18,12 +19,16 @@
 
 namespace sluice::function {
 
+// The follower that a deployed function has. It also owns the function's timers.
+std::string FollowerOf(const Definition& definition);
+
 class Dispatcher {
  public:
   // `failed` is called once, on a thread that must not wait for this object, when the function
   // can't go on.
   struct Options {
     const Services& services;
+    timer::Scheduler& timers;
     std::shared_ptr<const Definition> definition;
     std::shared_ptr<const js::Program> program;
     std::string follower;
@@ -49,6 +54,7 @@ class Dispatcher {
   void Loop();
   Result<bool> Pump();  // true when there was something
   bool Deliver(Event event);
+  bool OfferTimer(const timer::Timer& timer);
   Status StorePlaces();
   bool WorkersIdle() const;
 

@@ -54,4 +54,12 @@ Event EventOf(const db::Change& change, const db::CursorState& after, bool with_
   return event;
 }
 
+Event EventOf(const timer::Timer& timer) {
+  Event event;
+  event.key = timer.callback + ":" + timer.reference;
+  event.lane = LaneOf(event.key);
+  event.timer = timer.moment;
+  return event;
+}
+
 }  // namespace sluice::function

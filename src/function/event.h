@@ -1,13 +1,15 @@
-// One event for a function: a change of a document in its source, on its way from the log to a
-// worker.
+// One event for a function, on its way to a worker: a change of a document in its source, from the
+// log, or a timer of its own that is due.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "db/cursor.h"
 #include "db/log.h"
 #include "db/types.h"
+#include "timer/timer.h"
 
 namespace sluice::function {
 
@@ -26,6 +28,8 @@ struct Event {
   db::Cas cas = 0;
   db::Sequence sequence = 0;
   uint64_t expiry_ms = 0;
+  // Of a timer; then the key is "callback:reference", and of the rest only the lane is set.
+  std::optional<timer::Moment> timer;
 
   size_t bytes() const { return 256 + key.size() + body.size() + xattrs.size() + previous.size(); }
 };
@@ -36,5 +40,6 @@ uint16_t LaneOf(std::string_view key);
 uint16_t PartitionOf(std::string_view key);
 
 Event EventOf(const db::Change& change, const db::CursorState& after, bool with_previous);
+Event EventOf(const timer::Timer& timer);
 
 }  // namespace sluice::function

@@ -18,7 +18,7 @@ std::shared_ptr<const js::Environment> SharedEnvironment() {
   static const std::shared_ptr<const js::Environment> environment = [] {
     std::string text = "(() => { const parts = [";
     for (const std::string_view part :
-         {kErrorsJs, kBucketsJs, kBuiltinsJs, kQueriesJs, kEntriesJs}) {
+         {kErrorsJs, kBucketsJs, kBuiltinsJs, kQueriesJs, kTimersJs, kEntriesJs}) {
       text.append(part).append(",");
     }
     text +=
@@ -99,6 +99,7 @@ std::string Handler::Configuration() const {
 std::vector<script::Native> Handler::Natives() {
   std::vector<script::Native> natives = BucketNatives();
   for (script::Native& native : QueryNatives()) natives.push_back(std::move(native));
+  for (script::Native& native : TimerNatives()) natives.push_back(std::move(native));
   natives.push_back({"log", [this](script::Call& call) { Log(call); }});
   natives.push_back({"crc64", [](script::Call& call) {
                        const bool bytes = call.kind(0) == script::Kind::kBytes;
@@ -123,20 +124,24 @@ uint64_t Handler::RemainingMs() const {
   return now_ns >= deadline_ns_ ? 1 : (deadline_ns_ - now_ns) / 1'000'000 + 1;
 }
 
-script::Outcome Handler::Call(Turn& turn, db::Transaction& transaction, std::string_view entry,
+script::Outcome Handler::Call(Turn& turn, Effects& effects, std::string_view entry,
                               std::span<const script::Argument> arguments, uint32_t timeout_s) {
-  transaction_ = &transaction;
+  effects_ = &effects;
+  transaction_ = &effects.documents();
   writes_ = 0;
+  timers_ = 0;
+  timer_bytes_ = 0;
   logged_bytes_ = 0;
   deadline_ns_ = services_.clock.MonotonicNs() + timeout_s * 1'000'000'000ull;
   script::Outcome outcome =
       turn.session_.Call(entry, arguments, {.deadline_ns = deadline_ns_, .want_value = false});
   queries_.clear();
   transaction_ = nullptr;
+  effects_ = nullptr;
   return outcome;
 }
 
-script::Outcome Handler::Run(Turn& turn, db::Transaction& transaction, const Event& event) {
+script::Outcome Handler::Run(Turn& turn, Effects& effects, const Event& event) {
   const bool update =
       event.operation == db::Operation::kInsert || event.operation == db::Operation::kUpdate;
   if (update ? !has_on_update_ : !has_on_delete_) return {};
@@ -169,14 +174,14 @@ script::Outcome Handler::Run(Turn& turn, db::Transaction& transaction, const Eve
     arguments.push_back(event.operation == db::Operation::kExpire);
   }
   arguments.insert(arguments.end(), std::begin(meta), std::end(meta));
-  return Call(turn, transaction, update ? "update" : "remove", arguments,
+  return Call(turn, effects, update ? "update" : "remove", arguments,
               definition_->settings.execution_timeout_s);
 }
 
-script::Outcome Handler::RunOnDeploy(Turn& turn, db::Transaction& transaction,
-                                     std::string_view reason, uint64_t delay_ms) {
+script::Outcome Handler::RunOnDeploy(Turn& turn, Effects& effects, std::string_view reason,
+                                     uint64_t delay_ms) {
   const script::Argument arguments[] = {reason, static_cast<double>(delay_ms)};
-  return Call(turn, transaction, "deploy", arguments, definition_->settings.on_deploy_timeout_s);
+  return Call(turn, effects, "deploy", arguments, definition_->settings.on_deploy_timeout_s);
 }
 
 }  // namespace sluice::function

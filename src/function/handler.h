@@ -1,5 +1,5 @@
 // A function's code in one isolate, with what it may call: the natives of library/*.js, over the
-// transaction of the invocation that runs.
+// effects of the invocation that runs.
 //
 // One thread at a time.
 #pragma once
@@ -16,9 +16,11 @@
 #include "base/status.h"
 #include "db/transaction.h"
 #include "function/definition.h"
+#include "function/effects.h"
 #include "function/event.h"
 #include "js/runtime.h"
 #include "query/engine.h"
+#include "timer/timer.h"
 
 namespace sluice::function {
 
@@ -65,11 +67,14 @@ class Handler {
     js::Runtime::Session session_;
   };
 
-  // Runs OnUpdate or OnDelete. Writes are in the transaction; dropping them after a failure is the
+  // Runs OnUpdate or OnDelete. What it does is in the effects; dropping that after a failure is the
   // caller's. An event that the function has no handler for does nothing.
-  script::Outcome Run(Turn& turn, db::Transaction& transaction, const Event& event);
-  script::Outcome RunOnDeploy(Turn& turn, db::Transaction& transaction, std::string_view reason,
+  script::Outcome Run(Turn& turn, Effects& effects, const Event& event);
+  script::Outcome RunOnDeploy(Turn& turn, Effects& effects, std::string_view reason,
                               uint64_t delay_ms);
+  bool HasCallback(Turn& turn, const std::string& name);
+  // Calls the timer's callback, which must be there.
+  script::Outcome RunTimer(Turn& turn, Effects& effects, const timer::Timer& timer);
 
  private:
   Handler(const Services& services, std::shared_ptr<const Definition> definition, LogLine log);
@@ -77,8 +82,9 @@ class Handler {
   std::vector<script::Native> Natives();
   std::vector<script::Native> BucketNatives();
   std::vector<script::Native> QueryNatives();
+  std::vector<script::Native> TimerNatives();
   std::string Configuration() const;
-  script::Outcome Call(Turn& turn, db::Transaction& transaction, std::string_view entry,
+  script::Outcome Call(Turn& turn, Effects& effects, std::string_view entry,
                        std::span<const script::Argument> arguments, uint32_t timeout_s);
 
   // Natives.
@@ -94,12 +100,15 @@ class Handler {
   void QueryStart(script::Call& call);
   void QueryNext(script::Call& call);
   void QueryClose(script::Call& call);
+  void CreateTimer(script::Call& call);
+  void CancelTimer(script::Call& call);
 
   // The keyspace of a binding; for a wildcard, with the names that the call gave. None after an
   // error was thrown.
   std::optional<db::KeyspaceId> KeyspaceOf(script::Call& call, size_t binding,
                                            std::optional<size_t> names = std::nullopt);
   bool MayWrite(script::Call& call);
+  bool MayCreateTimer(script::Call& call, const timer::Timer& timer);
   uint64_t RemainingMs() const;
 
   const Services services_;
@@ -110,11 +119,15 @@ class Handler {
   bool has_on_update_ = false;
   bool has_on_delete_ = false;
   bool has_on_deploy_ = false;
+  std::map<std::string, bool> callbacks_;  // of timers: whether the code has them
 
   // The invocation that runs.
-  db::Transaction* transaction_ = nullptr;
+  Effects* effects_ = nullptr;
+  db::Transaction* transaction_ = nullptr;  // of the effects
   uint64_t deadline_ns_ = 0;
   size_t writes_ = 0;
+  size_t timers_ = 0;
+  size_t timer_bytes_ = 0;
   size_t logged_bytes_ = 0;
   std::map<uint32_t, std::unique_ptr<query::Run>> queries_;
   uint32_t next_query_ = 1;

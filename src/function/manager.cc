@@ -9,6 +9,7 @@
 #include "function/keyspaces_check.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "timer/owned.h"
 
 namespace sluice::function {
 namespace {
@@ -18,9 +19,6 @@ constexpr std::string_view kConfigRow = "functions/config";
 constexpr size_t kKeptLogLines = 1000;
 
 std::string RowKey(const std::string& name) { return std::string(kRowPrefix) + name; }
-std::string FollowerOf(const Definition& definition) {
-  return "function:" + definition.instance_id;
-}
 
 // `id` says which rule it is; the message is the same for all.
 Status WrongState(std::string_view id, const std::string& name, State state,
@@ -97,7 +95,8 @@ struct Manager::Function {
   }
 };
 
-Manager::Manager(const Services& services) : services_(services) {}
+Manager::Manager(const Services& services)
+    : services_(services), timers_(services.database, services.clock) {}
 Manager::~Manager() { Stop(); }
 
 Status Manager::Start() {
@@ -115,6 +114,7 @@ Status Manager::Start() {
   }
   RETURN_IF_ERROR(iterator->status());
   RETURN_IF_ERROR(LoadConfig());
+  RETURN_IF_ERROR(DropForgottenTimers());
   for (uint16_t shard = 0; shard < services_.database.shard_count(); ++shard) {
     listeners_.push_back(services_.database.OnCommitted(
         shard, [this](const db::Committed& committed) { OnCommitted(committed); }));
@@ -384,18 +384,21 @@ Status Manager::RunOnDeploy(const FunctionPtr& function, const Prepared& prepare
       [&](std::string_view line) { function->AddLog(line); }, &outcome);
   if (handler == nullptr) return CompileError(*definition, *prepared.source, outcome);
   if (!handler->HasOnDeploy()) return OkStatus();
-  db::Transaction transaction(services_.database, db::Isolation::kSnapshot);
+  Effects effects(services_.database, FollowerOf(*definition));
   {
     Handler::Turn turn(*handler);
-    outcome = handler->RunOnDeploy(turn, transaction, reason, 0);
+    outcome = handler->RunOnDeploy(turn, effects, reason, 0);
   }
   if (!outcome.ok()) {
     return Error(Code::kInvalidArgument, "function.on_deploy_failed", "OnDeploy of '{}' failed: {}",
                  definition->name, outcome.message);
   }
-  db::Commit commit = transaction.TakeCommit();
+  db::Commit commit = effects.TakeCommit();
   commit.origin = FollowerOf(*definition);
-  return services_.database.Apply(std::move(commit)).status;
+  RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
+  function->statistics.timers_created += effects.counts().timers_created;
+  function->statistics.timers_cancelled += effects.counts().timers_cancelled;
+  return OkStatus();
 }
 
 Status Manager::Run(const FunctionPtr& function, const Prepared& prepared) {
@@ -404,6 +407,7 @@ Status Manager::Run(const FunctionPtr& function, const Prepared& prepared) {
   RETURN_IF_ERROR(EnsureFollower(*definition, source));
   std::weak_ptr<Function> weak = function;
   Dispatcher::Options options{services_,
+                              timers_,
                               definition,
                               prepared.program,
                               FollowerOf(*definition),
@@ -445,6 +449,8 @@ Status Manager::Deploy(const std::string& name) {
   if (!deployed.ok()) {
     set(old);
     RemoveFlow(name);
+    (void)timer::DropOwner(services_.database,
+                           FollowerOf(definition));  // OnDeploy's; else at start
     return deployed;
   }
   return Run(function, prepared);
@@ -476,6 +482,7 @@ Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& w
   }
   if (dispatcher != nullptr) dispatcher->Stop();
   RemoveFlow(location);
+  RETURN_IF_ERROR(timer::DropOwner(services_.database, follower));
   const Status dropped = services_.database.DropFollower(follower);
   return dropped.code() == Code::kNotFound ? OkStatus() : dropped;
 }

@@ -22,6 +22,7 @@
 #include "function/handler.h"
 #include "function/recursion.h"
 #include "function/statistics.h"
+#include "timer/scheduler.h"
 
 namespace sluice::function {
 
@@ -33,6 +34,11 @@ struct FunctionStatus {
   State state = State::kUndeployed;
   bool caught_up = false;
   std::string failure;  // why it stopped by itself, if it did
+};
+
+struct TimerPage {
+  std::vector<timer::Timer> timers;
+  std::optional<timer::Moment> next;  // where it goes on, if there are more
 };
 
 class Manager {
@@ -71,6 +77,14 @@ class Manager {
   Result<json::Value> StatisticsOf(const std::string& name) const;
   Status ResetStatistics(const std::string& name);
 
+  // Its timers in the order in which they are due, beginning with `from`.
+  Result<TimerPage> Timers(const std::string& name, const timer::Moment& from, size_t limit) const;
+  Status CancelTimer(const std::string& name, const std::string& callback,
+                     const std::string& reference);
+  // It becomes due now. That of a paused function runs when the function is resumed.
+  Status FireTimer(const std::string& name, const std::string& callback,
+                   const std::string& reference);
+
  private:
   struct Function;
   using FunctionPtr = std::shared_ptr<Function>;
@@ -92,10 +106,12 @@ class Manager {
   Status RunOnDeploy(const FunctionPtr& function, const Prepared& prepared,
                      std::string_view reason);
   Status EnsureFollower(const Definition& definition, db::KeyspaceId source);
+  Status DropForgottenTimers();
   void OnCommitted(const db::Committed& committed);
   void OnFailed(const std::weak_ptr<Function>& function, const Status& status);
 
   const Services services_;
+  timer::Scheduler timers_;
   std::vector<std::shared_ptr<void>> listeners_;
 
   mutable std::mutex mutex_;

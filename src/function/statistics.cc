@@ -11,8 +11,10 @@ Value Number(uint64_t count) { return Value::Unsigned(count); }
 
 void Statistics::Reset() {
   for (std::atomic<uint64_t>* count :
-       {&on_update_success, &on_update_failure, &on_delete_success, &on_delete_failure, &timeouts,
-        &suppressed, &filtered, &commits, &conflicts}) {
+       {&on_update_success, &on_update_failure, &on_delete_success, &on_delete_failure,
+        &timers_created, &timers_cancelled, &timers_due, &timer_success, &timer_failure,
+        &timer_callback_missing, &timer_contexts_too_large, &timeouts, &suppressed, &filtered,
+        &commits, &conflicts}) {
     count->store(0);
   }
 }
@@ -27,11 +29,18 @@ Value PrintStatistics(const Statistics& statistics) {
                      {"on_delete_failure", Number(statistics.on_delete_failure)},
                      {"dcp_mutation_msg_counter", Number(updates)},
                      {"dcp_delete_msg_counter", Number(deletes)},
+                     {"timer_create_counter", Number(statistics.timers_created)},
+                     {"timer_cancel_counter", Number(statistics.timers_cancelled)},
+                     {"timer_msg_counter", Number(statistics.timers_due)},
+                     {"timer_callback_success", Number(statistics.timer_success)},
+                     {"timer_callback_failure", Number(statistics.timer_failure)},
                      {"num_processed_events", Number(updates + deletes)},
                      {"agg_queue_size", Number(statistics.backlog)}});
-  const Value failures =
-      Value::Object({{"timeout_count", Number(statistics.timeouts)},
-                     {"bkt_ops_cas_mismatch_count", Number(statistics.conflicts)}});
+  const Value failures = Value::Object(
+      {{"timeout_count", Number(statistics.timeouts)},
+       {"bkt_ops_cas_mismatch_count", Number(statistics.conflicts)},
+       {"timer_callback_missing_counter", Number(statistics.timer_callback_missing)},
+       {"timer_context_size_exceeded_counter", Number(statistics.timer_contexts_too_large)}});
   const Value processing =
       Value::Object({{"dcp_mutation_suppressed_counter", Number(statistics.suppressed)},
                      {"dcp_filtered_counter", Number(statistics.filtered)},

@@ -13,6 +13,13 @@ struct Statistics {
   std::atomic<uint64_t> on_update_failure{0};
   std::atomic<uint64_t> on_delete_success{0};
   std::atomic<uint64_t> on_delete_failure{0};
+  std::atomic<uint64_t> timers_created{0};
+  std::atomic<uint64_t> timers_cancelled{0};
+  std::atomic<uint64_t> timers_due{0};
+  std::atomic<uint64_t> timer_success{0};
+  std::atomic<uint64_t> timer_failure{0};
+  std::atomic<uint64_t> timer_callback_missing{0};
+  std::atomic<uint64_t> timer_contexts_too_large{0};
   std::atomic<uint64_t> timeouts{0};
   std::atomic<uint64_t> suppressed{0};  // changes that the function made itself
   std::atomic<uint64_t> filtered{0};    // changes that a setting leaves out

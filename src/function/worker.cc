@@ -9,10 +9,9 @@ namespace sluice::function {
 namespace {
 
 constexpr size_t kMaxQueued = 4096;
+constexpr size_t kMaxQueuedTimers = 1024;  // room of their own, so that changes can't keep them out
 constexpr size_t kMaxQueuedBytes = 32ull << 20;
 constexpr size_t kMaxBatch = 512;
-// A batch is committed early when it has this many writes; far below what a commit may have.
-constexpr size_t kMaxBatchWrites = 2000;
 constexpr int kMaxAttempts = 1000;
 constexpr std::chrono::milliseconds kRetryPause(100);
 // An isolate has about two megabytes and is made in a few milliseconds: a function that hears
@@ -50,7 +49,11 @@ bool Worker::stopping() const {
 bool Worker::Offer(Event& event) {
   const std::lock_guard lock(mutex_);
   const size_t bytes = event.bytes();
-  if (queue_.size() >= kMaxQueued || (!queue_.empty() && queued_bytes_ + bytes > kMaxQueuedBytes)) {
+  if (event.timer) {
+    if (queued_timers_ >= kMaxQueuedTimers) return false;
+    ++queued_timers_;
+  } else if (queue_.size() - queued_timers_ >= kMaxQueued ||
+             (!queue_.empty() && queued_bytes_ + bytes > kMaxQueuedBytes)) {
     return false;
   }
   queued_bytes_ += bytes;
@@ -69,7 +72,7 @@ void Worker::Loop() {
     Events events = Take();
     if (events.empty()) return;
     const Status processed = Process(events);
-    context_.statistics.backlog -= events.size();
+    Finish(events);
     if (!processed.ok()) {
       if (!stopping()) context_.failed(processed);
       return;
@@ -80,6 +83,15 @@ void Worker::Loop() {
     }
     context_.drained();
   }
+}
+
+void Worker::Finish(std::span<const Event> events) {
+  std::vector<timer::Moment> timers;
+  for (const Event& event : events) {
+    if (event.timer) timers.push_back(*event.timer);
+  }
+  context_.statistics.backlog -= events.size() - timers.size();
+  if (!timers.empty()) context_.timers.Done(context_.follower, timers);
 }
 
 // What has piled up; nobody waits for more. Empty when it is time to end.
@@ -96,6 +108,7 @@ Worker::Events Worker::Take() {
   if (stopping_) return events;
   while (!queue_.empty() && events.size() < kMaxBatch) {
     queued_bytes_ -= queue_.front().bytes();
+    if (queue_.front().timer) --queued_timers_;
     events.push_back(std::move(queue_.front()));
     queue_.pop_front();
   }
@@ -120,41 +133,69 @@ Status Worker::Process(std::span<Event> events) {
 
 // As many events as fit into one commit; `done` is how many those were.
 Status Worker::ProcessTogether(std::span<const Event> events, size_t* done, bool* conflict) {
-  db::Transaction transaction(context_.services.database, db::Isolation::kSnapshot);
-  while (*done < events.size() && transaction.writes() < kMaxBatchWrites && !stopping()) {
+  Effects effects(context_.services.database, context_.follower);
+  while (*done < events.size() && !effects.full() && !stopping()) {
     RETURN_IF_ERROR(EnsureHandler());
     // The isolate stays ours until it is spent or the commit is full.
     Handler::Turn turn(*handler_);
-    while (*done < events.size() && transaction.writes() < kMaxBatchWrites && !handler_->spent()) {
-      RunOne(turn, transaction, events[(*done)++]);
+    while (*done < events.size() && !effects.full() && !handler_->spent()) {
+      RETURN_IF_ERROR(RunOne(turn, effects, events[(*done)++]));
     }
   }
   if (*done == 0) return Error(Code::kUnavailable, "function.stopping", "the function stops");
-  return Commit(transaction, events.first(*done), conflict);
+  return Commit(effects, events.first(*done), conflict);
 }
 
 Status Worker::ProcessAlone(const Event& event) {
   for (int attempt = 0; attempt < kMaxAttempts && !stopping(); ++attempt) {
     RETURN_IF_ERROR(EnsureHandler());
-    db::Transaction transaction(context_.services.database, db::Isolation::kSnapshot);
+    Effects effects(context_.services.database, context_.follower);
     {
       Handler::Turn turn(*handler_);
-      RunOne(turn, transaction, event);
+      RETURN_IF_ERROR(RunOne(turn, effects, event));
     }
     bool conflict = false;
-    RETURN_IF_ERROR(Commit(transaction, {&event, 1}, &conflict));
+    RETURN_IF_ERROR(Commit(effects, {&event, 1}, &conflict));
     if (!conflict) return OkStatus();
     ++context_.statistics.conflicts;
   }
-  return Error(Code::kConflict, "function.conflict",
-               "an event of document '{}' met a conflict {} times", event.key, kMaxAttempts);
+  return Error(Code::kConflict, "function.conflict", "an event of {} '{}' met a conflict {} times",
+               event.timer ? "timer" : "document", event.key, kMaxAttempts);
 }
 
-void Worker::RunOne(Handler::Turn& turn, db::Transaction& transaction, const Event& event) {
-  const size_t savepoint = transaction.Savepoint();
-  const script::Outcome outcome = handler_->Run(turn, transaction, event);
-  if (!outcome.ok()) transaction.RollbackTo(savepoint);
+Status Worker::RunOne(Handler::Turn& turn, Effects& effects, const Event& event) {
+  if (event.timer) return RunTimer(turn, effects, event);
+  const Effects::Savepoint savepoint = effects.Mark();
+  const script::Outcome outcome = handler_->Run(turn, effects, event);
+  if (!outcome.ok()) effects.RollbackTo(savepoint);
   Note(event, outcome);
+  return OkStatus();
+}
+
+// The timer ends whatever its callback does. One that was cancelled, replaced or run since it was
+// handed out is not there any more.
+Status Worker::RunTimer(Handler::Turn& turn, Effects& effects, const Event& event) {
+  ASSIGN_OR_RETURN(const std::optional<timer::Timer> timer, effects.timers().Take(*event.timer));
+  if (!timer) return OkStatus();
+  ++effects.counts().timers_due;
+  if (!handler_->HasCallback(turn, timer->callback)) {
+    ++effects.counts().callback_missing;
+    context_.log(fmt::format("timer '{}' was dropped: the function has no callback '{}'",
+                             timer->reference, timer->callback));
+    return OkStatus();
+  }
+  const Effects::Savepoint savepoint = effects.Mark();
+  const script::Outcome outcome = handler_->RunTimer(turn, effects, *timer);
+  if (outcome.ok()) {
+    ++effects.counts().callback_success;
+    return OkStatus();
+  }
+  effects.RollbackTo(savepoint);
+  ++effects.counts().callback_failure;
+  if (outcome.ended == script::Ended::kTimedOut) ++context_.statistics.timeouts;
+  context_.log(fmt::format("timer '{}' failed: {}{}", event.key, outcome.message,
+                           outcome.stack.empty() ? "" : "\n" + outcome.stack));
+  return OkStatus();
 }
 
 void Worker::Note(const Event& event, const script::Outcome& outcome) {
@@ -183,30 +224,52 @@ Status Worker::EnsureHandler() {
                failed.message);
 }
 
-// Adds the lanes' cursors and waits until it is durable. Refusals that pass (a full queue, a full
-// disk) are waited out.
-Status Worker::Commit(db::Transaction& transaction, std::span<const Event> events, bool* conflict) {
+// Of the lanes whose changes were handled. Timers move none: the lane may be the dispatcher's.
+std::vector<db::CursorMove> Worker::CursorMoves(std::span<const Event> events) const {
   std::array<const Event*, kLanes> last{};
   std::array<uint64_t, kLanes> counts{};
   for (const Event& event : events) {
+    if (event.timer) continue;
     last[event.lane] = &event;
     ++counts[event.lane];
   }
-  db::Commit commit = transaction.TakeCommit();
-  commit.shard = context_.shard;
-  commit.origin = context_.follower;
+  std::vector<db::CursorMove> moves;
   for (uint16_t lane = 0; lane < kLanes; ++lane) {
     if (last[lane] == nullptr) continue;
     db::CursorState next = last[lane]->after;
     next.events = context_.cursors[lane].events + counts[lane];
-    commit.cursor_moves.push_back(
+    moves.push_back(
         {{context_.follower, context_.shard, lane}, context_.cursors[lane], std::move(next)});
   }
+  return moves;
+}
+
+void Worker::Committed(const Effects::Counts& counts, std::optional<uint64_t> earliest_timer_ms) {
+  Statistics& statistics = context_.statistics;
+  ++statistics.commits;
+  statistics.timers_created += counts.timers_created;
+  statistics.timers_cancelled += counts.timers_cancelled;
+  statistics.timer_contexts_too_large += counts.contexts_too_large;
+  statistics.timers_due += counts.timers_due;
+  statistics.timer_success += counts.callback_success;
+  statistics.timer_failure += counts.callback_failure;
+  statistics.timer_callback_missing += counts.callback_missing;
+  if (earliest_timer_ms) context_.timers.Created(context_.follower, *earliest_timer_ms);
+}
+
+// Adds the lanes' cursors and waits until it is durable. Refusals that pass (a full queue, a full
+// disk) are waited out.
+Status Worker::Commit(Effects& effects, std::span<const Event> events, bool* conflict) {
+  const std::optional<uint64_t> earliest_timer_ms = effects.timers().earliest_ms();
+  db::Commit commit = effects.TakeCommit();
+  commit.shard = context_.shard;
+  commit.origin = context_.follower;
+  commit.cursor_moves = CursorMoves(events);
   std::vector<db::CursorMove> moves = commit.cursor_moves;
   const db::CommitResult result = context_.services.database.Apply(std::move(commit));
   if (result.status.ok()) {
     for (db::CursorMove& move : moves) context_.cursors[move.cursor.lane] = std::move(move.next);
-    ++context_.statistics.commits;
+    Committed(effects.counts(), earliest_timer_ms);
     return OkStatus();
   }
   if (result.status.id() == "cursor.moved") return result.status;  // somebody else has the function

@@ -1,9 +1,9 @@
 // One of a function's workers: a thread with an isolate, which takes what has piled up for its
 // lanes, runs it and commits the effects together with the lanes' cursors.
 //
-// An event takes effect once: its writes and its cursor move are one commit, and a commit that was
-// built on an outdated read is not applied but run again. An event whose handler throws has no
-// effect but its cursor move.
+// An event takes effect once: its writes and its cursor move, or the end of its timer, are one
+// commit, and a commit that was built on an outdated read is not applied but run again. An event
+// whose handler throws has no effect but that its cursor moves, or its timer ends.
 #pragma once
 
 #include <array>
@@ -18,15 +18,17 @@
 #include "function/event.h"
 #include "function/handler.h"
 #include "function/statistics.h"
+#include "timer/scheduler.h"
 
 namespace sluice::function {
 
 // What the workers of a function share. The owner outlives them.
 struct WorkerContext {
   const Services& services;
+  timer::Scheduler& timers;
   std::shared_ptr<const Definition> definition;
   std::shared_ptr<const js::Program> program;
-  std::string follower;
+  std::string follower;  // also the owner of the timers
   db::ShardId shard = 0;
   std::array<db::CursorState, kLanes>& cursors;  // a lane's is its worker's to read and write
   Statistics& statistics;
@@ -56,10 +58,14 @@ class Worker {
   Status Process(std::span<Event> events);
   Status ProcessTogether(std::span<const Event> events, size_t* done, bool* conflict);
   Status ProcessAlone(const Event& event);
-  void RunOne(Handler::Turn& turn, db::Transaction& transaction, const Event& event);
+  Status RunOne(Handler::Turn& turn, Effects& effects, const Event& event);
+  Status RunTimer(Handler::Turn& turn, Effects& effects, const Event& event);
   void Note(const Event& event, const script::Outcome& outcome);
   Status EnsureHandler();
-  Status Commit(db::Transaction& transaction, std::span<const Event> events, bool* conflict);
+  Status Commit(Effects& effects, std::span<const Event> events, bool* conflict);
+  std::vector<db::CursorMove> CursorMoves(std::span<const Event> events) const;
+  void Committed(const Effects::Counts& counts, std::optional<uint64_t> earliest_timer_ms);
+  void Finish(std::span<const Event> events);
   bool stopping() const;
 
   const WorkerContext context_;
@@ -67,10 +73,11 @@ class Worker {
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Event> queue_;  // guarded by mutex_
-  size_t queued_bytes_ = 0;  // guarded by mutex_
-  bool busy_ = false;        // guarded by mutex_
-  bool stopping_ = false;    // guarded by mutex_
+  std::deque<Event> queue_;   // guarded by mutex_
+  size_t queued_bytes_ = 0;   // guarded by mutex_
+  size_t queued_timers_ = 0;  // guarded by mutex_
+  bool busy_ = false;         // guarded by mutex_
+  bool stopping_ = false;     // guarded by mutex_
   std::thread thread_;
 };
 

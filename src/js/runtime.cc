@@ -332,4 +332,8 @@ script::Outcome Runtime::Session::Call(std::string_view entry,
   return runtime_.impl_->Call(entry, arguments, options);
 }
 
+bool Runtime::Session::Defines(std::string_view function) {
+  return runtime_.impl_->Defines(function);
+}
+
 }  // namespace sluice::js

@@ -62,6 +62,8 @@ class Runtime {
     // Calls an entry point of the library.
     script::Outcome Call(std::string_view entry, std::span<const script::Argument> arguments,
                          CallOptions options);
+    // As Runtime::Defines.
+    bool Defines(std::string_view function);
 
    private:
     class Scopes;

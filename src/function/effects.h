@@ -1,0 +1,54 @@
+// What a batch of invocations does until it is committed as a whole: its documents and its timers.
+//
+// One thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "db/transaction.h"
+#include "timer/overlay.h"
+
+namespace sluice::function {
+
+class Effects {
+ public:
+  // `owner` has the timers.
+  Effects(db::Database& database, std::string owner)
+      : documents_(database, db::Isolation::kSnapshot), timers_(database, std::move(owner)) {}
+
+  // What is counted when the effects are committed, so that what is run again counts once.
+  struct Counts {
+    uint64_t timers_created = 0;
+    uint64_t timers_cancelled = 0;
+    // These stay when an invocation is rolled back.
+    uint64_t contexts_too_large = 0;
+    uint64_t timers_due = 0;
+    uint64_t callback_success = 0;
+    uint64_t callback_failure = 0;
+    uint64_t callback_missing = 0;
+  };
+
+  db::Transaction& documents() { return documents_; }
+  timer::Overlay& timers() { return timers_; }
+  Counts& counts() { return counts_; }
+
+  struct Savepoint {
+    size_t documents = 0;
+    size_t timers = 0;
+    Counts counts;
+  };
+  Savepoint Mark() const;
+  void RollbackTo(const Savepoint& savepoint);
+
+  // It should be committed before more is added; far below what a commit may have.
+  bool full() const;
+  db::Commit TakeCommit();
+
+ private:
+  db::Transaction documents_;
+  timer::Overlay timers_;
+  Counts counts_;
+};
+
+}  // namespace sluice::function

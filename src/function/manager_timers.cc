@@ -1,0 +1,94 @@
+// A function's timers, for those who look after it.
+#include <functional>
+#include <set>
+
+#include "function/manager.h"
+#include "timer/overlay.h"
+#include "timer/owned.h"
+
+namespace sluice::function {
+namespace {
+
+constexpr int kMaxAttempts = 100;
+constexpr std::string_view kOwnerPrefix = "function:";
+
+Status NoTimer(const std::string& name, const std::string& callback, const std::string& reference) {
+  return Error(Code::kNotFound, "timer.not_found", "function '{}' has no timer '{}' of '{}'", name,
+               reference, callback);
+}
+
+// Runs `change` over the owner's timers and commits it; again when somebody was faster.
+Status ChangeTimers(db::Database& database, const std::string& owner,
+                    const std::function<Status(timer::Overlay&)>& change) {
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    timer::Overlay timers(database, owner);
+    RETURN_IF_ERROR(change(timers));
+    db::Commit commit;
+    timers.MoveTo(&commit);
+    const Status applied = database.Apply(std::move(commit)).status;
+    if (applied.code() != Code::kConflict) return applied;
+  }
+  return Error(Code::kConflict, "timer.conflict", "the timer was changed {} times meanwhile",
+               kMaxAttempts);
+}
+
+}  // namespace
+
+// What a crash left: of functions that are not deployed any more, or whose OnDeploy ran and that
+// were not deployed then.
+Status Manager::DropForgottenTimers() {
+  std::set<std::string> known;
+  for (const auto& [name, function] : functions_) {
+    const Result<Definition> definition = Find(name);
+    if (definition && definition->settings.deployed) known.insert(FollowerOf(*definition));
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> owners, timer::Owners(services_.database));
+  for (const std::string& owner : owners) {
+    if (!owner.starts_with(kOwnerPrefix) || known.contains(owner)) continue;
+    RETURN_IF_ERROR(timer::DropOwner(services_.database, owner));
+  }
+  return OkStatus();
+}
+
+Result<TimerPage> Manager::Timers(const std::string& name, const timer::Moment& from,
+                                  size_t limit) const {
+  ASSIGN_OR_RETURN(const Definition definition, Find(name));
+  TimerPage page;
+  RETURN_IF_ERROR(
+      timer::Visit(services_.database, FollowerOf(definition), from, [&](timer::Timer timer) {
+        if (page.timers.size() == limit) {
+          page.next = timer.moment;
+          return false;
+        }
+        page.timers.push_back(std::move(timer));
+        return true;
+      }));
+  return page;
+}
+
+Status Manager::CancelTimer(const std::string& name, const std::string& callback,
+                            const std::string& reference) {
+  ASSIGN_OR_RETURN(const Definition definition, Find(name));
+  return ChangeTimers(services_.database, FollowerOf(definition),
+                      [&](timer::Overlay& timers) -> Status {
+                        ASSIGN_OR_RETURN(const bool cancelled, timers.Cancel(callback, reference));
+                        return cancelled ? OkStatus() : NoTimer(name, callback, reference);
+                      });
+}
+
+Status Manager::FireTimer(const std::string& name, const std::string& callback,
+                          const std::string& reference) {
+  ASSIGN_OR_RETURN(const Definition definition, Find(name));
+  const std::string owner = FollowerOf(definition);
+  const uint64_t now_ms = services_.clock.WallMs();
+  RETURN_IF_ERROR(ChangeTimers(services_.database, owner, [&](timer::Overlay& timers) -> Status {
+    ASSIGN_OR_RETURN(std::optional<timer::Timer> timer, timers.Find(callback, reference));
+    if (!timer) return NoTimer(name, callback, reference);
+    timer->moment = {now_ms, services_.database.NewCas()};
+    return timers.Create(*timer);
+  }));
+  timers_.Created(owner, now_ms);
+  return OkStatus();
+}
+
+}  // namespace sluice::function

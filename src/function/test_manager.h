@@ -1,0 +1,107 @@
+// A server's functions over a database in a temporary directory, for tests.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "function/manager.h"
+
+namespace sluice::function {
+
+class ManagerTest : public ::testing::Test {
+ protected:
+  ManagerTest() {
+    std::string path = (std::filesystem::temp_directory_path() / "sluice_function_XXXXXX").string();
+    CHECK(mkdtemp(path.data()) != nullptr);
+    directory_ = path;
+    Open();
+    for (const char* bucket : {"src", "dst", "meta"}) CHECK(database_->CreateBucket(bucket).ok());
+  }
+  ~ManagerTest() override {
+    Close();
+    std::filesystem::remove_all(directory_);
+  }
+
+  void Open() {
+    db::DatabaseOptions options;
+    options.durability = db::Durability::kNone;
+    auto opened = db::Database::Open(directory_ / "data", options, clock_);
+    CHECK(opened.has_value());
+    database_ = std::move(*opened);
+    engine_ = std::make_unique<query::QueryEngine>(*database_, query::EngineOptions{});
+    manager_ = std::make_unique<Manager>(Services{*database_, *engine_, clock_});
+    CHECK(manager_->Start().ok());
+  }
+  void Close() {
+    manager_.reset();
+    engine_.reset();
+    database_.reset();
+  }
+
+  static Definition Function(const std::string& code) {
+    Definition definition;
+    definition.name = "f";
+    definition.code = code;
+    definition.source = {.bucket = "src"};
+    definition.metadata = {.bucket = "meta"};
+    definition.buckets = {{"src", {.bucket = "src"}, true}, {"dst", {.bucket = "dst"}, true}};
+    return definition;
+  }
+  void Deploy(Definition definition) {
+    ASSERT_TRUE(manager_->Store(definition).ok());
+    const Status deployed = manager_->Deploy(definition.name);
+    ASSERT_TRUE(deployed.ok()) << deployed.ToString();
+  }
+  void Deploy(const std::string& code) { Deploy(Function(code)); }
+
+  void Put(const std::string& key, const std::string& body, const std::string& bucket = "src") {
+    db::Commit commit;
+    commit.writes.push_back(
+        db::PutWrite(*database_->Resolve({.bucket = bucket}), key, db::Document{.body = body}));
+    ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+  }
+  void Delete(const std::string& key) {
+    db::Commit commit;
+    commit.writes.push_back(db::DeleteWrite(*database_->Resolve({.bucket = "src"}), key));
+    ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+  }
+  std::string Get(const std::string& key, const std::string& bucket = "dst") {
+    const auto document = *database_->Get(*database_->Resolve({.bucket = bucket}), key);
+    return document ? document->body : "-";
+  }
+  // Waits until everything that was written is handled.
+  void Settle() {
+    for (int i = 0; i < 6000; ++i) {
+      const auto status = manager_->StatusOf("f");
+      ASSERT_TRUE(status);
+      ASSERT_EQ(status->failure, "");
+      if (status->caught_up) return;
+      usleep(5000);
+    }
+    FAIL() << "the function does not catch up";
+  }
+  std::string LogText() {
+    std::string text;
+    const std::vector<std::string> lines = *manager_->Log("f");
+    for (const std::string& line : lines) text += line + "\n";
+    return text;
+  }
+  uint64_t Count(const char* group, const char* name) {
+    const json::Value statistics = *manager_->StatisticsOf("f");
+    return static_cast<uint64_t>(statistics[group][name].AsInt());
+  }
+
+  SystemClock clock_;
+  std::filesystem::path directory_;
+  std::unique_ptr<db::Database> database_;
+  std::unique_ptr<query::QueryEngine> engine_;
+  std::unique_ptr<Manager> manager_;
+};
+
+}  // namespace sluice::function
