@@ -4,69 +4,148 @@
 #include <string_view>
 
 #include "http/rest/body.h"
-#include "json/value.h"
 
 namespace sluice::http::rest {
 namespace {
 
-struct Known {
-  std::string_view id;
-  std::string_view name;
+using json::Value;
+
+struct EventingCode {
   int code;
+  std::string_view name;
   int http;
 };
 
-constexpr Known kKnown[] = {
-    {"function.not_found", "ERR_APP_NOT_FOUND_TS", 13, 404},
-    {"function.compile", "ERR_HANDLER_COMPILATION", 27, 422},
-    {"function.async", "ERR_HANDLER_COMPILATION", 27, 422},
-    {"function.constant", "ERR_HANDLER_COMPILATION", 27, 422},
-    {"function.entry_point", "ERR_HANDLER_COMPILATION", 27, 422},
-    {"function.eval", "ERR_HANDLER_COMPILATION", 27, 422},
-    {"function.js_timer", "ERR_HANDLER_COMPILATION", 27, 422},
-    {"function.module", "ERR_HANDLER_COMPILATION", 27, 422},
-    {"function.name_taken", "ERR_HANDLER_COMPILATION", 27, 422},
-    {"function.no_entry_point", "ERR_HANDLER_COMPILATION", 27, 422},
-    {"function.sql_parameter", "ERR_HANDLER_COMPILATION", 27, 422},
-    {"function.sql_syntax", "ERR_HANDLER_COMPILATION", 27, 422},
-    {"function.syntax", "ERR_HANDLER_COMPILATION", 27, 422},
-    {"function.top_level", "ERR_HANDLER_COMPILATION", 27, 422},
-    {"function.too_large", "ERR_APPCODE_SIZE", 39, 400},
-    {"function.already_deployed", "ERR_APP_ALREADY_DEPLOYED", 20, 422},
-    {"function.not_deployed", "ERR_APP_NOT_DEPLOYED", 12, 406},
-    {"function.not_undeployed", "ERR_APP_NOT_UNDEPLOYED", 22, 422},
-    {"function.already_paused", "ERR_APP_PAUSED", 64, 422},
-    {"function.same_keyspace", "ERR_SRC_MB_SAME", 17, 422},
-    {"function.recursion", "ERR_INTER_BUCKET_RECURSION", 51, 400},
-    {"function.sql_recursion", "ERR_INTER_BUCKET_RECURSION", 51, 400},
-    {"function.shared_source", "ERR_INTER_FUNCTION_RECURSION", 50, 400},
-    {"function.invalid_config", "ERR_INVALID_CONFIG", 38, 400},
-    {"function.on_deploy_failed", "ERR_REQUESTED_OP_FAILED", 55, 400},
-    {"json.invalid", "ERR_UNMARSHAL_PLD", 16, 400},
-    {"bucket.not_found", "ERR_BUCKET_MISSING", 41, 400},
-    {"scope.not_found", "ERR_COLLECTION_MISSING", 56, 400},
-    {"collection.not_found", "ERR_COLLECTION_MISSING", 56, 400},
+// All that clients may know, also those that nothing here answers.
+constexpr EventingCode kCodes[] = {
+    {0, "OK", 200},
+    {1, "ERR_DEL_APP_PS", 500},
+    {2, "ERR_DEL_APP_TS", 500},
+    {5, "ERR_SAVE_APP_PS", 500},
+    {6, "ERR_SAVE_APP_TS", 500},
+    {7, "ERR_SET_SETTINGS_PS", 500},
+    {11, "ERR_DEL_APP_SETTINGS_PS", 500},
+    {12, "ERR_APP_NOT_DEPLOYED", 406},
+    {13, "ERR_APP_NOT_FOUND_TS", 404},
+    {14, "ERR_MARSHAL_RESP", 500},
+    {15, "ERR_READ_REQ", 400},
+    {16, "ERR_UNMARSHAL_PLD", 400},
+    {17, "ERR_SRC_MB_SAME", 422},
+    {20, "ERR_APP_ALREADY_DEPLOYED", 422},
+    {21, "ERR_APP_NOT_BOOTSTRAPPED", 423},
+    {22, "ERR_APP_NOT_UNDEPLOYED", 422},
+    {23, "ERR_PROCESSING_OR_DEPLOYMENT_STATUS_NOT_FOUND", 400},
+    {25, "ERR_BUCKET_TYPE_CHECK", 422},
+    {26, "ERR_BUCKET_MEMCACHED", 422},
+    {27, "ERR_HANDLER_COMPILATION", 422},
+    {29, "ERR_APPNAME_MISMATCH", 422},
+    {33, "ERR_SAVE_CONFIG", 400},
+    {34, "ERR_GET_CONFIG", 500},
+    {35, "ERR_GET_REBALANCE_STATUS", 500},
+    {36, "ERR_REBALANCE_OR_FAILOVER_ONGOING", 406},
+    {38, "ERR_INVALID_CONFIG", 400},
+    {39, "ERR_APPCODE_SIZE", 400},
+    {41, "ERR_BUCKET_MISSING", 400},
+    {42, "ERR_CLUSTER_VERSION", 406},
+    {45, "ERR_DEBUGGER_DISABLED", 400},
+    {46, "ERR_MIXED_MODE", 406},
+    {49, "ERR_BUCKET_ACCESS", 400},
+    {50, "ERR_INTER_FUNCTION_RECURSION", 400},
+    {51, "ERR_INTER_BUCKET_RECURSION", 400},
+    {52, "ERR_UNSUPPORTED_SYNC_GATEWAY", 400},
+    {53, "ERR_APP_NOT_FOUND", 400},
+    {54, "ERR_METAKV_WRITE_FAILED", 500},
+    {55, "ERR_REQUESTED_OP_FAILED", 400},
+    {56, "ERR_COLLECTION_MISSING", 400},
+    {58, "ERR_MAGMA_BACKEND", 400},
+    {59, "INTERNAL_SERVER_ERROR", 500},
+    {60, "ERR_FORBIDDEN", 403},
+    {61, "ERR_UNAUTHENTICATED", 401},
+    {62, "ERR_METHOD_NOT_ALLOWED", 405},
+    {63, "ERR_INVALID_REQUEST", 400},
+    {64, "ERR_APP_PAUSED", 422},
+    {65, "ERR_CURSOR_LIMIT_REACHED", 400},
+    {66, "ERR_SYNC_GATEWAY_DETECTION", 500},
+    {67, "ERR_JWT_JIT_NOT_SUPPORTED", 403},
 };
-constexpr Known kInvalid = {"", "ERR_INVALID_REQUEST", 63, 400};
-constexpr Known kInternal = {"", "INTERNAL_SERVER_ERROR", 59, 500};
+constexpr int kInvalidRequest = 63;
+constexpr int kInternal = 59;
+
+struct Known {
+  std::string_view id;
+  int code;
+};
+constexpr Known kKnownIds[] = {
+    {"auth.forbidden", 60},
+    {"bucket.not_found", 41},
+    {"collection.not_found", 56},
+    {"function.already_deployed", 20},
+    {"function.already_paused", 64},
+    {"function.async", 27},
+    {"function.compile", 27},
+    {"function.constant", 27},
+    {"function.entry_point", 27},
+    {"function.eval", 27},
+    {"function.half_state", 23},
+    {"function.invalid_config", 38},
+    {"function.js_timer", 27},
+    {"function.module", 27},
+    {"function.name_mismatch", 29},
+    {"function.name_taken", 27},
+    {"function.no_entry_point", 27},
+    {"function.not_deployed", 12},
+    {"function.not_found", 13},
+    {"function.not_undeployed", 22},
+    {"function.on_deploy_failed", 55},
+    {"function.recursion", 51},
+    {"function.same_keyspace", 17},
+    {"function.shared_source", 50},
+    {"function.sql_parameter", 27},
+    {"function.sql_recursion", 51},
+    {"function.sql_syntax", 27},
+    {"function.syntax", 27},
+    {"function.too_large", 39},
+    {"function.top_level", 27},
+    {"json.invalid", 16},
+    {"scope.not_found", 56},
+};
+
+const EventingCode& CodeOf(const Status& error) {
+  const auto* known = std::ranges::find(kKnownIds, error.id(), &Known::id);
+  const bool ours = error.code() == Code::kInternal || error.code() == Code::kIo ||
+                    error.code() == Code::kCorruption;
+  const int code = known != std::end(kKnownIds) ? known->code : ours ? kInternal : kInvalidRequest;
+  return *std::ranges::find(kCodes, code, &EventingCode::code);
+}
 
 }  // namespace
 
+Value EventingErrorView(const Status& error) {
+  const EventingCode& code = CodeOf(error);
+  return Value::Object({{"name", code.name},
+                        {"code", code.code},
+                        {"description", error.message()},
+                        {"id", error.id()}});
+}
+
 void AnswerEventingError(Response& response, const Status& error) {
-  const auto* found = std::ranges::find(kKnown, error.id(), &Known::id);
-  const bool ours = error.code() == Code::kInternal || error.code() == Code::kIo ||
-                    error.code() == Code::kCorruption;
-  const Known& known = found != std::end(kKnown) ? *found : ours ? kInternal : kInvalid;
-  response.AddHeader("status", std::to_string(known.code));
-  response.Json(known.http, AnswerText(json::Value::Object({{"name", known.name},
-                                                            {"code", known.code},
-                                                            {"description", error.message()},
-                                                            {"id", error.id()}})));
+  const EventingCode& code = CodeOf(error);
+  response.AddHeader("status", std::to_string(code.code));
+  response.Json(code.http, AnswerText(EventingErrorView(error)));
 }
 
 void AnswerEventingSuccess(Response& response, std::string_view info) {
   response.AddHeader("status", "0");
-  response.Json(200, AnswerText(json::Value::Object({{"code", 0}, {"info", info}})));
+  response.Json(200, AnswerText(Value::Object({{"code", 0}, {"info", info}})));
+}
+
+Value EventingErrorCodes() {
+  Value errors = Value::EmptyArray();
+  for (const EventingCode& code : kCodes) {
+    errors.Append(Value::Object({{"name", code.name}, {"code", code.code}}));
+  }
+  return Value::Object(
+      {{"header_key", "status"}, {"version", 1}, {"revision", 1}, {"errors", errors}});
 }
 
 }  // namespace sluice::http::rest

@@ -4,11 +4,16 @@
 
 #include "base/status.h"
 #include "http/response.h"
+#include "json/value.h"
 
 namespace sluice::http::rest {
 
+json::Value EventingErrorView(const Status& error);
 void AnswerEventingError(Response& response, const Status& error);
 // {"code": 0, "info": ...}
 void AnswerEventingSuccess(Response& response, std::string_view info);
+
+// The answer of /getErrorCodes.
+json::Value EventingErrorCodes();
 
 }  // namespace sluice::http::rest

@@ -1,0 +1,148 @@
+// What functions do: states and their changes, statistics, logs.
+#include "http/rest/access.h"
+#include "http/rest/body.h"
+#include "http/rest/eventing_routes.h"
+
+namespace sluice::http::rest {
+namespace {
+
+using function::Definition;
+using function::Manager;
+using json::Value;
+
+using Change = Status (Manager::*)(const std::string&);
+
+template <Change kChange>
+void ChangeState(EventingCall& call) {
+  const auto definition = FindManaged(call, call.location());
+  if (!definition) return call.Refuse(definition.error());
+  call.Done((call.manager.*kChange)(definition->Location()), "");
+}
+
+Value StatusView(const function::FunctionStatus& status) {
+  const bool deployed = status.state != function::State::kUndeployed;
+  const bool runs = status.state == function::State::kDeployed;
+  const Definition& definition = *status.definition;
+  return Value::Object({{"composite_status", function::StateName(status.state)},
+                        {"name", definition.name},
+                        {"function_scope", Value::Object({{"bucket", definition.scope_bucket},
+                                                          {"scope", definition.scope_scope}})},
+                        {"num_bootstrapping_nodes", 0},
+                        {"num_deployed_nodes", deployed ? 1 : 0},
+                        {"deployment_status", deployed},
+                        {"processing_status", runs},
+                        {"redeploy_required", false},
+                        {"caught_up", status.caught_up},
+                        {"failure", status.failure}});
+}
+
+void ShowStatuses(EventingCall& call) {
+  Value list = Value::EmptyArray();
+  for (const Definition& definition : ListManaged(call)) {
+    const auto status = call.manager.StatusOf(definition.Location());
+    if (status) list.Append(StatusView(*status));
+  }
+  call.Answer(Value::Object({{"apps", list}, {"num_eventing_nodes", 1}}));
+}
+
+void ShowStatus(EventingCall& call) {
+  const auto definition = FindManaged(call, call.location());
+  if (!definition) return call.Refuse(definition.error());
+  const auto status = call.manager.StatusOf(definition->Location());
+  if (!status) return call.Refuse(status.error());
+  call.Answer(Value::Object({{"app", StatusView(*status)}, {"num_eventing_nodes", 1}}));
+}
+
+void ShowAllStatistics(EventingCall& call) {
+  Value list = Value::EmptyArray();
+  for (const Definition& definition : ListManaged(call)) {
+    const auto statistics = call.manager.StatisticsOf(definition.Location());
+    if (statistics) list.Append(*statistics);
+  }
+  call.Answer(list);
+}
+
+void ShowStatistics(EventingCall& call) {
+  const auto definition = FindManaged(call, call.location());
+  if (!definition) return call.Refuse(definition.error());
+  const Result<Value> statistics = call.manager.StatisticsOf(definition->Location());
+  if (!statistics) return call.Refuse(statistics.error());
+  call.Answer(*statistics);
+}
+
+// The function that ?name= or ?appName= names.
+Result<Definition> FindNamed(const EventingCall& call, std::string_view parameter) {
+  ASSIGN_OR_RETURN(const std::string name, call.request.QueryRequired(parameter));
+  const std::string bucket(call.request.Query("bucket").value_or("*"));
+  const std::string scope(call.request.Query("scope").value_or("*"));
+  return FindManaged(call, Definition::LocationOf(bucket, scope, name));
+}
+
+void ResetStatistics(EventingCall& call) {
+  const auto definition = FindNamed(call, "appName");
+  if (!definition) return call.Refuse(definition.error());
+  call.Done(call.manager.ResetStatistics(definition->Location()), "");
+}
+
+// One group of a function's statistics, as older clients ask for it.
+template <const char* kGroup>
+void ShowGroup(EventingCall& call) {
+  const auto definition = FindNamed(call, "name");
+  if (!definition) return call.Refuse(definition.error());
+  const Result<Value> statistics = call.manager.StatisticsOf(definition->Location());
+  if (!statistics) return call.Refuse(statistics.error());
+  call.Answer((*statistics)[kGroup]);
+}
+
+// Newest first, whole lines, at most `size` bytes. There is one node, so that ?aggregate= has
+// nothing to add.
+Result<std::string> LogText(const EventingCall& call) {
+  ASSIGN_OR_RETURN(const Definition definition, FindNamed(call, "name"));
+  ASSIGN_OR_RETURN(const int64_t size, call.request.QueryInt("size", 40960, 1, 64 << 20));
+  ASSIGN_OR_RETURN(const bool aggregate, call.request.QueryBool("aggregate", false));
+  static_cast<void>(aggregate);
+  ASSIGN_OR_RETURN(const std::vector<std::string> lines, call.manager.Log(definition.Location()));
+  std::string text;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    if (text.size() + line->size() + 1 > static_cast<size_t>(size)) break;
+    text += *line + "\n";
+  }
+  return text;
+}
+
+void ShowLog(EventingCall& call) {
+  Result<std::string> text = LogText(call);
+  if (!text) return call.Refuse(text.error());
+  call.response.AddHeader("status", "0");
+  call.response.Text(200, std::move(*text));
+}
+
+constexpr char kExecution[] = "execution_stats";
+constexpr char kFailures[] = "failure_stats";
+
+constexpr EventingRoute kRoutes[] = {
+    {Method::kPost, "/api/v1/functions/{name}/deploy", "Deploy, or resume",
+     ChangeState<&Manager::Deploy>, kKnown},
+    {Method::kPost, "/api/v1/functions/{name}/undeploy", "Undeploy",
+     ChangeState<&Manager::Undeploy>, kKnown},
+    {Method::kPost, "/api/v1/functions/{name}/pause", "Pause", ChangeState<&Manager::Pause>,
+     kKnown},
+    {Method::kPost, "/api/v1/functions/{name}/resume", "Resume", ChangeState<&Manager::Resume>,
+     kKnown},
+    {Method::kGet, "/api/v1/status", "States of all functions", ShowStatuses, kKnown},
+    {Method::kGet, "/api/v1/status/{name}", "A function's state", ShowStatus, kKnown},
+    {Method::kGet, "/api/v1/stats", "Statistics of all functions", ShowAllStatistics, kKnown},
+    {Method::kGet, "/api/v1/stats/{name}", "A function's statistics", ShowStatistics, kKnown},
+    {Method::kGet, "/getExecutionStats", "What a function has run", ShowGroup<kExecution>, kKnown},
+    {Method::kGet, "/getFailureStats", "What a function has failed at", ShowGroup<kFailures>,
+     kKnown},
+    {Method::kGet, "/resetStatsCounters", "Let a function's statistics begin at 0", ResetStatistics,
+     kKnown},
+    {Method::kGet, "/getAppLog", "What a function has logged, newest first", ShowLog, kKnown},
+};
+
+}  // namespace
+
+std::span<const EventingRoute> StateRoutes() { return kRoutes; }
+
+}  // namespace sluice::http::rest
