@@ -5,7 +5,8 @@ Clients write documents whose field `v` grows by one with each write. One functi
 document, the events it got, in a second bucket, together with the last `v` it saw; with several
 workers, and all events also in one common counter. When the functions have caught up after a
 restart, a document with v = n must have had exactly n events, in order, and the common counter must
-be their sum. A second function enriches its own source: its writes must not come back to it.
+be their sum. A second function enriches its own source: its writes must not come back to it. A third
+one makes a timer of every event, due a little later: each must ring exactly once.
 
 Usage: tests/crash/run_function_crash.py --sluice BINARY [--rounds 20] [--seed 1]
 """
@@ -40,6 +41,16 @@ function OnUpdate(doc, meta) {
 }
 """
 
+REMIND = """
+function OnUpdate(doc, meta) {
+  createTimer(Ring, new Date(Date.now() + (doc.v * 37) % 300), meta.id + ':' + doc.v, meta.id);
+}
+function Ring(id) {
+  couchbase.increment(rung, {id});
+  couchbase.increment(rung, {id: 'all'});
+}
+"""
+
 
 def definition(name, code, source, binding, workers):
     return {"appname": name, "appcode": code,
@@ -55,10 +66,11 @@ def must(answer, *statuses):
 
 
 def prepare(server):
-    for bucket in ("src", "seen", "own", "meta"):
+    for bucket in ("src", "seen", "own", "rung", "meta"):
         must(server.request("PUT", f"/v1/buckets/{bucket}"))
     for one in (definition("count", COUNT, "src", "seen", 3),
-                definition("enrich", ENRICH, "own", "own", 1)):
+                definition("enrich", ENRICH, "own", "own", 1),
+                definition("remind", REMIND, "src", "rung", 2)):
         path = f"/api/v1/functions/{one['appname']}"
         must(server.request("POST", path, one, listener="eventing"))
         must(server.request("POST", path + "/deploy", listener="eventing"))
@@ -92,7 +104,7 @@ class Client(threading.Thread):
 
 
 def settled(server):
-    """Waits until both functions have handled everything."""
+    """Waits until the functions have handled everything and no timer is left."""
     deadline = time.monotonic() + SETTLE_S
     while time.monotonic() < deadline:
         answer = must(server.request("GET", "/api/v1/status", listener="eventing"))
@@ -100,7 +112,9 @@ def settled(server):
         for app in apps:
             if app["failure"]:
                 raise RuntimeError(f"{app['name']}: {app['failure']}")
-        if all(app["caught_up"] for app in apps):
+        timers = must(server.request("GET", "/api/v1/functions/remind/timers?limit=1",
+                                     listener="eventing"))
+        if all(app["caught_up"] for app in apps) and not json.loads(timers.body)["timers"]:
             return
         time.sleep(0.02)
     raise RuntimeError(f"the functions do not catch up: {apps}\n{server.log()}")
@@ -119,6 +133,9 @@ def check(server, versions):
         expected = {"v": versions[key], "events": versions[key], "late": 0}
         if seen != expected:
             broken.append(f"{key}: expected {expected}, the function has {seen}")
+        rung = (read(server, "rung", key) or {"count": 0})["count"]
+        if rung != versions[key]:
+            broken.append(f"{key}: {versions[key]} timers, {rung} rang")
         own = read(server, "own", key)
         if own is not None and own.get("enriched") != 1:
             broken.append(f"{key}: enriched {own.get('enriched')} times")
@@ -164,7 +181,8 @@ def main():
         server.stop()
     finally:
         server.close()
-    print(f"{arguments.rounds} kills, seed {arguments.seed}: {total} events, each once and in order")
+    print(f"{arguments.rounds} kills, seed {arguments.seed}: {total} events, each once and in order, "
+          "and as many timers, each once")
 
 
 if __name__ == "__main__":
