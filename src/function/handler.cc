@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "function/curl/http_client.h"
 #include "function/library.h"
 #include "json/crc64.h"
 #include "json/print.h"
@@ -18,7 +19,7 @@ std::shared_ptr<const js::Environment> SharedEnvironment() {
   static const std::shared_ptr<const js::Environment> environment = [] {
     std::string text = "(() => { const parts = [";
     for (const std::string_view part :
-         {kErrorsJs, kBucketsJs, kBuiltinsJs, kQueriesJs, kTimersJs, kEntriesJs}) {
+         {kErrorsJs, kBucketsJs, kBuiltinsJs, kQueriesJs, kTimersJs, kCurlJs, kEntriesJs}) {
       text.append(part).append(",");
     }
     text +=
@@ -91,7 +92,12 @@ std::string Handler::Configuration() const {
                                         {"writable", binding.writable},
                                         {"wildcard", binding.wildcard()}}));
   }
+  json::Value urls = json::Value::EmptyArray();
+  for (const UrlBinding& binding : definition_->urls) {
+    urls.Append(json::Value::Object({{"alias", binding.alias}, {"hostname", binding.hostname}}));
+  }
   return json::ToText(json::Value::Object({{"buckets", buckets},
+                                           {"urls", urls},
                                            {"language", definition_->settings.language},
                                            {"consistency", definition_->settings.consistency}}));
 }
@@ -100,6 +106,7 @@ std::vector<script::Native> Handler::Natives() {
   std::vector<script::Native> natives = BucketNatives();
   for (script::Native& native : QueryNatives()) natives.push_back(std::move(native));
   for (script::Native& native : TimerNatives()) natives.push_back(std::move(native));
+  for (script::Native& native : CurlNatives()) natives.push_back(std::move(native));
   natives.push_back({"log", [this](script::Call& call) { Log(call); }});
   natives.push_back({"crc64", [](script::Call& call) {
                        const bool bytes = call.kind(0) == script::Kind::kBytes;
@@ -128,6 +135,8 @@ script::Outcome Handler::Call(Turn& turn, Effects& effects, std::string_view ent
                               std::span<const script::Argument> arguments, uint32_t timeout_s) {
   effects_ = &effects;
   transaction_ = &effects.documents();
+  called_out_ = false;
+  interrupted_ = false;
   writes_ = 0;
   timers_ = 0;
   timer_bytes_ = 0;

@@ -4,6 +4,7 @@
 // One thread at a time.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,9 +16,11 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "db/transaction.h"
+#include "function/curl/address_rules.h"
 #include "function/definition.h"
 #include "function/effects.h"
 #include "function/event.h"
+#include "function/statistics.h"
 #include "js/runtime.h"
 #include "query/engine.h"
 #include "timer/timer.h"
@@ -29,6 +32,9 @@ struct Services {
   db::Database& database;
   query::QueryEngine& queries;
   const Clock& clock;
+  // Whom functions may call over HTTP.
+  std::shared_ptr<const AddressRules> addresses =
+      std::make_shared<const AddressRules>(PrivateAddresses::kRefused);
 };
 
 // A definition's code as V8 gets it, with what is known of it.
@@ -38,6 +44,8 @@ struct Prepared {
 };
 // All that is wrong with the code is in one error, a line each; its id is the first one's.
 Result<Prepared> Prepare(const Definition& definition);
+
+class HttpClient;
 
 class Handler {
  public:
@@ -56,6 +64,11 @@ class Handler {
   // After it used too much memory: make another one.
   bool spent() const { return runtime_->spent(); }
   void Stop() { runtime_->Stop(); }
+  // Where it counts, and what ends its HTTP requests when it becomes true. Both outlive it.
+  void Attach(Statistics& statistics, const std::atomic<bool>& stop) {
+    statistics_ = &statistics;
+    stop_ = &stop;
+  }
 
   // Takes the isolate for this thread; events run within it.
   class Turn {
@@ -70,6 +83,10 @@ class Handler {
   // Runs OnUpdate or OnDelete. What it does is in the effects; dropping that after a failure is the
   // caller's. An event that the function has no handler for does nothing.
   script::Outcome Run(Turn& turn, Effects& effects, const Event& event);
+  // Of the last run: it made HTTP requests, which are not undone with its writes.
+  bool called_out() const { return called_out_; }
+  // Of the last run: a request was ended by a stop. The run does not count.
+  bool interrupted() const { return interrupted_; }
   script::Outcome RunOnDeploy(Turn& turn, Effects& effects, std::string_view reason,
                               uint64_t delay_ms);
   bool HasCallback(Turn& turn, const std::string& name);
@@ -83,6 +100,7 @@ class Handler {
   std::vector<script::Native> BucketNatives();
   std::vector<script::Native> QueryNatives();
   std::vector<script::Native> TimerNatives();
+  std::vector<script::Native> CurlNatives();
   std::string Configuration() const;
   script::Outcome Call(Turn& turn, Effects& effects, std::string_view entry,
                        std::span<const script::Argument> arguments, uint32_t timeout_s);
@@ -102,6 +120,7 @@ class Handler {
   void QueryClose(script::Call& call);
   void CreateTimer(script::Call& call);
   void CancelTimer(script::Call& call);
+  void Curl(script::Call& call);
 
   // The keyspace of a binding; for a wildcard, with the names that the call gave. None after an
   // error was thrown.
@@ -120,11 +139,18 @@ class Handler {
   bool has_on_delete_ = false;
   bool has_on_deploy_ = false;
   std::map<std::string, bool> callbacks_;  // of timers: whether the code has them
+  std::unique_ptr<HttpClient> http_;       // made by the first request
+  Statistics uncounted_;
+  Statistics* statistics_ = &uncounted_;
+  static inline const std::atomic<bool> kNever{false};
+  const std::atomic<bool>* stop_ = &kNever;
 
   // The invocation that runs.
   Effects* effects_ = nullptr;
   db::Transaction* transaction_ = nullptr;  // of the effects
   uint64_t deadline_ns_ = 0;
+  bool called_out_ = false;
+  bool interrupted_ = false;
   size_t writes_ = 0;
   size_t timers_ = 0;
   size_t timer_bytes_ = 0;

@@ -384,6 +384,8 @@ Status Manager::RunOnDeploy(const FunctionPtr& function, const Prepared& prepare
       [&](std::string_view line) { function->AddLog(line); }, &outcome);
   if (handler == nullptr) return CompileError(*definition, *prepared.source, outcome);
   if (!handler->HasOnDeploy()) return OkStatus();
+  const std::atomic<bool> never{false};
+  handler->Attach(function->statistics, never);
   Effects effects(services_.database, FollowerOf(*definition));
   {
     Handler::Turn turn(*handler);

@@ -7,14 +7,43 @@ using json::Value;
 
 Value Number(uint64_t count) { return Value::Unsigned(count); }
 
+Value PrintMethods(const CurlStatistics& curl) {
+  return Value::Object({{"get", Number(curl.get)},
+                        {"post", Number(curl.post)},
+                        {"put", Number(curl.put)},
+                        {"head", Number(curl.head)},
+                        {"delete", Number(curl.remove)}});
+}
+
 }  // namespace
 
 void Statistics::Reset() {
-  for (std::atomic<uint64_t>* count :
-       {&on_update_success, &on_update_failure, &on_delete_success, &on_delete_failure,
-        &timers_created, &timers_cancelled, &timers_due, &timer_success, &timer_failure,
-        &timer_callback_missing, &timer_contexts_too_large, &timeouts, &suppressed, &filtered,
-        &commits, &conflicts}) {
+  for (std::atomic<uint64_t>* count : {&on_update_success,
+                                       &on_update_failure,
+                                       &on_delete_success,
+                                       &on_delete_failure,
+                                       &timers_created,
+                                       &timers_cancelled,
+                                       &timers_due,
+                                       &timer_success,
+                                       &timer_failure,
+                                       &timer_callback_missing,
+                                       &timer_contexts_too_large,
+                                       &timeouts,
+                                       &suppressed,
+                                       &filtered,
+                                       &commits,
+                                       &conflicts,
+                                       &curl.get,
+                                       &curl.post,
+                                       &curl.put,
+                                       &curl.head,
+                                       &curl.remove,
+                                       &curl.successes,
+                                       &curl.other_statuses,
+                                       &curl.timeouts,
+                                       &curl.too_large,
+                                       &curl.failures}) {
     count->store(0);
   }
 }
@@ -35,10 +64,16 @@ Value PrintStatistics(const Statistics& statistics) {
                      {"timer_callback_success", Number(statistics.timer_success)},
                      {"timer_callback_failure", Number(statistics.timer_failure)},
                      {"num_processed_events", Number(updates + deletes)},
+                     {"curl", PrintMethods(statistics.curl)},
+                     {"curl_success_count", Number(statistics.curl.successes)},
                      {"agg_queue_size", Number(statistics.backlog)}});
   const Value failures = Value::Object(
       {{"timeout_count", Number(statistics.timeouts)},
        {"bkt_ops_cas_mismatch_count", Number(statistics.conflicts)},
+       {"curl_non_200_response", Number(statistics.curl.other_statuses)},
+       {"curl_timeout_count", Number(statistics.curl.timeouts)},
+       {"curl_failure_count", Number(statistics.curl.failures)},
+       {"curl_max_resp_size_exceeded", Number(statistics.curl.too_large)},
        {"timer_callback_missing_counter", Number(statistics.timer_callback_missing)},
        {"timer_context_size_exceeded_counter", Number(statistics.timer_contexts_too_large)}});
   const Value processing =

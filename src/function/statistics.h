@@ -8,6 +8,20 @@
 
 namespace sluice::function {
 
+// HTTP requests of handlers.
+struct CurlStatistics {
+  std::atomic<uint64_t> get{0};
+  std::atomic<uint64_t> post{0};
+  std::atomic<uint64_t> put{0};
+  std::atomic<uint64_t> head{0};
+  std::atomic<uint64_t> remove{0};     // DELETE
+  std::atomic<uint64_t> successes{0};  // answered with 200
+  std::atomic<uint64_t> other_statuses{0};
+  std::atomic<uint64_t> timeouts{0};
+  std::atomic<uint64_t> too_large{0};
+  std::atomic<uint64_t> failures{0};  // all others that have no response
+};
+
 struct Statistics {
   std::atomic<uint64_t> on_update_success{0};
   std::atomic<uint64_t> on_update_failure{0};
@@ -26,6 +40,7 @@ struct Statistics {
   std::atomic<uint64_t> commits{0};
   std::atomic<uint64_t> conflicts{0};  // commits that were run again
   std::atomic<uint64_t> backlog{0};    // read from the log and not done with
+  CurlStatistics curl;
 
   // All but the backlog begin at 0 again.
   void Reset();

@@ -24,6 +24,9 @@ bool IsPassing(const Status& status) {
          status.code() == Code::kIo;
 }
 
+// What was not committed is run again when the function goes on.
+Status Stopping() { return Error(Code::kUnavailable, "function.stopping", "the function stops"); }
+
 }  // namespace
 
 Worker::Worker(WorkerContext context) : context_(std::move(context)) {
@@ -36,6 +39,7 @@ void Worker::Stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
+    ending_ = true;
   }
   wake_.notify_one();
   if (thread_.joinable()) thread_.join();
@@ -134,15 +138,19 @@ Status Worker::Process(std::span<Event> events) {
 // As many events as fit into one commit; `done` is how many those were.
 Status Worker::ProcessTogether(std::span<const Event> events, size_t* done, bool* conflict) {
   Effects effects(context_.services.database, context_.follower);
-  while (*done < events.size() && !effects.full() && !stopping()) {
+  bool end = false;
+  const auto more = [&] { return !end && *done < events.size() && !effects.full(); };
+  while (more() && !stopping()) {
     RETURN_IF_ERROR(EnsureHandler());
     // The isolate stays ours until it is spent or the commit is full.
     Handler::Turn turn(*handler_);
-    while (*done < events.size() && !effects.full() && !handler_->spent()) {
+    while (more() && !handler_->spent()) {
       RETURN_IF_ERROR(RunOne(turn, effects, events[(*done)++]));
+      // Somebody outside was called: what would be run again after a crash is kept short.
+      end = handler_->called_out();
     }
   }
-  if (*done == 0) return Error(Code::kUnavailable, "function.stopping", "the function stops");
+  if (*done == 0) return Stopping();
   return Commit(effects, events.first(*done), conflict);
 }
 
@@ -167,6 +175,7 @@ Status Worker::RunOne(Handler::Turn& turn, Effects& effects, const Event& event)
   if (event.timer) return RunTimer(turn, effects, event);
   const Effects::Savepoint savepoint = effects.Mark();
   const script::Outcome outcome = handler_->Run(turn, effects, event);
+  if (handler_->interrupted()) return Stopping();
   if (!outcome.ok()) effects.RollbackTo(savepoint);
   Note(event, outcome);
   return OkStatus();
@@ -186,6 +195,7 @@ Status Worker::RunTimer(Handler::Turn& turn, Effects& effects, const Event& even
   }
   const Effects::Savepoint savepoint = effects.Mark();
   const script::Outcome outcome = handler_->RunTimer(turn, effects, *timer);
+  if (handler_->interrupted()) return Stopping();
   if (outcome.ok()) {
     ++effects.counts().callback_success;
     return OkStatus();
@@ -219,7 +229,10 @@ Status Worker::EnsureHandler() {
   script::Outcome failed;
   handler_ = Handler::Make(context_.services, context_.definition, context_.program, context_.log,
                            &failed);
-  if (handler_ != nullptr) return OkStatus();
+  if (handler_ != nullptr) {
+    handler_->Attach(context_.statistics, ending_);
+    return OkStatus();
+  }
   return Error(Code::kInternal, "function.not_loaded", "the function can't be loaded: {}",
                failed.message);
 }

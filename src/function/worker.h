@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -73,11 +74,12 @@ class Worker {
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Event> queue_;   // guarded by mutex_
-  size_t queued_bytes_ = 0;   // guarded by mutex_
-  size_t queued_timers_ = 0;  // guarded by mutex_
-  bool busy_ = false;         // guarded by mutex_
-  bool stopping_ = false;     // guarded by mutex_
+  std::deque<Event> queue_;          // guarded by mutex_
+  size_t queued_bytes_ = 0;          // guarded by mutex_
+  size_t queued_timers_ = 0;         // guarded by mutex_
+  bool busy_ = false;                // guarded by mutex_
+  bool stopping_ = false;            // guarded by mutex_
+  std::atomic<bool> ending_{false};  // as stopping_, for what waits inside a run
   std::thread thread_;
 };
 

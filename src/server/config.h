@@ -51,6 +51,8 @@ struct Config {
   uint64_t query_completed_threshold_ms = 0;
   uint64_t query_memory_limit_bytes = 0;
 
+  std::string functions_allow_private_addresses;  // true, false
+
   std::string log_level;   // debug, info, warn, error
   std::string log_format;  // text, json
 

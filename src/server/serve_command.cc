@@ -31,7 +31,9 @@ struct ServeOptions {
 std::map<std::string, std::string> DevelopmentDefaults(const ServeOptions& options) {
   if (!options.development()) return {};
   const std::filesystem::path app(options.app_directory.empty() ? "." : options.app_directory);
-  return {{"data.directory", (app / ".sluice").string()}, {"log.format", "text"}};
+  return {{"data.directory", (app / ".sluice").string()},
+          {"log.format", "text"},
+          {"functions.allow_private_addresses", "true"}};
 }
 
 Status CheckDevelopment(const ServeOptions& options, const Config& config) {

@@ -148,8 +148,12 @@ class Server::Parts {
   }
 
   Status OpenFunctions() {
-    functions_ =
-        std::make_unique<function::Manager>(function::Services{*database_, *query_engine_, clock_});
+    addresses_ = std::make_shared<function::AddressRules>(
+        loaded_.config.functions_allow_private_addresses == "true"
+            ? function::PrivateAddresses::kAllowed
+            : function::PrivateAddresses::kRefused);
+    functions_ = std::make_unique<function::Manager>(
+        function::Services{*database_, *query_engine_, clock_, addresses_});
     return functions_->Start();
   }
 
@@ -191,6 +195,7 @@ class Server::Parts {
     ASSIGN_OR_RETURN(ports.http, Bind(loaded_.config.listen_http, std::move(admin)));
     ASSIGN_OR_RETURN(ports.eventing, Bind(loaded_.config.listen_eventing, std::move(eventing)));
     ASSIGN_OR_RETURN(ports.flows, Bind(loaded_.config.listen_flows, std::move(flows)));
+    addresses_->SetOwnPorts({ports.http, ports.eventing, ports.flows});
     return OkStatus();
   }
 
@@ -224,6 +229,7 @@ class Server::Parts {
   std::unique_ptr<db::Database> database_;
   std::unique_ptr<query::QueryEngine> query_engine_;
   std::unique_ptr<http::rest::QueryService> query_service_;
+  std::shared_ptr<function::AddressRules> addresses_;
   std::unique_ptr<function::Manager> functions_;
   std::unique_ptr<auth::Directory> directory_;
   std::unique_ptr<auth::Authenticator> authenticator_;

@@ -25,12 +25,14 @@ constexpr SectionHelp kSections[] = {
     {"storage", "How documents are kept."},
     {"http", "Limits of the listeners."},
     {"query", "Limits of SQL++ statements."},
+    {"functions", "What JavaScript functions may do."},
     {"log", "What the server writes to standard error."},
     {"backup", "Backups that clients ask for."},
 };
 
 constexpr std::string_view kDurabilities[] = {"sync", "interval", "none"};
 constexpr std::string_view kLevels[] = {"debug", "info", "warn", "error"};
+constexpr std::string_view kYesNo[] = {"true", "false"};
 constexpr std::string_view kFormats[] = {"text", "json"};
 
 using T = SettingType;
@@ -252,6 +254,14 @@ constexpr Setting kSettings[] = {
      .most = kTiB,
      .help = "Memory that one statement may hold for sorting, grouping and joining, and a "
              "transaction for its writes."},
+
+    {.name = "functions.allow_private_addresses",
+     .type = T::kChoice,
+     .member = &Config::functions_allow_private_addresses,
+     .fallback = "false",
+     .choices = kYesNo,
+     .help = "Whether `curl()` may call loopback, private and link-local addresses. The server's "
+             "own listeners are refused in any case. With `--dev` it is `true`."},
 
     {.name = "log.level",
      .type = T::kChoice,

@@ -12,6 +12,7 @@ CONFINED = {
     "Lua": (r"lua", {"lua"}),
     "RE2": (r"re2/", {"query"}),
     "ICU": (r"unicode/", {"query"}),
+    "libcurl": (r"curl/", {"function"}),
     "simdjson": (r"simdjson", {"json"}),
     "Boost": (r"boost/", {"http", "client", "wire"}),
 }

@@ -1,0 +1,45 @@
+// What a worker does about HTTP requests: they are not undone, so it commits after each.
+#include <algorithm>
+
+#include "function/curl/test_server.h"
+#include "function/handler_fixture.h"
+#include "function/manager.h"
+
+namespace sluice::function {
+namespace {
+
+using CurlBatchTest = HandlerTest;
+
+TEST_F(CurlBatchTest, EventsThatCalledOutAreCommittedBeforeTheNextOneRuns) {
+  constexpr int kEvents = 20;
+  const db::KeyspaceId source = *database_->Resolve({.bucket = "src"});
+  for (int i = 0; i < kEvents; ++i) {
+    db::Commit commit;
+    commit.writes.push_back(
+        db::PutWrite(source, "k" + std::to_string(i), db::Document{.body = "1"}));
+    ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+  }
+  std::vector<int> committed;  // when each request came
+  TestServer server([&](const std::string&) {
+    int count = 0;
+    for (int i = 0; i < kEvents; ++i) {
+      if (Document("dst", "k" + std::to_string(i)).body != "-") ++count;
+    }
+    committed.push_back(count);
+    return Respond("200 OK", "");
+  });
+  definition_.metadata = {.bucket = "dst"};
+  definition_.urls = {{.alias = "api", .hostname = server.url()}};
+  definition_.code = "function OnUpdate(doc, meta) {\n  dst[meta.id] = curl('GET', api).status;\n}";
+  Manager manager(Services{*database_, *engine_, clock_, addresses_});
+  ASSERT_TRUE(manager.Start().ok());
+  ASSERT_TRUE(manager.Store(definition_).ok());
+  ASSERT_TRUE(manager.Deploy("f").ok());
+  for (int i = 0; i < 6000 && !manager.StatusOf("f")->caught_up; ++i) usleep(5000);
+  manager.Stop();
+  ASSERT_EQ(committed.size(), size_t{kEvents});
+  for (int i = 0; i < kEvents; ++i) EXPECT_EQ(committed[static_cast<size_t>(i)], i);
+}
+
+}  // namespace
+}  // namespace sluice::function

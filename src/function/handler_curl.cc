@@ -1,0 +1,106 @@
+// The native of library/curl.js.
+#include "function/curl/http_client.h"
+#include "function/curl/url.h"
+#include "function/handler.h"
+
+namespace sluice::function {
+namespace {
+
+constexpr uint64_t kMaxResponseMb = 1024;  // of a function that asks for no limit
+
+uint64_t MaxResponseBytes(const Settings& settings) {
+  const uint64_t mb = settings.curl_max_response_mb;
+  return (mb == 0 ? kMaxResponseMb : mb) << 20;
+}
+
+// How the library makes a value of the body.
+std::string_view KindOf(const HttpResponse& response) {
+  const std::string& type = response.content_type;
+  if (type.starts_with("text/")) return "text";
+  if (type == "application/json") return "json";
+  if (type == "application/x-www-form-urlencoded") return "form";
+  return "bytes";
+}
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    lines.push_back(text.substr(at, end - at));
+    at = end == std::string::npos ? text.size() : end + 1;
+  }
+  return lines;
+}
+
+std::atomic<uint64_t>& CountOf(CurlStatistics& counts, std::string_view method) {
+  if (method == "GET") return counts.get;
+  if (method == "POST") return counts.post;
+  if (method == "PUT") return counts.put;
+  if (method == "HEAD") return counts.head;
+  return counts.remove;
+}
+
+void CountFailure(CurlStatistics& counts, const Status& status) {
+  if (status.id() == "curl.timeout") {
+    ++counts.timeouts;
+  } else if (status.id() == "curl.too_large") {
+    ++counts.too_large;
+  } else {
+    ++counts.failures;
+  }
+}
+
+void Answer(script::Call& call, const HttpResponse& response) {
+  const std::string_view kind = KindOf(response);
+  std::vector<script::Argument> values = {static_cast<double>(response.status), kind};
+  if (response.body.empty()) {
+    values.emplace_back(script::Null{});
+  } else if (kind == "bytes") {
+    values.emplace_back(script::Bytes{response.body});
+  } else {
+    values.emplace_back(std::string_view(response.body));
+  }
+  for (const auto& [name, value] : response.headers) {
+    values.emplace_back(std::string_view(name));
+    values.emplace_back(std::string_view(value));
+  }
+  call.ReturnList(values);
+}
+
+}  // namespace
+
+std::vector<script::Native> Handler::CurlNatives() {
+  return {{"curl", [this](script::Call& call) { Curl(call); }}};
+}
+
+// binding, method, path, query, headers as lines, body, whether to follow redirects, seconds or 0.
+void Handler::Curl(script::Call& call) {
+  const UrlBinding& binding = definition_->urls[static_cast<size_t>(call.Number(0))];
+  HttpRequest request;
+  request.method = call.String(1);
+  request.url = RequestUrl(binding.hostname, call.String(2), call.String(3));
+  request.headers = Lines(call.String(4));
+  if (call.kind(5) == script::Kind::kString) request.body = call.String(5);
+  if (call.kind(5) == script::Kind::kBytes) request.body = std::string(call.Bytes(5));
+  request.follow_redirects = call.Boolean(6);
+  request.timeout_ms = RemainingMs();
+  const auto asked_ms = static_cast<uint64_t>(call.Number(7)) * 1000;
+  if (asked_ms != 0) request.timeout_ms = std::min(request.timeout_ms, asked_ms);
+  if (http_ == nullptr) {
+    http_ =
+        std::make_unique<HttpClient>(*services_.addresses, MaxResponseBytes(definition_->settings));
+  }
+  called_out_ = true;
+  CurlStatistics& counts = statistics_->curl;
+  ++CountOf(counts, request.method);
+  const Result<HttpResponse> response = http_->Send(binding, request, *stop_);
+  if (!response) {
+    interrupted_ = response.error().id() == "curl.stopped";
+    CountFailure(counts, response.error());
+    return call.Throw("CurlError", response.error().message());
+  }
+  ++(response->status == 200 ? counts.successes : counts.other_statuses);
+  Answer(call, *response);
+}
+
+}  // namespace sluice::function
