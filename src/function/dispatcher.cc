@@ -47,7 +47,7 @@ Result<std::unique_ptr<Dispatcher>> Dispatcher::Start(Options options) {
                       [raw = dispatcher.get()] { raw->Wake(); }, given.failed}));
   }
   dispatcher->thread_ = std::thread([raw = dispatcher.get()] { raw->Loop(); });
-  given.timers.Add(
+  dispatcher->timers_added_ = given.timers.Add(
       given.follower,
       [raw = dispatcher.get()](const timer::Timer& timer) { return raw->OfferTimer(timer); },
       given.failed);
@@ -81,7 +81,7 @@ void Dispatcher::Stop() {
     stopping_ = true;
   }
   wake_.notify_one();
-  options_.timers.Remove(options_.follower);
+  options_.timers.Remove(options_.follower, timers_added_);
   if (thread_.joinable()) thread_.join();
   for (const auto& worker : workers_) worker->Stop();
 }

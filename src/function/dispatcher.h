@@ -64,6 +64,7 @@ class Dispatcher {
   std::array<db::CursorState, kLanes> given_;
   std::unique_ptr<db::Feed> feed_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  uint64_t timers_added_ = 0;  // to the scheduler
   std::chrono::steady_clock::time_point stored_at_;
   bool places_stored_ = false;  // idle lanes are where the feed is, also on disk
 

@@ -31,22 +31,25 @@ Scheduler::~Scheduler() {
   thread_.join();
 }
 
-void Scheduler::Add(const std::string& owner, Receiver receiver, Failed failed) {
+uint64_t Scheduler::Add(const std::string& owner, Receiver receiver, Failed failed) {
+  Owner made;
+  made.receiver = std::move(receiver);
+  made.failed = std::move(failed);
+  uint64_t added = 0;
   {
     const std::lock_guard lock(mutex_);
-    Owner added;
-    added.receiver = std::move(receiver);
-    added.failed = std::move(failed);
-    added.added = ++added_;
-    owners_.insert_or_assign(owner, std::move(added));
+    added = made.added = ++added_;
+    owners_.insert_or_assign(owner, std::move(made));
     woken_ = true;
   }
   wake_.notify_one();
+  return added;
 }
 
-void Scheduler::Remove(const std::string& owner) {
+void Scheduler::Remove(const std::string& owner, uint64_t added) {
   const std::lock_guard lock(mutex_);
-  owners_.erase(owner);
+  const auto found = owners_.find(owner);
+  if (found != owners_.end() && found->second.added == added) owners_.erase(found);
 }
 
 void Scheduler::Created(const std::string& owner, uint64_t due_ms) {

@@ -37,10 +37,12 @@ class Scheduler {
   using Receiver = std::function<bool(const Timer& timer)>;
   // Told once, when an owner's timers can't be read; it gets no more of them.
   using Failed = std::function<void(const Status& status)>;
-  // Timers of the owner are handed out from now on, those first that came due before.
-  void Add(const std::string& owner, Receiver receiver, Failed failed);
-  // When it returns, the receiver is not called any more. The timers stay.
-  void Remove(const std::string& owner);
+  // Timers of the owner are handed out from now on, those first that came due before. Returns
+  // what Remove wants.
+  uint64_t Add(const std::string& owner, Receiver receiver, Failed failed);
+  // When it returns, the receiver that was added then is not called any more; one that was added
+  // for the same owner later stays. So do the timers.
+  void Remove(const std::string& owner, uint64_t added);
 
   // A timer that is due then was committed.
   void Created(const std::string& owner, uint64_t due_ms);

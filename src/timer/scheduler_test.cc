@@ -28,8 +28,8 @@ class SchedulerTest : public db::DatabaseTest {
     ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
     scheduler_->Created(owner, due_ms);
   }
-  void Add(const std::string& owner = "f") {
-    scheduler_->Add(
+  uint64_t Add(const std::string& owner = "f") {
+    return scheduler_->Add(
         owner, [this](const Timer& timer) { return Receive(timer); },
         [](const Status& status) { FAIL() << status.ToString(); });
   }
@@ -112,14 +112,24 @@ TEST_F(SchedulerTest, WakesForAnEarlierOne) {
 
 TEST_F(SchedulerTest, ARemovedOwnerGetsNothingUntilItIsBack) {
   Store("a", InMs(10));
-  Add();
-  scheduler_->Remove("f");
+  scheduler_->Remove("f", Add());
   Advance(10);
   EXPECT_THAT(Got(0), IsEmpty());
   Store("b", InMs(0) - 1);
   EXPECT_THAT(Got(0), IsEmpty());
   Add();
   EXPECT_THAT(Got(2), ElementsAre("b", "a"));
+}
+
+TEST_F(SchedulerTest, ALateRemovalDoesNotTakeTheNextOneAlong) {
+  const uint64_t first = Add();
+  const uint64_t second = Add();
+  scheduler_->Remove("f", first);
+  Store("a", InMs(0));
+  EXPECT_THAT(Got(1), ElementsAre("a"));
+  scheduler_->Remove("f", second);
+  Store("b", InMs(0));
+  EXPECT_THAT(Got(0), IsEmpty());
 }
 
 TEST_F(SchedulerTest, WaitsForRoom) {
