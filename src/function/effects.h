@@ -22,6 +22,11 @@ class Effects {
     uint64_t timers_created = 0;
     uint64_t timers_cancelled = 0;
     // These stay when an invocation is rolled back.
+    uint64_t on_update_success = 0;
+    uint64_t on_update_failure = 0;
+    uint64_t on_delete_success = 0;
+    uint64_t on_delete_failure = 0;
+    uint64_t timeouts = 0;
     uint64_t contexts_too_large = 0;
     uint64_t timers_due = 0;
     uint64_t callback_success = 0;

@@ -86,6 +86,8 @@ TEST_F(ManagerTest, CountersAreExactWithManyWorkers) {
   Settle();
   EXPECT_EQ(Get("all"), R"({"count":500})");
   EXPECT_EQ(Get("plain"), R"({"n":500})");
+  EXPECT_EQ(Count("execution_stats", "on_update_success"), 500u)
+      << "what was run again counts once";
 }
 
 TEST_F(ManagerTest, PauseKeepsThePlaceAndUndeployForgetsIt) {

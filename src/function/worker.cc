@@ -177,7 +177,7 @@ Status Worker::RunOne(Handler::Turn& turn, Effects& effects, const Event& event)
   const script::Outcome outcome = handler_->Run(turn, effects, event);
   if (handler_->interrupted()) return Stopping();
   if (!outcome.ok()) effects.RollbackTo(savepoint);
-  Note(event, outcome);
+  Note(effects.counts(), event, outcome);
   return OkStatus();
 }
 
@@ -202,22 +202,21 @@ Status Worker::RunTimer(Handler::Turn& turn, Effects& effects, const Event& even
   }
   effects.RollbackTo(savepoint);
   ++effects.counts().callback_failure;
-  if (outcome.ended == script::Ended::kTimedOut) ++context_.statistics.timeouts;
+  if (outcome.ended == script::Ended::kTimedOut) ++effects.counts().timeouts;
   context_.log(fmt::format("timer '{}' failed: {}{}", event.key, outcome.message,
                            outcome.stack.empty() ? "" : "\n" + outcome.stack));
   return OkStatus();
 }
 
-void Worker::Note(const Event& event, const script::Outcome& outcome) {
-  Statistics& statistics = context_.statistics;
+void Worker::Note(Effects::Counts& counts, const Event& event, const script::Outcome& outcome) {
   const bool update =
       event.operation == db::Operation::kInsert || event.operation == db::Operation::kUpdate;
   if (outcome.ok()) {
-    ++(update ? statistics.on_update_success : statistics.on_delete_success);
+    ++(update ? counts.on_update_success : counts.on_delete_success);
     return;
   }
-  ++(update ? statistics.on_update_failure : statistics.on_delete_failure);
-  if (outcome.ended == script::Ended::kTimedOut) ++statistics.timeouts;
+  ++(update ? counts.on_update_failure : counts.on_delete_failure);
+  if (outcome.ended == script::Ended::kTimedOut) ++counts.timeouts;
   context_.log(fmt::format("{} of document '{}' failed: {}{}", update ? "OnUpdate" : "OnDelete",
                            event.key, outcome.message,
                            outcome.stack.empty() ? "" : "\n" + outcome.stack));
@@ -260,6 +259,11 @@ std::vector<db::CursorMove> Worker::CursorMoves(std::span<const Event> events) c
 void Worker::Committed(const Effects::Counts& counts, std::optional<uint64_t> earliest_timer_ms) {
   Statistics& statistics = context_.statistics;
   ++statistics.commits;
+  statistics.on_update_success += counts.on_update_success;
+  statistics.on_update_failure += counts.on_update_failure;
+  statistics.on_delete_success += counts.on_delete_success;
+  statistics.on_delete_failure += counts.on_delete_failure;
+  statistics.timeouts += counts.timeouts;
   statistics.timers_created += counts.timers_created;
   statistics.timers_cancelled += counts.timers_cancelled;
   statistics.timer_contexts_too_large += counts.contexts_too_large;

@@ -61,7 +61,7 @@ class Worker {
   Status ProcessAlone(const Event& event);
   Status RunOne(Handler::Turn& turn, Effects& effects, const Event& event);
   Status RunTimer(Handler::Turn& turn, Effects& effects, const Event& event);
-  void Note(const Event& event, const script::Outcome& outcome);
+  void Note(Effects::Counts& counts, const Event& event, const script::Outcome& outcome);
   Status EnsureHandler();
   Status Commit(Effects& effects, std::span<const Event> events, bool* conflict);
   std::vector<db::CursorMove> CursorMoves(std::span<const Event> events) const;
