@@ -80,8 +80,27 @@ std::string Query(const std::vector<std::pair<std::string, std::string>>& pairs)
   return query;
 }
 
+namespace {
+
+// Of the functions' interface: {"name": "ERR_...", "code": n, "description": ..., "id": ...}, whose
+// 4xx codes do not tell a wrong state from wrong data.
+Status FunctionError(int http_status, const json::Value& error) {
+  constexpr std::string_view kConflicts[] = {"function.already_deployed", "function.already_paused",
+                                             "function.not_deployed",     "function.not_undeployed",
+                                             "function.recursion",        "function.shared_source"};
+  const std::string_view id = error["id"].AsString();
+  const bool conflict = std::ranges::find(kConflicts, id) != std::end(kConflicts);
+  return Status(conflict ? Code::kConflict : CodeOf(http_status), id,
+                std::string(error["description"].AsString()));
+}
+
+}  // namespace
+
 Status ErrorOf(int http_status, std::string_view body) {
   const auto parsed = json::Parse(body);
+  if (parsed && (*parsed)["id"].is_string() && (*parsed)["description"].is_string()) {
+    return FunctionError(http_status, *parsed);
+  }
   const json::Value error = parsed ? (*parsed)["error"] : json::Value();
   if (!error["id"].is_string() || !error["message"].is_string()) {
     return Error(CodeOf(http_status), "cli.bad_answer",

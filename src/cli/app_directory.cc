@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
-#include <initializer_list>
 #include <system_error>
 
-#include "base/nearest.h"
 #include "base/quantity.h"
 #include "cli/keyspace_name.h"
+#include "cli/yaml_visitor.h"
 #include "yaml/yaml.h"
 
 namespace sluice::cli {
@@ -18,17 +16,20 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMainFile = "sluice.yaml";
 constexpr std::string_view kDataDirectory = "data";
+constexpr std::string_view kFunctionsDirectory = "functions";
 constexpr std::string_view kSeedSuffix = ".jsonl";
 
 // Parts of an app that this version can't run yet: refused by name, never passed over.
 constexpr std::string_view kUnsupported[] = {
-    "functions", "procedures", "sql",        "flows",     "tasks",
-    "types",     "resources",  "flows.yaml", "rest.yaml", "preload-override.yaml",
+    "procedures", "sql",       "flows",
+    "tasks",      "types",     "resources",
+    "flows.yaml", "rest.yaml", "preload-override.yaml",
 };
 
-class YamlReader {
+class YamlReader : private YamlVisitor {
  public:
-  YamlReader(const std::string& file, AppResult* result) : file_(file), result_(result) {}
+  YamlReader(const std::string& file, AppResult* result)
+      : YamlVisitor(file, &result->problems), result_(result) {}
 
   void Read(const yaml::Node& root) {
     if (root.is_null()) return;
@@ -38,34 +39,6 @@ class YamlReader {
   }
 
  private:
-  using Visitor = std::function<void(const yaml::Entry&)>;
-
-  void AddProblem(uint32_t line, uint32_t column, const std::string& message) {
-    result_->problems.push_back(
-        Error(Code::kInvalidArgument, "app.invalid", "{}", message).At({file_, line, column}));
-  }
-
-  // Visits a map's entries. When names are given, others are problems; else keys are users' names.
-  void ForEach(const yaml::Node& node, const std::string& what,
-               std::initializer_list<std::string> known, const Visitor& visit) {
-    if (node.is_null()) return;
-    if (!node.is_map()) {
-      AddProblem(node.line, node.column,
-                 fmt::format("{}: expected a map, found {}", what, yaml::KindName(node.kind)));
-      return;
-    }
-    const std::vector<std::string> names(known);
-    for (const yaml::Entry& entry : node.entries) {
-      if (names.empty() || std::ranges::count(names, entry.key) > 0) {
-        visit(entry);
-      } else {
-        AddProblem(
-            entry.line, entry.column,
-            fmt::format("{}: unknown key '{}'{}", what, entry.key, DidYouMean(entry.key, names)));
-      }
-    }
-  }
-
   void CheckName(const std::string& what, const yaml::Entry& entry) {
     const Status checked = CheckKeyspacePart(what, entry.key);
     if (!checked.ok()) AddProblem(entry.line, entry.column, checked.message());
@@ -154,17 +127,6 @@ class YamlReader {
     return part;
   }
 
-  void ReadBool(const yaml::Entry& entry, bool* value) {
-    if (entry.value.text == "true" || entry.value.text == "false") {
-      *value = entry.value.text == "true";
-    } else {
-      AddProblem(
-          entry.value.line, entry.value.column,
-          fmt::format("{}: expected true or false, found '{}'", entry.key, entry.value.text));
-    }
-  }
-
-  const std::string& file_;
   AppResult* const result_;
 };
 
@@ -259,6 +221,7 @@ AppResult ReadAppDirectory(const std::string& directory) {
     YamlReader(file, &result).Read(*node);
   }
   CheckUnsupported(root, &result.problems);
+  result.app.functions = ReadFunctions(root / kFunctionsDirectory, &result.problems);
   FindSeeds(root, &result);
   if (node) CheckSeeds(&result);
   return result;

@@ -2,6 +2,7 @@
 //
 //   sluice.yaml        buckets, scopes, collections and indexes
 //   data/KEYSPACE.jsonl  documents ({"key":...,"value":...} per line) that are put if absent
+//   functions/NAME.js  a function's code, and NAME.yaml with the rest of it (function_spec.h)
 //
 // sluice.yaml:
 //
@@ -25,6 +26,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "cli/function_spec.h"
 #include "json/value.h"
 
 namespace sluice::cli {
@@ -61,7 +63,8 @@ struct SeedFile {
 
 struct AppDirectory {
   KeyspacesSpec keyspaces;
-  std::vector<SeedFile> seeds;  // sorted by path
+  std::vector<SeedFile> seeds;          // sorted by path
+  std::vector<FunctionSpec> functions;  // sorted by name
 };
 
 // Reads the whole directory. Every problem that was found is in `problems`, with its place; the app

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/app_directory.h"
+#include "cli/function_plan.h"
 #include "cli/plan.h"
 
 namespace sluice::cli {
@@ -91,11 +92,12 @@ class AppDirectoryTest : public ::testing::Test {
  protected:
   AppDirectoryTest() : root_(std::filesystem::path(::testing::TempDir()) / "sluice_app_test") {
     std::filesystem::remove_all(root_);
-    std::filesystem::create_directories(root_ / "data");
+    std::filesystem::create_directories(root_);
   }
   ~AppDirectoryTest() override { std::filesystem::remove_all(root_); }
 
   void Write(const std::string& name, std::string_view text) {
+    std::filesystem::create_directories((root_ / name).parent_path());
     std::ofstream(root_ / name) << text;
   }
   std::string Path(const std::string& name) const { return (root_ / name).string(); }
@@ -118,9 +120,9 @@ TEST_F(AppDirectoryTest, SaysWhatItCantUse) {
   Write("sluice.yaml", kShop);
   Write("data/other.jsonl", "");
   Write("data/notes.txt", "");
-  std::filesystem::create_directories(root_ / "functions");
+  std::filesystem::create_directories(root_ / "flows");
   EXPECT_THAT(Texts(ReadAppDirectory(root_.string()).problems),
-              ElementsAre("app.unsupported: " + Path("functions") +
+              ElementsAre("app.unsupported: " + Path("flows") +
                               " is not supported by this version of sluice",
                           "app.invalid: expected a file named KEYSPACE.jsonl, such as "
                           "shop.inventory.items.jsonl (" +
@@ -194,6 +196,95 @@ TEST(Plan, RequestsNameWhatTheyChange) {
               ElementsAre("PUT /v1/buckets/b ", "PUT /v1/buckets/b/scopes/s ",
                           R"(PUT /v1/buckets/b/scopes/s/collections/c {"max_expiry":"1h"})",
                           R"(PUT /v1/indexes/b.s.c/i {"parts":[{"path":"x"}]})"));
+}
+
+constexpr char kFunction[] = R"(source: shop.inventory.orders
+bindings:
+  items: {keyspace: shop.inventory.items}
+  api: {url: "http://h", auth: basic, username: u, password: p}
+  low: {constant: 3}
+settings:
+  worker_count: 2
+)";
+
+TEST_F(AppDirectoryTest, ReadsFunctions) {
+  Write("sluice.yaml", kShop);
+  Write("functions/f.js", "function OnUpdate() {}");
+  Write("functions/f.yaml", kFunction);
+  const AppResult result = ReadAppDirectory(root_.string());
+  EXPECT_THAT(Texts(result.problems), IsEmpty());
+  ASSERT_EQ(result.app.functions.size(), 1u);
+  const FunctionSpec& function = result.app.functions[0];
+  EXPECT_EQ(function.name, "f");
+  EXPECT_EQ(function.definition["appcode"], json::Value("function OnUpdate() {}"));
+  const json::Value& depcfg = function.definition["depcfg"];
+  EXPECT_EQ(depcfg["source_collection"], json::Value("orders"));
+  EXPECT_EQ(depcfg["metadata_bucket"], json::Value("shop"));
+  EXPECT_EQ(depcfg["metadata_collection"], json::Value("_default"));
+  EXPECT_EQ(depcfg["buckets"][0]["access"], json::Value("r"));
+  EXPECT_EQ(depcfg["curl"][0]["hostname"], json::Value("http://h"));
+  EXPECT_EQ(depcfg["constants"][0]["literal"], json::Value("3"));
+  EXPECT_EQ(function.definition["settings"]["worker_count"], json::Value(2));
+
+  const auto located = [&](const char* message) {
+    return Located(Error(Code::kInvalidArgument, "x", "{}", message), function).ToString();
+  };
+  EXPECT_EQ(located("settings.worker_count: no"),
+            "x: settings.worker_count: no (" + Path("functions/f.yaml") + ":7:3)");
+  EXPECT_EQ(located("depcfg.buckets[0].alias: no"),
+            "x: depcfg.buckets[0].alias: no (" + Path("functions/f.yaml") + ":3:3)");
+  EXPECT_EQ(located("f.js:2:11: no"), "x: no (" + Path("functions/f.js") + ":2:11)");
+  EXPECT_EQ(located("no"), "x: function f: no");
+}
+
+TEST_F(AppDirectoryTest, PlansFunctions) {
+  Write("sluice.yaml", kShop);
+  Write("functions/f.js", "function OnUpdate() {}");
+  Write("functions/f.yaml", kFunction);
+  const AppDirectory app = ReadAppDirectory(root_.string()).app;
+  // As the server shows it, in this state and with this code.
+  const auto present = [&](bool deployed, bool processing, const char* code) {
+    json::Value definition = app.functions[0].definition;
+    json::Value depcfg = definition["depcfg"];
+    json::Value url = depcfg["curl"][0];
+    url.Set("password", "*****");
+    depcfg.Set("curl", json::Value::Array({url}));
+    definition.Set("depcfg", depcfg);
+    definition.Set("appcode", code);
+    definition.Set("settings", json::Value::Object({{"worker_count", 2},
+                                                    {"lcb_timeout", 5},
+                                                    {"deployment_status", deployed},
+                                                    {"processing_status", processing}}));
+    return FunctionsPresent{{"f", definition}};
+  };
+  const auto requests = [&](const FunctionsPresent& there) {
+    Plan plan;
+    PlanFunctions(app, there, Prune::kNo, &plan);
+    std::vector<std::string> texts;
+    for (const Step& step : plan.functions) {
+      for (const ApiRequest& request : step.requests) {
+        texts.push_back(request.method + request.path.substr(std::size("/_p/event/api/v1")));
+      }
+    }
+    return texts;
+  };
+  const char* same = "function OnUpdate() {}";
+  EXPECT_THAT(requests({}), ElementsAre("POSTfunctions/f"));
+  EXPECT_THAT(requests(present(true, true, same)), IsEmpty());
+  EXPECT_THAT(requests(present(true, false, same)), ElementsAre("POSTfunctions/f/deploy"));
+  EXPECT_THAT(requests(present(true, true, "old")),
+              ElementsAre("POSTfunctions/f/pause", "POSTfunctions/f"));
+  EXPECT_THAT(requests(present(false, false, "old")), ElementsAre("POSTfunctions/f"));
+  FunctionsPresent moved = present(true, true, same);
+  json::Value depcfg = moved["f"]["depcfg"];
+  depcfg.Set("source_collection", "items");
+  moved["f"].Set("depcfg", depcfg);
+  EXPECT_THAT(requests(moved), ElementsAre("POSTfunctions/f/undeploy", "POSTfunctions/f"));
+  Plan plan;
+  FunctionsPresent other = present(true, true, same);
+  other["g"] = other["f"];
+  PlanFunctions(app, other, Prune::kYes, &plan);
+  EXPECT_THAT(Texts(plan), ElementsAre("drop function g"));
 }
 
 }  // namespace

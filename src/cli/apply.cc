@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "cli/function_plan.h"
 #include "cli/importer.h"
 
 namespace sluice::cli {
@@ -28,22 +29,39 @@ void WriteSeed(Api* api, const SeedFile& seed, const std::function<void(std::str
   }
 }
 
+Status CarryOutStep(Api* api, const Step& step, const std::function<void(std::string_view)>& say) {
+  for (const ApiRequest& request : step.requests) {
+    const Status done = api->Do(request);
+    if (done.ok()) continue;
+    return step.function == nullptr ? done.Prefixed(step.ToString())
+                                    : Located(done, *step.function);
+  }
+  say(step.ToString() + ": done");
+  return OkStatus();
+}
+
 }  // namespace
+
+Result<Plan> MakeWholePlan(Api* api, const AppDirectory& app, Prune prune) {
+  ASSIGN_OR_RETURN(const KeyspacesSpec keyspaces, FetchKeyspaces(api));
+  ASSIGN_OR_RETURN(const FunctionsPresent functions, FetchFunctions(api));
+  Plan plan = MakePlan(app.keyspaces, keyspaces, prune);
+  PlanFunctions(app, functions, prune, &plan);
+  return plan;
+}
 
 std::vector<Status> CarryOut(Api* api, const AppDirectory& app, const Plan& plan,
                              const std::function<void(std::string_view)>& say) {
   std::vector<Status> problems;
   for (const Step& step : plan.steps) {
-    for (const ApiRequest& request : step.requests) {
-      const Status done = api->Do(request);
-      if (!done.ok()) {
-        problems.push_back(done.Prefixed(step.ToString()));
-        return problems;
-      }
-    }
-    say(step.ToString() + ": done");
+    const Status done = CarryOutStep(api, step, say);
+    if (!done.ok()) return {done};
   }
   for (const SeedFile& seed : app.seeds) WriteSeed(api, seed, say, &problems);
+  for (const Step& step : plan.functions) {
+    const Status done = CarryOutStep(api, step, say);
+    if (!done.ok()) problems.push_back(done);
+  }
   return problems;
 }
 

@@ -19,6 +19,7 @@ struct ApplyOptions {
 json::Value PlanView(const Plan& plan) {
   json::Value steps = json::Value::EmptyArray();
   for (const Step& step : plan.steps) steps.Append(step.ToString());
+  for (const Step& step : plan.functions) steps.Append(step.ToString());
   json::Value kept = json::Value::EmptyArray();
   for (const std::string& what : plan.kept) kept.Append(what);
   return json::Value::Object({{"steps", std::move(steps)}, {"kept", std::move(kept)}});
@@ -30,14 +31,15 @@ void ShowPlan(const Plan& plan, Output* output) {
     return;
   }
   for (const Step& step : plan.steps) output->Line(step.ToString());
+  for (const Step& step : plan.functions) output->Line(step.ToString());
   for (const std::string& what : plan.kept) {
     output->Note(fmt::format("not in the app: {} (kept; --prune drops it)", what));
   }
-  if (plan.steps.empty()) output->Note("nothing to change");
+  if (plan.empty()) output->Note("nothing to change");
 }
 
 Status Confirm(const ApplyOptions& options, const Plan& plan, Context& context) {
-  if (options.yes || plan.steps.empty()) return OkStatus();
+  if (options.yes || plan.empty()) return OkStatus();
   if (!isatty(STDIN_FILENO)) {
     return UsageError("standard input is not a terminal to ask on: add --yes to do it");
   }
@@ -52,8 +54,8 @@ Status Apply(const ApplyOptions& options, Context& context) {
   const AppResult read = ReadAppDirectory(options.directory);
   if (!read.problems.empty()) return context.ShowAllButLast(read.problems);
   ASSIGN_OR_RETURN(Api* const api, context.api());
-  ASSIGN_OR_RETURN(const KeyspacesSpec present, FetchKeyspaces(api));
-  const Plan plan = MakePlan(read.app.keyspaces, present, options.prune ? Prune::kYes : Prune::kNo);
+  ASSIGN_OR_RETURN(const Plan plan,
+                   MakeWholePlan(api, read.app, options.prune ? Prune::kYes : Prune::kNo));
   ShowPlan(plan, &context.output);
   context.output.Flush();
   if (options.dry_run) return OkStatus();

@@ -8,6 +8,7 @@ void AddClientCommands(Program* program) {
   AddSqlCommand(program);
   AddKeyspaceCommands(program);
   AddIndexCommands(program);
+  AddFnCommands(program);
   AddFeedCommand(program);
   AddImportCommand(program);
   AddExportCommand(program);

@@ -11,6 +11,7 @@ void AddKvCommands(Program* program);         // kv_commands.cc
 void AddSqlCommand(Program* program);         // sql_command.cc
 void AddKeyspaceCommands(Program* program);   // keyspace_commands.cc
 void AddIndexCommands(Program* program);      // index_commands.cc
+void AddFnCommands(Program* program);         // fn_commands.cc
 void AddFeedCommand(Program* program);        // feed_command.cc
 void AddImportCommand(Program* program);      // import_command.cc
 void AddExportCommand(Program* program);      // export_command.cc
@@ -18,5 +19,8 @@ void AddApplyCommand(Program* program);       // apply_command.cc
 void AddAdminCommands(Program* program);      // admin_commands.cc: backup, status
 void AddAccountCommands(Program* program);    // account_commands.cc: user, token
 void AddCompletionCommand(Program* program);  // completion.cc
+
+// fn_transfer.cc: fn import and fn export, below the group of AddFnCommands.
+void AddFnTransferCommands(Program* program, CLI::App* group);
 
 }  // namespace sluice::cli

@@ -16,13 +16,17 @@ struct Step {
   std::string what;  // "collection shop.inventory.items (max_expiry 30d)"
   // The requests that do it, in order.
   std::vector<ApiRequest> requests;
+  const FunctionSpec* function = nullptr;  // that it is about, for places in errors
 
   std::string ToString() const;  // "create collection ..."
 };
 
 struct Plan {
   std::vector<Step> steps;
+  std::vector<Step> functions;    // when the seeds are written
   std::vector<std::string> kept;  // what only --prune would drop
+
+  bool empty() const { return steps.empty() && functions.empty(); }
 };
 
 enum class Prune : uint8_t { kNo, kYes };

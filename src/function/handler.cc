@@ -47,6 +47,9 @@ Result<Prepared> Prepare(const Definition& definition) {
     std::string all;
     for (const Status& error : source.error()) {
       if (!all.empty()) all += "\n";
+      if (const Place& place = error.place(); place.line > 0) {
+        all += fmt::format("{}.js:{}:{}: ", definition.name, place.line, place.column);
+      }
       all += error.message();
     }
     return Unexpected(Error(Code::kInvalidArgument, source.error().front().id(), "{}", all));

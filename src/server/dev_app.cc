@@ -39,8 +39,7 @@ Status ApplyApp(const std::string& directory, const std::string& url,
     return OkStatus();
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<cli::Api> api, cli::Api::Make({.url = url}));
-  ASSIGN_OR_RETURN(const cli::KeyspacesSpec present, cli::FetchKeyspaces(api.get()));
-  const cli::Plan plan = cli::MakePlan(read.app.keyspaces, present, cli::Prune::kNo);
+  ASSIGN_OR_RETURN(const cli::Plan plan, cli::MakeWholePlan(api.get(), read.app, cli::Prune::kNo));
   *problems =
       cli::CarryOut(api.get(), read.app, plan, [](std::string_view line) { log::Info(line); });
   return OkStatus();
@@ -91,10 +90,11 @@ void DevApp::Run() {
   }
 }
 
-// Adding a watch that is there changes nothing, and data/ may have been made since.
+// Adding a watch that is there changes nothing, and the directories may have been made since.
 void DevApp::WatchDirectories() {
   inotify_add_watch(watch_, directory_.c_str(), kEvents);
   inotify_add_watch(watch_, (directory_ + "/data").c_str(), kEvents);
+  inotify_add_watch(watch_, (directory_ + "/functions").c_str(), kEvents);
 }
 
 bool DevApp::TakeEvents() {

@@ -1,0 +1,93 @@
+// fn import|export: definitions as Couchbase Eventing exports them.
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "base/file.h"
+#include "cli/api.h"
+#include "cli/commands.h"
+#include "cli/function_path.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace sluice::cli {
+namespace {
+
+using json::Value;
+
+constexpr size_t kMaxFileBytes = 64 << 20;
+
+Result<std::string> ReadInput(const std::string& file, Context& context) {
+  if (file != "-") return ReadFile(file, kMaxFileBytes);
+  return std::string(std::istreambuf_iterator<char>(context.in), {});
+}
+
+Status Import(const std::string& file, Context& context) {
+  ASSIGN_OR_RETURN(const std::string text, ReadInput(file, context));
+  const auto parsed = json::Parse(text);
+  if (!parsed) return parsed.error().At({file, 0, 0});
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  const Value list = parsed->is_array() ? *parsed : Value::Array({*parsed});
+  std::vector<Status> problems;
+  // One by one: what is wrong is told with the function's name.
+  for (const Value& definition : list.items()) {
+    const Value& name = definition["appname"];
+    const std::string shown = name.is_string() ? std::string(name.AsString()) : "?";
+    const Status stored = api->Do({.method = "POST",
+                                   .path = FunctionPath("import"),
+                                   .headers = {{"Content-Type", "application/json"}},
+                                   .body = json::ToText(definition)});
+    if (stored.ok()) {
+      context.output.Note(fmt::format("function {} imported", shown));
+    } else {
+      problems.push_back(stored.Prefixed("function " + shown));
+    }
+  }
+  return context.ShowAllButLast(problems);
+}
+
+struct ExportOptions {
+  std::vector<std::string> names;
+  std::string file;
+};
+
+Status Export(const ExportOptions& options, Context& context) {
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  Value list = Value::EmptyArray();
+  if (options.names.empty()) {
+    ASSIGN_OR_RETURN(list, api->CallJson({.path = FunctionPath("export")}));
+  }
+  for (const std::string& name : options.names) {
+    ASSIGN_OR_RETURN(const Value one, api->CallJson({.path = FunctionPath("functions", name)}));
+    list.Append(one);
+  }
+  const std::string text = json::ToText(list, {.indent = 2}) + "\n";
+  if (options.file.empty()) {
+    context.output.Raw(text);
+    return OkStatus();
+  }
+  std::ofstream file(options.file, std::ios::binary);
+  file << text << std::flush;
+  if (!file) return Error(Code::kIo, "file.unwritable", "can't write {}", options.file);
+  context.output.Note(fmt::format("{} functions written to {}", list.size(), options.file));
+  return OkStatus();
+}
+
+}  // namespace
+
+void AddFnTransferCommands(Program* program, CLI::App* group) {
+  const auto file = std::make_shared<std::string>();
+  program
+      ->AddCommand(group, "import", "Store functions that were exported, here or from Couchbase",
+                   [file](Context& context) { return Import(*file, context); })
+      ->add_option("file", *file, "File with a definition or a list of them; - is standard input")
+      ->required();
+  const auto options = std::make_shared<ExportOptions>();
+  CLI::App* command =
+      program->AddCommand(group, "export", "Print definitions as a JSON list; secrets are masked",
+                          [options](Context& context) { return Export(*options, context); });
+  command->add_option("names", options->names, "Functions; without a name, all");
+  command->add_option("--file", options->file, "Write to this file instead");
+}
+
+}  // namespace sluice::cli
