@@ -6,9 +6,8 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "db/catalog_rows.h"
 #include "function/keyspaces_check.h"
-#include "json/parse.h"
-#include "json/print.h"
 #include "timer/owned.h"
 
 namespace sluice::function {
@@ -106,7 +105,8 @@ Status Manager::Start() {
   const auto iterator =
       services_.database.store().NewIterator(storage::Family::kMeta, std::move(options));
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
-    ASSIGN_OR_RETURN(const json::Value value, json::Parse(iterator->value()));
+    ASSIGN_OR_RETURN(const json::Value value,
+                     db::DecodeMetaJson(iterator->key(), iterator->value()));
     ASSIGN_OR_RETURN(Definition definition, ParseDefinition(value));
     auto function = std::make_shared<Function>();
     function->definition = std::make_shared<const Definition>(std::move(definition));
@@ -188,7 +188,8 @@ Result<Manager::FunctionPtr> Manager::Get(const std::string& name) const {
 Status Manager::Save(const Definition& definition) {
   db::Commit commit;
   commit.rows.push_back({storage::Family::kMeta, RowKey(definition.Location()),
-                         json::ToText(PrintDefinition(definition, Secrets::kShown)), std::nullopt});
+                         db::EncodeMetaJson(PrintDefinition(definition, Secrets::kShown)),
+                         std::nullopt});
   return services_.database.Apply(std::move(commit)).status;
 }
 
@@ -296,8 +297,8 @@ GlobalConfig Manager::config() const {
 Status Manager::SetConfig(const json::Value& changes) {
   ASSIGN_OR_RETURN(GlobalConfig next, MergeConfig(config(), changes));
   db::Commit commit;
-  commit.rows.push_back(
-      {storage::Family::kMeta, std::string(kConfigRow), json::ToText(next.given), std::nullopt});
+  commit.rows.push_back({storage::Family::kMeta, std::string(kConfigRow),
+                         db::EncodeMetaJson(next.given), std::nullopt});
   RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
   const std::lock_guard lock(mutex_);
   config_ = std::move(next);
@@ -309,7 +310,7 @@ Status Manager::LoadConfig() {
   ASSIGN_OR_RETURN(const bool found,
                    services_.database.store().Get(storage::Family::kMeta, kConfigRow, &row));
   if (!found) return OkStatus();
-  ASSIGN_OR_RETURN(const json::Value given, json::Parse(row));
+  ASSIGN_OR_RETURN(const json::Value given, db::DecodeMetaJson(kConfigRow, row));
   ASSIGN_OR_RETURN(config_, MergeConfig({}, given));
   return OkStatus();
 }
