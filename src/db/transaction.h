@@ -69,6 +69,10 @@ class Transaction {
   CommitResult Apply();  // waits
 
   size_t writes() const { return writes_.size(); }
+  // Whether it has written or deleted this document.
+  bool Wrote(KeyspaceId keyspace, std::string_view key) const {
+    return writes_.contains({keyspace, std::string(key)});
+  }
   // Memory that the writes take, about, also those that later ones replaced.
   size_t bytes() const { return bytes_; }
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/base64.h"
 #include "base/check.h"
 #include "function/curl/http_client.h"
+#include "function/document_cache.h"
 #include "function/library.h"
 #include "json/crc64.h"
 #include "json/print.h"
@@ -14,23 +16,37 @@ namespace {
 constexpr size_t kMaxLoggedBytes = 1 << 20;  // of one invocation
 constexpr size_t kMaxLogLineBytes = 64 << 10;
 
-// Each file is a function of natives and configuration that returns entry points.
+// Each file is a function of natives, configuration and what the files share, and returns entry
+// points.
 std::shared_ptr<const js::Environment> SharedEnvironment() {
   static const std::shared_ptr<const js::Environment> environment = [] {
     std::string text = "(() => { const parts = [";
-    for (const std::string_view part :
-         {kErrorsJs, kBucketsJs, kBuiltinsJs, kQueriesJs, kTimersJs, kCurlJs, kEntriesJs}) {
+    for (const std::string_view part : {kErrorsJs, kBucketsJs, kSubdocJs, kBuiltinsJs, kQueriesJs,
+                                        kTimersJs, kCurlJs, kEntriesJs}) {
       text.append(part).append(",");
     }
     text +=
-        "]; return (native, configuration) => { const entries = {};"
-        "for (const part of parts) Object.assign(entries, part(native, configuration));"
+        "]; return (native, configuration) => { const entries = {}; const shared = {};"
+        "for (const part of parts) Object.assign(entries, part(native, configuration, shared));"
         "return entries; }; })()";
     auto made = js::Environment::Make(text);
     CHECK(made.has_value());
     return *made;
   }();
   return environment;
+}
+
+std::string TextOrBytes(script::Call& call, size_t index) {
+  const bool bytes = call.kind(index) == script::Kind::kBytes;
+  return bytes ? std::string(call.Bytes(index)) : call.String(index);
+}
+
+// To text, or to bytes if the second argument says so.
+void DecodeBase64(script::Call& call) {
+  const Result<std::string> decoded = FromBase64(call.String(0));
+  if (!decoded) return call.Throw("EventingError", decoded.error().message());
+  if (call.Boolean(1)) return call.ReturnBytes(*decoded);
+  call.Return(*decoded);
 }
 
 }  // namespace
@@ -109,13 +125,14 @@ std::vector<script::Native> Handler::Natives() {
   std::vector<script::Native> natives = BucketNatives();
   for (script::Native& native : QueryNatives()) natives.push_back(std::move(native));
   for (script::Native& native : TimerNatives()) natives.push_back(std::move(native));
+  for (script::Native& native : SubdocNatives()) natives.push_back(std::move(native));
   for (script::Native& native : CurlNatives()) natives.push_back(std::move(native));
   natives.push_back({"log", [this](script::Call& call) { Log(call); }});
-  natives.push_back({"crc64", [](script::Call& call) {
-                       const bool bytes = call.kind(0) == script::Kind::kBytes;
-                       call.Return(bytes ? json::Crc64IsoHex(call.Bytes(0))
-                                         : json::Crc64IsoHex(call.String(0)));
-                     }});
+  natives.push_back(
+      {"crc64", [](script::Call& call) { call.Return(json::Crc64IsoHex(TextOrBytes(call, 0))); }});
+  natives.push_back(
+      {"base64Encode", [](script::Call& call) { call.Return(ToBase64(TextOrBytes(call, 0))); }});
+  natives.push_back({"base64Decode", DecodeBase64});
   return natives;
 }
 
@@ -147,6 +164,7 @@ script::Outcome Handler::Call(Turn& turn, Effects& effects, std::string_view ent
   deadline_ns_ = services_.clock.MonotonicNs() + timeout_s * 1'000'000'000ull;
   script::Outcome outcome =
       turn.session_.Call(entry, arguments, {.deadline_ns = deadline_ns_, .want_value = false});
+  for (const auto& [handle, run] : queries_) NoteWrites(*run);
   queries_.clear();
   transaction_ = nullptr;
   effects_ = nullptr;

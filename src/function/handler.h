@@ -45,6 +45,7 @@ struct Prepared {
 // All that is wrong with the code is in one error, a line each; its id is the first one's.
 Result<Prepared> Prepare(const Definition& definition);
 
+class DocumentCache;
 class HttpClient;
 
 class Handler {
@@ -101,6 +102,7 @@ class Handler {
   std::vector<script::Native> QueryNatives();
   std::vector<script::Native> TimerNatives();
   std::vector<script::Native> CurlNatives();
+  std::vector<script::Native> SubdocNatives();
   std::string Configuration() const;
   script::Outcome Call(Turn& turn, Effects& effects, std::string_view entry,
                        std::span<const script::Argument> arguments, uint32_t timeout_s);
@@ -121,12 +123,18 @@ class Handler {
   void CreateTimer(script::Call& call);
   void CancelTimer(script::Call& call);
   void Curl(script::Call& call);
+  void MutateIn(script::Call& call);
+  void LookupIn(script::Call& call);
 
   // The keyspace of a binding; for a wildcard, with the names that the call gave. None after an
   // error was thrown.
   std::optional<db::KeyspaceId> KeyspaceOf(script::Call& call, size_t binding,
                                            std::optional<size_t> names = std::nullopt);
-  bool MayWrite(script::Call& call);
+  // False after an error was thrown.
+  bool MayWrite(script::Call& call, db::KeyspaceId keyspace, size_t key_argument);
+  DocumentCache& Cache();
+  // A statement's writes make what is cached old.
+  void NoteWrites(const query::Run& run);
   bool MayCreateTimer(script::Call& call, const timer::Timer& timer);
   uint64_t RemainingMs() const;
 
@@ -139,6 +147,7 @@ class Handler {
   bool has_on_delete_ = false;
   bool has_on_deploy_ = false;
   std::map<std::string, bool> callbacks_;  // of timers: whether the code has them
+  std::unique_ptr<DocumentCache> cache_;   // made by the first read that may use it
   std::unique_ptr<HttpClient> http_;       // made by the first request
   Statistics uncounted_;
   Statistics* statistics_ = &uncounted_;

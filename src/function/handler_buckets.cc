@@ -1,7 +1,7 @@
 // The natives of library/buckets.js.
-#include <charconv>
-
+#include "function/document_cache.h"
 #include "function/handler.h"
+#include "function/place.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -9,25 +9,9 @@ namespace sluice::function {
 namespace {
 
 constexpr size_t kMaxWrites = 5000;  // of one invocation
-
-// Failures that a handler is told as a result rather than an exception.
-bool IsSoft(const Status& status) {
-  return status.id() == "document.not_found" || status.id() == "document.exists" ||
-         status.id() == "document.cas_mismatch";
-}
-
-void ThrowKv(script::Call& call, const Status& status) {
-  call.Throw("KVError", status.message(),
-             json::ToText(json::Value::Object(
-                 {{"code", 0}, {"name", status.id()}, {"desc", status.message()}})));
-}
-
-std::optional<db::Cas> CasOf(std::string_view text) {
-  db::Cas cas = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cas);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return cas;
-}
+// Unless settings say otherwise.
+constexpr uint64_t kCacheBytes = 64ull << 20;
+constexpr uint64_t kCacheAgeMs = 1000;
 
 db::Document DocumentOf(script::Call& call, size_t payload) {
   db::Document document;
@@ -37,15 +21,15 @@ db::Document DocumentOf(script::Call& call, size_t payload) {
   return document;
 }
 
-// Arguments of the natives that name a place: binding, key, scope, collection.
-constexpr size_t kBinding = 0;
-constexpr size_t kKey = 1;
-constexpr size_t kNames = 2;
-constexpr size_t kAfterPlace = 4;
-
-void ReturnStamp(script::Call& call, const Status& status, db::Cas cas) {
-  const std::string stamp = std::to_string(cas);
-  call.ReturnList({std::string_view(status.ok() ? "" : status.id()), std::string_view(stamp)});
+// Of a Document or a view of one.
+template <typename Document>
+void ReturnDocument(script::Call& call, const Document& document) {
+  const bool json = document.datatype == db::Datatype::kJson;
+  const std::string cas = std::to_string(document.cas);
+  call.ReturnList({json ? script::Argument(script::Json{document.body})
+                        : script::Argument(script::Bytes{document.body}),
+                   std::string_view(cas), static_cast<double>(document.expiry_ms / 1000),
+                   std::string_view(json ? "json" : "binary")});
 }
 
 void Answer(script::Call& call, const Result<db::Cas>& stored) {
@@ -87,7 +71,21 @@ std::optional<db::KeyspaceId> Handler::KeyspaceOf(script::Call& call, size_t bin
   return *keyspace;
 }
 
-bool Handler::MayWrite(script::Call& call) {
+DocumentCache& Handler::Cache() {
+  if (cache_ == nullptr) {
+    const json::Value& others = definition_->settings.others;
+    const auto number = [&](const char* name, uint64_t fallback) {
+      const json::Value& value = others[name];
+      return value.is_int() && value.AsInt() > 0 ? static_cast<uint64_t>(value.AsInt()) : fallback;
+    };
+    cache_ = std::make_unique<DocumentCache>(number("bucket_cache_size", kCacheBytes),
+                                             number("bucket_cache_age", kCacheAgeMs));
+  }
+  return *cache_;
+}
+
+bool Handler::MayWrite(script::Call& call, db::KeyspaceId keyspace, size_t key) {
+  if (cache_ != nullptr) cache_->Erase(keyspace, call.String(key));
   if (++writes_ <= kMaxWrites) return true;
   call.Throw("EventingError",
              fmt::format("an invocation may write at most {} documents", kMaxWrites));
@@ -107,7 +105,7 @@ void Handler::Get(script::Call& call) {
 
 void Handler::Set(script::Call& call) {
   const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(0)));
-  if (!keyspace || !MayWrite(call)) return;
+  if (!keyspace || !MayWrite(call, *keyspace, kKey)) return;
   const Result<db::Cas> stored = transaction_->Put(*keyspace, call.String(1), DocumentOf(call, 2),
                                                    {.keep_xattrs = true, .unstamped = true});
   if (!stored) ThrowKv(call, stored.error());
@@ -115,25 +113,33 @@ void Handler::Set(script::Call& call) {
 
 void Handler::Remove(script::Call& call) {
   const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(0)));
-  if (!keyspace || !MayWrite(call)) return;
+  if (!keyspace || !MayWrite(call, *keyspace, kKey)) return;
   const Status removed = transaction_->Delete(*keyspace, call.String(1));
   if (!removed.ok() && !IsSoft(removed)) return ThrowKv(call, removed);
   call.Return(removed.ok());
 }
 
+// place, whether the cache may answer.
 void Handler::Fetch(script::Call& call) {
   const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(kBinding)), kNames);
   if (!keyspace) return;
+  const std::string key = call.String(kKey);
+  // What is not committed yet may still be undone: it does not get into the cache.
+  const bool cached = call.Boolean(kAfterPlace) && !transaction_->Wrote(*keyspace, key);
+  const uint64_t now_ns = services_.clock.MonotonicNs();
+  if (cached) {
+    const db::Document* known = Cache().Find(*keyspace, key, now_ns);
+    if (known != nullptr) return ReturnDocument(call, *known);
+    ++statistics_->cache_misses;
+  }
   db::PinnedDocument document;
-  const Result<bool> found = transaction_->Get(*keyspace, call.String(kKey), &document);
+  const Result<bool> found = transaction_->Get(*keyspace, key, &document);
   if (!found) return ThrowKv(call, found.error());
   if (!*found) return;
-  const bool json = document->datatype == db::Datatype::kJson;
-  const std::string cas = std::to_string(document->cas);
-  call.ReturnList({json ? script::Argument(script::Json{document->body})
-                        : script::Argument(script::Bytes{document->body}),
-                   std::string_view(cas), static_cast<double>(document->expiry_ms / 1000),
-                   std::string_view(json ? "json" : "binary")});
+  if (cached && !Cache().Put(*keyspace, key, document->Copy(), now_ns)) {
+    ++statistics_->cache_overflows;
+  }
+  ReturnDocument(call, document.view());
 }
 
 // operation, place, payload, cas, expiry in seconds, self recursion.
@@ -142,7 +148,7 @@ void Handler::Store(script::Call& call) {
   const size_t place = 1;
   const auto keyspace =
       KeyspaceOf(call, static_cast<size_t>(call.Number(place + kBinding)), place + kNames);
-  if (!keyspace || !MayWrite(call)) return;
+  if (!keyspace || !MayWrite(call, *keyspace, place + kKey)) return;
   const size_t rest = place + kAfterPlace;
   db::Document document = DocumentOf(call, rest);
   document.expiry_ms = static_cast<uint64_t>(call.Number(rest + 2)) * 1000;
@@ -167,7 +173,7 @@ void Handler::Store(script::Call& call) {
 
 void Handler::Erase(script::Call& call) {
   const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(kBinding)), kNames);
-  if (!keyspace || !MayWrite(call)) return;
+  if (!keyspace || !MayWrite(call, *keyspace, kKey)) return;
   const std::string text = call.String(kAfterPlace);
   const std::optional<db::Cas> cas = text.empty() ? db::Cas{0} : CasOf(text);
   if (!cas) return call.Throw("TypeError", "cas should be the string that a read returned");
@@ -178,7 +184,7 @@ void Handler::Erase(script::Call& call) {
 
 void Handler::Touch(script::Call& call) {
   const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(kBinding)), kNames);
-  if (!keyspace || !MayWrite(call)) return;
+  if (!keyspace || !MayWrite(call, *keyspace, kKey)) return;
   Answer(call, transaction_->Touch(*keyspace, call.String(kKey),
                                    static_cast<uint64_t>(call.Number(kAfterPlace)) * 1000));
 }
@@ -186,7 +192,7 @@ void Handler::Touch(script::Call& call) {
 // A counter is a document {"count": n}; it is made when it is not there.
 void Handler::Count(script::Call& call) {
   const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(kBinding)), kNames);
-  if (!keyspace || !MayWrite(call)) return;
+  if (!keyspace || !MayWrite(call, *keyspace, kKey)) return;
   const std::string key = call.String(kKey);
   db::PinnedDocument present;
   const Result<bool> found = transaction_->Get(*keyspace, key, &present);

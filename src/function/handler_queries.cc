@@ -1,6 +1,7 @@
 // The natives of library/queries.js. A statement reads and writes in the invocation's transaction.
 #include <algorithm>
 
+#include "function/document_cache.h"
 #include "function/handler.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -11,8 +12,9 @@ namespace {
 
 constexpr size_t kMaxOpenQueries = 100;
 
-void ThrowQuery(script::Call& call, const Status& status) {
-  call.Throw("N1QLError", status.message());
+// `type` is the argument that names the error's class.
+void ThrowQuery(script::Call& call, size_t type, const Status& status) {
+  call.Throw(call.String(type), status.message());
 }
 
 bool Binds(const Definition& definition, const std::string& bucket, bool writable) {
@@ -56,18 +58,21 @@ std::vector<script::Native> Handler::QueryNatives() {
   };
 }
 
+// statement, parameters as JSON text, class of errors, whether it may only read.
 void Handler::QueryStart(script::Call& call) {
   if (queries_.size() >= kMaxOpenQueries) {
-    return call.Throw("N1QLError", fmt::format("an invocation may have at most {} statements open",
-                                               kMaxOpenQueries));
+    return call.Throw(
+        call.String(2),
+        fmt::format("an invocation may have at most {} statements open", kMaxOpenQueries));
   }
   query::RunRequest request;
   request.transaction = transaction_;
   request.timeout_ms = RemainingMs();
+  request.read_only = call.Boolean(3);
   const std::string parameters = call.String(1);
   if (!parameters.empty()) {
     const Result<json::Value> values = json::Parse(parameters);
-    if (!values) return ThrowQuery(call, values.error());
+    if (!values) return ThrowQuery(call, 2, values.error());
     if (values->is_array()) {
       request.positional.assign(values->items().begin(), values->items().end());
     }
@@ -76,27 +81,35 @@ void Handler::QueryStart(script::Call& call) {
     }
   }
   auto plan = services_.queries.Prepare(call.String(0), {});
-  if (!plan) return ThrowQuery(call, plan.error());
+  if (!plan) return ThrowQuery(call, 2, plan.error());
   if (const Status allowed = CheckConfined(*definition_, **plan); !allowed.ok()) {
-    return ThrowQuery(call, allowed);
+    return ThrowQuery(call, 2, allowed);
   }
   auto run = services_.queries.Execute(std::move(*plan), std::move(request));
-  if (!run) return ThrowQuery(call, run.error());
+  if (!run) return ThrowQuery(call, 2, run.error());
   const uint32_t handle = next_query_++;
   queries_.emplace(handle, std::move(*run));
   call.Return(static_cast<double>(handle));
 }
 
+// handle, class of errors.
 void Handler::QueryNext(script::Call& call) {
   const auto found = queries_.find(static_cast<uint32_t>(call.Number(0)));
   if (found == queries_.end()) return;
   query::Run& run = *found->second;
   if (run.Next()) return call.ReturnJson(json::ToText(run.row()));
-  if (!run.status().ok()) ThrowQuery(call, run.status());
+  if (!run.status().ok()) ThrowQuery(call, 1, run.status());
 }
 
 void Handler::QueryClose(script::Call& call) {
-  queries_.erase(static_cast<uint32_t>(call.Number(0)));
+  const auto found = queries_.find(static_cast<uint32_t>(call.Number(0)));
+  if (found == queries_.end()) return;
+  NoteWrites(*found->second);
+  queries_.erase(found);
+}
+
+void Handler::NoteWrites(const query::Run& run) {
+  if (cache_ != nullptr && run.mutations() > 0) cache_->Clear();
 }
 
 }  // namespace sluice::function

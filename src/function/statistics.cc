@@ -34,6 +34,8 @@ void Statistics::Reset() {
                                        &filtered,
                                        &commits,
                                        &conflicts,
+                                       &cache_misses,
+                                       &cache_overflows,
                                        &curl.get,
                                        &curl.post,
                                        &curl.put,
@@ -70,6 +72,8 @@ Value PrintStatistics(const Statistics& statistics) {
   const Value failures = Value::Object(
       {{"timeout_count", Number(statistics.timeouts)},
        {"bkt_ops_cas_mismatch_count", Number(statistics.conflicts)},
+       {"bucket_op_cache_miss_count", Number(statistics.cache_misses)},
+       {"bucket_cache_overflow_count", Number(statistics.cache_overflows)},
        {"curl_non_200_response", Number(statistics.curl.other_statuses)},
        {"curl_timeout_count", Number(statistics.curl.timeouts)},
        {"curl_failure_count", Number(statistics.curl.failures)},

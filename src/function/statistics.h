@@ -40,6 +40,8 @@ struct Statistics {
   std::atomic<uint64_t> commits{0};
   std::atomic<uint64_t> conflicts{0};  // commits that were run again
   std::atomic<uint64_t> backlog{0};    // read from the log and not done with
+  std::atomic<uint64_t> cache_misses{0};
+  std::atomic<uint64_t> cache_overflows{0};  // documents that made others leave, or did not fit
   CurlStatistics curl;
 
   // All but the backlog begin at 0 again.

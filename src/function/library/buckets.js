@@ -1,7 +1,7 @@
 // Bucket bindings: as maps (`dest[key] = value`) and through couchbase.get, insert, upsert, replace,
 // delete, increment, decrement and touch. What the server does is in the natives; this is their
 // shape for handlers.
-((native, configuration) => {
+((native, configuration, shared) => {
   'use strict';
 
   const { couchbase } = globalThis;
@@ -95,6 +95,14 @@
       desc: 'The document key exists with a CAS value different than specified',
       cas_mismatch: true,
     },
+    'subdoc.path_not_found': {
+      code: 192, name: 'LCB_ERR_SUBDOC_PATH_NOT_FOUND',
+      desc: 'The path does not exist in the document', field_not_found: true,
+    },
+    'subdoc.path_exists': {
+      code: 201, name: 'LCB_ERR_SUBDOC_PATH_EXISTS',
+      desc: 'The path exists in the document already', field_already_exists: true,
+    },
     'document.not_counter': {
       code: 6, name: 'LCB_DELTA_BADVAL', desc: 'The document is no counter', not_number: true,
     },
@@ -184,12 +192,16 @@
     };
   }
 
+  shared.accessors = {
+    bindingOf, checkMeta, failure, placeOf, resultMeta, seconds, writable,
+  };
+
   Object.assign(couchbase, {
     get(...values) {
-      const [, meta] = values;
+      const [, meta, options] = values;
       const binding = bindingOf('get', 2, values);
       checkMeta(meta);
-      const found = native.fetch(...placeOf(binding, meta));
+      const found = native.fetch(...placeOf(binding, meta), options?.cache === true);
       if (found === undefined) return failure('document.not_found');
       const [doc, cas, expiry, datatype] = found;
       return { success: true, meta: resultMeta(meta, cas, expiry, datatype), doc };

@@ -1,4 +1,4 @@
-// log and the checksums.
+// log, the checksums and Base64.
 ((native) => {
   'use strict';
 
@@ -23,6 +23,64 @@
   // Of the bytes of a buffer, else of the JSON text: strings count with their quotes.
   const crc64 = (value) => native.crc64(
     value instanceof ArrayBuffer ? value : JSON.stringify(value) ?? '');
+
+  // --- Base64 ---
+
+  const bytesOf = (value) => (ArrayBuffer.isView(value)
+    ? value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength) : value);
+
+  // Of the bytes of a buffer, the text of a string, the JSON text of anything else.
+  function base64Encode(value) {
+    if (typeof value === 'string') return native.base64Encode(value);
+    if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) {
+      return native.base64Encode(bytesOf(value));
+    }
+    const text = JSON.stringify(value);
+    if (text === undefined) throw new TypeError(`base64Encode can't encode ${typeof value}`);
+    return native.base64Encode(text);
+  }
+
+  function checkText(name, text) {
+    if (typeof text !== 'string') throw new TypeError(`${name} requires a string`);
+  }
+
+  function base64Decode(text) {
+    checkText('base64Decode', text);
+    return native.base64Decode(text, false);
+  }
+
+  // Numbers of `size` bytes each, least significant byte first.
+  const encodeFloats = (name, size, set) => (numbers) => {
+    if (!Array.isArray(numbers) && !(ArrayBuffer.isView(numbers) && 'length' in numbers)) {
+      throw new TypeError(`${name} requires an array of numbers`);
+    }
+    const view = new DataView(new ArrayBuffer(numbers.length * size));
+    for (let i = 0; i < numbers.length; i += 1) {
+      if (typeof numbers[i] !== 'number') {
+        throw new TypeError(`${name} requires an array of numbers`);
+      }
+      set.call(view, i * size, numbers[i], true);
+    }
+    return native.base64Encode(view.buffer);
+  };
+  const decodeFloats = (name, size, get) => (text) => {
+    checkText(name, text);
+    const view = new DataView(native.base64Decode(text, true));
+    if (view.byteLength % size !== 0) {
+      throw new TypeError(`${name} requires numbers of ${size} bytes, got ${view.byteLength} bytes`);
+    }
+    return Array.from({ length: view.byteLength / size }, (_, i) => get.call(view, i * size, true));
+  };
+  const floats = DataView.prototype;
+
+  Object.assign(couchbase, {
+    base64Encode,
+    base64Decode,
+    base64Float32ArrayEncode: encodeFloats('base64Float32ArrayEncode', 4, floats.setFloat32),
+    base64Float32ArrayDecode: decodeFloats('base64Float32ArrayDecode', 4, floats.getFloat32),
+    base64Float64ArrayEncode: encodeFloats('base64Float64ArrayEncode', 8, floats.setFloat64),
+    base64Float64ArrayDecode: decodeFloats('base64Float64ArrayDecode', 8, floats.getFloat64),
+  });
 
   Object.assign(globalThis, { log, crc64 });
   Object.assign(couchbase, {

@@ -23,16 +23,19 @@
   class Rows {
     #handle;
 
+    #type; // of its errors
+
     #first; // the row that was fetched when the statement started
 
-    constructor(handle, first) {
+    constructor(handle, first, type) {
       this.#handle = handle;
+      this.#type = type;
       this.#first = first;
     }
 
     next() {
       if (this.#handle === undefined) return { done: true, value: undefined };
-      const value = this.#first === undefined ? native.queryNext(this.#handle) : this.#first;
+      const value = this.#first === undefined ? native.queryNext(this.#handle, this.#type) : this.#first;
       this.#first = undefined;
       if (value !== undefined) return { done: false, value };
       this.close();
@@ -50,17 +53,48 @@
     }
   }
 
+  function start(statement, parameters, type, readOnly) {
+    const handle = native.queryStart(statement, parametersOf(parameters), type, readOnly);
+    return new Rows(handle, native.queryNext(handle, type), type);
+  }
+
   function n1qlQuery(statement, parameters, options) {
     if (typeof statement !== 'string') throw new N1QLError('The statement must be a string');
     const consistency = options?.consistency ?? configuration.consistency;
     if (consistency !== 'none' && consistency !== 'request') {
       throw new N1QLError(`consistency must be none or request, got ${String(consistency)}`);
     }
-    const handle = native.queryStart(statement, parametersOf(parameters));
-    return new Rows(handle, native.queryNext(handle));
+    return start(statement, parameters, 'N1QLError', false);
   }
 
-  globalThis.N1QL = n1qlQuery;
-  globalThis.couchbase.n1qlQuery = n1qlQuery;
+  // The same engine; statements that write are refused.
+  function analyticsQuery(statement, parameters) {
+    if (typeof statement !== 'string') throw new AnalyticsError('The statement must be a string');
+    return start(statement, parameters, 'AnalyticsError', true);
+  }
+
+  function searchQuery() {
+    throw new SearchError('Search is not available on this server');
+  }
+
+  // As in versions before 6.5, where embedded statements became this.
+  class N1qlQuery {
+    #statement;
+
+    #options;
+
+    constructor(statement, options = {}) {
+      this.#statement = statement;
+      this.#options = options;
+    }
+
+    execQuery() {
+      const { namedParams, consistency } = this.#options;
+      return [...n1qlQuery(this.#statement, namedParams, { consistency })];
+    }
+  }
+
+  Object.assign(globalThis, { N1QL: n1qlQuery, N1qlQuery });
+  Object.assign(globalThis.couchbase, { n1qlQuery, analyticsQuery, searchQuery });
   return {};
 })
