@@ -27,6 +27,14 @@ bool Before(const db::CursorState& a, const db::CursorState& b) {
   return a.position < b.position;
 }
 
+// Binary documents came with language 6.6.2.
+bool HearsBinary(const Settings& settings) {
+  return settings.language != "6.0.0" && settings.language != "6.5.0";
+}
+bool IsBinary(const db::Change& change) {
+  return change.after && change.after->datatype == db::Datatype::kBinary;
+}
+
 }  // namespace
 
 std::string FollowerOf(const Definition& definition) {
@@ -136,11 +144,13 @@ Result<bool> Dispatcher::Pump() {
         ++options_.statistics.suppressed;
         return true;
       }
-      if (!options_.definition->settings.sync_documents && IsSyncDocument(change.key)) {
+      const Settings& settings = options_.definition->settings;
+      if ((!settings.sync_documents && IsSyncDocument(change.key)) ||
+          (!HearsBinary(settings) && IsBinary(change))) {
         ++options_.statistics.filtered;
         return true;
       }
-      stopped = !Deliver(EventOf(change, feed_->state(), options_.definition->settings.previous));
+      stopped = !Deliver(EventOf(change, feed_->state(), settings.previous));
       return !stopped;
     }));
     if (read == 0 || stopped) return any;

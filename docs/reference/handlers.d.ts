@@ -1,0 +1,282 @@
+// What handlers of functions can use, besides JavaScript itself. For editors and type checkers:
+//   /// <reference path="handlers.d.ts" />
+// Bindings are declared by whoever writes the handler:
+//   declare const orders: BucketBinding;
+//   declare const profiles: UrlBinding;
+
+// --- entry points: functions of the handler's top level that the server calls ---
+
+type OnUpdate = (doc: any, meta: EventMeta, xattrs: Record<string, any>) => void;
+type OnDelete = (meta: EventMeta, options: { expired: boolean }) => void;
+type OnDeploy = (action: { reason: 'Deploy' | 'Resume'; delay: number }) => void;
+
+interface EventMeta {
+  id: string;
+  cas: string;
+  flags: 0;
+  vb: number;
+  seq: number;
+  datatype: 'json' | 'binary';
+  /** Seconds since 1970; 0 for never. */
+  expiration: number;
+  /** Only for documents that expire. */
+  expiry_date?: Date;
+  keyspace: { bucket_name: string; scope_name: string; collection_name: string };
+  /** Of OnUpdate: whether the document was there before. */
+  op?: 'insert' | 'update';
+  /** Of OnUpdate, with the setting meta_previous: the document before the change. */
+  previous?: any;
+}
+
+// --- bindings ---
+
+/**
+ * Documents by key: `b[key]` reads (undefined when there is none; language 6.0.0 throws),
+ * `b[key] = value` writes, `delete b[key]` deletes. ArrayBuffers are binary documents.
+ */
+interface BucketBinding {
+  [key: string]: any;
+}
+
+interface UrlBinding {
+  readonly alias: string;
+  readonly hostname: string;
+}
+
+// --- errors ---
+
+interface KVErrorMessage {
+  code: number;
+  name: string;
+  desc: string;
+}
+
+/** A document could not be read or written. */
+declare class KVError extends Error {
+  constructor(message?: any);
+  // @ts-ignore: an object, not a string
+  message: KVErrorMessage;
+}
+/** A SQL++ statement failed. */
+declare class N1QLError extends Error {}
+/** The handler API was used in a way that it does not allow. */
+declare class EventingError extends Error {}
+/** An HTTP request has no response, or one that can't be read. */
+declare class CurlError extends Error {}
+declare class AnalyticsError extends Error {}
+declare class SearchError extends Error {}
+
+// --- functions ---
+
+/** Writes a line to the function's log: the JSON text of each value. Never throws. */
+declare function log(...values: any[]): void;
+
+/** CRC-64/ISO of a buffer's bytes, else of the value's JSON text: 16 hexadecimal digits. */
+declare function crc64(value: any): string;
+
+/**
+ * Calls `callback`, a named function of the handler's top level, with `context` at `date`. The same
+ * callback and reference again replace the timer. Returns the reference, a new one for null.
+ */
+declare function createTimer(
+  callback: (context: any) => void,
+  date: Date,
+  reference?: string | null,
+  context?: any,
+): string;
+
+/** False when there is no such timer, or it has fired. */
+declare function cancelTimer(callback: (context: any) => void, reference: string): boolean;
+
+interface CurlRequest {
+  headers?: Record<string, string>;
+  /**
+   * Without `encoding`: a string is sent as text/plain, an ArrayBuffer as application/octet-stream,
+   * everything else as application/json. HEAD sends none.
+   */
+  body?: any;
+  /** TEXT for strings; FORM and JSON for strings and objects; BINARY for strings and buffers. */
+  encoding?: 'FORM' | 'JSON' | 'TEXT' | 'BINARY';
+  /** Below the binding's URL. One that leads above it is left out. */
+  path?: string;
+  params?: Record<string, any> | string;
+  /** Whether redirects are followed; true. */
+  redirect?: boolean;
+  /** Seconds. At most what is left of the invocation. */
+  timeout?: number;
+  /** How `path` and `params` are encoded; the function's language version. */
+  url_encode_version?: '6.0.0' | '6.5.0' | '6.6.2' | '7.1.0' | '7.2.0';
+}
+
+interface CurlResponse {
+  status: number;
+  /** Values are as they were sent: with the space before them and the line's end. */
+  headers: Record<string, string>;
+  /**
+   * By content type: text/* a string, application/json its value, a form an object or a string,
+   * everything else an ArrayBuffer. Null when it is empty.
+   */
+  body: any;
+}
+
+declare function curl(
+  method: 'GET' | 'POST' | 'PUT' | 'HEAD' | 'DELETE',
+  binding: UrlBinding,
+  request?: CurlRequest,
+): CurlResponse;
+
+/** Rows as they are asked for. A second loop goes on where the first one stopped. */
+interface QueryRows extends Iterable<any> {
+  next(): IteratorResult<any>;
+  close(): void;
+}
+
+interface QueryOptions {
+  consistency?: 'none' | 'request';
+}
+
+/** Runs a SQL++ statement. An array gives positional parameters, an object named ones. */
+declare function N1QL(
+  statement: string,
+  parameters?: any[] | Record<string, any>,
+  options?: QueryOptions,
+): QueryRows;
+
+/** As before version 6.5. */
+declare class N1qlQuery {
+  constructor(
+    statement: string,
+    options?: { namedParams?: Record<string, any>; consistency?: 'none' | 'request' },
+  );
+  execQuery(): any[];
+}
+
+// --- couchbase ---
+
+/** Names a document for the functions of `couchbase`. */
+interface DocumentMeta {
+  id: string;
+  cas?: string;
+  expiry_date?: Date;
+  /** Needed where the binding has `*`. */
+  keyspace?: { scope_name?: string; collection_name?: string };
+}
+
+interface SoftError {
+  code: number;
+  name: string;
+  desc: string;
+  key_not_found?: true;
+  key_already_exists?: true;
+  cas_mismatch?: true;
+  not_number?: true;
+  field_not_found?: true;
+  field_already_exists?: true;
+}
+
+interface DocumentResult {
+  success: boolean;
+  meta?: { id: string; cas?: string; expiry_date?: Date; datatype?: 'json' | 'binary' };
+  doc?: any;
+  error?: SoftError;
+}
+
+interface WriteOptions {
+  /** The function hears of this write, if it is to its source. */
+  self_recursion?: boolean;
+}
+
+interface MutateSpec {
+  readonly op: string;
+  readonly path: string;
+}
+interface LookupSpec {
+  readonly op: string;
+  readonly path: string;
+}
+interface SpecOptions {
+  create_path?: boolean;
+  /** The path is in the extended attributes. */
+  xattrs?: boolean;
+}
+
+interface MutateInSpecs {
+  insert(path: string, value: any, options?: SpecOptions): MutateSpec;
+  upsert(path: string, value: any, options?: SpecOptions): MutateSpec;
+  replace(path: string, value: any, options?: SpecOptions): MutateSpec;
+  remove(path: string, options?: SpecOptions): MutateSpec;
+  arrayAppend(path: string, value: any, options?: SpecOptions): MutateSpec;
+  arrayPrepend(path: string, value: any, options?: SpecOptions): MutateSpec;
+  arrayInsert(path: string, value: any, options?: SpecOptions): MutateSpec;
+  arrayAddUnique(path: string, value: any, options?: SpecOptions): MutateSpec;
+}
+
+interface LookupInSpecs {
+  get(path: string, options?: { xattrs?: boolean }): LookupSpec;
+}
+
+interface Couchbase {
+  /** With `cache`, the answer may be as old as the setting bucket_cache_age. */
+  get(binding: BucketBinding, meta: DocumentMeta, options?: { cache?: boolean }): DocumentResult;
+  insert(
+    binding: BucketBinding,
+    meta: DocumentMeta,
+    doc: any,
+    options?: WriteOptions,
+  ): DocumentResult;
+  upsert(
+    binding: BucketBinding,
+    meta: DocumentMeta,
+    doc: any,
+    options?: WriteOptions,
+  ): DocumentResult;
+  replace(
+    binding: BucketBinding,
+    meta: DocumentMeta,
+    doc: any,
+    options?: WriteOptions,
+  ): DocumentResult;
+  delete(binding: BucketBinding, meta: DocumentMeta): DocumentResult;
+  touch(binding: BucketBinding, meta: DocumentMeta): DocumentResult;
+  /** The document is `{count: n}`; it is made if it is not there. */
+  increment(binding: BucketBinding, meta: DocumentMeta): DocumentResult;
+  decrement(binding: BucketBinding, meta: DocumentMeta): DocumentResult;
+  mutateIn(
+    binding: BucketBinding,
+    meta: DocumentMeta,
+    specs: MutateSpec[],
+    options?: WriteOptions,
+  ): DocumentResult;
+  /** `doc` has `{success, value}` for each spec. */
+  lookupIn(binding: BucketBinding, meta: DocumentMeta, specs: LookupSpec[]): DocumentResult;
+  MutateInSpec: MutateInSpecs;
+  LookupInSpec: LookupInSpecs;
+  bindingDetails(binding: BucketBinding): {
+    access: 'r' | 'rw';
+    keyspace: { bucket: string; scope: string; collection: string };
+  };
+
+  n1qlQuery: typeof N1QL;
+  /** The same engine; statements that write are refused. */
+  analyticsQuery(statement: string, parameters?: any[] | Record<string, any>): QueryRows;
+  /** Throws SearchError: there is no search on this server. */
+  searchQuery(index: string, query: any, options?: any): never;
+
+  /** Of a buffer's bytes, a string's text, the JSON text of anything else. */
+  base64Encode(value: any): string;
+  base64Decode(text: string): string;
+  base64Float32ArrayEncode(numbers: ArrayLike<number>): string;
+  base64Float32ArrayDecode(text: string): number[];
+  base64Float64ArrayEncode(numbers: ArrayLike<number>): string;
+  base64Float64ArrayDecode(text: string): number[];
+  /** As crc64, but of a string's text without quotes. */
+  crc_64_go_iso(value: any): string;
+
+  crc64: typeof crc64;
+  log: typeof log;
+  curl: typeof curl;
+  createTimer: typeof createTimer;
+  cancelTimer: typeof cancelTimer;
+}
+
+declare const couchbase: Couchbase;

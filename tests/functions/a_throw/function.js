@@ -1,0 +1,6 @@
+function OnUpdate(doc, meta) {
+  dst[meta.id] = doc;
+  if (doc === 2) {
+    throw new Error('two');
+  }
+}

@@ -1,0 +1,3 @@
+function OnUpdate(doc, meta) {
+  dst[meta.id] = doc;
+}

@@ -1,0 +1,4 @@
+function OnUpdate(doc, meta) {
+  log(crc64('hello'), crc64({a: 1, b: 2}), crc64({b: 2, a: 1}), crc64({}), crc64(''));
+  log(couchbase.crc_64_go_iso('hello'), couchbase.crc_64_go_iso([1, 2, 3, 4]), couchbase.crc_64_go_iso(null));
+}

@@ -1,0 +1,4 @@
+var count = 0;
+function OnUpdate(doc, meta) {
+  count++;
+}
