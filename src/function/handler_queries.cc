@@ -80,12 +80,10 @@ void Handler::QueryStart(script::Call& call) {
       request.named.emplace(field.name(), field.value);
     }
   }
-  auto plan = services_.queries.Prepare(call.String(0), {});
-  if (!plan) return ThrowQuery(call, 2, plan.error());
-  if (const Status allowed = CheckConfined(*definition_, **plan); !allowed.ok()) {
-    return ThrowQuery(call, 2, allowed);
-  }
-  auto run = services_.queries.Execute(std::move(*plan), std::move(request));
+  request.authorize = [this](const query::StatementPlan& plan) {
+    return CheckConfined(*definition_, plan);
+  };
+  auto run = services_.queries.Query(call.String(0), {}, std::move(request));
   if (!run) return ThrowQuery(call, 2, run.error());
   const uint32_t handle = next_query_++;
   queries_.emplace(handle, std::move(*run));

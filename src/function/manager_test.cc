@@ -215,6 +215,19 @@ TEST_F(ManagerTest, ADroppedKeyspaceUndeploys) {
   EXPECT_TRUE(undeployed());
 }
 
+TEST_F(ManagerTest, AKeyspaceDroppedWhileNothingRanUndeploysAtTheStart) {
+  Deploy("function OnUpdate(doc, meta) {}");
+  manager_.reset();
+  ASSERT_TRUE(database_->DropBucket("dst").ok());
+  Close();
+  Open();
+  for (int i = 0; i < 2000 && manager_->StatusOf("f")->state != State::kUndeployed; ++i) {
+    usleep(5000);
+  }
+  EXPECT_EQ(manager_->StatusOf("f")->state, State::kUndeployed);
+  EXPECT_NE(manager_->StatusOf("f")->failure.find("the binding 'dst'"), std::string::npos);
+}
+
 TEST_F(ManagerTest, CyclesAreRefusedUnlessAllowed) {
   Definition f = Function("function OnUpdate(doc, meta) { dst[meta.id] = doc; }");
   Deploy(f);
