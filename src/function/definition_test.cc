@@ -32,6 +32,7 @@ TEST(Definition, SettingsHaveTheirDefaults) {
   EXPECT_EQ(settings["worker_count"], json::Value(1));
   EXPECT_EQ(settings["execution_timeout"], json::Value(60));
   EXPECT_EQ(settings["lcb_timeout"], json::Value(5));
+  EXPECT_EQ(settings["bucket_cache_size"], json::Value(64 << 20));
   EXPECT_EQ(settings["log_level"], json::Value("INFO"));
   EXPECT_EQ(settings["enable_applog_rotation"], json::Value(true));
   EXPECT_EQ(settings["language_compatibility"], json::Value("7.2.0"));

@@ -10,8 +10,6 @@ namespace {
 
 constexpr size_t kMaxWrites = 5000;  // of one invocation
 // Unless settings say otherwise.
-constexpr uint64_t kCacheBytes = 64ull << 20;
-constexpr uint64_t kCacheAgeMs = 1000;
 
 db::Document DocumentOf(script::Call& call, size_t payload) {
   db::Document document;
@@ -73,13 +71,8 @@ std::optional<db::KeyspaceId> Handler::KeyspaceOf(script::Call& call, size_t bin
 
 DocumentCache& Handler::Cache() {
   if (cache_ == nullptr) {
-    const json::Value& others = definition_->settings.others;
-    const auto number = [&](const char* name, uint64_t fallback) {
-      const json::Value& value = others[name];
-      return value.is_int() && value.AsInt() > 0 ? static_cast<uint64_t>(value.AsInt()) : fallback;
-    };
-    cache_ = std::make_unique<DocumentCache>(number("bucket_cache_size", kCacheBytes),
-                                             number("bucket_cache_age", kCacheAgeMs));
+    const Settings& settings = definition_->settings;
+    cache_ = std::make_unique<DocumentCache>(settings.cache_bytes, settings.cache_age_ms);
   }
   return *cache_;
 }

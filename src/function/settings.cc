@@ -18,7 +18,8 @@ constexpr std::string_view kActedOn[] = {"deployment_status",      "processing_s
                                          "language_compatibility", "n1ql_consistency",
                                          "handler_headers",        "handler_footers",
                                          "allow_sync_documents",   "curl_max_allowed_resp_size",
-                                         "meta_previous"};
+                                         "meta_previous",          "bucket_cache_size",
+                                         "bucket_cache_age"};
 
 // Settings of how Couchbase works inside. Checked, kept and shown.
 struct Compatible {
@@ -34,8 +35,6 @@ constexpr Compatible kCompatible[] = {
     {"app_log_dir", kText},
     {"app_log_max_files", kNumber, 10, 1},
     {"app_log_max_size", kNumber, 40 << 20, 1024},
-    {"bucket_cache_age", kNumber, 1000, 1},
-    {"bucket_cache_size", kNumber, 64 << 20, 20 << 20},
     {"checkpoint_interval", kNumber, 60, 1},
     {"cpp_worker_thread_count", kNumber, 2, 1},
     {"cursor_aware", kFlag, 0},
@@ -146,6 +145,9 @@ void ReadActedOn(FieldReader& reader, Settings* settings) {
   reader.Number("on_deploy_timeout", 1, 3600, &settings->on_deploy_timeout_s);
   reader.Number("timer_context_size", 20, 20 << 20, &settings->timer_context_bytes);
   reader.Number("curl_max_allowed_resp_size", 0, 1024, &settings->curl_max_response_mb);
+  constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max();
+  reader.Number("bucket_cache_size", 20 << 20, kMost, &settings->cache_bytes);
+  reader.Number("bucket_cache_age", 1, kMost, &settings->cache_age_ms);
   reader.OneOf("language_compatibility", {"6.0.0", "6.5.0", "6.6.2", "7.2.0"}, &settings->language);
   reader.OneOf("n1ql_consistency", {"", "none", "request"}, &settings->consistency);
   if (settings->consistency.empty()) settings->consistency = "none";
@@ -202,6 +204,8 @@ Value PrintSettings(const Settings& settings) {
   value.Set("on_deploy_timeout", settings.on_deploy_timeout_s);
   value.Set("timer_context_size", settings.timer_context_bytes);
   value.Set("curl_max_allowed_resp_size", settings.curl_max_response_mb);
+  value.Set("bucket_cache_size", settings.cache_bytes);
+  value.Set("bucket_cache_age", settings.cache_age_ms);
   value.Set("language_compatibility", settings.language);
   value.Set("n1ql_consistency", settings.consistency);
   value.Set("handler_headers", TextList(settings.handler_headers));

@@ -24,6 +24,8 @@ struct Settings {
   uint32_t on_deploy_timeout_s = 60;
   uint32_t timer_context_bytes = 1024;
   uint32_t curl_max_response_mb = 100;
+  uint32_t cache_bytes = 64 << 20;  // bucket_cache_size: of what reads with {cache: true} keep
+  uint32_t cache_age_ms = 1000;     // bucket_cache_age
   std::string language = "7.2.0";
   std::string consistency = "none";
   std::vector<std::string> handler_headers = {"'use strict';"};
