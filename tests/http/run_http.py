@@ -28,7 +28,7 @@ A file is a list of requests, each followed by what must come back:
   must not, an empty line and the body. Without a body, the body is not looked at; `(empty)` is none.
 - `=> STATUS within 5s` sends the request again until everything is as expected or the time is over.
 - A body that is JSON is compared as JSON, any other as text; tests/lib/expect.py tells about `…` and
-  {{captures}}, which are also filled in in later requests. {{repeat 300 k}} is a long text, and a
+  {{captures}}, which are also filled in in later requests. {{port}} is the main listener's. {{repeat 300 k}} is a long text, and a
   body `hex: 00 ff` is given in bytes.
 - `!restart` stops the server (it must end with 0) and starts it on the same data; `!kill` does so
   with kill -9. `!serve FLAGS` as the first step replaces the default flag --dev.
@@ -187,6 +187,7 @@ class Runner:
             return
         seconds = int(step.expected.first[2] or 0)
         deadline = time.monotonic() + seconds
+        self.captures["port"] = str(self.server.ports["http"])
         while True:
             captures = dict(self.captures)
             problem = answer_problem(step.expected, self.send(step.request), captures)

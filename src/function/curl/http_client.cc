@@ -52,7 +52,8 @@ class HttpClient::Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  void Prepare(const UrlBinding& binding, const HttpRequest& request) {
+  // Not OK when libcurl does not take something, such as a URL of megabytes.
+  CURLcode Prepare(const UrlBinding& binding, const HttpRequest& request) {
     Set(CURLOPT_URL, request.url.c_str());
     Set(CURLOPT_NOSIGNAL, 1L);
     Set(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -73,6 +74,7 @@ class HttpClient::Transfer {
     SetRedirects(request);
     SetAuthentication(binding);
     SetMethod(request);
+    return prepared_;
   }
 
   Result<HttpResponse> Finish(CURLcode code) {
@@ -101,7 +103,8 @@ class HttpClient::Transfer {
 
   template <typename Value>
   void Set(CURLoption option, Value value) {
-    CHECK(curl_easy_setopt(easy_, option, value) == CURLE_OK);
+    const CURLcode code = curl_easy_setopt(easy_, option, value);
+    if (prepared_ == CURLE_OK) prepared_ = code;
   }
 
   static std::string MediaType(std::string_view text) {
@@ -205,6 +208,7 @@ class HttpClient::Transfer {
   curl_slist* headers_ = nullptr;
   HttpResponse response_;
   size_t header_bytes_ = 0;
+  CURLcode prepared_ = CURLE_OK;
   bool too_large_ = false;
   Status refused_;
 };
@@ -227,7 +231,9 @@ Result<HttpResponse> HttpClient::Send(const UrlBinding& binding, const HttpReque
   if (easy == nullptr) easy.reset(curl_easy_init());
   CHECK(easy != nullptr);
   Transfer transfer(*this, easy.get());
-  transfer.Prepare(binding, request);
+  if (const CURLcode code = transfer.Prepare(binding, request); code != CURLE_OK) {
+    return transfer.Finish(code);
+  }
   CHECK(curl_multi_add_handle(multi, easy.get()) == CURLM_OK);
   int running = 1;
   while (running > 0 && !stop) {

@@ -328,6 +328,17 @@ TEST_F(CurlTest, AStopEndsTheRequest) {
   EXPECT_TRUE(interrupted_);
 }
 
+TEST_F(CurlTest, MoreThanLibcurlTakesIsAnError) {
+  EXPECT_TRUE(Run("return curl('GET', api, {path: 'x'.repeat(9000000)});")
+                  .starts_with(R"("CurlError: Unable to perform the request: )"));
+  EXPECT_TRUE(Run("return curl('GET', api, {params: 'x'.repeat(9000000)});")
+                  .starts_with(R"("CurlError: Unable to perform the request: )"));
+  definition_.urls[0].auth_type = "bearer";
+  definition_.urls[0].bearer_key = std::string(9'000'000, 'x');
+  EXPECT_TRUE(Run("return curl('GET', api);")
+                  .starts_with(R"("CurlError: Unable to perform the request: )"));
+}
+
 TEST_F(CurlTest, AHostThatIsNotThere) {
   definition_.urls[0].hostname = "http://127.0.0.1:1";
   EXPECT_EQ(Run("return curl('GET', api);"),

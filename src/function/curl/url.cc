@@ -111,7 +111,8 @@ std::string RequestUrl(std::string_view binding, std::string_view path, std::str
   if (!Leaves(path)) {
     std::string below = Joined(base, Cleaned(path.substr(0, path.find('#'))));
     const auto parts = Split(below);
-    if (parts && IsBelow(*parts, *base_parts)) url = std::move(below);
+    if (!parts) return "";
+    if (IsBelow(*parts, *base_parts)) url = std::move(below);
   }
   if (query.empty()) return url;
   const bool more = url.find('?') != std::string::npos;
