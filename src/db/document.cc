@@ -52,6 +52,20 @@ Document DocumentView::Copy() const {
   return copy;
 }
 
+Status CheckDocumentSize(const DocumentView& document) {
+  if (document.body.size() + document.xattrs.size() > kMaxDocumentBytes) {
+    return Error(Code::kTooLarge, "document.too_large",
+                 "a document has at most {} bytes, body and extended attributes together, got {}",
+                 kMaxDocumentBytes, document.body.size() + document.xattrs.size());
+  }
+  if (document.xattrs.size() > kMaxXattrsBytes) {
+    return Error(Code::kTooLarge, "document.xattrs_too_large",
+                 "a document's extended attributes have at most {} bytes, got {}", kMaxXattrsBytes,
+                 document.xattrs.size());
+  }
+  return OkStatus();
+}
+
 std::string EncodeDocumentHeader(const DocumentView& document) {
   uint8_t bits = 0;
   if (document.tombstone) bits |= kTombstoneBit;

@@ -46,6 +46,9 @@ struct DocumentView {
   bool LiveAt(uint64_t now_ms) const { return !tombstone && !ExpiredAt(now_ms); }
 };
 
+// document.too_large, document.xattrs_too_large.
+Status CheckDocumentSize(const DocumentView& document);
+
 // The stored form in two parts, so that the body need not be copied: header, then body.
 std::string EncodeDocumentHeader(const DocumentView& document);
 std::string EncodeDocument(const DocumentView& document);

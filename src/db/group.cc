@@ -254,20 +254,6 @@ Status Group::CheckPrecondition(const Write& write, const Present& present) cons
   return OkStatus();
 }
 
-Status Group::CheckSize(const DocumentView& document) const {
-  if (document.body.size() + document.xattrs.size() > kMaxDocumentBytes) {
-    return Error(Code::kTooLarge, "document.too_large",
-                 "a document has at most {} bytes, body and extended attributes together, got {}",
-                 kMaxDocumentBytes, document.body.size() + document.xattrs.size());
-  }
-  if (document.xattrs.size() > kMaxXattrsBytes) {
-    return Error(Code::kTooLarge, "document.xattrs_too_large",
-                 "a document's extended attributes have at most {} bytes, got {}", kMaxXattrsBytes,
-                 document.xattrs.size());
-  }
-  return OkStatus();
-}
-
 void Group::LimitExpiry(const KeyspaceInfo& keyspace, Document* document) const {
   if (keyspace.max_expiry_ms == 0) return;
   const uint64_t latest = context_.now_ms + keyspace.max_expiry_ms;
@@ -290,7 +276,7 @@ Status Group::StagePut(Write& write, Staged* staged, WriteResult* result) {
   LimitExpiry(*staged->keyspace, &document);
   staged->after = DocumentView::Of(document);
   result->cas = document.cas;
-  return CheckSize(staged->after);
+  return CheckDocumentSize(staged->after);
 }
 
 Status Group::StageMutation(Write& write, Staged* staged, WriteResult* result) {
@@ -309,7 +295,7 @@ Status Group::StageMutation(Write& write, Staged* staged, WriteResult* result) {
   }
   result->cas = staged->after.cas;
   result->reply = std::move(mutated->reply);
-  return CheckSize(staged->after);
+  return CheckDocumentSize(staged->after);
 }
 
 Status Group::StageDelete(const Write& write, Staged* staged, WriteResult* result) {

@@ -89,7 +89,6 @@ class Group {
   Status StageMutation(Write& write, Staged* staged, WriteResult* result);
   Status StageDelete(const Write& write, Staged* staged, WriteResult* result);
   Status CheckPrecondition(const Write& write, const Present& present) const;
-  Status CheckSize(const DocumentView& document) const;
   void LimitExpiry(const KeyspaceInfo& keyspace, Document* document) const;
   Status StageIndexes(Staged* staged);
 

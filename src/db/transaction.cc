@@ -138,6 +138,7 @@ Result<Cas> Transaction::Put(KeyspaceId keyspace, std::string_view key, Document
                              TransactionWriteOptions options) {
   if (options.cas != 0) return Replace(keyspace, key, std::move(document), options);
   RETURN_IF_ERROR(Join(keyspace, key));
+  RETURN_IF_ERROR(CheckDocumentSize(DocumentView::Of(document)));
   if (options.keep_expiry) {
     PinnedDocument present;
     ASSIGN_OR_RETURN(const bool found, Get(keyspace, key, &present));
@@ -155,6 +156,7 @@ Result<Cas> Transaction::Put(KeyspaceId keyspace, std::string_view key, Document
 
 Result<Cas> Transaction::Insert(KeyspaceId keyspace, std::string_view key, Document document,
                                 TransactionWriteOptions options) {
+  RETURN_IF_ERROR(CheckDocumentSize(DocumentView::Of(document)));
   PinnedDocument present;
   ASSIGN_OR_RETURN(const bool found, Get(keyspace, key, &present));
   if (found) {
@@ -165,6 +167,7 @@ Result<Cas> Transaction::Insert(KeyspaceId keyspace, std::string_view key, Docum
 
 Result<Cas> Transaction::Replace(KeyspaceId keyspace, std::string_view key, Document document,
                                  TransactionWriteOptions options) {
+  RETURN_IF_ERROR(CheckDocumentSize(DocumentView::Of(document)));
   PinnedDocument present;
   RETURN_IF_ERROR(CheckPresent(keyspace, key, options.cas, &present));
   if (options.keep_expiry) document.expiry_ms = present->expiry_ms;

@@ -4,6 +4,7 @@ namespace sluice::function {
 namespace {
 
 constexpr size_t kFullRows = 2000;
+constexpr size_t kFullDocumentBytes = 16ull << 20;
 constexpr size_t kFullTimerBytes = 16ull << 20;
 
 }  // namespace
@@ -20,7 +21,8 @@ void Effects::RollbackTo(const Savepoint& savepoint) {
 }
 
 bool Effects::full() const {
-  return documents_.writes() + timers_.rows() >= kFullRows || timers_.bytes() >= kFullTimerBytes;
+  return documents_.writes() + timers_.rows() >= kFullRows || timers_.bytes() >= kFullTimerBytes ||
+         documents_.bytes() >= kFullDocumentBytes;
 }
 
 db::Commit Effects::TakeCommit() {

@@ -158,6 +158,7 @@ script::Outcome Handler::Call(Turn& turn, Effects& effects, std::string_view ent
   called_out_ = false;
   interrupted_ = false;
   writes_ = 0;
+  bytes_before_ = transaction_->bytes();
   timers_ = 0;
   timer_bytes_ = 0;
   logged_bytes_ = 0;

@@ -135,6 +135,7 @@ class Handler {
   DocumentCache& Cache();
   // A statement's writes make what is cached old.
   void NoteWrites(const query::Run& run);
+  bool MayStore(script::Call& call, const db::Document& document);
   bool MayCreateTimer(script::Call& call, const timer::Timer& timer);
   uint64_t RemainingMs() const;
 
@@ -161,6 +162,7 @@ class Handler {
   bool called_out_ = false;
   bool interrupted_ = false;
   size_t writes_ = 0;
+  size_t bytes_before_ = 0;  // in the transaction
   size_t timers_ = 0;
   size_t timer_bytes_ = 0;
   size_t logged_bytes_ = 0;

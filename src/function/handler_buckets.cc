@@ -8,7 +8,9 @@
 namespace sluice::function {
 namespace {
 
-constexpr size_t kMaxWrites = 5000;  // of one invocation
+// Of one invocation.
+constexpr size_t kMaxWrites = 5000;
+constexpr size_t kMaxWriteBytes = 32ull << 20;
 // Unless settings say otherwise.
 
 db::Document DocumentOf(script::Call& call, size_t payload) {
@@ -79,10 +81,25 @@ DocumentCache& Handler::Cache() {
 
 bool Handler::MayWrite(script::Call& call, db::KeyspaceId keyspace, size_t key) {
   if (cache_ != nullptr) cache_->Erase(keyspace, call.String(key));
-  if (++writes_ <= kMaxWrites) return true;
-  call.Throw("EventingError",
-             fmt::format("an invocation may write at most {} documents", kMaxWrites));
-  return false;
+  if (++writes_ > kMaxWrites) {
+    call.Throw("EventingError",
+               fmt::format("an invocation may write at most {} documents", kMaxWrites));
+    return false;
+  }
+  if (transaction_->bytes() - bytes_before_ > kMaxWriteBytes) {
+    call.Throw("EventingError",
+               fmt::format("an invocation may write at most {} bytes", kMaxWriteBytes));
+    return false;
+  }
+  return true;
+}
+
+// What JSON.stringify made is JSON, but may be nested more deeply than a document may be.
+bool Handler::MayStore(script::Call& call, const db::Document& document) {
+  if (document.datatype != db::Datatype::kJson) return true;
+  const Status valid = json::Validate(document.body);
+  if (!valid.ok()) ThrowKv(call, valid);
+  return valid.ok();
 }
 
 void Handler::Get(script::Call& call) {
@@ -99,7 +116,9 @@ void Handler::Get(script::Call& call) {
 void Handler::Set(script::Call& call) {
   const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(0)));
   if (!keyspace || !MayWrite(call, *keyspace, kKey)) return;
-  const Result<db::Cas> stored = transaction_->Put(*keyspace, call.String(1), DocumentOf(call, 2),
+  db::Document document = DocumentOf(call, 2);
+  if (!MayStore(call, document)) return;
+  const Result<db::Cas> stored = transaction_->Put(*keyspace, call.String(1), std::move(document),
                                                    {.keep_xattrs = true, .unstamped = true});
   if (!stored) ThrowKv(call, stored.error());
 }
@@ -144,6 +163,7 @@ void Handler::Store(script::Call& call) {
   if (!keyspace || !MayWrite(call, *keyspace, place + kKey)) return;
   const size_t rest = place + kAfterPlace;
   db::Document document = DocumentOf(call, rest);
+  if (!MayStore(call, document)) return;
   document.expiry_ms = static_cast<uint64_t>(call.Number(rest + 2)) * 1000;
   db::TransactionWriteOptions options;
   options.anonymous = call.Boolean(rest + 3);

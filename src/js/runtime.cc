@@ -120,24 +120,18 @@ class Runtime::Impl final : public Watched {
 
   // What ended the run, and the isolate made ready for the next.
   script::Outcome End(v8::Local<v8::Context> context, bool finished, const v8::TryCatch& caught) {
+    script::Outcome outcome;
+    // While the clock still runs: an error may have code of its own for being printed.
+    if (!finished && !caught.HasTerminated()) Describe(context, caught, &outcome);
     const bool timed_out = Disarm();
     const bool stopped = stopped_.exchange(false);
     if (isolate_->IsExecutionTerminating() || timed_out || stopped || spent_) {
       isolate_->CancelTerminateExecution();
     }
-    script::Outcome outcome;
-    if (spent_) {
-      outcome.ended = script::Ended::kOutOfMemory;
-      outcome.message = "used more memory than it may";
-    } else if (timed_out) {
-      outcome.ended = script::Ended::kTimedOut;
-      outcome.message = "ran longer than it may";
-    } else if (stopped) {
-      outcome.ended = script::Ended::kStopped;
-      outcome.message = "was stopped";
-    } else if (!finished) {
-      Describe(context, caught, &outcome);
-    }
+    if (spent_)
+      return {.ended = script::Ended::kOutOfMemory, .message = "used more memory than it may"};
+    if (timed_out) return {.ended = script::Ended::kTimedOut, .message = "ran longer than it may"};
+    if (stopped) return {.ended = script::Ended::kStopped, .message = "was stopped"};
     return outcome;
   }
 
