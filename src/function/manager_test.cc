@@ -194,15 +194,15 @@ TEST_F(ManagerTest, ADroppedKeyspaceUndeploys) {
   ASSERT_TRUE(manager_->Deploy("f").ok());
   ASSERT_TRUE(database_->DropCollection({"dst", "s", "c"}).ok());
   const auto undeployed = [&] {
-    for (int i = 0; i < 2000 && manager_->StatusOf("f")->state != State::kUndeployed; ++i) {
-      usleep(5000);
-    }
-    return manager_->StatusOf("f")->state == State::kUndeployed;
+    const auto done = [&] {
+      return manager_->StatusOf("f")->state == State::kUndeployed &&
+             manager_->StatusOf("f")->failure != "" && database_->catalog()->followers().empty();
+    };
+    for (int i = 0; i < 2000 && !done(); ++i) usleep(5000);
+    return done();
   };
   EXPECT_TRUE(undeployed());
   EXPECT_NE(LogText().find("undeployed, for the binding 'other'"), std::string::npos) << LogText();
-  EXPECT_NE(manager_->StatusOf("f")->failure, "");
-  EXPECT_TRUE(database_->catalog()->followers().empty());
 
   // The source, of a paused function, made anew at once.
   definition.buckets.pop_back();
