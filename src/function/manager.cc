@@ -436,6 +436,11 @@ Status Manager::Deploy(const std::string& name) {
   if (function->state() == State::kPaused) return ResumeLocked(function);
   if (function->state() != State::kUndeployed || function->removed)
     return WrongState("function.already_deployed", name, function->state(), "deployed");
+  if (services_.database.shard_count() != 1) {
+    return Error(Code::kUnsupported, "function.several_shards",
+                 "functions follow one shard, and this server has {} (storage.shards)",
+                 services_.database.shard_count());
+  }
   ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function));
   Definition definition = *function->current();
   definition.instance_id = NewInstanceId(&definition.uuid);

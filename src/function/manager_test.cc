@@ -135,6 +135,21 @@ TEST_F(ManagerTest, CodeThatCantRunIsRefusedWithItsPlace) {
   EXPECT_EQ(manager_->StatusOf("f")->state, State::kUndeployed);
 }
 
+TEST_F(ManagerTest, SeveralShardsAreRefused) {
+  Close();
+  std::filesystem::remove_all(directory_ / "data");
+  db::DatabaseOptions options;
+  options.shards = 2;
+  database_ = *db::Database::Open(directory_ / "data", options, clock_);
+  database_.reset();
+  Open();
+  for (const char* bucket : {"src", "dst", "meta"})
+    ASSERT_TRUE(database_->CreateBucket(bucket).ok());
+  ASSERT_TRUE(manager_->Store(Function("function OnUpdate(doc, meta) {}")).ok());
+  EXPECT_EQ(manager_->Deploy("f").id(), "function.several_shards");
+  EXPECT_EQ(manager_->StatusOf("f")->state, State::kUndeployed);
+}
+
 TEST_F(ManagerTest, OnDeployRunsFirst) {
   Deploy(
       "function OnDeploy(action) { dst['first'] = action; }\n"
