@@ -1,0 +1,46 @@
+// What the manager keeps of one function; included by its parts only.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "function/manager.h"
+
+namespace sluice::function {
+
+// Of the meta rows that hold definitions.
+inline constexpr std::string_view kDefinitionRows = "function/";
+
+// `id` says which rule it is; the message is the same for all.
+Status WrongState(std::string_view id, const std::string& name, State state,
+                  std::string_view wanted);
+State StateOf(const Settings& settings);
+
+struct Manager::Function {
+  static constexpr size_t kKeptLogLines = 1000;
+
+  std::mutex change;     // held while its state is changed
+  bool removed = false;  // guarded by change: no longer in the list
+
+  mutable std::mutex mutex;
+  std::shared_ptr<const Definition> definition;  // guarded by mutex
+  std::shared_ptr<Dispatcher> dispatcher;        // guarded by mutex; null unless it runs
+  std::string failure;                           // guarded by mutex
+  std::deque<std::string> log;                   // guarded by mutex
+  Statistics statistics;
+
+  std::shared_ptr<const Definition> current() const {
+    const std::lock_guard lock(mutex);
+    return definition;
+  }
+  State state() const { return StateOf(current()->settings); }
+  void AddLog(std::string_view line) {
+    const std::lock_guard lock(mutex);
+    log.emplace_back(line);
+    if (log.size() > kKeptLogLines) log.pop_front();
+  }
+};
+
+}  // namespace sluice::function

@@ -1,0 +1,152 @@
+// A function's definition, and what holds for all of them: kept in memory and in meta rows.
+#include "db/catalog_rows.h"
+#include "function/managed_function.h"
+
+namespace sluice::function {
+namespace {
+
+constexpr std::string_view kConfigRow = "functions/config";
+
+std::string RowKey(const std::string& name) { return std::string(kDefinitionRows) + name; }
+
+bool SameButDynamic(const Definition& old, const Definition& next) {
+  json::Value a = PrintDefinition(old, Secrets::kShown);
+  json::Value b = PrintDefinition(next, Secrets::kShown);
+  a.Remove("settings");
+  b.Remove("settings");
+  return a == b && OnlyDynamicChanges(old.settings, next.settings);
+}
+
+}  // namespace
+
+Status Manager::Save(const Definition& definition) {
+  db::Commit commit;
+  commit.rows.push_back({storage::Family::kMeta, RowKey(definition.Location()),
+                         db::EncodeMetaJson(PrintDefinition(definition, Secrets::kShown)),
+                         std::nullopt});
+  return services_.database.Apply(std::move(commit)).status;
+}
+
+Status Manager::Store(Definition definition) {
+  if (const uint32_t most = config().function_bytes; definition.code.size() > most) {
+    return Error(Code::kTooLarge, "function.too_large",
+                 "the code of a function has at most {} bytes (function_size), got {}", most,
+                 definition.code.size());
+  }
+  definition.settings.deployed = false;
+  definition.settings.processing = false;
+  const std::string location = definition.Location();
+  while (true) {
+    FunctionPtr function;
+    bool made = false;
+    {
+      const std::lock_guard lock(mutex_);
+      FunctionPtr& slot = functions_[location];
+      if (slot == nullptr) {
+        made = true;
+        slot = std::make_shared<Function>();
+        slot->definition = std::make_shared<const Definition>(definition);
+      }
+      function = slot;
+    }
+    const std::lock_guard change(function->change);
+    if (function->removed) continue;  // meanwhile: it is made anew
+    const Status stored = Replace(function, std::move(definition));
+    if (!stored.ok() && made) {
+      const std::lock_guard lock(mutex_);
+      function->removed = true;
+      functions_.erase(location);
+    }
+    return stored;
+  }
+}
+
+// Under the function's change lock.
+Status Manager::Replace(const FunctionPtr& function, Definition definition) {
+  const std::string location = definition.Location();
+  const std::shared_ptr<const Definition> old = function->current();
+  const State state = function->state();
+  KeepSecrets(*old, &definition);
+  if (state != State::kUndeployed) {
+    definition.settings.deployed = true;
+    definition.settings.processing = state == State::kDeployed;
+    definition.instance_id = old->instance_id;
+    definition.uuid = old->uuid;
+  }
+  if (state == State::kPaused &&
+      (old->source != definition.source || old->metadata != definition.metadata ||
+       old->settings.boundary != definition.settings.boundary)) {
+    return WrongState("function.not_undeployed", location, state, "moved");
+  }
+  if (state == State::kDeployed && !SameButDynamic(*old, definition)) {
+    return WrongState("function.not_undeployed", location, state, "changed");
+  }
+  RETURN_IF_ERROR(Save(definition));
+  std::shared_ptr<Dispatcher> running;
+  {
+    const std::lock_guard lock(function->mutex);
+    function->definition = std::make_shared<const Definition>(std::move(definition));
+    running.swap(function->dispatcher);
+  }
+  if (running == nullptr) return OkStatus();
+  running->Stop();  // it goes on at its cursors, with the new settings
+  ASSIGN_OR_RETURN(const Prepared prepared, CheckCode(function));
+  return Run(function, prepared);
+}
+
+Result<Definition> Manager::Find(const std::string& name) const {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  return *function->current();
+}
+
+std::vector<Definition> Manager::List() const {
+  std::vector<Definition> list;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, function] : functions_) list.push_back(*function->current());
+  return list;
+}
+
+Status Manager::Remove(const std::string& name) {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  const std::lock_guard change(function->change);
+  if (function->state() != State::kUndeployed) {
+    return WrongState("function.not_undeployed", name, function->state(), "deleted");
+  }
+  db::Commit commit;
+  commit.rows.push_back({storage::Family::kMeta, RowKey(name), std::nullopt, std::nullopt});
+  RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
+  function->removed = true;
+  const std::lock_guard lock(mutex_);
+  functions_.erase(name);
+  return OkStatus();
+}
+
+// --- what holds for all functions ---------------------------------------------------------------
+
+GlobalConfig Manager::config() const {
+  const std::lock_guard lock(mutex_);
+  return config_;
+}
+
+Status Manager::SetConfig(const json::Value& changes) {
+  ASSIGN_OR_RETURN(GlobalConfig next, MergeConfig(config(), changes));
+  db::Commit commit;
+  commit.rows.push_back({storage::Family::kMeta, std::string(kConfigRow),
+                         db::EncodeMetaJson(next.given), std::nullopt});
+  RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
+  const std::lock_guard lock(mutex_);
+  config_ = std::move(next);
+  return OkStatus();
+}
+
+Status Manager::LoadConfig() {
+  std::string row;
+  ASSIGN_OR_RETURN(const bool found,
+                   services_.database.store().Get(storage::Family::kMeta, kConfigRow, &row));
+  if (!found) return OkStatus();
+  ASSIGN_OR_RETURN(const json::Value given, db::DecodeMetaJson(kConfigRow, row));
+  ASSIGN_OR_RETURN(config_, MergeConfig({}, given));
+  return OkStatus();
+}
+
+}  // namespace sluice::function

@@ -1,0 +1,134 @@
+// What is looked at before a function runs, and how it is set running.
+#include "function/keyspaces_check.h"
+#include "function/managed_function.h"
+
+namespace sluice::function {
+namespace {
+
+Status CompileError(const Definition& definition, const PreparedSource& source,
+                    const script::Outcome& failed) {
+  const SourcePlace place =
+      source.columns.ToUser({.line = static_cast<uint32_t>(failed.place.line),
+                             .column = static_cast<uint32_t>(failed.place.column)});
+  return Error(Code::kInvalidArgument, "function.compile", "{}.js:{}:{}: {}", definition.name,
+               place.line, place.column, failed.message)
+      .With("line", std::to_string(place.line))
+      .With("column", std::to_string(place.column));
+}
+
+}  // namespace
+
+Result<Prepared> Manager::CheckCode(const FunctionPtr& function) {
+  const std::shared_ptr<const Definition> definition = function->current();
+  ASSIGN_OR_RETURN(Prepared prepared, Prepare(*definition));
+  script::Outcome failed;
+  const auto handler = Handler::Make(
+      services_, definition, prepared.program, [](std::string_view) {}, &failed);
+  if (handler == nullptr) return Unexpected(CompileError(*definition, *prepared.source, failed));
+  return prepared;
+}
+
+Result<Prepared> Manager::CheckDeployment(const FunctionPtr& function) {
+  const std::shared_ptr<const Definition> definition = function->current();
+  RETURN_IF_ERROR(CheckSecrets(*definition));
+  const GlobalConfig config = this->config();
+  if (!config.curl && !definition->urls.empty()) {
+    return Fail(Code::kForbidden, "function.curl_disabled",
+                "function '{}' has URL bindings, which enable_curl or disable_curl_binding forbids",
+                definition->name);
+  }
+  RETURN_IF_ERROR(CheckKeyspaces(*definition, *services_.database.catalog()));
+  ASSIGN_OR_RETURN(Prepared prepared, CheckCode(function));
+  DataFlow flow = FlowOf(*definition, *prepared.source);
+  RETURN_IF_ERROR(CheckStatements(flow));
+  const std::lock_guard lock(flows_mutex_);
+  if (!config.allow_recursion) {
+    std::vector<DataFlow> others;
+    for (const auto& [name, other] : flows_) others.push_back(other);
+    RETURN_IF_ERROR(CheckRecursion(flow, others));
+  }
+  flows_[definition->Location()] = std::move(flow);
+  return prepared;
+}
+
+void Manager::AddFlow(const Definition& definition) {
+  const auto prepared = Prepare(definition);
+  if (!prepared) return;  // it can't run, so that it writes nowhere
+  const std::lock_guard lock(flows_mutex_);
+  flows_[definition.Location()] = FlowOf(definition, *prepared->source);
+}
+
+void Manager::RemoveFlow(const std::string& name) {
+  const std::lock_guard lock(flows_mutex_);
+  flows_.erase(name);
+}
+
+Status Manager::EnsureFollower(const Definition& definition, db::KeyspaceId source) {
+  const std::string follower = FollowerOf(definition);
+  if (services_.database.catalog()->FindFollower(follower) != nullptr) return OkStatus();
+  db::FollowerOptions options;
+  options.name = follower;
+  options.keyspaces = {source};
+  options.needs_before = definition.settings.previous;
+  options.lanes = kLanes;
+  options.start = definition.settings.boundary == Boundary::kEverything
+                      ? db::FollowerOptions::Start::kEverything
+                      : db::FollowerOptions::Start::kNow;
+  return services_.database.CreateFollower(options);
+}
+
+Status Manager::RunOnDeploy(const FunctionPtr& function, const Prepared& prepared,
+                            std::string_view reason) {
+  const std::shared_ptr<const Definition> definition = function->current();
+  script::Outcome outcome;
+  const auto handler = Handler::Make(
+      services_, definition, prepared.program,
+      [&](std::string_view line) { function->AddLog(line); }, &outcome);
+  if (handler == nullptr) return CompileError(*definition, *prepared.source, outcome);
+  if (!handler->HasOnDeploy()) return OkStatus();
+  const std::atomic<bool> never{false};
+  handler->Attach(function->statistics, never);
+  Effects effects(services_.database, FollowerOf(*definition));
+  {
+    Handler::Turn turn(*handler);
+    outcome = handler->RunOnDeploy(turn, effects, reason, 0);
+  }
+  if (!outcome.ok()) {
+    return Error(Code::kInvalidArgument, "function.on_deploy_failed", "OnDeploy of '{}' failed: {}",
+                 definition->name, outcome.message);
+  }
+  db::Commit commit = effects.TakeCommit();
+  commit.origin = FollowerOf(*definition);
+  RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
+  function->statistics.timers_created += effects.counts().timers_created;
+  function->statistics.timers_cancelled += effects.counts().timers_cancelled;
+  return OkStatus();
+}
+
+Status Manager::Run(const FunctionPtr& function, const Prepared& prepared) {
+  const std::shared_ptr<const Definition> definition = function->current();
+  ASSIGN_OR_RETURN(const db::KeyspaceId source, services_.database.Resolve(definition->source));
+  RETURN_IF_ERROR(EnsureFollower(*definition, source));
+  std::weak_ptr<Function> weak = function;
+  Dispatcher::Options options{services_,
+                              timers_,
+                              definition,
+                              prepared.program,
+                              FollowerOf(*definition),
+                              {source},
+                              function->statistics,
+                              [raw = function.get()](std::string_view line) { raw->AddLog(line); },
+                              [this, weak](const Status& status) { OnFailed(weak, status); }};
+  ASSIGN_OR_RETURN(std::shared_ptr<Dispatcher> dispatcher, Dispatcher::Start(std::move(options)));
+  {
+    const std::lock_guard lock(routes_mutex_);
+    routes_.emplace(source, dispatcher);
+  }
+  dispatcher->Wake();  // for what was committed before the route was there
+  const std::lock_guard lock(function->mutex);
+  function->dispatcher = std::move(dispatcher);
+  function->failure.clear();
+  return OkStatus();
+}
+
+}  // namespace sluice::function

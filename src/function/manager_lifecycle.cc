@@ -1,0 +1,166 @@
+// A function's life cycle: deploy, pause, resume, undeploy.
+#include "base/bytes.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "function/keyspaces_check.h"
+#include "function/managed_function.h"
+#include "timer/owned.h"
+
+namespace sluice::function {
+namespace {
+
+// A number as handleruuid is, and the instance's name made from it.
+std::string NewInstanceId(uint64_t* uuid) {
+  const std::string bytes = SecureRandomBytes(4);
+  *uuid = ByteReader(bytes).U32();
+  return fmt::format("{}-{}", *uuid, NewUuid().substr(0, 8));
+}
+
+}  // namespace
+
+Status Manager::Deploy(const std::string& name) {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  const std::lock_guard change(function->change);
+  if (function->state() == State::kPaused) return ResumeLocked(function);
+  if (function->state() != State::kUndeployed || function->removed)
+    return WrongState("function.already_deployed", name, function->state(), "deployed");
+  if (services_.database.shard_count() != 1) {
+    return Error(Code::kUnsupported, "function.several_shards",
+                 "functions follow one shard, and this server has {} (storage.shards)",
+                 services_.database.shard_count());
+  }
+  ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function));
+  Definition definition = *function->current();
+  definition.instance_id = NewInstanceId(&definition.uuid);
+  definition.settings.deployed = true;
+  definition.settings.processing = true;
+  const std::shared_ptr<const Definition> old = function->current();
+  const auto set = [&](std::shared_ptr<const Definition> next) {
+    const std::lock_guard lock(function->mutex);
+    function->definition = std::move(next);
+  };
+  set(std::make_shared<const Definition>(definition));
+  Status deployed = RunOnDeploy(function, prepared, "Deploy");
+  if (deployed.ok()) deployed = Save(definition);
+  if (!deployed.ok()) {
+    set(old);
+    RemoveFlow(name);
+    (void)timer::DropOwner(services_.database,
+                           FollowerOf(definition));  // OnDeploy's; else at start
+    return deployed;
+  }
+  return Run(function, prepared);
+}
+
+Status Manager::Undeploy(const std::string& name) {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  const std::lock_guard change(function->change);
+  if (function->state() == State::kUndeployed) {
+    return WrongState("function.not_deployed", name, function->state(), "undeployed");
+  }
+  return UndeployLocked(function, "");
+}
+
+// Under the function's change lock. `why` is empty when it was asked for.
+Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& why) {
+  Definition definition = *function->current();
+  const std::string follower = FollowerOf(definition);
+  const std::string location = definition.Location();
+  definition.settings.deployed = false;
+  definition.settings.processing = false;
+  RETURN_IF_ERROR(Save(definition));
+  std::shared_ptr<Dispatcher> dispatcher;
+  {
+    const std::lock_guard lock(function->mutex);
+    function->definition = std::make_shared<const Definition>(std::move(definition));
+    dispatcher.swap(function->dispatcher);
+    function->failure = why;
+  }
+  if (dispatcher != nullptr) dispatcher->Stop();
+  RemoveFlow(location);
+  RETURN_IF_ERROR(timer::DropOwner(services_.database, follower));
+  const Status dropped = services_.database.DropFollower(follower);
+  return dropped.code() == Code::kNotFound ? OkStatus() : dropped;
+}
+
+Status Manager::Pause(const std::string& name) {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  const std::lock_guard change(function->change);
+  if (function->state() == State::kPaused)
+    return WrongState("function.already_paused", name, function->state(), "paused");
+  if (function->state() != State::kDeployed)
+    return WrongState("function.not_deployed", name, function->state(), "paused");
+  Definition definition = *function->current();
+  definition.settings.processing = false;
+  RETURN_IF_ERROR(Save(definition));
+  std::shared_ptr<Dispatcher> dispatcher;
+  {
+    const std::lock_guard lock(function->mutex);
+    function->definition = std::make_shared<const Definition>(std::move(definition));
+    dispatcher.swap(function->dispatcher);
+  }
+  if (dispatcher != nullptr) dispatcher->Stop();
+  return OkStatus();
+}
+
+Status Manager::Resume(const std::string& name) {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  const std::lock_guard change(function->change);
+  if (function->state() == State::kDeployed)
+    return WrongState("function.already_deployed", name, function->state(), "resumed");
+  if (function->state() == State::kUndeployed)
+    return WrongState("function.not_deployed", name, function->state(), "resumed");
+  return ResumeLocked(function);
+}
+
+// Under the function's change lock.
+Status Manager::ResumeLocked(const FunctionPtr& function) {
+  ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function));
+  RETURN_IF_ERROR(RunOnDeploy(function, prepared, "Resume"));
+  Definition definition = *function->current();
+  definition.settings.processing = true;
+  RETURN_IF_ERROR(Save(definition));
+  {
+    const std::lock_guard lock(function->mutex);
+    function->definition = std::make_shared<const Definition>(std::move(definition));
+  }
+  return Run(function, prepared);
+}
+
+Status Manager::SetState(const std::string& name, State wanted) {
+  ASSIGN_OR_RETURN(const FunctionStatus status, StatusOf(name));
+  if (status.state == wanted) return OkStatus();
+  if (wanted == State::kDeployed) return Deploy(name);
+  return wanted == State::kPaused ? Pause(name) : Undeploy(name);
+}
+
+void Manager::OnCatalogChanged() {
+  std::map<std::string, FunctionPtr> functions;
+  {
+    const std::lock_guard lock(mutex_);
+    functions = functions_;
+  }
+  for (const auto& [name, function] : functions) {
+    const std::lock_guard change(function->change);
+    if (function->removed || function->state() == State::kUndeployed) continue;
+    const std::shared_ptr<const Definition> definition = function->current();
+    const std::shared_ptr<const db::Catalog> catalog = services_.database.catalog();
+    Status gone = CheckKeyspaces(*definition, *catalog);
+    // A keyspace of the same name may have been made anew.
+    const db::FollowerInfo* follower = catalog->FindFollower(FollowerOf(*definition));
+    if (gone.ok() && follower != nullptr && catalog->Find(follower->keyspaces.front()) == nullptr) {
+      gone = Error(Code::kNotFound, "function.source_dropped", "the source {} was dropped",
+                   definition->source.ToString());
+    }
+    if (gone.ok()) continue;
+    const std::string why = "undeployed, for " + gone.message();
+    log::Warn("a function was undeployed", {{"function", name}, {"reason", gone.ToString()}});
+    function->AddLog(why);
+    if (const Status undeployed = UndeployLocked(function, why); !undeployed.ok()) {
+      log::Error("a function can't be undeployed",
+                 {{"function", name}, {"error", undeployed.ToString()}});
+    }
+  }
+}
+
+}  // namespace sluice::function
