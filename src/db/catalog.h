@@ -23,6 +23,8 @@ namespace sluice::db {
 struct FollowerInfo {
   std::string name;
   std::vector<KeyspaceId> keyspaces;  // sorted
+  // Keyspaces that match it are followed from the moment they are made.
+  std::optional<KeyspaceName> pattern;
   bool needs_before = false;
   bool needs_after = true;
   bool holds_log = true;  // false: the log may be trimmed past it; it then gets a backfill

@@ -179,6 +179,7 @@ Status CatalogEdit::CreateCollection(const KeyspaceName& name, uint64_t max_expi
   info.name = name;
   info.max_expiry_ms = max_expiry_ms;
   scope->collections[name.collection] = info.id;
+  JoinFollowers(info);
   PutKeyspace(std::move(info));
   PutIds();
   return OkStatus();
@@ -200,7 +201,24 @@ Status CatalogEdit::DropCollection(const KeyspaceName& name) {
   return OkStatus();
 }
 
+void CatalogEdit::JoinFollowers(const KeyspaceInfo& keyspace) {
+  for (auto& [name, follower] : next_->followers_) {
+    if (!follower.pattern || !follower.pattern->Overlaps(keyspace.name)) continue;
+    follower.keyspaces.push_back(keyspace.id);  // ids grow: they stay sorted
+    PutRow(FollowerRowKey(name), EncodeMetaJson(ToJson(follower)));
+  }
+}
+
+// One that names its keyspaces keeps the ids: it is its owner's to see that they are gone.
+void CatalogEdit::LeaveFollowers(KeyspaceId id) {
+  for (auto& [name, follower] : next_->followers_) {
+    if (!follower.pattern || std::erase(follower.keyspaces, id) == 0) continue;
+    PutRow(FollowerRowKey(name), EncodeMetaJson(ToJson(follower)));
+  }
+}
+
 void CatalogEdit::DropKeyspace(KeyspaceId id) {
+  LeaveFollowers(id);
   for (const auto& index : next_->keyspaces_.at(id)->indexes) {
     dropped_indexes_.push_back(index->id());
     DeleteRow(IndexRowKey(index->id()));
@@ -309,7 +327,11 @@ Status CatalogEdit::CreateFollower(FollowerInfo follower) {
     return Error(Code::kAlreadyExists, "follower.exists", "follower '{}' exists already",
                  follower.name);
   }
-  if (follower.keyspaces.empty()) {
+  if (follower.pattern) {
+    for (const auto& [id, keyspace] : next_->keyspaces_) {
+      if (follower.pattern->Overlaps(keyspace->name)) follower.keyspaces.push_back(id);
+    }
+  } else if (follower.keyspaces.empty()) {
     return Error(Code::kInvalidArgument, "follower.no_keyspaces",
                  "follower '{}' must name at least one keyspace", follower.name);
   }

@@ -57,6 +57,8 @@ class CatalogEdit {
  private:
   void PutRow(std::string key, const std::string& json);
   void DeleteRow(std::string key);
+  void JoinFollowers(const KeyspaceInfo& keyspace);
+  void LeaveFollowers(KeyspaceId id);
   void DropKeyspace(KeyspaceId id);
   void PutKeyspace(KeyspaceInfo info);
   void PutIds();

@@ -127,12 +127,18 @@ Result<IndexEntry> IndexFromJson(const json::Value& value) {
 json::Value ToJson(const FollowerInfo& follower) {
   json::Value keyspaces = json::Value::EmptyArray();
   for (KeyspaceId id : follower.keyspaces) keyspaces.Append(id);
-  return json::Value::Object({{"name", follower.name},
-                              {"keyspaces", std::move(keyspaces)},
-                              {"before", follower.needs_before},
-                              {"after", follower.needs_after},
-                              {"holds_log", follower.holds_log},
-                              {"lanes", follower.lanes}});
+  json::Value value = json::Value::Object({{"name", follower.name},
+                                           {"keyspaces", std::move(keyspaces)},
+                                           {"before", follower.needs_before},
+                                           {"after", follower.needs_after},
+                                           {"holds_log", follower.holds_log},
+                                           {"lanes", follower.lanes}});
+  if (follower.pattern) {
+    value.Set("pattern", json::Value::Object({{"bucket", follower.pattern->bucket},
+                                              {"scope", follower.pattern->scope},
+                                              {"collection", follower.pattern->collection}}));
+  }
+  return value;
 }
 
 Result<FollowerInfo> FollowerFromJson(const json::Value& value) {
@@ -140,6 +146,11 @@ Result<FollowerInfo> FollowerFromJson(const json::Value& value) {
   follower.name = Text(value["name"]);
   for (const json::Value& id : value["keyspaces"].items()) {
     follower.keyspaces.push_back(static_cast<KeyspaceId>(Number(id)));
+  }
+  if (const json::Value& pattern = value["pattern"]; pattern.is_object()) {
+    follower.pattern = KeyspaceName{.bucket = Text(pattern["bucket"]),
+                                    .scope = Text(pattern["scope"]),
+                                    .collection = Text(pattern["collection"])};
   }
   follower.needs_before = Flag(value["before"]);
   follower.needs_after = Flag(value["after"]);

@@ -97,6 +97,8 @@ struct DatabaseStats {
 struct FollowerOptions {
   std::string name;
   std::vector<KeyspaceId> keyspaces;
+  // Besides these, all keyspaces that match it, also those made later.
+  std::optional<KeyspaceName> pattern;
   bool needs_before = false;
   bool needs_after = true;
   bool holds_log = true;

@@ -71,6 +71,7 @@ Status Database::Impl::ChangeCatalogAlone(const CatalogChange& change) {
     delete_dropped(context, 0);
     context.published = [&, since = context.state.sequence] {
       EndCoverage(*before, *after);
+      StartCoverageOfNew(*before, *after);
       {
         const std::lock_guard lock(catalog_mutex_);
         catalog_ = after;
@@ -103,11 +104,24 @@ void Database::Impl::EndCoverage(const Catalog& before, const Catalog& after) {
   }
 }
 
+// Before the new catalog is seen: a keyspace that is followed from its making has no change that
+// the log does not have.
+void Database::Impl::StartCoverageOfNew(const Catalog& before, const Catalog& after) {
+  for (const auto& [id, keyspace] : after.keyspaces()) {
+    if (before.Find(id) != nullptr) continue;
+    for (LogContent content : kLogContents) {
+      if (!Logs(keyspace.get(), content)) continue;
+      for (ShardId shard = 0; shard < format.shards; ++shard) coverage.Start(id, shard, content, 0);
+    }
+  }
+}
+
 void Database::Impl::StartCoverage(const Catalog& before, const Catalog& after, ShardId shard,
                                    Sequence since) {
   for (const auto& [id, keyspace] : after.keyspaces()) {
     for (LogContent content : kLogContents) {
-      if (Logs(keyspace.get(), content) && !Logs(before.Find(id), content)) {
+      const KeyspaceInfo* old = before.Find(id);
+      if (old != nullptr && Logs(keyspace.get(), content) && !Logs(old, content)) {
         coverage.Start(id, shard, content, since);
       }
     }
@@ -297,6 +311,7 @@ Status Database::CreateFollower(const FollowerOptions& options) {
   FollowerInfo info;
   info.name = options.name;
   info.keyspaces = options.keyspaces;
+  info.pattern = options.pattern;
   info.needs_before = options.needs_before;
   info.needs_after = options.needs_after;
   info.holds_log = options.holds_log;

@@ -68,6 +68,7 @@ class Database::Impl {
   Status OpenStore();
   Status ChangeCatalogAlone(const CatalogChange& change);  // needs catalog_change_mutex_
   void EndCoverage(const Catalog& before, const Catalog& after);
+  void StartCoverageOfNew(const Catalog& before, const Catalog& after);
   void StartCoverage(const Catalog& before, const Catalog& after, ShardId shard, Sequence since);
   Status CreateCursors(const FollowerOptions& options);
   Status DeleteCursors(const std::string& follower);

@@ -47,7 +47,46 @@ Feed::Feed(const Database& database, ShardId shard, std::vector<KeyspaceId> keys
       content_(content),
       state_(std::move(start)) {}
 
+Result<std::unique_ptr<Feed>> Feed::OfFollower(const Database& database, ShardId shard,
+                                               const std::string& follower, CursorState start) {
+  const std::shared_ptr<const Catalog> catalog = database.catalog();
+  const FollowerInfo* info = catalog->FindFollower(follower);
+  if (info == nullptr) {
+    return Fail(Code::kNotFound, "follower.not_found", "there is no follower '{}'", follower);
+  }
+  auto feed = std::make_unique<Feed>(database, shard, info->keyspaces, std::move(start));
+  if (info->pattern) {
+    feed->follower_ = follower;
+    feed->version_ = catalog->version();
+  }
+  return feed;
+}
+
 Feed::~Feed() = default;
+
+// Of a follower with a pattern all rows are looked at: one of a keyspace that is not in the list
+// may be of one that was made since. The catalog that has it was there before the row was.
+std::unique_ptr<LogReader> Feed::MakeReader(Sequence last) const {
+  return std::make_unique<LogReader>(database_.store(), shard_, state_.position,
+                                     follower_.empty() ? keyspaces_ : std::vector<KeyspaceId>(),
+                                     last);
+}
+
+Result<const Change*> Feed::NextChange() {
+  while (true) {
+    ASSIGN_OR_RETURN(const Change* change, reader_->Next());
+    if (change == nullptr || follower_.empty() || Follows(change->keyspace)) return change;
+  }
+}
+
+bool Feed::Follows(KeyspaceId keyspace) {
+  if (std::ranges::binary_search(keyspaces_, keyspace)) return true;
+  const std::shared_ptr<const Catalog> catalog = database_.catalog();
+  if (catalog->version() == version_) return false;
+  version_ = catalog->version();
+  if (const FollowerInfo* info = catalog->FindFollower(follower_)) keyspaces_ = info->keyspaces;
+  return std::ranges::binary_search(keyspaces_, keyspace);
+}
 
 Result<size_t> Feed::Read(size_t max, const Visitor& visitor) {
   if (max == 0) return 0;
@@ -123,7 +162,7 @@ Result<size_t> Feed::ReadBackfill(size_t max, const Visitor& visitor) {
 bool Feed::OpenRestOfCommit() {
   const LogPosition& at = state_.position;
   if (at.n == UINT32_MAX) return false;
-  auto reader = std::make_unique<LogReader>(database_.store(), shard_, at, keyspaces_, at.sequence);
+  std::unique_ptr<LogReader> reader = MakeReader(at.sequence);
   if (database_.LogTrimmed(shard_) >= at.sequence) return false;
   reader_ = std::move(reader);
   return true;
@@ -133,8 +172,7 @@ bool Feed::OpenRestOfCommit() {
 // it. Of a commit that was read in part and is gone, all is given again then.
 Status Feed::OpenLog() {
   while (reader_ == nullptr && !state_.backfilling) {
-    auto reader =
-        std::make_unique<LogReader>(database_.store(), shard_, state_.position, keyspaces_);
+    std::unique_ptr<LogReader> reader = MakeReader();
     const Sequence done = state_.position.done();
     if (LogCoversAll(database_, shard_, keyspaces_, done, content_)) {
       reader_ = std::move(reader);
@@ -157,7 +195,7 @@ Result<size_t> Feed::ReadLog(size_t max, const Visitor& visitor) {
   const bool within_commit = state_.position.n != UINT32_MAX;
   size_t given = 0;
   while (given < max) {
-    ASSIGN_OR_RETURN(const Change* change, reader_->Next());
+    ASSIGN_OR_RETURN(const Change* change, NextChange());
     if (change == nullptr) {
       state_.position = reader_->position();
       reader_.reset();  // the next call looks at what is there then

@@ -36,6 +36,9 @@ class Feed {
   // `content` is kKeys for a durable follower that does not need documents after the change.
   Feed(const Database& database, ShardId shard, std::vector<KeyspaceId> keyspaces,
        CursorState start, LogContent content = LogContent::kDocuments);
+  // Of a durable follower. If it has a pattern, keyspaces that are made later are read too.
+  static Result<std::unique_ptr<Feed>> OfFollower(const Database& database, ShardId shard,
+                                                  const std::string& follower, CursorState start);
   ~Feed();
 
   // Gives up to `max` changes to the visitor, in order, and returns how many; 0 when there is
@@ -53,10 +56,16 @@ class Feed {
   Result<size_t> ReadLog(size_t max, const Visitor& visitor);
   Status OpenLog();
   bool OpenRestOfCommit();
+  std::unique_ptr<LogReader> MakeReader(Sequence last = LogReader::kNoLast) const;
+  Result<const Change*> NextChange();
+  bool Follows(KeyspaceId keyspace);
 
   const Database& database_;
   const ShardId shard_;
-  const std::vector<KeyspaceId> keyspaces_;  // sorted
+  std::vector<KeyspaceId> keyspaces_;  // sorted
+  // Of a follower with a pattern; then the list is that of a version of the catalog.
+  std::string follower_;
+  uint64_t version_ = 0;
   const LogContent content_;
   CursorState state_;
   std::unique_ptr<LogReader> reader_;

@@ -43,6 +43,49 @@ class FeedTest : public DatabaseTest {
   Sequence Last() { return database_->LastSequence(0); }
 };
 
+TEST_F(FeedTest, APatternTakesKeyspacesFromTheMomentTheyAreMade) {
+  ASSERT_TRUE(database_->CreateScope("b", "s").ok());
+  FollowerOptions options{.name = "f", .pattern = KeyspaceName{"b", "s", "*"}};
+  ASSERT_TRUE(database_->CreateFollower(options).ok());
+  const auto make = [&](const KeyspaceName& name) {
+    EXPECT_TRUE(database_->CreateCollection(name).ok());
+    return *database_->Resolve(name);
+  };
+  const auto put = [&](KeyspaceId keyspace, const std::string& key, const std::string& body) {
+    Commit commit;
+    commit.writes.push_back(PutWrite(keyspace, key, Document{.body = body}));
+    ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+  };
+  auto feed = *Feed::OfFollower(*database_, 0, "f", *database_->ReadCursor({"f", 0, 0}));
+  const auto read = [&] {
+    std::vector<std::string> texts;
+    const auto given = feed->Read(100, [&](const Change& change) {
+      texts.push_back(TextOf(change));
+      return true;
+    });
+    EXPECT_TRUE(given) << given.error().ToString();
+    return texts;
+  };
+  const KeyspaceId one = make({"b", "s", "one"});
+  put(one, "a", "1");
+  put(one, "a", "2");
+  put(keyspace_, "not followed", "0");
+  EXPECT_THAT(read(), ElementsAre("insert a -> 1", "update a -> 2"));
+  const KeyspaceId two = make({"b", "s", "two"});
+  put(two, "b", "1");
+  put(make({"b", "_default", "aside"}), "c", "0");
+  EXPECT_THAT(read(), ElementsAre("insert b -> 1"));
+  put(one, "gone", "1");
+  ASSERT_TRUE(database_->DropCollection({"b", "s", "one"}).ok());
+  put(two, "b", "2");
+  EXPECT_EQ(database_->catalog()->FindFollower("f")->keyspaces, std::vector<KeyspaceId>{two});
+  feed.reset();
+  Reopen();
+  put(make({"b", "s", "one"}), "d", "1");
+  feed = *Feed::OfFollower(*database_, 0, "f", *database_->ReadCursor({"f", 0, 0}));
+  EXPECT_THAT(read(), ElementsAre("insert b -> 1", "update b -> 2", "insert d -> 1"));
+}
+
 TEST_F(FeedTest, FromNowGivesOnlyWhatComesLater) {
   ASSERT_TRUE(Put("old", "0").status.ok());
   Follow({});

@@ -35,6 +35,13 @@ std::string KeyspaceName::ToString() const {
   return bucket + "." + scope + "." + collection;
 }
 
+bool KeyspaceName::Overlaps(const KeyspaceName& other) const {
+  const auto meet = [](const std::string& a, const std::string& b) {
+    return a == b || a == "*" || b == "*";
+  };
+  return bucket == other.bucket && meet(scope, other.scope) && meet(collection, other.collection);
+}
+
 Status CheckName(std::string_view what, std::string_view name) {
   bool valid = !name.empty() && name.size() <= kMaxNameBytes;
   for (char c : name) valid = valid && IsNameCharacter(c);

@@ -35,6 +35,10 @@ struct KeyspaceName {
 
   static Result<KeyspaceName> Parse(std::string_view text);
   std::string ToString() const;
+  // As a pattern the scope and the collection may be "*", for all of them.
+  bool wildcard() const { return scope == "*" || collection == "*"; }
+  // Whether two names or patterns have a keyspace in common.
+  bool Overlaps(const KeyspaceName& other) const;
   auto operator<=>(const KeyspaceName&) const = default;
 };
 

@@ -20,7 +20,7 @@ struct BucketBinding {
   db::KeyspaceName keyspace;  // scope and collection may be "*"
   bool writable = true;
 
-  bool wildcard() const { return keyspace.scope == "*" || keyspace.collection == "*"; }
+  bool wildcard() const { return keyspace.wildcard(); }
 };
 
 struct UrlBinding {

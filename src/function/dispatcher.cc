@@ -70,7 +70,8 @@ Status Dispatcher::LoadCursors() {
     if (lowest == nullptr || Before(cursors_[lane], *lowest)) lowest = &cursors_[lane];
   }
   given_ = cursors_;
-  feed_ = std::make_unique<db::Feed>(options_.services.database, 0, options_.keyspaces, *lowest);
+  ASSIGN_OR_RETURN(feed_,
+                   db::Feed::OfFollower(options_.services.database, 0, options_.follower, *lowest));
   return OkStatus();
 }
 

@@ -32,7 +32,6 @@ class Dispatcher {
     std::shared_ptr<const Definition> definition;
     std::shared_ptr<const js::Program> program;
     std::string follower;
-    std::vector<db::KeyspaceId> keyspaces;
     Statistics& statistics;
     Handler::LogLine log;
     std::function<void(const Status&)> failed;

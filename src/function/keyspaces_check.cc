@@ -23,11 +23,6 @@ Status CheckKeyspaces(const Definition& definition, const db::Catalog& catalog) 
     const Status exists = Exists(catalog, name);
     return exists.ok() ? OkStatus() : exists.Prefixed(what);
   };
-  if (definition.source.scope == "*" || definition.source.collection == "*") {
-    return Error(Code::kUnsupported, "function.wildcard_source",
-                 "a function has one source: {} names several keyspaces",
-                 definition.source.ToString());
-  }
   RETURN_IF_ERROR(check("the source", definition.source));
   RETURN_IF_ERROR(check("the metadata keyspace", definition.metadata));
   for (const BucketBinding& binding : definition.buckets) {

@@ -105,7 +105,9 @@ class Manager {
   Status Run(const FunctionPtr& function, const Prepared& prepared);
   Status RunOnDeploy(const FunctionPtr& function, const Prepared& prepared,
                      std::string_view reason);
-  Status EnsureFollower(const Definition& definition, db::KeyspaceId source);
+  Status EnsureFollower(const Definition& definition);
+  // Has the function woken for changes of all that it follows.
+  void AddRoutes(const std::shared_ptr<Dispatcher>& dispatcher, const std::string& follower);
   Status DropForgottenTimers();
   void OnCommitted(const db::Committed& committed);
   void OnFailed(const std::weak_ptr<Function>& function, const Status& status);

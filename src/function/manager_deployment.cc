@@ -1,4 +1,6 @@
 // What is looked at before a function runs, and how it is set running.
+#include <algorithm>
+
 #include "function/keyspaces_check.h"
 #include "function/managed_function.h"
 
@@ -63,12 +65,17 @@ void Manager::RemoveFlow(const std::string& name) {
   flows_.erase(name);
 }
 
-Status Manager::EnsureFollower(const Definition& definition, db::KeyspaceId source) {
+Status Manager::EnsureFollower(const Definition& definition) {
   const std::string follower = FollowerOf(definition);
   if (services_.database.catalog()->FindFollower(follower) != nullptr) return OkStatus();
   db::FollowerOptions options;
   options.name = follower;
-  options.keyspaces = {source};
+  if (definition.source.wildcard()) {
+    options.pattern = definition.source;
+  } else {
+    ASSIGN_OR_RETURN(const db::KeyspaceId source, services_.database.Resolve(definition.source));
+    options.keyspaces = {source};
+  }
   options.needs_before = definition.settings.previous;
   options.lanes = kLanes;
   options.start = definition.settings.boundary == Boundary::kEverything
@@ -105,26 +112,37 @@ Status Manager::RunOnDeploy(const FunctionPtr& function, const Prepared& prepare
   return OkStatus();
 }
 
+void Manager::AddRoutes(const std::shared_ptr<Dispatcher>& dispatcher,
+                        const std::string& follower) {
+  const std::shared_ptr<const db::Catalog> catalog = services_.database.catalog();
+  const db::FollowerInfo* info = catalog->FindFollower(follower);
+  if (info == nullptr) return;
+  {
+    const std::lock_guard lock(routes_mutex_);
+    for (const db::KeyspaceId keyspace : info->keyspaces) {
+      const auto [from, to] = routes_.equal_range(keyspace);
+      const bool there = std::any_of(
+          from, to, [&](const auto& route) { return route.second.lock() == dispatcher; });
+      if (!there) routes_.emplace(keyspace, dispatcher);
+    }
+  }
+  dispatcher->Wake();  // for what was committed before the route was there
+}
+
 Status Manager::Run(const FunctionPtr& function, const Prepared& prepared) {
   const std::shared_ptr<const Definition> definition = function->current();
-  ASSIGN_OR_RETURN(const db::KeyspaceId source, services_.database.Resolve(definition->source));
-  RETURN_IF_ERROR(EnsureFollower(*definition, source));
+  RETURN_IF_ERROR(EnsureFollower(*definition));
   std::weak_ptr<Function> weak = function;
   Dispatcher::Options options{services_,
                               timers_,
                               definition,
                               prepared.program,
                               FollowerOf(*definition),
-                              {source},
                               function->statistics,
                               [raw = function.get()](std::string_view line) { raw->AddLog(line); },
                               [this, weak](const Status& status) { OnFailed(weak, status); }};
   ASSIGN_OR_RETURN(std::shared_ptr<Dispatcher> dispatcher, Dispatcher::Start(std::move(options)));
-  {
-    const std::lock_guard lock(routes_mutex_);
-    routes_.emplace(source, dispatcher);
-  }
-  dispatcher->Wake();  // for what was committed before the route was there
+  AddRoutes(dispatcher, FollowerOf(*definition));
   const std::lock_guard lock(function->mutex);
   function->dispatcher = std::move(dispatcher);
   function->failure.clear();

@@ -148,11 +148,18 @@ void Manager::OnCatalogChanged() {
     Status gone = CheckKeyspaces(*definition, *catalog);
     // A keyspace of the same name may have been made anew.
     const db::FollowerInfo* follower = catalog->FindFollower(FollowerOf(*definition));
-    if (gone.ok() && follower != nullptr && catalog->Find(follower->keyspaces.front()) == nullptr) {
+    if (gone.ok() && follower != nullptr && !follower->pattern &&
+        catalog->Find(follower->keyspaces.front()) == nullptr) {
       gone = Error(Code::kNotFound, "function.source_dropped", "the source {} was dropped",
                    definition->source.ToString());
     }
-    if (gone.ok()) continue;
+    if (gone.ok()) {
+      const std::lock_guard lock(function->mutex);
+      if (function->dispatcher != nullptr && definition->source.wildcard()) {
+        AddRoutes(function->dispatcher, FollowerOf(*definition));
+      }
+      continue;
+    }
     const std::string why = "undeployed, for " + gone.message();
     log::Warn("a function was undeployed", {{"function", name}, {"reason", gone.ToString()}});
     function->AddLog(why);

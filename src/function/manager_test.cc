@@ -230,6 +230,44 @@ TEST_F(ManagerTest, ADroppedKeyspaceUndeploys) {
   EXPECT_TRUE(undeployed());
 }
 
+TEST_F(ManagerTest, APatternIsASourceToo) {
+  Definition definition = Function(R"(function OnUpdate(doc, meta) {
+    dst[meta.keyspace.scope_name + '.' + meta.keyspace.collection_name + '.' + meta.id] = doc;
+  })");
+  definition.source = {"src", "*", "*"};
+  definition.buckets = {{"dst", {.bucket = "dst"}, true}};
+  Put("old", "1");
+  Deploy(definition);
+  ASSERT_TRUE(database_->CreateScope("src", "s").ok());
+  ASSERT_TRUE(database_->CreateCollection({"src", "s", "made_later"}).ok());
+  const auto put = [&](const std::string& key) {
+    db::Commit commit;
+    commit.writes.push_back(db::PutWrite(*database_->Resolve({"src", "s", "made_later"}), key,
+                                         db::Document{.body = "2"}));
+    ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+  };
+  const auto arrives = [&](const std::string& key) {
+    for (int i = 0; i < 2000 && Get(key) == "-"; ++i) usleep(5000);
+    return Get(key) != "-";
+  };
+  put("a");
+  EXPECT_TRUE(arrives("s.made_later.a"));
+  EXPECT_TRUE(arrives("_default._default.old"));
+  Close();
+  Open();
+  put("b");
+  EXPECT_TRUE(arrives("s.made_later.b"));
+  ASSERT_TRUE(database_->DropScope("src", "s").ok());
+  Put("c", "3");
+  EXPECT_TRUE(arrives("_default._default.c"));
+  EXPECT_EQ(manager_->StatusOf("f")->state, State::kDeployed);
+  ASSERT_TRUE(database_->DropBucket("src").ok());
+  for (int i = 0; i < 2000 && manager_->StatusOf("f")->state != State::kUndeployed; ++i) {
+    usleep(5000);
+  }
+  EXPECT_EQ(manager_->StatusOf("f")->state, State::kUndeployed);
+}
+
 TEST_F(ManagerTest, AKeyspaceDroppedWhileNothingRanUndeploysAtTheStart) {
   Deploy("function OnUpdate(doc, meta) {}");
   manager_.reset();

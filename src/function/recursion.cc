@@ -20,13 +20,12 @@ db::KeyspaceName KeyspaceOf(const SqlTarget& target) {
 bool FindWay(const db::KeyspaceName& at, const db::KeyspaceName& goal,
              std::span<const DataFlow> flows, std::string_view skip,
              std::set<db::KeyspaceName>* seen, std::vector<std::string>* path) {
-  if (at == goal) return true;
   if (!seen->insert(at).second) return false;
   for (const DataFlow& flow : flows) {
-    if (flow.source != at || flow.function == skip) continue;
+    if (!flow.source.Overlaps(at) || flow.function == skip) continue;
     path->push_back(flow.function);
     for (const db::KeyspaceName& target : flow.targets) {
-      if (FindWay(target, goal, flows, skip, seen, path)) return true;
+      if (target.Overlaps(goal) || FindWay(target, goal, flows, skip, seen, path)) return true;
     }
     path->pop_back();
   }
@@ -38,17 +37,14 @@ bool FindWay(const db::KeyspaceName& at, const db::KeyspaceName& goal,
 DataFlow FlowOf(const Definition& definition, const PreparedSource& source) {
   DataFlow flow{.function = definition.Location(), .source = definition.source};
   for (const BucketBinding& binding : definition.buckets) {
-    if (!binding.writable || binding.wildcard()) continue;
-    if (binding.keyspace == definition.source) {
-      flow.writes_source = true;
-    } else {
-      flow.targets.push_back(binding.keyspace);
-    }
+    if (!binding.writable) continue;
+    flow.writes_source |= binding.keyspace.Overlaps(definition.source);
+    if (binding.keyspace != definition.source) flow.targets.push_back(binding.keyspace);
   }
   for (const EmbeddedStatement& statement : source.statements) {
     for (const SqlTarget& target : statement.targets) {
       const db::KeyspaceName keyspace = KeyspaceOf(target);
-      if (keyspace == definition.source) {
+      if (keyspace.Overlaps(definition.source)) {
         flow.own_statement = flow.own_statement.value_or(statement.place);
       } else {
         flow.targets.push_back(keyspace);
@@ -68,7 +64,7 @@ Status CheckStatements(const DataFlow& flow) {
 
 Status CheckRecursion(const DataFlow& added, std::span<const DataFlow> deployed) {
   for (const DataFlow& other : deployed) {
-    if (added.writes_source && other.writes_source && other.source == added.source &&
+    if (added.writes_source && other.writes_source && other.source.Overlaps(added.source) &&
         other.function != added.function) {
       return Error(Code::kConflict, "function.shared_source",
                    "function '{}' already changes the documents of {}; both would run for each "

@@ -39,6 +39,22 @@ TEST(Recursion, OnlyOneFunctionChangesASource) {
   EXPECT_TRUE(CheckRecursion(Flow("f", "a", {}, true), deployed).ok());
 }
 
+TEST(Recursion, PatternsMeetWhatTheyMatch) {
+  DataFlow all{.function = "all", .source = {"a", "*", "*"}, .targets = {{"b", "s", "*"}}};
+  const DataFlow back{.function = "back", .source = {"b", "s", "c"}, .targets = {{"a", "t", "d"}}};
+  EXPECT_EQ(CheckRecursion(all, std::vector{back}).id(), "function.recursion");
+  EXPECT_EQ(CheckRecursion(back, std::vector{all}).id(), "function.recursion");
+  DataFlow aside = back;
+  aside.source.scope = "other";
+  EXPECT_TRUE(CheckRecursion(all, std::vector{aside}).ok());
+  // Its own writes it does not hear, by whatever name it makes them.
+  all.targets = {{"a", "s", "*"}};
+  all.writes_source = true;
+  EXPECT_TRUE(CheckRecursion(all, {}).ok());
+  const DataFlow one{.function = "one", .source = {"a", "s", "c"}, .writes_source = true};
+  EXPECT_EQ(CheckRecursion(one, std::vector{all}).id(), "function.shared_source");
+}
+
 TEST(Recursion, BindingsAndStatementsTellWhereWritesGo) {
   Definition definition;
   definition.name = "f";
@@ -54,7 +70,7 @@ TEST(Recursion, BindingsAndStatementsTellWhereWritesGo) {
   ASSERT_TRUE(source.has_value());
   const DataFlow flow = FlowOf(definition, *source);
   const std::vector<db::KeyspaceName> expected = {
-      {"d", "s", "c"}, {.bucket = "other"}, {"d", "s", "e"}};
+      {"w", "s", "*"}, {"d", "s", "c"}, {.bucket = "other"}, {"d", "s", "e"}};
   EXPECT_EQ(flow.targets, expected);
   EXPECT_TRUE(flow.writes_source);
   EXPECT_TRUE(CheckStatements(flow).ok());
