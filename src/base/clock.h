@@ -40,4 +40,18 @@ class FakeClock final : public Clock {
   std::atomic<uint64_t> ns_;
 };
 
+// Wall time stands still until told to move, and monotonic time goes on as the machine's: for work
+// that runs for real, with real deadlines, at a time that somebody made up. Any thread.
+class SteppedClock final : public Clock {
+ public:
+  explicit SteppedClock(uint64_t start_ms) : wall_ms_(start_ms) {}
+  uint64_t WallNs() const override { return wall_ms_.load() * 1'000'000; }
+  uint64_t MonotonicNs() const override { return machine_.MonotonicNs(); }
+  void SetMs(uint64_t wall_ms) { wall_ms_.store(wall_ms); }
+
+ private:
+  const SystemClock machine_;
+  std::atomic<uint64_t> wall_ms_;
+};
+
 }  // namespace sluice

@@ -7,7 +7,8 @@ ExitCode ExitCodeOf(const Status& status) {
       status.id() == kSqlIncompleteId) {
     return ExitCode::kIncomplete;
   }
-  if (status.id() == kUsageId) return ExitCode::kUsage;
+  if (status.id() == kTestFailedId) return ExitCode::kFailure;
+  if (status.id() == kUsageId || status.id() == kTestUnusableId) return ExitCode::kUsage;
   switch (status.code()) {
     case Code::kOk:
       return ExitCode::kOk;

@@ -72,8 +72,9 @@ class FunctionReader {
     }
   }
 
-  void ReadKeyspace(const yaml::Entry& entry, KeyspaceName* keyspace) {
-    const auto parsed = KeyspaceName::Parse(yaml_.ReadText(entry));
+  void ReadKeyspace(const yaml::Entry& entry, KeyspaceName* keyspace,
+                    Wildcards wildcards = Wildcards::kRefused) {
+    const auto parsed = KeyspaceName::Parse(yaml_.ReadText(entry), wildcards);
     if (parsed) {
       *keyspace = *parsed;
     } else {
@@ -99,7 +100,7 @@ class FunctionReader {
     yaml_.ForEach(entry.value, "binding " + entry.key, {"keyspace", "access"},
                   [&](const yaml::Entry& part) {
                     if (part.key == "keyspace") {
-                      ReadKeyspace(part, &keyspace);
+                      ReadKeyspace(part, &keyspace, Wildcards::kAllowed);
                     } else {
                       access = yaml_.ReadText(part);
                     }
@@ -211,6 +212,17 @@ const Place* FindPart(const FunctionSpec& function, std::string_view message) {
 
 }  // namespace
 
+FunctionSpec ReadFunction(const fs::path& script, std::vector<Status>* problems) {
+  FunctionSpec spec{.name = script.stem().string(), .code_file = script.string()};
+  const std::string yaml_file = fs::path(script).replace_extension(".yaml").string();
+  const auto code = ReadFile(spec.code_file, kMaxCodeBytes);
+  const auto root = yaml::ParseFile(yaml_file);
+  if (!code) problems->push_back(code.error());
+  if (!root) problems->push_back(root.error());
+  if (code && root) FunctionReader(yaml_file, &spec, problems).Read(*root, *code);
+  return spec;
+}
+
 std::vector<FunctionSpec> ReadFunctions(const fs::path& directory, std::vector<Status>* problems) {
   std::set<fs::path> scripts;
   std::set<fs::path> others;
@@ -221,16 +233,8 @@ std::vector<FunctionSpec> ReadFunctions(const fs::path& directory, std::vector<S
   }
   std::vector<FunctionSpec> functions;
   for (const fs::path& script : scripts) {
-    FunctionSpec spec{.name = script.stem().string(), .code_file = script.string()};
-    const std::string yaml_file = fs::path(script).replace_extension(".yaml").string();
-    others.erase(yaml_file);
-    const auto code = ReadFile(spec.code_file, kMaxCodeBytes);
-    const auto root = yaml::ParseFile(yaml_file);
-    if (!code) problems->push_back(code.error());
-    if (!root) problems->push_back(root.error());
-    if (!code || !root) continue;
-    FunctionReader(yaml_file, &spec, problems).Read(*root, *code);
-    functions.push_back(std::move(spec));
+    others.erase(fs::path(script).replace_extension(".yaml"));
+    functions.push_back(ReadFunction(script, problems));
   }
   for (const fs::path& other : others) {
     problems->push_back(

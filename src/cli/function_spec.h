@@ -35,6 +35,9 @@ struct FunctionSpec {
 std::vector<FunctionSpec> ReadFunctions(const std::filesystem::path& directory,
                                         std::vector<Status>* problems);
 
+// One function, by the path of its code.
+FunctionSpec ReadFunction(const std::filesystem::path& script, std::vector<Status>* problems);
+
 // The server's error about a function, with the place in the app's files if it tells of one.
 Status Located(const Status& error, const FunctionSpec& function);
 

@@ -29,7 +29,7 @@ Status CheckKeyspace(std::string_view text) {
   return name ? OkStatus() : name.error();
 }
 
-Result<KeyspaceName> KeyspaceName::Parse(std::string_view text) {
+Result<KeyspaceName> KeyspaceName::Parse(std::string_view text, Wildcards wildcards) {
   std::vector<std::string> parts;
   for (size_t from = 0; from <= text.size();) {
     const size_t dot = std::min(text.find('.', from), text.size());
@@ -47,8 +47,11 @@ Result<KeyspaceName> KeyspaceName::Parse(std::string_view text) {
     name.collection = parts[2];
   }
   RETURN_IF_ERROR(CheckKeyspacePart("bucket", name.bucket));
-  RETURN_IF_ERROR(CheckKeyspacePart("scope", name.scope));
-  RETURN_IF_ERROR(CheckKeyspacePart("collection", name.collection));
+  const auto all = [&](const std::string& part) {
+    return wildcards == Wildcards::kAllowed && part == "*";
+  };
+  if (!all(name.scope)) RETURN_IF_ERROR(CheckKeyspacePart("scope", name.scope));
+  if (!all(name.collection)) RETURN_IF_ERROR(CheckKeyspacePart("collection", name.collection));
   return name;
 }
 

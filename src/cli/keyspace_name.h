@@ -1,6 +1,7 @@
 // A keyspace's name as users write it: `shop` (its default collection) or `shop.inventory.items`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,13 +9,17 @@
 
 namespace sluice::cli {
 
+// Whether "*" may stand for all scopes or all collections.
+enum class Wildcards : uint8_t { kRefused, kAllowed };
+
 struct KeyspaceName {
   std::string bucket;
   std::string scope = "_default";
   std::string collection = "_default";
 
   // cli.invalid_name.
-  static Result<KeyspaceName> Parse(std::string_view text);
+  static Result<KeyspaceName> Parse(std::string_view text,
+                                    Wildcards wildcards = Wildcards::kRefused);
 };
 
 // Whether the text names a keyspace.

@@ -9,8 +9,8 @@ constexpr std::string_view kPageHead =
 
 <!-- Made by `sluice reference`; a test compares. -->
 
-`sluice` is the server and its client in one program. `serve`, `restore`, `config` and `version` work on this machine;
-all other commands talk to a server over HTTP.
+`sluice` is the server and its client in one program. `serve`, `restore`, `config`, `version` and `fn test` work on this
+machine; all other commands talk to a server over HTTP.
 
 - Data goes to standard output, everything else to standard error. `-o json` gives JSON, errors included:
   `{"id","message","hint","exit_code",...}` on one line for each error. Ids are listed in [errors](../errors/README.md).
@@ -25,8 +25,8 @@ all other commands talk to a server over HTTP.
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | failed for a reason that has no code of its own |
-| 2 | the command line is wrong |
+| 1 | failed for a reason that has no code of its own; also: a test of `fn test` failed |
+| 2 | the command line is wrong, or a file of `fn test` can't be used |
 | 3 | not found |
 | 4 | conflict: it exists already, or changed meanwhile |
 | 5 | not authenticated, or not allowed |

@@ -21,8 +21,8 @@ constexpr size_t kMaxLogLineBytes = 64 << 10;
 std::shared_ptr<const js::Environment> SharedEnvironment() {
   static const std::shared_ptr<const js::Environment> environment = [] {
     std::string text = "(() => { const parts = [";
-    for (const std::string_view part : {kErrorsJs, kBucketsJs, kSubdocJs, kBuiltinsJs, kQueriesJs,
-                                        kTimersJs, kCurlJs, kEntriesJs}) {
+    for (const std::string_view part : {kClockJs, kErrorsJs, kBucketsJs, kSubdocJs, kBuiltinsJs,
+                                        kQueriesJs, kTimersJs, kCurlJs, kEntriesJs}) {
       text.append(part).append(",");
     }
     text +=
@@ -117,6 +117,7 @@ std::string Handler::Configuration() const {
   }
   return json::ToText(json::Value::Object({{"buckets", buckets},
                                            {"urls", urls},
+                                           {"usesClock", services_.handlers_use_clock},
                                            {"language", definition_->settings.language},
                                            {"consistency", definition_->settings.consistency}}));
 }
@@ -133,6 +134,9 @@ std::vector<script::Native> Handler::Natives() {
   natives.push_back(
       {"base64Encode", [](script::Call& call) { call.Return(ToBase64(TextOrBytes(call, 0))); }});
   natives.push_back({"base64Decode", DecodeBase64});
+  natives.push_back({"now", [this](script::Call& call) {
+                       call.Return(static_cast<double>(services_.clock.WallMs()));
+                     }});
   return natives;
 }
 

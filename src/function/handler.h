@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "db/transaction.h"
 #include "function/curl/address_rules.h"
+#include "function/curl/http_sender.h"
 #include "function/definition.h"
 #include "function/effects.h"
 #include "function/event.h"
@@ -35,6 +36,10 @@ struct Services {
   // Whom functions may call over HTTP.
   std::shared_ptr<const AddressRules> addresses =
       std::make_shared<const AddressRules>(PrivateAddresses::kRefused);
+  // For trials: answers all requests instead of the network, from any thread; and handlers see the
+  // clock's time as theirs, which otherwise is the machine's.
+  HttpSender* http = nullptr;
+  bool handlers_use_clock = false;
 };
 
 // A definition's code as V8 gets it, with what is known of it.
@@ -46,7 +51,6 @@ struct Prepared {
 Result<Prepared> Prepare(const Definition& definition);
 
 class DocumentCache;
-class HttpClient;
 
 class Handler {
  public:
@@ -133,6 +137,7 @@ class Handler {
   // False after an error was thrown.
   bool MayWrite(script::Call& call, db::KeyspaceId keyspace, size_t key_argument);
   DocumentCache& Cache();
+  HttpSender& Http();
   // A statement's writes make what is cached old.
   void NoteWrites(const query::Run& run);
   bool MayStore(script::Call& call, const db::Document& document);
@@ -149,7 +154,7 @@ class Handler {
   bool has_on_deploy_ = false;
   std::map<std::string, bool> callbacks_;  // of timers: whether the code has them
   std::unique_ptr<DocumentCache> cache_;   // made by the first read that may use it
-  std::unique_ptr<HttpClient> http_;       // made by the first request
+  std::unique_ptr<HttpSender> http_;       // made by the first request
   Statistics uncounted_;
   Statistics* statistics_ = &uncounted_;
   static inline const std::atomic<bool> kNever{false};

@@ -73,6 +73,15 @@ std::vector<script::Native> Handler::CurlNatives() {
   return {{"curl", [this](script::Call& call) { Curl(call); }}};
 }
 
+HttpSender& Handler::Http() {
+  if (services_.http != nullptr) return *services_.http;
+  if (http_ == nullptr) {
+    http_ =
+        std::make_unique<HttpClient>(*services_.addresses, MaxResponseBytes(definition_->settings));
+  }
+  return *http_;
+}
+
 // binding, method, path, query, headers as lines, body, whether to follow redirects, seconds or 0.
 void Handler::Curl(script::Call& call) {
   const UrlBinding& binding = definition_->urls[static_cast<size_t>(call.Number(0))];
@@ -86,14 +95,10 @@ void Handler::Curl(script::Call& call) {
   request.timeout_ms = RemainingMs();
   const auto asked_ms = static_cast<uint64_t>(call.Number(7)) * 1000;
   if (asked_ms != 0) request.timeout_ms = std::min(request.timeout_ms, asked_ms);
-  if (http_ == nullptr) {
-    http_ =
-        std::make_unique<HttpClient>(*services_.addresses, MaxResponseBytes(definition_->settings));
-  }
   called_out_ = true;
   CurlStatistics& counts = statistics_->curl;
   ++CountOf(counts, request.method);
-  const Result<HttpResponse> response = http_->Send(binding, request, *stop_);
+  const Result<HttpResponse> response = Http().Send(binding, request, *stop_);
   if (!response) {
     interrupted_ = response.error().id() == "curl.stopped";
     CountFailure(counts, response.error());

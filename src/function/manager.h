@@ -84,6 +84,8 @@ class Manager {
   // It becomes due now. That of a paused function runs when the function is resumed.
   Status FireTimer(const std::string& name, const std::string& callback,
                    const std::string& reference);
+  // The clock was set: what is due by it is looked for at once, and not within a second.
+  void ClockWasSet() { timers_.Wake(); }
 
  private:
   struct Function;

@@ -7,6 +7,7 @@ namespace sluice::server {
 void AddAllCommands(cli::Program* program) {
   AddServeCommand(program);
   cli::AddClientCommands(program);
+  AddFnTestCommand(program);
   AddConfigCommands(program);
   AddLocalCommands(program);
 }

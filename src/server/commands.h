@@ -9,6 +9,7 @@ namespace sluice::server {
 void AddAllCommands(cli::Program* program);
 
 void AddServeCommand(cli::Program* program);    // serve_command.cc
+void AddFnTestCommand(cli::Program* program);   // fn_test_command.cc: fn test
 void AddConfigCommands(cli::Program* program);  // config_commands.cc: config print|validate|docs
 void AddLocalCommands(cli::Program* program);   // local_commands.cc: restore, version, reference
 

@@ -1,7 +1,6 @@
 #include "function/curl/http_client.h"
 
-#include <algorithm>
-#include <cctype>
+#include <map>
 
 #include <curl/curl.h>
 #include <sys/socket.h>
@@ -105,19 +104,6 @@ class HttpClient::Transfer {
   void Set(CURLoption option, Value value) {
     const CURLcode code = curl_easy_setopt(easy_, option, value);
     if (prepared_ == CURLE_OK) prepared_ = code;
-  }
-
-  static std::string MediaType(std::string_view text) {
-    text = text.substr(0, text.find(';'));
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) {
-      text.remove_prefix(1);
-    }
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) {
-      text.remove_suffix(1);
-    }
-    std::string type(text);
-    std::ranges::transform(type, type.begin(), [](unsigned char c) { return std::tolower(c); });
-    return type;
   }
 
   void SetRedirects(const HttpRequest& request) {

@@ -7,40 +7,18 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/status.h"
 #include "function/curl/address_rules.h"
-#include "function/definition.h"
+#include "function/curl/http_sender.h"
 
 namespace sluice::function {
 
-struct HttpRequest {
-  std::string method;                // GET, POST, PUT, HEAD or DELETE
-  std::string url;                   // of RequestUrl
-  std::vector<std::string> headers;  // "Name: value"
-  std::optional<std::string> body;   // not sent with HEAD
-  bool follow_redirects = true;
-  uint64_t timeout_ms = 0;
-};
-
-struct HttpResponse {
-  int status = 0;
-  // In order. Values are as they came: with the space before and the line's end.
-  std::vector<std::pair<std::string, std::string>> headers;
-  std::string content_type;  // lower case, without parameters
-  std::string body;          // decoded, if it came compressed
-};
-
-class HttpClient {
+class HttpClient final : public HttpSender {
  public:
   HttpClient(const AddressRules& rules, uint64_t max_response_bytes);
-  ~HttpClient();
+  ~HttpClient() override;
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
@@ -48,7 +26,7 @@ class HttpClient {
   // becomes true. Errors: curl.failed, curl.timeout, curl.too_large, curl.stopped,
   // function.address_refused.
   Result<HttpResponse> Send(const UrlBinding& binding, const HttpRequest& request,
-                            const std::atomic<bool>& stop);
+                            const std::atomic<bool>& stop) override;
 
  private:
   class Transfer;

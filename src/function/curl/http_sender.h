@@ -1,0 +1,46 @@
+// What answers the HTTP requests of handlers: the network (http_client.h), or a trial's file
+// (trial/canned_http.h).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "function/definition.h"
+
+namespace sluice::function {
+
+struct HttpRequest {
+  std::string method;                // GET, POST, PUT, HEAD or DELETE
+  std::string url;                   // of RequestUrl
+  std::vector<std::string> headers;  // "Name: value"
+  std::optional<std::string> body;   // not sent with HEAD
+  bool follow_redirects = true;
+  uint64_t timeout_ms = 0;
+};
+
+struct HttpResponse {
+  int status = 0;
+  // In order. Values are as they came: with the space before and the line's end.
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string content_type;  // lower case, without parameters
+  std::string body;          // decoded, if it came compressed
+};
+
+// "application/json" of " Application/JSON; charset=utf-8".
+std::string MediaType(std::string_view content_type);
+
+class HttpSender {
+ public:
+  virtual ~HttpSender() = default;
+  // Waits. Its error is what the handler's CurlError says.
+  virtual Result<HttpResponse> Send(const UrlBinding& binding, const HttpRequest& request,
+                                    const std::atomic<bool>& stop) = 0;
+};
+
+}  // namespace sluice::function

@@ -1,0 +1,35 @@
+// Answers the HTTP requests of a trial from its file: nothing goes to the network. A request gets
+// the first answer that fits it and was not given yet.
+//
+// Any thread.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "function/curl/http_sender.h"
+#include "function/trial/problem.h"
+#include "function/trial/trial.h"
+
+namespace sluice::function::trial {
+
+class CannedHttp final : public HttpSender {
+ public:
+  explicit CannedHttp(const std::vector<Exchange>& exchanges)
+      : exchanges_(exchanges), made_(exchanges.size()) {}
+
+  Result<HttpResponse> Send(const UrlBinding& binding, const HttpRequest& request,
+                            const std::atomic<bool>& stop) override;
+  // Requests that the file has none of so far.
+  Problems Unexpected() const;
+  // Those that it has and that were not made.
+  Problems NotMade() const;
+
+ private:
+  const std::vector<Exchange>& exchanges_;
+  mutable std::mutex mutex_;
+  std::vector<bool> made_;  // guarded by mutex_
+  Problems unexpected_;     // guarded by mutex_
+};
+
+}  // namespace sluice::function::trial

@@ -1,0 +1,233 @@
+#include "function/trial/stage.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "base/base64.h"
+#include "db/expiry.h"
+#include "json/parse.h"
+#include "json/print.h"
+#include "timer/timer.h"
+
+namespace sluice::function::trial {
+namespace {
+
+using json::Value;
+
+constexpr int kMaxStops = 100'000;   // of one advance
+constexpr size_t kMaxTimers = 1000;  // that are looked at
+// What a function may need to come to rest after a step, besides one call's time.
+constexpr uint64_t kPatienceS = 60;
+constexpr std::chrono::microseconds kLookAgain(200);
+
+}  // namespace
+
+Result<std::unique_ptr<Stage>> Stage::Set(const Trial& trial, const Definition& definition) {
+  std::unique_ptr<Stage> stage(new Stage(trial));
+  RETURN_IF_ERROR(stage->Open(trial, definition));
+  return stage;
+}
+
+Stage::~Stage() {
+  manager_.reset();
+  queries_.reset();
+  database_.reset();
+  std::error_code ignored;
+  if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
+}
+
+Status Stage::Open(const Trial& trial, const Definition& definition) {
+  std::error_code error;
+  std::string path = (std::filesystem::temp_directory_path(error) / "sluice_trial_XXXXXX").string();
+  if (error || mkdtemp(path.data()) == nullptr) {
+    return Error(Code::kIo, "trial.no_directory", "can't make a temporary directory {}: {}", path,
+                 error ? error.message() : std::strerror(errno));
+  }
+  directory_ = path;
+  db::DatabaseOptions options;
+  options.durability = db::Durability::kNone;
+  ASSIGN_OR_RETURN(database_, db::Database::Open(directory_ / "data", options, clock_));
+  queries_ = std::make_unique<query::QueryEngine>(*database_, query::EngineOptions{});
+  Services services{*database_, *queries_, clock_};
+  services.http = &http_;
+  services.handlers_use_clock = true;
+  manager_ = std::make_unique<Manager>(services);
+  RETURN_IF_ERROR(manager_->Start());
+
+  function_ = definition.Location();
+  source_ = definition.source;
+  const Settings& settings = definition.settings;
+  patience_ns_ = (kPatienceS + settings.execution_timeout_s) * 1'000'000'000ull;
+  RETURN_IF_ERROR(MakeKeyspace(definition.source));
+  RETURN_IF_ERROR(MakeKeyspace(definition.metadata));
+  for (const BucketBinding& binding : definition.buckets) {
+    RETURN_IF_ERROR(MakeKeyspace(binding.keyspace));
+  }
+  for (const db::KeyspaceName& name : trial.keyspaces) RETURN_IF_ERROR(MakeKeyspace(name));
+  for (const Put& put : trial.documents) RETURN_IF_ERROR(Store(put));
+  return OkStatus();
+}
+
+// Of a name with "*", what is before it.
+Status Stage::MakeKeyspace(const db::KeyspaceName& name) {
+  const auto made = [](const Status& status) {
+    return status.code() == Code::kAlreadyExists ? OkStatus() : status;
+  };
+  RETURN_IF_ERROR(made(database_->CreateBucket(name.bucket)));
+  if (name.scope == "*") return OkStatus();
+  if (name.scope != db::kDefaultName) {
+    RETURN_IF_ERROR(made(database_->CreateScope(name.bucket, name.scope)));
+  }
+  if (name.collection == "*" || name.collection == db::kDefaultName) return OkStatus();
+  return made(database_->CreateCollection(name));
+}
+
+Status Stage::Deploy(const Definition& definition) {
+  RETURN_IF_ERROR(manager_->Store(definition));
+  RETURN_IF_ERROR(manager_->Deploy(function_));
+  return Settle();
+}
+
+// --- steps --------------------------------------------------------------------------------------
+
+Status Stage::Store(const Put& put) {
+  db::Document document{.body = json::ToText(put.value)};
+  if (const Value& base64 = put.value["$base64"]; base64.is_string()) {
+    ASSIGN_OR_RETURN(document.body, FromBase64(base64.AsString()));
+    document.datatype = db::Datatype::kBinary;
+  }
+  if (put.xattrs.is_object()) document.xattrs = json::ToText(put.xattrs);
+  if (put.expiry_ms != 0) document.expiry_ms = clock_.WallMs() + put.expiry_ms;
+  ASSIGN_OR_RETURN(const db::KeyspaceId keyspace,
+                   database_->Resolve(put.keyspace.value_or(source_)));
+  db::Commit commit;
+  commit.writes.push_back(db::PutWrite(keyspace, put.key, std::move(document)));
+  return database_->Apply(std::move(commit)).status;
+}
+
+Status Stage::Do(const Put& put) {
+  RETURN_IF_ERROR(Store(put));
+  return Settle();
+}
+
+Status Stage::Do(const Delete& deletion) {
+  ASSIGN_OR_RETURN(const db::KeyspaceId keyspace,
+                   database_->Resolve(deletion.keyspace.value_or(source_)));
+  db::Commit commit;
+  commit.writes.push_back(db::DeleteWrite(keyspace, deletion.key));
+  RETURN_IF_ERROR(database_->Apply(std::move(commit)).status);
+  return Settle();
+}
+
+Status Stage::Do(const Advance& advance) {
+  const uint64_t target_ms = clock_.WallMs() + advance.ms;
+  for (int stop = 0; stop < kMaxStops; ++stop) {
+    ASSIGN_OR_RETURN(const uint64_t due_ms, NextDueMs());
+    if (due_ms > target_ms) return SetTime(target_ms);
+    RETURN_IF_ERROR(SetTime(due_ms));
+  }
+  return Error(Code::kInvalidArgument, "trial.restless",
+               "more than {} timers and expiring documents within one advance", kMaxStops);
+}
+
+Status Stage::SetTime(uint64_t wall_ms) {
+  clock_.SetMs(wall_ms);
+  ASSIGN_OR_RETURN([[maybe_unused]] const uint64_t expired, database_->ExpireNow());
+  manager_->ClockWasSet();
+  return Settle();
+}
+
+// After now.
+Result<uint64_t> Stage::NextDueMs() const {
+  const uint64_t after_ms = clock_.WallMs() + 1;
+  ASSIGN_OR_RETURN(const TimerPage page, manager_->Timers(function_, {after_ms, 0}, 1));
+  uint64_t due_ms = page.timers.empty() ? UINT64_MAX : page.timers.front().moment.due_ms;
+  storage::IterateOptions range;
+  range.lower = db::ExpiryKey(after_ms, "");
+  const auto iterator = database_->store().NewIterator(storage::Family::kExpiry, std::move(range));
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    ASSIGN_OR_RETURN(const db::ExpiryRow row,
+                     db::DecodeExpiryRow(iterator->key(), iterator->value()));
+    if (row.kind != db::ExpiryKind::kDocument) continue;
+    due_ms = std::min(due_ms, row.due_ms);
+    break;
+  }
+  RETURN_IF_ERROR(iterator->status());
+  return due_ms;
+}
+
+// --- waiting ------------------------------------------------------------------------------------
+
+Result<db::Sequence> Stage::Mark() {
+  db::Commit commit;
+  commit.rows.push_back({storage::Family::kMeta, "trial/mark", "", std::nullopt});
+  const db::CommitResult result = database_->Apply(std::move(commit));
+  RETURN_IF_ERROR(result.status);
+  return result.sequence;
+}
+
+// Everything that was committed was handled, and no timer is due: a timer's row goes in the commit
+// of what it does.
+Result<bool> Stage::AtRest() const {
+  ASSIGN_OR_RETURN(const FunctionStatus status, manager_->StatusOf(function_));
+  if (!status.failure.empty()) {
+    return Fail(Code::kInternal, "trial.stopped", "the function has stopped: {}", status.failure);
+  }
+  if (!status.caught_up) return false;
+  ASSIGN_OR_RETURN(const TimerPage page, manager_->Timers(function_, {}, 1));
+  return page.timers.empty() || page.timers.front().moment.due_ms > clock_.WallMs();
+}
+
+// At rest is what is at rest between two marks with no commit in between: a change or a timer that
+// is still under way either shows, or commits.
+Status Stage::Settle() {
+  const uint64_t until_ns = clock_.MonotonicNs() + patience_ns_;
+  while (clock_.MonotonicNs() < until_ns) {
+    ASSIGN_OR_RETURN(const db::Sequence before, Mark());
+    ASSIGN_OR_RETURN(const bool at_rest, AtRest());
+    if (at_rest) {
+      ASSIGN_OR_RETURN(const db::Sequence after, Mark());
+      if (after == before + 1) return OkStatus();
+    }
+    std::this_thread::sleep_for(kLookAgain);
+  }
+  return Error(Code::kTimeout, "trial.restless", "the function did not come to rest in {} seconds",
+               patience_ns_ / 1'000'000'000);
+}
+
+// --- looking ------------------------------------------------------------------------------------
+
+Result<Value> Stage::Documents(const db::KeyspaceName& keyspace) const {
+  ASSIGN_OR_RETURN(const db::KeyspaceId id, database_->Resolve(keyspace));
+  Value documents = Value::EmptyObject();
+  RETURN_IF_ERROR(
+      database_->Scan(id, {}, [&](std::string_view key, const db::DocumentView& document) {
+        const bool json = document.datatype == db::Datatype::kJson;
+        const Result<Value> parsed = json ? json::Parse(document.body) : Value();
+        documents.Set(
+            key, json && parsed ? *parsed : Value::Object({{"$base64", ToBase64(document.body)}}));
+        return true;
+      }));
+  return documents;
+}
+
+Result<Value> Stage::Timers() const {
+  ASSIGN_OR_RETURN(const TimerPage page, manager_->Timers(function_, {}, kMaxTimers));
+  Value timers = Value::EmptyArray();
+  for (const timer::Timer& timer : page.timers) {
+    Value shown = Value::Object({{"callback", timer.callback},
+                                 {"reference", timer.reference},
+                                 {"due", PrintMoment(timer.moment.due_ms)}});
+    if (!timer.context.empty()) {
+      ASSIGN_OR_RETURN(Value context, json::Parse(timer.context));
+      shown.Set("context", std::move(context));
+    }
+    timers.Append(std::move(shown));
+  }
+  return timers;
+}
+
+}  // namespace sluice::function::trial

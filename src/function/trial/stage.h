@@ -1,0 +1,68 @@
+// Where a trial is played: a database of its own in a temporary directory, a clock that moves when
+// it is told to, and the functions of a server over both. Nothing of it is there afterwards.
+//
+// One thread; the function itself runs on its own, as on a server.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "db/database.h"
+#include "function/manager.h"
+#include "function/trial/canned_http.h"
+#include "function/trial/trial.h"
+#include "query/engine.h"
+
+namespace sluice::function::trial {
+
+class Stage {
+ public:
+  // With the keyspaces of the definition and of the trial, which outlives it.
+  static Result<std::unique_ptr<Stage>> Set(const Trial& trial, const Definition& definition);
+  ~Stage();
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+
+  Status Deploy(const Definition& definition);
+
+  // Each returns when the function has handled what follows from it.
+  Status Do(const Put& put);
+  Status Do(const Delete& deletion);
+  // From one due timer or expiring document to the next, so that each comes at its time.
+  Status Do(const Advance& advance);
+
+  // What there is now.
+  Result<json::Value> Documents(const db::KeyspaceName& keyspace) const;  // by key
+  Result<json::Value> Timers() const;
+  Result<std::vector<std::string>> Log() const { return manager_->Log(function_); }
+  Result<json::Value> Statistics() const { return manager_->StatisticsOf(function_); }
+  const CannedHttp& http() const { return http_; }
+
+ private:
+  explicit Stage(const Trial& trial) : clock_(trial.now_ms), http_(trial.http) {}
+  Status Open(const Trial& trial, const Definition& definition);
+  Status MakeKeyspace(const db::KeyspaceName& name);
+  Status Store(const Put& put);
+  Status SetTime(uint64_t wall_ms);
+  Result<uint64_t> NextDueMs() const;
+  Status Settle();
+  // The number of an own commit: all before it are done, and those who listen were told.
+  Result<db::Sequence> Mark();
+  Result<bool> AtRest() const;
+
+  SteppedClock clock_;
+  CannedHttp http_;
+  std::filesystem::path directory_;
+  std::unique_ptr<db::Database> database_;
+  std::unique_ptr<query::QueryEngine> queries_;
+  std::unique_ptr<Manager> manager_;
+  std::string function_;     // its location
+  db::KeyspaceName source_;  // of the function
+  uint64_t patience_ns_ = 0;
+};
+
+}  // namespace sluice::function::trial

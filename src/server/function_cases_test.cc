@@ -1,0 +1,53 @@
+// Plays every test file of tests/functions and of the examples, as `sluice fn test` does.
+#include <algorithm>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "server/function_trial.h"
+
+namespace sluice::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+// tests/functions/CASE/case.json, examples/APP/tests/NAME.json
+std::vector<std::string> Files() {
+  std::vector<std::string> files;
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator("tests/functions", missing)) {
+    if (entry.is_directory()) files.push_back((entry.path() / "case.json").string());
+  }
+  for (const auto& app : fs::directory_iterator("examples", missing)) {
+    for (const auto& entry : fs::directory_iterator(app.path() / "tests", missing)) {
+      files.push_back(entry.path().string());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::string NameOf(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+class FunctionCase : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(FunctionCase, DoesWhatItsFileSays) {
+  const TrialOutcome outcome = RunTrialFile(GetParam());
+  for (const Status& status : outcome.unusable) ADD_FAILURE() << status.ToString();
+  EXPECT_TRUE(outcome.report.refused.ok()) << outcome.report.refused.ToString();
+  for (const auto& problem : outcome.report.problems) {
+    ADD_FAILURE() << problem.where << ": " << problem.message;
+  }
+}
+
+TEST(FunctionCases, AreFound) { EXPECT_GE(Files().size(), 27u); }
+
+INSTANTIATE_TEST_SUITE_P(Files, FunctionCase, ::testing::ValuesIn(Files()), NameOf);
+
+}  // namespace
+}  // namespace sluice::server
