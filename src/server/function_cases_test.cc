@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "server/function_trial.h"
 
 namespace sluice::server {
@@ -45,7 +46,23 @@ TEST_P(FunctionCase, DoesWhatItsFileSays) {
   }
 }
 
-TEST(FunctionCases, AreFound) { EXPECT_GE(Files().size(), 27u); }
+TEST(FunctionCases, AreFound) { EXPECT_GE(Files().size(), 37u); }
+
+// The commands in an example's README.md are run by docs_test.
+TEST(Examples, HaveTestsAndAPageAndAreListed) {
+  const Result<std::string> list = ReadFile("examples/README.md", 1 << 20);
+  ASSERT_TRUE(list);
+  size_t examples = 0;
+  for (const auto& app : fs::directory_iterator("examples")) {
+    if (!app.is_directory()) continue;
+    ++examples;
+    const std::string name = app.path().filename().string();
+    EXPECT_NE(list->find("(" + name + "/README.md)"), std::string::npos) << name;
+    EXPECT_TRUE(fs::exists(app.path() / "README.md")) << name;
+    EXPECT_TRUE(fs::exists(app.path() / "tests") && !fs::is_empty(app.path() / "tests")) << name;
+  }
+  EXPECT_GE(examples, 7u);
+}
 
 INSTANTIATE_TEST_SUITE_P(Files, FunctionCase, ::testing::ValuesIn(Files()), NameOf);
 
