@@ -1,7 +1,8 @@
 // JavaScript functions inside one process, durable, against a plain loop over V8: parse the
 // document, call the handler, print what it set, and one synced RocksDB batch per 256 events. Names
 // as Couchbase has them: noop, bktop (one set), bktop_get (a get and a set), n1qlop (a SELECT by
-// key). Documents of 1 KB.
+// key), timer_noop (make a timer and fire it; the loop sets two rows, gets one and calls the
+// callback). Documents of 1 KB.
 //
 // Ours is measured over a backlog: the function is paused, documents are written, and the clock
 // runs from its resumption until the last one is handled, with one worker as the loop has one
@@ -10,7 +11,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <libplatform/libplatform.h>
@@ -20,32 +20,15 @@
 #include <v8.h>
 
 #include "base/check.h"
-#include "base/clock.h"
-#include "bench/measure.h"
-#include "db/database.h"
-#include "function/manager.h"
+#include "bench/function_rig.h"
 #include "js/engine.h"
-#include "query/engine.h"
 
 namespace sluice::bench {
 namespace {
 
 constexpr size_t kEvents = 20'000;  // of one round
-constexpr size_t kBatch = 256;
+constexpr size_t kBatch = FunctionRig::kBatch;
 constexpr int kRounds = 3;
-
-std::string Key(size_t n) { return "user::" + std::to_string(n); }
-
-std::string Body(size_t n) {
-  std::string body = R"({"type":"user","id":)" + std::to_string(n) + R"(,"items":[)";
-  for (size_t i = 0; i < 8; ++i) {
-    body += (i > 0 ? "," : "") + (R"({"name":"item )" + std::to_string(i * n)) +
-            R"(","price":12.5,"tags":["river","gate"]})";
-  }
-  body += R"(],"text":")";
-  while (body.size() < 1000) body += "lock gate ";
-  return body + "\"}";
-}
 
 struct Case {
   const char* name;
@@ -70,6 +53,14 @@ constexpr Case kCases[] = {
      "  const rows = SELECT RAW s.id FROM src s USE KEYS $key;"
      "  for (const id of rows) { if (id !== doc.id) throw new Error('id'); } }",
      "", ""},
+    {"timer_noop",
+     "function OnUpdate(doc, meta) { createTimer(Fire, new Date(0), meta.id, {id: meta.id}); }"
+     "function Fire(context) {}",
+     "function OnUpdate(doc, meta) { const context = JSON.stringify({id: meta.id});"
+     "  set('due' + meta.id, context); set('name' + meta.id, 'due' + meta.id);"
+     "  Fire(JSON.parse(get(meta.id) ?? context)); }"
+     "function Fire(context) {}",
+     ""},
 };
 
 // --- the yardstick ---
@@ -163,70 +154,14 @@ class Loop {
   v8::Global<v8::Function> handler_;
 };
 
-// --- ours ---
-
-class Ours {
- public:
-  Ours(const std::string& path, const char* code) {
-    auto opened = db::Database::Open(path, {}, clock_);
-    CHECK(opened.has_value());
-    database_ = std::move(*opened);
-    engine_ = std::make_unique<query::QueryEngine>(*database_, query::EngineOptions{});
-    manager_ =
-        std::make_unique<function::Manager>(function::Services{*database_, *engine_, clock_});
-    CHECK(manager_->Start().ok());
-    for (const char* bucket : {"src", "dst", "meta"}) CHECK(database_->CreateBucket(bucket).ok());
-    function::Definition definition;
-    definition.name = "bench";
-    definition.code = code;
-    definition.source = {.bucket = "src"};
-    definition.metadata = {.bucket = "meta"};
-    definition.buckets = {{"dst", {.bucket = "dst"}, true}};
-    CHECK(manager_->Store(definition).ok());
-    CHECK(manager_->Deploy("bench").ok());
-  }
-
-  // Seconds from resuming until everything is handled.
-  double Run(const std::vector<std::string>& bodies) {
-    Settle();
-    CHECK(manager_->Pause("bench").ok());
-    Write(bodies);
-    const double began = Seconds();
-    CHECK(manager_->Resume("bench").ok());
-    Settle();
-    return Seconds() - began;
-  }
-
- private:
-  void Write(const std::vector<std::string>& bodies) {
-    const db::KeyspaceId keyspace = *database_->Resolve({.bucket = "src"});
-    for (size_t n = 0; n < bodies.size();) {
-      db::Commit commit;
-      for (const size_t end = std::min(n + kBatch, bodies.size()); n < end; ++n) {
-        commit.writes.push_back(db::PutWrite(keyspace, Key(n), db::Document{.body = bodies[n]}));
-      }
-      CHECK(database_->Apply(std::move(commit)).status.ok());
-    }
-  }
-  void Settle() {
-    while (!manager_->StatusOf("bench")->caught_up) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  }
-
-  SystemClock clock_;
-  std::unique_ptr<db::Database> database_;
-  std::unique_ptr<query::QueryEngine> engine_;
-  std::unique_ptr<function::Manager> manager_;
-};
-
 void Bench(const std::string& directory, const Case& which) {
   std::filesystem::remove_all(directory);
   std::filesystem::create_directories(directory);
-  std::vector<std::string> bodies;
-  for (size_t n = 0; n < kEvents; ++n) bodies.push_back(Body(n));
+  const std::vector<std::string> bodies = Bodies(kEvents);
   {
-    Ours ours(directory + "/ours", which.code);
+    FunctionRig ours(directory + "/ours");
+    ours.makes_timers = std::string_view(which.code).find("createTimer") != std::string_view::npos;
+    ours.Deploy(which.code);
     const bool compared = which.yardstick_code[0] != '\0';
     std::unique_ptr<Loop> loop;
     if (compared) loop = std::make_unique<Loop>(directory + "/loop", which.yardstick_code);
@@ -240,7 +175,7 @@ void Bench(const std::string& directory, const Case& which) {
         loop->Run(bodies);
         loop_rate = kEvents / (Seconds() - began);
       }
-      const double our_rate = kEvents / ours.Run(bodies);
+      const double our_rate = ours.BacklogRate(bodies);
       if (round == 0) continue;  // what is measured is the steady state
       our_rates.push_back(our_rate);
       loop_rates.push_back(loop_rate);
@@ -251,11 +186,7 @@ void Bench(const std::string& directory, const Case& which) {
       Report(name, {Median(our_rates), Median(loop_rates), Median(ratios)}, "events/s",
              "V8 loop and a RocksDB batch per 256", which.goal);
     } else {
-      std::printf(
-          "{\"name\": \"%s\", \"value\": %.0f, \"unit\": \"events/s\", \"yardstick\": null, "
-          "\"ratio\": null, \"goal\": null}\n",
-          name.c_str(), Median(our_rates));
-      std::fflush(stdout);
+      ReportValue(name, Median(our_rates), "events/s");
     }
   }
   std::filesystem::remove_all(directory);

@@ -32,6 +32,11 @@ inline double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+inline double Percentile(std::vector<double> values, double part) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<size_t>(static_cast<double>(values.size() - 1) * part)];
+}
+
 struct Comparison {
   double ours = 0;
   double yardstick = 0;
@@ -60,6 +65,16 @@ inline void Report(const std::string& name, const Comparison& result, const std:
       "\"ratio\": %.3f, \"goal\": %s}\n",
       name.c_str(), result.ours, unit.c_str(), yardstick.c_str(), result.yardstick, result.ratio,
       goal.empty() ? "null" : goal.c_str());
+  std::fflush(stdout);
+}
+
+// A figure of its own; `goal` is such as <= 50, or empty.
+inline void ReportValue(const std::string& name, double value, const std::string& unit,
+                        const std::string& goal = "") {
+  std::printf(
+      "{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"%s\", \"yardstick\": null, "
+      "\"ratio\": null, \"goal\": %s}\n",
+      name.c_str(), value, unit.c_str(), goal.empty() ? "null" : ("\"" + goal + "\"").c_str());
   std::fflush(stdout);
 }
 
