@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cli/keyspace_name.h"
 #include "cli/yaml_visitor.h"
+#include "json/parse.h"
 
 namespace sluice::cli {
 namespace {
@@ -14,6 +15,7 @@ namespace fs = std::filesystem;
 using json::Value;
 
 constexpr size_t kMaxCodeBytes = 1 << 20;
+constexpr size_t kMaxExportedBytes = 4 << 20;
 
 // A scalar as JSON: what is in quotes, or looks like neither a number nor a flag, is text.
 Value JsonOf(const yaml::Node& node) {
@@ -58,7 +60,11 @@ class FunctionReader {
     if (entry.key == "source" || entry.key == "metadata") {
       Note("depcfg", entry);
       source_given_ |= entry.key == "source";
-      ReadKeyspace(entry, entry.key == "source" ? &source_ : &metadata_);
+      if (entry.key == "source") {
+        ReadKeyspace(entry, &source_, Wildcards::kAllowed);
+      } else {
+        ReadKeyspace(entry, &metadata_);
+      }
     } else if (entry.key == "bindings") {
       yaml_.ForEach(entry.value, "bindings", {},
                     [&](const yaml::Entry& binding) { ReadBinding(binding); });
@@ -168,6 +174,22 @@ class FunctionReader {
   Value constants_ = Value::EmptyArray();
 };
 
+// One definition, alone or in a list.
+Result<Value> ReadExported(const std::string& file) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxExportedBytes));
+  const Result<Value> parsed = json::Parse(text);
+  if (!parsed) {
+    const Place& place = parsed.error().place();
+    return Unexpected(parsed.error().At({file, place.line, place.column}));
+  }
+  if (parsed->is_object()) return *parsed;
+  if (parsed->is_array() && parsed->size() == 1) return (*parsed)[0];
+  return Unexpected(
+      Error(Code::kInvalidArgument, "app.invalid",
+            "expected the definition of one function, as 'sluice fn export' prints it")
+          .At({file, 0, 0}));
+}
+
 // Reads "12" up to `end`; 0 when there is no number.
 uint32_t TakeNumber(std::string_view* text, std::string_view end) {
   uint32_t number = 0;
@@ -214,6 +236,12 @@ const Place* FindPart(const FunctionSpec& function, std::string_view message) {
 
 FunctionSpec ReadFunction(const fs::path& script, std::vector<Status>* problems) {
   FunctionSpec spec{.name = script.stem().string(), .code_file = script.string()};
+  if (script.extension() == ".json") {
+    const Result<Value> definition = ReadExported(spec.code_file);
+    if (!definition) problems->push_back(definition.error());
+    if (definition) spec.definition = *definition;
+    return spec;
+  }
   const std::string yaml_file = fs::path(script).replace_extension(".yaml").string();
   const auto code = ReadFile(spec.code_file, kMaxCodeBytes);
   const auto root = yaml::ParseFile(yaml_file);

@@ -35,7 +35,8 @@ struct FunctionSpec {
 std::vector<FunctionSpec> ReadFunctions(const std::filesystem::path& directory,
                                         std::vector<Status>* problems);
 
-// One function, by the path of its code.
+// One function, by the path of its code or, if that ends in .json, of a definition as the server
+// and Couchbase export it.
 FunctionSpec ReadFunction(const std::filesystem::path& script, std::vector<Status>* problems);
 
 // The server's error about a function, with the place in the app's files if it tells of one.

@@ -10,15 +10,16 @@
 #include "db/expiry.h"
 #include "json/parse.h"
 #include "json/print.h"
-#include "timer/timer.h"
+#include "timer/owned.h"
 
 namespace sluice::function::trial {
 namespace {
 
 using json::Value;
 
-constexpr int kMaxStops = 100'000;   // of one advance
-constexpr size_t kMaxTimers = 1000;  // that are looked at
+constexpr int kMaxStops = 10'000;       // of one advance
+constexpr uint64_t kMaxCommits = 5000;  // of the function, in one step
+constexpr size_t kMaxTimers = 1000;     // that are looked at
 // What a function may need to come to rest after a step, besides one call's time.
 constexpr uint64_t kPatienceS = 60;
 constexpr std::chrono::microseconds kLookAgain(200);
@@ -93,6 +94,14 @@ Status Stage::Deploy(const Definition& definition) {
 
 // --- steps --------------------------------------------------------------------------------------
 
+Result<db::KeyspaceId> Stage::KeyspaceOf(const std::optional<db::KeyspaceName>& given) const {
+  if (!given && source_.wildcard()) {
+    return Fail(Code::kInvalidArgument, "trial.invalid",
+                "expected a keyspace in \"in\": the function's source is {}", source_.ToString());
+  }
+  return database_->Resolve(given.value_or(source_));
+}
+
 Status Stage::Store(const Put& put) {
   db::Document document{.body = json::ToText(put.value)};
   if (const Value& base64 = put.value["$base64"]; base64.is_string()) {
@@ -101,8 +110,7 @@ Status Stage::Store(const Put& put) {
   }
   if (put.xattrs.is_object()) document.xattrs = json::ToText(put.xattrs);
   if (put.expiry_ms != 0) document.expiry_ms = clock_.WallMs() + put.expiry_ms;
-  ASSIGN_OR_RETURN(const db::KeyspaceId keyspace,
-                   database_->Resolve(put.keyspace.value_or(source_)));
+  ASSIGN_OR_RETURN(const db::KeyspaceId keyspace, KeyspaceOf(put.keyspace));
   db::Commit commit;
   commit.writes.push_back(db::PutWrite(keyspace, put.key, std::move(document)));
   return database_->Apply(std::move(commit)).status;
@@ -114,8 +122,7 @@ Status Stage::Do(const Put& put) {
 }
 
 Status Stage::Do(const Delete& deletion) {
-  ASSIGN_OR_RETURN(const db::KeyspaceId keyspace,
-                   database_->Resolve(deletion.keyspace.value_or(source_)));
+  ASSIGN_OR_RETURN(const db::KeyspaceId keyspace, KeyspaceOf(deletion.keyspace));
   db::Commit commit;
   commit.writes.push_back(db::DeleteWrite(keyspace, deletion.key));
   RETURN_IF_ERROR(database_->Apply(std::move(commit)).status);
@@ -124,8 +131,15 @@ Status Stage::Do(const Delete& deletion) {
 
 Status Stage::Do(const Advance& advance) {
   const uint64_t target_ms = clock_.WallMs() + advance.ms;
+  if (target_ms > kLastMs) {
+    return Error(Code::kInvalidArgument, "trial.invalid", "the clock ends at {}",
+                 PrintMoment(kLastMs));
+  }
   for (int stop = 0; stop < kMaxStops; ++stop) {
-    ASSIGN_OR_RETURN(const uint64_t due_ms, NextDueMs());
+    const uint64_t from_ms = clock_.WallMs() + 1;
+    ASSIGN_OR_RETURN(const uint64_t timer_ms, FirstTimerMs(from_ms));
+    ASSIGN_OR_RETURN(const uint64_t expiry_ms, FirstExpiryMs(from_ms));
+    const uint64_t due_ms = std::min(timer_ms, expiry_ms);
     if (due_ms > target_ms) return SetTime(target_ms);
     RETURN_IF_ERROR(SetTime(due_ms));
   }
@@ -140,23 +154,29 @@ Status Stage::SetTime(uint64_t wall_ms) {
   return Settle();
 }
 
-// After now.
-Result<uint64_t> Stage::NextDueMs() const {
-  const uint64_t after_ms = clock_.WallMs() + 1;
-  ASSIGN_OR_RETURN(const TimerPage page, manager_->Timers(function_, {after_ms, 0}, 1));
-  uint64_t due_ms = page.timers.empty() ? UINT64_MAX : page.timers.front().moment.due_ms;
+Result<uint64_t> Stage::FirstTimerMs(uint64_t from_ms) const {
+  uint64_t first_ms = UINT64_MAX;
+  ASSIGN_OR_RETURN(const std::vector<std::string> owners, timer::Owners(*database_));
+  for (const std::string& owner : owners) {
+    RETURN_IF_ERROR(timer::Visit(*database_, owner, {from_ms, 0}, [&](const timer::Timer& timer) {
+      first_ms = std::min(first_ms, timer.moment.due_ms);
+      return false;
+    }));
+  }
+  return first_ms;
+}
+
+Result<uint64_t> Stage::FirstExpiryMs(uint64_t from_ms) const {
   storage::IterateOptions range;
-  range.lower = db::ExpiryKey(after_ms, "");
+  range.lower = db::ExpiryKey(from_ms, "");
   const auto iterator = database_->store().NewIterator(storage::Family::kExpiry, std::move(range));
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     ASSIGN_OR_RETURN(const db::ExpiryRow row,
                      db::DecodeExpiryRow(iterator->key(), iterator->value()));
-    if (row.kind != db::ExpiryKind::kDocument) continue;
-    due_ms = std::min(due_ms, row.due_ms);
-    break;
+    if (row.kind == db::ExpiryKind::kDocument) return row.due_ms;
   }
   RETURN_IF_ERROR(iterator->status());
-  return due_ms;
+  return UINT64_MAX;
 }
 
 // --- waiting ------------------------------------------------------------------------------------
@@ -177,25 +197,26 @@ Result<bool> Stage::AtRest() const {
     return Fail(Code::kInternal, "trial.stopped", "the function has stopped: {}", status.failure);
   }
   if (!status.caught_up) return false;
-  ASSIGN_OR_RETURN(const TimerPage page, manager_->Timers(function_, {}, 1));
-  return page.timers.empty() || page.timers.front().moment.due_ms > clock_.WallMs();
+  ASSIGN_OR_RETURN(const uint64_t timer_ms, FirstTimerMs(0));
+  return timer_ms > clock_.WallMs();
 }
 
 // At rest is what is at rest between two marks with no commit in between: a change or a timer that
 // is still under way either shows, or commits.
 Status Stage::Settle() {
   const uint64_t until_ns = clock_.MonotonicNs() + patience_ns_;
-  while (clock_.MonotonicNs() < until_ns) {
-    ASSIGN_OR_RETURN(const db::Sequence before, Mark());
+  ASSIGN_OR_RETURN(db::Sequence before, Mark());
+  uint64_t commits = 0;  // of others
+  while (clock_.MonotonicNs() < until_ns && commits <= kMaxCommits) {
     ASSIGN_OR_RETURN(const bool at_rest, AtRest());
-    if (at_rest) {
-      ASSIGN_OR_RETURN(const db::Sequence after, Mark());
-      if (after == before + 1) return OkStatus();
-    }
-    std::this_thread::sleep_for(kLookAgain);
+    if (!at_rest) std::this_thread::sleep_for(kLookAgain);
+    ASSIGN_OR_RETURN(const db::Sequence after, Mark());
+    if (at_rest && after == before + 1) return OkStatus();
+    commits += after - before - 1;
+    before = after;
   }
-  return Error(Code::kTimeout, "trial.restless", "the function did not come to rest in {} seconds",
-               patience_ns_ / 1'000'000'000);
+  return Error(Code::kTimeout, "trial.restless",
+               "the function does not come to rest: it committed {} times in this step", commits);
 }
 
 // --- looking ------------------------------------------------------------------------------------

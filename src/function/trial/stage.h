@@ -48,7 +48,11 @@ class Stage {
   Status MakeKeyspace(const db::KeyspaceName& name);
   Status Store(const Put& put);
   Status SetTime(uint64_t wall_ms);
-  Result<uint64_t> NextDueMs() const;
+  Result<db::KeyspaceId> KeyspaceOf(const std::optional<db::KeyspaceName>& given) const;
+  // The first timer from this time on, the function's own or one that tries an event again;
+  // UINT64_MAX if there is none.
+  Result<uint64_t> FirstTimerMs(uint64_t from_ms) const;
+  Result<uint64_t> FirstExpiryMs(uint64_t from_ms) const;
   Status Settle();
   // The number of an own commit: all before it are done, and those who listen were told.
   Result<db::Sequence> Mark();

@@ -38,7 +38,7 @@ class Reader {
     trial->about = Text(root, "", "about", "");
     trial->function = Text(root, "", "function", std::nullopt);
     const std::string now = Text(root, "", "now", kDefaultNow);
-    if (const auto moment = ParseMoment(now)) {
+    if (const auto moment = ParseMoment(now); moment && *moment <= kLastMs) {
       trial->now_ms = *moment;
     } else {
       Wrong("now", "a moment such as 2026-01-01T00:00:00Z", root["now"]);
@@ -92,7 +92,7 @@ class Reader {
 
   uint64_t Duration(const Value& value, const std::string& where) {
     const auto ms = value.is_string() ? ParseDurationMs(value.AsString()) : Result<uint64_t>(0);
-    if (value.is_string() && ms) return *ms;
+    if (value.is_string() && ms && *ms <= kLastMs) return *ms;
     Wrong(where, "a duration such as \"90s\" or \"1h\"", value);
     return 0;
   }

@@ -81,6 +81,9 @@ struct Trial {
   Expectations expect;
 };
 
+// No trial goes beyond it, 2500-01-01: nanoseconds have to count up to it.
+inline constexpr uint64_t kLastMs = 16'725'225'600'000;
+
 // Errors: json.invalid, and trial.invalid, which names the place in the file: steps[2].put.
 Result<Trial> ParseTrial(std::string_view text);
 
