@@ -20,5 +20,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
+class Server(http.server.ThreadingHTTPServer):
+    allow_reuse_port = True  # several may run at the same time
+
+
 if __name__ == "__main__":
-    http.server.HTTPServer(("127.0.0.1", 18099), Handler).serve_forever()
+    Server(("127.0.0.1", 18099), Handler).serve_forever()

@@ -96,6 +96,7 @@ void Dispatcher::Stop() {
 }
 
 bool Dispatcher::caught_up() const {
+  if (!WorkersIdle()) return false;  // a timer may run
   const std::lock_guard lock(mutex_);
   return caught_up_ && !woken_;
 }

@@ -45,7 +45,7 @@ class Dispatcher {
   void Wake();
   // Returns when no event of the function runs any more.
   void Stop();
-  bool caught_up() const;  // everything committed so far was handled
+  bool caught_up() const;  // everything committed so far was handled, and no timer runs
 
  private:
   explicit Dispatcher(Options options);
