@@ -4,6 +4,7 @@
 
   if (!configuration.usesClock) return {};
 
+  // Still the `constructor` of dates: that can't be changed any more.
   const MachineDate = Date;
   const { prototype } = MachineDate;
 

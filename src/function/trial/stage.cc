@@ -17,7 +17,7 @@ namespace {
 
 using json::Value;
 
-constexpr int kMaxStops = 10'000;       // of one advance
+constexpr int kMaxStops = 100'000;      // of one advance
 constexpr uint64_t kMaxCommits = 5000;  // of the function, in one step
 constexpr size_t kMaxTimers = 1000;     // that are looked at
 // What a function may need to come to rest after a step, besides one call's time.
@@ -148,6 +148,7 @@ Status Stage::Do(const Advance& advance) {
 }
 
 Status Stage::SetTime(uint64_t wall_ms) {
+  settled_ms_ = clock_.WallMs();
   clock_.SetMs(wall_ms);
   ASSIGN_OR_RETURN([[maybe_unused]] const uint64_t expired, database_->ExpireNow());
   manager_->ClockWasSet();
@@ -197,7 +198,7 @@ Result<bool> Stage::AtRest() const {
     return Fail(Code::kInternal, "trial.stopped", "the function has stopped: {}", status.failure);
   }
   if (!status.caught_up) return false;
-  ASSIGN_OR_RETURN(const uint64_t timer_ms, FirstTimerMs(0));
+  ASSIGN_OR_RETURN(const uint64_t timer_ms, FirstTimerMs(settled_ms_));
   return timer_ms > clock_.WallMs();
 }
 

@@ -67,6 +67,7 @@ class Stage {
   std::string function_;     // its location
   db::KeyspaceName source_;  // of the function
   uint64_t patience_ns_ = 0;
+  uint64_t settled_ms_ = 0;  // timers that were due before are gone, and none is made before now
 };
 
 }  // namespace sluice::function::trial
