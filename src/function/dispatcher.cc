@@ -48,6 +48,7 @@ Result<std::unique_ptr<Dispatcher>> Dispatcher::Start(Options options) {
   std::unique_ptr<Dispatcher> dispatcher(new Dispatcher(std::move(options)));
   RETURN_IF_ERROR(dispatcher->LoadCursors());
   const Options& given = dispatcher->options_;
+  given.statistics.workers_started += given.definition->settings.worker_count;
   for (uint32_t i = 0; i < given.definition->settings.worker_count; ++i) {
     dispatcher->workers_.push_back(std::make_unique<Worker>(
         WorkerContext{given.services, given.timers, given.definition, given.program, given.follower,
@@ -143,7 +144,8 @@ Result<bool> Dispatcher::Pump() {
       if (!Before(given_[lane], feed_->state())) return true;
       given_[lane] = feed_->state();
       if (change.origin == options_.follower) {
-        ++options_.statistics.suppressed;
+        ++(change.after ? options_.statistics.updates_suppressed
+                        : options_.statistics.deletions_suppressed);
         return true;
       }
       const Settings& settings = options_.definition->settings;
@@ -163,7 +165,12 @@ Result<bool> Dispatcher::Pump() {
 // Waits while the worker has no room. False when it is time to end.
 bool Dispatcher::Deliver(Event event) {
   Worker& worker = *workers_[event.lane % workers_.size()];
-  ++options_.statistics.backlog;
+  Statistics& statistics = options_.statistics;
+  ++statistics.backlog;
+  statistics.bytes_given += event.body.size();
+  ++(event.operation == db::Operation::kExpire   ? statistics.expiries_given
+     : event.operation == db::Operation::kDelete ? statistics.deletions_given
+                                                 : statistics.updates_given);
   while (!worker.Offer(event)) {
     std::unique_lock lock(mutex_);
     wake_.wait(lock, [this] { return stopping_ || woken_; });

@@ -166,9 +166,11 @@ script::Outcome Handler::Call(Turn& turn, Effects& effects, std::string_view ent
   timers_ = 0;
   timer_bytes_ = 0;
   logged_bytes_ = 0;
-  deadline_ns_ = services_.clock.MonotonicNs() + timeout_s * 1'000'000'000ull;
+  const uint64_t began_ns = services_.clock.MonotonicNs();
+  deadline_ns_ = began_ns + timeout_s * 1'000'000'000ull;
   script::Outcome outcome =
       turn.session_.Call(entry, arguments, {.deadline_ns = deadline_ns_, .want_value = false});
+  statistics_->latency.Add((services_.clock.MonotonicNs() - began_ns) / 1000);
   for (const auto& [handle, run] : queries_) NoteWrites(*run);
   queries_.clear();
   transaction_ = nullptr;

@@ -134,6 +134,10 @@ class Handler {
   // error was thrown.
   std::optional<db::KeyspaceId> KeyspaceOf(script::Call& call, size_t binding,
                                            std::optional<size_t> names = std::nullopt);
+  void ThrowKv(script::Call& call, const Status& status);
+  // `type` is the argument that names the error's class.
+  void ThrowQuery(script::Call& call, size_t type, const Status& status);
+  void AnswerStored(script::Call& call, const Result<db::Cas>& stored);
   // False after an error was thrown.
   bool MayWrite(script::Call& call, db::KeyspaceId keyspace, size_t key_argument);
   DocumentCache& Cache();

@@ -32,13 +32,20 @@ void ReturnDocument(script::Call& call, const Document& document) {
                    std::string_view(json ? "json" : "binary")});
 }
 
-void Answer(script::Call& call, const Result<db::Cas>& stored) {
+}  // namespace
+
+void Handler::ThrowKv(script::Call& call, const Status& status) {
+  ++statistics_->kv_exceptions;
+  call.Throw("KVError", status.message(),
+             json::ToText(json::Value::Object(
+                 {{"code", 0}, {"name", status.id()}, {"desc", status.message()}})));
+}
+
+void Handler::AnswerStored(script::Call& call, const Result<db::Cas>& stored) {
   if (stored) return ReturnStamp(call, OkStatus(), *stored);
   if (IsSoft(stored.error())) return ReturnStamp(call, stored.error(), 0);
   ThrowKv(call, stored.error());
 }
-
-}  // namespace
 
 std::vector<script::Native> Handler::BucketNatives() {
   return {
@@ -170,10 +177,10 @@ void Handler::Store(script::Call& call) {
   options.keep_xattrs = true;
   const std::string key = call.String(place + kKey);
   if (operation == "insert") {
-    return Answer(call, transaction_->Insert(*keyspace, key, std::move(document), options));
+    return AnswerStored(call, transaction_->Insert(*keyspace, key, std::move(document), options));
   }
   if (operation == "upsert") {
-    return Answer(call, transaction_->Put(*keyspace, key, std::move(document), options));
+    return AnswerStored(call, transaction_->Put(*keyspace, key, std::move(document), options));
   }
   const std::string cas = call.String(rest + 1);
   if (!cas.empty()) {
@@ -181,7 +188,7 @@ void Handler::Store(script::Call& call) {
     if (!expected) return call.Throw("TypeError", "cas should be the string that a read returned");
     options.cas = *expected;
   }
-  Answer(call, transaction_->Replace(*keyspace, key, std::move(document), options));
+  AnswerStored(call, transaction_->Replace(*keyspace, key, std::move(document), options));
 }
 
 void Handler::Erase(script::Call& call) {
@@ -198,8 +205,8 @@ void Handler::Erase(script::Call& call) {
 void Handler::Touch(script::Call& call) {
   const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(kBinding)), kNames);
   if (!keyspace || !MayWrite(call, *keyspace, kKey)) return;
-  Answer(call, transaction_->Touch(*keyspace, call.String(kKey),
-                                   static_cast<uint64_t>(call.Number(kAfterPlace)) * 1000));
+  AnswerStored(call, transaction_->Touch(*keyspace, call.String(kKey),
+                                         static_cast<uint64_t>(call.Number(kAfterPlace)) * 1000));
 }
 
 // A counter is a document {"count": n}; it is made when it is not there.

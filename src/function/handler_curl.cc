@@ -32,21 +32,21 @@ std::vector<std::string> Lines(const std::string& text) {
   return lines;
 }
 
-std::atomic<uint64_t>& CountOf(CurlStatistics& counts, std::string_view method) {
-  if (method == "GET") return counts.get;
-  if (method == "POST") return counts.post;
-  if (method == "PUT") return counts.put;
-  if (method == "HEAD") return counts.head;
-  return counts.remove;
+Count& CountOf(Statistics& counts, std::string_view method) {
+  if (method == "GET") return counts.curl_get;
+  if (method == "POST") return counts.curl_post;
+  if (method == "PUT") return counts.curl_put;
+  if (method == "HEAD") return counts.curl_head;
+  return counts.curl_delete;
 }
 
-void CountFailure(CurlStatistics& counts, const Status& status) {
+void CountFailure(Statistics& counts, const Status& status) {
   if (status.id() == "curl.timeout") {
-    ++counts.timeouts;
+    ++counts.curl_timeouts;
   } else if (status.id() == "curl.too_large") {
-    ++counts.too_large;
+    ++counts.curl_too_large;
   } else {
-    ++counts.failures;
+    ++counts.curl_failures;
   }
 }
 
@@ -96,15 +96,17 @@ void Handler::Curl(script::Call& call) {
   const auto asked_ms = static_cast<uint64_t>(call.Number(7)) * 1000;
   if (asked_ms != 0) request.timeout_ms = std::min(request.timeout_ms, asked_ms);
   called_out_ = true;
-  CurlStatistics& counts = statistics_->curl;
+  Statistics& counts = *statistics_;
   ++CountOf(counts, request.method);
+  const uint64_t began_ns = services_.clock.MonotonicNs();
   const Result<HttpResponse> response = Http().Send(binding, request, *stop_);
+  counts.curl_latency.Add((services_.clock.MonotonicNs() - began_ns) / 1000);
   if (!response) {
     interrupted_ = response.error().id() == "curl.stopped";
     CountFailure(counts, response.error());
     return call.Throw("CurlError", response.error().message());
   }
-  ++(response->status == 200 ? counts.successes : counts.other_statuses);
+  ++(response->status == 200 ? counts.curl_successes : counts.curl_other_statuses);
   Answer(call, *response);
 }
 

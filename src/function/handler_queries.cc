@@ -12,11 +12,6 @@ namespace {
 
 constexpr size_t kMaxOpenQueries = 100;
 
-// `type` is the argument that names the error's class.
-void ThrowQuery(script::Call& call, size_t type, const Status& status) {
-  call.Throw(call.String(type), status.message());
-}
-
 bool Binds(const Definition& definition, const std::string& bucket, bool writable) {
   if (!writable && bucket == definition.source.bucket) return true;
   return std::ranges::any_of(definition.buckets, [&](const BucketBinding& binding) {
@@ -49,6 +44,11 @@ Status CheckConfined(const Definition& definition, const query::StatementPlan& p
 }
 
 }  // namespace
+
+void Handler::ThrowQuery(script::Call& call, size_t type, const Status& status) {
+  ++statistics_->query_exceptions;
+  call.Throw(call.String(type), status.message());
+}
 
 std::vector<script::Native> Handler::QueryNatives() {
   return {

@@ -23,6 +23,7 @@ std::vector<script::Native> Handler::TimerNatives() {
 bool Handler::MayCreateTimer(script::Call& call, const timer::Timer& timer) {
   const size_t allowed = definition_->settings.timer_context_bytes;
   const auto refuse = [&](const std::string& message) {
+    ++statistics_->timer_create_failures;
     call.Throw("EventingError", message);
     return false;
   };

@@ -159,6 +159,12 @@ Result<json::Value> Manager::StatisticsOf(const std::string& name) const {
   return value;
 }
 
+void Manager::VisitStatistics(
+    const std::function<void(const std::string&, const Statistics&)>& visit) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, function] : functions_) visit(name, function->statistics);
+}
+
 Status Manager::ResetStatistics(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   function->statistics.Reset();

@@ -76,6 +76,9 @@ class Manager {
   Result<std::vector<std::string>> Log(const std::string& name) const;
   Result<json::Value> StatisticsOf(const std::string& name) const;
   Status ResetStatistics(const std::string& name);
+  // Of every function, by name.
+  void VisitStatistics(
+      const std::function<void(const std::string& name, const Statistics&)>& visit) const;
 
   // Its timers in the order in which they are due, beginning with `from`.
   Result<TimerPage> Timers(const std::string& name, const timer::Moment& from, size_t limit) const;

@@ -26,12 +26,6 @@ inline bool IsSoft(const Status& status) {
          status.id() == "document.cas_mismatch";
 }
 
-inline void ThrowKv(script::Call& call, const Status& status) {
-  call.Throw("KVError", status.message(),
-             json::ToText(json::Value::Object(
-                 {{"code", 0}, {"name", status.id()}, {"desc", status.message()}})));
-}
-
 // A stamp as handlers see it; none when it is no number.
 inline std::optional<db::Cas> CasOf(std::string_view text) {
   db::Cas cas = 0;

@@ -1,94 +1,168 @@
 #include "function/statistics.h"
 
+#include <string>
+
 namespace sluice::function {
 namespace {
 
 using json::Value;
 
-Value Number(uint64_t count) { return Value::Unsigned(count); }
+struct Entry {
+  std::string_view group;  // a group of a group is behind a dot
+  std::string_view name;
+  Count Statistics::*count;
+};
 
-Value PrintMethods(const CurlStatistics& curl) {
-  return Value::Object({{"get", Number(curl.get)},
-                        {"post", Number(curl.post)},
-                        {"put", Number(curl.put)},
-                        {"head", Number(curl.head)},
-                        {"delete", Number(curl.remove)}});
+constexpr std::string_view kRun = "execution_stats";
+constexpr std::string_view kCurl = "execution_stats.curl";
+constexpr std::string_view kFailed = "failure_stats";
+constexpr std::string_view kEvents = "event_processing_stats";
+
+constexpr Entry kEntries[] = {
+    {kRun, "on_update_success", &Statistics::on_update_success},
+    {kRun, "on_update_failure", &Statistics::on_update_failure},
+    {kRun, "on_delete_success", &Statistics::on_delete_success},
+    {kRun, "on_delete_failure", &Statistics::on_delete_failure},
+    {kRun, "timer_create_counter", &Statistics::timers_created},
+    {kRun, "timer_create_failure", &Statistics::timer_create_failures},
+    {kRun, "timer_cancel_counter", &Statistics::timers_cancelled},
+    {kRun, "timer_msg_counter", &Statistics::timers_due},
+    {kRun, "timer_callback_success", &Statistics::timer_success},
+    {kRun, "timer_callback_failure", &Statistics::timer_failure},
+    {kRun, "processed_events_size", &Statistics::bytes_given},
+    {kRun, "curl_success_count", &Statistics::curl_successes},
+    {kRun, "agg_queue_size", &Statistics::backlog},
+    {kCurl, "get", &Statistics::curl_get},
+    {kCurl, "post", &Statistics::curl_post},
+    {kCurl, "put", &Statistics::curl_put},
+    {kCurl, "head", &Statistics::curl_head},
+    {kCurl, "delete", &Statistics::curl_delete},
+    {kFailed, "timeout_count", &Statistics::timeouts},
+    {kFailed, "bucket_op_exception_count", &Statistics::kv_exceptions},
+    {kFailed, "n1ql_op_exception_count", &Statistics::query_exceptions},
+    {kFailed, "bkt_ops_cas_mismatch_count", &Statistics::conflicts},
+    {kFailed, "bucket_op_cache_miss_count", &Statistics::cache_misses},
+    {kFailed, "bucket_cache_overflow_count", &Statistics::cache_overflows},
+    {kFailed, "curl_non_200_response", &Statistics::curl_other_statuses},
+    {kFailed, "curl_timeout_count", &Statistics::curl_timeouts},
+    {kFailed, "curl_failure_count", &Statistics::curl_failures},
+    {kFailed, "curl_max_resp_size_exceeded", &Statistics::curl_too_large},
+    {kFailed, "timer_callback_missing_counter", &Statistics::timer_callback_missing},
+    {kFailed, "timer_context_size_exceeded_counter", &Statistics::timer_contexts_too_large},
+    {kEvents, "dcp_mutation_sent_to_worker", &Statistics::updates_given},
+    {kEvents, "dcp_deletion_sent_to_worker", &Statistics::deletions_given},
+    {kEvents, "dcp_expiration_sent_to_worker", &Statistics::expiries_given},
+    {kEvents, "dcp_mutation_suppressed_counter", &Statistics::updates_suppressed},
+    {kEvents, "dcp_deletion_suppressed_counter", &Statistics::deletions_suppressed},
+    {kEvents, "dcp_filtered_counter", &Statistics::filtered},
+    {kEvents, "worker_spawn_counter", &Statistics::workers_started},
+    {kEvents, "commits", &Statistics::commits},
+};
+
+uint64_t Updates(const Statistics& s) { return s.on_update_success + s.on_update_failure; }
+uint64_t Deletions(const Statistics& s) { return s.on_delete_success + s.on_delete_failure; }
+
+template <Count Statistics::*kCount>
+uint64_t Of(const Statistics& statistics) {
+  return statistics.*kCount;
+}
+
+using S = Statistics;
+constexpr Metric kMetrics[] = {
+    {"eventing_on_update_success", "Runs of OnUpdate that ended well.", false,
+     Of<&S::on_update_success>},
+    {"eventing_on_update_failure", "Runs of OnUpdate that failed.", false,
+     Of<&S::on_update_failure>},
+    {"eventing_on_delete_success", "Runs of OnDelete that ended well.", false,
+     Of<&S::on_delete_success>},
+    {"eventing_on_delete_failure", "Runs of OnDelete that failed.", false,
+     Of<&S::on_delete_failure>},
+    {"eventing_dcp_backlog", "Changes read from the log and not done with.", true, Of<&S::backlog>},
+    {"eventing_agg_queue_size", "Changes that wait in the queues of workers.", true,
+     Of<&S::backlog>},
+    {"eventing_dcp_mutations_msg_counter", "Inserts and updates done with.", false, Updates},
+    {"eventing_dcp_delete_msg_counter", "Deletions and expiries done with.", false, Deletions},
+    {"eventing_dcp_mutation_sent_to_worker", "Inserts and updates given to a worker.", false,
+     Of<&S::updates_given>},
+    {"eventing_dcp_deletion_sent_to_worker", "Deletions given to a worker.", false,
+     Of<&S::deletions_given>},
+    {"eventing_dcp_expiry_sent_to_worker", "Expiries given to a worker.", false,
+     Of<&S::expiries_given>},
+    {"eventing_dcp_mutation_suppressed_counter",
+     "Inserts and updates left out because the function made them.", false,
+     Of<&S::updates_suppressed>},
+    {"eventing_dcp_deletion_suppressed_counter",
+     "Deletions left out because the function made them.", false, Of<&S::deletions_suppressed>},
+    {"eventing_timer_create_counter", "Timers made.", false, Of<&S::timers_created>},
+    {"eventing_timer_create_failure", "Calls of createTimer that were refused.", false,
+     Of<&S::timer_create_failures>},
+    {"eventing_timer_context_size_exception_counter",
+     "Calls of createTimer with a context that is too large.", false,
+     Of<&S::timer_contexts_too_large>},
+    {"eventing_timer_cancel_counter", "Timers cancelled.", false, Of<&S::timers_cancelled>},
+    {"eventing_timer_msg_counter", "Timers that came due.", false, Of<&S::timers_due>},
+    {"eventing_timer_callback_success", "Runs of timer callbacks that ended well.", false,
+     Of<&S::timer_success>},
+    {"eventing_timer_callback_failure", "Runs of timer callbacks that failed.", false,
+     Of<&S::timer_failure>},
+    {"eventing_timer_callback_missing_counter",
+     "Timers dropped because their callback is not in the code.", false,
+     Of<&S::timer_callback_missing>},
+    {"eventing_timeout_count", "Runs ended by the execution timeout.", false, Of<&S::timeouts>},
+    {"eventing_bucket_op_exception_count", "Operations on documents that threw.", false,
+     Of<&S::kv_exceptions>},
+    {"eventing_n1ql_op_exception_count", "SQL++ statements that threw.", false,
+     Of<&S::query_exceptions>},
+    {"eventing_bkt_ops_cas_mismatch_count", "Commits run again after a conflict.", false,
+     Of<&S::conflicts>},
+    {"eventing_worker_spawn_counter", "Workers started.", false, Of<&S::workers_started>},
+};
+
+Value PrintGroup(const Statistics& statistics, std::string_view group) {
+  Value value = Value::EmptyObject();
+  for (const Entry& entry : kEntries) {
+    if (entry.group == group) {
+      value.Set(std::string(entry.name), Value::Unsigned(statistics.*entry.count));
+    }
+  }
+  return value;
+}
+
+Value PrintPercentiles(const LatencyHistogram& latency) {
+  Value value = Value::EmptyObject();
+  for (const int percent : {50, 80, 90, 95, 99, 100}) {
+    value.Set(std::to_string(percent), Value::Unsigned(latency.Percentile(percent / 100.0)));
+  }
+  return value;
 }
 
 }  // namespace
 
 void Statistics::Reset() {
-  for (std::atomic<uint64_t>* count : {&on_update_success,
-                                       &on_update_failure,
-                                       &on_delete_success,
-                                       &on_delete_failure,
-                                       &timers_created,
-                                       &timers_cancelled,
-                                       &timers_due,
-                                       &timer_success,
-                                       &timer_failure,
-                                       &timer_callback_missing,
-                                       &timer_contexts_too_large,
-                                       &timeouts,
-                                       &suppressed,
-                                       &filtered,
-                                       &commits,
-                                       &conflicts,
-                                       &cache_misses,
-                                       &cache_overflows,
-                                       &curl.get,
-                                       &curl.post,
-                                       &curl.put,
-                                       &curl.head,
-                                       &curl.remove,
-                                       &curl.successes,
-                                       &curl.other_statuses,
-                                       &curl.timeouts,
-                                       &curl.too_large,
-                                       &curl.failures}) {
-    count->store(0);
+  for (const Entry& entry : kEntries) {
+    if (entry.count != &Statistics::backlog) (this->*entry.count).store(0);
   }
+  latency.Reset();
+  curl_latency.Reset();
 }
 
 Value PrintStatistics(const Statistics& statistics) {
-  const uint64_t updates = statistics.on_update_success + statistics.on_update_failure;
-  const uint64_t deletes = statistics.on_delete_success + statistics.on_delete_failure;
-  const Value execution =
-      Value::Object({{"on_update_success", Number(statistics.on_update_success)},
-                     {"on_update_failure", Number(statistics.on_update_failure)},
-                     {"on_delete_success", Number(statistics.on_delete_success)},
-                     {"on_delete_failure", Number(statistics.on_delete_failure)},
-                     {"dcp_mutation_msg_counter", Number(updates)},
-                     {"dcp_delete_msg_counter", Number(deletes)},
-                     {"timer_create_counter", Number(statistics.timers_created)},
-                     {"timer_cancel_counter", Number(statistics.timers_cancelled)},
-                     {"timer_msg_counter", Number(statistics.timers_due)},
-                     {"timer_callback_success", Number(statistics.timer_success)},
-                     {"timer_callback_failure", Number(statistics.timer_failure)},
-                     {"num_processed_events", Number(updates + deletes)},
-                     {"curl", PrintMethods(statistics.curl)},
-                     {"curl_success_count", Number(statistics.curl.successes)},
-                     {"agg_queue_size", Number(statistics.backlog)}});
-  const Value failures = Value::Object(
-      {{"timeout_count", Number(statistics.timeouts)},
-       {"bkt_ops_cas_mismatch_count", Number(statistics.conflicts)},
-       {"bucket_op_cache_miss_count", Number(statistics.cache_misses)},
-       {"bucket_cache_overflow_count", Number(statistics.cache_overflows)},
-       {"curl_non_200_response", Number(statistics.curl.other_statuses)},
-       {"curl_timeout_count", Number(statistics.curl.timeouts)},
-       {"curl_failure_count", Number(statistics.curl.failures)},
-       {"curl_max_resp_size_exceeded", Number(statistics.curl.too_large)},
-       {"timer_callback_missing_counter", Number(statistics.timer_callback_missing)},
-       {"timer_context_size_exceeded_counter", Number(statistics.timer_contexts_too_large)}});
-  const Value processing =
-      Value::Object({{"dcp_mutation_suppressed_counter", Number(statistics.suppressed)},
-                     {"dcp_filtered_counter", Number(statistics.filtered)},
-                     {"commits", Number(statistics.commits)}});
-  return Value::Object(
-      {{"execution_stats", execution},
-       {"failure_stats", failures},
-       {"event_processing_stats", processing},
-       {"events_remaining", Value::Object({{"dcp_backlog", Number(statistics.backlog)}})}});
+  Value execution = PrintGroup(statistics, kRun);
+  execution.Set("curl", PrintGroup(statistics, kCurl));
+  execution.Set("dcp_mutation_msg_counter", Value::Unsigned(Updates(statistics)));
+  execution.Set("dcp_delete_msg_counter", Value::Unsigned(Deletions(statistics)));
+  execution.Set("num_processed_events",
+                Value::Unsigned(Updates(statistics) + Deletions(statistics)));
+  return Value::Object({{"execution_stats", std::move(execution)},
+                        {"failure_stats", PrintGroup(statistics, kFailed)},
+                        {"event_processing_stats", PrintGroup(statistics, kEvents)},
+                        {"latency_percentile_stats", PrintPercentiles(statistics.latency)},
+                        {"latency_stats", statistics.latency.Print()},
+                        {"curl_latency_stats", statistics.curl_latency.Print()},
+                        {"events_remaining",
+                         Value::Object({{"dcp_backlog", Value::Unsigned(statistics.backlog)}})}});
 }
+
+std::span<const Metric> Metrics() { return kMetrics; }
 
 }  // namespace sluice::function

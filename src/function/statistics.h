@@ -3,46 +3,58 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
+#include <string_view>
 
+#include "function/latency.h"
 #include "json/value.h"
 
 namespace sluice::function {
 
-// HTTP requests of handlers.
-struct CurlStatistics {
-  std::atomic<uint64_t> get{0};
-  std::atomic<uint64_t> post{0};
-  std::atomic<uint64_t> put{0};
-  std::atomic<uint64_t> head{0};
-  std::atomic<uint64_t> remove{0};     // DELETE
-  std::atomic<uint64_t> successes{0};  // answered with 200
-  std::atomic<uint64_t> other_statuses{0};
-  std::atomic<uint64_t> timeouts{0};
-  std::atomic<uint64_t> too_large{0};
-  std::atomic<uint64_t> failures{0};  // all others that have no response
-};
+using Count = std::atomic<uint64_t>;
 
 struct Statistics {
-  std::atomic<uint64_t> on_update_success{0};
-  std::atomic<uint64_t> on_update_failure{0};
-  std::atomic<uint64_t> on_delete_success{0};
-  std::atomic<uint64_t> on_delete_failure{0};
-  std::atomic<uint64_t> timers_created{0};
-  std::atomic<uint64_t> timers_cancelled{0};
-  std::atomic<uint64_t> timers_due{0};
-  std::atomic<uint64_t> timer_success{0};
-  std::atomic<uint64_t> timer_failure{0};
-  std::atomic<uint64_t> timer_callback_missing{0};
-  std::atomic<uint64_t> timer_contexts_too_large{0};
-  std::atomic<uint64_t> timeouts{0};
-  std::atomic<uint64_t> suppressed{0};  // changes that the function made itself
-  std::atomic<uint64_t> filtered{0};    // changes that a setting leaves out
-  std::atomic<uint64_t> commits{0};
-  std::atomic<uint64_t> conflicts{0};  // commits that were run again
-  std::atomic<uint64_t> backlog{0};    // read from the log and not done with
-  std::atomic<uint64_t> cache_misses{0};
-  std::atomic<uint64_t> cache_overflows{0};  // documents that made others leave, or did not fit
-  CurlStatistics curl;
+  Count on_update_success{0};
+  Count on_update_failure{0};
+  Count on_delete_success{0};
+  Count on_delete_failure{0};
+  Count updates_given{0};  // to a worker
+  Count deletions_given{0};
+  Count expiries_given{0};
+  Count bytes_given{0};
+  Count timers_created{0};
+  Count timer_create_failures{0};
+  Count timers_cancelled{0};
+  Count timers_due{0};
+  Count timer_success{0};
+  Count timer_failure{0};
+  Count timer_callback_missing{0};
+  Count timer_contexts_too_large{0};
+  Count timeouts{0};
+  Count updates_suppressed{0};  // changes that the function made itself
+  Count deletions_suppressed{0};
+  Count filtered{0};  // changes that a setting leaves out
+  Count commits{0};
+  Count conflicts{0};  // commits that were run again
+  Count backlog{0};    // read from the log and not done with
+  Count kv_exceptions{0};
+  Count query_exceptions{0};
+  Count cache_misses{0};
+  Count cache_overflows{0};  // documents that made others leave, or did not fit
+  Count workers_started{0};
+  // HTTP requests of handlers.
+  Count curl_get{0};
+  Count curl_post{0};
+  Count curl_put{0};
+  Count curl_head{0};
+  Count curl_delete{0};
+  Count curl_successes{0};  // answered with 200
+  Count curl_other_statuses{0};
+  Count curl_timeouts{0};
+  Count curl_too_large{0};
+  Count curl_failures{0};         // all others that have no response
+  LatencyHistogram latency;       // of invocations
+  LatencyHistogram curl_latency;  // of requests
 
   // All but the backlog begin at 0 again.
   void Reset();
@@ -50,5 +62,14 @@ struct Statistics {
 
 // In the shape and with the names of Couchbase, as far as it is counted here.
 json::Value PrintStatistics(const Statistics& statistics);
+
+// The counts that Couchbase shows to Prometheus, with its names.
+struct Metric {
+  std::string_view name;
+  std::string_view help;
+  bool gauge = false;
+  uint64_t (*value)(const Statistics& statistics) = nullptr;
+};
+std::span<const Metric> Metrics();
 
 }  // namespace sluice::function

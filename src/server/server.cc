@@ -25,6 +25,7 @@
 #include "http/rest/access.h"
 #include "http/rest/context.h"
 #include "http/rest/eventing.h"
+#include "http/rest/function_metrics.h"
 #include "http/rest/metrics.h"
 #include "http/rest/query_service.h"
 #include "http/rest/routes.h"
@@ -171,7 +172,10 @@ class Server::Parts {
                                       .clock = clock_,
                                       .version = std::string(Version()),
                                       .started_ms = clock_.WallMs(),
-                                      .backup_root = loaded_.config.backup_root});
+                                      .backup_root = loaded_.config.backup_root,
+                                      .more_metrics = {[this](std::string* out) {
+                                        http::rest::AppendFunctionMetrics(*functions_, out);
+                                      }}});
     return OkStatus();
   }
 

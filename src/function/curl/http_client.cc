@@ -67,7 +67,6 @@ class HttpClient::Transfer {
     Set(CURLOPT_HEADERDATA, this);
     Set(CURLOPT_WRITEFUNCTION, &Transfer::OnBody);
     Set(CURLOPT_WRITEDATA, this);
-    if (binding.allow_cookies) Set(CURLOPT_COOKIEFILE, "");  // in memory only
     Set(CURLOPT_SSL_VERIFYPEER, binding.validate_certificate ? 1L : 0L);
     Set(CURLOPT_SSL_VERIFYHOST, binding.validate_certificate ? 2L : 0L);
     SetRedirects(request);
@@ -199,6 +198,19 @@ class HttpClient::Transfer {
   Status refused_;
 };
 
+namespace {
+
+// Cookies, where allowed, are kept in memory: an empty one has the handle keep them from then on.
+// (CURLOPT_COOKIEFILE would be set for every request, and each time curl_easy_reset loses memory.)
+Easy MakeEasy(const UrlBinding& binding) {
+  Easy easy(curl_easy_init());
+  CHECK(easy != nullptr);
+  if (binding.allow_cookies) curl_easy_setopt(easy.get(), CURLOPT_COOKIELIST, "Set-Cookie:");
+  return easy;
+}
+
+}  // namespace
+
 HttpClient::HttpClient(const AddressRules& rules, uint64_t max_response_bytes)
     : rules_(rules),
       max_response_bytes_(max_response_bytes),
@@ -214,8 +226,7 @@ Result<HttpResponse> HttpClient::Send(const UrlBinding& binding, const HttpReque
                                       const std::atomic<bool>& stop) {
   CURLM* const multi = handles_->multi.get();
   Easy& easy = handles_->by_binding[binding.alias];
-  if (easy == nullptr) easy.reset(curl_easy_init());
-  CHECK(easy != nullptr);
+  if (easy == nullptr) easy = MakeEasy(binding);
   Transfer transfer(*this, easy.get());
   if (const CURLcode code = transfer.Prepare(binding, request); code != CURLE_OK) {
     return transfer.Finish(code);

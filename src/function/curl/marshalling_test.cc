@@ -153,14 +153,14 @@ TEST_F(CurlTest, MethodsAreCounted) {
   EXPECT_FALSE(called_out_);
   response_head_ = "500 Oops";
   EXPECT_EQ(Run("return curl('GET', api).status;"), "500");
-  const CurlStatistics& counts = statistics_.curl;
-  EXPECT_EQ(counts.get, 2u);
-  EXPECT_EQ(counts.put, 1u);
-  EXPECT_EQ(counts.remove, 2u);
-  EXPECT_EQ(counts.head, 1u);
-  EXPECT_EQ(counts.post, 0u);
-  EXPECT_EQ(counts.successes, 5u);
-  EXPECT_EQ(counts.other_statuses, 1u);
+  const Statistics& counts = statistics_;
+  EXPECT_EQ(counts.curl_get, 2u);
+  EXPECT_EQ(counts.curl_put, 1u);
+  EXPECT_EQ(counts.curl_delete, 2u);
+  EXPECT_EQ(counts.curl_head, 1u);
+  EXPECT_EQ(counts.curl_post, 0u);
+  EXPECT_EQ(counts.curl_successes, 5u);
+  EXPECT_EQ(counts.curl_other_statuses, 1u);
 }
 
 TEST_F(CurlTest, ParametersAndPathsByLanguageVersion) {
@@ -216,7 +216,7 @@ TEST_F(CurlTest, RedirectsAreFollowedUnlessNotWanted) {
   EXPECT_EQ(Run("return curl('GET', api, {path: '/loop'});"),
             R"("CurlError: Unable to perform the request: )"
             R"(Number of redirects hit maximum amount")");
-  EXPECT_EQ(statistics_.curl.failures, 1u);
+  EXPECT_EQ(statistics_.curl_failures, 1u);
 }
 
 TEST_F(CurlTest, CompressedBodiesAreDecodedAndCounted) {
@@ -230,7 +230,7 @@ TEST_F(CurlTest, CompressedBodiesAreDecodedAndCounted) {
   EXPECT_LT(response_body_.size(), 10'000u);
   EXPECT_EQ(Run("return curl('GET', api).body;"), R"("CurlError: Unable to perform the request: )"
                                                   R"(the response has more than 2097152 bytes")");
-  EXPECT_EQ(statistics_.curl.too_large, 1u);
+  EXPECT_EQ(statistics_.curl_too_large, 1u);
   response_head_ = "200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: deflate";
   response_body_ = Compressed("hello", 15);
   EXPECT_EQ(Run("return curl('GET', api).body;"), R"("hello")");
@@ -301,7 +301,7 @@ TEST_F(CurlTest, PrivateAddressesAndOwnListenersAreRefusedAlsoAfterRedirects) {
   addresses_ = std::make_shared<AddressRules>(PrivateAddresses::kRefused);
   EXPECT_NE(Run(call).find("functions.allow_private_addresses would allow it"), std::string::npos);
   EXPECT_EQ(outside.requests().size(), 1u);
-  EXPECT_EQ(statistics_.curl.failures, 4u);
+  EXPECT_EQ(statistics_.curl_failures, 4u);
 }
 
 TEST_F(CurlTest, ASlowServerIsGivenUp) {
@@ -309,12 +309,12 @@ TEST_F(CurlTest, ASlowServerIsGivenUp) {
   const uint64_t start_ns = clock_.MonotonicNs();
   EXPECT_EQ(Run("return curl('GET', api, {timeout: 1});"),
             R"("CurlError: Unable to perform the request: Timeout was reached")");
-  EXPECT_EQ(statistics_.curl.timeouts, 1u);
+  EXPECT_EQ(statistics_.curl_timeouts, 1u);
   EXPECT_LT(clock_.MonotonicNs() - start_ns, 5'000'000'000u);
   // What is left of the invocation is the longest that a request may take.
   definition_.settings.execution_timeout_s = 1;
   Run("return curl('GET', api);");
-  EXPECT_EQ(statistics_.curl.timeouts, 2u);
+  EXPECT_EQ(statistics_.curl_timeouts, 2u);
   EXPECT_LT(clock_.MonotonicNs() - start_ns, 10'000'000'000u);
 }
 

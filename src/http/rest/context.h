@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "auth/directory.h"
 #include "base/clock.h"
@@ -34,6 +36,8 @@ struct Context {
   std::string version;
   uint64_t started_ms = 0;       // Unix time
   std::string backup_root = {};  // backups go below it only; empty: anywhere
+  // What others add to /metrics.
+  std::vector<std::function<void(std::string* out)>> more_metrics = {};
 };
 
 }  // namespace sluice::http::rest

@@ -2,6 +2,7 @@
 #include "http/rest/access.h"
 #include "http/rest/eventing_error.h"
 #include "http/rest/eventing_routes.h"
+#include "http/rest/function_metrics.h"
 #include "json/parse.h"
 
 namespace sluice::http::rest {
@@ -41,10 +42,18 @@ void DeleteConfig(EventingCall& call) { call.Done(RestoreDefaults(call), "Succes
 
 void ShowErrorCodes(EventingCall& call) { call.Answer(EventingErrorCodes()); }
 
+void ShowMetrics(EventingCall& call) {
+  std::string out;
+  AppendFunctionMetrics(call.manager, &out);
+  call.response.Body(200, "text/plain; version=0.0.4; charset=utf-8", std::move(out));
+}
+
 constexpr EventingRoute kRoutes[] = {
     {Method::kGet, "/api/v1/config", "The configuration of all functions", ShowConfig, kAdmin},
     {Method::kPost, "/api/v1/config", "Change the configuration", StoreConfig, kAdmin},
     {Method::kDelete, "/api/v1/config", "Go back to the default configuration", DeleteConfig,
+     kAdmin},
+    {Method::kGet, "/_prometheusMetrics", "Numbers of all functions for Prometheus", ShowMetrics,
      kAdmin},
     {Method::kGet, "/getErrorCodes", "Names and codes of errors", ShowErrorCodes, kKnown},
 };

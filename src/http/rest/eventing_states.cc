@@ -119,6 +119,8 @@ void ShowLog(EventingCall& call) {
 
 constexpr char kExecution[] = "execution_stats";
 constexpr char kFailures[] = "failure_stats";
+constexpr char kLatencies[] = "latency_stats";
+constexpr char kRemaining[] = "events_remaining";
 
 constexpr EventingRoute kRoutes[] = {
     {Method::kPost, "/api/v1/functions/{name}/deploy", "Deploy, or resume",
@@ -136,6 +138,10 @@ constexpr EventingRoute kRoutes[] = {
     {Method::kGet, "/getExecutionStats", "What a function has run", ShowGroup<kExecution>, kKnown},
     {Method::kGet, "/getFailureStats", "What a function has failed at", ShowGroup<kFailures>,
      kKnown},
+    {Method::kGet, "/getLatencyStats", "How long a function's invocations took",
+     ShowGroup<kLatencies>, kKnown},
+    {Method::kGet, "/getDcpEventsRemaining", "How many changes a function has before it",
+     ShowGroup<kRemaining>, kKnown},
     {Method::kGet, "/resetStatsCounters", "Let a function's statistics begin at 0", ResetStatistics,
      kKnown},
     {Method::kGet, "/getAppLog", "What a function has logged, newest first", ShowLog, kKnown},

@@ -35,6 +35,7 @@ void ShowMetrics(const Context& context, Response& response) {
   std::string out;
   context.metrics.Append(&out);
   AppendDatabaseMetrics(context.database, &out);
+  for (const auto& append : context.more_metrics) append(&out);
   AppendProcessMetrics(&out);
   response.Body(200, "text/plain; version=0.0.4; charset=utf-8", std::move(out));
 }
