@@ -23,7 +23,7 @@ class GroupTable {
   explicit GroupTable(size_t keys) : keys_(keys), buckets_(64, kNoGroup) {}
 
   size_t size() const { return hashes_.size(); }
-  const Value* keys(size_t group) const { return &values_[group * keys_]; }
+  const Value* keys(size_t group) const { return values_.data() + group * keys_; }
 
   // The group of these keys; `*added` tells whether it is new.
   size_t FindOrAdd(const Value* keys, bool* added) {
