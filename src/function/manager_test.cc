@@ -1,6 +1,8 @@
 // Functions over a database in this process: from a write to its effect.
 #include "function/manager.h"
 
+#include <map>
+
 #include "function/test_manager.h"
 
 namespace sluice::function {
@@ -88,6 +90,32 @@ TEST_F(ManagerTest, CountersAreExactWithManyWorkers) {
   EXPECT_EQ(Get("plain"), R"({"n":500})");
   EXPECT_EQ(Count("execution_stats", "on_update_success"), 500u)
       << "what was run again counts once";
+}
+
+TEST_F(ManagerTest, WhatIsRunAgainIsLoggedOnceAndInOrder) {
+  Definition definition = Function(
+      "function OnUpdate(doc, meta) {\n  log('begin', meta.id);\n"
+      "  const all = dst['all'] || {n: 0};\n  all.n++;\n  dst['all'] = all;\n"
+      "  log('end', meta.id);\n  if (doc === 2) throw new Error('two');\n}");
+  definition.settings.worker_count = 4;
+  definition.settings.boundary = Boundary::kFromNow;
+  Deploy(definition);
+  for (int i = 0; i < 200; ++i) Put("k" + std::to_string(i), i % 20 == 0 ? "2" : "1");
+  Settle();
+  ASSERT_GT(Count("failure_stats", "bkt_ops_cas_mismatch_count"), 0u) << "nothing was run again";
+  const std::vector<std::string> lines = *manager_->Log("f");
+  std::map<std::string, int> times;
+  for (const std::string& line : lines) {
+    ++times[line.substr(0, line.find('\n'))];
+    if (!line.starts_with("\"end\"")) continue;
+    EXPECT_EQ(times["\"begin" + line.substr(4)], 1) << line << "comes before its beginning";
+  }
+  for (int i = 0; i < 200; ++i) {
+    const std::string id = "k" + std::to_string(i);
+    EXPECT_EQ(times["\"begin\" \"" + id + "\" "], 1) << id;
+    EXPECT_EQ(times["\"end\" \"" + id + "\" "], 1) << id;
+    EXPECT_EQ(times["OnUpdate of document '" + id + "' failed: Error: two"], i % 20 == 0) << id;
+  }
 }
 
 TEST_F(ManagerTest, PauseKeepsThePlaceAndUndeployForgetsIt) {

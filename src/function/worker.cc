@@ -29,7 +29,7 @@ Status Stopping() { return Error(Code::kUnavailable, "function.stopping", "the f
 
 }  // namespace
 
-Worker::Worker(WorkerContext context) : context_(std::move(context)) {
+Worker::Worker(WorkerContext context) : context_(std::move(context)), log_(context_.log) {
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -139,7 +139,9 @@ Status Worker::Process(std::span<Event> events) {
 Status Worker::ProcessTogether(std::span<const Event> events, size_t* done, bool* conflict) {
   Effects effects(context_.services.database, context_.follower);
   bool end = false;
-  const auto more = [&] { return !end && *done < events.size() && !effects.full(); };
+  const auto more = [&] {
+    return !end && *done < events.size() && !effects.full() && !log_.full();
+  };
   while (more() && !stopping()) {
     RETURN_IF_ERROR(EnsureHandler());
     // The isolate stays ours until it is spent or the commit is full.
@@ -189,8 +191,8 @@ Status Worker::RunTimer(Handler::Turn& turn, Effects& effects, const Event& even
   ++effects.counts().timers_due;
   if (!handler_->HasCallback(turn, timer->callback)) {
     ++effects.counts().callback_missing;
-    context_.log(fmt::format("timer '{}' was dropped: the function has no callback '{}'",
-                             timer->reference, timer->callback));
+    log_.Add(fmt::format("timer '{}' was dropped: the function has no callback '{}'",
+                         timer->reference, timer->callback));
     return OkStatus();
   }
   const Effects::Savepoint savepoint = effects.Mark();
@@ -203,8 +205,8 @@ Status Worker::RunTimer(Handler::Turn& turn, Effects& effects, const Event& even
   effects.RollbackTo(savepoint);
   ++effects.counts().callback_failure;
   if (outcome.ended == script::Ended::kTimedOut) ++effects.counts().timeouts;
-  context_.log(fmt::format("timer '{}' failed: {}{}", event.key, outcome.message,
-                           outcome.stack.empty() ? "" : "\n" + outcome.stack));
+  log_.Add(fmt::format("timer '{}' failed: {}{}", event.key, outcome.message,
+                       outcome.stack.empty() ? "" : "\n" + outcome.stack));
   return OkStatus();
 }
 
@@ -217,17 +219,18 @@ void Worker::Note(Effects::Counts& counts, const Event& event, const script::Out
   }
   ++(update ? counts.on_update_failure : counts.on_delete_failure);
   if (outcome.ended == script::Ended::kTimedOut) ++counts.timeouts;
-  context_.log(fmt::format("{} of document '{}' failed: {}{}", update ? "OnUpdate" : "OnDelete",
-                           event.key, outcome.message,
-                           outcome.stack.empty() ? "" : "\n" + outcome.stack));
+  log_.Add(fmt::format("{} of document '{}' failed: {}{}", update ? "OnUpdate" : "OnDelete",
+                       event.key, outcome.message,
+                       outcome.stack.empty() ? "" : "\n" + outcome.stack));
 }
 
 Status Worker::EnsureHandler() {
   if (handler_ != nullptr && !handler_->spent()) return OkStatus();
   handler_.reset();
   script::Outcome failed;
-  handler_ = Handler::Make(context_.services, context_.definition, context_.program, context_.log,
-                           &failed);
+  handler_ = Handler::Make(
+      context_.services, context_.definition, context_.program,
+      [this](std::string_view line) { log_.Add(line); }, &failed);
   if (handler_ != nullptr) {
     handler_->Attach(context_.statistics, ending_);
     return OkStatus();
@@ -287,8 +290,10 @@ Status Worker::Commit(Effects& effects, std::span<const Event> events, bool* con
   if (result.status.ok()) {
     for (db::CursorMove& move : moves) context_.cursors[move.cursor.lane] = std::move(move.next);
     Committed(effects.counts(), earliest_timer_ms);
+    log_.Release();
     return OkStatus();
   }
+  log_.Drop();
   if (result.status.id() == "cursor.moved") return result.status;  // somebody else has the function
   if (IsConflict(result.status)) {
     *conflict = true;

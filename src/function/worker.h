@@ -18,6 +18,7 @@
 
 #include "function/event.h"
 #include "function/handler.h"
+#include "function/held_log.h"
 #include "function/statistics.h"
 #include "timer/scheduler.h"
 
@@ -70,6 +71,7 @@ class Worker {
   bool stopping() const;
 
   const WorkerContext context_;
+  HeldLog log_;  // of the batch that runs
   std::unique_ptr<Handler> handler_;
 
   mutable std::mutex mutex_;
