@@ -20,6 +20,8 @@ void AddAdminCommands(Program* program);      // admin_commands.cc: backup, stat
 void AddAccountCommands(Program* program);    // account_commands.cc: user, token
 void AddCompletionCommand(Program* program);  // completion.cc
 
+// fn_failures.cc: fn failures, below the group of AddFnCommands.
+void AddFnFailuresCommand(Program* program, CLI::App* group);
 // fn_transfer.cc: fn import and fn export, below the group of AddFnCommands.
 void AddFnTransferCommands(Program* program, CLI::App* group);
 

@@ -25,12 +25,15 @@ Location LocationOf(std::string_view text) {
 
 }  // namespace
 
-std::string FunctionPath(std::string_view resource, std::string_view name, std::string_view what) {
+std::string FunctionPath(std::string_view resource, std::string_view name, std::string_view what,
+                         QueryPairs query) {
   std::string path = "/_p/event/api/v1/" + std::string(resource);
   const Location location = LocationOf(name);
   if (!name.empty()) path += "/" + Segment(location.name);
   if (!what.empty()) path += "/" + std::string(what);
-  return path + Query({{"bucket", location.bucket}, {"scope", location.scope}});
+  query.emplace_back("bucket", location.bucket);
+  query.emplace_back("scope", location.scope);
+  return path + Query(query);
 }
 
 std::string NamedPath(std::string_view resource, std::string_view name, std::string_view size) {

@@ -63,6 +63,42 @@ TEST(Definition, SettingsAreCheckedAndComeBack) {
   EXPECT_EQ(PrintDefinition(ParseDefinition(again).value(), Secrets::kShown), again);
 }
 
+TEST(Definition, SettingsOfFailures) {
+  EXPECT_EQ(SettingError(R"({"retry_count": -1})"),
+            "settings.retry_count: expected a whole number from 0 to 1000, got -1");
+  EXPECT_EQ(SettingError(R"({"retry_backoff": 0.5})"),
+            "settings.retry_backoff: expected a number from 1 to 100, got 0.5");
+  EXPECT_EQ(SettingError(R"({"retry_jitter": "some"})"),
+            "settings.retry_jitter: expected a number from 0 to 1, got string");
+  EXPECT_EQ(SettingError(R"({"retry_on": ["exception", "curl"]})"),
+            "settings.retry_on: expected exception, timeout, memory, missing, or the name of an "
+            "error's class such as CurlError, got 'curl'");
+  EXPECT_EQ(SettingError(R"({"retry_cuont": 1})"),
+            "settings: there is no setting 'retry_cuont'; did you mean 'retry_count'?");
+  const Definition definition = ParseDefinition(Make("", R"({
+      "retry_count": 3, "retry_delay": 50, "retry_backoff": 1.5, "retry_max_delay": 500,
+      "retry_jitter": 0, "retry_on": ["timeout", "CurlError"], "max_failures": 7})"))
+                                    .value();
+  EXPECT_EQ(definition.settings.retry, (queue::RetryPolicy{.count = 3,
+                                                           .delay_ms = 50,
+                                                           .backoff = 1.5,
+                                                           .max_delay_ms = 500,
+                                                           .jitter = 0,
+                                                           .on = {"timeout", "CurlError"}}));
+  EXPECT_EQ(definition.settings.max_failures, 7u);
+  const json::Value printed = PrintDefinition(definition, Secrets::kShown);
+  const Definition again = ParseDefinition(printed).value();
+  EXPECT_EQ(again.settings.retry, definition.settings.retry);
+  EXPECT_EQ(again.settings.max_failures, 7u);
+  EXPECT_TRUE(OnlyDynamicChanges(Settings(), ParseDefinition(Make("", R"({
+      "retry_count": 3, "max_failures": 9})"))
+                                                 ->settings));
+  // Couchbase does not know them: definitions without them can be taken back there.
+  const json::Value plain = PrintDefinition(ParseDefinition(Make("")).value(), Secrets::kShown);
+  EXPECT_TRUE(plain["settings"]["retry_count"].is_missing());
+  EXPECT_TRUE(plain["settings"]["max_failures"].is_missing());
+}
+
 TEST(Definition, SomeSettingsMayChangeWhileItRuns) {
   Settings from;
   Settings to;

@@ -41,6 +41,8 @@ std::string FollowerOf(const Definition& definition) {
   return "function:" + definition.instance_id;
 }
 
+std::string FailuresOwnerOf(const std::string& location) { return "function:" + location; }
+
 Dispatcher::Dispatcher(Options options) : options_(std::move(options)) {}
 Dispatcher::~Dispatcher() { Stop(); }
 
@@ -51,14 +53,22 @@ Result<std::unique_ptr<Dispatcher>> Dispatcher::Start(Options options) {
   given.statistics.workers_started += given.definition->settings.worker_count;
   for (uint32_t i = 0; i < given.definition->settings.worker_count; ++i) {
     dispatcher->workers_.push_back(std::make_unique<Worker>(
-        WorkerContext{given.services, given.timers, given.definition, given.program, given.follower,
-                      0, dispatcher->cursors_, given.statistics, given.log,
-                      [raw = dispatcher.get()] { raw->Wake(); }, given.failed}));
+        WorkerContext{given.services, given.timers, given.failures, given.definition,
+                      given.prepared, given.follower, 0, dispatcher->cursors_, given.statistics,
+                      given.log, [raw = dispatcher.get()] { raw->Wake(); }, given.failed}));
   }
   dispatcher->thread_ = std::thread([raw = dispatcher.get()] { raw->Loop(); });
   dispatcher->timers_added_ = given.timers.Add(
       given.follower,
-      [raw = dispatcher.get()](const timer::Timer& timer) { return raw->OfferTimer(timer); },
+      [raw = dispatcher.get()](const timer::Timer& timer) {
+        return raw->OfferToWorker(EventOf(timer));
+      },
+      given.failed);
+  dispatcher->retries_added_ = given.timers.Add(
+      queue::RetryOwner(given.failures.owner()),
+      [raw = dispatcher.get()](const timer::Timer& timer) {
+        return raw->OfferToWorker(RetryOf(timer));
+      },
       given.failed);
   return dispatcher;
 }
@@ -92,6 +102,7 @@ void Dispatcher::Stop() {
   }
   wake_.notify_one();
   options_.timers.Remove(options_.follower, timers_added_);
+  options_.timers.Remove(queue::RetryOwner(options_.failures.owner()), retries_added_);
   if (thread_.joinable()) thread_.join();
   for (const auto& worker : workers_) worker->Stop();
 }
@@ -181,8 +192,7 @@ bool Dispatcher::Deliver(Event event) {
 }
 
 // On the scheduler's thread.
-bool Dispatcher::OfferTimer(const timer::Timer& timer) {
-  Event event = EventOf(timer);
+bool Dispatcher::OfferToWorker(Event event) {
   return workers_[event.lane % workers_.size()]->Offer(event);
 }
 

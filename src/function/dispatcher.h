@@ -21,6 +21,8 @@ namespace sluice::function {
 
 // The follower that a deployed function has. It also owns the function's timers.
 std::string FollowerOf(const Definition& definition);
+// The owner of the failures of a function, which outlive its deployment.
+std::string FailuresOwnerOf(const std::string& location);
 
 class Dispatcher {
  public:
@@ -29,8 +31,9 @@ class Dispatcher {
   struct Options {
     const Services& services;
     timer::Scheduler& timers;
+    queue::FailureList& failures;
     std::shared_ptr<const Definition> definition;
-    std::shared_ptr<const js::Program> program;
+    Prepared prepared;
     std::string follower;
     Statistics& statistics;
     Handler::LogLine log;
@@ -53,7 +56,7 @@ class Dispatcher {
   void Loop();
   Result<bool> Pump();  // true when there was something
   bool Deliver(Event event);
-  bool OfferTimer(const timer::Timer& timer);
+  bool OfferToWorker(Event event);
   Status StorePlaces();
   bool WorkersIdle() const;
 
@@ -63,7 +66,8 @@ class Dispatcher {
   std::array<db::CursorState, kLanes> given_;
   std::unique_ptr<db::Feed> feed_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  uint64_t timers_added_ = 0;  // to the scheduler
+  uint64_t timers_added_ = 0;   // to the scheduler
+  uint64_t retries_added_ = 0;  // to the scheduler
   std::chrono::steady_clock::time_point stored_at_;
   bool places_stored_ = false;  // idle lanes are where the feed is, also on disk
 

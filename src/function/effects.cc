@@ -6,6 +6,7 @@ namespace {
 constexpr size_t kFullRows = 2000;
 constexpr size_t kFullDocumentBytes = 16ull << 20;
 constexpr size_t kFullTimerBytes = 16ull << 20;
+constexpr size_t kFullFailureBytes = 16ull << 20;
 
 }  // namespace
 
@@ -21,13 +22,15 @@ void Effects::RollbackTo(const Savepoint& savepoint) {
 }
 
 bool Effects::full() const {
-  return documents_.writes() + timers_.rows() >= kFullRows || timers_.bytes() >= kFullTimerBytes ||
-         documents_.bytes() >= kFullDocumentBytes;
+  return documents_.writes() + timers_.rows() + failures_.rows() >= kFullRows ||
+         timers_.bytes() >= kFullTimerBytes || documents_.bytes() >= kFullDocumentBytes ||
+         failures_.bytes() >= kFullFailureBytes;
 }
 
 db::Commit Effects::TakeCommit() {
   db::Commit commit = documents_.TakeCommit();
   timers_.MoveTo(&commit);
+  failures_.MoveTo(&commit);
   return commit;
 }
 

@@ -1,4 +1,5 @@
-// What a batch of invocations does until it is committed as a whole: its documents and its timers.
+// What a batch of invocations does until it is committed as a whole: its documents, its timers and
+// those of its events that failed.
 //
 // One thread.
 #pragma once
@@ -7,15 +8,18 @@
 #include <string>
 
 #include "db/transaction.h"
+#include "queue/overlay.h"
 #include "timer/overlay.h"
 
 namespace sluice::function {
 
 class Effects {
  public:
-  // `owner` has the timers.
-  Effects(db::Database& database, std::string owner)
-      : documents_(database, db::Isolation::kSnapshot), timers_(database, std::move(owner)) {}
+  // `owner` has the timers, `failures_owner` the failures; none can be kept without one.
+  Effects(db::Database& database, std::string owner, std::string failures_owner = "")
+      : documents_(database, db::Isolation::kSnapshot),
+        timers_(database, std::move(owner)),
+        failures_(database, std::move(failures_owner)) {}
 
   // What is counted when the effects are committed, so that what is run again counts once.
   struct Counts {
@@ -32,10 +36,14 @@ class Effects {
     uint64_t callback_success = 0;
     uint64_t callback_failure = 0;
     uint64_t callback_missing = 0;
+    uint64_t retry_success = 0;
+    uint64_t retry_failure = 0;
   };
 
   db::Transaction& documents() { return documents_; }
   timer::Overlay& timers() { return timers_; }
+  // Not undone by RollbackTo: that one's own failure is noted after it.
+  queue::Overlay& failures() { return failures_; }
   Counts& counts() { return counts_; }
 
   struct Savepoint {
@@ -53,6 +61,7 @@ class Effects {
  private:
   db::Transaction documents_;
   timer::Overlay timers_;
+  queue::Overlay failures_;
   Counts counts_;
 };
 

@@ -27,6 +27,14 @@ uint32_t Crc32(std::string_view bytes) {
 
 }  // namespace
 
+bool HasDocument(db::Operation operation) {
+  return operation == db::Operation::kInsert || operation == db::Operation::kUpdate;
+}
+
+std::string_view HandlerOf(const Event& event) {
+  return HasDocument(event.operation) ? "OnUpdate" : "OnDelete";
+}
+
 uint16_t PartitionOf(std::string_view key) {
   return static_cast<uint16_t>(((Crc32(key) >> 16) & 0x7fff) % kPartitions);
 }
@@ -59,6 +67,15 @@ Event EventOf(const timer::Timer& timer) {
   event.key = timer.callback + ":" + timer.reference;
   event.lane = LaneOf(event.key);
   event.timer = timer.moment;
+  return event;
+}
+
+Event RetryOf(const timer::Timer& timer) {
+  Event event;
+  event.key = timer.context;
+  event.lane = LaneOf(event.key);
+  event.timer = timer.moment;
+  event.retry = true;
   return event;
 }
 

@@ -30,9 +30,15 @@ struct Event {
   uint64_t expiry_ms = 0;
   // Of a timer; then the key is "callback:reference", and of the rest only the lane is set.
   std::optional<timer::Moment> timer;
+  // The timer says that an event that failed, of this key, is to be tried again.
+  bool retry = false;
 
   size_t bytes() const { return 256 + key.size() + body.size() + xattrs.size() + previous.size(); }
 };
+
+// Whether OnUpdate is called, not OnDelete.
+bool HasDocument(db::Operation operation);
+std::string_view HandlerOf(const Event& event);
 
 // Changes of one key are always in one lane. Stored cursors depend on this.
 uint16_t LaneOf(std::string_view key);
@@ -41,5 +47,7 @@ uint16_t PartitionOf(std::string_view key);
 
 Event EventOf(const db::Change& change, const db::CursorState& after, bool with_previous);
 Event EventOf(const timer::Timer& timer);
+// Of a timer of queue::RetryOwner.
+Event RetryOf(const timer::Timer& timer);
 
 }  // namespace sluice::function

@@ -58,6 +58,18 @@ class FieldReader {
     }
     *to = static_cast<uint32_t>(value.AsInt());
   }
+  void Decimal(std::string_view name, double min, double max, double* to) {
+    const json::Value& value = Member(name);
+    if (value.is_missing()) return;
+    const std::string expected = fmt::format("a number from {} to {}", min, max);
+    if (!value.is_number()) return Fail(InvalidField(Where(name), expected, value));
+    const double number = value.ToDouble();
+    if (!(number >= min && number <= max)) {
+      return Fail(Error(Code::kInvalidArgument, "function.invalid_definition",
+                        "{}: expected {}, got {}", Where(name), expected, number));
+    }
+    *to = number;
+  }
   void Texts(std::string_view name, std::vector<std::string>* to) {
     const json::Value& value = Member(name);
     if (value.is_missing()) return;

@@ -30,6 +30,11 @@ struct Manager::Function {
   std::string failure;                           // guarded by mutex
   std::deque<std::string> log;                   // guarded by mutex
   Statistics statistics;
+  const std::unique_ptr<queue::FailureList> failures;
+
+  // `location` is what it is called among all functions.
+  Function(db::Database& database, const std::string& location)
+      : failures(std::make_unique<queue::FailureList>(database, FailuresOwnerOf(location))) {}
 
   std::shared_ptr<const Definition> current() const {
     const std::lock_guard lock(mutex);

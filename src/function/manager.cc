@@ -44,13 +44,14 @@ Status Manager::Start() {
     ASSIGN_OR_RETURN(const json::Value value,
                      db::DecodeMetaJson(iterator->key(), iterator->value()));
     ASSIGN_OR_RETURN(Definition definition, ParseDefinition(value));
-    auto function = std::make_shared<Function>();
+    auto function = std::make_shared<Function>(services_.database, definition.Location());
     function->definition = std::make_shared<const Definition>(std::move(definition));
     functions_.emplace(function->definition->Location(), std::move(function));
   }
   RETURN_IF_ERROR(iterator->status());
   RETURN_IF_ERROR(LoadConfig());
   RETURN_IF_ERROR(DropForgottenTimers());
+  RETURN_IF_ERROR(LoadFailures());
   for (uint16_t shard = 0; shard < services_.database.shard_count(); ++shard) {
     listeners_.push_back(services_.database.OnCommitted(
         shard, [this](const db::Committed& committed) { OnCommitted(committed); }));
@@ -149,6 +150,11 @@ Result<std::vector<std::string>> Manager::Log(const std::string& name) const {
 Result<json::Value> Manager::StatisticsOf(const std::string& name) const {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   json::Value value = PrintStatistics(function->statistics);
+  ASSIGN_OR_RETURN(json::Value failures, CountFailures(*function));
+  for (const json::Field& field : value["failures"].fields()) {
+    failures.Set(field.name(), field.value);
+  }
+  value.Set("failures", std::move(failures));
   const std::shared_ptr<const Definition> definition = function->current();
   value.Set("function_name", definition->name);
   value.Set("function_scope", json::Value::Object({{"bucket", definition->scope_bucket},

@@ -22,6 +22,7 @@
 #include "function/handler.h"
 #include "function/recursion.h"
 #include "function/statistics.h"
+#include "queue/failure_list.h"
 #include "timer/scheduler.h"
 
 namespace sluice::function {
@@ -39,6 +40,16 @@ struct FunctionStatus {
 struct TimerPage {
   std::vector<timer::Timer> timers;
   std::optional<timer::Moment> next;  // where it goes on, if there are more
+};
+
+struct FailurePage {
+  std::vector<queue::FailureList::Item> failures;
+  std::optional<uint64_t> next;  // where it goes on, if there are more
+};
+
+struct KeptFailure {
+  queue::FailureList::Item item;
+  std::string payload;
 };
 
 class Manager {
@@ -90,6 +101,17 @@ class Manager {
   // The clock was set: what is due by it is looked for at once, and not within a second.
   void ClockWasSet() { timers_.Wake(); }
 
+  // Its events that failed, in the order in which they first did, beginning with `from`.
+  Result<FailurePage> Failures(const std::string& name, uint64_t from, size_t limit) const;
+  Result<KeptFailure> FindFailure(const std::string& name, uint64_t id) const;
+  // They are run again now, those of a paused function when it is resumed. Must be deployed.
+  Status ReplayFailure(const std::string& name, uint64_t id);
+  Result<uint64_t> ReplayFailures(const std::string& name);  // all; their number
+  // `changes` is {"document": ...} or, for a timer, {"context": ...}.
+  Status EditFailure(const std::string& name, uint64_t id, const json::Value& changes);
+  Status DropFailure(const std::string& name, uint64_t id);
+  Result<uint64_t> DropFailures(const std::string& name);
+
  private:
   struct Function;
   using FunctionPtr = std::shared_ptr<Function>;
@@ -114,6 +136,8 @@ class Manager {
   // Has the function woken for changes of all that it follows.
   void AddRoutes(const std::shared_ptr<Dispatcher>& dispatcher, const std::string& follower);
   Status DropForgottenTimers();
+  Status LoadFailures();
+  Result<json::Value> CountFailures(const Function& function) const;
   void OnCommitted(const db::Committed& committed);
   void OnFailed(const std::weak_ptr<Function>& function, const Status& status);
 

@@ -44,7 +44,7 @@ Status Manager::Store(Definition definition) {
       FunctionPtr& slot = functions_[location];
       if (slot == nullptr) {
         made = true;
-        slot = std::make_shared<Function>();
+        slot = std::make_shared<Function>(services_.database, location);
         slot->definition = std::make_shared<const Definition>(definition);
       }
       function = slot;
@@ -116,9 +116,11 @@ Status Manager::Remove(const std::string& name) {
   commit.rows.push_back({storage::Family::kMeta, RowKey(name), std::nullopt, std::nullopt});
   RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
   function->removed = true;
+  // Before another function can have the name; what is left after an error goes at the next start.
+  const Status dropped = queue::DropOwner(services_.database, function->failures->owner());
   const std::lock_guard lock(mutex_);
   functions_.erase(name);
-  return OkStatus();
+  return dropped;
 }
 
 // --- what holds for all functions ---------------------------------------------------------------

@@ -132,11 +132,13 @@ void Manager::AddRoutes(const std::shared_ptr<Dispatcher>& dispatcher,
 Status Manager::Run(const FunctionPtr& function, const Prepared& prepared) {
   const std::shared_ptr<const Definition> definition = function->current();
   RETURN_IF_ERROR(EnsureFollower(*definition));
+  function->failures->SetBound(definition->settings.max_failures);
   std::weak_ptr<Function> weak = function;
   Dispatcher::Options options{services_,
                               timers_,
+                              *function->failures,
                               definition,
-                              prepared.program,
+                              prepared,
                               FollowerOf(*definition),
                               function->statistics,
                               [raw = function.get()](std::string_view line) { raw->AddLog(line); },

@@ -79,6 +79,9 @@ Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& w
   if (dispatcher != nullptr) dispatcher->Stop();
   RemoveFlow(location);
   RETURN_IF_ERROR(timer::DropOwner(services_.database, follower));
+  // What waited to be tried again is dead; it stays in the list.
+  RETURN_IF_ERROR(
+      timer::DropOwner(services_.database, queue::RetryOwner(function->failures->owner())));
   const Status dropped = services_.database.DropFollower(follower);
   return dropped.code() == Code::kNotFound ? OkStatus() : dropped;
 }

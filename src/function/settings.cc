@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/nearest.h"
+#include "function/failure_settings.h"
 #include "function/field_reader.h"
 
 namespace sluice::function {
@@ -92,6 +93,7 @@ constexpr std::string_view kObsolete[] = {
 Status UnknownSetting(std::string_view name) {
   std::vector<std::string> known(std::begin(kActedOn), std::end(kActedOn));
   for (const Compatible& one : kCompatible) known.emplace_back(one.name);
+  for (const std::string_view one : kFailureSettings) known.emplace_back(one);
   return Error(Code::kInvalidArgument, "function.invalid_definition",
                "settings: there is no setting '{}'{}", name, DidYouMean(name, known));
 }
@@ -155,6 +157,7 @@ void ReadActedOn(FieldReader& reader, Settings* settings) {
   reader.Texts("handler_footers", &settings->handler_footers);
   reader.Flag("allow_sync_documents", &settings->sync_documents);
   reader.Flag("meta_previous", &settings->previous);
+  ReadFailureSettings(reader, settings);
 }
 
 Value TextList(const std::vector<std::string>& texts) {
@@ -173,6 +176,7 @@ Status ParseSettings(const Value& value, Settings* settings) {
   if (!settings->others.is_object()) settings->others = Value::EmptyObject();
   for (const json::Field& field : value.fields()) {
     if (std::ranges::find(kActedOn, field.name()) != std::end(kActedOn)) continue;
+    if (IsFailureSetting(field.name())) continue;
     const auto* known = std::ranges::find(kCompatible, field.name(), &Compatible::name);
     if (known != std::end(kCompatible)) {
       CheckCompatible(reader, *known);
@@ -212,6 +216,7 @@ Value PrintSettings(const Settings& settings) {
   value.Set("handler_footers", TextList(settings.handler_footers));
   value.Set("allow_sync_documents", settings.sync_documents);
   if (settings.previous) value.Set("meta_previous", true);
+  PrintFailureSettings(settings, &value);
   return value;
 }
 
@@ -220,6 +225,10 @@ bool OnlyDynamicChanges(const Settings& from, const Settings& to) {
   Value b = PrintSettings(to);
   for (const std::string_view name : {"deployment_status", "processing_status", "description",
                                       "log_level", "timer_context_size"}) {
+    a.Remove(name);
+    b.Remove(name);
+  }
+  for (const std::string_view name : kFailureSettings) {
     a.Remove(name);
     b.Remove(name);
   }

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "json/value.h"
+#include "queue/retry_policy.h"
 
 namespace sluice::function {
 
@@ -32,7 +33,10 @@ struct Settings {
   std::vector<std::string> handler_footers;
   bool sync_documents = true;  // events of Sync Gateway's own documents (_sync:...)
   bool previous = false;       // ours: meta.previous
-  json::Value others;          // an object: what we keep and show but do not act on
+  // Ours: what becomes of events that fail.
+  queue::RetryPolicy retry;
+  uint32_t max_failures = 10'000;
+  json::Value others;  // an object: what we keep and show but do not act on
 };
 
 // Members that are missing leave what `settings` has.

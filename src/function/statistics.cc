@@ -17,6 +17,7 @@ constexpr std::string_view kRun = "execution_stats";
 constexpr std::string_view kCurl = "execution_stats.curl";
 constexpr std::string_view kFailed = "failure_stats";
 constexpr std::string_view kEvents = "event_processing_stats";
+constexpr std::string_view kFailures = "failures";  // ours
 
 constexpr Entry kEntries[] = {
     {kRun, "on_update_success", &Statistics::on_update_success},
@@ -57,6 +58,11 @@ constexpr Entry kEntries[] = {
     {kEvents, "dcp_filtered_counter", &Statistics::filtered},
     {kEvents, "worker_spawn_counter", &Statistics::workers_started},
     {kEvents, "commits", &Statistics::commits},
+    {kFailures, "retry_success", &Statistics::retry_success},
+    {kFailures, "retry_failure", &Statistics::retry_failure},
+    {kFailures, "replayed", &Statistics::replayed},
+    {kFailures, "dropped", &Statistics::failures_dropped},
+    {kFailures, "dropped_by_limit", &Statistics::failures_trimmed},
 };
 
 uint64_t Updates(const Statistics& s) { return s.on_update_success + s.on_update_failure; }
@@ -115,6 +121,12 @@ constexpr Metric kMetrics[] = {
      Of<&S::query_exceptions>},
     {"eventing_bkt_ops_cas_mismatch_count", "Commits run again after a conflict.", false,
      Of<&S::conflicts>},
+    {"eventing_retry_success", "Runs of failed events again that ended well.", false,
+     Of<&S::retry_success>},
+    {"eventing_retry_failure", "Runs of failed events again that failed.", false,
+     Of<&S::retry_failure>},
+    {"eventing_failures_dropped_by_limit", "Failed events dropped because there were too many.",
+     false, Of<&S::failures_trimmed>},
     {"eventing_worker_spawn_counter", "Workers started.", false, Of<&S::workers_started>},
 };
 
@@ -156,6 +168,7 @@ Value PrintStatistics(const Statistics& statistics) {
   return Value::Object({{"execution_stats", std::move(execution)},
                         {"failure_stats", PrintGroup(statistics, kFailed)},
                         {"event_processing_stats", PrintGroup(statistics, kEvents)},
+                        {"failures", PrintGroup(statistics, kFailures)},
                         {"latency_percentile_stats", PrintPercentiles(statistics.latency)},
                         {"latency_stats", statistics.latency.Print()},
                         {"curl_latency_stats", statistics.curl_latency.Print()},

@@ -52,7 +52,12 @@ struct Statistics {
   Count curl_other_statuses{0};
   Count curl_timeouts{0};
   Count curl_too_large{0};
-  Count curl_failures{0};         // all others that have no response
+  Count curl_failures{0};  // all others that have no response
+  Count retry_success{0};
+  Count retry_failure{0};
+  Count replayed{0};              // failures that somebody asked to try again
+  Count failures_dropped{0};      // because somebody asked for it
+  Count failures_trimmed{0};      // because there were too many
   LatencyHistogram latency;       // of invocations
   LatencyHistogram curl_latency;  // of requests
 

@@ -14,6 +14,18 @@
 
 namespace sluice::function {
 
+// The machine's clock, but it can be put forward.
+class ForwardClock final : public Clock {
+ public:
+  uint64_t WallNs() const override { return system_.WallNs() + added_ns_.load(); }
+  uint64_t MonotonicNs() const override { return system_.MonotonicNs(); }
+  void AddMs(uint64_t ms) { added_ns_ += ms * 1'000'000; }
+
+ private:
+  SystemClock system_;
+  std::atomic<uint64_t> added_ns_{0};
+};
+
 class ManagerTest : public ::testing::Test {
  protected:
   ManagerTest() {
@@ -97,7 +109,7 @@ class ManagerTest : public ::testing::Test {
     return static_cast<uint64_t>(statistics[group][name].AsInt());
   }
 
-  SystemClock clock_;
+  ForwardClock clock_;
   std::filesystem::path directory_;
   std::unique_ptr<db::Database> database_;
   std::unique_ptr<query::QueryEngine> engine_;

@@ -29,7 +29,10 @@ Status Stopping() { return Error(Code::kUnavailable, "function.stopping", "the f
 
 }  // namespace
 
-Worker::Worker(WorkerContext context) : context_(std::move(context)), log_(context_.log) {
+Worker::Worker(WorkerContext context)
+    : context_(std::move(context)),
+      log_(context_.log),
+      random_(context_.services.database.NewCas()) {
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -91,11 +94,15 @@ void Worker::Loop() {
 
 void Worker::Finish(std::span<const Event> events) {
   std::vector<timer::Moment> timers;
+  std::vector<timer::Moment> retries;
   for (const Event& event : events) {
-    if (event.timer) timers.push_back(*event.timer);
+    if (event.timer) (event.retry ? retries : timers).push_back(*event.timer);
   }
-  context_.statistics.backlog -= events.size() - timers.size();
+  context_.statistics.backlog -= events.size() - timers.size() - retries.size();
   if (!timers.empty()) context_.timers.Done(context_.follower, timers);
+  if (!retries.empty()) {
+    context_.timers.Done(queue::RetryOwner(context_.failures.owner()), retries);
+  }
 }
 
 // What has piled up; nobody waits for more. Empty when it is time to end.
@@ -137,7 +144,7 @@ Status Worker::Process(std::span<Event> events) {
 
 // As many events as fit into one commit; `done` is how many those were.
 Status Worker::ProcessTogether(std::span<const Event> events, size_t* done, bool* conflict) {
-  Effects effects(context_.services.database, context_.follower);
+  Effects effects(context_.services.database, context_.follower, context_.failures.owner());
   bool end = false;
   const auto more = [&] {
     return !end && *done < events.size() && !effects.full() && !log_.full();
@@ -159,7 +166,7 @@ Status Worker::ProcessTogether(std::span<const Event> events, size_t* done, bool
 Status Worker::ProcessAlone(const Event& event) {
   for (int attempt = 0; attempt < kMaxAttempts && !stopping(); ++attempt) {
     RETURN_IF_ERROR(EnsureHandler());
-    Effects effects(context_.services.database, context_.follower);
+    Effects effects(context_.services.database, context_.follower, context_.failures.owner());
     {
       Handler::Turn turn(*handler_);
       RETURN_IF_ERROR(RunOne(turn, effects, event));
@@ -174,13 +181,54 @@ Status Worker::ProcessAlone(const Event& event) {
 }
 
 Status Worker::RunOne(Handler::Turn& turn, Effects& effects, const Event& event) {
-  if (event.timer) return RunTimer(turn, effects, event);
+  if (event.retry) return RunRetry(turn, effects, event);
+  return event.timer ? RunTimer(turn, effects, event) : RunChange(turn, effects, event);
+}
+
+Worker::Attempted Worker::Ended(Effects& effects, const Effects::Savepoint& savepoint,
+                                const script::Outcome& outcome) {
+  if (handler_->interrupted()) return Unexpected(Stopping());
+  if (outcome.ok()) return std::nullopt;
+  effects.RollbackTo(savepoint);
+  return ProblemOf(outcome);
+}
+
+Worker::Attempted Worker::Try(Handler::Turn& turn, Effects& effects, const Event& event) {
   const Effects::Savepoint savepoint = effects.Mark();
-  const script::Outcome outcome = handler_->Run(turn, effects, event);
-  if (handler_->interrupted()) return Stopping();
-  if (!outcome.ok()) effects.RollbackTo(savepoint);
-  Note(effects.counts(), event, outcome);
-  return OkStatus();
+  return Ended(effects, savepoint, handler_->Run(turn, effects, event));
+}
+
+Worker::Attempted Worker::Try(Handler::Turn& turn, Effects& effects, const timer::Timer& timer) {
+  if (!handler_->HasCallback(turn, timer.callback)) {
+    queue::Problem problem;
+    problem.kind = kMissing;
+    problem.message = fmt::format("the function has no callback '{}'", timer.callback);
+    return problem;
+  }
+  const Effects::Savepoint savepoint = effects.Mark();
+  return Ended(effects, savepoint, handler_->RunTimer(turn, effects, timer));
+}
+
+void Worker::Log(Effects::Counts& counts, std::string_view what, const queue::Problem& problem) {
+  if (problem.kind == kTimeout) ++counts.timeouts;
+  log_.Add(fmt::format("{} failed: {}{}", what, problem.message,
+                       problem.stack.empty() ? "" : "\n" + problem.stack));
+}
+
+Status Worker::RunChange(Handler::Turn& turn, Effects& effects, const Event& event) {
+  ASSIGN_OR_RETURN(std::optional<queue::Problem> problem, Try(turn, effects, event));
+  Effects::Counts& counts = effects.counts();
+  const bool update = HasDocument(event.operation);
+  if (!problem) {
+    ++(update ? counts.on_update_success : counts.on_delete_success);
+    return OkStatus();
+  }
+  ++(update ? counts.on_update_failure : counts.on_delete_failure);
+  Log(counts, fmt::format("{} of document '{}'", HandlerOf(event), event.key), *problem);
+  const auto catalog = context_.services.database.catalog();
+  const db::KeyspaceInfo* keyspace = catalog->Find(event.keyspace);
+  const db::KeyspaceName& name = keyspace == nullptr ? context_.definition->source : keyspace->name;
+  return Keep(effects, event.key, KeptEvent(event, name), std::move(*problem));
 }
 
 // The timer ends whatever its callback does. One that was cancelled, replaced or run since it was
@@ -189,39 +237,15 @@ Status Worker::RunTimer(Handler::Turn& turn, Effects& effects, const Event& even
   ASSIGN_OR_RETURN(const std::optional<timer::Timer> timer, effects.timers().Take(*event.timer));
   if (!timer) return OkStatus();
   ++effects.counts().timers_due;
-  if (!handler_->HasCallback(turn, timer->callback)) {
-    ++effects.counts().callback_missing;
-    log_.Add(fmt::format("timer '{}' was dropped: the function has no callback '{}'",
-                         timer->reference, timer->callback));
-    return OkStatus();
-  }
-  const Effects::Savepoint savepoint = effects.Mark();
-  const script::Outcome outcome = handler_->RunTimer(turn, effects, *timer);
-  if (handler_->interrupted()) return Stopping();
-  if (outcome.ok()) {
+  ASSIGN_OR_RETURN(std::optional<queue::Problem> problem, Try(turn, effects, *timer));
+  if (!problem) {
     ++effects.counts().callback_success;
     return OkStatus();
   }
-  effects.RollbackTo(savepoint);
-  ++effects.counts().callback_failure;
-  if (outcome.ended == script::Ended::kTimedOut) ++effects.counts().timeouts;
-  log_.Add(fmt::format("timer '{}' failed: {}{}", event.key, outcome.message,
-                       outcome.stack.empty() ? "" : "\n" + outcome.stack));
-  return OkStatus();
-}
-
-void Worker::Note(Effects::Counts& counts, const Event& event, const script::Outcome& outcome) {
-  const bool update =
-      event.operation == db::Operation::kInsert || event.operation == db::Operation::kUpdate;
-  if (outcome.ok()) {
-    ++(update ? counts.on_update_success : counts.on_delete_success);
-    return;
-  }
-  ++(update ? counts.on_update_failure : counts.on_delete_failure);
-  if (outcome.ended == script::Ended::kTimedOut) ++counts.timeouts;
-  log_.Add(fmt::format("{} of document '{}' failed: {}{}", update ? "OnUpdate" : "OnDelete",
-                       event.key, outcome.message,
-                       outcome.stack.empty() ? "" : "\n" + outcome.stack));
+  ++(problem->kind == kMissing ? effects.counts().callback_missing
+                               : effects.counts().callback_failure);
+  Log(effects.counts(), fmt::format("timer '{}'", event.key), *problem);
+  return Keep(effects, event.key, KeptEvent(*timer), std::move(*problem));
 }
 
 Status Worker::EnsureHandler() {
@@ -229,7 +253,7 @@ Status Worker::EnsureHandler() {
   handler_.reset();
   script::Outcome failed;
   handler_ = Handler::Make(
-      context_.services, context_.definition, context_.program,
+      context_.services, context_.definition, context_.prepared.program,
       [this](std::string_view line) { log_.Add(line); }, &failed);
   if (handler_ != nullptr) {
     handler_->Attach(context_.statistics, ending_);
@@ -259,7 +283,8 @@ std::vector<db::CursorMove> Worker::CursorMoves(std::span<const Event> events) c
   return moves;
 }
 
-void Worker::Committed(const Effects::Counts& counts, std::optional<uint64_t> earliest_timer_ms) {
+void Worker::Committed(const Effects::Counts& counts,
+                       const std::optional<uint64_t>& earliest_timer_ms) {
   Statistics& statistics = context_.statistics;
   ++statistics.commits;
   statistics.on_update_success += counts.on_update_success;
@@ -274,6 +299,8 @@ void Worker::Committed(const Effects::Counts& counts, std::optional<uint64_t> ea
   statistics.timer_success += counts.callback_success;
   statistics.timer_failure += counts.callback_failure;
   statistics.timer_callback_missing += counts.callback_missing;
+  statistics.retry_success += counts.retry_success;
+  statistics.retry_failure += counts.retry_failure;
   if (earliest_timer_ms) context_.timers.Created(context_.follower, *earliest_timer_ms);
 }
 
@@ -281,6 +308,7 @@ void Worker::Committed(const Effects::Counts& counts, std::optional<uint64_t> ea
 // disk) are waited out.
 Status Worker::Commit(Effects& effects, std::span<const Event> events, bool* conflict) {
   const std::optional<uint64_t> earliest_timer_ms = effects.timers().earliest_ms();
+  const std::optional<uint64_t> earliest_retry_ms = effects.failures().earliest_ms();
   db::Commit commit = effects.TakeCommit();
   commit.shard = context_.shard;
   commit.origin = context_.follower;
@@ -291,6 +319,7 @@ Status Worker::Commit(Effects& effects, std::span<const Event> events, bool* con
     for (db::CursorMove& move : moves) context_.cursors[move.cursor.lane] = std::move(move.next);
     Committed(effects.counts(), earliest_timer_ms);
     log_.Release();
+    FailuresCommitted(effects.failures().change(), earliest_retry_ms);
     return OkStatus();
   }
   log_.Drop();

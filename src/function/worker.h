@@ -3,7 +3,8 @@
 //
 // An event takes effect once: its writes and its cursor move, or the end of its timer, are one
 // commit, and a commit that was built on an outdated read is not applied but run again. An event
-// whose handler throws has no effect but that its cursor moves, or its timer ends.
+// whose handler throws has no effect but that its cursor moves, or its timer ends, and that it is
+// kept as a failure; that is one commit too. A retry of it ends in the same way.
 #pragma once
 
 #include <array>
@@ -16,10 +17,13 @@
 #include <thread>
 #include <vector>
 
+#include "base/random.h"
 #include "function/event.h"
+#include "function/failed_event.h"
 #include "function/handler.h"
 #include "function/held_log.h"
 #include "function/statistics.h"
+#include "queue/failure_list.h"
 #include "timer/scheduler.h"
 
 namespace sluice::function {
@@ -28,8 +32,9 @@ namespace sluice::function {
 struct WorkerContext {
   const Services& services;
   timer::Scheduler& timers;
+  queue::FailureList& failures;
   std::shared_ptr<const Definition> definition;
-  std::shared_ptr<const js::Program> program;
+  Prepared prepared;
   std::string follower;  // also the owner of the timers
   db::ShardId shard = 0;
   std::array<db::CursorState, kLanes>& cursors;  // a lane's is its worker's to read and write
@@ -61,18 +66,37 @@ class Worker {
   Status ProcessTogether(std::span<const Event> events, size_t* done, bool* conflict);
   Status ProcessAlone(const Event& event);
   Status RunOne(Handler::Turn& turn, Effects& effects, const Event& event);
+  Status RunChange(Handler::Turn& turn, Effects& effects, const Event& event);
   Status RunTimer(Handler::Turn& turn, Effects& effects, const Event& event);
-  void Note(Effects::Counts& counts, const Event& event, const script::Outcome& outcome);
+  // Calls the handler. None when that went well; what a failed one did is undone.
+  using Attempted = Result<std::optional<queue::Problem>>;
+  Attempted Try(Handler::Turn& turn, Effects& effects, const Event& event);
+  Attempted Try(Handler::Turn& turn, Effects& effects, const timer::Timer& timer);
+  Attempted Ended(Effects& effects, const Effects::Savepoint& savepoint,
+                  const script::Outcome& outcome);
+  void Log(Effects::Counts& counts, std::string_view what, const queue::Problem& problem);
+
+  // worker_failures.cc
+  Status RunRetry(Handler::Turn& turn, Effects& effects, const Event& event);
+  Attempted TryAgain(Handler::Turn& turn, Effects& effects, const queue::Overlay::Taken& taken,
+                     std::string* what);
+  queue::Problem ProblemOf(const script::Outcome& outcome) const;
+  Status Keep(Effects& effects, const std::string& key, FailedEvent event, queue::Problem problem);
+  std::optional<uint64_t> NextTryMs(const queue::Problem& problem, uint32_t attempts);
+
   Status EnsureHandler();
   Status Commit(Effects& effects, std::span<const Event> events, bool* conflict);
   std::vector<db::CursorMove> CursorMoves(std::span<const Event> events) const;
-  void Committed(const Effects::Counts& counts, std::optional<uint64_t> earliest_timer_ms);
+  void Committed(const Effects::Counts& counts, const std::optional<uint64_t>& earliest_timer_ms);
+  void FailuresCommitted(const queue::SizeChange& change,
+                         const std::optional<uint64_t>& earliest_retry_ms);
   void Finish(std::span<const Event> events);
   bool stopping() const;
 
   const WorkerContext context_;
   HeldLog log_;  // of the batch that runs
   std::unique_ptr<Handler> handler_;
+  Random random_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;

@@ -21,9 +21,24 @@ namespace {
 // address space; the call is ended as soon as V8 looks.
 constexpr size_t kHeapHeadroom = 2ull << 30;
 
-std::string TypeOf(v8::Isolate* isolate, v8::Local<v8::Value> exception) {
+// The name that the error's class has. V8 itself knows how a class is called in its text, which is
+// not always the same.
+std::string TypeOf(v8::Isolate* isolate, v8::Local<v8::Context> context,
+                   v8::Local<v8::Value> exception) {
   if (!exception->IsObject()) return "";
-  return TextOf(isolate, exception.As<v8::Object>()->GetConstructorName());
+  const auto object = exception.As<v8::Object>();
+  v8::Local<v8::Value> made_by;
+  v8::Local<v8::Value> name;
+  if (object->Get(context, v8::String::NewFromUtf8Literal(isolate, "constructor"))
+          .ToLocal(&made_by) &&
+      made_by->IsFunction() &&
+      made_by.As<v8::Object>()
+          ->Get(context, v8::String::NewFromUtf8Literal(isolate, "name"))
+          .ToLocal(&name) &&
+      name->IsString() && name.As<v8::String>()->Length() > 0) {
+    return TextOf(isolate, name.As<v8::String>());
+  }
+  return TextOf(isolate, object->GetConstructorName());
 }
 
 }  // namespace
@@ -141,7 +156,7 @@ class Runtime::Impl final : public Watched {
     if (caught.Exception().IsEmpty()) return;
     // Reading an error can run the user's code again, which must not throw past here.
     const v8::TryCatch ignored(isolate_);
-    outcome->type = TypeOf(isolate_, caught.Exception());
+    outcome->type = TypeOf(isolate_, context, caught.Exception());
     outcome->message = TextOf(isolate_, context, caught.Exception());
     v8::Local<v8::Value> stack;
     if (caught.StackTrace(context).ToLocal(&stack)) {

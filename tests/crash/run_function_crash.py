@@ -6,7 +6,9 @@ document, the events it got, in a second bucket, together with the last `v` it s
 workers, and all events also in one common counter. When the functions have caught up after a
 restart, a document with v = n must have had exactly n events, in order, and the common counter must
 be their sum. A second function enriches its own source: its writes must not come back to it. A third
-one makes a timer of every event, due a little later: each must ring exactly once.
+one makes a timer of every event, due a little later: each must ring exactly once. A fourth one throws
+by chance, from events and from timers, and tries again; its failures are also replayed under load: each
+event and each timer took effect exactly once or is exactly once on the list (shaky.py).
 
 Usage: tests/crash/run_function_crash.py --sluice BINARY [--rounds 20] [--seed 1]
 """
@@ -22,6 +24,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from sluice_server import SluiceServer, exchange  # noqa: E402
+import shaky  # noqa: E402
 
 CLIENTS = 8
 KEYS_PER_CLIENT = 5
@@ -52,11 +55,12 @@ function Ring(id) {
 """
 
 
-def definition(name, code, source, binding, workers):
+def definition(name, code, source, binding, workers, settings=None):
     return {"appname": name, "appcode": code,
             "depcfg": {"source_bucket": source, "metadata_bucket": "meta",
                        "buckets": [{"alias": binding, "bucket_name": binding, "access": "rw"}]},
-            "settings": {"worker_count": workers, "dcp_stream_boundary": "everything"}}
+            "settings": {"worker_count": workers, "dcp_stream_boundary": "everything",
+                         **(settings or {})}}
 
 
 def must(answer, *statuses):
@@ -66,11 +70,12 @@ def must(answer, *statuses):
 
 
 def prepare(server):
-    for bucket in ("src", "seen", "own", "rung", "meta"):
+    for bucket in ("src", "seen", "own", "rung", "took", "meta"):
         must(server.request("PUT", f"/v1/buckets/{bucket}"))
     for one in (definition("count", COUNT, "src", "seen", 3),
                 definition("enrich", ENRICH, "own", "own", 1),
-                definition("remind", REMIND, "src", "rung", 2)):
+                definition("remind", REMIND, "src", "rung", 2),
+                definition("shaky", shaky.CODE, "src", "took", 2, shaky.SETTINGS)):
         path = f"/api/v1/functions/{one['appname']}"
         must(server.request("POST", path, one, listener="eventing"))
         must(server.request("POST", path + "/deploy", listener="eventing"))
@@ -104,7 +109,7 @@ class Client(threading.Thread):
 
 
 def settled(server):
-    """Waits until the functions have handled everything and no timer is left."""
+    """Waits until the functions have handled everything and no timer or retry is left."""
     deadline = time.monotonic() + SETTLE_S
     while time.monotonic() < deadline:
         answer = must(server.request("GET", "/api/v1/status", listener="eventing"))
@@ -112,9 +117,10 @@ def settled(server):
         for app in apps:
             if app["failure"]:
                 raise RuntimeError(f"{app['name']}: {app['failure']}")
-        timers = must(server.request("GET", "/api/v1/functions/remind/timers?limit=1",
-                                     listener="eventing"))
-        if all(app["caught_up"] for app in apps) and not json.loads(timers.body)["timers"]:
+        waiting = [must(server.request("GET", f"/api/v1/functions/{name}/timers?limit=1",
+                                       listener="eventing")) for name in ("remind", "shaky")]
+        timers = [timer for answer in waiting for timer in json.loads(answer.body)["timers"]]
+        if all(app["caught_up"] for app in apps) and not timers and not shaky.waiting(server):
             return
         time.sleep(0.02)
     raise RuntimeError(f"the functions do not catch up: {apps}\n{server.log()}")
@@ -156,6 +162,7 @@ def main():
     versions = [{f"c{client}k{key}": 0 for key in range(KEYS_PER_CLIENT)}
                 for client in range(CLIENTS)]
     total = 0
+    failures = shaky.Failures()
     try:
         server.start()
         prepare(server)
@@ -164,6 +171,9 @@ def main():
             for client in clients:
                 client.start()
             time.sleep(chance.uniform(0.05, 0.8))
+            if chance.random() < 0.5:
+                shaky.replay_all(server)
+                time.sleep(chance.uniform(0, 0.05))
             server.kill()
             for client in clients:
                 client.join()
@@ -173,6 +183,7 @@ def main():
             settled(server)
             everything = {key: version for part in versions for key, version in part.items()}
             total, broken = check(server, everything)
+            broken += failures.check(server, everything)
             if broken:
                 sys.exit(f"round {round_number}, seed {arguments.seed}:\n" + "\n".join(broken))
             for part in versions:
@@ -182,7 +193,7 @@ def main():
     finally:
         server.close()
     print(f"{arguments.rounds} kills, seed {arguments.seed}: {total} events, each once and in order, "
-          "and as many timers, each once")
+          f"and as many timers, each once; {failures.told()}")
 
 
 if __name__ == "__main__":

@@ -31,22 +31,11 @@ void CompareTimers(const Value& expected, const Value& got, const std::string& w
   Compare(wanted, shown, where, problems);
 }
 
-// The log's lines about events that failed; what a handler logs begins otherwise, with a quote, a
-// number or the name of an error.
-std::vector<std::string> FailuresIn(const std::vector<std::string>& log) {
-  std::vector<std::string> failures;
-  for (const std::string& line : log) {
-    const bool of_event = line.starts_with("OnUpdate of document '") ||
-                          line.starts_with("OnDelete of document '") || line.starts_with("timer '");
-    if (of_event) failures.push_back(line);
-  }
-  return failures;
-}
-
 Status Check(const Stage& stage, const Expectations& expect, Problems* problems) {
   ASSIGN_OR_RETURN(const std::vector<std::string> log, stage.Log());
   if (expect.failures.is_array() || expect.last) {
-    CompareLines(expect.failures, FailuresIn(log), Below(expect.where, "failures"), problems);
+    ASSIGN_OR_RETURN(const std::vector<std::string> failures, stage.Failures());
+    CompareLines(expect.failures, failures, Below(expect.where, "failures"), problems);
   }
   for (size_t i = 0; i < expect.keyspaces.size(); ++i) {
     const json::Field& expected = expect.documents.fields()[i];

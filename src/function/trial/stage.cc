@@ -8,6 +8,7 @@
 
 #include "base/base64.h"
 #include "db/expiry.h"
+#include "function/failed_event.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "timer/owned.h"
@@ -20,9 +21,18 @@ using json::Value;
 constexpr int kMaxStops = 100'000;      // of one advance
 constexpr uint64_t kMaxCommits = 5000;  // of the function, in one step
 constexpr size_t kMaxTimers = 1000;     // that are looked at
+constexpr size_t kMaxFailures = 1000;   // that are looked at
 // What a function may need to come to rest after a step, besides one call's time.
 constexpr uint64_t kPatienceS = 60;
 constexpr std::chrono::microseconds kLookAgain(200);
+
+// What failed, as the log says it.
+std::string_view KindOf(const Value& event) {
+  const Value& operation = event["operation"];
+  if (operation == Value("timer")) return "timer";
+  const bool update = operation == Value("insert") || operation == Value("update");
+  return update ? "OnUpdate of document" : "OnDelete of document";
+}
 
 }  // namespace
 
@@ -190,8 +200,8 @@ Result<db::Sequence> Stage::Mark() {
   return result.sequence;
 }
 
-// Everything that was committed was handled, and no timer is due: a timer's row goes in the commit
-// of what it does.
+// Everything that was committed was handled, and no timer or retry is due: its row goes in the
+// commit of what it does.
 Result<bool> Stage::AtRest() const {
   ASSIGN_OR_RETURN(const FunctionStatus status, manager_->StatusOf(function_));
   if (!status.failure.empty()) {
@@ -250,6 +260,17 @@ Result<Value> Stage::Timers() const {
     timers.Append(std::move(shown));
   }
   return timers;
+}
+
+Result<std::vector<std::string>> Stage::Failures() const {
+  ASSIGN_OR_RETURN(const FailurePage page, manager_->Failures(function_, 0, kMaxFailures));
+  std::vector<std::string> failures;
+  for (const queue::FailureList::Item& item : page.failures) {
+    const queue::Problem& problem = item.failure.problem;
+    failures.push_back(fmt::format("{} '{}' failed: {}\n{}", KindOf(PrintEvent(item.failure)),
+                                   item.failure.key, problem.message, problem.stack));
+  }
+  return failures;
 }
 
 }  // namespace sluice::function::trial

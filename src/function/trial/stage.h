@@ -32,12 +32,14 @@ class Stage {
   // Each returns when the function has handled what follows from it.
   Status Do(const Put& put);
   Status Do(const Delete& deletion);
-  // From one due timer or expiring document to the next, so that each comes at its time.
+  // From one due timer, retry or expiring document to the next, so that each comes at its time.
   Status Do(const Advance& advance);
 
   // What there is now.
   Result<json::Value> Documents(const db::KeyspaceName& keyspace) const;  // by key
   Result<json::Value> Timers() const;
+  // The errors of the events that failed, and were not tried again with success.
+  Result<std::vector<std::string>> Failures() const;
   Result<std::vector<std::string>> Log() const { return manager_->Log(function_); }
   Result<json::Value> Statistics() const { return manager_->StatisticsOf(function_); }
   const CannedHttp& http() const { return http_; }

@@ -89,8 +89,8 @@ void EventingResults::AnswerTo(EventingCall& call) const {
 }
 
 Status AddEventingRoutes(Router& router, function::Manager& manager, const std::string& prefix) {
-  for (const auto& routes :
-       {DefinitionRoutes(), StateRoutes(), TimerRoutes(), TransferRoutes(), ServerRoutes()}) {
+  for (const auto& routes : {DefinitionRoutes(), StateRoutes(), TimerRoutes(), FailureRoutes(),
+                             TransferRoutes(), ServerRoutes()}) {
     for (const EventingRoute& route : routes) {
       RETURN_IF_ERROR(router.Add({.method = route.method,
                                   .path = prefix + route.path,

@@ -70,6 +70,7 @@ constexpr EventingCode kCodes[] = {
 };
 constexpr int kInvalidRequest = 63;
 constexpr int kInternal = 59;
+constexpr int kNotFound = 404;
 
 struct Known {
   std::string_view id;
@@ -131,7 +132,9 @@ Value EventingErrorView(const Status& error) {
 void AnswerEventingError(Response& response, const Status& error) {
   const EventingCode& code = CodeOf(error);
   response.AddHeader("status", std::to_string(code.code));
-  response.Json(code.http, AnswerText(EventingErrorView(error)));
+  // Couchbase's codes have none for these; ERR_INVALID_REQUEST alone is answered with 400.
+  const bool missing = error.id() == "timer.not_found" || error.id() == "failure.not_found";
+  response.Json(missing ? kNotFound : code.http, AnswerText(EventingErrorView(error)));
 }
 
 void AnswerEventingSuccess(Response& response, std::string_view info) {

@@ -36,6 +36,7 @@ struct EventingRoute {
 std::span<const EventingRoute> DefinitionRoutes();  // eventing_definitions.cc
 std::span<const EventingRoute> StateRoutes();       // eventing_states.cc
 std::span<const EventingRoute> TimerRoutes();       // eventing_timers.cc
+std::span<const EventingRoute> FailureRoutes();     // eventing_failures.cc
 std::span<const EventingRoute> TransferRoutes();    // eventing_transfer.cc: export, import, backup
 std::span<const EventingRoute> ServerRoutes();      // eventing_server.cc: config, error codes
 

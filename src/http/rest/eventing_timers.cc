@@ -7,7 +7,6 @@
 
 #include "http/rest/access.h"
 #include "http/rest/body.h"
-#include "http/rest/eventing_error.h"
 #include "http/rest/eventing_routes.h"
 #include "http/rest/expiry.h"
 #include "json/parse.h"
@@ -77,14 +76,10 @@ template <Change kChange>
 void ChangeTimer(EventingCall& call) {
   const auto definition = FindManaged(call, call.location());
   if (!definition) return call.Refuse(definition.error());
-  const Status changed =
+  call.Done(
       (call.manager.*kChange)(definition->Location(), std::string(call.request.Param("callback")),
-                              std::string(call.request.Param("reference")));
-  if (changed.id() != "timer.not_found") return call.Done(changed, "");
-  // Couchbase's codes have none for it; ERR_INVALID_REQUEST alone would be answered with 400.
-  const Value error = EventingErrorView(changed);
-  call.response.AddHeader("status", std::to_string(error["code"].AsInt()));
-  call.response.Json(404, AnswerText(error));
+                              std::string(call.request.Param("reference"))),
+      "");
 }
 
 constexpr EventingRoute kRoutes[] = {

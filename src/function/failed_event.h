@@ -1,0 +1,49 @@
+// A function's event as the list of its failures keeps it: a text that lists show, and the data
+// that the handler saw (docs/formats/failures.md).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/status.h"
+#include "db/database.h"
+#include "function/event.h"
+#include "json/value.h"
+#include "queue/failure.h"
+#include "timer/timer.h"
+
+namespace sluice::function {
+
+// Classes of failures (queue::Problem::kind). kMissing: the timer's callback, or the document of an
+// event without data, is not there.
+inline constexpr std::string_view kException = "exception";
+inline constexpr std::string_view kTimeout = "timeout";
+inline constexpr std::string_view kMemory = "memory";
+inline constexpr std::string_view kMissing = "missing";
+inline constexpr std::string_view kProblemKinds[] = {kException, kTimeout, kMemory, kMissing};
+
+// Of an event with more data only the names are kept, and a retry sees the document as it is then.
+inline constexpr size_t kMaxKeptEventBytes = 64 << 10;
+
+struct FailedEvent {
+  std::string text;  // JSON
+  std::string payload;
+};
+FailedEvent KeptEvent(const Event& event, const db::KeyspaceName& keyspace);
+FailedEvent KeptEvent(const timer::Timer& timer);
+
+// The event, to be run again. Only the fields that a handler sees are set.
+using EventAgain = std::variant<Event, timer::Timer>;
+// NotFound (failure.document_gone) when the document has to be read and is not there.
+Result<EventAgain> AgainOf(const db::Database& database, const queue::Failure& failure,
+                           std::string_view payload);
+
+// What REST shows: of a list, and of one event with its data.
+json::Value PrintEvent(const queue::Failure& failure);
+Result<json::Value> PrintEvent(const queue::Failure& failure, std::string_view payload);
+
+// Puts another document, or another context of a timer, into the event.
+Status EditEvent(const json::Value& changes, queue::Failure* failure, std::string* payload);
+
+}  // namespace sluice::function

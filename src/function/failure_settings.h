@@ -1,0 +1,20 @@
+// The settings that say what becomes of events that fail. Couchbase has none of them.
+#pragma once
+
+#include <string_view>
+
+#include "function/field_reader.h"
+#include "function/settings.h"
+
+namespace sluice::function {
+
+inline constexpr std::string_view kFailureSettings[] = {
+    "retry_count",  "retry_delay", "retry_backoff", "retry_max_delay",
+    "retry_jitter", "retry_on",    "max_failures"};
+bool IsFailureSetting(std::string_view name);
+
+void ReadFailureSettings(FieldReader& reader, Settings* settings);
+// Those that are not the default.
+void PrintFailureSettings(const Settings& settings, json::Value* value);
+
+}  // namespace sluice::function

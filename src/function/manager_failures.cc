@@ -1,0 +1,116 @@
+// A function's events that failed, for those who look after it.
+#include <set>
+
+#include "function/failed_event.h"
+#include "function/managed_function.h"
+#include "timer/owned.h"
+
+namespace sluice::function {
+namespace {
+
+constexpr std::string_view kOwnerPrefix = "function:";
+
+}  // namespace
+
+// Counts what is kept, and clears what a crash left: failures of functions that were deleted, and
+// retries of those that were undeployed.
+Status Manager::LoadFailures() {
+  std::set<std::string> known;
+  std::set<std::string> deployed;
+  for (const auto& [name, function] : functions_) {
+    const std::string& owner = function->failures->owner();
+    known.insert(owner);
+    if (function->state() != State::kUndeployed) deployed.insert(queue::RetryOwner(owner));
+    RETURN_IF_ERROR(function->failures->Load());
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> owners, queue::Owners(services_.database));
+  for (const std::string& owner : owners) {
+    if (!owner.starts_with(kOwnerPrefix) || known.contains(owner)) continue;
+    RETURN_IF_ERROR(queue::DropOwner(services_.database, owner));
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> waiting, timer::Owners(services_.database));
+  for (const std::string& owner : waiting) {
+    if (!owner.starts_with(queue::RetryOwner(kOwnerPrefix)) || deployed.contains(owner)) continue;
+    RETURN_IF_ERROR(timer::DropOwner(services_.database, owner));
+  }
+  return OkStatus();
+}
+
+Result<json::Value> Manager::CountFailures(const Function& function) const {
+  const uint64_t kept = function.failures->kept();
+  ASSIGN_OR_RETURN(const uint64_t waiting, function.failures->CountWaiting());
+  return json::Value::Object({{"kept", json::Value::Unsigned(kept)},
+                              {"waiting", json::Value::Unsigned(waiting)},
+                              {"dead", json::Value::Unsigned(kept - std::min(kept, waiting))}});
+}
+
+Result<FailurePage> Manager::Failures(const std::string& name, uint64_t from, size_t limit) const {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  FailurePage page;
+  RETURN_IF_ERROR(function->failures->Visit(from, [&](queue::FailureList::Item item) {
+    if (page.failures.size() == limit) {
+      page.next = item.failure.id;
+      return false;
+    }
+    page.failures.push_back(std::move(item));
+    return true;
+  }));
+  return page;
+}
+
+Result<KeptFailure> Manager::FindFailure(const std::string& name, uint64_t id) const {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  ASSIGN_OR_RETURN(queue::FailureList::Item item, function->failures->Find(id));
+  ASSIGN_OR_RETURN(std::string payload, function->failures->Payload(id));
+  return KeptFailure{std::move(item), std::move(payload)};
+}
+
+Status Manager::ReplayFailure(const std::string& name, uint64_t id) {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  const std::lock_guard change(function->change);
+  if (function->state() == State::kUndeployed) {
+    return WrongState("function.not_deployed", name, function->state(), "given a failed event");
+  }
+  const uint64_t now_ms = services_.clock.WallMs();
+  RETURN_IF_ERROR(function->failures->Retry(id, now_ms));
+  timers_.Created(queue::RetryOwner(function->failures->owner()), now_ms);
+  ++function->statistics.replayed;
+  return OkStatus();
+}
+
+Result<uint64_t> Manager::ReplayFailures(const std::string& name) {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  const std::lock_guard change(function->change);
+  if (function->state() == State::kUndeployed) {
+    return Unexpected(
+        WrongState("function.not_deployed", name, function->state(), "given a failed event"));
+  }
+  const uint64_t now_ms = services_.clock.WallMs();
+  ASSIGN_OR_RETURN(const uint64_t count, function->failures->RetryAll(now_ms));
+  timers_.Created(queue::RetryOwner(function->failures->owner()), now_ms);
+  function->statistics.replayed += count;
+  return count;
+}
+
+Status Manager::EditFailure(const std::string& name, uint64_t id, const json::Value& changes) {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  return function->failures->Change(id, [&](queue::Failure& failure, std::string& payload) {
+    return EditEvent(changes, &failure, &payload);
+  });
+}
+
+Status Manager::DropFailure(const std::string& name, uint64_t id) {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  RETURN_IF_ERROR(function->failures->Drop(id));
+  ++function->statistics.failures_dropped;
+  return OkStatus();
+}
+
+Result<uint64_t> Manager::DropFailures(const std::string& name) {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  ASSIGN_OR_RETURN(const uint64_t count, function->failures->DropAll());
+  function->statistics.failures_dropped += count;
+  return count;
+}
+
+}  // namespace sluice::function

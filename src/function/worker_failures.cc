@@ -1,0 +1,131 @@
+// A worker's events that fail: kept, and tried again.
+#include <charconv>
+
+#include "base/log.h"
+#include "function/worker.h"
+
+namespace sluice::function {
+namespace {
+
+std::string_view KindOf(script::Ended ended) {
+  switch (ended) {
+    case script::Ended::kTimedOut:
+      return kTimeout;
+    case script::Ended::kOutOfMemory:
+      return kMemory;
+    default:
+      return kException;
+  }
+}
+
+// The first place in the function's own text that a stack names ("name.js:LINE:COLUMN"): what is
+// above it is the library's.
+SourcePlace PlaceInStack(std::string_view stack, const std::string& file) {
+  SourcePlace place{.line = 0, .column = 0};
+  const size_t found = stack.find(file + ":");
+  if (found == std::string_view::npos) return place;
+  const std::string_view rest = stack.substr(found + file.size() + 1);
+  const char* const end = rest.data() + rest.size();
+  const auto line = std::from_chars(rest.data(), end, place.line);
+  if (line.ec != std::errc() || line.ptr == end || *line.ptr != ':') return place;
+  std::from_chars(line.ptr + 1, end, place.column);
+  return place;
+}
+
+}  // namespace
+
+queue::Problem Worker::ProblemOf(const script::Outcome& outcome) const {
+  queue::Problem problem;
+  problem.kind = KindOf(outcome.ended);
+  problem.type = outcome.type;
+  problem.message = outcome.message;
+  problem.stack = outcome.stack;
+  SourcePlace place = PlaceInStack(outcome.stack, context_.definition->name + ".js");
+  if (place.line == 0 && outcome.stack.empty()) {
+    place = {.line = static_cast<uint32_t>(outcome.place.line),
+             .column = static_cast<uint32_t>(outcome.place.column)};
+  }
+  if (place.line == 0) return problem;
+  place = context_.prepared.source->columns.ToUser(place);
+  problem.line = place.line;
+  problem.column = place.column;
+  return problem;
+}
+
+std::optional<uint64_t> Worker::NextTryMs(const queue::Problem& problem, uint32_t attempts) {
+  const auto delay_ms =
+      queue::DelayMs(context_.definition->settings.retry, problem, attempts, random_);
+  if (!delay_ms) return std::nullopt;
+  return context_.services.clock.WallMs() + *delay_ms;
+}
+
+Status Worker::Keep(Effects& effects, const std::string& key, FailedEvent event,
+                    queue::Problem problem) {
+  queue::Failure failure;
+  failure.id = context_.services.database.NewCas();
+  failure.key = key;
+  failure.event = std::move(event.text);
+  failure.first_ms = failure.last_ms = context_.services.clock.WallMs();
+  const std::optional<uint64_t> next_ms = NextTryMs(problem, failure.attempts);
+  failure.problem = queue::Shortened(std::move(problem));
+  return effects.failures().Add(std::move(failure), event.payload, next_ms);
+}
+
+// One that was dropped, or tried by somebody else, since it was handed out is not there any more.
+Status Worker::RunRetry(Handler::Turn& turn, Effects& effects, const Event& event) {
+  ASSIGN_OR_RETURN(std::optional<queue::Overlay::Taken> taken,
+                   effects.failures().Take(*event.timer));
+  if (!taken) return OkStatus();
+  std::string what;
+  ASSIGN_OR_RETURN(std::optional<queue::Problem> problem, TryAgain(turn, effects, *taken, &what));
+  if (!problem) {
+    ++effects.counts().retry_success;
+    return effects.failures().Remove(taken->failure);
+  }
+  queue::Failure& failure = taken->failure;
+  ++effects.counts().retry_failure;
+  ++failure.attempts;
+  failure.last_ms = context_.services.clock.WallMs();
+  Log(effects.counts(), fmt::format("attempt {} of {}", failure.attempts, what), *problem);
+  const std::optional<uint64_t> next_ms = NextTryMs(*problem, failure.attempts);
+  failure.problem = queue::Shortened(std::move(*problem));
+  return effects.failures().Update(failure, next_ms);
+}
+
+Worker::Attempted Worker::TryAgain(Handler::Turn& turn, Effects& effects,
+                                   const queue::Overlay::Taken& taken, std::string* what) {
+  *what = fmt::format("'{}'", taken.failure.key);
+  const Result<EventAgain> again =
+      AgainOf(context_.services.database, taken.failure, taken.payload);
+  if (!again) {
+    if (again.error().code() == Code::kIo) return Unexpected(again.error());
+    queue::Problem problem;
+    problem.kind = kMissing;
+    problem.message = again.error().message();
+    return problem;
+  }
+  if (const auto* timer = std::get_if<timer::Timer>(&*again)) {
+    *what = fmt::format("timer '{}'", taken.failure.key);
+    return Try(turn, effects, *timer);
+  }
+  const Event& event = std::get<Event>(*again);
+  *what = fmt::format("{} of document '{}'", HandlerOf(event), event.key);
+  return Try(turn, effects, event);
+}
+
+void Worker::FailuresCommitted(const queue::SizeChange& change,
+                               const std::optional<uint64_t>& earliest_retry_ms) {
+  if (earliest_retry_ms) {
+    context_.timers.Created(queue::RetryOwner(context_.failures.owner()), *earliest_retry_ms);
+  }
+  if (change.failures == 0 && change.bytes == 0) return;
+  const Result<uint64_t> trimmed = context_.failures.Committed(change);
+  if (trimmed) {
+    context_.statistics.failures_trimmed += *trimmed;
+    return;
+  }
+  log::Warn("a function's oldest failures can't be dropped",
+            {{"function", context_.definition->name}, {"error", trimmed.error().ToString()}});
+}
+
+}  // namespace sluice::function
