@@ -46,6 +46,8 @@ if(TARGET sluice)
   script_test(docs_test blackbox tests/docs/run_docs.py --sluice $<TARGET_FILE:sluice>)
   script_test(function_crash_test blackbox
     tests/crash/run_function_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
+  script_test(debugger_test blackbox
+    tests/debugger/run_debugger.py --sluice $<TARGET_FILE:sluice>)
   script_test(crash_test blackbox
     tests/crash/run_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
 endif()

@@ -52,10 +52,7 @@ Result<std::unique_ptr<Dispatcher>> Dispatcher::Start(Options options) {
   const Options& given = dispatcher->options_;
   given.statistics.workers_started += given.definition->settings.worker_count;
   for (uint32_t i = 0; i < given.definition->settings.worker_count; ++i) {
-    dispatcher->workers_.push_back(std::make_unique<Worker>(
-        WorkerContext{given.services, given.timers, given.failures, given.definition,
-                      given.prepared, given.follower, 0, dispatcher->cursors_, given.statistics,
-                      given.log, [raw = dispatcher.get()] { raw->Wake(); }, given.failed}));
+    dispatcher->workers_.push_back(std::make_unique<Worker>(dispatcher->ContextOfWorkers()));
   }
   dispatcher->thread_ = std::thread([raw = dispatcher.get()] { raw->Loop(); });
   dispatcher->timers_added_ = given.timers.Add(
@@ -71,6 +68,43 @@ Result<std::unique_ptr<Dispatcher>> Dispatcher::Start(Options options) {
       },
       given.failed);
   return dispatcher;
+}
+
+WorkerContext Dispatcher::ContextOfWorkers() {
+  return {options_.services,
+          options_.timers,
+          options_.failures,
+          options_.definition,
+          options_.prepared,
+          options_.follower,
+          0,
+          cursors_,
+          options_.statistics,
+          options_.log,
+          [this] { Wake(); },
+          options_.failed,
+          &trap_};
+}
+
+void Dispatcher::StartDebugger(std::shared_ptr<const js::Program> program,
+                               std::shared_ptr<js::Inspector> inspector) {
+  StopDebugger();
+  const std::lock_guard lock(debug_mutex_);
+  {
+    const std::lock_guard held(mutex_);
+    if (stopping_) return inspector->Close();
+  }
+  WorkerContext context = ContextOfWorkers();
+  context.prepared.program = std::move(program);
+  context.inspector = std::move(inspector);
+  debug_worker_ = std::make_unique<DebugWorker>(std::move(context));
+  trap_.Set(debug_worker_.get());
+}
+
+void Dispatcher::StopDebugger() {
+  const std::lock_guard lock(debug_mutex_);
+  trap_.Set(nullptr);
+  debug_worker_.reset();
 }
 
 Status Dispatcher::LoadCursors() {
@@ -103,6 +137,7 @@ void Dispatcher::Stop() {
   wake_.notify_one();
   options_.timers.Remove(options_.follower, timers_added_);
   options_.timers.Remove(queue::RetryOwner(options_.failures.owner()), retries_added_);
+  StopDebugger();
   if (thread_.joinable()) thread_.join();
   for (const auto& worker : workers_) worker->Stop();
 }

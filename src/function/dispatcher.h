@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "db/feed.h"
+#include "function/debug_worker.h"
 #include "function/worker.h"
 
 namespace sluice::function {
@@ -50,8 +51,14 @@ class Dispatcher {
   void Stop();
   bool caught_up() const;  // everything committed so far was handled, and no timer runs
 
+  // From now on events are debugged, one at a time. Ends the debugger before it. Any thread.
+  void StartDebugger(std::shared_ptr<const js::Program> program,
+                     std::shared_ptr<js::Inspector> inspector);
+  void StopDebugger();
+
  private:
   explicit Dispatcher(Options options);
+  WorkerContext ContextOfWorkers();
   Status LoadCursors();
   void Loop();
   Result<bool> Pump();  // true when there was something
@@ -65,9 +72,12 @@ class Dispatcher {
   // What was given to workers, per lane.
   std::array<db::CursorState, kLanes> given_;
   std::unique_ptr<db::Feed> feed_;
+  Trap trap_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  uint64_t timers_added_ = 0;   // to the scheduler
-  uint64_t retries_added_ = 0;  // to the scheduler
+  std::mutex debug_mutex_;
+  std::unique_ptr<DebugWorker> debug_worker_;  // guarded by debug_mutex_
+  uint64_t timers_added_ = 0;                  // to the scheduler
+  uint64_t retries_added_ = 0;                 // to the scheduler
   std::chrono::steady_clock::time_point stored_at_;
   bool places_stored_ = false;  // idle lanes are where the feed is, also on disk
 

@@ -51,7 +51,7 @@ Status Check(const Value& all, GlobalConfig* config) {
   reader.Flag("enable_curl", &config->curl);
   reader.Flag("disable_curl_binding", &disable_binding);
   reader.Number("function_size", 1, kMaxCodeBytes, &config->function_bytes);
-  reader.Flag("enable_debugger", &ignored);
+  reader.Flag("enable_debugger", &config->debugger);
   reader.Flag("enable_lifecycle_ops_during_rebalance", &ignored);
   reader.Flag("force_compress", &ignored);
   reader.Number("ram_quota", 1, kMost, &number);

@@ -11,6 +11,7 @@ namespace sluice::function {
 
 struct GlobalConfig {
   bool allow_recursion = false;  // allow_interbucket_recursion
+  bool debugger = false;         // enable_debugger
   bool curl = true;              // enable_curl and not disable_curl_binding
   uint32_t function_bytes = 128 << 10;
   json::Value given = json::Value::EmptyObject();  // what was stored

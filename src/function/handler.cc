@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kMaxLoggedBytes = 1 << 20;  // of one invocation
 constexpr size_t kMaxLogLineBytes = 64 << 10;
+constexpr uint32_t kDebuggedTimeoutS = 24 * 3600;
 
 // Each file is a function of natives, configuration and what the files share, and returns entry
 // points.
@@ -83,7 +84,8 @@ Handler::~Handler() = default;
 std::unique_ptr<Handler> Handler::Make(const Services& services,
                                        std::shared_ptr<const Definition> definition,
                                        std::shared_ptr<const js::Program> program, LogLine log,
-                                       script::Outcome* failed) {
+                                       script::Outcome* failed,
+                                       std::shared_ptr<js::Inspector> inspector) {
   std::unique_ptr<Handler> handler(new Handler(services, std::move(definition), std::move(log)));
   js::RuntimeOptions options;
   options.environment = SharedEnvironment();
@@ -92,6 +94,8 @@ std::unique_ptr<Handler> Handler::Make(const Services& services,
   options.configuration = handler->Configuration();
   options.start_deadline_ns = services.clock.MonotonicNs() +
                               handler->definition_->settings.execution_timeout_s * 1'000'000'000ull;
+  handler->debugged_ = inspector != nullptr;
+  options.inspector = std::move(inspector);
   handler->keyspaces_.resize(handler->definition_->buckets.size());
   handler->runtime_ = js::Runtime::Start(std::move(options), failed);
   if (handler->runtime_ == nullptr) return nullptr;
@@ -122,12 +126,20 @@ std::string Handler::Configuration() const {
                                            {"consistency", definition_->settings.consistency}}));
 }
 
+// Code also runs while the program loads (constants), and for a debugger between events.
+script::Native Handler::InInvocation(script::Native native) {
+  return {native.name, [this, run = std::move(native.run)](script::Call& call) {
+            if (effects_ != nullptr) return run(call);
+            call.Throw("EventingError", "this works only while an event is handled");
+          }};
+}
+
 std::vector<script::Native> Handler::Natives() {
-  std::vector<script::Native> natives = BucketNatives();
-  for (script::Native& native : QueryNatives()) natives.push_back(std::move(native));
-  for (script::Native& native : TimerNatives()) natives.push_back(std::move(native));
-  for (script::Native& native : SubdocNatives()) natives.push_back(std::move(native));
-  for (script::Native& native : CurlNatives()) natives.push_back(std::move(native));
+  std::vector<script::Native> natives;
+  for (auto& group :
+       {BucketNatives(), QueryNatives(), TimerNatives(), SubdocNatives(), CurlNatives()}) {
+    for (const script::Native& native : group) natives.push_back(InInvocation(native));
+  }
   natives.push_back({"log", [this](script::Call& call) { Log(call); }});
   natives.push_back(
       {"crc64", [](script::Call& call) { call.Return(json::Crc64IsoHex(TextOrBytes(call, 0))); }});
@@ -151,6 +163,8 @@ void Handler::Log(script::Call& call) {
 }
 
 uint64_t Handler::RemainingMs() const {
+  // What waits for somebody outside does not wait for ever because a debugger does.
+  if (debugged_) return definition_->settings.execution_timeout_s * 1000ull;
   const uint64_t now_ns = services_.clock.MonotonicNs();
   return now_ns >= deadline_ns_ ? 1 : (deadline_ns_ - now_ns) / 1'000'000 + 1;
 }
@@ -166,11 +180,13 @@ script::Outcome Handler::Call(Turn& turn, Effects& effects, std::string_view ent
   timers_ = 0;
   timer_bytes_ = 0;
   logged_bytes_ = 0;
+  if (debugged_) timeout_s = kDebuggedTimeoutS;
   const uint64_t began_ns = services_.clock.MonotonicNs();
   deadline_ns_ = began_ns + timeout_s * 1'000'000'000ull;
   script::Outcome outcome =
       turn.session_.Call(entry, arguments, {.deadline_ns = deadline_ns_, .want_value = false});
-  statistics_->latency.Add((services_.clock.MonotonicNs() - began_ns) / 1000);
+  if (!debugged_) statistics_->latency.Add((services_.clock.MonotonicNs() - began_ns) / 1000);
+  if (outcome.ended == script::Ended::kStopped) interrupted_ = true;
   for (const auto& [handle, run] : queries_) NoteWrites(*run);
   queries_.clear();
   transaction_ = nullptr;

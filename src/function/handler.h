@@ -56,11 +56,13 @@ class Handler {
  public:
   using LogLine = std::function<void(std::string_view line)>;
 
-  // Compiles and loads; what is wrong with the code is in `failed`, and null is returned.
+  // Compiles and loads; what is wrong with the code is in `failed`, and null is returned. With an
+  // inspector it is debugged: a run may take as long as it likes.
   static std::unique_ptr<Handler> Make(const Services& services,
                                        std::shared_ptr<const Definition> definition,
                                        std::shared_ptr<const js::Program> program, LogLine log,
-                                       script::Outcome* failed);
+                                       script::Outcome* failed,
+                                       std::shared_ptr<js::Inspector> inspector = nullptr);
   ~Handler();
 
   bool HasOnUpdate() const { return has_on_update_; }
@@ -79,6 +81,8 @@ class Handler {
   class Turn {
    public:
     explicit Turn(Handler& handler) : session_(*handler.runtime_) {}
+    // Of a handler that is debugged: lets the client work until `until` is true.
+    void Serve(const std::function<bool()>& until) { session_.Serve(until); }
 
    private:
     friend class Handler;
@@ -90,7 +94,7 @@ class Handler {
   script::Outcome Run(Turn& turn, Effects& effects, const Event& event);
   // Of the last run: it made HTTP requests, which are not undone with its writes.
   bool called_out() const { return called_out_; }
-  // Of the last run: a request was ended by a stop. The run does not count.
+  // Of the last run: it, or a request of it, was ended by a stop. The run does not count.
   bool interrupted() const { return interrupted_; }
   script::Outcome RunOnDeploy(Turn& turn, Effects& effects, std::string_view reason,
                               uint64_t delay_ms);
@@ -102,6 +106,7 @@ class Handler {
   Handler(const Services& services, std::shared_ptr<const Definition> definition, LogLine log);
 
   std::vector<script::Native> Natives();
+  script::Native InInvocation(script::Native native);
   std::vector<script::Native> BucketNatives();
   std::vector<script::Native> QueryNatives();
   std::vector<script::Native> TimerNatives();
@@ -153,6 +158,7 @@ class Handler {
   const LogLine log_;
   std::vector<std::optional<db::KeyspaceId>> keyspaces_;  // of bindings that are not wildcards
   std::unique_ptr<js::Runtime> runtime_;
+  bool debugged_ = false;
   bool has_on_update_ = false;
   bool has_on_delete_ = false;
   bool has_on_deploy_ = false;

@@ -62,6 +62,11 @@ std::vector<script::Native> Handler::BucketNatives() {
 
 std::optional<db::KeyspaceId> Handler::KeyspaceOf(script::Call& call, size_t binding,
                                                   std::optional<size_t> names) {
+  // The library asks for its own bindings; a debugger's client can call with anything.
+  if (binding >= definition_->buckets.size()) {
+    call.Throw("EventingError", "there is no such binding");
+    return std::nullopt;
+  }
   const BucketBinding& bound = definition_->buckets[binding];
   if (!bound.wildcard() && keyspaces_[binding]) return keyspaces_[binding];
   db::KeyspaceName name = bound.keyspace;
@@ -87,6 +92,11 @@ DocumentCache& Handler::Cache() {
 }
 
 bool Handler::MayWrite(script::Call& call, db::KeyspaceId keyspace, size_t key) {
+  const auto binding = static_cast<size_t>(call.Number(key - kKey + kBinding));
+  if (!definition_->buckets[binding].writable) {
+    call.Throw("EventingError", "Writing to source bucket is forbidden");
+    return false;
+  }
   if (cache_ != nullptr) cache_->Erase(keyspace, call.String(key));
   if (++writes_ > kMaxWrites) {
     call.Throw("EventingError",

@@ -84,7 +84,9 @@ HttpSender& Handler::Http() {
 
 // binding, method, path, query, headers as lines, body, whether to follow redirects, seconds or 0.
 void Handler::Curl(script::Call& call) {
-  const UrlBinding& binding = definition_->urls[static_cast<size_t>(call.Number(0))];
+  const auto index = static_cast<size_t>(call.Number(0));
+  if (index >= definition_->urls.size()) return call.Throw("CurlError", "there is no such binding");
+  const UrlBinding& binding = definition_->urls[index];
   HttpRequest request;
   request.method = call.String(1);
   request.url = RequestUrl(binding.hostname, call.String(2), call.String(3));

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "function/debug_session.h"
 #include "function/manager.h"
 
 namespace sluice::function {
@@ -27,6 +28,7 @@ struct Manager::Function {
   mutable std::mutex mutex;
   std::shared_ptr<const Definition> definition;  // guarded by mutex
   std::shared_ptr<Dispatcher> dispatcher;        // guarded by mutex; null unless it runs
+  std::shared_ptr<DebugSession> debugger;        // guarded by mutex; the last one started
   std::string failure;                           // guarded by mutex
   std::deque<std::string> log;                   // guarded by mutex
   Statistics statistics;

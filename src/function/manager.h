@@ -52,6 +52,8 @@ struct KeptFailure {
   std::string payload;
 };
 
+class DebugSession;
+
 class Manager {
  public:
   explicit Manager(const Services& services);
@@ -90,6 +92,16 @@ class Manager {
   // Of every function, by name.
   void VisitStatistics(
       const std::function<void(const std::string& name, const Statistics&)>& visit) const;
+
+  // Debugging, if the configuration allows it. The next event of a deployed function is handled by
+  // a worker with an inspector, and so on with the one after it until the debugger is stopped, or
+  // the function. One debugger at a time.
+  Status StartDebugger(const std::string& name);
+  Status StopDebugger(const std::string& name);  // also when there is none
+  // function.no_debugger when there is none.
+  Result<std::shared_ptr<DebugSession>> DebuggerOf(const std::string& name) const;
+  // By its token; null when there is none.
+  std::shared_ptr<DebugSession> FindDebugger(std::string_view token) const;
 
   // Its timers in the order in which they are due, beginning with `from`.
   Result<TimerPage> Timers(const std::string& name, const timer::Moment& from, size_t limit) const;

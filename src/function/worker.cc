@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/log.h"
+#include "function/debug_worker.h"
 
 namespace sluice::function {
 namespace {
@@ -29,10 +30,12 @@ Status Stopping() { return Error(Code::kUnavailable, "function.stopping", "the f
 
 }  // namespace
 
-Worker::Worker(WorkerContext context)
+Worker::Worker(WorkerContext context, Thread)
     : context_(std::move(context)),
       log_(context_.log),
-      random_(context_.services.database.NewCas()) {
+      random_(context_.services.database.NewCas()) {}
+
+Worker::Worker(WorkerContext context) : Worker(std::move(context), Thread::kNone) {
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -59,7 +62,7 @@ bool Worker::Offer(Event& event) {
   if (event.timer) {
     if (queued_timers_ >= kMaxQueuedTimers) return false;
     ++queued_timers_;
-  } else if (queue_.size() - queued_timers_ >= kMaxQueued ||
+  } else if (queue_.size() + aside_.size() - queued_timers_ >= kMaxQueued ||
              (!queue_.empty() && queued_bytes_ + bytes > kMaxQueuedBytes)) {
     return false;
   }
@@ -71,7 +74,7 @@ bool Worker::Offer(Event& event) {
 
 bool Worker::idle() const {
   const std::lock_guard lock(mutex_);
-  return queue_.empty() && !busy_;
+  return queue_.empty() && !held_lane_ && !busy_;
 }
 
 void Worker::Loop() {
@@ -115,16 +118,46 @@ Worker::Events Worker::Take() {
     handler_.reset();
     lock.lock();
   }
-  wake_.wait(lock, news);
-  if (stopping_) return events;
-  while (!queue_.empty() && events.size() < kMaxBatch) {
-    queued_bytes_ -= queue_.front().bytes();
-    if (queue_.front().timer) --queued_timers_;
-    events.push_back(std::move(queue_.front()));
-    queue_.pop_front();
+  while (events.empty()) {
+    wake_.wait(lock, news);
+    if (stopping_) return events;
+    while (!queue_.empty() && events.size() < kMaxBatch) TakeFront(&events);
   }
   busy_ = true;
   return events;
+}
+
+// Into the batch, unless the event goes to the debugger or waits for one that did.
+void Worker::TakeFront(Events* events) {
+  Event event = std::move(queue_.front());
+  queue_.pop_front();
+  if (held_lane_ == event.lane) return aside_.push_back(std::move(event));
+  queued_bytes_ -= event.bytes();
+  if (event.timer) --queued_timers_;
+  // Only the first of a batch: those before it in its lane are done with.
+  const uint16_t lane = event.lane;
+  if (events->empty() && context_.trap != nullptr && context_.trap->Take(event, *this)) {
+    held_lane_ = lane;
+    return;
+  }
+  events->push_back(std::move(event));
+}
+
+void Worker::Release(std::optional<Event> event) {
+  {
+    const std::lock_guard lock(mutex_);
+    held_lane_.reset();
+    queue_.insert(queue_.begin(), std::make_move_iterator(aside_.begin()),
+                  std::make_move_iterator(aside_.end()));
+    aside_.clear();
+    if (event) {
+      queued_bytes_ += event->bytes();
+      if (event->timer) ++queued_timers_;
+      queue_.push_front(std::move(*event));
+    }
+    wake_.notify_one();
+  }
+  context_.drained();
 }
 
 Status Worker::Process(std::span<Event> events) {
@@ -254,7 +287,7 @@ Status Worker::EnsureHandler() {
   script::Outcome failed;
   handler_ = Handler::Make(
       context_.services, context_.definition, context_.prepared.program,
-      [this](std::string_view line) { log_.Add(line); }, &failed);
+      [this](std::string_view line) { log_.Add(line); }, &failed, context_.inspector);
   if (handler_ != nullptr) {
     handler_->Attach(context_.statistics, ending_);
     return OkStatus();

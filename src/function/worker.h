@@ -28,6 +28,8 @@
 
 namespace sluice::function {
 
+class Trap;
+
 // What the workers of a function share. The owner outlives them.
 struct WorkerContext {
   const Services& services;
@@ -42,12 +44,14 @@ struct WorkerContext {
   Handler::LogLine log;
   std::function<void()> drained;              // there is room for more events
   std::function<void(const Status&)> failed;  // it can't go on; called once, the thread has ended
+  Trap* trap = nullptr;                       // takes events to be debugged
+  std::shared_ptr<js::Inspector> inspector = nullptr;  // of the worker that debugs them
 };
 
 class Worker {
  public:
   explicit Worker(WorkerContext context);
-  ~Worker();  // Stop
+  virtual ~Worker();  // Stop
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
@@ -56,15 +60,37 @@ class Worker {
   bool idle() const;
   // Ends after the batch that runs; what waits is dropped.
   void Stop();
+  // The event that the trap took was handled, or is given back to be handled here: what came after
+  // it in its lane goes on.
+  void Release(std::optional<Event> event);
+
+ protected:
+  enum class Thread : uint8_t { kNone };
+  Worker(WorkerContext context, Thread);
+
+  Status ProcessAlone(const Event& event);
+  Status EnsureHandler();
+  void Finish(std::span<const Event> events);
+  bool stopping() const;
+
+  const WorkerContext context_;
+  HeldLog log_;  // of the batch that runs
+  std::unique_ptr<Handler> handler_;
+  Random random_;
+
+  mutable std::mutex mutex_;
+  bool stopping_ = false;            // guarded by mutex_
+  std::atomic<bool> ending_{false};  // as stopping_, for what waits inside a run
+  std::thread thread_;
 
  private:
   using Events = std::vector<Event>;
 
   void Loop();
   Events Take();
+  void TakeFront(Events* events);
   Status Process(std::span<Event> events);
   Status ProcessTogether(std::span<const Event> events, size_t* done, bool* conflict);
-  Status ProcessAlone(const Event& event);
   Status RunOne(Handler::Turn& turn, Effects& effects, const Event& event);
   Status RunChange(Handler::Turn& turn, Effects& effects, const Event& event);
   Status RunTimer(Handler::Turn& turn, Effects& effects, const Event& event);
@@ -84,29 +110,20 @@ class Worker {
   Status Keep(Effects& effects, const std::string& key, FailedEvent event, queue::Problem problem);
   std::optional<uint64_t> NextTryMs(const queue::Problem& problem, uint32_t attempts);
 
-  Status EnsureHandler();
   Status Commit(Effects& effects, std::span<const Event> events, bool* conflict);
   std::vector<db::CursorMove> CursorMoves(std::span<const Event> events) const;
   void Committed(const Effects::Counts& counts, const std::optional<uint64_t>& earliest_timer_ms);
   void FailuresCommitted(const queue::SizeChange& change,
                          const std::optional<uint64_t>& earliest_retry_ms);
-  void Finish(std::span<const Event> events);
-  bool stopping() const;
 
-  const WorkerContext context_;
-  HeldLog log_;  // of the batch that runs
-  std::unique_ptr<Handler> handler_;
-  Random random_;
-
-  mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Event> queue_;          // guarded by mutex_
-  size_t queued_bytes_ = 0;          // guarded by mutex_
-  size_t queued_timers_ = 0;         // guarded by mutex_
-  bool busy_ = false;                // guarded by mutex_
-  bool stopping_ = false;            // guarded by mutex_
-  std::atomic<bool> ending_{false};  // as stopping_, for what waits inside a run
-  std::thread thread_;
+  std::deque<Event> queue_;  // guarded by mutex_
+  // The lane of the event that the trap took, and what came after it there.
+  std::optional<uint16_t> held_lane_;  // guarded by mutex_
+  std::deque<Event> aside_;            // guarded by mutex_
+  size_t queued_bytes_ = 0;            // guarded by mutex_
+  size_t queued_timers_ = 0;           // guarded by mutex_
+  bool busy_ = false;                  // guarded by mutex_
 };
 
 }  // namespace sluice::function

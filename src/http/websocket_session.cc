@@ -1,6 +1,9 @@
 // The only file that includes Beast, because it costs seconds to compile.
 #include "http/websocket_session.h"
 
+#include <deque>
+#include <optional>
+
 #include <boost/beast/core/buffers_to_string.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
@@ -20,15 +23,47 @@ using boost::system::error_code;
 constexpr auto kHandshakeTimeout = std::chrono::seconds(10);
 // A client that has been silent for half of this is pinged, after all of it closed.
 constexpr auto kIdleTimeout = std::chrono::seconds(60);
+// Of what senders have queued.
+constexpr size_t kMaxQueuedBytes = 64ull << 20;
 
 Status ClosedError() {
   return Error(Code::kUnavailable, "http.websocket_closed", "the WebSocket has been closed");
 }
 
+// What a sender calls on the loop's thread.
+class Outlet {
+ public:
+  virtual ~Outlet() = default;
+  virtual void Enqueue(std::string text) = 0;
+  virtual void CloseAfterQueued() = 0;
+};
+
+// `outlet` is null once the session has gone; read and written on the loop's thread.
+class LoopSender final : public WebSocket::Sender {
+ public:
+  LoopSender(std::shared_ptr<Loop> loop, std::shared_ptr<Outlet*> outlet)
+      : loop_(std::move(loop)), outlet_(std::move(outlet)) {}
+
+  void Send(std::string text) override {
+    loop_->Post([outlet = outlet_, text = std::move(text)]() mutable {
+      if (*outlet != nullptr) (*outlet)->Enqueue(std::move(text));
+    });
+  }
+  void Close() override {
+    loop_->Post([outlet = outlet_] {
+      if (*outlet != nullptr) (*outlet)->CloseAfterQueued();
+    });
+  }
+
+ private:
+  const std::shared_ptr<Loop> loop_;
+  const std::shared_ptr<Outlet*> outlet_;
+};
+
 // `running_` counts Beast's operations, whose handlers refer to this object; on_closed is called
 // when the session is over and none is left.
 template <typename Stream>
-class BeastSession final : public WebSocketSession {
+class BeastSession final : public WebSocketSession, private Outlet {
  public:
   BeastSession(Stream stream, Exchange* exchange, size_t max_message_bytes, Events events)
       : stream_(std::move(stream)), exchange_(*exchange), events_(std::move(events)) {
@@ -37,6 +72,12 @@ class BeastSession final : public WebSocketSession {
                                                        .keep_alive_pings = true});
     stream_.read_message_max(max_message_bytes);
     stream_.auto_fragment(false);  // a message is one frame
+  }
+
+  ~BeastSession() override { *outlet_ = nullptr; }
+
+  std::shared_ptr<Sender> MakeSender() override {
+    return std::make_shared<LoopSender>(exchange_.loop(), outlet_);
   }
 
   void Accept(const Request& request) override {
@@ -54,8 +95,9 @@ class BeastSession final : public WebSocketSession {
   }
 
   Task<Result<Message>> Read() override {
-    if (ended_) co_return Unexpected(ClosedError());
+    if (ended_ || left_) co_return Unexpected(ClosedError());
     Completion<bool> done(exchange_);
+    reading_ = done;
     ++running_;
     stream_.async_read(input_, [this, done](error_code error, size_t) {
       if (error) ended_ = true;
@@ -63,6 +105,7 @@ class BeastSession final : public WebSocketSession {
       OperationEnded();
     });
     const Result<bool> read = co_await done;
+    reading_.reset();
     if (!read) co_return Unexpected(read.error());
     if (!*read) co_return Unexpected(ClosedError());
     Message message{.data = beast::buffers_to_string(input_.data()),
@@ -118,6 +161,37 @@ class BeastSession final : public WebSocketSession {
  private:
   static constexpr size_t kMaxReason = 123;  // what a close frame holds
 
+  void Enqueue(std::string text) override {
+    if (ended_ || over_ || left_ || closing_) return;
+    queued_bytes_ += text.size();
+    queue_.push_back(std::move(text));
+    if (queued_bytes_ > kMaxQueuedBytes) return EndReading();
+    if (queue_.size() == 1) WriteNext();
+  }
+
+  void WriteNext() {
+    stream_.binary(false);
+    ++running_;
+    stream_.async_write(boost::asio::buffer(queue_.front()), [this](error_code error, size_t) {
+      if (error) ended_ = true;
+      queued_bytes_ -= queue_.front().size();
+      queue_.pop_front();
+      if (!ended_ && !over_ && !left_ && !queue_.empty()) WriteNext();
+      if (closing_ && queue_.empty()) EndReading();
+      OperationEnded();
+    });
+  }
+
+  void CloseAfterQueued() override {
+    closing_ = true;
+    if (queue_.empty()) EndReading();
+  }
+
+  void EndReading() {
+    left_ = true;
+    if (reading_) reading_->Complete(false);
+  }
+
   void CloseSocket() {
     error_code ignored;
     beast::get_lowest_layer(stream_).close(ignored);
@@ -134,9 +208,16 @@ class BeastSession final : public WebSocketSession {
   beast::flat_buffer input_;
   std::string output_;
   size_t running_ = 0;
-  bool ended_ = false;  // the socket takes and gives nothing any more
-  bool over_ = false;   // Finish or Abort has been called
-  bool told_ = false;   // on_closed has been called
+  bool ended_ = false;    // the socket takes and gives nothing any more
+  bool over_ = false;     // Finish or Abort has been called
+  bool told_ = false;     // on_closed has been called
+  bool closing_ = false;  // by a sender, when what it has queued is sent
+  bool left_ = false;     // a sender has ended it, or had too much to send
+
+  const std::shared_ptr<Outlet*> outlet_ = std::make_shared<Outlet*>(static_cast<Outlet*>(this));
+  std::optional<Completion<bool>> reading_;
+  std::deque<std::string> queue_;  // of senders; the first is being written
+  size_t queued_bytes_ = 0;
 };
 
 template <typename Stream>

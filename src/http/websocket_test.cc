@@ -58,6 +58,22 @@ Router SocketRouter() {
                           socket.SetClose(4001, "done");
                         }})
                   .ok());
+  // Another thread sends while the handler reads: "push" twice, then it closes.
+  EXPECT_TRUE(router
+                  .Add({.path = "/push",
+                        .websocket = [](Request&, WebSocket& socket) -> Task<> {
+                          const Result<WebSocket::Message> first = co_await socket.Read();
+                          if (!first) co_return;
+                          std::thread([sender = socket.MakeSender(), text = first->data] {
+                            sender->Send(text + "1");
+                            sender->Send(text + "2");
+                            sender->Close();
+                            sender->Send("too late");
+                          }).detach();
+                          const Result<WebSocket::Message> second = co_await socket.Read();
+                          socket.SetClose(second ? 4003 : 4002, "");
+                        }})
+                  .ok());
   EXPECT_TRUE(
       router.Add({.path = "/ok", .handler = [](Request&, Response& r) { r.Text(200, "ok"); }})
           .ok());
@@ -92,6 +108,19 @@ TEST_F(WebSocketTest, EchoPingAndClose) {
             "done");
   client.Send(Frame(kClose, "\x0f\xa1"));
   EXPECT_EQ(client.ReadAll(), "");
+}
+
+TEST_F(WebSocketTest, AnotherThreadSendsAndCloses) {
+  RawClient client(server_.port());
+  std::string upgrade(kUpgrade);
+  upgrade.replace(upgrade.find("/echo"), 5, "/push");
+  client.Send(upgrade);
+  EXPECT_THAT(client.ReadUntil("\r\n\r\n"), HasSubstr("101 Switching Protocols"));
+  const std::string large(40'000, 'x');
+  client.Send(Frame(kText, large));
+  EXPECT_EQ(ReadFrame(&client), "1 " + large + "1");
+  EXPECT_EQ(ReadFrame(&client), "1 " + large + "2");
+  EXPECT_EQ(ReadFrame(&client), "8 \x0f\xa2");
 }
 
 TEST_F(WebSocketTest, ClientCloses) {

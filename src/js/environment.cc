@@ -1,5 +1,12 @@
 #include "js/environment.h"
 
+#include <algorithm>
+#include <deque>
+#include <mutex>
+
+#include <fmt/format.h>
+#include <v8-extension.h>
+
 #include "base/check.h"
 #include "js/engine.h"
 #include "js/environment_impl.h"
@@ -26,6 +33,23 @@ Status Keep(v8::Isolate* isolate, v8::Local<v8::Context> context, std::string_vi
   return OkStatus();
 }
 
+// V8 keeps extensions for ever, by name.
+const char* RegisterExtension(std::string text) {
+  CHECK(std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+  struct Kept {
+    std::string name;
+    std::string text;
+  };
+  static std::mutex mutex;
+  static std::deque<Kept>* const all = new std::deque<Kept>;
+  const std::lock_guard lock(mutex);
+  const Kept& kept =
+      all->emplace_back(Kept{fmt::format("sluice/{}", all->size()), std::move(text)});
+  v8::RegisterExtension(std::make_unique<v8::Extension>(
+      kept.name.c_str(), kept.text.c_str(), 0, nullptr, static_cast<int>(kept.text.size())));
+  return kept.name.c_str();
+}
+
 }  // namespace
 
 Environment::Environment(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -48,6 +72,8 @@ Result<std::shared_ptr<const Environment>> Environment::Make(std::string_view li
   impl->snapshot = creator.CreateBlob(v8::SnapshotCreator::FunctionCodeHandling::kKeep);
   RETURN_IF_ERROR(made);
   CHECK(impl->snapshot.data != nullptr);
+  impl->extensions[0] = RegisterExtension(fmt::format("globalThis.{} = {}", kSealName, kHardenJs));
+  impl->extensions[1] = RegisterExtension(fmt::format("globalThis.{} = {}", kLibraryName, library));
   return std::shared_ptr<const Environment>(new Environment(std::move(impl)));
 }
 

@@ -14,6 +14,9 @@ class Environment::Impl {
  public:
   ~Impl() { delete[] snapshot.data; }
   v8::StartupData snapshot{nullptr, 0};
+  // The same scripts as extensions, which can't be in a snapshot, for runtimes that are debugged: a
+  // debugger does not step into an extension.
+  const char* extensions[2] = {nullptr, nullptr};
 };
 
 }  // namespace sluice::js

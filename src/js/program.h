@@ -13,6 +13,7 @@ struct Source {
   std::string name;  // shown in stacks
   std::string text;
   int first_line = 1;  // the number of the text's first line; below 1 when lines were put before it
+  std::string preamble = {};  // a script of its own that runs before it, if there is one
 };
 
 class Program {

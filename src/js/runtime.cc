@@ -10,6 +10,7 @@
 #include "js/buffers.h"
 #include "js/engine.h"
 #include "js/environment_impl.h"
+#include "js/inspector_impl.h"
 #include "js/native_call.h"
 #include "js/text.h"
 #include "js/watchdog.h"
@@ -49,36 +50,47 @@ class Runtime::Impl final : public Watched {
       : options_(std::move(options)), buffers_(options_.limits.buffer_bytes) {
     StartEngine();
     v8::Isolate::CreateParams parameters;
-    parameters.snapshot_blob = &options_.environment->impl_->snapshot;
+    if (inspector() == nullptr) {
+      parameters.snapshot_blob = &options_.environment->impl_->snapshot;
+    }
     parameters.array_buffer_allocator = &buffers_;
     parameters.allow_atomics_wait = false;
     parameters.constraints.ConfigureDefaultsFromHeapSize(0, options_.limits.heap_bytes);
     isolate_ = v8::Isolate::New(parameters);
     isolate_->SetMicrotasksPolicy(v8::MicrotasksPolicy::kExplicit);
     isolate_->SetCaptureStackTraceForUncaughtExceptions(true, 20);
-    isolate_->AddNearHeapLimitCallback(
-        [](void* self, size_t current, size_t) {
-          return static_cast<Impl*>(self)->OnHeapLimit(current);
-        },
-        this);
+    isolate_->AddNearHeapLimitCallback(OnHeapLimit, this);
   }
 
   ~Impl() override {
     {
       const v8::Locker locker(isolate_);
       const v8::Isolate::Scope scope(isolate_);
+      const v8::HandleScope handles(isolate_);
+      if (inspector() != nullptr) inspector()->Detach(context_.Get(isolate_));
       entries_.clear();
       context_.Reset();
     }
     isolate_->Dispose();
   }
 
+  v8::Local<v8::Context> NewContext() {
+    if (inspector() == nullptr) return v8::Context::New(isolate_);
+    const char** const names = options_.environment->impl_->extensions;
+    v8::ExtensionConfiguration extensions(2, names);
+    const v8::Local<v8::Context> context = v8::Context::New(isolate_, &extensions);
+    CHECK(!context.IsEmpty());  // the scripts ran when the environment was made
+    return context;
+  }
+
   // Library, program, seal.
   script::Outcome Load() {
     const v8::HandleScope handles(isolate_);
-    const v8::Local<v8::Context> context = v8::Context::New(isolate_);
+    const v8::Local<v8::Context> context = NewContext();
     context_.Reset(isolate_, context);
     const v8::Context::Scope scope(context);
+    if (inspector() != nullptr)
+      inspector()->Attach(isolate_, context, [this] { return KeepLimits(); });
     const v8::TryCatch caught(isolate_);
     Begin(options_.start_deadline_ns);
     const bool loaded = RunLibrary(context) && RunProgram(context) && Seal(context);
@@ -94,6 +106,7 @@ class Runtime::Impl final : public Watched {
     const auto found = entries_.find(std::string(entry));
     CHECK(found != entries_.end());
     Begin(options.deadline_ns);
+    if (inspector() != nullptr) inspector()->BeginCall();
     v8::Local<v8::Value> result;
     const bool returned = Invoke(context, found->second.Get(isolate_), arguments, &result);
     std::string value;
@@ -119,16 +132,29 @@ class Runtime::Impl final : public Watched {
   }
 
   v8::Isolate* isolate() const { return isolate_; }
+  // Null unless it is debugged.
+  Inspector::Impl* inspector() const {
+    return options_.inspector == nullptr ? nullptr : options_.inspector->impl_.get();
+  }
   bool spent() const { return spent_; }
   uint64_t stack_bytes() const { return options_.limits.stack_bytes; }
 
  private:
   void End() override { isolate_->TerminateExecution(); }
 
-  size_t OnHeapLimit(size_t current) {
-    spent_ = true;
-    isolate_->TerminateExecution();
+  static size_t OnHeapLimit(void* data, size_t current, size_t) {
+    auto* const self = static_cast<Impl*>(data);
+    self->spent_ = true;
+    self->isolate_->TerminateExecution();
     return current + kHeapHeadroom;
+  }
+
+  // V8 asks the last callback that was added, and its debugger adds one, with which a program that
+  // goes on after a pause ends the process.
+  bool KeepLimits() {
+    isolate_->RemoveNearHeapLimitCallback(OnHeapLimit, 0);
+    isolate_->AddNearHeapLimitCallback(OnHeapLimit, this);
+    return !spent_;
   }
 
   void Begin(uint64_t deadline_ns) { Arm(deadline_ns); }
@@ -136,14 +162,18 @@ class Runtime::Impl final : public Watched {
   // What ended the run, and the isolate made ready for the next.
   script::Outcome End(v8::Local<v8::Context> context, bool finished, const v8::TryCatch& caught) {
     script::Outcome outcome;
+    // A debugger's client can end it, too; by a command even so that V8 takes the termination back,
+    // and of the exception nothing is left.
+    const bool terminated = !finished && (caught.HasTerminated() || caught.Message().IsEmpty());
     // While the clock still runs: an error may have code of its own for being printed.
-    if (!finished && !caught.HasTerminated()) Describe(context, caught, &outcome);
+    if (!finished && !terminated) Describe(context, caught, &outcome);
+    const bool left = inspector() != nullptr && inspector()->EndCall();
     const bool timed_out = Disarm();
-    const bool stopped = stopped_.exchange(false);
-    if (isolate_->IsExecutionTerminating() || timed_out || stopped || spent_) {
+    const bool stopped = stopped_.exchange(false) || terminated || (left && !finished);
+    if (isolate_->IsExecutionTerminating() || timed_out || stopped || spent_ || inspector()) {
       isolate_->CancelTerminateExecution();
     }
-    if (spent_)
+    if (spent_ && !left)
       return {.ended = script::Ended::kOutOfMemory, .message = "used more memory than it may"};
     if (timed_out) return {.ended = script::Ended::kTimedOut, .message = "ran longer than it may"};
     if (stopped) return {.ended = script::Ended::kStopped, .message = "was stopped"};
@@ -248,8 +278,18 @@ class Runtime::Impl final : public Watched {
     return true;
   }
 
+  bool RunPreamble(v8::Local<v8::Context> context, const Source& source) {
+    if (source.preamble.empty()) return true;
+    v8::ScriptOrigin origin(isolate_, NewText(isolate_, source.name + ".headers.js"));
+    v8::Local<v8::Script> script;
+    return v8::Script::Compile(context, NewText(isolate_, source.preamble), &origin)
+               .ToLocal(&script) &&
+           !script->Run(context).IsEmpty();
+  }
+
   bool RunProgram(v8::Local<v8::Context> context) {
     const Program& program = *options_.program;
+    if (!RunPreamble(context, program.source())) return false;
     const std::shared_ptr<const std::vector<uint8_t>> kept = program.code();
     v8::ScriptOrigin origin(isolate_, NewText(isolate_, program.source().name),
                             program.source().first_line - 1);
@@ -339,6 +379,11 @@ script::Outcome Runtime::Session::Call(std::string_view entry,
                                        std::span<const script::Argument> arguments,
                                        CallOptions options) {
   return runtime_.impl_->Call(entry, arguments, options);
+}
+
+void Runtime::Session::Serve(const std::function<bool()>& until) {
+  CHECK(runtime_.impl_->inspector() != nullptr);
+  runtime_.impl_->inspector()->Serve(until);
 }
 
 bool Runtime::Session::Defines(std::string_view function) {

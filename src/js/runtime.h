@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 
 #include "base/status.h"
 #include "js/environment.h"
+#include "js/inspector.h"
 #include "js/program.h"
 #include "script/call.h"
 #include "script/run.h"
@@ -30,6 +32,8 @@ struct RuntimeOptions {
   std::string configuration = "{}";  // JSON text, for the library
   script::Limits limits;
   uint64_t start_deadline_ns = 0;  // for library and program; 0 for none
+  // For debugging. Of one runtime: it is closed when that goes.
+  std::shared_ptr<Inspector> inspector;
 };
 
 class Runtime {
@@ -62,6 +66,9 @@ class Runtime {
     // Calls an entry point of the library.
     script::Outcome Call(std::string_view entry, std::span<const script::Argument> arguments,
                          CallOptions options);
+    // Of a runtime with an inspector: handles what its client says until `until`, asked after each
+    // message and every second, is true.
+    void Serve(const std::function<bool()>& until);
     // As Runtime::Defines.
     bool Defines(std::string_view function);
 

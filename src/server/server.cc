@@ -187,12 +187,15 @@ class Server::Parts {
     http::Router admin;
     RETURN_IF_ERROR(http::rest::AddRestRoutes(admin, *rest_));
     RETURN_IF_ERROR(http::rest::AddQueryRoutes(admin, *query_service_));
-    RETURN_IF_ERROR(http::rest::AddEventingRoutes(admin, *functions_, "/_p/event"));
+    const bool tls = !loaded_.config.tls_certificate.empty();
+    RETURN_IF_ERROR(
+        http::rest::AddEventingRoutes(admin, *functions_, {.prefix = "/_p/event", .tls = tls}));
     RETURN_IF_ERROR(
         http::AddOpenApi({.title = "Sluice", .version = std::string(Version())}, &admin));
     http::Router eventing;
     RETURN_IF_ERROR(http::rest::AddHealthRoutes(eventing, *rest_));
-    RETURN_IF_ERROR(http::rest::AddEventingRoutes(eventing, *functions_, ""));
+    RETURN_IF_ERROR(
+        http::rest::AddEventingRoutes(eventing, *functions_, {.prefix = "", .tls = tls}));
     // Flows add their routes to this one; health is there from the start.
     http::Router flows;
     RETURN_IF_ERROR(http::rest::AddHealthRoutes(flows, *rest_));

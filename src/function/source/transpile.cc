@@ -112,6 +112,7 @@ std::expected<PreparedSource, std::vector<Status>> Prepare(std::string_view code
 
   PreparedSource source{.statements = std::move(sql.statements), .facts = std::move(program.facts)};
   source.first_line = 2 - static_cast<int>(PlaceAfter({}, before).line);
+  source.handler_offset = before.size();
   source.text = std::move(before) + WithCalls(code, options.consistency, &source) + '\n' + after;
   return source;
 }

@@ -51,8 +51,9 @@ class ColumnMap {
 };
 
 struct PreparedSource {
-  std::string text;    // for js::Source
-  int first_line = 1;  // of it, so that the handler's first line is 1
+  std::string text;           // for js::Source
+  int first_line = 1;         // of it, so that the handler's first line is 1
+  size_t handler_offset = 0;  // where the handler's own text begins
   ColumnMap columns;
   std::vector<EmbeddedStatement> statements;
   ProgramFacts facts;

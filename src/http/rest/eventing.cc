@@ -46,6 +46,13 @@ Result<Definition> FindManaged(const EventingCall& call, const std::string& loca
   return definition;
 }
 
+Result<Definition> FindNamed(const EventingCall& call, std::string_view parameter) {
+  ASSIGN_OR_RETURN(const std::string name, call.request.QueryRequired(parameter));
+  const std::string bucket(call.request.Query("bucket").value_or("*"));
+  const std::string scope(call.request.Query("scope").value_or("*"));
+  return FindManaged(call, Definition::LocationOf(bucket, scope, name));
+}
+
 std::vector<Definition> ListManaged(const EventingCall& call) {
   std::vector<Definition> list = call.manager.List();
   std::erase_if(list, [&](const Definition& definition) {
@@ -88,19 +95,21 @@ void EventingResults::AnswerTo(EventingCall& call) const {
   call.response.Json(207, AnswerText(list_));
 }
 
-Status AddEventingRoutes(Router& router, function::Manager& manager, const std::string& prefix) {
+Status AddEventingRoutes(Router& router, function::Manager& manager,
+                         const EventingListener& listener) {
+  RETURN_IF_ERROR(router.Add(DebuggerSocket(manager, listener)));
   for (const auto& routes : {DefinitionRoutes(), StateRoutes(), TimerRoutes(), FailureRoutes(),
-                             TransferRoutes(), ServerRoutes()}) {
+                             DebuggerRoutes(), TransferRoutes(), ServerRoutes()}) {
     for (const EventingRoute& route : routes) {
       RETURN_IF_ERROR(router.Add({.method = route.method,
-                                  .path = prefix + route.path,
+                                  .path = listener.prefix + route.path,
                                   .summary = route.summary,
                                   .tag = "functions",
                                   .responses = {{200, "done, or what was asked for", Content{}}},
                                   .auth = std::string(route.auth),
-                                  .handler = Blocking([&manager, handle = route.handle](
+                                  .handler = Blocking([&manager, listener, handle = route.handle](
                                                           Request& request, Response& response) {
-                                    EventingCall call{manager, request, response};
+                                    EventingCall call{manager, listener, request, response};
                                     handle(call);
                                   })}));
     }

@@ -9,7 +9,12 @@
 
 namespace sluice::http::rest {
 
-// `prefix` goes before every path: "" on the listener of its own, "/_p/event" on the admin's.
-Status AddEventingRoutes(Router& router, function::Manager& manager, const std::string& prefix);
+struct EventingListener {
+  std::string
+      prefix;  // before every path: "" on the listener of its own, "/_p/event" on the admin's
+  bool tls = false;
+};
+Status AddEventingRoutes(Router& router, function::Manager& manager,
+                         const EventingListener& listener);
 
 }  // namespace sluice::http::rest

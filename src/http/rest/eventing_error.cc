@@ -85,6 +85,7 @@ constexpr Known kKnownIds[] = {
     {"function.async", 27},
     {"function.compile", 27},
     {"function.constant", 27},
+    {"function.debugger_disabled", 45},
     {"function.entry_point", 27},
     {"function.eval", 27},
     {"function.half_state", 23},

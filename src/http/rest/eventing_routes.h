@@ -8,12 +8,14 @@
 #include "function/manager.h"
 #include "http/request.h"
 #include "http/response.h"
+#include "http/rest/eventing.h"
 #include "json/value.h"
 
 namespace sluice::http::rest {
 
 struct EventingCall {
   function::Manager& manager;
+  const EventingListener& listener;
   Request& request;
   Response& response;
 
@@ -37,8 +39,12 @@ std::span<const EventingRoute> DefinitionRoutes();  // eventing_definitions.cc
 std::span<const EventingRoute> StateRoutes();       // eventing_states.cc
 std::span<const EventingRoute> TimerRoutes();       // eventing_timers.cc
 std::span<const EventingRoute> FailureRoutes();     // eventing_failures.cc
+std::span<const EventingRoute> DebuggerRoutes();    // eventing_debugger.cc
 std::span<const EventingRoute> TransferRoutes();    // eventing_transfer.cc: export, import, backup
 std::span<const EventingRoute> ServerRoutes();      // eventing_server.cc: config, error codes
+
+// The WebSocket of debuggers, on the same path for all.
+Route DebuggerSocket(function::Manager& manager, const EventingListener& listener);
 
 // --- what several of them need ---
 
@@ -47,6 +53,8 @@ std::span<const EventingRoute> ServerRoutes();      // eventing_server.cc: confi
 Status MayManage(const Request& request, const function::Definition& definition);
 // The definition of `location`, if the sender may manage it.
 Result<function::Definition> FindManaged(const EventingCall& call, const std::string& location);
+// The same of the function that a query parameter names, as ?name= or ?appName=.
+Result<function::Definition> FindNamed(const EventingCall& call, std::string_view parameter);
 // All that the sender may manage; others are not told of.
 std::vector<function::Definition> ListManaged(const EventingCall& call);
 // Stores a definition for the sender, who must have the rights on what it binds, and brings the

@@ -70,14 +70,6 @@ void ShowStatistics(EventingCall& call) {
   call.Answer(*statistics);
 }
 
-// The function that ?name= or ?appName= names.
-Result<Definition> FindNamed(const EventingCall& call, std::string_view parameter) {
-  ASSIGN_OR_RETURN(const std::string name, call.request.QueryRequired(parameter));
-  const std::string bucket(call.request.Query("bucket").value_or("*"));
-  const std::string scope(call.request.Query("scope").value_or("*"));
-  return FindManaged(call, Definition::LocationOf(bucket, scope, name));
-}
-
 void ResetStatistics(EventingCall& call) {
   const auto definition = FindNamed(call, "appName");
   if (!definition) return call.Refuse(definition.error());

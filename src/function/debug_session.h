@@ -1,0 +1,54 @@
+// A debugger of a function, as its client sees it: who knows the token may connect and speak the
+// DevTools protocol. Most of it is V8's; here the handler's text is given as its author wrote it.
+//
+// Any thread.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "function/definition.h"
+#include "function/source/transpile.h"
+#include "js/inspector.h"
+#include "js/program.h"
+
+namespace sluice::function {
+
+// A handler's code as a debugged runtime gets it. What stands before the handler's first line is a
+// script of its own, so that no line has a number below 1, where V8 can't pause.
+std::shared_ptr<const js::Program> ProgramForDebugger(const Definition& definition,
+                                                      const PreparedSource& source);
+
+class DebugSession : public std::enable_shared_from_this<DebugSession> {
+ public:
+  explicit DebugSession(const Definition& definition);
+
+  const std::string& token() const { return token_; }
+  // In a time that does not depend on where they differ.
+  bool Knows(std::string_view token) const;
+  const std::shared_ptr<js::Inspector>& inspector() const { return inspector_; }
+  bool over() const { return inspector_->state().closed; }
+
+  // As of js::Inspector.
+  uint64_t Connect(js::Inspector::Client client);
+  bool Receive(uint64_t client, std::string message);
+  void Disconnect(uint64_t client) { inspector_->Disconnect(client); }
+
+ private:
+  // What to answer to a message in V8's place; empty when it is V8's to answer.
+  std::string AnswerTo(std::string_view message) const;
+  void NoteScript(std::string_view message);
+
+  const std::string token_;
+  const std::string url_;   // of the handler's script
+  const std::string text_;  // of the handler and its footers, as they were written
+  const std::shared_ptr<js::Inspector> inspector_;
+
+  mutable std::mutex mutex_;
+  std::string script_;                             // guarded by mutex_; the id that V8 gave it
+  std::function<void(std::string message)> send_;  // guarded by mutex_; to the client
+};
+
+}  // namespace sluice::function

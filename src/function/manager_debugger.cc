@@ -1,0 +1,72 @@
+// Debuggers of functions.
+#include "function/debug_session.h"
+#include "function/managed_function.h"
+
+namespace sluice::function {
+
+Status Manager::StartDebugger(const std::string& name) {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  const std::lock_guard change(function->change);
+  if (!config().debugger) {
+    return Error(Code::kForbidden, "function.debugger_disabled",
+                 "debugging is off: set enable_debugger in the configuration of functions");
+  }
+  const std::shared_ptr<const Definition> definition = function->current();
+  if (DebuggerOf(name)) {
+    return Error(Code::kConflict, "function.debugger_started",
+                 "function '{}' has a debugger already; stop it first", name);
+  }
+  std::shared_ptr<Dispatcher> dispatcher;
+  {
+    const std::lock_guard lock(function->mutex);
+    dispatcher = function->dispatcher;
+  }
+  if (function->state() != State::kDeployed || dispatcher == nullptr)
+    return WrongState("function.not_deployed", name, function->state(), "debugged");
+  ASSIGN_OR_RETURN(const Prepared prepared, Prepare(*definition));
+  auto session = std::make_shared<DebugSession>(*definition);
+  dispatcher->StartDebugger(ProgramForDebugger(*definition, *prepared.source),
+                            session->inspector());
+  const std::lock_guard lock(function->mutex);
+  function->debugger = std::move(session);
+  return OkStatus();
+}
+
+Status Manager::StopDebugger(const std::string& name) {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  const std::lock_guard change(function->change);
+  std::shared_ptr<Dispatcher> dispatcher;
+  {
+    const std::lock_guard lock(function->mutex);
+    dispatcher = function->dispatcher;
+    function->debugger.reset();
+  }
+  if (dispatcher != nullptr) dispatcher->StopDebugger();
+  return OkStatus();
+}
+
+Result<std::shared_ptr<DebugSession>> Manager::DebuggerOf(const std::string& name) const {
+  ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
+  std::shared_ptr<DebugSession> debugger;
+  {
+    const std::lock_guard lock(function->mutex);
+    debugger = function->debugger;
+  }
+  if (debugger != nullptr && !debugger->over()) return debugger;
+  return Fail(Code::kNotFound, "function.no_debugger", "function '{}' is not debugged", name);
+}
+
+std::shared_ptr<DebugSession> Manager::FindDebugger(std::string_view token) const {
+  std::map<std::string, FunctionPtr> functions;
+  {
+    const std::lock_guard lock(mutex_);
+    functions = functions_;
+  }
+  for (const auto& [name, function] : functions) {
+    const auto debugger = DebuggerOf(name);
+    if (debugger && (*debugger)->Knows(token)) return *debugger;
+  }
+  return nullptr;
+}
+
+}  // namespace sluice::function

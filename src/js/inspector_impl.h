@@ -1,0 +1,85 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include <v8-inspector.h>
+#include <v8.h>
+
+#include "js/inspector.h"
+
+namespace sluice::js {
+
+// What the runtime does with its inspector, on its own thread and with the isolate locked, and what
+// V8 asks of it there.
+class Inspector::Impl final : public v8_inspector::V8InspectorClient,
+                              public v8_inspector::V8Inspector::Channel {
+ public:
+  explicit Impl(std::string url_prefix) : url_prefix_(std::move(url_prefix)) {}
+
+  // --- any thread: see Inspector ---
+  uint64_t Connect(Client client);
+  bool Receive(uint64_t client, std::string message);
+  void Disconnect(uint64_t client);
+  void Close();
+  void Wake();
+  State state() const;
+
+  // --- the runtime's thread ---
+  // `sound` is asked after every message; false ends what runs.
+  void Attach(v8::Isolate* isolate, v8::Local<v8::Context> context, std::function<bool()> sound);
+  void Detach(v8::Local<v8::Context> context);
+  // Around a call. After EndCall nobody terminates the isolate any more; true when that has
+  // happened, perhaps just before.
+  void BeginCall();
+  bool EndCall();
+  void Serve(const std::function<bool()>& until);
+
+ private:
+  // V8InspectorClient
+  void runMessageLoopOnPause(int group) override;
+  void quitMessageLoopOnPause() override { resumed_ = true; }
+  void runIfWaitingForDebugger(int group) override;
+  double currentTimeMS() override;
+  std::unique_ptr<v8_inspector::StringBuffer> resourceNameToUrl(
+      const v8_inspector::StringView& name) override;
+  v8::Local<v8::Context> ensureDefaultContextInGroup(int group) override;
+  // Channel
+  void sendResponse(int call, std::unique_ptr<v8_inspector::StringBuffer> message) override;
+  void sendNotification(std::unique_ptr<v8_inspector::StringBuffer> message) override;
+  void flushProtocolNotifications() override {}
+
+  void EndRunning();  // mutex_ is held
+  void MeetClient();
+  bool DispatchNext();  // false when there is nothing for this session
+  void Dispatch(const std::string& message);
+  void Send(const v8_inspector::StringView& message);
+
+  const std::string url_prefix_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::string> inbox_;   // guarded by mutex_
+  size_t inbox_bytes_ = 0;          // guarded by mutex_
+  Client client_;                   // guarded by mutex_
+  uint64_t connection_ = 0;         // guarded by mutex_; counts clients
+  bool connected_ = false;          // guarded by mutex_
+  bool ready_ = false;              // guarded by mutex_
+  bool closed_ = false;             // guarded by mutex_
+  bool woken_ = false;              // guarded by mutex_
+  bool running_ = false;            // guarded by mutex_; JavaScript runs, or may
+  bool ended_ = false;              // guarded by mutex_; ... and was told to end
+  v8::Isolate* isolate_ = nullptr;  // guarded by mutex_ for other threads
+
+  // The runtime's thread.
+  v8::Global<v8::Context> context_;
+  std::function<bool()> sound_;
+  std::unique_ptr<v8_inspector::V8Inspector> inspector_;
+  std::unique_ptr<v8_inspector::V8InspectorSession> session_;
+  uint64_t session_of_ = 0;  // the connection
+  bool paused_ = false;
+  bool resumed_ = false;
+};
+
+}  // namespace sluice::js
