@@ -1,0 +1,187 @@
+#include "lua/dialect.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "lua/lexer.h"
+
+namespace sluice::lua {
+namespace {
+
+constexpr size_t kNone = static_cast<size_t>(-1);
+constexpr std::string_view kKeywords[] = {"and",   "break", "do",       "else", "elseif", "end",
+                                          "false", "for",   "function", "goto", "if",     "in",
+                                          "local", "nil",   "not",      "or",   "repeat", "return",
+                                          "then",  "true",  "until",    "while"};
+constexpr std::string_view kBinary[] = {"+",  "-", "*",  "/",  "//", "^",   "%",
+                                        "&",  "~", "|",  ">>", "<<", "..",  "<",
+                                        "<=", ">", ">=", "==", "~=", "and", "or"};
+constexpr std::string_view kUnary[] = {"not", "-", "#", "~"};
+
+template <size_t n>
+bool IsOneOf(std::string_view text, const std::string_view (&list)[n]) {
+  return std::ranges::find(list, text) != std::end(list);
+}
+
+struct Edit {
+  size_t offset = 0;
+  size_t length = 0;  // of what it replaces
+  std::string text;
+};
+
+class Translator {
+ public:
+  Translator(std::string_view source, std::string_view entry)
+      : source_(source), entry_(entry), tokens_(Lex(source)) {}
+
+  Result<Dialect> Run() {
+    Dialect dialect;
+    for (size_t i = 0; i < tokens_.size(); ++i) {
+      if (Is(i, "declare")) Declare(i);
+      if (Is(i, ":=")) RETURN_IF_ERROR(Assign(i));
+      if (!Is(i, "local")) continue;
+      const size_t name = Is(i + 1, "function") ? i + 2 : i + 1;
+      dialect.defines_entry |= IsName(name) && tokens_[name].text == entry_;
+    }
+    dialect.text = Apply();
+    return dialect;
+  }
+
+ private:
+  bool Is(size_t i, std::string_view text) const {
+    return i < tokens_.size() && tokens_[i].kind != TokenKind::kString && tokens_[i].text == text;
+  }
+  bool IsName(size_t i) const {
+    return i < tokens_.size() && tokens_[i].kind == TokenKind::kName &&
+           !IsOneOf(tokens_[i].text, kKeywords);
+  }
+  bool IsString(size_t i) const {
+    return i < tokens_.size() && tokens_[i].kind == TokenKind::kString;
+  }
+  size_t EndOf(size_t i) const { return tokens_[i].offset + tokens_[i].text.size(); }
+
+  void Declare(size_t i) {
+    if (!IsName(i + 1) || !IsString(i + 2)) return;
+    edits_.push_back({tokens_[i].offset, tokens_[i].text.size(), "local"});
+    edits_.push_back({tokens_[i + 2].offset, 0, "= __declare("});
+    edits_.push_back({EndOf(i + 2), 0, ")"});
+  }
+
+  Status Assign(size_t i) {
+    size_t first = i;
+    while (first >= 1 && IsName(first - 1)) {
+      --first;
+      if (first < 2 || !Is(first - 1, ".")) break;
+      --first;
+    }
+    if (first == i || Is(first, ".")) {
+      return Wrong(tokens_[i], "':=' needs a variable or a field of one before it");
+    }
+    const size_t end = Expression(i + 1);
+    if (end == kNone) return Wrong(tokens_[i], "':=' needs a value after it");
+    const size_t from = tokens_[first].offset;
+    const std::string target(source_.substr(from, EndOf(i - 1) - from));
+    // A name with a line break in it would move the lines after it.
+    std::string one_line;
+    std::ranges::remove_copy(target, std::back_inserter(one_line), '\n');
+    edits_.push_back({tokens_[i].offset, 2, "= __convert(" + one_line + ","});
+    edits_.push_back({EndOf(end - 1), 0, ")"});
+    return OkStatus();
+  }
+
+  static Status Wrong(const Token& token, std::string_view what) {
+    return Error(Code::kInvalidArgument, "lua.syntax", "line {}: {}", token.line, what)
+        .At({.file = "", .line = token.line, .column = 0});
+  }
+
+  // The token after the expression at `i`, or kNone.
+  size_t Expression(size_t i) const {
+    while (true) {
+      while (i < tokens_.size() && tokens_[i].kind != TokenKind::kString &&
+             IsOneOf(tokens_[i].text, kUnary)) {
+        ++i;
+      }
+      i = Operand(i);
+      if (i == kNone || i >= tokens_.size()) return i;
+      if (tokens_[i].kind == TokenKind::kString || !IsOneOf(tokens_[i].text, kBinary)) return i;
+      ++i;
+    }
+  }
+
+  size_t Operand(size_t i) const {
+    if (i >= tokens_.size()) return kNone;
+    if (tokens_[i].kind == TokenKind::kNumber || tokens_[i].kind == TokenKind::kString)
+      return i + 1;
+    if (Is(i, "nil") || Is(i, "true") || Is(i, "false") || Is(i, "...")) return i + 1;
+    if (Is(i, "function")) return FunctionEnd(i);
+    if (Is(i, "{")) return Bracket(i);
+    if (Is(i, "(")) return Suffixes(Bracket(i));
+    return IsName(i) ? Suffixes(i + 1) : kNone;
+  }
+
+  // Fields, indexes and calls.
+  size_t Suffixes(size_t i) const {
+    while (i != kNone && i < tokens_.size()) {
+      if (Is(i, ".") || Is(i, ":")) {
+        if (!IsName(i + 1)) return kNone;
+        i += 2;
+      } else if (Is(i, "[") || Is(i, "(") || Is(i, "{")) {
+        i = Bracket(i);
+      } else if (IsString(i)) {
+        ++i;
+      } else {
+        break;
+      }
+    }
+    return i;
+  }
+
+  // The token after the bracket that closes the one at `i`.
+  size_t Bracket(size_t i) const {
+    size_t depth = 0;
+    for (; i < tokens_.size(); ++i) {
+      if (Is(i, "(") || Is(i, "[") || Is(i, "{")) ++depth;
+      if (Is(i, ")") || Is(i, "]") || Is(i, "}")) --depth;
+      if (depth == 0) return i + 1;
+    }
+    return kNone;
+  }
+
+  size_t FunctionEnd(size_t i) const {
+    size_t depth = 0;
+    for (; i < tokens_.size(); ++i) {
+      if (Is(i, "function") || Is(i, "if") || Is(i, "do") || Is(i, "repeat")) ++depth;
+      if (Is(i, "end") || Is(i, "until")) --depth;
+      if (depth == 0) return i + 1;
+    }
+    return kNone;
+  }
+
+  std::string Apply() {
+    // Of those at the same place, an outer expression's end comes after an inner one's.
+    std::ranges::stable_sort(edits_, {}, &Edit::offset);
+    std::string text;
+    text.reserve(source_.size() + edits_.size() * 16);
+    size_t at = 0;
+    for (const Edit& edit : edits_) {
+      text += source_.substr(at, edit.offset - at);
+      text += edit.text;
+      at = edit.offset + edit.length;
+    }
+    text += source_.substr(at);
+    return text;
+  }
+
+  const std::string_view source_;
+  const std::string_view entry_;
+  const std::vector<Token> tokens_;
+  std::vector<Edit> edits_;
+};
+
+}  // namespace
+
+Result<Dialect> ToPlainLua(std::string_view source, std::string_view entry) {
+  return Translator(source, entry).Run();
+}
+
+}  // namespace sluice::lua

@@ -1,0 +1,84 @@
+// What a host gives to Lua code: objects with named methods. No header of Lua is needed to define
+// one.
+//
+//   HostClass counters{.name = "counter",
+//                      .methods = {{"next", [](HostObject& self, Call& call) -> Status {...}}}};
+//
+// Values cross the border as json::Value: integers exactly, bytes, datetimes, intervals and
+// decimals as typed values of Lua, null as NULL, missing as nil, arrays and objects as tables.
+// Thread: a method runs on the thread of the script, and may block; one that blocks for long looks
+// at Call::ended() now and then.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "json/value.h"
+
+namespace sluice::lua {
+
+using json::Value;
+
+class HostObject;
+class Call;
+
+struct Method {
+  std::string name;
+  // A status that is not OK is raised as an error in the script, with its message.
+  std::function<Status(HostObject& self, Call& call)> run;
+};
+
+// Outlives the runtimes that have objects of it.
+struct HostClass {
+  std::string name;
+  std::vector<Method> methods;
+  std::vector<std::pair<std::string, Value>> constants;
+};
+
+class HostObject {
+ public:
+  explicit HostObject(const HostClass& type) : type_(type) {}
+  virtual ~HostObject() = default;
+  HostObject(const HostObject&) = delete;
+  HostObject& operator=(const HostObject&) = delete;
+  const HostClass& type() const { return type_; }
+
+ private:
+  const HostClass& type_;
+};
+
+enum class Kind : uint8_t { kNil, kValue, kTable, kFunction, kObject };
+
+// One call of a method: its arguments without the object, and the way to answer.
+class Call {
+ public:
+  virtual ~Call() = default;
+
+  virtual size_t size() const = 0;
+  virtual Kind kind(size_t index) const = 0;  // kNil past the end
+  // Missing for nil. Error lua.argument for functions, objects, and tables that hold them, that
+  // hold themselves or are nested too deeply.
+  virtual Result<Value> Get(size_t index) const = 0;
+  // The host object there, or null.
+  virtual std::shared_ptr<HostObject> Object(size_t index) const = 0;
+
+  // Each adds one result. Without any the call returns nothing.
+  virtual void Return(Value value) = 0;
+  virtual void Return(std::shared_ptr<HostObject> object) = 0;
+
+  // True when the run was stopped or is over its time: a method that waits gives up.
+  virtual bool ended() const = 0;
+  // What is left of the run's time; kNoLimit without one.
+  static constexpr uint64_t kNoLimit = UINT64_MAX;
+  virtual uint64_t RemainingMs() const = 0;
+  // Counts as so many instructions.
+  virtual void Spend(uint64_t instructions) = 0;
+};
+
+}  // namespace sluice::lua

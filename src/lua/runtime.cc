@@ -1,0 +1,218 @@
+// Everything that may raise an error runs inside lua_pcall: what is done outside of it allocates
+// nothing.
+#include "lua/runtime.h"
+
+#include <utility>
+
+#include "base/clock.h"
+#include "lua/host_objects.h"
+#include "lua/sandbox.h"
+#include "lua/state.h"
+#include "lua/values.h"
+
+namespace sluice::lua {
+namespace {
+
+constexpr uint64_t kNsPerMs = 1'000'000;
+const char kEntryKey = 0;
+
+struct Failure {
+  std::string message;
+  std::string stack;
+  int line = 0;
+};
+
+std::string StringAt(lua_State* lua, int index) {
+  size_t length = 0;
+  const char* const text = lua_tolstring(lua, index, &length);
+  return text == nullptr ? std::string() : std::string(text, length);
+}
+
+// The handler of errors: says where it was. The failure is upvalue 1.
+int NoteFailure(lua_State* lua) {
+  if (State::Of(lua).ended()) return 1;
+  auto* const failure = static_cast<Failure*>(lua_touserdata(lua, lua_upvalueindex(1)));
+  PushErrorText(lua, 1);
+  failure->message = StringAt(lua, -1);
+  lua_Debug frame;
+  for (int level = 0; lua_getstack(lua, level, &frame) != 0; ++level) {
+    lua_getinfo(lua, "l", &frame);
+    if (frame.currentline <= 0) continue;
+    failure->line = frame.currentline;
+    break;
+  }
+  luaL_traceback(lua, lua, nullptr, 1);
+  failure->stack = StringAt(lua, -1);
+  lua_pop(lua, 1);
+  return 1;
+}
+
+}  // namespace
+
+class Runtime::Impl {
+ public:
+  explicit Impl(RuntimeOptions options)
+      : options_(std::move(options)), state_(options_.limits.memory_bytes) {
+    state_.print = options_.print;
+  }
+
+  bool Start(script::Outcome* failed) {
+    if (state_.lua() == nullptr) {
+      failed->ended = script::Ended::kOutOfMemory;
+      failed->message = "no memory for a Lua state";
+      return false;
+    }
+    *failed =
+        RunProtected([](lua_State* lua, void* self) { static_cast<Impl*>(self)->Load(lua); }, this);
+    return failed->ok();
+  }
+
+  Finished Call(const std::vector<Value>& arguments) {
+    Finished finished;
+    CallContext context{.arguments = &arguments, .values = &finished.values};
+    finished.outcome = RunProtected(RunEntry, &context);
+    if (!finished.ok()) finished.values.clear();
+    return finished;
+  }
+
+  State& state() { return state_; }
+  const State& state() const { return state_; }
+  Limits& limits() { return options_.limits; }
+
+ private:
+  using Body = void (*)(lua_State* lua, void* context);
+  struct CallContext {
+    const std::vector<Value>* arguments;
+    std::vector<Returned>* values;
+  };
+  struct Protected {
+    Body body;
+    void* context;
+    Failure failure;
+  };
+
+  // Sets the handler up inside of protection, because a closure needs memory, and calls the body.
+  static int RunBody(lua_State* lua) {
+    const auto* const run = static_cast<Protected*>(lua_touserdata(lua, 1));
+    lua_settop(lua, 0);
+    run->body(lua, run->context);
+    return 0;
+  }
+  static int RunWithHandler(lua_State* lua) {
+    auto* const run = static_cast<Protected*>(lua_touserdata(lua, 1));
+    lua_pushlightuserdata(lua, &run->failure);
+    lua_pushcclosure(lua, NoteFailure, 1);
+    lua_pushcfunction(lua, RunBody);
+    lua_pushlightuserdata(lua, run);
+    const int status = lua_pcall(lua, 1, 0, 2);
+    lua_pushinteger(lua, status);
+    return 1;
+  }
+
+  script::Outcome RunProtected(Body body, void* context) {
+    const uint64_t limit = options_.limits.time_ms;
+    const uint64_t deadline = limit == 0 ? 0 : SystemClock().MonotonicNs() + limit * kNsPerMs;
+    lua_State* const lua = state_.lua();
+    Protected run{.body = body, .context = context, .failure = {}};
+    int status = LUA_OK;
+    if (!state_.ended()) {
+      state_.Begin(options_.limits.instructions, deadline);
+      lua_pushcfunction(lua, RunWithHandler);
+      lua_pushlightuserdata(lua, &run);
+      status = lua_pcall(lua, 1, 1, 0);
+      if (status == LUA_OK) status = static_cast<int>(lua_tointeger(lua, -1));
+      lua_settop(lua, 0);
+    }
+    return OutcomeOf(status, std::move(run.failure));
+  }
+
+  script::Outcome OutcomeOf(int status, Failure failure) {
+    script::Outcome outcome;
+    if (status == LUA_ERRMEM) state_.EndForMemory();
+    if (state_.ended()) {
+      outcome.ended = state_.how_ended();
+      outcome.message = state_.why_ended();
+    } else if (status != LUA_OK) {
+      outcome.ended = script::Ended::kThrew;
+      outcome.type = "LuaError";
+      outcome.message = failure.message.empty() ? "an error while an error was handled"
+                                                : std::move(failure.message);
+      outcome.stack = std::move(failure.stack);
+      outcome.place.line = failure.line;
+    }
+    return outcome;
+  }
+
+  void Load(lua_State* lua) {
+    PushEnvironment(lua);
+    PushLibraries(lua);
+    for (const auto& [name, object] : options_.globals) {
+      lua_pushlstring(lua, name.data(), name.size());
+      PushObject(lua, object);
+      lua_rawset(lua, -3);
+    }
+    lua_pop(lua, 1);
+    const Program& program = *options_.program;
+    if (luaL_loadbufferx(lua, program.code().data(), program.code().size(), program.name().c_str(),
+                         "b") != LUA_OK) {
+      lua_error(lua);
+    }
+    lua_insert(lua, -2);
+    lua_setupvalue(lua, -2, 1);  // the text's _ENV
+    lua_call(lua, 0, 1);
+    if (!lua_isfunction(lua, -1)) luaL_error(lua, "the entry is not a function");
+    lua_rawsetp(lua, LUA_REGISTRYINDEX, &kEntryKey);
+  }
+
+  static void RunEntry(lua_State* lua, void* pointer) {
+    const auto& context = *static_cast<CallContext*>(pointer);
+    const auto count = static_cast<int>(context.arguments->size());
+    luaL_checkstack(lua, count + 1, "too many arguments");
+    lua_rawgetp(lua, LUA_REGISTRYINDEX, &kEntryKey);
+    for (const Value& argument : *context.arguments) PushValue(lua, argument);
+    lua_call(lua, count, LUA_MULTRET);
+    for (int i = 1; i <= lua_gettop(lua); ++i) {
+      if (auto object = ToObject(lua, i)) {
+        context.values->emplace_back(std::move(object));
+        continue;
+      }
+      Result<Value> value = ToValue(lua, i);
+      if (!value) RaiseText(lua, value.error().message());
+      context.values->emplace_back(std::move(*value));
+    }
+  }
+
+  RuntimeOptions options_;
+  State state_;
+};
+
+std::unique_ptr<Runtime> Runtime::Start(RuntimeOptions options, script::Outcome* failed) {
+  auto impl = std::make_unique<Impl>(std::move(options));
+  if (!impl->Start(failed)) return nullptr;
+  return std::unique_ptr<Runtime>(new Runtime(std::move(impl)));
+}
+
+Runtime::Runtime(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Runtime::~Runtime() = default;
+
+Finished Runtime::Call(const std::vector<Value>& arguments) { return impl_->Call(arguments); }
+bool Runtime::spent() const { return impl_->state().ended(); }
+void Runtime::Stop() { impl_->state().Stop(); }
+uint64_t Runtime::instructions() const { return impl_->state().instructions(); }
+
+void Runtime::SetMaxInstructions(uint64_t instructions) {
+  impl_->limits().instructions = instructions;
+  impl_->state().SetMaxInstructions(instructions);
+}
+
+bool Runtime::SetTimeZone(std::string_view name) {
+  const auto zone = Zone::Named(name);
+  if (zone) impl_->state().zone = *zone;
+  return zone.has_value();
+}
+
+std::string Runtime::time_zone() const { return impl_->state().zone.name(); }
+void Runtime::SetDatetimeDigits(int digits) { impl_->state().datetime_digits = digits; }
+int Runtime::datetime_digits() const { return impl_->state().datetime_digits; }
+
+}  // namespace sluice::lua

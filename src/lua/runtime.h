@@ -1,0 +1,78 @@
+// One Lua state with a procedure's program in it.
+//
+// Operation: Start makes the state, opens the libraries that are allowed, sets the host's objects
+// as globals and runs the program's text, which defines its functions. Call runs its entry
+// function, any number of times.
+// Concurrency: one thread at a time; Stop from any thread.
+// Limits: a run that takes too many instructions, too long, or too much memory is ended, whatever
+// it does to prevent that; the runtime is spent then. An error that the program raises ends the
+// call only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "lua/host.h"
+#include "lua/program.h"
+#include "script/run.h"
+
+namespace sluice::lua {
+
+struct Limits {
+  uint64_t instructions = 100'000'000;  // of one Call
+  uint64_t memory_bytes = 64ull << 20;
+  uint64_t time_ms = 0;  // of one Call; 0 for none
+};
+
+struct RuntimeOptions {
+  std::shared_ptr<const Program> program;
+  // Globals by name.
+  std::vector<std::pair<std::string, std::shared_ptr<HostObject>>> globals;
+  Limits limits;
+  std::function<void(std::string_view line)> print;  // none: print does nothing
+};
+
+using Returned = std::variant<Value, std::shared_ptr<HostObject>>;
+
+struct Finished {
+  script::Outcome outcome;       // without its `value`
+  std::vector<Returned> values;  // of the entry function
+  bool ok() const { return outcome.ok(); }
+};
+
+class Runtime {
+ public:
+  // When the program's text fails, its outcome is in `failed`, and null is returned.
+  static std::unique_ptr<Runtime> Start(RuntimeOptions options, script::Outcome* failed);
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  Finished Call(const std::vector<Value>& arguments);
+  bool spent() const;
+  // Ends the call that runs, or the next one.
+  void Stop();
+
+  // Of the current or last call.
+  uint64_t instructions() const;
+  void SetMaxInstructions(uint64_t instructions);
+  // Of datetimes made from now on. False when there is no such zone.
+  bool SetTimeZone(std::string_view name);
+  std::string time_zone() const;
+  // 3 or 6 digits of fraction, of datetimes made from now on.
+  void SetDatetimeDigits(int digits);
+  int datetime_digits() const;
+
+ private:
+  class Impl;
+  explicit Runtime(std::unique_ptr<Impl> impl);
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sluice::lua

@@ -1,0 +1,23 @@
+// What a program finds when it starts. Inside this module only.
+#pragma once
+
+#include <lua.hpp>
+
+namespace sluice::lua {
+
+// Opens the allowed libraries and leaves the environment of programs on the stack: a table that
+// reads through to the libraries and refuses new names.
+void PushEnvironment(lua_State* lua);
+// The table of libraries under the environment, where a host adds its globals.
+void PushLibraries(lua_State* lua);
+
+// Parts of it; each expects the table of globals on the top of the stack.
+void AddProtectedCalls(lua_State* lua);   // pcall, xpcall, coroutine.resume, wrap, close
+void AddStringFunctions(lua_State* lua);  // string.find, match, gmatch, gsub, rep
+void AddTableFunctions(lua_State* lua);   // table.insert, remove, sort, concat, move, unpack
+
+// tostring of the value at `index`, without running code of the program: an error's value may be
+// hostile.
+void PushErrorText(lua_State* lua, int index);
+
+}  // namespace sluice::lua

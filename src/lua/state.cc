@@ -1,0 +1,141 @@
+#include "lua/state.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+
+namespace sluice::lua {
+namespace {
+
+constexpr uint64_t kStep = 200;
+// So many bytes allocated are worth a look at the clock: long strings take long to make.
+constexpr uint64_t kBytesPerLook = 4 << 20;
+
+constexpr uint64_t kBytesPerInstruction = 64;  // of large allocations
+
+uint64_t NowNs() { return SystemClock().MonotonicNs(); }
+
+}  // namespace
+
+State::State(uint64_t memory_bytes) : memory_limit_(memory_bytes) {
+  lua_ = lua_newstate(Allocate, this);
+  if (lua_ == nullptr) return;
+  *static_cast<State**>(lua_getextraspace(lua_)) = this;
+  running_ = lua_;
+}
+
+State::~State() {
+  if (lua_ != nullptr) lua_close(lua_);
+}
+
+void* State::Allocate(void* user, void* block, size_t old_size, size_t new_size) {
+  State& state = *static_cast<State*>(user);
+  if (block == nullptr) old_size = 0;  // then it says what is to be made
+  if (new_size == 0) {
+    state.used_ -= old_size;
+    std::free(block);
+    return nullptr;
+  }
+  if (new_size > old_size && state.used_ - old_size + new_size > state.memory_limit_) {
+    return nullptr;
+  }
+  void* const made = std::realloc(block, new_size);
+  if (made == nullptr) return nullptr;
+  state.used_ += new_size - old_size;
+  if (new_size > old_size) state.allocated_ += new_size - old_size;
+  if (state.allocated_ > kBytesPerLook && state.running_ != nullptr && !state.hurried_) {
+    state.hurried_ = true;
+    state.SetHook(state.running_, 1);
+  }
+  return made;
+}
+
+void State::SetHook(lua_State* lua, int count) { lua_sethook(lua, Hook, LUA_MASKCOUNT, count); }
+
+void State::Begin(uint64_t max_instructions, uint64_t deadline_ns) {
+  instructions_ = 0;
+  deadline_ns_ = deadline_ns;
+  running_ = lua_;
+  SetMaxInstructions(max_instructions);
+}
+
+void State::SetMaxInstructions(uint64_t instructions) {
+  max_instructions_ = instructions;
+  step_ = static_cast<int>(std::clamp<uint64_t>(instructions / 10, 1, kStep));
+  SetHook(lua_, step_);
+  if (running_ != lua_) SetHook(running_, step_);
+}
+
+void State::Hook(lua_State* lua, lua_Debug*) {
+  State& state = Of(lua);
+  if (state.ended()) {
+    state.SetHook(lua, 1);
+    state.Raise(lua);
+  }
+  if (state.hurried_) {
+    state.hurried_ = false;
+    state.SetHook(lua, state.step_);
+    state.instructions_ += state.allocated_ / kBytesPerInstruction;
+  }
+  state.instructions_ += static_cast<uint64_t>(state.step_);
+  state.Check(lua);
+}
+
+void State::Charge(lua_State* lua, uint64_t instructions) {
+  instructions_ += std::min(instructions, UINT64_MAX - instructions_);
+  Check(lua);
+}
+
+bool State::over() const {
+  return stop_.load(std::memory_order_relaxed) || (deadline_ns_ != 0 && NowNs() >= deadline_ns_);
+}
+
+void State::Check(lua_State* lua) {
+  allocated_ = 0;
+  if (!ended()) {
+    if (instructions_ > max_instructions_) {
+      End(script::Ended::kTimedOut,
+          fmt::format("the most instructions of a run, {}, are used up", max_instructions_));
+    } else if (stop_.load(std::memory_order_relaxed)) {
+      End(script::Ended::kStopped, "the run was stopped");
+    } else if (deadline_ns_ != 0 && NowNs() >= deadline_ns_) {
+      End(script::Ended::kTimedOut, "the run took too long");
+    }
+  }
+  if (ended()) {
+    SetHook(lua, 1);
+    Raise(lua);
+  }
+}
+
+void State::HoldBytes(lua_State* lua, uint64_t bytes) {
+  if (used_ + bytes > memory_limit_) lua_gc(lua, LUA_GCCOLLECT);
+  if (used_ + bytes > memory_limit_) {
+    EndForMemory();
+    Raise(lua);
+  }
+  used_ += bytes;
+}
+
+void State::End(script::Ended how, std::string why) {
+  ended_ = how;
+  why_ = std::move(why);
+}
+
+void State::EndForMemory() {
+  if (!ended()) {
+    End(script::Ended::kOutOfMemory,
+        fmt::format("the run needs more than {} bytes of memory", memory_limit_));
+  }
+}
+
+void State::Raise(lua_State* lua) {
+  lua_pushstring(lua, why_.c_str());
+  lua_error(lua);
+  std::abort();  // lua_error does not return, though its declaration can't say so
+}
+
+}  // namespace sluice::lua

@@ -1,0 +1,87 @@
+// What belongs to a lua_State: its limits and how far they are used. Inside this module only.
+//
+// A limit that was reached can't be passed by the program: `ended` stays set, the hook raises
+// again at every instruction, and pcall, xpcall and the coroutine functions (protected_calls.cc)
+// hand the error on instead of returning it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <lua.hpp>
+
+#include "lua/pattern.h"
+#include "lua/zone.h"
+#include "script/run.h"
+
+namespace sluice::lua {
+
+class State final : public StepMeter {
+ public:
+  explicit State(uint64_t memory_bytes);
+  ~State() override;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  static State& Of(lua_State* lua) { return **static_cast<State**>(lua_getextraspace(lua)); }
+
+  // Null when there was not enough memory to begin with.
+  lua_State* lua() { return lua_; }
+
+  // Begins a call: the counts start again.
+  void Begin(uint64_t max_instructions, uint64_t deadline_ns);
+  void SetMaxInstructions(uint64_t instructions);
+  uint64_t instructions() const { return instructions_; }
+  uint64_t deadline_ns() const { return deadline_ns_; }
+
+  // Counts, and raises an error when a limit is reached. Also looks at the time.
+  void Charge(lua_State* lua, uint64_t instructions);
+  void Spend(uint64_t steps) override { Charge(running_, steps); }
+  // Memory that a value of ours holds outside of Lua. Raises when there is not enough.
+  void HoldBytes(lua_State* lua, uint64_t bytes);
+  void ReleaseBytes(uint64_t bytes) { used_ -= bytes; }
+
+  bool ended() const { return ended_ != script::Ended::kReturned; }
+  script::Ended how_ended() const { return ended_; }
+  const std::string& why_ended() const { return why_; }
+  bool over() const;  // of the time, or stopped; for those who wait
+  void EndForMemory();
+  // Raises the error of the limit that was reached.
+  [[noreturn]] void Raise(lua_State* lua);
+
+  void Stop() { stop_.store(true, std::memory_order_relaxed); }
+
+  // The coroutine that runs, for whom the hook may have to be set anew.
+  lua_State* running() const { return running_; }
+  void SetRunning(lua_State* lua) { running_ = lua; }
+
+  std::function<void(std::string_view)> print;
+  Zone zone;
+  int datetime_digits = 3;
+
+ private:
+  static void* Allocate(void* user, void* block, size_t old_size, size_t new_size);
+  static void Hook(lua_State* lua, lua_Debug* event);
+  void Check(lua_State* lua);
+  void SetHook(lua_State* lua, int count);
+  void End(script::Ended how, std::string why);
+
+  const uint64_t memory_limit_;
+  uint64_t used_ = 0;
+  uint64_t allocated_ = 0;  // since the time was looked at
+  lua_State* lua_ = nullptr;
+  lua_State* running_ = nullptr;
+  uint64_t instructions_ = 0;
+  uint64_t max_instructions_ = 0;
+  int step_ = 0;          // instructions between two hooks
+  bool hurried_ = false;  // the next hook comes early
+  uint64_t deadline_ns_ = 0;
+  std::atomic<bool> stop_ = false;
+  script::Ended ended_ = script::Ended::kReturned;
+  std::string why_;
+};
+
+}  // namespace sluice::lua

@@ -1,0 +1,193 @@
+#include "lua/values.h"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/utf8.h"
+#include "lua/state.h"
+
+namespace sluice::lua {
+namespace {
+
+constexpr int kStackPerLevel = 6;
+constexpr uint64_t kMaxConvertedBytes = 64 << 20;
+constexpr uint64_t kBytesPerItem = 32;
+
+class Reader {
+ public:
+  explicit Reader(lua_State* lua) : lua_(lua) {}
+
+  Result<Value> Read(int index, int depth) {
+    switch (lua_type(lua_, index)) {
+      case LUA_TNONE:
+      case LUA_TNIL:
+        return Value();
+      case LUA_TBOOLEAN:
+        return Value(lua_toboolean(lua_, index) != 0);
+      case LUA_TNUMBER:
+        if (lua_isinteger(lua_, index)) return Value(int64_t{lua_tointeger(lua_, index)});
+        return Value(double{lua_tonumber(lua_, index)});
+      case LUA_TSTRING:
+        return String(index);
+      case LUA_TTABLE:
+        return Table(lua_absindex(lua_, index), depth + 1);
+      case LUA_TUSERDATA:
+        if (const Typed* typed = TestTyped(lua_, index)) return typed->value;
+        break;
+      default:
+        break;
+    }
+    return Fail(Code::kInvalidArgument, "lua.argument", "a {} is not a value of the database",
+                luaL_typename(lua_, index));
+  }
+
+ private:
+  Result<Value> String(int index) {
+    size_t length = 0;
+    const char* const text = lua_tolstring(lua_, index, &length);
+    RETURN_IF_ERROR(Count(length));
+    const std::string_view view(text, length);
+    return IsValidUtf8(view) ? Value(view) : Value::Bytes(view);
+  }
+
+  Status Count(uint64_t bytes) {
+    bytes_ += bytes + kBytesPerItem;
+    if (bytes_ > kMaxConvertedBytes) {
+      return Error(Code::kTooLarge, "lua.argument", "the table is too large: the most is {} bytes",
+                   kMaxConvertedBytes);
+    }
+    State::Of(lua_).Charge(lua_, 1);
+    return OkStatus();
+  }
+
+  Result<Value> Table(int index, int depth) {
+    if (depth > json::kMaxDepth) {
+      return Fail(Code::kInvalidArgument, "lua.argument",
+                  "the table is nested more than {} levels deep, or holds itself", json::kMaxDepth);
+    }
+    luaL_checkstack(lua_, kStackPerLevel, "table");
+    const auto length = static_cast<lua_Integer>(lua_rawlen(lua_, index));
+    if (length > 0 && IsSequence(index, length)) return Array(index, length, depth);
+    Value object = Value::EmptyObject();
+    lua_pushnil(lua_);
+    while (lua_next(lua_, index) != 0) {
+      const Status added = Field(&object, depth);
+      lua_pop(lua_, 1);
+      if (!added.ok()) {
+        lua_pop(lua_, 1);
+        return Unexpected(added);
+      }
+    }
+    return object;
+  }
+
+  bool IsSequence(int index, lua_Integer length) {
+    lua_Integer count = 0;
+    lua_pushnil(lua_);
+    while (lua_next(lua_, index) != 0) {
+      lua_pop(lua_, 1);
+      if (++count > length) {
+        lua_pop(lua_, 1);
+        return false;
+      }
+    }
+    State::Of(lua_).Charge(lua_, static_cast<uint64_t>(count));
+    return count == length;
+  }
+
+  Result<Value> Array(int index, lua_Integer length, int depth) {
+    std::vector<Value> items;
+    for (lua_Integer i = 1; i <= length; ++i) {
+      lua_rawgeti(lua_, index, i);
+      auto item = Read(-1, depth);
+      lua_pop(lua_, 1);
+      if (!item) return item;
+      RETURN_IF_ERROR(Count(0));
+      items.push_back(std::move(*item));
+    }
+    return Value::Array(std::move(items));
+  }
+
+  // Key and value are on the stack, and stay there.
+  Status Field(Value* object, int depth) {
+    ASSIGN_OR_RETURN(Value value, Read(-1, depth));
+    std::string name;
+    if (lua_type(lua_, -2) == LUA_TSTRING) {
+      size_t length = 0;
+      const char* const text = lua_tolstring(lua_, -2, &length);
+      name.assign(text, length);
+    } else if (lua_isinteger(lua_, -2)) {
+      name = std::to_string(lua_tointeger(lua_, -2));
+    } else {
+      return Error(Code::kInvalidArgument, "lua.argument", "a {} can't be the name of a field",
+                   luaL_typename(lua_, -2));
+    }
+    if (!IsValidUtf8(name)) {
+      return Error(Code::kInvalidArgument, "lua.argument", "the name of a field is no UTF-8");
+    }
+    RETURN_IF_ERROR(Count(name.size()));
+    object->Set(name, std::move(value));
+    return OkStatus();
+  }
+
+  lua_State* const lua_;
+  uint64_t bytes_ = 0;
+};
+
+void PushTable(lua_State* lua, const Value& value) {
+  luaL_checkstack(lua, kStackPerLevel, "value");
+  const auto size = static_cast<int>(value.size());
+  if (value.is_array()) {
+    lua_createtable(lua, size, 0);
+    lua_Integer at = 0;
+    for (const Value& item : value.items()) {
+      PushValue(lua, item);
+      lua_rawseti(lua, -2, ++at);
+    }
+    return;
+  }
+  lua_createtable(lua, 0, size);
+  for (const json::Field& field : value.fields()) {
+    lua_pushlstring(lua, field.name().data(), field.name().size());
+    PushValue(lua, field.value);
+    lua_rawset(lua, -3);
+  }
+}
+
+}  // namespace
+
+void PushValue(lua_State* lua, const Value& value) {
+  switch (value.type()) {
+    case json::Type::kMissing:
+      return lua_pushnil(lua);
+    case json::Type::kNull:
+      return PushNull(lua, std::nullopt);
+    case json::Type::kBool:
+      return lua_pushboolean(lua, value.AsBool() ? 1 : 0);
+    case json::Type::kInt:
+      return lua_pushinteger(lua, value.AsInt());
+    case json::Type::kDouble:
+      return lua_pushnumber(lua, value.AsDouble());
+    case json::Type::kString:
+      lua_pushlstring(lua, value.AsString().data(), value.AsString().size());
+      return;
+    case json::Type::kArray:
+    case json::Type::kObject:
+      return PushTable(lua, value);
+    default:
+      return PushTyped(lua, value);
+  }
+}
+
+Result<Value> ToValue(lua_State* lua, int index) { return Reader(lua).Read(index, 0); }
+
+void RaiseText(lua_State* lua, std::string_view message) {
+  luaL_where(lua, 1);
+  lua_pushlstring(lua, message.data(), message.size());
+  lua_concat(lua, 2);
+  lua_error(lua);
+  std::abort();  // lua_error does not return, though its declaration can't say so
+}
+
+}  // namespace sluice::lua
