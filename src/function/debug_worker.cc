@@ -40,7 +40,8 @@ bool DebugWorker::Take(Event& event, Worker& from) {
 
 void DebugWorker::Loop() {
   const Status made = EnsureHandler();
-  if (!made.ok()) context_.log("the debugger can't start: " + made.ToString());
+  if (!made.ok())
+    context_.log.Add(LogLevel::kError, "the debugger can't start: " + made.ToString());
   Step step = made.ok() ? Step::kWait : Step::kEnd;
   while (step != Step::kEnd) {
     if (step == Step::kRun) Run();
@@ -89,8 +90,9 @@ void DebugWorker::Run() {
   // V8 does not go on after an isolate's memory is used up.
   const bool passing = processed.ok() || processed.id() == "function.stopping";
   if (passing && !handler_->spent()) return;
-  context_.log("the debugger has ended: " +
-               (passing ? "the event used too much memory" : processed.ToString()));
+  context_.log.Add(LogLevel::kError,
+                   "the debugger has ended: " +
+                       (passing ? "the event used too much memory" : processed.ToString()));
   const std::lock_guard lock(mutex_);
   over_ = true;
 }

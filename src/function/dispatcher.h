@@ -37,7 +37,7 @@ class Dispatcher {
     Prepared prepared;
     std::string follower;
     Statistics& statistics;
-    Handler::LogLine log;
+    FunctionLog& log;
     std::function<void(const Status&)> failed;
   };
   static Result<std::unique_ptr<Dispatcher>> Start(Options options);

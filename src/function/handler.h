@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -40,6 +41,8 @@ struct Services {
   // clock's time as theirs, which otherwise is the machine's.
   HttpSender* http = nullptr;
   bool handlers_use_clock = false;
+  // Where functions' logs are; without it, in memory.
+  std::filesystem::path log_directory = {};
 };
 
 // A definition's code as V8 gets it, with what is known of it.

@@ -4,41 +4,41 @@
 // One thread.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "function/log/function_log.h"
+
 namespace sluice::function {
 
 class HeldLog {
  public:
-  using Sink = std::function<void(std::string_view line)>;
+  HeldLog(FunctionLog& log, const Clock& clock) : log_(log), clock_(clock) {}
 
-  explicit HeldLog(Sink sink) : sink_(std::move(sink)) {}
-
-  void Add(std::string_view line) {
-    bytes_ += line.size();
-    lines_.emplace_back(line);
+  void Add(LogLevel level, std::string_view text) {
+    bytes_ += text.size();
+    records_.push_back({clock_.WallMs(), level, std::string(text)});
   }
   // Commit before more is added. One invocation adds about a megabyte at most.
   bool full() const { return bytes_ >= kFullBytes; }
 
   void Release() {
-    for (const std::string& line : lines_) sink_(line);
+    if (!records_.empty()) log_.Add(std::move(records_));
     Drop();
   }
   void Drop() {
-    lines_.clear();
+    records_.clear();
     bytes_ = 0;
   }
 
  private:
   static constexpr size_t kFullBytes = 4ull << 20;
 
-  const Sink sink_;
-  std::vector<std::string> lines_;
+  FunctionLog& log_;
+  const Clock& clock_;
+  std::vector<LogRecord> records_;
   size_t bytes_ = 0;
 };
 

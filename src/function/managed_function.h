@@ -1,7 +1,6 @@
 // What the manager keeps of one function; included by its parts only.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,8 +19,6 @@ Status WrongState(std::string_view id, const std::string& name, State state,
 State StateOf(const Settings& settings);
 
 struct Manager::Function {
-  static constexpr size_t kKeptLogLines = 1000;
-
   std::mutex change;     // held while its state is changed
   bool removed = false;  // guarded by change: no longer in the list
 
@@ -30,24 +27,20 @@ struct Manager::Function {
   std::shared_ptr<Dispatcher> dispatcher;        // guarded by mutex; null unless it runs
   std::shared_ptr<DebugSession> debugger;        // guarded by mutex; the last one started
   std::string failure;                           // guarded by mutex
-  std::deque<std::string> log;                   // guarded by mutex
   Statistics statistics;
   const std::unique_ptr<queue::FailureList> failures;
+  const std::shared_ptr<FunctionLog> log;
 
   // `location` is what it is called among all functions.
-  Function(db::Database& database, const std::string& location)
-      : failures(std::make_unique<queue::FailureList>(database, FailuresOwnerOf(location))) {}
+  Function(db::Database& database, FunctionLogs& logs, const std::string& location)
+      : failures(std::make_unique<queue::FailureList>(database, FailuresOwnerOf(location))),
+        log(logs.Of(location)) {}
 
   std::shared_ptr<const Definition> current() const {
     const std::lock_guard lock(mutex);
     return definition;
   }
   State state() const { return StateOf(current()->settings); }
-  void AddLog(std::string_view line) {
-    const std::lock_guard lock(mutex);
-    log.emplace_back(line);
-    if (log.size() > kKeptLogLines) log.pop_front();
-  }
 };
 
 }  // namespace sluice::function

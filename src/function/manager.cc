@@ -31,7 +31,9 @@ State StateOf(const Settings& settings) {
 }
 
 Manager::Manager(const Services& services)
-    : services_(services), timers_(services.database, services.clock) {}
+    : services_(services),
+      timers_(services.database, services.clock),
+      logs_(services.log_directory, services.clock) {}
 Manager::~Manager() { Stop(); }
 
 Status Manager::Start() {
@@ -44,7 +46,8 @@ Status Manager::Start() {
     ASSIGN_OR_RETURN(const json::Value value,
                      db::DecodeMetaJson(iterator->key(), iterator->value()));
     ASSIGN_OR_RETURN(Definition definition, ParseDefinition(value));
-    auto function = std::make_shared<Function>(services_.database, definition.Location());
+    auto function = std::make_shared<Function>(services_.database, logs_, definition.Location());
+    function->log->Configure(definition.settings.log);
     function->definition = std::make_shared<const Definition>(std::move(definition));
     functions_.emplace(function->definition->Location(), std::move(function));
   }
@@ -52,6 +55,7 @@ Status Manager::Start() {
   RETURN_IF_ERROR(LoadConfig());
   RETURN_IF_ERROR(DropForgottenTimers());
   RETURN_IF_ERROR(LoadFailures());
+  DropForgottenLogs();
   for (uint16_t shard = 0; shard < services_.database.shard_count(); ++shard) {
     listeners_.push_back(services_.database.OnCommitted(
         shard, [this](const db::Committed& committed) { OnCommitted(committed); }));
@@ -108,7 +112,7 @@ void Manager::OnFailed(const std::weak_ptr<Function>& weak, const Status& status
   if (function == nullptr) return;
   log::Error("a function has stopped",
              {{"function", function->current()->name}, {"error", status.ToString()}});
-  function->AddLog("the function has stopped: " + status.ToString());
+  function->log->Add(LogLevel::kError, "the function has stopped: " + status.ToString());
   const std::lock_guard lock(function->mutex);
   function->failure = status.ToString();
 }
@@ -141,10 +145,15 @@ std::vector<FunctionStatus> Manager::Statuses() const {
   return statuses;
 }
 
-Result<std::vector<std::string>> Manager::Log(const std::string& name) const {
+Result<std::vector<std::string>> Manager::Log(const std::string& name, size_t max_bytes) const {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  const std::lock_guard lock(function->mutex);
-  return std::vector<std::string>(function->log.begin(), function->log.end());
+  return function->log->Read(max_bytes);
+}
+
+void Manager::DropForgottenLogs() {
+  std::vector<std::string> locations;
+  for (const auto& [name, function] : functions_) locations.push_back(name);
+  logs_.KeepOnly(locations);
 }
 
 Result<json::Value> Manager::StatisticsOf(const std::string& name) const {
@@ -155,6 +164,10 @@ Result<json::Value> Manager::StatisticsOf(const std::string& name) const {
     failures.Set(field.name(), field.value);
   }
   value.Set("failures", std::move(failures));
+  value.Set("log",
+            json::Value::Object(
+                {{"lines_lost", static_cast<int64_t>(function->log->lines_lost())},
+                 {"write_failures", static_cast<int64_t>(function->log->write_failures())}}));
   const std::shared_ptr<const Definition> definition = function->current();
   value.Set("function_name", definition->name);
   value.Set("function_scope", json::Value::Object({{"bucket", definition->scope_bucket},

@@ -20,6 +20,7 @@
 #include "function/dispatcher.h"
 #include "function/global_config.h"
 #include "function/handler.h"
+#include "function/log/function_log.h"
 #include "function/recursion.h"
 #include "function/statistics.h"
 #include "queue/failure_list.h"
@@ -85,8 +86,8 @@ class Manager {
 
   Result<FunctionStatus> StatusOf(const std::string& name) const;
   std::vector<FunctionStatus> Statuses() const;
-  // The newest lines of its log, oldest first.
-  Result<std::vector<std::string>> Log(const std::string& name) const;
+  // The newest records of its log (function/log/record.h), newest first, at most so many bytes.
+  Result<std::vector<std::string>> Log(const std::string& name, size_t max_bytes) const;
   Result<json::Value> StatisticsOf(const std::string& name) const;
   Status ResetStatistics(const std::string& name);
   // Of every function, by name.
@@ -149,12 +150,15 @@ class Manager {
   void AddRoutes(const std::shared_ptr<Dispatcher>& dispatcher, const std::string& follower);
   Status DropForgottenTimers();
   Status LoadFailures();
+  // Before functions run.
+  void DropForgottenLogs();
   Result<json::Value> CountFailures(const Function& function) const;
   void OnCommitted(const db::Committed& committed);
   void OnFailed(const std::weak_ptr<Function>& function, const Status& status);
 
   const Services services_;
   timer::Scheduler timers_;
+  FunctionLogs logs_;
   std::vector<std::shared_ptr<void>> listeners_;
 
   mutable std::mutex mutex_;

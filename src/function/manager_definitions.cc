@@ -44,7 +44,7 @@ Status Manager::Store(Definition definition) {
       FunctionPtr& slot = functions_[location];
       if (slot == nullptr) {
         made = true;
-        slot = std::make_shared<Function>(services_.database, location);
+        slot = std::make_shared<Function>(services_.database, logs_, location);
         slot->definition = std::make_shared<const Definition>(definition);
       }
       function = slot;
@@ -82,6 +82,7 @@ Status Manager::Replace(const FunctionPtr& function, Definition definition) {
     return WrongState("function.not_undeployed", location, state, "changed");
   }
   RETURN_IF_ERROR(Save(definition));
+  function->log->Configure(definition.settings.log);
   std::shared_ptr<Dispatcher> running;
   {
     const std::lock_guard lock(function->mutex);
@@ -118,6 +119,7 @@ Status Manager::Remove(const std::string& name) {
   function->removed = true;
   // Before another function can have the name; what is left after an error goes at the next start.
   const Status dropped = queue::DropOwner(services_.database, function->failures->owner());
+  function->log->Remove();
   const std::lock_guard lock(mutex_);
   functions_.erase(name);
   return dropped;

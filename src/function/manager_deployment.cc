@@ -90,7 +90,7 @@ Status Manager::RunOnDeploy(const FunctionPtr& function, const Prepared& prepare
   script::Outcome outcome;
   const auto handler = Handler::Make(
       services_, definition, prepared.program,
-      [&](std::string_view line) { function->AddLog(line); }, &outcome);
+      [&](std::string_view line) { function->log->Add(LogLevel::kInfo, line); }, &outcome);
   if (handler == nullptr) return CompileError(*definition, *prepared.source, outcome);
   if (!handler->HasOnDeploy()) return OkStatus();
   const std::atomic<bool> never{false};
@@ -141,7 +141,7 @@ Status Manager::Run(const FunctionPtr& function, const Prepared& prepared) {
                               prepared,
                               FollowerOf(*definition),
                               function->statistics,
-                              [raw = function.get()](std::string_view line) { raw->AddLog(line); },
+                              *function->log,
                               [this, weak](const Status& status) { OnFailed(weak, status); }};
   ASSIGN_OR_RETURN(std::shared_ptr<Dispatcher> dispatcher, Dispatcher::Start(std::move(options)));
   AddRoutes(dispatcher, FollowerOf(*definition));

@@ -165,7 +165,7 @@ void Manager::OnCatalogChanged() {
     }
     const std::string why = "undeployed, for " + gone.message();
     log::Warn("a function was undeployed", {{"function", name}, {"reason", gone.ToString()}});
-    function->AddLog(why);
+    function->log->Add(LogLevel::kWarning, why);
     if (const Status undeployed = UndeployLocked(function, why); !undeployed.ok()) {
       log::Error("a function can't be undeployed",
                  {{"function", name}, {"error", undeployed.ToString()}});

@@ -103,7 +103,7 @@ TEST_F(ManagerTest, WhatIsRunAgainIsLoggedOnceAndInOrder) {
   for (int i = 0; i < 200; ++i) Put("k" + std::to_string(i), i % 20 == 0 ? "2" : "1");
   Settle();
   ASSERT_GT(Count("failure_stats", "bkt_ops_cas_mismatch_count"), 0u) << "nothing was run again";
-  const std::vector<std::string> lines = *manager_->Log("f");
+  const std::vector<std::string> lines = LogLines();
   std::map<std::string, int> times;
   for (const std::string& line : lines) {
     ++times[line.substr(0, line.find('\n'))];

@@ -20,11 +20,13 @@ constexpr std::string_view kActedOn[] = {"deployment_status",      "processing_s
                                          "handler_headers",        "handler_footers",
                                          "allow_sync_documents",   "curl_max_allowed_resp_size",
                                          "meta_previous",          "bucket_cache_size",
-                                         "bucket_cache_age"};
+                                         "bucket_cache_age",       "log_level",
+                                         "app_log_max_size",       "app_log_max_files",
+                                         "enable_applog_rotation"};
 
 // Settings of how Couchbase works inside. Checked, kept and shown.
 struct Compatible {
-  enum class Kind : uint8_t { kNumber, kFlag, kText, kLogLevel };
+  enum class Kind : uint8_t { kNumber, kFlag, kText };
   std::string_view name;
   Kind kind;
   int64_t fallback = 0;  // shown when it was not given; a flag's is 0 or 1
@@ -34,18 +36,14 @@ using enum Compatible::Kind;
 constexpr Compatible kCompatible[] = {
     {"allow_transaction_mutations", kFlag, 0},
     {"app_log_dir", kText},
-    {"app_log_max_files", kNumber, 10, 1},
-    {"app_log_max_size", kNumber, 40 << 20, 1024},
     {"checkpoint_interval", kNumber, 60, 1},
     {"cpp_worker_thread_count", kNumber, 2, 1},
     {"cursor_aware", kFlag, 0},
     {"cursor_checkpoint_timeout", kNumber, 60, 1},
-    {"enable_applog_rotation", kFlag, 1},
     {"high_seq_check_interval", kNumber, 15000, 1},
     {"lcb_inst_capacity", kNumber, 10, 1},
     {"lcb_retry_count", kNumber, 0, 0},
     {"lcb_timeout", kNumber, 5, 5},
-    {"log_level", kLogLevel},
     {"max_parallel_vb", kNumber, 8, 1},
     {"max_unacked_bytes", kNumber, 0, 0},
     {"max_unacked_count", kNumber, 100000, 1},
@@ -114,10 +112,6 @@ void CheckCompatible(FieldReader& reader, const Compatible& setting) {
       std::string text;
       return reader.Text(setting.name, &text);
     }
-    case kLogLevel: {
-      std::string level = "INFO";
-      return reader.OneOf(setting.name, {"INFO", "ERROR", "WARNING", "DEBUG", "TRACE"}, &level);
-    }
   }
 }
 
@@ -129,10 +123,18 @@ Value DefaultOf(const Compatible& setting) {
       return Value(setting.fallback != 0);
     case kText:
       return Value("");
-    case kLogLevel:
-      return Value("INFO");
   }
   return Value();
+}
+
+void ReadLogSettings(FieldReader& reader, LogSettings* settings) {
+  std::string level(LogLevelName(settings->level));
+  reader.OneOf("log_level", {"INFO", "ERROR", "WARNING", "DEBUG", "TRACE"}, &level);
+  settings->level = LogLevelOf(level);
+  constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max();
+  reader.Number("app_log_max_size", 1024, kMost, &settings->files.max_bytes);
+  reader.Number("app_log_max_files", 1, kMost, &settings->files.max_files);
+  reader.Flag("enable_applog_rotation", &settings->files.rotates);
 }
 
 void ReadActedOn(FieldReader& reader, Settings* settings) {
@@ -157,6 +159,7 @@ void ReadActedOn(FieldReader& reader, Settings* settings) {
   reader.Texts("handler_footers", &settings->handler_footers);
   reader.Flag("allow_sync_documents", &settings->sync_documents);
   reader.Flag("meta_previous", &settings->previous);
+  ReadLogSettings(reader, &settings->log);
   ReadFailureSettings(reader, settings);
 }
 
@@ -215,6 +218,10 @@ Value PrintSettings(const Settings& settings) {
   value.Set("handler_headers", TextList(settings.handler_headers));
   value.Set("handler_footers", TextList(settings.handler_footers));
   value.Set("allow_sync_documents", settings.sync_documents);
+  value.Set("log_level", LogLevelName(settings.log.level));
+  value.Set("app_log_max_size", settings.log.files.max_bytes);
+  value.Set("app_log_max_files", settings.log.files.max_files);
+  value.Set("enable_applog_rotation", settings.log.files.rotates);
   if (settings.previous) value.Set("meta_previous", true);
   PrintFailureSettings(settings, &value);
   return value;

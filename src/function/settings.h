@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "function/log/function_log.h"
 #include "json/value.h"
 #include "queue/retry_policy.h"
 
@@ -33,6 +34,7 @@ struct Settings {
   std::vector<std::string> handler_footers;
   bool sync_documents = true;  // events of Sync Gateway's own documents (_sync:...)
   bool previous = false;       // ours: meta.previous
+  LogSettings log;
   // Ours: what becomes of events that fail.
   queue::RetryPolicy retry;
   uint32_t max_failures = 10'000;

@@ -1,6 +1,7 @@
 // A server's functions over a database in a temporary directory, for tests.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -47,7 +48,9 @@ class ManagerTest : public ::testing::Test {
     CHECK(opened.has_value());
     database_ = std::move(*opened);
     engine_ = std::make_unique<query::QueryEngine>(*database_, query::EngineOptions{});
-    manager_ = std::make_unique<Manager>(Services{*database_, *engine_, clock_});
+    Services services{*database_, *engine_, clock_};
+    services.log_directory = directory_ / "data/logs/functions";
+    manager_ = std::make_unique<Manager>(services);
     CHECK(manager_->Start().ok());
   }
   void Close() {
@@ -98,10 +101,16 @@ class ManagerTest : public ::testing::Test {
     }
     FAIL() << "the function does not catch up";
   }
+  // What it has logged, oldest first, without times.
+  std::vector<std::string> LogLines() {
+    std::vector<std::string> lines = *manager_->Log("f", 1 << 20);
+    std::ranges::reverse(lines);
+    for (std::string& line : lines) line = std::string(TextOfRecord(line));
+    return lines;
+  }
   std::string LogText() {
     std::string text;
-    const std::vector<std::string> lines = *manager_->Log("f");
-    for (const std::string& line : lines) text += line + "\n";
+    for (const std::string& line : LogLines()) text += line + "\n";
     return text;
   }
   uint64_t Count(const char* group, const char* name) {

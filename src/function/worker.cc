@@ -32,7 +32,7 @@ Status Stopping() { return Error(Code::kUnavailable, "function.stopping", "the f
 
 Worker::Worker(WorkerContext context, Thread)
     : context_(std::move(context)),
-      log_(context_.log),
+      log_(context_.log, context_.services.clock),
       random_(context_.services.database.NewCas()) {}
 
 Worker::Worker(WorkerContext context) : Worker(std::move(context), Thread::kNone) {
@@ -244,8 +244,8 @@ Worker::Attempted Worker::Try(Handler::Turn& turn, Effects& effects, const timer
 
 void Worker::Log(Effects::Counts& counts, std::string_view what, const queue::Problem& problem) {
   if (problem.kind == kTimeout) ++counts.timeouts;
-  log_.Add(fmt::format("{} failed: {}{}", what, problem.message,
-                       problem.stack.empty() ? "" : "\n" + problem.stack));
+  log_.Add(LogLevel::kError, fmt::format("{} failed: {}{}", what, problem.message,
+                                         problem.stack.empty() ? "" : "\n" + problem.stack));
 }
 
 Status Worker::RunChange(Handler::Turn& turn, Effects& effects, const Event& event) {
@@ -287,7 +287,8 @@ Status Worker::EnsureHandler() {
   script::Outcome failed;
   handler_ = Handler::Make(
       context_.services, context_.definition, context_.prepared.program,
-      [this](std::string_view line) { log_.Add(line); }, &failed, context_.inspector);
+      [this](std::string_view line) { log_.Add(LogLevel::kInfo, line); }, &failed,
+      context_.inspector);
   if (handler_ != nullptr) {
     handler_->Attach(context_.statistics, ending_);
     return OkStatus();

@@ -41,7 +41,7 @@ struct WorkerContext {
   db::ShardId shard = 0;
   std::array<db::CursorState, kLanes>& cursors;  // a lane's is its worker's to read and write
   Statistics& statistics;
-  Handler::LogLine log;
+  FunctionLog& log;
   std::function<void()> drained;              // there is room for more events
   std::function<void(const Status&)> failed;  // it can't go on; called once, the thread has ended
   Trap* trap = nullptr;                       // takes events to be debugged

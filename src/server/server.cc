@@ -153,8 +153,10 @@ class Server::Parts {
         loaded_.config.functions_allow_private_addresses == "true"
             ? function::PrivateAddresses::kAllowed
             : function::PrivateAddresses::kRefused);
-    functions_ = std::make_unique<function::Manager>(
-        function::Services{*database_, *query_engine_, clock_, addresses_});
+    function::Services services{*database_, *query_engine_, clock_, addresses_};
+    services.log_directory =
+        std::filesystem::path(loaded_.config.data_directory) / "logs" / "functions";
+    functions_ = std::make_unique<function::Manager>(services);
     return functions_->Start();
   }
 

@@ -96,6 +96,14 @@ Status Stage::MakeKeyspace(const db::KeyspaceName& name) {
   return made(database_->CreateCollection(name));
 }
 
+Result<std::vector<std::string>> Stage::Log() const {
+  ASSIGN_OR_RETURN(std::vector<std::string> lines,
+                   manager_->Log(function_, FunctionLog::kMaxWaiting));
+  std::ranges::reverse(lines);
+  for (std::string& line : lines) line = std::string(TextOfRecord(line));
+  return lines;
+}
+
 Status Stage::Deploy(const Definition& definition) {
   RETURN_IF_ERROR(manager_->Store(definition));
   RETURN_IF_ERROR(manager_->Deploy(function_));

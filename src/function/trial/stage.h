@@ -40,7 +40,8 @@ class Stage {
   Result<json::Value> Timers() const;
   // The errors of the events that failed, and were not tried again with success.
   Result<std::vector<std::string>> Failures() const;
-  Result<std::vector<std::string>> Log() const { return manager_->Log(function_); }
+  // What it has logged, oldest first, without times.
+  Result<std::vector<std::string>> Log() const;
   Result<json::Value> Statistics() const { return manager_->StatisticsOf(function_); }
   const CannedHttp& http() const { return http_; }
 

@@ -93,12 +93,10 @@ Result<std::string> LogText(const EventingCall& call) {
   ASSIGN_OR_RETURN(const int64_t size, call.request.QueryInt("size", 40960, 1, 64 << 20));
   ASSIGN_OR_RETURN(const bool aggregate, call.request.QueryBool("aggregate", false));
   static_cast<void>(aggregate);
-  ASSIGN_OR_RETURN(const std::vector<std::string> lines, call.manager.Log(definition.Location()));
+  ASSIGN_OR_RETURN(const std::vector<std::string> records,
+                   call.manager.Log(definition.Location(), static_cast<size_t>(size)));
   std::string text;
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    if (text.size() + line->size() + 1 > static_cast<size_t>(size)) break;
-    text += *line + "\n";
-  }
+  for (const std::string& record : records) text += record + "\n";
   return text;
 }
 

@@ -1,0 +1,103 @@
+// The logs of a server's functions, in files below a directory.
+//
+// Operation: what a function logs waits in memory; one thread writes it for all functions, a moment
+// later. Nobody who logs waits for a disk. What can't be written (a full disk, a directory that is
+// read-only) is kept in memory, the newest kKeptUnwritten bytes of a function, and tried again;
+// what is lost is counted. A reader sees also what waits. Concurrency: any thread.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "function/log/files.h"
+#include "function/log/record.h"
+
+namespace sluice::function {
+
+struct LogSettings {
+  LogLevel level = LogLevel::kInfo;  // log_level: what is less grave is not written
+  LogFileLimits files;
+};
+
+class FunctionLogs;
+
+// Of one function. Nothing is added to it when the FunctionLogs have ended.
+class FunctionLog : public std::enable_shared_from_this<FunctionLog> {
+ public:
+  static constexpr size_t kMaxWaiting = 8ull << 20;     // bytes
+  static constexpr size_t kKeptUnwritten = 1ull << 20;  // bytes
+
+  void Configure(const LogSettings& settings);
+  void Add(LogLevel level, std::string_view text);
+  void Add(std::vector<LogRecord> records);
+  // Printed records, the newest first; together, with a new line each, at most `max_bytes`.
+  std::vector<std::string> Read(size_t max_bytes);
+  // Deletes the files, and writes nothing more.
+  void Remove();
+
+  uint64_t lines_lost() const { return lost_; }
+  uint64_t write_failures() const { return failures_; }
+
+ private:
+  friend class FunctionLogs;
+  FunctionLog(FunctionLogs& all, const std::filesystem::path& directory,
+              const std::string& location);
+  Status Write();
+  Status WriteLocked();            // under files_mutex_
+  void Shorten(size_t max_bytes);  // under mutex_
+
+  FunctionLogs& all_;
+  const bool in_memory_;
+  std::atomic<LogLevel> level_{LogLevel::kInfo};
+  std::atomic<uint64_t> lost_{0};
+  std::atomic<uint64_t> failures_{0};
+
+  std::mutex files_mutex_;  // held across reads and writes of files
+  LogFiles files_;          // guarded by files_mutex_
+  bool removed_ = false;    // guarded by files_mutex_
+
+  std::mutex mutex_;
+  std::deque<LogRecord> waiting_;  // guarded by mutex_
+  size_t waiting_bytes_ = 0;       // guarded by mutex_
+};
+
+class FunctionLogs {
+ public:
+  // Without a directory nothing is written: functions keep what fits into memory.
+  FunctionLogs(std::filesystem::path directory, const Clock& clock);
+  ~FunctionLogs();  // writes what waits
+  FunctionLogs(const FunctionLogs&) = delete;
+  FunctionLogs& operator=(const FunctionLogs&) = delete;
+
+  std::shared_ptr<FunctionLog> Of(const std::string& location);
+  // Removes the files of functions that are not there any more.
+  void KeepOnly(const std::vector<std::string>& locations);
+  const Clock& clock() const { return clock_; }
+
+ private:
+  friend class FunctionLog;
+  // It has something to write.
+  void Changed(std::shared_ptr<FunctionLog> log);
+  void Loop();
+  bool WriteAll(const std::vector<std::shared_ptr<FunctionLog>>& logs);
+
+  const std::filesystem::path directory_;
+  const Clock& clock_;
+  bool complained_ = false;  // of the thread: files can't be written, and the server's log says so
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;                              // guarded by mutex_
+  std::vector<std::shared_ptr<FunctionLog>> changed_;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace sluice::function
