@@ -83,22 +83,25 @@ std::string Query(const std::vector<std::pair<std::string, std::string>>& pairs)
 namespace {
 
 // Of the functions' interface: {"name": "ERR_...", "code": n, "description": ..., "id": ...}, whose
-// 4xx codes do not tell a wrong state from wrong data.
+// 4xx codes do not tell a wrong state from wrong data. The description of what is wrong with code
+// is an object with a description.
 Status FunctionError(int http_status, const json::Value& error) {
   constexpr std::string_view kConflicts[] = {"function.already_deployed", "function.already_paused",
                                              "function.not_deployed",     "function.not_undeployed",
                                              "function.recursion",        "function.shared_source"};
   const std::string_view id = error["id"].AsString();
   const bool conflict = std::ranges::find(kConflicts, id) != std::end(kConflicts);
+  const json::Value& description = error["description"];
+  const json::Value& text = description.is_object() ? description["description"] : description;
   return Status(conflict ? Code::kConflict : CodeOf(http_status), id,
-                std::string(error["description"].AsString()));
+                text.is_string() ? std::string(text.AsString()) : json::ToText(text));
 }
 
 }  // namespace
 
 Status ErrorOf(int http_status, std::string_view body) {
   const auto parsed = json::Parse(body);
-  if (parsed && (*parsed)["id"].is_string() && (*parsed)["description"].is_string()) {
+  if (parsed && (*parsed)["id"].is_string() && !(*parsed)["description"].is_missing()) {
     return FunctionError(http_status, *parsed);
   }
   const json::Value error = parsed ? (*parsed)["error"] : json::Value();

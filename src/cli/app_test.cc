@@ -273,13 +273,14 @@ TEST_F(AppDirectoryTest, PlansFunctions) {
   EXPECT_THAT(requests(present(true, true, same)), IsEmpty());
   EXPECT_THAT(requests(present(true, false, same)), ElementsAre("POSTfunctions/f/deploy"));
   EXPECT_THAT(requests(present(true, true, "old")),
-              ElementsAre("POSTfunctions/f/pause", "POSTfunctions/f"));
+              ElementsAre("POSTfunctions/f/check", "POSTfunctions/f/pause", "POSTfunctions/f"));
   EXPECT_THAT(requests(present(false, false, "old")), ElementsAre("POSTfunctions/f"));
   FunctionsPresent moved = present(true, true, same);
   json::Value depcfg = moved["f"]["depcfg"];
   depcfg.Set("source_collection", "items");
   moved["f"].Set("depcfg", depcfg);
-  EXPECT_THAT(requests(moved), ElementsAre("POSTfunctions/f/undeploy", "POSTfunctions/f"));
+  EXPECT_THAT(requests(moved),
+              ElementsAre("POSTfunctions/f/check", "POSTfunctions/f/undeploy", "POSTfunctions/f"));
   Plan plan;
   FunctionsPresent other = present(true, true, same);
   other["g"] = other["f"];

@@ -24,9 +24,9 @@ ApiRequest Post(const std::string& name, std::string_view what) {
   return {.method = "POST", .path = FunctionPath("functions", name, what)};
 }
 
-ApiRequest PostDefinition(const FunctionSpec& function) {
+ApiRequest PostDefinition(const FunctionSpec& function, std::string_view what = "") {
   return {.method = "POST",
-          .path = FunctionPath("functions", function.name),
+          .path = FunctionPath("functions", function.name, what),
           .headers = {{"Content-Type", "application/json"}},
           .body = json::ToText(function.definition)};
 }
@@ -74,6 +74,10 @@ bool KeepsItsPlace(const Value& wanted, const Value& present) {
 std::vector<ApiRequest> Change(const FunctionSpec& function, const Value& present) {
   const State state = StateOf(present);
   std::vector<ApiRequest> requests;
+  // What runs goes on when the new one can't.
+  if (state == State::kDeployed && function.deploy) {
+    requests.push_back(PostDefinition(function, "check"));
+  }
   const bool keeps = function.deploy && KeepsItsPlace(function.definition, present);
   if (state != State::kUndeployed && !keeps) requests.push_back(Post(function.name, "undeploy"));
   if (state == State::kDeployed && keeps) requests.push_back(Post(function.name, "pause"));

@@ -4,6 +4,7 @@
 
 #include "base/base64.h"
 #include "base/check.h"
+#include "function/code_error.h"
 #include "function/curl/http_client.h"
 #include "function/document_cache.h"
 #include "function/library.h"
@@ -60,17 +61,7 @@ Result<Prepared> Prepare(const Definition& definition) {
   for (const BucketBinding& binding : definition.buckets) options.bindings.insert(binding.alias);
   for (const UrlBinding& binding : definition.urls) options.bindings.insert(binding.alias);
   auto source = Prepare(definition.code, options);
-  if (!source) {
-    std::string all;
-    for (const Status& error : source.error()) {
-      if (!all.empty()) all += "\n";
-      if (const Place& place = error.place(); place.line > 0) {
-        all += fmt::format("{}.js:{}:{}: ", definition.name, place.line, place.column);
-      }
-      all += error.message();
-    }
-    return Unexpected(Error(Code::kInvalidArgument, source.error().front().id(), "{}", all));
-  }
+  if (!source) return Unexpected(CodeError(definition, source.error()));
   auto kept = std::make_shared<const PreparedSource>(std::move(*source));
   js::Source text{definition.name + ".js", kept->text, kept->first_line};
   return Prepared{std::make_shared<const js::Program>(std::move(text)), std::move(kept)};

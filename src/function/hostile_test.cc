@@ -1,6 +1,7 @@
 // Handlers that mean harm, or might as well: each event of theirs fails, the events after it and
 // other functions go on, the server lives.
 #include "function/test_manager.h"
+#include "function/test_v8_flags.h"
 
 namespace sluice::function {
 namespace {
@@ -65,6 +66,7 @@ TEST_P(HostileTest, HarmsNobody) {
   EXPECT_EQ(Get("after::bad"), "-");
   EXPECT_EQ(Get("after::good"), "{}");
   EXPECT_EQ(Count("execution_stats", "on_update_failure"), 1u);
+  if (kHasTestV8Flags) return;  // collecting all the time, some reach another limit first
   EXPECT_NE(LogText().find(GetParam().message), std::string::npos) << LogText();
 }
 

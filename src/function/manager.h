@@ -70,6 +70,9 @@ class Manager {
   // undeployed, all but source, metadata keyspace and boundary while paused, and only the settings
   // of OnlyDynamicChanges while deployed. Masked secrets stay what they were.
   Status Store(Definition definition);
+  // What would be wrong with it if it were stored and deployed now; nothing is changed or run but
+  // the code's constants.
+  Status Check(Definition definition);
   Result<Definition> Find(const std::string& name) const;
   std::vector<Definition> List() const;
   Status Remove(const std::string& name);  // must be undeployed
@@ -133,9 +136,11 @@ class Manager {
   Status Save(const Definition& definition);
   Status Replace(const FunctionPtr& function, Definition definition);
   Status LoadConfig();
-  Result<Prepared> CheckCode(const FunctionPtr& function);
-  // Everything that is looked at before a function runs. Its flow counts from then on.
-  Result<Prepared> CheckDeployment(const FunctionPtr& function);
+  Result<Prepared> CheckCode(const std::shared_ptr<const Definition>& definition);
+  // Everything that is looked at before a function runs. Its flow counts from then on, if it will.
+  enum class Flow : uint8_t { kCounts, kLookedAt };
+  Result<Prepared> CheckDeployment(const std::shared_ptr<const Definition>& definition,
+                                   Flow use = Flow::kCounts);
   void AddFlow(const Definition& definition);
   void RemoveFlow(const std::string& name);
   Status ResumeLocked(const FunctionPtr& function);

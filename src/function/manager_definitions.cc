@@ -91,8 +91,15 @@ Status Manager::Replace(const FunctionPtr& function, Definition definition) {
   }
   if (running == nullptr) return OkStatus();
   running->Stop();  // it goes on at its cursors, with the new settings
-  ASSIGN_OR_RETURN(const Prepared prepared, CheckCode(function));
+  ASSIGN_OR_RETURN(const Prepared prepared, CheckCode(function->current()));
   return Run(function, prepared);
+}
+
+Status Manager::Check(Definition definition) {
+  if (const auto old = Get(definition.Location())) KeepSecrets(*(*old)->current(), &definition);
+  const auto prepared =
+      CheckDeployment(std::make_shared<const Definition>(std::move(definition)), Flow::kLookedAt);
+  return prepared ? OkStatus() : prepared.error();
 }
 
 Result<Definition> Manager::Find(const std::string& name) const {

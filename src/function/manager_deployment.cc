@@ -1,37 +1,23 @@
 // What is looked at before a function runs, and how it is set running.
 #include <algorithm>
 
+#include "function/code_error.h"
 #include "function/keyspaces_check.h"
 #include "function/managed_function.h"
 
 namespace sluice::function {
-namespace {
 
-Status CompileError(const Definition& definition, const PreparedSource& source,
-                    const script::Outcome& failed) {
-  const SourcePlace place =
-      source.columns.ToUser({.line = static_cast<uint32_t>(failed.place.line),
-                             .column = static_cast<uint32_t>(failed.place.column)});
-  return Error(Code::kInvalidArgument, "function.compile", "{}.js:{}:{}: {}", definition.name,
-               place.line, place.column, failed.message)
-      .With("line", std::to_string(place.line))
-      .With("column", std::to_string(place.column));
-}
-
-}  // namespace
-
-Result<Prepared> Manager::CheckCode(const FunctionPtr& function) {
-  const std::shared_ptr<const Definition> definition = function->current();
+Result<Prepared> Manager::CheckCode(const std::shared_ptr<const Definition>& definition) {
   ASSIGN_OR_RETURN(Prepared prepared, Prepare(*definition));
   script::Outcome failed;
   const auto handler = Handler::Make(
       services_, definition, prepared.program, [](std::string_view) {}, &failed);
-  if (handler == nullptr) return Unexpected(CompileError(*definition, *prepared.source, failed));
+  if (handler == nullptr) return Unexpected(CodeError(*definition, *prepared.source, failed));
   return prepared;
 }
 
-Result<Prepared> Manager::CheckDeployment(const FunctionPtr& function) {
-  const std::shared_ptr<const Definition> definition = function->current();
+Result<Prepared> Manager::CheckDeployment(const std::shared_ptr<const Definition>& definition,
+                                          Flow use) {
   RETURN_IF_ERROR(CheckSecrets(*definition));
   const GlobalConfig config = this->config();
   if (!config.curl && !definition->urls.empty()) {
@@ -40,7 +26,7 @@ Result<Prepared> Manager::CheckDeployment(const FunctionPtr& function) {
                 definition->name);
   }
   RETURN_IF_ERROR(CheckKeyspaces(*definition, *services_.database.catalog()));
-  ASSIGN_OR_RETURN(Prepared prepared, CheckCode(function));
+  ASSIGN_OR_RETURN(Prepared prepared, CheckCode(definition));
   DataFlow flow = FlowOf(*definition, *prepared.source);
   RETURN_IF_ERROR(CheckStatements(flow));
   const std::lock_guard lock(flows_mutex_);
@@ -49,7 +35,7 @@ Result<Prepared> Manager::CheckDeployment(const FunctionPtr& function) {
     for (const auto& [name, other] : flows_) others.push_back(other);
     RETURN_IF_ERROR(CheckRecursion(flow, others));
   }
-  flows_[definition->Location()] = std::move(flow);
+  if (use == Flow::kCounts) flows_[definition->Location()] = std::move(flow);
   return prepared;
 }
 
@@ -91,7 +77,7 @@ Status Manager::RunOnDeploy(const FunctionPtr& function, const Prepared& prepare
   const auto handler = Handler::Make(
       services_, definition, prepared.program,
       [&](std::string_view line) { function->log->Add(LogLevel::kInfo, line); }, &outcome);
-  if (handler == nullptr) return CompileError(*definition, *prepared.source, outcome);
+  if (handler == nullptr) return CodeError(*definition, *prepared.source, outcome);
   if (!handler->HasOnDeploy()) return OkStatus();
   const std::atomic<bool> never{false};
   handler->Attach(function->statistics, never);

@@ -29,7 +29,7 @@ Status Manager::Deploy(const std::string& name) {
                  "functions follow one shard, and this server has {} (storage.shards)",
                  services_.database.shard_count());
   }
-  ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function));
+  ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function->current()));
   Definition definition = *function->current();
   definition.instance_id = NewInstanceId(&definition.uuid);
   definition.settings.deployed = true;
@@ -118,7 +118,7 @@ Status Manager::Resume(const std::string& name) {
 
 // Under the function's change lock.
 Status Manager::ResumeLocked(const FunctionPtr& function) {
-  ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function));
+  ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function->current()));
   RETURN_IF_ERROR(RunOnDeploy(function, prepared, "Resume"));
   Definition definition = *function->current();
   definition.settings.processing = true;

@@ -54,6 +54,7 @@ void Connection::Dispatch(Extent extent) {
     return Respond();
   }
   if (router_ != io_->router(listener_)) router_ = io_->router(listener_);
+  response_.set_error_answer(router_->ErrorAnswerOf(request_.path()));
   const Router::Match match = router_->Find(&request_);
   if (match.route == nullptr) return AnswerUnrouted(match);
   route_ = match.route;

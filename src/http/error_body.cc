@@ -15,18 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 6> kOwnFields = {"id",   "message", "request_id",
                                                         "file", "line",    "column"};
 
-// A message may quote what a client sent, which need not be UTF-8: a byte that is not becomes
-// U+FFFD.
 void AppendText(std::string* out, std::string_view text) {
-  std::string repaired;
-  while (true) {
-    const size_t valid = json::ValidUtf8Prefix(text);
-    repaired += text.substr(0, valid);
-    if (valid == text.size()) break;
-    repaired += "\xef\xbf\xbd";
-    text.remove_prefix(valid + 1);
-  }
-  json::AppendQuoted(repaired, out);
+  json::AppendQuoted(RepairedText(text), out);
 }
 
 void AppendMember(std::string* out, std::string_view name, std::string_view value) {
@@ -37,6 +27,17 @@ void AppendMember(std::string* out, std::string_view name, std::string_view valu
 }
 
 }  // namespace
+
+std::string RepairedText(std::string_view text) {
+  std::string repaired;
+  while (true) {
+    const size_t valid = json::ValidUtf8Prefix(text);
+    repaired += text.substr(0, valid);
+    if (valid == text.size()) return repaired;
+    repaired += "\xef\xbf\xbd";
+    text.remove_prefix(valid + 1);
+  }
+}
 
 int HttpStatusOf(Code code) {
   switch (code) {

@@ -14,6 +14,10 @@ int HttpStatusOf(Code code);
 // "Not Found"; "<unknown>" for a number that HTTP does not know.
 std::string_view ReasonPhrase(int http_status);
 
+// A message may quote what a client sent, which need not be UTF-8: a byte that is not becomes
+// U+FFFD.
+std::string RepairedText(std::string_view text);
+
 // {"error":{"id":...,"message":...,"request_id":...,"file":...,"line":...,"column":...,<fields>}}
 std::string ErrorBody(const Status& status, std::string_view request_id);
 

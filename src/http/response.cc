@@ -39,6 +39,7 @@ void Response::Reset(StreamSink* sink, std::string_view request_id) {
   body_.clear();
   if (body_.capacity() > kMaxKeptBody) body_ = std::string();
   request_id_ = request_id;
+  error_answer_ = nullptr;
   sink_ = sink;
 }
 
@@ -73,7 +74,11 @@ void Response::Error(const Status& error) { Error(HttpStatusOf(error.code()), er
 void Response::Error(int http_status, const Status& error) {
   // What is the server's fault is in its log too, with what it says about files.
   if (http_status >= 500 && http_status != 503) LogFailure(error);
-  Json(http_status, ErrorBody(error, request_id_));
+  if (error_answer_ != nullptr) {
+    error_answer_(*this, http_status, error);
+  } else {
+    Json(http_status, ErrorBody(error, request_id_));
+  }
   if (error.code() == Code::kOverloaded) AddHeader("Retry-After", kRetryAfterSeconds);
 }
 

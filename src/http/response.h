@@ -38,6 +38,8 @@ class Response {
   // The one error shape; the HTTP status is the code's unless given. kOverloaded adds Retry-After.
   void Error(const Status& error);
   void Error(int http_status, const Status& error);
+  // Fills in the answer to an error in another shape, for interfaces that have one.
+  using ErrorAnswer = void (*)(Response& response, int http_status, const Status& error);
 
   void set_status(int status) { status_ = status; }
   int status() const { return status_; }
@@ -62,6 +64,7 @@ class Response {
 
   // The connection's side.
   void Reset(StreamSink* sink, std::string_view request_id);
+  void set_error_answer(ErrorAnswer answer) { error_answer_ = answer; }
   StreamSink* sink() { return sink_; }
 
   enum class Framing : uint8_t { kLength, kChunked, kUntilClose };
@@ -86,6 +89,7 @@ class Response {
   std::string headers_;  // "Name: value\r\n"...
   std::string body_;
   std::string_view request_id_;
+  ErrorAnswer error_answer_ = nullptr;
   StreamSink* sink_ = nullptr;
 };
 

@@ -157,6 +157,18 @@ Status Router::Add(Route route) {
   return OkStatus();
 }
 
+void Router::SetErrorAnswer(std::string path, Response::ErrorAnswer answer) {
+  error_answers_.emplace_back(std::move(path), answer);
+}
+
+Response::ErrorAnswer Router::ErrorAnswerOf(std::string_view path) const {
+  for (const auto& [above, answer] : error_answers_) {
+    if (!path.starts_with(above)) continue;
+    if (path.size() == above.size() || path[above.size()] == '/') return answer;
+  }
+  return nullptr;
+}
+
 Router::Match Router::Find(Request* request) const {
   Match match;
   Search search;

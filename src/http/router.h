@@ -67,6 +67,10 @@ class Router {
 
   // http.bad_route when the pattern is malformed or another route already takes its requests.
   Status Add(Route route);
+  // How errors of the path and of those below it are answered, also where no route is; "" for all.
+  void SetErrorAnswer(std::string path, Response::ErrorAnswer answer);
+  // Null for the usual shape.
+  Response::ErrorAnswer ErrorAnswerOf(std::string_view path) const;
 
   struct Match {
     const Route* route = nullptr;
@@ -85,6 +89,7 @@ class Router {
 
   std::vector<std::unique_ptr<Route>> routes_;  // in the order added
   std::unique_ptr<Node> root_;
+  std::vector<std::pair<std::string, Response::ErrorAnswer>> error_answers_;
 };
 
 }  // namespace sluice::http

@@ -33,6 +33,8 @@ void StartEngine() {
   });
 }
 
+void AddEngineFlags(const std::string& flags) { v8::V8::SetFlagsFromString(flags.c_str()); }
+
 std::string EngineVersion() { return v8::V8::GetVersion(); }
 
 }  // namespace sluice::js

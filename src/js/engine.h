@@ -6,6 +6,8 @@
 namespace sluice::js {
 
 void StartEngine();
+// More flags of V8, for tests. Before the engine starts.
+void AddEngineFlags(const std::string& flags);
 std::string EngineVersion();
 
 }  // namespace sluice::js

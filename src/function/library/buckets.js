@@ -126,7 +126,8 @@
     return binding;
   }
 
-  function checkMeta(meta) {
+  // `honours`: what the call reads of it beside the key; the rest is passed over, whatever it is.
+  function checkMeta(meta, ...honours) {
     if (typeof meta !== 'object' || meta === null) {
       throw new TypeError('2nd argument should be object');
     }
@@ -134,10 +135,11 @@
       throw new TypeError('document key is not present in 2nd argument');
     }
     if (typeof meta.id !== 'string') throw new TypeError('document key should be a string');
-    if (meta.cas !== undefined && typeof meta.cas !== 'string') {
+    if (honours.includes('cas') && meta.cas !== undefined && typeof meta.cas !== 'string') {
       throw new TypeError('cas should be a string');
     }
-    if (meta.expiry_date !== undefined && !(meta.expiry_date instanceof Date)) {
+    if (honours.includes('expiry') && meta.expiry_date !== undefined
+      && !(meta.expiry_date instanceof Date)) {
       throw new TypeError('expiry should be a date object');
     }
   }
@@ -170,7 +172,7 @@
     return (...values) => {
       const [, meta, value, options] = values;
       const binding = bindingOf(operation, 3, values);
-      checkMeta(meta);
+      checkMeta(meta, 'expiry', operation === 'replace' ? 'cas' : '');
       writable(binding);
       const cas = operation === 'replace' ? meta.cas : undefined;
       const [status, stamp] = native.store(operation, ...placeOf(binding, meta), payloadOf(value),
@@ -212,7 +214,7 @@
     delete(...values) {
       const [, meta] = values;
       const binding = bindingOf('delete', 2, values);
-      checkMeta(meta);
+      checkMeta(meta, 'cas');
       writable(binding);
       const status = native.erase(...placeOf(binding, meta), meta.cas ?? '');
       return status === '' ? { success: true, meta: { id: meta.id } } : failure(status);
@@ -220,7 +222,7 @@
     touch(...values) {
       const [, meta] = values;
       const binding = bindingOf('touch', 2, values);
-      checkMeta(meta);
+      checkMeta(meta, 'expiry');
       writable(binding);
       const [status, stamp] = native.touch(...placeOf(binding, meta), seconds(meta.expiry_date));
       if (status !== '') return failure(status);

@@ -53,7 +53,7 @@
     mutateIn(...values) {
       const [, meta, specs, options] = values;
       const binding = bindingOf('mutateIn', 3, values);
-      checkMeta(meta);
+      checkMeta(meta, 'cas', 'expiry');
       writable(binding);
       const expiry = meta.expiry_date === undefined ? -1 : seconds(meta.expiry_date);
       const [status, stamp, kept] = native.mutateIn(...placeOf(binding, meta),

@@ -91,4 +91,18 @@ SourcePlace PlaceAfter(SourcePlace place, std::string_view text) {
   return place;
 }
 
+size_t UnitsBefore(std::string_view text, SourcePlace place) {
+  size_t units = 0;
+  SourcePlace here;
+  for (size_t at = 0; at < text.size() && here < place;) {
+    const size_t end = LineEndLength(text, at);
+    const Character c = CharacterAt(text, at);
+    units += text[at] == '\r' ? end : c.value > 0xffff ? 2 : 1;
+    const size_t length = end > 0 ? end : c.length;
+    here = PlaceAfter(here, text.substr(at, length));
+    at += length;
+  }
+  return units;
+}
+
 }  // namespace sluice::function

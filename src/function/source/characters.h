@@ -41,5 +41,7 @@ struct SourcePlace {
 
 // The place after `text`, which begins at `place`.
 SourcePlace PlaceAfter(SourcePlace place, std::string_view text);
+// How many UTF-16 units of the text are before the place; all when it is not in the text.
+size_t UnitsBefore(std::string_view text, SourcePlace place);
 
 }  // namespace sluice::function

@@ -61,19 +61,23 @@ std::vector<Definition> ListManaged(const EventingCall& call) {
   return list;
 }
 
-Status StoreFor(const EventingCall& call, Definition definition) {
+Status MayStore(const EventingCall& call, const Definition& definition) {
   const Request& request = call.request;
   RETURN_IF_ERROR(MayManage(request, definition));
   for (const BucketBinding& binding : definition.buckets) {
     const auto permission = binding.writable ? auth::Permission::kWrite : auth::Permission::kRead;
     RETURN_IF_ERROR(Require(request, permission, binding.keyspace.bucket));
   }
-  definition.confined = !SenderOf(request).Allows(auth::Permission::kAdmin, auth::kEveryBucket);
-  const std::string location = definition.Location();
   // Somebody else's function of the same name may have a source of its own.
-  if (const Result<Definition> old = call.manager.Find(location)) {
-    RETURN_IF_ERROR(MayManage(request, *old));
-  }
+  const Result<Definition> old = call.manager.Find(definition.Location());
+  return old ? MayManage(request, *old) : OkStatus();
+}
+
+Status StoreFor(const EventingCall& call, Definition definition) {
+  RETURN_IF_ERROR(MayStore(call, definition));
+  definition.confined =
+      !SenderOf(call.request).Allows(auth::Permission::kAdmin, auth::kEveryBucket);
+  const std::string location = definition.Location();
   const bool runs = definition.settings.deployed && definition.settings.processing;
   RETURN_IF_ERROR(call.manager.Store(std::move(definition)));
   return runs ? call.manager.SetState(location, State::kDeployed) : OkStatus();
@@ -97,9 +101,10 @@ void EventingResults::AnswerTo(EventingCall& call) const {
 
 Status AddEventingRoutes(Router& router, function::Manager& manager,
                          const EventingListener& listener) {
+  router.SetErrorAnswer(listener.prefix, AnswerEventingError);
   RETURN_IF_ERROR(router.Add(DebuggerSocket(manager, listener)));
   for (const auto& routes : {DefinitionRoutes(), StateRoutes(), TimerRoutes(), FailureRoutes(),
-                             DebuggerRoutes(), TransferRoutes(), ServerRoutes()}) {
+                             DebuggerRoutes(), TransferRoutes(), ServerRoutes(), NodeRoutes()}) {
     for (const EventingRoute& route : routes) {
       RETURN_IF_ERROR(router.Add({.method = route.method,
                                   .path = listener.prefix + route.path,

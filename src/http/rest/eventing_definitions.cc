@@ -45,17 +45,31 @@ void ShowFunction(EventingCall& call) {
   call.Answer(PrintDefinition(*definition, Secrets::kMasked));
 }
 
-Status StoreOne(const EventingCall& call) {
+// Of the request's body.
+Result<Definition> GivenDefinition(const EventingCall& call) {
   ASSIGN_OR_RETURN(const Value body, OneDefinition(call.request.body()));
   ASSIGN_OR_RETURN(Definition definition, function::ParseDefinition(body));
   if (const std::string_view name = call.request.Param("name"); name != definition.name) {
-    return Error(Code::kInvalidArgument, "function.name_mismatch",
-                 "the path names the function '{}', its definition '{}'", name, definition.name);
+    return Fail(Code::kInvalidArgument, "function.name_mismatch",
+                "the path names the function '{}', its definition '{}'", name, definition.name);
   }
+  return definition;
+}
+
+Status StoreOne(const EventingCall& call) {
+  ASSIGN_OR_RETURN(Definition definition, GivenDefinition(call));
   return StoreFor(call, std::move(definition));
 }
 
 void StoreFunction(EventingCall& call) { call.Done(StoreOne(call), kStored); }
+
+Status CheckOne(const EventingCall& call) {
+  ASSIGN_OR_RETURN(Definition definition, GivenDefinition(call));
+  RETURN_IF_ERROR(MayStore(call, definition));
+  return call.manager.Check(std::move(definition));
+}
+
+void CheckFunction(EventingCall& call) { call.Done(CheckOne(call), "It can be deployed"); }
 
 Status RemoveOne(const EventingCall& call) {
   ASSIGN_OR_RETURN(const Definition definition, FindManaged(call, call.location()));
@@ -154,6 +168,8 @@ constexpr EventingRoute kRoutes[] = {
     {Method::kGet, "/api/v1/functions/{name}", "A function's definition", ShowFunction, kKnown},
     {Method::kPost, "/api/v1/functions/{name}", "Create or replace a function", StoreFunction,
      kKnown},
+    {Method::kPost, "/api/v1/functions/{name}/check", "Whether a definition could be deployed",
+     CheckFunction, kKnown},
     {Method::kDelete, "/api/v1/functions/{name}", "Delete an undeployed function", RemoveFunction,
      kKnown},
     {Method::kGet, "/api/v1/functions/{name}/appcode", "A function's code", ShowCode, kKnown},

@@ -1,8 +1,10 @@
 #include "http/rest/eventing_error.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string_view>
 
+#include "http/error_body.h"
 #include "http/rest/body.h"
 
 namespace sluice::http::rest {
@@ -71,13 +73,20 @@ constexpr EventingCode kCodes[] = {
 constexpr int kInvalidRequest = 63;
 constexpr int kInternal = 59;
 constexpr int kNotFound = 404;
+constexpr int kCompilation = 27;
 
 struct Known {
   std::string_view id;
   int code;
 };
 constexpr Known kKnownIds[] = {
+    {"auth.bad_credentials", 61},
+    {"auth.bad_header", 61},
+    {"auth.blocked", 61},
     {"auth.forbidden", 60},
+    {"auth.foreign_origin", 60},
+    {"auth.required", 61},
+    {"auth.token_expired", 61},
     {"bucket.not_found", 41},
     {"collection.not_found", 56},
     {"function.already_deployed", 20},
@@ -108,6 +117,7 @@ constexpr Known kKnownIds[] = {
     {"function.syntax", 27},
     {"function.too_large", 39},
     {"function.top_level", 27},
+    {"http.method_not_allowed", 62},
     {"json.invalid", 16},
     {"scope.not_found", 56},
 };
@@ -120,22 +130,43 @@ const EventingCode& CodeOf(const Status& error) {
   return *std::ranges::find(kCodes, code, &EventingCode::code);
 }
 
+// As Couchbase describes what is wrong with code.
+Value CompilationView(const Status& error) {
+  const auto number = [&](const char* name) {
+    const auto field = error.fields().find(name);
+    return field == error.fields().end() ? 0 : std::atoll(field->second.c_str());
+  };
+  const auto area = error.fields().find("area");
+  return Value::Object({{"compile_success", false},
+                        {"language", "JavaScript"},
+                        {"index", number("index")},
+                        {"description", RepairedText(error.message())},
+                        {"line_number", number("line")},
+                        {"column_number", number("column")},
+                        {"area", area == error.fields().end() ? "handlerCode" : area->second}});
+}
+
 }  // namespace
 
 Value EventingErrorView(const Status& error) {
   const EventingCode& code = CodeOf(error);
-  return Value::Object({{"name", code.name},
-                        {"code", code.code},
-                        {"description", error.message()},
-                        {"id", error.id()}});
+  return Value::Object(
+      {{"name", code.name},
+       {"code", code.code},
+       {"description",
+        code.code == kCompilation ? CompilationView(error) : Value(RepairedText(error.message()))},
+       {"id", error.id()}});
 }
 
 void AnswerEventingError(Response& response, const Status& error) {
-  const EventingCode& code = CodeOf(error);
-  response.AddHeader("status", std::to_string(code.code));
   // Couchbase's codes have none for these; ERR_INVALID_REQUEST alone is answered with 400.
   const bool missing = error.id() == "timer.not_found" || error.id() == "failure.not_found";
-  response.Json(missing ? kNotFound : code.http, AnswerText(EventingErrorView(error)));
+  AnswerEventingError(response, missing ? kNotFound : CodeOf(error).http, error);
+}
+
+void AnswerEventingError(Response& response, int http_status, const Status& error) {
+  response.AddHeader("status", std::to_string(CodeOf(error).code));
+  response.Json(http_status, AnswerText(EventingErrorView(error)));
 }
 
 void AnswerEventingSuccess(Response& response, std::string_view info) {

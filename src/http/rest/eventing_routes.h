@@ -42,6 +42,7 @@ std::span<const EventingRoute> FailureRoutes();     // eventing_failures.cc
 std::span<const EventingRoute> DebuggerRoutes();    // eventing_debugger.cc
 std::span<const EventingRoute> TransferRoutes();    // eventing_transfer.cc: export, import, backup
 std::span<const EventingRoute> ServerRoutes();      // eventing_server.cc: config, error codes
+std::span<const EventingRoute> NodeRoutes();        // eventing_node.cc
 
 // The WebSocket of debuggers, on the same path for all.
 Route DebuggerSocket(function::Manager& manager, const EventingListener& listener);
@@ -57,6 +58,8 @@ Result<function::Definition> FindManaged(const EventingCall& call, const std::st
 Result<function::Definition> FindNamed(const EventingCall& call, std::string_view parameter);
 // All that the sender may manage; others are not told of.
 std::vector<function::Definition> ListManaged(const EventingCall& call);
+// Whether the sender may manage it and has the rights on what it binds.
+Status MayStore(const EventingCall& call, const function::Definition& definition);
 // Stores a definition for the sender, who must have the rights on what it binds, and brings the
 // function to the state that its settings ask for.
 Status StoreFor(const EventingCall& call, function::Definition definition);

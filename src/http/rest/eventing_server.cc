@@ -55,6 +55,7 @@ constexpr EventingRoute kRoutes[] = {
      kAdmin},
     {Method::kGet, "/_prometheusMetrics", "Numbers of all functions for Prometheus", ShowMetrics,
      kAdmin},
+    {Method::kGet, "/_prometheusMetricsHigh", "The same", ShowMetrics, kAdmin},
     {Method::kGet, "/getErrorCodes", "Names and codes of errors", ShowErrorCodes, kKnown},
 };
 

@@ -1,7 +1,6 @@
 function message(what) {
   try {
-    what();
-    return 'nothing thrown';
+    return what();
   } catch (error) {
     return error.toString();
   }
@@ -13,5 +12,13 @@ function OnUpdate(doc, meta) {
   log(message(() => couchbase.get(dst, {})));
   log(message(() => couchbase.replace(dst, {id: 'a', cas: 1}, 1)));
   log(message(() => couchbase.upsert(dst, {id: 'a', expiry_date: 1}, 1)));
+  log(message(() => couchbase.mutateIn(dst, {id: 'a'}, couchbase.MutateInSpec.remove('x'))));
+  log(message(() => couchbase.lookupIn(dst, {id: 'a'}, [couchbase.MutateInSpec.remove('x')])));
   log(message(() => { dst['a'] = undefined; }));
+  log(message(() => { dst['a'] = () => 1; }));
+  log(message(() => { dst[Symbol('a')] = 1; }));
+  // What a call does not read of meta is not looked at.
+  log(message(() => couchbase.get(dst, {id: 'a', cas: 1, expiry_date: 1})));
+  log(message(() => couchbase.upsert(dst, {id: 'b', cas: 1}, 1).success));
+  log(message(() => couchbase.delete(dst, {id: 'b', expiry_date: 1}).success));
 }

@@ -1,0 +1,3 @@
+function OnUpdate(doc, meta) {
+    var rpc = window.XMLHttpRequest(); // Not allowed - browser extension.
+}
