@@ -22,6 +22,8 @@ void AddCompletionCommand(Program* program);  // completion.cc
 
 // fn_failures.cc: fn failures, below the group of AddFnCommands.
 void AddFnFailuresCommand(Program* program, CLI::App* group);
+// fn_insight.cc: fn insight, below the group of AddFnCommands.
+void AddFnInsightCommand(Program* program, CLI::App* group);
 // fn_transfer.cc: fn import and fn export, below the group of AddFnCommands.
 void AddFnTransferCommands(Program* program, CLI::App* group);
 

@@ -162,6 +162,7 @@ void AddFnCommands(Program* program) {
       ->add_option("--bytes", options->bytes, "At most so much of it")
       ->capture_default_str();
   add("stats", "What a function has done", Stats);
+  AddFnInsightCommand(program, group);
   AddFnFailuresCommand(program, group);
   AddFnTransferCommands(program, group);
 }

@@ -14,6 +14,6 @@ using QueryPairs = std::vector<std::pair<std::string, std::string>>;
 std::string FunctionPath(std::string_view resource, std::string_view name = "",
                          std::string_view what = "", QueryPairs query = {});
 // /_p/event/RESOURCE?name=NAME of the interface's older part.
-std::string NamedPath(std::string_view resource, std::string_view name, std::string_view size);
+std::string NamedPath(std::string_view resource, std::string_view name, std::string_view size = "");
 
 }  // namespace sluice::cli

@@ -85,6 +85,7 @@ void DebugWorker::Run() {
   } else {
     // The client has left, or told it to end. Anything else is the worker's to find out and tell.
     log_.Drop();
+    insight_.Drop();
     GiveBack();
   }
   // V8 does not go on after an isolate's memory is used up.

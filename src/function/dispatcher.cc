@@ -81,6 +81,7 @@ WorkerContext Dispatcher::ContextOfWorkers() {
           cursors_,
           options_.statistics,
           options_.log,
+          options_.insight,
           [this] { Wake(); },
           options_.failed,
           &trap_};

@@ -38,6 +38,7 @@ class Dispatcher {
     std::string follower;
     Statistics& statistics;
     FunctionLog& log;
+    Insight& insight;
     std::function<void(const Status&)> failed;
   };
   static Result<std::unique_ptr<Dispatcher>> Start(Options options);

@@ -125,6 +125,19 @@ script::Native Handler::InInvocation(script::Native native) {
           }};
 }
 
+// By line, while somebody wants to know.
+script::Native Handler::Counted(script::Native native) {
+  // The rows of a statement are not calls of their own, but take their time.
+  const uint64_t calls = native.name == "queryNext" || native.name == "queryClose" ? 0 : 1;
+  return {native.name, [this, calls, run = std::move(native.run)](script::Call& call) {
+            if (insight_ == nullptr || !insight_->counts_calls()) return run(call);
+            const int line = call.Line();
+            const uint64_t began_ns = services_.clock.MonotonicNs();
+            run(call);
+            insight_->AddCall(line, services_.clock.MonotonicNs() - began_ns, calls);
+          }};
+}
+
 std::vector<script::Native> Handler::Natives() {
   std::vector<script::Native> natives;
   for (auto& group :
@@ -140,6 +153,7 @@ std::vector<script::Native> Handler::Natives() {
   natives.push_back({"now", [this](script::Call& call) {
                        call.Return(static_cast<double>(services_.clock.WallMs()));
                      }});
+  for (script::Native& native : natives) native = Counted(std::move(native));
   return natives;
 }
 
@@ -148,6 +162,7 @@ void Handler::Log(script::Call& call) {
   if (line.size() > kMaxLogLineBytes) line.resize(kMaxLogLineBytes);
   if (logged_bytes_ >= kMaxLoggedBytes) return;
   logged_bytes_ += line.size() + 1;
+  if (insight_ != nullptr) insight_->AddLog(call.Line(), line);
   log_(line);
   if (logged_bytes_ >= kMaxLoggedBytes)
     log_("[this invocation has logged too much; the rest is left out]");

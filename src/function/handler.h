@@ -22,6 +22,7 @@
 #include "function/definition.h"
 #include "function/effects.h"
 #include "function/event.h"
+#include "function/insight.h"
 #include "function/statistics.h"
 #include "js/runtime.h"
 #include "query/engine.h"
@@ -74,10 +75,11 @@ class Handler {
   // After it used too much memory: make another one.
   bool spent() const { return runtime_->spent(); }
   void Stop() { runtime_->Stop(); }
-  // Where it counts, and what ends its HTTP requests when it becomes true. Both outlive it.
-  void Attach(Statistics& statistics, const std::atomic<bool>& stop) {
+  // Where it counts, and what ends its HTTP requests when it becomes true. They outlive it.
+  void Attach(Statistics& statistics, const std::atomic<bool>& stop, HeldInsight& insight) {
     statistics_ = &statistics;
     stop_ = &stop;
+    insight_ = &insight;
   }
 
   // Takes the isolate for this thread; events run within it.
@@ -110,6 +112,7 @@ class Handler {
 
   std::vector<script::Native> Natives();
   script::Native InInvocation(script::Native native);
+  script::Native Counted(script::Native native);
   std::vector<script::Native> BucketNatives();
   std::vector<script::Native> QueryNatives();
   std::vector<script::Native> TimerNatives();
@@ -170,6 +173,7 @@ class Handler {
   std::unique_ptr<HttpSender> http_;       // made by the first request
   Statistics uncounted_;
   Statistics* statistics_ = &uncounted_;
+  HeldInsight* insight_ = nullptr;
   static inline const std::atomic<bool> kNever{false};
   const std::atomic<bool>* stop_ = &kNever;
 

@@ -54,7 +54,7 @@ class HandlerTest : public ::testing::Test {
         std::make_shared<const Definition>(definition), prepared->program,
         [this](std::string_view line) { log_.append(line).append("\n"); }, &failed);
     if (handler == nullptr) return "not loaded: " + failed.message;
-    handler->Attach(statistics_, stop_);
+    handler->Attach(statistics_, stop_, held_insight_);
     Effects effects(*database_, "f");
     Event event;
     event.keyspace = *database_->Resolve({.bucket = "src"});
@@ -86,6 +86,8 @@ class HandlerTest : public ::testing::Test {
   Definition definition_;
   Statistics statistics_;
   std::atomic<bool> stop_{false};
+  Insight insight_;
+  HeldInsight held_insight_{insight_, clock_};
   std::string log_;
   bool called_out_ = false;
   bool interrupted_ = false;

@@ -30,6 +30,7 @@ struct Manager::Function {
   Statistics statistics;
   const std::unique_ptr<queue::FailureList> failures;
   const std::shared_ptr<FunctionLog> log;
+  Insight insight;
 
   // `location` is what it is called among all functions.
   Function(db::Database& database, FunctionLogs& logs, const std::string& location)

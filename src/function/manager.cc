@@ -187,6 +187,7 @@ void Manager::VisitStatistics(
 Status Manager::ResetStatistics(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   function->statistics.Reset();
+  function->insight.Reset();
   return OkStatus();
 }
 

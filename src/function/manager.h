@@ -91,6 +91,8 @@ class Manager {
   std::vector<FunctionStatus> Statuses() const;
   // The newest records of its log (function/log/record.h), newest first, at most so many bytes.
   Result<std::vector<std::string>> Log(const std::string& name, size_t max_bytes) const;
+  // What the lines of its code have done (function/insight.h). Counts calls from then on.
+  Result<json::Value> InsightOf(const std::string& name);
   Result<json::Value> StatisticsOf(const std::string& name) const;
   Status ResetStatistics(const std::string& name);
   // Of every function, by name.

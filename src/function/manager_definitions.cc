@@ -83,6 +83,7 @@ Status Manager::Replace(const FunctionPtr& function, Definition definition) {
   }
   RETURN_IF_ERROR(Save(definition));
   function->log->Configure(definition.settings.log);
+  if (old->code != definition.code) function->insight.Reset();
   std::shared_ptr<Dispatcher> running;
   {
     const std::lock_guard lock(function->mutex);

@@ -80,12 +80,15 @@ Status Manager::RunOnDeploy(const FunctionPtr& function, const Prepared& prepare
   if (handler == nullptr) return CodeError(*definition, *prepared.source, outcome);
   if (!handler->HasOnDeploy()) return OkStatus();
   const std::atomic<bool> never{false};
-  handler->Attach(function->statistics, never);
+  HeldInsight insight(function->insight, services_.clock);
+  insight.Begin();
+  handler->Attach(function->statistics, never, insight);
   Effects effects(services_.database, FollowerOf(*definition));
   {
     Handler::Turn turn(*handler);
     outcome = handler->RunOnDeploy(turn, effects, reason, 0);
   }
+  insight.Release();
   if (!outcome.ok()) {
     return Error(Code::kInvalidArgument, "function.on_deploy_failed", "OnDeploy of '{}' failed: {}",
                  definition->name, outcome.message);
@@ -128,6 +131,7 @@ Status Manager::Run(const FunctionPtr& function, const Prepared& prepared) {
                               FollowerOf(*definition),
                               function->statistics,
                               *function->log,
+                              function->insight,
                               [this, weak](const Status& status) { OnFailed(weak, status); }};
   ASSIGN_OR_RETURN(std::shared_ptr<Dispatcher> dispatcher, Dispatcher::Start(std::move(options)));
   AddRoutes(dispatcher, FollowerOf(*definition));

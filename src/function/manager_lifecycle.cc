@@ -30,6 +30,7 @@ Status Manager::Deploy(const std::string& name) {
                  services_.database.shard_count());
   }
   ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function->current()));
+  function->insight.Reset();
   Definition definition = *function->current();
   definition.instance_id = NewInstanceId(&definition.uuid);
   definition.settings.deployed = true;

@@ -33,6 +33,7 @@ Status Stopping() { return Error(Code::kUnavailable, "function.stopping", "the f
 Worker::Worker(WorkerContext context, Thread)
     : context_(std::move(context)),
       log_(context_.log, context_.services.clock),
+      insight_(context_.insight, context_.services.clock),
       random_(context_.services.database.NewCas()) {}
 
 Worker::Worker(WorkerContext context) : Worker(std::move(context), Thread::kNone) {
@@ -214,6 +215,7 @@ Status Worker::ProcessAlone(const Event& event) {
 }
 
 Status Worker::RunOne(Handler::Turn& turn, Effects& effects, const Event& event) {
+  insight_.Begin();
   if (event.retry) return RunRetry(turn, effects, event);
   return event.timer ? RunTimer(turn, effects, event) : RunChange(turn, effects, event);
 }
@@ -244,6 +246,7 @@ Worker::Attempted Worker::Try(Handler::Turn& turn, Effects& effects, const timer
 
 void Worker::Log(Effects::Counts& counts, std::string_view what, const queue::Problem& problem) {
   if (problem.kind == kTimeout) ++counts.timeouts;
+  insight_.AddError(static_cast<int>(problem.line), problem.message);
   log_.Add(LogLevel::kError, fmt::format("{} failed: {}{}", what, problem.message,
                                          problem.stack.empty() ? "" : "\n" + problem.stack));
 }
@@ -290,7 +293,7 @@ Status Worker::EnsureHandler() {
       [this](std::string_view line) { log_.Add(LogLevel::kInfo, line); }, &failed,
       context_.inspector);
   if (handler_ != nullptr) {
-    handler_->Attach(context_.statistics, ending_);
+    handler_->Attach(context_.statistics, ending_, insight_);
     return OkStatus();
   }
   return Error(Code::kInternal, "function.not_loaded", "the function can't be loaded: {}",
@@ -353,10 +356,12 @@ Status Worker::Commit(Effects& effects, std::span<const Event> events, bool* con
     for (db::CursorMove& move : moves) context_.cursors[move.cursor.lane] = std::move(move.next);
     Committed(effects.counts(), earliest_timer_ms);
     log_.Release();
+    insight_.Release();
     FailuresCommitted(effects.failures().change(), earliest_retry_ms);
     return OkStatus();
   }
   log_.Drop();
+  insight_.Drop();
   if (result.status.id() == "cursor.moved") return result.status;  // somebody else has the function
   if (IsConflict(result.status)) {
     *conflict = true;

@@ -42,6 +42,7 @@ struct WorkerContext {
   std::array<db::CursorState, kLanes>& cursors;  // a lane's is its worker's to read and write
   Statistics& statistics;
   FunctionLog& log;
+  Insight& insight;
   std::function<void()> drained;              // there is room for more events
   std::function<void(const Status&)> failed;  // it can't go on; called once, the thread has ended
   Trap* trap = nullptr;                       // takes events to be debugged
@@ -74,7 +75,9 @@ class Worker {
   bool stopping() const;
 
   const WorkerContext context_;
-  HeldLog log_;  // of the batch that runs
+  // Of the batch that runs.
+  HeldLog log_;
+  HeldInsight insight_;
   std::unique_ptr<Handler> handler_;
   Random random_;
 

@@ -89,6 +89,19 @@ std::string_view NativeCall::Bytes(size_t index) const {
   return {static_cast<const char*>(buffer->Data()), buffer->ByteLength()};
 }
 
+int NativeCall::Line() const {
+  constexpr int kMostFrames = 16;  // the library calls natives from a few
+  const v8::HandleScope handles(isolate_);
+  const auto* program = static_cast<const int*>(isolate_->GetData(kProgramSlot));
+  const v8::Local<v8::StackTrace> stack =
+      v8::StackTrace::CurrentStackTrace(isolate_, kMostFrames, v8::StackTrace::kOverview);
+  for (int i = 0; i < stack->GetFrameCount(); ++i) {
+    const v8::Local<v8::StackFrame> frame = stack->GetFrame(isolate_, static_cast<uint32_t>(i));
+    if (frame->GetScriptId() == *program) return frame->GetLineNumber();
+  }
+  return 0;
+}
+
 void NativeCall::ReturnNull() { info_.GetReturnValue().SetNull(); }
 void NativeCall::Return(bool value) { info_.GetReturnValue().Set(value); }
 void NativeCall::Return(double value) { info_.GetReturnValue().Set(value); }

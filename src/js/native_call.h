@@ -7,6 +7,9 @@
 
 namespace sluice::js {
 
+// Where an isolate keeps a pointer to the id (int) of the program's script.
+inline constexpr uint32_t kProgramSlot = 0;
+
 class NativeCall final : public script::Call {
  public:
   explicit NativeCall(const v8::FunctionCallbackInfo<v8::Value>& info)
@@ -18,6 +21,7 @@ class NativeCall final : public script::Call {
   double Number(size_t index) const override;
   std::string String(size_t index) const override;
   std::string_view Bytes(size_t index) const override;
+  int Line() const override;
 
   using script::Call::Return;
   void ReturnNull() override;

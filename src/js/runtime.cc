@@ -57,6 +57,7 @@ class Runtime::Impl final : public Watched {
     parameters.allow_atomics_wait = false;
     parameters.constraints.ConfigureDefaultsFromHeapSize(0, options_.limits.heap_bytes);
     isolate_ = v8::Isolate::New(parameters);
+    isolate_->SetData(kProgramSlot, &program_id_);
     isolate_->SetMicrotasksPolicy(v8::MicrotasksPolicy::kExplicit);
     isolate_->SetCaptureStackTraceForUncaughtExceptions(true, 20);
     isolate_->AddNearHeapLimitCallback(OnHeapLimit, this);
@@ -306,6 +307,7 @@ class Runtime::Impl final : public Watched {
              .ToLocal(&script)) {
       return false;
     }
+    program_id_ = script->GetUnboundScript()->GetId();
     if (kept == nullptr) {
       const std::unique_ptr<v8::ScriptCompiler::CachedData> code(
           v8::ScriptCompiler::CreateCodeCache(script->GetUnboundScript()));
@@ -324,6 +326,7 @@ class Runtime::Impl final : public Watched {
   v8::Global<v8::Context> context_;
   v8::Local<v8::Function> seal_;  // while loading
   std::unordered_map<std::string, v8::Global<v8::Function>> entries_;
+  int program_id_ = -1;  // of its script
   std::atomic<bool> spent_ = false;
   std::atomic<bool> stopped_ = false;
 };

@@ -48,6 +48,9 @@ class Call {
   virtual double Number(size_t index) const = 0;
   virtual std::string String(size_t index) const = 0;
   virtual std::string_view Bytes(size_t index) const = 0;  // of a kBytes
+  // The line of the user's text that is being run, not of a library's that it has called; 0 where
+  // that is not known. Not cheap.
+  virtual int Line() const { return 0; }
 
   virtual void ReturnNull() = 0;
   virtual void Return(bool value) = 0;

@@ -185,6 +185,10 @@ class DebuggerTest(unittest.TestCase):
         for key in missing:
             n = int(key[1:])
             self.await_document(key, {"twice": 2 * n, "sum": 2 * n + 1})
+        deadline = time.monotonic() + SETTLE_S
+        # A batch is counted just after its documents can be seen.
+        while time.monotonic() < deadline and self.statistics()["on_update_success"] < 202:
+            time.sleep(0.05)
         self.assertEqual(self.statistics()["on_update_success"], 202)
 
     def test_stop_leave_pause_and_the_end_of_the_server_release_the_event(self):

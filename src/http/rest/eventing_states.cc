@@ -107,6 +107,20 @@ void ShowLog(EventingCall& call) {
   call.response.Text(200, std::move(*text));
 }
 
+// There is one node, so that ?aggregate= has nothing to add.
+Result<Value> InsightView(const EventingCall& call) {
+  ASSIGN_OR_RETURN(const Definition definition, FindNamed(call, "name"));
+  ASSIGN_OR_RETURN(const bool aggregate, call.request.QueryBool("aggregate", false));
+  static_cast<void>(aggregate);
+  return call.manager.InsightOf(definition.Location());
+}
+
+void ShowInsight(EventingCall& call) {
+  const Result<Value> insight = InsightView(call);
+  if (!insight) return call.Refuse(insight.error());
+  call.Answer(*insight);
+}
+
 constexpr char kExecution[] = "execution_stats";
 constexpr char kFailures[] = "failure_stats";
 constexpr char kLatencies[] = "latency_stats";
@@ -135,6 +149,7 @@ constexpr EventingRoute kRoutes[] = {
     {Method::kGet, "/resetStatsCounters", "Let a function's statistics begin at 0", ResetStatistics,
      kKnown},
     {Method::kGet, "/getAppLog", "What a function has logged, newest first", ShowLog, kKnown},
+    {Method::kGet, "/getInsight", "What the lines of a function have done", ShowInsight, kKnown},
 };
 
 }  // namespace
