@@ -28,6 +28,7 @@ using json::Value;
 class HostObject;
 class Call;
 
+// A method called "__call" is what a call of the object itself runs.
 struct Method {
   std::string name;
   // A status that is not OK is raised as an error in the script, with its message.
@@ -77,6 +78,8 @@ class Call {
   // What is left of the run's time; kNoLimit without one.
   static constexpr uint64_t kNoLimit = UINT64_MAX;
   virtual uint64_t RemainingMs() const = 0;
+  // Begins to count instructions anew: of methods that wait for the next event.
+  virtual void Renew() = 0;
   // Counts as so many instructions.
   virtual void Spend(uint64_t instructions) = 0;
 };

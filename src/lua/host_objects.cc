@@ -53,6 +53,7 @@ class MethodCall final : public Call {
     return deadline > now ? (deadline - now) / 1'000'000 : 0;
   }
 
+  void Renew() override { State::Of(lua_).ForgetInstructions(); }
   void Spend(uint64_t instructions) override { State::Of(lua_).Charge(lua_, instructions); }
 
   int PushResults() {
@@ -127,6 +128,12 @@ void PushMetatable(lua_State* lua, const HostClass& type) {
   lua_pop(lua, 1);
   lua_newtable(lua);
   PushMethods(lua, type);
+  // A method of this name makes the object itself callable: an iterator, say.
+  if (lua_getfield(lua, -1, "__call") != LUA_TNIL) {
+    lua_setfield(lua, -3, "__call");
+  } else {
+    lua_pop(lua, 1);
+  }
   lua_setfield(lua, -2, "__index");
   constexpr luaL_Reg kFunctions[] = {
       {"__newindex", NoField}, {"__gc", Collect}, {nullptr, nullptr}};

@@ -124,6 +124,8 @@ TEST(Border, ValuesComeBackAsTheyWent) {
     EXPECT_EQ(back, values[i]) << i;
   }
   EXPECT_EQ(Eval("return '\\xff\\xfe'"), "fffe");  // no UTF-8: bytes
+  const Finished object = RunText("local function main() return {c = 1, a = 2, b = 3, d = 4} end");
+  EXPECT_EQ(json::ToText(std::get<Value>(object.values[0])), R"({"a":2,"b":3,"c":1,"d":4})");
 }
 
 TEST(Border, Null) {

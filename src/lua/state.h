@@ -35,6 +35,7 @@ class State final : public StepMeter {
   void Begin(uint64_t max_instructions, uint64_t deadline_ns);
   void SetMaxInstructions(uint64_t instructions);
   uint64_t instructions() const { return instructions_; }
+  void ForgetInstructions() { instructions_ = 0; }
   uint64_t deadline_ns() const { return deadline_ns_; }
 
   // Counts, and raises an error when a limit is reached. Also looks at the time.

@@ -79,7 +79,14 @@ class Reader {
         return Unexpected(added);
       }
     }
-    return object;
+    return Sorted(object);
+  }
+
+  // A table of Lua has an order that differs from run to run.
+  static Value Sorted(const Value& object) {
+    std::vector<json::Field> fields;
+    for (const json::Field* field : json::SortedFields(object)) fields.push_back(*field);
+    return Value::ObjectOf(fields);
   }
 
   bool IsSequence(int index, lua_Integer length) {

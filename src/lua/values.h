@@ -6,6 +6,7 @@
 //   int, double      integer and float
 //   bytes, datetime, interval, decimal   typed values (typed.cc)
 //   array, object    tables; back: a table with keys 1..n and n > 0 is an array, others are objects
+//                    with their fields in the order of the names
 //
 // A string of Lua that is no UTF-8 becomes bytes.
 #pragma once

@@ -35,6 +35,7 @@
 #include "query/bind/binder.h"
 #include "query/error.h"
 #include "query/exec/thread_budget.h"
+#include "query/procedures.h"
 #include "query/statement_plan.h"
 
 namespace sluice::query {
@@ -116,6 +117,9 @@ class QueryEngine {
   db::Database& database() const { return database_; }
   const EngineOptions& options() const { return options_; }
   ThreadBudget& threads() { return threads_; }
+  // Who runs statements about procedures; null: nobody. Set before the first of them.
+  Procedures* procedures() const { return procedures_; }
+  void SetProcedures(Procedures* procedures) { procedures_ = procedures; }
   // The most threads that a run with this request may have.
   size_t ParallelismOf(const RunRequest& request) const;
 
@@ -123,6 +127,7 @@ class QueryEngine {
   db::Database& database_;
   const EngineOptions options_;
   ThreadBudget threads_;  // beside those that call
+  Procedures* procedures_ = nullptr;
   mutable std::mutex mutex_;
   struct NamedPlan {
     std::shared_ptr<const StatementPlan> plan;

@@ -1,12 +1,14 @@
 // Statements that are no queries: PREPARE, EXECUTE, EXPLAIN, and those that change the catalog
 // (definitions.h).
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "query/definitions.h"
 #include "query/exec/context.h"
 #include "query/exec/expr_access.h"
 #include "query/plan/statement_planner.h"
+#include "query/procedures.h"
 #include "query/result_text.h"
 #include "query/run.h"
 
@@ -92,6 +94,26 @@ class StatementRunner {
     return MakeRowsRun({ExplainPlan(*prepared, engine_.ParallelismOf(request_))});
   }
 
+  Rows operator()(const ProcedureStatement& statement) {
+    Procedures* const procedures = engine_.procedures();
+    if (procedures == nullptr) {
+      return QueryFail(QueryCode::kInternal, "there are no procedures here");
+    }
+    if (statement.action != ProcedureStatement::Action::kExecute) {
+      ASSIGN_OR_RETURN(std::vector<Value> rows, procedures->Define(statement));
+      return MakeRowsRun(std::move(rows));
+    }
+    std::vector<Value> arguments;
+    for (const ExpressionPtr& expression : statement.arguments) {
+      ASSIGN_OR_RETURN(Value argument, ProcedureArgument(*expression));
+      arguments.push_back(std::move(argument));
+    }
+    request_.positional.clear();
+    request_.named.clear();
+    return procedures->Start(statement.name, std::move(arguments), plan_.context,
+                             std::move(request_));
+  }
+
   Rows operator()(const TransactionStatement&) {
     return QueryFail(QueryCode::kTransaction,
                      "transactions need a session: send this to /query/service");
@@ -111,6 +133,23 @@ class StatementRunner {
   }
 
  private:
+  // A constant, or one of the request's parameters.
+  Result<Value> ProcedureArgument(const Expression& expression) {
+    if (expression.kind != ExprKind::kParameter) {
+      return EvaluateConstant(engine_.database(), expression);
+    }
+    ParameterList one;
+    const std::string& name = expression.name;
+    const bool positional = name.find_first_not_of("0123456789") == std::string::npos;
+    if (!positional) one.named = {name};
+    if (positional) std::from_chars(name.data(), name.data() + name.size(), one.positional);
+    RunRequest request;
+    request.positional = request_.positional;
+    request.named = request_.named;
+    ASSIGN_OR_RETURN(std::vector<Value> values, BindParameters(one, request));
+    return std::move(values.back());
+  }
+
   // USING [..] or {..}: constants and the request's own parameters are not mixed.
   Status TakeArguments(const ExecuteStatement& statement) {
     if (!request_.positional.empty() || !request_.named.empty()) {

@@ -31,6 +31,7 @@
 #include "http/rest/routes.h"
 #include "http/router.h"
 #include "http/server.h"
+#include "procedure/manager.h"
 #include "query/engine.h"
 #include "query/index_compiler.h"
 #include "server/access_log.h"
@@ -108,6 +109,7 @@ class Server::Parts {
   Status Start() {
     RETURN_IF_ERROR(OpenDatabase());
     OpenQuery();
+    RETURN_IF_ERROR(OpenProcedures());
     RETURN_IF_ERROR(OpenFunctions());
     RETURN_IF_ERROR(OpenAccounts());
     RETURN_IF_ERROR(BindListeners());
@@ -127,6 +129,7 @@ class Server::Parts {
     directory_.reset();
     functions_.reset();
     query_service_.reset();
+    procedures_.reset();
     query_engine_.reset();
     database_.reset();
   }
@@ -139,6 +142,11 @@ class Server::Parts {
     ASSIGN_OR_RETURN(database_, db::Database::Open(loaded_.config.data_directory,
                                                    DatabaseOptionsOf(loaded_.config), clock_));
     return CheckShards(loaded_, *database_);
+  }
+
+  Status OpenProcedures() {
+    procedures_ = std::make_unique<procedure::Manager>(*query_engine_, procedure::ManagerOptions());
+    return procedures_->Start();
   }
 
   void OpenQuery() {
@@ -237,6 +245,7 @@ class Server::Parts {
   auth::PasswordHasher hasher_;
   std::unique_ptr<db::Database> database_;
   std::unique_ptr<query::QueryEngine> query_engine_;
+  std::unique_ptr<procedure::Manager> procedures_;
   std::unique_ptr<http::rest::QueryService> query_service_;
   std::shared_ptr<function::AddressRules> addresses_;
   std::unique_ptr<function::Manager> functions_;

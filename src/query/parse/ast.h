@@ -464,12 +464,23 @@ struct StatisticsStatement {
   KeyspacePath keyspace;
 };
 
+// CREATE, DROP, PUT DEFAULT and EXEC PROCEDURE
+struct ProcedureStatement {
+  enum class Action : uint8_t { kCreate, kDrop, kPutDefault, kExecute };
+  TextPlace place;
+  Action action = Action::kCreate;
+  std::string name;
+  json::Value version;                   // a string or a number; missing: none was given
+  std::string source;                    // kCreate: the Lua between the braces
+  std::vector<ExpressionPtr> arguments;  // kExecute
+};
+
 struct Statement {
   TextPlace place;
   std::variant<QueryPtr, InsertStatement, UpdateStatement, DeleteStatement, MergeStatement,
                CreateIndexStatement, DropIndexStatement, AlterIndexStatement, BuildIndexStatement,
                CatalogStatement, PrepareStatement, ExecuteStatement, ExplainStatement,
-               InferStatement, TransactionStatement, StatisticsStatement>
+               InferStatement, TransactionStatement, StatisticsStatement, ProcedureStatement>
       body;
   // The highest $n or number of ?s, and the names of named parameters, in order of appearance.
   uint32_t positional_parameters = 0;

@@ -124,6 +124,7 @@ class Lexer {
     if (c == '"' || c == '\'') return String();
     if (c == '`') return QuotedName();
     if (c == '$' || c == '@') return Parameter();
+    if (c == '{' && InCreateProcedure()) return ProcedureBody();
     return Symbol();
   }
 
@@ -200,6 +201,20 @@ class Lexer {
       return Fail(1, "a parameter has a name or a number: $name, $1");
     }
     return Take(TokenKind::kParameter, length + 1);
+  }
+
+  bool InCreateProcedure() const {
+    return tokens_.size() > 2 && tokens_[0].terminal == Terminal("CREATE") &&
+           tokens_[1].terminal == Terminal("PROCEDURE");
+  }
+
+  // Lua is not read as SQL: what is between the braces is one token.
+  Status ProcedureBody() {
+    const size_t end = text_.rfind('}');
+    if (end == std::string_view::npos || end < at_) {
+      return Fail(1, "the text of the procedure has no end: expected }");
+    }
+    return Take(TokenKind::kBody, end + 1 - at_);
   }
 
   Status Symbol() {

@@ -22,6 +22,7 @@ enum class TokenKind : uint8_t {
   kParameter,  // $name, @name, $1, @1
   kSymbol,
   kHint,
+  kBody,  // { ... } of CREATE PROCEDURE, to the last brace of the text
 };
 
 struct Token {

@@ -164,6 +164,11 @@ Status Parser::StatementBody(Statement* statement) {
   if (At("UPDATE")) return take(Update());
   if (At("DELETE")) return take(Delete());
   if (At("MERGE")) return take(Merge());
+  using Action = ProcedureStatement::Action;
+  if (At("CREATE", "PROCEDURE")) return take(Procedure(Action::kCreate));
+  if (At("DROP", "PROCEDURE")) return take(Procedure(Action::kDrop));
+  if (AtWord("PUT")) return take(Procedure(Action::kPutDefault));
+  if (AtProcedureCall()) return take(Procedure(Action::kExecute));
   if (At("CREATE")) return Create(statement);
   if (At("DROP")) return Drop(statement);
   if (At("ALTER")) return Alter(statement);

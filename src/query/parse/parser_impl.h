@@ -230,6 +230,12 @@ class Parser {
   Status IsolationLevel();
   Result<StatisticsStatement> Statistics();
 
+  // Lua procedures (parse_procedure.cc).
+  bool AtWord(std::string_view upper) const;
+  bool AtProcedureCall() const;
+  Result<ProcedureStatement> Procedure(ProcedureStatement::Action action);
+  Status ProcedureVersion(ProcedureStatement* procedure, bool required);
+
   const std::string_view text_;
   const std::vector<Token> tokens_;
   size_t at_ = 0;

@@ -258,6 +258,26 @@ struct AstPrinter::StatementBody {
     printer.Name(transaction.savepoint);
   }
 
+  void operator()(const ProcedureStatement& procedure) const {
+    constexpr std::string_view kActions[] = {"CREATE PROCEDURE ", "DROP PROCEDURE ",
+                                             "PUT DEFAULT PROCEDURE ", "EXECUTE PROCEDURE "};
+    printer.Say(kActions[static_cast<size_t>(procedure.action)]);
+    printer.Name(procedure.name);
+    if (!procedure.version.is_missing()) {
+      printer.Say(" VERSION ");
+      printer.Say(json::ToText(procedure.version));
+    }
+    if (procedure.action == ProcedureStatement::Action::kCreate) {
+      printer.Say(" {");
+      printer.Say(procedure.source);
+      printer.Say("}");
+    } else if (procedure.action == ProcedureStatement::Action::kExecute) {
+      printer.Say("(");
+      printer.List(procedure.arguments);
+      printer.Say(")");
+    }
+  }
+
   void operator()(const StatisticsStatement& statistics) const {
     printer.Say("UPDATE STATISTICS FOR ");
     printer.Keyspace(statistics.keyspace);

@@ -112,6 +112,12 @@ class StatementPlanner {
     }
     return Keep(StatementKind::kInfer);
   }
+  // What a procedure may do, its own statements are asked for.
+  Status operator()(ProcedureStatement& statement) {
+    const bool executes = statement.action == ProcedureStatement::Action::kExecute;
+    plan_->administers = !executes;
+    return Keep(executes ? StatementKind::kExecute : StatementKind::kDefinition);
+  }
   Status operator()(TransactionStatement&) { return Keep(StatementKind::kTransaction); }
   template <typename Definition>
   Status operator()(Definition&) {

@@ -1,0 +1,139 @@
+// db:exec, prepare, bind, table, begin, commit, rollback, error.
+#include <utility>
+
+#include "procedure/arguments.h"
+#include "procedure/db_object.h"
+#include "procedure/sp_object.h"
+#include "procedure/statement_object.h"
+#include "procedure/table_object.h"
+
+namespace sluice::procedure {
+namespace {
+
+using lua::Call;
+using lua::HostObject;
+
+// A statement and its number; nil and the number of the error, whose text db:error() has.
+Status Answer(Session& session, Call& call, const Status& status,
+              std::shared_ptr<StatementObject> statement) {
+  if (status.ok()) {
+    call.Return(std::move(statement));
+  } else {
+    call.Return(Value());
+  }
+  call.Return(Value(session.Note(status)));
+  return OkStatus();
+}
+
+Status RunExec(HostObject& object, Call& call) {
+  Session& session = SessionOf(object);
+  ASSIGN_OR_RETURN(const std::string text, StringArgument(call, 0, "exec"));
+  auto statement = StatementObject::Prepare(session, text);
+  if (!statement) return Answer(session, call, statement.error(), nullptr);
+  for (size_t i = 0; i < session.bound_positional.size(); ++i) {
+    (*statement)->BindPositional(i + 1, session.bound_positional[i]);
+  }
+  for (const auto& [name, value] : session.bound_named) (*statement)->BindNamed(name, value);
+  session.bound_positional.clear();
+  session.bound_named.clear();
+  const Status status = (*statement)->Execute(call);
+  return Answer(session, call, status, std::move(*statement));
+}
+
+Status RunPrepare(HostObject& object, Call& call) {
+  Session& session = SessionOf(object);
+  ASSIGN_OR_RETURN(const std::string text, StringArgument(call, 0, "prepare"));
+  auto statement = StatementObject::Prepare(session, text);
+  if (!statement) return Answer(session, call, statement.error(), nullptr);
+  return Answer(session, call, OkStatus(), std::move(*statement));
+}
+
+// For the next db:exec.
+Status RunBind(HostObject& object, Call& call) {
+  Session& session = SessionOf(object);
+  ASSIGN_OR_RETURN(const Value where, call.Get(0));
+  ASSIGN_OR_RETURN(Value value, call.Get(1));
+  if (value.is_missing()) value = Value(nullptr);
+  if (where.is_int() && where.AsInt() >= 1 && where.AsInt() <= 1000) {
+    const auto index = static_cast<size_t>(where.AsInt());
+    if (session.bound_positional.size() < index) {
+      session.bound_positional.resize(index, Value(nullptr));
+    }
+    session.bound_positional[index - 1] = std::move(value);
+  } else if (where.is_string()) {
+    session.bound_named[std::string(where.AsString())] = std::move(value);
+  } else {
+    return BadArgument("bind", "the number or the name of a parameter");
+  }
+  return OkStatus();
+}
+
+Status RunTable(HostObject& object, Call& call) {
+  ASSIGN_OR_RETURN(std::string name, StringArgument(call, 0, "table"));
+  if (call.kind(1) != lua::Kind::kNil) {
+    return Error(Code::kUnsupported, "procedure.unsupported", "there are no temporary tables");
+  }
+  call.Return(std::make_shared<TableObject>(SessionOf(object), std::move(name)));
+  return OkStatus();
+}
+
+Status RunBegin(HostObject& object, Call& call) {
+  Session& session = SessionOf(object);
+  if (session.request.transaction != nullptr) {
+    return Error(Code::kConflict, "procedure.transaction",
+                 "the caller has a transaction: begin, commit and rollback are the caller's");
+  }
+  if (session.transaction != nullptr) {
+    return Error(Code::kConflict, "procedure.transaction", "a transaction is open already");
+  }
+  session.transaction = std::make_unique<db::Transaction>(session.engine.database());
+  call.Return(Value(kOk));
+  return OkStatus();
+}
+
+Status NoTransaction(std::string_view what) {
+  return Error(Code::kConflict, "procedure.transaction", "{}: there is no transaction", what);
+}
+
+Status RunCommit(HostObject& object, Call& call) {
+  Session& session = SessionOf(object);
+  if (session.transaction == nullptr) return NoTransaction("commit");
+  const std::unique_ptr<db::Transaction> transaction = std::move(session.transaction);
+  call.Return(Value(session.Note(transaction->Apply().status)));
+  return OkStatus();
+}
+
+Status RunRollback(HostObject& object, Call& call) {
+  Session& session = SessionOf(object);
+  if (session.transaction == nullptr) return NoTransaction("rollback");
+  session.transaction.reset();
+  call.Return(Value(kOk));
+  return OkStatus();
+}
+
+Status RunError(HostObject& object, Call& call) {
+  const std::string& error = SessionOf(object).last_error;
+  call.Return(error.empty() ? Value() : Value(error));
+  return OkStatus();
+}
+
+// Another procedure, to be called as a function.
+Status RunSp(HostObject& object, Call& call) {
+  Session& session = SessionOf(object);
+  ASSIGN_OR_RETURN(const std::string name, StringArgument(call, 0, "sp"));
+  ASSIGN_OR_RETURN(const Value version, call.Get(1));
+  ASSIGN_OR_RETURN(auto program, session.store.Find(name, version));
+  call.Return(std::make_shared<SpObject>(session, std::move(program)));
+  return OkStatus();
+}
+
+}  // namespace
+
+std::vector<lua::Method> StatementMethods() {
+  return {{"exec", RunExec},   {"prepare", RunPrepare}, {"bind", RunBind},
+          {"table", RunTable}, {"begin", RunBegin},     {"commit", RunCommit},
+          {"error", RunError}, {"sqlerror", RunError},  {"rollback", RunRollback},
+          {"sp", RunSp}};
+}
+
+}  // namespace sluice::procedure

@@ -1,0 +1,44 @@
+// The columns of the rows that a procedure emits. The first row decides how many there are and what
+// they are called, unless the procedure said so before.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "json/value.h"
+#include "lua/convert.h"
+
+namespace sluice::procedure {
+
+using json::Value;
+
+inline constexpr size_t kMaxColumns = 1024;
+
+class Emitter {
+ public:
+  // db:num_columns, db:column_name, db:column_type; columns count from 1. Error procedure.columns.
+  Status SetCount(int64_t count);
+  Status SetName(int64_t column, std::string name);
+  Status SetType(int64_t column, lua::DataType type);
+
+  // A row of one value a column. Error procedure.columns: "bad number of emit columns".
+  Result<Value> Positional(std::vector<Value> values, const lua::Zone& zone);
+  // A row by names; columns that it lacks are null.
+  Result<Value> Named(const Value& row, const lua::Zone& zone);
+
+ private:
+  struct Column {
+    std::string name;
+    std::optional<lua::DataType> type = std::nullopt;
+  };
+  Status CheckColumn(int64_t column);
+  void Resize(size_t count);
+  Result<Value> Make(std::vector<Value> values, const lua::Zone& zone) const;
+
+  std::vector<Column> columns_;
+  bool fixed_ = false;
+};
+
+}  // namespace sluice::procedure

@@ -1,0 +1,174 @@
+#include "procedure/run.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/log.h"
+#include "procedure/db_object.h"
+#include "procedure/session.h"
+#include "procedure/statement_object.h"
+
+namespace sluice::procedure {
+namespace {
+
+thread_local int current_nesting = 0;
+
+constexpr auto kCancelLook = std::chrono::milliseconds(100);
+// What a procedure may return as a number: 0, or one of these.
+constexpr int64_t kFirstCode = -200;
+constexpr int64_t kLastCode = -299;
+
+Status Failed(const std::string& name, const script::Outcome& outcome) {
+  using script::Ended;
+  Code code = Code::kInvalidArgument;
+  if (outcome.ended == Ended::kTimedOut) code = Code::kTimeout;
+  if (outcome.ended == Ended::kStopped) code = Code::kCancelled;
+  Status status = Error(code, "procedure.failed", "procedure '{}': {}", name, outcome.message);
+  if (!outcome.stack.empty()) status = status.With("stack", outcome.stack);
+  if (outcome.place.line > 0) {
+    status =
+        status.At({.file = name, .line = static_cast<uint32_t>(outcome.place.line), .column = 0});
+  }
+  return status;
+}
+
+// What main returned: nothing or 0 is success, a string is an error.
+Status CheckReturned(const std::string& name, const Value& value) {
+  if (value.is_string()) {
+    return Error(Code::kInvalidArgument, "procedure.returned", "procedure '{}': {}", name,
+                 value.AsString());
+  }
+  if (!value.is_number() || value.ToDouble() == 0) return OkStatus();
+  int64_t code = value.is_int() ? value.AsInt() : kFirstCode;
+  if (code > kFirstCode || code < kLastCode) code = kFirstCode;
+  return Error(Code::kInvalidArgument, "procedure.returned", "procedure '{}' returned {}", name,
+               code);
+}
+
+// A call outside of Lua, for rows of an object that main returned.
+class FinalCall final : public lua::Call {
+ public:
+  size_t size() const override { return 0; }
+  lua::Kind kind(size_t) const override { return lua::Kind::kNil; }
+  Result<Value> Get(size_t) const override { return Value(); }
+  std::shared_ptr<lua::HostObject> Object(size_t) const override { return nullptr; }
+  void Return(Value) override {}
+  void Return(std::shared_ptr<lua::HostObject>) override {}
+  bool ended() const override { return false; }
+  uint64_t RemainingMs() const override { return kNoLimit; }
+  void Renew() override {}
+  void Spend(uint64_t) override {}
+};
+
+}  // namespace
+
+int CurrentNesting() { return current_nesting; }
+
+ProcedureRun::ProcedureRun(query::QueryEngine& engine, const Store& store, RunOptions options,
+                           std::shared_ptr<std::atomic<size_t>> running)
+    : engine_(engine),
+      store_(store),
+      options_(std::move(options)),
+      running_(std::move(running)),
+      cancelled_(std::make_shared<std::atomic<bool>>(false)) {}
+
+ProcedureRun::~ProcedureRun() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    cancelled_->store(true);
+    if (runtime_ != nullptr) runtime_->Stop();
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  --*running_;
+}
+
+bool ProcedureRun::Next() {
+  if (!thread_.joinable()) thread_ = std::thread([this] { Main(); });
+  std::unique_lock lock(mutex_);
+  const auto& asked = options_.request.cancelled;
+  while (queue_.empty() && !ended_) {
+    changed_.wait_for(lock, kCancelLook);
+    if (asked == nullptr || !asked->load() || stopping_) continue;
+    stopping_ = true;
+    cancelled_->store(true);
+    if (runtime_ != nullptr) runtime_->Stop();
+  }
+  if (queue_.empty()) return false;
+  row_ = std::move(queue_.front());
+  queue_.pop_front();
+  lock.unlock();
+  changed_.notify_all();
+  return true;
+}
+
+Status ProcedureRun::status() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.empty() && ended_ ? status_ : OkStatus();
+}
+
+Status ProcedureRun::Push(Value row) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return queue_.size() < kMaxQueued || stopping_; });
+  if (stopping_) return Error(Code::kCancelled, "procedure.client_gone", "client disconnect");
+  queue_.push_back(std::move(row));
+  lock.unlock();
+  changed_.notify_all();
+  return OkStatus();
+}
+
+void ProcedureRun::Main() {
+  current_nesting = options_.nesting + 1;
+  Status status = RunProgram();
+  const std::lock_guard lock(mutex_);
+  status_ = std::move(status);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+Status ProcedureRun::RunProgram() {
+  Session session{.engine = engine_,
+                  .store = store_,
+                  .context = options_.context,
+                  .request = options_.request,
+                  .cancelled = cancelled_,
+                  .emit = [this](Value row) { return Push(std::move(row)); },
+                  .nesting = options_.nesting};
+  lua::RuntimeOptions runtime_options;
+  runtime_options.program = options_.program;
+  runtime_options.limits = options_.limits;
+  runtime_options.limits.time_ms = options_.request.timeout_ms;
+  runtime_options.globals.emplace_back("db", std::make_shared<DbObject>(session));
+  runtime_options.print = [this](std::string_view line) {
+    log::Info("a procedure prints", {{"procedure", options_.name}, {"line", std::string(line)}});
+  };
+  script::Outcome failed;
+  const auto runtime = lua::Runtime::Start(std::move(runtime_options), &failed);
+  if (runtime == nullptr) return Failed(options_.name, failed);
+  session.runtime = runtime.get();
+  {
+    const std::lock_guard lock(mutex_);
+    runtime_ = runtime.get();
+    if (stopping_) runtime->Stop();
+  }
+  const lua::Finished finished = runtime->Call(options_.arguments);
+  {
+    const std::lock_guard lock(mutex_);
+    runtime_ = nullptr;
+  }
+  mutations_ = session.mutations;
+  if (!finished.ok()) return Failed(options_.name, finished.outcome);
+  if (session.transaction != nullptr) {
+    return Error(Code::kConflict, "procedure.open_transaction",
+                 "procedure '{}': unterminated transaction (no commit or rollback)", options_.name);
+  }
+  if (finished.values.empty()) return OkStatus();
+  if (const auto* value = std::get_if<Value>(&finished.values[0])) {
+    return CheckReturned(options_.name, *value);
+  }
+  FinalCall call;
+  return EmitObject(session, call, *std::get<std::shared_ptr<lua::HostObject>>(finished.values[0]));
+}
+
+}  // namespace sluice::procedure

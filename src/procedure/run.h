@@ -1,0 +1,76 @@
+// One EXEC PROCEDURE. The procedure runs on a thread of its own from the first Next on; rows that
+// it emits wait in a short queue, and it waits when that is full. Letting go of the run stops it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lua/runtime.h"
+#include "procedure/store.h"
+#include "query/engine.h"
+
+namespace sluice::procedure {
+
+struct RunOptions {
+  std::string name;
+  std::shared_ptr<const lua::Program> program;
+  std::vector<Value> arguments;
+  query::QueryContext context;
+  query::RunRequest request;
+  lua::Limits limits;
+  int nesting = 0;
+};
+
+class ProcedureRun final : public query::Run {
+ public:
+  // `running` counts the runs that there are.
+  ProcedureRun(query::QueryEngine& engine, const Store& store, RunOptions options,
+               std::shared_ptr<std::atomic<size_t>> running);
+  ~ProcedureRun() override;
+
+  bool Next() override;
+  const Value& row() const override { return row_; }
+  Status status() const override;
+  const std::vector<Status>& row_errors() const override { return no_errors_; }
+  const std::vector<query::Warning>& warnings() const override { return no_warnings_; }
+  uint64_t mutations() const override { return mutations_; }
+  uint64_t sorted() const override { return 0; }
+  Value profile() const override { return {}; }
+
+ private:
+  static constexpr size_t kMaxQueued = 64;
+
+  void Main();
+  Status RunProgram();
+  Status Push(Value row);
+
+  query::QueryEngine& engine_;
+  const Store& store_;
+  RunOptions options_;
+  const std::shared_ptr<std::atomic<size_t>> running_;
+  const std::shared_ptr<std::atomic<bool>> cancelled_;
+  const std::vector<Status> no_errors_;
+  const std::vector<query::Warning> no_warnings_;
+  Value row_;
+  std::atomic<uint64_t> mutations_ = 0;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Value> queue_;          // under mutex_
+  bool ended_ = false;               // under mutex_
+  Status status_;                    // under mutex_
+  lua::Runtime* runtime_ = nullptr;  // under mutex_, while it runs
+  bool stopping_ = false;            // under mutex_
+  std::thread thread_;
+};
+
+// How deep in procedures the calling thread is.
+int CurrentNesting();
+
+}  // namespace sluice::procedure

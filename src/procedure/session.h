@@ -1,0 +1,62 @@
+// What the objects of one run share. Belongs to the thread of the run, and lives as long as it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/transaction.h"
+#include "lua/runtime.h"
+#include "procedure/emitter.h"
+#include "procedure/store.h"
+#include "query/engine.h"
+
+namespace sluice::procedure {
+
+// How far a procedure may call procedures: each has a state and, by EXEC, a thread.
+inline constexpr int kMaxNesting = 16;
+
+// The numbers that Comdb2's procedures know; db.err_dup and kin.
+inline constexpr int64_t kOk = 0;
+inline constexpr int64_t kDuplicate = 1;
+inline constexpr int64_t kVerify = 2;
+inline constexpr int64_t kForeignKey = 3;
+inline constexpr int64_t kNullConstraint = 4;
+inline constexpr int64_t kCheckConstraint = 6;
+inline constexpr int64_t kConversion = 113;
+inline constexpr int64_t kFailed = -3;
+int64_t ResultCodeOf(const Status& status);
+
+struct Session {
+  query::QueryEngine& engine;
+  const Store& store;
+  query::QueryContext context;
+  query::RunRequest request;  // the rights and the transaction of whoever called
+  std::shared_ptr<std::atomic<bool>> cancelled;
+  // Takes a row; an error when nobody wants it any more.
+  std::function<Status(Value row)> emit;
+  int nesting = 0;
+
+  lua::Runtime* runtime = nullptr;
+  std::unique_ptr<db::Transaction> transaction = nullptr;  // between db:begin and its end
+  Emitter emitter = {};
+  std::string last_error = {};
+  uint64_t mutations = 0;
+  std::vector<Value> bound_positional = {};
+  std::map<std::string, Value> bound_named = {};
+
+  lua::Zone zone() const {
+    return lua::Zone::Named(runtime == nullptr ? "UTC" : runtime->time_zone())
+        .value_or(lua::Zone{});
+  }
+  // A request for one statement.
+  query::RunRequest Request(lua::Call& call) const;
+  // Notes the error for db:error() and returns its number.
+  int64_t Note(const Status& status);
+};
+
+}  // namespace sluice::procedure

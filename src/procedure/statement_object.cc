@@ -1,0 +1,204 @@
+#include "procedure/statement_object.h"
+
+#include <utility>
+
+#include "procedure/arguments.h"
+
+namespace sluice::procedure {
+namespace {
+
+// Of rows that are read at once.
+constexpr size_t kMaxRowsRead = 1'000'000;
+
+using lua::Call;
+using lua::HostObject;
+
+StatementObject& Self(HostObject& object) { return static_cast<StatementObject&>(object); }
+
+Status RunBind(HostObject& object, Call& call) {
+  ASSIGN_OR_RETURN(const Value where, call.Get(0));
+  ASSIGN_OR_RETURN(Value value, call.Get(1));
+  if (value.is_missing()) value = Value(nullptr);
+  if (where.is_int() && where.AsInt() >= 1 && where.AsInt() <= 1000) {
+    Self(object).BindPositional(static_cast<size_t>(where.AsInt()), std::move(value));
+  } else if (where.is_string()) {
+    Self(object).BindNamed(std::string(where.AsString()), std::move(value));
+  } else {
+    return BadArgument("bind", "the number or the name of a parameter");
+  }
+  call.Return(Value(kOk));
+  return OkStatus();
+}
+
+Status RunExec(HostObject& object, Call& call) {
+  RETURN_IF_ERROR(Self(object).Execute(call));
+  call.Return(Value(kOk));
+  return OkStatus();
+}
+
+Status RunFetch(HostObject& object, Call& call) {
+  ASSIGN_OR_RETURN(Value row, Self(object).Fetch(call));
+  call.Return(std::move(row));
+  return OkStatus();
+}
+
+// for row in stmt:rows(): the object itself is the iterator.
+Status RunRows(HostObject& object, Call& call) {
+  call.Return(Self(object).shared_from_this());
+  return OkStatus();
+}
+
+Status RunEmit(HostObject& object, Call& call) {
+  RETURN_IF_ERROR(Self(object).Emit(call));
+  call.Return(Value(kOk));
+  return OkStatus();
+}
+
+Status RunClose(HostObject& object, Call& call) {
+  Self(object).Close();
+  call.Return(Value(kOk));
+  return OkStatus();
+}
+
+Status RunRowsChanged(HostObject& object, Call& call) {
+  call.Return(Value(static_cast<int64_t>(Self(object).rows_changed())));
+  return OkStatus();
+}
+
+Status RunColumnCount(HostObject& object, Call& call) {
+  ASSIGN_OR_RETURN(const Value row, Self(object).FirstRow(call));
+  call.Return(Value(static_cast<int64_t>(row.size())));
+  return OkStatus();
+}
+
+// The field of the first row that the first argument counts to, from 1.
+Result<json::Field> ColumnOf(HostObject& object, Call& call) {
+  ASSIGN_OR_RETURN(const Value row, Self(object).FirstRow(call));
+  ASSIGN_OR_RETURN(const int64_t column, IntegerArgument(call, 0, "column"));
+  if (column < 1 || column > static_cast<int64_t>(row.size())) {
+    return Unexpected(BadArgument("column", "the number of a column, from 1"));
+  }
+  return row.fields()[static_cast<size_t>(column) - 1];
+}
+
+Status RunColumnName(HostObject& object, Call& call) {
+  ASSIGN_OR_RETURN(const json::Field field, ColumnOf(object, call));
+  call.Return(field.key);
+  return OkStatus();
+}
+
+Status RunColumnType(HostObject& object, Call& call) {
+  ASSIGN_OR_RETURN(const json::Field field, ColumnOf(object, call));
+  const auto type = lua::DataTypeOf(field.value);
+  call.Return(Value(type ? lua::NameOf(*type) : json::TypeName(field.value.type())));
+  return OkStatus();
+}
+
+}  // namespace
+
+const lua::HostClass& StatementObject::Class() {
+  static const lua::HostClass type{.name = "dbstmt",
+                                   .methods = {{"bind", RunBind},
+                                               {"exec", RunExec},
+                                               {"fetch", RunFetch},
+                                               {"__call", RunFetch},
+                                               {"rows", RunRows},
+                                               {"emit", RunEmit},
+                                               {"close", RunClose},
+                                               {"rows_changed", RunRowsChanged},
+                                               {"column_count", RunColumnCount},
+                                               {"column_name", RunColumnName},
+                                               {"column_type", RunColumnType}},
+                                   .constants = {}};
+  return type;
+}
+
+Result<std::shared_ptr<StatementObject>> StatementObject::Prepare(Session& session,
+                                                                  std::string_view text) {
+  ASSIGN_OR_RETURN(auto plan, session.engine.Prepare(text, session.context));
+  return std::make_shared<StatementObject>(session, std::move(plan));
+}
+
+StatementObject::StatementObject(Session& session, std::shared_ptr<const query::StatementPlan> plan)
+    : HostObject(Class()), session_(session), plan_(std::move(plan)) {}
+
+void StatementObject::BindPositional(size_t index, Value value) {
+  if (positional_.size() < index) positional_.resize(index, Value(nullptr));
+  positional_[index - 1] = std::move(value);
+}
+
+void StatementObject::BindNamed(std::string name, Value value) {
+  if (name.starts_with('@') || name.starts_with('$')) name.erase(0, 1);
+  named_[std::move(name)] = std::move(value);
+}
+
+Status StatementObject::Execute(Call& call) {
+  Close();
+  query::RunRequest request = session_.Request(call);
+  const bool in_transaction = request.transaction != nullptr;
+  request.positional = positional_;
+  request.named = named_;
+  executed_ = true;
+  ASSIGN_OR_RETURN(run_, session_.engine.Execute(plan_, std::move(request)));
+  return plan_->kind == query::StatementKind::kSelect && !in_transaction ? OkStatus() : ReadAll();
+}
+
+Status StatementObject::ReadAll() {
+  while (true) {
+    ASSIGN_OR_RETURN(Value row, Pull());
+    if (row.is_missing()) return OkStatus();
+    if (rows_.size() >= kMaxRowsRead) {
+      return Error(Code::kTooLarge, "procedure.too_many_rows",
+                   "a statement in a transaction has at most {} rows", kMaxRowsRead);
+    }
+    rows_.push_back(std::move(row));
+  }
+}
+
+// The next row of the run; at its end the run is let go.
+Result<Value> StatementObject::Pull() {
+  if (run_ == nullptr) return Value();
+  if (run_->Next()) {
+    const Value& row = run_->row();
+    return row.is_object() ? row : Value::Object({{"$0", row}});
+  }
+  const std::unique_ptr<query::Run> ended = std::move(run_);
+  rows_changed_ = ended->mutations();
+  session_.mutations += rows_changed_;
+  RETURN_IF_ERROR(ended->status());
+  if (!ended->row_errors().empty()) return Unexpected(ended->row_errors().front());
+  return Value();
+}
+
+Result<Value> StatementObject::Fetch(Call& call) {
+  if (!executed_) RETURN_IF_ERROR(Execute(call));
+  if (next_ < rows_.size()) return std::move(rows_[next_++]);
+  return Pull();
+}
+
+Status StatementObject::Emit(Call& call) {
+  while (true) {
+    ASSIGN_OR_RETURN(const Value row, Fetch(call));
+    if (row.is_missing()) return OkStatus();
+    ASSIGN_OR_RETURN(Value made, session_.emitter.Named(row, session_.zone()));
+    RETURN_IF_ERROR(session_.emit(std::move(made)));
+  }
+}
+
+void StatementObject::Close() {
+  run_.reset();
+  rows_.clear();
+  next_ = 0;
+}
+
+Result<Value> StatementObject::FirstRow(Call& call) {
+  if (!executed_) RETURN_IF_ERROR(Execute(call));
+  if (next_ == rows_.size()) {
+    ASSIGN_OR_RETURN(Value row, Pull());
+    if (row.is_missing()) return plan_->signature.is_object() ? plan_->signature : Value();
+    rows_.push_back(std::move(row));
+  }
+  return rows_[next_];
+}
+
+}  // namespace sluice::procedure

@@ -1,0 +1,54 @@
+// dbstmt: a statement that a procedure has prepared or run.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lua/host.h"
+#include "procedure/session.h"
+
+namespace sluice::procedure {
+
+class StatementObject final : public lua::HostObject,
+                              public std::enable_shared_from_this<StatementObject> {
+ public:
+  // Error of the query engine when the text can't be planned.
+  static Result<std::shared_ptr<StatementObject>> Prepare(Session& session, std::string_view text);
+  static const lua::HostClass& Class();
+
+  StatementObject(Session& session, std::shared_ptr<const query::StatementPlan> plan);
+
+  void BindPositional(size_t index, Value value);
+  void BindNamed(std::string name, Value value);
+  // Runs it. One that writes, or whose transaction may end before it is read, is read to its end at
+  // once.
+  Status Execute(lua::Call& call);
+  // Missing at the end.
+  Result<Value> Fetch(lua::Call& call);
+  // Sends the rows that are left to the caller.
+  Status Emit(lua::Call& call);
+  void Close();
+
+  uint64_t rows_changed() const { return rows_changed_; }
+  // The names of the columns, as far as the statement or its first row tells them.
+  Result<Value> FirstRow(lua::Call& call);
+
+ private:
+  Result<Value> Pull();
+  Status ReadAll();
+
+  Session& session_;
+  const std::shared_ptr<const query::StatementPlan> plan_;
+  std::vector<Value> positional_;
+  std::map<std::string, Value> named_;
+  bool executed_ = false;
+  std::unique_ptr<query::Run> run_;
+  std::vector<Value> rows_;  // read ahead, from `next_` on
+  size_t next_ = 0;
+  uint64_t rows_changed_ = 0;
+};
+
+}  // namespace sluice::procedure

@@ -1,0 +1,181 @@
+#include "procedure/store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/bytes.h"
+#include "db/catalog_rows.h"
+#include "json/print.h"
+
+namespace sluice::procedure {
+namespace {
+
+std::string RowKey(const std::string& name) { return std::string(kProcedureRows) + name; }
+
+Status CheckName(const std::string& name) {
+  const bool word = std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+  if (word && !name.empty() && name.size() <= kMaxNameLength) return OkStatus();
+  return Error(Code::kInvalidArgument, "procedure.invalid_name",
+               "a procedure's name has 1 to {} letters, digits and _; got '{}'", kMaxNameLength,
+               name);
+}
+
+Status NotFound(const std::string& name, const Value& version) {
+  if (version.is_missing()) {
+    return Error(Code::kNotFound, "procedure.not_found", "there is no procedure '{}'", name);
+  }
+  return Error(Code::kNotFound, "procedure.not_found", "procedure '{}' has no version {}", name,
+               json::ToText(version));
+}
+
+}  // namespace
+
+Status Store::Load() {
+  storage::IterateOptions options;
+  options.lower = kProcedureRows;
+  options.upper = PrefixEnd(kProcedureRows);
+  const auto iterator = database_.store().NewIterator(storage::Family::kMeta, std::move(options));
+  const std::lock_guard lock(mutex_);
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    ASSIGN_OR_RETURN(const Value row, db::DecodeMetaJson(iterator->key(), iterator->value()));
+    const std::string name(iterator->key().substr(kProcedureRows.size()));
+    ASSIGN_OR_RETURN(Procedure procedure, Decode(name, row));
+    procedures_.emplace(name, std::move(procedure));
+  }
+  return iterator->status();
+}
+
+Result<Store::Procedure> Store::Decode(const std::string& name, const Value& row) {
+  const auto corrupt = [&] {
+    return Error(Code::kCorruption, "procedure.corrupt", "the row of procedure '{}' is damaged",
+                 name);
+  };
+  Procedure procedure;
+  procedure.default_version = row["default"];
+  if (!row["next"].is_int()) return Unexpected(corrupt());
+  procedure.next_number = row["next"].AsInt();
+  for (const Value& item : row["versions"].items()) {
+    if (!item["source"].is_string()) return Unexpected(corrupt());
+    Version version{.version = item["version"],
+                    .source = std::string(item["source"].AsString()),
+                    .program = {}};
+    ASSIGN_OR_RETURN(version.program, lua::Program::Compile(name, version.source));
+    procedure.versions.push_back(std::move(version));
+  }
+  if (FindVersion(procedure, procedure.default_version) == nullptr) return Unexpected(corrupt());
+  return procedure;
+}
+
+Value Store::Encode(const Procedure& procedure) {
+  Value versions = Value::EmptyArray();
+  for (const Version& version : procedure.versions) {
+    versions.Append(
+        Value::Object({{"version", version.version}, {"source", Value(version.source)}}));
+  }
+  return Value::Object({{"default", procedure.default_version},
+                        {"next", Value(procedure.next_number)},
+                        {"versions", std::move(versions)}});
+}
+
+Store::Version* Store::FindVersion(Procedure& procedure, const Value& version) {
+  const auto found = std::ranges::find(procedure.versions, version, &Version::version);
+  return found == procedure.versions.end() ? nullptr : &*found;
+}
+
+// Null deletes. Requires mutex_.
+Status Store::Save(const std::string& name, const Procedure* procedure) {
+  db::Commit commit;
+  std::optional<std::string> row;
+  if (procedure != nullptr) row = db::EncodeMetaJson(Encode(*procedure));
+  commit.rows.push_back({storage::Family::kMeta, RowKey(name), std::move(row), std::nullopt});
+  RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
+  if (procedure == nullptr) {
+    procedures_.erase(name);
+  } else {
+    procedures_[name] = *procedure;
+  }
+  return OkStatus();
+}
+
+Result<Store::Procedure> Store::Copy(const std::string& name) const {
+  const auto found = procedures_.find(name);
+  if (found == procedures_.end()) return Unexpected(NotFound(name, {}));
+  return found->second;
+}
+
+Result<Value> Store::Create(const std::string& name, const Value& version,
+                            std::string_view source) {
+  RETURN_IF_ERROR(CheckName(name));
+  ASSIGN_OR_RETURN(auto program, lua::Program::Compile(name, source));
+  const std::lock_guard lock(mutex_);
+  Procedure procedure = Copy(name).value_or(Procedure());
+  const Value chosen = version.is_missing() ? Value(procedure.next_number++) : version;
+  Version* known = FindVersion(procedure, chosen);
+  if (known == nullptr) {
+    if (procedure.versions.size() >= kMaxVersions) {
+      return Fail(Code::kTooLarge, "procedure.too_many",
+                  "procedure '{}' has {} versions, the most there may be: drop some", name,
+                  kMaxVersions);
+    }
+    known = &procedure.versions.emplace_back();
+  }
+  *known = {.version = chosen, .source = std::string(source), .program = std::move(program)};
+  if (procedure.versions.size() == 1) procedure.default_version = chosen;
+  RETURN_IF_ERROR(Save(name, &procedure));
+  return chosen;
+}
+
+Status Store::Drop(const std::string& name, const Value& version) {
+  const std::lock_guard lock(mutex_);
+  ASSIGN_OR_RETURN(Procedure procedure, Copy(name));
+  if (version.is_missing()) return Save(name, nullptr);
+  if (FindVersion(procedure, version) == nullptr) return NotFound(name, version);
+  if (procedure.versions.size() == 1) return Save(name, nullptr);
+  if (procedure.default_version == version) {
+    return Error(Code::kConflict, "procedure.default_version",
+                 "version {} is the default of procedure '{}': choose another one first with PUT "
+                 "DEFAULT PROCEDURE",
+                 json::ToText(version), name);
+  }
+  std::erase_if(procedure.versions, [&](const Version& known) { return known.version == version; });
+  return Save(name, &procedure);
+}
+
+Status Store::PutDefault(const std::string& name, const Value& version) {
+  const std::lock_guard lock(mutex_);
+  ASSIGN_OR_RETURN(Procedure procedure, Copy(name));
+  if (FindVersion(procedure, version) == nullptr) return NotFound(name, version);
+  procedure.default_version = version;
+  return Save(name, &procedure);
+}
+
+Result<std::shared_ptr<const lua::Program>> Store::Find(const std::string& name,
+                                                        const Value& version) const {
+  const std::lock_guard lock(mutex_);
+  ASSIGN_OR_RETURN(Procedure procedure, Copy(name));
+  const Version* const found =
+      FindVersion(procedure, version.is_missing() ? procedure.default_version : version);
+  if (found == nullptr) return Unexpected(NotFound(name, version));
+  return found->program;
+}
+
+std::vector<Value> Store::List() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Value> rows;
+  for (const auto& [name, procedure] : procedures_) {
+    for (const Version& version : procedure.versions) {
+      const bool client = version.version.is_string();
+      rows.push_back(Value::Object(
+          {{"name", Value(name)},
+           {"version", client ? version.version : Value(json::ToText(version.version))},
+           {"client_versioned", Value(client ? "Y" : "N")},
+           {"default", Value(procedure.default_version == version.version ? "Y" : "N")},
+           {"src", Value(version.source)}}));
+    }
+  }
+  return rows;
+}
+
+}  // namespace sluice::procedure

@@ -1,0 +1,71 @@
+// Procedures and their versions: in memory, and a meta row for each procedure
+// (docs/formats/procedures.md).
+//
+// Concurrency: any thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "db/database.h"
+#include "json/value.h"
+#include "lua/program.h"
+
+namespace sluice::procedure {
+
+using json::Value;
+
+inline constexpr std::string_view kProcedureRows = "procedures/";
+inline constexpr size_t kMaxNameLength = 31;
+inline constexpr size_t kMaxVersions = 64;  // of one procedure
+
+class Store {
+ public:
+  explicit Store(db::Database& database) : database_(database) {}
+
+  Status Load();
+
+  // A version is a string that the client chose, or a number. Those below wait until the change is
+  // durable. Errors: procedure.invalid_name, procedure.too_many, lua.*.
+  // Create without a version gives the next number. The same string again replaces the text. The
+  // first version becomes the default.
+  Result<Value> Create(const std::string& name, const Value& version, std::string_view source);
+  // Without a version: all of them. Errors: procedure.not_found, procedure.default_version.
+  Status Drop(const std::string& name, const Value& version);
+  Status PutDefault(const std::string& name, const Value& version);
+
+  // The default version when none is named.
+  Result<std::shared_ptr<const lua::Program>> Find(const std::string& name,
+                                                   const Value& version = {}) const;
+  // As comdb2_procedures lists them.
+  std::vector<Value> List() const;
+
+ private:
+  struct Version {
+    Value version;
+    std::string source;
+    std::shared_ptr<const lua::Program> program;
+  };
+  struct Procedure {
+    std::vector<Version> versions;
+    Value default_version;
+    int64_t next_number = 1;
+  };
+
+  static Result<Procedure> Decode(const std::string& name, const Value& row);
+  static Value Encode(const Procedure& procedure);
+  Status Save(const std::string& name, const Procedure* procedure);
+  Result<Procedure> Copy(const std::string& name) const;
+  static Version* FindVersion(Procedure& procedure, const Value& version);
+
+  db::Database& database_;
+  mutable std::mutex mutex_;                     // held while a change is committed
+  std::map<std::string, Procedure> procedures_;  // under mutex_
+};
+
+}  // namespace sluice::procedure

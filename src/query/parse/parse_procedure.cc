@@ -1,0 +1,77 @@
+// Lua procedures:
+//
+//   CREATE PROCEDURE name [VERSION 'text'] { Lua }
+//   DROP PROCEDURE name [[VERSION] number | 'text']
+//   PUT DEFAULT PROCEDURE name number | 'text'
+//   EXEC[UTE] PROCEDURE name(arguments)
+#include <algorithm>
+
+#include "json/number.h"
+#include "query/parse/parser_impl.h"
+
+namespace sluice::query {
+
+namespace {
+
+bool SameWord(std::string_view text, std::string_view upper) {
+  return std::ranges::equal(text, upper, [](char a, char b) {
+    return (a >= 'a' && a <= 'z' ? static_cast<char>(a - 32) : a) == b;
+  });
+}
+
+}  // namespace
+
+// A word that has no meaning elsewhere.
+bool Parser::AtWord(std::string_view upper) const {
+  return Here().kind == TokenKind::kWord && SameWord(TextOf(Here()), upper);
+}
+
+bool Parser::AtProcedureCall() const {
+  return (At("EXECUTE") || AtWord("EXEC")) && IsAhead(1, "PROCEDURE");
+}
+
+Result<ProcedureStatement> Parser::Procedure(ProcedureStatement::Action action) {
+  using Action = ProcedureStatement::Action;
+  ProcedureStatement procedure;
+  procedure.place = place();
+  procedure.action = action;
+  ++at_;
+  if (action == Action::kPutDefault) RETURN_IF_ERROR(Expect("DEFAULT"));
+  RETURN_IF_ERROR(Expect("PROCEDURE"));
+  ASSIGN_OR_RETURN(procedure.name, Name("the procedure"));
+  if (action == Action::kExecute) {
+    RETURN_IF_ERROR(Expect("("));
+    if (!At(")")) {
+      ASSIGN_OR_RETURN(procedure.arguments, ExprList());
+    }
+    RETURN_IF_ERROR(Expect(")"));
+    return procedure;
+  }
+  const bool version = AtWord("VERSION");
+  if (version) ++at_;
+  RETURN_IF_ERROR(ProcedureVersion(&procedure, version || action == Action::kPutDefault));
+  if (action != Action::kCreate) return procedure;
+  if (Here().kind != TokenKind::kBody)
+    return Unexpected(Expected("{ and the text of the procedure"));
+  const std::string_view body = TextOf(tokens_[at_++]);
+  procedure.source = body.substr(1, body.size() - 2);
+  return procedure;
+}
+
+Status Parser::ProcedureVersion(ProcedureStatement* procedure, bool required) {
+  if (Here().kind == TokenKind::kString) {
+    procedure->version = json::Value(DecodeString(TextOf(tokens_[at_++])));
+    return OkStatus();
+  }
+  if (Here().kind == TokenKind::kNumber &&
+      procedure->action != ProcedureStatement::Action::kCreate) {
+    const json::Value number = json::NumberFromLiteral(TextOf(Here()));
+    if (!number.is_int()) return Expected("the number of a version");
+    ++at_;
+    procedure->version = number;
+    return OkStatus();
+  }
+  return required ? Expected("the version: a string in quotes or a number") : OkStatus();
+}
+
+}  // namespace sluice::query

@@ -1,0 +1,35 @@
+// Statements about Lua procedures: parsed here, run by a module above this one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "json/value.h"
+#include "query/bind/binder.h"
+#include "query/parse/ast.h"
+
+namespace sluice::query {
+
+class QueryEngine;
+class Run;
+struct RunRequest;
+
+// Any thread.
+class Procedures {
+ public:
+  virtual ~Procedures() = default;
+  // CREATE, DROP and PUT DEFAULT PROCEDURE: waits until it is durable, returns the rows.
+  virtual Result<std::vector<json::Value>> Define(const ProcedureStatement& statement) = 0;
+  // EXEC PROCEDURE: the rows of the run are those that the procedure emits, as it goes on. Its own
+  // statements run with the rights, the transaction and the limits of `request`.
+  virtual Result<std::unique_ptr<Run>> Start(const std::string& name,
+                                             std::vector<json::Value> arguments,
+                                             const QueryContext& context, RunRequest request) = 0;
+  // The rows of comdb2_procedures.
+  virtual std::vector<json::Value> List() const = 0;
+};
+
+}  // namespace sluice::query
