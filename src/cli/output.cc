@@ -103,6 +103,10 @@ void Output::Problem(const Status& status) {
     notes_ << json::ToText(ProblemObject(status)) << '\n' << std::flush;
     return;
   }
+  if (status.fields().contains(std::string(kBareField))) {
+    notes_ << status.message() << '\n' << std::flush;
+    return;
+  }
   notes_ << fmt::format("error: {}{} ({})\n", PlaceText(status.place()), status.message(),
                         status.id());
   if (const auto excerpt = status.fields().find(std::string(kExcerptField));

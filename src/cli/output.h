@@ -21,6 +21,9 @@ struct Column {
 // A field of errors: the line of the user's text that is wrong, with a mark below it.
 inline constexpr std::string_view kExcerptField = "excerpt";
 
+// A field of errors whose message is printed alone, as another program would have.
+inline constexpr std::string_view kBareField = "bare";
+
 class Output {
  public:
   Output(std::ostream& data, std::ostream& notes) : data_(data), notes_(notes) {}

@@ -77,7 +77,7 @@ begin with a backslash are the shell's own commands, in files too:
 | `\d` | list the keyspaces |
 | `\d KEYSPACE` | its fields, inferred from a sample of documents, and its indexes |
 | `\c BUCKET.SCOPE` | look short keyspace names up there; without a name: everywhere |
-| `\o table`, `\o json`, `\o lines` | form of results |
+| `\o table`, `\o json`, `\o lines`, `\o cdb2` | form of results |
 | `\timing` | show times, or stop showing them |
 | `\i FILE` | run the statements of a file |
 | `\h STATEMENT` | syntax; without a statement: which there are |

@@ -28,6 +28,8 @@ struct SqlOptions {
   std::string context;
   std::vector<std::string> args;
   std::vector<std::string> params;
+  std::string format;
+  std::string time_zone;
   bool lines = false;
   bool timing = false;
   bool go_on = false;
@@ -48,11 +50,28 @@ Result<json::Value> ParseArgument(std::string_view option, std::string_view text
       UsageError("{}: expected JSON (a string has quotes: '\"a\"'), found '{}'", option, text));
 }
 
+SqlFormat FormatOf(const SqlOptions& options, const Context& context) {
+  if (options.lines || options.format == "lines") return SqlFormat::kLines;
+  if (options.format == "cdb2") return SqlFormat::kCdb2;
+  if (options.format == "table") return SqlFormat::kTable;
+  const bool json = options.format == "json" || context.output.json();
+  return json ? SqlFormat::kJson : SqlFormat::kTable;
+}
+
+// As cdb2sql finds it.
+std::string TimeZoneOf(const SqlOptions& options) {
+  if (!options.time_zone.empty()) return options.time_zone;
+  for (const char* name : {"COMDB2TZ", "TZ"}) {
+    const char* const zone = std::getenv(name);
+    if (zone != nullptr && *zone != '\0' && *zone != ':') return zone;
+  }
+  return "UTC";
+}
+
 Result<SqlSettings> SettingsOf(const SqlOptions& options, const Context& context) {
   SqlSettings settings;
-  settings.format = options.lines           ? SqlFormat::kLines
-                    : context.output.json() ? SqlFormat::kJson
-                                            : SqlFormat::kTable;
+  settings.format = FormatOf(options, context);
+  settings.time_zone = TimeZoneOf(options);
   settings.timing = options.timing;
   if (isatty(STDOUT_FILENO)) settings.max_cell_width = kWidestCell;
   RETURN_IF_ERROR(CheckSqlContext(options.context));
@@ -74,7 +93,7 @@ Result<SqlSettings> SettingsOf(const SqlOptions& options, const Context& context
 }
 
 Status RunScript(const SqlOptions& options, Context& context, SqlShell* shell) {
-  if (!options.statements.empty()) {
+  if (!options.statements.empty() && options.statements != "-") {
     std::istringstream in(options.statements);
     return shell->RunAll(in, "");
   }
@@ -117,7 +136,7 @@ Status RunSql(const SqlOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   const bool typed = options.statements.empty() && options.file.empty() && isatty(STDIN_FILENO);
   SqlSession session(api, &context.output, std::move(settings), &SqlInterrupt::interrupted());
-  const bool goes_on = typed || options.go_on;
+  const bool goes_on = typed || options.go_on || session.settings().format == SqlFormat::kCdb2;
   SqlShell shell(api, &context.output, &session,
                  goes_on ? SqlShell::OnError::kContinue : SqlShell::OnError::kStop);
   const Status status =
@@ -136,7 +155,7 @@ void AddSqlCommand(Program* program) {
       program->AddCommand(&program->app(), "sql", "Run SQL++ statements, or start a shell for them",
                           [options](Context& context) { return RunSql(*options, context); });
   sql->add_option("statements", options->statements,
-                  "Statements, separated by ; (none: a shell, or those of standard input)");
+                  "Statements, separated by ; (none: a shell; - or a pipe: standard input)");
   sql->add_option("-f,--file", options->file, "Run the statements of this file")->type_name("FILE");
   sql->add_option("--arg", options->args, "JSON for the next of $1, $2, ...; may be repeated")
       ->type_name("JSON")
@@ -147,6 +166,11 @@ void AddSqlCommand(Program* program) {
   sql->add_option("--context", options->context, "Look short keyspace names up in this scope")
       ->type_name("BUCKET.SCOPE");
   sql->add_flag("--lines", options->lines, "One JSON value per line and row");
+  sql->add_option("--format", options->format, "How rows are printed; cdb2: as cdb2sql does")
+      ->check(CLI::IsMember({"table", "json", "lines", "cdb2"}));
+  sql->add_option("--timezone", options->time_zone,
+                  "Of datetimes in the format cdb2 (else COMDB2TZ, TZ, or UTC)")
+      ->type_name("ZONE");
   sql->add_flag("--timing", options->timing, "Show times on standard error");
   sql->add_flag("--continue", options->go_on, "Go on after an error");
 }

@@ -12,7 +12,7 @@ constexpr std::string_view kCommandHelp =
     R"(\d                    list the keyspaces
 \d KEYSPACE           its indexes and what its documents look like
 \c [BUCKET.SCOPE]     look short keyspace names up there; without a name: everywhere
-\o table|json|lines   form of results
+\o table|json|lines|cdb2  form of results
 \timing               show times, or stop showing them
 \i FILE               run the statements of a file
 \h [STATEMENT]        syntax

@@ -1,6 +1,7 @@
 #include "cli/sql_session.h"
 
 #include <chrono>
+#include <cstdlib>
 
 #include <unistd.h>
 
@@ -14,6 +15,29 @@ int64_t NumberOf(const json::Value& value) { return value.is_int() ? value.AsInt
 
 std::string Counted(int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// The number that Comdb2's clients know: errors of tables have it behind 19000, a conflict is 2,
+// what is wrong with a statement -3.
+int Cdb2Code(const Status& error) {
+  const auto code = error.fields().find("code");
+  const int number = code == error.fields().end() ? 0 : std::atoi(code->second.c_str());
+  constexpr int kTables = 19000;
+  constexpr int kConflict = 17007;
+  if (number >= kTables && number < kTables + 1000) return number - kTables;
+  return number == kConflict ? 2 : -3;
+}
+
+Status Cdb2Error(const SqlStatement& statement, const Status& error) {
+  std::string message = error.message();
+  // Comdb2's number says it.
+  if (const auto code = error.fields().find("code"); code != error.fields().end()) {
+    const std::string number = fmt::format(" [{}]", code->second);
+    if (message.ends_with(number)) message.resize(message.size() - number.size());
+  }
+  Status shown(error.code(), error.id(),
+               fmt::format("[{}] failed with rc {} {}", statement.text, Cdb2Code(error), message));
+  return shown.With(std::string(kBareField), "true");
 }
 
 }  // namespace
@@ -32,6 +56,11 @@ std::string SqlSession::BodyOf(const std::string& statement) const {
   body.Set("client_context_id", context_id_);
   if (!settings_.context.empty()) body.Set("query_context", settings_.context);
   if (!txid_.empty()) body.Set("txid", txid_);
+  if (settings_.format == SqlFormat::kCdb2 && FirstWord(statement) != "BEGIN" &&
+      FirstWord(statement) != "START") {
+    body.Set("row_format", "cdb2");
+    body.Set("timezone", settings_.time_zone);
+  }
   if (!settings_.args.empty()) body.Set("args", json::Value::Array(settings_.args));
   for (const auto& [name, value] : settings_.named) body.Set("$" + name, value);
   return json::ToText(body);
@@ -72,6 +101,7 @@ Status SqlSession::Run(const SqlStatement& statement, const std::string& file) {
   PrintRows(answer);
   for (const std::string& warning : answer.warnings) output_->Note("warning: " + warning);
   if (!answer.errors.empty()) {
+    if (settings_.format == SqlFormat::kCdb2) return Cdb2Error(statement, answer.errors[0]);
     for (size_t i = 0; i + 1 < answer.errors.size(); ++i) output_->Problem(answer.errors[i]);
     return answer.errors.back();
   }
@@ -121,11 +151,17 @@ void SqlSession::PrintRows(const SqlAnswer& answer) {
     case SqlFormat::kLines:
       for (const json::Value& row : answer.results.items()) output_->Line(json::ToText(row));
       break;
+    case SqlFormat::kCdb2:
+      for (const json::Value& row : answer.results.items()) {
+        if (row.is_string()) output_->Line(row.AsString());  // others are the server's own
+      }
+      break;
   }
   output_->Flush();
 }
 
 void SqlSession::PrintSummary(const SqlAnswer& answer, uint64_t elapsed_us) {
+  if (settings_.format == SqlFormat::kCdb2) return;
   const int64_t mutations = NumberOf(answer.metrics["mutationCount"]);
   if (mutations > 0) output_->Note(Counted(mutations, "document") + " changed");
   if (!settings_.timing) return;

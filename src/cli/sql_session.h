@@ -19,6 +19,7 @@ enum class SqlFormat : uint8_t {
   kTable,
   kJson,   // one array, indented
   kLines,  // one value per line
+  kCdb2,   // as cdb2sql prints rows and errors
 };
 
 struct SqlSettings {
@@ -26,6 +27,7 @@ struct SqlSettings {
   bool timing = false;
   size_t max_cell_width = 0;      // of tables; 0 for no limit
   std::string context;            // bucket.scope that short keyspace names are looked up in
+  std::string time_zone;          // of the datetimes of kCdb2
   std::vector<json::Value> args;  // $1, $2, ...
   std::map<std::string, json::Value> named;  // $name
 };

@@ -64,6 +64,7 @@ Status SqlShell::Finish(SqlSource* source) {
 
 Status SqlShell::RunAll(std::istream& in, const std::string& file) {
   SqlSource source{.file = file};
+  source.splitter.EndAtLines(session_->settings().format == SqlFormat::kCdb2);
   for (std::string line; !quit_ && std::getline(in, line);) {
     RETURN_IF_ERROR(Take(line, &source));
   }
@@ -127,8 +128,10 @@ Status SqlShell::SetFormat(const std::string& argument) {
     format = SqlFormat::kJson;
   } else if (argument == "lines") {
     format = SqlFormat::kLines;
+  } else if (argument == "cdb2") {
+    format = SqlFormat::kCdb2;
   } else {
-    return UsageError("\\o: expected table, json or lines, found '{}'", argument);
+    return UsageError("\\o: expected table, json, lines or cdb2, found '{}'", argument);
   }
   return OkStatus();
 }

@@ -91,6 +91,8 @@ size_t SqlSplitter::StepCode() {
   }
   if (kBlanks.find(c) != std::string_view::npos) return 1;
   Begin();
+  if (c == '(' || c == '{') ++open_;
+  if (c == ')' || c == '}') --open_;
   if (c == '\'' || c == '"' || c == '`') {
     state_ = State::kQuoted;
     quote_ = c;
@@ -110,8 +112,9 @@ size_t SqlSplitter::Step() {
       if (c == quote_) state_ = State::kCode;  // a doubled quote begins the next piece
       return 1;
     case State::kLineComment:
-      if (c == '\n') state_ = State::kCode;
-      return 1;
+      if (c != '\n') return 1;
+      state_ = State::kCode;
+      return line_ends_ ? 0 : 1;
     case State::kBlockComment:
       if (!At("*/")) return 1;
       state_ = State::kCode;
@@ -122,11 +125,16 @@ size_t SqlSplitter::Step() {
   return 1;
 }
 
+bool SqlSplitter::AtLineEnd() const {
+  return line_ends_ && begun_ && open_ <= 0 && state_ == State::kCode && At("\n");
+}
+
 std::optional<SqlStatement> SqlSplitter::Next() {
   while (at_ < text_.size()) {
     const bool ends = state_ == State::kCode || state_ == State::kBody;
     const size_t end_bytes = ends && At(kBodyEnd)                ? kBodyEnd.size()
                              : state_ == State::kCode && At(";") ? 1
+                             : AtLineEnd()                       ? 1
                                                                  : 0;
     if (end_bytes == 0) {
       Advance(Step());
@@ -163,6 +171,7 @@ void SqlSplitter::Clear() {
 
 void SqlSplitter::Forget() {
   begun_ = false;
+  open_ = 0;
   state_ = State::kCode;
 }
 

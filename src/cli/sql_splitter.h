@@ -26,6 +26,8 @@ struct SqlStatement {
 // One thread.
 class SqlSplitter {
  public:
+  // As in cdb2sql: the end of a line ends a statement, too, unless parentheses are open.
+  void EndAtLines(bool ends) { line_ends_ = ends; }
   // Adds whole lines, with their line ends (the last may lack it).
   void Feed(std::string_view lines);
   // The next statement that has an end.
@@ -40,6 +42,7 @@ class SqlSplitter {
  private:
   enum class State : uint8_t { kCode, kQuoted, kLineComment, kBlockComment, kBody };
 
+  bool AtLineEnd() const;
   bool At(std::string_view token) const { return rest().starts_with(token); }
   std::string_view rest() const { return std::string_view(text_).substr(at_); }
   void Advance(size_t bytes);
@@ -56,6 +59,8 @@ class SqlSplitter {
   uint32_t column_ = 1;
   State state_ = State::kCode;
   char quote_ = '\0';
+  bool line_ends_ = false;
+  int open_ = 0;  // parentheses and braces
   // The statement that is being read.
   bool begun_ = false;
   size_t start_ = 0;

@@ -54,4 +54,19 @@ const FollowerInfo* Catalog::FindFollower(std::string_view name) const {
   return found == followers_.end() ? nullptr : &found->second;
 }
 
+std::shared_ptr<const KeyspaceInfo> Catalog::FindTable(std::string_view table) const {
+  const auto bucket = buckets_.find(kTablesBucket);
+  if (bucket == buckets_.end()) return nullptr;
+  const auto scope = bucket->second.scopes.find(kDefaultName);
+  if (scope == bucket->second.scopes.end()) return nullptr;
+  const auto& tables = scope->second.collections;
+  if (const auto exact = tables.find(table); exact != tables.end()) {
+    return keyspaces_.at(exact->second);
+  }
+  for (const auto& [name, id] : tables) {
+    if (SameColumnName(name, table)) return keyspaces_.at(id);
+  }
+  return nullptr;
+}
+
 }  // namespace sluice::db

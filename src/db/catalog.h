@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "db/index.h"
+#include "db/table_schema.h"
 #include "db/types.h"
 
 namespace sluice::db {
@@ -36,6 +37,7 @@ struct KeyspaceInfo {
   KeyspaceName name;
   uint64_t max_expiry_ms = 0;  // documents live at most this long; 0 for no limit
   std::vector<std::shared_ptr<const Index>> indexes;
+  std::shared_ptr<const TableSchema> table;  // null for a collection
 
   // Derived from followers; not stored.
   bool logged = false;
@@ -69,6 +71,8 @@ class Catalog {
   Result<const BucketInfo*> FindBucket(std::string_view bucket) const;
   Result<const ScopeInfo*> FindScope(std::string_view bucket, std::string_view scope) const;
   Result<std::shared_ptr<const KeyspaceInfo>> Resolve(const KeyspaceName& name) const;
+  // A table by its name, in any case of letters; null when there is none.
+  std::shared_ptr<const KeyspaceInfo> FindTable(std::string_view table) const;
   const FollowerInfo* FindFollower(std::string_view name) const;
 
   bool HasTransientFollowers() const { return !transient_.empty(); }

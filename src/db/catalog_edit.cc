@@ -26,6 +26,13 @@ Status CheckUserName(std::string_view what, std::string_view name) {
   return OkStatus();
 }
 
+// What belongs to tables is changed by statements about tables.
+Status RefuseTables(std::string_view bucket) {
+  if (bucket != kTablesBucket) return OkStatus();
+  return Error(Code::kInvalidArgument, "keyspace.is_system",
+               "'{}' holds the tables: use CREATE TABLE and DROP TABLE", bucket);
+}
+
 Status CorruptRow(std::string_view key) {
   return Error(Code::kCorruption, "catalog.corrupt",
                "the stored row '{}' is malformed or of a kind that this server does not know", key);
@@ -110,6 +117,9 @@ Status CatalogEdit::CreateBucket(const std::string& bucket) {
   if (next_->buckets_.contains(bucket)) {
     return Error(Code::kAlreadyExists, "bucket.exists", "bucket '{}' exists already", bucket);
   }
+  if (next_->FindTable(bucket) != nullptr) {
+    return Error(Code::kAlreadyExists, "table.exists", "there is a table '{}'", bucket);
+  }
   next_->buckets_[bucket] = {};
   next_->buckets_[bucket].scopes[std::string(kDefaultName)] = {};
   PutRow(BucketRowKey(bucket), EncodeMetaJson(json::Value::EmptyObject()));
@@ -118,6 +128,7 @@ Status CatalogEdit::CreateBucket(const std::string& bucket) {
 }
 
 Status CatalogEdit::DropBucket(const std::string& bucket) {
+  RETURN_IF_ERROR(RefuseTables(bucket));
   ASSIGN_OR_RETURN(const BucketInfo* info, FindBucket(bucket));
   for (const auto& [scope_name, scope] : info->scopes) {
     for (const auto& [name, id] : scope.collections) DropKeyspace(id);
@@ -129,6 +140,7 @@ Status CatalogEdit::DropBucket(const std::string& bucket) {
 }
 
 Status CatalogEdit::CreateScope(const std::string& bucket, const std::string& scope) {
+  RETURN_IF_ERROR(RefuseTables(bucket));
   RETURN_IF_ERROR(CheckUserName("scope", scope));
   ASSIGN_OR_RETURN(BucketInfo * info, FindBucket(bucket));
   if (info->scopes.contains(scope)) {
@@ -162,6 +174,7 @@ Status CheckMaxExpiry(uint64_t max_expiry_ms) {
 }  // namespace
 
 Status CatalogEdit::CreateCollection(const KeyspaceName& name, uint64_t max_expiry_ms) {
+  RETURN_IF_ERROR(RefuseTables(name.bucket));
   const bool is_default = name.scope == kDefaultName && name.collection == kDefaultName;
   if (!is_default) RETURN_IF_ERROR(CheckUserName("collection", name.collection));
   ASSIGN_OR_RETURN(ScopeInfo * scope, FindScope(name.bucket, name.scope));
@@ -170,15 +183,22 @@ Status CatalogEdit::CreateCollection(const KeyspaceName& name, uint64_t max_expi
                  name.ToString());
   }
   RETURN_IF_ERROR(CheckMaxExpiry(max_expiry_ms));
-  if (next_->keyspaces_.size() >= kMaxKeyspaces) {
-    return Error(Code::kOverloaded, "collection.too_many", "there can be at most {} collections",
-                 kMaxKeyspaces);
-  }
   KeyspaceInfo info;
-  info.id = next_->next_keyspace_++;
   info.name = name;
   info.max_expiry_ms = max_expiry_ms;
-  scope->collections[name.collection] = info.id;
+  return CreateKeyspace(std::move(info));
+}
+
+// Its scope is there.
+Status CatalogEdit::CreateKeyspace(KeyspaceInfo info) {
+  if (next_->keyspaces_.size() >= kMaxKeyspaces) {
+    return Error(Code::kOverloaded, "collection.too_many",
+                 "there can be at most {} collections and tables", kMaxKeyspaces);
+  }
+  info.id = next_->next_keyspace_++;
+  if (info.table != nullptr) info.id |= kTableIdBit;
+  next_->buckets_[info.name.bucket].scopes[info.name.scope].collections[info.name.collection] =
+      info.id;
   JoinFollowers(info);
   PutKeyspace(std::move(info));
   PutIds();
@@ -186,6 +206,7 @@ Status CatalogEdit::CreateCollection(const KeyspaceName& name, uint64_t max_expi
 }
 
 Status CatalogEdit::SetMaxExpiry(const KeyspaceName& name, uint64_t max_expiry_ms) {
+  RETURN_IF_ERROR(RefuseTables(name.bucket));
   RETURN_IF_ERROR(CheckMaxExpiry(max_expiry_ms));
   ASSIGN_OR_RETURN(const auto keyspace, next_->Resolve(name));
   KeyspaceInfo changed = *keyspace;
@@ -195,6 +216,7 @@ Status CatalogEdit::SetMaxExpiry(const KeyspaceName& name, uint64_t max_expiry_m
 }
 
 Status CatalogEdit::DropCollection(const KeyspaceName& name) {
+  RETURN_IF_ERROR(RefuseTables(name.bucket));
   ASSIGN_OR_RETURN(const auto keyspace, next_->Resolve(name));
   DropKeyspace(keyspace->id);
   next_->buckets_[name.bucket].scopes[name.scope].collections.erase(name.collection);
@@ -204,7 +226,8 @@ Status CatalogEdit::DropCollection(const KeyspaceName& name) {
 void CatalogEdit::JoinFollowers(const KeyspaceInfo& keyspace) {
   for (auto& [name, follower] : next_->followers_) {
     if (!follower.pattern || !follower.pattern->Overlaps(keyspace.name)) continue;
-    follower.keyspaces.push_back(keyspace.id);  // ids grow: they stay sorted
+    follower.keyspaces.push_back(keyspace.id);
+    std::ranges::sort(follower.keyspaces);
     PutRow(FollowerRowKey(name), EncodeMetaJson(ToJson(follower)));
   }
 }
@@ -419,8 +442,8 @@ Result<std::shared_ptr<const Catalog>> CatalogEdit::Load(const storage::Store& s
     changed->indexes.push_back(std::make_shared<const Index>(std::move(index)));
     keyspace->second = std::move(changed);
   }
-  if (!catalog.keyspaces_.empty() && catalog.keyspaces_.rbegin()->first >= catalog.next_keyspace_) {
-    return Unexpected(CorruptRow(IdsRowKey()));
+  for (const auto& [id, keyspace] : catalog.keyspaces_) {
+    if ((id & ~kTableIdBit) >= catalog.next_keyspace_) return Unexpected(CorruptRow(IdsRowKey()));
   }
   return edit.Finish();
 }

@@ -30,6 +30,13 @@ class CatalogEdit {
   Status SetMaxExpiry(const KeyspaceName& name, uint64_t max_expiry_ms);
   Status DropCollection(const KeyspaceName& name);
 
+  // Tables (catalog_edit_tables.cc): keyspaces with a schema. Its keys become indexes.
+  Status CreateTable(TableSchema schema);
+  Status DropTable(const std::string& table);
+  // The schema of a table becomes another one. The names stay, and so do the indexes.
+  Status SetTableSchema(TableSchema schema);
+  Status RenameTable(const std::string& table, const std::string& to);
+
   Result<IndexId> CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition,
                               IndexBuild build = IndexBuild::kNow);
   // No change when the index was dropped meanwhile. One that becomes deferred or invalid loses its
@@ -62,6 +69,9 @@ class CatalogEdit {
   void DropKeyspace(KeyspaceId id);
   void PutKeyspace(KeyspaceInfo info);
   void PutIds();
+  void PutTablesBucket();
+  Status CheckFreeName(const std::string& name) const;
+  Status CreateKeyspace(KeyspaceInfo info);
   Result<BucketInfo*> FindBucket(const std::string& bucket);
   Result<ScopeInfo*> FindScope(const std::string& bucket, const std::string& scope);
   Status LoadRow(std::string_view key, std::string_view value);

@@ -39,11 +39,14 @@ std::string FollowerRowKey(std::string_view follower) { return RowKey("follower"
 std::string IdsRowKey() { return std::string(kCatalogPrefix) + "ids"; }
 
 json::Value ToJson(const KeyspaceInfo& keyspace) {
-  return json::Value::Object({{"id", keyspace.id},
-                              {"bucket", keyspace.name.bucket},
-                              {"scope", keyspace.name.scope},
-                              {"collection", keyspace.name.collection},
-                              {"max_expiry_ms", json::Value::Unsigned(keyspace.max_expiry_ms)}});
+  json::Value value =
+      json::Value::Object({{"id", keyspace.id},
+                           {"bucket", keyspace.name.bucket},
+                           {"scope", keyspace.name.scope},
+                           {"collection", keyspace.name.collection},
+                           {"max_expiry_ms", json::Value::Unsigned(keyspace.max_expiry_ms)}});
+  if (keyspace.table != nullptr) value.Set("table", ToJson(*keyspace.table));
+  return value;
 }
 
 Result<KeyspaceInfo> KeyspaceFromJson(const json::Value& value) {
@@ -57,6 +60,10 @@ Result<KeyspaceInfo> KeyspaceFromJson(const json::Value& value) {
       keyspace.name.collection.empty()) {
     return Unexpected(Malformed("keyspace"));
   }
+  if (value["table"].is_missing()) return keyspace;
+  ASSIGN_OR_RETURN(TableSchema schema, TableSchemaFromJson(value["table"]));
+  schema.name = keyspace.name.collection;
+  keyspace.table = std::make_shared<const TableSchema>(std::move(schema));
   return keyspace;
 }
 
@@ -93,13 +100,15 @@ json::Value ToJson(const Index& index) {
   for (const IndexPart& part : definition.parts) parts.Append(ToJson(part));
   const Index::State state =
       index.state() == Index::State::kInvalid ? Index::State::kBuilding : index.state();
-  return json::Value::Object({{"id", index.id()},
-                              {"keyspace", index.keyspace()},
-                              {"name", definition.name},
-                              {"primary", definition.primary},
-                              {"parts", std::move(parts)},
-                              {"where", definition.where},
-                              {"state", IndexStateName(state)}});
+  json::Value value = json::Value::Object({{"id", index.id()},
+                                           {"keyspace", index.keyspace()},
+                                           {"name", definition.name},
+                                           {"primary", definition.primary},
+                                           {"parts", std::move(parts)},
+                                           {"where", definition.where},
+                                           {"state", IndexStateName(state)}});
+  if (definition.unique) value.Set("unique", true);
+  return value;
 }
 
 Result<IndexEntry> IndexFromJson(const json::Value& value) {
@@ -108,6 +117,7 @@ Result<IndexEntry> IndexFromJson(const json::Value& value) {
   entry.keyspace = static_cast<KeyspaceId>(Number(value["keyspace"]));
   entry.definition.name = Text(value["name"]);
   entry.definition.primary = Flag(value["primary"]);
+  entry.definition.unique = Flag(value["unique"]);
   for (const json::Value& part : value["parts"].items()) {
     entry.definition.parts.push_back(PartFromJson(part));
   }

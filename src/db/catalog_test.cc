@@ -31,6 +31,60 @@ std::vector<std::string> Rows(const CatalogEdit& edit) {
   return rows;
 }
 
+TEST(CatalogFormat, GoldenTable) {
+  CatalogEdit edit{Catalog()};
+  TableSchema schema{.name = "t",
+                     .columns = {{.name = "i", .type = ColumnType::kInt, .not_null = true},
+                                 {.name = "c",
+                                  .type = ColumnType::kCString,
+                                  .length = 10,
+                                  .default_text = "'x'",
+                                  .added = json::Value("x")}},
+                     .keys = {{.name = "primary",
+                               .parts = {{.column = "i", .descending = true}},
+                               .unique = true,
+                               .primary = true}},
+                     .references = {},
+                     .checks = {}};
+  ASSERT_TRUE(edit.CreateTable(schema).ok());
+  const std::vector<std::string> rows = Rows(edit);
+  ASSERT_GE(rows.size(), 5u);
+  EXPECT_EQ(rows[0], "catalog/bucket/_tables={}");
+  EXPECT_EQ(rows[1], "catalog/scope/_tables/_default={}");
+  EXPECT_EQ(rows[2],
+            R"(catalog/keyspace/2147483649={"id":2147483649,"bucket":"_tables",)"
+            R"("scope":"_default","collection":"t","max_expiry_ms":0,"table":{"columns":[)"
+            R"({"name":"i","type":"int","not_null":true},)"
+            R"({"name":"c","type":"cstring","length":10,"default":"'x'","added":"x"}],)"
+            R"("keys":[{"name":"primary","parts":[{"column":"i","desc":true}],"unique":true,)"
+            R"("primary":true}],"references":[],"checks":[]}})");
+  EXPECT_EQ(rows.back(),
+            R"(catalog/index/0000000001={"id":1,"keyspace":2147483649,"name":"primary",)"
+            R"("primary":false,"parts":[{"path":"i","each":false,"distinct":true,"desc":true,)"
+            R"("include_missing":true}],"where":"","state":"ready","unique":true})");
+  const auto value = DecodeMetaJson("k", "\1" + rows[2].substr(rows[2].find('=') + 1));
+  ASSERT_TRUE(value);
+  const auto info = KeyspaceFromJson(*value);
+  ASSERT_TRUE(info);
+  EXPECT_EQ(*info->table, schema);
+}
+
+TEST(Tables, NamesAreNotThoseOfBuckets) {
+  CatalogEdit edit{Catalog()};
+  const TableSchema schema{.name = "t", .columns = {{.name = "i"}}};
+  ASSERT_TRUE(edit.CreateTable(schema).ok());
+  EXPECT_EQ(edit.CreateTable(schema).id(), "table.exists");
+  EXPECT_EQ(edit.CreateBucket("T").id(), "table.exists");
+  ASSERT_TRUE(edit.CreateBucket("b").ok());
+  EXPECT_EQ(edit.CreateTable({.name = "b", .columns = {{.name = "i"}}}).id(), "bucket.exists");
+  EXPECT_EQ(edit.DropBucket("_tables").id(), "keyspace.is_system");
+  EXPECT_EQ(edit.DropCollection(TableKeyspace("t")).id(), "keyspace.is_system");
+  EXPECT_EQ(edit.RenameTable("t", "b").id(), "bucket.exists");
+  ASSERT_TRUE(edit.RenameTable("t", "u").ok());
+  EXPECT_EQ(edit.DropTable("t").id(), "table.not_found");
+  ASSERT_TRUE(edit.DropTable("U").ok());
+}
+
 TEST(CatalogFormat, Golden) {
   CatalogEdit edit{Catalog()};
   ASSERT_TRUE(edit.CreateBucket("b").ok());

@@ -289,7 +289,7 @@ Result<Sequence> Database::SequenceAt(const DatabaseSnapshot& snapshot, ShardId 
 uint16_t Database::shard_count() const { return impl_->format.shards; }
 
 ShardId Database::ShardOf(KeyspaceId keyspace, std::string_view key) const {
-  if (impl_->format.shards == 1) return 0;
+  if (impl_->format.shards == 1 || IsTableId(keyspace)) return 0;
   return static_cast<ShardId>(ShardHash(keyspace, key) % impl_->format.shards);
 }
 
@@ -306,7 +306,10 @@ Status CheckConditions(const Database& database, const Commit& commit) {
   for (const ReadCheck& read : commit.reads) {
     if (database.ShardOf(read.keyspace, read.key) != commit.shard) return other_shard(read.key);
   }
-  if (!commit.ranges.empty() && database.shard_count() != 1) return other_shard("a range");
+  for (const RangeCheck& range : commit.ranges) {
+    const bool here = IsTableId(range.keyspace) ? commit.shard == 0 : database.shard_count() == 1;
+    if (!here) return other_shard("a range");
+  }
   for (const CursorMove& move : commit.cursor_moves) {
     if (move.cursor.shard != commit.shard) return other_shard("a cursor");
   }

@@ -129,6 +129,13 @@ class Database {
   Status DropCollection(const KeyspaceName& name);
   // Deletes all documents of a keyspace at once. Followers are not told of each one.
   Status FlushCollection(const KeyspaceName& name);
+  // Tables. Dropping one that a foreign key refers to is refused.
+  Status CreateTable(TableSchema schema);
+  Status DropTable(const std::string& table);
+  Status RenameTable(const std::string& table, const std::string& to);
+  // The schema becomes another one; rows that are there are then put in its form, which followers
+  // are not told of.
+  Status AlterTable(TableSchema schema);
   // Registers the index and, unless it is deferred, returns when it is built. Writers go on
   // meanwhile.
   Status CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition,

@@ -185,6 +185,7 @@ Status Database::CreateIndex(const KeyspaceName& keyspace, IndexDefinition defin
     return OkStatus();
   }));
   Status built = impl_->BuildIfNeeded(keyspace, id);
+  if (built.ok()) built = impl_->CheckBuiltUnique(keyspace, id);
   if (!built.ok() && built.code() != Code::kNotFound) RETURN_IF_ERROR(DropIndex(keyspace, name));
   return built;
 }
@@ -218,6 +219,32 @@ Status Database::Impl::BuildIfNeeded(const KeyspaceName& keyspace, IndexId id) {
     return index->state() == Index::State::kBuilding ? BuildIndex(index) : OkStatus();
   }
   return Error(Code::kNotFound, "index.not_found", "the index was dropped while it was made");
+}
+
+// Rows that were there before a unique index came are compared once all of them are in it: from its
+// registration on, commits keep it unique.
+Status Database::Impl::CheckBuiltUnique(const KeyspaceName& keyspace, IndexId id) {
+  ASSIGN_OR_RETURN(const auto info, CurrentCatalog()->Resolve(keyspace));
+  for (const std::shared_ptr<const Index>& index : info->indexes) {
+    if (index->id() != id || !index->definition().unique) continue;
+    const std::string prefix = index->Prefix(0);
+    storage::IterateOptions options;
+    options.lower = prefix;
+    options.upper = PrefixEnd(prefix);
+    const auto iterator = store->NewIterator(storage::Family::kIndex, std::move(options));
+    std::string last;
+    for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+      ASSIGN_OR_RETURN(const IndexRow row, DecodeIndexRow(iterator->key().substr(prefix.size())));
+      if (row.parts == last) {
+        return Error(Code::kAlreadyExists, "table.duplicate",
+                     "table '{}' has rows with the same key: '{}' can't be unique",
+                     keyspace.collection, index->definition().name);
+      }
+      last = row.parts;
+    }
+    return iterator->status();
+  }
+  return OkStatus();
 }
 
 Status Database::DropIndex(const KeyspaceName& keyspace, const std::string& name) {

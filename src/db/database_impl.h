@@ -40,6 +40,9 @@ class Database::Impl {
   Status ChangeCatalog(const CatalogChange& change);
   Status BuildIndex(std::shared_ptr<const Index> index);
   Status BuildIfNeeded(const KeyspaceName& keyspace, IndexId id);
+  Status CheckBuiltUnique(const KeyspaceName& keyspace, IndexId id);
+  Status RewriteTable(KeyspaceId table);
+  Result<bool> RewriteChunk(KeyspaceId table, std::string* from);
   Status DropFollower(const std::string& name);
 
   // recovery.cc

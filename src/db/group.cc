@@ -120,7 +120,71 @@ Status Group::Validate(Commit& commit, CommitResult* result) {
       return staged;
     }
   }
+  return CheckUnique(result);
+}
+
+// After all writes of the commit are known: two rows may exchange their keys.
+Status Group::CheckUnique(CommitResult* result) {
+  staged_claims_.clear();
+  for (const Staged& staged : staged_) {
+    for (const auto& [index, entries] : staged.old_entries) {
+      if (!index->definition().unique) continue;
+      for (const std::string& entry : entries) {
+        staged_claims_[index->Prefix(context_.shard) + entry] = "";
+      }
+    }
+  }
+  for (size_t i = 0; i < staged_.size(); ++i) {
+    const Staged& staged = staged_[i];
+    for (const auto& [index, entries] : staged.new_entries) {
+      if (!index->definition().unique) continue;
+      for (const std::string& entry : entries) {
+        const Status claimed = Claim(*index, entry, staged);
+        if (claimed.ok()) continue;
+        result->failed_write = static_cast<int>(i);
+        return claimed;
+      }
+    }
+  }
   return OkStatus();
+}
+
+Status Group::Claim(const Index& index, const std::string& entry, const Staged& staged) {
+  const std::string place = index.Prefix(context_.shard) + entry;
+  std::string holder;
+  if (const auto found = staged_claims_.find(place); found != staged_claims_.end()) {
+    holder = found->second;
+  } else if (const auto earlier = claims_.find(place); earlier != claims_.end()) {
+    holder = earlier->second;
+  } else {
+    ASSIGN_OR_RETURN(holder, StoredHolder(index, entry, staged.write->key));
+  }
+  const std::string& key = staged.write->key;
+  if (!holder.empty() && holder != key) {
+    return Error(Code::kAlreadyExists, "table.duplicate",
+                 "table '{}' has a row with this key '{}' already",
+                 staged.keyspace->name.collection, index.definition().name)
+        .With("key", index.definition().name);
+  }
+  staged_claims_[place] = key;
+  return OkStatus();
+}
+
+// The document, other than `key`, that has the entry before this group; empty when there is none.
+Result<std::string> Group::StoredHolder(const Index& index, const std::string& entry,
+                                        const std::string& key) {
+  storage::IterateOptions options;
+  options.lower = index.Prefix(context_.shard) + entry;
+  options.upper = PrefixEnd(options.lower);
+  const auto iterator = context_.store.NewIterator(storage::Family::kIndex, std::move(options));
+  const size_t prefix = index.Prefix(context_.shard).size();
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    ASSIGN_OR_RETURN(const IndexRow row, DecodeIndexRow(iterator->key().substr(prefix)));
+    if (row.parts != entry) break;
+    if (row.key != key) return std::string(row.key);
+  }
+  RETURN_IF_ERROR(iterator->status());
+  return std::string();
 }
 
 Status Group::CheckReads(const Commit& commit) {
@@ -393,6 +457,7 @@ void Group::Emit(const Commit& commit) {
     documents_.insert_or_assign(std::move(staged.row_key), staged.after);
     ++write_count_;
   }
+  for (auto& [place, holder] : staged_claims_) claims_[place] = std::move(holder);
   EmitCursors(commit);
   for (const RowWrite& row : commit.rows) {
     if (row.value) {

@@ -91,6 +91,10 @@ class Group {
   Status CheckPrecondition(const Write& write, const Present& present) const;
   void LimitExpiry(const KeyspaceInfo& keyspace, Document* document) const;
   Status StageIndexes(Staged* staged);
+  Status CheckUnique(CommitResult* result);
+  Status Claim(const Index& index, const std::string& entry, const Staged& staged);
+  Result<std::string> StoredHolder(const Index& index, const std::string& entry,
+                                   const std::string& key);
 
   void Emit(const Commit& commit);
   void EmitDocument(const Staged& staged);
@@ -112,11 +116,14 @@ class Group {
   // The group so far.
   std::unordered_map<std::string, DocumentView> documents_;  // by row key
   std::map<std::pair<storage::Family, std::string>, std::optional<std::string>> rows_;
+  // Which document has an entry of a unique index since this group; empty: none has it any more.
+  std::unordered_map<std::string, std::string> claims_;
   std::deque<Document> made_;  // what mutations computed; views above point into it
 
   // The commit being added.
   std::deque<Staged> staged_;
   std::unordered_map<std::string_view, const Staged*> staged_by_key_;  // if it has several writes
+  std::unordered_map<std::string, std::string> staged_claims_;         // the same, of this commit
   bool several_writes_ = false;
   std::deque<storage::PinnedValue> pinned_;
   std::deque<DocumentView> read_;

@@ -44,6 +44,7 @@ struct IndexDefinition {
   std::vector<IndexPart> parts;
   std::string where = {};  // SQL++ condition: other documents are not indexed; empty for none
   bool primary = false;    // no parts and no rows: stands for the documents in key order
+  bool unique = false;     // no two documents have the same parts; of tables only
 
   // Whether it is made of paths alone.
   bool PathsOnly() const;

@@ -27,7 +27,7 @@ Status Transaction::Join(KeyspaceId keyspace, std::string_view key) {
 constexpr size_t kMaxRangesPerKeyspace = 64;
 
 Status Transaction::JoinRange(KeyspaceId keyspace, std::string_view from, std::string_view to) {
-  if (database_.shard_count() != 1) {
+  if (database_.shard_count() != 1 && !IsTableId(keyspace)) {
     return Error(Code::kUnsupported, "transaction.cross_shard",
                  "a transaction can't scan a keyspace that is spread over several shards");
   }
@@ -215,7 +215,12 @@ Commit Transaction::TakeCommit() {
   }
   if (all) commit.ranges = std::move(ranges_);
   ranges_.clear();
-  for (auto& [where, pending] : writes_) {
+  // In the order in which documents were first written: followers see the changes so.
+  for (const Undo& undo : undo_) {
+    const auto node = writes_.extract(undo.where);
+    if (node.empty()) continue;  // it was taken already
+    const Where& where = node.key();
+    const Pending& pending = node.mapped();
     if (pending == nullptr) {
       commit.writes.push_back(DeleteWrite(where.first, where.second));
     } else {

@@ -117,6 +117,7 @@ Status Numbered(const Status& status, const CatalogStatement& statement) {
   const std::string& id = status.id();
   QueryCode code = QueryCode::kInternal;
   if (id == "bucket.exists") code = QueryCode::kBucketExists;
+  if (id == "table.exists") code = QueryCode::kTableExists;
   if (id == "scope.exists") code = QueryCode::kScopeExists;
   if (id == "collection.exists") code = QueryCode::kCollectionExists;
   if (id == "bucket.not_found") code = QueryCode::kBucketNotFound;
@@ -127,6 +128,21 @@ Status Numbered(const Status& status, const CatalogStatement& statement) {
   }
   if (code == QueryCode::kInternal) return status;
   return AtPlace(QueryError(code, "{}", status.message()), statement.place);
+}
+
+// TRUNCATE looks at no row, so none may be referred to.
+Status CheckNotReferenced(const db::Catalog& catalog, const db::TableSchema& table) {
+  for (const auto& [id, keyspace] : catalog.keyspaces()) {
+    if (keyspace->table == nullptr || keyspace->table->name == table.name) continue;
+    for (const db::TableReference& reference : keyspace->table->references) {
+      if (!db::SameColumnName(reference.table, table.name)) continue;
+      return QueryError(QueryCode::kForeignKey,
+                        "table '{}' can't be truncated: the foreign key '{}' of '{}' refers to it; "
+                        "use DELETE",
+                        table.name, reference.name, keyspace->table->name);
+    }
+  }
+  return OkStatus();
 }
 
 // What IF EXISTS and IF NOT EXISTS forgive.
@@ -140,6 +156,13 @@ bool Forgiven(const Status& status, const CatalogStatement& statement) {
 
 DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
                              const CatalogStatement& statement) {
+  if (statement.action == CatalogAction::kFlush && statement.name.parts.size() == 1) {
+    if (const auto table = database.catalog()->FindTable(statement.name.parts[0])) {
+      RETURN_IF_ERROR(CheckNotReferenced(*database.catalog(), *table->table));
+      RETURN_IF_ERROR(database.FlushCollection(table->name));
+      return std::vector<json::Value>{};
+    }
+  }
   ASSIGN_OR_RETURN(const CatalogName name, NameOf(context, statement));
   Status status;
   switch (statement.action) {

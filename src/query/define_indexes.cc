@@ -107,6 +107,12 @@ DefinitionRows RunDefinition(db::Database& database, const QueryContext& context
   }
   db::IndexDefinition definition;
   definition.primary = statement.primary;
+  definition.unique = statement.unique;
+  if (statement.unique && (keyspace->table == nullptr || statement.where != nullptr)) {
+    return Unexpected(AtPlace(QueryError(QueryCode::kInvalidIndex,
+                                         "only an index of a table can be UNIQUE, without WHERE"),
+                              statement.place));
+  }
   definition.name = statement.name.empty() ? std::string(db::kPrimaryIndexName) : statement.name;
   for (const IndexKey& key : statement.keys) definition.parts.push_back(PartOf(key));
   if (statement.where != nullptr) definition.where = ToText(*statement.where);
@@ -115,7 +121,7 @@ DefinitionRows RunDefinition(db::Database& database, const QueryContext& context
   if (status.ok() || (statement.if_not_exists && status.code() == Code::kAlreadyExists)) {
     return std::vector<json::Value>{};
   }
-  return Unexpected(Numbered(status, statement.place));
+  return Unexpected(Numbered(TableError(status), statement.place));
 }
 
 DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,

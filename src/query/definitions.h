@@ -15,6 +15,12 @@ using DefinitionRows = Result<std::vector<json::Value>>;
 DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
                              const CatalogStatement& statement);
 DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
+                             const CreateTableStatement& statement);
+DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
+                             const DropTableStatement& statement);
+DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
+                             const AlterTableStatement& statement);
+DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
                              const CreateIndexStatement& statement);
 DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
                              const DropIndexStatement& statement);

@@ -63,6 +63,13 @@ constexpr QueryErrorInfo kEntries[] = {
     {QueryCode::kTransactionNotFound, Code::kNotFound, "query.no_such_transaction", 404},
     {QueryCode::kDuplicateKey, Code::kAlreadyExists, "query.duplicate_key", 409},
     {QueryCode::kKeyNotFound, Code::kNotFound, "query.key_not_found", 404},
+    {QueryCode::kForeignKey, Code::kConflict, "query.foreign_key", 200},
+    {QueryCode::kNotNull, Code::kInvalidArgument, "query.not_null", 200},
+    {QueryCode::kConversion, Code::kInvalidArgument, "query.conversion", 200},
+    {QueryCode::kTableDefinition, Code::kInvalidArgument, "query.table_definition", 400},
+    {QueryCode::kTableExists, Code::kAlreadyExists, "query.table_exists", 409},
+    {QueryCode::kDuplicateRow, Code::kAlreadyExists, "query.duplicate_row", 200},
+    {QueryCode::kCheckConstraint, Code::kInvalidArgument, "query.check_constraint", 200},
 };
 
 const QueryErrorInfo& EntryOf(QueryCode code) {
@@ -86,6 +93,24 @@ Status AtPlace(const Status& status, const TextPlace& place) {
       fmt::format("{} (near line {}, column {})", status.message(), place.line, place.column));
   for (const auto& [key, value] : status.fields()) placed = placed.With(key, value);
   return placed.At({.file = "", .line = place.line, .column = place.column});
+}
+
+Status TableError(const Status& status) {
+  const std::string& id = status.id();
+  if (id == "table.not_null") return MakeQueryError(QueryCode::kNotNull, status.message());
+  if (id == "table.duplicate") return MakeQueryError(QueryCode::kDuplicateRow, status.message());
+  if (id == "table.conversion" || id == "table.out_of_range" || id == "table.too_long") {
+    return MakeQueryError(QueryCode::kConversion, status.message());
+  }
+  if (id == "bucket.exists") return MakeQueryError(QueryCode::kBucketExists, status.message());
+  if (id == "table.exists") return MakeQueryError(QueryCode::kTableExists, status.message());
+  if (id == "table.not_found") {
+    return MakeQueryError(QueryCode::kKeyspaceNotFound, status.message());
+  }
+  if (id == "table.invalid" || id == "table.referenced" || id == "keyspace.invalid_name") {
+    return MakeQueryError(QueryCode::kTableDefinition, status.message());
+  }
+  return status;
 }
 
 QueryCode CodeOf(const Status& status) {

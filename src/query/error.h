@@ -69,6 +69,14 @@ enum class QueryCode : uint16_t {
   kTransactionNotFound = 17010,
   kDuplicateKey = 17012,
   kKeyNotFound = 17014,
+  // Tables: 19000 and the number that Comdb2's clients know.
+  kForeignKey = 19003,
+  kNotNull = 19004,
+  kConversion = 19113,
+  kTableDefinition = 19240,
+  kTableExists = 19241,
+  kDuplicateRow = 19299,
+  kCheckConstraint = 19406,
 };
 
 Status MakeQueryError(QueryCode code, std::string message);
@@ -85,6 +93,9 @@ std::unexpected<Status> QueryFail(QueryCode code, fmt::format_string<Args...> fo
 
 // With the place, said in the message too as SQL++ does: "... (near line 1, column 8)".
 Status AtPlace(const Status& status, const TextPlace& place);
+
+// An error of a table under its number; others as they are.
+Status TableError(const Status& status);
 
 // The number of an error; errors of other modules (a full disk, say) are 5000.
 QueryCode CodeOf(const Status& status);

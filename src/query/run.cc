@@ -3,9 +3,12 @@
 #include <utility>
 
 #include "db/reader.h"
+#include "query/atomic_run.h"
 #include "query/exec/context.h"
 #include "query/exec/mutator.h"
 #include "query/exec/profile.h"
+#include "query/references.h"
+#include "query/system_tables.h"
 
 namespace sluice::query {
 namespace {
@@ -21,11 +24,11 @@ std::unique_ptr<db::Reader> ReaderOf(QueryEngine& engine, const StatementPlan& p
 class PlanRun final : public Run {
  public:
   PlanRun(QueryEngine& engine, std::shared_ptr<const StatementPlan> plan, RunRequest request,
-          std::vector<Value> parameters)
+          std::vector<Value> parameters, std::vector<RowChange>* changes = nullptr)
       : plan_(std::move(plan)),
         cancelled_(std::move(request.cancelled)),
         memory_(engine.options().memory_limit_bytes),
-        mutator_(engine.database(), request.transaction),
+        mutator_(engine.database(), request.transaction, changes),
         reader_(ReaderOf(engine, *plan_, request)),
         options_(OptionsOf(engine, request, std::move(parameters))),
         context_(*plan_->layout, *reader_, options_),
@@ -59,7 +62,12 @@ class PlanRun final : public Run {
     options.cancelled = cancelled_.get();
     options.memory = &memory_;
     options.parameters = std::move(parameters);
-    options.system_rows = std::move(request.system_rows);
+    options.system_rows = [&database = engine.database(), more = std::move(request.system_rows)](
+                              std::string_view name) -> Result<std::vector<Value>> {
+      if (auto rows = SystemTableRows(*database.catalog(), name)) return std::move(*rows);
+      if (more != nullptr) return more(name);
+      return QueryFail(QueryCode::kKeyspaceNotFound, "there is no system:{} here", name);
+    };
     options.mutator = &mutator_;
     options.preserve_expiry = request.preserve_expiry;
     options.one_source = plan_->one_source;
@@ -130,6 +138,16 @@ Result<std::vector<Value>> BindParameters(const ParameterList& parameters, RunRe
   return values;
 }
 
+namespace {
+
+bool WritesReferences(QueryEngine& engine, const StatementPlan& plan) {
+  const std::shared_ptr<const db::Catalog> catalog = engine.database().catalog();
+  const auto table = catalog->Resolve(plan.writes[0]);
+  return table && HasReferences(*catalog, **table);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Run>> StartRun(QueryEngine& engine,
                                       std::shared_ptr<const StatementPlan> plan,
                                       RunRequest request) {
@@ -137,6 +155,19 @@ Result<std::unique_ptr<Run>> StartRun(QueryEngine& engine,
     return RunStatement(engine, std::move(plan), std::move(request));
   }
   ASSIGN_OR_RETURN(std::vector<Value> parameters, BindParameters(plan->parameters, request));
+  if (plan->atomic) {
+    const AtomicRunOptions options{.transaction = request.transaction,
+                                   .references = WritesReferences(engine, *plan)};
+    return MakeAtomicRun(engine, options,
+                         [&engine, plan, request, parameters](
+                             db::Transaction& transaction,
+                             std::vector<RowChange>* changes) -> Result<std::unique_ptr<Run>> {
+                           RunRequest inner = request;
+                           inner.transaction = &transaction;
+                           return std::make_unique<PlanRun>(engine, plan, std::move(inner),
+                                                            parameters, changes);
+                         });
+  }
   return std::make_unique<PlanRun>(engine, std::move(plan), std::move(request),
                                    std::move(parameters));
 }

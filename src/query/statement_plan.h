@@ -44,6 +44,7 @@ struct StatementPlan {
   std::vector<db::KeyspaceName> reads;
   std::vector<db::KeyspaceName> writes;
   bool administers = false;  // changes the catalog
+  bool atomic = false;       // writes to a table: all of it or nothing
   bool one_source = false;   // documents are read in one place, which is opened once
 
   // Queries and writes: what runs.

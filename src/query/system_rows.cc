@@ -13,7 +13,7 @@ using Rows = std::vector<Value>;
 Rows Buckets(const SystemView& view) {
   Rows rows;
   for (const auto& [name, bucket] : view.engine.database().catalog()->buckets()) {
-    if (!view.sees_bucket(name)) continue;
+    if (!view.sees_bucket(name) || name == db::kTablesBucket) continue;
     rows.push_back(
         Value::Object({{"name", name}, {"namespace", "default"}, {"path", "default:" + name}}));
   }
@@ -23,7 +23,7 @@ Rows Buckets(const SystemView& view) {
 Rows Scopes(const SystemView& view) {
   Rows rows;
   for (const auto& [bucket, info] : view.engine.database().catalog()->buckets()) {
-    if (!view.sees_bucket(bucket)) continue;
+    if (!view.sees_bucket(bucket) || bucket == db::kTablesBucket) continue;
     for (const auto& [name, scope] : info.scopes) {
       rows.push_back(Value::Object({{"name", name},
                                     {"bucket", bucket},

@@ -145,7 +145,7 @@ Status Transactions::Lease::Run(const TransactionStatement& statement) {
 Status Transactions::Lease::Commit() {
   ended_ = true;
   const Status status = session_->transaction.Apply().status;
-  if (status.code() != Code::kConflict) return status;
+  if (status.code() != Code::kConflict) return TableError(status);
   return QueryError(QueryCode::kCommitConflict,
                     "what the transaction read was changed by somebody else, so nothing was "
                     "written: run it again from BEGIN");

@@ -26,7 +26,9 @@ Result<db::KeyspaceId> PermittedKeyspace(const Context& context, const Request& 
                                          auth::Permission permission, std::string_view text) {
   ASSIGN_OR_RETURN(const db::KeyspaceName name, db::KeyspaceName::Parse(text));
   RETURN_IF_ERROR(Require(request, permission, name.bucket));
-  return context.database.Resolve(name);
+  ASSIGN_OR_RETURN(const db::KeyspaceId keyspace, context.database.Resolve(name));
+  if (permission == auth::Permission::kWrite) RETURN_IF_ERROR(RefuseTable(keyspace));
+  return keyspace;
 }
 
 // --- get ---

@@ -20,6 +20,7 @@ Result<json::Value> ListBuckets(const Context& context, const Request& request) 
   const auto catalog = context.database.catalog();
   json::Value list = json::Value::EmptyArray();
   for (const auto& [name, bucket] : catalog->buckets()) {
+    if (name == db::kTablesBucket) continue;  // it is not one of the user's
     if (!Require(request, auth::Permission::kRead, name).ok()) continue;
     ASSIGN_OR_RETURN(json::Value view, BucketView(context, *catalog, name, counts));
     list.Append(std::move(view));

@@ -46,11 +46,19 @@ Result<db::KeyspaceId> ResolveKeyspace(const Context& context, std::string_view 
   return context.database.Resolve(name);
 }
 
+Status RefuseTable(db::KeyspaceId keyspace) {
+  if (!db::IsTableId(keyspace)) return OkStatus();
+  return Error(Code::kInvalidArgument, "keyspace.is_system",
+               "this is a table: its rows are written by INSERT, UPDATE and DELETE");
+}
+
 Result<Target> TargetOf(const Context& context, const Request& request) {
   Target target;
   target.key = request.Param("key");
   RETURN_IF_ERROR(db::CheckKey(target.key));
   ASSIGN_OR_RETURN(target.keyspace, ResolveKeyspace(context, request.Param("keyspace")));
+  const bool reads = request.method() == Method::kGet || request.method() == Method::kHead;
+  if (!reads) RETURN_IF_ERROR(RefuseTable(target.keyspace));
   return target;
 }
 

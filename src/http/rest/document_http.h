@@ -24,6 +24,9 @@ namespace sluice::http::rest {
 // The id of the keyspace that {keyspace} names.
 Result<db::KeyspaceId> ResolveKeyspace(const Context& context, std::string_view text);
 
+// Rows of a table are written by statements only: others would not keep to its columns.
+Status RefuseTable(db::KeyspaceId keyspace);
+
 struct Target {
   db::KeyspaceId keyspace = 0;
   std::string_view key;  // of the request's path

@@ -63,6 +63,7 @@ struct Import {
 Result<Import> ImportOf(const Context& context, const Request& request) {
   Import import;
   ASSIGN_OR_RETURN(import.keyspace, ResolveKeyspace(context, request.Param("keyspace")));
+  RETURN_IF_ERROR(RefuseTable(import.keyspace));
   const std::string_view mode = request.Query("mode").value_or("upsert");
   if (mode != "upsert" && mode != "insert") {
     return Unexpected(Error(Code::kInvalidArgument, "http.bad_parameter",

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "json/print.h"
+#include "query/cdb2_text.h"
 #include "query/result_text.h"
 
 namespace sluice::http::rest {
@@ -77,7 +78,9 @@ QueryAnswer::QueryAnswer(std::string request_id, const QueryParameters& paramete
       client_context_id_(parameters.client_context_id),
       indent_(parameters.pretty ? kIndent : 0),
       metrics_(parameters.metrics),
-      signature_(parameters.signature) {}
+      signature_(parameters.signature),
+      cdb2_rows_(parameters.cdb2_rows),
+      time_zone_(parameters.time_zone) {}
 
 void QueryAnswer::Separate(std::string* out) const {
   out->append(",\n");
@@ -127,7 +130,11 @@ void QueryAnswer::Row(const Value& row, std::string* out) {
   out->push_back('\n');
   out->append(static_cast<size_t>(2 * indent_), ' ');
   const size_t before = out->size();
-  Append(row, 2, out);
+  if (cdb2_rows_) {
+    json::AppendQuoted(query::Cdb2Row(row, time_zone_), out);
+  } else {
+    Append(row, 2, out);
+  }
   row_bytes_ += out->size() - before;
 }
 

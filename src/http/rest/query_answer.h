@@ -56,6 +56,8 @@ class QueryAnswer {
   const int indent_;
   const bool metrics_;
   const bool signature_;
+  const bool cdb2_rows_;
+  const std::string time_zone_;
   bool begun_ = false;
   bool has_head_ = false;
   uint64_t rows_ = 0;

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/nearest.h"
+#include "db/datetime_text.h"
 #include "http/url.h"
 #include "json/parse.h"
 #include "query/error.h"
@@ -127,7 +128,7 @@ class Reader {
     std::string_view name;
     std::variant<Text, Flag, Duration, Only, Function> way;
   };
-  static const Entry kEntries[18];
+  static const Entry kEntries[20];
 
   Status ReadInto(Text member, std::string_view name, const Value& value) {
     return ReadText(name, value, &(into_.*member));
@@ -182,6 +183,19 @@ class Reader {
     into_.profile = static_cast<QueryParameters::Profile>(chosen);
     return OkStatus();
   }
+  Status RowFormat(std::string_view name, const Value& value) {
+    size_t chosen = 0;
+    RETURN_IF_ERROR(ReadChoice(name, value, {"json", "cdb2"}, &chosen));
+    into_.cdb2_rows = chosen == 1;
+    return OkStatus();
+  }
+  Status TimeZone(std::string_view name, const Value& value) {
+    std::string zone;
+    RETURN_IF_ERROR(ReadText(name, value, &zone));
+    if (!db::IsTimeZone(zone)) return Bad(name, "a time zone, as in Europe/Paris", value);
+    into_.time_zone = std::move(zone);
+    return OkStatus();
+  }
   // Every statement reads a snapshot that has all acknowledged writes: each of these is kept.
   Status ScanConsistency(std::string_view name, const Value& value) {
     size_t chosen = 0;
@@ -213,6 +227,8 @@ const Reader::Entry Reader::kEntries[] = {{"statement", &QueryParameters::statem
                                           {"profile", &Reader::Profile},
                                           {"scan_consistency", &Reader::ScanConsistency},
                                           {"max_parallelism", &Reader::MaxParallelism},
+                                          {"row_format", &Reader::RowFormat},
+                                          {"timezone", &Reader::TimeZone},
                                           {"format", Only{"JSON"}},
                                           {"encoding", Only{"UTF-8"}},
                                           {"compression", Only{"NONE"}}};

@@ -30,6 +30,8 @@ struct QueryParameters {
   bool preserve_expiry = false;
   size_t max_parallelism = 0;  // 0: as many threads as there are
   Profile profile = Profile::kOff;
+  bool cdb2_rows = false;         // rows as text, the way cdb2sql prints them
+  std::string time_zone = "UTC";  // of their datetimes
   std::string client_context_id;
   std::string txid;
   std::optional<uint64_t> transaction_timeout_ms;

@@ -70,7 +70,8 @@ constexpr std::string_view kRequestSchema =
     R"("pretty":{"type":"boolean"},"client_context_id":{"type":"string"},)"
     R"("profile":{"type":"string"},"max_parallelism":{"type":"integer"},)"
     R"("metrics":{"type":"boolean"},"signature":{"type":"boolean"},"txid":{"type":"string"},)"
-    R"("txtimeout":{"type":"string"},"preserve_expiry":{"type":"boolean"}}})";
+    R"("txtimeout":{"type":"string"},"preserve_expiry":{"type":"boolean"},)"
+    R"("row_format":{"type":"string"},"timezone":{"type":"string"}}})";
 
 Route ServiceRoute(QueryService& service, Method method) {
   return {.method = method,

@@ -20,6 +20,8 @@ Status Binder::BindExpression(ExpressionPtr& expression, Scope& scope) {
       return BindName(expression, scope);
     case ExprKind::kSubquery:
       return BindQuery(*expression->query, &scope);
+    case ExprKind::kField:
+      return BindPath(expression, scope);
     case ExprKind::kCall:
       if (expression->name == "meta") return BindMeta(*expression, scope);
       if (expression->name == "self" && expression->args.empty()) {
@@ -28,7 +30,9 @@ Status Binder::BindExpression(ExpressionPtr& expression, Scope& scope) {
           return AtPlace(QueryError(QueryCode::kAmbiguousReference, "SELF needs one FROM term"),
                          expression->place);
         }
-        expression = MakeVariable(variables_, from->sources[0], expression->place);
+        const VariableId self = from->sources[0];
+        expression = TableOf(self) != nullptr ? MakeRow(self, expression->place)
+                                              : MakeVariable(variables_, self, expression->place);
         return OkStatus();
       }
       if (expression->name == "unnest_position" || expression->name == "unnest_pos") {
@@ -56,31 +60,27 @@ Status Binder::BindName(ExpressionPtr& expression, Scope& scope) {
     }
   }
   if (const VariableId variable = scope.Find(name.name, name.ignore_case); variable != 0) {
-    expression = MakeVariable(variables_, variable, name.place);
+    if (TableOf(variable) == nullptr) {
+      expression = MakeVariable(variables_, variable, name.place);
+      return OkStatus();
+    }
+    // A column that is named as its table wins.
+    const std::vector<VariableId> tables = TablesWith(*scope.WithFrom(), name.name);
+    if (tables.size() == 1) return BindColumnOf(expression, tables[0]);
+    expression = MakeRow(variable, name.place);
     return OkStatus();
   }
-  const Scope* from = scope.WithFrom();
-  if (from == nullptr) {
-    return AtPlace(QueryError(QueryCode::kNoSuchField,
-                              "nothing is named '{}' here: there is no FROM clause that it could "
-                              "be a field of",
-                              name.name),
-                   name.place);
+  return BindField(expression, scope);
+}
+
+// A step below something: of a table it must be a column.
+Status Binder::BindPath(ExpressionPtr& expression, Scope& scope) {
+  ExpressionPtr& base = expression->args[0];
+  if (base->kind == ExprKind::kName) {
+    const VariableId variable = scope.Find(base->name, base->ignore_case);
+    if (variable != 0 && TableOf(variable) != nullptr) return BindColumnOf(expression, variable);
   }
-  if (from->sources.size() > 1) {
-    return AtPlace(QueryError(QueryCode::kAmbiguousReference,
-                              "Ambiguous reference to field '{}': say whose it is, as in {}.{}",
-                              name.name, variables_[from->sources[0]].name, name.name),
-                   name.place);
-  }
-  auto field = std::make_unique<Expression>();
-  field->kind = ExprKind::kField;
-  field->place = name.place;
-  field->name = name.name;
-  field->ignore_case = name.ignore_case;
-  field->args.push_back(MakeVariable(variables_, from->sources[0], name.place));
-  expression = std::move(field);
-  return OkStatus();
+  return BindExpression(base, scope);
 }
 
 Status Binder::BindMeta(Expression& expression, Scope& scope) {
@@ -94,7 +94,15 @@ Status Binder::BindMeta(Expression& expression, Scope& scope) {
     expression.args.push_back(MakeVariable(variables_, from->sources[0], expression.place));
     return OkStatus();
   }
-  return BindExpression(expression.args[0], scope);
+  ExpressionPtr& of = expression.args[0];
+  if (of->kind == ExprKind::kName) {
+    const VariableId variable = scope.Find(of->name, of->ignore_case);
+    if (variable != 0 && TableOf(variable) != nullptr) {
+      of = MakeVariable(variables_, variable, of->place);
+      return OkStatus();
+    }
+  }
+  return BindExpression(of, scope);
 }
 
 Status Binder::BindUnnestPosition(ExpressionPtr& expression, Scope& scope) {

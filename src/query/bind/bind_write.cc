@@ -4,6 +4,7 @@
 #include "query/bind/binder.h"
 #include "query/bind/scope.h"
 #include "query/error.h"
+#include "query/functions/table.h"
 
 namespace sluice::query {
 
@@ -20,8 +21,28 @@ Status Binder::BindReturning(std::optional<Projection>& returning, Scope& scope)
 }
 
 Status Binder::Bind(InsertStatement& statement) {
+  Scope target(nullptr);
+  RETURN_IF_ERROR(BindTarget(statement.target, target));
+  RETURN_IF_ERROR(TableOf(statement.target.variable) != nullptr ? BindTableInsert(statement)
+                                                                : BindDocumentInsert(statement));
+  return BindReturning(statement.returning, target);
+}
+
+Status Binder::BindDocumentInsert(InsertStatement& statement) {
   Scope scope(nullptr);
+  if (!statement.columns.empty() || (statement.select != nullptr && !statement.select_key)) {
+    return AtPlace(
+        QueryError(QueryCode::kPlan,
+                   "'{}' is no table: expected (KEY, VALUE) or (KEY key, VALUE document)",
+                   statement.target.keyspace->parts.back()),
+        statement.target.place);
+  }
   for (InsertValues& row : statement.rows) {
+    if (row.key == nullptr) {
+      return AtPlace(QueryError(QueryCode::kSyntax,
+                                "a document has a key and a value: VALUES (key, document)"),
+                     row.place);
+    }
     RETURN_IF_ERROR(BindExpression(row.key, scope));
     RETURN_IF_ERROR(BindExpression(row.value, scope));
     RETURN_IF_ERROR(BindOptional(row.options, scope));
@@ -39,9 +60,7 @@ Status Binder::Bind(InsertStatement& statement) {
     RETURN_IF_ERROR(BindOptional(statement.select_value, rows));
     RETURN_IF_ERROR(BindOptional(statement.select_options, rows));
   }
-  Scope target(nullptr);
-  RETURN_IF_ERROR(BindTarget(statement.target, target));
-  return BindReturning(statement.returning, target);
+  return OkStatus();
 }
 
 Status Binder::BindAssignments(std::vector<Assignment>& assignments, Scope& scope) {
@@ -55,6 +74,11 @@ Status Binder::BindAssignments(std::vector<Assignment>& assignments, Scope& scop
       RETURN_IF_ERROR(BindOptional(loop->when, inner));
     }
     RETURN_IF_ERROR(BindExpression(assignment.target, inner));
+    // A column is written as it is stored.
+    const Expression& target = *assignment.target;
+    if (target.kind == ExprKind::kCall && target.name == kColumnValueFunction) {
+      assignment.target = ExpressionPtr(std::move(assignment.target->args[0]));
+    }
     RETURN_IF_ERROR(BindOptional(assignment.value, inner));
   }
   return OkStatus();
@@ -76,6 +100,9 @@ Status Binder::Bind(UpdateStatement& statement) {
   RETURN_IF_ERROR(BindChosen(statement, scope));
   RETURN_IF_ERROR(BindAssignments(statement.set, scope));
   RETURN_IF_ERROR(BindAssignments(statement.unset, scope));
+  if (TableOf(statement.target.variable) != nullptr) {
+    RETURN_IF_ERROR(CheckTableUpdate(statement));
+  }
   return BindReturning(statement.returning, scope);
 }
 
@@ -94,6 +121,10 @@ Status Binder::Bind(MergeStatement& statement) {
   scope.sources = sources.sources;
   scope.has_from = true;
   RETURN_IF_ERROR(BindTarget(statement.target, scope));
+  if (TableOf(statement.target.variable) != nullptr) {
+    return AtPlace(QueryError(QueryCode::kPlan, "MERGE writes documents, not rows of a table"),
+                   statement.target.place);
+  }
   RETURN_IF_ERROR(BindOptional(statement.on, scope));
   RETURN_IF_ERROR(BindOptional(statement.on_key, sources));
   RETURN_IF_ERROR(BindAssignments(statement.set, scope));

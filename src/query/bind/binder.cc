@@ -5,6 +5,7 @@
 // what comes after the grouping is rewritten to refer to group keys and aggregates.
 #include "query/bind/binder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "query/bind/hint_comments.h"
@@ -184,6 +185,9 @@ Status Binder::BindTerm(FromTerm& term, Scope& scope) {
 }
 
 Status Binder::DeclareTerm(FromTerm& term, Scope& scope) {
+  const bool series = term.expression != nullptr && term.expression->kind == ExprKind::kCall &&
+                      term.expression->name == "generate_series";
+  if (series && term.alias.empty()) term.alias = term.expression->name;
   if (term.alias.empty()) {
     return AtPlace(QueryError(QueryCode::kMissingAlias, "this FROM term needs a name: add AS name"),
                    term.place);
@@ -194,6 +198,7 @@ Status Binder::DeclareTerm(FromTerm& term, Scope& scope) {
                    "FROM has two terms named '{}': give one another name with AS", term.alias),
         term.place);
   }
+  if (term.keyspace && IsSystemTable(*term.keyspace)) term.keyspace->name_space = "system";
   if (term.keyspace && IsSystemKeyspace(*term.keyspace)) {
     term.variable = variables_.Add(term.alias);
   } else if (term.keyspace) {
@@ -202,6 +207,8 @@ Status Binder::DeclareTerm(FromTerm& term, Scope& scope) {
   } else {
     term.variable = variables_.Add(term.alias);
   }
+  const bool system_table = term.keyspace && IsSystemTable(*term.keyspace);
+  variables_.all[term.variable].flat = series || system_table;
   scope.names.push_back({term.alias, term.variable});
   scope.sources.push_back(term.variable);
   scope.has_from = true;
@@ -247,6 +254,13 @@ Status Binder::BindJoin(JoinClause& join, Scope& scope) {
     join.on = std::move(equal);
   } else {
     RETURN_IF_ERROR(BindOptional(join.on, scope));
+  }
+  // What follows sees rows without a partner, too.
+  if (join.type == JoinType::kLeft) variables_.all[join.term.variable].may_lack = true;
+  if (join.type == JoinType::kRight) {
+    for (const VariableId source : scope.sources) {
+      if (source != join.term.variable) variables_.all[source].may_lack = true;
+    }
   }
   if (join.kind == JoinKind::kNest) {
     join.nest_variable = variables_.Add(join.term.alias);
@@ -297,11 +311,28 @@ Status Binder::ExpandStar(const ResultTerm& star, const Scope& scope,
   if (from == nullptr) {
     return AtPlace(QueryError(QueryCode::kPlan, "* needs a FROM clause"), star.place);
   }
+  const auto taken = [&](const std::string& name) {
+    return std::ranges::any_of(*terms, [&](const ResultTerm& term) { return term.alias == name; });
+  };
   for (const VariableId source : from->sources) {
+    if (const db::TableSchema* table = TableOf(source)) {
+      for (const db::TableColumn& column : table->columns) {
+        ResultTerm term;
+        term.place = star.place;
+        term.expression = MakeColumn(source, column, star.place);
+        term.alias = taken(column.name) ? variables_[source].name + "." + column.name : column.name;
+        terms->push_back(std::move(term));
+      }
+      continue;
+    }
     ResultTerm term;
     term.place = star.place;
     term.expression = MakeVariable(variables_, source, star.place);
-    term.alias = variables_[source].name;
+    if (variables_[source].flat) {
+      term.star = true;
+    } else {
+      term.alias = variables_[source].name;
+    }
     terms->push_back(std::move(term));
   }
   return OkStatus();

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "db/catalog.h"
+#include "db/row.h"
 #include "query/parse/ast.h"
 
 namespace sluice::query {
@@ -35,6 +36,9 @@ struct Variable {
   std::string keyspace_name;  // as META().keyspace tells it
   VariableId position = 0;    // of an UNNEST: the element's place in its array
   bool position_used = false;
+  std::shared_ptr<const db::TableSchema> table = nullptr;  // of a row of a table
+  bool may_lack = false;  // on the empty side of an outer join: there may be no row
+  bool flat = false;      // * gives its fields, not the object
 };
 
 // Indexed by VariableId; number 0 is nobody.
@@ -101,6 +105,26 @@ class Binder {
   Status BindRanges(std::vector<RangeBinding>& bindings, Scope& scope);
   Status BindMeta(Expression& expression, Scope& scope);
   Status BindUnnestPosition(ExpressionPtr& expression, Scope& scope);
+  Status BindPath(ExpressionPtr& expression, Scope& scope);
+
+  // Tables (bind_table.cc).
+  const db::TableSchema* TableOf(VariableId variable) const;
+  ExpressionPtr MakeColumn(VariableId row, const db::TableColumn& column,
+                           const TextPlace& place) const;
+  ExpressionPtr MakeRow(VariableId row, const TextPlace& place) const;
+  Status BindColumnOf(ExpressionPtr& expression, VariableId row);
+  std::vector<VariableId> TablesWith(const Scope& from, std::string_view column) const;
+  Status BindField(ExpressionPtr& expression, const Scope& scope);
+  Result<ExpressionPtr> DefaultOf(const db::TableColumn& column, const TextPlace& place);
+  Result<std::vector<size_t>> InsertedColumns(const InsertStatement& statement,
+                                              const db::TableSchema& schema) const;
+  Status CompleteRow(const db::TableSchema& schema, const std::vector<size_t>& columns,
+                     std::vector<ExpressionPtr> values, const TextPlace& place, ExpressionPtr* row);
+  Status BindTableInsert(InsertStatement& statement);
+  Status BindTableSelect(InsertStatement& statement, const db::TableSchema& schema,
+                         const std::vector<size_t>& columns);
+  Status CheckTableUpdate(const UpdateStatement& statement) const;
+  Status BindDocumentInsert(InsertStatement& statement);
 
   const db::Catalog& catalog_;
   QueryContext context_;
@@ -113,6 +137,8 @@ Result<std::shared_ptr<const db::KeyspaceInfo>> ResolveKeyspace(const db::Catalo
                                                                 const KeyspacePath& path);
 // system:indexes and kin: read from the server itself.
 bool IsSystemKeyspace(const KeyspacePath& path);
+// comdb2_tables and kin: the same, with columns.
+bool IsSystemTable(const KeyspacePath& path);
 // The path's full name, whether or not it exists.
 Result<db::KeyspaceName> KeyspaceNameOf(const QueryContext& context, const KeyspacePath& path);
 

@@ -52,6 +52,12 @@ Result<QueryContext> QueryContext::Parse(std::string_view text) {
 
 bool IsSystemKeyspace(const KeyspacePath& path) { return path.name_space == "system"; }
 
+bool IsSystemTable(const KeyspacePath& path) {
+  constexpr std::string_view kPrefix = "comdb2_";
+  return path.parts.size() == 1 && (path.name_space.empty() || IsSystemKeyspace(path)) &&
+         db::SameColumnName(std::string_view(path.parts[0]).substr(0, kPrefix.size()), kPrefix);
+}
+
 Result<db::KeyspaceName> KeyspaceNameOf(const QueryContext& context, const KeyspacePath& path) {
   if (!path.name_space.empty() && path.name_space != kNamespace) {
     return Unexpected(
@@ -78,6 +84,9 @@ Result<db::KeyspaceName> KeyspaceNameOf(const QueryContext& context, const Keysp
 Result<std::shared_ptr<const db::KeyspaceInfo>> ResolveKeyspace(const db::Catalog& catalog,
                                                                 const QueryContext& context,
                                                                 const KeyspacePath& path) {
+  if (path.parts.size() == 1 && path.name_space.empty()) {
+    if (auto table = catalog.FindTable(path.parts[0])) return table;
+  }
   ASSIGN_OR_RETURN(const db::KeyspaceName name, KeyspaceNameOf(context, path));
   auto found = catalog.Resolve(name);
   if (found) return *found;

@@ -23,7 +23,8 @@ VariableId Variables::AddDocument(std::string name, const db::KeyspaceInfo& keys
   all.push_back({.name = std::move(name),
                  .kind = Variable::Kind::kDocument,
                  .keyspace = keyspace.id,
-                 .keyspace_name = keyspace.name.ToString()});
+                 .keyspace_name = keyspace.name.ToString(),
+                 .table = keyspace.table});
   return static_cast<VariableId>(all.size() - 1);
 }
 

@@ -43,8 +43,23 @@ std::vector<WriteOutcome> Mutator::Apply(std::vector<db::Write> writes) {
   return std::move(batch.outcomes);
 }
 
+// A row that is inserted has no condition: its key is new.
+Status Mutator::Note(const db::Write& write) {
+  RowChange change{.table = write.keyspace, .key = write.key};
+  if (write.precondition.kind != db::Precondition::Kind::kNone) {
+    ASSIGN_OR_RETURN(auto row, transaction_->Get(write.keyspace, write.key));
+    if (row) change.before = std::move(row->body);
+  }
+  if (write.kind != db::Write::Kind::kDelete) change.after = write.document.body;
+  changes_->push_back(std::move(change));
+  return OkStatus();
+}
+
 WriteOutcome Mutator::ApplyInTransaction(db::Write write) {
   using Kind = db::Precondition::Kind;
+  if (changes_ != nullptr) {
+    if (Status noted = Note(write); !noted.ok()) return {.status = std::move(noted)};
+  }
   if (write.kind == db::Write::Kind::kDelete) {
     return {.status = transaction_->Delete(write.keyspace, write.key)};
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,20 @@ struct WriteOutcome {
   db::Cas cas = 0;
 };
 
+// A row of a table before and after a write, as it is stored; none where there is no row.
+struct RowChange {
+  db::KeyspaceId table = 0;
+  std::string key;
+  std::optional<std::string> before;
+  std::optional<std::string> after;
+};
+
 class Mutator {
  public:
-  // `transaction` may be null.
-  Mutator(db::Database& database, db::Transaction* transaction)
-      : database_(database), transaction_(transaction) {}
+  // `transaction` may be null. What is written in it is noted in `changes`, if that is not null.
+  Mutator(db::Database& database, db::Transaction* transaction,
+          std::vector<RowChange>* changes = nullptr)
+      : database_(database), transaction_(transaction), changes_(changes) {}
 
   // Waits until all are durable (or in the transaction). One outcome each.
   std::vector<WriteOutcome> Apply(std::vector<db::Write> writes);
@@ -42,7 +52,10 @@ class Mutator {
   WriteOutcome ApplyInTransaction(db::Write write);
 
   db::Database& database_;
+  Status Note(const db::Write& write);
+
   db::Transaction* const transaction_;
+  std::vector<RowChange>* const changes_;
   uint64_t mutations_ = 0;
   std::vector<Status> errors_;
 };

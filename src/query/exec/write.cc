@@ -85,8 +85,25 @@ class Write final : public PlanNode {
       std::optional<db::Write> write = options_.program->Make(context);
       if (!write || context.failed()) return false;
       if (options_.each_once && !CheckOnce(context, *write)) return false;
+      if (!MeetsChecks(context, *write)) return false;
       pending->write = std::move(*write);
       return true;
+    }
+
+    // The conditions see the row as it will be.
+    bool MeetsChecks(Context& context, const db::Write& write) const {
+      if (options_.checks.empty() || write.kind == db::Write::Kind::kDelete) return true;
+      context.SetDocument(options_.target.source, write.key, db::DocumentView::Of(write.document));
+      for (const RowCheck& check : options_.checks) {
+        const Value holds = check.condition->Get(context);
+        const bool fails =
+            (holds.is_bool() && !holds.AsBool()) || (holds.is_number() && holds.ToDouble() == 0);
+        if (!fails) continue;
+        context.Fail(QueryError(QueryCode::kCheckConstraint,
+                                "a row of '{}' does not meet the constraint '{}'",
+                                options_.target.name, check.name));
+      }
+      return !context.failed();
     }
 
     bool CheckOnce(Context& context, const db::Write& write) {

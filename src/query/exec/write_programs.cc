@@ -174,7 +174,7 @@ class Values final : public PlanNode {
     bool Next(Context& context) override {
       if (position_ >= values_.rows_.size() || !context.Tick()) return false;
       const ValuesRow& row = values_.rows_[position_++];
-      context.slot(values_.slots_[0]) = row.key->Get(context);
+      context.slot(values_.slots_[0]) = row.key == nullptr ? Value() : row.key->Get(context);
       context.slot(values_.slots_[1]) = row.value->Get(context);
       context.slot(values_.slots_[2]) =
           row.options == nullptr ? Value() : row.options->Get(context);

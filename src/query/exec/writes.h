@@ -46,6 +46,15 @@ struct UpdateParts {
   std::vector<UpdateAssignment> assignments;
 };
 std::unique_ptr<WriteProgram> MakeUpdateProgram(UpdateParts parts);
+// Of tables (table_writes.cc): an array with a value for each column; assignments to columns.
+struct TableInsertParts {
+  SourceTarget target;
+  std::shared_ptr<const db::TableSchema> schema;
+  ExprPtr values;
+};
+std::unique_ptr<WriteProgram> MakeTableInsertProgram(TableInsertParts parts);
+std::unique_ptr<WriteProgram> MakeTableUpdateProgram(UpdateParts parts,
+                                                     std::shared_ptr<const db::TableSchema> schema);
 std::unique_ptr<WriteProgram> MakeDeleteProgram(SourceTarget target);
 
 // By whether the target's document is there. Each may be null.
@@ -60,6 +69,12 @@ struct MergeParts {
 };
 std::unique_ptr<WriteProgram> MakeMergeProgram(MergeParts parts);
 
+// A CHECK of a table: what must not be false of a row that is written.
+struct RowCheck {
+  std::string name;
+  ExprPtr condition;
+};
+
 struct WriteOptions {
   PlanPtr input;
   RowVariables variables;  // of the input
@@ -68,6 +83,7 @@ struct WriteOptions {
   // What must hold of a document that is read again; LETs are computed again before.
   ExprPtr recheck;
   std::vector<SlotAssignment> lets;
+  std::vector<RowCheck> checks;
   ExprPtr returning;  // null: no rows
   Slot slot = 0;
   const Layout* layout = nullptr;
@@ -77,7 +93,7 @@ PlanPtr MakeWrite(WriteOptions options);
 
 // The rows of VALUES: key, value and options into slots.
 struct ValuesRow {
-  ExprPtr key;
+  ExprPtr key;  // null for a row of a table
   ExprPtr value;
   ExprPtr options;  // may be null
 };

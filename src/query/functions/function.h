@@ -112,6 +112,7 @@ FunctionFamily PatternFunctions();
 FunctionFamily StringBuildFunctions();  // CONCAT, LPAD, REPEAT, REPLACE, SPLIT, MASK
 FunctionFamily RedactFunctions();
 FunctionFamily StringFunctions();
+FunctionFamily TableFunctions();  // NOW, PRINTF, GENERATE_SERIES, columns of tables
 FunctionFamily TokenFunctions();
 FunctionFamily TypeFunctions();
 FunctionFamily VectorFunctions();

@@ -17,8 +17,8 @@ Table MakeTable() {
         LikeFunctions(),       MetaFunctions(),       NavigationFunctions(),
         NumberFunctions(),     ObjectFunctions(),     ObjectNestedFunctions(),
         PatternFunctions(),    RedactFunctions(),     StringBuildFunctions(),
-        StringFunctions(),     TokenFunctions(),      TypeFunctions(),
-        VectorFunctions()}) {
+        StringFunctions(),     TableFunctions(),      TokenFunctions(),
+        TypeFunctions(),       VectorFunctions()}) {
     for (const ScalarFunction& function : family.functions) table[function.name] = &function;
     for (const auto& [alias, name] : family.aliases) table[alias] = table.at(name);
   }
@@ -39,7 +39,9 @@ const ScalarFunction* FindFunction(std::string_view name) {
 
 std::vector<std::string_view> FunctionNames() {
   std::vector<std::string_view> names;
-  for (const auto& [name, function] : Functions()) names.push_back(name);
+  for (const auto& [name, function] : Functions()) {
+    if (name.find(' ') == std::string_view::npos) names.push_back(name);  // others nobody can write
+  }
   std::ranges::sort(names);
   return names;
 }

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "db/table_schema.h"
 #include "json/value.h"
 
 namespace sluice::query {
@@ -300,8 +301,11 @@ struct Query {
 
 // --- statements ---
 
+// VALUES (key, document[, options]); or one value for each column, which may look the same: what it
+// is depends on the target.
 struct InsertValues {
   TextPlace place;
+  std::vector<ExpressionPtr> columns;  // when it can't be a key and a document
   ExpressionPtr key;
   ExpressionPtr value;
   ExpressionPtr options;
@@ -309,7 +313,8 @@ struct InsertValues {
 
 struct InsertStatement {  // and UPSERT
   bool upsert = false;
-  FromTerm target;  // keyspace set
+  FromTerm target;                   // keyspace set
+  std::vector<std::string> columns;  // of a table: INTO t (a, b); empty for all
   std::vector<InsertValues> rows;
   // INSERT INTO k (KEY e, VALUE e, OPTIONS e) SELECT
   ExpressionPtr select_key;
@@ -383,6 +388,7 @@ struct IndexKey {
 struct CreateIndexStatement {
   TextPlace place;
   bool primary = false;
+  bool unique = false;  // of a table
   bool if_not_exists = false;
   std::string name;  // a primary index may have none: #primary
   KeyspacePath keyspace;
@@ -424,6 +430,32 @@ struct CatalogStatement {  // CREATE, DROP, ALTER, FLUSH/TRUNCATE of bucket, sco
   bool if_clause = false;  // IF NOT EXISTS, IF EXISTS
   KeyspacePath name;
   std::optional<json::Value> with;
+};
+
+struct CreateTableStatement {
+  TextPlace place;
+  bool if_not_exists = false;
+  db::TableSchema schema;
+};
+
+struct DropTableStatement {
+  TextPlace place;
+  bool if_exists = false;
+  bool cascade = false;
+  std::string name;
+};
+
+struct AlterTableStatement {  // and RENAME TABLE
+  enum class Kind : uint8_t { kAdd, kDrop, kRename };
+  struct Action {
+    Kind kind = Kind::kAdd;
+    db::TableSchema added = {};  // kAdd: the column, with its keys and constraints
+    std::string name = {};       // kDrop: a column
+    std::string to = {};         // kRename
+  };
+  TextPlace place;
+  std::string name;
+  std::vector<Action> actions;
 };
 
 struct Statement;
@@ -479,8 +511,9 @@ struct Statement {
   TextPlace place;
   std::variant<QueryPtr, InsertStatement, UpdateStatement, DeleteStatement, MergeStatement,
                CreateIndexStatement, DropIndexStatement, AlterIndexStatement, BuildIndexStatement,
-               CatalogStatement, PrepareStatement, ExecuteStatement, ExplainStatement,
-               InferStatement, TransactionStatement, StatisticsStatement, ProcedureStatement>
+               CatalogStatement, CreateTableStatement, DropTableStatement, AlterTableStatement,
+               PrepareStatement, ExecuteStatement, ExplainStatement, InferStatement,
+               TransactionStatement, StatisticsStatement, ProcedureStatement>
       body;
   // The highest $n or number of ?s, and the names of named parameters, in order of appearance.
   uint32_t positional_parameters = 0;

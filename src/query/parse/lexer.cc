@@ -136,7 +136,20 @@ class Lexer {
 
   Status Word() {
     const size_t length = NameLength(at_);
+    if (length == 1 && (Peek() == 'x' || Peek() == 'X') && Peek(1) == '\'') return HexBytes();
     return Take(TokenKind::kWord, length, TerminalOfWord(text_.substr(at_, length)));
+  }
+
+  // x'00ff'
+  Status HexBytes() {
+    const size_t end = text_.find('\'', at_ + 2);
+    if (end == std::string_view::npos) return Fail(2, "the bytes have no end: expected '");
+    const std::string_view digits = text_.substr(at_ + 2, end - at_ - 2);
+    const bool hex = digits.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+    if (!hex || digits.size() % 2 != 0) {
+      return Fail(end + 1 - at_, "bytes are written as pairs of hexadecimal digits: x'00ff'");
+    }
+    return Take(TokenKind::kBytes, end + 1 - at_);
   }
 
   Status Number() {
@@ -266,6 +279,15 @@ std::string DecodeString(std::string_view token) {
     }
   }
   return text;
+}
+
+std::string DecodeBytes(std::string_view token) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : (c | 32) - 'a' + 10; };
+  std::string bytes;
+  for (size_t at = 2; at + 2 < token.size(); at += 2) {
+    bytes += static_cast<char>(digit(token[at]) << 4 | digit(token[at + 1]));
+  }
+  return bytes;
 }
 
 bool IgnoresCase(std::string_view quoted_name) { return quoted_name.back() == 'i'; }

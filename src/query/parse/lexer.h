@@ -19,6 +19,7 @@ enum class TokenKind : uint8_t {
   kQuoted,     // `name` or `name`i
   kString,     // 'text' or "text"
   kNumber,     // without a sign
+  kBytes,      // x'00ff'
   kParameter,  // $name, @name, $1, @1
   kSymbol,
   kHint,
@@ -34,6 +35,7 @@ struct Token {
 
 // What was written, from a token's text.
 std::string DecodeString(std::string_view token);
+std::string DecodeBytes(std::string_view token);
 std::string DecodeQuotedName(std::string_view token);
 bool IgnoresCase(std::string_view quoted_name);
 std::string_view HintText(std::string_view token);

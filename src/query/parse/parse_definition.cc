@@ -4,7 +4,9 @@
 namespace sluice::query {
 
 Status Parser::Create(Statement* statement) {
-  if (IsAhead(1, "INDEX") || IsAhead(1, "PRIMARY")) {
+  if (IsAhead(1, "TABLE")) {
+    ASSIGN_OR_RETURN(statement->body, CreateTable());
+  } else if (IsAhead(1, "INDEX") || IsAhead(1, "PRIMARY") || IsAhead(1, "UNIQUE")) {
     ASSIGN_OR_RETURN(statement->body, CreateIndex());
   } else {
     ASSIGN_OR_RETURN(statement->body, Catalog(CatalogAction::kCreate));
@@ -13,7 +15,9 @@ Status Parser::Create(Statement* statement) {
 }
 
 Status Parser::Drop(Statement* statement) {
-  if (IsAhead(1, "INDEX") || IsAhead(1, "PRIMARY")) {
+  if (IsAhead(1, "TABLE")) {
+    ASSIGN_OR_RETURN(statement->body, DropTable());
+  } else if (IsAhead(1, "INDEX") || IsAhead(1, "PRIMARY")) {
     ASSIGN_OR_RETURN(statement->body, DropIndex());
   } else {
     ASSIGN_OR_RETURN(statement->body, Catalog(CatalogAction::kDrop));
@@ -22,7 +26,9 @@ Status Parser::Drop(Statement* statement) {
 }
 
 Status Parser::Alter(Statement* statement) {
-  if (IsAhead(1, "INDEX")) {
+  if (IsAhead(1, "TABLE")) {
+    ASSIGN_OR_RETURN(statement->body, AlterTable());
+  } else if (IsAhead(1, "INDEX")) {
     ASSIGN_OR_RETURN(statement->body, AlterIndex());
   } else {
     ASSIGN_OR_RETURN(statement->body, Catalog(CatalogAction::kAlter));
@@ -58,6 +64,7 @@ Result<CreateIndexStatement> Parser::CreateIndex() {
   index.place = place();
   RETURN_IF_ERROR(Expect("CREATE"));
   index.primary = Accept("PRIMARY");
+  index.unique = !index.primary && Accept("UNIQUE");
   RETURN_IF_ERROR(Expect("INDEX"));
   ASSIGN_OR_RETURN(index.if_not_exists, IfClause(CatalogAction::kCreate));
   if (AtName() || !index.primary) {
@@ -200,8 +207,8 @@ Result<CatalogStatement> Parser::Catalog(CatalogAction action) {
     catalog.object = CatalogObject::kScope;
   } else if (!Accept("COLLECTION")) {
     return Unexpected(Expected(action == CatalogAction::kAlter
-                                   ? "BUCKET, COLLECTION or INDEX"
-                                   : "BUCKET, SCOPE, COLLECTION, INDEX or PRIMARY INDEX"));
+                                   ? "BUCKET, COLLECTION, TABLE or INDEX"
+                                   : "BUCKET, SCOPE, COLLECTION, TABLE, INDEX or PRIMARY INDEX"));
   }
   const bool conditional = action != CatalogAction::kAlter;
   if (conditional) {
@@ -226,7 +233,7 @@ Result<CatalogStatement> Parser::Flush() {
   catalog.place = place();
   catalog.action = CatalogAction::kFlush;
   ++at_;
-  if (!Accept("COLLECTION")) Accept("KEYSPACE");
+  if (!Accept("COLLECTION") && !Accept("KEYSPACE")) Accept("TABLE");
   ASSIGN_OR_RETURN(catalog.name, Keyspace());
   return catalog;
 }

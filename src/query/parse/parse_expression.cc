@@ -192,6 +192,8 @@ Result<ExpressionPtr> Parser::Primary() {
       return Literal(NumberOf(TextOf(Here())));
     case TokenKind::kString:
       return Literal(json::Value(DecodeString(TextOf(Here()))));
+    case TokenKind::kBytes:
+      return Literal(json::Value::Bytes(DecodeBytes(TextOf(Here()))));
     case TokenKind::kParameter:
       return NamedParameter();
     case TokenKind::kQuoted:
@@ -209,7 +211,7 @@ Result<ExpressionPtr> Parser::Primary() {
 }
 
 Result<ExpressionPtr> Parser::WordPrimary() {
-  if (AtName()) return NameOrCall();
+  if (AtName() || At("VALUE")) return NameOrCall();  // generate_series calls its column so
   if (At("NULL")) return Literal(json::Value(nullptr));
   if (At("MISSING")) return Literal(json::Value());
   if (At("TRUE")) return Literal(json::Value(true));

@@ -150,7 +150,9 @@ Status Parser::Middle(SelectBlock* block) {
 
 Result<Projection> Parser::ProjectionHere() {
   Projection projection;
-  projection.raw = Accept("RAW") || Accept("ELEMENT") || Accept("VALUE");
+  const bool named_value = At("VALUE") && (IsAhead(1, "FROM") || IsAhead(1, ",") ||
+                                           IsAhead(1, "AS") || Ahead(1).kind == TokenKind::kEnd);
+  projection.raw = Accept("RAW") || Accept("ELEMENT") || (!named_value && Accept("VALUE"));
   if (projection.raw) {
     ResultTerm term;
     term.place = place();

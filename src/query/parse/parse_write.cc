@@ -32,9 +32,10 @@ Result<InsertStatement> Parser::Insert() {
 }
 
 Status Parser::InsertSource(InsertStatement* insert) {
+  if (AtQuery()) return InsertSelect(insert);
   if (!At("(")) return InsertRows(insert);
   const size_t key = IsAhead(1, "PRIMARY") ? 2 : 1;
-  if (!IsAhead(key, "KEY")) return Expected("VALUES or (KEY ..., VALUE ...)");
+  if (!IsAhead(key, "KEY")) return InsertColumns(insert);
   if (IsAhead(key + 1, ",") || IsAhead(key + 1, ")")) {
     RETURN_IF_ERROR(InsertHeader());
     return InsertRows(insert);
@@ -43,9 +44,25 @@ Status Parser::InsertSource(InsertStatement* insert) {
   insert->select_key = std::move(named.key);
   insert->select_value = std::move(named.value);
   insert->select_options = std::move(named.options);
+  return InsertSelect(insert);
+}
+
+Status Parser::InsertSelect(InsertStatement* insert) {
   if (!AtQuery() && !At("(")) return Expected("SELECT, the source of the documents");
   ASSIGN_OR_RETURN(insert->select, QueryHere());
   return OkStatus();
+}
+
+// (a, b) of a table, then its rows; or a query in parentheses.
+Status Parser::InsertColumns(InsertStatement* insert) {
+  if (IsAhead(1, "SELECT") || IsAhead(1, "WITH") || IsAhead(1, "FROM") || IsAhead(1, "(")) {
+    return InsertSelect(insert);
+  }
+  const bool name = Ahead(1).kind == TokenKind::kWord || Ahead(1).kind == TokenKind::kQuoted;
+  if (!name) return Expected("VALUES or (KEY ..., VALUE ...)");
+  ++at_;
+  ASSIGN_OR_RETURN(insert->columns, ColumnNames());
+  return At("VALUES") ? InsertRows(insert) : InsertSelect(insert);
 }
 
 // (KEY, VALUE [, OPTIONS]): says nothing that VALUES does not.
@@ -63,24 +80,26 @@ Status Parser::InsertRows(InsertStatement* insert) {
   if (!At("VALUES")) return Expected("VALUES");
   do {
     Accept("VALUES");
-    ASSIGN_OR_RETURN(InsertValues row, InsertRow());
+    ASSIGN_OR_RETURN(InsertValues row, InsertRow(!insert->columns.empty()));
     insert->rows.push_back(std::move(row));
   } while (Accept(","));
   return OkStatus();
 }
 
-Result<InsertValues> Parser::InsertRow() {
+// Two or three values may be a key, a document and options.
+Result<InsertValues> Parser::InsertRow(bool of_columns) {
   InsertValues row;
   row.place = place();
   RETURN_IF_ERROR(Expect("("));
-  ASSIGN_OR_RETURN(row.key, Expr());
-  if (!At(",")) return Unexpected(Expected("a comma and the document: VALUES (key, document)"));
-  ++at_;
-  ASSIGN_OR_RETURN(row.value, Expr());
-  if (Accept(",")) {
-    ASSIGN_OR_RETURN(row.options, Expr());
-  }
+  ASSIGN_OR_RETURN(Expressions values, ExprList());
   RETURN_IF_ERROR(Expect(")"));
+  if (of_columns || values.size() < 2 || values.size() > 3) {
+    row.columns = std::move(values);
+    return row;
+  }
+  row.key = std::move(values[0]);
+  row.value = std::move(values[1]);
+  if (values.size() == 3) row.options = std::move(values[2]);
   return row;
 }
 

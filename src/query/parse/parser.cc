@@ -174,6 +174,7 @@ Status Parser::StatementBody(Statement* statement) {
   if (At("ALTER")) return Alter(statement);
   if (At("BUILD")) return take(BuildIndex());
   if (At("FLUSH") || At("TRUNCATE")) return take(Flush());
+  if (At("RENAME")) return take(RenameTable());
   if (At("PREPARE")) return take(Prepare());
   if (At("EXECUTE")) return take(Execute());
   if (At("EXPLAIN")) return take(Explain());

@@ -188,7 +188,9 @@ class Parser {
   Result<InsertStatement> Insert();
   Status InsertSource(InsertStatement* insert);
   Status InsertRows(InsertStatement* insert);
-  Result<InsertValues> InsertRow();
+  Result<InsertValues> InsertRow(bool of_columns);
+  Status InsertSelect(InsertStatement* insert);
+  Status InsertColumns(InsertStatement* insert);
   Status InsertHeader();
   Result<KeyValueOptions> KeyValue();
   Result<UpdateStatement> Update();
@@ -219,6 +221,31 @@ class Parser {
   Result<CatalogStatement> Flush();
   Result<bool> IfClause(CatalogAction action);
   Status WithOptions(std::optional<json::Value>* options);
+
+  // Tables (parse_table.cc).
+  Result<CreateTableStatement> CreateTable();
+  Result<DropTableStatement> DropTable();
+  Result<AlterTableStatement> AlterTable();
+  Result<AlterTableStatement> RenameTable();
+  Result<std::string> TableName();
+  Result<std::string> ColumnName();
+  Result<std::vector<std::string>> ColumnNames();
+  Status TableElement(db::TableSchema* schema);
+  bool IsTypeAhead(size_t count) const;
+  Result<db::TableColumn> ColumnHere(db::TableSchema* schema);
+  Status ColumnType(db::TableColumn* column);
+  Result<uint32_t> LengthHere();
+  Status ColumnOptions(db::TableSchema* schema);
+  Result<std::string> TextOfDefault();
+  std::string TextSince(size_t first) const;
+  static void AddKey(db::TableSchema* schema, db::TableKey key);
+  Status TableKeyHere(db::TableSchema* schema, std::string name, bool unique, bool primary);
+  Status References(db::TableSchema* schema, db::TableReference reference);
+  Result<db::ReferenceAction> ReferenceActionHere();
+  Status CheckHere(db::TableSchema* schema, std::string name);
+  Status SchemaBlock(db::TableSchema* schema);
+  Status BlockColumn(db::TableSchema* schema);
+  Status BlockKey(db::TableSchema* schema);
 
   // The rest (parse_other.cc).
   Result<PrepareStatement> Prepare();

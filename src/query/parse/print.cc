@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/bytes.h"
 #include "json/number.h"
 #include "query/parse/print_impl.h"
 #include "query/parse/terminal.h"
@@ -186,6 +187,7 @@ void AstPrinter::Literal(const json::Value& value) {
   if (value.is_missing()) return Say("MISSING");
   if (value.is_null()) return Say("NULL");
   if (value.is_bool()) return Say(value.AsBool() ? "TRUE" : "FALSE");
+  if (value.is_bytes()) return Say("x'" + ToHex(value.AsBytes()) + "'");
   if (!value.is_double()) return json::Print(value, out_);
   if (value.AsDouble() == 0) return Say(std::signbit(value.AsDouble()) ? "-0.0" : "0.0");
   const size_t start = out_->size();

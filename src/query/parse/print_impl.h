@@ -73,6 +73,17 @@ class AstPrinter {
   void KeyValue(const ExpressionPtr& key, const ExpressionPtr& value, const ExpressionPtr& options);
   void Options(const std::optional<json::Value>& options);
 
+  // Tables (print_table.cc).
+  void Table(const CreateTableStatement& create);
+  void Table(const DropTableStatement& drop);
+  void Table(const AlterTableStatement& alter);
+  void Columns(const std::vector<std::string>& names);
+  // Columns, keys and constraints, with commas between them and `before` before each.
+  void Elements(const db::TableSchema& schema, std::string_view before);
+  void Column(const db::TableColumn& column);
+  void Key(const db::TableKey& key);
+  void Reference(const db::TableReference& reference);
+
   std::string* const out_;
 };
 

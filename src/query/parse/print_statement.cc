@@ -77,14 +77,26 @@ struct AstPrinter::StatementBody {
   void operator()(const InsertStatement& insert) const {
     printer.Say(insert.upsert ? "UPSERT INTO " : "INSERT INTO ");
     printer.Term(insert.target);
+    for (size_t i = 0; i < insert.columns.size(); ++i) {
+      printer.Say(i == 0 ? " (" : ", ");
+      printer.Name(insert.columns[i]);
+    }
+    if (!insert.columns.empty()) printer.Say(")");
     if (insert.select) {
-      printer.KeyValue(insert.select_key, insert.select_value, insert.select_options);
+      if (insert.select_key) {
+        printer.KeyValue(insert.select_key, insert.select_value, insert.select_options);
+      }
       printer.Say(" ");
       printer.Print(*insert.select);
     }
     for (size_t i = 0; i < insert.rows.size(); ++i) {
       const InsertValues& row = insert.rows[i];
       printer.Say(i == 0 ? " VALUES (" : ", (");
+      if (!row.columns.empty()) {
+        printer.List(row.columns);
+        printer.Say(")");
+        continue;
+      }
       printer.Print(*row.key);
       printer.Say(", ");
       printer.Print(*row.value);
@@ -149,7 +161,9 @@ struct AstPrinter::StatementBody {
   }
 
   void operator()(const CreateIndexStatement& index) const {
-    printer.Say(index.primary ? "CREATE PRIMARY INDEX" : "CREATE INDEX");
+    printer.Say(index.primary  ? "CREATE PRIMARY INDEX"
+                : index.unique ? "CREATE UNIQUE INDEX"
+                               : "CREATE INDEX");
     if (index.if_not_exists) printer.Say(" IF NOT EXISTS");
     if (!index.name.empty()) {
       printer.Say(" ");
@@ -210,6 +224,10 @@ struct AstPrinter::StatementBody {
     printer.Keyspace(catalog.name);
     printer.Options(catalog.with);
   }
+
+  void operator()(const CreateTableStatement& create) const { printer.Table(create); }
+  void operator()(const DropTableStatement& drop) const { printer.Table(drop); }
+  void operator()(const AlterTableStatement& alter) const { printer.Table(alter); }
 
   void operator()(const PrepareStatement& prepare) const {
     printer.Say(prepare.force ? "PREPARE FORCE " : "PREPARE ");

@@ -54,9 +54,11 @@ inline constexpr std::string_view kReservedWords[] = {
 
 // Sorted. Words with a meaning in places, which are names everywhere else.
 inline constexpr std::string_view kSoftWords[] = {
-    "CATALOG", "CONSUME", "CREDENTIALSTORE", "CYCLE",    "DEFAULT", "DENSE",  "EXTERNAL",
-    "MULTI",   "ORDER",   "SEQUENCE",        "SNAPSHOT", "SOURCE",  "SPARSE", "TIMESTAMP",
-    "TYPE",    "USER",    "USERS",           "VECTOR"};
+    "ACTION",     "ADD",     "CASCADE",         "CATALOG", "CHECK",      "COLUMN",
+    "CONSTRAINT", "CONSUME", "CREDENTIALSTORE", "CYCLE",   "DEFAULT",    "DENSE",
+    "EXTERNAL",   "FOREIGN", "MULTI",           "ORDER",   "REFERENCES", "SEQUENCE",
+    "SNAPSHOT",   "SOURCE",  "SPARSE",          "TABLE",   "TIMESTAMP",  "TYPE",
+    "USER",       "USERS",   "VECTOR"};
 
 class Terminal {
  public:

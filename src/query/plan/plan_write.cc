@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "query/bind/column.h"
 #include "query/error.h"
 #include "query/exec/expr_access.h"
 #include "query/exec/writes.h"
@@ -30,6 +31,32 @@ void UseTarget(Planner& planner, const FromTerm& target) {
   SourceLayout* source = planner.layout()->FindSource(target.variable);
   source->whole = true;
   source->uses_meta = true;
+}
+
+// What CHECK constraints say of the target's rows; nothing for documents.
+Result<std::vector<NamedExpression>> UseChecks(Planner& planner, const FromTerm& target) {
+  std::vector<NamedExpression> checks;
+  const auto& table = planner.variables()[target.variable].table;
+  if (table == nullptr) return checks;
+  for (const db::TableCheck& check : table->checks) {
+    NamedExpression named{.place = target.place, .name = check.name};
+    ASSIGN_OR_RETURN(named.expression,
+                     BindCheck(planner.variables(), target.variable, check.condition));
+    planner.Prepare(*named.expression);
+    checks.push_back(std::move(named));
+  }
+  return checks;
+}
+
+Result<std::vector<RowCheck>> CompileChecks(Planner& planner,
+                                            const std::vector<NamedExpression>& checks) {
+  std::vector<RowCheck> compiled;
+  for (const NamedExpression& check : checks) {
+    RowCheck one{.name = check.name, .condition = nullptr};
+    ASSIGN_OR_RETURN(one.condition, planner.compiler().Compile(*check.expression));
+    compiled.push_back(std::move(one));
+  }
+  return compiled;
 }
 
 SourceTarget TargetOf(Planner& planner, const FromTerm& term) {
@@ -131,6 +158,9 @@ Result<std::unique_ptr<WriteProgram>> CompileUpdate(Planner& planner, const From
   document.variable = target.variable;
   ASSIGN_OR_RETURN(parts.document, planner.compiler().Compile(document));
   ASSIGN_OR_RETURN(parts.assignments, CompileAssignments(planner, set, unset, target.variable));
+  if (const auto& table = planner.variables()[target.variable].table) {
+    return MakeTableUpdateProgram(std::move(parts), table);
+  }
   return MakeUpdateProgram(std::move(parts));
 }
 
@@ -191,11 +221,12 @@ void UseTargetRows(Planner& planner, const Statement& statement) {
 Result<QueryPlan> PlanWrite(Planner& planner, InsertStatement& statement) {
   if (statement.select != nullptr) planner.PrepareQuery(*statement.select);
   for (const InsertValues& row : statement.rows) {
-    planner.Prepare(*row.key);
+    UseOptional(planner, row.key);
     planner.Prepare(*row.value);
     UseOptional(planner, row.options);
   }
   UseProjection(planner, statement.returning);
+  ASSIGN_OR_RETURN(const auto checks, UseChecks(planner, statement.target));
   planner.FinishLayout();
   InsertParts parts{.target = TargetOf(planner, statement.target), .upsert = statement.upsert};
   WriteOptions options;
@@ -204,7 +235,7 @@ Result<QueryPlan> PlanWrite(Planner& planner, InsertStatement& statement) {
     ASSIGN_OR_RETURN(QueryPlan select, planner.PlanQuery(*statement.select));
     const Slot row = statement.select->result_variable;
     options.input = MakeProject(std::move(select.root), MakeSlot(select.result), row, "row");
-    ASSIGN_OR_RETURN(parts.key, planner.compiler().Compile(*statement.select_key));
+    ASSIGN_OR_RETURN(parts.key, planner.compiler().CompileOptional(statement.select_key));
     ASSIGN_OR_RETURN(parts.value, planner.compiler().CompileOptional(statement.select_value));
     if (parts.value == nullptr) parts.value = MakeSlot(row);
     ASSIGN_OR_RETURN(parts.options, planner.compiler().CompileOptional(statement.select_options));
@@ -212,7 +243,7 @@ Result<QueryPlan> PlanWrite(Planner& planner, InsertStatement& statement) {
     std::vector<ValuesRow> rows;
     for (const InsertValues& row : statement.rows) {
       ValuesRow compiled;
-      ASSIGN_OR_RETURN(compiled.key, planner.compiler().Compile(*row.key));
+      ASSIGN_OR_RETURN(compiled.key, planner.compiler().CompileOptional(row.key));
       ASSIGN_OR_RETURN(compiled.value, planner.compiler().Compile(*row.value));
       ASSIGN_OR_RETURN(compiled.options, planner.compiler().CompileOptional(row.options));
       rows.push_back(std::move(compiled));
@@ -224,7 +255,13 @@ Result<QueryPlan> PlanWrite(Planner& planner, InsertStatement& statement) {
     parts.value = MakeSlot(slots[1]);
     parts.options = MakeSlot(slots[2]);
   }
-  options.program = MakeInsertProgram(std::move(parts));
+  ASSIGN_OR_RETURN(options.checks, CompileChecks(planner, checks));
+  if (const auto& table = planner.variables()[statement.target.variable].table) {
+    options.program = MakeTableInsertProgram(
+        {.target = parts.target, .schema = table, .values = std::move(parts.value)});
+  } else {
+    options.program = MakeInsertProgram(std::move(parts));
+  }
   return Finish(planner, std::move(options), statement.returning);
 }
 
@@ -233,8 +270,10 @@ Result<QueryPlan> PlanWrite(Planner& planner, UpdateStatement& statement) {
   UseAssignments(planner, statement.set);
   UseAssignments(planner, statement.unset);
   UseTarget(planner, statement.target);
+  ASSIGN_OR_RETURN(const auto checks, UseChecks(planner, statement.target));
   planner.FinishLayout();
   ASSIGN_OR_RETURN(WriteOptions options, PlanTargetRows(planner, statement));
+  ASSIGN_OR_RETURN(options.checks, CompileChecks(planner, checks));
   ASSIGN_OR_RETURN(options.program,
                    CompileUpdate(planner, statement.target, statement.set, statement.unset));
   return Finish(planner, std::move(options), statement.returning);

@@ -68,6 +68,7 @@ class Planner final : public SubqueryPlanner {
   const std::vector<std::string>& hint_notes() const { return hint_notes_; }
 
   Compiler& compiler() { return compiler_; }
+  const Variables& variables() const { return variables_; }
   const std::shared_ptr<Layout>& layout() { return layout_; }
 
  private:

@@ -163,6 +163,7 @@ class StatementPlanner {
     plan_->signature = SignatureOf(statement.returning);
     const db::KeyspaceId target = binder_.variables()[statement.target.variable].keyspace;
     plan_->writes.push_back(catalog_.Find(target)->name);
+    plan_->atomic = catalog_.Find(target)->table != nullptr;
     ASSIGN_OR_RETURN(plan_->query, PlanWrite(MakePlanner(), statement));
     return OkStatus();
   }

@@ -1,0 +1,264 @@
+// Tables: what their names mean in a statement.
+//
+// A column is a path of its row, read as its type says; a row as a whole is an object of its
+// columns. An unqualified name is a column where just one table of FROM has it.
+#include <algorithm>
+#include <utility>
+
+#include "base/nearest.h"
+#include "query/bind/binder.h"
+#include "query/bind/column.h"
+#include "query/bind/scope.h"
+#include "query/error.h"
+#include "query/parse/parser.h"
+
+namespace sluice::query {
+namespace {
+
+ExpressionPtr MakeLiteralExpression(json::Value value, const TextPlace& place) {
+  auto literal = std::make_unique<Expression>();
+  literal->kind = ExprKind::kLiteral;
+  literal->place = place;
+  literal->value = std::move(value);
+  return literal;
+}
+
+std::vector<std::string> ColumnNamesOf(const db::TableSchema& schema) {
+  std::vector<std::string> names;
+  for (const db::TableColumn& column : schema.columns) names.push_back(column.name);
+  return names;
+}
+
+Status NoColumn(const db::TableSchema& schema, std::string_view name, const TextPlace& place) {
+  return AtPlace(QueryError(QueryCode::kNoSuchField, "table '{}' has no column '{}'{}", schema.name,
+                            name, DidYouMean(name, ColumnNamesOf(schema))),
+                 place);
+}
+
+bool IsDefault(const Expression& expression) {
+  return expression.kind == ExprKind::kName && !expression.quoted &&
+         db::SameColumnName(expression.name, "default");
+}
+
+// The names of a query's result terms; nothing when they can't be told from its text.
+std::optional<std::vector<std::string>> ResultNames(const QueryBody& body) {
+  if (const auto* operation = std::get_if<std::unique_ptr<SetOperation>>(&body)) {
+    return ResultNames((*operation)->left);
+  }
+  if (const auto* query = std::get_if<QueryPtr>(&body)) return ResultNames((*query)->body);
+  const Projection& projection = std::get<std::unique_ptr<SelectBlock>>(body)->projection;
+  if (projection.raw || !projection.exclude.empty()) return std::nullopt;
+  std::vector<std::string> names;
+  for (const ResultTerm& term : projection.terms) {
+    if (term.star) return std::nullopt;
+    names.push_back(term.alias);
+  }
+  return names;
+}
+
+}  // namespace
+
+const db::TableSchema* Binder::TableOf(VariableId variable) const {
+  return variables_[variable].table.get();
+}
+
+ExpressionPtr Binder::MakeColumn(VariableId row, const db::TableColumn& column,
+                                 const TextPlace& place) const {
+  return query::MakeColumn(variables_, row, column, place);
+}
+
+ExpressionPtr Binder::MakeRow(VariableId row, const TextPlace& place) const {
+  auto object = std::make_unique<Expression>();
+  object->kind = ExprKind::kObject;
+  object->place = place;
+  for (const db::TableColumn& column : TableOf(row)->columns) {
+    object->args.push_back(MakeLiteralExpression(column.name, place));
+    object->args.push_back(MakeColumn(row, column, place));
+  }
+  return object;
+}
+
+// `t.c`, where t is a table: `base` is its variable.
+Status Binder::BindColumnOf(ExpressionPtr& expression, VariableId row) {
+  const db::TableSchema& schema = *TableOf(row);
+  const db::TableColumn* column = schema.FindColumn(expression->name);
+  if (column == nullptr) return NoColumn(schema, expression->name, expression->place);
+  expression = MakeColumn(row, *column, expression->place);
+  return OkStatus();
+}
+
+// The tables among the sources that have a column of this name.
+std::vector<VariableId> Binder::TablesWith(const Scope& from, std::string_view column) const {
+  std::vector<VariableId> tables;
+  for (const VariableId source : from.sources) {
+    const db::TableSchema* schema = TableOf(source);
+    if (schema != nullptr && schema->FindColumn(column) != nullptr) tables.push_back(source);
+  }
+  return tables;
+}
+
+// A name that is no variable: a column of the innermost FROM that has it, or a field of its only
+// term that is no table.
+Status Binder::BindField(ExpressionPtr& expression, const Scope& scope) {
+  const Expression& name = *expression;
+  const db::TableSchema* last = nullptr;
+  for (const Scope* from = scope.WithFrom(); from != nullptr;
+       from = from->outer == nullptr ? nullptr : from->outer->WithFrom()) {
+    const std::vector<VariableId> tables = TablesWith(*from, name.name);
+    if (tables.size() == 1) return BindColumnOf(expression, tables[0]);
+    std::vector<VariableId> others;
+    for (const VariableId source : from->sources) {
+      if (TableOf(source) == nullptr) others.push_back(source);
+      if (TableOf(source) != nullptr) last = TableOf(source);
+    }
+    if (tables.size() > 1 || others.size() > 1) {
+      const VariableId first = tables.empty() ? others[0] : tables[0];
+      return AtPlace(QueryError(QueryCode::kAmbiguousReference,
+                                "Ambiguous reference to field '{}': say whose it is, as in {}.{}",
+                                name.name, variables_[first].name, name.name),
+                     name.place);
+    }
+    if (others.size() == 1) {
+      auto field = std::make_unique<Expression>();
+      field->kind = ExprKind::kField;
+      field->place = name.place;
+      field->name = name.name;
+      field->ignore_case = name.ignore_case;
+      field->args.push_back(MakeVariable(variables_, others[0], name.place));
+      expression = std::move(field);
+      return OkStatus();
+    }
+  }
+  if (last != nullptr) return NoColumn(*last, name.name, name.place);
+  return AtPlace(QueryError(QueryCode::kNoSuchField,
+                            "nothing is named '{}' here: there is no FROM clause that it could "
+                            "be a field of",
+                            name.name),
+                 name.place);
+}
+
+// A default is evaluated for each row that is given none.
+Result<ExpressionPtr> Binder::DefaultOf(const db::TableColumn& column, const TextPlace& place) {
+  if (column.default_text.empty()) return MakeLiteralExpression(nullptr, place);
+  ASSIGN_OR_RETURN(ExpressionPtr expression, ParseExpression(column.default_text));
+  RETURN_IF_ERROR(BindConstant(expression));
+  return expression;
+}
+
+// Which columns the values are for, in their order.
+Result<std::vector<size_t>> Binder::InsertedColumns(const InsertStatement& statement,
+                                                    const db::TableSchema& schema) const {
+  std::vector<size_t> columns;
+  for (const std::string& name : statement.columns) {
+    const auto column = schema.ColumnIndex(name);
+    if (!column) return Unexpected(NoColumn(schema, name, statement.target.place));
+    if (std::ranges::find(columns, *column) != columns.end()) {
+      return Unexpected(
+          AtPlace(QueryError(QueryCode::kPlan, "INSERT names the column '{}' twice", name),
+                  statement.target.place));
+    }
+    columns.push_back(*column);
+  }
+  for (size_t i = 0; statement.columns.empty() && i < schema.columns.size(); ++i) {
+    columns.push_back(i);
+  }
+  return columns;
+}
+
+// Replaces the values by an array with one for each column of the table.
+Status Binder::CompleteRow(const db::TableSchema& schema, const std::vector<size_t>& columns,
+                           std::vector<ExpressionPtr> values, const TextPlace& place,
+                           ExpressionPtr* row) {
+  if (values.size() != columns.size()) {
+    return AtPlace(QueryError(QueryCode::kPlan, "table '{}': {} columns but {} values", schema.name,
+                              columns.size(), values.size()),
+                   place);
+  }
+  auto array = std::make_unique<Expression>();
+  array->kind = ExprKind::kArray;
+  array->place = place;
+  array->args.resize(schema.columns.size());
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (!IsDefault(*values[i])) array->args[columns[i]] = std::move(values[i]);
+  }
+  for (size_t i = 0; i < array->args.size(); ++i) {
+    if (array->args[i] != nullptr) continue;
+    ASSIGN_OR_RETURN(array->args[i], DefaultOf(schema.columns[i], place));
+  }
+  *row = std::move(array);
+  return OkStatus();
+}
+
+Status Binder::BindTableInsert(InsertStatement& statement) {
+  const db::TableSchema& schema = *TableOf(statement.target.variable);
+  if (statement.upsert || statement.select_key != nullptr) {
+    return AtPlace(QueryError(QueryCode::kPlan,
+                              "'{}' is a table: use INSERT INTO {} (columns) VALUES or SELECT",
+                              schema.name, schema.name),
+                   statement.target.place);
+  }
+  ASSIGN_OR_RETURN(const std::vector<size_t> columns, InsertedColumns(statement, schema));
+  for (InsertValues& row : statement.rows) {
+    std::vector<ExpressionPtr> values = std::move(row.columns);
+    for (ExpressionPtr* each : {&row.key, &row.value, &row.options}) {
+      if (*each != nullptr) values.push_back(std::move(*each));
+    }
+    Scope scope(nullptr);
+    for (ExpressionPtr& value : values) {
+      if (!IsDefault(*value)) RETURN_IF_ERROR(BindExpression(value, scope));
+    }
+    RETURN_IF_ERROR(CompleteRow(schema, columns, std::move(values), row.place, &row.value));
+  }
+  if (statement.select == nullptr) return OkStatus();
+  return BindTableSelect(statement, schema, columns);
+}
+
+// The columns of the SELECT by their order.
+Status Binder::BindTableSelect(InsertStatement& statement, const db::TableSchema& schema,
+                               const std::vector<size_t>& columns) {
+  RETURN_IF_ERROR(BindQuery(*statement.select, nullptr));
+  if (statement.select->result_variable == 0) {
+    statement.select->result_variable = variables_.Add("");
+  }
+  const TextPlace& place = statement.select->place;
+  const auto names = ResultNames(statement.select->body);
+  if (!names) {
+    return AtPlace(QueryError(QueryCode::kPlan,
+                              "INSERT INTO a table needs a SELECT that names its columns: not RAW, "
+                              "and not the * of documents"),
+                   place);
+  }
+  std::vector<ExpressionPtr> values;
+  for (const std::string& name : *names) {
+    auto field = std::make_unique<Expression>();
+    field->kind = ExprKind::kField;
+    field->place = place;
+    field->name = name;
+    field->args.push_back(MakeVariable(variables_, statement.select->result_variable, place));
+    values.push_back(std::move(field));
+  }
+  return CompleteRow(schema, columns, std::move(values), place, &statement.select_value);
+}
+
+// SET c = e, where c is a column.
+Status Binder::CheckTableUpdate(const UpdateStatement& statement) const {
+  const db::TableSchema& schema = *TableOf(statement.target.variable);
+  if (!statement.unset.empty()) {
+    return AtPlace(
+        QueryError(QueryCode::kPlan, "a column of a table can't be UNSET: set it to NULL"),
+        statement.unset[0].place);
+  }
+  for (const Assignment& assignment : statement.set) {
+    const Expression& target = *assignment.target;
+    const bool column = target.kind == ExprKind::kField && assignment.loops.empty() &&
+                        target.args[0]->kind == ExprKind::kVariable &&
+                        target.args[0]->variable == statement.target.variable;
+    if (column) continue;
+    return AtPlace(
+        QueryError(QueryCode::kPlan, "SET takes a column of the table '{}'", schema.name),
+        assignment.place);
+  }
+  return OkStatus();
+}
+
+}  // namespace sluice::query

@@ -1,0 +1,25 @@
+// Foreign keys: what must hold after a statement has written rows of tables, and what follows from
+// it in other tables (ON DELETE and ON UPDATE), inside the statement's transaction.
+#pragma once
+
+#include <vector>
+
+#include "base/status.h"
+#include "db/catalog.h"
+#include "db/transaction.h"
+#include "query/engine.h"
+#include "query/exec/mutator.h"
+
+namespace sluice::query {
+
+// Whether a table has foreign keys or foreign keys of others refer to it.
+bool HasReferences(const db::Catalog& catalog, const db::KeyspaceInfo& table);
+
+// Cascades the changes, then looks whether every row refers to one that is there. Error 19003.
+Status KeepReferences(QueryEngine& engine, db::Transaction& transaction,
+                      std::vector<RowChange> changes);
+
+// That the tables and columns of foreign keys exist and have a unique key.
+Status CheckReferences(const db::Catalog& catalog, const db::TableSchema& schema);
+
+}  // namespace sluice::query
