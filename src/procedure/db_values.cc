@@ -71,6 +71,9 @@ Status RunCopyRow(HostObject&, Call& call) {
 
 Status RunTableToJson(HostObject&, Call& call) {
   if (call.kind(0) != lua::Kind::kTable) return BadArgument("table_to_json", "a table");
+  if (call.kind(1) != lua::Kind::kNil) {
+    return BadArgument("table_to_json", "nothing after the table: it has no options");
+  }
   ASSIGN_OR_RETURN(const Value table, call.Get(0));
   call.Return(Value(json::ToText(table)));
   call.Return(Value(kOk));

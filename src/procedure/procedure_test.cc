@@ -4,6 +4,7 @@
 #include <string>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "db/test_database.h"
@@ -229,6 +230,8 @@ TEST_F(ProcedureTest, WhatMainReturns) {
 TEST_F(ProcedureTest, Values) {
   EXPECT_EQ(Main("local t, rc = db:json_to_table('{\"a\":[1,null]}') db:emit(db:table_to_json(t))"),
             "{\"$0\":\"{\\\"a\\\":[1,null]}\",\"$1\":0}\n");
+  EXPECT_THAT(Main("db:emit(db:table_to_json({}, {type_annotate = true}))"),
+              ::testing::HasSubstr("it has no options"));
   EXPECT_EQ(Main("local r = db:csv_to_table('a,\"b\"\"c\"\\n1,2') db:emit(r[1][2], r[2][1], #r)"),
             "{\"$0\":\"b\\\"c\",\"$1\":\"1\",\"$2\":2}\n");
   EXPECT_EQ(Main("db:emit(#db:guid(), #db:guid_str())"), "{\"$0\":16,\"$1\":36}\n");
