@@ -6,8 +6,8 @@
 # A module's main.cc belongs to an executable (cmake/executables.cmake), not to the library.
 
 # What `make test` also runs under AddressSanitizer, besides every fuzz program: the modules that
-# read bytes from outside, own memory by hand, or run user code.
-set(SLUICE_CORE_MODULES json storage db timer queue js function http)
+# read bytes from outside or own memory by hand.
+set(SLUICE_CORE_MODULES json storage db timer http)
 if(SLUICE_FUZZ)
   add_custom_target(fuzzers)
 else()
