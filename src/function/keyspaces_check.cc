@@ -1,5 +1,7 @@
 #include "function/keyspaces_check.h"
 
+#include "db/table_schema.h"
+
 namespace sluice::function {
 namespace {
 
@@ -27,6 +29,12 @@ Status CheckKeyspaces(const Definition& definition, const db::Catalog& catalog) 
   RETURN_IF_ERROR(check("the metadata keyspace", definition.metadata));
   for (const BucketBinding& binding : definition.buckets) {
     RETURN_IF_ERROR(check(fmt::format("the binding '{}'", binding.alias), binding.keyspace));
+    if (binding.writable && binding.keyspace.bucket == db::kTablesBucket) {
+      return Error(Code::kInvalidArgument, "keyspace.is_system",
+                   "the binding '{}' is to a table, which it can only read (access r): rows are "
+                   "written by INSERT, UPDATE and DELETE",
+                   binding.alias);
+    }
   }
   if (definition.scope_bucket == "*") return OkStatus();
   return check(

@@ -258,6 +258,20 @@ TEST_F(ManagerTest, ADroppedKeyspaceUndeploys) {
   EXPECT_TRUE(undeployed());
 }
 
+TEST_F(ManagerTest, ATableIsASourceAndABindingToRead) {
+  db::TableSchema schema;
+  schema.name = "t";
+  schema.columns.push_back({.name = "i"});
+  ASSERT_TRUE(database_->CreateTable(schema).ok());
+  Definition definition = Function("function OnUpdate(doc, meta) { dst[meta.id] = doc; }");
+  definition.source = db::TableKeyspace("t");
+  definition.buckets = {{"dst", {.bucket = "dst"}, true}, {"t", db::TableKeyspace("t"), true}};
+  ASSERT_TRUE(manager_->Store(definition).ok());
+  EXPECT_EQ(manager_->Deploy("f").id(), "keyspace.is_system");
+  definition.buckets[1].writable = false;
+  Deploy(definition);
+}
+
 TEST_F(ManagerTest, APatternIsASourceToo) {
   Definition definition = Function(R"(function OnUpdate(doc, meta) {
     dst[meta.keyspace.scope_name + '.' + meta.keyspace.collection_name + '.' + meta.id] = doc;

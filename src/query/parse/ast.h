@@ -441,7 +441,6 @@ struct CreateTableStatement {
 struct DropTableStatement {
   TextPlace place;
   bool if_exists = false;
-  bool cascade = false;
   std::string name;
 };
 

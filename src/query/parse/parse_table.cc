@@ -347,7 +347,6 @@ Result<DropTableStatement> Parser::DropTable() {
   if (!drop.if_exists) {
     ASSIGN_OR_RETURN(drop.if_exists, IfClause(CatalogAction::kDrop));
   }
-  drop.cascade = Accept("CASCADE");
   return drop;
 }
 

@@ -22,7 +22,6 @@ void AstPrinter::Table(const CreateTableStatement& create) {
 void AstPrinter::Table(const DropTableStatement& drop) {
   Say(drop.if_exists ? "DROP TABLE IF EXISTS " : "DROP TABLE ");
   Name(drop.name);
-  if (drop.cascade) Say(" CASCADE");
 }
 
 void AstPrinter::Table(const AlterTableStatement& alter) {
