@@ -62,9 +62,10 @@ class PlanRun final : public Run {
     options.cancelled = cancelled_.get();
     options.memory = &memory_;
     options.parameters = std::move(parameters);
-    options.system_rows = [&database = engine.database(), more = std::move(request.system_rows)](
+    options.system_rows = [&engine, more = std::move(request.system_rows)](
                               std::string_view name) -> Result<std::vector<Value>> {
-      if (auto rows = SystemTableRows(*database.catalog(), name)) return std::move(*rows);
+      auto rows = SystemTableRows(*engine.database().catalog(), engine.procedures(), name);
+      if (rows) return std::move(*rows);
       if (more != nullptr) return more(name);
       return QueryFail(QueryCode::kKeyspaceNotFound, "there is no system:{} here", name);
     };

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "query/functions/aggregate.h"
+#include "query/functions/function.h"
+
 namespace sluice::query {
 namespace {
 
@@ -114,11 +117,38 @@ constexpr Entry kEntries[] = {{"comdb2_tables", Tables},
                               {"comdb2_keycomponents", KeyComponents},
                               {"comdb2_constraints", Constraints}};
 
+Value FunctionRow(std::string_view name, std::string_view type, bool deterministic) {
+  return Value::Object({{"name", name},
+                        {"type", type},
+                        {"language", "builtin"},
+                        {"deterministic", YesNo(deterministic)}});
+}
+
+Rows Functions() {
+  Rows rows;
+  for (const std::string_view name : FunctionNames()) {
+    rows.push_back(
+        FunctionRow(name, "scalar", FindFunction(name)->volatility == Volatility::kPure));
+  }
+  for (const std::string_view name : AggregateNames()) {
+    rows.push_back(FunctionRow(name, "aggregate", true));
+  }
+  for (const std::string_view name : WindowFunctionNames()) {
+    rows.push_back(FunctionRow(name, "window", true));
+  }
+  return rows;
+}
+
 }  // namespace
 
-std::optional<Rows> SystemTableRows(const db::Catalog& catalog, std::string_view name) {
+std::optional<Rows> SystemTableRows(const db::Catalog& catalog, const Procedures* procedures,
+                                    std::string_view name) {
   for (const Entry& entry : kEntries) {
     if (db::SameColumnName(entry.name, name)) return entry.rows(catalog);
+  }
+  if (db::SameColumnName("comdb2_functions", name)) return Functions();
+  if (db::SameColumnName("comdb2_procedures", name)) {
+    return procedures == nullptr ? Rows() : procedures->List();
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// comdb2_tables, comdb2_columns and kin: what tables there are, as rows.
+// comdb2_tables, comdb2_columns and kin: what there is, as rows.
 #pragma once
 
 #include <optional>
@@ -7,12 +7,14 @@
 
 #include "db/catalog.h"
 #include "json/value.h"
+#include "query/procedures.h"
 
 namespace sluice::query {
 
-// The rows of a system table that the catalog alone can tell, by its name in any case of letters;
-// nothing when it is another one.
+// The rows of a system table, by its name in any case of letters; nothing when it is another one.
+// `procedures` may be null.
 std::optional<std::vector<json::Value>> SystemTableRows(const db::Catalog& catalog,
+                                                        const Procedures* procedures,
                                                         std::string_view name);
 
 }  // namespace sluice::query

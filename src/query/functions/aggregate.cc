@@ -324,4 +324,16 @@ bool IsWindowFunction(std::string_view name) {
   return std::ranges::find(kWindowFunctions, name) != std::end(kWindowFunctions);
 }
 
+std::vector<std::string_view> AggregateNames() {
+  std::vector<std::string_view> names;
+  for (const AggregateFunction& function : kAggregates) {
+    if (function.name != "count_star") names.push_back(function.name);  // COUNT(*)
+  }
+  return names;
+}
+
+std::vector<std::string_view> WindowFunctionNames() {
+  return {std::begin(kWindowFunctions), std::end(kWindowFunctions)};
+}
+
 }  // namespace sluice::query

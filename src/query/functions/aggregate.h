@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "json/value.h"
 #include "query/functions/function.h"
@@ -37,5 +38,8 @@ struct AggregateFunction {
 const AggregateFunction* FindAggregate(std::string_view name);
 // ROW_NUMBER, RANK, LAG, ...: only with OVER.
 bool IsWindowFunction(std::string_view name);
+// Those that a statement can name, sorted.
+std::vector<std::string_view> AggregateNames();
+std::vector<std::string_view> WindowFunctionNames();
 
 }  // namespace sluice::query
