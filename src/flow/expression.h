@@ -1,0 +1,105 @@
+// The left side of a data mapping, compiled: a place in a dataset, a constant, a file's content, a
+// call of an `f:` function or a JSONPath search.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "flow/conversion.h"
+#include "flow/files.h"
+#include "flow/path.h"
+#include "flow/settings.h"
+#include "json/value.h"
+
+namespace sluice::flow {
+
+struct PluginCall;
+class JsonPath;
+
+// Input mappings run before a task's function, output mappings after it.
+enum class Side : uint8_t { kInput, kOutput };
+
+enum class Space : uint8_t {
+  kInput,
+  kModel,
+  kShared,  // model.parent, model.root
+  kError,
+  kResult,
+  kStatus,
+  kHeader,
+  kDatatype,
+  kConstant,
+  kText,  // text with {model.x} in it
+  kMap,   // map(...) with {model.x} in it
+  kFile,
+  kResource,
+  kCall,
+  kJsonPath,
+};
+
+enum class FileForm : uint8_t { kText, kBinary, kJson };
+
+struct Expression {
+  Space space = Space::kConstant;
+  std::string text;      // as written
+  bool negated = false;  // !model.x
+  Path path;
+  json::Value constant;
+  Template content;                                       // kText; the path of kFile, kResource
+  std::vector<std::pair<std::string, Template>> entries;  // kMap
+  FileForm form = FileForm::kBinary;
+  std::shared_ptr<const Conversion> conversion;
+  std::shared_ptr<const PluginCall> call;
+  std::shared_ptr<const JsonPath> search;
+
+  // `model.list.ITEM.name`, `model.list.INDEX`: of the branch of a fork over `model.list`.
+  struct Item {
+    enum class Kind : uint8_t { kItem, kIndex };
+    std::string list;  // model.list
+    Kind kind = Kind::kItem;
+    Path rest;
+  };
+  std::optional<Item> item;
+};
+
+// What the text of mappings may use while it is compiled.
+struct ParseContext {
+  Side side = Side::kInput;
+  const Settings* settings = nullptr;
+  const Files* files = nullptr;
+  int depth = 0;  // of calls in calls
+};
+
+// Errors: flow.bad_mapping, flow.bad_constant, flow.bad_type, flow.unknown_plugin,
+// flow.file_outside.
+Result<Expression> ParseExpression(std::string_view text, const ParseContext& context);
+// The parts between top-level commas, for arguments.
+std::vector<std::string_view> SplitArguments(std::string_view text);
+
+// What an expression reads when it runs. Pointers may be null where a side has no such thing.
+struct Scope {
+  ModelView view;
+  const json::Value* input = nullptr;
+  const json::Value* error = nullptr;
+  const json::Value* result = nullptr;
+  const json::Value* header = nullptr;
+  int status = 200;
+  std::string_view list;              // the source of the fork whose branch this is
+  const json::Value* item = nullptr;  // and its element
+  int64_t index = -1;
+  const Files* files = nullptr;
+  uint64_t now_ms = 0;
+  std::vector<std::string>* complaints = nullptr;  // for the log
+};
+
+// Missing when there is nothing. Errors abort the flow: flow.bad_argument.
+Result<json::Value> Evaluate(const Expression& expression, const Scope& scope);
+
+}  // namespace sluice::flow

@@ -1,0 +1,169 @@
+// What only the whole flow tells: names that lead nowhere, tasks that nothing leads to, flows that
+// can't end.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/nearest.h"
+#include "flow/draft.h"
+
+namespace sluice::flow {
+namespace {
+
+class Linker {
+ public:
+  Linker(FlowDraft* draft, const CompileOptions& options, Problems* problems)
+      : draft_(*draft), options_(options), problems_(problems) {
+    for (const TaskDraft& task : draft_.tasks) names_.push_back(task.task.name);
+  }
+
+  void Link() {
+    const std::string first = "first.task";
+    if (draft_.first) draft_.flow.first = Resolve(*draft_.first, first);
+    if (draft_.exception) draft_.flow.exception = Resolve(*draft_.exception, "flow.exception");
+    for (TaskDraft& task : draft_.tasks) LinkTask(&task);
+    if (draft_.tasks.empty()) return;
+    CheckRoutes();
+    CheckEnd();
+    if (resolved_) CheckReach();
+    CheckExternal();
+    CheckMembers();
+    CheckVariables();
+    for (TaskDraft& task : draft_.tasks) draft_.flow.tasks.push_back(std::move(task.task));
+  }
+
+ private:
+  void Add(const Place& place, const Status& status) { problems_->AddError(status.At(place)); }
+
+  TaskIndex Resolve(const Reference& reference, std::string_view from) {
+    const auto found = std::find(names_.begin(), names_.end(), reference.name);
+    if (found != names_.end()) return static_cast<TaskIndex>(found - names_.begin());
+    resolved_ = false;
+    Add(reference.place,
+        Error(Code::kNotFound, "flow.unknown_task", "{} names the task '{}', which is not there{}",
+              from, reference.name, DidYouMean(reference.name, names_)));
+    return kNoTask;
+  }
+
+  void LinkTask(TaskDraft* draft) {
+    Task& task = draft->task;
+    const std::string from = fmt::format("task {}", task.name);
+    for (const Reference& next : draft->next) {
+      const bool retry = next.name == "@retry" && &next == &draft->next.front() &&
+                         task.execution == Execution::kDecision;
+      task.next.push_back(retry ? kRetryTask : Resolve(next, from));
+    }
+    if (draft->fallback) task.retry_fallback = Resolve(*draft->fallback, from);
+    for (const Reference& step : draft->pipeline) task.pipeline.push_back(Resolve(step, from));
+    if (draft->join) task.join = Resolve(*draft->join, from);
+    if (draft->exception) task.exception = Resolve(*draft->exception, from);
+    CheckDecision(task);
+  }
+
+  void CheckDecision(const Task& task) {
+    if (task.execution != Execution::kDecision) return;
+    const bool decides = std::any_of(
+        task.output.begin(), task.output.end(),
+        [](const Mapping& mapping) { return mapping.to.space == TargetSpace::kDecision; });
+    if (decides) return;
+    Add(task.place,
+        Error(Code::kInvalidArgument, "flow.no_decision",
+              "decision task {} must map something to 'decision' in its output", task.name));
+  }
+
+  void CheckRoutes() {
+    if (!options_.has_route) return;
+    for (const TaskDraft& draft : draft_.tasks) {
+      const Task& task = draft.task;
+      if (task.is_subflow() || task.route.find("://") != std::string::npos) continue;
+      if (options_.has_route(task.route)) continue;
+      Add(draft.route_place, Error(Code::kNotFound, "flow.unknown_route", "Route {} not found{}",
+                                   task.route, DidYouMean(task.route, options_.routes)));
+    }
+  }
+
+  void CheckEnd() {
+    for (const TaskDraft& draft : draft_.tasks) {
+      if (draft.task.execution == Execution::kEnd) return;
+    }
+    Add(draft_.flow.place,
+        Error(Code::kInvalidArgument, "flow.no_end", "flow must have at least one end task"));
+  }
+
+  void CheckReach() {
+    std::set<TaskIndex> seen;
+    std::vector<TaskIndex> open = {draft_.flow.first, draft_.flow.exception};
+    while (!open.empty()) {
+      const TaskIndex at = open.back();
+      open.pop_back();
+      if (at < 0 || !seen.insert(at).second) continue;
+      const Task& task = draft_.tasks[static_cast<size_t>(at)].task;
+      open.insert(open.end(), task.next.begin(), task.next.end());
+      open.insert(open.end(), task.pipeline.begin(), task.pipeline.end());
+      open.insert(open.end(), {task.join, task.exception, task.retry_fallback});
+    }
+    for (size_t i = 0; i < draft_.tasks.size(); ++i) {
+      if (seen.contains(static_cast<TaskIndex>(i))) continue;
+      const Task& task = draft_.tasks[i].task;
+      Add(task.place, Error(Code::kInvalidArgument, "flow.unreachable_task",
+                            "nothing leads to task {}", task.name));
+    }
+  }
+
+  void CheckExternal() {
+    if (!draft_.ext_used || !draft_.flow.external_route.empty()) return;
+    Add(*draft_.ext_used, Error(Code::kInvalidArgument, "flow.no_external_state_machine",
+                                "flow is missing external.state.machine"));
+  }
+
+  // Branches of a fork and steps of a pipeline go back to it, whatever their execution says.
+  void CheckMembers() {
+    std::set<TaskIndex> told;
+    for (const TaskDraft& draft : draft_.tasks) {
+      const Task& task = draft.task;
+      std::vector<TaskIndex> members = task.pipeline;
+      if (task.execution == Execution::kFork) members = task.next;
+      for (const TaskIndex index : members) {
+        if (index < 0) continue;
+        const Task& member = draft_.tasks[static_cast<size_t>(index)].task;
+        if (member.execution == Execution::kSink || !told.insert(index).second) continue;
+        problems_->AddWarning(Error(Code::kInvalidArgument, "flow.ignored_execution",
+                                    "task {} goes back to the {} task {}: its execution '{}' is "
+                                    "not followed there, use sink",
+                                    member.name, ExecutionName(task.execution), task.name,
+                                    ExecutionName(member.execution))
+                                  .At(member.place));
+      }
+    }
+  }
+
+  void CheckVariables() {
+    const ModelUse& use = draft_.use;
+    for (const auto& [key, place] : use.written) {
+      if (use.reads_any || use.read.contains(key)) continue;
+      problems_->AddWarning(Error(Code::kInvalidArgument, "flow.unused_variable",
+                                  "model.{} is set and never read", key)
+                                .At(place));
+    }
+    for (const auto& [key, place] : use.read_at) {
+      if (use.writes_any || use.written.contains(key) || IsReservedKey(key)) continue;
+      problems_->AddWarning(Error(Code::kInvalidArgument, "flow.unset_variable",
+                                  "model.{} is read and never set", key)
+                                .At(place));
+    }
+  }
+
+  FlowDraft& draft_;
+  const CompileOptions& options_;
+  Problems* const problems_;
+  std::vector<std::string> names_;
+  bool resolved_ = true;
+};
+
+}  // namespace
+
+void LinkFlow(FlowDraft* draft, const CompileOptions& options, Problems* problems) {
+  Linker(draft, options, problems).Link();
+}
+
+}  // namespace sluice::flow

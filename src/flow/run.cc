@@ -1,0 +1,54 @@
+#include "flow/run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "flow/stepper.h"
+
+namespace sluice::flow {
+
+Run::Run(std::shared_ptr<const FlowSet> flows, const Files* files)
+    : flows_(std::move(flows)), files_(files) {}
+
+void Run::Step(const Event& event, uint64_t now_ms, Actions* actions) {
+  if (state_.ended) return;
+  Stepper stepper(this, now_ms, actions);
+  stepper.FireDue();
+  std::visit([&](const auto& each) { stepper.On(each); }, event);
+  stepper.Finish();
+}
+
+std::optional<uint64_t> Run::next_due_ms() const {
+  std::optional<uint64_t> least;
+  const auto consider = [&](uint64_t due_ms) {
+    if (due_ms != 0 && (!least || due_ms < *least)) least = due_ms;
+  };
+  for (const Frame& frame : state_.frames) consider(frame.due_ms);
+  for (const PendingCall& call : state_.calls) {
+    consider(call.send_ms);
+    consider(call.due_ms);
+  }
+  return least;
+}
+
+std::vector<Call> Run::OpenCalls() const {
+  std::vector<Call> open;
+  for (const PendingCall& call : state_.calls) {
+    if (call.child != 0 || call.send_ms != 0) continue;
+    for (const Frame& frame : state_.frames) {
+      if (frame.id != call.frame) continue;
+      const Task& task = frame.flow->tasks[static_cast<size_t>(call.task)];
+      open.push_back({call.id, frame.flow->id, task.name, task.route, call.headers, call.body});
+    }
+  }
+  return open;
+}
+
+const json::Value& Run::model() const {
+  for (const Frame& frame : state_.frames) {
+    if (frame.id == state_.root) return frame.model;
+  }
+  return last_model_;
+}
+
+}  // namespace sluice::flow

@@ -1,0 +1,291 @@
+// {"v":1, "run", "cid", "trace", "status", "message", "last", "root", "started", "ended", "shared",
+//  "model", "frames":[...], "groups":[...], "calls":[...]}; see the functions for the parts. Zeros
+// and missing values are left out.
+#include "flow/run_codec.h"
+
+#include <utility>
+
+#include "flow/portable.h"
+
+namespace sluice::flow {
+
+using json::Value;
+
+namespace {
+
+constexpr int64_t kVersion = 1;
+
+std::unexpected<Status> Bad(std::string_view why) {
+  return Fail(Code::kCorruption, "flow.bad_state", "a stored run can't be read: {}", why);
+}
+
+void Put(Value* object, std::string_view name, uint64_t number) {
+  if (number != 0) object->Set(name, static_cast<int64_t>(number));
+}
+
+void Put(Value* object, std::string_view name, const Value& value) {
+  if (!value.is_missing()) object->Set(name, ToPortable(value));
+}
+
+void PutTask(Value* object, std::string_view name, const Flow& flow, TaskIndex task) {
+  if (task >= 0) object->Set(name, flow.tasks[static_cast<size_t>(task)].name);
+}
+
+// Reads fields and remembers the first that is not as it must be.
+class Reader {
+ public:
+  explicit Reader(const Value& object) : object_(object) {}
+
+  uint64_t Number(std::string_view name) {
+    const Value& value = object_[name];
+    if (value.is_missing()) return 0;
+    if (value.is_int() && value.AsInt() >= 0) return static_cast<uint64_t>(value.AsInt());
+    return Refuse(name), 0;
+  }
+
+  std::string Text(std::string_view name) {
+    const Value& value = object_[name];
+    if (value.is_missing()) return {};
+    if (value.is_string()) return std::string(value.AsString());
+    return Refuse(name), std::string();
+  }
+
+  bool Flag(std::string_view name) { return IsTrueFlag(object_[name]); }
+
+  Value Any(std::string_view name) {
+    auto value = FromPortable(object_[name]);
+    if (value) return *std::move(value);
+    return Refuse(name), Value();
+  }
+
+  TaskIndex Task(std::string_view name, const Flow& flow) {
+    const std::string task = Text(name);
+    if (task.empty()) return kNoTask;
+    const TaskIndex index = flow.Find(task);
+    if (index == kNoTask) Refuse(fmt::format("flow {} has no task {}", flow.id, task));
+    return index;
+  }
+
+  TaskIndex RequiredTask(std::string_view name, const Flow& flow) {
+    const TaskIndex index = Task(name, flow);
+    if (index == kNoTask) Refuse(name);
+    return index;
+  }
+
+  Reader In(std::string_view name) const { return Reader(object_[name]); }
+  void Join(const Reader& other) {
+    if (problem_.empty()) problem_ = other.problem_;
+  }
+  void Refuse(std::string_view why) {
+    if (problem_.empty()) problem_ = std::string(why);
+  }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  static bool IsTrueFlag(const Value& value) { return value.is_bool() && value.AsBool(); }
+
+  const Value& object_;
+  std::string problem_;
+};
+
+Value EncodeLine(const Line& line, const Flow& flow) {
+  Value made = Value::EmptyObject();
+  Put(&made, "group", line.group);
+  if (line.index >= 0) made.Set("index", line.index);
+  Put(&made, "item", line.item);
+  Put(&made, "error", line.error);
+  PutTask(&made, "failed", flow, line.failed);
+  return made;
+}
+
+Line DecodeLine(Reader reader, const Flow& flow, Reader* outer, bool has_index) {
+  Line line;
+  line.group = reader.Number("group");
+  if (has_index) line.index = static_cast<int64_t>(reader.Number("index"));
+  line.item = reader.Any("item");
+  line.error = reader.Any("error");
+  line.failed = reader.Task("failed", flow);
+  outer->Join(reader);
+  return line;
+}
+
+}  // namespace
+
+class RunCodec {
+ public:
+  static Value Encode(const Run& run) {
+    const RunState& state = run.state_;
+    Value made = Value::Object({{"v", kVersion},
+                                {"run", state.run},
+                                {"cid", state.cid},
+                                {"trace", state.trace},
+                                {"status", state.status},
+                                {"message", state.message},
+                                {"started", state.started},
+                                {"ended", state.ended}});
+    Put(&made, "last", state.last_id);
+    Put(&made, "root", state.root);
+    Put(&made, "shared", state.shared);
+    Put(&made, "model", run.last_model_);
+    Value frames = Value::EmptyArray();
+    Value groups = Value::EmptyArray();
+    Value calls = Value::EmptyArray();
+    for (const Frame& frame : state.frames) frames.Append(EncodeFrame(frame));
+    for (const Group& group : state.groups) {
+      groups.Append(EncodeGroup(group, FlowOf(state, group.frame)));
+    }
+    for (const PendingCall& call : state.calls) {
+      calls.Append(EncodeCall(call, FlowOf(state, call.frame)));
+    }
+    made.Set("frames", std::move(frames));
+    made.Set("groups", std::move(groups));
+    made.Set("calls", std::move(calls));
+    return made;
+  }
+
+  static Status Decode(const Value& value, Run* run) {
+    if (value["v"] != Value(kVersion)) return Bad("its version is not known").error();
+    RunState& state = run->state_;
+    Reader reader(value);
+    state.run = reader.Text("run");
+    state.cid = reader.Text("cid");
+    state.trace = reader.Text("trace");
+    state.status = static_cast<int>(reader.Number("status"));
+    state.message = reader.Text("message");
+    state.started = reader.Flag("started");
+    state.ended = reader.Flag("ended");
+    state.last_id = reader.Number("last");
+    state.root = reader.Number("root");
+    state.shared = reader.Any("shared");
+    run->last_model_ = reader.Any("model");
+    if (!state.shared.is_object()) reader.Refuse("shared");
+    if (!reader.problem().empty()) return Bad(reader.problem()).error();
+    for (const Value& each : value["frames"].items()) RETURN_IF_ERROR(DecodeFrame(each, run));
+    for (const Value& each : value["groups"].items()) RETURN_IF_ERROR(DecodeGroup(each, &state));
+    for (const Value& each : value["calls"].items()) RETURN_IF_ERROR(DecodeCall(each, &state));
+    return OkStatus();
+  }
+
+ private:
+  static const Frame* FindFrame(const RunState& state, uint64_t id) {
+    for (const Frame& frame : state.frames) {
+      if (frame.id == id) return &frame;
+    }
+    return nullptr;
+  }
+
+  static const Flow& FlowOf(const RunState& state, uint64_t frame) {
+    return *FindFrame(state, frame)->flow;
+  }
+
+  static Value EncodeFrame(const Frame& frame) {
+    Value made = Value::Object({{"flow", frame.flow->id}, {"responded", frame.responded}});
+    Put(&made, "id", frame.id);
+    Put(&made, "input", frame.input);
+    Put(&made, "model", frame.model);
+    Put(&made, "ttl", frame.ttl_ms);
+    Put(&made, "due", frame.due_ms);
+    Put(&made, "depth", static_cast<uint64_t>(frame.depth));
+    Put(&made, "caller", frame.caller);
+    return made;
+  }
+
+  static Status DecodeFrame(const Value& value, Run* run) {
+    Reader reader(value);
+    Frame frame;
+    const std::string flow = reader.Text("flow");
+    frame.flow = run->flows_->Find(flow);
+    if (frame.flow == nullptr) return Bad(fmt::format("there is no flow {}", flow)).error();
+    frame.responded = reader.Flag("responded");
+    frame.id = reader.Number("id");
+    frame.input = reader.Any("input");
+    frame.model = reader.Any("model");
+    frame.ttl_ms = reader.Number("ttl");
+    frame.due_ms = reader.Number("due");
+    frame.depth = static_cast<int>(reader.Number("depth"));
+    frame.caller = reader.Number("caller");
+    if (!frame.input.is_object() || !frame.model.is_object()) reader.Refuse("a frame");
+    if (!reader.problem().empty()) return Bad(reader.problem()).error();
+    run->state_.frames.push_back(std::move(frame));
+    return OkStatus();
+  }
+
+  static Value EncodeGroup(const Group& group, const Flow& flow) {
+    Value made = Value::Object({{"outer", EncodeLine(group.outer, flow)}});
+    PutTask(&made, "task", flow, group.task);
+    Put(&made, "id", group.id);
+    Put(&made, "frame", group.frame);
+    Put(&made, "expected", group.expected);
+    Put(&made, "done", group.done);
+    Put(&made, "step", group.step);
+    return made;
+  }
+
+  static Status DecodeGroup(const Value& value, RunState* state) {
+    Reader reader(value);
+    Group group;
+    group.frame = reader.Number("frame");
+    const Frame* frame = FindFrame(*state, group.frame);
+    if (frame == nullptr) return Bad("a group has no frame").error();
+    group.id = reader.Number("id");
+    group.task = reader.RequiredTask("task", *frame->flow);
+    group.outer = DecodeLine(reader.In("outer"), *frame->flow, &reader,
+                             value["outer"].Find("index") != nullptr);
+    group.expected = reader.Number("expected");
+    group.done = reader.Number("done");
+    group.step = reader.Number("step");
+    if (!reader.problem().empty()) return Bad(reader.problem()).error();
+    const Task& task = frame->flow->tasks[static_cast<size_t>(group.task)];
+    const bool pipeline = task.execution == Execution::kPipeline;
+    if ((!pipeline && task.execution != Execution::kFork) ||
+        (pipeline && group.step >= task.pipeline.size())) {
+      return Bad(fmt::format("task {} is another one now", task.name)).error();
+    }
+    state->groups.push_back(std::move(group));
+    return OkStatus();
+  }
+
+  static Value EncodeCall(const PendingCall& call, const Flow& flow) {
+    Value made = Value::Object({{"line", EncodeLine(call.line, flow)}});
+    PutTask(&made, "task", flow, call.task);
+    Put(&made, "id", call.id);
+    Put(&made, "frame", call.frame);
+    Put(&made, "headers", call.headers);
+    Put(&made, "body", call.body);
+    Put(&made, "send", call.send_ms);
+    Put(&made, "due", call.due_ms);
+    Put(&made, "child", call.child);
+    return made;
+  }
+
+  static Status DecodeCall(const Value& value, RunState* state) {
+    Reader reader(value);
+    PendingCall call;
+    call.frame = reader.Number("frame");
+    const Frame* frame = FindFrame(*state, call.frame);
+    if (frame == nullptr) return Bad("a call has no frame").error();
+    call.id = reader.Number("id");
+    call.task = reader.RequiredTask("task", *frame->flow);
+    call.line = DecodeLine(reader.In("line"), *frame->flow, &reader,
+                           value["line"].Find("index") != nullptr);
+    call.headers = reader.Any("headers");
+    call.body = reader.Any("body");
+    call.send_ms = reader.Number("send");
+    call.due_ms = reader.Number("due");
+    call.child = reader.Number("child");
+    if (!reader.problem().empty()) return Bad(reader.problem()).error();
+    state->calls.push_back(std::move(call));
+    return OkStatus();
+  }
+};
+
+Value EncodeRun(const Run& run) { return RunCodec::Encode(run); }
+
+Result<Run> DecodeRun(const Value& value, std::shared_ptr<const FlowSet> flows,
+                      const Files* files) {
+  Run run(std::move(flows), files);
+  RETURN_IF_ERROR(RunCodec::Decode(value, &run));
+  return run;
+}
+
+}  // namespace sluice::flow

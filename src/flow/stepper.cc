@@ -1,0 +1,338 @@
+// Frames and tasks: how they start and end.
+#include "flow/stepper.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "flow/text_form.h"
+
+namespace sluice::flow {
+namespace {
+
+template <typename T>
+T* FindById(std::vector<T>* all, uint64_t id) {
+  for (T& each : *all) {
+    if (each.id == id) return &each;
+  }
+  return nullptr;
+}
+
+template <typename T, typename Predicate>
+void EraseIf(std::vector<T>* all, Predicate predicate) {
+  all->erase(std::remove_if(all->begin(), all->end(), predicate), all->end());
+}
+
+constexpr std::string_view kFlowPrefix = "flow://";
+
+}  // namespace
+
+json::Value ErrorBody(int status, const json::Value& message) {
+  return json::Value::Object({{"type", "error"}, {"status", status}, {"message", message}});
+}
+
+Frame* Stepper::FindFrame(uint64_t id) { return FindById(&state_.frames, id); }
+Group* Stepper::FindGroup(uint64_t id) { return FindById(&state_.groups, id); }
+PendingCall* Stepper::FindCall(uint64_t id) { return FindById(&state_.calls, id); }
+
+PendingCall Stepper::TakeCall(PendingCall* call) {
+  PendingCall taken = std::move(*call);
+  if (call != &state_.calls.back()) *call = std::move(state_.calls.back());
+  state_.calls.pop_back();
+  return taken;
+}
+
+void Stepper::Log(log::Level level, std::string message) {
+  actions_->emplace_back(LogLine{level, std::move(message)});
+}
+
+void Stepper::On(const Start& event) {
+  if (std::exchange(state_.started, true)) return;
+  state_.run = event.run;
+  state_.cid = event.cid;
+  state_.trace = event.trace;
+  const Flow* flow = run_.flows_->Find(event.flow);
+  if (flow == nullptr) {
+    state_.status = 404;
+    state_.message = fmt::format("Flow {} not found", event.flow);
+    actions_->emplace_back(
+        Respond{404, json::Value::EmptyObject(), ErrorBody(404, state_.message)});
+    return;
+  }
+  const uint64_t ttl_ms = event.ttl_ms > 0 ? event.ttl_ms : flow->ttl_ms;
+  state_.root = state_.last_id + 1;
+  StartFrame(*flow, event.input, ttl_ms, nullptr);
+}
+
+void Stepper::On(const TaskResult& event) {
+  PendingCall* const call = FindCall(event.call);
+  if (call == nullptr || call->child != 0 || call->send_ms != 0) return;
+  Deliver(TakeCall(call), event);
+}
+
+void Stepper::On(const Cancel& event) {
+  if (Frame* root = FindFrame(state_.root)) {
+    run_.last_model_ = root->model;
+    state_.status = event.status;
+    state_.message = event.message;
+    if (!root->responded) {
+      actions_->emplace_back(Respond{event.status, json::Value::EmptyObject(),
+                                     ErrorBody(event.status, event.message)});
+    }
+  }
+  state_.calls.clear();
+  state_.groups.clear();
+  state_.frames.clear();
+}
+
+void Stepper::FireDue() {
+  while (true) {
+    uint64_t least = now_ms_ + 1;
+    uint64_t frame_id = 0;
+    uint64_t call_id = 0;
+    for (const Frame& frame : state_.frames) {
+      if (frame.due_ms < least) {
+        least = frame.due_ms;
+        frame_id = frame.id;
+      }
+    }
+    for (const PendingCall& call : state_.calls) {
+      const uint64_t due_ms = call.send_ms != 0 ? call.send_ms : call.due_ms;
+      if (due_ms != 0 && due_ms < least) {
+        least = due_ms;
+        call_id = call.id;
+      }
+    }
+    if (least > now_ms_) return;
+    PendingCall* const call = FindCall(call_id);
+    if (call != nullptr && call->send_ms != 0) {
+      call->send_ms = 0;
+      Dispatch(call_id);
+    } else if (call != nullptr) {
+      PendingCall taken = TakeCall(call);
+      const Task& task = FindFrame(taken.frame)->flow->tasks[static_cast<size_t>(taken.task)];
+      Deliver(std::move(taken), {0, 408, {}, fmt::format("Timeout for {} ms", task.ttl_ms), {}});
+    } else {
+      const Frame* frame = FindFrame(frame_id);
+      AbortFrame(frame_id, 408, fmt::format("Flow timeout for {} ms", frame->ttl_ms));
+    }
+  }
+}
+
+void Stepper::Finish() {
+  for (size_t i = 0; i < state_.frames.size();) {
+    const uint64_t id = state_.frames[i].id;
+    const bool alive = std::any_of(state_.calls.begin(), state_.calls.end(),
+                                   [&](const PendingCall& call) { return call.frame == id; });
+    if (alive) {
+      ++i;
+    } else if (state_.frames[i].responded) {
+      EndFrame(id);
+      i = 0;
+    } else {
+      AbortFrame(id, 500,
+                 fmt::format("Flow {} has nothing left to run and reached no end task",
+                             state_.frames[i].flow->id));
+      i = 0;
+    }
+  }
+  if (!state_.started || !state_.frames.empty() || std::exchange(state_.ended, true)) return;
+  actions_->emplace_back(Ended{state_.status, state_.message});
+}
+
+void Stepper::StartFrame(const Flow& flow, json::Value input, uint64_t ttl_ms,
+                         const PendingCall* caller) {
+  Frame frame;
+  frame.id = ++state_.last_id;
+  frame.flow = &flow;
+  frame.input = input.is_object() ? std::move(input) : json::Value::EmptyObject();
+  frame.ttl_ms = ttl_ms;
+  frame.due_ms = now_ms_ + ttl_ms;
+  frame.model = json::Value::Object({{"instance", state_.run},
+                                     {"cid", state_.cid},
+                                     {"flow", flow.id},
+                                     {"ttl", static_cast<int64_t>(ttl_ms)}});
+  if (!state_.trace.empty()) frame.model.Set("trace", state_.trace);
+  if (caller != nullptr) {
+    const Frame& parent = *FindFrame(caller->frame);
+    frame.caller = caller->id;
+    frame.depth = parent.depth + 1;
+    frame.due_ms = std::min(frame.due_ms, parent.due_ms);
+  }
+  const uint64_t id = frame.id;
+  state_.frames.push_back(std::move(frame));
+  StartTask(id, flow.first, {});
+}
+
+void Stepper::StartSubflow(uint64_t call_id) {
+  PendingCall* const call = FindCall(call_id);
+  const Frame& frame = *FindFrame(call->frame);
+  const Task& task = frame.flow->tasks[static_cast<size_t>(call->task)];
+  const Flow* flow = run_.flows_->Find(task.subflow);
+  if (flow == nullptr) {
+    return AbortFrame(frame.id, 500, fmt::format("{} not defined", task.route));
+  }
+  if (frame.depth + 1 >= kMaxFlowDepth || state_.frames.size() >= kMaxFrames) {
+    return AbortFrame(frame.id, 500,
+                      fmt::format("{} - more than {} flows inside each other or {} in one run",
+                                  task.route, kMaxFlowDepth, kMaxFrames));
+  }
+  json::Value input;
+  if (task.subflow_input == SubflowInput::kDataset) {
+    input = call->body;
+  } else {
+    input = json::Value::Object({{"body", call->body}});
+  }
+  input.Set("header", call->headers);
+  const uint64_t ttl_ms = task.ttl_ms > 0 ? std::min(task.ttl_ms, flow->ttl_ms) : flow->ttl_ms;
+  call->child = state_.last_id + 1;
+  call->due_ms = 0;
+  const PendingCall caller = *call;
+  StartFrame(*flow, std::move(input), ttl_ms, &caller);
+}
+
+void Stepper::RespondFrame(uint64_t frame_id, int status, json::Value headers, json::Value body) {
+  Frame* const frame = FindFrame(frame_id);
+  if (std::exchange(frame->responded, true)) return;
+  if (frame_id == state_.root) {
+    state_.status = status;
+    actions_->emplace_back(Respond{status, std::move(headers), std::move(body)});
+    return;
+  }
+  PendingCall* const call = FindCall(std::exchange(frame->caller, 0));
+  if (call == nullptr) return;
+  PendingCall taken = TakeCall(call);
+  taken.child = frame_id;
+  Deliver(std::move(taken), {0, status, std::move(headers), std::move(body), {}});
+}
+
+void Stepper::AbortFrame(uint64_t frame_id, int status, const json::Value& message) {
+  Frame* const frame = FindFrame(frame_id);
+  if (frame == nullptr) return;
+  if (frame->responded) {
+    Log(log::Level::kError, fmt::format("Flow {} aborted after its response: {} {}",
+                                        frame->flow->id, status, TextOf(message)));
+    return EndFrame(frame_id);
+  }
+  if (frame_id == state_.root) {
+    state_.status = status;
+    state_.message = TextOf(message);
+  }
+  // What waits for it is answered when nothing of it is left.
+  const uint64_t caller = frame->caller;
+  const bool root = frame_id == state_.root;
+  frame->caller = 0;
+  EndFrame(frame_id);
+  if (root) {
+    actions_->emplace_back(Respond{status, json::Value::EmptyObject(), ErrorBody(status, message)});
+    return;
+  }
+  PendingCall* const call = FindCall(caller);
+  if (call == nullptr) return;
+  Deliver(TakeCall(call), {0, status, {}, ErrorBody(status, message), {}});
+}
+
+void Stepper::EndFrame(uint64_t frame_id) {
+  Frame* const frame = FindFrame(frame_id);
+  if (frame == nullptr) return;
+  if (frame_id == state_.root) run_.last_model_ = std::move(frame->model);
+  // Sub-flows that it called go on by themselves.
+  for (const PendingCall& call : state_.calls) {
+    if (call.frame != frame_id || call.child == 0) continue;
+    if (Frame* child = FindFrame(call.child)) child->caller = 0;
+  }
+  EraseIf(&state_.calls, [&](const PendingCall& call) { return call.frame == frame_id; });
+  EraseIf(&state_.groups, [&](const Group& group) { return group.frame == frame_id; });
+  EraseIf(&state_.frames, [&](const Frame& each) { return each.id == frame_id; });
+}
+
+bool Stepper::RunTaskMappings(const std::vector<Mapping>& mappings, const TaskResult* result,
+                              Frame* frame, const Line& line, Mapped* mapped) {
+  if (mappings.empty()) return true;
+  std::vector<std::string> complaints;
+  Scope scope;
+  scope.view = View(*frame);
+  scope.input = &frame->input;
+  scope.error = &line.error;
+  if (result != nullptr) {
+    scope.result = &result->body;
+    scope.header = &result->headers;
+    scope.status = result->status;
+  }
+  if (const Group* group = line.index < 0 ? nullptr : FindGroup(line.group)) {
+    const Task& fork = TaskOf(*group);
+    if (fork.source) scope.list = fork.source->text;
+    scope.item = &line.item;
+    scope.index = line.index;
+  }
+  scope.files = run_.files_;
+  scope.now_ms = now_ms_;
+  scope.complaints = &complaints;
+  const Status status = RunMappings(mappings, scope, {&frame->model, &state_.shared, mapped});
+  for (std::string& complaint : complaints) Log(log::Level::kError, std::move(complaint));
+  SendExternals(*frame, std::exchange(mapped->externals, {}));
+  if (!status.ok()) AbortFrame(frame->id, 400, status.message());
+  return status.ok();
+}
+
+void Stepper::SendExternals(const Frame& frame, std::vector<Mapped::External> externals) {
+  const std::string_view route = frame.flow->external_route;
+  for (Mapped::External& external : externals) {
+    const bool put = !external.value.is_missing();
+    json::Value headers =
+        json::Value::Object({{"type", put ? "put" : "remove"}, {"key", external.key}});
+    json::Value body = std::move(external.value);
+    if (route.starts_with(kFlowPrefix)) {
+      json::Value data = json::Value::EmptyObject();
+      data.Set("data", std::move(body));
+      body = json::Value::Object({{"header", headers}, {"body", data}});
+    }
+    actions_->emplace_back(Send{route, std::move(headers), std::move(body)});
+  }
+}
+
+uint64_t Stepper::DelayOf(const Task& task, const Frame& frame) {
+  if (!task.delay_ref) return task.delay_ms;
+  const json::Value& value = task.delay_ref->Get(View(frame));
+  const auto delay_ms = WholeNumberOf(value);
+  if (!delay_ms || *delay_ms <= 0) return 0;
+  if (static_cast<uint64_t>(*delay_ms) < frame.ttl_ms) return static_cast<uint64_t>(*delay_ms);
+  Log(log::Level::kWarn,
+      fmt::format("Unable to schedule future task {} because {} is invalid (TTL={}, delay={})",
+                  task.name, task.delay_ref->text, frame.ttl_ms, *delay_ms));
+  return 0;
+}
+
+void Stepper::StartTask(uint64_t frame_id, TaskIndex index, Line line) {
+  Frame* const frame = FindFrame(frame_id);
+  if (frame == nullptr) return;
+  line = LeaveGroup(std::move(line), index);
+  const Task& task = frame->flow->tasks[static_cast<size_t>(index)];
+  Mapped mapped;
+  if (!RunTaskMappings(task.input, nullptr, frame, line, &mapped)) return;
+  if (state_.calls.size() >= kMaxCalls) {
+    return AbortFrame(frame_id, 503, fmt::format("more than {} tasks wait in one run", kMaxCalls));
+  }
+  const uint64_t delay_ms = DelayOf(task, *frame);
+  PendingCall call;
+  call.id = ++state_.last_id;
+  call.frame = frame_id;
+  call.task = index;
+  call.line = std::move(line);
+  call.headers = std::move(mapped.headers);
+  call.body = std::move(mapped.body);
+  if (delay_ms > 0) call.send_ms = now_ms_ + delay_ms;
+  const uint64_t id = call.id;
+  state_.calls.push_back(std::move(call));
+  if (delay_ms == 0) Dispatch(id);
+}
+
+void Stepper::Dispatch(uint64_t call_id) {
+  PendingCall* const call = FindCall(call_id);
+  const Flow& flow = *FindFrame(call->frame)->flow;
+  const Task& task = flow.tasks[static_cast<size_t>(call->task)];
+  if (task.is_subflow()) return StartSubflow(call_id);
+  if (task.ttl_ms > 0) call->due_ms = now_ms_ + task.ttl_ms;
+  actions_->emplace_back(Call{call->id, flow.id, task.name, task.route, call->headers, call->body});
+}
+
+}  // namespace sluice::flow

@@ -1,0 +1,86 @@
+// One step of a run: the rules of run.h's state machine. Lives for one event.
+//
+// Starting or answering something can end frames and calls, and so move what the state's vectors
+// hold: nothing here keeps a pointer into them across such a call; ids are looked up again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flow/mapping.h"
+#include "flow/run.h"
+
+namespace sluice::flow {
+
+class Stepper {
+ public:
+  Stepper(Run* run, uint64_t now_ms, Actions* actions)
+      : run_(*run), state_(run->state_), now_ms_(now_ms), actions_(actions) {}
+
+  void On(const Start& event);
+  void On(const TaskResult& event);
+  void On(const Tick&) {}
+  void On(const Cancel& event);
+
+  // Everything whose time has come, in order of time.
+  void FireDue();
+  // Ends frames in which nothing can happen any more, then the run when no frame is left.
+  void Finish();
+
+ private:
+  Frame* FindFrame(uint64_t id);
+  Group* FindGroup(uint64_t id);
+  PendingCall* FindCall(uint64_t id);
+  PendingCall TakeCall(PendingCall* call);
+  const Task& TaskOf(const Group& group);
+
+  // Frames (stepper.cc).
+  void StartFrame(const Flow& flow, json::Value input, uint64_t ttl_ms, const PendingCall* caller);
+  void StartSubflow(uint64_t call_id);
+  void RespondFrame(uint64_t frame_id, int status, json::Value headers, json::Value body);
+  void AbortFrame(uint64_t frame_id, int status, const json::Value& message);
+  void EndFrame(uint64_t frame_id);
+
+  // Tasks (stepper.cc).
+  void StartTask(uint64_t frame_id, TaskIndex index, Line line);
+  void Dispatch(uint64_t call_id);
+  uint64_t DelayOf(const Task& task, const Frame& frame);
+  bool RunTaskMappings(const std::vector<Mapping>& mappings, const TaskResult* result, Frame* frame,
+                       const Line& line, Mapped* mapped);
+  void SendExternals(const Frame& frame, std::vector<Mapped::External> externals);
+  void Log(log::Level level, std::string message);
+
+  // What follows a result (transition.cc).
+  void Deliver(PendingCall call, TaskResult result);
+  void Succeed(PendingCall call, const TaskResult& result);
+  void Fail(PendingCall call, const TaskResult& result);
+  void Follow(uint64_t frame_id, TaskIndex index, Line line, Mapped mapped);
+  void Decide(uint64_t frame_id, const Task& task, Line line, const json::Value& decision);
+  void StartAll(uint64_t frame_id, const Task& task, const Line& line);
+  void StartFork(uint64_t frame_id, TaskIndex index, Line line);
+  void StartPipeline(uint64_t frame_id, TaskIndex index, Line line);
+
+  // Forks and pipelines (transition.cc).
+  bool IsMember(const Group& group, TaskIndex task);
+  void MemberDone(uint64_t group_id);
+  void StepDone(Group* group);
+  void NextRound(Group* group);
+  void RunStep(const Group& group);
+  void FinishGroup(uint64_t group_id);
+  bool LoopGoesOn(const Loop& loop, const Frame& frame);
+  Line LeaveGroup(Line line, TaskIndex going_to);
+
+  ModelView View(const Frame& frame) { return {&frame.model, &state_.shared}; }
+
+  Run& run_;
+  RunState& state_;
+  const uint64_t now_ms_;
+  Actions* const actions_;
+};
+
+// {"type":"error","status":S,"message":M}
+json::Value ErrorBody(int status, const json::Value& message);
+
+}  // namespace sluice::flow
