@@ -28,6 +28,7 @@ std::vector<lua::Method> StatementMethods();
 std::vector<lua::Method> EmitMethods();
 std::vector<lua::Method> ValueMethods();
 std::vector<lua::Method> SettingMethods();
+std::vector<lua::Method> EventMethods();
 
 // Sends rows to the caller: of a table, a statement, or of plain values.
 Status EmitArguments(Session& session, lua::Call& call);

@@ -77,8 +77,16 @@ Status RunTable(HostObject& object, Call& call) {
   return OkStatus();
 }
 
+Status CheckOwnTransactions(const Session& session) {
+  if (session.role != Session::Role::kTrigger) return OkStatus();
+  return Error(Code::kConflict, "procedure.transaction",
+               "a trigger has no begin, commit and rollback: what it writes and that the event is "
+               "consumed are one transaction, which ends when main returns");
+}
+
 Status RunBegin(HostObject& object, Call& call) {
   Session& session = SessionOf(object);
+  RETURN_IF_ERROR(CheckOwnTransactions(session));
   if (session.request.transaction != nullptr) {
     return Error(Code::kConflict, "procedure.transaction",
                  "the caller has a transaction: begin, commit and rollback are the caller's");
@@ -97,6 +105,7 @@ Status NoTransaction(std::string_view what) {
 
 Status RunCommit(HostObject& object, Call& call) {
   Session& session = SessionOf(object);
+  RETURN_IF_ERROR(CheckOwnTransactions(session));
   if (session.transaction == nullptr) return NoTransaction("commit");
   const std::unique_ptr<db::Transaction> transaction = std::move(session.transaction);
   call.Return(Value(session.Note(transaction->Apply().status)));
@@ -105,6 +114,7 @@ Status RunCommit(HostObject& object, Call& call) {
 
 Status RunRollback(HostObject& object, Call& call) {
   Session& session = SessionOf(object);
+  RETURN_IF_ERROR(CheckOwnTransactions(session));
   if (session.transaction == nullptr) return NoTransaction("rollback");
   session.transaction.reset();
   call.Return(Value(kOk));

@@ -11,14 +11,18 @@ Manager::Manager(query::QueryEngine& engine, ManagerOptions options)
     : engine_(engine),
       options_(options),
       store_(engine.database()),
+      triggers_(engine, store_, options.limits),
       running_(std::make_shared<std::atomic<size_t>>(0)) {}
 
-Manager::~Manager() { engine_.SetProcedures(nullptr); }
+Manager::~Manager() {
+  triggers_.Stop();
+  engine_.SetProcedures(nullptr);
+}
 
 Status Manager::Start() {
   RETURN_IF_ERROR(store_.Load());
   engine_.SetProcedures(this);
-  return OkStatus();
+  return triggers_.Start();
 }
 
 Result<std::vector<Value>> Manager::Define(const query::ProcedureStatement& statement) {
@@ -28,9 +32,31 @@ Result<std::vector<Value>> Manager::Define(const query::ProcedureStatement& stat
                      store_.Create(statement.name, statement.version, statement.source));
     return std::vector<Value>{Value::Object({{"version", version}})};
   }
+  if (statement.action == Action::kDrop && triggers_.Has(statement.name) &&
+      store_.DropsAll(statement.name, statement.version)) {
+    return Fail(Code::kConflict, "procedure.in_use",
+                "procedure '{}' has a trigger or consumer: drop that first", statement.name);
+  }
   RETURN_IF_ERROR(statement.action == Action::kDrop
                       ? store_.Drop(statement.name, statement.version)
                       : store_.PutDefault(statement.name, statement.version));
+  return std::vector<Value>();
+}
+
+Result<std::vector<Value>> Manager::Define(const query::TriggerStatement& statement,
+                                           const query::QueryContext& context) {
+  using Action = query::TriggerStatement::Action;
+  Status status;
+  if (statement.action == Action::kDrop) {
+    status = triggers_.Drop(statement.name);
+    if (statement.if_clause && status.id() == "trigger.not_found") status = OkStatus();
+  } else {
+    ASSIGN_OR_RETURN(TriggerDefinition definition,
+                     DefinitionOf(statement, *engine_.database().catalog(), context));
+    status = triggers_.Create(std::move(definition));
+    if (statement.if_clause && status.id() == "trigger.exists") status = OkStatus();
+  }
+  if (!status.ok()) return Unexpected(query::AtPlace(status, statement.place));
   return std::vector<Value>();
 }
 

@@ -11,6 +11,7 @@
 
 #include "lua/runtime.h"
 #include "procedure/store.h"
+#include "procedure/trigger/triggers.h"
 #include "query/engine.h"
 #include "query/procedures.h"
 
@@ -33,12 +34,23 @@ class Manager final : public query::Procedures {
   Result<std::unique_ptr<query::Run>> Start(const std::string& name, std::vector<Value> arguments,
                                             const query::QueryContext& context,
                                             query::RunRequest request) override;
+  Result<std::vector<Value>> Define(const query::TriggerStatement& statement,
+                                    const query::QueryContext& context) override;
+  std::vector<std::string> TriggersOn(db::KeyspaceId keyspace) const override {
+    return triggers_.On(keyspace);
+  }
+  Status Forget(db::KeyspaceId keyspace) override { return triggers_.Forget(keyspace); }
+  std::vector<Value> ListTriggers() const override { return triggers_.List(); }
+  std::vector<Value> ListQueues() const override { return triggers_.ListQueues(); }
   std::vector<Value> List() const override { return store_.List(); }
+
+  Triggers& triggers() { return triggers_; }
 
  private:
   query::QueryEngine& engine_;
   const ManagerOptions options_;
   Store store_;
+  Triggers triggers_;
   const std::shared_ptr<std::atomic<size_t>> running_;
 };
 

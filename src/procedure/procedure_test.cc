@@ -7,49 +7,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "db/test_database.h"
-#include "json/print.h"
-#include "procedure/manager.h"
+#include "procedure/test_procedures.h"
 
 namespace sluice::procedure {
 namespace {
 
-class ProcedureTest : public db::DatabaseTest {
+class ProcedureTest : public ProceduresTest {
  protected:
-  void SetUp() override {
-    DatabaseTest::SetUp();
-    Begin();
-  }
-  void TearDown() override {
-    manager_.reset();
-    engine_.reset();
-  }
-  void Begin() {
-    engine_ = std::make_unique<query::QueryEngine>(*database_, query::EngineOptions());
-    ManagerOptions options;
-    options.limits.instructions = 2'000'000;
-    manager_ = std::make_unique<Manager>(*engine_, options);
-    const Status started = manager_->Start();
-    ASSERT_TRUE(started.ok()) << started.ToString();
-  }
-  void Restart() {
-    manager_.reset();
-    engine_.reset();
-    Reopen();
-    Begin();
-  }
-
-  // The rows, one a line, or the error.
-  std::string Ask(std::string_view statement, query::RunRequest request = {}) {
-    auto run = engine_->Query(statement, {}, std::move(request));
-    if (!run) return "error " + run.error().id() + ": " + run.error().message();
-    std::string text;
-    while ((*run)->Next()) text += json::ToText((*run)->row()) + "\n";
-    if (!(*run)->status().ok()) {
-      text += "error " + (*run)->status().id() + ": " + (*run)->status().message();
-    }
-    return text;
-  }
   // Makes a procedure of the body of main and runs it.
   std::string Main(std::string_view body) {
     const std::string made = Ask(fmt::format(
@@ -57,9 +21,6 @@ class ProcedureTest : public db::DatabaseTest {
     if (made != "{\"version\":\"test\"}\n") return made;
     return Ask("EXEC PROCEDURE p()");
   }
-
-  std::unique_ptr<query::QueryEngine> engine_;
-  std::unique_ptr<Manager> manager_;
 };
 
 TEST_F(ProcedureTest, EmitsRows) {

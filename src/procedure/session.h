@@ -13,6 +13,7 @@
 #include "lua/runtime.h"
 #include "procedure/emitter.h"
 #include "procedure/store.h"
+#include "procedure/trigger/event_value.h"
 #include "query/engine.h"
 
 namespace sluice::procedure {
@@ -40,12 +41,15 @@ struct Session {
   // Takes a row; an error when nobody wants it any more.
   std::function<Status(Value row)> emit;
   int nesting = 0;
+  enum class Role : uint8_t { kProcedure, kTrigger };
+  Role role = Role::kProcedure;
 
   lua::Runtime* runtime = nullptr;
   std::unique_ptr<db::Transaction> transaction = nullptr;  // between db:begin and its end
   Emitter emitter = {};
   std::string last_error = {};
   uint64_t mutations = 0;
+  RecentEvents events = {};
   std::vector<Value> bound_positional = {};
   std::map<std::string, Value> bound_named = {};
 

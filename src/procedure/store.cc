@@ -79,7 +79,7 @@ Value Store::Encode(const Procedure& procedure) {
                         {"versions", std::move(versions)}});
 }
 
-Store::Version* Store::FindVersion(Procedure& procedure, const Value& version) {
+const Store::Version* Store::FindVersion(const Procedure& procedure, const Value& version) {
   const auto found = std::ranges::find(procedure.versions, version, &Version::version);
   return found == procedure.versions.end() ? nullptr : &*found;
 }
@@ -112,7 +112,7 @@ Result<Value> Store::Create(const std::string& name, const Value& version,
   const std::lock_guard lock(mutex_);
   Procedure procedure = Copy(name).value_or(Procedure());
   const Value chosen = version.is_missing() ? Value(procedure.next_number++) : version;
-  Version* known = FindVersion(procedure, chosen);
+  auto* known = const_cast<Version*>(FindVersion(procedure, chosen));
   if (known == nullptr) {
     if (procedure.versions.size() >= kMaxVersions) {
       return Fail(Code::kTooLarge, "procedure.too_many",
@@ -151,12 +151,19 @@ Status Store::PutDefault(const std::string& name, const Value& version) {
   return Save(name, &procedure);
 }
 
+bool Store::DropsAll(const std::string& name, const Value& version) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = procedures_.find(name);
+  return found != procedures_.end() && (version.is_missing() || found->second.versions.size() == 1);
+}
+
 Result<std::shared_ptr<const lua::Program>> Store::Find(const std::string& name,
                                                         const Value& version) const {
   const std::lock_guard lock(mutex_);
-  ASSIGN_OR_RETURN(Procedure procedure, Copy(name));
-  const Version* const found =
-      FindVersion(procedure, version.is_missing() ? procedure.default_version : version);
+  const auto procedure = procedures_.find(name);
+  if (procedure == procedures_.end()) return Unexpected(NotFound(name, {}));
+  const Version* const found = FindVersion(
+      procedure->second, version.is_missing() ? procedure->second.default_version : version);
   if (found == nullptr) return Unexpected(NotFound(name, version));
   return found->program;
 }

@@ -39,6 +39,9 @@ class Store {
   Status Drop(const std::string& name, const Value& version);
   Status PutDefault(const std::string& name, const Value& version);
 
+  // Whether that Drop would leave no version.
+  bool DropsAll(const std::string& name, const Value& version) const;
+
   // The default version when none is named.
   Result<std::shared_ptr<const lua::Program>> Find(const std::string& name,
                                                    const Value& version = {}) const;
@@ -61,7 +64,7 @@ class Store {
   static Value Encode(const Procedure& procedure);
   Status Save(const std::string& name, const Procedure* procedure);
   Result<Procedure> Copy(const std::string& name) const;
-  static Version* FindVersion(Procedure& procedure, const Value& version);
+  static const Version* FindVersion(const Procedure& procedure, const Value& version);
 
   db::Database& database_;
   mutable std::mutex mutex_;                     // held while a change is committed

@@ -28,6 +28,16 @@ class Procedures {
   virtual Result<std::unique_ptr<Run>> Start(const std::string& name,
                                              std::vector<json::Value> arguments,
                                              const QueryContext& context, RunRequest request) = 0;
+  // CREATE and DROP of triggers and consumers, likewise.
+  virtual Result<std::vector<json::Value>> Define(const TriggerStatement& statement,
+                                                  const QueryContext& context) = 0;
+  // The triggers and consumers that stand on a keyspace, by name.
+  virtual std::vector<std::string> TriggersOn(db::KeyspaceId keyspace) const = 0;
+  // A keyspace was dropped: it is taken out of them, and those end that have no other. Waits.
+  virtual Status Forget(db::KeyspaceId keyspace) = 0;
+  // The rows of comdb2_triggers and comdb2_queues.
+  virtual std::vector<json::Value> ListTriggers() const = 0;
+  virtual std::vector<json::Value> ListQueues() const = 0;
   // The rows of comdb2_procedures.
   virtual std::vector<json::Value> List() const = 0;
 };

@@ -114,6 +114,41 @@ class StatementRunner {
                              std::move(request_));
   }
 
+  Rows operator()(const TriggerStatement& statement) {
+    Procedures* const procedures = engine_.procedures();
+    if (procedures == nullptr) {
+      return QueryFail(QueryCode::kInternal, "there are no triggers here");
+    }
+    ASSIGN_OR_RETURN(std::vector<Value> rows, procedures->Define(statement, plan_.context));
+    return MakeRowsRun(std::move(rows));
+  }
+
+  Rows operator()(const DropTableStatement& statement) {
+    const auto table = engine_.database().catalog()->FindTable(statement.name);
+    if (table != nullptr && !statement.cascade) {
+      RETURN_IF_ERROR(CheckNoTriggers(*table, "dropped", statement.place));
+    }
+    ASSIGN_OR_RETURN(std::vector<Value> rows,
+                     RunDefinition(engine_.database(), plan_.context, statement));
+    if (table != nullptr && engine_.procedures() != nullptr) {
+      RETURN_IF_ERROR(engine_.procedures()->Forget(table->id));
+    }
+    return MakeRowsRun(std::move(rows));
+  }
+
+  Rows operator()(const AlterTableStatement& statement) {
+    const auto table = engine_.database().catalog()->FindTable(statement.name);
+    for (const AlterTableStatement::Action& action : statement.actions) {
+      if (table == nullptr || action.kind != AlterTableStatement::Kind::kRename || action.cascade) {
+        continue;
+      }
+      RETURN_IF_ERROR(CheckNoTriggers(*table, "renamed", statement.place));
+    }
+    ASSIGN_OR_RETURN(std::vector<Value> rows,
+                     RunDefinition(engine_.database(), plan_.context, statement));
+    return MakeRowsRun(std::move(rows));
+  }
+
   Rows operator()(const TransactionStatement&) {
     return QueryFail(QueryCode::kTransaction,
                      "transactions need a session: send this to /query/service");
@@ -133,6 +168,18 @@ class StatementRunner {
   }
 
  private:
+  Status CheckNoTriggers(const db::KeyspaceInfo& table, std::string_view what,
+                         const TextPlace& place) const {
+    if (engine_.procedures() == nullptr) return OkStatus();
+    const std::vector<std::string> names = engine_.procedures()->TriggersOn(table.id);
+    if (names.empty()) return OkStatus();
+    return AtPlace(QueryError(QueryCode::kTableDefinition,
+                              "table '{}' can't be {}: '{}' stands on it; say CASCADE if that is "
+                              "meant",
+                              table.table->name, what, fmt::join(names, "', '")),
+                   place);
+  }
+
   // A constant, or one of the request's parameters.
   Result<Value> ProcedureArgument(const Expression& expression) {
     if (expression.kind != ExprKind::kParameter) {

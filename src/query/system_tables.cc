@@ -147,9 +147,12 @@ std::optional<Rows> SystemTableRows(const db::Catalog& catalog, const Procedures
     if (db::SameColumnName(entry.name, name)) return entry.rows(catalog);
   }
   if (db::SameColumnName("comdb2_functions", name)) return Functions();
-  if (db::SameColumnName("comdb2_procedures", name)) {
-    return procedures == nullptr ? Rows() : procedures->List();
-  }
+  const auto listed = [&](Rows (Procedures::*list)() const) {
+    return procedures == nullptr ? Rows() : (procedures->*list)();
+  };
+  if (db::SameColumnName("comdb2_procedures", name)) return listed(&Procedures::List);
+  if (db::SameColumnName("comdb2_triggers", name)) return listed(&Procedures::ListTriggers);
+  if (db::SameColumnName("comdb2_queues", name)) return listed(&Procedures::ListQueues);
   return std::nullopt;
 }
 

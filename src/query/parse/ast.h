@@ -441,6 +441,7 @@ struct CreateTableStatement {
 struct DropTableStatement {
   TextPlace place;
   bool if_exists = false;
+  bool cascade = false;  // with the triggers and consumers that stand on it
   std::string name;
 };
 
@@ -451,6 +452,7 @@ struct AlterTableStatement {  // and RENAME TABLE
     db::TableSchema added = {};  // kAdd: the column, with its keys and constraints
     std::string name = {};       // kDrop: a column
     std::string to = {};         // kRename
+    bool cascade = false;        // kRename: triggers and consumers go on under the new name
   };
   TextPlace place;
   std::string name;
@@ -506,13 +508,37 @@ struct ProcedureStatement {
   std::vector<ExpressionPtr> arguments;  // kExecute
 };
 
+// CREATE [DEFAULT] LUA TRIGGER or CONSUMER, and DROP
+struct TriggerStatement {
+  enum class Action : uint8_t { kCreate, kDrop };
+  struct Event {
+    std::vector<std::string> columns;  // none: all that there are
+  };
+  struct Source {
+    KeyspacePath keyspace;
+    std::optional<Event> inserted;
+    std::optional<Event> updated;
+    std::optional<Event> deleted;
+    std::string when;                  // a condition over new, old and type; empty for none
+    std::vector<std::string> changed;  // an update of none of these is left out
+  };
+  TextPlace place;
+  Action action = Action::kCreate;
+  bool consumer = false;
+  bool is_default = false;
+  bool with_sequence = false;
+  bool if_clause = false;  // IF NOT EXISTS, IF EXISTS
+  std::string name;
+  std::vector<Source> sources;
+};
+
 struct Statement {
   TextPlace place;
   std::variant<QueryPtr, InsertStatement, UpdateStatement, DeleteStatement, MergeStatement,
                CreateIndexStatement, DropIndexStatement, AlterIndexStatement, BuildIndexStatement,
                CatalogStatement, CreateTableStatement, DropTableStatement, AlterTableStatement,
                PrepareStatement, ExecuteStatement, ExplainStatement, InferStatement,
-               TransactionStatement, StatisticsStatement, ProcedureStatement>
+               TransactionStatement, StatisticsStatement, ProcedureStatement, TriggerStatement>
       body;
   // The highest $n or number of ?s, and the names of named parameters, in order of appearance.
   uint32_t positional_parameters = 0;

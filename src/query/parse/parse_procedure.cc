@@ -4,27 +4,10 @@
 //   DROP PROCEDURE name [[VERSION] number | 'text']
 //   PUT DEFAULT PROCEDURE name number | 'text'
 //   EXEC[UTE] PROCEDURE name(arguments)
-#include <algorithm>
-
 #include "json/number.h"
 #include "query/parse/parser_impl.h"
 
 namespace sluice::query {
-
-namespace {
-
-bool SameWord(std::string_view text, std::string_view upper) {
-  return std::ranges::equal(text, upper, [](char a, char b) {
-    return (a >= 'a' && a <= 'z' ? static_cast<char>(a - 32) : a) == b;
-  });
-}
-
-}  // namespace
-
-// A word that has no meaning elsewhere.
-bool Parser::AtWord(std::string_view upper) const {
-  return Here().kind == TokenKind::kWord && SameWord(TextOf(Here()), upper);
-}
 
 bool Parser::AtProcedureCall() const {
   return (At("EXECUTE") || AtWord("EXEC")) && IsAhead(1, "PROCEDURE");

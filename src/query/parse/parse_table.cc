@@ -347,6 +347,7 @@ Result<DropTableStatement> Parser::DropTable() {
   if (!drop.if_exists) {
     ASSIGN_OR_RETURN(drop.if_exists, IfClause(CatalogAction::kDrop));
   }
+  drop.cascade = Accept("CASCADE");
   return drop;
 }
 
@@ -372,6 +373,7 @@ Result<AlterTableStatement> Parser::AlterTable() {
       if (Accept("TO")) {
         action.kind = AlterTableStatement::Kind::kRename;
         ASSIGN_OR_RETURN(action.to, TableName());
+        action.cascade = Accept("CASCADE");
       } else {
         return Unexpected(Expected("TO and the table's new name"));
       }
@@ -393,6 +395,7 @@ Result<AlterTableStatement> Parser::RenameTable() {
   RETURN_IF_ERROR(Expect("TO"));
   AlterTableStatement::Action action{.kind = AlterTableStatement::Kind::kRename};
   ASSIGN_OR_RETURN(action.to, TableName());
+  action.cascade = Accept("CASCADE");
   alter.actions.push_back(std::move(action));
   return alter;
 }

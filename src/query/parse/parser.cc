@@ -33,6 +33,21 @@ bool IsPlainWord(const Token& token) {
 
 }  // namespace
 
+bool Parser::IsWordAhead(size_t count, std::string_view upper) const {
+  const Token& token = Ahead(count);
+  return token.kind == TokenKind::kWord && UpperCase(TextOf(token)) == upper;
+}
+
+bool Parser::AcceptWord(std::string_view upper) {
+  if (!IsWordAhead(0, upper)) return false;
+  ++at_;
+  return true;
+}
+
+Status Parser::ExpectWord(std::string_view upper) {
+  return AcceptWord(upper) ? OkStatus() : Expected(upper);
+}
+
 bool Parser::Accept(Terminal terminal) {
   if (!At(terminal)) return false;
   ++at_;
@@ -168,6 +183,7 @@ Status Parser::StatementBody(Statement* statement) {
   if (At("CREATE", "PROCEDURE")) return take(Procedure(Action::kCreate));
   if (At("DROP", "PROCEDURE")) return take(Procedure(Action::kDrop));
   if (AtWord("PUT")) return take(Procedure(Action::kPutDefault));
+  if (AtTrigger()) return take(Trigger());
   if (AtProcedureCall()) return take(Procedure(Action::kExecute));
   if (At("CREATE")) return Create(statement);
   if (At("DROP")) return Drop(statement);

@@ -65,6 +65,11 @@ class Parser {
   bool Accept(Terminal first, Terminal second);
   Status Expect(Terminal terminal);
   Status ExpectEnd();
+  // Words that have no meaning elsewhere, in any case of letters.
+  bool IsWordAhead(size_t count, std::string_view upper) const;
+  bool AtWord(std::string_view upper) const { return IsWordAhead(0, upper); }
+  bool AcceptWord(std::string_view upper);
+  Status ExpectWord(std::string_view upper);
   static bool IsName(const Token& token);
   bool AtName() const { return IsName(Here()); }
   bool AtImplicitAlias() const;
@@ -258,10 +263,17 @@ class Parser {
   Result<StatisticsStatement> Statistics();
 
   // Lua procedures (parse_procedure.cc).
-  bool AtWord(std::string_view upper) const;
   bool AtProcedureCall() const;
   Result<ProcedureStatement> Procedure(ProcedureStatement::Action action);
   Status ProcedureVersion(ProcedureStatement* procedure, bool required);
+
+  // Lua triggers and consumers (parse_trigger.cc).
+  bool AtTrigger() const;
+  Result<TriggerStatement> Trigger();
+  Status TriggerSources(TriggerStatement* trigger);
+  Result<TriggerStatement::Source> TriggerSource();
+  Status TriggerEvent(TriggerStatement::Source* source);
+  Status TriggerFilters(TriggerStatement::Source* source);
 
   const std::string_view text_;
   const std::vector<Token> tokens_;

@@ -84,6 +84,12 @@ class AstPrinter {
   void Key(const db::TableKey& key);
   void Reference(const db::TableReference& reference);
 
+  // Triggers and consumers (print_trigger.cc).
+  void Trigger(const TriggerStatement& trigger);
+  void TriggerSource(const TriggerStatement::Source& source);
+  void TriggerEvent(std::string_view word, const std::optional<TriggerStatement::Event>& event,
+                    bool* first);
+
   std::string* const out_;
 };
 

@@ -296,6 +296,8 @@ struct AstPrinter::StatementBody {
     }
   }
 
+  void operator()(const TriggerStatement& trigger) const { printer.Trigger(trigger); }
+
   void operator()(const StatisticsStatement& statistics) const {
     printer.Say("UPDATE STATISTICS FOR ");
     printer.Keyspace(statistics.keyspace);

@@ -22,6 +22,7 @@ void AstPrinter::Table(const CreateTableStatement& create) {
 void AstPrinter::Table(const DropTableStatement& drop) {
   Say(drop.if_exists ? "DROP TABLE IF EXISTS " : "DROP TABLE ");
   Name(drop.name);
+  if (drop.cascade) Say(" CASCADE");
 }
 
 void AstPrinter::Table(const AlterTableStatement& alter) {
@@ -41,6 +42,7 @@ void AstPrinter::Table(const AlterTableStatement& alter) {
       case AlterTableStatement::Kind::kRename:
         Say("RENAME TO ");
         Name(action.to);
+        if (action.cascade) Say(" CASCADE");
         break;
     }
   }

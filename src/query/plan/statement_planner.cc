@@ -118,6 +118,16 @@ class StatementPlanner {
     plan_->administers = !executes;
     return Keep(executes ? StatementKind::kExecute : StatementKind::kDefinition);
   }
+  // The procedure of a trigger runs with all rights: to make one is administration.
+  Status operator()(TriggerStatement& statement) {
+    for (const TriggerStatement::Source& source : statement.sources) {
+      ASSIGN_OR_RETURN(const auto keyspace,
+                       ResolveKeyspace(catalog_, plan_->context, source.keyspace));
+      plan_->reads.push_back(keyspace->name);
+    }
+    plan_->administers = true;
+    return Keep(StatementKind::kDefinition);
+  }
   Status operator()(TransactionStatement&) { return Keep(StatementKind::kTransaction); }
   template <typename Definition>
   Status operator()(Definition&) {

@@ -1,0 +1,73 @@
+// What a trigger or a consumer is: which changes of which keyspaces it hears of, and what of them.
+// A meta row for each (docs/formats/triggers.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "db/catalog.h"
+#include "db/table_schema.h"
+#include "json/value.h"
+#include "query/bind/binder.h"
+#include "query/parse/ast.h"
+
+namespace sluice::procedure {
+
+using json::Value;
+
+inline constexpr size_t kMaxTriggerName = 28;
+
+// What an event of one type carries of a row.
+struct EventColumns {
+  struct Column {
+    std::string name;
+    // As it was when the trigger was made; none for a field of documents.
+    std::optional<db::ColumnType> type;
+    bool operator==(const Column&) const = default;
+  };
+  bool whole = false;  // the document as it is; then there are no columns
+  std::vector<Column> columns;
+  bool operator==(const EventColumns&) const = default;
+};
+
+struct TriggerSource {
+  db::KeyspaceId keyspace = 0;
+  std::string name;  // as it was written
+  // None: changes of this type are left out.
+  std::optional<EventColumns> inserted;
+  std::optional<EventColumns> updated;
+  std::optional<EventColumns> deleted;
+  std::string when;                  // SQL++ over new, old and type; empty for none
+  std::vector<std::string> changed;  // an update that leaves all of these alone is left out
+  bool operator==(const TriggerSource&) const = default;
+};
+
+struct TriggerDefinition {
+  std::string name;  // also that of its procedure
+  bool consumer = false;
+  bool with_sequence = false;
+  bool held = false;  // an operator has stopped it for now
+  std::vector<TriggerSource> sources;
+
+  const TriggerSource* Find(db::KeyspaceId keyspace) const;
+  bool operator==(const TriggerDefinition&) const = default;
+};
+
+// The follower whose cursor is its place in the log, and the owner of its dead letters.
+std::string FollowerOf(std::string_view trigger);
+inline constexpr std::string_view kTriggerFollowers = "trigger:";
+
+// What a CREATE statement means. Errors: trigger.invalid_name, trigger.unknown_column,
+// trigger.twice, trigger.default_of_many, those of the query engine for keyspaces.
+Result<TriggerDefinition> DefinitionOf(const query::TriggerStatement& statement,
+                                       const db::Catalog& catalog,
+                                       const query::QueryContext& context);
+
+Value ToJson(const TriggerDefinition& definition);
+Result<TriggerDefinition> TriggerDefinitionFromJson(const Value& value);
+
+}  // namespace sluice::procedure

@@ -1,0 +1,159 @@
+#include "procedure/trigger/event.h"
+
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "db/row.h"
+#include "json/parse.h"
+
+namespace sluice::procedure {
+namespace {
+
+// Of an event besides its rows, about.
+constexpr size_t kEventBytes = 256;
+
+std::string_view TypeOf(db::Operation operation) {
+  switch (operation) {
+    case db::Operation::kInsert:
+      return "add";
+    case db::Operation::kUpdate:
+      return "upd";
+    default:
+      return "del";
+  }
+}
+
+const std::optional<EventColumns>& ColumnsFor(const TriggerSource& source,
+                                              db::Operation operation) {
+  switch (operation) {
+    case db::Operation::kInsert:
+      return source.inserted;
+    case db::Operation::kUpdate:
+      return source.updated;
+    default:
+      return source.deleted;
+  }
+}
+
+// A document as it is stored; missing when there is none.
+Result<Value> Stored(const std::optional<db::DocumentView>& view) {
+  if (!view || view->tombstone) return Value();
+  if (view->datatype != db::Datatype::kJson) return Value::Bytes(view->body);
+  return json::Parse(view->body);
+}
+
+Value Projected(const Value& stored, const EventColumns& columns) {
+  if (stored.is_missing() || columns.whole) return stored;
+  Value row = Value::EmptyObject();
+  for (const EventColumns::Column& column : columns.columns) {
+    const Value& value = stored[std::string_view(column.name)];
+    if (column.type) {
+      row.Set(column.name, db::LoadColumn(*column.type, value));
+    } else if (!value.is_missing()) {
+      row.Set(column.name, value);
+    }
+  }
+  return row;
+}
+
+// A row with typed values, as conditions see it.
+Value Typed(const Value& stored, const db::TableSchema* schema) {
+  if (schema == nullptr || stored.is_missing()) return stored;
+  Value row = Value::EmptyObject();
+  for (const db::TableColumn& column : schema->columns) {
+    row.Set(column.name, db::LoadColumn(column.type, stored[std::string_view(column.name)]));
+  }
+  return row;
+}
+
+// One row, true, when the condition holds.
+constexpr std::string_view kCondition =
+    "SELECT RAW true FROM [$1] AS event_ LET `new` = event_.`new`, `old` = event_.`old`, `type` = "
+    "event_.`type` WHERE ({})";
+
+}  // namespace
+
+std::string EventId(const db::LogPosition& position) {
+  std::string id;
+  AppendU64(&id, position.sequence);
+  AppendU32(&id, position.n);
+  return id;
+}
+
+std::optional<db::LogPosition> PositionOfId(std::string_view id) {
+  if (id.size() != kEventIdBytes) return std::nullopt;
+  ByteReader reader(id);
+  db::LogPosition position;
+  position.sequence = reader.U64();
+  position.n = reader.U32();
+  return position;
+}
+
+std::string TriggerEvent::id() const { return EventId(after.position); }
+
+Result<EventMaker> EventMaker::Make(query::QueryEngine& engine,
+                                    std::shared_ptr<const TriggerDefinition> definition) {
+  EventMaker maker(engine, std::move(definition));
+  for (const TriggerSource& source : maker.definition_->sources) {
+    if (source.when.empty()) continue;
+    ASSIGN_OR_RETURN(maker.conditions_[source.keyspace],
+                     engine.Prepare(fmt::format(kCondition, source.when), {}));
+  }
+  return maker;
+}
+
+Result<std::optional<TriggerEvent>> EventMaker::EventOf(const db::Change& change) {
+  const TriggerSource* const source = definition_->Find(change.keyspace);
+  if (source == nullptr) return std::nullopt;
+  const std::optional<EventColumns>& columns = ColumnsFor(*source, change.operation);
+  if (!columns) return std::nullopt;
+  ASSIGN_OR_RETURN(const Value inserted, Stored(change.after));
+  ASSIGN_OR_RETURN(const Value deleted, Stored(change.before));
+  TriggerEvent event;
+  event.type = TypeOf(change.operation);
+  event.time_ms = change.time_ms;
+  if (!Fires(*source, event, inserted, deleted)) return std::nullopt;
+  const auto catalog = engine_->database().catalog();
+  const db::KeyspaceInfo* const keyspace = catalog->Find(change.keyspace);
+  const bool table = db::IsTableId(change.keyspace);
+  event.name = table && keyspace != nullptr ? keyspace->table->name : source->name;
+  if (!table) event.key = change.key;
+  event.inserted = Projected(inserted, *columns);
+  event.deleted = Projected(deleted, *columns);
+  event.bytes = kEventBytes + change.key.size();
+  if (change.after) event.bytes += change.after->body.size();
+  if (change.before) event.bytes += change.before->body.size();
+  return event;
+}
+
+bool EventMaker::Fires(const TriggerSource& source, const TriggerEvent& event,
+                       const Value& inserted, const Value& deleted) const {
+  if (event.type == "upd" && !source.changed.empty()) {
+    bool changed = false;
+    for (const std::string& name : source.changed) {
+      changed = changed || inserted[std::string_view(name)] != deleted[std::string_view(name)];
+    }
+    if (!changed) return false;
+  }
+  const auto condition = conditions_.find(source.keyspace);
+  if (condition == conditions_.end()) return true;
+  const auto catalog = engine_->database().catalog();
+  const db::KeyspaceInfo* const keyspace = catalog->Find(source.keyspace);
+  const db::TableSchema* const schema = keyspace == nullptr ? nullptr : keyspace->table.get();
+  query::RunRequest request;
+  Value row = Value::Object({{"type", event.type}});
+  row.Set("new", Typed(inserted, schema));
+  row.Set("old", Typed(deleted, schema));
+  request.positional.push_back(std::move(row));
+  const auto run = engine_->Execute(condition->second, std::move(request));
+  if (run && (*run)->Next()) return true;
+  const Status status = run ? (*run)->status() : run.error();
+  if (status.ok()) return false;
+  // What can't be decided is left to the procedure: an event must not get lost.
+  log::Warn("a trigger's condition failed",
+            {{"trigger", definition_->name}, {"error", status.ToString()}});
+  return true;
+}
+
+}  // namespace sluice::procedure

@@ -1,0 +1,62 @@
+// One event for a trigger or a consumer: a change of a row, made from the log.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "db/cursor.h"
+#include "db/log.h"
+#include "procedure/trigger/definition.h"
+#include "query/engine.h"
+
+namespace sluice::procedure {
+
+struct TriggerEvent {
+  db::CursorState after;  // the cursor once it is consumed; its count is this event's number
+  std::string name;       // of the table, or bucket.scope.collection
+  std::string key;        // of a document; empty for a row
+  std::string_view type;  // add, upd, del
+  Value inserted;         // `new`; missing when there is none
+  Value deleted;          // `old`
+  uint64_t time_ms = 0;   // of its commit
+  size_t bytes = 0;       // that it takes in memory, about
+
+  // Twelve bytes that sort as the log does: the commit's sequence and the place in it.
+  std::string id() const;
+  int64_t tid() const { return static_cast<int64_t>(after.position.sequence); }
+  int64_t epoch() const { return static_cast<int64_t>(time_ms / 1000); }
+  int64_t sequence() const { return static_cast<int64_t>(after.events); }
+};
+
+inline constexpr size_t kEventIdBytes = 12;
+std::string EventId(const db::LogPosition& position);
+// None when it is no id.
+std::optional<db::LogPosition> PositionOfId(std::string_view id);
+
+// Makes events of changes. One thread.
+class EventMaker {
+ public:
+  // Error of the query engine when a condition can't be planned.
+  static Result<EventMaker> Make(query::QueryEngine& engine,
+                                 std::shared_ptr<const TriggerDefinition> definition);
+
+  // None when the definition leaves the change out. Its cursor is the caller's to set.
+  Result<std::optional<TriggerEvent>> EventOf(const db::Change& change);
+
+ private:
+  EventMaker(query::QueryEngine& engine, std::shared_ptr<const TriggerDefinition> definition)
+      : engine_(&engine), definition_(std::move(definition)) {}
+  bool Fires(const TriggerSource& source, const TriggerEvent& event, const Value& inserted,
+             const Value& deleted) const;
+
+  query::QueryEngine* engine_;
+  std::shared_ptr<const TriggerDefinition> definition_;
+  std::map<db::KeyspaceId, std::shared_ptr<const query::StatementPlan>> conditions_;
+};
+
+}  // namespace sluice::procedure

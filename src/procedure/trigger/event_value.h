@@ -1,0 +1,42 @@
+// Events as procedures see them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "json/value.h"
+#include "procedure/trigger/event.h"
+
+namespace sluice::procedure {
+
+// What an event carries besides its id, name, type, new and old.
+struct EventFields {
+  bool tid = false;
+  bool epoch = false;
+  bool sequence = false;
+};
+// The Lua table that a procedure gets.
+Value EventValue(const TriggerEvent& event, EventFields fields);
+
+// What db:get_event_epoch and kin tell of the last events that a run was given.
+class RecentEvents {
+ public:
+  struct Facts {
+    std::string id;
+    int64_t tid = 0;
+    int64_t epoch = 0;
+    int64_t sequence = 0;
+  };
+  void Note(const TriggerEvent& event);
+  // Null when it is none of them.
+  const Facts* Find(std::string_view id) const;
+
+ private:
+  static constexpr size_t kMost = 10'000;
+  std::deque<Facts> facts_;  // in the order of their ids, mostly
+};
+
+}  // namespace sluice::procedure

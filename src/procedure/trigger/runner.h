@@ -1,0 +1,92 @@
+// Runs a trigger's procedure for its events, in order, on a thread of its own.
+//
+// What has piled up is one transaction: the writes of all runs and the cursor's move past their
+// events are one commit. A run that fails is undone alone; those before it are committed, and it is
+// tried again by itself, without end, after pauses that grow. Nothing passes it: a trigger hears of
+// changes in their order. When somebody else changed what a run had read, the events are run again
+// one by one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/random.h"
+#include "lua/runtime.h"
+#include "procedure/session.h"
+#include "procedure/store.h"
+#include "procedure/trigger/event_queue.h"
+#include "procedure/trigger/live_queue.h"
+#include "query/engine.h"
+
+namespace sluice::procedure {
+
+struct TriggerProgress {
+  enum class State : uint8_t { kWaiting, kRunning, kFailing, kHeld, kStopped };
+  State state = State::kWaiting;
+  uint64_t handled = 0;    // events, since the server started
+  uint64_t failures = 0;   // runs that failed
+  uint64_t conflicts = 0;  // commits that were refused and run again
+  // Of the event at the head, while it fails.
+  std::string event_id;  // twelve bytes
+  uint32_t attempts = 0;
+  uint64_t next_try_ms = 0;
+  std::string error;  // of the last failure, also when it has passed
+  uint64_t error_ms = 0;
+};
+std::string_view StateName(TriggerProgress::State state);
+
+class TriggerRunner {
+ public:
+  // All outlive the runner.
+  TriggerRunner(query::QueryEngine& engine, const Store& store, std::shared_ptr<LiveQueue> queue,
+                lua::Limits limits);
+  ~TriggerRunner();  // Stop, and waits
+  TriggerRunner(const TriggerRunner&) = delete;
+  TriggerRunner& operator=(const TriggerRunner&) = delete;
+
+  // Ends the run that is under way. Does not wait.
+  void Stop();
+  TriggerProgress progress() const;
+
+ private:
+  void Loop();
+  // False when the runner has to end.
+  bool Step();
+  Status RunBatch(bool* idle);
+  Status EnsureRuntime();
+  Status RunOne(const TriggerEvent& event);
+  Status Commit(db::Transaction& transaction, size_t events);
+  void Failed(const Status& status);
+  void PauseAfterFailure();
+  void Rest(uint64_t seen);
+  bool ending() const { return ending_.load() || queue_->dropped(); }
+  void SetState(TriggerProgress::State state);
+
+  query::QueryEngine& engine_;
+  const Store& store_;
+  const std::shared_ptr<LiveQueue> queue_;
+  const std::string name_;
+  const lua::Limits limits_;
+  Random random_;
+
+  // Of the thread.
+  std::unique_ptr<EventQueue> events_;
+  std::shared_ptr<const TriggerDefinition> definition_;
+  std::shared_ptr<const lua::Program> program_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<lua::Runtime> runtime_;
+  size_t most_at_once_;
+  uint32_t attempts_ = 0;
+
+  std::atomic<bool> ending_{false};
+  mutable std::mutex mutex_;
+  TriggerProgress progress_;         // under mutex_
+  lua::Runtime* running_ = nullptr;  // under mutex_, while a call is under way
+  std::thread thread_;
+};
+
+}  // namespace sluice::procedure

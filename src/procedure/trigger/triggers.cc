@@ -1,0 +1,307 @@
+#include "procedure/trigger/triggers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "db/catalog_rows.h"
+
+namespace sluice::procedure {
+namespace {
+
+Status NotFound(const std::string& name) {
+  return Error(Code::kNotFound, "trigger.not_found", "there is no trigger or consumer '{}'", name);
+}
+
+}  // namespace
+
+Triggers::Triggers(query::QueryEngine& engine, const Store& store, lua::Limits limits)
+    : engine_(engine), store_(store), limits_(limits) {}
+
+Triggers::~Triggers() { Stop(); }
+
+Status Triggers::Start() {
+  listener_ = engine_.database().OnCommitted(
+      0, [this](const db::Committed& committed) { OnCommitted(committed); });
+  RETURN_IF_ERROR(Load());
+  return ReconcileFollowers();
+}
+
+void Triggers::Stop() {
+  listener_.reset();
+  std::map<std::string, Live> live;
+  std::vector<std::unique_ptr<TriggerRunner>> retired;
+  {
+    const std::lock_guard lock(mutex_);
+    live.swap(live_);
+    retired.swap(retired_);
+    routes_.clear();
+  }
+  for (auto& [name, trigger] : live) {
+    if (trigger.runner != nullptr) trigger.runner->Stop();
+    trigger.queue->Drop();
+  }
+}
+
+Status Triggers::Load() {
+  storage::IterateOptions options;
+  options.lower = kTriggerRows;
+  options.upper = PrefixEnd(kTriggerRows);
+  const auto iterator =
+      engine_.database().store().NewIterator(storage::Family::kMeta, std::move(options));
+  std::vector<TriggerDefinition> definitions;
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    ASSIGN_OR_RETURN(const Value row, db::DecodeMetaJson(iterator->key(), iterator->value()));
+    ASSIGN_OR_RETURN(TriggerDefinition definition, TriggerDefinitionFromJson(row));
+    definitions.push_back(std::move(definition));
+  }
+  RETURN_IF_ERROR(iterator->status());
+  for (TriggerDefinition& definition : definitions) {
+    // Nobody was told that it exists when its follower was not made.
+    if (engine_.database().catalog()->FindFollower(FollowerOf(definition.name)) == nullptr) {
+      RETURN_IF_ERROR(Save(definition.name, nullptr));
+      continue;
+    }
+    Launch(std::make_shared<const TriggerDefinition>(std::move(definition)));
+  }
+  return OkStatus();
+}
+
+// Those whose definition is gone hold the log for nobody.
+Status Triggers::ReconcileFollowers() {
+  const auto catalog = engine_.database().catalog();
+  for (const auto& [name, follower] : catalog->followers()) {
+    if (!name.starts_with(kTriggerFollowers)) continue;
+    if (Has(name.substr(kTriggerFollowers.size()))) continue;
+    RETURN_IF_ERROR(engine_.database().DropFollower(name));
+  }
+  return OkStatus();
+}
+
+Status Triggers::Save(const std::string& name, const TriggerDefinition* definition) {
+  db::Commit commit;
+  std::optional<std::string> row;
+  if (definition != nullptr) row = db::EncodeMetaJson(ToJson(*definition));
+  commit.rows.push_back(
+      {storage::Family::kMeta, std::string(kTriggerRows) + name, std::move(row), std::nullopt});
+  return engine_.database().Apply(std::move(commit)).status;
+}
+
+Status Triggers::CreateFollower(const TriggerDefinition& definition) {
+  db::FollowerOptions options;
+  options.name = FollowerOf(definition.name);
+  for (const TriggerSource& source : definition.sources) {
+    options.keyspaces.push_back(source.keyspace);
+  }
+  options.needs_before = true;
+  options.needs_after = true;
+  return engine_.database().CreateFollower(options);
+}
+
+Status Triggers::Create(TriggerDefinition definition) {
+  const std::lock_guard change(change_mutex_);
+  if (Has(definition.name)) {
+    return Error(Code::kAlreadyExists, "trigger.exists",
+                 "there is a trigger or consumer '{}' already", definition.name);
+  }
+  ASSIGN_OR_RETURN(const auto program, store_.Find(definition.name));
+  for (const TriggerSource& source : definition.sources) {
+    if (db::IsTableId(source.keyspace) || engine_.database().shard_count() == 1) continue;
+    return Error(Code::kUnsupported, "trigger.shards",
+                 "'{}' is spread over several shards, which have no common order: a trigger can "
+                 "stand on tables only",
+                 source.name);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (live_.size() >= kMaxTriggers) {
+      return Error(Code::kTooLarge, "trigger.too_many",
+                   "there are {} triggers and consumers, the most there may be", kMaxTriggers);
+    }
+  }
+  ASSIGN_OR_RETURN(const auto checked,
+                   EventMaker::Make(engine_, std::make_shared<TriggerDefinition>(definition)));
+  RETURN_IF_ERROR(Save(definition.name, &definition));
+  if (const Status status = CreateFollower(definition); !status.ok()) {
+    RETURN_IF_ERROR(Save(definition.name, nullptr));
+    return status;
+  }
+  Launch(std::make_shared<const TriggerDefinition>(std::move(definition)));
+  return OkStatus();
+}
+
+void Triggers::Launch(std::shared_ptr<const TriggerDefinition> definition) {
+  const std::string name = definition->name;
+  Live live{.queue = std::make_shared<LiveQueue>(definition), .runner = nullptr};
+  const std::lock_guard lock(mutex_);
+  for (const TriggerSource& source : definition->sources) {
+    routes_.emplace(source.keyspace, live.queue);
+  }
+  if (!definition->consumer) {
+    live.runner = std::make_unique<TriggerRunner>(engine_, store_, live.queue, limits_);
+  }
+  live_.emplace(name, std::move(live));
+}
+
+// Does not wait for its thread, which ends soon: joined with later ones, or at the end.
+void Triggers::Retire(const std::string& name) {
+  std::vector<std::unique_ptr<TriggerRunner>> ended;
+  const std::lock_guard lock(mutex_);
+  for (auto& runner : retired_) {
+    if (runner->progress().state == TriggerProgress::State::kStopped) {
+      ended.push_back(std::move(runner));
+    }
+  }
+  std::erase(retired_, nullptr);
+  const auto found = live_.find(name);
+  if (found == live_.end()) return;
+  Live live = std::move(found->second);
+  live_.erase(found);
+  std::erase_if(routes_, [&](const auto& route) { return route.second == live.queue; });
+  live.queue->Drop();
+  if (live.runner == nullptr) return;
+  live.runner->Stop();
+  retired_.push_back(std::move(live.runner));
+}
+
+Status Triggers::Drop(const std::string& name) {
+  const std::lock_guard change(change_mutex_);
+  if (!Has(name)) return NotFound(name);
+  RETURN_IF_ERROR(Save(name, nullptr));
+  Retire(name);
+  return engine_.database().DropFollower(FollowerOf(name));
+}
+
+Status Triggers::Hold(const std::string& name, bool held) {
+  const std::lock_guard change(change_mutex_);
+  ASSIGN_OR_RETURN(const auto queue, Find(name));
+  TriggerDefinition definition = *queue->definition();
+  if (definition.held == held) return OkStatus();
+  definition.held = held;
+  RETURN_IF_ERROR(Save(name, &definition));
+  queue->SetDefinition(std::make_shared<const TriggerDefinition>(std::move(definition)));
+  return OkStatus();
+}
+
+Status Triggers::Forget(db::KeyspaceId keyspace) {
+  for (const std::string& name : On(keyspace)) {
+    const auto queue = Find(name);
+    if (!queue) continue;
+    if ((*queue)->definition()->sources.size() == 1) {
+      RETURN_IF_ERROR(Drop(name));
+      continue;
+    }
+    const std::lock_guard change(change_mutex_);
+    TriggerDefinition definition = *(*queue)->definition();
+    std::erase_if(definition.sources,
+                  [&](const TriggerSource& source) { return source.keyspace == keyspace; });
+    RETURN_IF_ERROR(Save(name, &definition));
+    (*queue)->SetDefinition(std::make_shared<const TriggerDefinition>(std::move(definition)));
+  }
+  return OkStatus();
+}
+
+std::vector<std::string> Triggers::On(db::KeyspaceId keyspace) const {
+  std::vector<std::string> names;
+  for (const auto& queue : Queues()) {
+    const auto definition = queue->definition();
+    if (definition->Find(keyspace) != nullptr) names.push_back(definition->name);
+  }
+  return names;
+}
+
+bool Triggers::Has(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  return live_.contains(name);
+}
+
+Result<std::shared_ptr<LiveQueue>> Triggers::Find(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = live_.find(name);
+  if (found == live_.end()) return Unexpected(NotFound(name));
+  return found->second.queue;
+}
+
+Result<TriggerProgress> Triggers::ProgressOf(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = live_.find(name);
+  if (found == live_.end()) return Unexpected(NotFound(name));
+  return found->second.runner == nullptr ? TriggerProgress() : found->second.runner->progress();
+}
+
+std::vector<std::shared_ptr<LiveQueue>> Triggers::Queues() const {
+  std::vector<std::shared_ptr<LiveQueue>> queues;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, live] : live_) queues.push_back(live.queue);
+  return queues;
+}
+
+// On the committer's thread.
+void Triggers::OnCommitted(const db::Committed& committed) {
+  if (committed.keyspaces.empty()) return;
+  const std::lock_guard lock(mutex_);
+  if (routes_.empty()) return;
+  for (const db::KeyspaceId keyspace : committed.keyspaces) {
+    const auto [from, to] = routes_.equal_range(keyspace);
+    for (auto route = from; route != to; ++route) route->second->Wake();
+  }
+}
+
+namespace {
+
+void AppendRows(const TriggerDefinition& definition, const TriggerSource& source,
+                std::string_view type, const std::optional<EventColumns>& event,
+                std::vector<Value>* rows) {
+  if (!event) return;
+  const auto row = [&](Value column) {
+    rows->push_back(Value::Object({{"name", definition.name},
+                                   {"type", definition.consumer ? "consumer" : "trigger"},
+                                   {"tbl_name", source.name},
+                                   {"event", type},
+                                   {"col", std::move(column)},
+                                   {"seq", definition.with_sequence ? "Y" : "N"}}));
+  };
+  if (event->whole) row(Value(nullptr));
+  for (const EventColumns::Column& column : event->columns) row(Value(column.name));
+}
+
+}  // namespace
+
+std::vector<Value> Triggers::List() const {
+  std::vector<Value> rows;
+  for (const auto& queue : Queues()) {
+    const auto definition = queue->definition();
+    for (const TriggerSource& source : definition->sources) {
+      AppendRows(*definition, source, "add", source.inserted, &rows);
+      AppendRows(*definition, source, "upd", source.updated, &rows);
+      AppendRows(*definition, source, "del", source.deleted, &rows);
+    }
+  }
+  return rows;
+}
+
+std::vector<Value> Triggers::ListQueues() const {
+  std::vector<Value> rows;
+  for (const auto& queue : Queues()) {
+    const auto definition = queue->definition();
+    auto events = EventQueue::Open(engine_, definition);
+    if (!events) continue;  // it was dropped meanwhile
+    const auto depth = events->CountWaiting();
+    const auto head = events->Next();
+    if (!depth || !head) continue;
+    const uint64_t now_ms = engine_.database().clock().WallMs();
+    const Value age =
+        *head == nullptr ? Value(nullptr) : Value::Unsigned((now_ms - (*head)->time_ms) / 1000);
+    const uint64_t done = events->stored().events;
+    rows.push_back(Value::Object({{"queuename", "__q" + definition->name},
+                                  {"spname", definition->name},
+                                  {"head_age", age},
+                                  {"depth", Value::Unsigned(*depth)},
+                                  {"total_enqueued", Value::Unsigned(done + *depth)},
+                                  {"total_dequeued", Value::Unsigned(done)}}));
+  }
+  return rows;
+}
+
+}  // namespace sluice::procedure

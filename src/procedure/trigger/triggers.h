@@ -1,0 +1,83 @@
+// All triggers and consumers: their definitions, their cursors, and the threads of triggers.
+//
+// A trigger is a meta row, then a follower; whichever of the two is alone after a crash is made
+// whole, or removed, at the next start. Dropping one returns as soon as that is durable; a run that
+// is under way is ended, and what it did is not committed.
+//
+// Concurrency: any thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "procedure/store.h"
+#include "procedure/trigger/definition.h"
+#include "procedure/trigger/live_queue.h"
+#include "procedure/trigger/runner.h"
+#include "query/engine.h"
+
+namespace sluice::procedure {
+
+inline constexpr std::string_view kTriggerRows = "triggers/";
+inline constexpr size_t kMaxTriggers = 1024;
+
+class Triggers {
+ public:
+  Triggers(query::QueryEngine& engine, const Store& store, lua::Limits limits);
+  ~Triggers();  // Stop
+  Triggers(const Triggers&) = delete;
+  Triggers& operator=(const Triggers&) = delete;
+
+  Status Start();
+  void Stop();
+
+  // Errors: trigger.exists, trigger.too_many, procedure.not_found. Waits.
+  Status Create(TriggerDefinition definition);
+  // Error trigger.not_found. Waits.
+  Status Drop(const std::string& name);
+  // An operator stops a trigger, or lets it go on. Waits.
+  Status Hold(const std::string& name, bool held);
+  // Takes a dropped keyspace out of all definitions. Waits.
+  Status Forget(db::KeyspaceId keyspace);
+
+  std::vector<std::string> On(db::KeyspaceId keyspace) const;
+  bool Has(const std::string& name) const;
+  // trigger.not_found
+  Result<std::shared_ptr<LiveQueue>> Find(const std::string& name) const;
+  Result<TriggerProgress> ProgressOf(const std::string& name) const;
+  // As comdb2_triggers and comdb2_queues list them.
+  std::vector<Value> List() const;
+  std::vector<Value> ListQueues() const;
+
+ private:
+  struct Live {
+    std::shared_ptr<LiveQueue> queue;
+    std::unique_ptr<TriggerRunner> runner;  // null for a consumer
+  };
+
+  Status Load();
+  Status ReconcileFollowers();
+  Status Save(const std::string& name, const TriggerDefinition* definition);
+  Status CreateFollower(const TriggerDefinition& definition);
+  void Launch(std::shared_ptr<const TriggerDefinition> definition);
+  void Retire(const std::string& name);
+  void OnCommitted(const db::Committed& committed);
+  std::vector<std::shared_ptr<LiveQueue>> Queues() const;
+
+  query::QueryEngine& engine_;
+  const Store& store_;
+  const lua::Limits limits_;
+  std::shared_ptr<void> listener_;
+
+  std::mutex change_mutex_;  // one change of definitions at a time
+  mutable std::mutex mutex_;
+  std::map<std::string, Live> live_;                     // under mutex_
+  std::vector<std::unique_ptr<TriggerRunner>> retired_;  // under mutex_; they end by themselves
+  // By keyspace, for wake-ups.
+  std::multimap<db::KeyspaceId, std::shared_ptr<LiveQueue>> routes_;  // under mutex_
+};
+
+}  // namespace sluice::procedure
