@@ -12,8 +12,8 @@ const lua::HostClass& DbObject::Class() {
                                       {"err_null_constraint", Value(kNullConstraint)},
                                       {"err_check_constraint", Value(kCheckConstraint)},
                                       {"err_conv", Value(kConversion)}}};
-    for (const auto& methods :
-         {StatementMethods(), EmitMethods(), ValueMethods(), SettingMethods(), EventMethods()}) {
+    for (const auto& methods : {StatementMethods(), EmitMethods(), ValueMethods(), SettingMethods(),
+                                EventMethods(), ConsumerMethods()}) {
       made.methods.insert(made.methods.end(), methods.begin(), methods.end());
     }
     return made;

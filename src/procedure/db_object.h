@@ -29,6 +29,7 @@ std::vector<lua::Method> EmitMethods();
 std::vector<lua::Method> ValueMethods();
 std::vector<lua::Method> SettingMethods();
 std::vector<lua::Method> EventMethods();
+std::vector<lua::Method> ConsumerMethods();
 
 // Sends rows to the caller: of a table, a statement, or of plain values.
 Status EmitArguments(Session& session, lua::Call& call);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "procedure/arguments.h"
+#include "procedure/consumer_object.h"
 #include "procedure/db_object.h"
 #include "procedure/sp_object.h"
 #include "procedure/statement_object.h"
@@ -91,10 +92,10 @@ Status RunBegin(HostObject& object, Call& call) {
     return Error(Code::kConflict, "procedure.transaction",
                  "the caller has a transaction: begin, commit and rollback are the caller's");
   }
-  if (session.transaction != nullptr) {
+  if (session.begun) {
     return Error(Code::kConflict, "procedure.transaction", "a transaction is open already");
   }
-  session.transaction = std::make_unique<db::Transaction>(session.engine.database());
+  session.begun = true;
   call.Return(Value(kOk));
   return OkStatus();
 }
@@ -103,20 +104,30 @@ Status NoTransaction(std::string_view what) {
   return Error(Code::kConflict, "procedure.transaction", "{}: there is no transaction", what);
 }
 
+// Also of the events that are to be consumed with it.
 Status RunCommit(HostObject& object, Call& call) {
   Session& session = SessionOf(object);
   RETURN_IF_ERROR(CheckOwnTransactions(session));
-  if (session.transaction == nullptr) return NoTransaction("commit");
+  if (!std::exchange(session.begun, false)) return NoTransaction("commit");
   const std::unique_ptr<db::Transaction> transaction = std::move(session.transaction);
-  call.Return(Value(session.Note(transaction->Apply().status)));
+  db::Commit commit;
+  if (transaction != nullptr) commit = transaction->TakeCommit();
+  Status status;
+  if (session.consumption != nullptr) {
+    status = session.consumption->Commit(std::move(commit));
+  } else if (transaction != nullptr) {
+    status = session.engine.database().Apply(std::move(commit)).status;
+  }
+  call.Return(Value(session.Note(status)));
   return OkStatus();
 }
 
 Status RunRollback(HostObject& object, Call& call) {
   Session& session = SessionOf(object);
   RETURN_IF_ERROR(CheckOwnTransactions(session));
-  if (session.transaction == nullptr) return NoTransaction("rollback");
+  if (!std::exchange(session.begun, false)) return NoTransaction("rollback");
   session.transaction.reset();
+  if (session.consumption != nullptr) session.consumption->Rewind();
   call.Return(Value(kOk));
   return OkStatus();
 }

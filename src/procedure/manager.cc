@@ -2,10 +2,17 @@
 
 #include <utility>
 
+#include "procedure/library.h"
 #include "procedure/run.h"
 #include "procedure/session.h"
 
 namespace sluice::procedure {
+namespace {
+
+// As Comdb2 calls it.
+constexpr std::string_view kDefaultConsumerVersion = "comdb2 default consumer 1.1";
+
+}  // namespace
 
 Manager::Manager(query::QueryEngine& engine, ManagerOptions options)
     : engine_(engine),
@@ -43,6 +50,12 @@ Result<std::vector<Value>> Manager::Define(const query::ProcedureStatement& stat
   return std::vector<Value>();
 }
 
+Status Manager::MakeDefaultProcedure(const std::string& name) {
+  const Value version(kDefaultConsumerVersion);
+  ASSIGN_OR_RETURN(const Value made, store_.Create(name, version, kDefaultConsumerLua));
+  return store_.PutDefault(name, version);
+}
+
 Result<std::vector<Value>> Manager::Define(const query::TriggerStatement& statement,
                                            const query::QueryContext& context) {
   using Action = query::TriggerStatement::Action;
@@ -53,6 +66,9 @@ Result<std::vector<Value>> Manager::Define(const query::TriggerStatement& statem
   } else {
     ASSIGN_OR_RETURN(TriggerDefinition definition,
                      DefinitionOf(statement, *engine_.database().catalog(), context));
+    if (statement.is_default && !triggers_.Has(statement.name)) {
+      RETURN_IF_ERROR(MakeDefaultProcedure(statement.name));
+    }
     status = triggers_.Create(std::move(definition));
     if (statement.if_clause && status.id() == "trigger.exists") status = OkStatus();
   }
@@ -74,7 +90,7 @@ Result<std::unique_ptr<query::Run>> Manager::Start(const std::string& name,
     return Fail(Code::kOverloaded, "procedure.too_many_runs",
                 "{} procedures run, the most at the same time", options_.max_runs);
   }
-  return std::make_unique<ProcedureRun>(engine_, store_,
+  return std::make_unique<ProcedureRun>(engine_, store_, triggers_,
                                         RunOptions{.name = name,
                                                    .program = std::move(program),
                                                    .arguments = std::move(arguments),

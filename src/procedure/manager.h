@@ -47,6 +47,8 @@ class Manager final : public query::Procedures {
   Triggers& triggers() { return triggers_; }
 
  private:
+  Status MakeDefaultProcedure(const std::string& name);
+
   query::QueryEngine& engine_;
   const ManagerOptions options_;
   Store store_;

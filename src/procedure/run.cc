@@ -13,6 +13,7 @@ namespace {
 
 thread_local int current_nesting = 0;
 
+constexpr auto kAcknowledgeLook = std::chrono::milliseconds(20);
 constexpr auto kCancelLook = std::chrono::milliseconds(100);
 // What a procedure may return as a number: 0, or one of these.
 constexpr int64_t kFirstCode = -200;
@@ -64,10 +65,11 @@ class FinalCall final : public lua::Call {
 
 int CurrentNesting() { return current_nesting; }
 
-ProcedureRun::ProcedureRun(query::QueryEngine& engine, const Store& store, RunOptions options,
-                           std::shared_ptr<std::atomic<size_t>> running)
+ProcedureRun::ProcedureRun(query::QueryEngine& engine, const Store& store, const Triggers& triggers,
+                           RunOptions options, std::shared_ptr<std::atomic<size_t>> running)
     : engine_(engine),
       store_(store),
+      triggers_(triggers),
       options_(std::move(options)),
       running_(std::move(running)),
       cancelled_(std::make_shared<std::atomic<bool>>(false)) {}
@@ -87,6 +89,8 @@ ProcedureRun::~ProcedureRun() {
 bool ProcedureRun::Next() {
   if (!thread_.joinable()) thread_ = std::thread([this] { Main(); });
   std::unique_lock lock(mutex_);
+  acknowledged_ = pulled_;
+  changed_.notify_all();
   const auto& asked = options_.request.cancelled;
   while (queue_.empty() && !ended_) {
     changed_.wait_for(lock, kCancelLook);
@@ -98,6 +102,7 @@ bool ProcedureRun::Next() {
   if (queue_.empty()) return false;
   row_ = std::move(queue_.front());
   queue_.pop_front();
+  ++pulled_;
   lock.unlock();
   changed_.notify_all();
   return true;
@@ -113,9 +118,24 @@ Status ProcedureRun::Push(Value row) {
   changed_.wait(lock, [&] { return queue_.size() < kMaxQueued || stopping_; });
   if (stopping_) return Error(Code::kCancelled, "procedure.client_gone", "client disconnect");
   queue_.push_back(std::move(row));
+  ++pushed_;
   lock.unlock();
   changed_.notify_all();
   return OkStatus();
+}
+
+Status ProcedureRun::PushAndWait(Value row, const std::function<Status()>& look) {
+  RETURN_IF_ERROR(Push(std::move(row)));
+  std::unique_lock lock(mutex_);
+  const uint64_t mine = pushed_;
+  while (acknowledged_ < mine && !stopping_) {
+    if (changed_.wait_for(lock, kAcknowledgeLook) == std::cv_status::no_timeout) continue;
+    lock.unlock();
+    RETURN_IF_ERROR(look());
+    lock.lock();
+  }
+  if (acknowledged_ >= mine) return OkStatus();
+  return Error(Code::kCancelled, "procedure.client_gone", "client disconnect");
 }
 
 void ProcedureRun::Main() {
@@ -130,11 +150,19 @@ void ProcedureRun::Main() {
 Status ProcedureRun::RunProgram() {
   Session session{.engine = engine_,
                   .store = store_,
+                  .triggers = &triggers_,
+                  .name = options_.name,
                   .context = options_.context,
                   .request = options_.request,
                   .cancelled = cancelled_,
                   .emit = [this](Value row) { return Push(std::move(row)); },
+                  .emit_and_wait = nullptr,
                   .nesting = options_.nesting};
+  if (options_.request.acknowledges) {
+    session.emit_and_wait = [this](Value row, const std::function<Status()>& look) {
+      return PushAndWait(std::move(row), look);
+    };
+  }
   lua::RuntimeOptions runtime_options;
   runtime_options.program = options_.program;
   runtime_options.limits = options_.limits;
@@ -159,7 +187,7 @@ Status ProcedureRun::RunProgram() {
   }
   mutations_ = session.mutations;
   if (!finished.ok()) return Failed(options_.name, finished.outcome);
-  if (session.transaction != nullptr) {
+  if (session.begun) {
     return Error(Code::kConflict, "procedure.open_transaction",
                  "procedure '{}': unterminated transaction (no commit or rollback)", options_.name);
   }

@@ -17,6 +17,8 @@
 
 namespace sluice::procedure {
 
+class Triggers;
+
 struct RunOptions {
   std::string name;
   std::shared_ptr<const lua::Program> program;
@@ -30,8 +32,8 @@ struct RunOptions {
 class ProcedureRun final : public query::Run {
  public:
   // `running` counts the runs that there are.
-  ProcedureRun(query::QueryEngine& engine, const Store& store, RunOptions options,
-               std::shared_ptr<std::atomic<size_t>> running);
+  ProcedureRun(query::QueryEngine& engine, const Store& store, const Triggers& triggers,
+               RunOptions options, std::shared_ptr<std::atomic<size_t>> running);
   ~ProcedureRun() override;
 
   bool Next() override;
@@ -49,9 +51,11 @@ class ProcedureRun final : public query::Run {
   void Main();
   Status RunProgram();
   Status Push(Value row);
+  Status PushAndWait(Value row, const std::function<Status()>& look);
 
   query::QueryEngine& engine_;
   const Store& store_;
+  const Triggers& triggers_;
   RunOptions options_;
   const std::shared_ptr<std::atomic<size_t>> running_;
   const std::shared_ptr<std::atomic<bool>> cancelled_;
@@ -63,6 +67,9 @@ class ProcedureRun final : public query::Run {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Value> queue_;          // under mutex_
+  uint64_t pushed_ = 0;              // under mutex_; rows, since the start
+  uint64_t pulled_ = 0;              // under mutex_; of them, by Next
+  uint64_t acknowledged_ = 0;        // under mutex_; of those, followed by another Next
   bool ended_ = false;               // under mutex_
   Status status_;                    // under mutex_
   lua::Runtime* runtime_ = nullptr;  // under mutex_, while it runs

@@ -18,7 +18,10 @@ int64_t ResultCodeOf(const Status& status) {
   }
 }
 
-query::RunRequest Session::Request(lua::Call& call) const {
+query::RunRequest Session::Request(lua::Call& call) {
+  if (begun && transaction == nullptr) {
+    transaction = std::make_unique<db::Transaction>(engine.database());
+  }
   query::RunRequest made;
   made.user = request.user;
   made.read_only = request.read_only;

@@ -32,20 +32,31 @@ inline constexpr int64_t kConversion = 113;
 inline constexpr int64_t kFailed = -3;
 int64_t ResultCodeOf(const Status& status);
 
+struct Consumption;
+class Triggers;
+
 struct Session {
   query::QueryEngine& engine;
   const Store& store;
+  const Triggers* triggers;
+  std::string name;  // of the procedure
   query::QueryContext context;
   query::RunRequest request;  // the rights and the transaction of whoever called
   std::shared_ptr<std::atomic<bool>> cancelled;
   // Takes a row; an error when nobody wants it any more.
   std::function<Status(Value row)> emit;
+  // The same, and waits until the client has asked for the row after it. Not set where clients
+  // can't say so. `look` is called now and then, and ends it when it returns an error.
+  std::function<Status(Value row, const std::function<Status()>& look)> emit_and_wait;
   int nesting = 0;
   enum class Role : uint8_t { kProcedure, kTrigger };
   Role role = Role::kProcedure;
 
   lua::Runtime* runtime = nullptr;
-  std::unique_ptr<db::Transaction> transaction = nullptr;  // between db:begin and its end
+  bool begun = false;  // between db:begin and its end
+  // Made by the first statement after db:begin, so that one who waits holds no snapshot.
+  std::unique_ptr<db::Transaction> transaction = nullptr;
+  std::shared_ptr<Consumption> consumption = nullptr;  // after db:consumer
   Emitter emitter = {};
   std::string last_error = {};
   uint64_t mutations = 0;
@@ -58,7 +69,7 @@ struct Session {
         .value_or(lua::Zone{});
   }
   // A request for one statement.
-  query::RunRequest Request(lua::Call& call) const;
+  query::RunRequest Request(lua::Call& call);
   // Notes the error for db:error() and returns its number.
   int64_t Note(const Status& status);
 };

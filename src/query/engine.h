@@ -53,6 +53,9 @@ struct RunRequest {
   std::map<std::string, Value> named;
   uint64_t timeout_ms = 0;  // 0: none
   bool read_only = false;
+  // The caller asks for the next row only when its client has asked for it: a row that was pulled
+  // before is thereby acknowledged. Consumers need that.
+  bool acknowledges = false;
   std::string user;
   // Reads and writes inside it; else one snapshot, and each written document commits by itself.
   db::Transaction* transaction = nullptr;

@@ -28,6 +28,7 @@ void LiveQueue::Drop() {
     const std::lock_guard lock(mutex_);
     dropped_ = true;
   }
+  seats_->Drop();
   changed_.notify_all();
 }
 

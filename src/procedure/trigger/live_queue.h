@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "procedure/trigger/definition.h"
+#include "procedure/trigger/seat.h"
 
 namespace sluice::procedure {
 
@@ -27,6 +28,9 @@ class LiveQueue {
   // Of the same name and sources.
   void SetDefinition(std::shared_ptr<const TriggerDefinition> definition);
 
+  // Who has it, if it is a consumer.
+  Seats& seats() const { return *seats_; }
+
   // There may be new events, or something else to look at. Cheap.
   void Wake();
   void Drop();
@@ -38,6 +42,7 @@ class LiveQueue {
   Waited Wait(uint64_t seen, Deadline deadline = std::nullopt);
 
  private:
+  const std::shared_ptr<Seats> seats_ = std::make_shared<Seats>();
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::shared_ptr<const TriggerDefinition> definition_;  // under mutex_

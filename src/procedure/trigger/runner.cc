@@ -181,6 +181,8 @@ Status TriggerRunner::EnsureRuntime() {
   session_ =
       std::make_unique<Session>(Session{.engine = engine_,
                                         .store = store_,
+                                        .triggers = nullptr,
+                                        .name = name_,
                                         .context = {},
                                         .request = {},
                                         .cancelled = nullptr,
@@ -188,6 +190,7 @@ Status TriggerRunner::EnsureRuntime() {
                                           return Error(Code::kInvalidArgument, "trigger.no_client",
                                                        "a trigger has no client to emit rows to");
                                         },
+                                        .emit_and_wait = nullptr,
                                         .nesting = 1});
   session_->request.user = FollowerOf(name_);
   session_->role = Session::Role::kTrigger;

@@ -1,0 +1,258 @@
+// Consumers by SQL: a client that asks for rows one by one, and so acknowledges them.
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "procedure/test_procedures.h"
+
+namespace sluice::procedure {
+namespace {
+
+using testing::HasSubstr;
+
+class ConsumerTest : public ProceduresTest {
+ protected:
+  using Client = std::unique_ptr<query::Run>;
+
+  Client Exec(std::string_view statement) {
+    query::RunRequest request;
+    request.acknowledges = true;
+    auto run = engine_->Query(statement, {}, std::move(request));
+    EXPECT_TRUE(run.has_value()) << run.error().ToString();
+    return run ? std::move(*run) : nullptr;
+  }
+  static std::string Next(Client& client) {
+    if (client->Next()) return json::ToText(client->row());
+    return client->status().ok() ? "end"
+                                 : client->status().id() + ": " + client->status().message();
+  }
+  static std::string Next(Client& client, int rows) {
+    std::string text;
+    for (int i = 0; i < rows; ++i) text += Next(client) + "\n";
+    return text;
+  }
+  void MakePlain() {
+    Ask("CREATE TABLE t(i int)");
+    Ask("CREATE PROCEDURE c {local function main()\n"
+        "local consumer = db:consumer()\n"
+        "while true do local e = consumer:get() consumer:emit(e.new.i) consumer:consume() end\n"
+        "end}");
+    EXPECT_EQ(Ask("CREATE LUA CONSUMER c ON (TABLE t FOR INSERT)"), "");
+  }
+  uint64_t Consumed(const std::string& name) {
+    return database_->ReadCursor({FollowerOf(name), 0, 0})->events;
+  }
+};
+
+TEST_F(ConsumerTest, ARowIsConsumedWhenTheNextIsAskedFor) {
+  MakePlain();
+  Ask("INSERT INTO t VALUES (1), (2), (3)");
+  {
+    Client client = Exec("EXEC PROCEDURE c()");
+    EXPECT_EQ(Next(client), R"({"$0":1})");
+    EXPECT_EQ(Next(client), R"({"$0":2})");
+    EXPECT_EQ(Consumed("c"), 1u);
+  }
+  // The client is gone: what it did not acknowledge comes again.
+  Client client = Exec("EXEC PROCEDURE c()");
+  EXPECT_EQ(Next(client), R"({"$0":2})");
+  EXPECT_EQ(Next(client), R"({"$0":3})");
+  std::thread later([&] { Ask("INSERT INTO t VALUES (4)"); });
+  EXPECT_EQ(Next(client), R"({"$0":4})");
+  later.join();
+  EXPECT_EQ(Consumed("c"), 3u);
+}
+
+TEST_F(ConsumerTest, TheOthersWaitUntilItLeaves) {
+  MakePlain();
+  Ask("INSERT INTO t VALUES (1), (2)");
+  auto first = std::make_unique<Client>(Exec("EXEC PROCEDURE c()"));
+  EXPECT_EQ(Next(*first), R"({"$0":1})");
+  Client second = Exec("EXEC PROCEDURE c()");
+  auto waiting = std::async(std::launch::async, [&] { return Next(second); });
+  EXPECT_TRUE(
+      Eventually([&] { return (*manager_->triggers().Find("c"))->seats().waiting() == 1; }));
+  EXPECT_EQ(Next(*first), R"({"$0":2})");
+  first.reset();
+  EXPECT_EQ(waiting.get(), R"({"$0":2})");
+}
+
+TEST_F(ConsumerTest, AStalledClientIsReplaced) {
+  Ask("CREATE TABLE t(i int)");
+  Ask("CREATE PROCEDURE c {local function main()\n"
+      "local consumer = db:consumer() consumer:emit_timeout(10)\n"
+      "while true do local e = consumer:get() consumer:emit(e.new.i) consumer:consume() end end}");
+  Ask("CREATE LUA CONSUMER c ON (TABLE t FOR INSERT)");
+  Ask("INSERT INTO t VALUES (1), (2)");
+  Client slow = Exec("EXEC PROCEDURE c()");
+  EXPECT_EQ(Next(slow), R"({"$0":1})");
+  Client other = Exec("EXEC PROCEDURE c()");
+  EXPECT_EQ(Next(other), R"({"$0":1})");
+  EXPECT_THAT(Next(slow), HasSubstr("taken over"));
+  EXPECT_EQ(Next(other), R"({"$0":2})");
+  EXPECT_EQ(Consumed("c"), 1u);
+}
+
+TEST_F(ConsumerTest, RegisteringHasATimeout) {
+  Ask("CREATE TABLE t(i int)");
+  Ask("CREATE PROCEDURE c {local function main()\n"
+      "local consumer = db:consumer({register_timeout = 20})\n"
+      "if consumer == nil then db:emit('late') return 0 end\n"
+      "consumer:emit('first') end}");
+  Ask("CREATE LUA CONSUMER c ON (TABLE t FOR INSERT)");
+  Client first = Exec("EXEC PROCEDURE c()");
+  EXPECT_EQ(Next(first), R"({"$0":"first"})");
+  Client second = Exec("EXEC PROCEDURE c()");
+  EXPECT_EQ(Next(second, 2), "{\"$0\":\"late\"}\nend\n");
+}
+
+TEST_F(ConsumerTest, TheSeedsBatches) {
+  Ask("CREATE TABLE t(data cstring(20))");
+  Ask(R"(CREATE PROCEDURE batch {
+local function consume_a_txn(consumer)
+        local event0 = consumer:get()
+        local txn0 = db:get_event_tid(event0)
+        while true do
+                local event = consumer:poll(0)
+                if event == nil then return end
+                if db:get_event_tid(event) ~= txn0 then return end
+                db:emit(event.new.data)
+                consumer:next()
+        end
+end
+local function main()
+        local consumer = db:consumer()
+        while true do
+                db:begin()
+                consume_a_txn(consumer)
+                consumer:emit('--sentinal--')
+                db:commit()
+        end
+end
+})");
+  Ask("CREATE LUA CONSUMER batch ON (TABLE t FOR INSERT)");
+  Ask("insert into t(data) values('first')");
+  Ask("insert into t(data) values('second'),('third')");
+  Ask("insert into t(data) select printf('row %d', value) from generate_series(6, 8)");
+  Client client = Exec("EXEC PROCEDURE batch()");
+  EXPECT_EQ(Next(client, 8), R"({"$0":"first"}
+{"$0":"--sentinal--"}
+{"$0":"second"}
+{"$0":"third"}
+{"$0":"--sentinal--"}
+{"$0":"row 6"}
+{"$0":"row 7"}
+{"$0":"row 8"}
+)");
+  EXPECT_EQ(Consumed("batch"), 3u);
+  EXPECT_EQ(Next(client), R"({"$0":"--sentinal--"})");
+  client.reset();
+  EXPECT_EQ(Consumed("batch"), 3u);
+}
+
+TEST_F(ConsumerTest, InsertEmitAndConsumeAreOneTransaction) {
+  Ask("CREATE TABLE t(i int)");
+  Ask("CREATE TABLE audit(i int)");
+  Ask(R"(CREATE PROCEDURE c {
+local function main()
+  local consumer = db:consumer()
+  while true do
+    local change = consumer:get()
+    db:begin()
+    db:table('audit'):insert({i = change.new.i})
+    consumer:emit(change.new.i)
+    consumer:consume()
+    db:commit()
+  end
+end})");
+  Ask("CREATE LUA CONSUMER c ON (TABLE t FOR INSERT)");
+  Ask("INSERT INTO t VALUES (1), (2)");
+  {
+    Client client = Exec("EXEC PROCEDURE c()");
+    EXPECT_EQ(Next(client, 2), "{\"$0\":1}\n{\"$0\":2}\n");
+  }
+  EXPECT_EQ(Ask("SELECT RAW i FROM audit"), "1\n");
+  EXPECT_EQ(Consumed("c"), 1u);
+}
+
+TEST_F(ConsumerTest, RollbackRewindsAndWrongUsesAreTold) {
+  Ask("CREATE TABLE t(i int)");
+  Ask(R"(CREATE PROCEDURE c {
+local function main()
+  local consumer = db:consumer({with_tid = true, with_epoch = true, with_sequence = true})
+  local e = consumer:get()
+  db:begin()
+  consumer:next()
+  local second = consumer:get()
+  db:rollback()
+  local again = consumer:get()
+  db:emit(e.id == again.id, second.id ~= e.id, again.sequence, again.tid == second.tid)
+  db:emit(consumer:consume(), consumer:consume(), 0, 0)
+  db:emit(pcall(function() consumer:next() end), 0, 0, 0)
+  db:emit(pcall(function() db:consumer() end), 0, 0, 0)
+  db:emit(db:get_event_tid(e) == e.tid, db:get_event_epoch(e) == e.epoch, db:get_event_sequence(e), 0)
+end})");
+  Ask("CREATE LUA CONSUMER c ON (TABLE t FOR INSERT)");
+  Ask("INSERT INTO t VALUES (1), (2)");
+  Client client = Exec("EXEC PROCEDURE c()");
+  EXPECT_EQ(Next(client, 6), R"({"$0":true,"$1":true,"$2":1,"$3":true}
+{"$0":0,"$1":-1,"$2":0,"$3":0}
+{"$0":false,"$1":0,"$2":0,"$3":0}
+{"$0":false,"$1":0,"$2":0,"$3":0}
+{"$0":true,"$1":true,"$2":1,"$3":0}
+end
+)");
+  EXPECT_THAT(Ask("EXEC PROCEDURE c()"), HasSubstr("acknowledges rows"));
+  Ask("CREATE PROCEDURE other {local function main() db:consumer() end}");
+  EXPECT_THAT(Ask("EXEC PROCEDURE other()"), HasSubstr("there is no consumer 'other'"));
+}
+
+TEST_F(ConsumerTest, DefaultConsumers) {
+  Ask("CREATE TABLE t(i int, c cstring(10))");
+  EXPECT_EQ(Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT AND UPDATE AND DELETE)"),
+            "");
+  EXPECT_EQ(Ask("SELECT version, `default` FROM comdb2_procedures"),
+            "{\"version\":\"comdb2 default consumer 1.1\",\"default\":\"Y\"}\n");
+  Ask("INSERT INTO t VALUES (1, 'one'), (2, 'two')");
+  Ask("UPDATE t SET c = 'zwei' WHERE i = 2");
+  Ask("DELETE FROM t WHERE i = 1");
+  Client client = Exec("EXEC PROCEDURE watch('{\"with_id\": false}')");
+  EXPECT_EQ(Next(client, 5), R"({"comdb2_event":"add","i":1,"c":"one"}
+{"comdb2_event":"add","i":2,"c":"two"}
+{"comdb2_event":"old","i":2,"c":"two"}
+{"comdb2_event":"new","i":2,"c":"zwei"}
+{"comdb2_event":"del","i":1,"c":"one"}
+)");
+  client.reset();
+  EXPECT_EQ(Consumed("watch"), 3u);
+  client = Exec(
+      "EXEC PROCEDURE watch('{\"batch_consume\": true, \"with_sequence\": true, "
+      "\"with_tid\": true, \"with_epoch\": true, \"poll_timeout\": 10}')");
+  EXPECT_TRUE(client->Next());
+  std::vector<std::string> names;
+  for (const json::Field& field : client->row().fields()) names.emplace_back(field.name());
+  EXPECT_THAT(names, testing::ElementsAre("comdb2_event", "comdb2_id", "comdb2_tid",
+                                          "comdb2_sequence", "comdb2_epoch", "i", "c"));
+  EXPECT_EQ(client->row()["comdb2_sequence"], Value(4));
+  EXPECT_TRUE(client->Next());
+  EXPECT_EQ(client->row()["comdb2_event"], Value("poll_timeout"));
+  EXPECT_EQ(Consumed("watch"), 4u);
+  EXPECT_THAT(Ask("EXEC PROCEDURE watch('{\"x\": 1}')"), HasSubstr("invalid option 'x'"));
+}
+
+TEST_F(ConsumerTest, DropEndsWhoWaits) {
+  MakePlain();
+  Client client = Exec("EXEC PROCEDURE c()");
+  auto waiting = std::async(std::launch::async, [&] { return Next(client); });
+  EXPECT_TRUE(Eventually([&] { return (*manager_->triggers().Find("c"))->seats().taken(); }));
+  EXPECT_EQ(Ask("DROP LUA CONSUMER c"), "");
+  EXPECT_THAT(waiting.get(), HasSubstr("dropped"));
+}
+
+}  // namespace
+}  // namespace sluice::procedure

@@ -1,0 +1,80 @@
+#include "procedure/trigger/seat.h"
+
+#include <algorithm>
+
+namespace sluice::procedure {
+namespace {
+
+constexpr std::chrono::milliseconds kLook(50);
+
+}  // namespace
+
+Seat::~Seat() {
+  {
+    const std::lock_guard lock(seats_->mutex_);
+    if (seats_->holder_ == number_) {
+      seats_->holder_ = 0;
+      seats_->stalled_ = false;
+    }
+  }
+  seats_->changed_.notify_all();
+}
+
+bool Seat::held() const {
+  const std::lock_guard lock(seats_->mutex_);
+  return seats_->holder_ == number_ && !seats_->dropped_;
+}
+
+void Seat::Stall() {
+  {
+    const std::lock_guard lock(seats_->mutex_);
+    if (seats_->holder_ == number_) seats_->stalled_ = true;
+  }
+  seats_->changed_.notify_all();
+}
+
+void Seat::Resume() {
+  const std::lock_guard lock(seats_->mutex_);
+  if (seats_->holder_ == number_) seats_->stalled_ = false;
+}
+
+std::unique_ptr<Seat> Seats::Take(Deadline deadline, const std::function<bool()>& given_up) {
+  std::unique_lock lock(mutex_);
+  const uint64_t number = ++last_number_;
+  waiting_.push_back(number);
+  const auto mine = [&] { return (holder_ == 0 || stalled_) && waiting_.front() == number; };
+  while (!mine() && !dropped_ && !given_up()) {
+    const auto now = std::chrono::steady_clock::now();
+    if (deadline && now >= *deadline) break;
+    changed_.wait_until(lock, deadline ? std::min(*deadline, now + kLook) : now + kLook);
+  }
+  const bool taken = mine() && !dropped_;
+  std::erase(waiting_, number);
+  if (taken) {
+    holder_ = number;
+    stalled_ = false;
+  }
+  lock.unlock();
+  changed_.notify_all();
+  return taken ? std::make_unique<Seat>(shared_from_this(), number) : nullptr;
+}
+
+void Seats::Drop() {
+  {
+    const std::lock_guard lock(mutex_);
+    dropped_ = true;
+  }
+  changed_.notify_all();
+}
+
+bool Seats::taken() const {
+  const std::lock_guard lock(mutex_);
+  return holder_ != 0;
+}
+
+size_t Seats::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
+}  // namespace sluice::procedure
