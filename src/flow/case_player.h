@@ -115,7 +115,7 @@ class CasePlayer {
   // The run goes on from what its JSON text says.
   void StoreAndLoad() {
     const std::string text = json::ToText(EncodeRun(run_));
-    const auto parsed = json::Parse(text);
+    const auto parsed = json::Parse(text, {.max_bytes = 1 << 30});
     ASSERT_TRUE(parsed) << parsed.error().ToString();
     auto decoded = DecodeRun(*parsed, flows_, files_);
     ASSERT_TRUE(decoded) << decoded.error().ToString();

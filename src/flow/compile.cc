@@ -15,6 +15,8 @@ struct Candidate {
   bool good = true;
 };
 
+constexpr std::string_view kFlowPrefix = "flow://";
+
 // A flow that calls one that is not there, or is not good, is not good itself.
 class FlowLinker {
  public:
@@ -24,42 +26,53 @@ class FlowLinker {
   }
 
   void Link() {
+    for (auto& [id, candidate] : candidates_) CheckCalls(&candidate);
     bool changed = true;
     while (changed) {
       changed = false;
       for (auto& [id, candidate] : candidates_) {
-        if (candidate.good && !CallsAreGood(candidate.draft)) {
-          candidate.good = false;
-          changed = true;
-        }
+        if (candidate.good && CallsABadOne(&candidate)) changed = true;
       }
     }
   }
 
  private:
-  bool CallsAreGood(const FlowDraft& draft) {
-    bool good = true;
+  struct Called {
+    std::string id;
+    Place place;
+  };
+
+  static std::vector<Called> CalledBy(const FlowDraft& draft) {
+    std::vector<Called> called;
     for (const Task& task : draft.flow.tasks) {
-      if (task.is_subflow()) good = IsGood(task.subflow, task.place) && good;
+      if (task.is_subflow()) called.push_back({task.subflow, task.place});
     }
-    constexpr std::string_view kPrefix = "flow://";
     const std::string& external = draft.flow.external_route;
-    if (external.starts_with(kPrefix)) {
-      good = IsGood(external.substr(kPrefix.size()), draft.flow.place) && good;
+    if (external.starts_with(kFlowPrefix)) {
+      called.push_back({external.substr(kFlowPrefix.size()), draft.flow.place});
     }
-    return good;
+    return called;
   }
 
-  bool IsGood(const std::string& id, const Place& place) {
-    const auto found = candidates_.find(id);
-    if (found != candidates_.end() && found->second.good) return true;
-    const Status status = found == candidates_.end()
-                              ? Error(Code::kNotFound, "flow.unknown_flow",
-                                      "flow://{} not defined{}", id, DidYouMean(id, ids_))
-                              : Error(Code::kInvalidArgument, "flow.unknown_flow",
-                                      "flow://{} has errors and is not loaded", id);
-    problems_->AddError(status.At(place));
-    return false;
+  void CheckCalls(Candidate* candidate) {
+    for (const Called& called : CalledBy(candidate->draft)) {
+      if (candidates_.contains(called.id)) continue;
+      candidate->good = false;
+      problems_->AddError(Error(Code::kNotFound, "flow.unknown_flow", "flow://{} not defined{}",
+                                called.id, DidYouMean(called.id, ids_))
+                              .At(called.place));
+    }
+  }
+
+  bool CallsABadOne(Candidate* candidate) {
+    for (const Called& called : CalledBy(candidate->draft)) {
+      if (candidates_.at(called.id).good) continue;
+      candidate->good = false;
+      problems_->AddError(Error(Code::kInvalidArgument, "flow.unknown_flow",
+                                "flow://{} has errors and is not loaded", called.id)
+                              .At(called.place));
+    }
+    return !candidate->good;
   }
 
   std::map<std::string, Candidate>& candidates_;

@@ -109,6 +109,7 @@ std::string ConcatText(const Conversion& conversion, const json::Value& first,
                        const ModelView& view) {
   std::string out = first.is_missing() || first.is_null() ? "" : TextOf(first);
   for (const auto& operand : conversion.operands) {
+    if (out.size() > kMaxValueBytes) break;  // too large for anybody
     if (const auto* text = std::get_if<std::string>(&operand)) {
       out += *text;
       continue;

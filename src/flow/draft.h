@@ -36,6 +36,7 @@ struct FlowDraft {
   std::optional<Reference> first;
   std::optional<Reference> exception;
   std::optional<Place> ext_used;  // where `ext:` is first used
+  bool incomplete = false;        // a task was not read so far that it tells what follows it
   ModelUse use;
 };
 
@@ -65,7 +66,7 @@ FlowDraft ReadFlow(const yaml::Node& root, const Reading& reading);
 // One element of `tasks`; nothing when it has no name.
 std::optional<TaskDraft> ReadTask(const yaml::Node& node, size_t index, const Reading& reading,
                                   FlowDraft* flow);
-// Looks names up and checks what only the whole flow tells. False when something is wrong.
+// Looks names up and checks what only the whole flow tells.
 void LinkFlow(FlowDraft* draft, const CompileOptions& options, Problems* problems);
 
 // `10s`, `5m`, or seconds without a unit. Error flow.bad_ttl.

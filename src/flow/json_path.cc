@@ -229,32 +229,34 @@ bool JsonPath::Matches(const Filter& filter, const json::Value& at) {
 }
 
 Status JsonPath::Select(const Part& part, const json::Value& at, Found* found) {
-  if (found->size() > kMaxFound) {
-    return Error(Code::kTooLarge, "flow.bad_argument", "a JSONPath finds more than {} values",
-                 kMaxFound);
+  found->work += 1 + at.size();
+  if (found->work > kMaxWork) {
+    return Error(Code::kTooLarge, "flow.bad_argument", "a JSONPath looks at more than {} values",
+                 kMaxWork);
   }
   const auto size = static_cast<int64_t>(at.size());
   const auto place = [size](int64_t index) { return index < 0 ? index + size : index; };
   const auto add = [&](const json::Value& value) {
-    if (part.kind != Part::Kind::kFilter || Matches(*part.filter, value)) found->push_back(&value);
+    if (part.kind != Part::Kind::kFilter || Matches(*part.filter, value))
+      found->values.push_back(&value);
   };
   switch (part.kind) {
     case Part::Kind::kKeys:
       for (const std::string& key : part.keys) {
-        if (const json::Value* value = at.Find(key)) found->push_back(value);
+        if (const json::Value* value = at.Find(key)) found->values.push_back(value);
       }
       return OkStatus();
     case Part::Kind::kIndexes:
       if (!at.is_array()) return OkStatus();
       for (const int64_t index : part.indexes) {
-        if (place(index) >= 0 && place(index) < size) found->push_back(&at[place(index)]);
+        if (place(index) >= 0 && place(index) < size) found->values.push_back(&at[place(index)]);
       }
       return OkStatus();
     case Part::Kind::kSlice: {
       if (!at.is_array()) return OkStatus();
       const int64_t from = std::max<int64_t>(0, place(part.from.value_or(0)));
       const int64_t to = std::min(size, place(part.to.value_or(size)));
-      for (int64_t i = from; i < to; ++i) found->push_back(&at[i]);
+      for (int64_t i = from; i < to; ++i) found->values.push_back(&at[i]);
       return OkStatus();
     }
     case Part::Kind::kAll:
@@ -274,17 +276,17 @@ Status JsonPath::Descend(const Part& part, const json::Value& at, Found* found) 
 }
 
 Result<json::Value> JsonPath::Search(const json::Value& root) const {
-  Found found = {&root};
+  Found found{{&root}};
   for (const Part& part : parts_) {
-    Found next;
-    for (const json::Value* at : found) {
+    Found next{{}, found.work};
+    for (const json::Value* at : found.values) {
       RETURN_IF_ERROR(part.descend ? Descend(part, *at, &next) : Select(part, *at, &next));
     }
     found = std::move(next);
   }
-  if (definite_) return found.empty() ? json::Value() : *found.front();
+  if (definite_) return found.values.empty() ? json::Value() : *found.values.front();
   json::Value list = json::Value::EmptyArray();
-  for (const json::Value* value : found) list.Append(*value);
+  for (const json::Value* value : found.values) list.Append(*value);
   return list;
 }
 

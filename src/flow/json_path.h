@@ -21,7 +21,7 @@ namespace sluice::flow {
 class JsonPath {
  public:
   static constexpr size_t kMaxSteps = 64;
-  static constexpr size_t kMaxFound = 100'000;
+  static constexpr size_t kMaxWork = 1'000'000;  // values looked at
 
   // Errors: flow.bad_mapping.
   static Result<JsonPath> Parse(std::string_view text, Side side);
@@ -58,7 +58,10 @@ class JsonPath {
     std::optional<int64_t> to;
     std::shared_ptr<const Filter> filter;
   };
-  using Found = std::vector<const json::Value*>;
+  struct Found {
+    std::vector<const json::Value*> values;
+    size_t work = 0;
+  };
 
   static Status Select(const Part& part, const json::Value& at, Found* found);
   static Status Descend(const Part& part, const json::Value& at, Found* found);

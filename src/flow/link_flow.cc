@@ -18,16 +18,15 @@ class Linker {
   }
 
   void Link() {
-    const std::string first = "first.task";
-    if (draft_.first) draft_.flow.first = Resolve(*draft_.first, first);
+    if (draft_.tasks.empty()) return;
+    if (draft_.first) draft_.flow.first = Resolve(*draft_.first, "first.task");
     if (draft_.exception) draft_.flow.exception = Resolve(*draft_.exception, "flow.exception");
     for (TaskDraft& task : draft_.tasks) LinkTask(&task);
-    if (draft_.tasks.empty()) return;
     CheckRoutes();
     CheckEnd();
-    if (resolved_) CheckReach();
+    if (resolved_ && !draft_.incomplete) CheckReach();
     CheckExternal();
-    CheckMembers();
+    if (!draft_.incomplete) CheckMembers();
     CheckVariables();
     for (TaskDraft& task : draft_.tasks) draft_.flow.tasks.push_back(std::move(task.task));
   }

@@ -61,6 +61,7 @@ void SetStatus(const Mapping& mapping, const Scope& scope, const Value& value, M
 // A path below the function's body or the output's: the whole, when it is empty.
 Status SetAt(const Path& path, const ModelView& view, Value value, Value* root) {
   if (path.empty()) {
+    RETURN_IF_ERROR(CheckSize(value));
     *root = std::move(value);
     return OkStatus();
   }
@@ -85,6 +86,7 @@ Status Put(const Mapping& mapping, const Scope& scope, const Writable& to, Value
       return target.path.Set(&mapped.body, scope.view, std::move(value));
     case TargetSpace::kWholeBody:
       if (value.is_object()) {
+        RETURN_IF_ERROR(CheckSize(value));
         mapped.body = std::move(value);
       } else if (!value.is_missing()) {
         Complain(scope, mapping, "input", "Map", value);

@@ -181,6 +181,7 @@ bool Template::constant() const {
 std::string Template::Text(const ModelView& view) const {
   std::string out;
   for (const Piece& piece : pieces_) {
+    if (out.size() > kMaxValueBytes) break;
     if (piece.ref == nullptr) {
       out += piece.text;
       continue;
@@ -241,11 +242,7 @@ const json::Value& Path::Get(const json::Value& root, const ModelView& view) con
 }
 
 Status Path::Set(json::Value* root, const ModelView& view, json::Value value) const {
-  if ((value.is_array() || value.is_object()) &&
-      DepthOf(value) + static_cast<int>(steps_.size()) >= json::kMaxDepth) {
-    return Error(Code::kInvalidArgument, "flow.too_deep",
-                 "a mapping nests maps and lists more than {} deep", json::kMaxDepth);
-  }
+  RETURN_IF_ERROR(CheckSize(value, steps_.size()));
   // What is not there needs no removing, and no maps made for it.
   if (value.is_missing() && Get(*root, view).is_missing()) return OkStatus();
   json::Value* at = root;

@@ -37,6 +37,7 @@ class Template {
   static Template Literal(std::string_view text);
 
   bool constant() const;
+  // Ends soon after kMaxValueBytes, which no value may have.
   std::string Text(const ModelView& view) const;
   const std::vector<Piece>& pieces() const { return pieces_; }
 
@@ -65,7 +66,7 @@ class Path {
   // The value there; missing when there is none.
   const json::Value& Get(const json::Value& root, const ModelView& view) const;
   // A missing value removes what is there: an element of a list becomes null. Errors, as aborts of
-  // a flow: flow.bad_index, flow.too_deep.
+  // a flow: flow.bad_index, flow.too_deep, flow.too_large.
   Status Set(json::Value* root, const ModelView& view, json::Value value) const;
 
  private:

@@ -1,6 +1,7 @@
 // Lists and maps: ends, sets, and the reshaping of what JSONPath finds.
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "flow/plugin.h"
@@ -28,21 +29,22 @@ Result<Value> Last(const PluginInput& input) {
   return list[list.size() - 1];
 }
 
-void AddOnce(const Value& value, Value* set) {
-  const auto items = set->items();
-  if (std::find(items.begin(), items.end(), value) == items.end()) set->Append(value);
-}
+struct ByHash {
+  size_t operator()(const Value& value) const { return value.Hash(); }
+};
 
 Result<Value> UniqueSet(const PluginInput& input) {
-  constexpr size_t kMost = 10'000;  // every element is compared with all before it
+  std::unordered_set<Value, ByHash> seen;
   Value set = Value::EmptyArray();
+  const auto add = [&](const Value& value) {
+    if (seen.insert(value).second) set.Append(value);
+  };
   for (const Value& value : input.args) {
-    if (value.size() > kMost) return BadArgument("uniqueSet", "a list has too many elements");
-    if (!value.is_array()) {
-      if (!value.is_missing() && !value.is_null()) AddOnce(value, &set);
-      continue;
+    if (value.is_array()) {
+      for (const Value& item : value.items()) add(item);
+    } else if (!value.is_missing() && !value.is_null()) {
+      add(value);
     }
-    for (const Value& item : value.items()) AddOnce(item, &set);
   }
   return set;
 }

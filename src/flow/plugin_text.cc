@@ -61,6 +61,7 @@ Result<Value> Concat(const PluginInput& input) {
   std::string out;
   for (const Value& value : input.args) {
     if (!value.is_missing() && !value.is_null()) out += TextOf(value);
+    if (out.size() > kMaxValueBytes) return BadArgument("concat", "the text is too large");
   }
   return Value(out);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/base64.h"
+#include "flow/text_form.h"
 #include "json/print.h"
 
 namespace sluice::flow {
@@ -23,6 +24,12 @@ bool PrintsAsInteger(const Value& value) {
   return std::abs(number) < kLeastWithExponent && std::floor(number) == number;
 }
 
+// The mark itself, or the mark with dollars before it.
+bool IsMarkLike(std::string_view name) {
+  const size_t first = name.find_first_not_of('$');
+  return first != name.npos && first > 0 && name.substr(first) == kMark.substr(1);
+}
+
 bool IsPlain(const Value& value) {
   switch (value.type()) {
     case json::Type::kBytes:
@@ -39,7 +46,7 @@ bool IsPlain(const Value& value) {
       return true;
     case json::Type::kObject:
       for (const json::Field& field : value.fields()) {
-        if (field.name() == kMark || !IsPlain(field.value)) return false;
+        if (IsMarkLike(field.name()) || !IsPlain(field.value)) return false;
       }
       return true;
     default:
@@ -53,8 +60,11 @@ Value Marked(std::string_view kind, Value value) {
 
 Value PortableObject(const Value& value) {
   Value made = Value::EmptyObject();
-  for (const json::Field& field : value.fields()) made.Set(field.name(), ToPortable(field.value));
-  return value.Find(kMark) == nullptr ? made : Marked("object", std::move(made));
+  for (const json::Field& field : value.fields()) {
+    const std::string escape = IsMarkLike(field.name()) ? "$" : "";
+    made.Set(escape + std::string(field.name()), ToPortable(field.value));
+  }
+  return made;
 }
 
 std::unexpected<Status> Bad(std::string_view why) {
@@ -65,16 +75,20 @@ Result<Value> PlainObject(const Value& value) {
   Value made = Value::EmptyObject();
   for (const json::Field& field : value.fields()) {
     ASSIGN_OR_RETURN(Value inner, FromPortable(field.value));
-    made.Set(field.name(), std::move(inner));
+    const size_t escape = IsMarkLike(field.name()) ? 1 : 0;
+    made.Set(field.name().substr(escape), std::move(inner));
   }
   return made;
 }
 
 Result<Value> FromMarked(std::string_view kind, const Value& value) {
-  if (kind == "object" && value.is_object()) return PlainObject(value);
   if (kind == "bytes" && value.is_string()) {
     ASSIGN_OR_RETURN(const std::string bytes, FromBase64(value.AsString()));
     return Value::Bytes(bytes);
+  }
+  if (kind == "double" && value.is_string()) {
+    const auto number = ParseNumber(value.AsString());
+    return number ? Result<Value>(*number) : Bad(kind);
   }
   if (kind == "decimal" && value.is_string()) {
     ASSIGN_OR_RETURN(const json::Decimal decimal, json::Decimal::Parse(value.AsString()));
@@ -105,7 +119,7 @@ Value ToPortable(const Value& value) {
     case json::Type::kDecimal:
       return Marked("decimal", json::ToText(value));
     case json::Type::kDouble:
-      return Value::DoubleWithLiteral(value.AsDouble(), fmt::format("{:.1f}", value.AsDouble()));
+      return Marked("double", fmt::format("{:.0f}", value.AsDouble()));
     case json::Type::kArray: {
       Value made = Value::EmptyArray();
       for (const Value& item : value.items()) made.Append(ToPortable(item));

@@ -1,10 +1,12 @@
 // Values as JSON that reads back as the same values: bytes, times, decimals and whole doubles
 // survive, which plain JSON text would change. Values that are plain already are not copied.
 //
-//   bytes                  {"$sluice":"bytes","v":"aGk="}
-//   datetime, interval     {"$sluice":"datetime","v":1}, {"$sluice":"months","v":1},
-//   {"$sluice":"interval","v":1} decimal                {"$sluice":"decimal","v":"12.50"} an object
-//   that has a field "$sluice"   {"$sluice":"object","v":{...}}
+//   bytes      {"$sluice":"bytes","v":"aGk="}
+//   datetime   {"$sluice":"datetime","v":1}
+//   interval   {"$sluice":"months","v":1} or {"$sluice":"interval","v":1}
+//   decimal    {"$sluice":"decimal","v":"12.50"}
+//   a double without a fraction          {"$sluice":"double","v":"2"}
+//   a field "$sluice", "$$sluice", ...   with one more dollar
 #pragma once
 
 #include "base/status.h"

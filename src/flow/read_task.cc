@@ -107,6 +107,8 @@ class TaskReader {
 
   void ReadExecution() {
     const std::string text = TextAt("execution");
+    const bool was_incomplete = flow_.incomplete;
+    flow_.incomplete = true;
     if (text.empty()) {
       Bad(node_, "flow.bad_execution", "task {}. execution type must not be empty", name());
       return;
@@ -115,6 +117,7 @@ class TaskReader {
       if (ExecutionName(static_cast<Execution>(i)) != text) continue;
       task().execution = static_cast<Execution>(i);
       executes_ = true;
+      flow_.incomplete = was_incomplete;
       return;
     }
     Bad(*Find("execution"), "flow.bad_execution", "task {}. execution type '{}' must be one of {}",
@@ -140,7 +143,7 @@ class TaskReader {
       if (!mappings) {
         reading_.problems->AddError(
             mappings.error()
-                .Prefixed(fmt::format("task {} has an invalid {} mapping: ", name(), key))
+                .Prefixed(fmt::format("task {} has an invalid {} mapping", name(), key))
                 .At(place));
         continue;
       }
@@ -168,11 +171,13 @@ class TaskReader {
                                         name())
                                       .At(place));
     }
-    if (mapping.to.space == TargetSpace::kBody && mapping.to.path.first_key() == "input") {
-      reading_.problems->AddWarning(
-          Error(Code::kInvalidArgument, "flow.unusual_mapping",
-                "task {}: '{}' makes a key 'input' of the function's body", name(), mapping.text)
-              .At(place));
+    const std::string_view key =
+        mapping.to.space == TargetSpace::kBody ? mapping.to.path.first_key() : std::string_view();
+    if (key == "input" || key == "output" || key == "result" || key == "error") {
+      reading_.problems->AddWarning(Error(Code::kInvalidArgument, "flow.unusual_mapping",
+                                          "task {}: '{}' makes a key '{}' of the function's body",
+                                          name(), mapping.text, key)
+                                        .At(place));
     }
   }
 
@@ -192,6 +197,7 @@ class TaskReader {
       if (list != nullptr && last) Unused(*list, "next");
       return;
     }
+    if (list == nullptr || !list->is_list()) flow_.incomplete = true;
     if (list == nullptr) {
       return Bad(node_, "flow.bad_next", "Invalid task {}. Missing a list of next tasks", name());
     }
@@ -240,6 +246,7 @@ class TaskReader {
       return;
     }
     if (node == nullptr) {
+      flow_.incomplete = true;
       return Bad(node_, "flow.bad_join", "Invalid task {}. Missing a join task", name());
     }
     draft_.join = Reference{TextAt("join"), reading_.At(*node)};
@@ -251,6 +258,7 @@ class TaskReader {
       if (list != nullptr && executes_) Unused(*list, "pipeline");
       return;
     }
+    if (list == nullptr || !list->is_list()) flow_.incomplete = true;
     if (list == nullptr) {
       return Bad(node_, "flow.bad_pipeline", "Invalid task {}. Missing a list of pipeline steps",
                  name());
@@ -288,7 +296,7 @@ class TaskReader {
   }
 
   void AddLoop(const yaml::Node& at, const Status& status) {
-    if (!status.ok()) reading_.Add(at, status.Prefixed(fmt::format("task {}: ", name())));
+    if (!status.ok()) reading_.Add(at, status.Prefixed(fmt::format("task {}", name())));
   }
 
   void NoteLoop(const Place& place) {
@@ -337,6 +345,7 @@ class TaskReader {
       task().delay_ref = *std::move(ref);
       return;
     }
+    const std::string written = text;
     text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
     const bool bare = text.find_first_not_of("0123456789") == std::string::npos;
     const auto ms = ParseDurationMs(bare ? text + "ms" : text);
@@ -344,7 +353,7 @@ class TaskReader {
       return Bad(*node, "flow.bad_delay",
                  "invalid task {}. delay '{}' must be milliseconds from 1, or a variable that "
                  "starts with 'model.'",
-                 name(), text);
+                 name(), written);
     }
     if (flow_.flow.ttl_ms > 0 && *ms >= flow_.flow.ttl_ms) {
       return Bad(*node, "flow.bad_delay", "invalid task {}. delay must be less than TTL", name());

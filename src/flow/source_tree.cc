@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
 #include "flow/text_form.h"
 
 namespace sluice::flow {
@@ -86,6 +87,12 @@ class TreeMaker {
       const Place place{file_, node.line, node.column};
       made.text = ReplaceVariables(node.text, place, settings_, problems_);
       if (made.text.empty() && !node.text.empty()) made.kind = yaml::Node::Kind::kNull;
+      if (!IsValidUtf8(made.text)) {
+        problems_->AddError(Error(Code::kInvalidArgument, "flow.bad_value",
+                                  "a value is not UTF-8 once its ${{...}} are replaced")
+                                .At(place));
+        made.text.clear();
+      }
     }
     for (const yaml::Node& item : node.items) made.items.push_back(Make(item));
     for (const yaml::Entry& entry : node.entries) Put(&made, entry.key, entry, Make(entry.value));
@@ -170,8 +177,8 @@ std::string ReplaceVariables(std::string_view text, const Place& place, const Se
 }
 
 bool IsEmpty(const yaml::Node* node) {
-  return node == nullptr || node->is_null() || (node->is_list() && node->items.empty()) ||
-         (node->is_map() && node->entries.empty());
+  return node == nullptr || node->is_null() || (node->is_scalar() && node->text.empty()) ||
+         (node->is_list() && node->items.empty()) || (node->is_map() && node->entries.empty());
 }
 
 }  // namespace sluice::flow

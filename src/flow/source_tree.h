@@ -21,7 +21,7 @@ Result<yaml::Node> ReadTree(std::string_view text, const std::string& file,
 std::string ReplaceVariables(std::string_view text, const Place& place, const Settings& settings,
                              Problems* problems);
 
-// A node that says nothing: null, or an empty list or map.
+// A node that says nothing: null, or an empty text, list or map.
 bool IsEmpty(const yaml::Node* node);
 
 }  // namespace sluice::flow

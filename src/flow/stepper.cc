@@ -51,21 +51,30 @@ void Stepper::On(const Start& event) {
   state_.cid = event.cid;
   state_.trace = event.trace;
   const Flow* flow = run_.flows_->Find(event.flow);
-  if (flow == nullptr) {
-    state_.status = 404;
-    state_.message = fmt::format("Flow {} not found", event.flow);
-    actions_->emplace_back(
-        Respond{404, json::Value::EmptyObject(), ErrorBody(404, state_.message)});
-    return;
+  if (flow == nullptr) return Refuse(404, fmt::format("Flow {} not found", event.flow));
+  if (const Status size = CheckSize(event.input); !size.ok()) {
+    return Refuse(400, "the input: " + size.message());
   }
   const uint64_t ttl_ms = event.ttl_ms > 0 ? event.ttl_ms : flow->ttl_ms;
   state_.root = state_.last_id + 1;
   StartFrame(*flow, event.input, ttl_ms, nullptr);
 }
 
+void Stepper::Refuse(int status, std::string message) {
+  state_.status = status;
+  state_.message = std::move(message);
+  actions_->emplace_back(
+      Respond{status, json::Value::EmptyObject(), ErrorBody(status, state_.message)});
+}
+
 void Stepper::On(const TaskResult& event) {
   PendingCall* const call = FindCall(event.call);
   if (call == nullptr || call->child != 0 || call->send_ms != 0) return;
+  for (const json::Value* part : {&event.body, &event.headers}) {
+    const Status size = CheckSize(*part);
+    if (size.ok()) continue;
+    return Deliver(TakeCall(call), {0, 500, {}, "the task's answer: " + size.message(), {}});
+  }
   Deliver(TakeCall(call), event);
 }
 

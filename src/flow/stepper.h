@@ -36,6 +36,9 @@ class Stepper {
   PendingCall TakeCall(PendingCall* call);
   const Task& TaskOf(const Group& group);
 
+  // Answers without having started.
+  void Refuse(int status, std::string message);
+
   // Frames (stepper.cc).
   void StartFrame(const Flow& flow, json::Value input, uint64_t ttl_ms, const PendingCall* caller);
   void StartSubflow(uint64_t call_id);

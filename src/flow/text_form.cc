@@ -18,6 +18,29 @@ std::optional<int64_t> Cut(double value) {
   return static_cast<int64_t>(value);
 }
 
+struct Measure {
+  size_t bytes = 0;
+  bool too_deep = false;
+
+  // Stops as soon as it is too much.
+  void Add(const json::Value& value, int depth) {
+    bytes += sizeof value;
+    if (value.is_string()) bytes += value.AsString().size();
+    if (value.is_bytes()) bytes += value.AsBytes().size();
+    if (!value.is_array() && !value.is_object()) return;
+    if (depth >= kMaxNesting) too_deep = true;
+    for (const json::Value& item : value.items()) {
+      if (too_deep || bytes > kMaxValueBytes) return;
+      Add(item, depth + 1);
+    }
+    for (const json::Field& field : value.fields()) {
+      if (too_deep || bytes > kMaxValueBytes) return;
+      bytes += field.name().size();
+      Add(field.value, depth + 1);
+    }
+  }
+};
+
 }  // namespace
 
 std::string_view Trim(std::string_view text) {
@@ -118,17 +141,18 @@ std::optional<double> NumberOf(const json::Value& value) {
   return std::nullopt;
 }
 
-int DepthOf(const json::Value& value) {
-  int below = 0;
-  if (value.is_array()) {
-    for (const json::Value& item : value.items()) below = std::max(below, DepthOf(item));
-    return below + 1;
+Status CheckSize(const json::Value& value, size_t depth_above) {
+  Measure measure;
+  measure.Add(value, static_cast<int>(depth_above));
+  if (measure.too_deep) {
+    return Error(Code::kInvalidArgument, "flow.too_deep",
+                 "maps and lists are nested more than {} deep", kMaxNesting);
   }
-  if (value.is_object()) {
-    for (const json::Field& field : value.fields()) below = std::max(below, DepthOf(field.value));
-    return below + 1;
+  if (measure.bytes > kMaxValueBytes) {
+    return Error(Code::kTooLarge, "flow.too_large", "a value has more than {} bytes",
+                 kMaxValueBytes);
   }
-  return 0;
+  return OkStatus();
 }
 
 }  // namespace sluice::flow

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/status.h"
 #include "json/value.h"
 
 namespace sluice::flow {
@@ -28,7 +29,15 @@ std::optional<double> NumberOf(const json::Value& value);
 std::optional<int64_t> ParseWholeNumber(std::string_view text);
 std::optional<double> ParseNumber(std::string_view text);
 
-// How many arrays and objects are inside each other in `value`.
-int DepthOf(const json::Value& value);
+// How deep maps and lists of a flow may be inside each other. Less than json::kMaxDepth, so that a
+// run's state, which has them in it, can be stored as JSON.
+inline constexpr int kMaxNesting = 120;
+// How large a value may be as text, roughly. Parts that are shared count each time: a loop that
+// doubles a value must end before somebody prints it.
+inline constexpr size_t kMaxValueBytes = 32 << 20;
+
+// Errors, as aborts of a flow, when the value is larger, or is deeper together with what it is put
+// into: flow.too_deep, flow.too_large.
+Status CheckSize(const json::Value& value, size_t depth_above = 0);
 
 }  // namespace sluice::flow

@@ -14,6 +14,7 @@
 #include <yaml-cpp/parser.h>
 
 #include "base/file.h"
+#include "base/utf8.h"
 
 namespace sluice::yaml {
 namespace {
@@ -42,6 +43,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
+    if (!IsValidUtf8(value)) Refuse(mark, "text must be UTF-8");
     Node node = NewNode(mark, Node::Kind::kScalar);
     node.text = value;
     node.quoted = tag != "?";

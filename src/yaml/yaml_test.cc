@@ -59,6 +59,12 @@ TEST(Yaml, RefusesWhatIsAmbiguous) {
   EXPECT_NE(Problem("a: *nowhere\n"), "no error");
 }
 
+TEST(Yaml, RefusesWhatIsNotUtf8) {
+  EXPECT_EQ(Problem("a: \"\xff\"\n"), "yaml.invalid: text must be UTF-8 (f.yaml:1:4)");
+  EXPECT_NE(Problem("\xc3: 1\n"), "no error");
+  EXPECT_EQ(Good("a: \"\\xff\"\n").Find("a")->text, "\u00ff");
+}
+
 TEST(Yaml, HasLimits) {
   EXPECT_EQ(Problem("a: 12", {.max_bytes = 4}),
             "yaml.too_large: expected at most 4 bytes of YAML, found 5 (f.yaml)");
