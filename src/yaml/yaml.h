@@ -1,8 +1,8 @@
 // YAML for people's files (configuration, app directories): read strictly, every node with its line
 // and column, and nothing that a few bytes can blow up.
 //
-// Texts are UTF-8. One document per file. Keys are scalars and may stand only once in a map. Aliases work and count
-// against Limits::max_nodes each time they are used.
+// Texts are UTF-8. One document per file. Keys are scalars and may stand only once in a map.
+// Aliases work and count against Limits::max_nodes each time they are used.
 #pragma once
 
 #include <cstddef>
