@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "lua/convert.h"
 #include "lua/lexer.h"
 
 namespace sluice::lua {
@@ -31,17 +32,17 @@ struct Edit {
 
 class Translator {
  public:
-  Translator(std::string_view source, std::string_view entry)
-      : source_(source), entry_(entry), tokens_(Lex(source)) {}
+  explicit Translator(std::string_view source) : source_(source), tokens_(Lex(source)) {}
 
   Result<Dialect> Run() {
     Dialect dialect;
     for (size_t i = 0; i < tokens_.size(); ++i) {
       if (Is(i, "declare")) Declare(i);
       if (Is(i, ":=")) RETURN_IF_ERROR(Assign(i));
-      if (!Is(i, "local")) continue;
-      const size_t name = Is(i + 1, "function") ? i + 2 : i + 1;
-      dialect.defines_entry |= IsName(name) && tokens_[name].text == entry_;
+      if (Is(i, "function")) RETURN_IF_ERROR(Parameters(i));
+      if (depth_ == 0 && Is(i, "local")) NoteOutermost(i, &dialect.outermost);
+      if (Opens(i)) ++depth_;
+      if (Closes(i)) --depth_;
     }
     dialect.text = Apply();
     return dialect;
@@ -60,11 +61,62 @@ class Translator {
   }
   size_t EndOf(size_t i) const { return tokens_[i].offset + tokens_[i].text.size(); }
 
+  // Blocks; those of `for` and `while` begin with their `do`.
+  bool Opens(size_t i) const {
+    return Is(i, "function") || Is(i, "if") || Is(i, "do") || Is(i, "repeat");
+  }
+  bool Closes(size_t i) const { return Is(i, "end") || Is(i, "until"); }
+
+  // A function, or the names of `local a, b`.
+  void NoteOutermost(size_t i, std::vector<std::string>* names) const {
+    const auto add = [&](size_t at) {
+      const std::string name(tokens_[at].text);
+      if (std::ranges::find(*names, name) == names->end()) names->push_back(name);
+    };
+    if (Is(i + 1, "function")) {
+      if (IsName(i + 2)) add(i + 2);
+      return;
+    }
+    for (++i; IsName(i); i += 2) {
+      add(i);
+      if (!Is(i + 1, ",")) return;
+    }
+  }
+
   void Declare(size_t i) {
-    if (!IsName(i + 1) || !IsString(i + 2)) return;
+    size_t count = 1;
+    size_t type = i + 2;
+    for (; Is(type, ",") && IsName(type + 1); type += 2) ++count;
+    if (!IsName(i + 1)) return;
+    const size_t end = IsString(type) ? type + 1 : Operand(type);
+    if (end == kNone) return;
     edits_.push_back({tokens_[i].offset, tokens_[i].text.size(), "local"});
-    edits_.push_back({tokens_[i + 2].offset, 0, "= __declare("});
-    edits_.push_back({EndOf(i + 2), 0, ")"});
+    edits_.push_back({tokens_[type].offset, 0, "= __declare(" + std::to_string(count) + ","});
+    edits_.push_back({EndOf(end - 1), 0, ")"});
+  }
+
+  // Types of parameters, at the function's name or at the ( of one without.
+  Status Parameters(size_t i) {
+    for (++i; IsName(i) || Is(i, ".") || Is(i, ":");) ++i;
+    if (!Is(i, "(")) return OkStatus();
+    std::string casts;
+    for (++i; IsName(i); ++i) {
+      if (IsName(i + 1)) {
+        const std::string type(tokens_[i + 1].text);
+        if (!DataTypeNamed(type)) {
+          return Wrong(tokens_[i + 1], "there is no type '" + type + "' for a parameter");
+        }
+        const std::string name(tokens_[i].text);
+        casts += " " + name + " = __cast(" + name + ", '" + type + "');";
+        edits_.push_back({tokens_[i + 1].offset, type.size(), ""});
+        ++i;
+      }
+      if (!Is(i + 1, ",")) break;
+      ++i;
+    }
+    while (i < tokens_.size() && !Is(i, ")")) ++i;
+    if (!casts.empty() && i < tokens_.size()) edits_.push_back({EndOf(i), 0, casts});
+    return OkStatus();
   }
 
   Status Assign(size_t i) {
@@ -150,8 +202,8 @@ class Translator {
   size_t FunctionEnd(size_t i) const {
     size_t depth = 0;
     for (; i < tokens_.size(); ++i) {
-      if (Is(i, "function") || Is(i, "if") || Is(i, "do") || Is(i, "repeat")) ++depth;
-      if (Is(i, "end") || Is(i, "until")) --depth;
+      if (Opens(i)) ++depth;
+      if (Closes(i)) --depth;
       if (depth == 0) return i + 1;
     }
     return kNone;
@@ -173,15 +225,13 @@ class Translator {
   }
 
   const std::string_view source_;
-  const std::string_view entry_;
   const std::vector<Token> tokens_;
   std::vector<Edit> edits_;
+  int depth_ = 0;  // of blocks
 };
 
 }  // namespace
 
-Result<Dialect> ToPlainLua(std::string_view source, std::string_view entry) {
-  return Translator(source, entry).Run();
-}
+Result<Dialect> ToPlainLua(std::string_view source) { return Translator(source).Run(); }
 
 }  // namespace sluice::lua

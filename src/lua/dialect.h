@@ -1,24 +1,29 @@
 // Comdb2's additions to Lua, turned into plain Lua. Lines stay where they are.
 //
-//   declare x 'int'     local x = __declare('int')       NULL of a type
-//   x := value          x = __convert(x, value)          converted to the type that x has
-//   t.f := value        likewise
+//   declare x 'int'       local x = __declare(1, 'int')     NULL of a type
+//   declare x, y t        local x, y = __declare(2, t)      of several, of a type that is computed
+//   x := value            x = __convert(x, value)           converted to the type that x has
+//   t.f := value          likewise
+//   function f(x int) ..  function f(x) x = __cast(x, 'int') ..
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 
 namespace sluice::lua {
 
 struct Dialect {
-  std::string text;            // plain Lua
-  bool defines_entry = false;  // has `local function ENTRY` or `local ENTRY`
+  std::string text;  // plain Lua
+  std::vector<std::string>
+      outermost;  // names of local variables and functions outside of functions
 };
 
 // Text that is no Lua at all comes back as it is: the compiler finds what is wrong. Error
-// lua.syntax, with the line, for a := that has no variable before it or no value after it.
-Result<Dialect> ToPlainLua(std::string_view source, std::string_view entry);
+// lua.syntax, with the line, for a := that has no variable before it or no value after it, and for
+// a parameter of a type that there is not.
+Result<Dialect> ToPlainLua(std::string_view source);
 
 }  // namespace sluice::lua

@@ -12,7 +12,7 @@ namespace sluice::lua {
 namespace {
 
 void Run(std::string_view source) {
-  const auto dialect = ToPlainLua(source, "main");
+  const auto dialect = ToPlainLua(source);
   if (dialect) {
     CHECK(std::ranges::count(dialect->text, '\n') == std::ranges::count(source, '\n'));
   }

@@ -49,29 +49,41 @@ Result<std::string> CompileText(std::string_view name, std::string_view text) {
   return code;
 }
 
+// A table of the outermost variables that are functions when the text has run.
+std::string ReturnOf(const std::vector<std::string>& names) {
+  std::string text = "return {";
+  for (const std::string& name : names) text += fmt::format("{0}={0},", name);
+  return text + "}";
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Program>> Program::Compile(std::string_view name,
-                                                        std::string_view source,
-                                                        std::string_view entry) {
+                                                        std::string_view source) {
   name = name.substr(0, kMaxName);
   if (source.size() > kMaxSourceBytes) {
     return Fail(Code::kTooLarge, "lua.too_large", "the text has {} bytes; the most is {}",
                 source.size(), kMaxSourceBytes);
   }
-  ASSIGN_OR_RETURN(Dialect dialect, ToPlainLua(source, entry));
+  ASSIGN_OR_RETURN(Dialect dialect, ToPlainLua(source));
   // By itself first, so that its own errors are told and not those of what is added.
-  ASSIGN_OR_RETURN(std::string code, CompileText(name, dialect.text));
-  if (!dialect.defines_entry) {
-    return Fail(Code::kInvalidArgument, "lua.no_entry", "the text has no 'local function {}'",
-                entry);
+  if (const auto plain = CompileText(name, dialect.text); !plain) return Unexpected(plain.error());
+  const std::string text = dialect.text + "\n" + ReturnOf(dialect.outermost);
+  Program program(std::string(name), "", std::move(dialect.outermost));
+  if (!program.Has("main") && !program.Has(name) &&
+      !(program.Has("step") && program.Has("final"))) {
+    return Fail(Code::kInvalidArgument, "lua.no_entry",
+                "the text has no 'local function main'; one that is a function of SQL has '{}', or "
+                "'step' and 'final'",
+                name);
   }
-  auto with_entry = CompileText(name, dialect.text + "\nreturn " + std::string(entry));
-  if (!with_entry) {
+  auto code = CompileText(name, text);
+  if (!code) {
     return Fail(Code::kInvalidArgument, "lua.syntax",
                 "the text ends with a return statement; the functions in it are what is run");
   }
-  return std::shared_ptr<const Program>(new Program(std::string(name), std::move(*with_entry)));
+  return std::shared_ptr<const Program>(
+      new Program(program.name_, std::move(*code), program.functions_));
 }
 
 }  // namespace sluice::lua

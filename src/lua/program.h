@@ -1,9 +1,12 @@
 // A procedure's text, checked and compiled once. Immutable: any number of runtimes share one.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/status.h"
 
@@ -14,21 +17,27 @@ inline constexpr size_t kMaxSourceBytes = 1 << 20;
 
 class Program {
  public:
-  // `name` is what errors call the text; `entry` is the local function that a call runs. Errors:
-  // lua.syntax with the line, lua.too_large, lua.no_entry.
+  // `name` is what errors call the text. It must have something to call: the local function `main`,
+  // one of the text's name, or `step` and `final`. Errors: lua.syntax with the line, lua.too_large,
+  // lua.no_entry.
   static Result<std::shared_ptr<const Program>> Compile(std::string_view name,
-                                                        std::string_view source,
-                                                        std::string_view entry = "main");
+                                                        std::string_view source);
 
   const std::string& name() const { return name_; }
+  // Whether it has a local of that name outside of its functions: what can be called.
+  bool Has(std::string_view function) const {
+    return std::ranges::find(functions_, function) != functions_.end();
+  }
   // What the Lua compiler made of it.
   const std::string& code() const { return code_; }
 
  private:
-  Program(std::string name, std::string code) : name_(std::move(name)), code_(std::move(code)) {}
+  Program(std::string name, std::string code, std::vector<std::string> functions)
+      : name_(std::move(name)), code_(std::move(code)), functions_(std::move(functions)) {}
 
   const std::string name_;
-  const std::string code_;
+  const std::string code_;  // returns a table of them
+  const std::vector<std::string> functions_;
 };
 
 }  // namespace sluice::lua

@@ -2,6 +2,7 @@
 // nothing.
 #include "lua/runtime.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.h"
@@ -14,7 +15,8 @@ namespace sluice::lua {
 namespace {
 
 constexpr uint64_t kNsPerMs = 1'000'000;
-const char kEntryKey = 0;
+// Of the program's text, as a function, in the registry.
+const char kTextKey = 0;
 
 struct Failure {
   std::string message;
@@ -54,6 +56,7 @@ class Runtime::Impl {
   explicit Impl(RuntimeOptions options)
       : options_(std::move(options)), state_(options_.limits.memory_bytes) {
     state_.print = options_.print;
+    state_.SetCancelled(options_.cancelled);
   }
 
   bool Start(script::Outcome* failed) {
@@ -67,13 +70,20 @@ class Runtime::Impl {
     return failed->ok();
   }
 
-  Finished Call(const std::vector<Value>& arguments) {
+  Finished Call(const std::vector<Value>& arguments, std::string_view function, Instance instance) {
     Finished finished;
-    CallContext context{.arguments = &arguments, .values = &finished.values};
-    finished.outcome = RunProtected(RunEntry, &context);
+    CallContext context{.arguments = &arguments,
+                        .function = function,
+                        .instance = instance == kFirstInstance ? first_ : instance,
+                        .values = &finished.values};
+    finished.outcome = RunProtected(RunFunction, &context);
     if (!finished.ok()) finished.values.clear();
     return finished;
   }
+
+  script::Outcome AddInstance(Instance* made) { return RunProtected(RunText, made); }
+  // Needs no memory: the place in the registry is there.
+  void DropInstance(Instance instance) { luaL_unref(state_.lua(), LUA_REGISTRYINDEX, instance); }
 
   State& state() { return state_; }
   const State& state() const { return state_; }
@@ -83,6 +93,8 @@ class Runtime::Impl {
   using Body = void (*)(lua_State* lua, void* context);
   struct CallContext {
     const std::vector<Value>* arguments;
+    std::string_view function;
+    Instance instance;
     std::vector<Returned>* values;
   };
   struct Protected {
@@ -110,8 +122,11 @@ class Runtime::Impl {
   }
 
   script::Outcome RunProtected(Body body, void* context) {
-    const uint64_t limit = options_.limits.time_ms;
-    const uint64_t deadline = limit == 0 ? 0 : SystemClock().MonotonicNs() + limit * kNsPerMs;
+    uint64_t deadline = options_.limits.deadline_ns;
+    if (const uint64_t limit = options_.limits.time_ms; limit != 0) {
+      const uint64_t own = SystemClock().MonotonicNs() + limit * kNsPerMs;
+      deadline = deadline == 0 ? own : std::min(deadline, own);
+    }
     lua_State* const lua = state_.lua();
     Protected run{.body = body, .context = context, .failure = {}};
     int status = LUA_OK;
@@ -159,16 +174,27 @@ class Runtime::Impl {
     }
     lua_insert(lua, -2);
     lua_setupvalue(lua, -2, 1);  // the text's _ENV
-    lua_call(lua, 0, 1);
-    if (!lua_isfunction(lua, -1)) luaL_error(lua, "the entry is not a function");
-    lua_rawsetp(lua, LUA_REGISTRYINDEX, &kEntryKey);
+    lua_rawsetp(lua, LUA_REGISTRYINDEX, &kTextKey);
+    RunText(lua, &first_);
   }
 
-  static void RunEntry(lua_State* lua, void* pointer) {
+  // The text returns a table of its functions.
+  static void RunText(lua_State* lua, void* made) {
+    lua_rawgetp(lua, LUA_REGISTRYINDEX, &kTextKey);
+    lua_call(lua, 0, 1);
+    *static_cast<Instance*>(made) = luaL_ref(lua, LUA_REGISTRYINDEX);
+  }
+
+  static void RunFunction(lua_State* lua, void* pointer) {
     const auto& context = *static_cast<CallContext*>(pointer);
     const auto count = static_cast<int>(context.arguments->size());
-    luaL_checkstack(lua, count + 1, "too many arguments");
-    lua_rawgetp(lua, LUA_REGISTRYINDEX, &kEntryKey);
+    luaL_checkstack(lua, count + 3, "too many arguments");
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, context.instance);
+    lua_pushlstring(lua, context.function.data(), context.function.size());
+    if (lua_rawget(lua, -2) != LUA_TFUNCTION) {
+      luaL_error(lua, "there is no function '%s'", std::string(context.function).c_str());
+    }
+    lua_remove(lua, -2);
     for (const Value& argument : *context.arguments) PushValue(lua, argument);
     lua_call(lua, count, LUA_MULTRET);
     for (int i = 1; i <= lua_gettop(lua); ++i) {
@@ -184,6 +210,7 @@ class Runtime::Impl {
 
   RuntimeOptions options_;
   State state_;
+  Instance first_ = 0;
 };
 
 std::unique_ptr<Runtime> Runtime::Start(RuntimeOptions options, script::Outcome* failed) {
@@ -195,7 +222,13 @@ std::unique_ptr<Runtime> Runtime::Start(RuntimeOptions options, script::Outcome*
 Runtime::Runtime(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Runtime::~Runtime() = default;
 
-Finished Runtime::Call(const std::vector<Value>& arguments) { return impl_->Call(arguments); }
+Finished Runtime::Call(const std::vector<Value>& arguments, std::string_view function,
+                       Instance instance) {
+  return impl_->Call(arguments, function, instance);
+}
+
+script::Outcome Runtime::AddInstance(Instance* made) { return impl_->AddInstance(made); }
+void Runtime::DropInstance(Instance instance) { impl_->DropInstance(instance); }
 bool Runtime::spent() const { return impl_->state().ended(); }
 void Runtime::Stop() { impl_->state().Stop(); }
 uint64_t Runtime::instructions() const { return impl_->state().instructions(); }

@@ -1,14 +1,16 @@
 // One Lua state with a procedure's program in it.
 //
 // Operation: Start makes the state, opens the libraries that are allowed, sets the host's objects
-// as globals and runs the program's text, which defines its functions. Call runs its entry
-// function, any number of times.
+// as globals and runs the program's text, which defines its functions. Call runs one of them, any
+// number of times. Running the text again gives another instance: the same functions over variables
+// of their own.
 // Concurrency: one thread at a time; Stop from any thread.
 // Limits: a run that takes too many instructions, too long, or too much memory is ended, whatever
 // it does to prevent that; the runtime is spent then. An error that the program raises ends the
 // call only.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,7 +29,8 @@ namespace sluice::lua {
 struct Limits {
   uint64_t instructions = 100'000'000;  // of one Call
   uint64_t memory_bytes = 64ull << 20;
-  uint64_t time_ms = 0;  // of one Call; 0 for none
+  uint64_t time_ms = 0;      // of one Call; 0 for none
+  uint64_t deadline_ns = 0;  // of all of them, by the monotonic clock; 0 for none
 };
 
 struct RuntimeOptions {
@@ -36,13 +39,15 @@ struct RuntimeOptions {
   std::vector<std::pair<std::string, std::shared_ptr<HostObject>>> globals;
   Limits limits;
   std::function<void(std::string_view line)> print;  // none: print does nothing
+  // Ends the run when it is set; may be null, else outlives the runtime.
+  const std::atomic<bool>* cancelled = nullptr;
 };
 
 using Returned = std::variant<Value, std::shared_ptr<HostObject>>;
 
 struct Finished {
   script::Outcome outcome;       // without its `value`
-  std::vector<Returned> values;  // of the entry function
+  std::vector<Returned> values;  // of the function
   bool ok() const { return outcome.ok(); }
 };
 
@@ -54,7 +59,13 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  Finished Call(const std::vector<Value>& arguments);
+  using Instance = int;
+  static constexpr Instance kFirstInstance = 0;
+  // A function of an instance; an error when there is none.
+  Finished Call(const std::vector<Value>& arguments, std::string_view function = "main",
+                Instance instance = kFirstInstance);
+  script::Outcome AddInstance(Instance* made);
+  void DropInstance(Instance instance);
   bool spent() const;
   // Ends the call that runs, or the next one.
   void Stop();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "lua/test_program.h"
 
 namespace sluice::lua {
@@ -33,7 +34,8 @@ TEST(Dialect, NoGlobals) {
   EXPECT_EQ(Eval("return y"), "error: test:1: Global variables not allowed (y).");
   EXPECT_EQ(Eval("print = 1"), "error: test:1: Global variables not allowed (print).");
   EXPECT_EQ(RunText("function main() end").outcome.message,
-            "the text has no 'local function main'");
+            "the text has no 'local function main'; one that is a function of SQL has 'test', or "
+            "'step' and 'final'");
 }
 
 TEST(Dialect, DeclaredVariablesConvert) {
@@ -56,6 +58,37 @@ TEST(Dialect, KeepsLines) {
       "local function main()\n declare x 'int'\n x := \n  1 +\n  1\n --[[\n]] error('here')\nend");
   EXPECT_EQ(finished.outcome.message, "test:7: here");
   EXPECT_EQ(finished.outcome.place.line, 7);
+}
+
+TEST(Dialect, DeclaresSeveralAndComputedTypes) {
+  EXPECT_EQ(Eval("declare a, b 'int' a := '1' b := 2.5 return a, b, type(a)"), "1 2 number");
+  EXPECT_EQ(Eval("local t = 'decimal' declare d t d := '1.50' return type(d), d"), "decimal 1.50");
+  EXPECT_EQ(RunText("local function of() return 'int' end\nlocal function main()\n"
+                    "declare x of()\nreturn type(x) end")
+                .values.size(),
+            1u);
+  EXPECT_EQ(Eval("local t = 'colour' declare d t"), "error: test:1: there is no type 'colour'");
+}
+
+TEST(Dialect, ParametersHaveTypes) {
+  const auto run = [](std::string_view text, std::vector<Value> arguments) {
+    const Finished finished = RunText(text, std::move(arguments));
+    return finished.ok() ? TextOf(std::get<Value>(finished.values[0]), {}, 3)
+                         : finished.outcome.message;
+  };
+  EXPECT_EQ(run("local function main(x int, y real, z cstring, w)\nreturn x .. ' ' .. y .. ' ' .. "
+                "z .. ' ' .. type(w) end",
+                {Value("10"), Value("3.5"), Value(7), Value("8")}),
+            "10 3.5 7 string");
+  EXPECT_EQ(run("local function main(x int) return x end", {Value("abc")}),
+            "test:1: cannot convert 'abc' to int");
+  EXPECT_EQ(run("local function main(x int) return type(x) end", {}), "nil");
+  EXPECT_EQ(run("local function main(...) local f = function(a, b decimal) return type(b) end "
+                "return f(1, 2) end",
+                {}),
+            "decimal");
+  EXPECT_EQ(run("local function main(x\n colour) end", {}),
+            "line 2: there is no type 'colour' for a parameter");
 }
 
 TEST(Dialect, SyntaxErrorsHaveLines) {
@@ -271,6 +304,44 @@ TEST(Runtime, InstructionsAreOfOneCall) {
   EXPECT_GT(runtime->instructions(), 4000u);
   runtime->SetMaxInstructions(1000);
   EXPECT_FALSE(runtime->Call({Value(5000)}).ok());
+}
+
+TEST(Runtime, InstancesHaveVariablesOfTheirOwn) {
+  auto program = Program::Compile("sum",
+                                  "local sum = 0\nlocal function step(n) sum = sum + n end\n"
+                                  "local function final() return sum end");
+  ASSERT_TRUE(program.has_value()) << program.error().ToString();
+  EXPECT_FALSE((*program)->Has("main"));
+  script::Outcome failed;
+  const auto runtime = Runtime::Start({.program = *program}, &failed);
+  ASSERT_NE(runtime, nullptr) << failed.message;
+  Runtime::Instance other = 0;
+  ASSERT_TRUE(runtime->AddInstance(&other).ok());
+  EXPECT_TRUE(runtime->Call({Value(3)}, "step").ok());
+  EXPECT_TRUE(runtime->Call({Value(4)}, "step").ok());
+  EXPECT_TRUE(runtime->Call({Value(50)}, "step", other).ok());
+  EXPECT_EQ(std::get<Value>(runtime->Call({}, "final").values[0]).AsInt(), 7);
+  EXPECT_EQ(std::get<Value>(runtime->Call({}, "final", other).values[0]).AsInt(), 50);
+  EXPECT_EQ(runtime->Call({}).outcome.message, "there is no function 'main'");
+  runtime->DropInstance(other);
+  Runtime::Instance next = 0;
+  ASSERT_TRUE(runtime->AddInstance(&next).ok());
+  EXPECT_EQ(std::get<Value>(runtime->Call({}, "final", next).values[0]).AsInt(), 0);
+}
+
+TEST(Runtime, EndsAtItsDeadlineAndWhenItIsCancelled) {
+  auto program = Program::Compile("test", "local function main() while true do end end");
+  script::Outcome failed;
+  const Limits limits{.instructions = UINT64_MAX / 2,
+                      .deadline_ns = SystemClock().MonotonicNs() + 20'000'000};
+  const auto late = Runtime::Start({.program = *program, .limits = limits}, &failed);
+  EXPECT_EQ(late->Call({}).outcome.ended, script::Ended::kTimedOut);
+  const std::atomic<bool> cancelled = true;
+  const auto stopped = Runtime::Start(
+      {.program = *program, .limits = {.instructions = UINT64_MAX / 2}, .cancelled = &cancelled},
+      &failed);
+  ASSERT_NE(stopped, nullptr) << failed.message;
+  EXPECT_EQ(stopped->Call({}).outcome.ended, script::Ended::kStopped);
 }
 
 }  // namespace

@@ -79,13 +79,20 @@ int SetMetatable(lua_State* lua) {
   return 1;
 }
 
-// __declare('int'): NULL of that type.
-int Declare(lua_State* lua) {
-  const char* const name = luaL_checkstring(lua, 1);
+DataType CheckType(lua_State* lua, int index) {
+  const char* const name = luaL_checkstring(lua, index);
   const auto type = DataTypeNamed(name);
-  if (!type) return luaL_error(lua, "there is no type '%s'", name);
-  PushNull(lua, type);
-  return 1;
+  if (!type) luaL_error(lua, "there is no type '%s'", name);
+  return *type;
+}
+
+// __declare(2, 'int'): so many NULLs of that type.
+int Declare(lua_State* lua) {
+  const auto count = static_cast<int>(luaL_checkinteger(lua, 1));
+  const DataType type = CheckType(lua, 2);
+  luaL_checkstack(lua, count, "too many variables");
+  for (int i = 0; i < count; ++i) PushNull(lua, type);
+  return count;
 }
 
 // The type that a variable has, from its value.
@@ -98,20 +105,34 @@ std::optional<DataType> TypeOfVariable(lua_State* lua, int index) {
   return lua_type(lua, index) == LUA_TNUMBER ? std::optional(DataType::kReal) : std::nullopt;
 }
 
-// __convert(x, value): the value in the type of x.
-int ConvertTo(lua_State* lua) {
-  lua_settop(lua, 2);
-  const auto type = TypeOfVariable(lua, 1);
-  if (!type || lua_isnil(lua, 2)) return 1;
-  const Result<Value> value = ToValue(lua, 2);
+// The value at `index`, which is not nil, in a type.
+int PushConverted(lua_State* lua, int index, DataType type) {
+  const Result<Value> value = ToValue(lua, index);
   if (!value) RaiseText(lua, value.error().message());
-  const Result<Value> converted = Convert(*value, *type, State::Of(lua).zone);
+  const Result<Value> converted = Convert(*value, type, State::Of(lua).zone);
   if (!converted) RaiseText(lua, converted.error().message());
   if (converted->is_null()) {
     PushNull(lua, type);
   } else {
     PushValue(lua, *converted);
   }
+  return 1;
+}
+
+// __convert(x, value): the value in the type of x.
+int ConvertTo(lua_State* lua) {
+  lua_settop(lua, 2);
+  const auto type = TypeOfVariable(lua, 1);
+  if (!type || lua_isnil(lua, 2)) return 1;
+  return PushConverted(lua, 2, *type);
+}
+
+// __cast(x, 'int'): what a parameter of a type is; nil stays nil.
+int Cast(lua_State* lua) {
+  lua_settop(lua, 2);
+  const DataType type = CheckType(lua, 2);
+  if (!lua_isnil(lua, 1)) return PushConverted(lua, 1, type);
+  lua_pushnil(lua);
   return 1;
 }
 
@@ -153,7 +174,8 @@ void AddLibraries(lua_State* lua) {
 void AddOwnFunctions(lua_State* lua) {
   constexpr luaL_Reg kFunctions[] = {
       {"print", Print},       {"type", TypeOf},         {"setmetatable", SetMetatable},
-      {"__declare", Declare}, {"__convert", ConvertTo}, {nullptr, nullptr}};
+      {"__declare", Declare}, {"__convert", ConvertTo}, {"__cast", Cast},
+      {nullptr, nullptr}};
   luaL_setfuncs(lua, kFunctions, 0);
   constexpr luaL_Reg kMath[] = {{"pow", Power}, {"log10", Log10}, {nullptr, nullptr}};
   lua_getfield(lua, -1, LUA_MATHLIBNAME);

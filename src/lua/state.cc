@@ -89,9 +89,7 @@ void State::Charge(lua_State* lua, uint64_t instructions) {
   Check(lua);
 }
 
-bool State::over() const {
-  return stop_.load(std::memory_order_relaxed) || (deadline_ns_ != 0 && NowNs() >= deadline_ns_);
-}
+bool State::over() const { return stopped() || (deadline_ns_ != 0 && NowNs() >= deadline_ns_); }
 
 void State::Check(lua_State* lua) {
   allocated_ = 0;
@@ -99,7 +97,7 @@ void State::Check(lua_State* lua) {
     if (instructions_ > max_instructions_) {
       End(script::Ended::kTimedOut,
           fmt::format("the most instructions of a run, {}, are used up", max_instructions_));
-    } else if (stop_.load(std::memory_order_relaxed)) {
+    } else if (stopped()) {
       End(script::Ended::kStopped, "the run was stopped");
     } else if (deadline_ns_ != 0 && NowNs() >= deadline_ns_) {
       End(script::Ended::kTimedOut, "the run took too long");

@@ -54,6 +54,8 @@ class State final : public StepMeter {
   [[noreturn]] void Raise(lua_State* lua);
 
   void Stop() { stop_.store(true, std::memory_order_relaxed); }
+  // Stops the run too, when it is set; may be null.
+  void SetCancelled(const std::atomic<bool>* cancelled) { cancelled_ = cancelled; }
 
   // The coroutine that runs, for whom the hook may have to be set anew.
   lua_State* running() const { return running_; }
@@ -69,6 +71,10 @@ class State final : public StepMeter {
   void Check(lua_State* lua);
   void SetHook(lua_State* lua, int count);
   void End(script::Ended how, std::string why);
+  bool stopped() const {
+    return stop_.load(std::memory_order_relaxed) ||
+           (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed));
+  }
 
   const uint64_t memory_limit_;
   uint64_t used_ = 0;
@@ -81,6 +87,7 @@ class State final : public StepMeter {
   bool hurried_ = false;  // the next hook comes early
   uint64_t deadline_ns_ = 0;
   std::atomic<bool> stop_ = false;
+  const std::atomic<bool>* cancelled_ = nullptr;
   script::Ended ended_ = script::Ended::kReturned;
   std::string why_;
 };

@@ -79,6 +79,10 @@ Status RunTable(HostObject& object, Call& call) {
 }
 
 Status CheckOwnTransactions(const Session& session) {
+  if (session.role == Session::Role::kFunction) {
+    return Error(Code::kConflict, "procedure.transaction",
+                 "a function has no transaction of its own");
+  }
   if (session.role != Session::Role::kTrigger) return OkStatus();
   return Error(Code::kConflict, "procedure.transaction",
                "a trigger has no begin, commit and rollback: what it writes and that the event is "

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "procedure/function_runner.h"
 #include "procedure/library.h"
 #include "procedure/run.h"
 #include "procedure/session.h"
@@ -18,6 +19,7 @@ Manager::Manager(query::QueryEngine& engine, ManagerOptions options)
     : engine_(engine),
       options_(options),
       store_(engine.database()),
+      functions_(engine.database()),
       triggers_(engine, store_, options.limits),
       running_(std::make_shared<std::atomic<size_t>>(0)) {}
 
@@ -28,25 +30,68 @@ Manager::~Manager() {
 
 Status Manager::Start() {
   RETURN_IF_ERROR(store_.Load());
+  RETURN_IF_ERROR(functions_.Load());
   engine_.SetProcedures(this);
   return triggers_.Start();
 }
 
-Result<std::vector<Value>> Manager::Define(const query::ProcedureStatement& statement) {
+Status Manager::CheckStillFunction(const std::string& name, const lua::Program& program) const {
+  const auto function = functions_.Of(name);
+  return function == nullptr ? OkStatus() : CheckFunction(*function, program);
+}
+
+Status Manager::CheckNoFunction(const std::string& name) const {
+  const auto function = functions_.Of(name);
+  if (function == nullptr) return OkStatus();
+  return Error(Code::kConflict, "procedure.in_use",
+               "procedure '{}' is a function of SQL: DROP LUA {} FUNCTION first", name,
+               function->aggregate ? "AGGREGATE" : "SCALAR");
+}
+
+Result<std::vector<Value>> Manager::Create(const query::ProcedureStatement& statement) {
+  if (const auto known = store_.DefaultVersion(statement.name);
+      known && *known == statement.version) {
+    ASSIGN_OR_RETURN(const auto program, lua::Program::Compile(statement.name, statement.source));
+    RETURN_IF_ERROR(CheckStillFunction(statement.name, *program));
+  }
+  ASSIGN_OR_RETURN(const Value version,
+                   store_.Create(statement.name, statement.version, statement.source));
+  return std::vector<Value>{Value::Object({{"version", version}})};
+}
+
+Status Manager::Change(const query::ProcedureStatement& statement) {
   using Action = query::ProcedureStatement::Action;
-  if (statement.action == Action::kCreate) {
-    ASSIGN_OR_RETURN(const Value version,
-                     store_.Create(statement.name, statement.version, statement.source));
-    return std::vector<Value>{Value::Object({{"version", version}})};
+  const std::string& name = statement.name;
+  if (statement.action == Action::kCreateFunction) {
+    ASSIGN_OR_RETURN(const auto program, store_.Find(name));
+    query::UserFunction function{
+        .name = name, .aggregate = statement.aggregate, .deterministic = statement.deterministic};
+    RETURN_IF_ERROR(CheckFunction(function, *program));
+    return functions_.Create(std::move(function));
   }
-  if (statement.action == Action::kDrop && triggers_.Has(statement.name) &&
-      store_.DropsAll(statement.name, statement.version)) {
-    return Fail(Code::kConflict, "procedure.in_use",
-                "procedure '{}' has a trigger or consumer: drop that first", statement.name);
+  if (statement.action == Action::kDropFunction) {
+    return functions_.Drop(name, statement.aggregate);
   }
-  RETURN_IF_ERROR(statement.action == Action::kDrop
-                      ? store_.Drop(statement.name, statement.version)
-                      : store_.PutDefault(statement.name, statement.version));
+  if (statement.action == Action::kPutDefault) {
+    ASSIGN_OR_RETURN(const auto program, store_.Find(name, statement.version));
+    RETURN_IF_ERROR(CheckStillFunction(name, *program));
+    return store_.PutDefault(name, statement.version);
+  }
+  const auto known = store_.DefaultVersion(name);
+  if (known && (statement.version.is_missing() || *known == statement.version)) {
+    RETURN_IF_ERROR(CheckNoFunction(name));
+  }
+  if (triggers_.Has(name) && store_.DropsAll(name, statement.version)) {
+    return Error(Code::kConflict, "procedure.in_use",
+                 "procedure '{}' has a trigger or consumer: drop that first", name);
+  }
+  return store_.Drop(name, statement.version);
+}
+
+Result<std::vector<Value>> Manager::Define(const query::ProcedureStatement& statement) {
+  const std::lock_guard lock(defining_);
+  if (statement.action == query::ProcedureStatement::Action::kCreate) return Create(statement);
+  RETURN_IF_ERROR(Change(statement));
   return std::vector<Value>();
 }
 
@@ -54,6 +99,12 @@ Status Manager::MakeDefaultProcedure(const std::string& name) {
   const Value version(kDefaultConsumerVersion);
   ASSIGN_OR_RETURN(const Value made, store_.Create(name, version, kDefaultConsumerLua));
   return store_.PutDefault(name, version);
+}
+
+std::unique_ptr<query::UserFunctionRunner> Manager::NewFunctionRunner(
+    const query::QueryContext& context, query::RunRequest request) {
+  return std::make_unique<FunctionRunner>(engine_, store_, context, std::move(request),
+                                          options_.limits);
 }
 
 Result<std::vector<Value>> Manager::Define(const query::TriggerStatement& statement,
@@ -81,6 +132,10 @@ Result<std::unique_ptr<query::Run>> Manager::Start(const std::string& name,
                                                    const query::QueryContext& context,
                                                    query::RunRequest request) {
   ASSIGN_OR_RETURN(auto program, store_.Find(name));
+  if (!program->Has("main")) {
+    return Fail(Code::kInvalidArgument, "lua.no_entry",
+                "procedure '{}' has no 'local function main'", name);
+  }
   if (CurrentNesting() >= kMaxNesting) {
     return Fail(Code::kTooLarge, "procedure.nesting", "procedures call each other {} levels deep",
                 kMaxNesting);

@@ -6,10 +6,12 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "lua/runtime.h"
+#include "procedure/function_store.h"
 #include "procedure/store.h"
 #include "procedure/trigger/triggers.h"
 #include "query/engine.h"
@@ -42,16 +44,28 @@ class Manager final : public query::Procedures {
   Status Forget(db::KeyspaceId keyspace) override { return triggers_.Forget(keyspace); }
   std::vector<Value> ListTriggers() const override { return triggers_.List(); }
   std::vector<Value> ListQueues() const override { return triggers_.ListQueues(); }
+  std::shared_ptr<const query::UserFunctionTable> Functions() const override {
+    return functions_.table();
+  }
+  std::unique_ptr<query::UserFunctionRunner> NewFunctionRunner(const query::QueryContext& context,
+                                                               query::RunRequest request) override;
   std::vector<Value> List() const override { return store_.List(); }
 
   Triggers& triggers() { return triggers_; }
 
  private:
   Status MakeDefaultProcedure(const std::string& name);
+  Result<std::vector<Value>> Create(const query::ProcedureStatement& statement);
+  Status Change(const query::ProcedureStatement& statement);
+  // Whether a function may go on to use its procedure when that has another text.
+  Status CheckStillFunction(const std::string& name, const lua::Program& program) const;
+  Status CheckNoFunction(const std::string& name) const;
 
   query::QueryEngine& engine_;
   const ManagerOptions options_;
+  std::mutex defining_;  // held while procedures and functions are changed
   Store store_;
+  FunctionStore functions_;
   Triggers triggers_;
   const std::shared_ptr<std::atomic<size_t>> running_;
 };

@@ -86,7 +86,8 @@ TEST_F(ProcedureTest, IsCheckedWhenItIsMade) {
   EXPECT_EQ(Ask("CREATE PROCEDURE p {\nlocal function main()\n  local = 1\nend}"),
             "error lua.syntax: line 3: <name> expected near '='");
   EXPECT_EQ(Ask("CREATE PROCEDURE p {function main() end}"),
-            "error lua.no_entry: the text has no 'local function main'");
+            "error lua.no_entry: the text has no 'local function main'; one that is a function of "
+            "SQL has 'p', or 'step' and 'final'");
   EXPECT_EQ(Ask("CREATE PROCEDURE " + std::string(32, 'p') + " {local function main() end}"),
             "error procedure.invalid_name: a procedure's name has 1 to 31 letters, digits and _; "
             "got '" +
@@ -253,6 +254,88 @@ TEST_F(ProcedureTest, RightsOfTheCallerHold) {
                               : Error(Code::kForbidden, "query.forbidden", "not for you");
   };
   EXPECT_EQ(Ask("EXEC PROCEDURE reads()", request), "{\"$0\":-3,\"$1\":\"not for you\"}\n");
+}
+
+TEST_F(ProcedureTest, FunctionsSurviveARestart) {
+  Ask("CREATE PROCEDURE Twice {local function Twice(x) return x * 2 end}");
+  Ask("CREATE LUA SCALAR FUNCTION Twice DETERMINISTIC");
+  Ask("CREATE PROCEDURE total {local t = 0 local function step(x) t = t + x end local function "
+      "final() return t end}");
+  Ask("CREATE LUA AGGREGATE FUNCTION total");
+  Restart();
+  EXPECT_EQ(Ask("SELECT twice(4) AS t"), "{\"t\":8}\n");
+  EXPECT_EQ(Ask("SELECT total(x) AS t FROM [1, 2, 3] AS x"), "{\"t\":6}\n");
+  EXPECT_EQ(Ask("SELECT name, type, deterministic AS d FROM comdb2_functions WHERE lang = 'lua'"),
+            "{\"name\":\"total\",\"type\":\"aggregate\",\"d\":\"N\"}\n"
+            "{\"name\":\"Twice\",\"type\":\"scalar\",\"d\":\"Y\"}\n");
+  EXPECT_EQ(Ask("DROP LUA SCALAR FUNCTION TWICE"), "");
+  Restart();
+  EXPECT_EQ(Ask("SELECT twice(4) AS t").substr(0, 18), "error query.syntax");
+}
+
+// As docs/formats/procedures.md says.
+TEST_F(ProcedureTest, StoresFunctionsInMetaRows) {
+  Ask("CREATE PROCEDURE Twice {local function Twice(x) return x * 2 end}");
+  Ask("CREATE LUA SCALAR FUNCTION Twice DETERMINISTIC");
+  std::string row;
+  ASSERT_TRUE(*database_->store().Get(storage::Family::kMeta, "lua_functions/Twice", &row));
+  EXPECT_EQ(row.substr(1), "{\"type\":\"scalar\",\"deterministic\":true}");
+}
+
+TEST_F(ProcedureTest, PlansFollowFunctions) {
+  Ask("CREATE PROCEDURE f {local function f() return 'first' end}");
+  Ask("CREATE LUA SCALAR FUNCTION f");
+  Ask("PREPARE p FROM SELECT f() AS f");
+  EXPECT_EQ(Ask("EXECUTE p"), "{\"f\":\"first\"}\n");
+  Ask("CREATE PROCEDURE f VERSION '2' {local function f() return 'second' end}");
+  Ask("PUT DEFAULT PROCEDURE f '2'");
+  EXPECT_EQ(Ask("EXECUTE p"), "{\"f\":\"second\"}\n");
+  Ask("DROP LUA SCALAR FUNCTION f");
+  EXPECT_NE(Ask("EXECUTE p").find("there is no function f()"), std::string::npos);
+}
+
+TEST_F(ProcedureTest, FunctionsEndWithTheirStatement) {
+  Ask("CREATE PROCEDURE slow {local function slow() db:setmaxinstructions(1000000000) while true "
+      "do "
+      "end end}");
+  Ask("CREATE LUA SCALAR FUNCTION slow");
+  query::RunRequest request;
+  request.timeout_ms = 50;
+  EXPECT_NE(Ask("SELECT slow()", request).find("function 'slow': the run took too long"),
+            std::string::npos);
+  query::RunRequest cancelled;
+  cancelled.cancelled = std::make_shared<std::atomic<bool>>(false);
+  std::thread canceller([flag = cancelled.cancelled] { flag->store(true); });
+  EXPECT_EQ(Ask("SELECT slow()", cancelled), "error query.cancelled: the statement was cancelled");
+  canceller.join();
+}
+
+TEST_F(ProcedureTest, FunctionsSeeTheTransaction) {
+  Ask("CREATE TABLE t(i int)");
+  Ask("CREATE PROCEDURE n {local function n() return db:exec('SELECT COUNT(*) AS n FROM "
+      "t'):fetch().n end}");
+  Ask("CREATE LUA SCALAR FUNCTION n");
+  db::Transaction transaction(*database_);
+  query::RunRequest request;
+  request.transaction = &transaction;
+  EXPECT_EQ(Ask("INSERT INTO t VALUES (n())", request), "");
+  EXPECT_EQ(Ask("SELECT n() AS n", request), "{\"n\":1}\n");
+  EXPECT_EQ(Ask("SELECT n() AS n"), "{\"n\":0}\n");
+}
+
+// A scan that is divided among threads has a runtime in each.
+TEST_F(ProcedureTest, FunctionsInDividedScans) {
+  Ask("CREATE BUCKET b");
+  Ask("INSERT INTO b (KEY k, VALUE {'n': n}) SELECT 'k' || TOSTRING(n) AS k, n FROM ARRAY_RANGE(0, "
+      "20000) AS n");
+  Ask("CREATE PROCEDURE odd {local function odd(n) return n % 2 == 1 end}");
+  Ask("CREATE LUA SCALAR FUNCTION odd");
+  Ask("CREATE PROCEDURE total {local t = 0 local function step(x) t = t + x end local function "
+      "final() return t end}");
+  Ask("CREATE LUA AGGREGATE FUNCTION total");
+  EXPECT_EQ(Ask("SELECT COUNT(*) AS c FROM b WHERE odd(n)"), "{\"c\":10000}\n");
+  EXPECT_EQ(Ask("SELECT total(n) AS c, SUM(n) AS s FROM b WHERE odd(n)"),
+            "{\"c\":100000000,\"s\":100000000}\n");
 }
 
 }  // namespace

@@ -11,27 +11,11 @@
 namespace sluice::procedure {
 namespace {
 
-thread_local int current_nesting = 0;
-
 constexpr auto kAcknowledgeLook = std::chrono::milliseconds(20);
 constexpr auto kCancelLook = std::chrono::milliseconds(100);
 // What a procedure may return as a number: 0, or one of these.
 constexpr int64_t kFirstCode = -200;
 constexpr int64_t kLastCode = -299;
-
-Status Failed(const std::string& name, const script::Outcome& outcome) {
-  using script::Ended;
-  Code code = Code::kInvalidArgument;
-  if (outcome.ended == Ended::kTimedOut) code = Code::kTimeout;
-  if (outcome.ended == Ended::kStopped) code = Code::kCancelled;
-  Status status = Error(code, "procedure.failed", "procedure '{}': {}", name, outcome.message);
-  if (!outcome.stack.empty()) status = status.With("stack", outcome.stack);
-  if (outcome.place.line > 0) {
-    status =
-        status.At({.file = name, .line = static_cast<uint32_t>(outcome.place.line), .column = 0});
-  }
-  return status;
-}
 
 // What main returned: nothing or 0 is success, a string is an error.
 Status CheckReturned(const std::string& name, const Value& value) {
@@ -62,8 +46,6 @@ class FinalCall final : public lua::Call {
 };
 
 }  // namespace
-
-int CurrentNesting() { return current_nesting; }
 
 ProcedureRun::ProcedureRun(query::QueryEngine& engine, const Store& store, const Triggers& triggers,
                            RunOptions options, std::shared_ptr<std::atomic<size_t>> running)
@@ -139,7 +121,7 @@ Status ProcedureRun::PushAndWait(Value row, const std::function<Status()>& look)
 }
 
 void ProcedureRun::Main() {
-  current_nesting = options_.nesting + 1;
+  const NestedRun nested(options_.nesting + 1);
   Status status = RunProgram();
   const std::lock_guard lock(mutex_);
   status_ = std::move(status);
@@ -173,7 +155,7 @@ Status ProcedureRun::RunProgram() {
   };
   script::Outcome failed;
   const auto runtime = lua::Runtime::Start(std::move(runtime_options), &failed);
-  if (runtime == nullptr) return Failed(options_.name, failed);
+  if (runtime == nullptr) return FailureOf("procedure", options_.name, failed);
   session.runtime = runtime.get();
   {
     const std::lock_guard lock(mutex_);
@@ -186,7 +168,7 @@ Status ProcedureRun::RunProgram() {
     runtime_ = nullptr;
   }
   mutations_ = session.mutations;
-  if (!finished.ok()) return Failed(options_.name, finished.outcome);
+  if (!finished.ok()) return FailureOf("procedure", options_.name, finished.outcome);
   if (session.begun) {
     return Error(Code::kConflict, "procedure.open_transaction",
                  "procedure '{}': unterminated transaction (no commit or rollback)", options_.name);

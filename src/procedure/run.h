@@ -77,7 +77,4 @@ class ProcedureRun final : public query::Run {
   std::thread thread_;
 };
 
-// How deep in procedures the calling thread is.
-int CurrentNesting();
-
 }  // namespace sluice::procedure

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace sluice::procedure {
+namespace {
+
+thread_local int current_nesting = 0;
+
+}  // namespace
 
 int64_t ResultCodeOf(const Status& status) {
   if (status.id() == "lua.conversion") return kConversion;
@@ -17,6 +22,24 @@ int64_t ResultCodeOf(const Status& status) {
       return kFailed;
   }
 }
+
+Status FailureOf(std::string_view kind, const std::string& name, const script::Outcome& outcome) {
+  using script::Ended;
+  Code code = Code::kInvalidArgument;
+  if (outcome.ended == Ended::kTimedOut) code = Code::kTimeout;
+  if (outcome.ended == Ended::kStopped) code = Code::kCancelled;
+  Status status = Error(code, "procedure.failed", "{} '{}': {}", kind, name, outcome.message);
+  if (!outcome.stack.empty()) status = status.With("stack", outcome.stack);
+  if (outcome.place.line > 0) {
+    status =
+        status.At({.file = name, .line = static_cast<uint32_t>(outcome.place.line), .column = 0});
+  }
+  return status;
+}
+
+int CurrentNesting() { return current_nesting; }
+NestedRun::NestedRun(int nesting) : outer_(current_nesting) { current_nesting = nesting; }
+NestedRun::~NestedRun() { current_nesting = outer_; }
 
 query::RunRequest Session::Request(lua::Call& call) {
   if (begun && transaction == nullptr) {

@@ -34,6 +34,23 @@ int64_t ResultCodeOf(const Status& status);
 
 struct Consumption;
 class Triggers;
+// Why a run ended: "procedure 'p': p:3: ...", with the line and the stack. Error procedure.failed.
+Status FailureOf(std::string_view kind, const std::string& name, const script::Outcome& outcome);
+
+// How deep in procedures and functions the calling thread is.
+int CurrentNesting();
+// One level deeper, or at a given level, as long as it lives.
+class NestedRun {
+ public:
+  NestedRun() : NestedRun(CurrentNesting() + 1) {}
+  explicit NestedRun(int nesting);
+  ~NestedRun();
+  NestedRun(const NestedRun&) = delete;
+  NestedRun& operator=(const NestedRun&) = delete;
+
+ private:
+  const int outer_;
+};
 
 struct Session {
   query::QueryEngine& engine;
@@ -49,7 +66,8 @@ struct Session {
   // can't say so. `look` is called now and then, and ends it when it returns an error.
   std::function<Status(Value row, const std::function<Status()>& look)> emit_and_wait;
   int nesting = 0;
-  enum class Role : uint8_t { kProcedure, kTrigger };
+  // A function runs inside a statement.
+  enum class Role : uint8_t { kProcedure, kTrigger, kFunction };
   Role role = Role::kProcedure;
 
   lua::Runtime* runtime = nullptr;

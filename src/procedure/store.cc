@@ -157,6 +157,13 @@ bool Store::DropsAll(const std::string& name, const Value& version) const {
   return found != procedures_.end() && (version.is_missing() || found->second.versions.size() == 1);
 }
 
+Result<Value> Store::DefaultVersion(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = procedures_.find(name);
+  if (found == procedures_.end()) return Unexpected(NotFound(name, {}));
+  return found->second.default_version;
+}
+
 Result<std::shared_ptr<const lua::Program>> Store::Find(const std::string& name,
                                                         const Value& version) const {
   const std::lock_guard lock(mutex_);

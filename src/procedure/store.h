@@ -42,6 +42,8 @@ class Store {
   // Whether that Drop would leave no version.
   bool DropsAll(const std::string& name, const Value& version) const;
 
+  // Which one runs when none is named. Error procedure.not_found.
+  Result<Value> DefaultVersion(const std::string& name) const;
   // The default version when none is named.
   Result<std::shared_ptr<const lua::Program>> Find(const std::string& name,
                                                    const Value& version = {}) const;

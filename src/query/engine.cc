@@ -23,6 +23,11 @@ QueryEngine::QueryEngine(db::Database& database, EngineOptions options)
       threads_((options_.threads == 0 ? Cores() : options_.threads) - 1) {}
 QueryEngine::~QueryEngine() = default;
 
+std::shared_ptr<const UserFunctionTable> QueryEngine::Functions() const {
+  static const auto kNone = std::make_shared<const UserFunctionTable>();
+  return procedures_ == nullptr ? kNone : procedures_->Functions();
+}
+
 size_t QueryEngine::ParallelismOf(const RunRequest& request) const {
   if (request.transaction != nullptr) return 1;  // its reader belongs to one thread
   const size_t most = threads_.limit() + 1;
@@ -34,13 +39,15 @@ Result<std::shared_ptr<const StatementPlan>> QueryEngine::Prepare(std::string_vi
                                                                   Profiling profiling) {
   ASSIGN_OR_RETURN(Statement statement, ParseStatement(text));
   const std::shared_ptr<const db::Catalog> catalog = database_.catalog();
-  return PlanStatement(database_, *catalog, context, std::move(statement), std::string(text),
-                       profiling == Profiling::kOn);
+  const std::shared_ptr<const UserFunctionTable> functions = Functions();
+  return PlanStatement(database_, *catalog, *functions, context, std::move(statement),
+                       std::string(text), profiling == Profiling::kOn);
 }
 
 Result<std::unique_ptr<Run>> QueryEngine::Execute(std::shared_ptr<const StatementPlan> plan,
                                                   RunRequest request) {
-  if (plan->catalog_version != database_.catalog()->version()) {
+  if (plan->catalog_version != database_.catalog()->version() ||
+      (plan->uses_functions && plan->functions_version != Functions()->version)) {
     const bool profiled = plan->counted_operators > 0;
     ASSIGN_OR_RETURN(
         plan, Prepare(plan->text, plan->context, profiled ? Profiling::kOn : Profiling::kOff));

@@ -123,6 +123,8 @@ class QueryEngine {
   // Who runs statements about procedures; null: nobody. Set before the first of them.
   Procedures* procedures() const { return procedures_; }
   void SetProcedures(Procedures* procedures) { procedures_ = procedures; }
+  // Those that users have written.
+  std::shared_ptr<const UserFunctionTable> Functions() const;
   // The most threads that a run with this request may have.
   size_t ParallelismOf(const RunRequest& request) const;
 

@@ -10,6 +10,7 @@
 #include "json/value.h"
 #include "query/bind/binder.h"
 #include "query/parse/ast.h"
+#include "query/user_functions.h"
 
 namespace sluice::query {
 
@@ -21,7 +22,8 @@ struct RunRequest;
 class Procedures {
  public:
   virtual ~Procedures() = default;
-  // CREATE, DROP and PUT DEFAULT PROCEDURE: waits until it is durable, returns the rows.
+  // CREATE, DROP and PUT DEFAULT PROCEDURE, CREATE and DROP LUA FUNCTION: waits until it is
+  // durable, returns the rows.
   virtual Result<std::vector<json::Value>> Define(const ProcedureStatement& statement) = 0;
   // EXEC PROCEDURE: the rows of the run are those that the procedure emits, as it goes on. Its own
   // statements run with the rights, the transaction and the limits of `request`.
@@ -38,6 +40,10 @@ class Procedures {
   // The rows of comdb2_triggers and comdb2_queues.
   virtual std::vector<json::Value> ListTriggers() const = 0;
   virtual std::vector<json::Value> ListQueues() const = 0;
+  virtual std::shared_ptr<const UserFunctionTable> Functions() const = 0;
+  // For one run of a statement with this request: its rights, its transaction and its time.
+  virtual std::unique_ptr<UserFunctionRunner> NewFunctionRunner(const QueryContext& context,
+                                                                RunRequest request) = 0;
   // The rows of comdb2_procedures.
   virtual std::vector<json::Value> List() const = 0;
 };

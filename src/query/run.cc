@@ -58,6 +58,20 @@ class PlanRun final : public Run {
     RunOptions options;
     options.clock = &clock;
     options.statement_time_us = static_cast<int64_t>(now_ns / 1000);
+    if (plan_->uses_functions && engine.procedures() != nullptr) {
+      RunRequest inner = request;
+      inner.cancelled = cancelled_;
+      const uint64_t deadline_ms = now_ns / 1'000'000 + request.timeout_ms;
+      options.new_function_runner = [&engine, &clock, context = plan_->context, inner,
+                                     deadline_ms] {
+        RunRequest rest = inner;
+        if (rest.timeout_ms > 0) {
+          const uint64_t now_ms = clock.WallMs();
+          rest.timeout_ms = deadline_ms > now_ms ? deadline_ms - now_ms : 1;
+        }
+        return engine.procedures()->NewFunctionRunner(context, std::move(rest));
+      };
+    }
     options.user = std::move(request.user);
     options.cancelled = cancelled_.get();
     options.memory = &memory_;

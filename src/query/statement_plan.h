@@ -40,6 +40,8 @@ struct StatementPlan {
   ParameterList parameters;
   Value signature;
   uint64_t catalog_version = 0;
+  uint64_t functions_version = 0;
+  bool uses_functions = false;  // of users
   // Keyspaces that are read and written, for whoever checks permissions.
   std::vector<db::KeyspaceName> reads;
   std::vector<db::KeyspaceName> writes;

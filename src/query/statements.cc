@@ -7,6 +7,9 @@
 #include "query/definitions.h"
 #include "query/exec/context.h"
 #include "query/exec/expr_access.h"
+#include "query/functions/aggregate.h"
+#include "query/functions/function.h"
+#include "query/functions/text.h"
 #include "query/plan/statement_planner.h"
 #include "query/procedures.h"
 #include "query/result_text.h"
@@ -66,6 +69,19 @@ Value ExplainPlan(const StatementPlan& plan, size_t max_parallelism) {
   return row;
 }
 
+// Names that mean something where a function is called.
+Status CheckNotBuiltIn(const ProcedureStatement& statement) {
+  constexpr std::string_view kSpecial[] = {
+      "and", "count_star", "exists", "meta", "not", "or", "self", "unnest_position", "unnest_pos"};
+  const std::string name = ToLowerAscii(statement.name);
+  if (FindFunction(name) == nullptr && FindAggregate(name) == nullptr && !IsWindowFunction(name) &&
+      std::ranges::find(kSpecial, name) == std::end(kSpecial)) {
+    return OkStatus();
+  }
+  return AtPlace(QueryError(QueryCode::kPlan, "{}() is built in: choose another name", name),
+                 statement.place);
+}
+
 class StatementRunner {
  public:
   StatementRunner(QueryEngine& engine, const StatementPlan& plan, RunRequest& request)
@@ -98,6 +114,9 @@ class StatementRunner {
     Procedures* const procedures = engine_.procedures();
     if (procedures == nullptr) {
       return QueryFail(QueryCode::kInternal, "there are no procedures here");
+    }
+    if (statement.action == ProcedureStatement::Action::kCreateFunction) {
+      RETURN_IF_ERROR(CheckNotBuiltIn(statement));
     }
     if (statement.action != ProcedureStatement::Action::kExecute) {
       ASSIGN_OR_RETURN(std::vector<Value> rows, procedures->Define(statement));

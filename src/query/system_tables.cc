@@ -117,14 +117,13 @@ constexpr Entry kEntries[] = {{"comdb2_tables", Tables},
                               {"comdb2_keycomponents", KeyComponents},
                               {"comdb2_constraints", Constraints}};
 
-Value FunctionRow(std::string_view name, std::string_view type, bool deterministic) {
-  return Value::Object({{"name", name},
-                        {"type", type},
-                        {"language", "builtin"},
-                        {"deterministic", YesNo(deterministic)}});
+Value FunctionRow(std::string_view name, std::string_view type, bool deterministic,
+                  std::string_view lang = "builtin") {
+  return Value::Object(
+      {{"name", name}, {"type", type}, {"lang", lang}, {"deterministic", YesNo(deterministic)}});
 }
 
-Rows Functions() {
+Rows Functions(const UserFunctionTable* of_users) {
   Rows rows;
   for (const std::string_view name : FunctionNames()) {
     rows.push_back(
@@ -136,6 +135,11 @@ Rows Functions() {
   for (const std::string_view name : WindowFunctionNames()) {
     rows.push_back(FunctionRow(name, "window", true));
   }
+  if (of_users == nullptr) return rows;
+  for (const auto& [name, function] : of_users->functions) {
+    rows.push_back(FunctionRow(function->name, function->aggregate ? "aggregate" : "scalar",
+                               function->deterministic, "lua"));
+  }
   return rows;
 }
 
@@ -146,7 +150,9 @@ std::optional<Rows> SystemTableRows(const db::Catalog& catalog, const Procedures
   for (const Entry& entry : kEntries) {
     if (db::SameColumnName(entry.name, name)) return entry.rows(catalog);
   }
-  if (db::SameColumnName("comdb2_functions", name)) return Functions();
+  if (db::SameColumnName("comdb2_functions", name)) {
+    return Functions(procedures == nullptr ? nullptr : procedures->Functions().get());
+  }
   const auto listed = [&](Rows (Procedures::*list)() const) {
     return procedures == nullptr ? Rows() : (procedures->*list)();
   };

@@ -38,6 +38,7 @@ Status Binder::BindExpression(ExpressionPtr& expression, Scope& scope) {
       if (expression->name == "unnest_position" || expression->name == "unnest_pos") {
         return BindUnnestPosition(expression, scope);
       }
+      FindUserFunction(*expression);
       break;
     default:
       break;
@@ -48,6 +49,13 @@ Status Binder::BindExpression(ExpressionPtr& expression, Scope& scope) {
     if (status.ok()) status = BindExpression(child, scope);
   });
   return status;
+}
+
+// One of users has never the name of one that is built in.
+void Binder::FindUserFunction(Expression& call) {
+  if (functions_ == nullptr || functions_->functions.empty()) return;
+  call.user_function = functions_->Find(call.name);
+  uses_functions_ = uses_functions_ || call.user_function != nullptr;
 }
 
 Status Binder::BindName(ExpressionPtr& expression, Scope& scope) {

@@ -14,7 +14,8 @@ namespace sluice::query {
 namespace {
 
 bool IsAggregate(const Expression& e) {
-  return e.kind == ExprKind::kCall && e.window == nullptr && FindAggregate(e.name) != nullptr;
+  if (e.kind != ExprKind::kCall || e.window != nullptr) return false;
+  return e.user_function != nullptr ? e.user_function->aggregate : FindAggregate(e.name) != nullptr;
 }
 
 // Over an expression but not into its subqueries, whose aggregates and windows are their own.

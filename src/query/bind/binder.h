@@ -11,6 +11,7 @@
 #include "db/catalog.h"
 #include "db/row.h"
 #include "query/parse/ast.h"
+#include "query/user_functions.h"
 
 namespace sluice::query {
 
@@ -53,8 +54,10 @@ struct Variables {
 
 class Binder {
  public:
-  Binder(const db::Catalog& catalog, const QueryContext& context)
-      : catalog_(catalog), context_(context) {}
+  // `functions` may be null: then there are none of users.
+  Binder(const db::Catalog& catalog, const QueryContext& context,
+         const UserFunctionTable* functions = nullptr)
+      : catalog_(catalog), context_(context), functions_(functions) {}
 
   Status Bind(Query& query);
   Status Bind(InsertStatement& statement);
@@ -67,6 +70,8 @@ class Binder {
   Status BindConstant(ExpressionPtr& expression);
 
   Variables& variables() { return variables_; }
+  // Whether what was bound calls functions of users.
+  bool uses_functions() const { return uses_functions_; }
 
  private:
   struct Scope;
@@ -106,6 +111,7 @@ class Binder {
   Status BindMeta(Expression& expression, Scope& scope);
   Status BindUnnestPosition(ExpressionPtr& expression, Scope& scope);
   Status BindPath(ExpressionPtr& expression, Scope& scope);
+  void FindUserFunction(Expression& call);
 
   // Tables (bind_table.cc).
   const db::TableSchema* TableOf(VariableId variable) const;
@@ -128,6 +134,8 @@ class Binder {
 
   const db::Catalog& catalog_;
   QueryContext context_;
+  const UserFunctionTable* const functions_;
+  bool uses_functions_ = false;
   Variables variables_;
 };
 

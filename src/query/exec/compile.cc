@@ -10,6 +10,7 @@
 #include "query/exec/expr_build.h"
 #include "query/exec/expr_logic.h"
 #include "query/exec/subquery.h"
+#include "query/exec/user_call.h"
 #include "query/functions/aggregate.h"
 
 namespace sluice::query {
@@ -248,6 +249,7 @@ Result<ExprPtr> Compiler::CompileCall(const Expression& expression) {
   if ((name == "eq" || name == "lt" || name == "le") && expression.args.size() == 2) {
     return CompileComparison(expression);
   }
+  if (expression.user_function != nullptr) return CompileUserCall(expression);
   const ScalarFunction* function = FindFunction(name);
   if (function == nullptr) {
     if (IsWindowFunction(name) && expression.window == nullptr) {
@@ -269,6 +271,20 @@ Result<ExprPtr> Compiler::CompileCall(const Expression& expression) {
     return MakeInConstants(std::move(args[0]), *args[1]->constant());
   }
   return MakeCall(*function, std::move(args));
+}
+
+Result<ExprPtr> Compiler::CompileUserCall(const Expression& call) {
+  if (call.user_function->aggregate) {
+    return Unexpected(
+        AtPlace(QueryError(QueryCode::kPlan, "{}() can't be used here", call.name), call.place));
+  }
+  if (call.distinct || call.filter != nullptr) {
+    return Unexpected(AtPlace(QueryError(QueryCode::kPlan, "{}() is no aggregate: it takes no {}",
+                                         call.name, call.distinct ? "DISTINCT" : "FILTER"),
+                              call.place));
+  }
+  ASSIGN_OR_RETURN(std::vector<ExprPtr> args, CompileAll(call.args));
+  return MakeUserCall(call.user_function, std::move(args));
 }
 
 Result<ExprPtr> Compiler::CompileLogic(const Expression& expression) {

@@ -47,6 +47,7 @@ class Compiler {
   Result<ExprPtr> CompilePath(const VariablePath& path, const Expression& expression);
   Result<ExprPtr> CompileMeta(const MetaReference& meta);
   Result<ExprPtr> CompileCall(const Expression& expression);
+  Result<ExprPtr> CompileUserCall(const Expression& call);
   Result<ExprPtr> CompileLogic(const Expression& expression);
   Result<ExprPtr> CompileComparison(const Expression& expression);
   Result<ExprPtr> CompileComprehension(const Expression& expression);

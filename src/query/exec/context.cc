@@ -104,6 +104,16 @@ void Context::CheckLimits() {
   }
 }
 
+UserFunctionRunner* Context::user_functions() {
+  if (user_functions_ == nullptr && options_.new_function_runner) {
+    user_functions_ = options_.new_function_runner();
+  }
+  if (user_functions_ == nullptr) {
+    Fail(QueryError(QueryCode::kInternal, "there are no functions of users here"));
+  }
+  return user_functions_.get();
+}
+
 bool Context::Charge(size_t bytes) {
   charged_ += bytes;
   if (options_.memory->Take(bytes)) return !failed_;

@@ -26,6 +26,7 @@
 #include "json/value.h"
 #include "query/exec/layout.h"
 #include "query/functions/function.h"
+#include "query/user_functions.h"
 
 namespace sluice::query {
 
@@ -108,11 +109,21 @@ struct RunOptions {
   ThreadBudget* threads = nullptr;
   const db::Database* database = nullptr;
   Profile* profile = nullptr;  // of a plan whose operators count
+  // Makes what runs functions of users; null when there are none.
+  std::function<std::unique_ptr<UserFunctionRunner>()> new_function_runner;
   // Rows of system:NAME; null when the run has none.
   std::function<Result<std::vector<Value>>(std::string_view name)> system_rows;
 };
 
+class Expr;
 class SubqueryState;
+
+// The last call of a deterministic function in one place of a statement.
+struct KnownCall {
+  bool known = false;
+  std::vector<Value> arguments;
+  Value result;
+};
 
 class Context final : public FunctionContext {
  public:
@@ -163,6 +174,9 @@ class Context final : public FunctionContext {
   void Adopt(size_t bytes) { charged_ += bytes; }
   size_t charged() const { return charged_; }
   std::unique_ptr<SubqueryState>& subquery(uint32_t number) { return subqueries_[number]; }
+  // Made when first asked for; null, and the run has failed, when there is none.
+  UserFunctionRunner* user_functions();
+  KnownCall& last_call(const Expr* call) { return last_calls_[call]; }
   const std::vector<Warning>& warnings() const { return warnings_; }
   std::vector<Warning> TakeWarnings() { return std::exchange(warnings_, {}); }
   // Rows that ORDER BY has put in order.
@@ -191,6 +205,7 @@ class Context final : public FunctionContext {
   const ScanPart* part_ = nullptr;
   std::vector<Value> frame_;
   std::vector<SourceRow> sources_;
+  std::unique_ptr<UserFunctionRunner> user_functions_;  // outlives aggregates of subqueries
   std::vector<std::unique_ptr<SubqueryState>> subqueries_;
   std::vector<Value> extracted_;
   bool failed_ = false;
@@ -201,6 +216,7 @@ class Context final : public FunctionContext {
   std::vector<Warning> warnings_;
   std::unique_ptr<std::mt19937_64> random_;  // made when first asked for: it is large
   std::unordered_map<std::string, std::unique_ptr<re2::RE2>> regexes_;
+  std::unordered_map<const Expr*, KnownCall> last_calls_;
 };
 
 }  // namespace sluice::query

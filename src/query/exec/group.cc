@@ -6,6 +6,7 @@
 
 #include "json/compare.h"
 #include "query/exec/parallel.h"
+#include "query/exec/user_call.h"
 #include "query/value_size.h"
 
 namespace sluice::query {
@@ -135,7 +136,9 @@ class Groups {
   GroupState& AddGroup(Context& context, const Value* keys) {
     GroupState& state = groups_.emplace_back();
     for (const AggregateExpr& aggregate : options_.aggregates) {
-      state.accumulators.push_back(aggregate.function->make());
+      state.accumulators.push_back(aggregate.user_function == nullptr
+                                       ? aggregate.function->make()
+                                       : MakeUserAccumulator(context, *aggregate.user_function));
       state.distinct.push_back(aggregate.distinct ? std::make_unique<ValueSet>() : nullptr);
     }
     size_t bytes = kGroupBytes + options_.aggregates.size() * kAccumulatorBytes +

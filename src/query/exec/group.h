@@ -1,6 +1,7 @@
 // GROUP BY and aggregates, by hashing; LIMIT and ORDER BY over rows.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,12 +10,14 @@
 #include "query/exec/sort_order.h"
 #include "query/exec/steps.h"
 #include "query/functions/aggregate.h"
+#include "query/user_functions.h"
 
 namespace sluice::query {
 
 struct AggregateExpr {
   const AggregateFunction* function = nullptr;
-  ExprPtr argument;  // null for COUNT(*)
+  std::shared_ptr<const UserFunction> user_function;  // of UserAggregateFunction()
+  ExprPtr argument;                                   // null for COUNT(*)
   bool distinct = false;
   ExprPtr filter;
   Slot slot = 0;

@@ -1,27 +1,30 @@
 #include "query/exec/sliding_aggregate.h"
 
+#include "query/exec/user_call.h"
+
 namespace sluice::query {
 
-SlidingAggregate::SlidingAggregate(const WindowCall& call, const WindowPartition& partition)
-    : call_(call), partition_(partition) {
+SlidingAggregate::SlidingAggregate(Context& context, const WindowCall& call,
+                                   const WindowPartition& partition)
+    : context_(context), call_(call), partition_(partition) {
   Restart(0);
 }
 
-Value SlidingAggregate::Over(Context& context, const Frame& frame) {
+Value SlidingAggregate::Over(const Frame& frame) {
   if (known_ && frame == last_frame_) return last_;
   if (frame.HasHoles() && !call_.aggregate->removable) {
     Restart(frame.begin);
-    for (size_t i = frame.begin; i < frame.end && context.Tick(); ++i) {
+    for (size_t i = frame.begin; i < frame.end && context_.Tick(); ++i) {
       if (frame.Has(i)) Add(i);
     }
-    last_ = accumulator_->Finish(context);
+    last_ = accumulator_->Finish(context_);
     Restart(frame.begin);
   } else {
-    MoveTo(context, frame.begin, frame.end);
+    MoveTo(frame.begin, frame.end);
     for (size_t i = frame.out_begin; i < frame.out_end; ++i) {
       if (!frame.Has(i)) Remove(i);
     }
-    last_ = accumulator_->Finish(context);
+    last_ = accumulator_->Finish(context_);
     for (size_t i = frame.out_begin; i < frame.out_end; ++i) {
       if (!frame.Has(i)) Add(i);
     }
@@ -31,18 +34,20 @@ Value SlidingAggregate::Over(Context& context, const Frame& frame) {
   return last_;
 }
 
-void SlidingAggregate::MoveTo(Context& context, size_t begin, size_t end) {
+void SlidingAggregate::MoveTo(size_t begin, size_t end) {
   const bool grows = begin <= begin_ && end >= end_;
   const bool overlaps = begin < end_ && end > begin_;
   if (!overlaps || !(grows || call_.aggregate->removable)) Restart(begin);
-  while (end_ < end && context.Tick()) Add(end_++);
-  while (begin_ > begin && context.Tick()) Add(--begin_);
-  while (end_ > end && context.Tick()) Remove(--end_);
-  while (begin_ < begin && context.Tick()) Remove(begin_++);
+  while (end_ < end && context_.Tick()) Add(end_++);
+  while (begin_ > begin && context_.Tick()) Add(--begin_);
+  while (end_ > end && context_.Tick()) Remove(--end_);
+  while (begin_ < begin && context_.Tick()) Remove(begin_++);
 }
 
 void SlidingAggregate::Restart(size_t at) {
-  accumulator_ = call_.aggregate->make();
+  accumulator_ = call_.user_function == nullptr
+                     ? call_.aggregate->make()
+                     : MakeUserAccumulator(context_, *call_.user_function);
   distinct_.clear();
   begin_ = end_ = at;
 }

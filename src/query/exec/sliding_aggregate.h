@@ -12,17 +12,18 @@ namespace sluice::query {
 
 class SlidingAggregate {
  public:
-  SlidingAggregate(const WindowCall& call, const WindowPartition& partition);
+  SlidingAggregate(Context& context, const WindowCall& call, const WindowPartition& partition);
 
-  Value Over(Context& context, const Frame& frame);
+  Value Over(const Frame& frame);
 
  private:
-  void MoveTo(Context& context, size_t begin, size_t end);
+  void MoveTo(size_t begin, size_t end);
   void Restart(size_t at);
   void Add(size_t position) { Change(position, true); }
   void Remove(size_t position) { Change(position, false); }
   void Change(size_t position, bool add);
 
+  Context& context_;
   const WindowCall& call_;
   const WindowPartition& partition_;
   std::unique_ptr<Accumulator> accumulator_;

@@ -12,6 +12,7 @@
 #include "query/exec/sort_order.h"
 #include "query/functions/aggregate.h"
 #include "query/parse/ast.h"
+#include "query/user_functions.h"
 
 namespace sluice::query {
 
@@ -43,7 +44,8 @@ struct FrameOptions {
 
 struct WindowCall {
   WindowFunction function = WindowFunction::kAggregate;
-  const AggregateFunction* aggregate = nullptr;  // of kAggregate, and SUM of kRatioToReport
+  const AggregateFunction* aggregate = nullptr;       // of kAggregate, and SUM of kRatioToReport
+  std::shared_ptr<const UserFunction> user_function;  // of UserAggregateFunction()
   // What is evaluated for each row: the arguments, then the filter and the offsets of the frame.
   std::vector<ExprPtr> inputs;
   size_t arguments = 0;

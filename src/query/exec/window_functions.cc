@@ -25,7 +25,7 @@ class CallOnPartition {
  public:
   CallOnPartition(Context& context, const WindowCall& call, const WindowPartition& partition)
       : context_(context), call_(call), partition_(partition), frames_(call, partition) {
-    if (call.aggregate != nullptr) aggregate_.emplace(call, partition);
+    if (call.aggregate != nullptr) aggregate_.emplace(context, call, partition);
   }
 
   Value Compute(size_t position) {
@@ -55,7 +55,7 @@ class CallOnPartition {
       case WindowFunction::kRatioToReport:
         return Ratio(position);
       case WindowFunction::kAggregate:
-        return aggregate_->Over(context_, frames_.Find(context_, position));
+        return aggregate_->Over(frames_.Find(context_, position));
     }
     return nullptr;
   }
@@ -119,7 +119,7 @@ class CallOnPartition {
   }
 
   Value Ratio(size_t position) {
-    const Value sum = aggregate_->Over(context_, frames_.Find(context_, position));
+    const Value sum = aggregate_->Over(frames_.Find(context_, position));
     const Value& part = Argument(position, 0);
     if (!part.is_number() || !sum.is_number() || sum.ToDouble() == 0) return nullptr;
     return NumberOf(part.ToDouble() / sum.ToDouble());

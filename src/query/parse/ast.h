@@ -32,6 +32,7 @@ struct TextPlace {
 
 struct Expression;
 struct Query;
+struct UserFunction;  // user_functions.h
 using ExpressionPtr = std::unique_ptr<Expression>;
 using QueryPtr = std::unique_ptr<Query>;
 using VariableId = uint32_t;
@@ -136,6 +137,7 @@ struct Expression {
 
   // Set by the binder.
   VariableId variable = 0;
+  std::shared_ptr<const UserFunction> user_function;  // kCall of one
 };
 
 // Calls `visit` with every direct sub-expression (null pointers are left out), not into subqueries.
@@ -497,15 +499,24 @@ struct StatisticsStatement {
   KeyspacePath keyspace;
 };
 
-// CREATE, DROP, PUT DEFAULT and EXEC PROCEDURE
+// CREATE, DROP, PUT DEFAULT and EXEC PROCEDURE; CREATE and DROP LUA SCALAR and AGGREGATE FUNCTION
 struct ProcedureStatement {
-  enum class Action : uint8_t { kCreate, kDrop, kPutDefault, kExecute };
+  enum class Action : uint8_t {
+    kCreate,
+    kDrop,
+    kPutDefault,
+    kExecute,
+    kCreateFunction,
+    kDropFunction,
+  };
   TextPlace place;
   Action action = Action::kCreate;
   std::string name;
   json::Value version;                   // a string or a number; missing: none was given
   std::string source;                    // kCreate: the Lua between the braces
   std::vector<ExpressionPtr> arguments;  // kExecute
+  bool aggregate = false;                // of functions
+  bool deterministic = false;            // kCreateFunction
 };
 
 // CREATE [DEFAULT] LUA TRIGGER or CONSUMER, and DROP

@@ -183,6 +183,7 @@ ExpressionPtr Clone(const Expression& from) {
   copy->ignore_nulls = from.ignore_nulls;
   copy->from_last = from.from_last;
   copy->variable = from.variable;
+  copy->user_function = from.user_function;
   return copy;
 }
 

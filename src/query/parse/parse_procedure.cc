@@ -4,10 +4,36 @@
 //   DROP PROCEDURE name [[VERSION] number | 'text']
 //   PUT DEFAULT PROCEDURE name number | 'text'
 //   EXEC[UTE] PROCEDURE name(arguments)
+//   CREATE LUA SCALAR FUNCTION name [DETERMINISTIC]
+//   CREATE LUA AGGREGATE FUNCTION name
+//   DROP LUA SCALAR | AGGREGATE FUNCTION name
 #include "json/number.h"
 #include "query/parse/parser_impl.h"
 
 namespace sluice::query {
+
+bool Parser::AtLuaFunction() const {
+  return (At("CREATE") || At("DROP")) && IsWordAhead(1, "LUA") &&
+         (IsWordAhead(2, "SCALAR") || IsWordAhead(2, "AGGREGATE"));
+}
+
+Result<ProcedureStatement> Parser::LuaFunction() {
+  using Action = ProcedureStatement::Action;
+  ProcedureStatement function;
+  function.place = place();
+  function.action = At("CREATE") ? Action::kCreateFunction : Action::kDropFunction;
+  at_ += 2;
+  function.aggregate = AtWord("AGGREGATE");
+  ++at_;
+  RETURN_IF_ERROR(Expect("FUNCTION"));
+  ASSIGN_OR_RETURN(function.name, Name("the function"));
+  if (function.action == Action::kCreateFunction && !function.aggregate &&
+      AtWord("DETERMINISTIC")) {
+    function.deterministic = true;
+    ++at_;
+  }
+  return function;
+}
 
 bool Parser::AtProcedureCall() const {
   return (At("EXECUTE") || AtWord("EXEC")) && IsAhead(1, "PROCEDURE");

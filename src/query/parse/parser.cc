@@ -184,6 +184,7 @@ Status Parser::StatementBody(Statement* statement) {
   if (At("DROP", "PROCEDURE")) return take(Procedure(Action::kDrop));
   if (AtWord("PUT")) return take(Procedure(Action::kPutDefault));
   if (AtTrigger()) return take(Trigger());
+  if (AtLuaFunction()) return take(LuaFunction());
   if (AtProcedureCall()) return take(Procedure(Action::kExecute));
   if (At("CREATE")) return Create(statement);
   if (At("DROP")) return Drop(statement);

@@ -263,6 +263,8 @@ class Parser {
   Result<StatisticsStatement> Statistics();
 
   // Lua procedures (parse_procedure.cc).
+  bool AtLuaFunction() const;
+  Result<ProcedureStatement> LuaFunction();
   bool AtProcedureCall() const;
   Result<ProcedureStatement> Procedure(ProcedureStatement::Action action);
   Status ProcedureVersion(ProcedureStatement* procedure, bool required);

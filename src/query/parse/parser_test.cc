@@ -429,5 +429,17 @@ TEST(Parser, IndexKeys) {
   EXPECT_FALSE(ParseIndexKey("a, b").has_value());
 }
 
+TEST(Parser, LuaFunctions) {
+  ExpectStatements({
+      {"create lua scalar function twice deterministic",
+       "CREATE LUA SCALAR FUNCTION twice DETERMINISTIC"},
+      {"CREATE LUA AGGREGATE FUNCTION middle", ""},
+      {"DROP LUA SCALAR FUNCTION twice", ""},
+      {"DROP LUA AGGREGATE FUNCTION middle;", "DROP LUA AGGREGATE FUNCTION middle"},
+  });
+  EXPECT_NE(Statement1("CREATE LUA AGGREGATE FUNCTION a DETERMINISTIC").find("DETERMINISTIC"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace sluice::query

@@ -277,19 +277,25 @@ struct AstPrinter::StatementBody {
   }
 
   void operator()(const ProcedureStatement& procedure) const {
-    constexpr std::string_view kActions[] = {"CREATE PROCEDURE ", "DROP PROCEDURE ",
-                                             "PUT DEFAULT PROCEDURE ", "EXECUTE PROCEDURE "};
+    constexpr std::string_view kActions[] = {
+        "CREATE PROCEDURE ",  "DROP PROCEDURE ", "PUT DEFAULT PROCEDURE ",
+        "EXECUTE PROCEDURE ", "CREATE LUA ",     "DROP LUA "};
     printer.Say(kActions[static_cast<size_t>(procedure.action)]);
+    using Action = ProcedureStatement::Action;
+    if (procedure.action == Action::kCreateFunction || procedure.action == Action::kDropFunction) {
+      printer.Say(procedure.aggregate ? "AGGREGATE FUNCTION " : "SCALAR FUNCTION ");
+    }
     printer.Name(procedure.name);
+    if (procedure.deterministic) printer.Say(" DETERMINISTIC");
     if (!procedure.version.is_missing()) {
       printer.Say(" VERSION ");
       printer.Say(json::ToText(procedure.version));
     }
-    if (procedure.action == ProcedureStatement::Action::kCreate) {
+    if (procedure.action == Action::kCreate) {
       printer.Say(" {");
       printer.Say(procedure.source);
       printer.Say("}");
-    } else if (procedure.action == ProcedureStatement::Action::kExecute) {
+    } else if (procedure.action == Action::kExecute) {
       printer.Say("(");
       printer.List(procedure.arguments);
       printer.Say(")");

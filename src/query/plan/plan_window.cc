@@ -79,7 +79,9 @@ Status CheckFrame(const WindowSpec& spec) {
 
 Status CheckCall(const Expression& call) {
   const FunctionRule* rule = FindRule(call.name);
-  if (rule == nullptr && FindAggregate(call.name) == nullptr) {
+  const bool aggregate = call.user_function != nullptr ? call.user_function->aggregate
+                                                       : FindAggregate(call.name) != nullptr;
+  if (rule == nullptr && !aggregate) {
     return QueryError(QueryCode::kPlan, "{}() is no window function, so it can't have OVER",
                       call.name);
   }
@@ -116,6 +118,7 @@ Result<WindowCall> Planner::CompileWindowCall(const Expression& call) {
   } else {
     ASSIGN_OR_RETURN(AggregateExpr aggregate, CompileAggregate(call));
     compiled.aggregate = aggregate.function;
+    compiled.user_function = aggregate.user_function;
     compiled.distinct = aggregate.distinct;
     if (aggregate.argument != nullptr) compiled.inputs.push_back(std::move(aggregate.argument));
     filter = std::move(aggregate.filter);

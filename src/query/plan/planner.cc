@@ -9,6 +9,7 @@
 #include "query/exec/expr_build.h"
 #include "query/exec/expr_logic.h"
 #include "query/exec/subquery.h"
+#include "query/exec/user_call.h"
 
 namespace sluice::query {
 namespace {
@@ -249,7 +250,21 @@ Result<PlanPtr> Planner::PlanGroup(const SelectBlock& block, PlanPtr input) {
   return AddFilter(std::move(plan), SplitConditions(block.group->having.get()));
 }
 
+// Those of users take any number of arguments, as an array.
+Result<AggregateExpr> Planner::CompileUserAggregate(const Expression& call) {
+  AggregateExpr aggregate;
+  aggregate.function = &UserAggregateFunction();
+  aggregate.user_function = call.user_function;
+  aggregate.distinct = call.distinct;
+  aggregate.text = ToText(call);
+  ASSIGN_OR_RETURN(std::vector<ExprPtr> arguments, compiler_.CompileAll(call.args));
+  aggregate.argument = MakeArray(std::move(arguments));
+  ASSIGN_OR_RETURN(aggregate.filter, compiler_.CompileOptional(call.filter));
+  return aggregate;
+}
+
 Result<AggregateExpr> Planner::CompileAggregate(const Expression& call) {
+  if (call.user_function != nullptr) return CompileUserAggregate(call);
   const bool star = call.args.size() == 1 && call.args[0]->kind == ExprKind::kStar;
   if (call.args.size() != 1 || (star && call.name != "count")) {
     return Unexpected(

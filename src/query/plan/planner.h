@@ -101,6 +101,7 @@ class Planner final : public SubqueryPlanner {
   Result<RowPlan> FinishJoin(RowPlan left, RowPlan right, const JoinClause& join, ExprPtr condition,
                              ExprPtr keys);
   Result<PlanPtr> PlanGroup(const SelectBlock& block, PlanPtr input);
+  Result<AggregateExpr> CompileUserAggregate(const Expression& call);
   Result<AggregateExpr> CompileAggregate(const Expression& call);
   Result<ExprPtr> CompileGroupItem(const SelectBlock& block);
   static std::string ProjectionText(const Projection& projection);

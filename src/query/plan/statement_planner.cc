@@ -66,8 +66,13 @@ bool HasOneSource(const Query& query, const Layout& layout) {
 class StatementPlanner {
  public:
   StatementPlanner(const db::Database& database, const db::Catalog& catalog,
-                   const QueryContext& context, const Statement& statement, bool profiled)
-      : database_(database), catalog_(catalog), profiled_(profiled), binder_(catalog, context) {
+                   const UserFunctionTable& functions, const QueryContext& context,
+                   const Statement& statement, bool profiled)
+      : database_(database),
+        catalog_(catalog),
+        functions_(functions),
+        profiled_(profiled),
+        binder_(catalog, context, &functions) {
     plan_ = std::make_shared<StatementPlan>();
     plan_->context = context;
     plan_->parameters.positional = statement.positional_parameters;
@@ -138,6 +143,8 @@ class StatementPlanner {
   Result<std::shared_ptr<const StatementPlan>> Finish(Statement statement, std::string text) {
     plan_->text = std::move(text);
     plan_->catalog_version = catalog_.version();
+    plan_->functions_version = functions_.version;
+    plan_->uses_functions = binder_.uses_functions();
     for (const Variable& variable : binder_.variables().all) {
       if (variable.kind != Variable::Kind::kDocument) continue;
       const db::KeyspaceInfo* info = catalog_.Find(variable.keyspace);
@@ -180,6 +187,7 @@ class StatementPlanner {
 
   const db::Database& database_;
   const db::Catalog& catalog_;
+  const UserFunctionTable& functions_;
   const bool profiled_;
   Binder binder_;
   std::unique_ptr<Planner> planner_;
@@ -196,12 +204,10 @@ std::string_view KindName(StatementKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Result<std::shared_ptr<const StatementPlan>> PlanStatement(const db::Database& database,
-                                                           const db::Catalog& catalog,
-                                                           const QueryContext& context,
-                                                           Statement statement, std::string text,
-                                                           bool profiled) {
-  StatementPlanner planner(database, catalog, context, statement, profiled);
+Result<std::shared_ptr<const StatementPlan>> PlanStatement(
+    const db::Database& database, const db::Catalog& catalog, const UserFunctionTable& functions,
+    const QueryContext& context, Statement statement, std::string text, bool profiled) {
+  StatementPlanner planner(database, catalog, functions, context, statement, profiled);
   RETURN_IF_ERROR(std::visit(planner, statement.body));
   return planner.Finish(std::move(statement), std::move(text));
 }

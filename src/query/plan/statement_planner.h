@@ -13,10 +13,8 @@
 namespace sluice::query {
 
 // A profiled plan's operators count what they do.
-Result<std::shared_ptr<const StatementPlan>> PlanStatement(const db::Database& database,
-                                                           const db::Catalog& catalog,
-                                                           const QueryContext& context,
-                                                           Statement statement, std::string text,
-                                                           bool profiled);
+Result<std::shared_ptr<const StatementPlan>> PlanStatement(
+    const db::Database& database, const db::Catalog& catalog, const UserFunctionTable& functions,
+    const QueryContext& context, Statement statement, std::string text, bool profiled);
 
 }  // namespace sluice::query
