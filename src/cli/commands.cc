@@ -9,6 +9,7 @@ void AddClientCommands(Program* program) {
   AddKeyspaceCommands(program);
   AddIndexCommands(program);
   AddFnCommands(program);
+  AddTriggerCommands(program);
   AddFeedCommand(program);
   AddImportCommand(program);
   AddExportCommand(program);

@@ -12,6 +12,7 @@ void AddSqlCommand(Program* program);         // sql_command.cc
 void AddKeyspaceCommands(Program* program);   // keyspace_commands.cc
 void AddIndexCommands(Program* program);      // index_commands.cc
 void AddFnCommands(Program* program);         // fn_commands.cc
+void AddTriggerCommands(Program* program);    // trigger_commands.cc
 void AddFeedCommand(Program* program);        // feed_command.cc
 void AddImportCommand(Program* program);      // import_command.cc
 void AddExportCommand(Program* program);      // export_command.cc

@@ -29,6 +29,8 @@
 #include "http/rest/metrics.h"
 #include "http/rest/query_service.h"
 #include "http/rest/routes.h"
+#include "http/rest/trigger_metrics.h"
+#include "http/rest/triggers.h"
 #include "http/router.h"
 #include "http/server.h"
 #include "procedure/manager.h"
@@ -185,6 +187,8 @@ class Server::Parts {
                                       .backup_root = loaded_.config.backup_root,
                                       .more_metrics = {[this](std::string* out) {
                                         http::rest::AppendFunctionMetrics(*functions_, out);
+                                        http::rest::AppendTriggerMetrics(procedures_->triggers(),
+                                                                         out);
                                       }}});
     return OkStatus();
   }
@@ -197,6 +201,7 @@ class Server::Parts {
     http::Router admin;
     RETURN_IF_ERROR(http::rest::AddRestRoutes(admin, *rest_));
     RETURN_IF_ERROR(http::rest::AddQueryRoutes(admin, *query_service_));
+    RETURN_IF_ERROR(http::rest::AddTriggerRoutes(admin, procedures_->triggers()));
     const bool tls = !loaded_.config.tls_certificate.empty();
     RETURN_IF_ERROR(
         http::rest::AddEventingRoutes(admin, *functions_, {.prefix = "/_p/event", .tls = tls}));

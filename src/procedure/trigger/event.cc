@@ -1,5 +1,6 @@
 #include "procedure/trigger/event.h"
 
+#include <charconv>
 #include <utility>
 
 #include "base/bytes.h"
@@ -90,6 +91,18 @@ std::optional<db::LogPosition> PositionOfId(std::string_view id) {
   return position;
 }
 
+std::optional<db::LogPosition> PositionOfHexId(std::string_view digits) {
+  constexpr size_t kSequenceDigits = 16;
+  if (digits.size() != 2 * kEventIdBytes) return std::nullopt;
+  db::LogPosition position;
+  const char* const middle = digits.data() + kSequenceDigits;
+  const char* const end = digits.data() + digits.size();
+  const auto sequence = std::from_chars(digits.data(), middle, position.sequence, 16);
+  const auto n = std::from_chars(middle, end, position.n, 16);
+  if (sequence.ptr != middle || n.ptr != end) return std::nullopt;
+  return position;
+}
+
 std::string TriggerEvent::id() const { return EventId(after.position); }
 
 Result<EventMaker> EventMaker::Make(query::QueryEngine& engine,
@@ -104,6 +117,15 @@ Result<EventMaker> EventMaker::Make(query::QueryEngine& engine,
 }
 
 Result<std::optional<TriggerEvent>> EventMaker::EventOf(const db::Change& change) {
+  return Make(change, Conditions::kAsk);
+}
+
+Result<std::optional<TriggerEvent>> EventMaker::Unconditionally(const db::Change& change) {
+  return Make(change, Conditions::kHold);
+}
+
+Result<std::optional<TriggerEvent>> EventMaker::Make(const db::Change& change,
+                                                     Conditions conditions) {
   const TriggerSource* const source = definition_->Find(change.keyspace);
   if (source == nullptr) return std::nullopt;
   const std::optional<EventColumns>& columns = ColumnsFor(*source, change.operation);
@@ -113,7 +135,9 @@ Result<std::optional<TriggerEvent>> EventMaker::EventOf(const db::Change& change
   TriggerEvent event;
   event.type = TypeOf(change.operation);
   event.time_ms = change.time_ms;
-  if (!Fires(*source, event, inserted, deleted)) return std::nullopt;
+  if (conditions == Conditions::kAsk && !Fires(*source, event, inserted, deleted)) {
+    return std::nullopt;
+  }
   const auto catalog = engine_->database().catalog();
   const db::KeyspaceInfo* const keyspace = catalog->Find(change.keyspace);
   const bool table = db::IsTableId(change.keyspace);

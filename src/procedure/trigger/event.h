@@ -37,6 +37,8 @@ inline constexpr size_t kEventIdBytes = 12;
 std::string EventId(const db::LogPosition& position);
 // None when it is no id.
 std::optional<db::LogPosition> PositionOfId(std::string_view id);
+// The same of its hexadecimal digits, as people write it.
+std::optional<db::LogPosition> PositionOfHexId(std::string_view digits);
 
 // Makes events of changes. One thread.
 class EventMaker {
@@ -47,10 +49,15 @@ class EventMaker {
 
   // None when the definition leaves the change out. Its cursor is the caller's to set.
   Result<std::optional<TriggerEvent>> EventOf(const db::Change& change);
+  // Of a change for which the trigger fires, as was found out before. None when the definition has
+  // nothing to say about its keyspace.
+  Result<std::optional<TriggerEvent>> Unconditionally(const db::Change& change);
 
  private:
   EventMaker(query::QueryEngine& engine, std::shared_ptr<const TriggerDefinition> definition)
       : engine_(&engine), definition_(std::move(definition)) {}
+  enum class Conditions : uint8_t { kAsk, kHold };
+  Result<std::optional<TriggerEvent>> Make(const db::Change& change, Conditions conditions);
   bool Fires(const TriggerSource& source, const TriggerEvent& event, const Value& inserted,
              const Value& deleted) const;
 

@@ -17,6 +17,11 @@ constexpr size_t kMostAtOnce = 512;
 constexpr size_t kMostWrites = db::kMaxCommitWrites / 4;
 constexpr size_t kMostBytes = db::kMaxCommitBytes / 8;
 
+// Effects of slow runs are not kept back for those after them: a batch ends after a while, and one
+// whose runs were slow is followed by single ones.
+constexpr std::chrono::milliseconds kLongestBatch(20);
+constexpr std::chrono::milliseconds kSlowRun(2);
+
 constexpr uint64_t kFirstPauseMs = 50;
 constexpr uint64_t kLongestPauseMs = 30'000;
 constexpr uint32_t kMaxDoublings = 10;
@@ -56,14 +61,16 @@ std::string_view StateName(TriggerProgress::State state) {
 }
 
 TriggerRunner::TriggerRunner(query::QueryEngine& engine, const Store& store,
-                             std::shared_ptr<LiveQueue> queue, lua::Limits limits)
+                             std::shared_ptr<LiveQueue> queue,
+                             std::shared_ptr<queue::FailureList> dead_letters, lua::Limits limits)
     : engine_(engine),
       store_(store),
       queue_(std::move(queue)),
+      dead_letters_(std::move(dead_letters)),
       name_(queue_->definition()->name),
       limits_(limits),
       random_(engine.database().NewCas()),
-      most_at_once_(kMostAtOnce) {
+      most_at_once_(1) {
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -94,19 +101,21 @@ void TriggerRunner::SetState(TriggerProgress::State state) {
 void TriggerRunner::Loop() {
   while (!ending() && Step()) {
   }
+  RefuseCommands();
   SetState(TriggerProgress::State::kStopped);
 }
 
 bool TriggerRunner::Step() {
   const uint64_t seen = queue_->news();
   const auto definition = queue_->definition();
+  if (definition != definition_) events_.reset();
+  definition_ = definition;
+  RunCommands();
   if (definition->held) {
     SetState(TriggerProgress::State::kHeld);
     queue_->Wait(seen);
     return true;
   }
-  if (definition != definition_) events_.reset();
-  definition_ = definition;
   bool idle = false;
   const Status status = RunBatch(&idle);
   if (ending()) return false;
@@ -114,6 +123,7 @@ bool TriggerRunner::Step() {
     // It was dropped, or made anew under the same name.
     return false;
   }
+  if (status.id() == "trigger.interrupted") return true;
   if (!status.ok()) {
     Failed(status);
     PauseAfterFailure();
@@ -136,13 +146,18 @@ void TriggerRunner::Rest(uint64_t seen) {
   if (engine_.database().Apply(std::move(commit)).status.ok()) events_->Committed();
 }
 
-// As many events as are there and fit into a commit. `idle`: there was none.
-Status TriggerRunner::RunBatch(bool* idle) {
+Status TriggerRunner::OpenQueue() {
   if (events_ == nullptr) {
     ASSIGN_OR_RETURN(EventQueue queue, EventQueue::Open(engine_, definition_));
     events_ = std::make_unique<EventQueue>(std::move(queue));
   }
   events_->Rewind();
+  return OkStatus();
+}
+
+// As many events as are there and fit into a commit. `idle`: there was none.
+Status TriggerRunner::RunBatch(bool* idle) {
+  RETURN_IF_ERROR(OpenQueue());
   ASSIGN_OR_RETURN(const TriggerEvent* event, events_->Next());
   *idle = event == nullptr;
   if (*idle) return OkStatus();
@@ -152,9 +167,11 @@ Status TriggerRunner::RunBatch(bool* idle) {
   session_->request.transaction = &transaction;
   Status failed;
   size_t done = 0;
+  const auto started = std::chrono::steady_clock::now();
   const auto room = [&] {
     return done < most_at_once_ && transaction.writes() < kMostWrites &&
-           transaction.bytes() < kMostBytes;
+           transaction.bytes() < kMostBytes &&
+           std::chrono::steady_clock::now() < started + kLongestBatch;
   };
   while (event != nullptr && failed.ok() && room() && !ending()) {
     const size_t savepoint = transaction.Savepoint();
@@ -168,6 +185,8 @@ Status TriggerRunner::RunBatch(bool* idle) {
     }
   }
   session_->request.transaction = nullptr;
+  const bool slow = std::chrono::steady_clock::now() - started > kSlowRun * (done + 1);
+  most_at_once_ = slow ? 1 : std::min(most_at_once_ * 2, kMostAtOnce);
   if (ending() && !failed.ok()) return failed;
   if (done > 0) RETURN_IF_ERROR(Commit(transaction, done));
   return failed;
@@ -207,6 +226,8 @@ Status TriggerRunner::EnsureRuntime() {
     return Error(Code::kInvalidArgument, "procedure.failed", "{}", failed.message);
   }
   session_->runtime = runtime_.get();
+  const std::lock_guard lock(mutex_);
+  interrupted_ = false;
   return OkStatus();
 }
 
@@ -217,11 +238,17 @@ Status TriggerRunner::RunOne(const TriggerEvent& event) {
     const std::lock_guard lock(mutex_);
     if (ending_) return Error(Code::kCancelled, "trigger.stopping", "the trigger stops");
     running_ = runtime_.get();
+    running_event_ = event.id();
   }
   const lua::Finished finished = runtime_->Call({EventValue(event, {})});
   {
     const std::lock_guard lock(mutex_);
     running_ = nullptr;
+    running_event_.clear();
+    if (interrupted_ && !finished.ok()) {
+      interrupted_ = false;
+      return Error(Code::kCancelled, "trigger.interrupted", "an operator has ended the run");
+    }
   }
   return CheckReturned(finished);
 }
@@ -234,13 +261,9 @@ Status TriggerRunner::Commit(db::Transaction& transaction, size_t events) {
   commit.cursor_moves.push_back(events_->Move());
   const Status status = engine_.database().Apply(std::move(commit)).status;
   if (status.ok()) {
-    events_->Committed();
-    most_at_once_ = std::min(most_at_once_ * 2, kMostAtOnce);
-    attempts_ = 0;
+    HeadPassed();
     const std::lock_guard lock(mutex_);
     progress_.handled += events;
-    progress_.attempts = 0;
-    progress_.event_id.clear();
     return OkStatus();
   }
   const bool conflict = status.code() == Code::kConflict && status.id() != "cursor.moved";
@@ -252,6 +275,15 @@ Status TriggerRunner::Commit(db::Transaction& transaction, size_t events) {
   const std::lock_guard lock(mutex_);
   ++progress_.conflicts;
   return OkStatus();
+}
+
+// What was taken is committed.
+void TriggerRunner::HeadPassed() {
+  events_->Committed();
+  attempts_ = 0;
+  const std::lock_guard lock(mutex_);
+  progress_.attempts = 0;
+  progress_.event_id.clear();
 }
 
 void TriggerRunner::Failed(const Status& status) {
@@ -267,6 +299,7 @@ void TriggerRunner::Failed(const Status& status) {
   progress_.attempts = attempts_;
   progress_.error = status.ToString();
   progress_.error_ms = engine_.database().clock().WallMs();
+  if (progress_.event_id != id) progress_.first_failure_ms = progress_.error_ms;
   progress_.event_id = std::move(id);
 }
 
@@ -288,7 +321,7 @@ void TriggerRunner::PauseAfterFailure() {
   most_at_once_ = 1;
   while (!ending() && std::chrono::steady_clock::now() < until) {
     const uint64_t seen = queue_->news();
-    if (queue_->definition() != definition_) return;
+    if (queue_->definition() != definition_ || HasCommands()) return;
     if (const auto program = store_.Find(name_); program && *program != program_) return;
     queue_->Wait(seen, until);
   }

@@ -25,13 +25,14 @@ Status Triggers::Start() {
   listener_ = engine_.database().OnCommitted(
       0, [this](const db::Committed& committed) { OnCommitted(committed); });
   RETURN_IF_ERROR(Load());
-  return ReconcileFollowers();
+  RETURN_IF_ERROR(ReconcileFollowers());
+  return ReconcileDeadLetters();
 }
 
 void Triggers::Stop() {
   listener_.reset();
   std::map<std::string, Live> live;
-  std::vector<std::unique_ptr<TriggerRunner>> retired;
+  std::vector<std::shared_ptr<TriggerRunner>> retired;
   {
     const std::lock_guard lock(mutex_);
     live.swap(live_);
@@ -63,7 +64,7 @@ Status Triggers::Load() {
       RETURN_IF_ERROR(Save(definition.name, nullptr));
       continue;
     }
-    Launch(std::make_shared<const TriggerDefinition>(std::move(definition)));
+    RETURN_IF_ERROR(Launch(std::make_shared<const TriggerDefinition>(std::move(definition))));
   }
   return OkStatus();
 }
@@ -75,6 +76,17 @@ Status Triggers::ReconcileFollowers() {
     if (!name.starts_with(kTriggerFollowers)) continue;
     if (Has(name.substr(kTriggerFollowers.size()))) continue;
     RETURN_IF_ERROR(engine_.database().DropFollower(name));
+  }
+  return OkStatus();
+}
+
+// The same of dead letters.
+Status Triggers::ReconcileDeadLetters() {
+  ASSIGN_OR_RETURN(const std::vector<std::string> owners, queue::Owners(engine_.database()));
+  for (const std::string& owner : owners) {
+    if (!owner.starts_with(kTriggerFollowers)) continue;
+    if (Has(owner.substr(kTriggerFollowers.size()))) continue;
+    RETURN_IF_ERROR(queue::DropOwner(engine_.database(), owner));
   }
   return OkStatus();
 }
@@ -127,26 +139,31 @@ Status Triggers::Create(TriggerDefinition definition) {
     RETURN_IF_ERROR(Save(definition.name, nullptr));
     return status;
   }
-  Launch(std::make_shared<const TriggerDefinition>(std::move(definition)));
-  return OkStatus();
+  return Launch(std::make_shared<const TriggerDefinition>(std::move(definition)));
 }
 
-void Triggers::Launch(std::shared_ptr<const TriggerDefinition> definition) {
+Status Triggers::Launch(std::shared_ptr<const TriggerDefinition> definition) {
   const std::string name = definition->name;
-  Live live{.queue = std::make_shared<LiveQueue>(definition), .runner = nullptr};
+  Live live{
+      .queue = std::make_shared<LiveQueue>(definition),
+      .dead_letters = std::make_shared<queue::FailureList>(engine_.database(), FollowerOf(name)),
+      .runner = nullptr};
+  RETURN_IF_ERROR(live.dead_letters->Load());
   const std::lock_guard lock(mutex_);
   for (const TriggerSource& source : definition->sources) {
     routes_.emplace(source.keyspace, live.queue);
   }
   if (!definition->consumer) {
-    live.runner = std::make_unique<TriggerRunner>(engine_, store_, live.queue, limits_);
+    live.runner =
+        std::make_shared<TriggerRunner>(engine_, store_, live.queue, live.dead_letters, limits_);
   }
   live_.emplace(name, std::move(live));
+  return OkStatus();
 }
 
 // Does not wait for its thread, which ends soon: joined with later ones, or at the end.
 void Triggers::Retire(const std::string& name) {
-  std::vector<std::unique_ptr<TriggerRunner>> ended;
+  std::vector<std::shared_ptr<TriggerRunner>> ended;
   const std::lock_guard lock(mutex_);
   for (auto& runner : retired_) {
     if (runner->progress().state == TriggerProgress::State::kStopped) {
@@ -170,7 +187,9 @@ Status Triggers::Drop(const std::string& name) {
   if (!Has(name)) return NotFound(name);
   RETURN_IF_ERROR(Save(name, nullptr));
   Retire(name);
-  return engine_.database().DropFollower(FollowerOf(name));
+  // Without a cursor to move, its thread adds no dead letter from here on.
+  RETURN_IF_ERROR(engine_.database().DropFollower(FollowerOf(name)));
+  return queue::DropOwner(engine_.database(), FollowerOf(name));
 }
 
 Status Triggers::Hold(const std::string& name, bool held) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,28 @@
 #include "procedure/trigger/live_queue.h"
 #include "procedure/trigger/runner.h"
 #include "query/engine.h"
+#include "queue/failure_list.h"
 
 namespace sluice::procedure {
 
 inline constexpr std::string_view kTriggerRows = "triggers/";
 inline constexpr size_t kMaxTriggers = 1024;
+
+// How it is with a trigger or a consumer, for operators.
+struct TriggerStatus {
+  std::shared_ptr<const TriggerDefinition> definition;
+  TriggerProgress progress;
+  uint64_t depth = 0;  // events that wait
+  uint64_t dead_letters = 0;
+  std::optional<TriggerEvent> head;  // the first of those that wait
+};
+
+// The same without reading anything.
+struct TriggerCounts {
+  std::string name;
+  TriggerProgress progress;
+  uint64_t dead_letters = 0;
+};
 
 class Triggers {
  public:
@@ -40,6 +58,16 @@ class Triggers {
   Status Drop(const std::string& name);
   // An operator stops a trigger, or lets it go on. Waits.
   Status Hold(const std::string& name, bool held);
+  // Operators, in triggers_operation.cc; see TriggerRunner. Errors: trigger.not_found,
+  // trigger.is_consumer.
+  Result<TriggerStatus> StatusOf(const std::string& name) const;
+  std::vector<TriggerStatus> ListStatus() const;
+  std::vector<TriggerCounts> Counts() const;  // of triggers, not of consumers
+  Result<std::shared_ptr<TriggerRunner>> RunnerOf(const std::string& name) const;
+  Result<std::shared_ptr<queue::FailureList>> DeadLettersOf(const std::string& name) const;
+  // What a dead letter is, with its data.
+  Result<Value> ShowDeadLetter(const std::string& name, uint64_t id) const;
+
   // Takes a dropped keyspace out of all definitions. Waits.
   Status Forget(db::KeyspaceId keyspace);
 
@@ -55,14 +83,16 @@ class Triggers {
  private:
   struct Live {
     std::shared_ptr<LiveQueue> queue;
-    std::unique_ptr<TriggerRunner> runner;  // null for a consumer
+    std::shared_ptr<queue::FailureList> dead_letters;
+    std::shared_ptr<TriggerRunner> runner;  // null for a consumer
   };
 
   Status Load();
   Status ReconcileFollowers();
+  Status ReconcileDeadLetters();
   Status Save(const std::string& name, const TriggerDefinition* definition);
   Status CreateFollower(const TriggerDefinition& definition);
-  void Launch(std::shared_ptr<const TriggerDefinition> definition);
+  Status Launch(std::shared_ptr<const TriggerDefinition> definition);
   void Retire(const std::string& name);
   void OnCommitted(const db::Committed& committed);
   std::vector<std::shared_ptr<LiveQueue>> Queues() const;
@@ -75,7 +105,7 @@ class Triggers {
   std::mutex change_mutex_;  // one change of definitions at a time
   mutable std::mutex mutex_;
   std::map<std::string, Live> live_;                     // under mutex_
-  std::vector<std::unique_ptr<TriggerRunner>> retired_;  // under mutex_; they end by themselves
+  std::vector<std::shared_ptr<TriggerRunner>> retired_;  // under mutex_; they end by themselves
   // By keyspace, for wake-ups.
   std::multimap<db::KeyspaceId, std::shared_ptr<LiveQueue>> routes_;  // under mutex_
 };

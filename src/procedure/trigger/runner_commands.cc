@@ -1,0 +1,199 @@
+// What operators ask of a trigger's thread: it alone moves the cursor.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "procedure/trigger/dead_letter.h"
+#include "procedure/trigger/runner.h"
+
+namespace sluice::procedure {
+namespace {
+
+constexpr std::chrono::seconds kPatience(30);
+constexpr int kMaxRetryConflicts = 20;
+
+Status Stopping() { return Error(Code::kCancelled, "trigger.stopping", "the trigger stops"); }
+
+Status NotHead(const std::string& trigger, const std::string& asked, const TriggerEvent* head) {
+  if (head == nullptr) {
+    return Error(Code::kConflict, "trigger.not_head", "no event waits for '{}'", trigger);
+  }
+  return Error(Code::kConflict, "trigger.not_head",
+               "the event at the head of '{}' is {}, and not {}", trigger, ToHex(head->id()),
+               ToHex(asked));
+}
+
+}  // namespace
+
+Status TriggerRunner::Skip(const std::string& event_id) {
+  return Do(event_id, [this, event_id] { return PassHead(event_id, Pass::kForget); });
+}
+
+Status TriggerRunner::MoveToDeadLetters(const std::string& event_id) {
+  return Do(event_id, [this, event_id] { return PassHead(event_id, Pass::kKeep); });
+}
+
+Status TriggerRunner::RetryDeadLetter(uint64_t id) {
+  return Do("", [this, id] { return Retry(id); });
+}
+
+Status TriggerRunner::Do(std::string event_id, std::function<Status()> run) {
+  const auto command = std::make_shared<Command>();
+  command->event_id = std::move(event_id);
+  command->run = std::move(run);
+  std::future<Status> done = command->done.get_future();
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return Stopping();
+    commands_.push_back(command);
+    // Also when it waits for the commit together with those before it.
+    if (running_ != nullptr && !command->event_id.empty() && command->event_id <= running_event_) {
+      interrupted_ = true;
+      running_->Stop();
+    }
+  }
+  queue_->Wake();
+  if (done.wait_for(kPatience) == std::future_status::ready) return done.get();
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::erase(commands_, command) > 0) {
+      return Error(Code::kUnavailable, "trigger.busy",
+                   "'{}' has been running for {} s; ask again, or hold it first", name_,
+                   kPatience.count());
+    }
+    // It is being done: a retry that takes long.
+    if (running_ != nullptr) {
+      interrupted_ = true;
+      running_->Stop();
+    }
+  }
+  return done.get();
+}
+
+bool TriggerRunner::HasCommands() const {
+  const std::lock_guard lock(mutex_);
+  return !commands_.empty();
+}
+
+void TriggerRunner::RunCommands() {
+  while (!ending()) {
+    std::shared_ptr<Command> command;
+    {
+      const std::lock_guard lock(mutex_);
+      if (commands_.empty()) return;
+      command = commands_.front();
+      commands_.pop_front();
+    }
+    command->done.set_value(command->run());
+  }
+}
+
+void TriggerRunner::RefuseCommands() {
+  std::deque<std::shared_ptr<Command>> commands;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    commands.swap(commands_);
+  }
+  for (const auto& command : commands) command->done.set_value(Stopping());
+}
+
+Status TriggerRunner::PassHead(const std::string& event_id, Pass pass) {
+  RETURN_IF_ERROR(OpenQueue());
+  ASSIGN_OR_RETURN(const TriggerEvent* const event, events_->Next());
+  if (event == nullptr || event->id() != event_id) return NotHead(name_, event_id, event);
+  queue::Overlay letters(engine_.database(), FollowerOf(name_));
+  if (pass == Pass::kKeep) RETURN_IF_ERROR(AddDeadLetter(*event, letters));
+  events_->Take();
+  db::Commit commit;
+  commit.origin = FollowerOf(name_);
+  commit.cursor_moves.push_back(events_->Move());
+  letters.MoveTo(&commit);
+  const Status status = engine_.database().Apply(std::move(commit)).status;
+  if (!status.ok()) {
+    events_->Rewind();
+    return status;
+  }
+  HeadPassed();
+  return CountDeadLetters(letters.change());
+}
+
+Status TriggerRunner::AddDeadLetter(const TriggerEvent& event, queue::Overlay& letters) {
+  ASSIGN_OR_RETURN(DeadLetter letter, DeadLetterOf(engine_.database(), event));
+  const uint64_t now_ms = engine_.database().clock().WallMs();
+  letter.failure.problem.kind = "moved";
+  letter.failure.attempts = 0;
+  letter.failure.first_ms = now_ms;
+  letter.failure.last_ms = now_ms;
+  const TriggerProgress last = progress();
+  if (last.event_id == event.id()) {
+    letter.failure.problem.kind = "failed";
+    letter.failure.problem.message = last.error;
+    letter.failure.attempts = last.attempts;
+    letter.failure.first_ms = last.first_failure_ms;
+    letter.failure.last_ms = last.error_ms;
+  }
+  letter.failure.problem = queue::Shortened(std::move(letter.failure.problem));
+  return letters.Add(std::move(letter.failure), letter.payload, std::nullopt);
+}
+
+Status TriggerRunner::CountDeadLetters(const queue::SizeChange& change) {
+  ASSIGN_OR_RETURN(const uint64_t dropped, dead_letters_->Committed(change));
+  if (dropped > 0) {
+    log::Warn("the oldest dead letters of a trigger were dropped for room",
+              {{"trigger", name_}, {"dropped", std::to_string(dropped)}});
+  }
+  return OkStatus();
+}
+
+// Again when somebody else changed what the run had read.
+Status TriggerRunner::Retry(uint64_t id) {
+  Status status = RetryOnce(id);
+  for (int i = 0; i < kMaxRetryConflicts && status.code() == Code::kConflict; ++i) {
+    status = RetryOnce(id);
+  }
+  if (status.ok() || status.code() == Code::kNotFound || ending()) return status;
+  RETURN_IF_ERROR(NoteRetryFailed(id, status));
+  return status;
+}
+
+Status TriggerRunner::RetryOnce(uint64_t id) {
+  queue::Overlay letters(engine_.database(), FollowerOf(name_));
+  ASSIGN_OR_RETURN(const auto failure, letters.Find(id));
+  if (!failure) return Error(Code::kNotFound, "failure.not_found", "there is no failure {}", id);
+  ASSIGN_OR_RETURN(const std::string payload, letters.Payload(id));
+  ASSIGN_OR_RETURN(EventMaker maker, EventMaker::Make(engine_, definition_));
+  ASSIGN_OR_RETURN(const TriggerEvent event, EventAgain(maker, *failure, payload));
+  RETURN_IF_ERROR(EnsureRuntime());
+  db::Transaction transaction(engine_.database());
+  session_->request.transaction = &transaction;
+  const Status status = RunOne(event);
+  session_->request.transaction = nullptr;
+  RETURN_IF_ERROR(status);
+  RETURN_IF_ERROR(letters.Remove(*failure));
+  db::Commit commit = transaction.TakeCommit();
+  commit.shard = 0;
+  commit.origin = FollowerOf(name_);
+  letters.MoveTo(&commit);
+  RETURN_IF_ERROR(engine_.database().Apply(std::move(commit)).status);
+  return CountDeadLetters(letters.change());
+}
+
+Status TriggerRunner::NoteRetryFailed(uint64_t id, const Status& status) {
+  queue::Overlay letters(engine_.database(), FollowerOf(name_));
+  ASSIGN_OR_RETURN(auto failure, letters.Find(id));
+  if (!failure) return OkStatus();
+  ++failure->attempts;
+  failure->last_ms = engine_.database().clock().WallMs();
+  failure->problem.kind = "failed";
+  failure->problem.message = status.ToString();
+  failure->problem = queue::Shortened(std::move(failure->problem));
+  RETURN_IF_ERROR(letters.Update(*failure, std::nullopt));
+  db::Commit commit;
+  letters.MoveTo(&commit);
+  return engine_.database().Apply(std::move(commit)).status;
+}
+
+}  // namespace sluice::procedure
