@@ -266,8 +266,10 @@ void Connection::Upgrade() {
   }
   if (state_ == State::kClosed) return;
   state_ = State::kUpgraded;
+  const size_t own_limit = route_->max_message_bytes;
   websocket_ =
-      MakeWebSocketSession(transport_.get(), this, server_.options.max_websocket_message_bytes,
+      MakeWebSocketSession(transport_.get(), this,
+                           own_limit == 0 ? server_.options.max_websocket_message_bytes : own_limit,
                            {.on_accepted = [this](bool ok) { OnUpgraded(ok); },
                             .on_closed = [this] { OnWebSocketClosed(); }});
   websocket_->Accept(request_);

@@ -55,6 +55,7 @@ struct Route {
   std::string auth = {};  // the permission that the filter asks for; opaque here, empty for none
   Handler handler = {};
   WebSocketHandler websocket = {};  // instead of handler, for GET: answers an upgrade
+  size_t max_message_bytes = 0;     // of a client's on the websocket; 0: as the server says
   bool hidden = false;              // not in OpenAPI
 };
 

@@ -90,6 +90,11 @@ bool ProcedureRun::Next() {
   return true;
 }
 
+bool ProcedureRun::NextWaits() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.empty() && !ended_;
+}
+
 Status ProcedureRun::status() const {
   const std::lock_guard lock(mutex_);
   return queue_.empty() && ended_ ? status_ : OkStatus();

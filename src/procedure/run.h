@@ -38,6 +38,7 @@ class ProcedureRun final : public query::Run {
 
   bool Next() override;
   const Value& row() const override { return row_; }
+  bool NextWaits() const override;
   Status status() const override;
   const std::vector<Status>& row_errors() const override { return no_errors_; }
   const std::vector<query::Warning>& warnings() const override { return no_warnings_; }

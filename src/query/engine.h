@@ -78,6 +78,9 @@ class Run {
   // False at the end or on error.
   virtual bool Next() = 0;
   virtual const Value& row() const = 0;
+  // Whether the following Next would wait for a procedure that has emitted nothing more yet: what
+  // was pulled so far is better sent first.
+  virtual bool NextWaits() const { return false; }
   virtual Status status() const = 0;
   // Errors of single documents: the statement went on.
   virtual const std::vector<Status>& row_errors() const = 0;

@@ -73,28 +73,46 @@ std::string_view QueryStatusText(const QueryOutcome& outcome, bool has_head) {
 
 int QueryHttpStatus(const Status& error) { return query::HttpStatusOf(query::CodeOf(error)); }
 
+json::Value ErrorsView(const std::vector<Status>& errors) {
+  Value list = Value::EmptyArray();
+  for (const Status& error : errors) list.Append(ErrorView(error));
+  return list;
+}
+
+json::Value WarningsView(const std::vector<query::Warning>& warnings) {
+  Value list = Value::EmptyArray();
+  for (const query::Warning& warning : warnings) {
+    list.Append(Value::Object(
+        {{"code", Value(static_cast<int>(warning.code))}, {"msg", Value(warning.message)}}));
+  }
+  return list;
+}
+
 QueryAnswer::QueryAnswer(std::string request_id, const QueryParameters& parameters)
     : request_id_(std::move(request_id)),
-      client_context_id_(parameters.client_context_id),
-      indent_(parameters.pretty ? kIndent : 0),
       metrics_(parameters.metrics),
       signature_(parameters.signature),
       cdb2_rows_(parameters.cdb2_rows),
       time_zone_(parameters.time_zone) {}
 
-void QueryAnswer::Separate(std::string* out) const {
+ServiceAnswer::ServiceAnswer(std::string request_id, const QueryParameters& parameters)
+    : QueryAnswer(std::move(request_id), parameters),
+      client_context_id_(parameters.client_context_id),
+      indent_(parameters.pretty ? kIndent : 0) {}
+
+void ServiceAnswer::Separate(std::string* out) const {
   out->append(",\n");
   out->append(static_cast<size_t>(indent_), ' ');
 }
 
-void QueryAnswer::Member(std::string_view name, const Value& value, std::string* out) const {
+void ServiceAnswer::Member(std::string_view name, const Value& value, std::string* out) const {
   json::AppendQuoted(name, out);
   out->append(": ");
   Append(value, 1, out);
 }
 
 // Values are printed by themselves: in a pretty answer their lines are moved to their level.
-void QueryAnswer::Append(const Value& value, int level, std::string* out) const {
+void ServiceAnswer::Append(const Value& value, int level, std::string* out) const {
   if (indent_ == 0) return query::AppendResult(value, out);
   std::string text;
   query::AppendResult(value, &text, indent_);
@@ -104,7 +122,7 @@ void QueryAnswer::Append(const Value& value, int level, std::string* out) const 
   }
 }
 
-void QueryAnswer::Begin(std::string* out) {
+void ServiceAnswer::Begin(std::string* out) {
   begun_ = true;
   out->append("{\n");
   out->append(static_cast<size_t>(indent_), ' ');
@@ -114,7 +132,7 @@ void QueryAnswer::Begin(std::string* out) {
   Member("clientContextID", Value(client_context_id_), out);
 }
 
-void QueryAnswer::Head(const Value& signature, std::string* out) {
+void ServiceAnswer::Head(const Value& signature, std::string* out) {
   Begin(out);
   has_head_ = true;
   if (signature_ && !signature.is_missing()) {
@@ -125,7 +143,7 @@ void QueryAnswer::Head(const Value& signature, std::string* out) {
   out->append(R"("results": [)");
 }
 
-void QueryAnswer::Row(const Value& row, std::string* out) {
+void ServiceAnswer::Row(const Value& row, std::string* out) {
   if (rows_++ > 0) out->push_back(',');
   out->push_back('\n');
   out->append(static_cast<size_t>(2 * indent_), ' ');
@@ -155,7 +173,7 @@ Value QueryAnswer::Metrics(const QueryOutcome& outcome) const {
   return metrics;
 }
 
-void QueryAnswer::Tail(const QueryOutcome& outcome, std::string* out) {
+void ServiceAnswer::Tail(const QueryOutcome& outcome, std::string* out) {
   if (!begun_) Begin(out);
   if (has_head_) {
     out->push_back('\n');
@@ -163,19 +181,12 @@ void QueryAnswer::Tail(const QueryOutcome& outcome, std::string* out) {
     out->push_back(']');
   }
   if (!outcome.errors.empty()) {
-    Value errors = Value::EmptyArray();
-    for (const Status& error : outcome.errors) errors.Append(ErrorView(error));
     Separate(out);
-    Member("errors", errors, out);
+    Member("errors", ErrorsView(outcome.errors), out);
   }
   if (!outcome.warnings.empty()) {
-    Value warnings = Value::EmptyArray();
-    for (const query::Warning& warning : outcome.warnings) {
-      warnings.Append(Value::Object(
-          {{"code", Value(static_cast<int>(warning.code))}, {"msg", Value(warning.message)}}));
-    }
     Separate(out);
-    Member("warnings", warnings, out);
+    Member("warnings", WarningsView(outcome.warnings), out);
   }
   Separate(out);
   Member("status", Value(QueryStatusText(outcome, has_head_)), out);

@@ -1,9 +1,5 @@
-// The answer of /query/service, in the order that clients of Couchbase expect:
-//
-//   {"requestID", "clientContextID"?, "signature"?, "results", "errors"?, "warnings"?, "status",
-//    "metrics"?, "profile"?}
-//
-// It is written piece by piece: head, rows, tail; an error before the head is an answer by itself.
+// What a statement answers, written piece by piece: head, rows, tail; an error before the head is
+// an answer by itself. ServiceAnswer is that of /query/service; stream_answer.h has another.
 #pragma once
 
 #include <cstdint>
@@ -34,35 +30,60 @@ struct QueryOutcome {
 class QueryAnswer {
  public:
   QueryAnswer(std::string request_id, const QueryParameters& parameters);
+  virtual ~QueryAnswer() = default;
 
   // Each appends to `out`.
-  void Head(const json::Value& signature, std::string* out);
-  void Row(const json::Value& row, std::string* out);
-  void Tail(const QueryOutcome& outcome, std::string* out);
+  virtual void Head(const json::Value& signature, std::string* out) = 0;
+  virtual void Row(const json::Value& row, std::string* out) = 0;
+  virtual void Tail(const QueryOutcome& outcome, std::string* out) = 0;
+  // Around what is sent together.
+  virtual void Open(std::string*) {}
+  virtual void Close(std::string*) {}
 
+  const std::string& request_id() const { return request_id_; }
   bool has_head() const { return has_head_; }
   uint64_t rows() const { return rows_; }
   uint64_t row_bytes() const { return row_bytes_; }
+
+ protected:
+  json::Value Metrics(const QueryOutcome& outcome) const;
+
+  const std::string request_id_;
+  const bool metrics_;
+  const bool signature_;
+  const bool cdb2_rows_;
+  const std::string time_zone_;
+  bool has_head_ = false;
+  uint64_t rows_ = 0;
+  uint64_t row_bytes_ = 0;
+};
+
+// In the order that clients of Couchbase expect:
+//
+//   {"requestID", "clientContextID"?, "signature"?, "results", "errors"?, "warnings"?, "status",
+//    "metrics"?, "profile"?}
+class ServiceAnswer final : public QueryAnswer {
+ public:
+  ServiceAnswer(std::string request_id, const QueryParameters& parameters);
+
+  void Head(const json::Value& signature, std::string* out) override;
+  void Row(const json::Value& row, std::string* out) override;
+  void Tail(const QueryOutcome& outcome, std::string* out) override;
 
  private:
   void Begin(std::string* out);
   void Member(std::string_view name, const json::Value& value, std::string* out) const;
   void Append(const json::Value& value, int level, std::string* out) const;
   void Separate(std::string* out) const;
-  json::Value Metrics(const QueryOutcome& outcome) const;
 
-  const std::string request_id_;
   const std::string client_context_id_;
   const int indent_;
-  const bool metrics_;
-  const bool signature_;
-  const bool cdb2_rows_;
-  const std::string time_zone_;
   bool begun_ = false;
-  bool has_head_ = false;
-  uint64_t rows_ = 0;
-  uint64_t row_bytes_ = 0;
 };
+
+// As lists of JSON objects.
+json::Value ErrorsView(const std::vector<Status>& errors);
+json::Value WarningsView(const std::vector<query::Warning>& warnings);
 
 // What "status" says of a statement; `has_head`: it came to run.
 std::string_view QueryStatusText(const QueryOutcome& outcome, bool has_head);

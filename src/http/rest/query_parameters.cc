@@ -268,6 +268,23 @@ Status ReadBody(const Request& request, Reader* reader) {
   return OkStatus();
 }
 
+// Exactly one of the two.
+Status CheckStatement(const QueryParameters& parameters) {
+  if (parameters.statement.empty() && parameters.prepared.empty()) {
+    return QueryError(QueryCode::kMissingStatement,
+                      "the request has neither 'statement' nor 'prepared'");
+  }
+  if (!parameters.statement.empty() && !parameters.prepared.empty()) {
+    return QueryError(QueryCode::kBadParameter,
+                      "the request has 'statement' and 'prepared': give one of them");
+  }
+  return OkStatus();
+}
+
+constexpr std::string_view kSessionParameters[] = {
+    "max_parallelism", "metrics",    "preserve_expiry", "profile", "query_context",
+    "readonly",        "row_format", "signature",       "timeout", "timezone"};
+
 }  // namespace
 
 Status ReadQueryParameters(const Request& request, QueryParameters* parameters) {
@@ -275,15 +292,29 @@ Status ReadQueryParameters(const Request& request, QueryParameters* parameters) 
   RETURN_IF_ERROR(ReadPairs(request.query(), &reader));
   RETURN_IF_ERROR(ReadBody(request, &reader));
   if (request.method() != Method::kPost) parameters->read_only = true;
-  if (parameters->statement.empty() && parameters->prepared.empty()) {
-    return QueryError(QueryCode::kMissingStatement,
-                      "the request has neither 'statement' nor 'prepared'");
+  return CheckStatement(*parameters);
+}
+
+Status ReadStreamParameters(const Value& message, QueryParameters* parameters) {
+  Reader reader(parameters);
+  for (const json::Field& field : message.fields()) {
+    if (field.name() == "id" || field.name() == "next") continue;
+    if (field.name() == "txid" || field.name() == "pretty") {
+      return QueryError(QueryCode::kUnknownParameter, "there is no parameter '{}' on a stream",
+                        field.name());
+    }
+    RETURN_IF_ERROR(reader.Read(field.name(), field.value, false));
   }
-  if (!parameters->statement.empty() && !parameters->prepared.empty()) {
-    return QueryError(QueryCode::kBadParameter,
-                      "the request has 'statement' and 'prepared': give one of them");
+  return CheckStatement(*parameters);
+}
+
+Status ReadSessionParameter(std::string_view name, const std::string& value,
+                            QueryParameters* parameters) {
+  if (std::ranges::find(kSessionParameters, name) == std::end(kSessionParameters)) {
+    return QueryError(QueryCode::kUnknownParameter, "there is nothing to SET by the name '{}': {}",
+                      name, fmt::join(kSessionParameters, ", "));
   }
-  return OkStatus();
+  return Reader(parameters).Read(name, Value(value), true);
 }
 
 }  // namespace sluice::http::rest

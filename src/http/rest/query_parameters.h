@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -40,5 +41,11 @@ struct QueryParameters {
 // Errors 1050 without a statement, 1065 for a parameter that there is not, 1070 for a value that it
 // can't have. What could be read before that is in `parameters`.
 Status ReadQueryParameters(const Request& request, QueryParameters* parameters);
+// The same for the members of a message on a stream (stream_message.h), whose own are passed over.
+// A connection has one transaction, so 'txid' is refused.
+Status ReadStreamParameters(const json::Value& message, QueryParameters* parameters);
+// What SET changes for a connection's following statements. Errors as above.
+Status ReadSessionParameter(std::string_view name, const std::string& value,
+                            QueryParameters* parameters);
 
 }  // namespace sluice::http::rest

@@ -25,7 +25,7 @@ void Refuse(const QueryService& service, const Request& request, const QueryPara
   outcome.elapsed_ns = service.clock.MonotonicNs() - request.arrival_ns();
   outcome.load = service.active.size();
   std::string text;
-  QueryAnswer(NewUuid(), parameters).Tail(outcome, &text);
+  ServiceAnswer(NewUuid(), parameters).Tail(outcome, &text);
   response.Json(QueryHttpStatus(why), std::move(text));
 }
 
@@ -34,7 +34,7 @@ Task<Result<Chunk>> NextChunk(QueryService& service, Request& request,
                               std::shared_ptr<QueryStatement> statement) {
   Completion<Chunk> done(request);
   const bool taken =
-      service.workers.TrySubmit([statement, done] { done.Complete(statement->NextChunk()); });
+      service.workers.TrySubmit([statement, done] { done.Complete(statement->NextChunk({})); });
   if (!taken) co_return Unexpected(OverloadedError());
   Result<Chunk> chunk = co_await done;
   if (!chunk) statement->Cancel();
@@ -46,7 +46,8 @@ Task<> Answer(QueryService& service, Request& request, Response& response) {
   const Status read = ReadQueryParameters(request, &parameters);
   if (!read.ok()) co_return Refuse(service, request, parameters, read, response);
   Result<std::shared_ptr<QueryStatement>> statement =
-      QueryStatement::Admit(service, request, parameters);
+      QueryStatement::Admit(service, {request.principal(), request.arrival_ns()}, parameters,
+                            std::make_unique<ServiceAnswer>(NewUuid(), parameters));
   if (!statement) co_return Refuse(service, request, parameters, statement.error(), response);
   bool started = false;
   while (true) {
@@ -100,6 +101,7 @@ Status AddQueryRoutes(Router& router, QueryService& service) {
   get.summary = "Run a SQL++ statement that only reads";
   get.parameters = {{.name = "statement", .description = "SQL++", .required = true}};
   RETURN_IF_ERROR(router.Add(std::move(get)));
+  RETURN_IF_ERROR(AddQueryStreamRoute(router, service));
   return AddQueryAdminRoutes(router, service);
 }
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "http/router.h"
+#include "http/session_threads.h"
 #include "http/worker_pool.h"
 #include "query/active_requests.h"
 #include "query/completed_requests.h"
@@ -22,6 +23,7 @@ namespace sluice::http::rest {
 struct QueryServiceOptions {
   size_t threads = 8;
   size_t max_requests = 256;
+  size_t max_streams = 256;
   uint64_t timeout_ms = 0;  // of a request that asks for none or for a longer one; 0: none
   // Statements that took as long are listed when they have ended; so are those that failed.
   uint64_t completed_threshold_ms = 1000;
@@ -36,7 +38,8 @@ class QueryService {
         active(options.max_requests),
         completed(options.completed_threshold_ms),
         transactions(engine.database(), {}),
-        workers(options.threads, options.max_requests) {}
+        workers(options.threads, options.max_requests),
+        streams(options.max_streams) {}
 
   query::QueryEngine& engine;
   const QueryServiceOptions options;
@@ -44,16 +47,19 @@ class QueryService {
   query::ActiveRequests active;
   query::CompletedRequests completed;
   query::Transactions transactions;
-  WorkerPool workers;  // last: its statements use the others
+  // Last: their statements use the others.
+  WorkerPool workers;
+  SessionThreads streams;
 };
 
 // A user sees the own statements, an admin all.
 bool MaySeeRequest(const auth::Principal& who, const std::string& user);
 
-// /query/service (query_service.cc), /admin/active_requests, /admin/completed_requests and
-// /admin/prepareds (query_admin.cc).
-// The service must outlive the router.
+// /query/service (query_service.cc), /query/stream (query_stream.cc), /admin/active_requests,
+// /admin/completed_requests and /admin/prepareds (query_admin.cc). The service must outlive the
+// router.
 Status AddQueryRoutes(Router& router, QueryService& service);
+Status AddQueryStreamRoute(Router& router, QueryService& service);
 Status AddQueryAdminRoutes(Router& router, QueryService& service);
 
 }  // namespace sluice::http::rest

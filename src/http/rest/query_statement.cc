@@ -16,17 +16,17 @@ using query::QueryCode;
 using query::StatementKind;
 using query::StatementPlan;
 
-constexpr size_t kFlushBytes = 16 << 10;
 // Rows that come slowly are not kept waiting for others.
 constexpr uint64_t kFlushNs = 20'000'000;
 constexpr uint64_t kNever = UINT64_MAX;
 
 std::shared_ptr<query::ActiveRequest> Describe(const QueryParameters& parameters,
-                                               const Request& request, uint64_t now_ms) {
+                                               const Principal& sender, std::string id,
+                                               uint64_t now_ms) {
   auto active = std::make_shared<query::ActiveRequest>();
-  active->id = NewUuid();
+  active->id = std::move(id);
   active->client_context_id = parameters.client_context_id;
-  active->user = request.principal()->name();
+  active->user = sender.name();
   active->statement =
       parameters.statement.empty() ? "EXECUTE " + parameters.prepared : parameters.statement;
   active->started_ms = now_ms;
@@ -48,22 +48,24 @@ Result<std::vector<Value>> ReadSystemRows(const QueryService& service, const aut
 }  // namespace
 
 Result<std::shared_ptr<QueryStatement>> QueryStatement::Admit(QueryService& service,
-                                                              const Request& request,
-                                                              QueryParameters parameters) {
-  auto statement = std::make_shared<QueryStatement>(service, request, std::move(parameters));
+                                                              QueryCaller caller,
+                                                              QueryParameters parameters,
+                                                              std::unique_ptr<QueryAnswer> answer) {
+  auto statement = std::make_shared<QueryStatement>(service, std::move(caller),
+                                                    std::move(parameters), std::move(answer));
   RETURN_IF_ERROR(service.active.Add(statement->active_));
   statement->admitted_ = true;
   return statement;
 }
 
-QueryStatement::QueryStatement(QueryService& service, const Request& request,
-                               QueryParameters parameters)
+QueryStatement::QueryStatement(QueryService& service, QueryCaller caller,
+                               QueryParameters parameters, std::unique_ptr<QueryAnswer> answer)
     : service_(service),
       parameters_(std::move(parameters)),
-      sender_(request.principal()),
-      active_(Describe(parameters_, request, service.clock.WallMs())),
-      arrival_ns_(request.arrival_ns()),
-      answer_(active_->id, parameters_) {}
+      caller_(std::move(caller)),
+      active_(Describe(parameters_, *caller_.sender, answer->request_id(), service.clock.WallMs())),
+      answer_(std::move(answer)),
+      txid_(parameters_.txid) {}
 
 QueryStatement::~QueryStatement() { Release(); }
 
@@ -73,18 +75,21 @@ void QueryStatement::Release() {
   if (std::exchange(admitted_, false)) service_.active.Remove(active_->id);
 }
 
-QueryStatement::Chunk QueryStatement::NextChunk() {
+QueryStatement::Chunk QueryStatement::NextChunk(const Limits& limits) {
   const uint64_t now = service_.clock.MonotonicNs();
   Chunk chunk;
+  answer_->Open(&chunk.text);
   if (run_ == nullptr) {
     started_ns_ = now;
     const Status started = Start();
     if (!started.ok()) {
       Finish(started, &chunk);
+      answer_->Close(&chunk.text);
       return chunk;
     }
   }
-  ReadRows(&chunk);
+  ReadRows(limits, &chunk);
+  answer_->Close(&chunk.text);
   running_ns_ += service_.clock.MonotonicNs() - now;
   return chunk;
 }
@@ -106,7 +111,7 @@ Status QueryStatement::Start() {
 }
 
 Status QueryStatement::StartTransactional() {
-  RETURN_IF_ERROR(AuthorizeStatement(static_cast<const Sender&>(*sender_).who(), *plan_));
+  RETURN_IF_ERROR(AuthorizeStatement(static_cast<const Sender&>(*caller_.sender).who(), *plan_));
   if (parameters_.read_only) {
     return query::QueryError(QueryCode::kReadOnly,
                              "transactions can't be begun or ended in a read-only request");
@@ -137,7 +142,7 @@ uint64_t QueryStatement::RemainingMs() const {
   const uint64_t most = service_.options.timeout_ms;
   if (limit == 0 || (most != 0 && most < limit)) limit = most;
   if (limit == 0) return 0;
-  const uint64_t waited = (service_.clock.MonotonicNs() - arrival_ns_) / 1'000'000;
+  const uint64_t waited = (service_.clock.MonotonicNs() - caller_.arrival_ns) / 1'000'000;
   return limit > waited ? limit - waited : 1;
 }
 
@@ -156,23 +161,30 @@ query::RunRequest QueryStatement::MakeRunRequest() {
   request.cancelled = active_->cancelled;
   request.preserve_expiry = parameters_.preserve_expiry;
   request.max_parallelism = parameters_.max_parallelism;
-  request.authorize = [sender = sender_](const StatementPlan& plan) {
+  request.acknowledges = caller_.acknowledges;
+  request.authorize = [sender = caller_.sender](const StatementPlan& plan) {
     return AuthorizeStatement(static_cast<const Sender&>(*sender).who(), plan);
   };
-  request.system_rows = [&service = service_, sender = sender_](std::string_view name) {
+  request.system_rows = [&service = service_, sender = caller_.sender](std::string_view name) {
     return ReadSystemRows(service, static_cast<const Sender&>(*sender).who(), name);
   };
   return request;
 }
 
-void QueryStatement::ReadRows(Chunk* chunk) {
-  const bool first = !answer_.has_head();
+void QueryStatement::ReadRows(const Limits& limits, Chunk* chunk) {
+  const bool alone = limits.first_row_alone && !answer_->has_head();
+  const auto head = [&] {
+    if (!answer_->has_head()) answer_->Head(plan_->signature, &chunk->text);
+  };
+  if (limits.rows == 0) return head();
   uint64_t flush_at = kNever;
-  while (run_->Next()) {
-    if (!answer_.has_head()) answer_.Head(plan_->signature, &chunk->text);
-    answer_.Row(run_->row(), &chunk->text);
+  for (uint64_t rows = 1; run_->Next(); ++rows) {
+    head();
+    answer_->Row(run_->row(), &chunk->text);
     active_->rows.fetch_add(1, std::memory_order_relaxed);
-    if (first || chunk->text.size() >= kFlushBytes) return;
+    if (plan_->kind == StatementKind::kTransaction) txid_ = run_->row()["txid"].AsString();
+    if (alone || rows >= limits.rows || chunk->text.size() >= limits.bytes) return;
+    if (run_->NextWaits()) return;
     const uint64_t now = service_.clock.MonotonicNs();
     if (flush_at == kNever) flush_at = now + kFlushNs;
     if (now >= flush_at) return;
@@ -186,7 +198,7 @@ void QueryStatement::Finish(const Status& status, Chunk* chunk) {
   if (!status.ok()) {
     outcome.errors.push_back(status);
     outcome.ended_early = true;
-    if (!answer_.has_head()) chunk->http_status = QueryHttpStatus(status);
+    if (!answer_->has_head()) chunk->http_status = QueryHttpStatus(status);
   }
   if (run_ != nullptr) {
     outcome.errors.insert(outcome.errors.end(), run_->row_errors().begin(),
@@ -194,17 +206,30 @@ void QueryStatement::Finish(const Status& status, Chunk* chunk) {
     outcome.warnings = run_->warnings();
     outcome.mutations = run_->mutations();
     outcome.sorted = run_->sorted();
-    if (!answer_.has_head()) answer_.Head(plan_->signature, &chunk->text);
+    if (!answer_->has_head()) answer_->Head(plan_->signature, &chunk->text);
   }
   const uint64_t now = service_.clock.MonotonicNs();
-  outcome.elapsed_ns = now - arrival_ns_;
+  outcome.elapsed_ns = now - caller_.arrival_ns;
   outcome.execution_ns = now - started_ns_;
   outcome.load = service_.active.size();
   if (parameters_.profile != QueryParameters::Profile::kOff) outcome.profile = Profile();
-  answer_.Tail(outcome, &chunk->text);
+  answer_->Tail(outcome, &chunk->text);
   if (lease_ && outcome.errors.empty()) lease_->Keep();
+  FollowTransaction(outcome);
   NoteCompleted(outcome);
   Release();
+}
+
+// Whatever came of it, a transaction that is to end has ended.
+void QueryStatement::FollowTransaction(const QueryOutcome& outcome) {
+  using Action = query::TransactionStatement::Action;
+  if (plan_ != nullptr && plan_->kind == StatementKind::kTransaction) {
+    const Action action = std::get<query::TransactionStatement>(plan_->statement->body).action;
+    if (action == Action::kCommit || action == Action::kRollback) txid_.clear();
+  }
+  for (const Status& error : outcome.errors) {
+    if (query::CodeOf(error) == QueryCode::kTransactionNotFound) txid_.clear();
+  }
 }
 
 void QueryStatement::NoteCompleted(const QueryOutcome& outcome) {
@@ -217,12 +242,12 @@ void QueryStatement::NoteCompleted(const QueryOutcome& outcome) {
                                     .started_ms = active_->started_ms};
   completed.elapsed = GoDuration(outcome.elapsed_ns);
   completed.service = GoDuration(outcome.execution_ns);
-  completed.rows = answer_.rows();
-  completed.bytes = answer_.row_bytes();
+  completed.rows = answer_->rows();
+  completed.bytes = answer_->row_bytes();
   completed.mutations = outcome.mutations;
   completed.errors = outcome.errors.size();
   if (!outcome.errors.empty()) completed.first_error = outcome.errors.front().message();
-  completed.state = QueryStatusText(outcome, answer_.has_head());
+  completed.state = QueryStatusText(outcome, answer_->has_head());
   service_.completed.Add(std::move(completed));
 }
 
@@ -232,12 +257,12 @@ Value QueryStatement::Profile() const {
   const uint64_t planned = planned_ns_ == 0 ? now : planned_ns_;
   const uint64_t running = planned_ns_ == 0 ? 0 : std::min(running_ns_, now - planned);
   Value profile = Value::Object(
-      {{"phaseTimes", Value::Object({{"queue", Value(GoDuration(started_ns_ - arrival_ns_))},
+      {{"phaseTimes", Value::Object({{"queue", Value(GoDuration(started_ns_ - caller_.arrival_ns))},
                                      {"plan", Value(GoDuration(planned - started_ns_))},
                                      {"run", Value(GoDuration(running))},
                                      {"stream", Value(GoDuration(now - planned - running))}})},
        {"phaseCounts",
-        Value::Object({{"rows", Value::Unsigned(answer_.rows())},
+        Value::Object({{"rows", Value::Unsigned(answer_->rows())},
                        {"mutations", Value::Unsigned(run_ ? run_->mutations() : 0)}})}});
   if (run_ == nullptr) return profile;
   Value timings = run_->profile();

@@ -20,13 +20,21 @@
 
 namespace sluice::http::rest {
 
+// Whose statement it is.
+struct QueryCaller {
+  std::shared_ptr<const Principal> sender;
+  uint64_t arrival_ns = 0;    // of the request, monotonic
+  bool acknowledges = false;  // as in query::RunRequest
+};
+
 class QueryStatement {
  public:
   // Error 1191 when too many run.
-  static Result<std::shared_ptr<QueryStatement>> Admit(QueryService& service,
-                                                       const Request& request,
-                                                       QueryParameters parameters);
-  QueryStatement(QueryService& service, const Request& request, QueryParameters parameters);
+  static Result<std::shared_ptr<QueryStatement>> Admit(QueryService& service, QueryCaller caller,
+                                                       QueryParameters parameters,
+                                                       std::unique_ptr<QueryAnswer> answer);
+  QueryStatement(QueryService& service, QueryCaller caller, QueryParameters parameters,
+                 std::unique_ptr<QueryAnswer> answer);
   ~QueryStatement();
 
   struct Chunk {
@@ -34,11 +42,19 @@ class QueryStatement {
     int http_status = 200;  // of the first
     bool last = false;
   };
-  // The next part of the answer. The first ends with the first row, so that it leaves at once.
-  Chunk NextChunk();
+  // What a part of the answer holds at most; at least a row, if it may hold any and there is one.
+  struct Limits {
+    uint64_t rows = UINT64_MAX;
+    size_t bytes = 16 << 10;
+    bool first_row_alone = true;  // so that it leaves at once
+  };
+  Chunk NextChunk(const Limits& limits);
 
   // Any thread: makes NextChunk come to an end.
   void Cancel() { active_->cancelled->store(true); }
+
+  // After the end: the transaction that its client is in, empty for none.
+  const std::string& txid() const { return txid_; }
 
  private:
   Status Start();
@@ -48,7 +64,8 @@ class QueryStatement {
   Status StartTransactional();
   // Lets go of what others wait for; before the client hears of the end.
   void Release();
-  void ReadRows(Chunk* chunk);
+  void ReadRows(const Limits& limits, Chunk* chunk);
+  void FollowTransaction(const QueryOutcome& outcome);
   // The end: after an error that ended the statement, or after the last row.
   void Finish(const Status& status, Chunk* chunk);
   // Lists it among those that took long or failed.
@@ -57,17 +74,17 @@ class QueryStatement {
 
   QueryService& service_;
   const QueryParameters parameters_;
-  const std::shared_ptr<const Principal> sender_;
+  const QueryCaller caller_;
   const std::shared_ptr<query::ActiveRequest> active_;
   bool admitted_ = false;
-  const uint64_t arrival_ns_;
   uint64_t started_ns_ = 0;
   uint64_t planned_ns_ = 0;
   uint64_t running_ns_ = 0;  // inside NextChunk
   std::shared_ptr<const query::StatementPlan> plan_;
   std::optional<query::Transactions::Lease> lease_;
   std::unique_ptr<query::Run> run_;
-  QueryAnswer answer_;
+  const std::unique_ptr<QueryAnswer> answer_;
+  std::string txid_;
 };
 
 // Error 13014 unless who sent it may run the statement.

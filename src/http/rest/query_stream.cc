@@ -1,0 +1,68 @@
+// GET /query/stream: a WebSocket for statements whose rows are sent as the client asks for them.
+#include <memory>
+#include <string>
+
+#include "http/rest/access.h"
+#include "http/rest/query_service.h"
+#include "http/rest/stream_session.h"
+
+namespace sluice::http::rest {
+namespace {
+
+constexpr uint16_t kPolicyViolation = 1008;
+constexpr uint16_t kTryAgainLater = 1013;
+constexpr size_t kMaxMessageBytes = 32 << 20;
+
+// A browser sends the credentials that it remembers along with any page's request: a WebSocket is
+// taken from this server's own pages only. Programs send no origin.
+bool IsForeign(const Request& request) {
+  const auto origin = request.FindHeader("Origin");
+  if (!origin) return false;
+  const std::string host(request.FindHeader("Host").value_or(""));
+  return *origin != "http://" + host && *origin != "https://" + host;
+}
+
+Task<> Talk(QueryService& service, Request& request, WebSocket& socket) {
+  if (IsForeign(request)) {
+    socket.SetClose(kPolicyViolation, "a page of another origin");
+    co_return;
+  }
+  const auto session =
+      std::make_shared<StreamSession>(service, request.principal(), socket.MakeSender());
+  if (!service.streams.TryStart([session] { session->Main(); })) {
+    socket.SetClose(kTryAgainLater, "too many streams are open");
+    co_return;
+  }
+  struct Ender {
+    ~Ender() { session->End(); }
+    StreamSession* session;
+  } const ender{session.get()};
+  while (true) {
+    const Result<WebSocket::Message> message = co_await socket.Read();
+    if (!message) break;
+    const Status received = message->binary ? Error(Code::kInvalidArgument, "stream.bad_message",
+                                                    "a message of a stream is text")
+                                            : session->Receive(message->data);
+    if (received.ok()) continue;
+    socket.SetClose(kPolicyViolation, received.id() + ": " + received.message());
+    break;
+  }
+}
+
+}  // namespace
+
+Status AddQueryStreamRoute(Router& router, QueryService& service) {
+  return router.Add(
+      {.path = "/query/stream",
+       .summary = "A WebSocket for SQL++ statements, row by row as they are asked for",
+       .tag = "query",
+       .description = "docs/reference/stream.md has the messages.",
+       .responses = {{101, "the WebSocket"}, {426, "the request is no upgrade"}},
+       .auth = std::string(kKnown),
+       .websocket = [&service](Request& request, WebSocket& socket) -> Task<> {
+         return Talk(service, request, socket);
+       },
+       .max_message_bytes = kMaxMessageBytes});
+}
+
+}  // namespace sluice::http::rest
