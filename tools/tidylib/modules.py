@@ -10,7 +10,7 @@ CONFINED = {
     "rocksdb": (r"rocksdb/", {"storage"}),
     "V8": (r"(v8[-.\w]*\.h|libplatform/)", {"js"}),
     "Lua": (r"lua", {"lua"}),
-    "RE2": (r"re2/", {"query"}),
+    "RE2": (r"re2/", {"query", "doctype"}),
     "ICU": (r"unicode/", {"query"}),
     "libcurl": (r"curl/", {"function"}),
     "simdjson": (r"simdjson", {"json"}),

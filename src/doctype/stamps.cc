@@ -1,0 +1,136 @@
+#include "doctype/stamps.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "doctype/document_text.h"
+#include "json/print.h"
+
+namespace sluice::doctype {
+namespace {
+
+std::string Quoted(std::string_view text) {
+  std::string out;
+  json::AppendQuoted(text, &out);
+  return out;
+}
+
+std::string TimeText(const Properties& properties, uint64_t ms) {
+  return fmt::format("{}", properties.seconds ? ms / 1000 : ms);
+}
+
+class Stamper {
+ public:
+  Stamper(const Type& type, const StampInput& input, const StampSpans& spans)
+      : properties_(type.properties),
+        type_(type),
+        input_(input),
+        spans_(spans),
+        edit_(type.properties, spans) {}
+
+  // `present` is null for a new document.
+  Result<Stamped> Run(const StampSpans* present) {
+    edit_.Set(Stamp::kType, Quoted(type_.name));
+    if (spans_.Raw(Stamp::kSchema).empty() && !type_.schema.empty()) {
+      edit_.Set(Stamp::kSchema, Quoted(type_.schema));
+    }
+    Stamped stamped;
+    SetVersion(present, &stamped);
+    const std::string now = TimeText(properties_, input_.now_ms);
+    const std::string actor = input_.actor.empty() ? "" : Quoted(input_.actor);
+    SetOnce(Stamp::kCreated, present, now);
+    SetOnce(Stamp::kCreatedBy, present, actor);
+    SetOwn(Stamp::kModified, now);
+    SetOwn(Stamp::kModifiedBy, actor);
+    SetOnce(Stamp::kAccessed, present, "");
+    RETURN_IF_ERROR(SetCountry());
+    stamped.document = edit_.Apply();
+    return stamped;
+  }
+
+ private:
+  bool ClientMay(Stamp stamp) const {
+    return properties_.is_writable(stamp) && !spans_.Raw(stamp).empty();
+  }
+
+  void SetVersion(const StampSpans* present, Stamped* stamped) {
+    if (!properties_.uses(Stamp::kVersion)) return;
+    const uint64_t last = input_.last_revision;
+    if (present != nullptr) {
+      const uint64_t had = present->Count(Stamp::kVersion);
+      stamped->previous_version = had > last ? had : last + 1;
+      stamped->version = stamped->previous_version + 1;
+    } else {
+      stamped->version = last + 1;
+    }
+    edit_.Set(Stamp::kVersion, fmt::format("{}", stamped->version));
+  }
+
+  void SetOwn(Stamp stamp, const std::string& value) {
+    if (!ClientMay(stamp)) edit_.Set(stamp, value);
+  }
+
+  void SetOnce(Stamp stamp, const StampSpans* present, const std::string& value) {
+    if (ClientMay(stamp)) return;
+    edit_.Set(stamp, present == nullptr ? value : std::string(present->Raw(stamp)));
+  }
+
+  Status SetCountry() {
+    if (!properties_.uses(Stamp::kGeo)) return OkStatus();
+    const std::string_view raw = spans_.Raw(Stamp::kGeo);
+    if (raw.empty()) {
+      if (!input_.country.empty()) edit_.Set(Stamp::kGeo, Quoted(input_.country));
+      return OkStatus();
+    }
+    const auto text = spans_.Text(Stamp::kGeo);
+    const bool code = raw.front() == '"' && text && text->size() == 2 &&
+                      std::ranges::all_of(*text, [](char c) { return c >= 'A' && c <= 'Z'; });
+    if (code || raw == "null") return OkStatus();
+    return Error(Code::kInvalidArgument, "type.bad_country",
+                 "'{}': expected a country as two capital letters, such as \"DE\"",
+                 properties_.PathOf(Stamp::kGeo));
+  }
+
+  const Properties& properties_;
+  const Type& type_;
+  const StampInput& input_;
+  const StampSpans& spans_;
+  StampEdit edit_;
+};
+
+}  // namespace
+
+Result<Stamped> ApplyStamps(const Type& type, const StampInput& input) {
+  ASSIGN_OR_RETURN(const StampSpans spans, StampSpans::Find(input.document, type.properties));
+  Stamper stamper(type, input, spans);
+  if (!input.present) return stamper.Run(nullptr);
+  const auto present = StampSpans::Find(*input.present, type.properties);
+  // What was there is no object: none of its properties can be kept.
+  if (!present) {
+    const StampSpans nothing;
+    return stamper.Run(&nothing);
+  }
+  return stamper.Run(&*present);
+}
+
+std::optional<std::string> Touch(const Type& type, std::string_view document, uint64_t now_ms) {
+  const Properties& properties = type.properties;
+  if (!properties.uses(Stamp::kAccessed)) return std::nullopt;
+  const auto spans = StampSpans::Find(document, properties);
+  if (!spans) return std::nullopt;
+  const uint64_t last_ms = spans->Count(Stamp::kAccessed) * (properties.seconds ? 1000 : 1);
+  const uint64_t step = properties.accessed_precision_ms;
+  const uint64_t rounded = now_ms - now_ms % step;
+  if (last_ms >= rounded) return std::nullopt;
+  StampEdit edit(properties, *spans);
+  edit.Set(Stamp::kAccessed, TimeText(properties, rounded));
+  return edit.Apply();
+}
+
+std::string SchemaVersion(const Type& type, std::string_view document) {
+  if (!type.properties.uses(Stamp::kSchema)) return "";
+  const auto spans = StampSpans::Find(document, type.properties);
+  return spans ? spans->Text(Stamp::kSchema).value_or("") : "";
+}
+
+}  // namespace sluice::doctype

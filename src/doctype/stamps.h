@@ -1,0 +1,50 @@
+// The properties that the server sets when a document is written:
+//
+//   type        the type's name
+//   schema      the current version, where the document has none
+//   version     1, 2, 3, ...: one more than the document had before, or any revision of it
+//   created, createdBy     when the document is new; kept afterwards
+//   modified, modifiedBy   each time
+//   accessed    kept; Touch sets it
+//   geo         the client's, two capital letters; or where the request came from, if that is known
+//
+// What a client sends for them is replaced, except for those that the type says it may write. All
+// else of the document stays byte for byte as it came.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "doctype/type.h"
+
+namespace sluice::doctype {
+
+struct StampInput {
+  std::string_view document;                // valid JSON
+  std::optional<std::string_view> present;  // what it replaces, if there is such a document
+  uint64_t last_revision = 0;               // the highest version among the kept revisions
+  std::string_view actor;                   // who writes: a user or "function:NAME"; may be empty
+  std::string_view country;                 // where it comes from, if known
+  uint64_t now_ms = 0;
+};
+
+struct Stamped {
+  std::string document;
+  uint64_t version = 0;           // of the document; 0 if its type counts none
+  uint64_t previous_version = 0;  // of the present one, which a revision of it gets
+};
+
+// type.not_object, type.repeated_property, type.bad_country.
+Result<Stamped> ApplyStamps(const Type& type, const StampInput& input);
+
+// The document with a new time of access, or nothing if the one it has is recent enough: a read
+// must not become a write each time.
+std::optional<std::string> Touch(const Type& type, std::string_view document, uint64_t now_ms);
+
+// The version of the schema that a document says it has; empty if it does not say.
+std::string SchemaVersion(const Type& type, std::string_view document);
+
+}  // namespace sluice::doctype
