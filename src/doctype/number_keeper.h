@@ -1,0 +1,30 @@
+// JavaScript knows doubles only: 9007199254740993 comes back as ...992 and 1.50 as 1.5. Numbers of
+// a document that a script did not change get their exact value and literal back: those that are
+// still at their path, and, of numbers that a double can't tell from another, those that were
+// moved.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "json/value.h"
+
+namespace sluice::doctype {
+
+class NumberKeeper {
+ public:
+  // `before` outlives it.
+  explicit NumberKeeper(const json::Value& before);
+
+  json::Value Restore(const json::Value& after) const { return Restore(before_, after); }
+
+ private:
+  void Collect(const json::Value& value);
+  json::Value Restore(const json::Value& before, const json::Value& after) const;
+
+  const json::Value& before_;
+  // Integers beyond 2^53 by their double; missing where two share one.
+  std::unordered_map<double, json::Value> large_;
+};
+
+}  // namespace sluice::doctype
