@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "flow/builtin.h"
 #include "flow/compile.h"
 #include "flow/run.h"
 #include "flow/run_codec.h"
@@ -128,6 +129,7 @@ class CasePlayer {
                                               {"route", call.route},
                                               {"headers", call.headers},
                                               {"body", call.body}}));
+    if (routes_.Find(call.route) == nullptr) return RunBuiltin(call);
     const json::Value reply = ReplyOf(call);
     if (reply["never"] == json::Value(true)) return;
     TaskResult result;
@@ -139,6 +141,16 @@ class CasePlayer {
     if (reply["stack"].is_string()) result.stack = std::string(reply["stack"].AsString());
     const auto after = static_cast<uint64_t>(WholeNumberOf(reply["after"]).value_or(0));
     replies_.emplace(std::pair(now_ms_ + after, ++sequence_), std::move(result));
+  }
+  void RunBuiltin(const Call& call) {
+    const Builtin builtin = FindBuiltin(call.route);
+    ASSERT_NE(builtin, nullptr) << call.route;
+    BuiltinAnswer answer = builtin(call.headers, call.body, now_ms_);
+    replies_.emplace(std::pair(now_ms_ + answer.delay_ms, ++sequence_),
+                     TaskResult{call.call, answer.status, answer.headers, answer.body});
+  }
+  void Act(Abandon& abandon) {
+    std::erase_if(replies_, [&](const auto& reply) { return reply.second.call == abandon.call; });
   }
   void Act(Send& send) {
     json::Value shown = json::Value::Object({{"route", send.route}, {"headers", send.headers}});
@@ -155,9 +167,6 @@ class CasePlayer {
   // The next of a route's replies; the last one again and again.
   json::Value ReplyOf(const Call& call) {
     const json::Value& replies = routes_[call.route];
-    if (replies.is_missing()) {
-      return json::Value::Object({{"body", "=body"}, {"headers", "=headers"}});  // no.op, echo
-    }
     if (!replies.is_array()) return replies;
     const size_t turn = turns_[std::string(call.route)]++;
     return replies[std::min(turn, replies.size() - 1)];

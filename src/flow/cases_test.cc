@@ -74,7 +74,7 @@ class FlowCase : public testing::TestWithParam<std::string> {
       options.routes.emplace_back(field.name());
     }
     options.has_route = [&](std::string_view route) {
-      return route == "no.op" || case_["routes"].Find(route) != nullptr;
+      return FindBuiltin(route) != nullptr || case_["routes"].Find(route) != nullptr;
     };
     Problems problems;
     auto flows = CompileFlows(Texts(), options, &problems);

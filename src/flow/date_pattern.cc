@@ -307,8 +307,11 @@ Result<DatePattern> DatePattern::Parse(std::string_view pattern) {
         return Fail(Code::kInvalidArgument, "flow.bad_mapping", "pattern '{}': a quote is open",
                     pattern);
       }
-      literal(close == i + 1 ? "'" : pattern.substr(i + 1, close - i - 1));
+      const std::string_view inside = pattern.substr(i + 1, close - i - 1);
+      literal(inside.empty() ? "'" : inside);
       i = close + 1;
+      // Quoted text goes on after two quotes, which are one of it.
+      if (!inside.empty() && pattern.substr(i).starts_with('\'')) literal("'");
     } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
       const size_t end = std::min(pattern.find_first_not_of(c, i), pattern.size());
       if (kLetters.find(c) == kLetters.npos || end - i > kMostRepeated) {

@@ -14,8 +14,9 @@ std::unexpected<Status> BadPath(std::string_view text, std::string_view why) {
   return Fail(Code::kInvalidArgument, "flow.bad_mapping", "'{}' is no path: {}", text, why);
 }
 
-const json::Value& FindAnyCase(const json::Value& at, std::string_view key) {
+const json::Value& FindKey(const json::Value& at, std::string_view key, bool any_case) {
   if (const json::Value* exact = at.Find(key)) return *exact;
+  if (!any_case) return kMissing;
   for (const json::Field& field : at.fields()) {
     if (EqualsIgnoringCase(field.name(), key)) return field.value;
   }
@@ -206,9 +207,7 @@ std::string_view Path::first_key() const {
 }
 
 void Path::IgnoreCaseAt(size_t position) {
-  if (position < steps_.size() && steps_[position].kind == Step::Kind::kKey) {
-    steps_[position].kind = Step::Kind::kAnyCaseKey;
-  }
+  if (position < steps_.size()) steps_[position].any_case = true;
 }
 
 const json::Value& Path::Get(const json::Value& root, const ModelView& view) const {
@@ -216,13 +215,10 @@ const json::Value& Path::Get(const json::Value& root, const ModelView& view) con
   for (const Step& step : steps_) {
     switch (step.kind) {
       case Step::Kind::kKey:
-        at = &(*at)[std::string_view(step.key)];
-        break;
-      case Step::Kind::kAnyCaseKey:
-        at = &FindAnyCase(*at, step.key);
+        at = &FindKey(*at, step.key, step.any_case);
         break;
       case Step::Kind::kTextKey:
-        at = &(*at)[std::string_view(step.text->Text(view))];
+        at = &FindKey(*at, step.text->Text(view), step.any_case);
         break;
       case Step::Kind::kIndex:
         at = &(*at)[step.index];
@@ -251,7 +247,6 @@ Status Path::Set(json::Value* root, const ModelView& view, json::Value value) co
     const bool last = i + 1 == steps_.size();
     switch (step.kind) {
       case Step::Kind::kKey:
-      case Step::Kind::kAnyCaseKey:
       case Step::Kind::kTextKey: {
         const std::string made =
             step.kind == Step::Kind::kTextKey ? step.text->Text(view) : std::string();

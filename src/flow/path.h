@@ -74,9 +74,10 @@ class Path {
 };
 
 struct Step {
-  enum class Kind : uint8_t { kKey, kAnyCaseKey, kTextKey, kIndex, kAppend, kModelIndex };
+  enum class Kind : uint8_t { kKey, kTextKey, kIndex, kAppend, kModelIndex };
 
   Kind kind = Kind::kKey;
+  bool any_case = false;  // of a key that is read
   std::string key;
   size_t index = 0;
   std::shared_ptr<const Template> text;  // kTextKey

@@ -38,7 +38,9 @@ std::vector<Call> Run::OpenCalls() const {
     for (const Frame& frame : state_.frames) {
       if (frame.id != call.frame) continue;
       const Task& task = frame.flow->tasks[static_cast<size_t>(call.task)];
-      open.push_back({call.id, frame.flow->id, task.name, task.route, call.headers, call.body});
+      const uint64_t due_ms = call.due_ms == 0 ? frame.due_ms : std::min(call.due_ms, frame.due_ms);
+      open.push_back(
+          {call.id, frame.flow->id, task.name, task.route, call.headers, call.body, due_ms});
     }
   }
   return open;

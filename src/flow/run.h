@@ -33,6 +33,7 @@ namespace sluice::flow {
 inline constexpr size_t kMaxFrames = 1000;      // flow instances in one run
 inline constexpr int kMaxFlowDepth = 16;        // sub-flows inside each other
 inline constexpr size_t kMaxBranches = 10'000;  // of one fork
+inline constexpr int kMaxChain = 100;           // tasks that start each other within one step
 inline constexpr size_t kMaxCalls = 20'000;     // that wait at once in one run
 
 // Events.
@@ -77,6 +78,12 @@ struct Call {
   std::string_view route;
   json::Value headers;  // an object of texts
   json::Value body;
+  uint64_t due_ms = 0;  // when nobody waits for the answer any more
+};
+
+// The answer of a call is not waited for any more: who runs it may stop.
+struct Abandon {
+  uint64_t call = 0;
 };
 
 // Tell something to a route, or start `flow://id`, without an answer: the external state machine.
@@ -104,7 +111,7 @@ struct Ended {
   std::string message;  // why it was aborted
 };
 
-using Action = std::variant<Call, Send, Respond, LogLine, Ended>;
+using Action = std::variant<Call, Abandon, Send, Respond, LogLine, Ended>;
 using Actions = std::vector<Action>;
 
 // The state.

@@ -1,6 +1,4 @@
-// {"v":1, "run", "cid", "trace", "status", "message", "last", "root", "started", "ended", "shared",
-//  "model", "frames":[...], "groups":[...], "calls":[...]}; see the functions for the parts. Zeros
-// and missing values are left out.
+// docs/formats/runs.md is the format.
 #include "flow/run_codec.h"
 
 #include <utility>

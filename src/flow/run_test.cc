@@ -49,6 +49,7 @@ TEST(Run, SaysWhatToDoStepByStep) {
   const Call first = std::get<Call>(actions[0]);
   EXPECT_EQ(first.route, "one");
   EXPECT_EQ(first.body["body"], json::Value("x"));
+  EXPECT_EQ(first.due_ms, 11'000u);
   EXPECT_EQ(run.next_due_ms(), 11'000u);
   ASSERT_EQ(run.OpenCalls().size(), 1u);
   EXPECT_EQ(run.OpenCalls()[0].call, first.call);
@@ -99,8 +100,9 @@ TEST(Run, ALateResultFindsTheFlowEnded) {
   const uint64_t call = std::get<Call>(actions[0]).call;
   actions.clear();
   run.Step(TaskResult{call, 200, {}, 7}, 11'000, &actions);
-  ASSERT_EQ(actions.size(), 2u);
-  EXPECT_EQ(std::get<Respond>(actions[0]).status, 408);
+  ASSERT_EQ(actions.size(), 3u);
+  EXPECT_EQ(std::get<Abandon>(actions[0]).call, call);
+  EXPECT_EQ(std::get<Respond>(actions[1]).status, 408);
 }
 
 TEST(Run, RefusesWhatIsTooDeep) {
@@ -141,6 +143,33 @@ TEST(RunCodec, KeepsDeepValuesAndAllTypes) {
   EXPECT_TRUE(found["bytes"].is_bytes());
   EXPECT_TRUE(found["double"].is_double());
   EXPECT_TRUE(found["time"].is_datetime());
+}
+
+// The format of docs/formats/runs.md, as it stays.
+TEST(RunCodec, IsStoredLikeThis) {
+  const auto flows = Compiled(R"(
+flow: {id: f, description: d, ttl: 10s}
+first.task: one
+tasks:
+  - {process: one, description: d, execution: fork, source: model.l, next: [two], join: three, input: ['input.l -> model.l', 'text(s) -> model.root.s'], exception: three}
+  - {process: two, description: d, execution: sink, input: ['model.l.ITEM -> i'], delay: 500}
+  - {process: three, description: d, execution: end, ttl: 1s, output: ['model.root.s -> output.body']}
+)");
+  flow::Run run(flows, nullptr);
+  Actions actions;
+  const json::Value input = json::Value::Object({{"l", json::Value::Array({2.0})}});
+  run.Step(StartOf("f", input), 1000, &actions);
+  run.Step(TaskResult{std::get<Call>(actions[0]).call, 200, {}, 1}, 1001, &actions);
+  EXPECT_EQ(
+      json::ToText(EncodeRun(run)),
+      R"({"v":1,"run":"run-1","cid":"cid-1","trace":"","status":200,"message":"","started":true,)"
+      R"("ended":false,"last":4,"root":1,"shared":{"s":"s"},"frames":[{"flow":"f",)"
+      R"("responded":false,"id":1,"input":{"l":[{"$sluice":"double","v":"2"}]},)"
+      R"("model":{"instance":"run-1","cid":"cid-1","flow":"f","ttl":10000,)"
+      R"("l":[{"$sluice":"double","v":"2"}]},"ttl":10000,"due":11000}],)"
+      R"("groups":[{"outer":{},"task":"one","id":3,"frame":1,"expected":1}],)"
+      R"("calls":[{"line":{"group":3,"index":0,"item":{"$sluice":"double","v":"2"}},"task":"two",)"
+      R"("id":4,"frame":1,"headers":{},"body":{"i":{"$sluice":"double","v":"2"}},"send":1501}]})");
 }
 
 TEST(RunCodec, RefusesWhatIsNotAStoredRun) {

@@ -45,6 +45,10 @@ void Stepper::Log(log::Level level, std::string message) {
   actions_->emplace_back(LogLine{level, std::move(message)});
 }
 
+void Stepper::AbandonCall(const PendingCall& call) {
+  if (call.child == 0 && call.send_ms == 0) actions_->emplace_back(Abandon{call.id});
+}
+
 void Stepper::On(const Start& event) {
   if (std::exchange(state_.started, true)) return;
   state_.run = event.run;
@@ -88,6 +92,7 @@ void Stepper::On(const Cancel& event) {
                                      ErrorBody(event.status, event.message)});
     }
   }
+  for (const PendingCall& call : state_.calls) AbandonCall(call);
   state_.calls.clear();
   state_.groups.clear();
   state_.frames.clear();
@@ -118,6 +123,7 @@ void Stepper::FireDue() {
       Dispatch(call_id);
     } else if (call != nullptr) {
       PendingCall taken = TakeCall(call);
+      AbandonCall(taken);
       const Task& task = FindFrame(taken.frame)->flow->tasks[static_cast<size_t>(taken.task)];
       Deliver(std::move(taken), {0, 408, {}, fmt::format("Timeout for {} ms", task.ttl_ms), {}});
     } else {
@@ -246,8 +252,9 @@ void Stepper::EndFrame(uint64_t frame_id) {
   if (frame_id == state_.root) run_.last_model_ = std::move(frame->model);
   // Sub-flows that it called go on by themselves.
   for (const PendingCall& call : state_.calls) {
-    if (call.frame != frame_id || call.child == 0) continue;
-    if (Frame* child = FindFrame(call.child)) child->caller = 0;
+    if (call.frame != frame_id) continue;
+    AbandonCall(call);
+    if (Frame* child = call.child == 0 ? nullptr : FindFrame(call.child)) child->caller = 0;
   }
   EraseIf(&state_.calls, [&](const PendingCall& call) { return call.frame == frame_id; });
   EraseIf(&state_.groups, [&](const Group& group) { return group.frame == frame_id; });
@@ -314,6 +321,12 @@ uint64_t Stepper::DelayOf(const Task& task, const Frame& frame) {
 void Stepper::StartTask(uint64_t frame_id, TaskIndex index, Line line) {
   Frame* const frame = FindFrame(frame_id);
   if (frame == nullptr) return;
+  const ChainLink link(&chain_);
+  if (chain_ > kMaxChain) {
+    return AbortFrame(frame_id, 500,
+                      fmt::format("Flow {} goes from error to error without running a function",
+                                  frame->flow->id));
+  }
   line = LeaveGroup(std::move(line), index);
   const Task& task = frame->flow->tasks[static_cast<size_t>(index)];
   Mapped mapped;
@@ -340,8 +353,13 @@ void Stepper::Dispatch(uint64_t call_id) {
   const Flow& flow = *FindFrame(call->frame)->flow;
   const Task& task = flow.tasks[static_cast<size_t>(call->task)];
   if (task.is_subflow()) return StartSubflow(call_id);
-  if (task.ttl_ms > 0) call->due_ms = now_ms_ + task.ttl_ms;
-  actions_->emplace_back(Call{call->id, flow.id, task.name, task.route, call->headers, call->body});
+  uint64_t due_ms = FindFrame(call->frame)->due_ms;
+  if (task.ttl_ms > 0) {
+    call->due_ms = now_ms_ + task.ttl_ms;
+    due_ms = std::min(due_ms, call->due_ms);
+  }
+  actions_->emplace_back(
+      Call{call->id, flow.id, task.name, task.route, call->headers, call->body, due_ms});
 }
 
 }  // namespace sluice::flow

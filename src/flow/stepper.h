@@ -30,6 +30,18 @@ class Stepper {
   void Finish();
 
  private:
+  // Counts how many tasks are being started inside each other.
+  class ChainLink {
+   public:
+    explicit ChainLink(int* count) : count_(count) { ++*count_; }
+    ~ChainLink() { --*count_; }
+    ChainLink(const ChainLink&) = delete;
+    ChainLink& operator=(const ChainLink&) = delete;
+
+   private:
+    int* const count_;
+  };
+
   Frame* FindFrame(uint64_t id);
   Group* FindGroup(uint64_t id);
   PendingCall* FindCall(uint64_t id);
@@ -54,6 +66,7 @@ class Stepper {
                        const Line& line, Mapped* mapped);
   void SendExternals(const Frame& frame, std::vector<Mapped::External> externals);
   void Log(log::Level level, std::string message);
+  void AbandonCall(const PendingCall& call);
 
   // What follows a result (transition.cc).
   void Deliver(PendingCall call, TaskResult result);
@@ -81,6 +94,7 @@ class Stepper {
   RunState& state_;
   const uint64_t now_ms_;
   Actions* const actions_;
+  int chain_ = 0;
 };
 
 // {"type":"error","status":S,"message":M}

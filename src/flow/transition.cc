@@ -71,10 +71,14 @@ void Stepper::Fail(PendingCall call, const TaskResult& result) {
     }
   }
   if (message.is_missing()) message = json::Value(nullptr);
+  if (call.line.group != 0 && FindGroup(call.line.group) == nullptr) {
+    return Log(log::Level::kWarn,
+               fmt::format("Task {} failed after its fork or pipeline was left: {} {}", task.name,
+                           result.status, TextOf(message)));
+  }
   TaskIndex handler = task.exception == call.task ? kNoTask : task.exception;
   if (handler == kNoTask && flow.exception != call.task) handler = flow.exception;
   if (handler == kNoTask) return AbortFrame(call.frame, result.status, message);
-  if (call.line.group != 0 && FindGroup(call.line.group) == nullptr) call.line = {};
   call.line.error = json::Value::Object({{"code", result.status},
                                          {"message", message},
                                          {"stack", FirstLines(result.stack)},
