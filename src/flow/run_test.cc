@@ -122,6 +122,65 @@ TEST(Run, RefusesWhatIsTooDeep) {
             json::Value("the task's answer: maps and lists are nested more than 120 deep"));
 }
 
+constexpr std::string_view kFork = R"(
+flow: {id: fork, description: d, ttl: 10s}
+first.task: one
+tasks:
+  - {process: one, description: d, execution: fork, source: model.l, next: [two], join: three, input: ['input.l -> model.l']}
+  - {process: two, description: d, execution: sink, input: ['model.l.ITEM -> i'], output: ['result.i -> model.done[]']}
+  - {process: three, description: d, execution: end, output: ['model.done -> output.body']}
+)";
+
+// The calls of a fork over `count` numbers.
+std::vector<Call> Forked(flow::Run* run, int count) {
+  json::Value list = json::Value::EmptyArray();
+  for (int i = 0; i < count; ++i) list.Append(i);
+  Actions actions;
+  run->Step(StartOf("fork", json::Value::Object({{"l", list}})), 1, &actions);
+  const uint64_t first = std::get<Call>(actions[0]).call;
+  actions.clear();
+  run->Step(TaskResult{first, 200, {}, 1}, 2, &actions);
+  std::vector<Call> calls;
+  for (const Action& action : actions) {
+    if (const auto* call = std::get_if<Call>(&action)) calls.push_back(*call);
+  }
+  return calls;
+}
+
+TEST(Run, JoinsManyBranchesInAnyOrder) {
+  flow::Run run(Compiled(kFork), nullptr);
+  const std::vector<Call> calls = Forked(&run, 2000);
+  ASSERT_EQ(calls.size(), 2000u);
+  Actions actions;
+  for (size_t i = calls.size(); i-- > 0;) {
+    EXPECT_TRUE(actions.empty());
+    run.Step(TaskResult{calls[i].call, 200, {}, calls[i].body}, 3, &actions);
+  }
+  ASSERT_EQ(actions.size(), 1u);
+  EXPECT_EQ(std::get<Call>(actions[0]).task, "three");
+  EXPECT_EQ(run.model()["done"].size(), 2000u);
+  EXPECT_EQ(run.model()["done"][0], json::Value(1999));
+}
+
+TEST(Run, HasAMostOfBranches) {
+  flow::Run run(Compiled(kFork), nullptr);
+  EXPECT_TRUE(Forked(&run, static_cast<int>(kMaxBranches) + 1).empty());
+  EXPECT_TRUE(run.ended());
+  EXPECT_EQ(run.state().message, "Task one has more than 10000 branches");
+}
+
+TEST(Run, CancellingTellsWhoIsStillAtWork) {
+  flow::Run run(Compiled(kFork), nullptr);
+  const std::vector<Call> calls = Forked(&run, 2);
+  Actions actions;
+  run.Step(Cancel{410, "enough"}, 3, &actions);
+  ASSERT_EQ(actions.size(), 4u);
+  EXPECT_EQ(std::get<Respond>(actions[0]).status, 410);
+  EXPECT_EQ(std::get<Abandon>(actions[1]).call, calls[0].call);
+  EXPECT_EQ(std::get<Abandon>(actions[2]).call, calls[1].call);
+  EXPECT_EQ(std::get<Ended>(actions[3]).message, "enough");
+}
+
 // What is stored is as deep as it may be, and of every type.
 TEST(RunCodec, KeepsDeepValuesAndAllTypes) {
   const auto flows = Compiled(kTwoTasks);
