@@ -51,55 +51,55 @@ std::pair<std::string_view, std::string_view> ShapeOf(const Task& task) {
   }
 }
 
-class Drawing {
- public:
-  explicit Drawing(const Flow& flow) : flow_(flow) {}
-
-  std::string Draw() {
-    out_ = "flowchart TD\n  start(( )) --> t" + fmt::format("{}\n", flow_.first);
-    for (size_t i = 0; i < flow_.tasks.size(); ++i) {
-      const Task& task = flow_.tasks[i];
-      const auto [open, close] = ShapeOf(task);
-      const std::string call =
-          task.route == task.name ? "" : fmt::format("<br/>{}", Escaped(task.route));
-      out_ += fmt::format("  t{}{}\"{}{}\"{}\n", i, open, Escaped(task.name), call, close);
-    }
-    for (size_t i = 0; i < flow_.tasks.size(); ++i) Arrows(i);
-    if (flow_.exception != kNoTask) {
-      out_ += fmt::format("  any((any)) -. error .-> t{}\n", flow_.exception);
-    }
-    return std::move(out_);
+// Arrows of one task.
+void AddArrows(const Flow& flow, TaskIndex from, std::vector<Arrow>* arrows) {
+  const Task& task = flow.tasks[static_cast<size_t>(from)];
+  const auto add = [&](TaskIndex to, std::string label, Arrow::Kind kind = Arrow::Kind::kNext) {
+    if (to >= 0) arrows->push_back({from, to, std::move(label), kind});
+  };
+  for (size_t i = 0; i < task.pipeline.size(); ++i) {
+    add(task.pipeline[i], fmt::format("step {}", i + 1));
   }
-
- private:
-  void Arrow(size_t from, TaskIndex to, std::string_view label) {
-    if (to < 0) return;
-    const std::string text = label.empty() ? "" : fmt::format("|{}|", label);
-    out_ += fmt::format("  t{} -->{} t{}\n", from, text, to);
+  for (size_t i = 0; i < task.next.size(); ++i) {
+    const bool decides = task.execution == Execution::kDecision;
+    add(task.next[i], decides ? fmt::format("{}", i + 1) : "");
   }
-
-  void Arrows(size_t index) {
-    const Task& task = flow_.tasks[index];
-    for (size_t i = 0; i < task.pipeline.size(); ++i) {
-      Arrow(index, task.pipeline[i], fmt::format("step {}", i + 1));
-    }
-    for (size_t i = 0; i < task.next.size(); ++i) {
-      const bool decides = task.execution == Execution::kDecision;
-      Arrow(index, task.next[i], decides ? fmt::format("{}", i + 1) : "");
-    }
-    Arrow(index, task.retry_fallback, "1");
-    if (task.join != kNoTask) Arrow(index, task.join, "join");
-    if (task.exception != kNoTask) {
-      out_ += fmt::format("  t{} -. error .-> t{}\n", index, task.exception);
-    }
-  }
-
-  const Flow& flow_;
-  std::string out_;
-};
+  add(task.retry_fallback, "1");
+  add(task.join, "join");
+  add(task.exception, "error", Arrow::Kind::kError);
+}
 
 }  // namespace
 
-std::string MermaidOf(const Flow& flow) { return Drawing(flow).Draw(); }
+std::vector<Arrow> ArrowsOf(const Flow& flow) {
+  std::vector<Arrow> arrows;
+  for (size_t i = 0; i < flow.tasks.size(); ++i) {
+    AddArrows(flow, static_cast<TaskIndex>(i), &arrows);
+  }
+  return arrows;
+}
+
+std::string MermaidOf(const Flow& flow) {
+  std::string out = fmt::format("flowchart TD\n  start(( )) --> t{}\n", flow.first);
+  for (size_t i = 0; i < flow.tasks.size(); ++i) {
+    const Task& task = flow.tasks[i];
+    const auto [open, close] = ShapeOf(task);
+    const std::string call =
+        task.route == task.name ? "" : fmt::format("<br/>{}", Escaped(task.route));
+    out += fmt::format("  t{}{}\"{}{}\"{}\n", i, open, Escaped(task.name), call, close);
+  }
+  for (const Arrow& arrow : ArrowsOf(flow)) {
+    if (arrow.kind == Arrow::Kind::kError) {
+      out += fmt::format("  t{} -. error .-> t{}\n", arrow.from, arrow.to);
+    } else {
+      const std::string label = arrow.label.empty() ? "" : fmt::format("|{}|", arrow.label);
+      out += fmt::format("  t{} -->{} t{}\n", arrow.from, label, arrow.to);
+    }
+  }
+  if (flow.exception != kNoTask) {
+    out += fmt::format("  any((any)) -. error .-> t{}\n", flow.exception);
+  }
+  return out;
+}
 
 }  // namespace sluice::flow

@@ -1,5 +1,11 @@
 #include "flow/graph.h"
 
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "flow/compile.h"
@@ -7,12 +13,18 @@
 namespace sluice::flow {
 namespace {
 
-TEST(Graph, DrawsTasksAndWhatFollowsThem) {
+std::shared_ptr<const FlowSet> Compiled(std::string_view text) {
   const FixedSettings settings;
   CompileOptions options;
   options.settings = &settings;
   Problems problems;
-  const auto flows = CompileFlows({{"f.yml", R"(
+  auto flows = CompileFlows({{"f.yml", std::string(text)}}, options, &problems);
+  for (const Problem& problem : problems.Sorted()) ADD_FAILURE() << problem.ToString();
+  return flows;
+}
+
+TEST(Graph, DrawsTasksAndWhatFollowsThem) {
+  const auto flows = Compiled(R"(
 flow: {id: f, description: d, ttl: 10s, exception: caught}
 first.task: choose
 tasks:
@@ -23,9 +35,7 @@ tasks:
   - {name: 'finish "all" #1', process: no.op, description: d, execution: end}
   - {name: finish, process: no.op, description: d, execution: sequential, next: ['finish "all" #1']}
   - {name: caught, process: 'flow://f', description: d, execution: end}
-)"}},
-                                  options, &problems);
-  for (const Problem& problem : problems.Sorted()) ADD_FAILURE() << problem.ToString();
+)");
   EXPECT_EQ(MermaidOf(*flows->Find("f")), R"(flowchart TD
   start(( )) --> t0
   t0{"choose<br/>no.op"}
@@ -45,6 +55,44 @@ tasks:
   t5 --> t4
   any((any)) -. error .-> t6
 )");
+}
+
+// The values of an attribute, in order.
+std::vector<int> Numbers(const std::string& svg, std::string_view tag, std::string_view name) {
+  std::vector<int> numbers;
+  for (size_t at = svg.find(tag); at != svg.npos; at = svg.find(tag, at + 1)) {
+    const size_t value = svg.find(std::string(name) + "=\"", at);
+    numbers.push_back(std::atoi(svg.c_str() + value + name.size() + 2));
+  }
+  return numbers;
+}
+
+TEST(Graph, PlacesBoxesInRowsThatDoNotOverlap) {
+  const auto flows = Compiled(R"(
+flow: {id: 'a<b', description: d, ttl: 10s}
+first.task: one
+tasks:
+  - {process: one, description: 'x & y', execution: parallel, next: [two, three]}
+  - {process: two, description: d, execution: sequential, next: [four]}
+  - {process: three, description: d, execution: sequential, next: [one]}
+  - {process: four, description: d, execution: end, exception: two}
+)");
+  const std::string svg = SvgOf(*flows->Find("a<b"));
+  EXPECT_NE(svg.find("<title>a&lt;b</title>"), svg.npos);
+  EXPECT_NE(svg.find("<title>parallel: x &amp; y</title>"), svg.npos);
+  const auto x = Numbers(svg, "<rect class", " x");
+  const auto y = Numbers(svg, "<rect class", " y");
+  const auto width = Numbers(svg, "<rect class", " width");
+  ASSERT_EQ(x.size(), 4u);
+  EXPECT_EQ(y, (std::vector<int>{30, 140, 140, 250}));
+  EXPECT_LT(x[1] + width[1], x[2]);  // two and three, side by side
+  const int all = Numbers(svg, "<svg", " width")[0];
+  for (size_t i = 0; i < x.size(); ++i) {
+    EXPECT_GE(x[i], 0);
+    EXPECT_LE(x[i] + width[i], all);
+  }
+  EXPECT_EQ(Numbers(svg, "<path class=\"next\"", "class").size(), 4u);
+  EXPECT_EQ(Numbers(svg, "<path class=\"error\"", "class").size(), 1u);
 }
 
 }  // namespace
