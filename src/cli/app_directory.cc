@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/quantity.h"
+#include "cli/flow_files.h"
 #include "cli/keyspace_name.h"
 #include "cli/yaml_visitor.h"
 #include "yaml/yaml.h"
@@ -20,11 +21,7 @@ constexpr std::string_view kFunctionsDirectory = "functions";
 constexpr std::string_view kSeedSuffix = ".jsonl";
 
 // Parts of an app that this version can't run yet: refused by name, never passed over.
-constexpr std::string_view kUnsupported[] = {
-    "procedures", "sql",       "flows",
-    "tasks",      "types",     "resources",
-    "flows.yaml", "rest.yaml", "preload-override.yaml",
-};
+constexpr std::string_view kUnsupported[] = {"procedures", "sql", "types"};
 
 class YamlReader : private YamlVisitor {
  public:
@@ -33,7 +30,8 @@ class YamlReader : private YamlVisitor {
 
   void Read(const yaml::Node& root) {
     if (root.is_null()) return;
-    ForEach(root, "the app", {"buckets"}, [&](const yaml::Entry& entry) {
+    ForEach(root, "the app", {"buckets", "tasks"}, [&](const yaml::Entry& entry) {
+      if (entry.key == "tasks") return;  // of flows: the server reads it
       ForEach(entry.value, "buckets", {}, [&](const yaml::Entry& bucket) { ReadBucket(bucket); });
     });
   }
@@ -222,6 +220,8 @@ AppResult ReadAppDirectory(const std::string& directory) {
   }
   CheckUnsupported(root, &result.problems);
   result.app.functions = ReadFunctions(root / kFunctionsDirectory, &result.problems);
+  result.app.flow_files = ReadFlowFiles(root, &result.problems);
+  result.app.directory = directory;
   FindSeeds(root, &result);
   if (node) CheckSeeds(&result);
   return result;

@@ -3,6 +3,7 @@
 //   sluice.yaml        buckets, scopes, collections and indexes
 //   data/KEYSPACE.jsonl  documents ({"key":...,"value":...} per line) that are put if absent
 //   functions/NAME.js  a function's code, and NAME.yaml with the rest of it (function_spec.h)
+//   flows.yaml, rest.yaml, preload-override.yaml, flows/, tasks/, resources/  flows (flow_files.h)
 //
 // sluice.yaml:
 //
@@ -65,6 +66,8 @@ struct AppDirectory {
   KeyspacesSpec keyspaces;
   std::vector<SeedFile> seeds;          // sorted by path
   std::vector<FunctionSpec> functions;  // sorted by name
+  std::string directory;
+  json::Value flow_files;  // as flow_files.h reads them
 };
 
 // Reads the whole directory. Every problem that was found is in `problems`, with its place; the app

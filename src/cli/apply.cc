@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "cli/flow_files.h"
 #include "cli/function_plan.h"
 #include "cli/importer.h"
 
@@ -47,6 +48,13 @@ Result<Plan> MakeWholePlan(Api* api, const AppDirectory& app, Prune prune) {
   ASSIGN_OR_RETURN(const FunctionsPresent functions, FetchFunctions(api));
   Plan plan = MakePlan(app.keyspaces, keyspaces, prune);
   PlanFunctions(app, functions, prune, &plan);
+  ASSIGN_OR_RETURN(const json::Value present,
+                   api->CallJson({.method = "GET", .path = "/v1/flows/app"}));
+  const size_t files = CountFlowFiles(app.flow_files);
+  if (present["files"] != app.flow_files["files"]) {
+    plan.flows = fmt::format("{} flows, tasks and endpoints ({} files)",
+                             files == 0 ? "drop" : "replace", files);
+  }
   return plan;
 }
 
@@ -62,6 +70,10 @@ std::vector<Status> CarryOut(Api* api, const AppDirectory& app, const Plan& plan
     const Status done = CarryOutStep(api, step, say);
     if (!done.ok()) problems.push_back(done);
   }
+  if (plan.flows.empty()) return problems;
+  const std::vector<Status> flows = SendFlowFiles(api, app.directory, app.flow_files, say);
+  problems.insert(problems.end(), flows.begin(), flows.end());
+  if (flows.empty()) say(plan.flows + ": done");
   return problems;
 }
 

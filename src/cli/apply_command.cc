@@ -20,6 +20,7 @@ json::Value PlanView(const Plan& plan) {
   json::Value steps = json::Value::EmptyArray();
   for (const Step& step : plan.steps) steps.Append(step.ToString());
   for (const Step& step : plan.functions) steps.Append(step.ToString());
+  if (!plan.flows.empty()) steps.Append(plan.flows);
   json::Value kept = json::Value::EmptyArray();
   for (const std::string& what : plan.kept) kept.Append(what);
   return json::Value::Object({{"steps", std::move(steps)}, {"kept", std::move(kept)}});
@@ -32,6 +33,7 @@ void ShowPlan(const Plan& plan, Output* output) {
   }
   for (const Step& step : plan.steps) output->Line(step.ToString());
   for (const Step& step : plan.functions) output->Line(step.ToString());
+  if (!plan.flows.empty()) output->Line(plan.flows);
   for (const std::string& what : plan.kept) {
     output->Note(fmt::format("not in the app: {} (kept; --prune drops it)", what));
   }

@@ -25,8 +25,9 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<Step> functions;    // when the seeds are written
   std::vector<std::string> kept;  // what only --prune would drop
+  std::string flows;              // what happens to the app's flows, last of all; empty for nothing
 
-  bool empty() const { return steps.empty() && functions.empty(); }
+  bool empty() const { return steps.empty() && functions.empty() && flows.empty(); }
 };
 
 enum class Prune : uint8_t { kNo, kYes };

@@ -24,7 +24,7 @@ std::shared_ptr<const js::Environment> SharedEnvironment() {
   static const std::shared_ptr<const js::Environment> environment = [] {
     std::string text = "(() => { const parts = [";
     for (const std::string_view part : {kClockJs, kErrorsJs, kBucketsJs, kSubdocJs, kBuiltinsJs,
-                                        kQueriesJs, kTimersJs, kCurlJs, kEntriesJs}) {
+                                        kQueriesJs, kTimersJs, kCurlJs, kTasksJs, kEntriesJs}) {
       text.append(part).append(",");
     }
     text +=
@@ -58,6 +58,7 @@ Result<Prepared> Prepare(const Definition& definition) {
   options.headers = definition.settings.handler_headers;
   options.footers = definition.settings.handler_footers;
   options.constants = definition.constants;
+  options.task = definition.task;
   for (const BucketBinding& binding : definition.buckets) options.bindings.insert(binding.alias);
   for (const UrlBinding& binding : definition.urls) options.bindings.insert(binding.alias);
   auto source = Prepare(definition.code, options);
@@ -113,6 +114,7 @@ std::string Handler::Configuration() const {
   return json::ToText(json::Value::Object({{"buckets", buckets},
                                            {"urls", urls},
                                            {"usesClock", services_.handlers_use_clock},
+                                           {"task", definition_->task},
                                            {"language", definition_->settings.language},
                                            {"consistency", definition_->settings.consistency}}));
 }
@@ -176,7 +178,8 @@ uint64_t Handler::RemainingMs() const {
 }
 
 script::Outcome Handler::Call(Turn& turn, Effects& effects, std::string_view entry,
-                              std::span<const script::Argument> arguments, uint32_t timeout_s) {
+                              std::span<const script::Argument> arguments, uint32_t timeout_s,
+                              bool want_value) {
   effects_ = &effects;
   transaction_ = &effects.documents();
   called_out_ = false;
@@ -190,7 +193,7 @@ script::Outcome Handler::Call(Turn& turn, Effects& effects, std::string_view ent
   const uint64_t began_ns = services_.clock.MonotonicNs();
   deadline_ns_ = began_ns + timeout_s * 1'000'000'000ull;
   script::Outcome outcome =
-      turn.session_.Call(entry, arguments, {.deadline_ns = deadline_ns_, .want_value = false});
+      turn.session_.Call(entry, arguments, {.deadline_ns = deadline_ns_, .want_value = want_value});
   if (!debugged_) statistics_->latency.Add((services_.clock.MonotonicNs() - began_ns) / 1000);
   if (outcome.ended == script::Ended::kStopped) interrupted_ = true;
   for (const auto& [handle, run] : queries_) NoteWrites(*run);
@@ -241,6 +244,13 @@ script::Outcome Handler::RunOnDeploy(Turn& turn, Effects& effects, std::string_v
                                      uint64_t delay_ms) {
   const script::Argument arguments[] = {reason, static_cast<double>(delay_ms)};
   return Call(turn, effects, "deploy", arguments, definition_->settings.on_deploy_timeout_s);
+}
+
+script::Outcome Handler::RunTask(Turn& turn, Effects& effects, std::string_view headers,
+                                 std::string_view body, int instance, uint32_t timeout_s) {
+  const script::Argument arguments[] = {script::Json{headers}, script::Json{body},
+                                        static_cast<double>(instance)};
+  return Call(turn, effects, "task", arguments, timeout_s, true);
 }
 
 }  // namespace sluice::function

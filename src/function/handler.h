@@ -103,6 +103,10 @@ class Handler {
   bool interrupted() const { return interrupted_; }
   script::Outcome RunOnDeploy(Turn& turn, Effects& effects, std::string_view reason,
                               uint64_t delay_ms);
+  // Of a task: calls handleEvent with JSON texts. The value is {"status", "headers", "body",
+  // "stack"} of what it returned.
+  script::Outcome RunTask(Turn& turn, Effects& effects, std::string_view headers,
+                          std::string_view body, int instance, uint32_t timeout_s);
   bool HasCallback(Turn& turn, const std::string& name);
   // Calls the timer's callback, which must be there.
   script::Outcome RunTimer(Turn& turn, Effects& effects, const timer::Timer& timer);
@@ -120,7 +124,8 @@ class Handler {
   std::vector<script::Native> SubdocNatives();
   std::string Configuration() const;
   script::Outcome Call(Turn& turn, Effects& effects, std::string_view entry,
-                       std::span<const script::Argument> arguments, uint32_t timeout_s);
+                       std::span<const script::Argument> arguments, uint32_t timeout_s,
+                       bool want_value = false);
 
   // Natives.
   void Get(script::Call& call);

@@ -27,6 +27,7 @@ bool Handler::MayCreateTimer(script::Call& call, const timer::Timer& timer) {
     call.Throw("EventingError", message);
     return false;
   };
+  if (definition_->task) return refuse("a function of flows can't create timers");
   if (timer.context.size() > allowed) {
     ++effects_->counts().contexts_too_large;
     return refuse(fmt::format("a timer's context may have {} bytes as JSON, this one has {}",

@@ -25,6 +25,7 @@
 #include "http/rest/access.h"
 #include "http/rest/context.h"
 #include "http/rest/eventing.h"
+#include "http/rest/flow_endpoints.h"
 #include "http/rest/function_metrics.h"
 #include "http/rest/metrics.h"
 #include "http/rest/query_service.h"
@@ -36,6 +37,7 @@
 #include "procedure/manager.h"
 #include "query/engine.h"
 #include "query/index_compiler.h"
+#include "route/host.h"
 #include "server/access_log.h"
 #include "server/version.h"
 
@@ -113,6 +115,7 @@ class Server::Parts {
     OpenQuery();
     RETURN_IF_ERROR(OpenProcedures());
     RETURN_IF_ERROR(OpenFunctions());
+    RETURN_IF_ERROR(OpenFlows());
     RETURN_IF_ERROR(OpenAccounts());
     RETURN_IF_ERROR(BindListeners());
     RETURN_IF_ERROR(EnsureAdmin());
@@ -129,6 +132,8 @@ class Server::Parts {
     authenticator_.reset();
     rest_.reset();
     directory_.reset();
+    if (flows_ != nullptr) flows_->Stop();
+    flows_.reset();
     functions_.reset();
     query_service_.reset();
     procedures_.reset();
@@ -170,6 +175,13 @@ class Server::Parts {
     return functions_->Start();
   }
 
+  Status OpenFlows() {
+    flows_ = std::make_unique<route::Host>(
+        route::Services{{*database_, *query_engine_, clock_, addresses_}, *query_engine_},
+        route::EngineOptions());
+    return flows_->Start();
+  }
+
   Status OpenAccounts() {
     ASSIGN_OR_RETURN(directory_, auth::Directory::Open(*database_, hasher_));
     authenticator_ = std::make_unique<auth::Authenticator>(*directory_, hasher_, clock_);
@@ -202,6 +214,7 @@ class Server::Parts {
     RETURN_IF_ERROR(http::rest::AddRestRoutes(admin, *rest_));
     RETURN_IF_ERROR(http::rest::AddQueryRoutes(admin, *query_service_));
     RETURN_IF_ERROR(http::rest::AddTriggerRoutes(admin, procedures_->triggers()));
+    RETURN_IF_ERROR(http::rest::AddFlowAdminRoutes(admin, *flows_));
     const bool tls = !loaded_.config.tls_certificate.empty();
     RETURN_IF_ERROR(
         http::rest::AddEventingRoutes(admin, *functions_, {.prefix = "/_p/event", .tls = tls}));
@@ -211,9 +224,9 @@ class Server::Parts {
     RETURN_IF_ERROR(http::rest::AddHealthRoutes(eventing, *rest_));
     RETURN_IF_ERROR(
         http::rest::AddEventingRoutes(eventing, *functions_, {.prefix = "", .tls = tls}));
-    // Flows add their routes to this one; health is there from the start.
     http::Router flows;
     RETURN_IF_ERROR(http::rest::AddHealthRoutes(flows, *rest_));
+    RETURN_IF_ERROR(http::rest::AddFlowEndpoints(flows, *flows_));
     ASSIGN_OR_RETURN(ports.http, Bind(loaded_.config.listen_http, std::move(admin)));
     ASSIGN_OR_RETURN(ports.eventing, Bind(loaded_.config.listen_eventing, std::move(eventing)));
     ASSIGN_OR_RETURN(ports.flows, Bind(loaded_.config.listen_flows, std::move(flows)));
@@ -254,6 +267,7 @@ class Server::Parts {
   std::unique_ptr<http::rest::QueryService> query_service_;
   std::shared_ptr<function::AddressRules> addresses_;
   std::unique_ptr<function::Manager> functions_;
+  std::unique_ptr<route::Host> flows_;
   std::unique_ptr<auth::Directory> directory_;
   std::unique_ptr<auth::Authenticator> authenticator_;
   std::unique_ptr<http::rest::AccessFilter> filter_;

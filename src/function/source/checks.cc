@@ -12,8 +12,9 @@ constexpr size_t kLongestFound = 48;  // bytes of what was found that a message 
 
 class TopLevel {
  public:
-  TopLevel(std::string_view text, const TokenList& tokens, const std::set<std::string>& bindings)
-      : text_(text), tokens_(tokens), bindings_(bindings) {}
+  TopLevel(std::string_view text, const TokenList& tokens, const std::set<std::string>& bindings,
+           bool task)
+      : text_(text), tokens_(tokens), bindings_(bindings), task_(task) {}
 
   CheckedProgram Run() {
     size_t i = Directives();
@@ -24,7 +25,15 @@ class TopLevel {
     }
     ApiUse();
     const bool whole = FirstError(tokens_).kind == TokenKind::kEnd;
-    if (whole && !program_.facts.entry_points.on_update && !program_.facts.entry_points.on_delete) {
+    const EntryPoints& entries = program_.facts.entry_points;
+    if (whole && task_ && !entries.handle_event) {
+      program_.errors.push_back(
+          Error(Code::kInvalidArgument, "function.no_entry_point",
+                "there is no handleEvent: define function handleEvent(headers, input, instance) "
+                "{{ ... }}")
+              .At({.file = "", .line = 1, .column = 1}));
+    }
+    if (whole && !task_ && !entries.on_update && !entries.on_delete) {
       program_.errors.push_back(
           Error(Code::kInvalidArgument, "function.no_entry_point",
                 "the handler has neither OnUpdate nor OnDelete: define at least one, such as "
@@ -74,7 +83,8 @@ class TopLevel {
                        "the function {} has the name of a binding: rename one of them", name));
     }
     EntryPoints& entries = program_.facts.entry_points;
-    bool* const entry = name == "OnUpdate"   ? &entries.on_update
+    bool* const entry = task_ ? (name == "handleEvent" ? &entries.handle_event : nullptr)
+                        : name == "OnUpdate" ? &entries.on_update
                         : name == "OnDelete" ? &entries.on_delete
                         : name == "OnDeploy" ? &entries.on_deploy
                                              : nullptr;
@@ -157,14 +167,15 @@ class TopLevel {
   const std::string_view text_;
   const TokenList& tokens_;
   const std::set<std::string>& bindings_;
+  const bool task_;
   CheckedProgram program_;
 };
 
 }  // namespace
 
 CheckedProgram CheckProgram(std::string_view text, const TokenList& tokens,
-                            const std::set<std::string>& bindings) {
-  CheckedProgram program = TopLevel(text, tokens, bindings).Run();
+                            const std::set<std::string>& bindings, bool task) {
+  CheckedProgram program = TopLevel(text, tokens, bindings, task).Run();
   const std::set<std::string> declared = DeclaredNames(tokens);
   for (const std::string_view name : kApiNames) {
     if (declared.contains(std::string(name))) program.facts.redefined.emplace(name);

@@ -17,6 +17,7 @@ struct EntryPoints {
   bool on_update = false;
   bool on_delete = false;
   bool on_deploy = false;
+  bool handle_event = false;  // of a task
 
   bool operator==(const EntryPoints&) const = default;
 };
@@ -41,7 +42,7 @@ struct CheckedProgram {
 // `text` is what the tokens were made of. `bindings` are names that functions can't have. When the
 // tokens have an error, it is reported, and nothing after it is.
 CheckedProgram CheckProgram(std::string_view text, const TokenList& tokens,
-                            const std::set<std::string>& bindings);
+                            const std::set<std::string>& bindings, bool task = false);
 
 // The errors of CheckProgram that any code may have, wherever it stands: asynchrony, timers of
 // browsers, modules, eval.

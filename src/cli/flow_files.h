@@ -1,0 +1,28 @@
+// The files of an app directory that flows are made of, and how they get to a server.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/api.h"
+#include "json/value.h"
+
+namespace sluice::cli {
+
+// {"files": {path: text or {"base64": ...}}}, as PUT /v1/flows/app takes them. Without flows, tasks
+// and endpoints there are no files. Problems: file.unreadable.
+json::Value ReadFlowFiles(const std::filesystem::path& directory, std::vector<Status>* problems);
+
+// How many files there are.
+size_t CountFlowFiles(const json::Value& files);
+
+// Sends them; every problem that the server finds, with its place in the directory. Warnings are
+// said.
+std::vector<Status> SendFlowFiles(Api* api, const std::string& directory, const json::Value& files,
+                                  const std::function<void(std::string_view)>& say);
+
+}  // namespace sluice::cli

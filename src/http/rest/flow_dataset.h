@@ -1,0 +1,25 @@
+// HTTP requests as flows see them, and answers of flows as HTTP.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "http/request.h"
+#include "http/response.h"
+#include "json/value.h"
+#include "route/engine.h"
+#include "route/rest_config.h"
+
+namespace sluice::http::rest {
+
+// method, uri, header, cookie, path_parameter, query, body, ip. Errors: flow.bad_body.
+Result<json::Value> DatasetOf(const Request& request, const route::Endpoint& endpoint,
+                              const std::vector<std::pair<std::string, std::string>>& parameters);
+
+void Answer(const Request& request, const route::Endpoint& endpoint, route::Reply reply,
+            Response& response);
+// {"type": "error", "status": ..., "message": ...}
+void AnswerError(int status, const json::Value& message, Response& response);
+
+}  // namespace sluice::http::rest

@@ -1,0 +1,223 @@
+#include "http/rest/flow_endpoints.h"
+
+#include "http/completion.h"
+#include "http/rest/access.h"
+#include "http/rest/flow_dataset.h"
+#include "http/url.h"
+#include "http/worker_pool.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace sluice::http::rest {
+namespace {
+
+using json::Value;
+
+constexpr Method kMethods[] = {Method::kGet,   Method::kPost,   Method::kPut,
+                               Method::kPatch, Method::kDelete, Method::kOptions};
+
+// What was asked for to be told to a flow: its time is the endpoint's if that is shorter.
+flow::Start StartOf(const Request& request, const route::Endpoint& endpoint, const flow::Flow& flow,
+                    Value dataset) {
+  flow::Start start;
+  start.flow = endpoint.flow;
+  start.input = std::move(dataset);
+  start.cid = request.FindHeader("x-correlation-id").value_or(request.id());
+  if (endpoint.timeout_ms < flow.ttl_ms) start.ttl_ms = endpoint.timeout_ms;
+  if (!endpoint.tracing) return start;
+  // traceparent: version-trace-parent-flags
+  const std::string_view parent = request.FindHeader("traceparent").value_or("");
+  start.trace = parent.size() >= 35 ? parent.substr(3, 32) : request.id();
+  return start;
+}
+
+// Whether the function that guards an endpoint lets the request in; then also its headers.
+bool LetsIn(const route::Reply& reply) {
+  return reply.status < 400 && reply.body.is_bool() && reply.body.AsBool();
+}
+
+void AnswerOptions(const route::RestConfig::Match& match, Response& response) {
+  if (match.options == nullptr) {
+    return AnswerError(match.path_known ? 405 : 404,
+                       Value(match.path_known ? "Method not allowed" : "Resource not found"),
+                       response);
+  }
+  for (const auto& [name, value] : match.options->cors->options) response.AddHeader(name, value);
+  response.NoContent(204);
+}
+
+Task<> HandleRequest(route::Host& host, Request& request, Response& response) {
+  const std::shared_ptr<const route::App> app = host.app();
+  const auto path = PercentDecode(request.path());
+  if (!path) {
+    AnswerError(400, Value("the path has a malformed escape"), response);
+    co_return;
+  }
+  const std::string_view method =
+      request.method() == Method::kHead ? "GET" : MethodName(request.method());
+  const route::RestConfig::Match match = app->rest.Find(method, *path);
+  if (request.method() == Method::kOptions) {
+    AnswerOptions(match, response);
+    co_return;
+  }
+  if (match.endpoint == nullptr) {
+    AnswerOptions({.path_known = match.path_known}, response);
+    co_return;
+  }
+  const route::Endpoint& endpoint = *match.endpoint;
+  auto dataset = DatasetOf(request, endpoint, match.parameters);
+  if (!dataset) {
+    AnswerError(400, Value(dataset.error().message()), response);
+    co_return;
+  }
+  if (!endpoint.authentication.empty()) {
+    Completion<route::Reply> done(request);
+    host.engine().Call(app, endpoint.authentication, Value::EmptyObject(), *dataset,
+                       endpoint.timeout_ms,
+                       [done](route::Reply reply) { done.Complete(std::move(reply)); });
+    const Result<route::Reply> reply = co_await done;
+    if (!reply) co_return;
+    if (!LetsIn(*reply)) {
+      const bool failed = reply->status >= 400;
+      AnswerError(failed ? reply->status : 401, failed ? reply->body : Value("Unauthorized"),
+                  response);
+      co_return;
+    }
+    dataset->Set("session", reply->headers);
+  }
+  Completion<route::Reply> done(request);
+  const auto reply_to = [done](route::Reply reply) { done.Complete(std::move(reply)); };
+  for (size_t i = 1; i < endpoint.services.size(); ++i) {
+    host.engine().Call(app, endpoint.services[i], Value::EmptyObject(), *dataset,
+                       endpoint.timeout_ms, [](const route::Reply&) {});
+  }
+  if (endpoint.flow.empty()) {
+    host.engine().Call(app, endpoint.services[0], Value::EmptyObject(), std::move(*dataset),
+                       endpoint.timeout_ms, reply_to);
+  } else {
+    const flow::Flow& flow = *app->flows->Find(endpoint.flow);
+    host.engine().Start(app, StartOf(request, endpoint, flow, std::move(*dataset)), reply_to);
+  }
+  Result<route::Reply> reply = co_await done;
+  if (reply) Answer(request, endpoint, std::move(*reply), response);
+}
+
+Value ProblemsOf(const flow::Problems& problems) {
+  Value list = Value::EmptyArray();
+  for (const flow::Problem& problem : problems.Sorted()) {
+    const Place& place = problem.status.place();
+    const bool error = problem.severity == flow::Problem::Severity::kError;
+    list.Append(Value::Object({{"severity", error ? "error" : "warning"},
+                               {"id", problem.status.id()},
+                               {"message", problem.status.message()},
+                               {"file", place.file},
+                               {"line", Value::Unsigned(place.line)},
+                               {"column", Value::Unsigned(place.column)}}));
+  }
+  return list;
+}
+
+void PutApp(route::Host& host, Request& request, Response& response) {
+  const auto value = json::Parse(request.body(), {.max_bytes = 2 * route::kMaxBundleBytes});
+  if (!value) return response.Error(value.error());
+  auto bundle = route::BundleFromJson(*value);
+  if (!bundle) return response.Error(bundle.error());
+  flow::Problems problems;
+  const auto check = request.QueryBool("check", false);
+  if (!check) return response.Error(check.error());
+  if (*check) {
+    host.Check(std::move(*bundle), &problems);
+  } else if (const Status status = host.Apply(std::move(*bundle), &problems); !status.ok()) {
+    return response.Error(status);
+  }
+  response.Json(problems.has_errors() ? 400 : 200,
+                json::ToText(Value::Object({{"problems", ProblemsOf(problems)}})));
+}
+
+void ListFlows(const route::Host& host, Response& response) {
+  const auto app = host.app();
+  Value flows = Value::EmptyArray();
+  for (const auto& [id, flow] : app->flows->flows()) {
+    flows.Append(Value::Object({{"id", id},
+                                {"description", flow->description},
+                                {"tasks", Value::Unsigned(flow->tasks.size())},
+                                {"ttl_ms", Value::Unsigned(flow->ttl_ms)}}));
+  }
+  Value routes = Value::EmptyArray();
+  for (const auto& [name, route] : app->routes) {
+    const route::Route::Stats stats = route->stats();
+    routes.Append(Value::Object({{"route", name},
+                                 {"instances", route->instances()},
+                                 {"busy", stats.busy},
+                                 {"waiting", Value::Unsigned(stats.waiting)},
+                                 {"calls", Value::Unsigned(stats.calls)},
+                                 {"failures", Value::Unsigned(stats.failures)}}));
+  }
+  Value endpoints = Value::EmptyArray();
+  for (const route::Endpoint& endpoint : app->rest.endpoints) {
+    Value methods = Value::EmptyArray();
+    for (const std::string& method : endpoint.methods) methods.Append(Value(method));
+    endpoints.Append(Value::Object({{"url", endpoint.url},
+                                    {"methods", std::move(methods)},
+                                    {"service", endpoint.services[0]},
+                                    {"flow", endpoint.flow}}));
+  }
+  response.Json(200, json::ToText(Value::Object({{"flows", std::move(flows)},
+                                                 {"routes", std::move(routes)},
+                                                 {"endpoints", std::move(endpoints)}})));
+}
+
+}  // namespace
+
+Status AddFlowEndpoints(Router& router, route::Host& host) {
+  for (const Method method : kMethods) {
+    for (const char* const path : {"/", "/{path...}"}) {
+      RETURN_IF_ERROR(router.Add({.method = method,
+                                  .path = path,
+                                  .handler =
+                                      [&host](Request& request, Response& response) {
+                                        return HandleRequest(host, request, response);
+                                      },
+                                  .hidden = true}));
+    }
+  }
+  return OkStatus();
+}
+
+Status AddFlowAdminRoutes(Router& router, route::Host& host) {
+  RETURN_IF_ERROR(router.Add(
+      {.method = Method::kPut,
+       .path = "/v1/flows/app",
+       .summary = "Replace the app: its flows, tasks and REST endpoints",
+       .tag = "flows",
+       .description =
+           "All files at once; when one has an error nothing changes, and the answer has "
+           "every problem. With check=true nothing changes in any case.",
+       .parameters =
+           {{.name = "check", .description = "only tell the problems", .type = "boolean"}},
+       .request = Content{.description = "{\"files\": {path: text or {\"base64\": ...}}}"},
+       .responses = {{.status = 200, .description = "The warnings"},
+                     {.status = 400, .description = "The problems"}},
+       .auth = std::string(kAdmin),
+       .handler = Blocking(
+           [&host](Request& request, Response& response) { PutApp(host, request, response); })}));
+  RETURN_IF_ERROR(router.Add({.method = Method::kGet,
+                              .path = "/v1/flows/app",
+                              .summary = "The files of the app",
+                              .tag = "flows",
+                              .responses = {{.status = 200, .description = "As PUT takes them"}},
+                              .auth = std::string(kAdmin),
+                              .handler = [&host](Request&, Response& response) {
+                                response.Json(200, json::ToText(route::ToJson(host.app()->bundle)));
+                              }}));
+  return router.Add(
+      {.method = Method::kGet,
+       .path = "/v1/flows",
+       .summary = "Flows, routes and REST endpoints of the app",
+       .tag = "flows",
+       .responses = {{.status = 200, .description = "What there is"}},
+       .auth = std::string(kAdmin),
+       .handler = [&host](Request&, Response& response) { ListFlows(host, response); }});
+}
+
+}  // namespace sluice::http::rest

@@ -1,0 +1,41 @@
+// An app as flows need it: compiled flows, routes with their functions, REST endpoints. Immutable
+// but for the routes' instances; runs hold on to the one that they began with.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "flow/plan.h"
+#include "flow/problem.h"
+#include "flow/settings.h"
+#include "function/handler.h"
+#include "query/engine.h"
+#include "route/bundle.h"
+#include "route/rest_config.h"
+#include "route/route.h"
+
+namespace sluice::route {
+
+// What functions of apps may use.
+struct Services {
+  function::Services function;
+  query::QueryEngine& queries;
+};
+
+struct App {
+  Bundle bundle;
+  std::shared_ptr<const flow::FlowSet> flows;
+  std::map<std::string, std::shared_ptr<Route>, std::less<>> routes;
+  RestConfig rest;
+  std::unique_ptr<const flow::Files> files;
+
+  Route* FindRoute(std::string_view name) const;
+};
+
+// All that is wrong goes to `problems`; null when there is an error among it.
+std::shared_ptr<const App> MakeApp(const Services& services, Bundle bundle,
+                                   flow::Problems* problems);
+
+}  // namespace sluice::route

@@ -1,0 +1,140 @@
+#include "route/builtins.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "db/database.h"
+#include "flow/builtin.h"
+#include "json/parse.h"
+#include "json/print.h"
+#include "route/sql_task.h"
+
+namespace sluice::route {
+namespace {
+
+using json::Value;
+using Function = std::function<TaskOutput(const TaskInput& input)>;
+
+class Builtin final : public TaskInstance {
+ public:
+  explicit Builtin(Function function) : function_(std::move(function)) {}
+  TaskOutput Run(const TaskInput& input) override { return function_(input); }
+
+ private:
+  const Function function_;
+};
+
+TaskMaker Make(Function function) {
+  return [function = std::move(function)]() -> Result<std::unique_ptr<TaskInstance>> {
+    return std::make_unique<Builtin>(function);
+  };
+}
+
+// Those of `flow`, which need nothing from outside.
+constexpr std::string_view kPure[] = {"no.op", "echo", "simple.exception.handler",
+                                      "resilience.handler"};
+
+TaskMaker MakePure(std::string_view route, const Clock& clock) {
+  return Make([builtin = flow::FindBuiltin(route), &clock](const TaskInput& input) -> TaskOutput {
+    flow::BuiltinAnswer answer = builtin(input.headers, input.body, clock.WallMs());
+    const uint64_t delay_ms = std::min(answer.delay_ms, input.timeout_ms);
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+    return {.status = answer.status,
+            .headers = std::move(answer.headers),
+            .body = std::move(answer.body)};
+  });
+}
+
+TaskOutput RunQuery(query::QueryEngine& engine, const TaskInput& input) {
+  const Value& statement = input.body["statement"];
+  if (!statement.is_string()) {
+    return TaskOutput::Failure(400, "sql.query: expected a text 'statement'");
+  }
+  return RunStatement(engine, std::string(statement.AsString()), input.body["args"],
+                      input.timeout_ms);
+}
+
+struct Where {
+  db::KeyspaceId keyspace = 0;
+  std::string key;
+};
+
+// Of `keyspace` and `key` in the input.
+Result<Where> WhereOf(const db::Database& database, const TaskInput& input) {
+  const Value& keyspace = input.body["keyspace"];
+  const Value& key = input.body["key"];
+  if (!keyspace.is_string() || !key.is_string()) {
+    return Fail(Code::kInvalidArgument, "route.argument", "expected texts 'keyspace' and 'key'");
+  }
+  ASSIGN_OR_RETURN(const auto name, db::KeyspaceName::Parse(keyspace.AsString()));
+  if (name.bucket.starts_with('_')) {
+    return Fail(Code::kInvalidArgument, "route.argument", "tables are reached by sql.query");
+  }
+  ASSIGN_OR_RETURN(const db::KeyspaceId id, database.Resolve(name));
+  return Where{id, std::string(key.AsString())};
+}
+
+TaskOutput GetDocument(db::Database& database, const TaskInput& input) {
+  const auto where = WhereOf(database, input);
+  if (!where) return TaskOutput::Failure(where.error());
+  const auto document = database.Get(where->keyspace, where->key);
+  if (!document) return TaskOutput::Failure(document.error());
+  if (!*document) return TaskOutput::Failure(404, fmt::format("there is no '{}'", where->key));
+  if ((*document)->datatype != db::Datatype::kJson) {
+    return {.body = Value::Bytes((*document)->body)};
+  }
+  auto value = json::Parse((*document)->body);
+  if (!value) return TaskOutput::Failure(value.error());
+  return {.body = std::move(*value)};
+}
+
+TaskOutput Write(db::Database& database, const Where& where, db::Write write) {
+  db::Commit commit;
+  commit.shard = database.ShardOf(where.keyspace, where.key);
+  commit.writes.push_back(std::move(write));
+  const db::CommitResult result = database.Apply(std::move(commit));
+  if (!result.status.ok()) return TaskOutput::Failure(result.status);
+  return {.body = Value::Object({{"cas", std::to_string(result.writes[0].cas)}})};
+}
+
+TaskOutput PutDocument(db::Database& database, const TaskInput& input) {
+  const auto where = WhereOf(database, input);
+  if (!where) return TaskOutput::Failure(where.error());
+  const Value& value = input.body["value"];
+  if (value.is_missing()) return TaskOutput::Failure(400, "kv.put: expected a 'value'");
+  db::Document document;
+  document.body = value.is_bytes() ? std::string(value.AsBytes()) : json::ToText(value);
+  if (value.is_bytes()) document.datatype = db::Datatype::kBinary;
+  return Write(database, *where, db::PutWrite(where->keyspace, where->key, std::move(document)));
+}
+
+TaskOutput DeleteDocument(db::Database& database, const TaskInput& input) {
+  const auto where = WhereOf(database, input);
+  if (!where) return TaskOutput::Failure(where.error());
+  return Write(database, *where,
+               db::DeleteWrite(where->keyspace, where->key, db::Precondition::Present()));
+}
+
+}  // namespace
+
+std::map<std::string, TaskMaker> Builtins(query::QueryEngine& engine, const Clock& clock) {
+  db::Database& database = engine.database();
+  std::map<std::string, TaskMaker> makers = {
+      {"sql.query", Make([&engine](const TaskInput& input) { return RunQuery(engine, input); })},
+      {"kv.get",
+       Make([&database](const TaskInput& input) { return GetDocument(database, input); })},
+      {"kv.put",
+       Make([&database](const TaskInput& input) { return PutDocument(database, input); })},
+      {"kv.delete",
+       Make([&database](const TaskInput& input) { return DeleteDocument(database, input); })},
+  };
+  for (const std::string_view route : kPure) {
+    makers.emplace(route, MakePure(route, clock));
+  }
+  return makers;
+}
+
+}  // namespace sluice::route

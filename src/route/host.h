@@ -1,0 +1,43 @@
+// The app that a server runs: kept in a meta row (docs/formats/flows.md), replaced as a whole. Runs
+// finish with the app that they began with.
+//
+// Concurrency: any thread.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "flow/problem.h"
+#include "route/app.h"
+#include "route/engine.h"
+
+namespace sluice::route {
+
+inline constexpr std::string_view kAppRow = "flows/app";
+
+class Host {
+ public:
+  Host(Services services, EngineOptions options);
+
+  // Loads what is stored. An app that can't be compiled any more is left out, and told in the log.
+  Status Start();
+  void Stop() { engine_.Stop(); }
+
+  std::shared_ptr<const App> app() const;
+  Engine& engine() { return engine_; }
+
+  // Compiles the bundle; with errors nothing changes. Else it is stored and runs from then on.
+  // Waits.
+  Status Apply(Bundle bundle, flow::Problems* problems);
+  // What Apply would say.
+  void Check(Bundle bundle, flow::Problems* problems) const;
+
+ private:
+  const Services services_;
+  Engine engine_;
+  std::mutex change_mutex_;  // one change at a time
+  mutable std::mutex mutex_;
+  std::shared_ptr<const App> app_;  // under mutex_; never null
+};
+
+}  // namespace sluice::route

@@ -1,0 +1,96 @@
+#include "route/js_task.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace sluice::route {
+namespace {
+
+constexpr int kMaxAttempts = 20;
+
+class JsTask final : public TaskInstance {
+ public:
+  JsTask(const function::Services& services, std::shared_ptr<const function::Definition> definition,
+         std::shared_ptr<const js::Program> program)
+      : services_(services), definition_(std::move(definition)), program_(std::move(program)) {}
+
+  // What it writes is one commit, made again when somebody else changed what it had read.
+  TaskOutput Run(const TaskInput& input) override {
+    const std::string headers = json::ToText(input.headers);
+    const std::string body = input.body.is_missing() ? "null" : json::ToText(input.body);
+    for (int attempt = 1;; ++attempt) {
+      function::Effects effects(services_.database, "");
+      TaskOutput output = Attempt(effects, headers, body, input);
+      if (output.status >= 400) return output;
+      db::Commit commit = effects.TakeCommit();
+      if (commit.writes.empty()) return output;
+      commit.origin = "task:" + definition_->name;
+      const Status status = services_.database.Apply(std::move(commit)).status;
+      if (status.ok()) return output;
+      if (status.code() != Code::kConflict || attempt == kMaxAttempts) {
+        return TaskOutput::Failure(status);
+      }
+    }
+  }
+
+ private:
+  TaskOutput Attempt(function::Effects& effects, const std::string& headers,
+                     const std::string& body, const TaskInput& input) {
+    if (handler_ == nullptr || handler_->spent()) {
+      script::Outcome failed;
+      const auto log = [name = definition_->name](std::string_view line) {
+        log::Info("a task logs", {{"route", name}, {"line", std::string(line)}});
+      };
+      handler_ = function::Handler::Make(services_, definition_, program_, log, &failed);
+      if (handler_ == nullptr) return TaskOutput::Failure(500, failed.message);
+    }
+    const auto timeout_s = static_cast<uint32_t>(std::max<uint64_t>(1, input.timeout_ms / 1000));
+    function::Handler::Turn turn(*handler_);
+    return OutputOf(handler_->RunTask(turn, effects, headers, body, input.instance, timeout_s));
+  }
+
+  TaskOutput OutputOf(const script::Outcome& outcome) const {
+    if (outcome.ended == script::Ended::kTimedOut) {
+      return TaskOutput::Failure(408, fmt::format("{}: {}", definition_->name, outcome.message));
+    }
+    if (!outcome.ok()) {
+      TaskOutput output = TaskOutput::Failure(500, outcome.message);
+      output.stack = outcome.stack;
+      return output;
+    }
+    const auto value = json::Parse(outcome.value);
+    if (!value) return TaskOutput::Failure(500, "the result has no JSON text");
+    TaskOutput output;
+    if ((*value)["status"].is_int()) output.status = static_cast<int>((*value)["status"].AsInt());
+    for (const json::Field& header : (*value)["headers"].fields()) {
+      output.headers.Set(header.name(), header.value.is_string()
+                                            ? header.value
+                                            : json::Value(json::ToText(header.value)));
+    }
+    output.body = (*value)["body"];
+    if ((*value)["stack"].is_string()) output.stack = (*value)["stack"].AsString();
+    return output;
+  }
+
+  const function::Services& services_;
+  const std::shared_ptr<const function::Definition> definition_;
+  const std::shared_ptr<const js::Program> program_;
+  std::unique_ptr<function::Handler> handler_;
+};
+
+}  // namespace
+
+Result<TaskMaker> MakeJsTask(const function::Services& services, function::Definition definition) {
+  definition.task = true;
+  ASSIGN_OR_RETURN(const function::Prepared prepared, function::Prepare(definition));
+  const auto shared = std::make_shared<const function::Definition>(std::move(definition));
+  return
+      [&services, shared, program = prepared.program]() -> Result<std::unique_ptr<TaskInstance>> {
+        return std::make_unique<JsTask>(services, shared, program);
+      };
+}
+
+}  // namespace sluice::route

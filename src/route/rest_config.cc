@@ -1,0 +1,321 @@
+#include "route/rest_config.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/quantity.h"
+#include "flow/source_tree.h"
+
+namespace sluice::route {
+namespace {
+
+using yaml::Node;
+
+constexpr std::string_view kMethods[] = {"GET", "PUT", "POST", "DELETE", "HEAD", "PATCH"};
+constexpr size_t kMaxEndpoints = 10'000;
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return lower;
+}
+
+std::string Upper(std::string_view text) {
+  std::string upper(text);
+  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+  return upper;
+}
+
+std::vector<std::string_view> SplitPath(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (!path.empty()) {
+    const size_t slash = path.find('/');
+    if (slash != 0) parts.push_back(path.substr(0, slash));
+    path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
+  }
+  return parts;
+}
+
+class Reader {
+ public:
+  Reader(std::string file, const RestNames& names, flow::Problems* problems)
+      : file_(std::move(file)), names_(names), problems_(problems) {}
+
+  RestConfig Read(const Node& root) {
+    RestConfig config;
+    for (const yaml::Entry& entry : root.entries) {
+      if (entry.key == "cors") {
+        ReadPolicies(entry.value, "cors", [&](const std::string& id, const Node& node) {
+          config.cors[id] = ReadCors(node);
+        });
+      } else if (entry.key == "headers") {
+        ReadPolicies(entry.value, "headers", [&](const std::string& id, const Node& node) {
+          config.headers[id] = ReadHeaders(node);
+        });
+      } else if (entry.key != "rest") {
+        Wrong(entry.line, entry.column,
+              fmt::format("expected rest, cors or headers, got '{}'", entry.key));
+      }
+    }
+    if (const Node* rest = root.Find("rest"); rest != nullptr) {
+      for (const Node& node : rest->items) ReadEndpoint(node, &config);
+      if (!rest->is_list() && !rest->is_null()) Wrong(*rest, "rest: expected a list of endpoints");
+    }
+    std::ranges::stable_sort(config.endpoints, MoreSpecific);
+    return config;
+  }
+
+ private:
+  void Wrong(uint32_t line, uint32_t column, const std::string& message) {
+    problems_->AddError(
+        Error(Code::kInvalidArgument, "rest.invalid", "{}", message).At({file_, line, column}));
+  }
+  void Wrong(const Node& node, const std::string& message) {
+    Wrong(node.line, node.column, message);
+  }
+
+  template <typename Visit>
+  void ReadPolicies(const Node& list, std::string_view what, const Visit& visit) {
+    for (const Node& node : list.items) {
+      const Node* const id = node.Find("id");
+      if (id == nullptr || !id->is_scalar()) {
+        Wrong(node, fmt::format("{}: expected an entry with an id", what));
+      } else {
+        visit(id->text, node);
+      }
+    }
+  }
+
+  // "Name: value", each.
+  std::vector<std::pair<std::string, std::string>> ReadPairs(const Node* list,
+                                                             std::string_view prefix) {
+    std::vector<std::pair<std::string, std::string>> pairs;
+    if (list == nullptr) return pairs;
+    for (const Node& node : list->items) {
+      const size_t colon = node.text.find(':');
+      if (!node.is_scalar() || colon == std::string::npos || colon == 0) {
+        Wrong(node, "expected 'Name: value'");
+        continue;
+      }
+      std::string value = node.text.substr(colon + 1);
+      value.erase(0, value.find_first_not_of(' '));
+      std::string name = node.text.substr(0, colon);
+      if (value.empty() || !Lower(name).starts_with(Lower(prefix))) {
+        Wrong(node, fmt::format("expected a header {}... with a value", prefix));
+        continue;
+      }
+      pairs.emplace_back(std::move(name), std::move(value));
+    }
+    return pairs;
+  }
+
+  std::vector<std::string> ReadNames(const Node* list) {
+    std::vector<std::string> names;
+    if (list == nullptr) return names;
+    for (const Node& node : list->items) names.push_back(Lower(node.text));
+    return names;
+  }
+
+  CorsPolicy ReadCors(const Node& node) {
+    return {ReadPairs(node.Find("options"), "Access-Control-"),
+            ReadPairs(node.Find("headers"), "Access-Control-")};
+  }
+
+  HeaderRules ReadRules(const Node* node) {
+    if (node == nullptr) return {};
+    return {ReadNames(node->Find("keep")), ReadNames(node->Find("drop")),
+            ReadPairs(node->Find("add"), "")};
+  }
+  HeaderPolicy ReadHeaders(const Node& node) {
+    return {ReadRules(node.Find("request")), ReadRules(node.Find("response"))};
+  }
+
+  void ReadEndpoint(const Node& node, RestConfig* config) {
+    const size_t errors = problems_->errors();
+    Endpoint endpoint;
+    endpoint.place = {file_, node.line, node.column};
+    if (!node.is_map()) return Wrong(node, "expected an endpoint: service, methods, url");
+    for (const yaml::Entry& entry : node.entries) ReadField(entry, config, &endpoint);
+    for (const char* required : {"service", "methods", "url"}) {
+      if (node.Find(required) == nullptr) Wrong(node, fmt::format("'{}' is missing", required));
+    }
+    CheckServices(node, endpoint);
+    for (const Endpoint& other : config->endpoints) {
+      for (const std::string& method : endpoint.methods) {
+        if (Lower(other.url) == Lower(endpoint.url) &&
+            std::ranges::find(other.methods, method) != other.methods.end()) {
+          Wrong(node, fmt::format("{} {} is there twice", method, endpoint.url));
+        }
+      }
+    }
+    if (config->endpoints.size() >= kMaxEndpoints)
+      return Wrong(node, "there are too many endpoints");
+    if (problems_->errors() == errors) config->endpoints.push_back(std::move(endpoint));
+  }
+
+  void ReadField(const yaml::Entry& entry, RestConfig* config, Endpoint* endpoint) {
+    const Node& value = entry.value;
+    if (entry.key == "service") {
+      if (value.is_scalar()) endpoint->services.push_back(value.text);
+      for (const Node& item : value.items) endpoint->services.push_back(item.text);
+    } else if (entry.key == "methods") {
+      ReadMethods(value, endpoint);
+    } else if (entry.key == "url") {
+      ReadUrl(value, endpoint);
+    } else if (entry.key == "flow") {
+      endpoint->flow = value.text;
+    } else if (entry.key == "timeout") {
+      ReadTimeout(value, endpoint);
+    } else if (entry.key == "authentication") {
+      endpoint->authentication = value.text;
+      if (!value.is_scalar()) Wrong(value, "authentication: expected a route");
+    } else if (entry.key == "tracing") {
+      endpoint->tracing = value.text == "true";
+      if (value.text != "true" && value.text != "false") Wrong(value, "expected true or false");
+    } else if (entry.key == "cors") {
+      const auto found = config->cors.find(value.text);
+      if (found == config->cors.end()) return Wrong(value, "there is no such entry in cors");
+      endpoint->cors = &found->second;
+    } else if (entry.key == "headers") {
+      const auto found = config->headers.find(value.text);
+      if (found == config->headers.end()) return Wrong(value, "there is no such entry in headers");
+      endpoint->headers = &found->second;
+    } else {
+      Wrong(entry.line, entry.column,
+            fmt::format("'{}' is not supported: expected service, methods, url, flow, timeout, "
+                        "cors, headers, authentication or tracing",
+                        entry.key));
+    }
+  }
+
+  void ReadMethods(const Node& list, Endpoint* endpoint) {
+    if (!list.is_list()) Wrong(list, "methods: expected a list such as ['GET']");
+    for (const Node& item : list.items) {
+      std::string method = Upper(item.text);
+      if (std::ranges::find(kMethods, method) == std::end(kMethods)) {
+        Wrong(item, fmt::format("'{}' is no method: expected GET, PUT, POST, DELETE, HEAD or PATCH "
+                                "(OPTIONS is answered by cors)",
+                                item.text));
+      } else {
+        endpoint->methods.push_back(std::move(method));
+      }
+    }
+  }
+
+  // What comes after `?` is for people.
+  void ReadUrl(const Node& node, Endpoint* endpoint) {
+    endpoint->url = node.text.substr(0, node.text.find('?'));
+    if (!endpoint->url.starts_with('/')) return Wrong(node, "url: expected /path");
+    const std::vector<std::string_view> parts = SplitPath(endpoint->url);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const std::string part = Lower(parts[i]);
+      using Kind = Segment::Kind;
+      if (part.starts_with('{') && part.ends_with('}') && part.size() > 2) {
+        endpoint->segments.push_back({Kind::kParameter, part.substr(1, part.size() - 2)});
+      } else if (part == "*" && i + 1 == parts.size()) {
+        endpoint->segments.push_back({Kind::kRest, ""});
+      } else if (part.ends_with('*')) {
+        endpoint->segments.push_back({Kind::kPrefix, part.substr(0, part.size() - 1)});
+      } else if (part.find_first_of("{}*") != std::string::npos) {
+        Wrong(node, fmt::format("url: '{}' is neither a text, {{name}} nor text*", parts[i]));
+      } else {
+        endpoint->segments.push_back({Kind::kText, part});
+      }
+    }
+  }
+
+  void ReadTimeout(const Node& node, Endpoint* endpoint) {
+    std::string text = node.text;
+    if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) text += "s";
+    const auto timeout_ms = ParseDurationMs(text);
+    if (!timeout_ms) return Wrong(node, "timeout: expected a time such as 10s");
+    endpoint->timeout_ms = std::clamp(*timeout_ms, kMinTimeoutMs, kMaxTimeoutMs);
+  }
+
+  void CheckServices(const Node& node, const Endpoint& endpoint) {
+    if (endpoint.services.empty()) return;
+    const bool adapter = endpoint.services[0] == kFlowAdapter;
+    if (adapter && endpoint.flow.empty()) return Wrong(node, "'flow' is missing");
+    if (adapter && !names_.has_flow(endpoint.flow)) {
+      Wrong(*node.Find("flow"), fmt::format("there is no flow '{}'", endpoint.flow));
+    }
+    if (!adapter && !endpoint.flow.empty()) {
+      Wrong(*node.Find("flow"), fmt::format("a flow needs the service {}", kFlowAdapter));
+    }
+    for (const std::string& service : endpoint.services) {
+      if (service == kFlowAdapter || names_.has_route(service)) continue;
+      Wrong(*node.Find("service"), fmt::format("there is no route '{}'", service));
+    }
+    if (!endpoint.authentication.empty() && !names_.has_route(endpoint.authentication)) {
+      Wrong(*node.Find("authentication"),
+            fmt::format("there is no route '{}'", endpoint.authentication));
+    }
+  }
+
+  static bool MoreSpecific(const Endpoint& a, const Endpoint& b) {
+    const size_t both = std::min(a.segments.size(), b.segments.size());
+    for (size_t i = 0; i < both; ++i) {
+      if (a.segments[i].kind != b.segments[i].kind) return a.segments[i].kind < b.segments[i].kind;
+      if (a.segments[i].kind == Segment::Kind::kPrefix &&
+          a.segments[i].text.size() != b.segments[i].text.size()) {
+        return a.segments[i].text.size() > b.segments[i].text.size();
+      }
+    }
+    return a.segments.size() > b.segments.size();
+  }
+
+  const std::string file_;
+  const RestNames& names_;
+  flow::Problems* const problems_;
+};
+
+bool Matches(const Endpoint& endpoint, const std::vector<std::string_view>& path,
+             std::vector<std::pair<std::string, std::string>>* parameters) {
+  parameters->clear();
+  const auto& segments = endpoint.segments;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    if (i >= path.size()) return false;
+    switch (segments[i].kind) {
+      case Segment::Kind::kText:
+        if (Lower(path[i]) != segments[i].text) return false;
+        break;
+      case Segment::Kind::kParameter:
+        parameters->emplace_back(segments[i].text, path[i]);
+        break;
+      case Segment::Kind::kPrefix:
+        if (!Lower(path[i]).starts_with(segments[i].text)) return false;
+        if (i + 1 == segments.size()) return true;
+        break;
+      case Segment::Kind::kRest:
+        return true;
+    }
+  }
+  return segments.size() == path.size();
+}
+
+}  // namespace
+
+RestConfig::Match RestConfig::Find(std::string_view method, std::string_view path) const {
+  Match match;
+  const std::vector<std::string_view> parts = SplitPath(path);
+  for (const Endpoint& endpoint : endpoints) {
+    std::vector<std::pair<std::string, std::string>> parameters;
+    if (!Matches(endpoint, parts, &parameters)) continue;
+    match.path_known = true;
+    if (match.options == nullptr && endpoint.cors != nullptr) match.options = &endpoint;
+    if (std::ranges::find(endpoint.methods, method) == endpoint.methods.end()) continue;
+    match.endpoint = &endpoint;
+    match.parameters = std::move(parameters);
+    return match;
+  }
+  return match;
+}
+
+RestConfig ReadRestConfig(const flow::FlowText& text, const flow::Settings& settings,
+                          const RestNames& names, flow::Problems* problems) {
+  const auto root = flow::ReadTree(text.text, text.file, settings, problems);
+  if (!root) return {};
+  return Reader(text.file, names, problems).Read(*root);
+}
+
+}  // namespace sluice::route

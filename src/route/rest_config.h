@@ -1,0 +1,89 @@
+// rest.yaml: which request is answered by which route or flow.
+//
+// Paths are matched segment by segment, without regard to case. A segment of the url is a text, a
+// parameter `{name}`, or ends with `*`; a `*` at the end of the url takes the rest of the path. Of
+// several urls that match, the one that is more specific from the left wins.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "flow/compile.h"
+#include "flow/problem.h"
+#include "flow/settings.h"
+
+namespace sluice::route {
+
+// What is done to the headers of a request or of an answer: those in `keep` stay, or else all but
+// those in `drop`; then some are added. Names are in lower case.
+struct HeaderRules {
+  std::vector<std::string> keep;
+  std::vector<std::string> drop;
+  std::vector<std::pair<std::string, std::string>> add;
+};
+
+struct HeaderPolicy {
+  HeaderRules request;
+  HeaderRules response;
+};
+
+struct CorsPolicy {
+  std::vector<std::pair<std::string, std::string>> options;  // of the answer to OPTIONS
+  std::vector<std::pair<std::string, std::string>> headers;  // of all other answers
+};
+
+struct Segment {
+  enum class Kind : uint8_t { kText, kParameter, kPrefix, kRest };
+  Kind kind = Kind::kText;
+  std::string text;  // in lower case; a parameter's name, a prefix without its `*`
+};
+
+struct Endpoint {
+  std::string url;
+  std::vector<Segment> segments;
+  std::vector<std::string> methods;   // in upper case
+  std::vector<std::string> services;  // routes: the first one answers, the others get a copy
+  std::string flow;                   // the id, when the service is http.flow.adapter
+  uint64_t timeout_ms = 30'000;
+  std::string authentication;  // a route; empty for none
+  bool tracing = false;
+  const CorsPolicy* cors = nullptr;
+  const HeaderPolicy* headers = nullptr;
+  Place place;
+};
+
+inline constexpr std::string_view kFlowAdapter = "http.flow.adapter";
+inline constexpr uint64_t kMinTimeoutMs = 1000;
+inline constexpr uint64_t kMaxTimeoutMs = 300'000;
+
+struct RestConfig {
+  std::vector<Endpoint> endpoints;  // the most specific ones first
+  std::map<std::string, CorsPolicy, std::less<>> cors;
+  std::map<std::string, HeaderPolicy, std::less<>> headers;
+
+  struct Match {
+    const Endpoint* endpoint = nullptr;
+    bool path_known = false;  // for another method
+    const Endpoint* options = nullptr;
+    std::vector<std::pair<std::string, std::string>> parameters;
+  };
+  // `path` is decoded and has its original case.
+  Match Find(std::string_view method, std::string_view path) const;
+};
+
+// What endpoints may name.
+struct RestNames {
+  std::function<bool(std::string_view route)> has_route;
+  std::function<bool(std::string_view flow)> has_flow;
+};
+
+// Errors rest.invalid, with their places.
+RestConfig ReadRestConfig(const flow::FlowText& text, const flow::Settings& settings,
+                          const RestNames& names, flow::Problems* problems);
+
+}  // namespace sluice::route

@@ -1,0 +1,68 @@
+#include "route/route.h"
+
+namespace sluice::route {
+
+Route::Slot* Route::TryEnter() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) {
+    if (slots_.size() >= static_cast<size_t>(instances_)) return nullptr;
+    slots_.push_back(std::make_unique<Slot>(static_cast<int>(slots_.size()) + 1));
+    return slots_.back().get();
+  }
+  Slot* const slot = free_.back();
+  free_.pop_back();
+  return slot;
+}
+
+Result<Route::Slot*> Route::Enter(Job& job) {
+  if (Slot* const slot = TryEnter(); slot != nullptr) return slot;
+  const std::lock_guard lock(mutex_);
+  // One may have become free meanwhile.
+  if (!free_.empty()) {
+    Slot* const slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+  if (waiting_.size() >= kMaxWaiting) {
+    return Fail(Code::kOverloaded, "route.overloaded", "{} calls of '{}' wait already",
+                waiting_.size(), name_);
+  }
+  waiting_.push_back(std::move(job));
+  return nullptr;
+}
+
+std::optional<Route::Job> Route::Leave(Slot* slot) {
+  const std::lock_guard lock(mutex_);
+  if (waiting_.empty()) {
+    free_.push_back(slot);
+    return std::nullopt;
+  }
+  Job job = std::move(waiting_.front());
+  waiting_.pop_front();
+  return job;
+}
+
+TaskOutput Route::Run(Slot& slot, TaskInput input) {
+  input.instance = slot.number;
+  TaskOutput output;
+  if (slot.instance == nullptr) {
+    auto made = maker_();
+    if (made) {
+      slot.instance = std::move(*made);
+    } else {
+      output = TaskOutput::Failure(500, made.error().message());
+    }
+  }
+  if (slot.instance != nullptr) output = slot.instance->Run(input);
+  const std::lock_guard lock(mutex_);
+  ++calls_;
+  if (output.status >= 400) ++failures_;
+  return output;
+}
+
+Route::Stats Route::stats() const {
+  const std::lock_guard lock(mutex_);
+  return {static_cast<int>(slots_.size() - free_.size()), waiting_.size(), calls_, failures_};
+}
+
+}  // namespace sluice::route

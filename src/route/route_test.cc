@@ -1,0 +1,205 @@
+// Apps as a host runs them: flows with functions in JavaScript and SQL++, endpoints.
+#include <future>
+#include <memory>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "db/test_database.h"
+#include "json/print.h"
+#include "route/host.h"
+
+namespace sluice::route {
+namespace {
+
+using json::Value;
+using testing::HasSubstr;
+
+constexpr std::string_view kGreetings = R"(flow:
+  id: 'greetings'
+  description: 'A simple flow'
+  ttl: 10s
+
+first.task: 'greeting.demo'
+
+tasks:
+  - input:
+      - 'input.path_parameter.user -> user'
+    process: 'greeting.demo'
+    output:
+      - 'result -> output.body'
+    description: 'Hello World'
+    execution: end
+)";
+constexpr std::string_view kDemo = R"(function handleEvent(headers, input, instance) {
+  if (input.user) return { user: input.user, message: 'Welcome', instance };
+  throw new IllegalArgumentException("Missing path parameter 'user'");
+}
+)";
+
+class RouteTest : public db::DatabaseTest {
+ protected:
+  void SetUp() override {
+    DatabaseTest::SetUp();
+    engine_ = std::make_unique<query::QueryEngine>(*database_, query::EngineOptions());
+    Begin();
+  }
+  void TearDown() override {
+    host_.reset();
+    engine_.reset();
+  }
+  void Begin() {
+    host_ = std::make_unique<Host>(
+        Services{{*database_, *engine_, SystemClockForTests()}, *engine_}, EngineOptions());
+    ASSERT_TRUE(host_->Start().ok());
+  }
+  static const Clock& SystemClockForTests() {
+    static const SystemClock clock;
+    return clock;
+  }
+
+  // The problems, a line each.
+  std::string Apply(std::map<std::string, std::string, std::less<>> files) {
+    flow::Problems problems;
+    const Status status = host_->Apply({std::move(files)}, &problems);
+    std::string text = status.ok() ? "" : status.ToString() + "\n";
+    for (const flow::Problem& problem : problems.Sorted()) text += problem.ToString() + "\n";
+    return text;
+  }
+  std::string Run(const std::string& flow, Value input) {
+    std::promise<Reply> done;
+    flow::Start start;
+    start.flow = flow;
+    start.input = std::move(input);
+    host_->engine().Start(host_->app(), std::move(start),
+                          [&](Reply reply) { done.set_value(std::move(reply)); });
+    const Reply reply = done.get_future().get();
+    return fmt::format("{} {}", reply.status, json::ToText(reply.body));
+  }
+  static Value User(std::string_view user) {
+    return Value::Object({{"path_parameter", Value::Object({{"user", user}})}});
+  }
+
+  std::unique_ptr<query::QueryEngine> engine_;
+  std::unique_ptr<Host> host_;
+};
+
+TEST_F(RouteTest, TheSeedsGreeting) {
+  EXPECT_EQ(Apply({{"flows.yaml", "flows: ['greetings.yml']"},
+                   {"flows/greetings.yml", std::string(kGreetings)},
+                   {"tasks/greeting.demo.js", std::string(kDemo)},
+                   {"sluice.yaml", "tasks: {greeting.demo: {instances: '${NOT_SET:10}'}}"}}),
+            "");
+  EXPECT_EQ(Run("greetings", User("my_name")),
+            R"(200 {"user":"my_name","message":"Welcome","instance":1})");
+  EXPECT_THAT(Run("greetings", Value::EmptyObject()), HasSubstr("Missing path parameter 'user'"));
+  EXPECT_EQ(host_->app()->FindRoute("greeting.demo")->instances(), 10);
+  // It is there again after a restart.
+  host_.reset();
+  Begin();
+  EXPECT_THAT(Run("greetings", User("x")), HasSubstr("Welcome"));
+}
+
+TEST_F(RouteTest, WhatIsWrongChangesNothing) {
+  ASSERT_EQ(Apply({{"flows.yaml", "flows: ['greetings.yml']"},
+                   {"flows/greetings.yml", std::string(kGreetings)},
+                   {"tasks/greeting.demo.js", std::string(kDemo)}}),
+            "");
+  const std::string told = Apply({{"flows.yaml", "flows: ['greetings.yml']"},
+                                  {"flows/greetings.yml", std::string(kGreetings)},
+                                  {"tasks/other.demo.js", "let x = 1;"},
+                                  {"rest.yaml", "rest:\n  - service: nope\n    url: /a\n"}});
+  EXPECT_THAT(told, HasSubstr("tasks/other.demo.js:1:1: error:"));
+  EXPECT_THAT(told, HasSubstr("greeting.demo"));
+  EXPECT_THAT(told, HasSubstr("rest.yaml:2:5: error: 'methods' is missing"));
+  EXPECT_THAT(told, HasSubstr("there is no route 'nope'"));
+  EXPECT_THAT(Run("greetings", User("x")), HasSubstr("Welcome"));
+}
+
+TEST_F(RouteTest, TasksWriteInOneCommitAndQuery) {
+  EXPECT_EQ(
+      Apply({{"flows.yaml", "flows: ['save.yml']"},
+             {"flows/save.yml", R"(flow:
+  id: save
+  description: writes, then reads
+  ttl: 10s
+first.task: save.user
+tasks:
+  - name: save.user
+    input: ['input.body -> *']
+    process: save.user
+    output: ['result.id -> model.id']
+    description: writes
+    execution: sequential
+    next: [load.user]
+  - name: load.user
+    input: ['model.id -> id']
+    process: load.user
+    output: ['result -> output.body']
+    description: reads
+    execution: end
+)"},
+             {"tasks/save.user.js", R"(function handleEvent(headers, input) {
+  users['user:' + input.id] = input;
+  if (input.bad) throw new AppException(422, 'no');
+  return { id: input.id };
+})"},
+             {"tasks/load.user.sql", "SELECT META(u).id AS k, u.name FROM b u WHERE u.id = $id"},
+             {"sluice.yaml", "tasks:\n  save.user:\n    keyspaces: {users: b}\n"}}),
+      "");
+  const auto body = [](bool bad) {
+    Value user = Value::Object({{"id", 7}, {"name", "Joe"}});
+    if (bad) user.Set("bad", true);
+    return Value::Object({{"body", std::move(user)}});
+  };
+  EXPECT_THAT(Run("save", body(true)), HasSubstr("422"));
+  EXPECT_FALSE(database_->Get(*database_->Resolve({.bucket = "b"}), "user:7")->has_value());
+  EXPECT_EQ(Run("save", body(false)), R"(200 [{"k":"user:7","name":"Joe"}])");
+}
+
+TEST_F(RouteTest, EndpointsAreFoundByHowSpecificTheyAre) {
+  EXPECT_EQ(Apply({{"rest.yaml", R"(rest:
+  - {service: no.op, methods: [GET], url: '/api/{a}'}
+  - {service: no.op, methods: [GET, POST], url: '/api/me?x=_'}
+  - {service: no.op, methods: [GET], url: '/api/*'}
+  - {service: no.op, methods: [GET], url: '/api/{a}/b'}
+)"}}),
+            "");
+  const auto app = host_->app();
+  const auto url = [&](std::string_view method, std::string_view path) -> std::string {
+    const auto match = app->rest.Find(method, path);
+    return match.endpoint == nullptr ? (match.path_known ? "405" : "404") : match.endpoint->url;
+  };
+  EXPECT_EQ(url("GET", "/API/Me"), "/api/me");
+  EXPECT_EQ(url("GET", "/api/you"), "/api/{a}");
+  EXPECT_EQ(url("GET", "/api/x/b"), "/api/{a}/b");
+  EXPECT_EQ(url("GET", "/api/x/c"), "/api/*");
+  EXPECT_EQ(url("DELETE", "/api/me"), "405");
+  EXPECT_EQ(url("GET", "/other"), "404");
+  EXPECT_EQ(app->rest.Find("GET", "/api/You").parameters[0],
+            (std::pair<std::string, std::string>("a", "You")));
+}
+
+TEST_F(RouteTest, InstancesBoundHowManyRunAtOnce) {
+  EXPECT_EQ(Apply({{"tasks/slow.demo.js",
+                    "function handleEvent(h, i, instance) {"
+                    "const end = Date.now() + 5; while (Date.now() < end); "
+                    "return instance; }"},
+                   {"sluice.yaml", "tasks: {slow.demo: {instances: 2}}"}}),
+            "");
+  std::vector<std::future<Reply>> replies;
+  for (int i = 0; i < 20; ++i) {
+    auto done = std::make_shared<std::promise<Reply>>();
+    replies.push_back(done->get_future());
+    host_->engine().Call(host_->app(), "slow.demo", Value::EmptyObject(), {}, 10'000,
+                         [done](Reply reply) { done->set_value(std::move(reply)); });
+  }
+  for (auto& reply : replies) {
+    const Value instance = reply.get().body;
+    EXPECT_TRUE(instance == Value(1) || instance == Value(2)) << json::ToText(instance);
+  }
+}
+
+}  // namespace
+}  // namespace sluice::route
