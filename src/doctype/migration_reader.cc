@@ -52,6 +52,7 @@ void ReadFile(const yaml::Node& node, const std::string& where, const FileReader
   if (!file) return;
   auto text = files(*file);
   if (!text) return reader->Problem(node, where, text.error());
+  if (text->empty()) return reader->Problem(node, where, fmt::format("'{}' is empty", *file));
   MigrationSource source;
   source.file = *file;
   source.code = std::move(*text);

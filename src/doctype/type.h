@@ -49,8 +49,9 @@ struct Properties {
 
 struct SchemaSource {
   std::string version;
-  std::string file;    // empty when it stands in the type file
-  json::Value schema;  // missing until its file is read
+  std::string file;  // empty when it stands in the type file
+  std::string text;  // of the file
+  json::Value schema;
   Place place;
 };
 

@@ -20,6 +20,11 @@ bool IsName(std::string_view text) {
   });
 }
 
+bool IsPropertyName(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxNameBytes &&
+         text.find_first_of(".[]`\"\\") == std::string_view::npos;
+}
+
 class TypeReader {
  public:
   TypeReader(const std::string& file, const FileReader& files, Problems* problems)
@@ -139,9 +144,7 @@ class TypeReader {
   std::optional<std::string> PropertyName(const yaml::Node& node, const std::string& where) {
     const auto text = reader_.Text(node, where);
     if (!text) return std::nullopt;
-    if (text->size() <= kMaxNameBytes && text->find_first_of(".[]`\"\\") == std::string::npos) {
-      return text;
-    }
+    if (IsPropertyName(*text)) return text;
     reader_.Problem(node, where,
                     fmt::format("expected a property's name of at most {} bytes without any of "
                                 ". [ ] ` \" and the backslash, found '{}'",
@@ -211,7 +214,12 @@ class TypeReader {
       problems_->AddError(schema.error().At({*file, at.line, at.column}));
       return false;
     }
+    if (!schema->is_object() && !schema->is_bool()) {
+      reader_.Problem(node, where, fmt::format("'{}' is no schema: expected an object", *file));
+      return false;
+    }
     source->file = *file;
+    source->text = *text;
     source->schema = std::move(*schema);
     source->place = {*file, 0, 0};
     return true;
@@ -285,6 +293,12 @@ class TypeReader {
     }
   }
 
+  bool AnyNames() const {
+    return !type_.properties.object.empty() ||
+           std::ranges::any_of(type_.properties.names,
+                               [](const std::string& name) { return !name.empty(); });
+  }
+
   // "_type", "meta.type": what match.property names.
   void CheckMatchProperty() {
     if (match_property_.empty()) return;
@@ -292,14 +306,24 @@ class TypeReader {
     type_.by_property = true;
     if (!properties.uses(Stamp::kType)) {
       const size_t dot = match_property_.find('.');
-      const std::string object = dot == std::string::npos ? "" : match_property_.substr(0, dot);
-      if (!properties.object.empty() && properties.object != object) {
-        return reader_.Problem(*match_property_node_, "match.property",
-                               fmt::format("is not in the object '{}'", properties.object));
+      const bool nested = dot != std::string::npos;
+      const std::string object = nested ? match_property_.substr(0, dot) : "";
+      const std::string name = nested ? match_property_.substr(dot + 1) : match_property_;
+      const auto wrong = [&](const std::string& message) {
+        reader_.Problem(*match_property_node_, "match.property", message);
+      };
+      if (!IsPropertyName(name) || (nested && !IsPropertyName(object))) {
+        return wrong(fmt::format(
+            "expected a property of the root or of an object in it, found '{}'", match_property_));
+      }
+      if (properties.object != object && AnyNames()) {
+        return wrong("is not in the object that holds the other properties");
+      }
+      if (std::ranges::find(properties.names, name) != std::end(properties.names)) {
+        return wrong(fmt::format("'{}' is the name of another one", name));
       }
       properties.object = object;
-      properties.names[0] =
-          dot == std::string::npos ? match_property_ : match_property_.substr(dot + 1);
+      properties.names[0] = name;
     } else if (properties.PathOf(Stamp::kType) != match_property_) {
       reader_.Problem(*match_property_node_, "match.property",
                       fmt::format("is '{}', but properties.type is '{}'", match_property_,

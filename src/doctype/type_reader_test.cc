@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "doctype/test_types.h"
 #include "doctype/type_json.h"
 #include "json/parse.h"
@@ -86,6 +87,15 @@ TEST(TypeReader, CanonicalJsonReadsBackTheSame) {
   EXPECT_EQ(json::ToText(json["limits"]), R"({"bytes":"250KiB","depth":12,"array":{"phones":20}})");
 }
 
+// A seed of the fuzzer that is not read would be no seed.
+TEST(TypeReader, SeedsOfTheFuzzer) {
+  for (const std::string name : {"full", "nested", "steps", "schemas"}) {
+    const auto text = ReadFile("tests/corpus/type_file_fuzz/" + name + ".yaml", 1 << 20);
+    ASSERT_TRUE(text) << name;
+    TypeOf(*text, {{"a.js", "x"}, {"schemas/user-3.json", "{}"}, {"user.migrations.js", "x"}});
+  }
+}
+
 TEST(TypeReader, LeastThatIsNeeded) {
   const auto type = TypeOf("type: a\nkeyspace: b\nmatch: {property: meta.type}\n");
   EXPECT_EQ(type->keyspace, "b._default._default");
@@ -152,11 +162,23 @@ TEST(TypeReader, KeysThatNeedEachOther) {
               HasSubstr("no schemas to validate with"));
 }
 
+TEST(TypeReader, MatchPropertyIsAStampLikeOthers) {
+  const std::string start = "type: a\nkeyspace: b\n";
+  EXPECT_THAT(ErrorsOf(start + "match: {property: a.b.c}\n"), HasSubstr("found 'a.b.c'"));
+  EXPECT_THAT(ErrorsOf(start + "match: {property: x}\nproperties: {created: x}\n"),
+              HasSubstr("'x' is the name of another one"));
+  EXPECT_THAT(ErrorsOf(start + "match: {property: m.x}\nproperties: {created: c}\n"),
+              HasSubstr("is not in the object that holds the other properties"));
+}
+
 TEST(TypeReader, Files) {
   const std::string start =
       "type: a\nkeyspace: b\nmatch: {property: t}\nproperties: {schema: s}\nschema: '1'\n";
   EXPECT_EQ(ErrorsOf(start + "migrations: gone.js\n"),
             "type.unreadable_file: migrations: there is no file 'gone.js' (t.yaml:6:13)\n");
+  EXPECT_THAT(ErrorsOf(start + "migrations: m.js\n", {{"m.js", ""}}), HasSubstr("'m.js' is empty"));
+  EXPECT_THAT(ErrorsOf(start + "schemas: {'1': s.json}\n", {{"s.json", "[]"}}),
+              HasSubstr("'s.json' is no schema"));
   EXPECT_THAT(ErrorsOf(start + "schemas: {'1': s.json}\n", {{"s.json", "{\n  x"}}),
               HasSubstr("(s.json:2:3)"));
   Problems problems;

@@ -1,0 +1,230 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "doctype/advice/embed.h"
+#include "doctype/advice/infer.h"
+#include "doctype/advice/lint.h"
+#include "doctype/advice/report.h"
+#include "doctype/schema/schema.h"
+#include "doctype/steps.h"
+#include "doctype/test_types.h"
+#include "doctype/tree.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace sluice::doctype {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class LintTest : public testing::Test {
+ protected:
+  void Add(const std::string& key, std::string_view document) {
+    ASSERT_TRUE(sample_.Add(key, document).ok()) << document;
+  }
+  // The finding of a rule at a path; one without a rule if there is none.
+  Finding Of(std::string_view rule, std::string_view path = "") {
+    for (const Finding& finding : Lint(sample_, options_).findings) {
+      if (finding.rule == rule && finding.path == path) return finding;
+    }
+    return {};
+  }
+
+  SampleStatistics sample_;
+  LintOptions options_;
+};
+
+TEST_F(LintTest, SavingsAreThoseOfTheGuide) {
+  Add("user:123", R"({"id":123,"key":"user:123","at":"2018-12-14T03:45:24.478Z",)"
+                  R"("day":"Dec 14, 2018","ref":"3f2504e0-4f89-11d3-9a0c-0305e82c3301"})");
+  const Finding at = Of("iso-date", "at");
+  EXPECT_EQ(at.bytes_saved, 13u);  // 24 and two quotes to 13
+  EXPECT_EQ(json::ToText(at.migration), R"([{"cast":{"at":"epoch_ms"}}])");
+  EXPECT_EQ(Of("month-date", "day").bytes_saved, 2u);
+  EXPECT_EQ(Of("guid-dashes", "ref").bytes_saved, 4u);
+  EXPECT_EQ(Of("repeated-id", "id").bytes_saved, std::string(R"("id":123,)").size());
+  EXPECT_EQ(Of("repeated-id", "key").documents, 1u);
+  EXPECT_EQ(Of("repeated-id", "at").rule, "");
+}
+
+TEST_F(LintTest, DraftsOfMigrationsDoWhatTheyPromise) {
+  constexpr std::string_view kDocument =
+      R"({"when":"2018-12-14T03:45:24Z","list":[{"day":"Dec 14, 2018"}],"ms":1544759124000,)"
+      R"("customerShippingAddress":"x"})";
+  Add("a:1", kDocument);
+  json::Value document = *json::Parse(kDocument);
+  for (const Finding& finding : Lint(sample_, options_).findings) {
+    for (const json::Value& item : finding.migration.items()) {
+      MigrationStep step;
+      step.kind = item.fields()[0].name() == "cast" ? MigrationStep::Kind::kCast
+                                                    : MigrationStep::Kind::kRename;
+      step.arguments = item.fields()[0].value;
+      ASSERT_TRUE(CheckStep(step).ok()) << json::ToText(item);
+      ASSERT_TRUE(ApplyStep(step, &document).ok()) << json::ToText(item);
+    }
+  }
+  EXPECT_EQ(json::ToText(document),
+            R"({"when":1544759124,"list":[{"day":"2018-12-14"}],"ms":1544759124,)"
+            R"("custShipAddr":"x"})");
+}
+
+TEST_F(LintTest, PrecisionFinerThanUsed) {
+  Add("a:1", R"({"a":1544759124000,"b":1544759124478})");
+  Add("a:2", R"({"a":1544759125000,"b":1544759125000})");
+  EXPECT_EQ(Of("fine-precision", "a").bytes_saved, 6u);
+  EXPECT_EQ(Of("fine-precision", "b").rule, "");
+}
+
+TEST_F(LintTest, EmptyDefaultAndRepeatedValues) {
+  for (int i = 0; i < 40; ++i) {
+    Add("order:" + std::to_string(i),
+        R"({"note":null,"tags":[],"currency":")" + std::string(i == 7 ? "USD" : "EUR") +
+            R"(","n":)" + std::to_string(i * 7) +
+            R"(,"lines":[{"vat":19,"sku":"a"},{"vat":19,"sku":"b"},{"vat":19,"sku":"c"}]})");
+  }
+  EXPECT_EQ(Of("empty-value", "note").bytes_saved, 40 * std::string(R"("note":null,)").size());
+  EXPECT_EQ(Of("empty-value", "tags").documents, 40u);
+  EXPECT_EQ(Of("default-value", "currency").example, R"("EUR")");
+  EXPECT_EQ(Of("default-value", "n").rule, "");
+  EXPECT_EQ(Of("repeated-element", "lines[].vat").bytes_saved,
+            40 * 2 * std::string(R"("vat":19,)").size());
+  EXPECT_EQ(Of("repeated-element", "lines[].sku").rule, "");
+}
+
+TEST_F(LintTest, KeysTypesAndVersions) {
+  Add("user:1", R"({"type":"user","_a":1})");
+  Add("user:2", R"({"type":"user"})");
+  Add("order_7", "{}");
+  Add("4711", "{}");
+  EXPECT_EQ(Of("no-type").documents, 2u);
+  EXPECT_EQ(Of("no-version").documents, 4u);
+  EXPECT_EQ(Of("key-prefix").example, "4711");
+  EXPECT_EQ(Of("key-delimiters").documents, 1u);
+  EXPECT_THAT(Of("key-delimiters").message, HasSubstr("':' in 2, '_' in 1"));
+  EXPECT_EQ(Of("root-underscore", "_a").rule, "");
+  options_.synchronised = true;
+  EXPECT_EQ(json::ToText(Of("root-underscore", "_a").migration), R"([{"rename":{"_a":"a"}}])");
+}
+
+TEST_F(LintTest, ShapesThatMakeTrouble) {
+  std::string list = "1";
+  for (int i = 0; i < 150; ++i) list += ",1";
+  Add("a:1", R"({"l":[)" + list + R"(],"m":1})");
+  Add("a:2", R"({"l":[],"m":"1"})");
+  EXPECT_THAT(Of("unbounded-array", "l").message, HasSubstr("151 elements, the mean 75.5"));
+  EXPECT_EQ(Of("mixed-types", "m").message, "values of several types: 1 number, 1 string");
+  EXPECT_EQ(Of("near-limit").rule, "");
+  options_.limit_bytes = 400;
+  EXPECT_EQ(Of("near-limit").rule, "");
+  options_.limit_bytes = 330;
+  EXPECT_EQ(Of("near-limit").example, "a:1");
+  options_.read_paths = {"l"};
+  EXPECT_EQ(Of("unread-field", "m").documents, 2u);
+  EXPECT_EQ(Of("unread-field", "l[]").rule, "");
+}
+
+TEST_F(LintTest, KnowsTheType) {
+  const auto type = TypeOf(kUserType);
+  options_.type = type.get();
+  Add("user:1", R"({"_type":"user","_schema":"3.0","phones":[]})");
+  Add("user:2", R"({"_type":"user","_schema":"1.0"})");
+  EXPECT_EQ(Of("old-versions", "_schema").documents, 1u);
+  EXPECT_EQ(Of("no-version").rule, "");
+}
+
+TEST_F(LintTest, ReportForPeopleAndPrograms) {
+  Add("user:1", R"({"type":"user","schema":"1","at":"2018-12-14T03:45:24Z"})");
+  Add("user:2", R"({"type":"user","schema":"1"})");
+  const LintReport report = Lint(sample_, options_);
+  EXPECT_EQ(ToText(report),
+            "2 documents, 84 bytes, 1 findings\n"
+            "\n"
+            "RULE      PATH  DOCUMENTS  SHARE              BYTES SAVED  RISK\n"
+            "iso-date  at            1  #####.....  50.0%           12  medium\n"
+            "\n"
+            "iso-date at\n"
+            "    store it as an epoch in seconds\n"
+            "    example: 2018-12-14T03:45:24Z\n"
+            "    migration: [{\"cast\":{\"at\":\"epoch_s\"}}]\n");
+  EXPECT_EQ(json::ToText(ToJson(report)["findings"][0]["share"]), "0.5");
+  EXPECT_EQ(ToText(Lint(SampleStatistics(), options_)), "0 documents, 0 bytes, 0 findings\n");
+}
+
+TEST(EmbedAdvice, Verdicts) {
+  EmbedAdvice advice;
+  for (int i = 0; i < 10; ++i) {
+    std::string events;
+    for (int j = 0; j < i * 20; ++j) {
+      events += fmt::format("{}{{\"at\":{}}}", j == 0 ? "" : ",", i * 1000 + j);
+    }
+    ASSERT_TRUE(
+        advice
+            .Add(fmt::format(R"({{"events":[{}],"phones":[{{"n":{}}}],"name":{{"first":"f{}"}},)"
+                             R"("country":{{"code":"DE","capital":"Berlin"}}}})",
+                             events, i, i))
+            .ok());
+  }
+  std::map<std::string, std::string> verdicts;
+  for (const EmbedVerdict& verdict : advice.Finish()) {
+    verdicts[verdict.path] = (verdict.reference ? "reference: " : "embed: ") + verdict.rule;
+  }
+  EXPECT_EQ(verdicts["events"], "reference: unbounded arrays are not embedded");
+  EXPECT_EQ(verdicts["phones"], "embed: one-to-few");
+  EXPECT_EQ(verdicts["name"], "embed: it belongs to the document");
+  EXPECT_THAT(verdicts["country"], HasSubstr("reference: many-to-many"));
+  const auto observed = advice.Finish({{"phones", {.updates_alone = 8, .updates = 10}}});
+  EXPECT_THAT(ToText(observed), HasSubstr("it changes often, and by itself"));
+  EXPECT_EQ(ToJson(observed)[0]["path"].AsString(), "country");
+}
+
+TEST(ShapeInference, ProposesTypes) {
+  ShapeInference inference;
+  std::vector<std::string> users;
+  for (int i = 0; i < 30; ++i) {
+    users.push_back(fmt::format(
+        R"({{"type":"user","id":{},"state":"{}","mail":"a{}@b.org","tags":["x"],"note":null{}}})",
+        i, i % 2 == 0 ? "on" : "off", i, i == 0 ? R"(,"first-name":"Joe")" : ""));
+    ASSERT_TRUE(inference.Add(fmt::format("user:{}", i), users.back()).ok());
+  }
+  ASSERT_TRUE(
+      inference.Add("order::1", R"({"total":1.5,"lines":[{"n":1},{"n":2.5,"x":{}}]})").ok());
+  ASSERT_TRUE(inference.Add("9", R"({"z":true})").ok());
+  ASSERT_TRUE(inference.Add("10", "[]").ok());
+  const auto types = inference.Finish("app._default._default");
+  ASSERT_EQ(types.size(), 3u);
+  EXPECT_EQ(inference.left_out(), 1u);
+  EXPECT_EQ(types[0].declaration,
+            "export interface User {\n"
+            "  type: \"user\";\n"
+            "  id: number;\n"
+            "  state: \"off\" | \"on\";\n"
+            "  mail: string;\n"
+            "  tags: Array<\"x\">;\n"
+            "  note: null;\n"
+            "  \"first-name\"?: string;\n"
+            "}\n");
+  EXPECT_EQ(json::ToText(types[0].schema["properties"]["mail"]),
+            R"({"type":"string","format":"email"})");
+  EXPECT_THAT(types[0].type_file, HasSubstr("match: { key: \"user:{id}\", property: type }"));
+  // What is proposed can be used: the type file is read, and the documents fit the schema.
+  TypeOf(types[0].type_file, {{"schemas/user-1.json", json::ToText(types[0].schema)}});
+  Problems problems;
+  const auto schema = Schema::Compile(types[0].schema, "s", "", &problems);
+  ASSERT_NE(schema, nullptr);
+  EXPECT_TRUE(problems.warnings.empty());
+  for (const std::string& user : users) EXPECT_TRUE(schema->Validate(*json::Parse(user)).empty());
+  EXPECT_FALSE(schema->Validate(*json::Parse(R"({"type":"user"})")).empty());
+  EXPECT_THAT(ToText(types), HasSubstr("user   property         30"));
+  EXPECT_EQ(ToJson(types)[0]["found_by"].AsString(), "property");
+}
+
+TEST(Report, BarsAndTables) {
+  EXPECT_EQ(Bar(0.25, 8), "##......");
+  EXPECT_EQ(Bar(7, 4), "####");
+  EXPECT_EQ(Table({"A", "NUMBER"}, {{"äö", "7"}, {"x", "12"}}),
+            "A   NUMBER\näö       7\nx       12\n");
+}
+
+}  // namespace
+}  // namespace sluice::doctype

@@ -1,0 +1,184 @@
+#include "doctype/advice/shape.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "doctype/schema/format.h"
+#include "json/print.h"
+
+namespace sluice::doctype {
+namespace {
+
+using json::Value;
+
+constexpr size_t kMaxChoiceBytes = 32;
+constexpr uint64_t kLeastForChoices = 20;
+
+std::string Quoted(std::string_view text) {
+  std::string out;
+  json::AppendQuoted(text, &out);
+  return out;
+}
+
+bool IsIdentifier(std::string_view name) {
+  const auto letter = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '$';
+  };
+  return !name.empty() && letter(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+}  // namespace
+
+void Shape::Add(const Value& value, int depth) {
+  ++count_;
+  switch (value.type()) {
+    case json::Type::kNull:
+      ++nulls_;
+      return;
+    case json::Type::kBool:
+      ++booleans_;
+      return;
+    case json::Type::kInt:
+      ++integers_;
+      return;
+    case json::Type::kString:
+      return AddString(value.AsString());
+    case json::Type::kObject:
+      ++objects_;
+      if (depth < kMaxDepth) AddObject(value, depth);
+      return;
+    case json::Type::kArray:
+      ++arrays_;
+      if (depth >= kMaxDepth) return;
+      if (items_ == nullptr) items_ = std::make_unique<Shape>();
+      for (const Value& item : value.items()) items_->Add(item, depth + 1);
+      return;
+    default:
+      ++doubles_;
+  }
+}
+
+void Shape::AddString(std::string_view text) {
+  ++strings_;
+  date_times_ += HasFormat(Format::kDateTime, text);
+  dates_ += HasFormat(Format::kDate, text);
+  uuids_ += HasFormat(Format::kUuid, text);
+  emails_ += HasFormat(Format::kEmail, text);
+  if (many_texts_) return;
+  ++texts_[std::string(text.substr(0, kMaxChoiceBytes + 1))];
+  if (texts_.size() <= kMaxChoices && text.size() <= kMaxChoiceBytes) return;
+  many_texts_ = true;
+  texts_.clear();
+}
+
+void Shape::AddObject(const Value& object, int depth) {
+  for (const json::Field& field : object.fields()) {
+    const auto found = field_numbers_.find(field.name());
+    if (found != field_numbers_.end()) {
+      fields_[found->second].second->Add(field.value, depth + 1);
+    } else if (fields_.size() < kMaxFields) {
+      field_numbers_.emplace(field.name(), fields_.size());
+      fields_.emplace_back(field.name(), std::make_unique<Shape>());
+      fields_.back().second->Add(field.value, depth + 1);
+    } else {
+      open_ = true;
+    }
+  }
+}
+
+const Shape* Shape::Field(std::string_view name) const {
+  const auto found = field_numbers_.find(name);
+  return found == field_numbers_.end() ? nullptr : fields_[found->second].second.get();
+}
+
+// A few texts that come again and again.
+std::vector<std::string> Shape::Choices() const {
+  std::vector<std::string> choices;
+  if (many_texts_ || strings_ < kLeastForChoices) return choices;
+  for (const auto& [text, count] : texts_) {
+    if (count < 2) return {};
+    choices.push_back(text);
+  }
+  return choices;
+}
+
+std::string_view Shape::FormatName() const {
+  if (strings_ == 0) return "";
+  if (date_times_ == strings_) return "date-time";
+  if (dates_ == strings_) return "date";
+  if (uuids_ == strings_) return "uuid";
+  return emails_ == strings_ ? "email" : "";
+}
+
+Value Shape::ObjectSchema() const {
+  Value properties = Value::EmptyObject();
+  Value required = Value::EmptyArray();
+  for (const auto& [name, shape] : fields_) {
+    properties.Set(name, shape->ToSchema());
+    if (shape->count() == objects_) required.Append(name);
+  }
+  Value out = Value::Object({{"properties", properties}});
+  if (required.size() > 0) out.Set("required", required);
+  return out;
+}
+
+Value Shape::ToSchema() const {
+  std::vector<Value> types;
+  if (nulls_ > 0) types.emplace_back("null");
+  if (booleans_ > 0) types.emplace_back("boolean");
+  if (doubles_ > 0) types.emplace_back("number");
+  if (integers_ > 0 && doubles_ == 0) types.emplace_back("integer");
+  if (strings_ > 0) types.emplace_back("string");
+  if (arrays_ > 0) types.emplace_back("array");
+  if (objects_ > 0) types.emplace_back("object");
+  Value out = Value::EmptyObject();
+  if (types.size() == 1) out.Set("type", types.front());
+  if (types.size() > 1) out.Set("type", Value::Array(types));
+  const std::vector<std::string> choices = Choices();
+  if (types.size() == 1 && !choices.empty()) {
+    Value list = Value::EmptyArray();
+    for (const std::string& choice : choices) list.Append(choice);
+    out.Set("enum", list);
+  } else if (!FormatName().empty()) {
+    out.Set("format", FormatName());
+  }
+  if (items_ != nullptr && items_->count() > 0) out.Set("items", items_->ToSchema());
+  if (objects_ > 0 && !open_) {
+    const Value object = ObjectSchema();
+    for (const json::Field& field : object.fields()) out.Set(field.name(), field.value);
+  }
+  return out;
+}
+
+std::string Shape::ObjectTypeScript(int indent) const {
+  if (open_ || fields_.empty()) return "Record<string, unknown>";
+  std::string out = "{\n";
+  for (const auto& [name, shape] : fields_) {
+    out += fmt::format("{:{}}{}{}: {};\n", "", indent + 2, IsIdentifier(name) ? name : Quoted(name),
+                       shape->count() == objects_ ? "" : "?", shape->ToTypeScript(indent + 2));
+  }
+  return out + fmt::format("{:{}}}}", "", indent);
+}
+
+std::string Shape::ToTypeScript(int indent) const {
+  std::vector<std::string> types;
+  if (booleans_ > 0) types.emplace_back("boolean");
+  if (integers_ + doubles_ > 0) types.emplace_back("number");
+  if (strings_ > 0) {
+    const std::vector<std::string> choices = Choices();
+    for (const std::string& choice : choices) types.push_back(Quoted(choice));
+    if (choices.empty()) types.emplace_back("string");
+  }
+  if (arrays_ > 0) {
+    const bool known = items_ != nullptr && items_->count() > 0;
+    types.push_back(
+        fmt::format("Array<{}>", known ? items_->ToTypeScript(indent) : std::string("unknown")));
+  }
+  if (objects_ > 0) types.push_back(ObjectTypeScript(indent));
+  if (nulls_ > 0) types.emplace_back("null");
+  return types.empty() ? "unknown" : fmt::format("{}", fmt::join(types, " | "));
+}
+
+}  // namespace sluice::doctype

@@ -1,0 +1,57 @@
+// What values at one place look like, and what is below them: the tree that schemas and TypeScript
+// declarations are printed from.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/value.h"
+
+namespace sluice::doctype {
+
+class Shape {
+ public:
+  // Beyond these, names or values are taken for data.
+  static constexpr size_t kMaxFields = 200;
+  static constexpr size_t kMaxChoices = 8;
+  static constexpr int kMaxDepth = 32;
+
+  void Add(const json::Value& value, int depth = 0);
+
+  uint64_t count() const { return count_; }
+  // The fields of objects in the order in which they were seen first.
+  const std::vector<std::pair<std::string, std::unique_ptr<Shape>>>& fields() const {
+    return fields_;
+  }
+  const Shape* Field(std::string_view name) const;
+
+  // A JSON Schema, draft 2020-12.
+  json::Value ToSchema() const;
+  // A type of TypeScript; `indent` is that of the line it begins on.
+  std::string ToTypeScript(int indent = 0) const;
+
+ private:
+  void AddString(std::string_view text);
+  void AddObject(const json::Value& object, int depth);
+  std::vector<std::string> Choices() const;
+  std::string_view FormatName() const;
+  json::Value ObjectSchema() const;
+  std::string ObjectTypeScript(int indent) const;
+
+  uint64_t count_ = 0;
+  uint64_t nulls_ = 0, booleans_ = 0, integers_ = 0, doubles_ = 0, strings_ = 0, arrays_ = 0,
+           objects_ = 0;
+  uint64_t date_times_ = 0, dates_ = 0, uuids_ = 0, emails_ = 0;
+  std::map<std::string, uint64_t> texts_;  // while they are few
+  bool many_texts_ = false;
+  std::vector<std::pair<std::string, std::unique_ptr<Shape>>> fields_;
+  std::map<std::string, size_t, std::less<>> field_numbers_;
+  bool open_ = false;  // more names than kMaxFields: a map
+  std::unique_ptr<Shape> items_;
+};
+
+}  // namespace sluice::doctype

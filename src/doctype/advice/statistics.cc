@@ -1,0 +1,210 @@
+#include "doctype/advice/statistics.h"
+
+#include <algorithm>
+
+#include "doctype/dates.h"
+#include "doctype/schema/format.h"
+#include "json/compare.h"
+#include "json/parse.h"
+#include "json/path.h"
+#include "json/print.h"
+
+namespace sluice::doctype {
+namespace {
+
+using json::Value;
+
+constexpr size_t kMaxExampleBytes = 60;
+// Quotes, colon and comma around a field's name.
+constexpr uint64_t kFieldOverhead = 4;
+
+bool IsAlnum(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool IsLetter(char c) { return IsAlnum(c) && (c < '0' || c > '9'); }
+
+std::string Example(std::string_view text) {
+  if (text.size() <= kMaxExampleBytes) return std::string(text);
+  size_t size = kMaxExampleBytes;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
+  return std::string(text.substr(0, size)) + "...";
+}
+
+// From 2001 to 2100 or so.
+bool LooksLikeEpochMs(const Value& value) {
+  return value.is_int() && value.AsInt() >= 1'000'000'000'000 && value.AsInt() < 4'200'000'000'000;
+}
+
+bool IsEmpty(const Value& value) {
+  return value.is_null() || (value.is_string() && value.AsString().empty()) ||
+         ((value.is_array() || value.is_object()) && value.size() == 0);
+}
+
+}  // namespace
+
+std::string FieldBelow(const std::string& path, std::string_view name) {
+  const std::string step = json::Path({std::string(name)}).ToString();
+  return path.empty() ? step : path + "." + step;
+}
+
+void FrequentValues::Add(const Value& value) {
+  for (auto& [known, count] : values_) {
+    if (json::Equal(known, value)) {
+      ++count;
+      return;
+    }
+  }
+  if (values_.size() < kKept) {
+    values_.emplace_back(value, 1);
+    return;
+  }
+  for (auto& [known, count] : values_) --count;
+  std::erase_if(values_, [](const auto& pair) { return pair.second == 0; });
+}
+
+const Value& FrequentValues::Top(uint64_t* count) const {
+  static const Value kNothing;
+  const auto top =
+      std::ranges::max_element(values_, {}, [](const auto& pair) { return pair.second; });
+  *count = top == values_.end() ? 0 : top->second;
+  return top == values_.end() ? kNothing : top->first;
+}
+
+const PathStatistics* SampleStatistics::Find(const std::string& path) const {
+  const auto found = paths_.find(path);
+  return found == paths_.end() ? nullptr : &found->second;
+}
+
+void SampleStatistics::Count(Tally* tally, uint64_t saved, std::string_view example) {
+  uint64_t& last = counted_by_[tally];
+  if (last != documents_) ++tally->documents;
+  last = documents_;
+  ++tally->values;
+  tally->bytes += saved;
+  if (tally->example.empty()) tally->example = Example(example);
+}
+
+Status SampleStatistics::Add(std::string_view key, std::string_view document) {
+  ASSIGN_OR_RETURN(const Value value, json::Parse(document));
+  ++documents_;
+  bytes_ += document.size();
+  if (document.size() > largest_) {
+    largest_ = document.size();
+    largest_key_ = key;
+  }
+  AddKey(key);
+  for (const json::Field& field : value.fields()) {
+    AddValue(field.value, FieldBelow("", field.name()), field.name());
+  }
+  return OkStatus();
+}
+
+void SampleStatistics::AddKey(std::string_view key) {
+  key_ = key;
+  const auto* const delimiter = std::ranges::find_if_not(key, IsAlnum);
+  const bool has = delimiter != key.end();
+  Count(&delimiters_[has ? *delimiter : '\0'], 0, key);
+  const auto* const last = std::find_if_not(key.rbegin(), key.rend(), IsAlnum).base();
+  last_part_ = key.substr(static_cast<size_t>(last - key.begin()));
+  const std::string_view prefix = key.substr(0, static_cast<size_t>(delimiter - key.begin()));
+  const bool word = has && !prefix.empty() && std::ranges::all_of(prefix, IsLetter);
+  if (!word) Count(&keys_without_prefix_, 0, key);
+}
+
+PathStatistics* SampleStatistics::StatisticsOf(const std::string& path, std::string_view name) {
+  auto found = paths_.find(path);
+  if (found == paths_.end()) {
+    if (paths_.size() >= kMaxPaths) {
+      ++left_out_;
+      return nullptr;
+    }
+    found = paths_.emplace(path, PathStatistics{}).first;
+    found->second.path = path;
+    found->second.name = name;
+  }
+  PathStatistics& at = found->second;
+  if (at.seen_by != documents_) ++at.documents;
+  at.seen_by = documents_;
+  ++at.values;
+  return &at;
+}
+
+void SampleStatistics::AddValue(const Value& value, const std::string& path,
+                                std::string_view name) {
+  PathStatistics* const at = StatisticsOf(path, name);
+  if (at == nullptr) return;
+  const uint64_t size = json::ToText(value).size();
+  const uint64_t field_bytes = name.empty() ? 1 : name.size() + kFieldOverhead;
+  at->bytes += size + field_bytes;
+  if (IsEmpty(value)) Count(&at->empty, size + field_bytes, json::ToText(value));
+  if (value.is_object()) {
+    ++at->objects;
+    for (const json::Field& field : value.fields()) {
+      AddValue(field.value, FieldBelow(path, field.name()), field.name());
+    }
+  } else if (value.is_array()) {
+    ++at->arrays;
+    at->elements += value.size();
+    at->longest = std::max<uint64_t>(at->longest, value.size());
+    AddRepeated(value, path);
+    for (const Value& item : value.items()) AddValue(item, path + "[]", "");
+  } else {
+    AddScalar(value, at);
+  }
+}
+
+void SampleStatistics::AddScalar(const Value& value, PathStatistics* at) {
+  const std::string text = value.is_string() ? std::string(value.AsString()) : json::ToText(value);
+  const uint64_t field_bytes = at->name.empty() ? 1 : at->name.size() + kFieldOverhead;
+  if (value.is_null()) ++at->nulls;
+  if (value.is_bool()) ++at->booleans;
+  if (value.is_number()) ++at->numbers;
+  at->frequent.Add(value);
+  const bool is_id = !text.empty() && (text == key_ || text == last_part_) &&
+                     (value.is_int() || value.is_string());
+  if (is_id) Count(&at->ids, json::ToText(value).size() + field_bytes, text);
+  if (value.is_string()) return AddString(text, at);
+  if (!LooksLikeEpochMs(value)) return;
+  ++at->epochs;
+  if (value.AsInt() % 1000 == 0) Count(&at->whole_seconds, 3, text);
+}
+
+void SampleStatistics::AddString(std::string_view text, PathStatistics* at) {
+  ++at->strings;
+  if (const auto time = ParseDateTime(text)) {
+    const bool precise = time->ms % 1000 != 0;
+    at->iso_precise += precise;
+    const std::string epoch = fmt::format("{}", precise ? time->ms : time->ms / 1000);
+    const uint64_t quoted = text.size() + 2;
+    Count(&at->iso_dates, quoted > epoch.size() ? quoted - epoch.size() : 0, text);
+  } else if (ParseMonthDate(text)) {
+    constexpr size_t kDateBytes = 10;
+    Count(&at->month_dates, text.size() > kDateBytes ? text.size() - kDateBytes : 0, text);
+  } else if (HasFormat(Format::kUuid, text)) {
+    Count(&at->guids, 4, text);
+  }
+}
+
+// Fields that are the same in all elements of an array of objects.
+void SampleStatistics::AddRepeated(const Value& array, const std::string& path) {
+  if (array.size() < 2 || !array[0].is_object()) return;
+  for (const json::Field& field : array[0].fields()) {
+    if (field.value.is_array() || field.value.is_object()) continue;
+    const bool same = std::ranges::all_of(array.items(), [&](const Value& item) {
+      const Value* const other = item.Find(field.name());
+      return item.is_object() && other != nullptr && json::Equal(*other, field.value);
+    });
+    if (!same) continue;
+    const std::string element = FieldBelow(path + "[]", field.name());
+    const auto found = paths_.emplace(element, PathStatistics{}).first;
+    found->second.path = element;
+    found->second.name = field.name();
+    const std::string text = json::ToText(field.value);
+    Count(&found->second.repeated,
+          (array.size() - 1) * (field.name().size() + kFieldOverhead + text.size()), text);
+  }
+}
+
+}  // namespace sluice::doctype

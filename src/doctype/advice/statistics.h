@@ -1,0 +1,108 @@
+// What a sample of documents looks like, path by path: the numbers that advice is made from.
+//
+// Add takes one document after the other; memory is bounded by the number of different paths, not
+// by the number of documents. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "json/value.h"
+
+namespace sluice::doctype {
+
+// A few values that are frequent, with how often they were seen at least (Misra and Gries).
+class FrequentValues {
+ public:
+  static constexpr size_t kKept = 8;
+
+  void Add(const json::Value& value);
+  // The most frequent one; missing if none was kept.
+  const json::Value& Top(uint64_t* count) const;
+  const std::vector<std::pair<json::Value, uint64_t>>& values() const { return values_; }
+
+ private:
+  std::vector<std::pair<json::Value, uint64_t>> values_;
+};
+
+// How often something is there and what it would save to change it.
+struct Tally {
+  uint64_t documents = 0;
+  uint64_t values = 0;
+  uint64_t bytes = 0;  // that would be saved
+  std::string example;
+};
+
+struct PathStatistics {
+  std::string path;  // "phones[].type"
+  std::string name;  // its last part
+  uint64_t documents = 0;
+  uint64_t values = 0;
+  uint64_t bytes = 0;  // of names and values
+  // By kind of value.
+  uint64_t nulls = 0, booleans = 0, numbers = 0, strings = 0, arrays = 0, objects = 0;
+  Tally empty;               // null, "", [], {}
+  Tally iso_dates;           // as epoch in the precision used
+  uint64_t iso_precise = 0;  // of them, those with a fraction of seconds that is not 0
+  Tally month_dates;         // "Dec 14, 2018"
+  Tally guids;               // with dashes
+  Tally whole_seconds;       // epochs in milliseconds that end with 000
+  uint64_t epochs = 0;       // numbers that look like epochs in milliseconds
+  Tally ids;                 // the document's key or its last part, once more
+  Tally repeated;            // the same in every element of its array
+  uint64_t longest = 0;      // array
+  uint64_t elements = 0;     // of all arrays
+  FrequentValues frequent;   // of scalars
+  uint64_t seen_by = 0;      // the number of the last document that has it
+};
+
+class SampleStatistics {
+ public:
+  static constexpr size_t kMaxPaths = 10'000;
+
+  // `document` must be JSON; json.invalid.
+  Status Add(std::string_view key, std::string_view document);
+
+  uint64_t documents() const { return documents_; }
+  uint64_t bytes() const { return bytes_; }
+  uint64_t largest() const { return largest_; }
+  const std::string& largest_key() const { return largest_key_; }
+  // By path, in the order of their names.
+  const std::map<std::string, PathStatistics>& paths() const { return paths_; }
+  const PathStatistics* Find(const std::string& path) const;
+  // Keys by the first character that is no letter or digit; '\0' for those without.
+  const std::map<char, Tally>& delimiters() const { return delimiters_; }
+  const Tally& keys_without_prefix() const { return keys_without_prefix_; }
+  // Paths beyond kMaxPaths that were not looked at.
+  uint64_t left_out() const { return left_out_; }
+
+ private:
+  void AddKey(std::string_view key);
+  void AddValue(const json::Value& value, const std::string& path, std::string_view name);
+  void AddScalar(const json::Value& value, PathStatistics* at);
+  void AddString(std::string_view text, PathStatistics* at);
+  void AddRepeated(const json::Value& array, const std::string& path);
+  PathStatistics* StatisticsOf(const std::string& path, std::string_view name);
+  void Count(Tally* tally, uint64_t saved, std::string_view example);
+
+  std::map<std::string, PathStatistics> paths_;
+  std::map<char, Tally> delimiters_;
+  Tally keys_without_prefix_;
+  std::string_view key_;  // of the document that is being added
+  std::string_view last_part_;
+  std::map<const Tally*, uint64_t> counted_by_;
+  uint64_t documents_ = 0;
+  uint64_t bytes_ = 0;
+  uint64_t largest_ = 0;
+  std::string largest_key_;
+  uint64_t left_out_ = 0;
+};
+
+// "name" below "path", quoted where it must be.
+std::string FieldBelow(const std::string& path, std::string_view name);
+
+}  // namespace sluice::doctype
