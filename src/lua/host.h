@@ -66,6 +66,9 @@ class Call {
   // Missing for nil. Error lua.argument for functions, objects, and tables that hold them, that
   // hold themselves or are nested too deeply.
   virtual Result<Value> Get(size_t index) const = 0;
+  // The name of the program's own function there, if it stands outside of others; empty for
+  // anything else.
+  virtual std::string FunctionName(size_t index) const = 0;
   // The host object there, or null.
   virtual std::shared_ptr<HostObject> Object(size_t index) const = 0;
 

@@ -16,6 +16,7 @@ namespace {
 using Pointer = std::shared_ptr<HostObject>;
 
 const char kClassKey = 0;
+const char kOutermostKey = 0;
 
 class MethodCall final : public Call {
  public:
@@ -41,6 +42,7 @@ class MethodCall final : public Call {
   }
 
   Result<Value> Get(size_t index) const override { return ToValue(lua_, At(index)); }
+  std::string FunctionName(size_t index) const override { return OutermostName(lua_, At(index)); }
   Pointer Object(size_t index) const override { return ToObject(lua_, At(index)); }
   void Return(Value value) override { results_.emplace_back(std::move(value)); }
   void Return(Pointer object) override { results_.emplace_back(std::move(object)); }
@@ -149,6 +151,26 @@ void PushMetatable(lua_State* lua, const HostClass& type) {
 }
 
 }  // namespace
+
+void SetOutermost(lua_State* lua) {
+  lua_pushvalue(lua, -1);
+  lua_rawsetp(lua, LUA_REGISTRYINDEX, &kOutermostKey);
+}
+
+std::string OutermostName(lua_State* lua, int index) {
+  if (lua_type(lua, index) != LUA_TFUNCTION) return "";
+  index = lua_absindex(lua, index);
+  const int top = lua_gettop(lua);
+  luaL_checkstack(lua, 3, "no room");
+  std::string name;
+  if (lua_rawgetp(lua, LUA_REGISTRYINDEX, &kOutermostKey) == LUA_TTABLE) {
+    for (lua_pushnil(lua); name.empty() && lua_next(lua, top + 1) != 0; lua_pop(lua, 1)) {
+      if (lua_rawequal(lua, -1, index) != 0) name = lua_tostring(lua, -2);
+    }
+  }
+  lua_settop(lua, top);
+  return name;
+}
 
 void PushObject(lua_State* lua, const Pointer& object) {
   if (object == nullptr) return lua_pushnil(lua);

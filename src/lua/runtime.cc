@@ -81,6 +81,19 @@ class Runtime::Impl {
     return finished;
   }
 
+  Finished CallWith(const std::vector<Returned>& arguments, std::string_view function) {
+    Finished finished;
+    CallContext context{.arguments = nullptr,
+                        .objects = &arguments,
+                        .function = function,
+                        .instance = first_,
+                        .values = &finished.values};
+    finished.outcome = RunProtected(RunFunction, &context);
+    if (!finished.ok()) finished.values.clear();
+    return finished;
+  }
+
+  const std::shared_ptr<const Program>& program() const { return options_.program; }
   script::Outcome AddInstance(Instance* made) { return RunProtected(RunText, made); }
   // Needs no memory: the place in the registry is there.
   void DropInstance(Instance instance) { luaL_unref(state_.lua(), LUA_REGISTRYINDEX, instance); }
@@ -93,6 +106,7 @@ class Runtime::Impl {
   using Body = void (*)(lua_State* lua, void* context);
   struct CallContext {
     const std::vector<Value>* arguments;
+    const std::vector<Returned>* objects = nullptr;  // instead of `arguments`
     std::string_view function;
     Instance instance;
     std::vector<Returned>* values;
@@ -176,6 +190,23 @@ class Runtime::Impl {
     lua_setupvalue(lua, -2, 1);  // the text's _ENV
     lua_rawsetp(lua, LUA_REGISTRYINDEX, &kTextKey);
     RunText(lua, &first_);
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, first_);
+    SetOutermost(lua);
+    lua_pop(lua, 1);
+  }
+
+  static void PushArguments(lua_State* lua, const CallContext& context) {
+    if (context.objects == nullptr) {
+      for (const Value& argument : *context.arguments) PushValue(lua, argument);
+      return;
+    }
+    for (const Returned& argument : *context.objects) {
+      if (const auto* value = std::get_if<Value>(&argument)) {
+        PushValue(lua, *value);
+      } else {
+        PushObject(lua, std::get<std::shared_ptr<HostObject>>(argument));
+      }
+    }
   }
 
   // The text returns a table of its functions.
@@ -187,7 +218,8 @@ class Runtime::Impl {
 
   static void RunFunction(lua_State* lua, void* pointer) {
     const auto& context = *static_cast<CallContext*>(pointer);
-    const auto count = static_cast<int>(context.arguments->size());
+    const auto count = static_cast<int>(context.objects != nullptr ? context.objects->size()
+                                                                   : context.arguments->size());
     luaL_checkstack(lua, count + 3, "too many arguments");
     lua_rawgeti(lua, LUA_REGISTRYINDEX, context.instance);
     lua_pushlstring(lua, context.function.data(), context.function.size());
@@ -195,7 +227,7 @@ class Runtime::Impl {
       luaL_error(lua, "there is no function '%s'", std::string(context.function).c_str());
     }
     lua_remove(lua, -2);
-    for (const Value& argument : *context.arguments) PushValue(lua, argument);
+    PushArguments(lua, context);
     lua_call(lua, count, LUA_MULTRET);
     for (int i = 1; i <= lua_gettop(lua); ++i) {
       if (auto object = ToObject(lua, i)) {
@@ -227,6 +259,11 @@ Finished Runtime::Call(const std::vector<Value>& arguments, std::string_view fun
   return impl_->Call(arguments, function, instance);
 }
 
+Finished Runtime::CallWith(const std::vector<Returned>& arguments, std::string_view function) {
+  return impl_->CallWith(arguments, function);
+}
+
+const std::shared_ptr<const Program>& Runtime::program() const { return impl_->program(); }
 script::Outcome Runtime::AddInstance(Instance* made) { return impl_->AddInstance(made); }
 void Runtime::DropInstance(Instance instance) { impl_->DropInstance(instance); }
 bool Runtime::spent() const { return impl_->state().ended(); }

@@ -19,6 +19,16 @@ Status RunEmit(HostObject& object, Call& call) {
   return OkStatus();
 }
 
+// The run fails with this text when it has ended; rows after it are not sent.
+Status RunEmitError(HostObject& object, Call& call) {
+  Session& session = SessionOf(object);
+  ASSIGN_OR_RETURN(std::string text, StringArgument(call, 0, "emiterror"));
+  if (!session.emitted_error.empty()) return OkStatus();
+  session.emitted_error = text.empty() ? "error" : std::move(text);
+  session.emit = [](const Value&) { return OkStatus(); };
+  return OkStatus();
+}
+
 Status RunNumColumns(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(const int64_t count, IntegerArgument(call, 0, "num_columns"));
   return SessionOf(object).emitter.SetCount(count);
@@ -72,6 +82,7 @@ Status EmitArguments(Session& session, Call& call) {
 
 std::vector<lua::Method> EmitMethods() {
   return {{"emit", RunEmit},
+          {"emiterror", RunEmitError},
           {"num_columns", RunNumColumns},
           {"column_name", RunColumnName},
           {"column_type", RunColumnType}};

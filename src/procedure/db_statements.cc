@@ -7,6 +7,7 @@
 #include "procedure/sp_object.h"
 #include "procedure/statement_object.h"
 #include "procedure/table_object.h"
+#include "procedure/thread_object.h"
 
 namespace sluice::procedure {
 namespace {
@@ -71,10 +72,13 @@ Status RunBind(HostObject& object, Call& call) {
 
 Status RunTable(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(std::string name, StringArgument(call, 0, "table"));
+  std::shared_ptr<TemporaryTable> temporary;
   if (call.kind(1) != lua::Kind::kNil) {
-    return Error(Code::kUnsupported, "procedure.unsupported", "there are no temporary tables");
+    ASSIGN_OR_RETURN(const Value columns, call.Get(1));
+    ASSIGN_OR_RETURN(temporary, TemporaryTable::Make(columns));
   }
-  call.Return(std::make_shared<TableObject>(SessionOf(object), std::move(name)));
+  call.Return(
+      std::make_shared<TableObject>(SessionOf(object), std::move(name), std::move(temporary)));
   return OkStatus();
 }
 
@@ -100,6 +104,7 @@ Status RunBegin(HostObject& object, Call& call) {
     return Error(Code::kConflict, "procedure.transaction", "a transaction is open already");
   }
   session.begun = true;
+  session.effects = {};
   call.Return(Value(kOk));
   return OkStatus();
 }
@@ -108,10 +113,21 @@ Status NoTransaction(std::string_view what) {
   return Error(Code::kConflict, "procedure.transaction", "{}: there is no transaction", what);
 }
 
+// Of {with_effects = true}, the only option there is.
+Result<bool> WithEffects(Call& call) {
+  if (call.kind(0) == lua::Kind::kNil) return false;
+  ASSIGN_OR_RETURN(const Value options, call.Get(0));
+  if (options.size() != 1 || !options["with_effects"].is_bool()) {
+    return Unexpected(BadArgument("commit", "nothing, or {with_effects = true}"));
+  }
+  return options["with_effects"].AsBool();
+}
+
 // Also of the events that are to be consumed with it.
 Status RunCommit(HostObject& object, Call& call) {
   Session& session = SessionOf(object);
   RETURN_IF_ERROR(CheckOwnTransactions(session));
+  ASSIGN_OR_RETURN(const bool with_effects, WithEffects(call));
   if (!std::exchange(session.begun, false)) return NoTransaction("commit");
   const std::unique_ptr<db::Transaction> transaction = std::move(session.transaction);
   db::Commit commit;
@@ -122,7 +138,15 @@ Status RunCommit(HostObject& object, Call& call) {
   } else if (transaction != nullptr) {
     status = session.engine.database().Apply(std::move(commit)).status;
   }
-  call.Return(Value(session.Note(status)));
+  const int64_t code = session.Note(status);
+  call.Return(Value(code));
+  if (!with_effects || code != kOk) return OkStatus();
+  const Effects& done = session.effects;
+  call.Return(Value::Object({{"num_affected", done.inserted + done.updated + done.deleted},
+                             {"num_selected", done.selected},
+                             {"num_updated", done.updated},
+                             {"num_deleted", done.deleted},
+                             {"num_inserted", done.inserted}}));
   return OkStatus();
 }
 
@@ -142,6 +166,10 @@ Status RunError(HostObject& object, Call& call) {
   return OkStatus();
 }
 
+Status RunCreateThread(HostObject& object, Call& call) {
+  return StartThread(SessionOf(object), call);
+}
+
 // Another procedure, to be called as a function.
 Status RunSp(HostObject& object, Call& call) {
   Session& session = SessionOf(object);
@@ -155,9 +183,16 @@ Status RunSp(HostObject& object, Call& call) {
 }  // namespace
 
 std::vector<lua::Method> StatementMethods() {
-  return {{"exec", RunExec},   {"prepare", RunPrepare}, {"bind", RunBind},
-          {"table", RunTable}, {"begin", RunBegin},     {"commit", RunCommit},
-          {"error", RunError}, {"sqlerror", RunError},  {"rollback", RunRollback},
+  return {{"exec", RunExec},
+          {"prepare", RunPrepare},
+          {"bind", RunBind},
+          {"table", RunTable},
+          {"begin", RunBegin},
+          {"commit", RunCommit},
+          {"error", RunError},
+          {"sqlerror", RunError},
+          {"rollback", RunRollback},
+          {"create_thread", RunCreateThread},
           {"sp", RunSp}};
 }
 

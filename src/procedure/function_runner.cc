@@ -69,6 +69,7 @@ Result<FunctionRunner::Loaded*> FunctionRunner::Load(const query::UserFunction& 
                                                             .nesting = CurrentNesting(),
                                                             .role = Session::Role::kFunction},
                                                 .runtime = nullptr});
+  loaded->session.limits = limits_;
   lua::RuntimeOptions options;
   options.program = std::move(program);
   options.limits = limits_;

@@ -185,6 +185,8 @@ TEST_F(ProcedureTest, WhatMainReturns) {
   EXPECT_EQ(Main("return 0"), "");
   EXPECT_EQ(Main("return -210"), "error procedure.returned: procedure 'p' returned -210");
   EXPECT_EQ(Main("return 5"), "error procedure.returned: procedure 'p' returned -200");
+  EXPECT_EQ(Main("return -210, 'full'"),
+            "error procedure.returned: procedure 'p' returned -210: full");
   EXPECT_EQ(Main("return 'not today'"), "error procedure.returned: procedure 'p': not today");
   EXPECT_EQ(Main("error('bad')"), "error procedure.failed: procedure 'p': p:2: bad");
 }
@@ -336,6 +338,129 @@ TEST_F(ProcedureTest, FunctionsInDividedScans) {
   EXPECT_EQ(Ask("SELECT COUNT(*) AS c FROM b WHERE odd(n)"), "{\"c\":10000}\n");
   EXPECT_EQ(Ask("SELECT total(n) AS c, SUM(n) AS s FROM b WHERE odd(n)"),
             "{\"c\":100000000,\"s\":100000000}\n");
+}
+
+TEST_F(ProcedureTest, CommitTellsItsEffects) {
+  Ask("CREATE TABLE t(i int)");
+  EXPECT_EQ(Main("db:begin() db:exec('INSERT INTO t VALUES (1), (2), (3)') "
+                 "db:exec('UPDATE t SET i = i + 10 WHERE i > 1') db:exec('DELETE FROM t WHERE i = "
+                 "1') local s = db:exec('SELECT i FROM t') while s:fetch() do end "
+                 "local rc, e = db:commit({with_effects = true}) "
+                 "db:emit(rc, e.num_affected, e.num_inserted, e.num_updated, e.num_deleted, "
+                 "e.num_selected)"),
+            "{\"$0\":0,\"$1\":6,\"$2\":3,\"$3\":2,\"$4\":1,\"$5\":2}\n");
+  EXPECT_EQ(Main("db:begin() local rc, e = db:commit{with_effects = false} db:emit(rc, type(e))"),
+            "{\"$0\":0,\"$1\":\"nil\"}\n");
+  EXPECT_THAT(Main("db:begin() db:commit{quickly = true}"),
+              ::testing::HasSubstr("commit: expected nothing, or {with_effects = true}"));
+}
+
+TEST_F(ProcedureTest, EmitsErrors) {
+  EXPECT_EQ(Main("db:emit(1) db:emiterror('half of it') db:emit(2)"),
+            "{\"$0\":1}\nerror procedure.emitted: procedure 'p': half of it");
+}
+
+TEST_F(ProcedureTest, NumbersOfErrorsOfTables) {
+  Ask("CREATE TABLE parent(id int PRIMARY KEY)");
+  Ask("CREATE TABLE t(i int PRIMARY KEY, n int NOT NULL, p int REFERENCES parent(id), CHECK (n < "
+      "10))");
+  const auto code = [&](const std::string& statement) {
+    return Main("local s, rc = db:exec(\"" + statement + "\") db:emit(rc)");
+  };
+  EXPECT_EQ(code("INSERT INTO t VALUES (1, 2, NULL)"), "{\"$0\":0}\n");
+  EXPECT_EQ(Main("local s, rc = db:exec('INSERT INTO t VALUES (1, 2, NULL)') db:emit(rc == "
+                 "db.err_dup, rc)"),
+            "{\"$0\":true,\"$1\":1}\n");
+  EXPECT_EQ(code("INSERT INTO t VALUES (2, NULL, NULL)"), "{\"$0\":4}\n");
+  EXPECT_EQ(code("INSERT INTO t VALUES (2, 2, 7)"), "{\"$0\":3}\n");
+  EXPECT_EQ(code("INSERT INTO t VALUES (2, 11, NULL)"), "{\"$0\":6}\n");
+  EXPECT_EQ(code("INSERT INTO t VALUES ('x', 1, NULL)"), "{\"$0\":113}\n");
+  EXPECT_EQ(Main("db:emit(db.err_fkey, db.err_null_constraint, db.err_check_constraint, "
+                 "db.err_conv)"),
+            "{\"$0\":3,\"$1\":4,\"$2\":6,\"$3\":113}\n");
+}
+
+TEST_F(ProcedureTest, TemporaryTables) {
+  Ask("CREATE TABLE t(i int, s vutf8)");
+  Ask("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')");
+  const std::string made = "local x = db:table('x', {{'i', 'int'}, {'s', 'cstring'}}) ";
+  EXPECT_EQ(
+      Main(made + "x:insert({i = '7', s = 8}) x:insert({s = 'only'}) x:emit() db:emit(x:name(), "
+                  "0)"),
+      "{\"i\":7,\"s\":\"8\"}\n{\"i\":null,\"s\":\"only\"}\n{\"i\":\"x\",\"s\":0}\n");
+  EXPECT_EQ(Main(made + "x:copyfrom(db:table('t'), 'i > 1') x:where('i < 3'):emit()"),
+            "{\"i\":2,\"s\":\"b\"}\n");
+  EXPECT_EQ(Main(made + "x:insert({i = 9, s = 'z'}) db:table('t'):copyfrom(x) "
+                        "db:exec('SELECT s FROM t WHERE i = 9'):emit()"),
+            "{\"s\":\"z\"}\n");
+  EXPECT_EQ(Main(made + "db:emit(x:insert({j = 1}), db:error())"),
+            "{\"$0\":-3,\"$1\":\"insert: there is no column 'j'\"}\n");
+  EXPECT_EQ(Main(made + "db:emit(x:insert({i = 'q'}) == db.err_conv, x:delete('i = 1'))"),
+            "{\"$0\":true,\"$1\":-3}\n");
+  EXPECT_THAT(Main("db:table('x', {{'i', 'colour'}})"),
+              ::testing::HasSubstr("there is no type 'colour'"));
+  EXPECT_THAT(Main("db:table('x', {})"), ::testing::HasSubstr("columns as {{'name', 'type'}"));
+  EXPECT_THAT(
+      Main(made + "local big = string.rep('x', 1000000) local n = 0 while x:insert({s = big}) "
+                  "== 0 do n = n + 1 end db:emit(n < 100, db:error())"),
+      ::testing::HasSubstr("a temporary table has at most 64 MiB of rows"));
+}
+
+TEST_F(ProcedureTest, Threads) {
+  Ask("CREATE TABLE t(i int)");
+  Ask(R"(CREATE PROCEDURE many {
+local function add(i, x)
+    db:exec('INSERT INTO t VALUES (' .. i .. ')')
+    x:insert({i = i})
+    return i * 2, 'done'
+end
+local function bad() error('no') end
+local function loop() while true do end end
+local function main()
+    local x = db:table('x', {{'i', 'int'}})
+    local threads = {}
+    for i = 1, 4 do threads[i] = db:create_thread(add, i, x) end
+    local sum = 0
+    for i = 1, 4 do
+        local double, text = threads[i]:join()
+        sum = sum + double
+    end
+    local failed = db:create_thread(bad)
+    db:emit(sum, failed:join(), failed:error())
+    local n = 0
+    for row in x:where('i > 0'):rows() do n = n + 1 end
+    db:emit(n, 'rows', '')
+    db:create_thread(add, 5, x)
+end})");
+  EXPECT_EQ(Ask("EXEC PROCEDURE many()"),
+            "{\"$0\":20,\"$1\":null,\"$2\":\"many:7: no\"}\n"
+            "{\"$0\":4,\"$1\":\"rows\",\"$2\":\"\"}\n");
+  EXPECT_EQ(Ask("SELECT i FROM t ORDER BY i"),
+            "{\"i\":1}\n{\"i\":2}\n{\"i\":3}\n{\"i\":4}\n{\"i\":5}\n");
+  EXPECT_THAT(Main("db:create_thread(function() end)"),
+              ::testing::HasSubstr("a local function that stands outside of functions"));
+  EXPECT_THAT(Main("db:begin() db:create_thread(main)"),
+              ::testing::HasSubstr("outside of transactions"));
+  Ask("CREATE PROCEDURE emitting {local function some(k) for i = 1, 3 do db:emit(k) end end local "
+      "function main() local t = db:create_thread(some, 'x') t:join() db:emit('main') end}");
+  EXPECT_EQ(Ask("EXEC PROCEDURE emitting()"),
+            "{\"$0\":\"x\"}\n{\"$0\":\"x\"}\n{\"$0\":\"x\"}\n{\"$0\":\"main\"}\n");
+}
+
+TEST_F(ProcedureTest, ThreadsEndWithTheirRun) {
+  Ask("CREATE PROCEDURE loops {local function loop() db:setmaxinstructions(1000000000) while true "
+      "do "
+      "end end local function main(what) local t = db:create_thread(loop) if what == 'fail' then "
+      "error('main failed') end db:emit(t:join(), t:error()) end}");
+  EXPECT_THAT(Ask("EXEC PROCEDURE loops('fail')"), ::testing::HasSubstr("main failed"));
+  query::RunRequest request;
+  request.timeout_ms = 100;
+  EXPECT_THAT(Ask("EXEC PROCEDURE loops('join')", request), ::testing::HasSubstr("the run"));
+  Ask("CREATE PROCEDURE crowd {local function wait() db:sleep(10) end local function main() for i "
+      "= "
+      "1, 17 do db:create_thread(wait) end end}");
+  EXPECT_THAT(Ask("EXEC PROCEDURE crowd()"),
+              ::testing::HasSubstr("16 threads run, the most at the same time"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "procedure/db_object.h"
 #include "procedure/session.h"
 #include "procedure/statement_object.h"
+#include "procedure/thread_object.h"
 
 namespace sluice::procedure {
 namespace {
@@ -17,8 +18,10 @@ constexpr auto kCancelLook = std::chrono::milliseconds(100);
 constexpr int64_t kFirstCode = -200;
 constexpr int64_t kLastCode = -299;
 
-// What main returned: nothing or 0 is success, a string is an error.
-Status CheckReturned(const std::string& name, const Value& value) {
+// What main returned: nothing or 0 is success, a string is an error, and so is another number,
+// after which there may be a text.
+Status CheckReturned(const std::string& name, const std::vector<lua::Returned>& values) {
+  const Value& value = std::get<Value>(values[0]);
   if (value.is_string()) {
     return Error(Code::kInvalidArgument, "procedure.returned", "procedure '{}': {}", name,
                  value.AsString());
@@ -26,8 +29,10 @@ Status CheckReturned(const std::string& name, const Value& value) {
   if (!value.is_number() || value.ToDouble() == 0) return OkStatus();
   int64_t code = value.is_int() ? value.AsInt() : kFirstCode;
   if (code > kFirstCode || code < kLastCode) code = kFirstCode;
-  return Error(Code::kInvalidArgument, "procedure.returned", "procedure '{}' returned {}", name,
-               code);
+  const Value* const text = values.size() > 1 ? std::get_if<Value>(&values[1]) : nullptr;
+  return Error(Code::kInvalidArgument, "procedure.returned", "procedure '{}' returned {}{}", name,
+               code,
+               text != nullptr && text->is_string() ? fmt::format(": {}", text->AsString()) : "");
 }
 
 // A call outside of Lua, for rows of an object that main returned.
@@ -36,6 +41,7 @@ class FinalCall final : public lua::Call {
   size_t size() const override { return 0; }
   lua::Kind kind(size_t) const override { return lua::Kind::kNil; }
   Result<Value> Get(size_t) const override { return Value(); }
+  std::string FunctionName(size_t) const override { return ""; }
   std::shared_ptr<lua::HostObject> Object(size_t) const override { return nullptr; }
   void Return(Value) override {}
   void Return(std::shared_ptr<lua::HostObject>) override {}
@@ -150,6 +156,7 @@ Status ProcedureRun::RunProgram() {
       return PushAndWait(std::move(row), look);
     };
   }
+  session.limits = options_.limits;
   lua::RuntimeOptions runtime_options;
   runtime_options.program = options_.program;
   runtime_options.limits = options_.limits;
@@ -168,6 +175,7 @@ Status ProcedureRun::RunProgram() {
     if (stopping_) runtime->Stop();
   }
   const lua::Finished finished = runtime->Call(options_.arguments);
+  EndThreads(session, !finished.ok());
   {
     const std::lock_guard lock(mutex_);
     runtime_ = nullptr;
@@ -178,9 +186,13 @@ Status ProcedureRun::RunProgram() {
     return Error(Code::kConflict, "procedure.open_transaction",
                  "procedure '{}': unterminated transaction (no commit or rollback)", options_.name);
   }
+  if (!session.emitted_error.empty()) {
+    return Error(Code::kInvalidArgument, "procedure.emitted", "procedure '{}': {}", options_.name,
+                 session.emitted_error);
+  }
   if (finished.values.empty()) return OkStatus();
-  if (const auto* value = std::get_if<Value>(&finished.values[0])) {
-    return CheckReturned(options_.name, *value);
+  if (std::holds_alternative<Value>(finished.values[0])) {
+    return CheckReturned(options_.name, finished.values);
   }
   FinalCall call;
   return EmitObject(session, call, *std::get<std::shared_ptr<lua::HostObject>>(finished.values[0]));

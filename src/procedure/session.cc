@@ -1,6 +1,8 @@
 #include "procedure/session.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 namespace sluice::procedure {
 namespace {
@@ -10,7 +12,15 @@ thread_local int current_nesting = 0;
 }  // namespace
 
 int64_t ResultCodeOf(const Status& status) {
-  if (status.id() == "lua.conversion") return kConversion;
+  constexpr std::pair<std::string_view, int64_t> kById[] = {
+      {"lua.conversion", kConversion},
+      {"query.conversion", kConversion},
+      {"query.foreign_key", kForeignKey},
+      {"query.not_null", kNullConstraint},
+      {"query.check_constraint", kCheckConstraint}};
+  for (const auto& [id, code] : kById) {
+    if (status.id() == id) return code;
+  }
   switch (status.code()) {
     case Code::kOk:
       return kOk;

@@ -52,6 +52,16 @@ class NestedRun {
   const int outer_;
 };
 
+class ThreadObject;
+
+// What a transaction's statements did, as db:commit{with_effects = true} tells it.
+struct Effects {
+  int64_t selected = 0;
+  int64_t inserted = 0;
+  int64_t updated = 0;
+  int64_t deleted = 0;
+};
+
 struct Session {
   query::QueryEngine& engine;
   const Store& store;
@@ -67,7 +77,7 @@ struct Session {
   std::function<Status(Value row, const std::function<Status()>& look)> emit_and_wait;
   int nesting = 0;
   // A function runs inside a statement.
-  enum class Role : uint8_t { kProcedure, kTrigger, kFunction };
+  enum class Role : uint8_t { kProcedure, kTrigger, kFunction, kThread };
   Role role = Role::kProcedure;
 
   lua::Runtime* runtime = nullptr;
@@ -78,6 +88,10 @@ struct Session {
   Emitter emitter = {};
   std::string last_error = {};
   uint64_t mutations = 0;
+  lua::Limits limits = {};
+  Effects effects = {};                                     // since db:begin
+  std::string emitted_error = {};                           // by db:emiterror
+  std::vector<std::shared_ptr<ThreadObject>> threads = {};  // not known to have ended
   RecentEvents events = {};
   std::vector<Value> bound_positional = {};
   std::map<std::string, Value> bound_named = {};

@@ -28,6 +28,7 @@ Status SpObject::Run(lua::Call& call) {
   }
   lua::RuntimeOptions options;
   options.program = program_;
+  options.limits = session_.limits;
   options.globals.emplace_back("db", std::make_shared<DbObject>(session_));
   const uint64_t left = call.RemainingMs();
   if (left != lua::Call::kNoLimit) options.limits.time_ms = std::max<uint64_t>(left, 1);

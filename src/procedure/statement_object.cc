@@ -159,15 +159,28 @@ Status StatementObject::ReadAll() {
 Result<Value> StatementObject::Pull() {
   if (run_ == nullptr) return Value();
   if (run_->Next()) {
+    if (plan_->kind == query::StatementKind::kSelect) ++session_.effects.selected;
     const Value& row = run_->row();
     return row.is_object() ? row : Value::Object({{"$0", row}});
   }
   const std::unique_ptr<query::Run> ended = std::move(run_);
   rows_changed_ = ended->mutations();
   session_.mutations += rows_changed_;
+  CountEffects();
   RETURN_IF_ERROR(ended->status());
   if (!ended->row_errors().empty()) return Unexpected(ended->row_errors().front());
   return Value();
+}
+
+void StatementObject::CountEffects() {
+  const auto changed = static_cast<int64_t>(rows_changed_);
+  using query::StatementKind;
+  if (plan_->kind == StatementKind::kInsert) session_.effects.inserted += changed;
+  if (plan_->kind == StatementKind::kDelete) session_.effects.deleted += changed;
+  if (plan_->kind == StatementKind::kUpdate || plan_->kind == StatementKind::kUpsert ||
+      plan_->kind == StatementKind::kMerge) {
+    session_.effects.updated += changed;
+  }
 }
 
 Result<Value> StatementObject::Fetch(Call& call) {

@@ -39,6 +39,7 @@ class StatementObject final : public lua::HostObject,
  private:
   Result<Value> Pull();
   Status ReadAll();
+  void CountEffects();
 
   Session& session_;
   const std::shared_ptr<const query::StatementPlan> plan_;

@@ -117,8 +117,18 @@ const lua::HostClass& TableObject::Class() {
   return type;
 }
 
-TableObject::TableObject(Session& session, std::string name)
-    : HostObject(Class()), session_(session), name_(std::move(name)), quoted_(QuotedPath(name_)) {}
+TableObject::TableObject(Session& session, std::string name,
+                         std::shared_ptr<TemporaryTable> temporary)
+    : HostObject(Class()),
+      session_(session),
+      name_(std::move(name)),
+      quoted_(QuotedPath(name_)),
+      temporary_(std::move(temporary)) {}
+
+Status TableObject::OnlyGrows() {
+  return Error(Code::kUnsupported, "procedure.unsupported",
+               "rows of a temporary table are not changed and not deleted");
+}
 
 bool TableObject::IsBucket() const {
   return name_.find('.') != std::string::npos ||
@@ -126,6 +136,13 @@ bool TableObject::IsBucket() const {
 }
 
 Result<std::shared_ptr<StatementObject>> TableObject::Where(std::string_view condition) const {
+  if (temporary_ != nullptr) {
+    ASSIGN_OR_RETURN(auto statement, StatementObject::Prepare(
+                                         session_, fmt::format("SELECT self_.* FROM $1 AS self_{}",
+                                                               WhereClause(condition))));
+    statement->BindPositional(1, temporary_->Rows());
+    return statement;
+  }
   return StatementObject::Prepare(
       session_, fmt::format("SELECT self_.* FROM {} AS self_{}", quoted_, WhereClause(condition)));
 }
@@ -141,6 +158,7 @@ int64_t TableObject::Run(Call& call, const std::string& text, std::vector<Value>
 
 // A document gets a key of its own.
 int64_t TableObject::Insert(Call& call, const Value& row) {
+  if (temporary_ != nullptr) return session_.Note(temporary_->Insert(row, session_.zone()));
   if (IsBucket()) {
     return Run(call, fmt::format("INSERT INTO {} (KEY, VALUE) VALUES (UUID(), $1)", quoted_),
                {row});
@@ -169,6 +187,7 @@ int64_t TableObject::CopyFrom(Call& call, const TableObject& from, std::string_v
 }
 
 int64_t TableObject::Update(Call& call, const Value& changes, std::string_view condition) {
+  if (temporary_ != nullptr) return session_.Note(OnlyGrows());
   std::string set;
   std::vector<Value> values;
   for (const json::Field& field : changes.fields()) {
@@ -180,6 +199,7 @@ int64_t TableObject::Update(Call& call, const Value& changes, std::string_view c
 }
 
 int64_t TableObject::Delete(Call& call, std::string_view condition) {
+  if (temporary_ != nullptr) return session_.Note(OnlyGrows());
   return Run(call, fmt::format("DELETE FROM {}{}", quoted_, WhereClause(condition)), {});
 }
 

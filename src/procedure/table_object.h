@@ -1,4 +1,4 @@
-// dbtable: a table, or the documents of a collection, by name.
+// dbtable: a table, or the documents of a collection, by name; or a temporary table.
 #pragma once
 
 #include <memory>
@@ -6,15 +6,22 @@
 
 #include "lua/host.h"
 #include "procedure/statement_object.h"
+#include "procedure/temporary_table.h"
 
 namespace sluice::procedure {
 
 class TableObject final : public lua::HostObject {
  public:
-  TableObject(Session& session, std::string name);
+  // `temporary` is null for a table of the database.
+  TableObject(Session& session, std::string name,
+              std::shared_ptr<TemporaryTable> temporary = nullptr);
   static const lua::HostClass& Class();
 
   const std::string& name() const { return name_; }
+  // The same table for another session.
+  std::shared_ptr<TableObject> For(Session& session) const {
+    return std::make_shared<TableObject>(session, name_, temporary_);
+  }
   // The rows that fulfil a condition of SQL; all, without one.
   Result<std::shared_ptr<StatementObject>> Where(std::string_view condition) const;
   // Each runs one statement and returns its number (session.h).
@@ -25,11 +32,13 @@ class TableObject final : public lua::HostObject {
 
  private:
   bool IsBucket() const;
+  static Status OnlyGrows();
   int64_t Run(lua::Call& call, const std::string& text, std::vector<Value> values);
 
   Session& session_;
   const std::string name_;
   const std::string quoted_;
+  const std::shared_ptr<TemporaryTable> temporary_;
 };
 
 }  // namespace sluice::procedure

@@ -1,0 +1,182 @@
+#include "procedure/thread_object.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/log.h"
+#include "procedure/arguments.h"
+#include "procedure/db_object.h"
+#include "procedure/table_object.h"
+
+namespace sluice::procedure {
+namespace {
+
+using lua::Call;
+using lua::HostObject;
+
+constexpr auto kLook = std::chrono::milliseconds(50);
+
+ThreadObject& Self(HostObject& object) { return static_cast<ThreadObject&>(object); }
+
+Status RunJoin(HostObject& object, Call& call) {
+  RETURN_IF_ERROR(Self(object).Wait(call));
+  for (const Value& value : Self(object).values()) call.Return(value);
+  return OkStatus();
+}
+
+Status RunError(HostObject& object, Call& call) {
+  ThreadObject& thread = Self(object);
+  call.Return(thread.ended() && !thread.error().empty() ? Value(thread.error()) : Value());
+  return OkStatus();
+}
+
+Session SessionOfThread(const Session& parent) {
+  Session session{.engine = parent.engine,
+                  .store = parent.store,
+                  .triggers = parent.triggers,
+                  .name = parent.name,
+                  .context = parent.context,
+                  .request = parent.request,
+                  .cancelled = parent.cancelled,
+                  .emit = parent.emit,
+                  .emit_and_wait = nullptr,
+                  .nesting = parent.nesting};
+  session.role = Session::Role::kThread;
+  session.limits = parent.limits;
+  session.emitter = parent.emitter;
+  return session;
+}
+
+}  // namespace
+
+const lua::HostClass& ThreadObject::Class() {
+  static const lua::HostClass type{
+      .name = "dbthread",
+      .methods = {{"join", RunJoin}, {"error", RunError}, {"sqlerror", RunError}},
+      .constants = {}};
+  return type;
+}
+
+ThreadObject::ThreadObject(Session& parent, std::string function,
+                           const std::vector<lua::Returned>& arguments, uint64_t time_ms)
+    : HostObject(Class()),
+      session_(SessionOfThread(parent)),
+      name_(parent.runtime->program()->name()),
+      function_(std::move(function)) {
+  for (const lua::Returned& argument : arguments) {
+    const auto* object = std::get_if<std::shared_ptr<HostObject>>(&argument);
+    if (object == nullptr) {
+      arguments_.push_back(argument);
+    } else {
+      arguments_.emplace_back(static_cast<const TableObject&>(**object).For(session_));
+    }
+  }
+  lua::RuntimeOptions options;
+  options.program = parent.runtime->program();
+  options.limits = session_.limits;
+  options.limits.time_ms = time_ms;
+  options.cancelled = session_.cancelled.get();
+  options.globals.emplace_back("db", std::make_shared<DbObject>(session_));
+  options.print = [name = name_](std::string_view line) {
+    log::Info("a procedure prints", {{"procedure", name}, {"line", std::string(line)}});
+  };
+  script::Outcome failed;
+  runtime_ = lua::Runtime::Start(std::move(options), &failed);
+  if (runtime_ == nullptr) {
+    error_ = failed.message;
+    ended_ = true;
+    return;
+  }
+  session_.runtime = runtime_.get();
+  thread_ = std::thread([this] { Main(); });
+}
+
+ThreadObject::~ThreadObject() { End(true); }
+
+void ThreadObject::Main() {
+  const NestedRun nested(session_.nesting + 1);
+  lua::Finished finished = runtime_->CallWith(arguments_, function_);
+  if (!finished.ok()) {
+    error_ = finished.outcome.message;
+  } else if (session_.begun) {
+    error_ = "unterminated transaction (no commit or rollback)";
+  }
+  session_.transaction.reset();
+  for (lua::Returned& returned : finished.values) {
+    if (auto* value = std::get_if<Value>(&returned)) values_.push_back(std::move(*value));
+  }
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+Status ThreadObject::Wait(Call& call) {
+  std::unique_lock lock(mutex_);
+  while (!ended_) {
+    if (call.ended()) {
+      return Error(Code::kTimeout, "procedure.failed", "join: the run ends before its thread");
+    }
+    changed_.wait_for(lock, kLook);
+  }
+  return OkStatus();
+}
+
+void ThreadObject::End(bool stop) {
+  if (stop && runtime_ != nullptr) runtime_->Stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+Status StartThread(Session& session, Call& call) {
+  if (session.role != Session::Role::kProcedure || session.request.transaction != nullptr ||
+      session.begun || session.consumption != nullptr) {
+    return Error(Code::kUnsupported, "procedure.unsupported",
+                 "create_thread: a thread is made by a procedure outside of transactions, not by a "
+                 "trigger, a function or a thread");
+  }
+  const std::string function = call.FunctionName(0);
+  if (function.empty()) {
+    return BadArgument("create_thread", "a local function that stands outside of functions");
+  }
+  std::vector<lua::Returned> arguments;
+  for (size_t i = 1; i < call.size(); ++i) {
+    if (auto object = call.Object(i)) {
+      if (dynamic_cast<TableObject*>(object.get()) == nullptr) {
+        return BadArgument("create_thread", "values and dbtables as arguments");
+      }
+      arguments.emplace_back(std::move(object));
+      continue;
+    }
+    ASSIGN_OR_RETURN(Value value, call.Get(i));
+    arguments.emplace_back(std::move(value));
+  }
+  std::erase_if(session.threads, [&](const std::shared_ptr<ThreadObject>& thread) {
+    if (!thread->ended()) return false;
+    thread->End(false);
+    if (session.emitted_error.empty()) session.emitted_error = thread->emitted_error();
+    session.mutations += thread->mutations();
+    return true;
+  });
+  if (session.threads.size() >= ThreadObject::kMaxThreads) {
+    return Error(Code::kTooLarge, "procedure.too_many_threads",
+                 "create_thread: {} threads run, the most at the same time",
+                 ThreadObject::kMaxThreads);
+  }
+  const uint64_t left = call.RemainingMs();
+  auto thread = std::make_shared<ThreadObject>(
+      session, function, arguments, left == Call::kNoLimit ? 0 : std::max<uint64_t>(left, 1));
+  session.threads.push_back(thread);
+  call.Return(std::move(thread));
+  return OkStatus();
+}
+
+void EndThreads(Session& session, bool stop) {
+  for (const auto& thread : session.threads) {
+    thread->End(stop);
+    if (session.emitted_error.empty()) session.emitted_error = thread->emitted_error();
+    session.mutations += thread->mutations();
+  }
+  session.threads.clear();
+}
+
+}  // namespace sluice::procedure
