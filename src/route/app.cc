@@ -190,6 +190,12 @@ class AppMaker {
     options.has_route = [&](std::string_view route) { return app_->routes.contains(route); };
     for (const auto& [name, route] : app_->routes) options.routes.push_back(name);
     app_->flows = flow::CompileFlows(texts, options, problems_);
+    for (const auto& [id, flow] : app_->flows->flows()) {
+      if (!flow->durable) continue;
+      problems_->AddError(Error(Code::kUnsupported, "flow.not_durable",
+                                "flow '{}' can't be durable yet: leave durable out", id)
+                              .At(flow->place));
+    }
   }
 
   void ReadRest(const flow::Settings& settings) {

@@ -138,9 +138,10 @@ void Engine::Handle(const InstancePtr& instance, flow::Actions actions,
       }
     } else if (auto* line = std::get_if<flow::LogLine>(&action)) {
       log::Warn("a flow", {{"message", line->message}});
-    } else {
+    } else if (std::holds_alternative<flow::Ended>(action)) {
       --running_;
     }
+    // An abandoned call runs to its end: its answer is passed over.
   }
 }
 
@@ -174,7 +175,10 @@ std::optional<flow::TaskResult> Engine::RunCall(const InstancePtr& instance,
 
 flow::TaskResult Engine::RunOn(Route& route, Route::Slot& slot, const flow::Call& call,
                                const InstancePtr& instance) {
-  TaskOutput output = route.Run(slot, {.headers = call.headers, .body = call.body});
+  TaskInput input{.headers = call.headers, .body = call.body};
+  const uint64_t now_ms = NowMs();
+  if (call.due_ms != 0) input.timeout_ms = call.due_ms > now_ms ? call.due_ms - now_ms : 1;
+  TaskOutput output = route.Run(slot, input);
   Release(instance->app->routes.find(call.route)->second, &slot);
   return {.call = call.call,
           .status = output.status,
