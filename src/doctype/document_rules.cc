@@ -26,31 +26,30 @@ Status Validate(const LoadedType& type, std::string_view document) {
 
 Result<PreparedWrite> PrepareWrite(const LoadedType& type, const WriteInput& input,
                                    MigrationRunner* runner) {
+  const Type& rules = type.type();
   PreparedWrite prepared;
   Migrated migrated;
-  std::string_view document = input.document;
-  if (type.type().on_write == WriteMigration::kUpgrade &&
-      type.type().properties.uses(Stamp::kSchema)) {
-    if (runner != nullptr) {
-      ASSIGN_OR_RETURN(migrated, runner->Run(input.key, document));
-      document = migrated.document;
-      prepared.steps = migrated.steps;
-    } else {
-      RETURN_IF_ERROR(CheckVersion(type.type(), SchemaVersion(type.type(), document)));
-    }
+  StampInput stamps{.document = input.document,
+                    .present = input.present,
+                    .last_revision = LastRevision(input.revisions),
+                    .actor = input.actor,
+                    .country = input.country,
+                    .now_ms = input.now_ms};
+  ASSIGN_OR_RETURN(StampSpans spans, StampSpans::Find(input.document, rules.properties));
+  const std::string version = spans.Text(Stamp::kSchema).value_or("");
+  if (rules.on_write == WriteMigration::kUpgrade && !version.empty() && version != rules.schema) {
+    if (runner == nullptr) return Unexpected(CheckVersion(rules, version));
+    ASSIGN_OR_RETURN(migrated, runner->Run(input.key, input.document));
+    prepared.steps = migrated.steps;
+    stamps.document = migrated.document;
+    ASSIGN_OR_RETURN(spans, StampSpans::Find(migrated.document, rules.properties));
   }
-  ASSIGN_OR_RETURN(Stamped stamped,
-                   ApplyStamps(type.type(), {.document = document,
-                                             .present = input.present,
-                                             .last_revision = LastRevision(input.revisions),
-                                             .actor = input.actor,
-                                             .country = input.country,
-                                             .now_ms = input.now_ms}));
-  RETURN_IF_ERROR(CheckLimits(type.type(), stamped.document));
+  ASSIGN_OR_RETURN(Stamped stamped, ApplyStamps(rules, stamps, spans));
+  RETURN_IF_ERROR(CheckLimits(rules, stamped.document));
   prepared.violation = Validate(type, stamped.document);
-  if (type.type().validate == Validation::kEnforce) RETURN_IF_ERROR(prepared.violation);
+  if (rules.validate == Validation::kEnforce) RETURN_IF_ERROR(prepared.violation);
   prepared.revisions =
-      PlanUpdate(type.type(), input.key, stamped.previous_version, input.revisions, input.now_ms);
+      PlanUpdate(rules, input.key, stamped.previous_version, input.revisions, input.now_ms);
   prepared.document = std::move(stamped.document);
   prepared.version = stamped.version;
   return prepared;

@@ -16,6 +16,11 @@ bool NameIs(std::string_view inside, bool escaped, std::string_view name) {
   return escaped ? json::InsideEquals(inside, name) : inside == name;
 }
 
+// One of 64 for each length; 0 for an empty name, which stands for none.
+uint64_t LengthBit(std::string_view name) {
+  return name.empty() ? 0 : uint64_t{1} << (name.size() % 64);
+}
+
 Status NotObject(std::string_view what) {
   return Error(Code::kInvalidArgument, "type.not_object",
                "{}: expected an object, as this document type has", what);
@@ -60,9 +65,13 @@ bool ForEachField(std::string_view text, size_t at, const Visit& visit) {
 bool StampSpans::ScanObject(size_t at, const Properties& properties) {
   open_ = at + 1;
   size_t fields = 0;
+  // Most names of a document differ from all of ours in their length.
+  uint64_t lengths = 0;
+  for (const std::string& name : properties.names) lengths |= LengthBit(name);
   const bool ok = ForEachField(
       text_, at, [&](std::string_view inside, bool escaped, size_t name, size_t value, size_t end) {
         ++fields;
+        if (!escaped && (lengths & LengthBit(inside)) == 0) return;
         for (size_t i = 0; i < kStamps; ++i) {
           if (properties.names[i].empty() || !NameIs(inside, escaped, properties.names[i]))
             continue;

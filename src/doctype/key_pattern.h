@@ -35,6 +35,10 @@ class KeyPattern {
   // booleans. type.no_key if one is missing or can't be part of a key.
   Result<std::string> Build(const json::Value& document) const;
 
+  // Whether both have the same keys: they differ at most in the names of variables.
+  bool SameKeys(const KeyPattern& other) const {
+    return literals_ == other.literals_ && delimiters_ == other.delimiters_;
+  }
   // What every key begins with.
   std::string_view prefix() const { return literals_.front(); }
   const std::string& delimiters() const { return delimiters_; }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "doctype/document_text.h"
 #include "json/print.h"
 
 namespace sluice::doctype {
@@ -102,6 +101,10 @@ class Stamper {
 
 Result<Stamped> ApplyStamps(const Type& type, const StampInput& input) {
   ASSIGN_OR_RETURN(const StampSpans spans, StampSpans::Find(input.document, type.properties));
+  return ApplyStamps(type, input, spans);
+}
+
+Result<Stamped> ApplyStamps(const Type& type, const StampInput& input, const StampSpans& spans) {
   Stamper stamper(type, input, spans);
   if (!input.present) return stamper.Run(nullptr);
   const auto present = StampSpans::Find(*input.present, type.properties);

@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "doctype/document_text.h"
 #include "doctype/type.h"
 
 namespace sluice::doctype {
@@ -39,6 +40,8 @@ struct Stamped {
 
 // type.not_object, type.repeated_property, type.bad_country.
 Result<Stamped> ApplyStamps(const Type& type, const StampInput& input);
+// The same for a document whose properties are found already.
+Result<Stamped> ApplyStamps(const Type& type, const StampInput& input, const StampSpans& spans);
 
 // The document with a new time of access, or nothing if the one it has is recent enough: a read
 // must not become a write each time.

@@ -178,7 +178,7 @@ TEST(TypeSet, ChecksTypesAgainstEachOther) {
   };
   Problems problems;
   TypeSet::Check({of("user", "user:{id}"), of("order", "order_{id}"), of("note", "n:{id}"),
-                  of("person", "user:{id}")},
+                  of("person", "user:{name}")},
                  &problems);
   EXPECT_THAT(Lines(problems.errors), HasSubstr("type.overlap: types 'user' and 'person'"));
   EXPECT_THAT(Lines(problems.warnings), HasSubstr("'user:{id}' and 'order_{id}'"));

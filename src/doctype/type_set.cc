@@ -92,8 +92,7 @@ void TypeSet::Check(const Types& types, Problems* problems) {
     }
     for (size_t j = 0; j < i; ++j) {
       const Type& other = *types[j];
-      if (type.name == other.name ||
-          (type.key && other.key && type.key->text() == other.key->text())) {
+      if (type.name == other.name || (type.key && other.key && type.key->SameKeys(*other.key))) {
         problems->AddError(Error(Code::kConflict, "type.overlap",
                                  "types '{}' and '{}' of {} claim the same documents", other.name,
                                  type.name, type.keyspace));

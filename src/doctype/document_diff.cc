@@ -1,0 +1,108 @@
+#include "doctype/document_diff.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "json/compare.h"
+#include "json/path.h"
+#include "json/print.h"
+
+namespace sluice::doctype {
+namespace {
+
+using json::Value;
+
+std::string Below(const std::string& path, std::string_view name) {
+  const std::string step = json::Path({std::string(name)}).ToString();
+  return path.empty() ? step : path + "." + step;
+}
+
+std::string Below(const std::string& path, size_t index) {
+  return fmt::format("{}[{}]", path, index);
+}
+
+void Compare(const Value& before, const Value& after, const std::string& path,
+             std::vector<DocumentChange>* changes) {
+  if (changes->size() >= kMaxChanges) return;
+  if (before.is_object() && after.is_object()) {
+    for (const json::Field& field : before.fields()) {
+      Compare(field.value, after[field.name()], Below(path, field.name()), changes);
+    }
+    for (const json::Field& field : after.fields()) {
+      if (before.Find(field.name()) != nullptr) continue;
+      Compare(Value(), field.value, Below(path, field.name()), changes);
+    }
+  } else if (before.is_array() && after.is_array()) {
+    const size_t size = std::max(before.size(), after.size());
+    for (size_t i = 0; i < size; ++i) Compare(before[i], after[i], Below(path, i), changes);
+  } else if (!json::Equal(before, after)) {
+    changes->push_back({path, before, after});
+  }
+}
+
+// Calls `visit(scalar, path)`.
+template <typename Visit>
+void ForEachScalar(const Value& value, const std::string& path, const Visit& visit) {
+  for (const json::Field& field : value.fields()) {
+    ForEachScalar(field.value, Below(path, field.name()), visit);
+  }
+  for (size_t i = 0; i < (value.is_array() ? value.size() : 0); ++i) {
+    ForEachScalar(value[i], Below(path, i), visit);
+  }
+  if (!value.is_object() && !value.is_array()) visit(value, path);
+}
+
+}  // namespace
+
+std::vector<DocumentChange> Diff(const Value& before, const Value& after) {
+  std::vector<DocumentChange> changes;
+  Compare(before, after, "", &changes);
+  return changes;
+}
+
+std::string ToText(const std::vector<DocumentChange>& changes) {
+  std::string out;
+  for (const DocumentChange& change : changes) {
+    const std::string path = change.path.empty() ? "document" : change.path;
+    if (change.before.is_missing()) {
+      out += fmt::format("+ {}: {}\n", path, json::ToText(change.after));
+    } else if (change.after.is_missing()) {
+      out += fmt::format("- {}: {}\n", path, json::ToText(change.before));
+    } else {
+      out += fmt::format("~ {}: {} -> {}\n", path, json::ToText(change.before),
+                         json::ToText(change.after));
+    }
+  }
+  return out;
+}
+
+Value ToJson(const std::vector<DocumentChange>& changes) {
+  Value out = Value::EmptyArray();
+  for (const DocumentChange& change : changes) {
+    Value row = Value::Object({{"path", change.path}});
+    row.Set("before", change.before);
+    row.Set("after", change.after);
+    out.Append(std::move(row));
+  }
+  return out;
+}
+
+std::vector<std::string> LostFields(const Value& before, const Value& after) {
+  std::set<std::string> values;
+  std::string texts;  // all strings, to look for parts of them
+  ForEachScalar(after, "", [&](const Value& value, const std::string&) {
+    values.insert(json::ToText(value));
+    if (value.is_string()) texts.append(value.AsString()).append(1, '\0');
+  });
+  std::vector<std::string> lost;
+  ForEachScalar(before, "", [&](const Value& value, const std::string& path) {
+    if (value.is_null() || values.contains(json::ToText(value))) return;
+    const bool part = value.is_string() && texts.find(value.AsString()) != std::string::npos;
+    if (!part) lost.push_back(path);
+  });
+  return lost;
+}
+
+}  // namespace sluice::doctype
