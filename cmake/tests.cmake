@@ -55,11 +55,20 @@ if(TARGET sluice)
     get_filename_component(name ${file} NAME_WE)
     script_test(cli/${name} blackbox tests/cli/run_cli.py --sluice $<TARGET_FILE:sluice> ${file})
   endforeach()
+  file(GLOB trigger_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/triggers/*/case.test)
+  foreach(file ${trigger_tests})
+    get_filename_component(directory ${file} DIRECTORY)
+    get_filename_component(name ${directory} NAME)
+    script_test(triggers/${name} blackbox
+      tests/cli/run_cli.py --sluice $<TARGET_FILE:sluice> ${file})
+  endforeach()
   script_test(cli/terminal blackbox tests/cli/run_terminal.py --sluice $<TARGET_FILE:sluice>)
   script_test(docs_test blackbox tests/docs/run_docs.py --sluice $<TARGET_FILE:sluice>)
   script_test(function_crash_test blackbox
     tests/crash/run_function_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
   script_test(stream_test blackbox tests/stream/run_stream.py --sluice $<TARGET_FILE:sluice>)
+  script_test(trigger_crash_test blackbox
+    tests/crash/run_trigger_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
   script_test(debugger_test blackbox
     tests/debugger/run_debugger.py --sluice $<TARGET_FILE:sluice>)
   script_test(crash_test blackbox

@@ -51,6 +51,24 @@ int CurrentNesting() { return current_nesting; }
 NestedRun::NestedRun(int nesting) : outer_(current_nesting) { current_nesting = nesting; }
 NestedRun::~NestedRun() { current_nesting = outer_; }
 
+Result<std::shared_ptr<const query::StatementPlan>> Session::Plan(std::string_view text) {
+  constexpr size_t kMostPlans = 64;
+  constexpr size_t kMostText = 4096;
+  const auto found = plans.find(text);
+  if (found != plans.end()) {
+    if (found->second->catalog_version == engine.database().catalog()->version()) {
+      return found->second;
+    }
+    plans.erase(found);
+  }
+  ASSIGN_OR_RETURN(auto plan, engine.Prepare(text, context));
+  // What uses functions of users is planned anew: they may have changed.
+  if (text.size() > kMostText || plan->uses_functions) return plan;
+  if (plans.size() >= kMostPlans) plans.clear();
+  plans.emplace(text, plan);
+  return plan;
+}
+
 query::RunRequest Session::Request(lua::Call& call) {
   if (begun && transaction == nullptr) {
     transaction = std::make_unique<db::Transaction>(engine.database());

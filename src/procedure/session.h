@@ -95,11 +95,14 @@ struct Session {
   RecentEvents events = {};
   std::vector<Value> bound_positional = {};
   std::map<std::string, Value> bound_named = {};
+  std::map<std::string, std::shared_ptr<const query::StatementPlan>, std::less<>> plans = {};
 
   lua::Zone zone() const {
     return lua::Zone::Named(runtime == nullptr ? "UTC" : runtime->time_zone())
         .value_or(lua::Zone{});
   }
+  // The plan of a statement; those of the last ones are kept.
+  Result<std::shared_ptr<const query::StatementPlan>> Plan(std::string_view text);
   // A request for one statement.
   query::RunRequest Request(lua::Call& call);
   // Notes the error for db:error() and returns its number.

@@ -115,7 +115,7 @@ const lua::HostClass& StatementObject::Class() {
 
 Result<std::shared_ptr<StatementObject>> StatementObject::Prepare(Session& session,
                                                                   std::string_view text) {
-  ASSIGN_OR_RETURN(auto plan, session.engine.Prepare(text, session.context));
+  ASSIGN_OR_RETURN(auto plan, session.Plan(text));
   return std::make_shared<StatementObject>(session, std::move(plan));
 }
 
