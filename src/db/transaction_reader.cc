@@ -152,9 +152,7 @@ class OverlaidIndexCursor final : public IndexCursor {
 class TransactionReader final : public Reader {
  public:
   explicit TransactionReader(Transaction& transaction)
-      : transaction_(transaction), checked_(transaction.database_, *transaction.snapshot_) {
-    transaction.StampAll();
-  }
+      : transaction_(transaction), checked_(transaction.database_, *transaction.snapshot_) {}
 
   Result<bool> Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) override {
     return transaction_.Get(keyspace, key, document);
@@ -187,7 +185,9 @@ Status TransactionReader::GetMany(KeyspaceId keyspace, std::span<const std::stri
     Transaction::Where where(keyspace, keys[i]);
     if (const auto own = in.writes_.find(where); own != in.writes_.end()) {
       (*found)[i] = in.Live(own->second);
-      if ((*found)[i]) document.Hold(own->second);
+      if (!(*found)[i]) continue;
+      in.Stamp(own->second);
+      document.Hold(own->second);
       continue;
     }
     in.reads_[std::move(where)] = (*found)[i] ? document->sequence : 0;
@@ -228,6 +228,7 @@ std::shared_ptr<const OwnDocuments> TransactionReader::Documents(KeyspaceId keys
   Refresh();
   std::shared_ptr<const OwnDocuments>& known = documents_[keyspace];
   if (known != nullptr) return known;
+  transaction_.StampAll();
   auto made = std::make_shared<OwnDocuments>();
   const auto& writes = transaction_.writes_;
   for (auto own = writes.lower_bound({keyspace, ""});
