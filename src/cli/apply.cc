@@ -71,7 +71,8 @@ std::vector<Status> CarryOut(Api* api, const AppDirectory& app, const Plan& plan
     if (!done.ok()) problems.push_back(done);
   }
   if (plan.flows.empty()) return problems;
-  const std::vector<Status> flows = SendFlowFiles(api, app.directory, app.flow_files, say);
+  const std::vector<Status> flows =
+      SendFlowFiles(api, app.directory, app.flow_files, SendMode::kReplace, say);
   problems.insert(problems.end(), flows.begin(), flows.end());
   if (flows.empty()) say(plan.flows + ": done");
   return problems;

@@ -10,6 +10,7 @@ void AddClientCommands(Program* program) {
   AddIndexCommands(program);
   AddFnCommands(program);
   AddTriggerCommands(program);
+  AddFlowCommands(program);
   AddFeedCommand(program);
   AddImportCommand(program);
   AddExportCommand(program);

@@ -13,6 +13,7 @@ void AddKeyspaceCommands(Program* program);   // keyspace_commands.cc
 void AddIndexCommands(Program* program);      // index_commands.cc
 void AddFnCommands(Program* program);         // fn_commands.cc
 void AddTriggerCommands(Program* program);    // trigger_commands.cc
+void AddFlowCommands(Program* program);       // flow_commands.cc
 void AddFeedCommand(Program* program);        // feed_command.cc
 void AddImportCommand(Program* program);      // import_command.cc
 void AddExportCommand(Program* program);      // export_command.cc

@@ -7,7 +7,9 @@ ExitCode ExitCodeOf(const Status& status) {
       status.id() == kSqlIncompleteId) {
     return ExitCode::kIncomplete;
   }
-  if (status.id() == kTestFailedId) return ExitCode::kFailure;
+  if (status.id() == kTestFailedId || status.id() == kLintFailedId || status.id() == kRunFailedId) {
+    return ExitCode::kFailure;
+  }
   if (status.id() == kUsageId || status.id() == kTestUnusableId) return ExitCode::kUsage;
   switch (status.code()) {
     case Code::kOk:

@@ -26,6 +26,9 @@ inline constexpr std::string_view kSqlIncompleteId = "sql.incomplete";
 // A test of a function that did not end as it should, and one that can't be run.
 inline constexpr std::string_view kTestFailedId = "trial.failed";
 inline constexpr std::string_view kTestUnusableId = "trial.unusable";
+// An app with errors, told by `flow lint`; a flow that `flow run` ran and that answered an error.
+inline constexpr std::string_view kLintFailedId = "flow.lint_failed";
+inline constexpr std::string_view kRunFailedId = "flow.run_failed";
 // The id of a wrong command line.
 inline constexpr std::string_view kUsageId = "cli.usage";
 

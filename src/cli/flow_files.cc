@@ -54,8 +54,9 @@ json::Value ReadFlowFiles(const fs::path& directory, std::vector<Status>* proble
 size_t CountFlowFiles(const json::Value& files) { return files["files"].size(); }
 
 std::vector<Status> SendFlowFiles(Api* api, const std::string& directory, const json::Value& files,
-                                  const std::function<void(std::string_view)>& say) {
-  ApiRequest request{.method = "PUT", .path = "/v1/flows/app", .body = json::ToText(files)};
+                                  SendMode mode, const std::function<void(std::string_view)>& say) {
+  const std::string query = Query({{"check", mode == SendMode::kCheck ? "true" : ""}});
+  ApiRequest request{.method = "PUT", .path = "/v1/flows/app" + query, .body = json::ToText(files)};
   request.headers.emplace_back("Content-Type", "application/json");
   const auto response = api->CallAny(std::move(request));
   if (!response) return {response.error()};

@@ -20,9 +20,12 @@ json::Value ReadFlowFiles(const std::filesystem::path& directory, std::vector<St
 // How many files there are.
 size_t CountFlowFiles(const json::Value& files);
 
+// kCheck: nothing changes, the problems are told.
+enum class SendMode : uint8_t { kReplace, kCheck };
+
 // Sends them; every problem that the server finds, with its place in the directory. Warnings are
 // said.
 std::vector<Status> SendFlowFiles(Api* api, const std::string& directory, const json::Value& files,
-                                  const std::function<void(std::string_view)>& say);
+                                  SendMode mode, const std::function<void(std::string_view)>& say);
 
 }  // namespace sluice::cli

@@ -25,7 +25,7 @@ machine; all other commands talk to a server over HTTP.
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | failed for a reason that has no code of its own; also: a test of `fn test` failed |
+| 1 | failed for a reason that has no code of its own; also: a test of `fn test` failed, `flow lint` found errors, `flow run`'s flow answered an error |
 | 2 | the command line is wrong, or a file of `fn test` can't be used |
 | 3 | not found |
 | 4 | conflict: it exists already, or changed meanwhile |

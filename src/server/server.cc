@@ -25,6 +25,7 @@
 #include "http/rest/access.h"
 #include "http/rest/context.h"
 #include "http/rest/eventing.h"
+#include "http/rest/flow_admin.h"
 #include "http/rest/flow_endpoints.h"
 #include "http/rest/function_metrics.h"
 #include "http/rest/metrics.h"

@@ -4,9 +4,6 @@
 #include "http/rest/access.h"
 #include "http/rest/flow_dataset.h"
 #include "http/url.h"
-#include "http/worker_pool.h"
-#include "json/parse.h"
-#include "json/print.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -102,71 +99,6 @@ Task<> HandleRequest(route::Host& host, Request& request, Response& response) {
   if (reply) Answer(request, endpoint, std::move(*reply), response);
 }
 
-Value ProblemsOf(const flow::Problems& problems) {
-  Value list = Value::EmptyArray();
-  for (const flow::Problem& problem : problems.Sorted()) {
-    const Place& place = problem.status.place();
-    const bool error = problem.severity == flow::Problem::Severity::kError;
-    list.Append(Value::Object({{"severity", error ? "error" : "warning"},
-                               {"id", problem.status.id()},
-                               {"message", problem.status.message()},
-                               {"file", place.file},
-                               {"line", Value::Unsigned(place.line)},
-                               {"column", Value::Unsigned(place.column)}}));
-  }
-  return list;
-}
-
-void PutApp(route::Host& host, Request& request, Response& response) {
-  const auto value = json::Parse(request.body(), {.max_bytes = 2 * route::kMaxBundleBytes});
-  if (!value) return response.Error(value.error());
-  auto bundle = route::BundleFromJson(*value);
-  if (!bundle) return response.Error(bundle.error());
-  flow::Problems problems;
-  const auto check = request.QueryBool("check", false);
-  if (!check) return response.Error(check.error());
-  if (*check) {
-    host.Check(std::move(*bundle), &problems);
-  } else if (const Status status = host.Apply(std::move(*bundle), &problems); !status.ok()) {
-    return response.Error(status);
-  }
-  response.Json(problems.has_errors() ? 400 : 200,
-                json::ToText(Value::Object({{"problems", ProblemsOf(problems)}})));
-}
-
-void ListFlows(const route::Host& host, Response& response) {
-  const auto app = host.app();
-  Value flows = Value::EmptyArray();
-  for (const auto& [id, flow] : app->flows->flows()) {
-    flows.Append(Value::Object({{"id", id},
-                                {"description", flow->description},
-                                {"tasks", Value::Unsigned(flow->tasks.size())},
-                                {"ttl_ms", Value::Unsigned(flow->ttl_ms)}}));
-  }
-  Value routes = Value::EmptyArray();
-  for (const auto& [name, route] : app->routes) {
-    const route::Route::Stats stats = route->stats();
-    routes.Append(Value::Object({{"route", name},
-                                 {"instances", route->instances()},
-                                 {"busy", stats.busy},
-                                 {"waiting", Value::Unsigned(stats.waiting)},
-                                 {"calls", Value::Unsigned(stats.calls)},
-                                 {"failures", Value::Unsigned(stats.failures)}}));
-  }
-  Value endpoints = Value::EmptyArray();
-  for (const route::Endpoint& endpoint : app->rest.endpoints) {
-    Value methods = Value::EmptyArray();
-    for (const std::string& method : endpoint.methods) methods.Append(Value(method));
-    endpoints.Append(Value::Object({{"url", endpoint.url},
-                                    {"methods", std::move(methods)},
-                                    {"service", endpoint.services[0]},
-                                    {"flow", endpoint.flow}}));
-  }
-  response.Json(200, json::ToText(Value::Object({{"flows", std::move(flows)},
-                                                 {"routes", std::move(routes)},
-                                                 {"endpoints", std::move(endpoints)}})));
-}
-
 }  // namespace
 
 Status AddFlowEndpoints(Router& router, route::Host& host) {
@@ -182,42 +114,6 @@ Status AddFlowEndpoints(Router& router, route::Host& host) {
     }
   }
   return OkStatus();
-}
-
-Status AddFlowAdminRoutes(Router& router, route::Host& host) {
-  RETURN_IF_ERROR(router.Add(
-      {.method = Method::kPut,
-       .path = "/v1/flows/app",
-       .summary = "Replace the app: its flows, tasks and REST endpoints",
-       .tag = "flows",
-       .description =
-           "All files at once; when one has an error nothing changes, and the answer has "
-           "every problem. With check=true nothing changes in any case.",
-       .parameters =
-           {{.name = "check", .description = "only tell the problems", .type = "boolean"}},
-       .request = Content{.description = "{\"files\": {path: text or {\"base64\": ...}}}"},
-       .responses = {{.status = 200, .description = "The warnings"},
-                     {.status = 400, .description = "The problems"}},
-       .auth = std::string(kAdmin),
-       .handler = Blocking(
-           [&host](Request& request, Response& response) { PutApp(host, request, response); })}));
-  RETURN_IF_ERROR(router.Add({.method = Method::kGet,
-                              .path = "/v1/flows/app",
-                              .summary = "The files of the app",
-                              .tag = "flows",
-                              .responses = {{.status = 200, .description = "As PUT takes them"}},
-                              .auth = std::string(kAdmin),
-                              .handler = [&host](Request&, Response& response) {
-                                response.Json(200, json::ToText(route::ToJson(host.app()->bundle)));
-                              }}));
-  return router.Add(
-      {.method = Method::kGet,
-       .path = "/v1/flows",
-       .summary = "Flows, routes and REST endpoints of the app",
-       .tag = "flows",
-       .responses = {{.status = 200, .description = "What there is"}},
-       .auth = std::string(kAdmin),
-       .handler = [&host](Request&, Response& response) { ListFlows(host, response); }});
 }
 
 }  // namespace sluice::http::rest

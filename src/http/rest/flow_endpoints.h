@@ -1,5 +1,4 @@
-// The REST endpoints of an app (rest.yaml), on the port for flows; and, on the admin port, the app
-// itself.
+// The REST endpoints of an app (rest.yaml), on the port for flows.
 #pragma once
 
 #include "http/router.h"
@@ -8,6 +7,5 @@
 namespace sluice::http::rest {
 
 Status AddFlowEndpoints(Router& router, route::Host& host);
-Status AddFlowAdminRoutes(Router& router, route::Host& host);
 
 }  // namespace sluice::http::rest

@@ -1,0 +1,109 @@
+// flow list|lint|graph|run.
+#include <iterator>
+#include <memory>
+
+#include "base/file.h"
+#include "cli/api.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/flow_files.h"
+
+namespace sluice::cli {
+namespace {
+
+using json::Value;
+
+constexpr size_t kMaxInputBytes = 64ull << 20;
+constexpr int64_t kFirstFailure = 400;
+
+struct FlowOptions {
+  std::string directory;
+  std::string name;
+  std::string input;
+  bool svg = false;
+};
+
+Status List(Context& context) {
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  ASSIGN_OR_RETURN(const Value answer, api->CallJson({.path = "/v1/flows"}));
+  context.output.Rows(
+      answer["flows"],
+      {{"FLOW", "id"}, {"TASKS", "tasks"}, {"TTL_MS", "ttl_ms"}, {"DESCRIPTION", "description"}});
+  return OkStatus();
+}
+
+Status Lint(const FlowOptions& options, Context& context) {
+  std::vector<Status> problems;
+  const Value files = ReadFlowFiles(options.directory, &problems);
+  if (!problems.empty()) return context.ShowAllButLast(problems);
+  if (CountFlowFiles(files) == 0) {
+    return UsageError("{} has no flows, tasks and endpoints", options.directory);
+  }
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  problems = SendFlowFiles(api, options.directory, files, SendMode::kCheck,
+                           [&](std::string_view line) { context.output.Note(line); });
+  size_t errors = 0;
+  for (const Status& problem : problems) {
+    // Without a place it is why nothing could be checked.
+    if (problem.place().file.empty()) return problem;
+    context.output.Problem(problem);
+    ++errors;
+  }
+  if (errors == 0) return OkStatus();
+  return Error(Code::kInvalidArgument, std::string(kLintFailedId), "{} has {} error{}",
+               options.directory, errors, errors == 1 ? "" : "s");
+}
+
+Status Graph(const FlowOptions& options, Context& context) {
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  const std::string query = Query({{"format", options.svg ? "svg" : "mermaid"}});
+  ASSIGN_OR_RETURN(const ApiResponse drawn,
+                   api->Call({.path = "/v1/flows/" + Segment(options.name) + "/graph" + query}));
+  context.output.Raw(drawn.body);
+  return OkStatus();
+}
+
+Result<std::string> ReadInput(const std::string& file, Context& context) {
+  if (file.empty()) return std::string("{}");
+  if (file != "-") return ReadFile(file, kMaxInputBytes);
+  return std::string(std::istreambuf_iterator<char>(context.in), {});
+}
+
+Status Run(const FlowOptions& options, Context& context) {
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  ApiRequest request{.method = "POST", .path = "/v1/flows/" + Segment(options.name) + "/run"};
+  ASSIGN_OR_RETURN(request.body, ReadInput(options.input, context));
+  request.headers.emplace_back("Content-Type", "application/json");
+  ASSIGN_OR_RETURN(const Value answer, api->CallJson(request));
+  context.output.Object(answer);
+  const int64_t status = answer["status"].is_int() ? answer["status"].AsInt() : 0;
+  if (status < kFirstFailure) return OkStatus();
+  return Error(Code::kInternal, std::string(kRunFailedId), "flow {} answered {}", options.name,
+               status);
+}
+
+}  // namespace
+
+void AddFlowCommands(Program* program) {
+  const auto options = std::make_shared<FlowOptions>();
+  CLI::App* group = program->AddGroup("flow", "Flows: YAML transactions of an app");
+  const auto add = [&](const std::string& name, const std::string& help,
+                       Status (*run)(const FlowOptions&, Context&)) {
+    return program->AddCommand(group, name, help,
+                               [options, run](Context& context) { return run(*options, context); });
+  };
+  program->AddCommand(group, "list", "List the flows of the server's app", List);
+  add("lint", "Tell every problem of an app directory's flows, tasks and endpoints", Lint)
+      ->add_option("directory", options->directory, "App directory; nothing on the server changes")
+      ->required();
+  CLI::App* graph = add("graph", "Draw a flow, as text for Mermaid or as SVG", Graph);
+  graph->add_option("name", options->name, "Flow")->required();
+  graph->add_flag("--svg", options->svg, "A picture instead of text");
+  CLI::App* run = add("run", "Run a flow and print what it responds", Run);
+  run->add_option("name", options->name, "Flow")->required();
+  run->add_option(
+      "--input", options->input,
+      "File with the flow's input as JSON, such as {\"body\": ...}; - for standard input");
+}
+
+}  // namespace sluice::cli

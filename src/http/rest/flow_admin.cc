@@ -1,0 +1,198 @@
+#include "http/rest/flow_admin.h"
+
+#include "flow/graph.h"
+#include "http/completion.h"
+#include "http/rest/access.h"
+#include "http/worker_pool.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace sluice::http::rest {
+namespace {
+
+using json::Value;
+
+Value ProblemsOf(const flow::Problems& problems) {
+  Value list = Value::EmptyArray();
+  for (const flow::Problem& problem : problems.Sorted()) {
+    const Place& place = problem.status.place();
+    const bool error = problem.severity == flow::Problem::Severity::kError;
+    list.Append(Value::Object({{"severity", error ? "error" : "warning"},
+                               {"id", problem.status.id()},
+                               {"message", problem.status.message()},
+                               {"file", place.file},
+                               {"line", Value::Unsigned(place.line)},
+                               {"column", Value::Unsigned(place.column)}}));
+  }
+  return list;
+}
+
+void PutApp(route::Host& host, Request& request, Response& response) {
+  const auto value = json::Parse(request.body(), {.max_bytes = 2 * route::kMaxBundleBytes});
+  if (!value) return response.Error(value.error());
+  auto bundle = route::BundleFromJson(*value);
+  if (!bundle) return response.Error(bundle.error());
+  flow::Problems problems;
+  const auto check = request.QueryBool("check", false);
+  if (!check) return response.Error(check.error());
+  if (*check) {
+    host.Check(std::move(*bundle), &problems);
+  } else if (const Status status = host.Apply(std::move(*bundle), &problems); !status.ok()) {
+    return response.Error(status);
+  }
+  response.Json(problems.has_errors() ? 400 : 200,
+                json::ToText(Value::Object({{"problems", ProblemsOf(problems)}})));
+}
+
+void ListFlows(const route::Host& host, Response& response) {
+  const auto app = host.app();
+  Value flows = Value::EmptyArray();
+  for (const auto& [id, flow] : app->flows->flows()) {
+    flows.Append(Value::Object({{"id", id},
+                                {"description", flow->description},
+                                {"tasks", Value::Unsigned(flow->tasks.size())},
+                                {"ttl_ms", Value::Unsigned(flow->ttl_ms)}}));
+  }
+  Value routes = Value::EmptyArray();
+  for (const auto& [name, route] : app->routes) {
+    const route::Route::Stats stats = route->stats();
+    routes.Append(Value::Object({{"route", name},
+                                 {"instances", route->instances()},
+                                 {"busy", stats.busy},
+                                 {"waiting", Value::Unsigned(stats.waiting)},
+                                 {"calls", Value::Unsigned(stats.calls)},
+                                 {"failures", Value::Unsigned(stats.failures)}}));
+  }
+  Value endpoints = Value::EmptyArray();
+  for (const route::Endpoint& endpoint : app->rest.endpoints) {
+    Value methods = Value::EmptyArray();
+    for (const std::string& method : endpoint.methods) methods.Append(Value(method));
+    endpoints.Append(Value::Object({{"url", endpoint.url},
+                                    {"methods", std::move(methods)},
+                                    {"service", endpoint.services[0]},
+                                    {"flow", endpoint.flow}}));
+  }
+  response.Json(200, json::ToText(Value::Object({{"flows", std::move(flows)},
+                                                 {"routes", std::move(routes)},
+                                                 {"endpoints", std::move(endpoints)}})));
+}
+
+Result<const flow::Flow*> FlowOf(const route::App& app, const Request& request) {
+  const std::string_view id = request.Param("id");
+  const flow::Flow* const found = app.flows->Find(id);
+  if (found != nullptr) return found;
+  return Fail(Code::kNotFound, "flow.not_found", "there is no flow '{}'", id);
+}
+
+void DrawFlow(const route::Host& host, const Request& request, Response& response) {
+  const auto app = host.app();
+  const auto flow = FlowOf(*app, request);
+  if (!flow) return response.Error(flow.error());
+  const std::string_view format = request.Query("format").value_or("mermaid");
+  if (format == "mermaid") return response.Text(200, flow::MermaidOf(**flow));
+  if (format == "svg") return response.Body(200, "image/svg+xml", flow::SvgOf(**flow));
+  response.Error(Error(Code::kInvalidArgument, "http.bad_parameter",
+                       "format: expected mermaid or svg, got '{}'", format));
+}
+
+// The body is the dataset; none is an empty one.
+Result<Value> InputOf(const Request& request) {
+  if (request.body().empty()) return Value::EmptyObject();
+  ASSIGN_OR_RETURN(Value input, json::Parse(request.body()));
+  if (input.is_object()) return input;
+  return Fail(Code::kInvalidArgument, "flow.bad_input",
+              "expected an object such as {{\"body\": ..., \"header\": ...}}");
+}
+
+Task<> RunFlow(route::Host& host, Request& request, Response& response) {
+  const auto app = host.app();
+  const auto flow = FlowOf(*app, request);
+  auto input = InputOf(request);
+  if (!flow || !input) {
+    response.Error(flow ? input.error() : flow.error());
+    co_return;
+  }
+  flow::Start start;
+  start.flow = (*flow)->id;
+  start.input = std::move(*input);
+  start.cid = request.FindHeader("x-correlation-id").value_or(request.id());
+  Completion<route::Reply> done(request);
+  host.engine().Start(app, std::move(start),
+                      [done](route::Reply reply) { done.Complete(std::move(reply)); });
+  Result<route::Reply> reply = co_await done;
+  if (!reply) co_return;
+  Value answer = Value::Object({{"status", reply->status}, {"headers", std::move(reply->headers)}});
+  answer.Set("body", reply->body.is_missing() ? Value(nullptr) : std::move(reply->body));
+  response.Json(200, json::ToText(answer));
+}
+
+// What is asked of one flow.
+Status AddFlowRoutes(Router& router, route::Host& host) {
+  const Parameter id{.name = "id", .in = Parameter::In::kPath, .description = "the flow's id"};
+  RETURN_IF_ERROR(
+      router.Add({.method = Method::kGet,
+                  .path = "/v1/flows/{id}/graph",
+                  .summary = "A flow, drawn",
+                  .tag = "flows",
+                  .parameters = {id, {.name = "format", .description = "mermaid or svg"}},
+                  .responses = {{.status = 200, .description = "Text for Mermaid, or a picture"},
+                                {.status = 404, .description = "There is no such flow"}},
+                  .auth = std::string(kAdmin),
+                  .handler = [&host](Request& request, Response& response) {
+                    DrawFlow(host, request, response);
+                  }}));
+  return router.Add(
+      {.method = Method::kPost,
+       .path = "/v1/flows/{id}/run",
+       .summary = "Run a flow and wait for what it responds",
+       .tag = "flows",
+       .parameters = {id},
+       .request = Content{.description = "The dataset: input.body, input.header and so on"},
+       .responses = {{.status = 200, .description = "The flow's status, headers and body"},
+                     {.status = 404, .description = "There is no such flow"}},
+       .auth = std::string(kAdmin),
+       .handler = [&host](Request& request, Response& response) {
+         return RunFlow(host, request, response);
+       }});
+}
+
+}  // namespace
+
+Status AddFlowAdminRoutes(Router& router, route::Host& host) {
+  RETURN_IF_ERROR(router.Add(
+      {.method = Method::kPut,
+       .path = "/v1/flows/app",
+       .summary = "Replace the app: its flows, tasks and REST endpoints",
+       .tag = "flows",
+       .description =
+           "All files at once; when one has an error nothing changes, and the answer has "
+           "every problem. With check=true nothing changes in any case.",
+       .parameters =
+           {{.name = "check", .description = "only tell the problems", .type = "boolean"}},
+       .request = Content{.description = "{\"files\": {path: text or {\"base64\": ...}}}"},
+       .responses = {{.status = 200, .description = "The warnings"},
+                     {.status = 400, .description = "The problems"}},
+       .auth = std::string(kAdmin),
+       .handler = Blocking(
+           [&host](Request& request, Response& response) { PutApp(host, request, response); })}));
+  RETURN_IF_ERROR(router.Add({.method = Method::kGet,
+                              .path = "/v1/flows/app",
+                              .summary = "The files of the app",
+                              .tag = "flows",
+                              .responses = {{.status = 200, .description = "As PUT takes them"}},
+                              .auth = std::string(kAdmin),
+                              .handler = [&host](Request&, Response& response) {
+                                response.Json(200, json::ToText(route::ToJson(host.app()->bundle)));
+                              }}));
+  RETURN_IF_ERROR(AddFlowRoutes(router, host));
+  return router.Add(
+      {.method = Method::kGet,
+       .path = "/v1/flows",
+       .summary = "Flows, routes and REST endpoints of the app",
+       .tag = "flows",
+       .responses = {{.status = 200, .description = "What there is"}},
+       .auth = std::string(kAdmin),
+       .handler = [&host](Request&, Response& response) { ListFlows(host, response); }});
+}
+
+}  // namespace sluice::http::rest
