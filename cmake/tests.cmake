@@ -69,6 +69,12 @@ if(TARGET sluice)
   script_test(stream_test blackbox tests/stream/run_stream.py --sluice $<TARGET_FILE:sluice>)
   script_test(trigger_crash_test blackbox
     tests/crash/run_trigger_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
+  find_program(NODE node)
+  if(NODE)
+    script_test(javascript_client_test blackbox ${NODE} --test clients/javascript/test/)
+    set_tests_properties(javascript_client_test PROPERTIES
+      ENVIRONMENT "SLUICE=$<TARGET_FILE:sluice>")
+  endif()
   script_test(debugger_test blackbox
     tests/debugger/run_debugger.py --sluice $<TARGET_FILE:sluice>)
   script_test(crash_test blackbox

@@ -152,6 +152,15 @@ Result<ApiResponse> Api::CallAny(ApiRequest request) {
   return client_.Send(request);
 }
 
+Result<std::unique_ptr<client::WebSocket>> Api::OpenWebSocket(const std::string& path) {
+  ApiRequest request{.path = path};
+  if (!authorization_.empty()) request.headers.emplace_back("Authorization", authorization_);
+  ApiResponse refusal;
+  auto socket = client_.OpenWebSocket(request, &refusal);
+  if (!socket && refusal.status >= 400) return Unexpected(ErrorOf(refusal.status, refusal.body));
+  return socket;
+}
+
 Result<ApiResponse> Api::Send(ApiRequest request) {
   ASSIGN_OR_RETURN(ApiResponse response, CallAny(std::move(request)));
   if (response.status >= 400) return Unexpected(ErrorOf(response.status, response.body));

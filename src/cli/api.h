@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "client/client.h"
+#include "client/websocket.h"
 #include "json/value.h"
 
 namespace sluice::cli {
@@ -35,6 +36,8 @@ class Api {
 
   // Whatever the status is.
   Result<ApiResponse> CallAny(ApiRequest request);
+  // client.refused, or the error that the server answered.
+  Result<std::unique_ptr<client::WebSocket>> OpenWebSocket(const std::string& path);
   // Ends the call that waits for the server; a signal handler may call it.
   void Interrupt() { client_.Interrupt(); }
   // A status of 400 and more is an error.

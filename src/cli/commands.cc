@@ -6,6 +6,7 @@ void AddClientCommands(Program* program) {
   AddApplyCommand(program);
   AddKvCommands(program);
   AddSqlCommand(program);
+  AddConsumeCommand(program);
   AddKeyspaceCommands(program);
   AddIndexCommands(program);
   AddFnCommands(program);

@@ -9,6 +9,7 @@ void AddClientCommands(Program* program);  // all of the below, in the order of 
 
 void AddKvCommands(Program* program);         // kv_commands.cc
 void AddSqlCommand(Program* program);         // sql_command.cc
+void AddConsumeCommand(Program* program);     // consume_command.cc
 void AddKeyspaceCommands(Program* program);   // keyspace_commands.cc
 void AddIndexCommands(Program* program);      // index_commands.cc
 void AddFnCommands(Program* program);         // fn_commands.cc

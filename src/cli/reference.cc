@@ -68,6 +68,23 @@ A statement ends with `;` outside of strings, back quotes and comments, or with 
 only `$$` ends it, so that the procedure's code may have semicolons. From `BEGIN` to `COMMIT` or `ROLLBACK` statements run
 in one transaction, which is rolled back if the input ends first.
 
+Statements go over one [streaming connection](stream.md): rows of a procedure are printed as they come (in the formats `cdb2` and
+`lines`, and those of a consumer always), and asking for the next ones, once these have been written, acknowledges a consumer's. Ctrl-C acknowledges nothing. `SET name =
+value` holds until the end.
+
+```sh
+$ sluice sql 'CREATE TABLE t(i int)'
+$ sluice sql 'CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT)'
+$ sluice sql 'INSERT INTO t VALUES(1), (2)'
+2 documents changed
+$ sluice consume watch --max 1
+{"comdb2_event":"add","comdb2_id":"…","i":1}
+$ sluice consume watch --timeout 500 --format cdb2
+(comdb2_event='add', comdb2_id=x'…', i=2)
+```
+
+`sluice consume` is the same for consumers alone; [a guide](../guide/consumers.md) shows more.
+
 At a terminal, without an argument, it is a shell. Lines are edited and kept (in `$XDG_STATE_HOME` or `~/.local/state`, below
 `sluice/sql_history`), Tab completes keywords, functions and keyspaces, and Ctrl-C cancels the statement that runs. Lines that
 begin with a backslash are the shell's own commands, in files too:

@@ -98,25 +98,17 @@ std::string Excerpt(std::string_view text, uint32_t line, uint32_t column) {
   return "  " + shown + "\n  " + std::string(indent, ' ') + "^";
 }
 
-Result<SqlAnswer> ReadSqlAnswer(const ApiResponse& response, const SqlStatement& statement,
-                                const std::string& file) {
-  ASSIGN_OR_RETURN(const json::Value body, JsonOf(response));
-  if (!body["requestID"].is_string() || !body["status"].is_string()) {
-    if (response.status >= 400) return Unexpected(ErrorOf(response.status, response.body));
-    return Fail(Code::kInternal, "cli.bad_answer",
-                "expected an answer of the query service; is it a Sluice server?");
-  }
+SqlAnswer ReadSqlAnswer(const json::Value& done, const SqlStatement& statement,
+                        const std::string& file) {
   SqlAnswer answer;
-  answer.signature = body["signature"];
-  if (body["results"].is_array()) answer.results = body["results"];
-  answer.metrics = body["metrics"];
-  for (const json::Value& error : body["errors"].items()) {
+  answer.metrics = done["metrics"];
+  for (const json::Value& error : done["errors"].items()) {
     answer.errors.push_back(ErrorFrom(error, statement, file));
   }
-  for (const json::Value& warning : body["warnings"].items()) {
+  for (const json::Value& warning : done["warnings"].items()) {
     answer.warnings.push_back(TextOf(warning["msg"]));
   }
-  const std::string_view status = body["status"].AsString();
+  const std::string status = TextOf(done["status"]);
   if (answer.errors.empty() && status != "success" && status != "completed") {
     answer.errors.push_back(
         Error(Code::kInternal, "query.failed", "the statement ended as '{}'", status));

@@ -1,11 +1,10 @@
-// What POST /query/service answers.
+// How a statement ended, as the server tells it.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "base/status.h"
-#include "cli/api.h"
 #include "cli/sql_splitter.h"
 #include "json/value.h"
 
@@ -19,10 +18,10 @@ struct SqlAnswer {
   std::vector<std::string> warnings;
 };
 
-// `file` (empty for none) and the statement's place in it are where errors point to; the wrong line
-// is their excerpt. An error when the answer is not one of the query service.
-Result<SqlAnswer> ReadSqlAnswer(const ApiResponse& response, const SqlStatement& statement,
-                                const std::string& file);
+// Of the object "done" of a stream, without results. `file` (empty for none) and the statement's
+// place in it are where errors point to; the wrong line is their excerpt.
+SqlAnswer ReadSqlAnswer(const json::Value& done, const SqlStatement& statement,
+                        const std::string& file);
 
 // The line and a caret below that column (from 1, in characters); empty when there is no such
 // place.

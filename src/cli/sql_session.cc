@@ -3,8 +3,6 @@
 #include <chrono>
 #include <cstdlib>
 
-#include <unistd.h>
-
 #include "cli/sql_table.h"
 #include "json/print.h"
 
@@ -40,94 +38,115 @@ Status Cdb2Error(const SqlStatement& statement, const Status& error) {
   return shown.With(std::string(kBareField), "true");
 }
 
+// The name in EXEC[UTE] PROCEDURE name(...); empty when it is another statement.
+std::string ExecutedProcedure(const std::string& statement) {
+  const std::string word = FirstWord(statement);
+  if ((word != "EXEC" && word != "EXECUTE") || SecondWord(statement) != "PROCEDURE") return "";
+  constexpr std::string_view kBlanks = " \t\r\n";
+  size_t at = 0;
+  for (int words = 0; words < 2; ++words) {
+    at = statement.find_first_not_of(kBlanks, statement.find_first_of(kBlanks, at));
+    if (at == std::string::npos) return "";
+  }
+  std::string name = statement.substr(at, statement.find_first_of("( \t\r\n", at) - at);
+  std::erase(name, '`');
+  return name;
+}
+
 }  // namespace
 
 SqlSession::SqlSession(Api* api, Output* output, SqlSettings settings,
                        const std::atomic<bool>* interrupted)
-    : api_(api),
-      output_(output),
-      settings_(std::move(settings)),
-      interrupted_(interrupted),
-      context_id_(fmt::format("sluice-sql-{}-{}", getpid(),
-                              std::chrono::system_clock::now().time_since_epoch().count())) {}
+    : output_(output), settings_(std::move(settings)), stream_(api, interrupted) {}
 
-std::string SqlSession::BodyOf(const std::string& statement) const {
-  json::Value body = json::Value::Object({{"statement", statement}});
-  body.Set("client_context_id", context_id_);
-  if (!settings_.context.empty()) body.Set("query_context", settings_.context);
-  if (!txid_.empty()) body.Set("txid", txid_);
-  if (settings_.format == SqlFormat::kCdb2 && FirstWord(statement) != "BEGIN" &&
-      FirstWord(statement) != "START") {
-    body.Set("row_format", "cdb2");
-    body.Set("timezone", settings_.time_zone);
+json::Value SqlSession::ParametersOf(const std::string& statement) const {
+  json::Value parameters = json::Value::EmptyObject();
+  if (!settings_.context.empty()) parameters.Set("query_context", settings_.context);
+  const std::string word = FirstWord(statement);
+  if (settings_.format == SqlFormat::kCdb2 && word != "BEGIN" && word != "START") {
+    parameters.Set("row_format", "cdb2");
   }
-  if (!settings_.args.empty()) body.Set("args", json::Value::Array(settings_.args));
-  for (const auto& [name, value] : settings_.named) body.Set("$" + name, value);
-  return json::ToText(body);
+  if (!settings_.args.empty()) parameters.Set("args", json::Value::Array(settings_.args));
+  for (const auto& [name, value] : settings_.named) parameters.Set("$" + name, value);
+  return parameters;
 }
 
-Result<SqlAnswer> SqlSession::Send(const SqlStatement& statement, const std::string& file) {
-  const auto response = api_->CallAny({.method = "POST",
-                                       .path = "/query/service",
-                                       .headers = {{"Content-Type", "application/json"}},
-                                       .body = BodyOf(statement.text)});
-  if (!response && *interrupted_) {
-    CancelInServer();
-    return Fail(Code::kCancelled, "query.cancelled",
-                "cancelled; what the statement had written by then stays");
-  }
-  if (!response) return Unexpected(response.error());
-  return ReadSqlAnswer(*response, statement, file);
+bool SqlSession::PrintsLines(const std::string& statement) {
+  if (settings_.format == SqlFormat::kCdb2 || settings_.format == SqlFormat::kLines) return true;
+  const std::string name = ExecutedProcedure(statement);
+  if (name.empty()) return false;
+  const SqlStream::Call call{
+      .statement = {.text = "SELECT RAW 1 FROM comdb2_triggers WHERE type = 'consumer' AND "
+                            "LOWER(name) = LOWER($1) LIMIT 1"},
+      .file = "",
+      .parameters = json::Value::Object({{"args", json::Value::Array({name})}})};
+  bool found = false;
+  const auto answer = stream_.Run(call, [&](const json::Value&) -> Result<uint64_t> {
+    found = true;
+    return 1;
+  });
+  return found;
 }
 
-// The server may only notice that nobody waits when it has a row to send.
-void SqlSession::CancelInServer() {
-  const auto active = api_->CallJson({.path = "/admin/active_requests"});
-  if (!active) return;  // whoever may not see the list can't cancel either
-  for (const json::Value& request : active->items()) {
-    if (request["clientContextID"] != json::Value(context_id_)) continue;
-    if (!request["requestId"].is_string()) continue;
-    static_cast<void>(
-        api_->Do({.method = "DELETE",
-                  .path = "/admin/active_requests/" + Segment(request["requestId"].AsString())}));
+Status SqlSession::PrintLines(const json::Value& rows) {
+  for (const json::Value& row : rows.items()) {
+    if (settings_.format != SqlFormat::kCdb2) {
+      output_->Line(json::ToText(row));
+    } else if (row.is_string()) {
+      output_->Line(row.AsString());  // others are the server's own
+    }
   }
+  output_->Flush();
+  if (!output_->DataFailed()) return OkStatus();
+  return Error(Code::kIo, "cli.output", "can't write to standard output");
 }
 
 Status SqlSession::Run(const SqlStatement& statement, const std::string& file) {
   const auto start = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(const SqlAnswer answer, Send(statement, file));
+  if (settings_.format == SqlFormat::kCdb2) {
+    stream_.SetAtStart(fmt::format("SET timezone '{}'", settings_.time_zone));
+  }
+  const bool lines = PrintsLines(statement.text);
+  const SqlStream::Call call{
+      .statement = statement, .file = file, .parameters = ParametersOf(statement.text)};
+  json::Value results = json::Value::EmptyArray();
+  uint64_t count = 0;
+  const auto take = [&](const json::Value& rows) -> Result<uint64_t> {
+    count += rows.size();
+    if (lines) {
+      RETURN_IF_ERROR(PrintLines(rows));
+    } else {
+      for (const json::Value& row : rows.items()) results.Append(row);
+    }
+    return call.rows;
+  };
+  ASSIGN_OR_RETURN(SqlAnswer answer, stream_.Run(call, take));
   const auto elapsed = std::chrono::steady_clock::now() - start;
-  FollowTransaction(statement, answer);
-  PrintRows(answer);
+  answer.results = std::move(results);
+  if (!lines) PrintRows(answer);
   for (const std::string& warning : answer.warnings) output_->Note("warning: " + warning);
   if (!answer.errors.empty()) {
     if (settings_.format == SqlFormat::kCdb2) return Cdb2Error(statement, answer.errors[0]);
     for (size_t i = 0; i + 1 < answer.errors.size(); ++i) output_->Problem(answer.errors[i]);
     return answer.errors.back();
   }
-  PrintSummary(answer, static_cast<uint64_t>(
-                           std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count()));
+  PrintSummary(answer, count,
+               static_cast<uint64_t>(
+                   std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count()));
   return OkStatus();
 }
 
 Result<json::Value> SqlSession::Fetch(const std::string& statement) {
-  ASSIGN_OR_RETURN(const SqlAnswer answer, Send({.text = statement}, ""));
+  json::Value results = json::Value::EmptyArray();
+  const SqlStream::Call call{
+      .statement = {.text = statement}, .file = "", .parameters = ParametersOf(statement)};
+  ASSIGN_OR_RETURN(const SqlAnswer answer,
+                   stream_.Run(call, [&](const json::Value& rows) -> Result<uint64_t> {
+                     for (const json::Value& row : rows.items()) results.Append(row);
+                     return call.rows;
+                   }));
   if (!answer.errors.empty()) return Unexpected(answer.errors.back());
-  return answer.results;
-}
-
-void SqlSession::FollowTransaction(const SqlStatement& statement, const SqlAnswer& answer) {
-  const std::string word = FirstWord(statement.text);
-  const json::Value& txid = answer.results[0]["txid"];
-  if ((word == "BEGIN" || word == "START") && txid.is_string()) txid_ = txid.AsString();
-  // Whatever came of it, a transaction that is to end has ended.
-  const bool ends = word == "COMMIT" || word == "ROLLBACK";
-  if (ends && SecondWord(statement.text) != "TO") txid_.clear();
-  for (const Status& error : answer.errors) {
-    const auto code = error.fields().find("code");
-    constexpr std::string_view kTransactionNotFound = "17010";
-    if (code != error.fields().end() && code->second == kTransactionNotFound) txid_.clear();
-  }
+  return results;
 }
 
 void SqlSession::PrintRows(const SqlAnswer& answer) {
@@ -149,35 +168,29 @@ void SqlSession::PrintRows(const SqlAnswer& answer) {
       output_->Line(json::ToText(answer.results, {.indent = 2}));
       break;
     case SqlFormat::kLines:
-      for (const json::Value& row : answer.results.items()) output_->Line(json::ToText(row));
-      break;
     case SqlFormat::kCdb2:
-      for (const json::Value& row : answer.results.items()) {
-        if (row.is_string()) output_->Line(row.AsString());  // others are the server's own
-      }
-      break;
+      break;  // printed as they came
   }
   output_->Flush();
 }
 
-void SqlSession::PrintSummary(const SqlAnswer& answer, uint64_t elapsed_us) {
+void SqlSession::PrintSummary(const SqlAnswer& answer, uint64_t rows, uint64_t elapsed_us) {
   if (settings_.format == SqlFormat::kCdb2) return;
   const int64_t mutations = NumberOf(answer.metrics["mutationCount"]);
   if (mutations > 0) output_->Note(Counted(mutations, "document") + " changed");
   if (!settings_.timing) return;
   const json::Value& on_server = answer.metrics["elapsedTime"];
   output_->Note(fmt::format(
-      "{} in {:.3f} ms{}", Counted(static_cast<int64_t>(answer.results.size()), "row"),
+      "{} in {:.3f} ms{}", Counted(static_cast<int64_t>(rows), "row"),
       static_cast<double>(elapsed_us) / 1000,
       on_server.is_string() ? fmt::format(", {} in the server", on_server.AsString()) : ""));
 }
 
 void SqlSession::End() {
-  if (txid_.empty()) return;
+  if (!stream_.in_transaction()) return;
   const auto rolled_back = Fetch("ROLLBACK");
-  txid_.clear();
   output_->Note(rolled_back ? "the open transaction was rolled back"
-                            : "the open transaction was left to its time limit");
+                            : "the open transaction is rolled back with its connection");
 }
 
 }  // namespace sluice::cli

@@ -1,4 +1,4 @@
-// Statements sent to a server's query service, one after the other, and their results printed.
+// Statements sent to a server, one after the other, and their results printed.
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/sql_answer.h"
 #include "cli/sql_splitter.h"
+#include "cli/sql_stream.h"
 #include "json/value.h"
 
 namespace sluice::cli {
@@ -32,7 +33,8 @@ struct SqlSettings {
   std::map<std::string, json::Value> named;  // $name
 };
 
-// One thread. Between BEGIN and COMMIT or ROLLBACK the statements run in that transaction.
+// One thread. Between BEGIN and COMMIT or ROLLBACK the statements run in that transaction. Rows of
+// a consumer are acknowledged when they have been printed and the next ones are asked for.
 class SqlSession {
  public:
   // `interrupted` becomes true when the user gave up waiting (sql_interrupt.h).
@@ -48,22 +50,20 @@ class SqlSession {
 
   SqlSettings& settings() { return settings_; }
   const SqlSettings& settings() const { return settings_; }
-  bool in_transaction() const { return !txid_.empty(); }
+  bool in_transaction() const { return stream_.in_transaction(); }
 
  private:
-  std::string BodyOf(const std::string& statement) const;
-  Result<SqlAnswer> Send(const SqlStatement& statement, const std::string& file);
-  void CancelInServer();
-  void FollowTransaction(const SqlStatement& statement, const SqlAnswer& answer);
+  json::Value ParametersOf(const std::string& statement) const;
+  // Whether rows are printed as they come, one by one.
+  bool PrintsLines(const std::string& statement);
+  // Rows of this message; an error when they can't be written.
+  Status PrintLines(const json::Value& rows);
   void PrintRows(const SqlAnswer& answer);
-  void PrintSummary(const SqlAnswer& answer, uint64_t elapsed_us);
+  void PrintSummary(const SqlAnswer& answer, uint64_t rows, uint64_t elapsed_us);
 
-  Api* const api_;
   Output* const output_;
   SqlSettings settings_;
-  const std::atomic<bool>* const interrupted_;
-  const std::string context_id_;  // by which the server's list of statements names this session
-  std::string txid_;              // empty for none
+  SqlStream stream_;
 };
 
 }  // namespace sluice::cli

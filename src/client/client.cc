@@ -8,6 +8,7 @@
 
 #include "client/response_reader.h"
 #include "client/stream.h"
+#include "client/websocket.h"
 
 namespace sluice::client {
 namespace {
@@ -108,9 +109,20 @@ class Client::Impl {
     if (const int fd = fd_; fd >= 0) ::shutdown(fd, SHUT_RDWR);
   }
 
+  Result<std::unique_ptr<WebSocket>> OpenWebSocket(const Request& request, Response* refusal) {
+    RETURN_IF_ERROR(Check(request));
+    ASSIGN_OR_RETURN(std::unique_ptr<Stream> stream, Connect(endpoint_, options_));
+    return WebSocket::Open(std::move(stream), HostHeader(), request, refusal);
+  }
+
   const Endpoint& endpoint() const { return endpoint_; }
 
  private:
+  std::string HostHeader() const {
+    const bool v6 = endpoint_.host.find(':') != std::string::npos;
+    return fmt::format("{}{}{}:{}", v6 ? "[" : "", endpoint_.host, v6 ? "]" : "", endpoint_.port);
+  }
+
   Result<Response> Exchange(const Request& request, bool* begun) {
     if (!stream_) {
       ASSIGN_OR_RETURN(stream_, Connect(endpoint_, options_));
@@ -133,10 +145,8 @@ class Client::Impl {
   }
 
   Status Write(const Request& request) {
-    const bool v6 = endpoint_.host.find(':') != std::string::npos;
     std::string text =
-        fmt::format("{} {} HTTP/1.1\r\nHost: {}{}{}:{}\r\n", request.method, request.path,
-                    v6 ? "[" : "", endpoint_.host, v6 ? "]" : "", endpoint_.port);
+        fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\n", request.method, request.path, HostHeader());
     for (const auto& [name, value] : request.headers) {
       text += fmt::format("{}: {}\r\n", name, value);
     }
@@ -182,6 +192,10 @@ Client::Client(Client&&) noexcept = default;
 Client& Client::operator=(Client&&) noexcept = default;
 
 Result<Response> Client::Send(const Request& request) { return impl_->Send(request); }
+Result<std::unique_ptr<WebSocket>> Client::OpenWebSocket(const Request& request,
+                                                         Response* refusal) {
+  return impl_->OpenWebSocket(request, refusal);
+}
 void Client::Close() { impl_->Close(); }
 void Client::Interrupt() { impl_->Interrupt(); }
 const std::string& Client::host() const { return impl_->endpoint().host; }

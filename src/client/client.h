@@ -56,6 +56,8 @@ struct Response {
   std::string_view Header(std::string_view name) const;
 };
 
+class WebSocket;  // websocket.h
+
 class Client {
  public:
   // "http://host:port" or "https://host:port". client.bad_url.
@@ -68,6 +70,9 @@ class Client {
   // client.connect, client.tls, client.timeout, client.broken (the server closed or sent what is no
   // answer), client.too_large, or the producer's or consumer's own error.
   Result<Response> Send(const Request& request);
+  // On a connection of its own. Of the request only path and headers count. client.refused when the
+  // server answers otherwise: `refusal` then has the answer.
+  Result<std::unique_ptr<WebSocket>> OpenWebSocket(const Request& request, Response* refusal);
   void Close();
   // Makes the Send that waits for the server fail with client.broken. A signal handler in the
   // sending thread may call it; nothing happens when nothing is sent.

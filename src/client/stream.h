@@ -24,6 +24,8 @@ class Stream {
   // At most `size` bytes; 0 when the server has closed.
   virtual Result<size_t> Read(char* into, size_t size) = 0;
   virtual Status Write(std::string_view bytes) = 0;
+  // Whether bytes have been received that Read has not given yet.
+  virtual bool HasPending() const { return false; }
   // Whether the server has closed, or sent what nobody asked for. Does not wait.
   virtual bool Stale() = 0;
   // For Client::Interrupt.

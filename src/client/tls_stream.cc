@@ -110,6 +110,7 @@ class TlsStream final : public Stream {
   bool Stale() override {
     return SSL_pending(ssl_.get()) > 0 || socket_.Look() == Socket::Waiting::kEnd;
   }
+  bool HasPending() const override { return SSL_pending(ssl_.get()) > 0; }
   int fd() const override { return socket_.fd(); }
 
  private:

@@ -11,6 +11,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include "client/websocket.h"
 #include "http/test_client.h"
 #include "http/worker_pool.h"
 
@@ -39,6 +40,19 @@ Router ClientRouter() {
     (void)co_await response.Write("part");
     response.Abort();
   });
+  EXPECT_TRUE(router
+                  .Add({.path = "/socket",
+                        .websocket = [](Request&, WebSocket& socket) -> Task<> {
+                          while (true) {
+                            Result<WebSocket::Message> message = co_await socket.Read();
+                            if (!message) co_return;
+                            if (message->data == "bye") break;
+                            if (message->data == "silence") continue;
+                            (void)co_await socket.Write(std::move(*message));
+                          }
+                          socket.SetClose(4001, "enough");
+                        }})
+                  .ok());
   return router;
 }
 
@@ -123,6 +137,37 @@ TEST(Client, RefusedUploadGetsItsAnswer) {
   EXPECT_EQ(reply->status, 413);
 }
 
+void TalkOverWebSocket(Client* client) {
+  client::Response refusal;
+  const auto socket = client->OpenWebSocket({.path = "/socket"}, &refusal);
+  ASSERT_TRUE(socket) << socket.error().ToString();
+  for (const size_t size : {0, 5, 125, 126, 65'535, 65'536, 1'000'000}) {
+    const std::string text(size, 'x');
+    ASSERT_TRUE((*socket)->Send(text).ok());
+    EXPECT_EQ((*socket)->Read({}).value(), text);
+  }
+  EXPECT_TRUE((*socket)->Alive());
+  ASSERT_TRUE((*socket)->Send("silence").ok());
+  EXPECT_EQ((*socket)->Read({.timeout_ms = 50}).error().id(), "client.timeout");
+  const std::atomic<bool> interrupted = true;
+  EXPECT_EQ((*socket)->Read({.interrupted = &interrupted}).error().id(), "client.interrupted");
+  ASSERT_TRUE((*socket)->Send("bye").ok());
+  const auto end = (*socket)->Read({});
+  EXPECT_EQ(end.error().id(), "client.closed");
+  EXPECT_THAT(end.error().message(), HasSubstr("enough"));
+  EXPECT_FALSE((*socket)->Alive());
+}
+
+TEST(Client, TalksOverAWebSocket) {
+  TestServer server(ClientRouter());
+  Result<Client> client = Client::Make(Url(server));
+  TalkOverWebSocket(&*client);
+  client::Response refusal;
+  EXPECT_EQ(client->OpenWebSocket({.path = "/none"}, &refusal).error().id(), "client.refused");
+  EXPECT_EQ(refusal.status, 404);
+  EXPECT_THAT(refusal.body, HasSubstr("http.no_route"));
+}
+
 // A self-signed certificate for 127.0.0.1 and its key, in files that live as long as this object.
 class Certificate {
  public:
@@ -189,6 +234,11 @@ TEST_F(TlsTest, RequestsAndStreams) {
   EXPECT_EQ(echoed->body.size(), 3u << 20);
   EXPECT_EQ(client->Send({.path = "/stream"})->body.size(), 1'000'000u);
   EXPECT_EQ(client->Send({.path = "/remote"})->body, first->body);
+}
+
+TEST_F(TlsTest, WebSocket) {
+  Result<Client> client = Client::Make(Url(server_, "https"), {.ca_file = files_.certificate()});
+  TalkOverWebSocket(&*client);
 }
 
 TEST_F(TlsTest, CertificateIsChecked) {

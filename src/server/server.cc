@@ -23,6 +23,7 @@
 #include "db/database.h"
 #include "http/openapi.h"
 #include "http/rest/access.h"
+#include "http/rest/consumers.h"
 #include "http/rest/context.h"
 #include "http/rest/eventing.h"
 #include "http/rest/flow_admin.h"
@@ -137,6 +138,7 @@ class Server::Parts {
     flows_.reset();
     functions_.reset();
     query_service_.reset();
+    consumers_.reset();
     procedures_.reset();
     query_engine_.reset();
     database_.reset();
@@ -154,7 +156,9 @@ class Server::Parts {
 
   Status OpenProcedures() {
     procedures_ = std::make_unique<procedure::Manager>(*query_engine_, procedure::ManagerOptions());
-    return procedures_->Start();
+    RETURN_IF_ERROR(procedures_->Start());
+    consumers_ = std::make_unique<http::rest::ConsumerService>(*query_engine_, *procedures_);
+    return OkStatus();
   }
 
   void OpenQuery() {
@@ -216,6 +220,7 @@ class Server::Parts {
     RETURN_IF_ERROR(http::rest::AddQueryRoutes(admin, *query_service_));
     RETURN_IF_ERROR(http::rest::AddTriggerRoutes(admin, procedures_->triggers()));
     RETURN_IF_ERROR(http::rest::AddFlowAdminRoutes(admin, *flows_));
+    RETURN_IF_ERROR(http::rest::AddConsumerRoutes(admin, *consumers_));
     const bool tls = !loaded_.config.tls_certificate.empty();
     RETURN_IF_ERROR(
         http::rest::AddEventingRoutes(admin, *functions_, {.prefix = "/_p/event", .tls = tls}));
@@ -265,6 +270,7 @@ class Server::Parts {
   std::unique_ptr<db::Database> database_;
   std::unique_ptr<query::QueryEngine> query_engine_;
   std::unique_ptr<procedure::Manager> procedures_;
+  std::unique_ptr<http::rest::ConsumerService> consumers_;
   std::unique_ptr<http::rest::QueryService> query_service_;
   std::shared_ptr<function::AddressRules> addresses_;
   std::unique_ptr<function::Manager> functions_;

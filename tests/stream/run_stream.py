@@ -129,6 +129,50 @@ class StreamTest(unittest.TestCase):
         unknown = self.stream.ask(id=1, next=1)
         self.assertEqual(unknown["done"]["errors"][0]["id"], "stream.no_statement")
 
+    # --- consumers ---
+
+    def make_consumer(self):
+        self.stream.rows("CREATE TABLE t(i int)")
+        self.stream.rows("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT)")
+        self.stream.rows("INSERT INTO t VALUES(1),(2),(3)")
+
+    def test_asking_for_the_next_row_acknowledges(self):
+        self.make_consumer()
+        first = self.connect()
+        exec_watch = {"id": 1, "statement": "EXEC PROCEDURE watch()", "next": 100}
+        self.assertEqual([row["i"] for row in first.ask(**exec_watch)["rows"]], [1])
+        again = first.ask(id=1, next=100)["rows"]
+        self.assertEqual([row["i"] for row in again], [2])
+        first.close()
+        second = self.connect()
+        self.assertEqual(second.ask(**exec_watch)["rows"], again)  # with the same id
+        # Closing a statement acknowledges nothing either.
+        second.ask(id=1, close=True)
+        self.assertEqual(second.ask(**exec_watch)["rows"], again)
+        self.assertEqual([row["i"] for row in second.ask(id=1, next=1)["rows"]], [3])
+
+    def test_another_client_takes_over(self):
+        self.make_consumer()
+        first, second = self.connect(), self.connect()
+        exec_watch = {"id": 1, "statement": "EXEC PROCEDURE watch()", "next": 1}
+        self.assertEqual(first.ask(**exec_watch)["rows"][0]["i"], 1)
+        second.post(**exec_watch)
+        self.assertEqual(first.ask(id=1, next=1)["rows"][0]["i"], 2)
+        first.close()
+        self.assertEqual(second.receive()["rows"][0]["i"], 2)
+
+    def test_rows_are_sent_as_they_come(self):
+        self.make_consumer()
+        reader = self.connect()
+        reader.ask(id=1, statement="EXEC PROCEDURE watch()")
+        reader.ask(id=1, next=1)
+        reader.ask(id=1, next=1)
+        reader.post(id=1, next=1)
+        self.settle(lambda: self.stream.rows(
+            "SELECT RAW depth FROM comdb2_queues WHERE spname = 'watch'") == [0])
+        self.stream.rows("INSERT INTO t VALUES(4)")
+        self.assertEqual(reader.receive()["rows"][0]["i"], 4)
+
     # --- ends ---
 
     def test_close_ends_a_statement(self):

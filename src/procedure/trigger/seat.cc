@@ -14,7 +14,7 @@ Seat::~Seat() {
     const std::lock_guard lock(seats_->mutex_);
     if (seats_->holder_ == number_) {
       seats_->holder_ = 0;
-      seats_->stalled_ = false;
+      seats_->stalls_.reset();
     }
   }
   seats_->changed_.notify_all();
@@ -25,24 +25,29 @@ bool Seat::held() const {
   return seats_->holder_ == number_ && !seats_->dropped_;
 }
 
-void Seat::Stall() {
+void Seat::Stall() { StallAt(std::chrono::steady_clock::now()); }
+
+void Seat::StallAt(std::chrono::steady_clock::time_point time) {
   {
     const std::lock_guard lock(seats_->mutex_);
-    if (seats_->holder_ == number_) seats_->stalled_ = true;
+    if (seats_->holder_ == number_) seats_->stalls_ = time;
   }
   seats_->changed_.notify_all();
 }
 
 void Seat::Resume() {
   const std::lock_guard lock(seats_->mutex_);
-  if (seats_->holder_ == number_) seats_->stalled_ = false;
+  if (seats_->holder_ == number_) seats_->stalls_.reset();
 }
 
 std::unique_ptr<Seat> Seats::Take(Deadline deadline, const std::function<bool()>& given_up) {
   std::unique_lock lock(mutex_);
   const uint64_t number = ++last_number_;
   waiting_.push_back(number);
-  const auto mine = [&] { return (holder_ == 0 || stalled_) && waiting_.front() == number; };
+  const auto mine = [&] {
+    const bool stalled = stalls_ && std::chrono::steady_clock::now() >= *stalls_;
+    return (holder_ == 0 || stalled) && waiting_.front() == number;
+  };
   while (!mine() && !dropped_ && !given_up()) {
     const auto now = std::chrono::steady_clock::now();
     if (deadline && now >= *deadline) break;
@@ -52,7 +57,7 @@ std::unique_ptr<Seat> Seats::Take(Deadline deadline, const std::function<bool()>
   std::erase(waiting_, number);
   if (taken) {
     holder_ = number;
-    stalled_ = false;
+    stalls_.reset();
   }
   lock.unlock();
   changed_.notify_all();

@@ -28,6 +28,7 @@ class Seat {
   bool held() const;
   // Somebody who waits may take over from now on; Resume ends that, if nobody did.
   void Stall();
+  void StallAt(std::chrono::steady_clock::time_point time);
   void Resume();
 
  private:
@@ -52,7 +53,7 @@ class Seats : public std::enable_shared_from_this<Seats> {
   std::condition_variable changed_;
   uint64_t last_number_ = 0;      // under mutex_
   uint64_t holder_ = 0;           // under mutex_; 0 for nobody
-  bool stalled_ = false;          // under mutex_
+  Deadline stalls_;               // under mutex_; from when on others may take over
   bool dropped_ = false;          // under mutex_
   std::deque<uint64_t> waiting_;  // under mutex_
 };

@@ -1,0 +1,70 @@
+// Statements over a server's /query/stream (docs/reference/stream.md), one after the other.
+//
+// Connects when it must. A connection that the server has closed meanwhile is made again, with what
+// was SET, unless a transaction was open.
+//
+// One thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/api.h"
+#include "cli/sql_answer.h"
+#include "cli/sql_splitter.h"
+#include "client/websocket.h"
+#include "json/value.h"
+
+namespace sluice::cli {
+
+class SqlStream {
+ public:
+  // `interrupted` becomes true when the user gave up waiting.
+  SqlStream(Api* api, const std::atomic<bool>* interrupted)
+      : api_(api), interrupted_(interrupted) {}
+
+  // What is called with rows, before more are asked for and these thereby acknowledged. Returns
+  // how many to ask for: 0 ends the statement when these have been acknowledged. An error ends it,
+  // too, and then they are not.
+  using Sink = std::function<Result<uint64_t>(const json::Value& rows)>;
+
+  struct Call {
+    SqlStatement statement;
+    std::string file;         // for errors; empty for none
+    json::Value parameters;   // an object of the query service's
+    uint64_t rows = 1000;     // that are asked for first
+    uint64_t timeout_ms = 0;  // the longest wait for rows; 0: no limit
+  };
+  // The answer without rows. query.cancelled when interrupted, client.timeout when rows took longer
+  // than the call says.
+  Result<SqlAnswer> Run(const Call& call, const Sink& sink);
+
+  // A statement that each connection begins with.
+  void SetAtStart(std::string statement);
+  bool in_transaction() const { return in_transaction_; }
+
+ private:
+  Status Connect();
+  Result<json::Value> Ask(const json::Value& message, uint64_t timeout_ms);
+  Result<json::Value> Receive(const client::WebSocket::Patience& patience);
+  Result<SqlAnswer> Pull(const Call& call, json::Value message, const Sink& sink);
+  // Ends the statement that runs.
+  Status CloseStatement();
+  void Acknowledge();
+  void Follow(const SqlStatement& statement, const SqlAnswer& answer);
+
+  Api* const api_;
+  const std::atomic<bool>* const interrupted_;
+  std::unique_ptr<client::WebSocket> socket_;
+  int64_t id_ = 0;  // of the statement
+  bool in_transaction_ = false;
+  std::string at_start_;
+  std::vector<std::string> sets_;  // SET statements that succeeded
+};
+
+}  // namespace sluice::cli

@@ -1,0 +1,187 @@
+#include "procedure/trigger/poll_client.h"
+
+#include <algorithm>
+
+namespace sluice::procedure {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLook(100);
+// What a client that has gone leaves in memory is kept for so long after its lease.
+constexpr std::chrono::seconds kForget(60);
+constexpr size_t kMaxBytes = 16 << 20;
+
+bool GivenUp(const PollRequest& request) {
+  return request.cancelled != nullptr && request.cancelled->load();
+}
+
+Status Gone() { return Error(Code::kCancelled, "procedure.client_gone", "the client has gone"); }
+
+Status Dropped(const std::string& name) {
+  return Error(Code::kNotFound, "consumer.dropped", "consumer '{}' was dropped", name);
+}
+
+}  // namespace
+
+Result<std::vector<TriggerEvent>> PollClients::Next(const PollRequest& request) {
+  const Time deadline = Clock::now() + std::chrono::milliseconds(request.timeout_ms);
+  ASSIGN_OR_RETURN(const std::shared_ptr<Client> client, Enter(request, deadline));
+  Result<std::vector<TriggerEvent>> events;
+  Status status = Sit(request, deadline, client.get());
+  {
+    const std::lock_guard lock(mutex_);
+    client->owns = client->seat != nullptr;
+  }
+  if (status.ok()) status = Acknowledge(request, client.get());
+  if (status.ok()) {
+    events = Collect(request, deadline, client.get());
+  } else {
+    events = Unexpected(status);
+  }
+  if (!events) client->queue.reset();  // read again from the stored cursor
+  Leave(request, client);
+  return events;
+}
+
+// A client's requests follow each other.
+Result<std::shared_ptr<PollClients::Client>> PollClients::Enter(const PollRequest& request,
+                                                                Time deadline) {
+  std::unique_lock lock(mutex_);
+  ForgetLapsed(Clock::now());
+  while (true) {
+    std::shared_ptr<Client>& client = clients_[{request.consumer, request.client}];
+    if (client == nullptr) client = std::make_shared<Client>();
+    if (!client->busy) {
+      client->busy = true;
+      return client;
+    }
+    if (GivenUp(request)) return Unexpected(Gone());
+    if (Clock::now() >= deadline) {
+      return Fail(Code::kConflict, "consumer.busy",
+                  "another request of the client '{}' to consumer '{}' is under way",
+                  request.client, request.consumer);
+    }
+    left_.wait_until(lock, std::min(deadline, Clock::now() + kLook));
+  }
+}
+
+void PollClients::Leave(const PollRequest& request, const std::shared_ptr<Client>& client) {
+  {
+    const std::lock_guard lock(mutex_);
+    client->busy = false;
+    client->owns = client->seat != nullptr && !request.release;
+    client->lapses = Clock::now() + std::chrono::milliseconds(request.lease_ms);
+    if (!client->owns) {
+      client->seat.reset();
+      client->queue.reset();
+      client->lapses = Time();
+    } else {
+      client->seat->StallAt(client->lapses);
+    }
+  }
+  left_.notify_all();
+}
+
+void PollClients::ForgetLapsed(Time now) {
+  std::erase_if(clients_, [&](const auto& entry) {
+    const Client& client = *entry.second;
+    return !client.busy && now > client.lapses + kForget;
+  });
+}
+
+Status PollClients::Sit(const PollRequest& request, Time deadline, Client* client) {
+  const auto live = triggers_.Find(request.consumer);
+  if (!live || !(*live)->definition()->consumer) {
+    client->seat.reset();
+    return Error(Code::kNotFound, "consumer.not_found", "there is no consumer '{}'",
+                 request.consumer);
+  }
+  if (client->live != *live) client->seat.reset();  // it was dropped and made again
+  client->live = *live;
+  if (client->seat != nullptr) {
+    client->seat->Resume();
+    if (!client->seat->held()) client->seat.reset();
+  }
+  if (client->seat == nullptr) {
+    client->queue.reset();
+    client->seat = (*live)->seats().Take(deadline, [&] { return GivenUp(request); });
+  }
+  if (client->seat == nullptr) {
+    if (GivenUp(request)) return Gone();
+    if ((*live)->dropped()) return Dropped(request.consumer);
+    return Error(Code::kConflict, "consumer.busy", "another client has consumer '{}'",
+                 request.consumer);
+  }
+  if (client->queue) return OkStatus();
+  ASSIGN_OR_RETURN(client->queue, EventQueue::Open(engine_, (*live)->definition()));
+  return OkStatus();
+}
+
+// What was acknowledged before is so again, without a commit.
+Status PollClients::Acknowledge(const PollRequest& request, Client* client) {
+  if (!request.acknowledged) return OkStatus();
+  const db::LogPosition position = *request.acknowledged;
+  EventQueue& queue = *client->queue;
+  queue.Rewind();
+  bool found = position <= queue.stored().position;
+  while (!found && queue.taken() < kMaxPolled) {
+    ASSIGN_OR_RETURN(const TriggerEvent* event, queue.Next());
+    if (event == nullptr || event->after.position > position) break;
+    found = event->after.position == position;
+    queue.Take();
+  }
+  if (!found) {
+    queue.Rewind();
+    return Error(Code::kInvalidArgument, "consumer.bad_ack",
+                 "'ack' is not the id of an event that consumer '{}' has given", request.consumer);
+  }
+  if (queue.taken() == 0) return OkStatus();
+  if (!client->seat->held()) {
+    return Error(Code::kConflict, "consumer.taken_over",
+                 "another client has taken over consumer '{}'", request.consumer);
+  }
+  db::Commit commit;
+  commit.cursor_moves.push_back(queue.Move());
+  RETURN_IF_ERROR(engine_.database().Apply(std::move(commit)).status);
+  queue.Committed();
+  return OkStatus();
+}
+
+Result<std::vector<TriggerEvent>> PollClients::Collect(const PollRequest& request, Time deadline,
+                                                       Client* client) {
+  std::vector<TriggerEvent> events;
+  EventQueue& queue = *client->queue;
+  while (request.max > 0) {
+    const uint64_t seen = client->live->news();
+    size_t bytes = 0;
+    queue.Rewind();
+    while (events.size() < request.max && bytes < kMaxBytes) {
+      ASSIGN_OR_RETURN(const TriggerEvent* event, queue.Next());
+      if (event == nullptr) break;
+      events.push_back(*event);
+      bytes += event->bytes;
+      queue.Take();
+    }
+    queue.Rewind();
+    const Time now = Clock::now();
+    if (!events.empty() || now >= deadline) break;
+    if (GivenUp(request)) return Unexpected(Gone());
+    if (client->live->dropped()) return Unexpected(Dropped(request.consumer));
+    client->live->Wait(seen, std::min(deadline, now + kLook));
+  }
+  return events;
+}
+
+std::string PollClients::OwnerOf(const std::string& consumer) const {
+  const std::lock_guard lock(mutex_);
+  const Time now = Clock::now();
+  for (auto at = clients_.lower_bound({consumer, ""});
+       at != clients_.end() && at->first.first == consumer; ++at) {
+    const Client& client = *at->second;
+    if (client.owns && (client.busy || now < client.lapses)) return at->first.second;
+  }
+  return "";
+}
+
+}  // namespace sluice::procedure
