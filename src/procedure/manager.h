@@ -13,6 +13,7 @@
 #include "lua/runtime.h"
 #include "procedure/function_store.h"
 #include "procedure/store.h"
+#include "procedure/task_run.h"
 #include "procedure/trigger/triggers.h"
 #include "query/engine.h"
 #include "query/procedures.h"
@@ -52,6 +53,10 @@ class Manager final : public query::Procedures {
   std::vector<Value> List() const override { return store_.List(); }
 
   Triggers& triggers() { return triggers_; }
+  // A program that is no procedure, with the limits of procedures.
+  TaskRun NewTask(std::shared_ptr<const lua::Program> program) const {
+    return {engine_, store_, options_.limits, std::move(program)};
+  }
 
  private:
   Status MakeDefaultProcedure(const std::string& name);

@@ -9,6 +9,7 @@
 #include "flow/source_tree.h"
 #include "route/builtins.h"
 #include "route/js_task.h"
+#include "route/lua_task.h"
 #include "route/sql_task.h"
 #include "route/task_options.h"
 
@@ -95,7 +96,7 @@ class AppMaker {
     }
   }
 
-  // tasks/ROUTE.js and tasks/ROUTE.sql
+  // tasks/ROUTE.js, tasks/ROUTE.lua and tasks/ROUTE.sql
   void AddTasks() {
     constexpr std::string_view kDirectory = "tasks/";
     for (const auto& [path, text] : app_->bundle.files) {
@@ -126,23 +127,27 @@ class AppMaker {
       for (const std::string& other : options.routes) Add(other, options.instances, *maker);
     }
     for (const auto& [route, options] : options_) {
-      const std::string file = "tasks/" + route;
-      if (app_->bundle.Find(file + ".js") != nullptr ||
-          app_->bundle.Find(file + ".sql") != nullptr) {
-        continue;
-      }
+      const auto has = [&](std::string_view suffix) {
+        return app_->bundle.Find(fmt::format("tasks/{}{}", route, suffix)) != nullptr;
+      };
+      if (has(".js") || has(".lua") || has(".sql")) continue;
       problems_->AddError(Error(Code::kInvalidArgument, "route.unknown",
-                                "there is no file tasks/{}.js or tasks/{}.sql", route, route)
+                                "there is no file tasks/{}.js, .lua or .sql", route)
                               .At(options.place));
     }
   }
 
   Result<TaskMaker> MakeTask(const std::string& route, const std::string& suffix,
                              const std::string& text, const TaskOptions& options) {
+    if (suffix != ".js" && !options.keyspaces.empty()) {
+      return Fail(Code::kInvalidArgument, "route.language",
+                  "keyspaces are for tasks in JavaScript; others use statements");
+    }
     if (suffix == ".sql") return MakeSqlTask(services_.queries, text);
+    if (suffix == ".lua") return MakeLuaTask(services_.procedures, route, text);
     if (suffix != ".js") {
       return Fail(Code::kInvalidArgument, "route.language",
-                  "expected a file that ends with .js or .sql");
+                  "expected a file that ends with .js, .lua or .sql");
     }
     function::Definition definition;
     definition.name = route;

@@ -11,6 +11,7 @@
 #include "flow/problem.h"
 #include "flow/settings.h"
 #include "function/handler.h"
+#include "procedure/manager.h"
 #include "query/engine.h"
 #include "route/bundle.h"
 #include "route/rest_config.h"
@@ -22,6 +23,7 @@ namespace sluice::route {
 struct Services {
   function::Services function;
   query::QueryEngine& queries;
+  const procedure::Manager& procedures;
 };
 
 struct App {

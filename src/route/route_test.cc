@@ -43,15 +43,21 @@ class RouteTest : public db::DatabaseTest {
   void SetUp() override {
     DatabaseTest::SetUp();
     engine_ = std::make_unique<query::QueryEngine>(*database_, query::EngineOptions());
+    procedure::ManagerOptions limits;
+    limits.limits.instructions = 2'000'000;
+    procedures_ = std::make_unique<procedure::Manager>(*engine_, limits);
+    ASSERT_TRUE(procedures_->Start().ok());
     Begin();
   }
   void TearDown() override {
     host_.reset();
+    procedures_.reset();
     engine_.reset();
   }
   void Begin() {
     host_ = std::make_unique<Host>(
-        Services{{*database_, *engine_, SystemClockForTests()}, *engine_}, EngineOptions());
+        Services{{*database_, *engine_, SystemClockForTests()}, *engine_, *procedures_},
+        EngineOptions());
     ASSERT_TRUE(host_->Start().ok());
   }
   static const Clock& SystemClockForTests() {
@@ -82,6 +88,7 @@ class RouteTest : public db::DatabaseTest {
   }
 
   std::unique_ptr<query::QueryEngine> engine_;
+  std::unique_ptr<procedure::Manager> procedures_;
   std::unique_ptr<Host> host_;
 };
 
@@ -156,6 +163,73 @@ tasks:
   EXPECT_THAT(Run("save", body(true)), HasSubstr("422"));
   EXPECT_FALSE(database_->Get(*database_->Resolve({.bucket = "b"}), "user:7")->has_value());
   EXPECT_EQ(Run("save", body(false)), R"(200 [{"k":"user:7","name":"Joe"}])");
+}
+
+TEST_F(RouteTest, LuaTasksAreOneTransaction) {
+  EXPECT_EQ(Apply({{"tasks/count.demo.lua", R"(local function main(headers, input, instance)
+  if input.loop then while true do end end
+  local stmt = db:prepare('UPSERT INTO b (KEY, VALUE) VALUES ($1, {"n": $2})')
+  stmt:bind(1, input.key)
+  stmt:bind(2, input.n)
+  stmt:exec()
+  if input.n < 0 then error('negative') end
+  if input.n == 0 then return 'nothing to count', 422 end
+  return {n = input.n, who = headers.who, instance = instance}, 201
+end
+)"}}),
+            "");
+  const auto call = [&](Value body) {
+    std::promise<Reply> done;
+    host_->engine().Call(host_->app(), "count.demo", Value::Object({{"who", "me"}}),
+                         std::move(body), 10'000,
+                         [&](Reply reply) { done.set_value(std::move(reply)); });
+    const Reply reply = done.get_future().get();
+    return fmt::format("{} {}", reply.status, json::ToText(reply.body));
+  };
+  const auto stored = [&](std::string_view key) {
+    return database_->Get(*database_->Resolve({.bucket = "b"}), key)->has_value();
+  };
+  const std::string answer = call(Value::Object({{"key", "a"}, {"n", 3}}));
+  EXPECT_THAT(answer, HasSubstr("201 {"));
+  EXPECT_THAT(answer, HasSubstr(R"("who":"me")"));
+  EXPECT_TRUE(stored("a"));
+  EXPECT_THAT(call(Value::Object({{"key", "b"}, {"n", -1}})),
+              HasSubstr("500 \"task 'count.demo': count.demo:7: negative"));
+  EXPECT_FALSE(stored("b"));
+  EXPECT_EQ(call(Value::Object({{"key", "b"}, {"n", 0}})), "422 \"nothing to count\"");
+  EXPECT_FALSE(stored("b"));
+  EXPECT_THAT(call(Value::Object({{"loop", true}})), HasSubstr("instructions"));
+  EXPECT_THAT(Apply({{"tasks/count.demo.lua", "local function main()\n  return +\nend"}}),
+              HasSubstr("tasks/count.demo.lua:"));
+  EXPECT_THAT(
+      Apply({{"tasks/count.demo.lua", "local function step() end\nlocal function final() end"}}),
+      HasSubstr("expected 'local function main(headers, input, instance)'"));
+}
+
+TEST_F(RouteTest, ALuaTaskRunsAgainAfterAConflict) {
+  ASSERT_EQ(Apply({{"tasks/add.demo.lua", R"(local function main()
+  local row = db:exec("SELECT RAW n FROM b USE KEYS 'count'"):fetch()
+  db:exec("UPDATE b USE KEYS 'count' SET n = n + 1")
+end
+)"},
+                   {"tasks/get.demo.sql", "SELECT n FROM b USE KEYS 'count'"},
+                   {"tasks/new.demo.sql", "INSERT INTO b (KEY, VALUE) VALUES ('count', {'n': 0})"},
+                   {"sluice.yaml", "tasks: {add.demo: {instances: 4}}"}}),
+            "");
+  const auto call = [&](const std::string& route) {
+    auto done = std::make_shared<std::promise<Reply>>();
+    host_->engine().Call(host_->app(), route, Value::EmptyObject(), {}, 30'000,
+                         [done](Reply reply) { done->set_value(std::move(reply)); });
+    return done->get_future();
+  };
+  call("new.demo").get();
+  std::vector<std::future<Reply>> replies;
+  for (int i = 0; i < 40; ++i) replies.push_back(call("add.demo"));
+  for (auto& reply : replies) {
+    const Reply got = reply.get();
+    EXPECT_EQ(got.status, 200) << json::ToText(got.body);
+  }
+  EXPECT_EQ(json::ToText(call("get.demo").get().body), R"([{"n":40}])");
 }
 
 TEST_F(RouteTest, EndpointsAreFoundByHowSpecificTheyAre) {

@@ -182,7 +182,8 @@ class Server::Parts {
 
   Status OpenFlows() {
     flows_ = std::make_unique<route::Host>(
-        route::Services{{*database_, *query_engine_, clock_, addresses_}, *query_engine_},
+        route::Services{
+            {*database_, *query_engine_, clock_, addresses_}, *query_engine_, *procedures_},
         route::EngineOptions());
     return flows_->Start();
   }

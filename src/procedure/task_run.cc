@@ -1,0 +1,98 @@
+#include "procedure/task_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "procedure/db_object.h"
+#include "procedure/session.h"
+
+namespace sluice::procedure {
+namespace {
+
+constexpr int kMaxAttempts = 50;
+constexpr auto kLongestPause = std::chrono::milliseconds(20);
+constexpr int kFirstFailure = 400;
+constexpr int64_t kLastStatus = 599;
+constexpr uint64_t kNsPerMs = 1'000'000;
+
+Status NoEmit(const Value&) {
+  return Error(Code::kUnsupported, "procedure.unsupported",
+               "a task returns its result: it emits no rows");
+}
+
+Result<TaskAnswer> AnswerOf(const std::string& name, const std::vector<lua::Returned>& values) {
+  TaskAnswer answer;
+  if (values.empty()) return answer;
+  const Value* const body = std::get_if<Value>(&values[0]);
+  if (body == nullptr) {
+    return Fail(Code::kInvalidArgument, "procedure.returned",
+                "task '{}' returned an object of the database, which is no value", name);
+  }
+  answer.body = *body;
+  if (values.size() == 1) return answer;
+  const Value* const status = std::get_if<Value>(&values[1]);
+  const double number = status != nullptr && status->is_number() ? status->ToDouble() : 0;
+  if (number < 100 || number > kLastStatus) {
+    return Fail(Code::kInvalidArgument, "procedure.returned",
+                "task '{}': what main returns second is a status from 100 to {}", name,
+                kLastStatus);
+  }
+  answer.status = static_cast<int>(number);
+  return answer;
+}
+
+}  // namespace
+
+Result<TaskAnswer> TaskRun::Run(const std::vector<Value>& arguments, uint64_t timeout_ms) const {
+  lua::Limits limits = limits_;
+  limits.deadline_ns = SystemClock().MonotonicNs() + timeout_ms * kNsPerMs;
+  for (int attempt = 1;; ++attempt) {
+    db::Transaction transaction(engine_.database());
+    ASSIGN_OR_RETURN(TaskAnswer answer, Attempt(arguments, limits, transaction));
+    if (answer.status >= kFirstFailure || transaction.writes() == 0) return answer;
+    db::Commit commit = transaction.TakeCommit();
+    commit.origin = "task:" + program_->name();
+    const Status status = engine_.database().Apply(std::move(commit)).status;
+    if (status.ok()) return answer;
+    if (status.code() != Code::kConflict || attempt == kMaxAttempts) return Unexpected(status);
+    // Later ones wait longer, so that one of many gets through.
+    std::this_thread::sleep_for(std::min(kLongestPause, std::chrono::milliseconds(attempt - 1)));
+  }
+}
+
+Result<TaskAnswer> TaskRun::Attempt(const std::vector<Value>& arguments, const lua::Limits& limits,
+                                    db::Transaction& transaction) const {
+  const std::string& name = program_->name();
+  Session session{.engine = engine_,
+                  .store = store_,
+                  .triggers = nullptr,
+                  .name = name,
+                  .context = {},
+                  .request = {},
+                  .cancelled = nullptr,
+                  .emit = NoEmit,
+                  .emit_and_wait = nullptr,
+                  .nesting = CurrentNesting() + 1};
+  session.request.transaction = &transaction;
+  session.limits = limits;
+  lua::RuntimeOptions options;
+  options.program = program_;
+  options.limits = limits;
+  options.globals.emplace_back("db", std::make_shared<DbObject>(session));
+  options.print = [&name](std::string_view line) {
+    log::Info("a task logs", {{"route", name}, {"line", std::string(line)}});
+  };
+  script::Outcome failed;
+  const auto runtime = lua::Runtime::Start(std::move(options), &failed);
+  if (runtime == nullptr) return Unexpected(FailureOf("task", name, failed));
+  session.runtime = runtime.get();
+  const NestedRun nested;
+  const lua::Finished finished = runtime->Call(arguments);
+  if (!finished.ok()) return Unexpected(FailureOf("task", name, finished.outcome));
+  return AnswerOf(name, finished.values);
+}
+
+}  // namespace sluice::procedure

@@ -1,0 +1,44 @@
+// A program that others run as a function: main gets values and returns one. All that a run writes
+// is one transaction, committed when main returns, and run again when somebody else changed what it
+// had read.
+//
+// Concurrency: any thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "db/transaction.h"
+#include "lua/runtime.h"
+#include "procedure/store.h"
+#include "query/engine.h"
+
+namespace sluice::procedure {
+
+// What main returns: `return body, status`. With a status of 400 and more nothing is committed.
+struct TaskAnswer {
+  Value body;
+  int status = 200;
+};
+
+class TaskRun {
+ public:
+  // The program has a main.
+  TaskRun(query::QueryEngine& engine, const Store& store, lua::Limits limits,
+          std::shared_ptr<const lua::Program> program)
+      : engine_(engine), store_(store), limits_(limits), program_(std::move(program)) {}
+
+  // Waits until the commit is durable. Errors: procedure.failed, with the line; those of commits.
+  Result<TaskAnswer> Run(const std::vector<Value>& arguments, uint64_t timeout_ms) const;
+
+ private:
+  Result<TaskAnswer> Attempt(const std::vector<Value>& arguments, const lua::Limits& limits,
+                             db::Transaction& transaction) const;
+
+  query::QueryEngine& engine_;
+  const Store& store_;
+  const lua::Limits limits_;
+  const std::shared_ptr<const lua::Program> program_;
+};
+
+}  // namespace sluice::procedure

@@ -1,0 +1,16 @@
+// A function of flows in Lua: tasks/ROUTE.lua, with `local function main(headers, input, instance)`
+// and the `db` object of procedures.
+#pragma once
+
+#include <string>
+
+#include "procedure/manager.h"
+#include "route/task.h"
+
+namespace sluice::route {
+
+// Errors of lua::Program, with the line.
+Result<TaskMaker> MakeLuaTask(const procedure::Manager& procedures, const std::string& route,
+                              const std::string& text);
+
+}  // namespace sluice::route
