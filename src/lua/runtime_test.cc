@@ -12,6 +12,9 @@ TEST(Dialect, RunsTextsForLua51) {
   EXPECT_EQ(Eval("return unpack({1, 2, 3})"), "1 2 3");
   EXPECT_EQ(Eval("return math.pow(2, 10), math.log10(1000), math.mod(7, 4)"), "1024 3 3");
   EXPECT_EQ(Eval("return table.getn({1, 2}), table.maxn({[7] = 1})"), "2 7");
+  EXPECT_EQ(
+      Eval("local t = {1} table.insert(t, 4, 9) table.insert(t, 2, 2) return t[2], t[3], t[4]"),
+      "2 nil 9");
   EXPECT_EQ(Eval("local n = 0 for k, v in pairs({a = 1, b = 2}) do n = n + v end return n"), "3");
   EXPECT_EQ(Eval("return string.format('%d %s', 3.0, 'x')"), "3 x");
   EXPECT_EQ(Eval("return os.time() > 0, type(os.date()), type(os.clock())"), "true string number");

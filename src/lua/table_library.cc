@@ -51,10 +51,17 @@ int Remove(lua_State* lua) {
   return CallOriginal(lua);
 }
 
+// As in Lua 5.1, a position past the end is where the value goes: what lies between stays empty.
 int Insert(lua_State* lua) {
   CheckPlain(lua, 1);
   const auto length = static_cast<lua_Integer>(lua_rawlen(lua, 1));
-  if (lua_gettop(lua) == 3) ChargeItems(lua, length - luaL_checkinteger(lua, 2));
+  if (lua_gettop(lua) != 3) return CallOriginal(lua);
+  const lua_Integer position = luaL_checkinteger(lua, 2);
+  if (position > length) {
+    lua_rawseti(lua, 1, position);
+    return 0;
+  }
+  ChargeItems(lua, length - position);
   return CallOriginal(lua);
 }
 

@@ -1,6 +1,8 @@
 #include "route/js_task.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "base/log.h"
 #include "json/parse.h"
@@ -9,7 +11,7 @@
 namespace sluice::route {
 namespace {
 
-constexpr int kMaxAttempts = 20;
+constexpr int kMaxAttempts = 50;
 
 class JsTask final : public TaskInstance {
  public:
@@ -33,6 +35,8 @@ class JsTask final : public TaskInstance {
       if (status.code() != Code::kConflict || attempt == kMaxAttempts) {
         return TaskOutput::Failure(status);
       }
+      // Those who write the same get on one after the other.
+      std::this_thread::sleep_for(std::chrono::microseconds(100 << std::min(attempt, 8)));
     }
   }
 
