@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from sluice_server import SluiceServer, find_sluice  # noqa: E402
 
 WAIT_S = 30
-TAB, CTRL_C, CTRL_D, UP, ENTER = b"\t", b"\x03", b"\x04", b"\x1b[A", b"\r"
+TAB, CTRL_C, CTRL_D, CTRL_U, UP, ENTER = b"\t", b"\x03", b"\x04", b"\x15", b"\x1b[A", b"\r"
 
 
 class Terminal:
@@ -56,14 +56,15 @@ class Terminal:
 
     def exit_code(self, key=b""):
         """Waits for the end. `key` is pressed again and again: libedit shows its prompt before it
-        takes the terminal over, and the terminal itself swallows a Ctrl-D in between."""
+        takes the terminal over, and a Ctrl-D in between is swallowed by the terminal, or becomes a
+        character of the line; so the line is emptied first."""
         end = time.monotonic() + WAIT_S
         while time.monotonic() < end:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid != 0:
                 return os.waitstatus_to_exitcode(status)
             if key:
-                os.write(self.fd, key)
+                os.write(self.fd, CTRL_U + key)
             time.sleep(0.1)
         raise AssertionError(f"the shell did not end, shown since: {self.shown!r}")
 
