@@ -15,6 +15,7 @@
 #include "bench/measure.h"
 #include "db/database.h"
 #include "procedure/manager.h"
+#include "procedure/test_audit.h"
 #include "query/engine.h"
 
 namespace sluice::bench {
@@ -25,28 +26,6 @@ constexpr size_t kClients = 4;
 constexpr int kRounds = 3;
 constexpr int kLatencySamples = 400;
 constexpr double kRoundSeconds = 1;
-
-constexpr const char* kAudit = R"(CREATE PROCEDURE audit VERSION 'sample' {
-local function main(event)
-    local audit = db:table('audit')
-    local chg
-    if event.new ~= nil then
-        chg = event.new
-    end
-    if chg == nil then
-        chg = {}
-    end
-    if event.old ~= nil then
-        for k, v in pairs(event.old) do
-            chg['old_'..k] = v
-        end
-    end
-    chg.type = event.type
-    chg.tbl = event.name
-    chg.logtime = db:now()
-    return audit:insert(chg)
-end
-})";
 
 class TriggerRig {
  public:
@@ -62,7 +41,7 @@ class TriggerRig {
     Run("CREATE TABLE t(i int, j int)");
     Run("CREATE TABLE audit(type cstring(4), tbl cstring(64), logtime datetime, i int, j int, "
         "old_i int, old_j int)");
-    Run(kAudit);
+    Run(procedure::AuditProcedure());
   }
 
   void Run(const std::string& statement) {

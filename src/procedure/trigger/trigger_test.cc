@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "procedure/test_audit.h"
 #include "procedure/test_procedures.h"
 
 namespace sluice::procedure {
@@ -14,35 +15,13 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::string_view kAudit = R"(CREATE PROCEDURE audit VERSION 'sample' {
-local function main(event)
-    local audit = db:table('audit')
-    local chg
-    if event.new ~= nil then
-        chg = event.new
-    end
-    if chg == nil then
-        chg = {}
-    end
-    if event.old ~= nil then
-        for k, v in pairs(event.old) do
-            chg['old_'..k] = v
-        end
-    end
-    chg.type = event.type
-    chg.tbl = event.name
-    chg.logtime = db:now()
-    return audit:insert(chg)
-end
-})";
-
 class TriggerTest : public ProceduresTest {
  protected:
   void MakeAudit(std::string_view events = "INSERT AND UPDATE AND DELETE") {
     Ask("CREATE TABLE t(i int, j int)");
     Ask("CREATE TABLE audit(type cstring(4), tbl cstring(64), logtime datetime, i int, j int, "
         "old_i int, old_j int)");
-    Ask(kAudit);
+    Ask(AuditProcedure());
     EXPECT_EQ(Ask(fmt::format("CREATE LUA TRIGGER audit ON (TABLE t FOR {})", events)), "");
   }
   // The rows of the audit, once there are so many.
