@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/wait_scope.h"
 
 namespace sluice::db {
 namespace {
@@ -70,6 +71,7 @@ CommitResult Committer::Apply(Commit commit) {
     result = std::move(outcome);
     done.release();
   });
+  const WaitScope waits;
   done.acquire();
   return result;
 }
@@ -80,6 +82,7 @@ Status Committer::Run(Task task) {
   item->task = std::move(task);
   item->task_done = [&done](Status status) { done.set_value(std::move(status)); };
   Enqueue(std::move(item));
+  const WaitScope waits;
   return done.get_future().get();
 }
 

@@ -45,6 +45,8 @@ struct Converter {
     return NewText(isolate, text).As<v8::Value>();
   }
   v8::MaybeLocal<v8::Value> operator()(script::Json json) const {
+    // Most often there is nothing to parse.
+    if (json.text == "{}") return v8::Object::New(isolate);
     return v8::JSON::Parse(context, NewText(isolate, json.text));
   }
   v8::MaybeLocal<v8::Value> operator()(script::Bytes bytes) const {

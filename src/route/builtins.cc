@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/wait_scope.h"
 #include "db/database.h"
 #include "flow/builtin.h"
 #include "json/parse.h"
@@ -41,7 +42,10 @@ TaskMaker MakePure(std::string_view route, const Clock& clock) {
   return Make([builtin = flow::FindBuiltin(route), &clock](const TaskInput& input) -> TaskOutput {
     flow::BuiltinAnswer answer = builtin(input.headers, input.body, clock.WallMs());
     const uint64_t delay_ms = std::min(answer.delay_ms, input.timeout_ms);
-    std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+    if (delay_ms > 0) {
+      const WaitScope waits;
+      std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+    }
     return {.status = answer.status,
             .headers = std::move(answer.headers),
             .body = std::move(answer.body)};

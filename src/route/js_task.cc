@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/wait_scope.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -35,6 +36,7 @@ class JsTask final : public TaskInstance {
       if (status.code() != Code::kConflict || attempt == kMaxAttempts) {
         return TaskOutput::Failure(status);
       }
+      const WaitScope waits;
       // Those who write the same get on one after the other.
       std::this_thread::sleep_for(std::chrono::microseconds(100 << std::min(attempt, 8)));
     }

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "base/check.h"
+#include "base/wait_scope.h"
 
 namespace sluice::function {
 namespace {
@@ -232,6 +233,7 @@ Result<HttpResponse> HttpClient::Send(const UrlBinding& binding, const HttpReque
     return transfer.Finish(code);
   }
   CHECK(curl_multi_add_handle(multi, easy.get()) == CURLM_OK);
+  const WaitScope waits;
   int running = 1;
   while (running > 0 && !stop) {
     curl_multi_perform(multi, &running);
