@@ -6,6 +6,7 @@
 
 #include "procedure/arguments.h"
 #include "procedure/db_object.h"
+#include "procedure/forwarder.h"
 #include "procedure/trigger/triggers.h"
 
 namespace sluice::procedure {
@@ -107,12 +108,13 @@ Status RunEmit(HostObject& object, Call& call) {
     return self.CheckHeld();
   };
   const auto plain = std::exchange(self.session.emit, [&](Value row) {
-    return self.session.emit_and_wait(std::move(row), look);
+    return self.session.client->PushAndWait(std::move(row), look);
   });
   const Status emitted = EmitArguments(self.session, call);
   self.session.emit = plain;
   RETURN_IF_ERROR(emitted);
   self.seat->Resume();
+  if (self.queue.taken() == 0 && !self.current) self.Confirm();
   call.Renew();
   call.Return(Value(kOk));
   return OkStatus();
@@ -123,6 +125,35 @@ Status RunEmitTimeout(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(Self(object).emit_timeout_ms, Milliseconds(timeout, "emit_timeout"));
   call.Return(Value(kOk));
   return OkStatus();
+}
+
+Result<ForwardOptions> ForwardOptionsOf(Call& call) {
+  ForwardOptions options;
+  ASSIGN_OR_RETURN(const Value given, call.Get(0));
+  for (const json::Field& field : given.fields()) {
+    if (field.name() == "batch" && field.value.is_bool()) {
+      options.batch = field.value.AsBool();
+    } else if (field.name() == "documents" && field.value.is_bool()) {
+      options.documents = field.value.AsBool();
+    } else if (field.name() == "poll_timeout") {
+      ASSIGN_OR_RETURN(options.poll_timeout_ms, Milliseconds(field.value, "poll_timeout"));
+    } else {
+      return Unexpected(BadArgument("forward", "batch, documents or poll_timeout"));
+    }
+  }
+  return options;
+}
+
+// Sends events to the client from now on, as a default consumer does.
+Status RunForward(HostObject& object, Call& call) {
+  Consumption& self = Self(object);
+  if (self.session.begun || self.session.emitter.columns().empty()) {
+    return Error(Code::kConflict, "procedure.transaction",
+                 "forward: expected no transaction, and columns that were named before");
+  }
+  ASSIGN_OR_RETURN(const ForwardOptions options, ForwardOptionsOf(call));
+  self.Rewind();
+  return Forwarder(self, call, options).Run();
 }
 
 struct ConsumerOptions {
@@ -171,7 +202,7 @@ Status RunConsumer(HostObject& object, Call& call) {
     return Error(Code::kNotFound, "consumer.not_found",
                  "there is no consumer '{}': make it with CREATE LUA CONSUMER", session.name);
   }
-  if (!session.emit_and_wait) {
+  if (session.client == nullptr) {
     return Error(Code::kUnsupported, "consumer.needs_stream",
                  "a consumer needs a client that acknowledges rows: sluice sql, sluice consume or "
                  "the WebSocket at /query/stream");
@@ -223,11 +254,14 @@ Status Consumption::Commit(db::Commit commit) {
   const Status status = session.engine.database().Apply(std::move(commit)).status;
   if (status.ok()) {
     queue.Committed();
+    Confirm();
   } else {
     queue.Rewind();
   }
   return status;
 }
+
+void Consumption::Confirm() { session.client->Confirm(session.client->acknowledged()); }
 
 void Consumption::Rewind() {
   current = false;
@@ -241,7 +275,8 @@ const lua::HostClass& ConsumerObject::Class() {
                                                {"consume", RunConsume},
                                                {"next", RunNext},
                                                {"emit", RunEmit},
-                                               {"emit_timeout", RunEmitTimeout}},
+                                               {"emit_timeout", RunEmitTimeout},
+                                               {"forward", RunForward}},
                                    .constants = {}};
   return type;
 }

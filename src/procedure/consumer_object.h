@@ -24,6 +24,8 @@ struct Consumption {
   // With what else is to be committed. Refused when somebody has taken over.
   Status Commit(db::Commit commit);
   void Rewind();
+  // Tells the client that what it has acknowledged is consumed.
+  void Confirm();
   // consumer.taken_over, or consumer.dropped
   Status CheckHeld() const;
 };

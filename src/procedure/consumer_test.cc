@@ -1,4 +1,5 @@
 // Consumers by SQL: a client that asks for rows one by one, and so acknowledges them.
+#include <atomic>
 #include <future>
 #include <memory>
 #include <string>
@@ -26,6 +27,19 @@ class ConsumerTest : public ProceduresTest {
     EXPECT_TRUE(run.has_value()) << run.error().ToString();
     return run ? std::move(*run) : nullptr;
   }
+  // A client that takes rows before it acknowledges them; `confirmed` gets what is durable.
+  Client ExecAhead(std::string_view statement) {
+    receipts_ = std::make_shared<query::Receipts>([this](uint64_t rows) { confirmed_ = rows; });
+    query::RunRequest request;
+    request.acknowledges = true;
+    request.receipts = receipts_;
+    auto run = engine_->Query(statement, {}, std::move(request));
+    EXPECT_TRUE(run.has_value()) << run.error().ToString();
+    return run ? std::move(*run) : nullptr;
+  }
+  std::shared_ptr<query::Receipts> receipts_;
+  std::atomic<uint64_t> confirmed_ = 0;
+
   static std::string Next(Client& client) {
     if (client->Next()) return json::ToText(client->row());
     return client->status().ok() ? "end"
@@ -243,6 +257,82 @@ TEST_F(ConsumerTest, DefaultConsumers) {
   EXPECT_EQ(client->row()["comdb2_event"], Value("poll_timeout"));
   EXPECT_EQ(Consumed("watch"), 4u);
   EXPECT_THAT(Ask("EXEC PROCEDURE watch('{\"x\": 1}')"), HasSubstr("invalid option 'x'"));
+}
+
+TEST_F(ConsumerTest, RowsComeAheadOfTheirAcknowledgements) {
+  Ask("CREATE TABLE t(i int)");
+  Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT AND UPDATE)");
+  Ask("INSERT INTO t VALUES (1), (2), (3)");
+  Ask("UPDATE t SET i = 4 WHERE i = 3");
+  {
+    Client client = ExecAhead("EXEC PROCEDURE watch('{\"with_id\": false}')");
+    EXPECT_EQ(Next(client, 5), R"({"comdb2_event":"add","i":1}
+{"comdb2_event":"add","i":2}
+{"comdb2_event":"add","i":3}
+{"comdb2_event":"old","i":3}
+{"comdb2_event":"new","i":4}
+)");
+    EXPECT_EQ(Consumed("watch"), 0u);
+    receipts_->Acknowledge(2);
+    EXPECT_TRUE(Eventually([&] { return confirmed_ == 2; }));
+    EXPECT_EQ(Consumed("watch"), 2u);
+    // Half of an update is none.
+    receipts_->Acknowledge(4);
+    EXPECT_TRUE(Eventually([&] { return confirmed_ == 3; }));
+    EXPECT_EQ(Consumed("watch"), 3u);
+  }
+  Client client = ExecAhead("EXEC PROCEDURE watch('{\"with_id\": false}')");
+  EXPECT_EQ(Next(client), R"({"comdb2_event":"old","i":3})");
+}
+
+TEST_F(ConsumerTest, TransactionsAheadAreConsumedWhole) {
+  Ask("CREATE TABLE t(i int)");
+  Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT)");
+  Ask("INSERT INTO t SELECT value FROM generate_series(1, 3000)");
+  Ask("INSERT INTO t VALUES (3001), (3002)");
+  Client client =
+      ExecAhead("EXEC PROCEDURE watch('{\"with_id\": false, \"batch_consume\": true}')");
+  for (int i = 1; i <= 3002; ++i) {
+    ASSERT_TRUE(client->Next());
+    ASSERT_EQ(client->row()["i"], Value(i));
+    if (i == 2999) receipts_->Acknowledge(2999);
+  }
+  EXPECT_EQ(Consumed("watch"), 0u);
+  receipts_->Acknowledge(3001);
+  EXPECT_TRUE(Eventually([&] { return confirmed_ == 3000; }));
+  EXPECT_EQ(Consumed("watch"), 3000u);
+  receipts_->Acknowledge(3002);
+  EXPECT_TRUE(Eventually([&] { return confirmed_ == 3002; }));
+  EXPECT_EQ(Consumed("watch"), 3002u);
+}
+
+TEST_F(ConsumerTest, AnyProceduresRowsAreAcknowledgedByCount) {
+  MakePlain();
+  Ask("INSERT INTO t VALUES (1), (2)");
+  Client client = ExecAhead("EXEC PROCEDURE c()");
+  EXPECT_EQ(Next(client), R"({"$0":1})");
+  EXPECT_TRUE(client->NextWaits());
+  EXPECT_EQ(Consumed("c"), 0u);
+  receipts_->Acknowledge(1);
+  EXPECT_EQ(Next(client), R"({"$0":2})");
+  EXPECT_EQ(confirmed_, 1u);
+  EXPECT_EQ(Consumed("c"), 1u);
+}
+
+TEST_F(ConsumerTest, WhoStallsAheadIsReplaced) {
+  Ask("CREATE TABLE t(i int)");
+  Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT)");
+  Ask("INSERT INTO t VALUES (1), (2)");
+  constexpr std::string_view kExec =
+      "EXEC PROCEDURE watch('{\"with_id\": false, \"emit_timeout\": 10}')";
+  Client slow = ExecAhead(kExec);
+  EXPECT_EQ(Next(slow, 2),
+            "{\"comdb2_event\":\"add\",\"i\":1}\n{\"comdb2_event\":\"add\",\"i\":2}\n");
+  Client other = Exec(kExec);
+  EXPECT_EQ(Next(other), R"({"comdb2_event":"add","i":1})");
+  EXPECT_THAT(Next(slow), HasSubstr("taken over"));
+  EXPECT_EQ(Next(other), R"({"comdb2_event":"add","i":2})");
+  EXPECT_EQ(Consumed("watch"), 1u);
 }
 
 TEST_F(ConsumerTest, DropEndsWhoWaits) {

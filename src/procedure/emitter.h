@@ -28,11 +28,13 @@ class Emitter {
   // A row by names; columns that it lacks are null.
   Result<Value> Named(const Value& row, const lua::Zone& zone);
 
- private:
   struct Column {
     std::string name;
     std::optional<lua::DataType> type = std::nullopt;
   };
+  const std::vector<Column>& columns() const { return columns_; }
+
+ private:
   Status CheckColumn(int64_t column);
   void Resize(size_t count);
   Result<Value> Make(std::vector<Value> values, const lua::Zone& zone) const;

@@ -60,9 +60,16 @@ ProcedureRun::ProcedureRun(query::QueryEngine& engine, const Store& store, const
       triggers_(triggers),
       options_(std::move(options)),
       running_(std::move(running)),
-      cancelled_(std::make_shared<std::atomic<bool>>(false)) {}
+      cancelled_(std::make_shared<std::atomic<bool>>(false)) {
+  if (!runs_ahead()) return;
+  options_.request.receipts->SetWake([this] {
+    const std::lock_guard lock(mutex_);
+    Notify();
+  });
+}
 
 ProcedureRun::~ProcedureRun() {
+  if (runs_ahead()) options_.request.receipts->SetWake(nullptr);
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -74,11 +81,28 @@ ProcedureRun::~ProcedureRun() {
   --*running_;
 }
 
+void ProcedureRun::Notify() {
+  changed_.notify_all();
+  if (wake_) wake_();
+}
+
 bool ProcedureRun::Next() {
   if (!thread_.joinable()) thread_ = std::thread([this] { Main(); });
+  if (!runs_ahead()) {
+    const std::lock_guard lock(mutex_);
+    acknowledged_ = given_;
+    Notify();
+  }
+  if (ready_.empty()) WaitForRows();
+  if (ready_.empty()) return false;
+  row_ = std::move(ready_.front());
+  ready_.pop_front();
+  ++given_;
+  return true;
+}
+
+void ProcedureRun::WaitForRows() {
   std::unique_lock lock(mutex_);
-  acknowledged_ = pulled_;
-  changed_.notify_all();
   const auto& asked = options_.request.cancelled;
   while (queue_.empty() && !ended_) {
     changed_.wait_for(lock, kCancelLook);
@@ -86,49 +110,76 @@ bool ProcedureRun::Next() {
     stopping_ = true;
     cancelled_->store(true);
     if (runtime_ != nullptr) runtime_->Stop();
+    Notify();
   }
-  if (queue_.empty()) return false;
-  row_ = std::move(queue_.front());
-  queue_.pop_front();
-  ++pulled_;
-  lock.unlock();
-  changed_.notify_all();
-  return true;
+  const bool was_full = queue_.size() >= max_queued();
+  ready_.swap(queue_);
+  if (was_full) Notify();
 }
 
 bool ProcedureRun::NextWaits() const {
+  if (!ready_.empty()) return false;
   const std::lock_guard lock(mutex_);
   return queue_.empty() && !ended_;
 }
 
 Status ProcedureRun::status() const {
   const std::lock_guard lock(mutex_);
-  return queue_.empty() && ended_ ? status_ : OkStatus();
+  return ready_.empty() && queue_.empty() && ended_ ? status_ : OkStatus();
+}
+
+bool ProcedureRun::HasRoom() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size() < max_queued() || stopping_;
 }
 
 Status ProcedureRun::Push(Value row) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return queue_.size() < kMaxQueued || stopping_; });
+  changed_.wait(lock, [&] { return queue_.size() < max_queued() || stopping_; });
   if (stopping_) return Error(Code::kCancelled, "procedure.client_gone", "client disconnect");
   queue_.push_back(std::move(row));
   ++pushed_;
+  const bool first = queue_.size() == 1;
   lock.unlock();
-  changed_.notify_all();
+  if (first) changed_.notify_all();
   return OkStatus();
 }
 
 Status ProcedureRun::PushAndWait(Value row, const std::function<Status()>& look) {
   RETURN_IF_ERROR(Push(std::move(row)));
+  const auto acknowledged = [&] {
+    return runs_ahead() ? options_.request.receipts->acknowledged() : acknowledged_;
+  };
   std::unique_lock lock(mutex_);
   const uint64_t mine = pushed_;
-  while (acknowledged_ < mine && !stopping_) {
+  while (acknowledged() < mine && !stopping_) {
     if (changed_.wait_for(lock, kAcknowledgeLook) == std::cv_status::no_timeout) continue;
     lock.unlock();
     RETURN_IF_ERROR(look());
     lock.lock();
   }
-  if (acknowledged_ >= mine) return OkStatus();
+  if (acknowledged() >= mine) return OkStatus();
   return Error(Code::kCancelled, "procedure.client_gone", "client disconnect");
+}
+
+uint64_t ProcedureRun::pushed() const {
+  const std::lock_guard lock(mutex_);
+  return pushed_;
+}
+
+uint64_t ProcedureRun::acknowledged() const {
+  if (runs_ahead()) return options_.request.receipts->acknowledged();
+  const std::lock_guard lock(mutex_);
+  return acknowledged_;
+}
+
+void ProcedureRun::Confirm(uint64_t rows) {
+  if (runs_ahead()) options_.request.receipts->Confirm(rows);
+}
+
+void ProcedureRun::SetWake(std::function<void()> wake) {
+  const std::lock_guard lock(mutex_);
+  wake_ = std::move(wake);
 }
 
 void ProcedureRun::Main() {
@@ -149,13 +200,8 @@ Status ProcedureRun::RunProgram() {
                   .request = options_.request,
                   .cancelled = cancelled_,
                   .emit = [this](Value row) { return Push(std::move(row)); },
-                  .emit_and_wait = nullptr,
+                  .client = options_.request.acknowledges ? this : nullptr,
                   .nesting = options_.nesting};
-  if (options_.request.acknowledges) {
-    session.emit_and_wait = [this](Value row, const std::function<Status()>& look) {
-      return PushAndWait(std::move(row), look);
-    };
-  }
   session.limits = options_.limits;
   lua::RuntimeOptions runtime_options;
   runtime_options.program = options_.program;

@@ -1,5 +1,8 @@
 // One EXEC PROCEDURE. The procedure runs on a thread of its own from the first Next on; rows that
 // it emits wait in a short queue, and it waits when that is full. Letting go of the run stops it.
+//
+// A row is acknowledged when the one after it is asked for; or, if the request has receipts, when
+// these say so.
 #pragma once
 
 #include <atomic>
@@ -12,6 +15,7 @@
 #include <vector>
 
 #include "lua/runtime.h"
+#include "procedure/client_rows.h"
 #include "procedure/store.h"
 #include "query/engine.h"
 
@@ -29,7 +33,7 @@ struct RunOptions {
   int nesting = 0;
 };
 
-class ProcedureRun final : public query::Run {
+class ProcedureRun final : public query::Run, private ClientRows {
  public:
   // `running` counts the runs that there are.
   ProcedureRun(query::QueryEngine& engine, const Store& store, const Triggers& triggers,
@@ -48,11 +52,24 @@ class ProcedureRun final : public query::Run {
 
  private:
   static constexpr size_t kMaxQueued = 64;
+  static constexpr size_t kMaxQueuedAhead = 1024;
 
   void Main();
   Status RunProgram();
-  Status Push(Value row);
-  Status PushAndWait(Value row, const std::function<Status()>& look);
+  // Waits until there are rows in ready_; none at the end.
+  void WaitForRows();
+
+  // The thread of the run.
+  bool HasRoom() const override;
+  Status Push(Value row) override;
+  Status PushAndWait(Value row, const std::function<Status()>& look) override;
+  uint64_t pushed() const override;
+  uint64_t acknowledged() const override;
+  void Confirm(uint64_t rows) override;
+  bool runs_ahead() const override { return options_.request.receipts != nullptr; }
+  void SetWake(std::function<void()> wake) override;
+  size_t max_queued() const { return runs_ahead() ? kMaxQueuedAhead : kMaxQueued; }
+  void Notify();  // under mutex_
 
   query::QueryEngine& engine_;
   const Store& store_;
@@ -62,15 +79,19 @@ class ProcedureRun final : public query::Run {
   const std::shared_ptr<std::atomic<bool>> cancelled_;
   const std::vector<Status> no_errors_;
   const std::vector<query::Warning> no_warnings_;
-  Value row_;
   std::atomic<uint64_t> mutations_ = 0;
+
+  // Of whoever calls Next.
+  Value row_;
+  std::deque<Value> ready_;  // pulled, to be given
+  uint64_t given_ = 0;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Value> queue_;          // under mutex_
   uint64_t pushed_ = 0;              // under mutex_; rows, since the start
-  uint64_t pulled_ = 0;              // under mutex_; of them, by Next
   uint64_t acknowledged_ = 0;        // under mutex_; of those, followed by another Next
+  std::function<void()> wake_;       // under mutex_
   bool ended_ = false;               // under mutex_
   Status status_;                    // under mutex_
   lua::Runtime* runtime_ = nullptr;  // under mutex_, while it runs

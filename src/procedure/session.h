@@ -11,6 +11,7 @@
 
 #include "db/transaction.h"
 #include "lua/runtime.h"
+#include "procedure/client_rows.h"
 #include "procedure/emitter.h"
 #include "procedure/store.h"
 #include "procedure/trigger/event_value.h"
@@ -72,9 +73,8 @@ struct Session {
   std::shared_ptr<std::atomic<bool>> cancelled;
   // Takes a row; an error when nobody wants it any more.
   std::function<Status(Value row)> emit;
-  // The same, and waits until the client has asked for the row after it. Not set where clients
-  // can't say so. `look` is called now and then, and ends it when it returns an error.
-  std::function<Status(Value row, const std::function<Status()>& look)> emit_and_wait;
+  // Null where clients can't acknowledge rows.
+  ClientRows* client;
   int nesting = 0;
   // A function runs inside a statement.
   enum class Role : uint8_t { kProcedure, kTrigger, kFunction, kThread };

@@ -74,7 +74,7 @@ Result<TaskAnswer> TaskRun::Attempt(const std::vector<Value>& arguments, const l
                   .request = {},
                   .cancelled = nullptr,
                   .emit = NoEmit,
-                  .emit_and_wait = nullptr,
+                  .client = nullptr,
                   .nesting = CurrentNesting() + 1};
   session.request.transaction = &transaction;
   session.limits = limits;

@@ -40,7 +40,7 @@ Session SessionOfThread(const Session& parent) {
                   .request = parent.request,
                   .cancelled = parent.cancelled,
                   .emit = parent.emit,
-                  .emit_and_wait = nullptr,
+                  .client = nullptr,
                   .nesting = parent.nesting};
   session.role = Session::Role::kThread;
   session.limits = parent.limits;

@@ -36,6 +36,7 @@
 #include "query/error.h"
 #include "query/exec/thread_budget.h"
 #include "query/procedures.h"
+#include "query/receipts.h"
 #include "query/statement_plan.h"
 
 namespace sluice::query {
@@ -56,6 +57,8 @@ struct RunRequest {
   // The caller asks for the next row only when its client has asked for it: a row that was pulled
   // before is thereby acknowledged. Consumers need that.
   bool acknowledges = false;
+  // Rows are acknowledged here instead, and asked for before that. May be null.
+  std::shared_ptr<Receipts> receipts;
   std::string user;
   // Reads and writes inside it; else one snapshot, and each written document commits by itself.
   db::Transaction* transaction = nullptr;

@@ -136,6 +136,67 @@ class StreamTest(unittest.TestCase):
         self.stream.rows("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT)")
         self.stream.rows("INSERT INTO t VALUES(1),(2),(3)")
 
+    def receive_rows(self, stream, count):
+        rows = []
+        while len(rows) < count:
+            rows += stream.receive().get("rows", [])
+        return [row["i"] for row in rows]
+
+    def receive_acknowledged(self, stream, count):
+        while stream.receive().get("acknowledged") != count:
+            pass
+
+    def test_rows_come_ahead_of_their_acknowledgements(self):
+        self.make_consumer()
+        client = self.connect()
+        client.post(id=1, statement="EXEC PROCEDURE watch()", ahead=2)
+        self.assertEqual(self.receive_rows(client, 2), [1, 2])
+        client.post(id=1, next=1)
+        self.assertEqual(self.receive_rows(client, 1), [3])
+        client.post(id=1, next=1)
+        self.receive_acknowledged(client, 2)
+        client.socket.socket.close()  # without a word
+        again = self.connect()
+        again.post(id=1, statement="EXEC PROCEDURE watch()", ahead=2)
+        self.assertEqual(self.receive_rows(again, 1), [3])
+        self.stream.rows("INSERT INTO t VALUES(4)")
+        self.assertEqual(self.receive_rows(again, 1), [4])
+        again.post(id=1, close=True)
+        while "closed" not in (answer := again.receive()):
+            self.assertEqual(answer["done"]["status"], "stopped")
+        again.post(id=1, next=1)  # crosses the end: no answer
+        self.assertEqual(again.rows("SELECT RAW 1"), [1])
+
+    def test_a_plain_statement_ahead(self):
+        self.stream.post(id=1, statement="SELECT RAW a FROM [1, 2, 3, 4, 5] AS a", ahead=2)
+        self.assertEqual(self.stream.receive()["rows"], [1, 2])
+        self.stream.post(id=1, next=2)
+        self.assertEqual(self.stream.receive()["rows"], [3, 4])
+        self.stream.post(id=1, next=2)
+        rows = []
+        while "done" not in (answer := self.stream.receive()):
+            rows += answer["rows"]
+        self.assertEqual(rows + answer.get("rows", []), [5])
+        self.assertEqual(answer["done"]["status"], "success")
+        self.assertEqual(self.stream.rows("SELECT RAW a FROM ARRAY_RANGE(0, 300) AS a"),
+                         list(range(300)))
+
+    def test_wrong_ahead(self):
+        for wrong in ({"ahead": 0}, {"ahead": "2"}, {"ahead": 2, "next": 1}):
+            stream = self.connect()
+            stream.post(id=1, statement="SELECT 1", **wrong)
+            with self.assertRaises(Closed) as closed:
+                stream.receive()
+            self.assertIn("stream.bad_message", str(closed.exception))
+        stream = self.connect()
+        stream.post(id=1, statement="SELECT RAW a FROM [1, 2] AS a", ahead=1)
+        stream.receive()
+        stream.post(id=1, next=2)
+        with self.assertRaises(Closed) as closed:
+            while True:
+                stream.receive()
+        self.assertIn("acknowledges 2 rows", str(closed.exception))
+
     def test_asking_for_the_next_row_acknowledges(self):
         self.make_consumer()
         first = self.connect()

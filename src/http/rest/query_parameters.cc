@@ -298,7 +298,7 @@ Status ReadQueryParameters(const Request& request, QueryParameters* parameters) 
 Status ReadStreamParameters(const Value& message, QueryParameters* parameters) {
   Reader reader(parameters);
   for (const json::Field& field : message.fields()) {
-    if (field.name() == "id" || field.name() == "next") continue;
+    if (field.name() == "id" || field.name() == "next" || field.name() == "ahead") continue;
     if (field.name() == "txid" || field.name() == "pretty") {
       return QueryError(QueryCode::kUnknownParameter, "there is no parameter '{}' on a stream",
                         field.name());

@@ -162,6 +162,7 @@ query::RunRequest QueryStatement::MakeRunRequest() {
   request.preserve_expiry = parameters_.preserve_expiry;
   request.max_parallelism = parameters_.max_parallelism;
   request.acknowledges = caller_.acknowledges;
+  request.receipts = caller_.receipts;
   request.authorize = [sender = caller_.sender](const StatementPlan& plan) {
     return AuthorizeStatement(static_cast<const Sender&>(*sender).who(), plan);
   };
@@ -181,6 +182,7 @@ void QueryStatement::ReadRows(const Limits& limits, Chunk* chunk) {
   for (uint64_t rows = 1; run_->Next(); ++rows) {
     head();
     answer_->Row(run_->row(), &chunk->text);
+    chunk->rows = rows;
     active_->rows.fetch_add(1, std::memory_order_relaxed);
     if (plan_->kind == StatementKind::kTransaction) txid_ = run_->row()["txid"].AsString();
     if (alone || rows >= limits.rows || chunk->text.size() >= limits.bytes) return;

@@ -25,6 +25,7 @@ struct QueryCaller {
   std::shared_ptr<const Principal> sender;
   uint64_t arrival_ns = 0;    // of the request, monotonic
   bool acknowledges = false;  // as in query::RunRequest
+  std::shared_ptr<query::Receipts> receipts = nullptr;
 };
 
 class QueryStatement {
@@ -39,6 +40,7 @@ class QueryStatement {
 
   struct Chunk {
     std::string text;
+    uint64_t rows = 0;
     int http_status = 200;  // of the first
     bool last = false;
   };

@@ -15,6 +15,7 @@ using Kind = StreamMessage::Kind;
 constexpr size_t kMaxId = 128;
 constexpr std::string_view kWhat = "has 'statement', or 'prepared', or 'next', or 'close'";
 constexpr int64_t kMaxRows = 1'000'000'000;
+constexpr int64_t kMaxAhead = 100'000;
 
 Status Bad(std::string_view what) {
   return Error(Code::kInvalidArgument, "stream.bad_message", "a message of a stream {}", what);
@@ -26,6 +27,16 @@ Result<uint64_t> ReadRowCount(const Value& next, int64_t least) {
     return Unexpected(Bad("asks with 'next' for a number of rows"));
   }
   return static_cast<uint64_t>(next.AsInt());
+}
+
+Result<uint64_t> ReadAhead(const Value& body) {
+  const Value& ahead = body["ahead"];
+  if (ahead.is_missing()) return 0;
+  if (!ahead.is_int() || ahead.AsInt() < 1 || ahead.AsInt() > kMaxAhead) {
+    return Unexpected(Bad("has as 'ahead' a number of rows, 1 to 100000"));
+  }
+  if (!body["next"].is_missing()) return Unexpected(Bad("has 'next' or 'ahead', not both"));
+  return static_cast<uint64_t>(ahead.AsInt());
 }
 
 Status CheckMembers(const Value& body, std::string_view what) {
@@ -70,6 +81,7 @@ Result<StreamMessage> ReadStreamMessage(std::string_view text) {
   if (begins) {
     message.kind = Kind::kStatement;
     ASSIGN_OR_RETURN(message.rows, ReadRowCount((*body)["next"], 0));
+    ASSIGN_OR_RETURN(message.ahead, ReadAhead(*body));
   } else if (!close.is_missing()) {
     if (close != Value(true)) return Unexpected(Bad("says 'close' with true"));
     message.kind = Kind::kClose;

@@ -21,9 +21,11 @@ struct StreamMessage {
   };
   Kind kind = Kind::kNext;
   std::string id;     // as JSON text
-  uint64_t rows = 1;  // how many are asked for
-  json::Value body;   // the whole object
-  size_t bytes = 0;   // of its text
+  uint64_t rows = 1;  // how many are asked for, or acknowledged
+  // How many rows a statement may be sent before they are acknowledged; 0: none unasked.
+  uint64_t ahead = 0;
+  json::Value body;  // the whole object
+  size_t bytes = 0;  // of its text
 };
 
 // Error stream.bad_message.

@@ -14,6 +14,8 @@ using Kind = StreamMessage::Kind;
 
 // Of the rows of one message; one row may have more.
 constexpr size_t kMessageBytes = 64 << 10;
+// Of messages that were sent ahead and are not acknowledged; there may be one more.
+constexpr size_t kMaxAheadBytes = 16 << 20;
 
 }  // namespace
 
@@ -23,6 +25,8 @@ StreamSession::StreamSession(QueryService& service, std::shared_ptr<const Princi
 
 Status StreamSession::Receive(std::string_view text) {
   ASSIGN_OR_RETURN(StreamMessage message, ReadStreamMessage(text));
+  ASSIGN_OR_RETURN(const bool done, Acknowledge(message));
+  if (done) return OkStatus();
   {
     const std::lock_guard lock(mutex_);
     if (ended_) return OkStatus();
@@ -52,19 +56,59 @@ void StreamSession::End() {
 }
 
 void StreamSession::Main() {
-  while (const std::optional<StreamMessage> message = Pop()) Handle(*message);
+  std::optional<StreamMessage> message;
+  while (Pop(&message)) {
+    if (message) {
+      Handle(*message);
+    } else {
+      Push();
+    }
+  }
   SetCurrent(nullptr, "");
   RollBack();
 }
 
-std::optional<StreamMessage> StreamSession::Pop() {
+bool StreamSession::Pop(std::optional<StreamMessage>* message) {
   std::unique_lock lock(mutex_);
-  wake_.wait(lock, [&] { return ended_ || !waiting_.empty(); });
-  if (ended_) return std::nullopt;
-  StreamMessage message = std::move(waiting_.front());
+  wake_.wait(lock, [&] { return ended_ || !waiting_.empty() || MayPush(); });
+  message->reset();
+  if (ended_) return false;
+  if (waiting_.empty()) return true;
+  *message = std::move(waiting_.front());
   waiting_.pop_front();
-  waiting_bytes_ -= message.bytes;
-  return message;
+  waiting_bytes_ -= (*message)->bytes;
+  return true;
+}
+
+bool StreamSession::MayPush() const {
+  return window_ && window_->sent - window_->acknowledged < window_->ahead &&
+         window_->bytes < kMaxAheadBytes;
+}
+
+// One that crosses the end of its statement means nothing any more.
+Result<bool> StreamSession::Acknowledge(const StreamMessage& message) {
+  if (message.kind != Kind::kNext) return false;
+  std::shared_ptr<query::Receipts> receipts;
+  uint64_t acknowledged = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (message.id != last_window_id_) return false;
+    if (!window_) return true;
+    if (message.rows > window_->sent - window_->acknowledged) {
+      return Fail(Code::kInvalidArgument, "stream.bad_message",
+                  "a message of a stream acknowledges {} rows, when {} are not acknowledged",
+                  message.rows, window_->sent - window_->acknowledged);
+    }
+    acknowledged = window_->acknowledged += message.rows;
+    while (!window_->messages.empty() && window_->messages.front().first <= acknowledged) {
+      window_->bytes -= window_->messages.front().second;
+      window_->messages.pop_front();
+    }
+    receipts = window_->receipts;
+  }
+  wake_.notify_one();
+  receipts->Acknowledge(acknowledged);
+  return true;
 }
 
 void StreamSession::Handle(const StreamMessage& message) {
@@ -93,13 +137,26 @@ void StreamSession::Begin(const StreamMessage& message) {
   }
   parameters.txid = txid_;
   auto answer = std::make_unique<StreamAnswer>(message.id, NewUuid(), parameters);
-  Result<std::shared_ptr<QueryStatement>> statement = QueryStatement::Admit(
-      service_,
-      {.sender = sender_, .arrival_ns = service_.clock.MonotonicNs(), .acknowledges = true},
-      std::move(parameters), std::move(answer));
+  std::optional<Window> window;
+  if (message.ahead > 0) {
+    window.emplace();
+    window->ahead = message.ahead;
+    window->receipts =
+        std::make_shared<query::Receipts>([out = out_, id = message.id](uint64_t rows) {
+          out->Send(fmt::format(R"({{"id":{},"acknowledged":{}}})", id, rows));
+        });
+  }
+  Result<std::shared_ptr<QueryStatement>> statement =
+      QueryStatement::Admit(service_,
+                            {.sender = sender_,
+                             .arrival_ns = service_.clock.MonotonicNs(),
+                             .acknowledges = true,
+                             .receipts = window ? window->receipts : nullptr},
+                            std::move(parameters), std::move(answer));
   if (!statement) return Refuse(message.id, statement.error());
-  SetCurrent(std::move(*statement), message.id);
-  Pull(message.rows);
+  const bool pulls = !window;
+  SetCurrent(std::move(*statement), message.id, std::move(window));
+  if (pulls) Pull(message.rows);
 }
 
 void StreamSession::Set(const StreamMessage& message, const std::string& name,
@@ -119,15 +176,40 @@ void StreamSession::Pull(uint64_t rows) {
   out_->Send(std::move(chunk.text));
 }
 
+// As many as the window has room for.
+void StreamSession::Push() {
+  uint64_t room = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!MayPush()) return;
+    room = window_->ahead - (window_->sent - window_->acknowledged);
+  }
+  QueryStatement::Chunk chunk =
+      current_->NextChunk({.rows = room, .bytes = kMessageBytes, .first_row_alone = false});
+  {
+    const std::lock_guard lock(mutex_);
+    window_->sent += chunk.rows;
+    window_->messages.emplace_back(window_->sent, chunk.text.size());
+    window_->bytes += chunk.text.size();
+  }
+  out_->Send(std::move(chunk.text));
+  if (!chunk.last) return;
+  txid_ = current_->txid();
+  SetCurrent(nullptr, "");
+}
+
 void StreamSession::CloseStatement(const StreamMessage& message) {
   if (current_ != nullptr && current_id_ == message.id) SetCurrent(nullptr, "");
   out_->Send(R"({"id":)" + message.id + R"(,"closed":true})");
 }
 
 // A close that came before its statement ends it, too.
-void StreamSession::SetCurrent(std::shared_ptr<QueryStatement> statement, std::string id) {
+void StreamSession::SetCurrent(std::shared_ptr<QueryStatement> statement, std::string id,
+                               std::optional<Window> window) {
   {
     const std::lock_guard lock(mutex_);
+    if (statement != nullptr) last_window_id_ = window ? id : "";
+    window_ = std::move(window);
     std::swap(current_, statement);
     current_id_ = std::move(id);
     const auto closes = [&](const StreamMessage& message) {

@@ -2,7 +2,8 @@
 // it has SET.
 //
 // The connection's thread hands messages over; the session's own thread works on them in order and
-// answers each with one message. Rows are pulled only as far as the client has asked for them.
+// answers each with one message. Rows are pulled only as far as the client has asked for them; a
+// statement with "ahead" is sent rows unasked until so many are not acknowledged.
 #pragma once
 
 #include <condition_variable>
@@ -40,17 +41,33 @@ class StreamSession {
   static constexpr size_t kMaxWaiting = 64;
   static constexpr size_t kMaxWaitingBytes = 64 << 20;
 
-  std::optional<StreamMessage> Pop();
+  // The window of a statement with "ahead". Its own mutex is the session's.
+  struct Window {
+    uint64_t ahead = 0;
+    uint64_t sent = 0;  // rows
+    uint64_t acknowledged = 0;
+    std::deque<std::pair<uint64_t, size_t>> messages;  // not acknowledged: rows up to it, its bytes
+    size_t bytes = 0;                                  // of those
+    std::shared_ptr<query::Receipts> receipts;
+  };
+
+  // A message, or none when rows are to be sent. False at the end.
+  bool Pop(std::optional<StreamMessage>* message);
+  bool MayPush() const;  // under mutex_
+  // Whether it was about a statement with a window.
+  Result<bool> Acknowledge(const StreamMessage& message);
   void Handle(const StreamMessage& message);
   void Begin(const StreamMessage& message);
   void Set(const StreamMessage& message, const std::string& name, const std::string& value);
   void Pull(uint64_t rows);
+  void Push();
   void CloseStatement(const StreamMessage& message);
   // Answers what did not become a statement.
   void Refuse(const std::string& id, const Status& why);
   void Finish(const std::string& id, const QueryOutcome& outcome);
   void RollBack();
-  void SetCurrent(std::shared_ptr<QueryStatement> statement, std::string id);
+  void SetCurrent(std::shared_ptr<QueryStatement> statement, std::string id,
+                  std::optional<Window> window = std::nullopt);
 
   QueryService& service_;
   const std::shared_ptr<const Principal> sender_;
@@ -68,6 +85,8 @@ class StreamSession {
   // Set by the session's thread, under mutex_.
   std::shared_ptr<QueryStatement> current_;
   std::string current_id_;
+  std::optional<Window> window_;  // under mutex_; of the current statement
+  std::string last_window_id_;    // under mutex_; of the last statement that had one
 };
 
 }  // namespace sluice::http::rest

@@ -64,31 +64,6 @@ local function define_columns(options)
     return documents
 end
 
-local function row_of(event, kind, values, documents)
-    local row = {}
-    if documents then
-        row.key = event.key
-        row.document = values
-    elseif values ~= nil then
-        for name, value in pairs(values) do row[name] = value end
-    end
-    row.comdb2_event = kind
-    row.comdb2_id = event.id
-    row.comdb2_tid = event.tid
-    row.comdb2_sequence = event.sequence
-    row.comdb2_epoch = event.epoch
-    return row
-end
-
--- One row, or two of an update; only the last one is returned, those before it are emitted.
-local function rows_of(event, documents)
-    if event.type == 'upd' then
-        db:emit(row_of(event, 'old', event.old, documents))
-        return row_of(event, 'new', event.new, documents)
-    end
-    return row_of(event, event.type, event.new or event.old, documents)
-end
-
 local function register(options)
     while true do
         local consumer = db:consumer({
@@ -105,45 +80,16 @@ local function register(options)
     end
 end
 
-local function wait(consumer, options)
-    while true do
-        if options.poll_timeout == nil then return consumer:get() end
-        local event = consumer:poll(options.poll_timeout)
-        if event ~= nil then return event end
-        consumer:emit({comdb2_event = 'poll_timeout'})
-    end
-end
-
-local function consume_one(consumer, options, documents)
-    local event = wait(consumer, options)
-    consumer:emit(rows_of(event, documents))
-    return consumer:consume()
-end
-
--- All events of one transaction.
-local function consume_batch(consumer, options, documents)
-    local event = wait(consumer, options)
-    local tid = event.tid
-    db:begin()
-    local row
-    repeat
-        if row ~= nil then db:emit(row) end
-        row = rows_of(event, documents)
-        consumer:next()
-        event = consumer:poll(0)
-    until event == nil or event.tid ~= tid
-    consumer:emit(row)
-    return db:commit()
-end
-
 local function main(text)
     local options, problem = read_options(text)
     if options == nil then return problem end
     local documents = define_columns(options)
     local consumer = register(options)
-    local step = options.batch_consume and consume_batch or consume_one
-    while true do
-        local rc = step(consumer, options, documents)
-        if rc ~= 0 then return 'consume failed: ' .. tostring(db:error()) end
-    end
+    -- From here on events become rows, and are consumed as the client acknowledges them: a row
+    -- each, or two of an update; with batch_consume all of a transaction at once.
+    return consumer:forward({
+        batch = options.batch_consume or false,
+        documents = documents,
+        poll_timeout = options.poll_timeout,
+    })
 end

@@ -72,17 +72,19 @@ Status EventQueue::ReadMore() {
   }
 }
 
-db::CursorState EventQueue::Here() const {
-  if (taken_ == events_.size()) return read_;
-  return taken_ == 0 ? stored_ : events_[taken_ - 1].after;
+db::CursorState EventQueue::After(size_t count) const {
+  if (count == events_.size()) return read_;
+  return count == 0 ? stored_ : events_[count - 1].after;
 }
 
-db::CursorMove EventQueue::Move() const { return {{follower_, 0, 0}, stored_, Here()}; }
+db::CursorMove EventQueue::Move(size_t count) const {
+  return {{follower_, 0, 0}, stored_, After(count)};
+}
 
-void EventQueue::Committed() {
-  stored_ = Here();
-  events_.erase(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(taken_));
-  taken_ = 0;
+void EventQueue::Committed(size_t count) {
+  stored_ = After(count);
+  events_.erase(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(count));
+  taken_ -= count;
 }
 
 Result<uint64_t> EventQueue::CountWaiting() const {

@@ -32,10 +32,13 @@ class EventQueue {
   size_t taken() const { return taken_; }
 
   // From the stored cursor to here. It also passes changes that the definition leaves out.
-  db::CursorMove Move() const;
+  db::CursorMove Move() const { return Move(taken_); }
+  // Past the first `count` of those that were taken.
+  db::CursorMove Move(size_t count) const;
   // Whether the cursor would move.
-  bool HasMove() const { return Here() != stored_; }
-  void Committed();
+  bool HasMove() const { return After(taken_) != stored_; }
+  void Committed() { Committed(taken_); }
+  void Committed(size_t count);
   // Nothing counts as taken any more.
   void Rewind() { taken_ = 0; }
   // Reads the cursor again, which somebody else may have moved, and forgets what was read.
@@ -49,7 +52,8 @@ class EventQueue {
   EventQueue(query::QueryEngine& engine, std::shared_ptr<const TriggerDefinition> definition,
              EventMaker maker);
   Status ReadMore();
-  db::CursorState Here() const;
+  // The cursor when the first `count` events are consumed.
+  db::CursorState After(size_t count) const;
 
   query::QueryEngine* engine_;
   std::shared_ptr<const TriggerDefinition> definition_;

@@ -209,7 +209,7 @@ Status TriggerRunner::EnsureRuntime() {
                                           return Error(Code::kInvalidArgument, "trigger.no_client",
                                                        "a trigger has no client to emit rows to");
                                         },
-                                        .emit_and_wait = nullptr,
+                                        .client = nullptr,
                                         .nesting = 1});
   session_->request.user = FollowerOf(name_);
   session_->role = Session::Role::kTrigger;
