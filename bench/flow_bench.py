@@ -109,11 +109,14 @@ tasks:
     execution: end
 """
 
-FLOWS = {"one": ONE, "three": THREE, "fork": FORK, "loop": LOOP}
-ANSWERS = {"one": {"n": 1, "user": "me"}, "three": {"n": 3, "user": "me"},
+DURABLE = THREE.replace("{id: three, description: three tasks,", "{id: durable, description: d, durable: true,")
+
+FLOWS = {"one": ONE, "three": THREE, "fork": FORK, "loop": LOOP, "durable": DURABLE}
+ANSWERS = {"one": {"n": 1, "user": "me"}, "three": {"n": 3, "user": "me"}, "durable": {"n": 3, "user": "me"},
            "fork": {"one": 1, "two": 2, "three": 3}, "loop": {"n": 10}}
 MEASURED = (("flow of one task", "one", None), ("flow of three tasks", "three", 0.5),
-            ("flow that forks to three tasks", "fork", None), ("flow that loops ten times", "loop", None))
+            ("flow that forks to three tasks", "fork", None), ("flow that loops ten times", "loop", None),
+            ("durable flow of three tasks", "durable", 0.1))
 
 
 def app():

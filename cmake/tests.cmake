@@ -69,6 +69,8 @@ if(TARGET sluice)
   script_test(stream_test blackbox tests/stream/run_stream.py --sluice $<TARGET_FILE:sluice>)
   script_test(trigger_crash_test blackbox
     tests/crash/run_trigger_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
+  script_test(flow_crash_test blackbox
+    tests/crash/run_flow_crash.py --sluice $<TARGET_FILE:sluice> --rounds 15)
   find_program(NODE node)
   if(NODE)
     script_test(javascript_client_test blackbox ${NODE} --test clients/javascript/test/)

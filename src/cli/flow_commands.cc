@@ -1,4 +1,4 @@
-// flow list|lint|graph|run.
+// flow list|lint|graph|run|runs|show|cancel|retry.
 #include <iterator>
 #include <memory>
 
@@ -21,14 +21,22 @@ struct FlowOptions {
   std::string name;
   std::string input;
   bool svg = false;
+  bool no_wait = false;
+  std::string flow;
+  std::string state;
+  std::string run;
+  size_t limit = 100;
+  uint32_t step = 0;
 };
 
 Status List(Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(const Value answer, api->CallJson({.path = "/v1/flows"}));
-  context.output.Rows(
-      answer["flows"],
-      {{"FLOW", "id"}, {"TASKS", "tasks"}, {"TTL_MS", "ttl_ms"}, {"DESCRIPTION", "description"}});
+  context.output.Rows(answer["flows"], {{"FLOW", "id"},
+                                        {"DURABLE", "durable"},
+                                        {"TASKS", "tasks"},
+                                        {"TTL_MS", "ttl_ms"},
+                                        {"DESCRIPTION", "description"}});
   return OkStatus();
 }
 
@@ -72,14 +80,61 @@ Result<std::string> ReadInput(const std::string& file, Context& context) {
 Status Run(const FlowOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ApiRequest request{.method = "POST", .path = "/v1/flows/" + Segment(options.name) + "/run"};
+  if (options.no_wait) request.path += Query({{"wait", "false"}});
   ASSIGN_OR_RETURN(request.body, ReadInput(options.input, context));
   request.headers.emplace_back("Content-Type", "application/json");
   ASSIGN_OR_RETURN(const Value answer, api->CallJson(request));
   context.output.Object(answer);
+  if (options.no_wait) return OkStatus();
   const int64_t status = answer["status"].is_int() ? answer["status"].AsInt() : 0;
   if (status < kFirstFailure) return OkStatus();
   return Error(Code::kInternal, std::string(kRunFailedId), "flow {} answered {}", options.name,
                status);
+}
+
+Status ListRuns(const FlowOptions& options, Context& context) {
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  std::vector<std::pair<std::string, std::string>> query = {
+      {"limit", std::to_string(options.limit)}};
+  if (!options.flow.empty()) query.emplace_back("flow", options.flow);
+  if (!options.state.empty()) query.emplace_back("state", options.state);
+  ASSIGN_OR_RETURN(const Value answer, api->CallJson({.path = "/v1/flows/runs" + Query(query)}));
+  context.output.Rows(answer["runs"], {{"RUN", "id"},
+                                       {"FLOW", "flow"},
+                                       {"STATE", "state"},
+                                       {"STATUS", "status"},
+                                       {"STEPS", "steps"},
+                                       {"CREATED_MS", "created_ms"},
+                                       {"MESSAGE", "message"}});
+  if (!answer["next"].is_missing()) context.output.Note("There are more: use --limit");
+  return OkStatus();
+}
+
+std::string RunPath(const FlowOptions& options, const std::string& rest = "") {
+  return "/v1/flows/runs/" + Segment(options.run) + rest;
+}
+
+Status ShowRun(const FlowOptions& options, Context& context) {
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  ASSIGN_OR_RETURN(const Value run, api->CallJson({.path = RunPath(options)}));
+  context.output.Object(run);
+  return OkStatus();
+}
+
+Status CancelRun(const FlowOptions& options, Context& context) {
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  RETURN_IF_ERROR(api->Do({.method = "POST", .path = RunPath(options, "/cancel")}));
+  context.output.Note(fmt::format("run {} cancelled", options.run));
+  return OkStatus();
+}
+
+Status RetryRun(const FlowOptions& options, Context& context) {
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  std::string path = RunPath(options, "/retry");
+  if (options.step != 0) path += Query({{"step", std::to_string(options.step)}});
+  RETURN_IF_ERROR(api->Do({.method = "POST", .path = path}));
+  context.output.Note(fmt::format("run {} goes on", options.run));
+  return OkStatus();
 }
 
 }  // namespace
@@ -104,6 +159,21 @@ void AddFlowCommands(Program* program) {
   run->add_option(
       "--input", options->input,
       "File with the flow's input as JSON, such as {\"body\": ...}; - for standard input");
+  run->add_flag("--no-wait", options->no_wait, "Only start a durable flow, and print its run");
+  CLI::App* runs = add("runs", "List durable runs, the newest first", ListRuns);
+  runs->add_option("--flow", options->flow, "Only runs of this flow");
+  runs->add_option("--state", options->state, "running, completed, failed or cancelled");
+  runs->add_option("--limit", options->limit, "How many")->capture_default_str();
+  const auto add_run = [&](const std::string& name, const std::string& help,
+                           Status (*command)(const FlowOptions&, Context&)) {
+    CLI::App* made = add(name, help, command);
+    made->add_option("run", options->run, "Id of the run")->required();
+    return made;
+  };
+  add_run("show", "Show a durable run: its steps, and what it waits for", ShowRun);
+  add_run("cancel", "End a durable run", CancelRun);
+  add_run("retry", "Set a finished durable run back to a step, and go on from there", RetryRun)
+      ->add_option("--step", options->step, "The step whose task is called again; else the last");
 }
 
 }  // namespace sluice::cli

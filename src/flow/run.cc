@@ -46,6 +46,17 @@ std::vector<Call> Run::OpenCalls() const {
   return open;
 }
 
+void Run::Postpone(uint64_t by_ms) {
+  const auto move = [&](uint64_t* time_ms) {
+    if (*time_ms != 0) *time_ms += by_ms;
+  };
+  for (Frame& frame : state_.frames) move(&frame.due_ms);
+  for (PendingCall& call : state_.calls) {
+    move(&call.send_ms);
+    move(&call.due_ms);
+  }
+}
+
 const json::Value& Run::model() const {
   for (const Frame& frame : state_.frames) {
     if (frame.id == state_.root) return frame.model;

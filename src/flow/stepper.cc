@@ -226,6 +226,10 @@ void Stepper::AbortFrame(uint64_t frame_id, int status, const json::Value& messa
   if (frame->responded) {
     Log(log::Level::kError, fmt::format("Flow {} aborted after its response: {} {}",
                                         frame->flow->id, status, TextOf(message)));
+    if (frame_id == state_.root) {
+      state_.status = status;
+      state_.message = TextOf(message);
+    }
     return EndFrame(frame_id);
   }
   if (frame_id == state_.root) {

@@ -46,16 +46,18 @@ Result<TaskAnswer> AnswerOf(const std::string& name, const std::vector<lua::Retu
 
 }  // namespace
 
-Result<TaskAnswer> TaskRun::Run(const std::vector<Value>& arguments, uint64_t timeout_ms) const {
+Result<TaskAnswer> TaskRun::Run(const std::vector<Value>& arguments,
+                                const TaskOptions& options) const {
   lua::Limits limits = limits_;
-  limits.deadline_ns = SystemClock().MonotonicNs() + timeout_ms * kNsPerMs;
+  limits.deadline_ns = SystemClock().MonotonicNs() + options.timeout_ms * kNsPerMs;
   for (int attempt = 1;; ++attempt) {
     db::Transaction transaction(engine_.database());
-    ASSIGN_OR_RETURN(TaskAnswer answer, Attempt(arguments, limits, transaction));
+    ASSIGN_OR_RETURN(TaskAnswer answer, Attempt(arguments, options, limits, transaction));
     if (answer.status >= kFirstFailure || transaction.writes() == 0) return answer;
     db::Commit commit = transaction.TakeCommit();
     commit.origin = "task:" + program_->name();
-    const Status status = engine_.database().Apply(std::move(commit)).status;
+    const Status status = options.commit ? options.commit(answer, std::move(commit))
+                                         : engine_.database().Apply(std::move(commit)).status;
     if (status.ok()) return answer;
     if (status.code() != Code::kConflict || attempt == kMaxAttempts) return Unexpected(status);
     // Later ones wait longer, so that one of many gets through.
@@ -63,8 +65,8 @@ Result<TaskAnswer> TaskRun::Run(const std::vector<Value>& arguments, uint64_t ti
   }
 }
 
-Result<TaskAnswer> TaskRun::Attempt(const std::vector<Value>& arguments, const lua::Limits& limits,
-                                    db::Transaction& transaction) const {
+Result<TaskAnswer> TaskRun::Attempt(const std::vector<Value>& arguments, const TaskOptions& task,
+                                    const lua::Limits& limits, db::Transaction& transaction) const {
   const std::string& name = program_->name();
   Session session{.engine = engine_,
                   .store = store_,
@@ -72,15 +74,17 @@ Result<TaskAnswer> TaskRun::Attempt(const std::vector<Value>& arguments, const l
                   .name = name,
                   .context = {},
                   .request = {},
-                  .cancelled = nullptr,
+                  .cancelled = task.cancelled,
                   .emit = NoEmit,
                   .client = nullptr,
                   .nesting = CurrentNesting() + 1};
   session.request.transaction = &transaction;
+  session.request.cancelled = task.cancelled;
   session.limits = limits;
   lua::RuntimeOptions options;
   options.program = program_;
   options.limits = limits;
+  options.cancelled = task.cancelled.get();
   options.globals.emplace_back("db", std::make_shared<DbObject>(session));
   options.print = [&name](std::string_view line) {
     log::Info("a task logs", {{"route", name}, {"line", std::string(line)}});

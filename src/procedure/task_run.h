@@ -5,6 +5,9 @@
 // Concurrency: any thread.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -21,6 +24,15 @@ struct TaskAnswer {
   int status = 200;
 };
 
+struct TaskOptions {
+  uint64_t timeout_ms = 30'000;
+  // Ends the run when it becomes true; may be null.
+  std::shared_ptr<std::atomic<bool>> cancelled = nullptr;
+  // Commits what the program wrote, and waits; Code::kConflict lets it run again. None: the
+  // database does.
+  std::function<Status(const TaskAnswer& answer, db::Commit commit)> commit = nullptr;
+};
+
 class TaskRun {
  public:
   // The program has a main.
@@ -29,11 +41,11 @@ class TaskRun {
       : engine_(engine), store_(store), limits_(limits), program_(std::move(program)) {}
 
   // Waits until the commit is durable. Errors: procedure.failed, with the line; those of commits.
-  Result<TaskAnswer> Run(const std::vector<Value>& arguments, uint64_t timeout_ms) const;
+  Result<TaskAnswer> Run(const std::vector<Value>& arguments, const TaskOptions& options) const;
 
  private:
-  Result<TaskAnswer> Attempt(const std::vector<Value>& arguments, const lua::Limits& limits,
-                             db::Transaction& transaction) const;
+  Result<TaskAnswer> Attempt(const std::vector<Value>& arguments, const TaskOptions& options,
+                             const lua::Limits& limits, db::Transaction& transaction) const;
 
   query::QueryEngine& engine_;
   const Store& store_;

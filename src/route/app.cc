@@ -195,12 +195,6 @@ class AppMaker {
     options.has_route = [&](std::string_view route) { return app_->routes.contains(route); };
     for (const auto& [name, route] : app_->routes) options.routes.push_back(name);
     app_->flows = flow::CompileFlows(texts, options, problems_);
-    for (const auto& [id, flow] : app_->flows->flows()) {
-      if (!flow->durable) continue;
-      problems_->AddError(Error(Code::kUnsupported, "flow.not_durable",
-                                "flow '{}' can't be durable yet: leave durable out", id)
-                              .At(flow->place));
-    }
   }
 
   void ReadRest(const flow::Settings& settings) {
@@ -227,11 +221,12 @@ Route* App::FindRoute(std::string_view name) const {
   return found == routes.end() ? nullptr : found->second.get();
 }
 
-std::shared_ptr<const App> MakeApp(const Services& services, Bundle bundle,
+std::shared_ptr<const App> MakeApp(const Services& services, Bundle bundle, std::string version,
                                    flow::Problems* problems) {
   const size_t errors = problems->errors();
   auto app = std::make_shared<App>();
   app->bundle = std::move(bundle);
+  app->version = std::move(version);
   AppMaker(services, app.get(), problems).Make();
   return problems->errors() == errors ? app : nullptr;
 }

@@ -28,6 +28,7 @@ struct Services {
 
 struct App {
   Bundle bundle;
+  std::string version;  // newer ones sort after older ones; empty when it was never stored
   std::shared_ptr<const flow::FlowSet> flows;
   std::map<std::string, std::shared_ptr<Route>, std::less<>> routes;
   RestConfig rest;
@@ -37,7 +38,7 @@ struct App {
 };
 
 // All that is wrong goes to `problems`; null when there is an error among it.
-std::shared_ptr<const App> MakeApp(const Services& services, Bundle bundle,
+std::shared_ptr<const App> MakeApp(const Services& services, Bundle bundle, std::string version,
                                    flow::Problems* problems);
 
 }  // namespace sluice::route

@@ -34,6 +34,8 @@ TaskMaker Make(Function function) {
   };
 }
 
+constexpr int kMaxAttempts = 50;
+
 // Those of `flow`, which need nothing from outside.
 constexpr std::string_view kPure[] = {"no.op", "echo", "simple.exception.handler",
                                       "resilience.handler"};
@@ -57,8 +59,9 @@ TaskOutput RunQuery(query::QueryEngine& engine, const TaskInput& input) {
   if (!statement.is_string()) {
     return TaskOutput::Failure(400, "sql.query: expected a text 'statement'");
   }
-  return RunStatement(engine, std::string(statement.AsString()), input.body["args"],
-                      input.timeout_ms);
+  const auto plan = engine.Prepare(statement.AsString(), {});
+  if (!plan) return TaskOutput::Failure(plan.error());
+  return RunStatement(engine, *plan, input.body["args"], input);
 }
 
 struct Where {
@@ -95,13 +98,17 @@ TaskOutput GetDocument(db::Database& database, const TaskInput& input) {
   return {.body = std::move(*value)};
 }
 
-TaskOutput Write(db::Database& database, const Where& where, db::Write write) {
+// Answers with the stamp that the document has then; a deletion has none.
+TaskOutput Write(db::Database& database, const TaskInput& input, const Where& where,
+                 db::Write write) {
+  TaskOutput output;
+  output.body = Value::EmptyObject();
+  if (write.document.cas != 0) output.body.Set("cas", std::to_string(write.document.cas));
   db::Commit commit;
   commit.shard = database.ShardOf(where.keyspace, where.key);
   commit.writes.push_back(std::move(write));
-  const db::CommitResult result = database.Apply(std::move(commit));
-  if (!result.status.ok()) return TaskOutput::Failure(result.status);
-  return {.body = Value::Object({{"cas", std::to_string(result.writes[0].cas)}})};
+  const Status status = CommitTask(database, input, output, std::move(commit));
+  return status.ok() ? output : TaskOutput::Failure(status);
 }
 
 TaskOutput PutDocument(db::Database& database, const TaskInput& input) {
@@ -112,13 +119,19 @@ TaskOutput PutDocument(db::Database& database, const TaskInput& input) {
   db::Document document;
   document.body = value.is_bytes() ? std::string(value.AsBytes()) : json::ToText(value);
   if (value.is_bytes()) document.datatype = db::Datatype::kBinary;
-  return Write(database, *where, db::PutWrite(where->keyspace, where->key, std::move(document)));
+  // Somebody else may get a newer stamp and be faster.
+  for (int attempt = 1;; ++attempt) {
+    document.cas = database.NewCas();
+    TaskOutput output =
+        Write(database, input, *where, db::PutWrite(where->keyspace, where->key, document));
+    if (output.status != 409 || attempt == kMaxAttempts) return output;
+  }
 }
 
 TaskOutput DeleteDocument(db::Database& database, const TaskInput& input) {
   const auto where = WhereOf(database, input);
   if (!where) return TaskOutput::Failure(where.error());
-  return Write(database, *where,
+  return Write(database, input, *where,
                db::DeleteWrite(where->keyspace, where->key, db::Precondition::Present()));
 }
 

@@ -5,23 +5,12 @@
 
 #include "base/log.h"
 #include "base/random.h"
+#include "route/engine_instance.h"
 
 namespace sluice::route {
 
-struct Engine::Instance {
-  Instance(std::shared_ptr<const App> of, ReplyTo to)
-      : app(std::move(of)), run(app->flows, app->files.get()), reply(std::move(to)) {}
-
-  const std::shared_ptr<const App> app;
-  std::mutex mutex;
-  flow::Run run;  // under mutex
-  ReplyTo reply;  // taken by the step that answers, under mutex
-  // Under timer_mutex_: its place among the timers; 0 when it has none.
-  uint64_t due_ms = 0;
-};
-
-Engine::Engine(const Clock& clock, EngineOptions options)
-    : clock_(clock), options_(options), pool_(options.max_threads) {
+Engine::Engine(db::Database& database, const Clock& clock, EngineOptions options)
+    : database_(database), clock_(clock), options_(options), pool_(options.max_threads) {
   timer_thread_ = std::thread([this] { TimerLoop(); });
 }
 
@@ -36,9 +25,26 @@ void Engine::Stop() {
   {
     const std::lock_guard lock(timer_mutex_);
     timers.swap(timers_);
+    for (const auto& [due_ms, instance] : timers) instance->due_ms = 0;
   }
-  for (const auto& [due_ms, instance] : timers) Drive(instance, flow::Cancel{});
+  for (const auto& [due_ms, instance] : timers) {
+    if (!instance->durable()) Drive(instance, flow::Cancel{});
+  }
+  timers.clear();
+  std::map<std::string, InstancePtr, std::less<>> live;
+  {
+    const std::lock_guard lock(live_mutex_);
+    live = live_;
+  }
+  // What still runs is stored when it is over.
+  for (const auto& [id, instance] : live) {
+    Respond(instance, {.status = 503,
+                       .headers = {},
+                       .body = json::Value("The server stops; the run goes on when it starts")});
+  }
   pool_.Stop();
+  const std::lock_guard lock(live_mutex_);
+  live_.clear();
 }
 
 // Never goes back.
@@ -50,72 +56,80 @@ uint64_t Engine::NowMs() {
   return std::max(last_ms, now_ms);
 }
 
-void Engine::Start(std::shared_ptr<const App> app, flow::Start start, ReplyTo reply) {
+Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, ReplyTo reply,
+                             std::string_view origin) {
   if (running_ >= options_.max_runs || stopping_) {
-    return reply({.status = 503, .body = json::Value("Too many flows are running")});
+    reply({.status = 503, .body = json::Value("Too many flows are running")});
+    return {};
   }
-  if (start.run.empty()) start.run = NewUuid();
-  auto instance = std::make_shared<Instance>(std::move(app), std::move(reply));
+  InstancePtr instance = NewInstance(std::move(app), &start, std::move(reply), origin);
   ++running_;
-  pool_.Post(
-      [this, instance, start = std::move(start)]() mutable { Drive(instance, std::move(start)); });
+  if (instance->durable()) AddLive(instance);
+  pool_.Post([this, instance, start = std::move(start)] { Drive(instance, start); });
+  return instance;
 }
 
-void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json::Value headers,
-                  json::Value body, uint64_t timeout_ms, ReplyTo reply) {
-  const auto found = app->routes.find(name);
-  if (found == app->routes.end()) {
-    return reply({.status = 503, .body = json::Value("Service " + name + " not reachable")});
-  }
-  struct Request {
-    std::shared_ptr<const App> app;
-    std::shared_ptr<Route> route;
-    json::Value headers;
-    json::Value body;
-    uint64_t timeout_ms;
-    ReplyTo reply;
-  };
-  auto request = std::make_shared<Request>(
-      Request{app, found->second, std::move(headers), std::move(body), timeout_ms, reply});
-  const auto run = [this, request](Route::Slot& slot) {
-    TaskOutput output = request->route->Run(
-        slot,
-        {.headers = request->headers, .body = request->body, .timeout_ms = request->timeout_ms});
-    Release(request->route, &slot);
-    request->reply({output.status, std::move(output.headers), std::move(output.body)});
-  };
-  pool_.Post([request, run] {
-    Route::Job job = run;
-    const auto slot = request->route->Enter(job);
-    if (!slot) return request->reply({.status = 503, .body = json::Value(slot.error().message())});
-    if (*slot != nullptr) run(**slot);
+Engine::InstancePtr Engine::NewInstance(std::shared_ptr<const App> app, flow::Start* start,
+                                        ReplyTo reply, std::string_view origin) {
+  const flow::Flow* const flow = app->flows->Find(start->flow);
+  const bool durable = flow != nullptr && flow->durable;
+  if (start->run.empty()) start->run = durable ? NewRunId(NowMs()) : NewUuid();
+  auto instance = std::make_shared<Instance>(std::move(app), start->run, std::move(reply));
+  ++counts_.started;
+  if (!durable) return instance;
+  ++counts_.durable_started;
+  instance->stored = std::make_unique<Instance::Stored>();
+  RunHead& head = instance->stored->head;
+  head.id = start->run;
+  head.flow = start->flow;
+  head.app = instance->app->version;
+  head.origin = std::string(origin);
+  head.cid = start->cid;
+  head.trace = start->trace;
+  return instance;
+}
+
+void Engine::Abandon(const Handle& handle) {
+  const InstancePtr instance = handle.lock();
+  if (instance == nullptr || instance->durable()) return;
+  pool_.Post([this, instance] {
+    Drive(instance, flow::Cancel{.status = 499, .message = "The client has gone"});
   });
 }
 
-// Steps a run with an event, and with what the functions that it then calls answer.
-void Engine::Drive(const InstancePtr& instance, flow::Event event) {
-  std::optional<flow::Event> next = std::move(event);
-  while (next) {
-    flow::Actions actions;
-    std::optional<uint64_t> due_ms;
-    {
-      const std::lock_guard lock(instance->mutex);
-      if (instance->run.ended()) return;
-      instance->run.Step(*next, NowMs(), &actions);
-      if (!instance->run.ended()) due_ms = instance->run.next_due_ms();
-    }
-    next.reset();
-    Schedule(instance, due_ms);
+void Engine::Drive(const InstancePtr& instance, const flow::Event& event) {
+  flow::Actions actions;
+  if (Settle(instance, event, {}, &actions)) Perform(instance, std::move(actions));
+}
+
+Status Engine::Advance(const InstancePtr& instance, const flow::Event& event, Ran ran,
+                       db::Commit commit, flow::Actions* actions) {
+  if (instance->durable()) {
+    return AdvanceDurable(instance, event, ran, std::move(commit), actions);
+  }
+  const std::lock_guard lock(instance->mutex);
+  if (instance->run.ended()) {
+    return Error(Code::kCancelled, "flow.run_over", "the run is over");
+  }
+  instance->run.Step(event, NowMs(), actions);
+  Schedule(*instance, instance->run.ended() ? std::nullopt : instance->run.next_due_ms());
+  return OkStatus();
+}
+
+void Engine::Perform(const InstancePtr& instance, flow::Actions actions) {
+  while (true) {
     std::optional<flow::Call> inline_call;
-    Handle(instance, std::move(actions), &inline_call);
-    if (inline_call) {
-      if (auto result = RunCall(instance, *inline_call)) next = std::move(*result);
-    }
+    Do(instance, std::move(actions), &inline_call);
+    // A durable run goes on when the server starts again.
+    if (!inline_call || (instance->durable() && stopping_)) return;
+    std::optional<flow::Actions> next = RunCall(instance, *inline_call);
+    if (!next) return;
+    actions = std::move(*next);
   }
 }
 
-void Engine::Handle(const InstancePtr& instance, flow::Actions actions,
-                    std::optional<flow::Call>* inline_call) {
+void Engine::Do(const InstancePtr& instance, flow::Actions actions,
+                std::optional<flow::Call>* inline_call) {
   for (flow::Action& action : actions) {
     if (auto* call = std::get_if<flow::Call>(&action)) {
       if (!*inline_call) {
@@ -123,104 +137,61 @@ void Engine::Handle(const InstancePtr& instance, flow::Actions actions,
         continue;
       }
       pool_.Post([this, instance, call = std::move(*call)] {
-        if (auto result = RunCall(instance, call)) Drive(instance, std::move(*result));
+        if (auto next = RunCall(instance, call)) Perform(instance, std::move(*next));
       });
     } else if (auto* send = std::get_if<flow::Send>(&action)) {
       Send(instance, *send);
     } else if (auto* respond = std::get_if<flow::Respond>(&action)) {
-      ReplyTo reply;
-      {
-        const std::lock_guard lock(instance->mutex);
-        reply = std::exchange(instance->reply, nullptr);
-      }
-      if (reply) {
-        reply({respond->status, std::move(respond->headers), std::move(respond->body)});
-      }
+      Respond(instance, std::move(*respond));
     } else if (auto* line = std::get_if<flow::LogLine>(&action)) {
       log::Warn("a flow", {{"message", line->message}});
-    } else if (std::holds_alternative<flow::Ended>(action)) {
-      --running_;
+    } else if (auto* abandon = std::get_if<flow::Abandon>(&action)) {
+      StopCall(instance, abandon->call);
+    } else if (auto* ended = std::get_if<flow::Ended>(&action)) {
+      Ended(instance, *ended);
     }
-    // An abandoned call runs to its end: its answer is passed over.
   }
 }
 
-std::optional<flow::TaskResult> Engine::RunCall(const InstancePtr& instance,
-                                                const flow::Call& call) {
-  const auto found = instance->app->routes.find(call.route);
-  if (found == instance->app->routes.end()) {
-    return flow::TaskResult{.call = call.call,
-                            .status = 500,
-                            .headers = {},
-                            .body = json::Value(fmt::format("Route {} not found", call.route))};
+void Engine::Respond(const InstancePtr& instance, flow::Respond respond) {
+  ReplyTo reply;
+  {
+    const std::lock_guard lock(instance->mutex);
+    reply = std::exchange(instance->reply, nullptr);
   }
-  const std::shared_ptr<Route> route = found->second;
-  Route::Slot* slot = route->TryEnter();
-  if (slot == nullptr) {
-    Route::Job job = [this, instance, route, call](Route::Slot& free) {
-      Drive(instance, RunOn(*route, free, call, instance));
-    };
-    const auto entered = route->Enter(job);
-    if (!entered) {
-      return flow::TaskResult{.call = call.call,
-                              .status = 503,
-                              .headers = {},
-                              .body = json::Value(entered.error().message())};
-    }
-    if (*entered == nullptr) return std::nullopt;
-    slot = *entered;
-  }
-  return RunOn(*route, *slot, call, instance);
+  if (!reply) return;
+  reply({.status = respond.status,
+         .headers = std::move(respond.headers),
+         .body = std::move(respond.body),
+         .run = instance->durable() ? instance->id : ""});
 }
 
-flow::TaskResult Engine::RunOn(Route& route, Route::Slot& slot, const flow::Call& call,
-                               const InstancePtr& instance) {
-  TaskInput input{.headers = call.headers, .body = call.body};
-  const uint64_t now_ms = NowMs();
-  if (call.due_ms != 0) input.timeout_ms = call.due_ms > now_ms ? call.due_ms - now_ms : 1;
-  TaskOutput output = route.Run(slot, input);
-  Release(instance->app->routes.find(call.route)->second, &slot);
-  return {.call = call.call,
-          .status = output.status,
-          .headers = std::move(output.headers),
-          .body = std::move(output.body),
-          .stack = std::move(output.stack)};
+void Engine::StopCall(const InstancePtr& instance, uint64_t call) {
+  const std::lock_guard lock(instance->mutex);
+  const auto found = instance->running.find(call);
+  if (found == instance->running.end()) return;
+  found->second.cancelled->store(true);
+  found->second.task->Stop();
 }
 
-void Engine::Release(const std::shared_ptr<Route>& route, Route::Slot* slot) {
-  std::optional<Route::Job> job = route->Leave(slot);
-  if (!job) return;
-  pool_.Post([route, slot, job = std::move(*job)]() mutable { job(*slot); });
+void Engine::Ended(const InstancePtr& instance, const flow::Ended& ended) {
+  --running_;
+  ++(ended.message.empty() ? counts_.completed : counts_.failed);
+  if (instance->durable()) Forget(instance);
 }
 
-// To a route, or a flow of its own; nobody waits for the answer.
-void Engine::Send(const InstancePtr& instance, const flow::Send& send) {
-  constexpr std::string_view kFlow = "flow://";
-  constexpr uint64_t kTimeoutMs = 30'000;
-  const auto failed = [route = std::string(send.route)](const Reply& reply) {
-    if (reply.status < 400) return;
-    log::Warn("what a flow sent was not taken", {{"route", route}});
-  };
-  if (send.route.starts_with(kFlow)) {
-    flow::Start start;
-    start.flow = send.route.substr(kFlow.size());
-    start.input = send.body;
-    return Start(instance->app, std::move(start), failed);
-  }
-  Call(instance->app, std::string(send.route), send.headers, send.body, kTimeoutMs, failed);
-}
-
-void Engine::Schedule(const InstancePtr& instance, std::optional<uint64_t> due_ms) {
+void Engine::Schedule(Instance& instance, std::optional<uint64_t> due_ms) {
   const uint64_t due = due_ms.value_or(0);
   bool first = false;
   {
     const std::lock_guard lock(timer_mutex_);
-    if (instance->due_ms == due) return;
-    if (instance->due_ms != 0) timers_.erase({instance->due_ms, instance});
-    instance->due_ms = due;
+    if (instance.due_ms == due || stopping_) return;
+    const InstancePtr shared = instance.shared_from_this();
+    if (instance.due_ms != 0) timers_.erase({instance.due_ms, shared});
+    instance.due_ms = due;
     if (due == 0) return;
     first = timers_.empty() || due < timers_.begin()->first;
-    timers_.emplace(due, instance);
+    timers_.emplace(due, shared);
   }
   if (first) timer_wake_.notify_one();
 }

@@ -4,6 +4,10 @@
 // the same thread, the others (of a fork) on others. So a flow whose functions follow each other
 // changes threads not once.
 //
+// A durable run's steps are commits: what a function wrote, the run after its answer and a record
+// of the step are stored together (run_rows.h), and only then does anything follow from it. One
+// step of a run is made at a time.
+//
 // Concurrency: any thread.
 #pragma once
 
@@ -20,9 +24,11 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "db/database.h"
 #include "flow/run.h"
 #include "route/app.h"
 #include "route/pool.h"
+#include "route/run_rows.h"
 
 namespace sluice::route {
 
@@ -30,53 +36,129 @@ struct Reply {
   int status = 200;
   json::Value headers = json::Value::EmptyObject();
   json::Value body = {};
+  std::string run = {};  // the id of a durable run
 };
 using ReplyTo = std::function<void(Reply reply)>;
 
 struct EngineOptions {
-  size_t max_runs = 10'000;
+  size_t max_runs = 10'000;  // in memory
   size_t max_threads = 256;
 };
 
 class Engine {
- public:
-  Engine(const Clock& clock, EngineOptions options);
-  ~Engine();  // Stop
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
-
-  // Answers once, from any thread: what the flow responds, or why it could not.
-  void Start(std::shared_ptr<const App> app, flow::Start start, ReplyTo reply);
-  // Calls one function, without a flow.
-  void Call(std::shared_ptr<const App> app, const std::string& route, json::Value headers,
-            json::Value body, uint64_t timeout_ms, ReplyTo reply);
-  // Ends all runs; their callers are told.
-  void Stop();
-
-  size_t running() const { return running_.load(); }
-
  private:
   struct Instance;
   using InstancePtr = std::shared_ptr<Instance>;
 
-  void Drive(const InstancePtr& instance, flow::Event event);
-  void Handle(const InstancePtr& instance, flow::Actions actions,
-              std::optional<flow::Call>* inline_call);
-  // None when it waits for a free instance of the route.
-  std::optional<flow::TaskResult> RunCall(const InstancePtr& instance, const flow::Call& call);
-  flow::TaskResult RunOn(Route& route, Route::Slot& slot, const flow::Call& call,
-                         const InstancePtr& instance);
+ public:
+  Engine(db::Database& database, const Clock& clock, EngineOptions options);
+  ~Engine();  // Stop
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Who started a run may say that its answer is not wanted any more.
+  using Handle = std::weak_ptr<Instance>;
+
+  // Answers once, from any thread: what the flow responds, or why it could not. `origin` tells what
+  // started a durable run.
+  Handle Start(std::shared_ptr<const App> app, flow::Start start, ReplyTo reply,
+               std::string_view origin = "rest");
+  // Ends a run that is not durable: who waited for it has gone.
+  void Abandon(const Handle& handle);
+  // Calls one function, without a flow.
+  void Call(std::shared_ptr<const App> app, const std::string& route, json::Value headers,
+            json::Value body, uint64_t timeout_ms, ReplyTo reply);
+  // Ends all runs, and their callers are told; durable ones stay as they are stored.
+  void Stop();
+
+  // --- durable runs ---
+  // Stores the beginnings of runs of durable flows, together with `commit`, and then runs them.
+  // Waits. The ids, in order. Errors flow.overloaded, those of commits.
+  struct Launch {
+    std::shared_ptr<const App> app;
+    flow::Start start;
+    std::string origin;
+  };
+  Result<std::vector<std::string>> LaunchAll(std::vector<Launch> launches, db::Commit commit);
+  // Goes on with a run that is stored. Error flow.bad_state.
+  Status Resume(std::shared_ptr<const App> app, const RunHead& head, const RunMachine& machine);
+  // Waits until it has ended. False when no such run is in memory.
+  bool Cancel(const std::string& id);
+  bool IsLive(const std::string& id) const;
+  // Versions of apps that runs in memory have.
+  std::set<std::string> LiveApps() const;
+
+  struct Counts {
+    std::atomic<uint64_t> started{0};
+    std::atomic<uint64_t> completed{0};
+    std::atomic<uint64_t> failed{0};
+    std::atomic<uint64_t> cancelled{0};
+    std::atomic<uint64_t> durable_started{0};
+    std::atomic<uint64_t> durable_resumed{0};
+    std::atomic<uint64_t> durable_steps{0};
+  };
+  const Counts& counts() const { return counts_; }
+  size_t running() const { return running_.load(); }
+  size_t running_durable() const;
+
+ private:
+  class StepSink;
+  struct Move;
+  // What is known of a call that has been answered.
+  struct Ran {
+    uint64_t us = 0;
+  };
+
+  void Drive(const InstancePtr& instance, const flow::Event& event);
+  // Does what follows from a step, and from the functions that it calls.
+  void Perform(const InstancePtr& instance, flow::Actions actions);
+  void Do(const InstancePtr& instance, flow::Actions actions,
+          std::optional<flow::Call>* inline_call);
+  void Respond(const InstancePtr& instance, flow::Respond respond);
+  void StopCall(const InstancePtr& instance, uint64_t call);
+  void Ended(const InstancePtr& instance, const flow::Ended& ended);
+
+  // One step; of a durable run committed, together with `commit`. Error flow.run_over when nothing
+  // waits for the event any more; then nothing is committed.
+  Status Advance(const InstancePtr& instance, const flow::Event& event, Ran ran, db::Commit commit,
+                 flow::Actions* actions);
+  Status AdvanceDurable(const InstancePtr& instance, const flow::Event& event, Ran ran,
+                        db::Commit commit, flow::Actions* actions);
+  // The same until it can be committed. False: nothing is to be done.
+  bool Settle(const InstancePtr& instance, const flow::Event& event, Ran ran,
+              flow::Actions* actions);
+  InstancePtr NewInstance(std::shared_ptr<const App> app, flow::Start* start, ReplyTo reply,
+                          std::string_view origin);
+  Move Plan(Instance& instance, const flow::Event& event, Ran ran);
+  void AddRows(const Instance& instance, const Move& move, db::Commit* commit) const;
+  void Accept(Instance& instance, Move move, flow::Actions* actions);
+  void AddLive(const InstancePtr& instance);
+  void Forget(const InstancePtr& instance);
+
+  // What follows from the call's answer; none when it waits for a free instance of the route.
+  std::optional<flow::Actions> RunCall(const InstancePtr& instance, const flow::Call& call);
+  std::optional<flow::Actions> RunOn(const std::shared_ptr<Route>& route, Route::Slot& slot,
+                                     const flow::Call& call, const InstancePtr& instance);
+  std::optional<flow::Actions> Fail(const InstancePtr& instance, const flow::Call& call, int status,
+                                    std::string message);
   void Release(const std::shared_ptr<Route>& route, Route::Slot* slot);
   void Send(const InstancePtr& instance, const flow::Send& send);
-  void Schedule(const InstancePtr& instance, std::optional<uint64_t> due_ms);
+  // Under the instance's mutex, so that the last step's time counts.
+  void Schedule(Instance& instance, std::optional<uint64_t> due_ms);
   void TimerLoop();
   uint64_t NowMs();
 
+  db::Database& database_;
   const Clock& clock_;
   const EngineOptions options_;
   std::atomic<uint64_t> last_ms_{0};
   std::atomic<size_t> running_{0};
   std::atomic<bool> stopping_{false};
+  Counts counts_;
+
+  mutable std::mutex live_mutex_;
+  std::map<std::string, InstancePtr, std::less<>> live_;  // durable ones; under live_mutex_
+
   Pool pool_;
 
   std::mutex timer_mutex_;

@@ -1,5 +1,6 @@
 #include "route/host.h"
 
+#include "base/bytes.h"
 #include "base/log.h"
 #include "db/catalog_rows.h"
 
@@ -8,34 +9,67 @@ namespace {
 
 std::shared_ptr<const App> EmptyApp(const Services& services) {
   flow::Problems none;
-  return MakeApp(services, {}, &none);
+  return MakeApp(services, {}, "", &none);
+}
+
+// Newer ones sort after older ones.
+std::string NewVersion(db::Database& database) {
+  std::string stamp;
+  AppendU64(&stamp, database.NewCas());
+  return ToHex(stamp);
+}
+
+bool HasDurableFlow(const App& app) {
+  for (const auto& [id, flow] : app.flows->flows()) {
+    if (flow->durable) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-Host::Host(Services services, EngineOptions options)
+Host::Host(Services services, EngineOptions options, RunRetention retention)
     : services_(std::move(services)),
-      engine_(services_.function.clock, options),
+      engine_(services_.function.database, services_.function.clock, options),
+      runs_(
+          services_, engine_, [this] { return app(); }, retention),
       app_(EmptyApp(services_)) {}
 
 Status Host::Start() {
+  RETURN_IF_ERROR(LoadApp());
+  return runs_.Start();
+}
+
+void Host::Stop() {
+  runs_.Stop();
+  engine_.Stop();
+}
+
+Status Host::LoadApp() {
   std::string row;
   ASSIGN_OR_RETURN(const bool found,
                    services_.function.database.store().Get(storage::Family::kMeta, kAppRow, &row));
   if (!found) return OkStatus();
   ASSIGN_OR_RETURN(const json::Value value, db::DecodeMetaJson(kAppRow, row));
   ASSIGN_OR_RETURN(Bundle bundle, BundleFromJson(value));
+  const json::Value& version = value["version"];
   flow::Problems problems;
-  auto app = MakeApp(services_, std::move(bundle), &problems);
+  auto app = MakeApp(services_, std::move(bundle),
+                     version.is_string() ? std::string(version.AsString()) : "", &problems);
   if (app == nullptr) {
     for (const flow::Problem& problem : problems.Sorted()) {
       log::Error("the app's flows can't be loaded", {{"problem", problem.ToString()}});
     }
     return OkStatus();
   }
+  Replace(std::move(app));
+  return OkStatus();
+}
+
+void Host::Replace(std::shared_ptr<const App> app) {
+  runs_.Note(app);
   const std::lock_guard lock(mutex_);
   app_ = std::move(app);
-  return OkStatus();
 }
 
 std::shared_ptr<const App> Host::app() const {
@@ -44,21 +78,29 @@ std::shared_ptr<const App> Host::app() const {
 }
 
 void Host::Check(Bundle bundle, flow::Problems* problems) const {
-  MakeApp(services_, std::move(bundle), problems);
+  MakeApp(services_, std::move(bundle), "", problems);
 }
 
 Status Host::Apply(Bundle bundle, flow::Problems* problems) {
   const std::lock_guard change(change_mutex_);
-  auto app = MakeApp(services_, std::move(bundle), problems);
+  db::Database& database = services_.function.database;
+  auto app = MakeApp(services_, std::move(bundle), NewVersion(database), problems);
   if (app == nullptr) return OkStatus();
   db::Commit commit;
   std::optional<std::string> row;
-  if (!app->bundle.empty()) row = db::EncodeMetaJson(ToJson(app->bundle));
+  if (!app->bundle.empty()) {
+    json::Value value = ToJson(app->bundle);
+    value.Set("version", json::Value(app->version));
+    row = db::EncodeMetaJson(value);
+  }
+  // What runs need is kept for as long as they do.
+  if (HasDurableFlow(*app)) {
+    commit.rows.push_back({storage::Family::kRun, AppKey(app->version), row, std::nullopt});
+  }
   commit.rows.push_back(
       {storage::Family::kMeta, std::string(kAppRow), std::move(row), std::nullopt});
-  RETURN_IF_ERROR(services_.function.database.Apply(std::move(commit)).status);
-  const std::lock_guard lock(mutex_);
-  app_ = std::move(app);
+  RETURN_IF_ERROR(database.Apply(std::move(commit)).status);
+  Replace(std::move(app));
   return OkStatus();
 }
 

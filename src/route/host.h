@@ -10,6 +10,7 @@
 #include "flow/problem.h"
 #include "route/app.h"
 #include "route/engine.h"
+#include "route/runs.h"
 
 namespace sluice::route {
 
@@ -17,14 +18,17 @@ inline constexpr std::string_view kAppRow = "flows/app";
 
 class Host {
  public:
-  Host(Services services, EngineOptions options);
+  Host(Services services, EngineOptions options, RunRetention retention = {});
+  ~Host() { Stop(); }
 
   // Loads what is stored. An app that can't be compiled any more is left out, and told in the log.
+  // Durable runs go on.
   Status Start();
-  void Stop() { engine_.Stop(); }
+  void Stop();
 
   std::shared_ptr<const App> app() const;
   Engine& engine() { return engine_; }
+  Runs& runs() { return runs_; }
 
   // Compiles the bundle; with errors nothing changes. Else it is stored and runs from then on.
   // Waits.
@@ -33,8 +37,12 @@ class Host {
   void Check(Bundle bundle, flow::Problems* problems) const;
 
  private:
+  Status LoadApp();
+  void Replace(std::shared_ptr<const App> app);
+
   const Services services_;
   Engine engine_;
+  Runs runs_;
   std::mutex change_mutex_;  // one change at a time
   mutable std::mutex mutex_;
   std::shared_ptr<const App> app_;  // under mutex_; never null

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <thread>
 
 #include "base/log.h"
@@ -27,11 +28,11 @@ class JsTask final : public TaskInstance {
     for (int attempt = 1;; ++attempt) {
       function::Effects effects(services_.database, "");
       TaskOutput output = Attempt(effects, headers, body, input);
-      if (output.status >= 400) return output;
+      if (output.status >= 400 || Cancelled(input)) return output;
       db::Commit commit = effects.TakeCommit();
       if (commit.writes.empty()) return output;
       commit.origin = "task:" + definition_->name;
-      const Status status = services_.database.Apply(std::move(commit)).status;
+      const Status status = CommitTask(services_.database, input, output, std::move(commit));
       if (status.ok()) return output;
       if (status.code() != Code::kConflict || attempt == kMaxAttempts) {
         return TaskOutput::Failure(status);
@@ -42,7 +43,16 @@ class JsTask final : public TaskInstance {
     }
   }
 
+  void Stop() override {
+    const std::lock_guard lock(mutex_);
+    if (handler_ != nullptr) handler_->Stop();
+  }
+
  private:
+  static bool Cancelled(const TaskInput& input) {
+    return input.cancelled != nullptr && input.cancelled->load();
+  }
+
   TaskOutput Attempt(function::Effects& effects, const std::string& headers,
                      const std::string& body, const TaskInput& input) {
     if (handler_ == nullptr || handler_->spent()) {
@@ -50,9 +60,12 @@ class JsTask final : public TaskInstance {
       const auto log = [name = definition_->name](std::string_view line) {
         log::Info("a task logs", {{"route", name}, {"line", std::string(line)}});
       };
-      handler_ = function::Handler::Make(services_, definition_, program_, log, &failed);
+      auto made = function::Handler::Make(services_, definition_, program_, log, &failed);
+      const std::lock_guard lock(mutex_);
+      handler_ = std::move(made);
       if (handler_ == nullptr) return TaskOutput::Failure(500, failed.message);
     }
+    if (Cancelled(input)) return TaskOutput::Failure(408, "nobody waits for the answer");
     const auto timeout_s = static_cast<uint32_t>(std::max<uint64_t>(1, input.timeout_ms / 1000));
     function::Handler::Turn turn(*handler_);
     return OutputOf(handler_->RunTask(turn, effects, headers, body, input.instance, timeout_s));
@@ -84,6 +97,7 @@ class JsTask final : public TaskInstance {
   const function::Services& services_;
   const std::shared_ptr<const function::Definition> definition_;
   const std::shared_ptr<const js::Program> program_;
+  std::mutex mutex_;  // held to change the handler, and to stop it
   std::unique_ptr<function::Handler> handler_;
 };
 

@@ -42,18 +42,17 @@ std::optional<Route::Job> Route::Leave(Slot* slot) {
   return job;
 }
 
+Status Route::Prepare(Slot& slot) {
+  if (slot.instance != nullptr) return OkStatus();
+  ASSIGN_OR_RETURN(slot.instance, maker_());
+  return OkStatus();
+}
+
 TaskOutput Route::Run(Slot& slot, TaskInput input) {
   input.instance = slot.number;
-  TaskOutput output;
-  if (slot.instance == nullptr) {
-    auto made = maker_();
-    if (made) {
-      slot.instance = std::move(*made);
-    } else {
-      output = TaskOutput::Failure(500, made.error().message());
-    }
-  }
-  if (slot.instance != nullptr) output = slot.instance->Run(input);
+  const Status made = Prepare(slot);
+  TaskOutput output =
+      made.ok() ? slot.instance->Run(input) : TaskOutput::Failure(500, made.message());
   const std::lock_guard lock(mutex_);
   ++calls_;
   if (output.status >= 400) ++failures_;

@@ -44,6 +44,8 @@ class Route {
   // Gives it back, or takes the job that is to be run on it next.
   std::optional<Job> Leave(Slot* slot);
 
+  // Makes the instance unless the slot has one.
+  Status Prepare(Slot& slot);
   // Runs a call on an instance of this route.
   TaskOutput Run(Slot& slot, TaskInput input);
 

@@ -6,9 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "db/test_database.h"
 #include "json/print.h"
-#include "route/host.h"
+#include "route/test_host.h"
 
 namespace sluice::route {
 namespace {
@@ -38,59 +37,7 @@ constexpr std::string_view kDemo = R"(function handleEvent(headers, input, insta
 }
 )";
 
-class RouteTest : public db::DatabaseTest {
- protected:
-  void SetUp() override {
-    DatabaseTest::SetUp();
-    engine_ = std::make_unique<query::QueryEngine>(*database_, query::EngineOptions());
-    procedure::ManagerOptions limits;
-    limits.limits.instructions = 2'000'000;
-    procedures_ = std::make_unique<procedure::Manager>(*engine_, limits);
-    ASSERT_TRUE(procedures_->Start().ok());
-    Begin();
-  }
-  void TearDown() override {
-    host_.reset();
-    procedures_.reset();
-    engine_.reset();
-  }
-  void Begin() {
-    host_ = std::make_unique<Host>(
-        Services{{*database_, *engine_, SystemClockForTests()}, *engine_, *procedures_},
-        EngineOptions());
-    ASSERT_TRUE(host_->Start().ok());
-  }
-  static const Clock& SystemClockForTests() {
-    static const SystemClock clock;
-    return clock;
-  }
-
-  // The problems, a line each.
-  std::string Apply(std::map<std::string, std::string, std::less<>> files) {
-    flow::Problems problems;
-    const Status status = host_->Apply({std::move(files)}, &problems);
-    std::string text = status.ok() ? "" : status.ToString() + "\n";
-    for (const flow::Problem& problem : problems.Sorted()) text += problem.ToString() + "\n";
-    return text;
-  }
-  std::string Run(const std::string& flow, Value input) {
-    std::promise<Reply> done;
-    flow::Start start;
-    start.flow = flow;
-    start.input = std::move(input);
-    host_->engine().Start(host_->app(), std::move(start),
-                          [&](Reply reply) { done.set_value(std::move(reply)); });
-    const Reply reply = done.get_future().get();
-    return fmt::format("{} {}", reply.status, json::ToText(reply.body));
-  }
-  static Value User(std::string_view user) {
-    return Value::Object({{"path_parameter", Value::Object({{"user", user}})}});
-  }
-
-  std::unique_ptr<query::QueryEngine> engine_;
-  std::unique_ptr<procedure::Manager> procedures_;
-  std::unique_ptr<Host> host_;
-};
+using RouteTest = HostTest;
 
 TEST_F(RouteTest, TheSeedsGreeting) {
   EXPECT_EQ(Apply({{"flows.yaml", "flows: ['greetings.yml']"},

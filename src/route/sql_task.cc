@@ -1,33 +1,43 @@
 #include "route/sql_task.h"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "db/transaction.h"
+
 namespace sluice::route {
 namespace {
 
 constexpr size_t kMaxRows = 100'000;
+constexpr int kMaxAttempts = 50;
+constexpr auto kLongestPause = std::chrono::milliseconds(20);
 
 class SqlTask final : public TaskInstance {
  public:
-  SqlTask(query::QueryEngine& engine, std::string text) : engine_(engine), text_(std::move(text)) {}
+  SqlTask(query::QueryEngine& engine, StatementPlanPtr plan)
+      : engine_(engine), plan_(std::move(plan)) {}
   TaskOutput Run(const TaskInput& input) override {
-    return RunStatement(engine_, text_, input.body, input.timeout_ms);
+    return RunStatement(engine_, plan_, input.body, input);
   }
 
  private:
   query::QueryEngine& engine_;
-  const std::string text_;
+  const StatementPlanPtr plan_;
 };
 
-}  // namespace
-
-TaskOutput RunStatement(query::QueryEngine& engine, const std::string& text,
-                        const json::Value& arguments, uint64_t timeout_ms) {
+TaskOutput RunOnce(query::QueryEngine& engine, const StatementPlanPtr& plan,
+                   const json::Value& arguments, const TaskInput& input,
+                   db::Transaction* transaction) {
   query::RunRequest request;
-  request.timeout_ms = timeout_ms;
+  request.timeout_ms = input.timeout_ms;
+  request.cancelled = input.cancelled;
+  request.transaction = transaction;
   for (const json::Field& field : arguments.fields()) {
     request.named[std::string(field.name())] = field.value;
   }
   for (const json::Value& item : arguments.items()) request.positional.push_back(item);
-  auto run = engine.Query(text, {}, std::move(request));
+  auto run = engine.Execute(plan, std::move(request));
   if (!run) return TaskOutput::Failure(run.error());
   TaskOutput output;
   output.body = json::Value::EmptyArray();
@@ -42,10 +52,37 @@ TaskOutput RunStatement(query::QueryEngine& engine, const std::string& text,
   return output;
 }
 
+// Changes of the catalog are commits of their own.
+bool FitsTransaction(query::StatementKind kind) {
+  return kind != query::StatementKind::kDefinition && kind != query::StatementKind::kPrepare &&
+         kind != query::StatementKind::kTransaction;
+}
+
+}  // namespace
+
+TaskOutput RunStatement(query::QueryEngine& engine, const StatementPlanPtr& plan,
+                        const json::Value& arguments, const TaskInput& input) {
+  const bool reads_only = plan->IsReadOnly() && plan->kind != query::StatementKind::kExecute;
+  if (input.sink == nullptr || reads_only || !FitsTransaction(plan->kind)) {
+    return RunOnce(engine, plan, arguments, input, nullptr);
+  }
+  for (int attempt = 1;; ++attempt) {
+    db::Transaction transaction(engine.database());
+    TaskOutput output = RunOnce(engine, plan, arguments, input, &transaction);
+    if (output.status >= 400 || transaction.writes() == 0) return output;
+    const Status status = input.sink->Commit(output, transaction.TakeCommit());
+    if (status.ok()) return output;
+    if (status.code() != Code::kConflict || attempt == kMaxAttempts) {
+      return TaskOutput::Failure(status);
+    }
+    std::this_thread::sleep_for(std::min(kLongestPause, std::chrono::milliseconds(attempt - 1)));
+  }
+}
+
 Result<TaskMaker> MakeSqlTask(query::QueryEngine& engine, std::string text) {
-  ASSIGN_OR_RETURN(const auto checked, engine.Prepare(text, {}));
-  return [&engine, text = std::move(text)]() -> Result<std::unique_ptr<TaskInstance>> {
-    return std::make_unique<SqlTask>(engine, text);
+  ASSIGN_OR_RETURN(auto plan, engine.Prepare(text, {}));
+  return [&engine, plan]() -> Result<std::unique_ptr<TaskInstance>> {
+    return std::make_unique<SqlTask>(engine, plan);
   };
 }
 

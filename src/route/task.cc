@@ -1,6 +1,14 @@
 #include "route/task.h"
 
+#include <utility>
+
 namespace sluice::route {
+
+Status CommitTask(db::Database& database, const TaskInput& input, const TaskOutput& output,
+                  db::Commit commit) {
+  if (input.sink != nullptr) return input.sink->Commit(output, std::move(commit));
+  return database.Apply(std::move(commit)).status;
+}
 
 TaskOutput TaskOutput::Failure(const Status& status) {
   switch (status.code()) {

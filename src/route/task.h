@@ -1,21 +1,29 @@
 // A function that flows call, by the route that it has: code of the app, or built in.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "base/status.h"
+#include "db/database.h"
 #include "json/value.h"
 
 namespace sluice::route {
+
+class TaskSink;
 
 struct TaskInput {
   const json::Value& headers;  // an object of texts
   const json::Value& body;
   int instance = 1;
   uint64_t timeout_ms = 30'000;
+  // Who commits what the function writes; null: the function itself.
+  TaskSink* sink = nullptr;
+  // Becomes true when nobody waits for the answer any more; null: that is never told.
+  std::shared_ptr<std::atomic<bool>> cancelled = nullptr;
 };
 
 // A status of 400 and more is a failure, and the body its message.
@@ -32,11 +40,27 @@ struct TaskOutput {
   static TaskOutput Failure(const Status& status);
 };
 
+// Takes what a function writes, together with its answer: a durable run adds its own move to the
+// commit, so that both happen or none.
+class TaskSink {
+ public:
+  virtual ~TaskSink() = default;
+  // Waits. Code::kConflict: run the function again, from the start. Once it is OK the answer is
+  // given, and the function does nothing more.
+  virtual Status Commit(const TaskOutput& output, db::Commit commit) = 0;
+};
+
+// Hands a commit to the sink, or to the database when there is none. Waits.
+Status CommitTask(db::Database& database, const TaskInput& input, const TaskOutput& output,
+                  db::Commit commit);
+
 // One of a route's instances. One thread at a time; may block.
 class TaskInstance {
  public:
   virtual ~TaskInstance() = default;
   virtual TaskOutput Run(const TaskInput& input) = 0;
+  // From another thread while it runs: nobody wants the answer any more.
+  virtual void Stop() {}
 };
 
 // Makes one; from any thread.

@@ -53,6 +53,9 @@ struct Config {
 
   std::string functions_allow_private_addresses;  // true, false
 
+  uint64_t flows_run_retention_ms = 0;
+  uint64_t flows_max_finished_runs = 0;
+
   std::string log_level;   // debug, info, warn, error
   std::string log_format;  // text, json
 

@@ -28,6 +28,7 @@
 #include "http/rest/eventing.h"
 #include "http/rest/flow_admin.h"
 #include "http/rest/flow_endpoints.h"
+#include "http/rest/flow_metrics.h"
 #include "http/rest/function_metrics.h"
 #include "http/rest/metrics.h"
 #include "http/rest/query_service.h"
@@ -184,7 +185,9 @@ class Server::Parts {
     flows_ = std::make_unique<route::Host>(
         route::Services{
             {*database_, *query_engine_, clock_, addresses_}, *query_engine_, *procedures_},
-        route::EngineOptions());
+        route::EngineOptions(),
+        route::RunRetention{.keep_ms = loaded_.config.flows_run_retention_ms,
+                            .most = loaded_.config.flows_max_finished_runs});
     return flows_->Start();
   }
 
@@ -207,6 +210,7 @@ class Server::Parts {
                                         http::rest::AppendFunctionMetrics(*functions_, out);
                                         http::rest::AppendTriggerMetrics(procedures_->triggers(),
                                                                          out);
+                                        http::rest::AppendFlowMetrics(*flows_, out);
                                       }}});
     return OkStatus();
   }

@@ -26,6 +26,7 @@ constexpr SectionHelp kSections[] = {
     {"http", "Limits of the listeners."},
     {"query", "Limits of SQL++ statements."},
     {"functions", "What JavaScript functions may do."},
+    {"flows", "Durable runs of flows."},
     {"log", "What the server writes to standard error."},
     {"backup", "Backups that clients ask for."},
 };
@@ -262,6 +263,21 @@ constexpr Setting kSettings[] = {
      .choices = kYesNo,
      .help = "Whether `curl()` may call loopback, private and link-local addresses. The server's "
              "own listeners are refused in any case. With `--dev` it is `true`."},
+
+    {.name = "flows.run_retention",
+     .type = T::kDuration,
+     .member = &Config::flows_run_retention_ms,
+     .fallback = "7d",
+     .least = 0,
+     .most = 3650 * kDay,
+     .help = "How long a durable run is kept after its end."},
+    {.name = "flows.max_finished_runs",
+     .type = T::kCount,
+     .member = &Config::flows_max_finished_runs,
+     .fallback = "10000",
+     .least = 0,
+     .most = 10'000'000,
+     .help = "How many durable runs are kept after their end; past it the oldest are removed."},
 
     {.name = "log.level",
      .type = T::kChoice,

@@ -3,6 +3,7 @@
 #include "flow/graph.h"
 #include "http/completion.h"
 #include "http/rest/access.h"
+#include "http/rest/flow_runs.h"
 #include "http/worker_pool.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -50,6 +51,7 @@ void ListFlows(const route::Host& host, Response& response) {
   for (const auto& [id, flow] : app->flows->flows()) {
     flows.Append(Value::Object({{"id", id},
                                 {"description", flow->description},
+                                {"durable", flow->durable},
                                 {"tasks", Value::Unsigned(flow->tasks.size())},
                                 {"ttl_ms", Value::Unsigned(flow->ttl_ms)}}));
   }
@@ -104,6 +106,20 @@ Result<Value> InputOf(const Request& request) {
               "expected an object such as {{\"body\": ..., \"header\": ...}}");
 }
 
+// Stores the beginning of a run, which then goes on by itself. Its id. Waits.
+Result<std::string> LaunchFlow(route::Host& host, std::shared_ptr<const route::App> app,
+                               const flow::Flow& flow, flow::Start start) {
+  if (!flow.durable) {
+    return Fail(Code::kInvalidArgument, "flow.not_durable",
+                "flow '{}' is not durable: it runs only while somebody waits", flow.id);
+  }
+  std::vector<route::Engine::Launch> launches;
+  launches.push_back({std::move(app), std::move(start), "command"});
+  ASSIGN_OR_RETURN(const std::vector<std::string> ids,
+                   host.engine().LaunchAll(std::move(launches), {}));
+  return ids.front();
+}
+
 Task<> RunFlow(route::Host& host, Request& request, Response& response) {
   const auto app = host.app();
   const auto flow = FlowOf(*app, request);
@@ -116,12 +132,32 @@ Task<> RunFlow(route::Host& host, Request& request, Response& response) {
   start.flow = (*flow)->id;
   start.input = std::move(*input);
   start.cid = request.FindHeader("x-correlation-id").value_or(request.id());
+  const auto waits = request.QueryBool("wait", true);
+  if (!waits) {
+    response.Error(waits.error());
+    co_return;
+  }
+  if (!*waits) {
+    const Result<Result<std::string>> run = co_await RunBlocking(
+        request, [&] { return LaunchFlow(host, app, **flow, std::move(start)); });
+    if (!run || !*run) {
+      response.Error(run ? run->error() : run.error());
+      co_return;
+    }
+    response.Json(202, json::ToText(Value::Object({{"run", **run}})));
+    co_return;
+  }
   Completion<route::Reply> done(request);
-  host.engine().Start(app, std::move(start),
-                      [done](route::Reply reply) { done.Complete(std::move(reply)); });
+  const auto handle = host.engine().Start(
+      app, std::move(start), [done](route::Reply reply) { done.Complete(std::move(reply)); },
+      "command");
   Result<route::Reply> reply = co_await done;
-  if (!reply) co_return;
+  if (!reply) {
+    host.engine().Abandon(handle);
+    co_return;
+  }
   Value answer = Value::Object({{"status", reply->status}, {"headers", std::move(reply->headers)}});
+  if (!reply->run.empty()) answer.Set("run", Value(reply->run));
   answer.Set("body", reply->body.is_missing() ? Value(nullptr) : std::move(reply->body));
   response.Json(200, json::ToText(answer));
 }
@@ -146,7 +182,11 @@ Status AddFlowRoutes(Router& router, route::Host& host) {
        .path = "/v1/flows/{id}/run",
        .summary = "Run a flow and wait for what it responds",
        .tag = "flows",
-       .parameters = {id},
+       .description = "With wait=false a durable flow is only started; the answer is its run's id.",
+       .parameters = {id,
+                      {.name = "wait",
+                       .description = "false: answer when the run is stored",
+                       .type = "boolean"}},
        .request = Content{.description = "The dataset: input.body, input.header and so on"},
        .responses = {{.status = 200, .description = "The flow's status, headers and body"},
                      {.status = 404, .description = "There is no such flow"}},
@@ -185,6 +225,7 @@ Status AddFlowAdminRoutes(Router& router, route::Host& host) {
                                 response.Json(200, json::ToText(route::ToJson(host.app()->bundle)));
                               }}));
   RETURN_IF_ERROR(AddFlowRoutes(router, host));
+  RETURN_IF_ERROR(AddFlowRunRoutes(router, host));
   return router.Add(
       {.method = Method::kGet,
        .path = "/v1/flows",

@@ -88,14 +88,17 @@ Task<> HandleRequest(route::Host& host, Request& request, Response& response) {
     host.engine().Call(app, endpoint.services[i], Value::EmptyObject(), *dataset,
                        endpoint.timeout_ms, [](const route::Reply&) {});
   }
+  route::Engine::Handle handle;
   if (endpoint.flow.empty()) {
     host.engine().Call(app, endpoint.services[0], Value::EmptyObject(), std::move(*dataset),
                        endpoint.timeout_ms, reply_to);
   } else {
     const flow::Flow& flow = *app->flows->Find(endpoint.flow);
-    host.engine().Start(app, StartOf(request, endpoint, flow, std::move(*dataset)), reply_to);
+    handle =
+        host.engine().Start(app, StartOf(request, endpoint, flow, std::move(*dataset)), reply_to);
   }
   Result<route::Reply> reply = co_await done;
+  if (!reply) host.engine().Abandon(handle);
   if (reply) Answer(request, endpoint, std::move(*reply), response);
 }
 

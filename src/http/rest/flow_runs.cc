@@ -1,0 +1,121 @@
+// GET /v1/flows/runs?flow=&state=&limit=&before= gives {"runs": [...], "next": ...}, the newest
+// first; `next`, if there is more, is the next request's `before`.
+#include "http/rest/flow_runs.h"
+
+#include <limits>
+
+#include "http/rest/access.h"
+#include "http/worker_pool.h"
+#include "json/print.h"
+
+namespace sluice::http::rest {
+namespace {
+
+using json::Value;
+
+constexpr int64_t kDefaultLimit = 100;
+constexpr int64_t kMaxLimit = 10'000;
+
+std::string IdOf(const Request& request) { return std::string(request.Param("run")); }
+
+Result<route::Runs::Filter> FilterOf(const Request& request) {
+  route::Runs::Filter filter;
+  filter.flow = request.Query("flow").value_or("");
+  filter.before = request.Query("before").value_or("");
+  ASSIGN_OR_RETURN(const int64_t limit, request.QueryInt("limit", kDefaultLimit, 1, kMaxLimit));
+  filter.limit = static_cast<size_t>(limit);
+  if (const auto state = request.Query("state")) {
+    filter.phase = route::PhaseOf(*state);
+    if (!filter.phase) {
+      return Fail(Code::kInvalidArgument, "http.bad_parameter",
+                  "state: expected running, completed, failed or cancelled, got '{}'", *state);
+    }
+  }
+  return filter;
+}
+
+void List(route::Host& host, const Request& request, Response& response) {
+  const auto filter = FilterOf(request);
+  if (!filter) return response.Error(filter.error());
+  const auto page = host.runs().List(*filter);
+  if (!page) return response.Error(page.error());
+  Value runs = Value::EmptyArray();
+  for (const route::RunHead& head : page->runs) runs.Append(route::ViewOf(head));
+  Value answer = Value::Object({{"runs", std::move(runs)}});
+  if (!page->next.empty()) answer.Set("next", Value(page->next));
+  response.Json(200, json::ToText(answer));
+}
+
+void Show(route::Host& host, const Request& request, Response& response) {
+  const auto run = host.runs().Show(IdOf(request));
+  if (!run) return response.Error(run.error());
+  response.Json(200, json::ToText(*run));
+}
+
+void Cancel(route::Host& host, const Request& request, Response& response) {
+  const Status status = host.runs().Cancel(IdOf(request));
+  if (!status.ok()) return response.Error(status);
+  response.NoContent(204);
+}
+
+void Retry(route::Host& host, const Request& request, Response& response) {
+  std::optional<uint32_t> step;
+  if (request.Query("step")) {
+    const auto number = request.QueryInt("step", 1, 1, std::numeric_limits<int32_t>::max());
+    if (!number) return response.Error(number.error());
+    step = static_cast<uint32_t>(*number);
+  }
+  const Status status = host.runs().Retry(IdOf(request), step);
+  if (!status.ok()) return response.Error(status);
+  response.NoContent(204);
+}
+
+using Handle = void (*)(route::Host&, const Request&, Response&);
+
+Route RouteOf(route::Host& host, Method method, std::string path, std::string summary,
+              Handle handle) {
+  return {.method = method,
+          .path = std::move(path),
+          .summary = std::move(summary),
+          .tag = "flows",
+          .auth = std::string(kAdmin),
+          .handler = Blocking([&host, handle](Request& request, Response& response) {
+            handle(host, request, response);
+          })};
+}
+
+}  // namespace
+
+Status AddFlowRunRoutes(Router& router, route::Host& host) {
+  Route list =
+      RouteOf(host, Method::kGet, "/v1/flows/runs", "Durable runs, the newest first", List);
+  list.parameters = {
+      {.name = "flow", .description = "only runs of this flow"},
+      {.name = "state", .description = "running, completed, failed or cancelled"},
+      {.name = "limit", .description = "how many, 100 unless given", .type = "integer"},
+      {.name = "before", .description = "`next` of the page before"}};
+  list.responses = {{.status = 200, .description = "The runs, and `next` if there are more"}};
+  RETURN_IF_ERROR(router.Add(std::move(list)));
+  Route show = RouteOf(host, Method::kGet, "/v1/flows/runs/{run}",
+                       "A run: its steps with their inputs and outputs, what it waits for", Show);
+  show.responses = {{.status = 200, .description = "The run"},
+                    {.status = 404, .description = "There is no such run"}};
+  RETURN_IF_ERROR(router.Add(std::move(show)));
+  Route cancel = RouteOf(host, Method::kPost, "/v1/flows/runs/{run}/cancel", "End a run", Cancel);
+  cancel.responses = {{.status = 204, .description = "It has ended"},
+                      {.status = 404, .description = "There is no such run"},
+                      {.status = 409, .description = "It had ended before"}};
+  RETURN_IF_ERROR(router.Add(std::move(cancel)));
+  Route retry = RouteOf(host, Method::kPost, "/v1/flows/runs/{run}/retry",
+                        "Set a finished run back to a step, and go on from there", Retry);
+  retry.parameters.push_back({.name = "step",
+                              .description = "the step whose task is called again; the last one "
+                                             "unless given",
+                              .type = "integer"});
+  retry.responses = {{.status = 204, .description = "It runs"},
+                     {.status = 404, .description = "There is no such run or step"},
+                     {.status = 409, .description = "It is running"}};
+  return router.Add(std::move(retry));
+}
+
+}  // namespace sluice::http::rest

@@ -1,0 +1,254 @@
+// Durable runs: stored after every step, gone on with after a restart, listed, cancelled, retried.
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "db/catalog.h"
+#include "route/test_host.h"
+
+namespace sluice::route {
+namespace {
+
+using json::Value;
+using testing::HasSubstr;
+
+// Counts in the keyspace `counts` under the name that it is given, and gives the number.
+constexpr std::string_view kCount = R"(function handleEvent(headers, input) {
+  const count = (counts[input.name] || 0) + 1;
+  counts[input.name] = count;
+  if (input.fail && !counts[input.fail]) throw new AppException(422, 'not yet');
+  return { count, version: VERSION };
+}
+)";
+
+class DurableTest : public HostTest {
+ protected:
+  void SetUp() override {
+    HostTest::SetUp();
+    ASSERT_TRUE(database_->CreateBucket("app").ok());
+  }
+
+  static std::string Task(std::string_view name, std::string_view more, std::string_view execution,
+                          std::string_view next = "") {
+    std::string text = fmt::format(
+        "  - name: {0}\n    process: count.demo\n    description: counts\n"
+        "    input: ['text({0}) -> name', 'input.body.fail -> fail']\n"
+        "    output: ['result.count -> model.{0}', 'result -> output.body']\n{1}"
+        "    execution: {2}\n",
+        name, more, execution);
+    if (execution != "end") {
+      text.replace(text.find(", 'result -> output.body'"), 25, "");
+      text += fmt::format("    next: ['{}']\n", next);
+    }
+    return text;
+  }
+  // three: first, then second, which may wait, then third.
+  std::map<std::string, std::string, std::less<>> Files(std::string_view second, int version = 1,
+                                                        std::string_view ttl = "1h") {
+    std::string code(kCount);
+    code.replace(code.find("VERSION"), 7, std::to_string(version));
+    return {{"flows.yaml", "flows: ['three.yml']"},
+            {"flows/three.yml",
+             fmt::format("flow: {{id: three, description: d, durable: true, ttl: {}}}\n"
+                         "first.task: first\ntasks:\n",
+                         ttl) +
+                 Task("first", "", "sequential", "second") +
+                 Task("second", second, "sequential", "third") + Task("third", "", "end")},
+            {"tasks/count.demo.js", code},
+            {"sluice.yaml", "tasks: {count.demo: {instances: 4, keyspaces: {counts: app}}}"}};
+  }
+
+  void Load(std::map<std::string, std::string, std::less<>> files) {
+    ASSERT_THAT(Apply(std::move(files)), testing::Not(HasSubstr("error")));
+  }
+  void Begin3(Value input = Value::EmptyObject()) {
+    flow::Start start;
+    start.flow = "three";
+    start.input = std::move(input);
+    host_->engine().Start(host_->app(), std::move(start), [](const Reply&) {});
+  }
+  std::vector<RunHead> List(std::optional<RunPhase> phase = std::nullopt) {
+    const auto page = host_->runs().List({.flow = "", .phase = phase, .before = ""});
+    EXPECT_TRUE(page.has_value());
+    return page ? page->runs : std::vector<RunHead>();
+  }
+  static void WaitUntil(const std::function<bool()>& holds) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!holds()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+  int64_t Counted(const std::string& name) {
+    const auto keyspace = database_->Resolve(*db::KeyspaceName::Parse("app"));
+    const auto document = database_->Get(*keyspace, name);
+    return document && *document ? std::stoll((*document)->body) : 0;
+  }
+  void Put(const std::string& key) {
+    const auto keyspace = database_->Resolve(*db::KeyspaceName::Parse("app"));
+    db::Commit commit;
+    commit.shard = database_->ShardOf(*keyspace, key);
+    db::Document document;
+    document.body = "1";
+    commit.writes.push_back(db::PutWrite(*keyspace, key, document));
+    ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+  }
+  Value Show(const std::string& id) {
+    auto shown = host_->runs().Show(id);
+    EXPECT_TRUE(shown.has_value()) << shown.error().ToString();
+    return shown ? *shown : Value();
+  }
+  void Restart() {
+    host_.reset();
+    Begin();
+  }
+};
+
+TEST_F(DurableTest, IsListedAndToldStepByStep) {
+  Load(Files(""));
+  EXPECT_EQ(Run("three", Value::EmptyObject()), R"(200 {"count":1,"version":1})");
+  WaitUntil([&] { return List(RunPhase::kCompleted).size() == 1; });
+  const RunHead head = List()[0];
+  EXPECT_EQ(head.flow, "three");
+  EXPECT_EQ(head.status, 200);
+  EXPECT_EQ(head.steps, 3u);
+  const Value shown = Show(head.id);
+  ASSERT_EQ(shown["steps"].size(), 3u);
+  const Value& second = shown["steps"][1];
+  EXPECT_EQ(json::ToText(second["input"]), R"({"name":"second"})");
+  EXPECT_EQ(json::ToText(second["output"]), R"({"count":1,"version":1})");
+  EXPECT_EQ(second["state"], Value("done"));
+  EXPECT_GE(second["ended_ms"].AsInt(), second["sent_ms"].AsInt());
+  EXPECT_EQ(shown["model"]["second"], Value(1));
+  EXPECT_EQ(shown["waiting"].size(), 0u);
+  EXPECT_EQ(Counted("third"), 1);
+}
+
+TEST_F(DurableTest, GoesOnAfterARestart) {
+  Load(Files("    delay: 700\n"));
+  Begin3();
+  WaitUntil([&] { return Counted("first") == 1; });
+  Restart();
+  WaitUntil([&] { return List(RunPhase::kCompleted).size() == 1; });
+  EXPECT_EQ(Counted("first"), 1);
+  EXPECT_EQ(Counted("second"), 1);
+  EXPECT_EQ(Counted("third"), 1);
+  // Nothing is left to do.
+  Restart();
+  EXPECT_EQ(host_->engine().running(), 0u);
+}
+
+TEST_F(DurableTest, FinishesWithTheAppThatItBeganWith) {
+  Load(Files("    delay: 700\n", 1));
+  Begin3();
+  WaitUntil([&] { return Counted("first") == 1; });
+  Load(Files("", 2));
+  Restart();
+  WaitUntil([&] { return List(RunPhase::kCompleted).size() == 1; });
+  EXPECT_EQ(json::ToText(Show(List()[0].id)["steps"][2]["output"]), R"({"count":1,"version":1})");
+  EXPECT_EQ(Run("three", Value::EmptyObject()), R"(200 {"count":2,"version":2})");
+  // The first app is needed no more.
+  Restart();
+  ASSERT_TRUE(host_->runs().Sweep().ok());
+  const auto rows = database_->store().NewIterator(
+      storage::Family::kRun, {.lower = std::string(kAppPrefix), .upper = "b"});
+  size_t apps = 0;
+  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) ++apps;
+  EXPECT_EQ(apps, 1u);
+}
+
+TEST_F(DurableTest, IsCancelled) {
+  Load(Files("    delay: 600000\n"));
+  Begin3();
+  WaitUntil([&] { return Counted("first") == 1; });
+  const std::string id = List()[0].id;
+  ASSERT_TRUE(host_->runs().Cancel(id).ok());
+  EXPECT_EQ(List()[0].phase, RunPhase::kCancelled);
+  EXPECT_EQ(Show(id)["steps"][1]["state"], Value("abandoned"));
+  EXPECT_EQ(host_->runs().Cancel(id).id(), "flow.run_finished");
+  EXPECT_EQ(host_->runs().Cancel("x").id(), "flow.run_not_found");
+  Restart();
+  EXPECT_EQ(host_->engine().running(), 0u);
+  EXPECT_EQ(Counted("second"), 0);
+}
+
+TEST_F(DurableTest, IsRetriedFromAStep) {
+  Load(Files(""));
+  const Value input = Value::Object({{"body", Value::Object({{"fail", "go"}})}});
+  EXPECT_THAT(Run("three", input), HasSubstr("422"));
+  WaitUntil([&] { return List(RunPhase::kFailed).size() == 1; });
+  const std::string id = List()[0].id;
+  EXPECT_EQ(List()[0].message, "not yet");
+  // A task that fails writes nothing.
+  EXPECT_EQ(Counted("first"), 0);
+  EXPECT_EQ(Show(id)["steps"][0]["state"], Value("failed"));
+  EXPECT_EQ(host_->runs().Retry(id, 7).id(), "flow.step_not_found");
+  Put("go");
+  ASSERT_TRUE(host_->runs().Retry(id, std::nullopt).ok());
+  WaitUntil([&] { return List(RunPhase::kCompleted).size() == 1; });
+  EXPECT_EQ(List()[0].retries, 1u);
+  EXPECT_EQ(Counted("third"), 1);
+  // Once more from the second, whatever came of it.
+  ASSERT_TRUE(host_->runs().Retry(id, 2).ok());
+  WaitUntil([&] { return Counted("third") == 2; });
+  EXPECT_EQ(Counted("first"), 1);
+  EXPECT_EQ(Counted("second"), 2);
+}
+
+TEST_F(DurableTest, EndsWhenItsTimeIsOver) {
+  Load(Files("    delay: 4900\n", 1, "5s"));
+  Begin3();
+  WaitUntil([&] { return Counted("first") == 1; });
+  host_.reset();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5100));
+  Begin();
+  WaitUntil([&] { return List(RunPhase::kRunning).empty(); });
+  const RunHead head = List()[0];
+  // The second task was due first, and was begun; whether it was fast enough does not matter.
+  EXPECT_EQ(head.phase, RunPhase::kFailed);
+  EXPECT_EQ(head.status, 408);
+  EXPECT_EQ(head.message, "Flow timeout for 5000 ms");
+  EXPECT_EQ(Counted("second"), 0);
+}
+
+TEST_F(DurableTest, FinishedRunsAreRemoved) {
+  Load(Files(""));
+  host_.reset();
+  host_ = std::make_unique<Host>(
+      Services{{*database_, *engine_, SystemClockForTests()}, *engine_, *procedures_},
+      EngineOptions(), RunRetention{.keep_ms = 3'600'000, .most = 2});
+  ASSERT_TRUE(host_->Start().ok());
+  for (int i = 0; i < 5; ++i) Run("three", Value::EmptyObject());
+  WaitUntil([&] { return List(RunPhase::kRunning).empty(); });
+  const std::vector<RunHead> all = List();
+  ASSERT_TRUE(host_->runs().Sweep().ok());
+  const std::vector<RunHead> kept = List();
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept[0].id, all[0].id);
+  EXPECT_EQ(kept[1].id, all[1].id);
+  size_t rows = 0;
+  const auto iterator = database_->store().NewIterator(storage::Family::kRun, {});
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) ++rows;
+  EXPECT_EQ(rows, 1u + 2 * 5);  // the app; head, machine and three steps each
+}
+
+TEST_F(DurableTest, IsListedInPages) {
+  Load(Files(""));
+  for (int i = 0; i < 5; ++i) Run("three", Value::EmptyObject());
+  std::string before;
+  std::vector<std::string> ids;
+  do {
+    const auto page =
+        host_->runs().List({.flow = "three", .phase = {}, .before = before, .limit = 2});
+    ASSERT_TRUE(page.has_value());
+    for (const RunHead& head : page->runs) ids.push_back(head.id);
+    before = page->next;
+  } while (!before.empty());
+  EXPECT_EQ(ids.size(), 5u);
+  EXPECT_TRUE(std::ranges::is_sorted(ids, std::greater()));
+  EXPECT_TRUE(host_->runs().List({.flow = "two", .phase = {}, .before = ""})->runs.empty());
+}
+
+}  // namespace
+}  // namespace sluice::route

@@ -1,0 +1,163 @@
+// How the engine calls functions.
+#include <chrono>
+
+#include "base/log.h"
+#include "route/engine_instance.h"
+
+namespace sluice::route {
+
+void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json::Value headers,
+                  json::Value body, uint64_t timeout_ms, ReplyTo reply) {
+  const auto found = app->routes.find(name);
+  if (found == app->routes.end()) {
+    return reply({.status = 503, .body = json::Value("Service " + name + " not reachable")});
+  }
+  struct Request {
+    std::shared_ptr<const App> app;
+    std::shared_ptr<Route> route;
+    json::Value headers;
+    json::Value body;
+    uint64_t timeout_ms;
+    ReplyTo reply;
+  };
+  auto request = std::make_shared<Request>(
+      Request{app, found->second, std::move(headers), std::move(body), timeout_ms, reply});
+  const auto run = [this, request](Route::Slot& slot) {
+    TaskOutput output = request->route->Run(
+        slot,
+        {.headers = request->headers, .body = request->body, .timeout_ms = request->timeout_ms});
+    Release(request->route, &slot);
+    request->reply({output.status, std::move(output.headers), std::move(output.body)});
+  };
+  pool_.Post([request, run] {
+    Route::Job job = run;
+    const auto slot = request->route->Enter(job);
+    if (!slot) return request->reply({.status = 503, .body = json::Value(slot.error().message())});
+    if (*slot != nullptr) run(**slot);
+  });
+}
+
+namespace {
+
+flow::TaskResult ResultOf(uint64_t call, const TaskOutput& output) {
+  return {.call = call,
+          .status = output.status,
+          .headers = output.headers,
+          .body = output.body,
+          .stack = output.stack};
+}
+
+}  // namespace
+
+// Of a durable run: what the function writes and what follows from its answer are one commit.
+class Engine::StepSink final : public TaskSink {
+ public:
+  StepSink(Engine& engine, InstancePtr instance, uint64_t call)
+      : engine_(engine), instance_(std::move(instance)), call_(call) {}
+
+  Status Commit(const TaskOutput& output, db::Commit commit) override {
+    const Status status =
+        engine_.Advance(instance_, ResultOf(call_, output), ran(), std::move(commit), &actions_);
+    done_ = status.ok();
+    return status;
+  }
+
+  bool done() const { return done_; }
+  flow::Actions TakeActions() { return std::move(actions_); }
+  Ran ran() const {
+    const auto passed = std::chrono::steady_clock::now() - began_;
+    return {static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(passed).count())};
+  }
+
+ private:
+  Engine& engine_;
+  const InstancePtr instance_;
+  const uint64_t call_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  flow::Actions actions_;
+  bool done_ = false;
+};
+
+std::optional<flow::Actions> Engine::Fail(const InstancePtr& instance, const flow::Call& call,
+                                          int status, std::string message) {
+  flow::Actions actions;
+  const TaskOutput output = TaskOutput::Failure(status, std::move(message));
+  if (!Settle(instance, ResultOf(call.call, output), {}, &actions)) return std::nullopt;
+  return actions;
+}
+
+std::optional<flow::Actions> Engine::RunCall(const InstancePtr& instance, const flow::Call& call) {
+  const auto found = instance->app->routes.find(call.route);
+  if (found == instance->app->routes.end()) {
+    return Fail(instance, call, 500, fmt::format("Route {} not found", call.route));
+  }
+  const std::shared_ptr<Route> route = found->second;
+  Route::Slot* slot = route->TryEnter();
+  if (slot == nullptr) {
+    Route::Job job = [this, instance, route, call](Route::Slot& free) {
+      if (auto next = RunOn(route, free, call, instance)) Perform(instance, std::move(*next));
+    };
+    const auto entered = route->Enter(job);
+    if (!entered) return Fail(instance, call, 503, entered.error().message());
+    if (*entered == nullptr) return std::nullopt;
+    slot = *entered;
+  }
+  return RunOn(route, *slot, call, instance);
+}
+
+std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, Route::Slot& slot,
+                                           const flow::Call& call, const InstancePtr& instance) {
+  TaskInput input{.headers = call.headers, .body = call.body};
+  input.cancelled = std::make_shared<std::atomic<bool>>(false);
+  const uint64_t now_ms = NowMs();
+  if (call.due_ms != 0) input.timeout_ms = call.due_ms > now_ms ? call.due_ms - now_ms : 1;
+  StepSink sink(*this, instance, call.call);
+  if (instance->durable()) input.sink = &sink;
+  const Status made = route->Prepare(slot);
+  {
+    const std::lock_guard lock(instance->mutex);
+    // It may have waited for long.
+    if (instance->run.ended() || (instance->durable() && stopping_)) {
+      Release(route, &slot);
+      return std::nullopt;
+    }
+    instance->running[call.call] = {slot.instance.get(), input.cancelled};
+  }
+  const TaskOutput output = made.ok() ? route->Run(slot, input) : TaskOutput::Failure(made);
+  {
+    const std::lock_guard lock(instance->mutex);
+    instance->running.erase(call.call);
+  }
+  Release(route, &slot);
+  if (sink.done()) return sink.TakeActions();
+  flow::Actions actions;
+  if (!Settle(instance, ResultOf(call.call, output), sink.ran(), &actions)) return std::nullopt;
+  return actions;
+}
+
+void Engine::Release(const std::shared_ptr<Route>& route, Route::Slot* slot) {
+  std::optional<Route::Job> job = route->Leave(slot);
+  if (!job) return;
+  pool_.Post([route, slot, job = std::move(*job)]() mutable { job(*slot); });
+}
+
+// To a route, or a flow of its own; nobody waits for the answer.
+void Engine::Send(const InstancePtr& instance, const flow::Send& send) {
+  constexpr std::string_view kFlow = "flow://";
+  constexpr uint64_t kTimeoutMs = 30'000;
+  const auto failed = [route = std::string(send.route)](const Reply& reply) {
+    if (reply.status < 400) return;
+    log::Warn("what a flow sent was not taken", {{"route", route}});
+  };
+  if (send.route.starts_with(kFlow)) {
+    flow::Start start;
+    start.flow = send.route.substr(kFlow.size());
+    start.input = send.body;
+    Start(instance->app, std::move(start), failed, "flow");
+    return;
+  }
+  Call(instance->app, std::string(send.route), send.headers, send.body, kTimeoutMs, failed);
+}
+
+}  // namespace sluice::route

@@ -1,0 +1,281 @@
+// Durable runs: steps that are commits, and how they are gone on with.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/wait_scope.h"
+#include "flow/run_codec.h"
+#include "json/parse.h"
+#include "json/print.h"
+#include "route/engine_instance.h"
+
+namespace sluice::route {
+namespace {
+
+using storage::Family;
+
+Status RunOver() { return Error(Code::kCancelled, "flow.run_over", "the run is over"); }
+
+const flow::PendingCall* FindCall(const flow::Run& run, uint64_t id) {
+  for (const flow::PendingCall& call : run.state().calls) {
+    if (call.id == id) return &call;
+  }
+  return nullptr;
+}
+
+const flow::Flow& FlowOf(const flow::Run& run, const flow::PendingCall& call) {
+  const auto& frames = run.state().frames;
+  return *std::ranges::find(frames, call.frame, &flow::Frame::id)->flow;
+}
+
+RunPhase PhaseAfter(const flow::RunState& state, const flow::Event& event) {
+  if (std::holds_alternative<flow::Cancel>(event)) return RunPhase::kCancelled;
+  return state.message.empty() ? RunPhase::kCompleted : RunPhase::kFailed;
+}
+
+}  // namespace
+
+// A step of a copy of the run, which takes the run's place once it is stored.
+Engine::Move Engine::Plan(Instance& instance, const flow::Event& event, Ran ran) {
+  Instance::Stored& stored = *instance.stored;
+  Move move{.next = instance.run,
+            .actions = {},
+            .head = stored.head,
+            .machine = {},
+            .steps = {},
+            .now_ms = NowMs()};
+  const auto* const result = std::get_if<flow::TaskResult>(&event);
+  // What is due comes first, and may have ended the call that is answered.
+  const std::optional<uint64_t> due_ms = instance.run.next_due_ms();
+  if (due_ms && *due_ms <= move.now_ms) move.next.Step(flow::Tick{}, move.now_ms, &move.actions);
+  move.taken = result == nullptr || FindCall(move.next, result->call) != nullptr;
+  if (move.taken) move.next.Step(event, move.now_ms, &move.actions);
+  move.machine.at_ms = move.now_ms;
+  move.machine.next_step = stored.machine.next_step;
+  move.machine.text = json::ToText(flow::EncodeRun(move.next));
+  move.changed = move.machine.text != stored.machine.text;
+  for (const flow::PendingCall& call : instance.run.state().calls) {
+    if (FindCall(move.next, call.id) != nullptr) continue;
+    const flow::Flow& flow = FlowOf(instance.run, call);
+    const flow::Task& task = flow.tasks[static_cast<size_t>(call.task)];
+    RunStep step;
+    step.number = move.machine.next_step++;
+    step.flow = flow.id;
+    step.task = task.name;
+    step.route = task.route;
+    step.headers = call.headers;
+    step.input = call.body;
+    if (const auto sent = stored.sent_ms.find(call.id); sent != stored.sent_ms.end()) {
+      step.sent_ms = sent->second;
+    }
+    step.ended_ms = move.now_ms;
+    if (result != nullptr && result->call == call.id && move.taken) {
+      step.end = result->status >= 400 ? StepEnd::kFailed : StepEnd::kDone;
+      step.status = result->status;
+      step.output_headers = result->headers;
+      step.output = result->body;
+      step.stack = result->stack;
+      step.ran_us = ran.us;
+    } else if (call.child != 0 && !move.next.ended()) {
+      step.end = StepEnd::kDone;  // a sub-flow, whose own tasks tell the rest
+    } else if (call.due_ms != 0 && call.due_ms <= move.now_ms) {
+      step.end = StepEnd::kTimedOut;
+      step.status = 408;
+    } else {
+      step.end = StepEnd::kAbandoned;
+    }
+    move.steps.push_back(std::move(step));
+  }
+  if (stored.head.created_ms == 0) move.head.created_ms = move.now_ms;
+  if (move.next.ended()) {
+    const flow::RunState& state = move.next.state();
+    move.head.phase = PhaseAfter(state, event);
+    move.head.ended_ms = move.now_ms;
+    move.head.status = state.status;
+    move.head.message = state.message;
+    move.head.steps = move.machine.next_step - 1;
+  }
+  return move;
+}
+
+void Engine::AddRows(const Instance& instance, const Move& move, db::Commit* commit) const {
+  const std::string& id = move.head.id;
+  const auto put = [&](std::string key, std::optional<std::string> value) {
+    commit->rows.push_back({Family::kRun, std::move(key), std::move(value), std::nullopt});
+  };
+  const bool first = instance.stored->machine.text.empty();
+  const bool ended = move.next.ended();
+  put(MachineKey(id), EncodeMachine(move.machine));
+  if (first || ended) put(HeadKey(id), EncodeHead(move.head));
+  if (first && !ended) put(LiveKey(id), "");
+  if (!first && ended) put(LiveKey(id), std::nullopt);
+  for (const RunStep& step : move.steps) {
+    put(StepKey(id, step.number), EncodeStep(step, instance.stored->machine));
+    if (step.number > kMaxKeptSteps) put(StepKey(id, step.number - kMaxKeptSteps), std::nullopt);
+  }
+}
+
+void Engine::Accept(Instance& instance, Move move, flow::Actions* actions) {
+  Instance::Stored& stored = *instance.stored;
+  for (const flow::PendingCall& call : instance.run.state().calls) {
+    if (FindCall(move.next, call.id) == nullptr) stored.sent_ms.erase(call.id);
+  }
+  instance.run = std::move(move.next);
+  stored.head = std::move(move.head);
+  stored.machine = std::move(move.machine);
+  for (const flow::Action& action : move.actions) {
+    if (const auto* call = std::get_if<flow::Call>(&action)) {
+      stored.sent_ms[call->call] = move.now_ms;
+    }
+  }
+  counts_.durable_steps += move.steps.size();
+  Schedule(instance, instance.run.ended() ? std::nullopt : instance.run.next_due_ms());
+  *actions = std::move(move.actions);
+}
+
+Status Engine::AdvanceDurable(const InstancePtr& instance, const flow::Event& event, Ran ran,
+                              db::Commit commit, flow::Actions* actions) {
+  std::unique_lock lock(instance->mutex, std::try_to_lock);
+  if (!lock.owns_lock()) {
+    const WaitScope waits;  // for the commit of another branch
+    lock.lock();
+  }
+  if (instance->run.ended()) return RunOver();
+  if (const auto* result = std::get_if<flow::TaskResult>(&event)) {
+    // What was written for an answer that nobody waits for must not be stored either.
+    if (FindCall(instance->run, result->call) == nullptr) return RunOver();
+  }
+  Move move = Plan(*instance, event, ran);
+  if (move.changed) {
+    if (!move.taken) commit = {};
+    AddRows(*instance, move, &commit);
+    RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
+  }
+  Accept(*instance, std::move(move), actions);
+  return OkStatus();
+}
+
+bool Engine::Settle(const InstancePtr& instance, const flow::Event& event, Ran ran,
+                    flow::Actions* actions) {
+  constexpr std::chrono::milliseconds kFirstPause(10);
+  constexpr std::chrono::milliseconds kLongestPause(1000);
+  auto pause = kFirstPause;
+  while (true) {
+    const Status status = Advance(instance, event, ran, {}, actions);
+    if (status.ok()) return true;
+    if (status.code() == Code::kCancelled) return false;
+    // The run stays as it is stored until the database takes the step.
+    log::Error("a step of a run can't be stored",
+               {{"run", instance->id}, {"error", status.ToString()}});
+    if (stopping_) return false;
+    const WaitScope waits;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, kLongestPause);
+  }
+}
+
+void Engine::AddLive(const InstancePtr& instance) {
+  const std::lock_guard lock(live_mutex_);
+  live_.emplace(instance->id, instance);
+}
+
+Result<std::vector<std::string>> Engine::LaunchAll(std::vector<Launch> launches,
+                                                   db::Commit commit) {
+  if (running_ + launches.size() > options_.max_runs || stopping_) {
+    return ::sluice::Fail(Code::kOverloaded, "flow.overloaded",
+                          "{} runs are in memory; at most {} may be", running_.load(),
+                          options_.max_runs);
+  }
+  std::vector<std::pair<InstancePtr, Move>> begun;
+  std::vector<std::string> ids;
+  for (Launch& launch : launches) {
+    InstancePtr instance = NewInstance(launch.app, &launch.start, nullptr, launch.origin);
+    CHECK(instance->durable());
+    Move move = Plan(*instance, launch.start, {});
+    AddRows(*instance, move, &commit);
+    ids.push_back(instance->id);
+    begun.emplace_back(std::move(instance), std::move(move));
+  }
+  RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
+  for (auto& [instance, move] : begun) {
+    ++running_;
+    AddLive(instance);
+    flow::Actions actions;
+    {
+      const std::lock_guard lock(instance->mutex);
+      Accept(*instance, std::move(move), &actions);
+    }
+    pool_.Post([this, instance, actions = std::move(actions)]() mutable {
+      Perform(instance, std::move(actions));
+    });
+  }
+  return ids;
+}
+
+void Engine::Forget(const InstancePtr& instance) {
+  const std::lock_guard lock(live_mutex_);
+  live_.erase(instance->id);
+}
+
+Status Engine::Resume(std::shared_ptr<const App> app, const RunHead& head,
+                      const RunMachine& machine) {
+  auto instance = std::make_shared<Instance>(std::move(app), head.id, nullptr);
+  ASSIGN_OR_RETURN(const json::Value state, json::Parse(machine.text));
+  ASSIGN_OR_RETURN(instance->run,
+                   flow::DecodeRun(state, instance->app->flows, instance->app->files.get()));
+  instance->stored = std::make_unique<Instance::Stored>();
+  instance->stored->head = head;
+  instance->stored->machine = machine;
+  std::vector<flow::Call> open = instance->run.OpenCalls();
+  for (const flow::Call& call : open) instance->stored->sent_ms[call.call] = NowMs();
+  {
+    const std::lock_guard lock(live_mutex_);
+    if (!live_.emplace(head.id, instance).second) return OkStatus();
+  }
+  ++running_;
+  ++counts_.durable_resumed;
+  pool_.Post([this, instance, open = std::move(open)] {
+    flow::Actions actions;
+    if (!Settle(instance, flow::Tick{}, {}, &actions)) return;
+    // What was being called is called again, unless its time is over.
+    for (const flow::Call& call : open) {
+      const std::lock_guard lock(instance->mutex);
+      if (FindCall(instance->run, call.call) != nullptr) actions.emplace_back(call);
+    }
+    Perform(instance, std::move(actions));
+  });
+  return OkStatus();
+}
+
+bool Engine::Cancel(const std::string& id) {
+  InstancePtr instance;
+  {
+    const std::lock_guard lock(live_mutex_);
+    const auto found = live_.find(id);
+    if (found == live_.end()) return false;
+    instance = found->second;
+  }
+  Drive(instance, flow::Cancel{});
+  return true;
+}
+
+bool Engine::IsLive(const std::string& id) const {
+  const std::lock_guard lock(live_mutex_);
+  return live_.contains(id);
+}
+
+size_t Engine::running_durable() const {
+  const std::lock_guard lock(live_mutex_);
+  return live_.size();
+}
+
+std::set<std::string> Engine::LiveApps() const {
+  std::set<std::string> apps;
+  const std::lock_guard lock(live_mutex_);
+  for (const auto& [id, instance] : live_) apps.insert(instance->app->version);
+  return apps;
+}
+
+}  // namespace sluice::route

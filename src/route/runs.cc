@@ -1,0 +1,247 @@
+#include "route/runs.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "db/catalog_rows.h"
+#include "flow/portable.h"
+#include "flow/run_codec.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace sluice::route {
+namespace {
+
+using json::Value;
+using storage::Family;
+
+Status NotFound(std::string_view id) {
+  return Error(Code::kNotFound, "flow.run_not_found", "there is no run '{}'", id);
+}
+
+// What the run waits for, of its stored state.
+Value WaitingOf(const Value& state) {
+  Value list = Value::EmptyArray();
+  for (const Value& call : state["calls"].items()) {
+    if (!call["child"].is_missing()) continue;
+    Value each = Value::Object({{"task", call["task"]}});
+    for (const Value& frame : state["frames"].items()) {
+      if (frame["id"] == call["frame"]) each.Set("flow", frame["flow"]);
+    }
+    for (const auto& [field, name] : {std::pair("headers", "headers"), std::pair("body", "input"),
+                                      std::pair("send", "send_ms"), std::pair("due", "due_ms")}) {
+      if (!call[field].is_missing()) each.Set(name, call[field]);
+    }
+    list.Append(std::move(each));
+  }
+  return list;
+}
+
+// The model of the flow that was started.
+Value ModelOf(const Value& state) {
+  for (const Value& frame : state["frames"].items()) {
+    if (frame["id"] == state["root"]) return frame["model"];
+  }
+  return state["model"];
+}
+
+}  // namespace
+
+Runs::Runs(const Services& services, Engine& engine, CurrentApp current, RunRetention retention)
+    : services_(services),
+      database_(services.function.database),
+      engine_(engine),
+      current_(std::move(current)),
+      retention_(retention) {}
+
+Runs::~Runs() { Stop(); }
+
+Status Runs::Start() {
+  std::vector<std::string> live;
+  const auto rows = database_.store().NewIterator(
+      Family::kRun, {.lower = std::string(kLivePrefix), .upper = PrefixEnd(kLivePrefix)});
+  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
+    live.emplace_back(rows->key().substr(kLivePrefix.size()));
+  }
+  RETURN_IF_ERROR(rows->status());
+  for (const std::string& id : live) {
+    const Status status = ResumeOne(id);
+    if (!status.ok()) RETURN_IF_ERROR(GiveUp(id, status));
+  }
+  if (!live.empty()) log::Info("runs of flows go on", {{"runs", live.size()}});
+  sweeper_ = std::thread([this] { SweepLoop(); });
+  return OkStatus();
+}
+
+Status Runs::ResumeOne(const std::string& id) {
+  ASSIGN_OR_RETURN(const RunHead head, ReadHead(id));
+  ASSIGN_OR_RETURN(const RunMachine machine, ReadMachine(id));
+  ASSIGN_OR_RETURN(auto app, AppOf(head.app));
+  return engine_.Resume(std::move(app), head, machine);
+}
+
+// A run that can't go on is not lost: it is told why, and may be retried.
+Status Runs::GiveUp(const std::string& id, const Status& why) {
+  log::Error("a run can't go on", {{"run", id}, {"error", why.ToString()}});
+  db::Commit commit;
+  commit.rows.push_back({Family::kRun, LiveKey(id), std::nullopt, std::nullopt});
+  if (auto head = ReadHead(id)) {
+    head->phase = RunPhase::kFailed;
+    head->ended_ms = services_.function.clock.WallMs();
+    head->status = 500;
+    head->message = why.ToString();
+    if (const auto machine = ReadMachine(id)) head->steps = machine->next_step - 1;
+    commit.rows.push_back({Family::kRun, HeadKey(id), EncodeHead(*head), std::nullopt});
+  }
+  return database_.Apply(std::move(commit)).status;
+}
+
+void Runs::Note(const std::shared_ptr<const App>& app) {
+  const std::lock_guard lock(mutex_);
+  apps_[app->version] = app;
+}
+
+Result<std::shared_ptr<const App>> Runs::AppOf(const std::string& version) {
+  std::shared_ptr<const App> current = current_();
+  if (current->version == version) return current;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = apps_.find(version);
+    if (found != apps_.end()) {
+      if (auto app = found->second.lock()) return app;
+    }
+  }
+  std::string row;
+  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, AppKey(version), &row));
+  if (!found) return current;  // of a finished run: what there is now must do
+  ASSIGN_OR_RETURN(const Value value, db::DecodeMetaJson(AppKey(version), row));
+  ASSIGN_OR_RETURN(Bundle bundle, BundleFromJson(value));
+  flow::Problems problems;
+  std::shared_ptr<const App> app = MakeApp(services_, std::move(bundle), version, &problems);
+  if (app == nullptr) {
+    const auto sorted = problems.Sorted();
+    return Fail(Code::kInvalidArgument, "flow.app_gone",
+                "the files that the run began with can't be compiled any more: {}",
+                sorted.empty() ? "" : sorted.front().ToString());
+  }
+  Note(app);
+  return app;
+}
+
+Result<RunHead> Runs::ReadHead(const std::string& id) const {
+  std::string row;
+  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, HeadKey(id), &row));
+  if (!found) return Unexpected(NotFound(id));
+  return DecodeHead(id, row);
+}
+
+Result<RunMachine> Runs::ReadMachine(const std::string& id) const {
+  std::string row;
+  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, MachineKey(id), &row));
+  if (!found) return Unexpected(NotFound(id));
+  return DecodeMachine(row);
+}
+
+Result<Runs::Page> Runs::List(const Filter& filter) const {
+  Page page;
+  storage::IterateOptions options{.lower = std::string(kHeadPrefix),
+                                  .upper = PrefixEnd(kHeadPrefix)};
+  if (!filter.before.empty()) options.upper = HeadKey(filter.before);
+  const auto rows = database_.store().NewIterator(Family::kRun, std::move(options));
+  for (rows->SeekToLast(); rows->Valid(); rows->Prev()) {
+    ASSIGN_OR_RETURN(RunHead head,
+                     DecodeHead(rows->key().substr(kHeadPrefix.size()), rows->value()));
+    if (!filter.flow.empty() && head.flow != filter.flow) continue;
+    if (filter.phase && head.phase != *filter.phase) continue;
+    if (page.runs.size() == filter.limit) {
+      page.next = page.runs.back().id;
+      return page;
+    }
+    page.runs.push_back(std::move(head));
+  }
+  RETURN_IF_ERROR(rows->status());
+  return page;
+}
+
+Result<Value> Runs::Show(const std::string& id) const {
+  ASSIGN_OR_RETURN(const RunHead head, ReadHead(id));
+  ASSIGN_OR_RETURN(const RunMachine machine, ReadMachine(id));
+  ASSIGN_OR_RETURN(const Value state, json::Parse(machine.text));
+  Value view = ViewOf(head);
+  Value steps = Value::EmptyArray();
+  const std::string prefix = StepPrefix(id);
+  const auto rows =
+      database_.store().NewIterator(Family::kRun, {.lower = prefix, .upper = PrefixEnd(prefix)});
+  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
+    ASSIGN_OR_RETURN(StoredStep step, DecodeStep(rows->value()));
+    steps.Append(std::move(step.view));
+  }
+  RETURN_IF_ERROR(rows->status());
+  view.Set("steps", std::move(steps));
+  view.Set("waiting", WaitingOf(state));
+  view.Set("model", ModelOf(state));
+  return view;
+}
+
+Status Runs::Cancel(const std::string& id) {
+  ASSIGN_OR_RETURN(const RunHead head, ReadHead(id));
+  if (head.phase == RunPhase::kRunning && engine_.Cancel(id)) return OkStatus();
+  return Error(Code::kConflict, "flow.run_finished", "the run '{}' is {}", id,
+               PhaseName(head.phase));
+}
+
+Status Runs::Retry(const std::string& id, std::optional<uint32_t> number) {
+  const std::lock_guard lock(retry_mutex_);
+  ASSIGN_OR_RETURN(RunHead head, ReadHead(id));
+  if (head.phase == RunPhase::kRunning) {
+    return Error(Code::kConflict, "flow.run_running", "the run '{}' is running: cancel it first",
+                 id);
+  }
+  // Its end is stored a moment before the engine has done with it.
+  while (engine_.IsLive(id)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSIGN_OR_RETURN(const RunMachine last, ReadMachine(id));
+  const uint32_t step = number.value_or(last.next_step - 1);
+  std::string row;
+  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, StepKey(id, step), &row));
+  if (!found) {
+    return Error(Code::kNotFound, "flow.step_not_found",
+                 "the run '{}' has no step {}: expected 1 to {}, of which the last {} are kept", id,
+                 step, last.next_step - 1, kMaxKeptSteps);
+  }
+  ASSIGN_OR_RETURN(StoredStep stored, DecodeStep(row));
+  if (!stored.before) {
+    return Error(Code::kInvalidArgument, "flow.step_not_kept",
+                 "the state of the run before step {} was too large to be kept", step);
+  }
+  ASSIGN_OR_RETURN(auto app, AppOf(head.app));
+  ASSIGN_OR_RETURN(const Value state, json::Parse(stored.before->text));
+  ASSIGN_OR_RETURN(flow::Run run, flow::DecodeRun(state, app->flows, app->files.get()));
+  const uint64_t now_ms = services_.function.clock.WallMs();
+  if (now_ms > stored.before->at_ms) run.Postpone(now_ms - stored.before->at_ms);
+  RunMachine machine{.next_step = stored.before->next_step,
+                     .at_ms = now_ms,
+                     .text = json::ToText(flow::EncodeRun(run))};
+  db::Commit commit;
+  const auto put = [&](std::string key, std::optional<std::string> value) {
+    commit.rows.push_back({Family::kRun, std::move(key), std::move(value), std::nullopt});
+  };
+  for (uint32_t i = machine.next_step; i < last.next_step; ++i) put(StepKey(id, i), std::nullopt);
+  head.phase = RunPhase::kRunning;
+  head.ended_ms = 0;
+  head.status = 0;
+  head.message.clear();
+  head.steps = 0;
+  ++head.retries;
+  if (head.app != app->version) head.app = app->version;
+  put(HeadKey(id), EncodeHead(head));
+  put(MachineKey(id), EncodeMachine(machine));
+  put(LiveKey(id), "");
+  RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
+  return engine_.Resume(std::move(app), head, machine);
+}
+
+}  // namespace sluice::route
