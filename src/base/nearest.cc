@@ -34,12 +34,12 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 }
 
 std::string NearestName(std::string_view name, std::span<const std::string> candidates) {
-  // A third of the name may be wrong.
+  // A third of the name may be wrong, but not all of it.
   size_t best = std::max<size_t>(1, std::min(name.size(), kMostCompared) / 3) + 1;
   std::string_view nearest;
   for (const std::string& candidate : candidates) {
     const size_t distance = EditDistance(name, candidate);
-    if (distance < best) {
+    if (distance < best && distance < std::max(name.size(), candidate.size())) {
       best = distance;
       nearest = candidate;
     }

@@ -24,6 +24,8 @@ TEST(Nearest, SuggestsOnlyWhatIsNear) {
   EXPECT_EQ(NearestName("durabilty", names), "durability");
   EXPECT_EQ(NearestName("writebuffer", names), "write_buffer");
   EXPECT_EQ(NearestName("colour", names), "");
+  EXPECT_EQ(NearestName("q", std::vector<std::string>{"i", "qs"}), "qs");
+  EXPECT_EQ(NearestName("q", std::vector<std::string>{"i"}), "");
   EXPECT_EQ(DidYouMean("cahce", names), "; did you mean 'cache'?");
   EXPECT_EQ(DidYouMean("colour", names), "");
   EXPECT_EQ(NearestName(std::string(100'000, 'x'), names), "");

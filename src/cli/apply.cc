@@ -41,6 +41,26 @@ Status CarryOutStep(Api* api, const Step& step, const std::function<void(std::st
   return OkStatus();
 }
 
+// They are replaced as a whole by an app that has some, and kept by one that has none.
+Status PlanFlows(Api* api, const AppDirectory& app, Prune prune, Plan* plan) {
+  ASSIGN_OR_RETURN(const json::Value present,
+                   api->CallJson({.method = "GET", .path = "/v1/flows/app"}));
+  if (present["files"] == app.flow_files["files"]) return OkStatus();
+  const size_t files = CountFlowFiles(app.flow_files);
+  if (files > 0) {
+    plan->flows = fmt::format("replace flows, tasks and endpoints ({} files)", files);
+    return OkStatus();
+  }
+  const std::string what =
+      fmt::format("flows, tasks and endpoints ({} files)", CountFlowFiles(present));
+  if (prune == Prune::kYes) {
+    plan->flows = "drop " + what;
+  } else {
+    plan->kept.push_back(what);
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<Plan> MakeWholePlan(Api* api, const AppDirectory& app, Prune prune) {
@@ -48,13 +68,7 @@ Result<Plan> MakeWholePlan(Api* api, const AppDirectory& app, Prune prune) {
   ASSIGN_OR_RETURN(const FunctionsPresent functions, FetchFunctions(api));
   Plan plan = MakePlan(app.keyspaces, keyspaces, prune);
   PlanFunctions(app, functions, prune, &plan);
-  ASSIGN_OR_RETURN(const json::Value present,
-                   api->CallJson({.method = "GET", .path = "/v1/flows/app"}));
-  const size_t files = CountFlowFiles(app.flow_files);
-  if (present["files"] != app.flow_files["files"]) {
-    plan.flows = fmt::format("{} flows, tasks and endpoints ({} files)",
-                             files == 0 ? "drop" : "replace", files);
-  }
+  RETURN_IF_ERROR(PlanFlows(api, app, prune, &plan));
   return plan;
 }
 

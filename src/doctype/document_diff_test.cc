@@ -52,8 +52,8 @@ class FixtureTest : public testing::Test {
         "type: user\nkeyspace: app\nmatch: {property: t}\nproperties: {schema: s}\nschema: '2'\n"
         "migrations:\n  - from: '1'\n    to: '2'\n    steps: [{cast: {n: number}}]\n"
         "    back: [{cast: {n: string}}]\n");
-    runner_ = std::make_unique<MigrationRunner>(Migrations::Compile(type, &problems),
-                                                ScriptLimits{}, clock_);
+    runner_ =
+        std::make_unique<MigrationRunner>(Migrations::Compile(type, &problems), kPatient, clock_);
   }
   std::string Run(std::string_view fixture) {
     const Status status = RunFixture(*runner_, *json::Parse(fixture));

@@ -58,7 +58,7 @@ class DocumentRules : public testing::Test {
                                            {"user.migrations.js", std::string(kCode)}}),
                              &problems);
     ASSERT_NE(type_, nullptr) << Lines(problems.errors);
-    runner_ = std::make_unique<MigrationRunner>(type_->migrations(), ScriptLimits{}, clock_);
+    runner_ = std::make_unique<MigrationRunner>(type_->migrations(), kPatient, clock_);
   }
 
   std::string Read(const std::string& key) {

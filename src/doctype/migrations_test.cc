@@ -62,12 +62,11 @@ class MigrationsTest : public testing::Test {
     Use(WithCode(code));
     return Migrate(document, to);
   }
-  void Use(const std::shared_ptr<const Type>& type, uint64_t heap_bytes = 64 << 20) {
+  void Use(const std::shared_ptr<const Type>& type, const ScriptLimits& limits = kPatient) {
     Problems problems;
     migrations_ = Migrations::Compile(type, &problems);
     ASSERT_NE(migrations_, nullptr) << Lines(problems.errors);
-    runner_ = std::make_unique<MigrationRunner>(
-        migrations_, ScriptLimits{.timeout_ms = 500, .heap_bytes = heap_bytes}, clock_);
+    runner_ = std::make_unique<MigrationRunner>(migrations_, limits, clock_);
   }
   std::string Migrate(std::string_view document, std::string_view to = {}) {
     const auto migrated = runner_->Run("user:123", document, to);
@@ -163,9 +162,9 @@ TEST_F(MigrationsTest, StepsThatFailNameDocumentStepAndLine) {
 }
 
 TEST_F(MigrationsTest, StepsThatNeverEnd) {
-  Use(
-      WithCode("module.exports = {'1.0 -> 2.0'(doc) { for (;;); },"
-               "'2.0 -> 3.0'(doc) { return {_schema: '3.0'}; }};"));
+  Use(WithCode("module.exports = {'1.0 -> 2.0'(doc) { for (;;); },"
+               "'2.0 -> 3.0'(doc) { return {_schema: '3.0'}; }};"),
+      {.timeout_ms = 5000});
   EXPECT_THAT(Migrate(R"({"_schema":"1.0"})"), HasSubstr("migration.timeout: document 'user:123'"));
   EXPECT_EQ(Migrate(R"({"_schema":"2.0"})"), R"({"_schema":"3.0"})");
 }
@@ -173,9 +172,9 @@ TEST_F(MigrationsTest, StepsThatNeverEnd) {
 TEST_F(MigrationsTest, StepsThatEatMemory) {
   Use(WithCode("module.exports = {'1.0 -> 2.0'(doc) { const a = []; for (;;) a.push([1]); },"
                "'2.0 -> 3.0'(doc) { return {_schema: '3.0'}; }};"),
-      16 << 20);
+      {.timeout_ms = 60'000, .heap_bytes = 16 << 20});
   const std::string error = Migrate(R"({"_schema":"1.0"})");
-  EXPECT_THAT(error, testing::AnyOf(HasSubstr("migration.memory"), HasSubstr("migration.timeout")));
+  EXPECT_THAT(error, HasSubstr("migration.memory"));
   EXPECT_EQ(Migrate(R"({"_schema":"2.0"})"), R"({"_schema":"3.0"})");
 }
 

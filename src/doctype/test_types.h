@@ -10,10 +10,14 @@
 
 #include "base/status.h"
 #include "doctype/problems.h"
+#include "doctype/script_steps.h"
 #include "doctype/type.h"
 #include "doctype/type_reader.h"
 
 namespace sluice::doctype {
+
+// However slow the machine is.
+constexpr ScriptLimits kPatient{.timeout_ms = 60'000};
 
 using TestFiles = std::map<std::string, std::string>;
 

@@ -18,12 +18,20 @@ Status Invalid(const db::TableSchema& schema, std::string_view what) {
   return QueryError(QueryCode::kTableDefinition, "table '{}': {}", schema.name, what);
 }
 
+Result<json::Value> DefaultOf(const db::Database& database, const db::TableSchema& schema,
+                              const db::TableColumn& column) {
+  ASSIGN_OR_RETURN(const ExpressionPtr expression, ParseExpression(column.default_text));
+  auto value = EvaluateConstant(database, *expression);
+  if (value) return value;
+  return Unexpected(Invalid(schema, fmt::format("the DEFAULT of column '{}', {}: {}", column.name,
+                                                column.default_text, value.error().message())));
+}
+
 // A default is an expression of constants and functions; NULL is the same as none.
 Status CheckDefaults(db::Database& database, db::TableSchema& schema) {
   for (db::TableColumn& column : schema.columns) {
     if (column.default_text.empty()) continue;
-    ASSIGN_OR_RETURN(ExpressionPtr expression, ParseExpression(column.default_text));
-    ASSIGN_OR_RETURN(const json::Value value, EvaluateConstant(database, *expression));
+    ASSIGN_OR_RETURN(const json::Value value, DefaultOf(database, schema, column));
     if (value.is_null()) {
       column.default_text.clear();
       continue;
@@ -61,8 +69,7 @@ Result<db::TableColumn> AddedColumn(db::Database& database, const db::TableSchem
                                     db::TableColumn column) {
   json::Value value = nullptr;
   if (!column.default_text.empty()) {
-    ASSIGN_OR_RETURN(ExpressionPtr expression, ParseExpression(column.default_text));
-    ASSIGN_OR_RETURN(value, EvaluateConstant(database, *expression));
+    ASSIGN_OR_RETURN(value, DefaultOf(database, schema, column));
   }
   auto stored = db::StoreColumn(schema, column, value);
   if (!stored) return Unexpected(TableError(stored.error()));

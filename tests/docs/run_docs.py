@@ -4,7 +4,7 @@
 Usage: tests/docs/run_docs.py --sluice BINARY [FILE.md...]      (default: README.md, docs/, examples/)
 
 Blocks fenced with ```sh are run; ```sh no-test ones are not. A line `$ command` (going on in the next
-line after a backslash) is a command; the lines up to the next one are what it prints, standard error
+line after a backslash, or up to END after <<'END') is a command; the lines up to the next one are what it prints, standard error
 included, with `…` for anything within a line and a line `…` for any lines (tests/lib/expect.py). A
 command that fails must show why: printing nothing and failing is an error.
 
@@ -49,6 +49,14 @@ class Command:
     expected: list = field(default_factory=list)
 
 
+def goes_on(command):
+    """Whether the next line still belongs to the command."""
+    here = re.search(r"<<'(\w+)'", command)
+    if here:
+        return here[1] not in command.splitlines()[1:]
+    return command.endswith("\\")
+
+
 def commands_of(text, name):
     """The commands of a document's blocks. Raises TestFailure for a block without one."""
     commands, block, opened = [], None, 0
@@ -63,7 +71,7 @@ def commands_of(text, name):
                                   "(mark it `sh no-test` if it is not to be run)")
             block = None
         elif block == "sh":
-            if len(commands) > count and commands[-1].text.endswith("\\"):
+            if len(commands) > count and goes_on(commands[-1].text):
                 commands[-1].text += "\n" + line
             elif line.startswith("$ "):
                 commands.append(Command(number, line[2:]))

@@ -33,11 +33,12 @@ class RunDocsTest(unittest.TestCase):
             "$ curl -si -X PUT localhost:8091/v1/docs/shop/a \\\n    -d '{\"n\": 1}'\n"
             "HTTP/1.1 201 …\n…\nETag: \"…\"\n\n"
             "$ name=a\n"
+            "$ cat <<'END'\none\ntwo\\\nEND\none\ntwo\\\n"
             "$ echo http://localhost:8091\nhttp://localhost:8091\n```\n\n"
             "```sh no-test\n$ false\n```\n\n```json\n{}\n```\n\n"
             "```sh\n$ curl -s localhost:8096/v1/docs/shop/$name\n{\"n\": 1}\n"
             "$ ls missing\nls: cannot access …\n```\n")
-        self.assertIn("docs: 6 commands in 1 documents print what is written, 0 documents", output)
+        self.assertIn("docs: 7 commands in 1 documents print what is written, 0 documents", output)
         self.assertEqual(code, 0)
 
     def test_differences(self):

@@ -97,6 +97,14 @@ std::vector<VariableId> Binder::TablesWith(const Scope& from, std::string_view c
   return tables;
 }
 
+// CURRENT_TIMESTAMP is no reserved word of SQL++: it means now() only where nothing has that name.
+Status Binder::BindNow(ExpressionPtr& expression) {
+  const TextPlace place = expression->place;
+  ASSIGN_OR_RETURN(expression, ParseExpression("now()"));
+  expression->place = place;
+  return BindConstant(expression);
+}
+
 // A name that is no variable: a column of the innermost FROM that has it, or a field of its only
 // term that is no table.
 Status Binder::BindField(ExpressionPtr& expression, const Scope& scope) {
@@ -129,6 +137,7 @@ Status Binder::BindField(ExpressionPtr& expression, const Scope& scope) {
       return OkStatus();
     }
   }
+  if (db::SameColumnName(name.name, "current_timestamp")) return BindNow(expression);
   if (last != nullptr) return NoColumn(*last, name.name, name.place);
   return AtPlace(QueryError(QueryCode::kNoSuchField,
                             "nothing is named '{}' here: there is no FROM clause that it could "
