@@ -18,10 +18,12 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMainFile = "sluice.yaml";
 constexpr std::string_view kDataDirectory = "data";
 constexpr std::string_view kFunctionsDirectory = "functions";
+constexpr std::string_view kProceduresDirectory = "procedures";
+constexpr std::string_view kSqlDirectory = "sql";
 constexpr std::string_view kSeedSuffix = ".jsonl";
 
 // Parts of an app that this version can't run yet: refused by name, never passed over.
-constexpr std::string_view kUnsupported[] = {"procedures", "sql", "types"};
+constexpr std::string_view kUnsupported[] = {"types"};
 
 class YamlReader : private YamlVisitor {
  public:
@@ -220,6 +222,8 @@ AppResult ReadAppDirectory(const std::string& directory) {
   }
   CheckUnsupported(root, &result.problems);
   result.app.functions = ReadFunctions(root / kFunctionsDirectory, &result.problems);
+  result.app.procedures = ReadProcedureFiles(root / kProceduresDirectory, &result.problems);
+  result.app.sql = ReadSqlFiles(root / kSqlDirectory, &result.problems);
   result.app.flow_files = ReadFlowFiles(root, &result.problems);
   result.app.directory = directory;
   FindSeeds(root, &result);

@@ -3,6 +3,7 @@
 //   sluice.yaml        buckets, scopes, collections and indexes
 //   data/KEYSPACE.jsonl  documents ({"key":...,"value":...} per line) that are put if absent
 //   functions/NAME.js  a function's code, and NAME.yaml with the rest of it (function_spec.h)
+//   procedures/NAME.lua, sql/*.sql  Lua procedures, tables and triggers (sql_files.h)
 //   flows.yaml, rest.yaml, preload-override.yaml, flows/, tasks/, resources/  flows (flow_files.h)
 //
 // sluice.yaml:
@@ -28,6 +29,7 @@
 
 #include "base/status.h"
 #include "cli/function_spec.h"
+#include "cli/sql_files.h"
 #include "json/value.h"
 
 namespace sluice::cli {
@@ -66,6 +68,8 @@ struct AppDirectory {
   KeyspacesSpec keyspaces;
   std::vector<SeedFile> seeds;          // sorted by path
   std::vector<FunctionSpec> functions;  // sorted by name
+  std::vector<ProcedureFile> procedures;
+  std::vector<SqlFileStatement> sql;
   std::string directory;
   json::Value flow_files;  // as flow_files.h reads them
 };

@@ -1,10 +1,12 @@
 #include "cli/apply.h"
 
+#include <atomic>
 #include <fstream>
 
 #include "cli/flow_files.h"
 #include "cli/function_plan.h"
 #include "cli/importer.h"
+#include "cli/sql_files.h"
 
 namespace sluice::cli {
 namespace {
@@ -67,6 +69,7 @@ Result<Plan> MakeWholePlan(Api* api, const AppDirectory& app, Prune prune) {
   ASSIGN_OR_RETURN(const KeyspacesSpec keyspaces, FetchKeyspaces(api));
   ASSIGN_OR_RETURN(const FunctionsPresent functions, FetchFunctions(api));
   Plan plan = MakePlan(app.keyspaces, keyspaces, prune);
+  ASSIGN_OR_RETURN(plan.sql, PlanSql(api, app.procedures, app.sql));
   PlanFunctions(app, functions, prune, &plan);
   RETURN_IF_ERROR(PlanFlows(api, app, prune, &plan));
   return plan;
@@ -78,6 +81,13 @@ std::vector<Status> CarryOut(Api* api, const AppDirectory& app, const Plan& plan
   for (const Step& step : plan.steps) {
     const Status done = CarryOutStep(api, step, say);
     if (!done.ok()) return {done};
+  }
+  const std::atomic<bool> never = false;
+  SqlStream stream(api, &never);
+  for (const SqlStep& step : plan.sql) {
+    std::vector<Status> failed = CarryOutSql(&stream, step);
+    if (!failed.empty()) return failed;
+    say(step.what + ": done");
   }
   for (const SeedFile& seed : app.seeds) WriteSeed(api, seed, say, &problems);
   for (const Step& step : plan.functions) {

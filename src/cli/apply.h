@@ -17,9 +17,9 @@ namespace sluice::cli {
 // What must change, all of it. `app` outlives the plan.
 Result<Plan> MakeWholePlan(Api* api, const AppDirectory& app, Prune prune);
 
-// Does the plan's steps in order, then writes the seeds that are absent, then sees to functions.
-// `say` gets a line for each thing done. Stops at the first step that fails; every problem with a
-// seed or a function is in the result.
+// Does the plan's steps in order, then its SQL, then writes the seeds that are absent, then sees to
+// functions. `say` gets a line for each thing done. Stops at the first step that fails; every
+// problem with a seed or a function is in the result.
 std::vector<Status> CarryOut(Api* api, const AppDirectory& app, const Plan& plan,
                              const std::function<void(std::string_view)>& say);
 

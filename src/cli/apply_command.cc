@@ -19,6 +19,7 @@ struct ApplyOptions {
 json::Value PlanView(const Plan& plan) {
   json::Value steps = json::Value::EmptyArray();
   for (const Step& step : plan.steps) steps.Append(step.ToString());
+  for (const SqlStep& step : plan.sql) steps.Append(step.what);
   for (const Step& step : plan.functions) steps.Append(step.ToString());
   if (!plan.flows.empty()) steps.Append(plan.flows);
   json::Value kept = json::Value::EmptyArray();
@@ -32,6 +33,7 @@ void ShowPlan(const Plan& plan, Output* output) {
     return;
   }
   for (const Step& step : plan.steps) output->Line(step.ToString());
+  for (const SqlStep& step : plan.sql) output->Line(step.what);
   for (const Step& step : plan.functions) output->Line(step.ToString());
   if (!plan.flows.empty()) output->Line(plan.flows);
   for (const std::string& what : plan.kept) {

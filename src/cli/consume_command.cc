@@ -12,6 +12,9 @@
 namespace sluice::cli {
 namespace {
 
+// Rows that the server may send before they are printed.
+constexpr uint64_t kAhead = 256;
+
 struct ConsumeOptions {
   std::string name;
   std::string options;
@@ -53,26 +56,27 @@ Status Consume(const ConsumeOptions& options, Context& context) {
                                                          Quoted(options.name), given ? "$1" : "")},
                        .file = "",
                        .parameters = json::Value::Object({{"row_format", options.format}}),
-                       .rows = std::max<uint64_t>(options.batch, 1),
+                       .rows = options.batch == 0 ? kAhead : options.batch,
                        .timeout_ms = options.timeout_ms};
   if (options.format == "cdb2") call.parameters.Set("timezone", options.time_zone);
   if (given) call.parameters.Set("args", json::Value::Array({json::ToText(argument)}));
-  if (options.max > 0) call.rows = std::min(call.rows, options.max);
-  uint64_t printed = 0;
-  const Result<SqlAnswer> answer = stream.Run(call, [&](const json::Value& rows) {
-    for (const json::Value& row : rows.items()) {
-      context.output.Line(row.is_string() ? std::string(row.AsString()) : json::ToText(row));
-    }
-    context.output.Flush();
-    printed += rows.size();
-    // What was not written is not acknowledged.
-    if (context.output.DataFailed()) {
-      return Result<uint64_t>(
-          Unexpected(Error(Code::kIo, "cli.output", "can't write to standard output")));
-    }
-    if (options.max == 0) return Result<uint64_t>(call.rows);
-    return Result<uint64_t>(std::min(call.rows, options.max - std::min(options.max, printed)));
-  });
+  uint64_t left = options.max > 0 ? options.max : UINT64_MAX;
+  call.rows = std::min(call.rows, left);
+  const Result<SqlAnswer> answer =
+      stream.RunAhead(call, [&](const json::Value& rows) -> Result<SqlStream::Taken> {
+        const uint64_t printed = std::min<uint64_t>(left, rows.size());
+        for (uint64_t i = 0; i < printed; ++i) {
+          const json::Value& row = rows.items()[i];
+          context.output.Line(row.is_string() ? std::string(row.AsString()) : json::ToText(row));
+        }
+        context.output.Flush();
+        // What was not written is not acknowledged.
+        if (context.output.DataFailed()) {
+          return Fail(Code::kIo, "cli.output", "can't write to standard output");
+        }
+        left -= printed;
+        return SqlStream::Taken{.rows = printed, .enough = left == 0};
+      });
   if (!answer && options.timeout_ms > 0 && answer.error().id() == "client.timeout") {
     return OkStatus();
   }

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "cli/api.h"
 #include "cli/app_directory.h"
+#include "cli/sql_files.h"
 
 namespace sluice::cli {
 
@@ -23,11 +24,12 @@ struct Step {
 
 struct Plan {
   std::vector<Step> steps;
+  std::vector<SqlStep> sql;       // then
   std::vector<Step> functions;    // when the seeds are written
   std::vector<std::string> kept;  // what only --prune would drop
   std::string flows;              // what happens to the app's flows, last of all; empty for nothing
 
-  bool empty() const { return steps.empty() && functions.empty() && flows.empty(); }
+  bool empty() const { return steps.empty() && sql.empty() && functions.empty() && flows.empty(); }
 };
 
 enum class Prune : uint8_t { kNo, kYes };

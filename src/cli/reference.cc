@@ -64,8 +64,8 @@ error: line 1:1: …
   ^
 ```
 
-A statement ends with `;` outside of strings, back quotes and comments, or with `$$`. From the `{` of `CREATE PROCEDURE` on
-only `$$` ends it, so that the procedure's code may have semicolons. From `BEGIN` to `COMMIT` or `ROLLBACK` statements run
+A statement ends with `;` outside of strings, back quotes and comments, or with `$$`. From the `{` of `CREATE PROCEDURE` to the `}`
+that closes it only `$$` does, so that the procedure's code may have semicolons. From `BEGIN` to `COMMIT` or `ROLLBACK` statements run
 in one transaction, which is rolled back if the input ends first.
 
 Statements go over one [streaming connection](stream.md): rows of a procedure are printed as they come (in the formats `cdb2` and

@@ -33,6 +33,13 @@ std::vector<std::string> Words(std::string_view text, size_t most) {
   return words;
 }
 
+// The length of [[ or [==[ at the beginning; 0 when there is none.
+size_t LongBracket(std::string_view text) {
+  if (!text.starts_with('[')) return 0;
+  const size_t second = text.find_first_not_of('=', 1);
+  return second != std::string_view::npos && text[second] == '[' ? second + 1 : 0;
+}
+
 }  // namespace
 
 std::string FirstWord(std::string_view statement) {
@@ -120,8 +127,32 @@ size_t SqlSplitter::Step() {
       state_ = State::kCode;
       return 2;
     case State::kBody:
-      return 1;
+      return StepBody();
   }
+  return 1;
+}
+
+// Braces count outside of Lua's strings and comments.
+size_t SqlSplitter::StepBody() {
+  const char c = text_[at_];
+  if (!lua_end_.empty()) {
+    const bool quoted = lua_end_ == "'" || lua_end_ == "\"";
+    if (quoted && c == '\\') return 2;
+    if (!At(lua_end_) && !(quoted && c == '\n')) return 1;
+    return std::exchange(lua_end_, {}).size();
+  }
+  const size_t dashes = At("--") ? 2 : 0;
+  const size_t bracket = LongBracket(rest().substr(dashes));
+  if (bracket > 0) {
+    lua_end_ = "]" + std::string(bracket - 2, '=') + "]";
+    return dashes + bracket;
+  }
+  if (dashes > 0 || c == '\'' || c == '"') {
+    lua_end_ = dashes > 0 ? '\n' : c;
+    return std::max<size_t>(dashes, 1);
+  }
+  if (c == '{') ++open_;
+  if (c == '}' && --open_ == 0) state_ = State::kCode;
   return 1;
 }
 
@@ -172,6 +203,7 @@ void SqlSplitter::Clear() {
 void SqlSplitter::Forget() {
   begun_ = false;
   open_ = 0;
+  lua_end_.clear();
   state_ = State::kCode;
 }
 

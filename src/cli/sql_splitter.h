@@ -1,7 +1,8 @@
 // Cuts what is typed or read from a file into statements.
 //
 // `;` ends a statement, unless it is in a string, a name in back quotes or a comment. `$$` ends one
-// too. A stored procedure's body is not SQL, so from the `{` of CREATE PROCEDURE on only `$$` does:
+// too. A stored procedure's body is not SQL: from the `{` of CREATE PROCEDURE to the `}` that
+// closes it, as Lua counts, only `$$` does:
 //
 //   CREATE PROCEDURE audit {
 //     local function main(event) db:emit(event); end
@@ -48,6 +49,7 @@ class SqlSplitter {
   void Advance(size_t bytes);
   void Begin();
   size_t StepCode();
+  size_t StepBody();
   size_t Step();
   bool IsProcedure() const;
   SqlStatement Take(size_t end_bytes);
@@ -60,7 +62,8 @@ class SqlSplitter {
   State state_ = State::kCode;
   char quote_ = '\0';
   bool line_ends_ = false;
-  int open_ = 0;  // parentheses and braces
+  int open_ = 0;         // parentheses and braces
+  std::string lua_end_;  // of the string or comment in a body that is being read
   // The statement that is being read.
   bool begun_ = false;
   size_t start_ = 0;

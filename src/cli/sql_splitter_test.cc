@@ -73,6 +73,18 @@ TEST(SqlSplitter, ProcedureBodiesEndWithDollars) {
               ElementsAre("1:1 CREATE FUNCTION f(a) { a + 1 }", "1:33 SELECT 1"));
 }
 
+TEST(SqlSplitter, ProcedureBodiesEndWithTheirBrace) {
+  EXPECT_THAT(Split("CREATE PROCEDURE p {local t = {1; 2} -- }\n"
+                    "local a, b = '}', \"\\\"}\"; --[[ } ]] local c = [==[ }]] ]==]}; "
+                    "PUT DEFAULT PROCEDURE p 1; SELECT 2"),
+              ElementsAre("1:1 CREATE PROCEDURE p {local t = {1; 2} -- }\n"
+                          "local a, b = '}', \"\\\"}\"; --[[ } ]] local c = [==[ }]] ]==]}",
+                          "2:62 PUT DEFAULT PROCEDURE p 1", "2:89 SELECT 2+"));
+  // One that does not end, only `$$` ends.
+  EXPECT_THAT(Split("CREATE PROCEDURE p { local t = {; $$ SELECT 1;"),
+              ElementsAre("1:1 CREATE PROCEDURE p { local t = {;", "1:38 SELECT 1"));
+}
+
 TEST(SqlSplitter, ColumnsAreCharacters) {
   EXPECT_THAT(Split("SELECT 'grün'; SELECT 2;"), ElementsAre("1:1 SELECT 'grün'", "1:16 SELECT 2"));
 }

@@ -10,9 +10,9 @@ namespace {
 
 using json::Value;
 
-// After the last row that is wanted was acknowledged: for what the server does about it, if no
-// further row tells.
-constexpr uint64_t kAcknowledgeMs = 1000;
+// After the last row that is wanted was acknowledged: for what the server does about it, if nothing
+// tells.
+constexpr uint64_t kAcknowledgeMs = 3000;
 
 Status Cancelled() {
   return Error(Code::kCancelled, "query.cancelled",
@@ -87,9 +87,67 @@ Result<SqlAnswer> SqlStream::Run(const Call& call, const Sink& sink) {
     Follow(call.statement, *answer);
     return answer;
   }
-  const Status error = answer.error();
+  return GiveUp(answer.error());
+}
+
+Result<SqlAnswer> SqlStream::GiveUp(const Status& error) {
   if (socket_ != nullptr) RETURN_IF_ERROR(CloseStatement());
   return Unexpected(IsInterrupt(error) ? Cancelled() : error);
+}
+
+Result<SqlAnswer> SqlStream::RunAhead(const Call& call, const AheadSink& sink) {
+  RETURN_IF_ERROR(Connect());
+  Value message = call.parameters;
+  message.Set("id", ++id_);
+  message.Set("statement", call.statement.text);
+  message.Set("ahead", static_cast<int64_t>(call.rows));
+  RETURN_IF_ERROR(socket_->Send(json::ToText(message)));
+  Result<SqlAnswer> answer = TakeAhead(call, sink);
+  return answer ? answer : GiveUp(answer.error());
+}
+
+Result<SqlAnswer> SqlStream::TakeAhead(const Call& call, const AheadSink& sink) {
+  uint64_t taken = 0;
+  uint64_t consumed = 0;
+  while (true) {
+    const Result<Value> answer =
+        Receive({.interrupted = interrupted_, .timeout_ms = call.timeout_ms});
+    if (!answer) {
+      if (answer.error().id() == "client.timeout") AwaitConsumed(taken, consumed);
+      return Unexpected(answer.error());
+    }
+    const Value& rows = (*answer)["rows"];
+    if (const Value& count = (*answer)["acknowledged"]; count.is_int()) {
+      consumed = static_cast<uint64_t>(count.AsInt());
+    }
+    Taken more;
+    if (rows.size() > 0) {
+      ASSIGN_OR_RETURN(more, sink(rows));
+      taken += more.rows;
+    }
+    if (const Value& done = (*answer)["done"]; !done.is_missing()) {
+      return ReadSqlAnswer(done, call.statement, call.file);
+    }
+    if (more.rows > 0) {
+      const Value next = Value::Object({{"id", id_}, {"next", static_cast<int64_t>(more.rows)}});
+      RETURN_IF_ERROR(socket_->Send(json::ToText(next)));
+    }
+    if (!more.enough) continue;
+    AwaitConsumed(taken, consumed);
+    if (socket_ != nullptr) RETURN_IF_ERROR(CloseStatement());
+    return SqlAnswer{};
+  }
+}
+
+void SqlStream::AwaitConsumed(uint64_t rows, uint64_t consumed) {
+  while (consumed < rows) {
+    const Result<Value> answer =
+        Receive({.interrupted = interrupted_, .timeout_ms = kAcknowledgeMs});
+    if (!answer || !(*answer)["done"].is_missing()) return;
+    if (const Value& count = (*answer)["acknowledged"]; count.is_int()) {
+      consumed = static_cast<uint64_t>(count.AsInt());
+    }
+  }
 }
 
 Result<SqlAnswer> SqlStream::Pull(const Call& call, Value message, const Sink& sink) {

@@ -44,6 +44,17 @@ class SqlStream {
   // than the call says.
   Result<SqlAnswer> Run(const Call& call, const Sink& sink);
 
+  // Rows come ahead of their acknowledgements, up to call.rows. The sink says how many of those
+  // that it gets it has dealt with, from the first one on, which acknowledges them. When that is
+  // enough the statement ends, once they are consumed. Errors as above; an error of the sink
+  // acknowledges nothing more.
+  struct Taken {
+    uint64_t rows = 0;
+    bool enough = false;
+  };
+  using AheadSink = std::function<Result<Taken>(const json::Value& rows)>;
+  Result<SqlAnswer> RunAhead(const Call& call, const AheadSink& sink);
+
   // A statement that each connection begins with.
   void SetAtStart(std::string statement);
   bool in_transaction() const { return in_transaction_; }
@@ -53,6 +64,11 @@ class SqlStream {
   Result<json::Value> Ask(const json::Value& message, uint64_t timeout_ms);
   Result<json::Value> Receive(const client::WebSocket::Patience& patience);
   Result<SqlAnswer> Pull(const Call& call, json::Value message, const Sink& sink);
+  Result<SqlAnswer> TakeAhead(const Call& call, const AheadSink& sink);
+  // Of TakeAhead: until so many rows are consumed, or it takes too long.
+  void AwaitConsumed(uint64_t rows, uint64_t consumed);
+  // After a statement that failed.
+  Result<SqlAnswer> GiveUp(const Status& error);
   // Ends the statement that runs.
   Status CloseStatement();
   void Acknowledge();

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "procedure/test_procedures.h"
+#include "procedure/trigger/poll_client.h"
 
 namespace sluice::procedure {
 namespace {
@@ -333,6 +334,43 @@ TEST_F(ConsumerTest, WhoStallsAheadIsReplaced) {
   EXPECT_THAT(Next(slow), HasSubstr("taken over"));
   EXPECT_EQ(Next(other), R"({"comdb2_event":"add","i":2})");
   EXPECT_EQ(Consumed("watch"), 1u);
+}
+
+TEST_F(ConsumerTest, StopEndsLongPolls) {
+  MakePlain();
+  PollClients polls(*engine_, manager_->triggers());
+  constexpr uint64_t kForEver = 3'600'000;
+  const auto ask = [&](const std::string& client) {
+    return polls.Next({.consumer = "c", .client = client, .timeout_ms = kForEver});
+  };
+  auto first = std::async(std::launch::async, ask, "first");
+  LiveQueue& live = **manager_->triggers().Find("c");
+  EXPECT_TRUE(Eventually([&] { return live.seats().taken(); }));
+  auto second = std::async(std::launch::async, ask, "second");
+  EXPECT_TRUE(Eventually([&] { return live.seats().waiting() == 1; }));
+  polls.Stop();
+  EXPECT_TRUE(first.get()->empty());
+  EXPECT_EQ(second.get().error().id(), "consumer.busy");
+}
+
+TEST_F(ConsumerTest, DepthCountsWhatWaits) {
+  Ask("CREATE TABLE t(i int)");
+  Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT AND UPDATE WHEN (new.i % 2 = 0))");
+  const auto depth = [&] { return manager_->triggers().StatusOf("watch")->depth; };
+  EXPECT_EQ(depth(), 0u);
+  Ask("INSERT INTO t SELECT value FROM generate_series(1, 3000)");
+  EXPECT_EQ(depth(), 1500u);
+  EXPECT_EQ(depth(), 1500u);
+  Client client = Exec("EXEC PROCEDURE watch()");
+  for (int i = 0; i < 11; ++i) ASSERT_TRUE(client->Next());
+  EXPECT_EQ(Consumed("watch"), 10u);
+  EXPECT_EQ(depth(), 1490u);
+  Ask("DELETE FROM t");
+  EXPECT_EQ(depth(), 1490u);
+  Ask("INSERT INTO t VALUES (2), (3)");
+  EXPECT_EQ(depth(), 1491u);
+  for (int i = 0; i < 1490; ++i) ASSERT_TRUE(client->Next());
+  EXPECT_EQ(depth(), 1u);
 }
 
 TEST_F(ConsumerTest, DropEndsWhoWaits) {

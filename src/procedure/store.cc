@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "db/catalog_rows.h"
 #include "json/print.h"
+#include "procedure/name.h"
 
 namespace sluice::procedure {
 namespace {
@@ -13,10 +14,7 @@ namespace {
 std::string RowKey(const std::string& name) { return std::string(kProcedureRows) + name; }
 
 Status CheckName(const std::string& name) {
-  const bool word = std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
-  if (word && !name.empty() && name.size() <= kMaxNameLength) return OkStatus();
+  if (IsValidName(name, kMaxNameLength)) return OkStatus();
   return Error(Code::kInvalidArgument, "procedure.invalid_name",
                "a procedure's name has 1 to {} letters, digits and _; got '{}'", kMaxNameLength,
                name);

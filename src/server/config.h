@@ -51,6 +51,10 @@ struct Config {
   uint64_t query_completed_threshold_ms = 0;
   uint64_t query_memory_limit_bytes = 0;
 
+  uint64_t procedures_max_runs = 0;
+  uint64_t procedures_instructions = 0;
+  uint64_t procedures_memory_limit_bytes = 0;
+
   std::string functions_allow_private_addresses;  // true, false
 
   uint64_t flows_run_retention_ms = 0;

@@ -93,8 +93,9 @@ void DevApp::Run() {
 // Adding a watch that is there changes nothing, and the directories may have been made since.
 void DevApp::WatchDirectories() {
   inotify_add_watch(watch_, directory_.c_str(), kEvents);
-  inotify_add_watch(watch_, (directory_ + "/data").c_str(), kEvents);
-  inotify_add_watch(watch_, (directory_ + "/functions").c_str(), kEvents);
+  for (const char* part : {"/data", "/functions", "/procedures", "/sql"}) {
+    inotify_add_watch(watch_, (directory_ + part).c_str(), kEvents);
+  }
 }
 
 bool DevApp::TakeEvents() {

@@ -81,6 +81,14 @@ http::ServerOptions HttpOptionsOf(const Config& config) {
   return options;
 }
 
+procedure::ManagerOptions ProcedureOptionsOf(const Config& config) {
+  procedure::ManagerOptions options;
+  options.max_runs = config.procedures_max_runs;
+  options.limits.instructions = config.procedures_instructions;
+  options.limits.memory_bytes = config.procedures_memory_limit_bytes;
+  return options;
+}
+
 query::EngineOptions EngineOptionsOf(const Config& config) {
   query::EngineOptions options;
   options.memory_limit_bytes = config.query_memory_limit_bytes;
@@ -129,6 +137,7 @@ class Server::Parts {
 
   void Stop() {
     lifecycle_.set_phase(http::rest::Lifecycle::Phase::kDraining);
+    if (consumers_ != nullptr) consumers_->polls.Stop();  // what waits is answered now
     if (http_ != nullptr) http_->Stop();
     http_.reset();
     filter_.reset();
@@ -156,7 +165,8 @@ class Server::Parts {
   }
 
   Status OpenProcedures() {
-    procedures_ = std::make_unique<procedure::Manager>(*query_engine_, procedure::ManagerOptions());
+    procedures_ =
+        std::make_unique<procedure::Manager>(*query_engine_, ProcedureOptionsOf(loaded_.config));
     RETURN_IF_ERROR(procedures_->Start());
     consumers_ = std::make_unique<http::rest::ConsumerService>(*query_engine_, *procedures_);
     return OkStatus();

@@ -7,6 +7,10 @@ deletions. Two triggers write audits: one as it gets its events, the other one f
 tried again. When they have caught up after a restart, the events of each key must be a chain, an
 update's old `v` the one before, numbered without a gap, and end with the row that is there now.
 
+Three consumers hear of the same changes: a client asks for each row, one is sent rows ahead of its
+acknowledgements, one takes whole transactions. Nothing that was acknowledged comes again, nothing is
+skipped, and what they got is what the audits have.
+
 Usage: tests/crash/run_trigger_crash.py --sluice BINARY [--rounds 20] [--seed 1]
 """
 
@@ -20,6 +24,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from consuming import CONSUMERS, Consumer, Record, compare  # noqa: E402
 from sluice_server import SluiceServer, exchange  # noqa: E402
 
 CLIENTS = 6
@@ -56,6 +61,9 @@ def prepare(server):
         ask(connection, f"CREATE TABLE {name}_rows(s longlong, type cstring(4), k int, v int, old_v int)")
         ask(connection, PROCEDURE % {"name": name, "fails": fails})
         ask(connection, f"CREATE LUA TRIGGER {name} WITH SEQUENCE ON "
+                        "(TABLE t FOR INSERT AND UPDATE AND DELETE)")
+    for name in CONSUMERS:
+        ask(connection, f"CREATE DEFAULT LUA CONSUMER {name} WITH SEQUENCE ON "
                         "(TABLE t FOR INSERT AND UPDATE AND DELETE)")
 
 
@@ -119,7 +127,7 @@ def settled(server):
     deadline = time.monotonic() + SETTLE_S
     while time.monotonic() < deadline:
         triggers = json.loads(server.request("GET", "/v1/triggers").body)["triggers"]
-        if len(triggers) != len(AUDITS):
+        if len(triggers) != len(AUDITS) + len(CONSUMERS):
             raise RuntimeError(f"triggers are gone: {triggers}")
         if all(trigger["depth"] == 0 for trigger in triggers):
             return
@@ -146,7 +154,7 @@ def follow(rows):
     return broken, last, there
 
 
-def check(server, clients):
+def check(server, clients, records):
     """Compares the audits with the table, and takes over changes whose answer was lost."""
     connection = server.connect()
     table = {row["k"]: row["v"] for row in ask(connection, "SELECT k, v FROM t")}
@@ -163,12 +171,21 @@ def check(server, clients):
                 if last.get(key, 0) < acknowledged:
                     broken.append(f"{name}: v={acknowledged} of {key} was acknowledged, "
                                   f"the audit has {last.get(key)}")
+    broken += compare(records, rows)
     for client in clients:
         for key in client.last:
             client.last[key] = last.get(key, 0)
         client.there.clear()
         client.there.update(key for key in client.last if key in table)
     return events, broken
+
+
+def start_consumers(server, records, chance):
+    consumers = [Consumer(server, name, record, random.Random(chance.random()))
+                 for name, record in records.items()]
+    for consumer in consumers:
+        consumer.start()
+    return consumers
 
 
 def main():
@@ -181,10 +198,12 @@ def main():
     server = SluiceServer(arguments.sluice)
     states = [({client * 100 + key: 0 for key in range(KEYS_PER_CLIENT)}, set())
               for client in range(CLIENTS)]
+    records = {name: Record() for name in CONSUMERS}
     events = 0
     try:
         server.start()
         prepare(server)
+        consumers = start_consumers(server, records, chance)
         for round_number in range(1, arguments.rounds + 1):
             clients = [Client(server, number, *states[number], random.Random(chance.random()))
                        for number in range(CLIENTS)]
@@ -192,22 +211,27 @@ def main():
                 client.start()
             time.sleep(chance.uniform(0.05, 1.0))
             server.kill()
-            for client in clients:
+            for client in clients + consumers:
                 client.join()
                 if client.problem:
                     raise client.problem
             if chance.random() < 0.3:  # and while it starts
                 server.start_and_kill(chance.uniform(0.01, 0.3))
             server.start()
+            consumers = start_consumers(server, records, chance)
             settled(server)
-            events, broken = check(server, clients)
+            events, broken = check(server, clients, records)
             if broken:
                 sys.exit(f"round {round_number}, seed {arguments.seed}:\n" + "\n".join(broken))
         server.stop()
+        for consumer in consumers:
+            consumer.join()
+            if consumer.problem:
+                raise consumer.problem
     finally:
         server.close()
     print(f"{arguments.rounds} kills, seed {arguments.seed}: {events} changes, each audited once and "
-          "in order, by two triggers")
+          "in order, by two triggers, and consumed by three clients")
 
 
 if __name__ == "__main__":

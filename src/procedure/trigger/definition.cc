@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/nearest.h"
+#include "procedure/name.h"
 #include "query/error.h"
 
 namespace sluice::procedure {
@@ -12,10 +13,7 @@ using query::TriggerStatement;
 using Columns = EventColumns::Column;
 
 Status CheckName(const std::string& name) {
-  const bool word = std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
-  if (word && !name.empty() && name.size() <= kMaxTriggerName) return OkStatus();
+  if (IsValidName(name, kMaxTriggerName)) return OkStatus();
   return Error(Code::kInvalidArgument, "trigger.invalid_name",
                "the name of a trigger or consumer has 1 to {} letters, digits and _; got '{}'",
                kMaxTriggerName, name);

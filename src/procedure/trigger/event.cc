@@ -120,6 +120,14 @@ Result<std::optional<TriggerEvent>> EventMaker::EventOf(const db::Change& change
   return Make(change, Conditions::kAsk);
 }
 
+bool EventMaker::Counts(const db::Change& change) {
+  const TriggerSource* const source = definition_->Find(change.keyspace);
+  if (source == nullptr || !ColumnsFor(*source, change.operation)) return false;
+  if (source->when.empty() && source->changed.empty()) return true;
+  const auto event = EventOf(change);
+  return !event || event->has_value();
+}
+
 Result<std::optional<TriggerEvent>> EventMaker::Unconditionally(const db::Change& change) {
   return Make(change, Conditions::kHold);
 }

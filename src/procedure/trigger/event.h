@@ -49,6 +49,8 @@ class EventMaker {
 
   // None when the definition leaves the change out. Its cursor is the caller's to set.
   Result<std::optional<TriggerEvent>> EventOf(const db::Change& change);
+  // Whether there is one. What can't be decided counts.
+  bool Counts(const db::Change& change);
   // Of a change for which the trigger fires, as was found out before. None when the definition has
   // nothing to say about its keyspace.
   Result<std::optional<TriggerEvent>> Unconditionally(const db::Change& change);

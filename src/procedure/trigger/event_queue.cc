@@ -87,20 +87,4 @@ void EventQueue::Committed(size_t count) {
   taken_ -= count;
 }
 
-Result<uint64_t> EventQueue::CountWaiting() const {
-  ASSIGN_OR_RETURN(EventMaker maker, EventMaker::Make(*engine_, definition_));
-  ASSIGN_OR_RETURN(const auto feed,
-                   db::Feed::OfFollower(engine_->database(), 0, follower_, stored_));
-  uint64_t count = 0;
-  const auto visit = [&](const db::Change& change) {
-    const auto event = maker.EventOf(change);
-    count += event && event->has_value() ? 1 : 0;
-    return true;
-  };
-  while (true) {
-    ASSIGN_OR_RETURN(const size_t given, feed->Read(kReadAtOnce, visit));
-    if (given == 0) return count;
-  }
-}
-
 }  // namespace sluice::procedure

@@ -44,8 +44,6 @@ class EventQueue {
   // Reads the cursor again, which somebody else may have moved, and forgets what was read.
   Status Reload();
 
-  // How many events wait; reads all of them.
-  Result<uint64_t> CountWaiting() const;
   const db::CursorState& stored() const { return stored_; }
 
  private:

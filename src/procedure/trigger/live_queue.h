@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "procedure/trigger/definition.h"
+#include "procedure/trigger/event_counter.h"
 #include "procedure/trigger/seat.h"
 
 namespace sluice::procedure {
@@ -30,6 +31,7 @@ class LiveQueue {
 
   // Who has it, if it is a consumer.
   Seats& seats() const { return *seats_; }
+  EventCounter& counter() { return counter_; }
 
   // There may be new events, or something else to look at. Cheap.
   void Wake();
@@ -43,6 +45,7 @@ class LiveQueue {
 
  private:
   const std::shared_ptr<Seats> seats_ = std::make_shared<Seats>();
+  EventCounter counter_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::shared_ptr<const TriggerDefinition> definition_;  // under mutex_

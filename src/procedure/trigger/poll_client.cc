@@ -57,7 +57,7 @@ Result<std::shared_ptr<PollClients::Client>> PollClients::Enter(const PollReques
       return client;
     }
     if (GivenUp(request)) return Unexpected(Gone());
-    if (Clock::now() >= deadline) {
+    if (Over(deadline)) {
       return Fail(Code::kConflict, "consumer.busy",
                   "another request of the client '{}' to consumer '{}' is under way",
                   request.client, request.consumer);
@@ -83,6 +83,8 @@ void PollClients::Leave(const PollRequest& request, const std::shared_ptr<Client
   left_.notify_all();
 }
 
+bool PollClients::Over(Time deadline) const { return stopping_ || Clock::now() >= deadline; }
+
 void PollClients::ForgetLapsed(Time now) {
   std::erase_if(clients_, [&](const auto& entry) {
     const Client& client = *entry.second;
@@ -105,7 +107,7 @@ Status PollClients::Sit(const PollRequest& request, Time deadline, Client* clien
   }
   if (client->seat == nullptr) {
     client->queue.reset();
-    client->seat = (*live)->seats().Take(deadline, [&] { return GivenUp(request); });
+    client->seat = (*live)->seats().Take(deadline, [&] { return GivenUp(request) || stopping_; });
   }
   if (client->seat == nullptr) {
     if (GivenUp(request)) return Gone();
@@ -165,7 +167,7 @@ Result<std::vector<TriggerEvent>> PollClients::Collect(const PollRequest& reques
     }
     queue.Rewind();
     const Time now = Clock::now();
-    if (!events.empty() || now >= deadline) break;
+    if (!events.empty() || Over(deadline)) break;
     if (GivenUp(request)) return Unexpected(Gone());
     if (client->live->dropped()) return Unexpected(Dropped(request.consumer));
     client->live->Wait(seen, std::min(deadline, now + kLook));

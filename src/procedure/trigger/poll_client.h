@@ -53,6 +53,9 @@ class PollClients {
   // another client had it all the time.
   Result<std::vector<TriggerEvent>> Next(const PollRequest& request);
 
+  // The server stops: requests that wait end as if their time were over, and so do later ones.
+  void Stop() { stopping_ = true; }
+
   // Who has a consumer by a lease; empty for nobody.
   std::string OwnerOf(const std::string& consumer) const;
 
@@ -71,6 +74,7 @@ class PollClients {
   Result<std::shared_ptr<Client>> Enter(const PollRequest& request, Time deadline);
   void Leave(const PollRequest& request, const std::shared_ptr<Client>& client);
   void ForgetLapsed(Time now);  // under mutex_
+  bool Over(Time deadline) const;
   Status Sit(const PollRequest& request, Time deadline, Client* client);
   Status Acknowledge(const PollRequest& request, Client* client);
   Result<std::vector<TriggerEvent>> Collect(const PollRequest& request, Time deadline,
@@ -78,6 +82,7 @@ class PollClients {
 
   query::QueryEngine& engine_;
   const Triggers& triggers_;
+  std::atomic<bool> stopping_ = false;
   mutable std::mutex mutex_;
   std::condition_variable left_;
   std::map<Key, std::shared_ptr<Client>> clients_;  // under mutex_

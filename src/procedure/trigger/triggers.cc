@@ -306,7 +306,7 @@ std::vector<Value> Triggers::ListQueues() const {
     const auto definition = queue->definition();
     auto events = EventQueue::Open(engine_, definition);
     if (!events) continue;  // it was dropped meanwhile
-    const auto depth = events->CountWaiting();
+    const auto depth = queue->counter().Count(engine_, definition, events->stored());
     const auto head = events->Next();
     if (!depth || !head) continue;
     const uint64_t now_ms = engine_.database().clock().WallMs();

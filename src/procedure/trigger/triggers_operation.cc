@@ -14,7 +14,8 @@ Result<TriggerStatus> Triggers::StatusOf(const std::string& name) const {
   status.definition = queue->definition();
   status.dead_letters = dead_letters->kept();
   ASSIGN_OR_RETURN(EventQueue events, EventQueue::Open(engine_, status.definition));
-  ASSIGN_OR_RETURN(status.depth, events.CountWaiting());
+  ASSIGN_OR_RETURN(status.depth,
+                   queue->counter().Count(engine_, status.definition, events.stored()));
   ASSIGN_OR_RETURN(const TriggerEvent* const head, events.Next());
   if (head != nullptr) status.head = *head;
   return status;
