@@ -3,6 +3,7 @@
 
 #include "cli/api.h"
 #include "cli/commands.h"
+#include "cli/failure_list.h"
 
 namespace sluice::cli {
 namespace {
@@ -34,11 +35,6 @@ std::string SourcesOf(const Value& sources) {
     text += (text.empty() ? "" : ", ") + TextOf(source["table"]);
   }
   return text;
-}
-
-std::string FirstLine(const Value& error) {
-  const std::string text = TextOf(error);
-  return text.substr(0, text.find('\n'));
 }
 
 Status List(Context& context) {
@@ -76,14 +72,6 @@ Status Show(const TriggerOptions& options, Context& context) {
   return OkStatus();
 }
 
-Status Order(const std::string& method, const std::string& path, const std::string& done,
-             Context& context) {
-  ASSIGN_OR_RETURN(Api* const api, context.api());
-  RETURN_IF_ERROR(api->Do({.method = method, .path = path}));
-  context.output.Note(done);
-  return OkStatus();
-}
-
 Status Hold(const TriggerOptions& options, Context& context) {
   return Order("POST", PathOf(options, "/hold"), fmt::format("trigger {} held", options.name),
                context);
@@ -104,39 +92,29 @@ Status DeadLetter(const TriggerOptions& options, Context& context) {
                fmt::format("event {} is a dead letter", options.event), context);
 }
 
-Status ListFailures(const TriggerOptions& options, Context& context) {
-  ASSIGN_OR_RETURN(Api* const api, context.api());
-  const std::string path =
-      PathOf(options, "/failures" + Query({{"limit", std::to_string(options.limit)}}));
-  ASSIGN_OR_RETURN(const Value answer, api->CallJson({.path = path}));
-  if (context.output.json()) {
-    context.output.Rows(answer["failures"], {});
-  } else {
-    Value rows = Value::EmptyArray();
-    for (const Value& failure : answer["failures"].items()) {
-      const Value& event = failure["event"];
-      rows.Append(Value::Object(
-          {{"id", failure["id"]},
-           {"attempts", failure["attempts"]},
-           {"last", failure["last"]},
-           {"event", fmt::format("{} {}", TextOf(event["type"]), TextOf(event["name"]))},
-           {"error", FirstLine(failure["error"])}}));
-    }
-    context.output.Rows(rows, {{"FAILURE", "id"},
-                               {"ATTEMPTS", "attempts"},
-                               {"LAST", "last"},
-                               {"EVENT", "event"},
-                               {"ERROR", "error"}});
-  }
-  if (!answer["next"].is_missing()) {
-    context.output.Note(fmt::format("there are more than {}; see --limit", options.limit));
-  }
-  return OkStatus();
+Status ListDeadLetters(const TriggerOptions& options, Context& context) {
+  const auto row = [](const Value& failure) {
+    const Value& event = failure["event"];
+    return Value::Object(
+        {{"id", failure["id"]},
+         {"attempts", failure["attempts"]},
+         {"last", failure["last"]},
+         {"event", fmt::format("{} {}", TextOf(event["type"]), TextOf(event["name"]))},
+         {"error", FirstLine(failure["error"])}});
+  };
+  const std::string limit = Query({{"limit", std::to_string(options.limit)}});
+  return ListFailures(PathOf(options, "/failures" + limit), options.limit, row,
+                      {{"FAILURE", "id"},
+                       {"ATTEMPTS", "attempts"},
+                       {"LAST", "last"},
+                       {"EVENT", "event"},
+                       {"ERROR", "error"}},
+                      context);
 }
 
 Status Failures(const TriggerOptions& options, Context& context) {
-  ASSIGN_OR_RETURN(Api* const api, context.api());
   if (!options.show.empty()) {
+    ASSIGN_OR_RETURN(Api* const api, context.api());
     ASSIGN_OR_RETURN(
         const Value failure,
         api->CallJson({.path = PathOf(options, "/failures/" + Segment(options.show))}));
@@ -151,29 +129,21 @@ Status Failures(const TriggerOptions& options, Context& context) {
     return Order("DELETE", PathOf(options, "/failures/" + Segment(options.drop)),
                  fmt::format("failure {} dropped", options.drop), context);
   }
-  if (!options.drop_all) return ListFailures(options, context);
-  ASSIGN_OR_RETURN(const Value answer,
-                   api->CallJson({.method = "DELETE", .path = PathOf(options, "/failures")}));
-  const int64_t count = answer["count"].is_int() ? answer["count"].AsInt() : 0;
-  context.output.Note(fmt::format("{} failures dropped", count));
-  return OkStatus();
+  if (options.drop_all) {
+    return OrderAll("DELETE", PathOf(options, "/failures"), "dropped", context);
+  }
+  return ListDeadLetters(options, context);
 }
 
 void AddFailuresOptions(CLI::App* command, TriggerOptions* options) {
-  CLI::Option* const one_of_these[] = {
+  ExcludeEachOther({
       command->add_option("--show", options->show, "One dead letter, with its event's data"),
       command->add_option("--retry", options->retry,
                           "Run the procedure for it; it is gone if that succeeds"),
       command->add_option("--drop", options->drop, "Forget this dead letter"),
-      command->add_flag("--drop-all", options->drop_all, "Forget all of them")};
-  for (CLI::Option* option : one_of_these) {
-    for (CLI::Option* other : one_of_these) {
-      if (option != other) option->excludes(other);
-    }
-  }
-  command->add_option("--limit", options->limit, "List at most so many, the oldest first")
-      ->check(CLI::Range(1, 10'000))
-      ->capture_default_str();
+      command->add_flag("--drop-all", options->drop_all, "Forget all of them"),
+  });
+  AddLimitOption(command, &options->limit);
 }
 
 }  // namespace

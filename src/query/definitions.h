@@ -19,8 +19,6 @@ DefinitionRows RunDefinition(db::Database& database, const QueryContext& context
 DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
                              const DropTableStatement& statement);
 DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
-                             const AlterTableStatement& statement);
-DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
                              const CreateIndexStatement& statement);
 DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
                              const DropIndexStatement& statement);

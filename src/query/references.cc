@@ -218,6 +218,20 @@ Status KeepReferences(QueryEngine& engine, db::Transaction& transaction,
   return ReferenceKeeper(engine, transaction, std::move(changes)).Run();
 }
 
+Status CheckReferable(const db::Catalog& catalog, const db::TableSchema& changed) {
+  for (const auto& [id, keyspace] : catalog.keyspaces()) {
+    if (keyspace->table == nullptr) continue;
+    for (const db::TableReference& reference : keyspace->table->references) {
+      if (!db::SameColumnName(reference.table, changed.name)) continue;
+      if (HasUniqueKey(changed, reference.their_columns)) continue;
+      return QueryError(QueryCode::kTableDefinition,
+                        "table '{}': the foreign key '{}' of '{}' needs this key", changed.name,
+                        reference.name, keyspace->table->name);
+    }
+  }
+  return OkStatus();
+}
+
 Status CheckReferences(const db::Catalog& catalog, const db::TableSchema& schema) {
   for (const db::TableReference& reference : schema.references) {
     const bool own = db::SameColumnName(reference.table, schema.name);

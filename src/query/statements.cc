@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "query/alter_table.h"
 #include "query/definitions.h"
 #include "query/exec/context.h"
 #include "query/exec/expr_access.h"
@@ -163,9 +164,9 @@ class StatementRunner {
       }
       RETURN_IF_ERROR(CheckNoTriggers(*table, "renamed", statement.place));
     }
-    ASSIGN_OR_RETURN(std::vector<Value> rows,
-                     RunDefinition(engine_.database(), plan_.context, statement));
-    return MakeRowsRun(std::move(rows));
+    const Status status = AlterTable(engine_, statement);
+    if (!status.ok()) return Unexpected(AtPlace(TableError(status), statement.place));
+    return MakeRowsRun({});
   }
 
   Rows operator()(const TransactionStatement&) {

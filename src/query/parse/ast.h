@@ -451,8 +451,8 @@ struct AlterTableStatement {  // and RENAME TABLE
   enum class Kind : uint8_t { kAdd, kDrop, kRename };
   struct Action {
     Kind kind = Kind::kAdd;
-    db::TableSchema added = {};  // kAdd: the column, with its keys and constraints
-    std::string name = {};       // kDrop: a column
+    db::TableSchema added = {};  // kAdd: what; kDrop: a key or check by its name, or nothing
+    std::string name = {};       // kDrop: a column, or that name
     std::string to = {};         // kRename
     bool cascade = false;        // kRename: triggers and consumers go on under the new name
   };

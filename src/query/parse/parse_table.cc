@@ -351,7 +351,30 @@ Result<DropTableStatement> Parser::DropTable() {
   return drop;
 }
 
-// ALTER TABLE t ADD [COLUMN] c type ..., DROP [COLUMN] c, RENAME [COLUMN] c TO d, RENAME TO u
+// DROP [COLUMN] c, DROP KEY k, DROP CONSTRAINT k. These words may also name a column.
+Status Parser::DropElement(AlterTableStatement::Action* action) {
+  action->kind = AlterTableStatement::Kind::kDrop;
+  const auto names = [&] {
+    return Ahead(1).kind == TokenKind::kWord || Ahead(1).kind == TokenKind::kQuoted;
+  };
+  if (Accept("PRIMARY", "KEY")) {
+    action->name = "primary";
+    action->added.keys.push_back({.name = action->name, .parts = {}});
+    return OkStatus();
+  }
+  const bool foreign = At("FOREIGN", "KEY");
+  if (foreign) ++at_;
+  const bool key = !foreign && (At("KEY") || At("INDEX")) && names();
+  const bool constraint = (foreign || At("CONSTRAINT")) && names();
+  if (key || constraint) ++at_;
+  if (!key && !constraint) Accept("COLUMN");
+  ASSIGN_OR_RETURN(action->name, ColumnName());
+  if (key) action->added.keys.push_back({.name = action->name, .parts = {}});
+  if (constraint) action->added.checks.push_back({.name = action->name, .condition = ""});
+  return OkStatus();
+}
+
+// ALTER TABLE t ADD [COLUMN] c type ..., ADD a key or constraint, DROP ..., RENAME TO u
 Result<AlterTableStatement> Parser::AlterTable() {
   AlterTableStatement alter;
   alter.place = place();
@@ -366,9 +389,7 @@ Result<AlterTableStatement> Parser::AlterTable() {
       action.kind = AlterTableStatement::Kind::kAdd;
       RETURN_IF_ERROR(TableElement(&action.added));
     } else if (Accept("DROP")) {
-      Accept("COLUMN");
-      action.kind = AlterTableStatement::Kind::kDrop;
-      ASSIGN_OR_RETURN(action.name, ColumnName());
+      RETURN_IF_ERROR(DropElement(&action));
     } else if (Accept("RENAME")) {
       if (Accept("TO")) {
         action.kind = AlterTableStatement::Kind::kRename;

@@ -231,6 +231,7 @@ class Parser {
   Result<CreateTableStatement> CreateTable();
   Result<DropTableStatement> DropTable();
   Result<AlterTableStatement> AlterTable();
+  Status DropElement(AlterTableStatement::Action* action);
   Result<AlterTableStatement> RenameTable();
   Result<std::string> TableName();
   Result<std::string> ColumnName();

@@ -36,8 +36,10 @@ void AstPrinter::Table(const AlterTableStatement& alter) {
         Elements(action.added, "ADD ");
         break;
       case AlterTableStatement::Kind::kDrop:
-        Say("DROP COLUMN ");
-        Name(action.name);
+        Say(!action.added.keys.empty()     ? "DROP KEY "
+            : !action.added.checks.empty() ? "DROP CONSTRAINT "
+                                           : "DROP COLUMN ");
+        QuotedName(action.name, false);
         break;
       case AlterTableStatement::Kind::kRename:
         Say("RENAME TO ");
