@@ -32,10 +32,13 @@ class YamlReader : private YamlVisitor {
 
   void Read(const yaml::Node& root) {
     if (root.is_null()) return;
-    ForEach(root, "the app", {"buckets", "tasks"}, [&](const yaml::Entry& entry) {
-      if (entry.key == "tasks") return;  // of flows: the server reads it
-      ForEach(entry.value, "buckets", {}, [&](const yaml::Entry& bucket) { ReadBucket(bucket); });
-    });
+    // All but the buckets are of flows: the server reads them.
+    ForEach(root, "the app", {"buckets", "tasks", "flows", "rest", "preload", "config"},
+            [&](const yaml::Entry& entry) {
+              if (entry.key != "buckets") return;
+              ForEach(entry.value, "buckets", {},
+                      [&](const yaml::Entry& bucket) { ReadBucket(bucket); });
+            });
   }
 
  private:

@@ -20,7 +20,7 @@ fs::path RealPath(const fs::path& path) {
 
 bool IsInside(const fs::path& path, const fs::path& directory) {
   const fs::path relative = path.lexically_relative(directory);
-  return !relative.empty() && *relative.begin() != "..";
+  return !relative.empty() && relative != "." && *relative.begin() != "..";
 }
 
 Status Unwritable(std::string_view path, std::string_view why) {
@@ -41,6 +41,12 @@ Result<std::string> DirectoryFiles::Resolve(Area area, std::string_view path) co
     const fs::path real = RealPath(fs::path(resources_) / path);
     if (!resources_.empty() && IsInside(real, resources_)) return real.string();
     return Fail(Code::kForbidden, "flow.file_outside", "'{}' is not among the app's resources",
+                path);
+  }
+  if (allowed_.empty()) {
+    return Fail(Code::kForbidden, "flow.file_outside",
+                "'/{}' can't be used: no directories are allowed for file(); the server's setting "
+                "flows.directories names them",
                 path);
   }
   const fs::path real = RealPath(fs::path("/") / path);

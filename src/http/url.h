@@ -7,14 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/percent.h"
+
 namespace sluice::http {
 
 // Decodes %XX; with `plus_is_space` also '+'. Nothing when an escape is malformed.
 std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_space = false);
-
-// Encodes everything but unreserved characters, so that the result is one path segment or one
-// query value.
-std::string PercentEncode(std::string_view text);
 
 // "a=1&b=&c" as decoded pairs in order; a name without '=' has an empty value. Nothing when an
 // escape is malformed.

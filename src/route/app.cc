@@ -1,5 +1,6 @@
 #include "route/app.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -8,10 +9,13 @@
 #include "flow/preload.h"
 #include "flow/source_tree.h"
 #include "route/builtins.h"
+#include "route/http_task.h"
 #include "route/js_task.h"
 #include "route/lua_task.h"
 #include "route/sql_task.h"
+#include "route/state_machine.h"
 #include "route/task_options.h"
+#include "route/timer_task.h"
 
 namespace sluice::route {
 namespace {
@@ -63,12 +67,12 @@ class AppMaker {
     const yaml::Node config = ReadConfig();
     const AppSettings settings(ToValue(config));
     options_ = ReadTaskOptions(config, "sluice.yaml", settings, problems_);
-    app_->files = std::make_unique<BundleFiles>(app_->bundle);
+    app_->files = std::make_unique<BundleFiles>(app_->bundle, services_.directories);
     AddBuiltins();
     AddTasks();
-    AddPreloads(settings);
-    CompileFlows(settings);
-    ReadRest(settings);
+    AddPreloads(ListOf(config, "preload", "preload-override.yaml"), settings);
+    CompileFlows(ListOf(config, "flows", flow::kDefaultFlowList), settings);
+    ReadRest(ListOf(config, "rest", "rest.yaml"), settings);
   }
 
  private:
@@ -81,18 +85,73 @@ class AppMaker {
     return {};
   }
 
+  // Files that sluice.yaml names, such as classpath:/more-flows.yaml.
+  std::vector<std::string> ListOf(const yaml::Node& config, std::string_view key,
+                                  std::string_view usual) {
+    const yaml::Node* const list = config.Find(key);
+    if (list == nullptr) return {std::string(usual)};
+    std::vector<std::string> names;
+    for (const yaml::Node& item : list->items) names.push_back(item.text);
+    if (!list->is_list() || std::ranges::any_of(names, &std::string::empty)) {
+      problems_->AddError(Error(Code::kInvalidArgument, "route.invalid_options",
+                                "{}: expected a list of files such as [classpath:/{}.yaml]", key,
+                                key)
+                              .At({"sluice.yaml", list->line, list->column}));
+      return {};
+    }
+    return names;
+  }
+
+  // A file of the app, or of a directory that flows may use.
+  Result<std::string> ReadLocation(std::string_view location) const {
+    constexpr std::string_view kClasspath = "classpath:";
+    constexpr std::string_view kFile = "file:";
+    using Area = flow::Files::Area;
+    if (location.starts_with(kClasspath)) {
+      return app_->files->Read(Area::kResource, location.substr(kClasspath.size()));
+    }
+    if (location.starts_with(kFile)) {
+      return app_->files->Read(Area::kFile, location.substr(kFile.size()));
+    }
+    return Fail(Code::kInvalidArgument, "flow.bad_location",
+                "expected classpath:/... or file:/..., got '{}'", location);
+  }
+
+  // What the app says of itself without being told to may be missing; what it names may not.
+  std::vector<flow::FlowText> ReadFiles(const std::vector<std::string>& names) {
+    std::vector<flow::FlowText> texts;
+    for (const std::string& name : names) {
+      const bool plain = name.find(':') == std::string::npos;
+      auto text = ReadLocation(plain ? "classpath:/" + name : name);
+      if (text) {
+        texts.push_back({name, std::move(*text)});
+      } else if (!plain) {
+        problems_->AddError(
+            Error(Code::kNotFound, std::string(text.error().id()), "{}", text.error().message())
+                .At({"sluice.yaml", 1, 1}));
+      }
+    }
+    return texts;
+  }
+
   void Wrong(const std::string& file, std::string_view id, const std::string& message) {
     problems_->AddError(
         Error(Code::kInvalidArgument, std::string(id), "{}", message).At({file, 1, 1}));
   }
 
-  void Add(const std::string& name, int instances, TaskMaker maker) {
-    app_->routes[name] = std::make_shared<Route>(name, instances, std::move(maker));
+  void Add(const std::string& name, const RouteLimits& limits, TaskMaker maker) {
+    app_->routes[name] = std::make_shared<Route>(name, limits, std::move(maker));
   }
 
+  // Those that reach data or the network are for flows, which say what may be asked of them.
   void AddBuiltins() {
-    for (auto& [name, maker] : Builtins(services_.queries, services_.function.clock)) {
-      Add(name, kBuiltinInstances, std::move(maker));
+    constexpr std::string_view kPublic[] = {"no.op", "echo"};
+    auto makers = Builtins(services_.queries, services_.function.clock);
+    makers["async.http.request"] = MakeHttpRequestTask(services_.function);
+    makers["timer"] = MakeTimerTask(services_.function.clock);
+    for (auto& [name, maker] : makers) {
+      const bool is_public = std::ranges::find(kPublic, name) != std::end(kPublic);
+      Add(name, {.instances = kBuiltinInstances, .is_private = !is_public}, std::move(maker));
     }
   }
 
@@ -123,18 +182,38 @@ class AppMaker {
         problems_->AddError(error.At(place));
         continue;
       }
-      Add(route, options.instances, *maker);
-      for (const std::string& other : options.routes) Add(other, options.instances, *maker);
+      AddWithNames(route, options, *maker);
     }
-    for (const auto& [route, options] : options_) {
-      const auto has = [&](std::string_view suffix) {
-        return app_->bundle.Find(fmt::format("tasks/{}{}", route, suffix)) != nullptr;
-      };
-      if (has(".js") || has(".lua") || has(".sql")) continue;
-      problems_->AddError(Error(Code::kInvalidArgument, "route.unknown",
-                                "there is no file tasks/{}.js, .lua or .sql", route)
-                              .At(options.place));
+    for (const auto& [route, options] : options_) AddFileless(route, options);
+  }
+
+  void AddWithNames(const std::string& route, const TaskOptions& options, const TaskMaker& maker) {
+    Add(route, options.limits, maker);
+    for (const std::string& other : options.routes) Add(other, options.limits, maker);
+  }
+
+  // HTTP endpoints and state machines are in sluice.yaml alone.
+  void AddFileless(const std::string& route, const TaskOptions& options) {
+    const auto wrong = [&](std::string_view id, const std::string& message) {
+      problems_->AddError(
+          Error(Code::kInvalidArgument, std::string(id), "{}", message).At(options.place));
+    };
+    const auto has = [&](std::string_view suffix) {
+      return app_->bundle.Find(fmt::format("tasks/{}{}", route, suffix)) != nullptr;
+    };
+    const bool fileless = options.http || options.state;
+    if (has(".js") || has(".lua") || has(".sql")) {
+      if (fileless) wrong("route.invalid_options", "there is a file for it, too, in tasks/");
+      return;
     }
+    if (!fileless) {
+      return wrong("route.unknown",
+                   fmt::format("there is no file tasks/{}.js, .lua or .sql", route));
+    }
+    if (!IsRouteName(route)) return wrong("route.invalid_name", "'" + route + "' is no route");
+    AddWithNames(route, options,
+                 options.http ? MakeHttpTask(services_.function, *options.http)
+                              : MakeStateMachine(services_.function.database, *options.state));
   }
 
   Result<TaskMaker> MakeTask(const std::string& route, const std::string& suffix,
@@ -156,11 +235,9 @@ class AppMaker {
     return MakeJsTask(services_.function, std::move(definition));
   }
 
-  void AddPreloads(const flow::Settings& settings) {
-    const std::string* const text = app_->bundle.Find("preload-override.yaml");
-    if (text == nullptr) return;
-    for (const flow::Preload& preload :
-         flow::ReadPreloads({{"preload-override.yaml", *text}}, settings, problems_)) {
+  void AddPreloads(const std::vector<std::string>& lists, const flow::Settings& settings) {
+    const std::vector<flow::FlowText> texts = ReadFiles(lists);
+    for (const flow::Preload& preload : flow::ReadPreloads(texts, settings, problems_)) {
       const auto found = app_->routes.find(preload.original);
       if (found == app_->routes.end()) {
         problems_->AddError(Error(Code::kInvalidArgument, "route.unknown", "there is no route '{}'",
@@ -169,26 +246,23 @@ class AppMaker {
         continue;
       }
       const std::shared_ptr<Route> original = found->second;
-      const int instances = static_cast<int>(preload.instances.value_or(original->instances()));
+      RouteLimits limits = original->limits();
+      limits.instances = static_cast<int>(preload.instances.value_or(limits.instances));
       if (!preload.keep_original) app_->routes.erase(found);
-      for (const std::string& route : preload.routes) Add(route, instances, original->maker());
+      for (const std::string& route : preload.routes) Add(route, limits, original->maker());
     }
   }
 
-  void CompileFlows(const flow::Settings& settings) {
-    std::vector<flow::FlowText> texts;
-    if (app_->bundle.Find("flows.yaml") != nullptr ||
-        app_->bundle.Find("resources/flows.yaml") != nullptr) {
-      const auto read = [&](std::string_view location) -> Result<std::string> {
-        constexpr std::string_view kClasspath = "classpath:";
-        if (!location.starts_with(kClasspath)) {
-          return Fail(Code::kInvalidArgument, "flow.bad_location",
-                      "expected classpath:/..., got '{}'", location);
-        }
-        return app_->files->Read(flow::Files::Area::kResource, location.substr(kClasspath.size()));
-      };
-      texts = flow::ReadFlowLists(flow::kDefaultFlowList, read, settings, problems_);
+  void CompileFlows(const std::vector<std::string>& lists, const flow::Settings& settings) {
+    std::string locations;
+    for (const std::string& list : lists) {
+      // An app without flows is none that misses them.
+      if (list == flow::kDefaultFlowList && !ReadLocation(list)) continue;
+      locations += (locations.empty() ? "" : ",") + list;
     }
+    const std::vector<flow::FlowText> texts = flow::ReadFlowLists(
+        locations, [&](std::string_view location) { return ReadLocation(location); }, settings,
+        problems_);
     flow::CompileOptions options;
     options.settings = &settings;
     options.files = app_->files.get();
@@ -197,15 +271,11 @@ class AppMaker {
     app_->flows = flow::CompileFlows(texts, options, problems_);
   }
 
-  void ReadRest(const flow::Settings& settings) {
-    const std::string* text = app_->bundle.Find("rest.yaml");
-    const std::string file = text == nullptr ? "resources/rest.yaml" : "rest.yaml";
-    if (text == nullptr) text = app_->bundle.Find(file);
-    if (text == nullptr) return;
+  void ReadRest(const std::vector<std::string>& lists, const flow::Settings& settings) {
     const RestNames names{
-        .has_route = [&](std::string_view route) { return app_->routes.contains(route); },
+        .find_route = [&](std::string_view route) { return app_->FindRoute(route); },
         .has_flow = [&](std::string_view flow) { return app_->flows->Find(flow) != nullptr; }};
-    app_->rest = ReadRestConfig({file, *text}, settings, names, problems_);
+    app_->rest = ReadRestConfig(ReadFiles(lists), settings, names, problems_);
   }
 
   const Services& services_;

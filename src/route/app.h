@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "flow/plan.h"
 #include "flow/problem.h"
@@ -24,6 +25,8 @@ struct Services {
   function::Services function;
   query::QueryEngine& queries;
   const procedure::Manager& procedures;
+  // Where `file()` of flows may read and write; absolute paths.
+  std::vector<std::string> directories = {};
 };
 
 struct App {

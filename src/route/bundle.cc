@@ -32,11 +32,6 @@ bool IsPlainPath(std::string_view path) {
   return true;
 }
 
-Status Outside(std::string_view path) {
-  return Error(Code::kInvalidArgument, "flow.file_outside",
-               "'{}' is not in a directory that flows may use", path);
-}
-
 }  // namespace
 
 const std::string* Bundle::Find(std::string_view path) const {
@@ -88,11 +83,11 @@ bool IsBundled(std::string_view path) {
 }
 
 Status BundleFiles::Check(Area area, std::string_view path) const {
-  return area == Area::kResource ? OkStatus() : Outside(path);
+  return area == Area::kResource ? OkStatus() : directories_.Check(area, path);
 }
 
 Result<std::string> BundleFiles::Read(Area area, std::string_view path) const {
-  RETURN_IF_ERROR(Check(area, path));
+  if (area == Area::kFile) return directories_.Read(area, path);
   while (path.starts_with('/')) path.remove_prefix(1);
   const std::string* found = bundle_.Find("resources/" + std::string(path));
   if (found == nullptr) found = bundle_.Find(path);
@@ -102,9 +97,9 @@ Result<std::string> BundleFiles::Read(Area area, std::string_view path) const {
   return *found;
 }
 
-Status BundleFiles::Write(std::string_view path, std::string_view, Mode) const {
-  return Outside(path);
+Status BundleFiles::Write(std::string_view path, std::string_view bytes, Mode mode) const {
+  return directories_.Write(path, bytes, mode);
 }
-Status BundleFiles::Remove(std::string_view path) const { return Outside(path); }
+Status BundleFiles::Remove(std::string_view path) const { return directories_.Remove(path); }
 
 }  // namespace sluice::route

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "flow/files.h"
@@ -29,10 +30,12 @@ Result<Bundle> BundleFromJson(const json::Value& value);
 // Whether a path of an app directory belongs into its bundle.
 bool IsBundled(std::string_view path);
 
-// `classpath()` reads the bundle's resources/, then the bundle itself; there is no `file()`.
+// `classpath()` reads the bundle's resources/, then the bundle itself; `file()` is confined to
+// directories.
 class BundleFiles final : public flow::Files {
  public:
-  explicit BundleFiles(const Bundle& bundle) : bundle_(bundle) {}
+  BundleFiles(const Bundle& bundle, const std::vector<std::string>& directories)
+      : bundle_(bundle), directories_(directories, "") {}
   Status Check(Area area, std::string_view path) const override;
   Result<std::string> Read(Area area, std::string_view path) const override;
   Status Write(std::string_view path, std::string_view bytes, Mode mode) const override;
@@ -40,6 +43,7 @@ class BundleFiles final : public flow::Files {
 
  private:
   const Bundle& bundle_;
+  const flow::DirectoryFiles directories_;
 };
 
 }  // namespace sluice::route

@@ -17,24 +17,27 @@ void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json:
     std::shared_ptr<Route> route;
     json::Value headers;
     json::Value body;
-    uint64_t timeout_ms;
+    uint64_t due_ms;
     ReplyTo reply;
   };
-  auto request = std::make_shared<Request>(
-      Request{app, found->second, std::move(headers), std::move(body), timeout_ms, reply});
+  auto request = std::make_shared<Request>(Request{app, found->second, std::move(headers),
+                                                   std::move(body), NowMs() + timeout_ms, reply});
   const auto run = [this, request](Route::Slot& slot) {
-    TaskOutput output = request->route->Run(
-        slot,
-        {.headers = request->headers, .body = request->body, .timeout_ms = request->timeout_ms});
+    const uint64_t now_ms = NowMs();
+    TaskOutput output = TaskOutput::Failure(408, "Timeout of a call that waited for its turn");
+    if (now_ms < request->due_ms) {
+      output = request->route->Run(slot, {.headers = request->headers,
+                                          .body = request->body,
+                                          .timeout_ms = request->due_ms - now_ms});
+    }
     Release(request->route, &slot);
     request->reply({output.status, std::move(output.headers), std::move(output.body)});
   };
-  pool_.Post([request, run] {
-    Route::Job job = run;
-    const auto slot = request->route->Enter(job);
-    if (!slot) return request->reply({.status = 503, .body = json::Value(slot.error().message())});
-    if (*slot != nullptr) run(**slot);
-  });
+  // The turn is taken here: what one sends to a route with one instance arrives in order.
+  Route::Job job = run;
+  const auto slot = request->route->Enter(job);
+  if (!slot) return reply({.status = 503, .body = json::Value(slot.error().message())});
+  if (*slot != nullptr) pool_.Post([run, slot = *slot] { run(*slot); });
 }
 
 namespace {

@@ -5,20 +5,16 @@
 
 #include "base/quantity.h"
 #include "flow/source_tree.h"
+#include "flow/text_form.h"
 
 namespace sluice::route {
 namespace {
 
+using flow::LowerCase;
 using yaml::Node;
 
 constexpr std::string_view kMethods[] = {"GET", "PUT", "POST", "DELETE", "HEAD", "PATCH"};
 constexpr size_t kMaxEndpoints = 10'000;
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return lower;
-}
 
 std::string Upper(std::string_view text) {
   std::string upper(text);
@@ -41,8 +37,8 @@ class Reader {
   Reader(std::string file, const RestNames& names, flow::Problems* problems)
       : file_(std::move(file)), names_(names), problems_(problems) {}
 
-  RestConfig Read(const Node& root) {
-    RestConfig config;
+  void Read(const Node& root, RestConfig* to) {
+    RestConfig& config = *to;
     for (const yaml::Entry& entry : root.entries) {
       if (entry.key == "cors") {
         ReadPolicies(entry.value, "cors", [&](const std::string& id, const Node& node) {
@@ -61,8 +57,18 @@ class Reader {
       for (const Node& node : rest->items) ReadEndpoint(node, &config);
       if (!rest->is_list() && !rest->is_null()) Wrong(*rest, "rest: expected a list of endpoints");
     }
-    std::ranges::stable_sort(config.endpoints, MoreSpecific);
-    return config;
+  }
+
+  static bool MoreSpecific(const Endpoint& a, const Endpoint& b) {
+    const size_t both = std::min(a.segments.size(), b.segments.size());
+    for (size_t i = 0; i < both; ++i) {
+      if (a.segments[i].kind != b.segments[i].kind) return a.segments[i].kind < b.segments[i].kind;
+      if (a.segments[i].kind == Segment::Kind::kPrefix &&
+          a.segments[i].text.size() != b.segments[i].text.size()) {
+        return a.segments[i].text.size() > b.segments[i].text.size();
+      }
+    }
+    return a.segments.size() > b.segments.size();
   }
 
  private:
@@ -100,7 +106,7 @@ class Reader {
       std::string value = node.text.substr(colon + 1);
       value.erase(0, value.find_first_not_of(' '));
       std::string name = node.text.substr(0, colon);
-      if (value.empty() || !Lower(name).starts_with(Lower(prefix))) {
+      if (value.empty() || !LowerCase(name).starts_with(LowerCase(prefix))) {
         Wrong(node, fmt::format("expected a header {}... with a value", prefix));
         continue;
       }
@@ -112,7 +118,7 @@ class Reader {
   std::vector<std::string> ReadNames(const Node* list) {
     std::vector<std::string> names;
     if (list == nullptr) return names;
-    for (const Node& node : list->items) names.push_back(Lower(node.text));
+    for (const Node& node : list->items) names.push_back(LowerCase(node.text));
     return names;
   }
 
@@ -142,7 +148,7 @@ class Reader {
     CheckServices(node, endpoint);
     for (const Endpoint& other : config->endpoints) {
       for (const std::string& method : endpoint.methods) {
-        if (Lower(other.url) == Lower(endpoint.url) &&
+        if (LowerCase(other.url) == LowerCase(endpoint.url) &&
             std::ranges::find(other.methods, method) != other.methods.end()) {
           Wrong(node, fmt::format("{} {} is there twice", method, endpoint.url));
         }
@@ -208,7 +214,7 @@ class Reader {
     if (!endpoint->url.starts_with('/')) return Wrong(node, "url: expected /path");
     const std::vector<std::string_view> parts = SplitPath(endpoint->url);
     for (size_t i = 0; i < parts.size(); ++i) {
-      const std::string part = Lower(parts[i]);
+      const std::string part = LowerCase(parts[i]);
       using Kind = Segment::Kind;
       if (part.starts_with('{') && part.ends_with('}') && part.size() > 2) {
         endpoint->segments.push_back({Kind::kParameter, part.substr(1, part.size() - 2)});
@@ -243,25 +249,19 @@ class Reader {
       Wrong(*node.Find("flow"), fmt::format("a flow needs the service {}", kFlowAdapter));
     }
     for (const std::string& service : endpoint.services) {
-      if (service == kFlowAdapter || names_.has_route(service)) continue;
-      Wrong(*node.Find("service"), fmt::format("there is no route '{}'", service));
+      if (service == kFlowAdapter) continue;
+      const Route* const route = names_.find_route(service);
+      if (route == nullptr) {
+        Wrong(*node.Find("service"), fmt::format("there is no route '{}'", service));
+      } else if (route->limits().is_private) {
+        Wrong(*node.Find("service"),
+              fmt::format("route '{}' is private: only flows call it", service));
+      }
     }
-    if (!endpoint.authentication.empty() && !names_.has_route(endpoint.authentication)) {
+    if (!endpoint.authentication.empty() && names_.find_route(endpoint.authentication) == nullptr) {
       Wrong(*node.Find("authentication"),
             fmt::format("there is no route '{}'", endpoint.authentication));
     }
-  }
-
-  static bool MoreSpecific(const Endpoint& a, const Endpoint& b) {
-    const size_t both = std::min(a.segments.size(), b.segments.size());
-    for (size_t i = 0; i < both; ++i) {
-      if (a.segments[i].kind != b.segments[i].kind) return a.segments[i].kind < b.segments[i].kind;
-      if (a.segments[i].kind == Segment::Kind::kPrefix &&
-          a.segments[i].text.size() != b.segments[i].text.size()) {
-        return a.segments[i].text.size() > b.segments[i].text.size();
-      }
-    }
-    return a.segments.size() > b.segments.size();
   }
 
   const std::string file_;
@@ -277,13 +277,13 @@ bool Matches(const Endpoint& endpoint, const std::vector<std::string_view>& path
     if (i >= path.size()) return false;
     switch (segments[i].kind) {
       case Segment::Kind::kText:
-        if (Lower(path[i]) != segments[i].text) return false;
+        if (LowerCase(path[i]) != segments[i].text) return false;
         break;
       case Segment::Kind::kParameter:
         parameters->emplace_back(segments[i].text, path[i]);
         break;
       case Segment::Kind::kPrefix:
-        if (!Lower(path[i]).starts_with(segments[i].text)) return false;
+        if (!LowerCase(path[i]).starts_with(segments[i].text)) return false;
         if (i + 1 == segments.size()) return true;
         break;
       case Segment::Kind::kRest:
@@ -311,11 +311,15 @@ RestConfig::Match RestConfig::Find(std::string_view method, std::string_view pat
   return match;
 }
 
-RestConfig ReadRestConfig(const flow::FlowText& text, const flow::Settings& settings,
+RestConfig ReadRestConfig(const std::vector<flow::FlowText>& texts, const flow::Settings& settings,
                           const RestNames& names, flow::Problems* problems) {
-  const auto root = flow::ReadTree(text.text, text.file, settings, problems);
-  if (!root) return {};
-  return Reader(text.file, names, problems).Read(*root);
+  RestConfig config;
+  for (const flow::FlowText& text : texts) {
+    const auto root = flow::ReadTree(text.text, text.file, settings, problems);
+    if (root) Reader(text.file, names, problems).Read(*root, &config);
+  }
+  std::ranges::stable_sort(config.endpoints, Reader::MoreSpecific);
+  return config;
 }
 
 }  // namespace sluice::route

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "flow/compile.h"
 #include "flow/problem.h"
 #include "flow/settings.h"
+#include "route/route.h"
 
 namespace sluice::route {
 
@@ -78,12 +80,13 @@ struct RestConfig {
 
 // What endpoints may name.
 struct RestNames {
-  std::function<bool(std::string_view route)> has_route;
+  std::function<const Route*(std::string_view route)> find_route;
   std::function<bool(std::string_view flow)> has_flow;
 };
 
-// Errors rest.invalid, with their places.
-RestConfig ReadRestConfig(const flow::FlowText& text, const flow::Settings& settings,
+// Files are merged; of policies with the same id the last one counts. Errors rest.invalid, with
+// their places.
+RestConfig ReadRestConfig(const std::vector<flow::FlowText>& texts, const flow::Settings& settings,
                           const RestNames& names, flow::Problems* problems);
 
 }  // namespace sluice::route

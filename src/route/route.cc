@@ -5,7 +5,7 @@ namespace sluice::route {
 Route::Slot* Route::TryEnter() {
   const std::lock_guard lock(mutex_);
   if (free_.empty()) {
-    if (slots_.size() >= static_cast<size_t>(instances_)) return nullptr;
+    if (slots_.size() >= static_cast<size_t>(limits_.instances)) return nullptr;
     slots_.push_back(std::make_unique<Slot>(static_cast<int>(slots_.size()) + 1));
     return slots_.back().get();
   }
@@ -23,9 +23,10 @@ Result<Route::Slot*> Route::Enter(Job& job) {
     free_.pop_back();
     return slot;
   }
-  if (waiting_.size() >= kMaxWaiting) {
-    return Fail(Code::kOverloaded, "route.overloaded", "{} calls of '{}' wait already",
-                waiting_.size(), name_);
+  if (waiting_.size() >= limits_.queue) {
+    return Fail(Code::kOverloaded, "route.overloaded",
+                "route '{}' is overloaded: {} calls wait for its {} instances", name_,
+                waiting_.size(), limits_.instances);
   }
   waiting_.push_back(std::move(job));
   return nullptr;

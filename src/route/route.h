@@ -20,6 +20,13 @@ namespace sluice::route {
 inline constexpr int kMaxInstances = 1000;
 inline constexpr size_t kMaxWaiting = 10'000;  // calls of one route
 
+struct RouteLimits {
+  int instances = 1;
+  size_t queue = kMaxWaiting;  // calls that wait at once
+  // Only for flows of the app: rest.yaml can't name it.
+  bool is_private = false;
+};
+
 class Route {
  public:
   // An instance, held by whoever runs it.
@@ -30,11 +37,12 @@ class Route {
   // What to do when an instance is free; on a thread that may block.
   using Job = std::move_only_function<void(Slot& slot)>;
 
-  Route(std::string name, int instances, TaskMaker maker)
-      : name_(std::move(name)), instances_(instances), maker_(std::move(maker)) {}
+  Route(std::string name, RouteLimits limits, TaskMaker maker)
+      : name_(std::move(name)), limits_(limits), maker_(std::move(maker)) {}
 
   const std::string& name() const { return name_; }
-  int instances() const { return instances_; }
+  int instances() const { return limits_.instances; }
+  const RouteLimits& limits() const { return limits_; }
   const TaskMaker& maker() const { return maker_; }
 
   // A free instance, which is then the caller's until Leave; null when there is none.
@@ -59,7 +67,7 @@ class Route {
 
  private:
   const std::string name_;
-  const int instances_;
+  const RouteLimits limits_;
   const TaskMaker maker_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Slot>> slots_;  // under mutex_; those that were made

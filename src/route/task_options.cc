@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/quantity.h"
 #include "flow/source_tree.h"
-#include "route/route.h"
 
 namespace sluice::route {
 namespace {
@@ -18,23 +18,17 @@ class Reader {
     TaskOptions options;
     options.place = {file_, task.line, task.column};
     if (!task.value.is_map() && !task.value.is_null()) {
-      Wrong(task.value, "expected a map with instances, routes or keyspaces");
+      Wrong(task.value, "expected a map with instances, routes, url and so on");
     }
     for (const yaml::Entry& entry : task.value.entries) {
-      if (entry.key == "instances") {
-        ReadInstances(entry.value, &options.instances);
-      } else if (entry.key == "routes") {
-        for (const yaml::Node& item : entry.value.items) {
-          if (!IsRouteName(item.text)) Wrong(item, "'" + item.text + "' is no route");
-          options.routes.push_back(item.text);
-        }
-      } else if (entry.key == "keyspaces") {
-        for (const yaml::Entry& binding : entry.value.entries) ReadKeyspace(binding, &options);
-      } else {
+      if (!ReadField(entry, &options) && !ReadHttpField(entry, &options)) {
         Wrong(entry.line, entry.column,
-              "expected instances, routes or keyspaces, got '" + entry.key + "'");
+              "expected instances, routes, queue, private, keyspaces, state, url, method, headers, "
+              "timeout or trust_all_cert, got '" +
+                  entry.key + "'");
       }
     }
+    CheckHttp(task, options);
     return options;
   }
 
@@ -47,14 +41,105 @@ class Reader {
   }
 
  private:
-  void ReadInstances(const yaml::Node& node, int* instances) {
-    const Place place{file_, node.line, node.column};
-    const std::string text = flow::ReplaceVariables(node.text, place, settings_, problems_);
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), *instances);
-    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || *instances < 1 ||
-        *instances > kMaxInstances) {
-      Wrong(node, fmt::format("instances: expected a number from 1 to {}", kMaxInstances));
-      *instances = 1;
+  // False when it is no such field.
+  bool ReadField(const yaml::Entry& entry, TaskOptions* options) {
+    if (entry.key == "instances") {
+      int64_t instances = 1;
+      ReadNumber(entry, 1, kMaxInstances, &instances);
+      options->limits.instances = static_cast<int>(instances);
+    } else if (entry.key == "queue") {
+      int64_t queue = kMaxWaiting;
+      ReadNumber(entry, 0, kMaxWaiting, &queue);
+      options->limits.queue = static_cast<size_t>(queue);
+    } else if (entry.key == "private") {
+      options->limits.is_private = ReadBool(entry);
+    } else if (entry.key == "routes") {
+      for (const yaml::Node& item : entry.value.items) {
+        if (!IsRouteName(item.text)) Wrong(item, "'" + item.text + "' is no route");
+        options->routes.push_back(item.text);
+      }
+    } else if (entry.key == "keyspaces") {
+      for (const yaml::Entry& binding : entry.value.entries) ReadKeyspace(binding, options);
+    } else if (entry.key == "state") {
+      auto parsed = db::KeyspaceName::Parse(TextOf(entry.value));
+      if (parsed) {
+        options->state = std::move(*parsed);
+      } else {
+        Wrong(entry.value, "state: " + parsed.error().message());
+      }
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool ReadHttpField(const yaml::Entry& entry, TaskOptions* options) {
+    constexpr std::string_view kFields[] = {"url", "method", "headers", "timeout",
+                                            "trust_all_cert"};
+    if (std::ranges::find(kFields, entry.key) == std::end(kFields)) return false;
+    if (!options->http) options->http.emplace();
+    HttpTarget& target = *options->http;
+    if (entry.key == "url") {
+      target.url = TextOf(entry.value);
+      const bool closed =
+          std::ranges::count(target.url, '{') == std::ranges::count(target.url, '}');
+      if (!IsHttpUrl(target.url) || !closed) {
+        Wrong(entry.value, "url: expected https://host/path, with {name} for a field of the input");
+      }
+    } else if (entry.key == "method") {
+      target.method = TextOf(entry.value);
+      constexpr std::string_view kMethods[] = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"};
+      if (std::ranges::find(kMethods, target.method) == std::end(kMethods)) {
+        Wrong(entry.value, "method: expected GET, POST, PUT, PATCH, DELETE or HEAD");
+      }
+    } else if (entry.key == "headers") {
+      if (!entry.value.is_map()) Wrong(entry.value, "headers: expected a map of texts");
+      for (const yaml::Entry& header : entry.value.entries) {
+        target.headers.emplace_back(header.key, TextOf(header.value));
+      }
+    } else if (entry.key == "timeout") {
+      const auto timeout_ms = ParseDurationMs(TextOf(entry.value));
+      if (!timeout_ms || *timeout_ms == 0)
+        Wrong(entry.value, "timeout: expected a time such as 5s");
+      target.timeout_ms = timeout_ms.value_or(0);
+    } else {
+      target.certificates = ReadBool(entry) ? Certificates::kTrusted : Certificates::kChecked;
+    }
+    return true;
+  }
+
+  void CheckHttp(const yaml::Entry& task, const TaskOptions& options) {
+    if (options.http && options.http->url.empty()) {
+      Wrong(task.line, task.column, "method, headers and timeout are of a task with a url");
+    }
+    if (options.http && options.state) {
+      Wrong(task.line, task.column, "expected url or state, not both");
+    }
+    if ((options.http || options.state) && !options.keyspaces.empty()) {
+      Wrong(task.line, task.column, "keyspaces are for tasks in JavaScript");
+    }
+  }
+
+  std::string TextOf(const yaml::Node& node) {
+    return flow::ReplaceVariables(node.text, {file_, node.line, node.column}, settings_, problems_);
+  }
+
+  bool ReadBool(const yaml::Entry& entry) {
+    const std::string text = TextOf(entry.value);
+    if (text != "true" && text != "false")
+      Wrong(entry.value, entry.key + ": expected true or false");
+    return text == "true";
+  }
+
+  void ReadNumber(const yaml::Entry& entry, int64_t least, int64_t most, int64_t* number) {
+    const std::string text = TextOf(entry.value);
+    const int64_t fallback = *number;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), *number);
+    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || *number < least ||
+        *number > most) {
+      Wrong(entry.value,
+            fmt::format("{}: expected a number from {} to {}", entry.key, least, most));
+      *number = fallback;
     }
   }
 

@@ -4,26 +4,40 @@
 //     greeting.demo:
 //       instances: 10              # or "${GREETING_INSTANCES:10}"
 //       routes: [greeting.other]   # further names of the same function
+//       queue: 100                 # calls that may wait for an instance
+//       private: true              # not for rest.yaml
 //       keyspaces:
 //         users: app.people.users            # to read and write
 //         prices: {keyspace: shop, access: r}
+//     payment.api:                 # no file, but an HTTP endpoint
+//       url: 'https://pay.example.com/charges/{id}'
+//       method: PUT
+//       headers: {x-key: '${PAY_KEY}'}
+//       timeout: 5s
+//     order.state:                 # an external state machine in a keyspace
+//       state: app.flows.state
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "flow/problem.h"
 #include "flow/settings.h"
 #include "function/definition.h"
+#include "route/http_task.h"
+#include "route/route.h"
 #include "yaml/yaml.h"
 
 namespace sluice::route {
 
 struct TaskOptions {
-  int instances = 1;
+  RouteLimits limits;
   std::vector<std::string> routes;
   std::vector<function::BucketBinding> keyspaces;
+  std::optional<HttpTarget> http;
+  std::optional<db::KeyspaceName> state;
   Place place;
 };
 

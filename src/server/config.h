@@ -59,6 +59,7 @@ struct Config {
 
   uint64_t flows_run_retention_ms = 0;
   uint64_t flows_max_finished_runs = 0;
+  std::string flows_directories;  // paths, separated by ':'
 
   std::string log_level;   // debug, info, warn, error
   std::string log_format;  // text, json

@@ -89,6 +89,17 @@ procedure::ManagerOptions ProcedureOptionsOf(const Config& config) {
   return options;
 }
 
+// "/a:/b"
+std::vector<std::string> PathsOf(std::string_view text) {
+  std::vector<std::string> paths;
+  while (!text.empty()) {
+    const size_t colon = text.find(':');
+    if (colon != 0) paths.emplace_back(text.substr(0, colon));
+    text.remove_prefix(colon == std::string_view::npos ? text.size() : colon + 1);
+  }
+  return paths;
+}
+
 query::EngineOptions EngineOptionsOf(const Config& config) {
   query::EngineOptions options;
   options.memory_limit_bytes = config.query_memory_limit_bytes;
@@ -193,8 +204,10 @@ class Server::Parts {
 
   Status OpenFlows() {
     flows_ = std::make_unique<route::Host>(
-        route::Services{
-            {*database_, *query_engine_, clock_, addresses_}, *query_engine_, *procedures_},
+        route::Services{{*database_, *query_engine_, clock_, addresses_},
+                        *query_engine_,
+                        *procedures_,
+                        PathsOf(loaded_.config.flows_directories)},
         route::EngineOptions(),
         route::RunRetention{.keep_ms = loaded_.config.flows_run_retention_ms,
                             .most = loaded_.config.flows_max_finished_runs});

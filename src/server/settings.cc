@@ -27,7 +27,7 @@ constexpr SectionHelp kSections[] = {
     {"query", "Limits of SQL++ statements."},
     {"procedures", "Limits of Lua: procedures, triggers, consumers and functions of SQL."},
     {"functions", "What JavaScript functions may do."},
-    {"flows", "Durable runs of flows."},
+    {"flows", "What flows may do, and their durable runs."},
     {"log", "What the server writes to standard error."},
     {"backup", "Backups that clients ask for."},
 };
@@ -302,6 +302,12 @@ constexpr Setting kSettings[] = {
      .least = 0,
      .most = 10'000'000,
      .help = "How many durable runs are kept after their end; past it the oldest are removed."},
+    {.name = "flows.directories",
+     .type = T::kPath,
+     .member = &Config::flows_directories,
+     .fallback = "",
+     .help = "Directories where `file()` of flows reads and writes, separated by `:`. "
+             "While it is empty, `file()` is refused."},
 
     {.name = "log.level",
      .type = T::kChoice,

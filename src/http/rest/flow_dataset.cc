@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "flow/text_form.h"
 #include "http/url.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -9,13 +10,8 @@
 namespace sluice::http::rest {
 namespace {
 
+using flow::LowerCase;
 using json::Value;
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return lower;
-}
 
 bool Contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
@@ -31,10 +27,10 @@ Value HeadersOf(const Request& request, const route::Endpoint& endpoint) {
   const route::HeaderRules none;
   const route::HeaderRules& rules = endpoint.headers == nullptr ? none : endpoint.headers->request;
   for (const Header& header : request.headers()) {
-    const std::string name = Lower(header.name);
+    const std::string name = LowerCase(header.name);
     if (name != "cookie" && Passes(rules, name)) headers.Set(name, Value(header.value));
   }
-  for (const auto& [name, value] : rules.add) headers.Set(Lower(name), Value(value));
+  for (const auto& [name, value] : rules.add) headers.Set(LowerCase(name), Value(value));
   return headers;
 }
 
@@ -67,7 +63,7 @@ std::string_view MediaType(std::string_view content_type) {
 }
 
 Status AddBody(const Request& request, Value* dataset, Value* query) {
-  const std::string type = Lower(MediaType(request.FindHeader("content-type").value_or("")));
+  const std::string type = LowerCase(MediaType(request.FindHeader("content-type").value_or("")));
   if (request.body().empty()) return OkStatus();
   if (type == "application/json" || type.ends_with("+json")) {
     auto body = json::Parse(request.body());
@@ -147,7 +143,7 @@ void Answer(const Request& request, const route::Endpoint& endpoint, route::Repl
   const route::HeaderRules none;
   const route::HeaderRules& rules = endpoint.headers == nullptr ? none : endpoint.headers->response;
   for (const json::Field& header : reply.headers.fields()) {
-    const std::string name = Lower(header.name());
+    const std::string name = LowerCase(header.name());
     if (!header.value.is_string() || !Passes(rules, name)) continue;
     if (name == "content-type") {
       content_type = header.value.AsString();

@@ -1,0 +1,363 @@
+#include "route/http_task.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/percent.h"
+#include "base/utf8.h"
+#include "flow/text_form.h"
+#include "function/curl/http_client.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace sluice::route {
+namespace {
+
+using function::HttpRequest;
+using function::HttpResponse;
+using json::Value;
+using namespace std::string_view_literals;
+
+constexpr std::string_view kMethods[] = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"};
+// Those of one connection, and those that libcurl makes itself. What comes compressed is decoded.
+constexpr std::string_view kHopHeaders[] = {"connection", "content-length",     "host",
+                                            "keep-alive", "proxy-authenticate", "te",
+                                            "trailer",    "transfer-encoding",  "upgrade",
+                                            "expect",     "accept-encoding",    "content-encoding"};
+
+bool IsHopHeader(const std::string& name) {
+  return std::ranges::find(kHopHeaders, name) != std::end(kHopHeaders);
+}
+
+Status Invalid(std::string message) {
+  return Error(Code::kInvalidArgument, "route.argument", "{}", message);
+}
+
+std::string TextOf(const Value& value) {
+  return value.is_string() ? std::string(value.AsString()) : json::ToText(value);
+}
+
+// Line breaks would make headers of their own.
+Status AddHeader(std::string_view name, std::string_view value, HttpRequest* request) {
+  constexpr std::string_view kNoName = "\r\n\0: "sv;
+  constexpr std::string_view kNoValue = "\r\n\0"sv;
+  if (name.empty() || name.find_first_of(kNoName) != std::string_view::npos ||
+      value.find_first_of(kNoValue) != std::string_view::npos) {
+    return Invalid(fmt::format("'{}' is no header: it has a line break, or no name", name));
+  }
+  // libcurl takes "Name:" for a header to be left out, "Name;" for one without a value.
+  request->headers.push_back(value.empty() ? fmt::format("{};", name)
+                                           : fmt::format("{}: {}", name, value));
+  return OkStatus();
+}
+
+Status AddHeaders(const Value& headers, HttpRequest* request) {
+  for (const json::Field& header : headers.fields()) {
+    if (IsHopHeader(flow::LowerCase(header.name()))) continue;
+    RETURN_IF_ERROR(AddHeader(header.name(), TextOf(header.value), request));
+  }
+  return OkStatus();
+}
+
+bool HasHeader(const HttpRequest& request, std::string_view name) {
+  return std::ranges::any_of(request.headers, [&](const std::string& header) {
+    return flow::LowerCase(header).starts_with(name);
+  });
+}
+
+// Texts and bytes as they are, anything else as JSON.
+Status SetBody(const Value& body, HttpRequest* request) {
+  if (body.is_missing() || body.is_null()) return OkStatus();
+  std::string_view type = "application/json";
+  if (body.is_string()) {
+    request->body = std::string(body.AsString());
+    type = "text/plain";
+  } else if (body.is_bytes()) {
+    request->body = std::string(body.AsBytes());
+    type = "application/octet-stream";
+  } else {
+    request->body = json::ToText(body);
+  }
+  if (HasHeader(*request, "content-type:")) return OkStatus();
+  return AddHeader("Content-Type", type, request);
+}
+
+// A list makes a parameter that comes several times.
+void AddQuery(const Value& query, std::string* url) {
+  const auto add = [&](std::string_view name, const Value& value) {
+    *url += url->find('?') == std::string::npos ? '?' : '&';
+    *url += PercentEncode(name) + "=" + PercentEncode(TextOf(value));
+  };
+  for (const json::Field& field : query.fields()) {
+    if (!field.value.is_array()) add(field.name(), field.value);
+    for (const Value& item : field.value.items()) add(field.name(), item);
+  }
+}
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+// Names in lower case. Of several with one name the values are joined, cookies by `|`.
+Value HeadersOf(const HttpResponse& response) {
+  Value headers = Value::EmptyObject();
+  for (const auto& [name, value] : response.headers) {
+    const std::string lower = flow::LowerCase(name);
+    if (IsHopHeader(lower) || lower == "date") continue;
+    const Value before = headers[lower];
+    const std::string_view text = Trimmed(value);
+    const std::string_view separator = lower == "set-cookie" ? "|" : ", ";
+    headers.Set(lower, before.is_string()
+                           ? Value(fmt::format("{}{}{}", before.AsString(), separator, text))
+                           : Value(text));
+  }
+  return headers;
+}
+
+Value BodyOf(HttpResponse& response) {
+  if (response.body.empty()) return Value(nullptr);
+  const std::string& type = response.content_type;
+  if (type == "application/json" || type.ends_with("+json")) {
+    if (auto value = json::Parse(response.body)) return std::move(*value);
+  }
+  const bool text = type.starts_with("text/") || type.ends_with("json") || type.ends_with("xml");
+  return text && IsValidUtf8(response.body) ? Value(response.body) : Value::Bytes(response.body);
+}
+
+class HttpTask : public TaskInstance {
+ public:
+  explicit HttpTask(const function::Services& services)
+      : services_(services), client_(*services.addresses, kMaxHttpAnswerBytes) {}
+
+ protected:
+  // Given up when nobody waits for the answer any more.
+  Result<HttpResponse> Send(const TaskInput& input, const HttpRequest& request,
+                            Certificates certificates) {
+    static const std::atomic<bool> kNever{false};
+    function::UrlBinding binding;
+    binding.validate_certificate = certificates == Certificates::kChecked;
+    binding.alias = binding.validate_certificate ? "checked" : "trusted";
+    function::HttpSender& sender = services_.http == nullptr ? client_ : *services_.http;
+    return sender.Send(binding, request, input.cancelled == nullptr ? kNever : *input.cancelled);
+  }
+
+  static TaskOutput FailureOf(const Status& error) {
+    if (error.id() == "function.address_refused") return TaskOutput::Failure(403, error.message());
+    if (error.id() == "curl.too_large") return TaskOutput::Failure(502, error.message());
+    return TaskOutput::Failure(error);
+  }
+
+  static TaskOutput OutputOf(HttpResponse response) {
+    TaskOutput output{.status = response.status, .headers = HeadersOf(response)};
+    output.body = BodyOf(response);
+    return output;
+  }
+
+ private:
+  const function::Services& services_;
+  function::HttpClient client_;
+};
+
+class TargetTask final : public HttpTask {
+ public:
+  TargetTask(const function::Services& services, HttpTarget target)
+      : HttpTask(services), target_(std::move(target)) {}
+
+  TaskOutput Run(const TaskInput& input) override {
+    const auto request = RequestOf(input);
+    if (!request) return TaskOutput::Failure(request.error());
+    auto response = Send(input, *request, target_.certificates);
+    return response ? OutputOf(std::move(*response)) : FailureOf(response.error());
+  }
+
+ private:
+  Result<HttpRequest> RequestOf(const TaskInput& input) const {
+    HttpRequest request;
+    request.method = target_.method;
+    request.timeout_ms = input.timeout_ms;
+    if (target_.timeout_ms != 0)
+      request.timeout_ms = std::min(target_.timeout_ms, input.timeout_ms);
+    for (const auto& [name, value] : target_.headers) {
+      RETURN_IF_ERROR(AddHeader(name, value, &request));
+    }
+    RETURN_IF_ERROR(AddHeaders(input.headers, &request));
+    Value body = input.body;
+    ASSIGN_OR_RETURN(request.url, FillUrl(&body));
+    const bool in_query =
+        request.method == "GET" || request.method == "HEAD" || request.method == "DELETE";
+    if (in_query) {
+      AddQuery(body, &request.url);
+    } else {
+      RETURN_IF_ERROR(SetBody(body, &request));
+    }
+    return request;
+  }
+
+  // What the URL takes is not sent again.
+  Result<std::string> FillUrl(Value* body) const {
+    std::string url;
+    std::string_view rest = target_.url;
+    for (size_t open; (open = rest.find('{')) != std::string_view::npos;) {
+      const size_t close = rest.find('}', open);
+      const std::string_view name = rest.substr(open + 1, close - open - 1);
+      const Value value = (*body)[name];
+      if (value.is_missing() || value.is_null()) {
+        return Unexpected(
+            Invalid(fmt::format("the url needs '{}', which the input has not", name)));
+      }
+      url += rest.substr(0, open);
+      url += PercentEncode(TextOf(value));
+      body->Remove(name);
+      rest.remove_prefix(close + 1);
+    }
+    url += rest;
+    return url;
+  }
+
+  const HttpTarget target_;
+};
+
+class RequestTask final : public HttpTask {
+ public:
+  using HttpTask::HttpTask;
+
+  TaskOutput Run(const TaskInput& input) override {
+    Certificates certificates = Certificates::kChecked;
+    const auto request = RequestOf(input, &certificates);
+    if (!request) return TaskOutput::Failure(request.error());
+    auto response = Send(input, *request, certificates);
+    return response ? OutputOf(std::move(*response)) : FailureOf(response.error());
+  }
+
+ private:
+  static Status CheckFields(const Value& input) {
+    constexpr std::string_view kFields[] = {"method", "host", "url",     "headers",
+                                            "query",  "body", "timeout", "trust_all_cert"};
+    for (const json::Field& field : input.fields()) {
+      if (std::ranges::find(kFields, field.name()) == std::end(kFields)) {
+        return Invalid(
+            fmt::format("async.http.request: '{}' is unknown: expected method, host, url, "
+                        "headers, query, body, timeout or trust_all_cert",
+                        field.name()));
+      }
+    }
+    return OkStatus();
+  }
+
+  static Result<HttpRequest> RequestOf(const TaskInput& input, Certificates* certificates) {
+    const Value& body = input.body;
+    RETURN_IF_ERROR(CheckFields(body));
+    HttpRequest request;
+    request.method = body["method"].is_string() ? std::string(body["method"].AsString()) : "GET";
+    if (std::ranges::find(kMethods, request.method) == std::end(kMethods)) {
+      return Unexpected(Invalid(fmt::format(
+          "async.http.request: method: expected GET, POST, PUT, PATCH, DELETE or HEAD, got '{}'",
+          request.method)));
+    }
+    ASSIGN_OR_RETURN(request.url, UrlOf(body));
+    AddQuery(body["query"], &request.url);
+    request.timeout_ms = input.timeout_ms;
+    if (body["timeout"].is_number()) {
+      const double asked_ms = body["timeout"].ToDouble() * 1000;
+      if (asked_ms >= 1 && asked_ms < static_cast<double>(request.timeout_ms)) {
+        request.timeout_ms = static_cast<uint64_t>(asked_ms);
+      }
+    }
+    if (body["trust_all_cert"] == Value(true)) *certificates = Certificates::kTrusted;
+    RETURN_IF_ERROR(AddHeaders(input.headers, &request));
+    RETURN_IF_ERROR(AddHeaders(body["headers"], &request));
+    RETURN_IF_ERROR(SetBody(body["body"], &request));
+    return request;
+  }
+
+  static Result<std::string> UrlOf(const Value& body) {
+    const std::string host(body["host"].is_string() ? body["host"].AsString() : "");
+    const std::string path(body["url"].is_string() ? body["url"].AsString() : "");
+    const std::string url =
+        host.empty() ? path : host + (path.starts_with('/') || path.empty() ? "" : "/") + path;
+    if (IsHttpUrl(url)) return url;
+    return Unexpected(
+        Invalid(fmt::format("async.http.request: expected 'url' such as https://host/path, or "
+                            "'host' and 'url', got '{}'",
+                            url)));
+  }
+};
+
+class RelayTask final : public HttpTask {
+ public:
+  RelayTask(const function::Services& services, std::string host, Certificates certificates)
+      : HttpTask(services), host_(std::move(host)), certificates_(certificates) {}
+
+  TaskOutput Run(const TaskInput& input) override {
+    const auto request = RequestOf(input);
+    if (!request) return TaskOutput::Failure(request.error());
+    auto response = Send(input, *request, certificates_);
+    if (!response) return FailureOf(response.error());
+    TaskOutput output{.status = response->status, .headers = HeadersOf(*response)};
+    output.body = Value::Bytes(response->body);
+    return output;
+  }
+
+ private:
+  Result<HttpRequest> RequestOf(const TaskInput& input) const {
+    HttpRequest request;
+    request.method = input.body["method"].AsString();
+    request.url = host_;
+    request.url += input.body["uri"].AsString();
+    request.follow_redirects = false;  // they are the client's
+    request.timeout_ms = input.timeout_ms;
+    AddQuery(input.body["query"], &request.url);
+    RETURN_IF_ERROR(AddHeaders(input.body["header"], &request));
+    std::string cookies;
+    for (const json::Field& cookie : input.body["cookie"].fields()) {
+      cookies +=
+          fmt::format("{}{}={}", cookies.empty() ? "" : "; ", cookie.name(), TextOf(cookie.value));
+    }
+    if (!cookies.empty()) RETURN_IF_ERROR(AddHeader("Cookie", cookies, &request));
+    RETURN_IF_ERROR(SetBody(input.body["body"], &request));
+    return request;
+  }
+
+  const std::string host_;
+  const Certificates certificates_;
+};
+
+}  // namespace
+
+TaskMaker MakeHttpTask(const function::Services& services, HttpTarget target) {
+  return [&services, target]() -> Result<std::unique_ptr<TaskInstance>> {
+    return std::make_unique<TargetTask>(services, target);
+  };
+}
+
+TaskMaker MakeHttpRequestTask(const function::Services& services) {
+  return [&services]() -> Result<std::unique_ptr<TaskInstance>> {
+    return std::make_unique<RequestTask>(services);
+  };
+}
+
+TaskMaker MakeRelayTask(const function::Services& services, std::string host,
+                        Certificates certificates) {
+  return [&services, host, certificates]() -> Result<std::unique_ptr<TaskInstance>> {
+    return std::make_unique<RelayTask>(services, host, certificates);
+  };
+}
+
+bool IsHttpUrl(std::string_view text) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!text.starts_with(scheme)) continue;
+    const std::string_view host =
+        text.substr(scheme.size(), text.find_first_of("/?", scheme.size()) - scheme.size());
+    return !host.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
+  }
+  return false;
+}
+
+bool IsHttpHost(std::string_view text) {
+  return IsHttpUrl(text) &&
+         text.find_first_of("/?#", text.find("//") + 2) == std::string_view::npos;
+}
+
+}  // namespace sluice::route
