@@ -43,6 +43,8 @@ class DirectoryFiles final : public Files {
   Result<std::string> Read(Area area, std::string_view path) const override;
   Status Write(std::string_view path, std::string_view bytes, Mode mode) const override;
   Status Remove(std::string_view path) const override;
+  // Of kFile: where it really is. Error flow.file_outside.
+  Result<std::string> RealPathOf(std::string_view path) const { return Resolve(Area::kFile, path); }
 
  private:
   // The real path, if it is inside.

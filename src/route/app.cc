@@ -276,6 +276,20 @@ class AppMaker {
         .find_route = [&](std::string_view route) { return app_->FindRoute(route); },
         .has_flow = [&](std::string_view flow) { return app_->flows->Find(flow) != nullptr; }};
     app_->rest = ReadRestConfig(ReadFiles(lists), settings, names, problems_);
+    for (const Endpoint& endpoint : app_->rest.endpoints) {
+      if (endpoint.relay.empty()) continue;
+      Add(RelayRoute(endpoint), {.instances = kBuiltinInstances, .is_private = true},
+          MakeRelayTask(services_.function, endpoint.relay, endpoint.certificates));
+    }
+    CheckStatic(lists.empty() ? "rest.yaml" : lists.front());
+  }
+
+  void CheckStatic(const std::string& file) {
+    constexpr std::string_view kFile = "file:";
+    const std::string& folder = app_->rest.content.folder;
+    if (!folder.starts_with(kFile)) return;
+    const auto path = app_->files->PathOf(folder.substr(kFile.size()) + "/index.html");
+    if (!path) problems_->AddError(Status(path.error()).At({file, 1, 1}));
   }
 
   const Services& services_;

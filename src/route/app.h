@@ -35,7 +35,7 @@ struct App {
   std::shared_ptr<const flow::FlowSet> flows;
   std::map<std::string, std::shared_ptr<Route>, std::less<>> routes;
   RestConfig rest;
-  std::unique_ptr<const flow::Files> files;
+  std::unique_ptr<const BundleFiles> files;
 
   Route* FindRoute(std::string_view name) const;
 };

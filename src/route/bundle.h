@@ -40,6 +40,8 @@ class BundleFiles final : public flow::Files {
   Result<std::string> Read(Area area, std::string_view path) const override;
   Status Write(std::string_view path, std::string_view bytes, Mode mode) const override;
   Status Remove(std::string_view path) const override;
+  // Where a path of `file()` really is. Error flow.file_outside.
+  Result<std::string> PathOf(std::string_view path) const { return directories_.RealPathOf(path); }
 
  private:
   const Bundle& bundle_;

@@ -17,7 +17,9 @@
 #include "flow/compile.h"
 #include "flow/problem.h"
 #include "flow/settings.h"
+#include "route/http_task.h"
 #include "route/route.h"
+#include "route/static_content.h"
 
 namespace sluice::route {
 
@@ -45,6 +47,14 @@ struct Segment {
   std::string text;  // in lower case; a parameter's name, a prefix without its `*`
 };
 
+// Which route guards an endpoint: the first rule whose header the request has, with that value if
+// one is given. A rule without a header is for all.
+struct AuthRule {
+  std::string header;  // in lower case
+  std::string value;
+  std::string service;
+};
+
 struct Endpoint {
   std::string url;
   std::vector<Segment> segments;
@@ -52,14 +62,22 @@ struct Endpoint {
   std::vector<std::string> services;  // routes: the first one answers, the others get a copy
   std::string flow;                   // the id, when the service is http.flow.adapter
   uint64_t timeout_ms = 30'000;
-  std::string authentication;  // a route; empty for none
+  std::vector<AuthRule> authentication;  // the last one is for all; none: everybody gets in
   bool tracing = false;
+  bool upload = false;  // multipart/form-data is taken apart
+  // Of a relay: the route of RelayRoute that sends requests on, and what begins their path here and
+  // there.
+  std::string relay;  // http://host
+  std::string rewrite_from;
+  std::string rewrite_to;
+  Certificates certificates = Certificates::kChecked;
   const CorsPolicy* cors = nullptr;
   const HeaderPolicy* headers = nullptr;
   Place place;
 };
 
 inline constexpr std::string_view kFlowAdapter = "http.flow.adapter";
+inline constexpr size_t kMaxEndpoints = 10'000;
 inline constexpr uint64_t kMinTimeoutMs = 1000;
 inline constexpr uint64_t kMaxTimeoutMs = 300'000;
 
@@ -67,6 +85,7 @@ struct RestConfig {
   std::vector<Endpoint> endpoints;  // the most specific ones first
   std::map<std::string, CorsPolicy, std::less<>> cors;
   std::map<std::string, HeaderPolicy, std::less<>> headers;
+  StaticContent content;
 
   struct Match {
     const Endpoint* endpoint = nullptr;
@@ -77,6 +96,9 @@ struct RestConfig {
   // `path` is decoded and has its original case.
   Match Find(std::string_view method, std::string_view path) const;
 };
+
+// The name of the route that relays to an endpoint's host. No function has such a name.
+std::string RelayRoute(const Endpoint& endpoint);
 
 // What endpoints may name.
 struct RestNames {

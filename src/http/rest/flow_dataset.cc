@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "flow/text_form.h"
+#include "http/rest/multipart.h"
+#include "http/rest/xml.h"
 #include "http/url.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "route/path_parts.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -62,27 +66,81 @@ std::string_view MediaType(std::string_view content_type) {
   return content_type.substr(0, content_type.find_first_of("; "));
 }
 
-Status AddBody(const Request& request, Value* dataset, Value* query) {
+bool IsText(std::string_view type) { return type.starts_with("text/"); }
+
+// Text that is none stays bytes.
+Value TextOrBytes(std::string_view bytes) {
+  return IsValidUtf8(bytes) ? Value(bytes) : Value::Bytes(bytes);
+}
+
+// Plain fields are fields of a form; the first file is the body, and all are in `parts`.
+Status AddParts(const Request& request, Value* dataset, Value* query) {
+  ASSIGN_OR_RETURN(const std::vector<Part> parts,
+                   ParseMultipart(*request.FindHeader("content-type"), request.body()));
+  Value files = Value::EmptyArray();
+  for (const Part& part : parts) {
+    if (part.filename.empty()) {
+      if (!IsValidUtf8(part.body)) {
+        return Error(Code::kInvalidArgument, "flow.bad_body", "field '{}' is no UTF-8", part.name);
+      }
+      AddQuery(part.name, part.body, query);
+      continue;
+    }
+    const Value body = IsText(part.content_type) ? TextOrBytes(part.body) : Value::Bytes(part.body);
+    if (files.size() == 0) {
+      dataset->Set("filename", TextOrBytes(part.filename));
+      dataset->Set("size", Value::Unsigned(part.body.size()));
+      dataset->Set("body", body);
+    }
+    files.Append(Value::Object({{"name", TextOrBytes(part.name)},
+                                {"filename", TextOrBytes(part.filename)},
+                                {"content_type", part.content_type},
+                                {"size", Value::Unsigned(part.body.size())},
+                                {"body", body}}));
+  }
+  dataset->Set("parts", std::move(files));
+  return OkStatus();
+}
+
+Status AddJson(const Request& request, Value* dataset) {
+  auto body = json::Parse(request.body());
+  if (!body) {
+    return Error(Code::kInvalidArgument, "flow.bad_body", "the body is no JSON: {}",
+                 body.error().message());
+  }
+  dataset->Set("body", std::move(*body));
+  return OkStatus();
+}
+
+Status AddForm(const Request& request, Value* query) {
+  const auto pairs = ParseQuery(request.body());
+  if (!pairs) {
+    return Error(Code::kInvalidArgument, "flow.bad_body", "the body has a malformed escape");
+  }
+  for (const auto& [name, value] : *pairs) AddQuery(name, value, query);
+  return OkStatus();
+}
+
+Status AddBody(const Request& request, const route::Endpoint& endpoint, Value* dataset,
+               Value* query) {
   const std::string type = LowerCase(MediaType(request.FindHeader("content-type").value_or("")));
   if (request.body().empty()) return OkStatus();
-  if (type == "application/json" || type.ends_with("+json")) {
-    auto body = json::Parse(request.body());
-    if (!body) {
-      return Error(Code::kInvalidArgument, "flow.bad_body", "the body is no JSON: {}",
-                   body.error().message());
+  if (endpoint.relay.empty()) {
+    const bool xml = type == "application/xml" || type == "text/xml" || type.ends_with("+xml");
+    if (type == "application/json" || type.ends_with("+json")) return AddJson(request, dataset);
+    if (type == "application/x-www-form-urlencoded") return AddForm(request, query);
+    if (type == "multipart/form-data" && endpoint.upload) return AddParts(request, dataset, query);
+    if (xml && request.FindHeader("x-raw-xml").value_or("") != "true") {
+      ASSIGN_OR_RETURN(Value body, ParseXml(request.body()));
+      dataset->Set("body", std::move(body));
+      return OkStatus();
     }
-    dataset->Set("body", std::move(*body));
-  } else if (type == "application/x-www-form-urlencoded") {
-    const auto pairs = ParseQuery(request.body());
-    if (!pairs) {
-      return Error(Code::kInvalidArgument, "flow.bad_body", "the body has a malformed escape");
+    if (xml || IsText(type)) {
+      dataset->Set("body", TextOrBytes(request.body()));
+      return OkStatus();
     }
-    for (const auto& [name, value] : *pairs) AddQuery(name, value, query);
-  } else if (type.starts_with("text/") || type == "application/xml") {
-    dataset->Set("body", Value(request.body()));
-  } else {
-    dataset->Set("body", Value::Bytes(request.body()));
   }
+  dataset->Set("body", Value::Bytes(request.body()));
   return OkStatus();
 }
 
@@ -95,18 +153,54 @@ bool Accepts(const Request& request, std::string_view type) {
   return request.FindHeader("accept").value_or("").find(type) != std::string_view::npos;
 }
 
-std::string Escaped(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '<') {
-      escaped += "&lt;";
-    } else if (c == '&') {
-      escaped += "&amp;";
-    } else {
-      escaped += c;
+// What a value without a content type is sent as.
+enum class Form : uint8_t { kJson, kHtml, kXml };
+Form FormOf(const Request& request) {
+  if (Accepts(request, "application/json")) return Form::kJson;
+  if (Accepts(request, "text/html")) return Form::kHtml;
+  return Accepts(request, "application/xml") || Accepts(request, "text/xml") ? Form::kXml
+                                                                             : Form::kJson;
+}
+
+void AnswerValue(const Request& request, int status, const Value& value, Response& response) {
+  switch (FormOf(request)) {
+    case Form::kJson:
+      return response.Json(status, json::ToText(value));
+    case Form::kHtml:
+      return response.Body(
+          status, "text/html",
+          "<html><body><pre>\n" + EscapeMarkup(json::ToText(value)) + "\n</pre></body></html>");
+    case Form::kXml:
+      return response.Body(status, "application/xml", PrintXml(value));
+  }
+}
+
+// Several cookies are one text, with `|` between them.
+void AddHeader(std::string_view name, std::string_view value, Response& response) {
+  if (!EqualsIgnoreCase(name, "set-cookie")) return response.AddHeader(name, value);
+  while (!value.empty()) {
+    const size_t bar = value.find('|');
+    response.AddHeader(name, value.substr(0, bar));
+    value.remove_prefix(bar == std::string_view::npos ? value.size() : bar + 1);
+  }
+}
+
+// The path at the target of a relay. One with dot segments could lead out of what is relayed.
+Result<std::string> RewrittenPath(const Request& request, const route::Endpoint& endpoint) {
+  const std::string path(request.path());
+  for (const std::string_view part : route::SplitPath(path)) {
+    const auto decoded = PercentDecode(part);
+    if (!decoded || *decoded == "." || *decoded == ".." ||
+        decoded->find_first_of("/\\") != std::string::npos) {
+      return Fail(Code::kInvalidArgument, "flow.bad_path",
+                  "'{}' can't be in a path that is relayed", part);
     }
   }
-  return escaped;
+  if (!LowerCase(path).starts_with(LowerCase(endpoint.rewrite_from))) {
+    return Fail(Code::kInvalidArgument, "flow.bad_path", "the path does not begin with '{}'",
+                endpoint.rewrite_from);
+  }
+  return endpoint.rewrite_to + path.substr(endpoint.rewrite_from.size());
 }
 
 }  // namespace
@@ -114,7 +208,12 @@ std::string Escaped(std::string_view text) {
 Result<Value> DatasetOf(const Request& request, const route::Endpoint& endpoint,
                         const std::vector<std::pair<std::string, std::string>>& parameters) {
   Value dataset = Value::Object({{"method", MethodName(request.method())}});
-  dataset.Set("uri", Value(request.path()));
+  if (endpoint.relay.empty()) {
+    dataset.Set("uri", Value(request.path()));
+  } else {
+    ASSIGN_OR_RETURN(const std::string uri, RewrittenPath(request, endpoint));
+    dataset.Set("uri", Value(uri));
+  }
   dataset.Set("header", HeadersOf(request, endpoint));
   dataset.Set("cookie", CookiesOf(request));
   Value path = Value::EmptyObject();
@@ -122,18 +221,18 @@ Result<Value> DatasetOf(const Request& request, const route::Endpoint& endpoint,
   dataset.Set("path_parameter", std::move(path));
   Value query = Value::EmptyObject();
   for (const auto& [name, value] : request.query()) AddQuery(name, value, &query);
-  RETURN_IF_ERROR(AddBody(request, &dataset, &query));
+  RETURN_IF_ERROR(AddBody(request, endpoint, &dataset, &query));
   dataset.Set("query", std::move(query));
   dataset.Set("ip", AddressOf(request));
   return dataset;
 }
 
-void AnswerError(int status, const Value& message, Response& response) {
+void AnswerError(const Request& request, int status, const Value& message, Response& response) {
   const Value body =
       message.is_object() && message["type"] == Value("error")
           ? message
           : Value::Object({{"type", "error"}, {"status", status}, {"message", message}});
-  response.Json(status, json::ToText(body));
+  AnswerValue(request, status, body, response);
 }
 
 void Answer(const Request& request, const route::Endpoint& endpoint, route::Reply reply,
@@ -148,7 +247,7 @@ void Answer(const Request& request, const route::Endpoint& endpoint, route::Repl
     if (name == "content-type") {
       content_type = header.value.AsString();
     } else {
-      response.AddHeader(header.name(), header.value.AsString());
+      AddHeader(header.name(), header.value.AsString(), response);
     }
   }
   for (const auto& [name, value] : rules.add) response.AddHeader(name, value);
@@ -156,8 +255,8 @@ void Answer(const Request& request, const route::Endpoint& endpoint, route::Repl
     for (const auto& [name, value] : endpoint.cors->headers) response.AddHeader(name, value);
   }
   const Value& body = reply.body;
-  if (reply.status >= 400 && content_type.empty() && !body.is_array()) {
-    return AnswerError(reply.status, body.is_missing() ? Value("") : body, response);
+  if (reply.status >= 400 && content_type.empty() && !body.is_array() && !body.is_bytes()) {
+    return AnswerError(request, reply.status, body.is_missing() ? Value("") : body, response);
   }
   if (body.is_missing() || body.is_null()) {
     return response.Body(reply.status, content_type, "");
@@ -172,13 +271,9 @@ void Answer(const Request& request, const route::Endpoint& endpoint, route::Repl
       content_type = Accepts(request, "text/html") ? "text/html" : "text/plain";
     return response.Body(reply.status, content_type, std::string(body.AsString()));
   }
-  if (content_type.empty() && Accepts(request, "text/html")) {
-    return response.Body(
-        reply.status, "text/html",
-        "<html><body><pre>\n" + Escaped(json::ToText(body)) + "\n</pre></body></html>");
-  }
-  response.Body(reply.status, content_type.empty() ? "application/json" : content_type,
-                json::ToText(body));
+  if (content_type.empty()) return AnswerValue(request, reply.status, body, response);
+  const bool xml = MediaType(content_type).ends_with("xml");
+  response.Body(reply.status, content_type, xml ? PrintXml(body) : json::ToText(body));
 }
 
 }  // namespace sluice::http::rest

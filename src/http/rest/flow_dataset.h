@@ -13,13 +13,16 @@
 
 namespace sluice::http::rest {
 
-// method, uri, header, cookie, path_parameter, query, body, ip. Errors: flow.bad_body.
+// method, uri, header, cookie, path_parameter, query, body, ip; of an upload also filename, size
+// and parts. For a relay the path is rewritten and the body stays bytes. Errors: flow.bad_body,
+// flow.bad_path.
 Result<json::Value> DatasetOf(const Request& request, const route::Endpoint& endpoint,
                               const std::vector<std::pair<std::string, std::string>>& parameters);
 
 void Answer(const Request& request, const route::Endpoint& endpoint, route::Reply reply,
             Response& response);
-// {"type": "error", "status": ..., "message": ...}
-void AnswerError(int status, const json::Value& message, Response& response);
+// {"type": "error", "status": ..., "message": ...}, as JSON, HTML or XML.
+void AnswerError(const Request& request, int status, const json::Value& message,
+                 Response& response);
 
 }  // namespace sluice::http::rest

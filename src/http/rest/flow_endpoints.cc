@@ -3,12 +3,17 @@
 #include "http/completion.h"
 #include "http/rest/access.h"
 #include "http/rest/flow_dataset.h"
+#include "http/rest/flow_openapi.h"
+#include "http/rest/flow_static.h"
 #include "http/url.h"
+#include "json/print.h"
 
 namespace sluice::http::rest {
 namespace {
 
 using json::Value;
+
+constexpr std::string_view kOpenApiPath = "/openapi.json";
 
 constexpr Method kMethods[] = {Method::kGet,   Method::kPost,   Method::kPut,
                                Method::kPatch, Method::kDelete, Method::kOptions};
@@ -33,9 +38,10 @@ bool LetsIn(const route::Reply& reply) {
   return reply.status < 400 && reply.body.is_bool() && reply.body.AsBool();
 }
 
-void AnswerOptions(const route::RestConfig::Match& match, Response& response) {
+void AnswerOptions(const Request& request, const route::RestConfig::Match& match,
+                   Response& response) {
   if (match.options == nullptr) {
-    return AnswerError(match.path_known ? 405 : 404,
+    return AnswerError(request, match.path_known ? 405 : 404,
                        Value(match.path_known ? "Method not allowed" : "Resource not found"),
                        response);
   }
@@ -43,44 +49,51 @@ void AnswerOptions(const route::RestConfig::Match& match, Response& response) {
   response.NoContent(204);
 }
 
-Task<> HandleRequest(route::Host& host, Request& request, Response& response) {
-  const std::shared_ptr<const route::App> app = host.app();
-  const auto path = PercentDecode(request.path());
-  if (!path) {
-    AnswerError(400, Value("the path has a malformed escape"), response);
-    co_return;
+// The route that guards an endpoint against this request.
+const std::string& GuardOf(const Request& request, const route::Endpoint& endpoint) {
+  for (const route::AuthRule& rule : endpoint.authentication) {
+    if (rule.header.empty()) return rule.service;
+    const auto header = request.FindHeader(rule.header);
+    if (header && (rule.value.empty() || *header == rule.value)) return rule.service;
   }
-  const std::string_view method =
-      request.method() == Method::kHead ? "GET" : MethodName(request.method());
-  const route::RestConfig::Match match = app->rest.Find(method, *path);
-  if (request.method() == Method::kOptions) {
-    AnswerOptions(match, response);
-    co_return;
+  return endpoint.authentication.back().service;  // has no header
+}
+
+// HEAD is a GET unless rest.yaml says more of it.
+route::RestConfig::Match FindEndpoint(const route::App& app, Method method, std::string_view path) {
+  route::RestConfig::Match match = app.rest.Find(MethodName(method), path);
+  if (method == Method::kHead && match.endpoint == nullptr) match = app.rest.Find("GET", path);
+  return match;
+}
+
+// Lets the guard look at the request. Not OK when it has been answered, or the client has gone.
+Task<bool> LetIn(route::Host& host, std::shared_ptr<const route::App> app,
+                 const route::Endpoint& endpoint, Request& request, Value* dataset,
+                 Response& response) {
+  Completion<route::Reply> done(request);
+  host.engine().Call(app, GuardOf(request, endpoint), Value::EmptyObject(), *dataset,
+                     endpoint.timeout_ms,
+                     [done](route::Reply reply) { done.Complete(std::move(reply)); });
+  const Result<route::Reply> reply = co_await done;
+  if (!reply) co_return false;
+  if (LetsIn(*reply)) {
+    dataset->Set("session", reply->headers);
+    co_return true;
   }
-  if (match.endpoint == nullptr) {
-    AnswerOptions({.path_known = match.path_known}, response);
-    co_return;
-  }
+  const bool failed = reply->status >= 400;
+  AnswerError(request, failed ? reply->status : 401, failed ? reply->body : Value("Unauthorized"),
+              response);
+  co_return false;
+}
+
+Task<> CallEndpoint(route::Host& host, std::shared_ptr<const route::App> app,
+                    route::RestConfig::Match match, Request& request, Response& response) {
   const route::Endpoint& endpoint = *match.endpoint;
   auto dataset = DatasetOf(request, endpoint, match.parameters);
-  if (!dataset) {
-    AnswerError(400, Value(dataset.error().message()), response);
+  if (!dataset) co_return AnswerError(request, 400, Value(dataset.error().message()), response);
+  if (!endpoint.authentication.empty() &&
+      !co_await LetIn(host, app, endpoint, request, &*dataset, response)) {
     co_return;
-  }
-  if (!endpoint.authentication.empty()) {
-    Completion<route::Reply> done(request);
-    host.engine().Call(app, endpoint.authentication, Value::EmptyObject(), *dataset,
-                       endpoint.timeout_ms,
-                       [done](route::Reply reply) { done.Complete(std::move(reply)); });
-    const Result<route::Reply> reply = co_await done;
-    if (!reply) co_return;
-    if (!LetsIn(*reply)) {
-      const bool failed = reply->status >= 400;
-      AnswerError(failed ? reply->status : 401, failed ? reply->body : Value("Unauthorized"),
-                  response);
-      co_return;
-    }
-    dataset->Set("session", reply->headers);
   }
   Completion<route::Reply> done(request);
   const auto reply_to = [done](route::Reply reply) { done.Complete(std::move(reply)); };
@@ -90,8 +103,10 @@ Task<> HandleRequest(route::Host& host, Request& request, Response& response) {
   }
   route::Engine::Handle handle;
   if (endpoint.flow.empty()) {
-    host.engine().Call(app, endpoint.services[0], Value::EmptyObject(), std::move(*dataset),
-                       endpoint.timeout_ms, reply_to);
+    const std::string route =
+        endpoint.relay.empty() ? endpoint.services[0] : route::RelayRoute(endpoint);
+    host.engine().Call(app, route, Value::EmptyObject(), std::move(*dataset), endpoint.timeout_ms,
+                       reply_to);
   } else {
     const flow::Flow& flow = *app->flows->Find(endpoint.flow);
     handle =
@@ -102,9 +117,37 @@ Task<> HandleRequest(route::Host& host, Request& request, Response& response) {
   if (reply) Answer(request, endpoint, std::move(*reply), response);
 }
 
+Task<> HandleRequest(route::Host& host, Request& request, Response& response) {
+  const std::shared_ptr<const route::App> app = host.app();
+  const auto path = PercentDecode(request.path());
+  if (!path) {
+    co_return AnswerError(request, 400, Value("the path has a malformed escape"), response);
+  }
+  const Method method = request.method();
+  const route::RestConfig::Match match = FindEndpoint(*app, method, *path);
+  if (method == Method::kOptions) co_return AnswerOptions(request, match, response);
+  if (match.endpoint != nullptr) {
+    co_return co_await CallEndpoint(host, app, match, request, response);
+  }
+  const bool reads = method == Method::kGet || method == Method::kHead;
+  if (!reads || match.path_known) {
+    co_return AnswerOptions(request, {.path_known = match.path_known}, response);
+  }
+  if (*path == kOpenApiPath) co_return response.Json(200, json::ToText(FlowOpenApi(*app)));
+  co_await AnswerStatic(host, app, *path, request, response);
+}
+
+// Errors before an endpoint is found, such as a body that is too large.
+void AnswerFlowError(Response& response, int http_status, const Status& error) {
+  response.Json(http_status,
+                json::ToText(Value::Object(
+                    {{"type", "error"}, {"status", http_status}, {"message", error.message()}})));
+}
+
 }  // namespace
 
 Status AddFlowEndpoints(Router& router, route::Host& host) {
+  router.SetErrorAnswer("", AnswerFlowError);
   for (const Method method : kMethods) {
     for (const char* const path : {"/", "/{path...}"}) {
       RETURN_IF_ERROR(router.Add({.method = method,

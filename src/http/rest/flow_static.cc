@@ -1,0 +1,97 @@
+#include "http/rest/flow_static.h"
+
+#include <fstream>
+
+#include "http/completion.h"
+#include "http/rest/flow_dataset.h"
+#include "http/worker_pool.h"
+
+namespace sluice::http::rest {
+namespace {
+
+using json::Value;
+
+constexpr size_t kChunkBytes = 64 << 10;
+constexpr uint64_t kFilterTimeoutMs = 30'000;
+
+void AnswerMissing(const Request& request, Response& response) {
+  AnswerError(request, 404, Value("Resource not found"), response);
+}
+
+// What the filter's function gets.
+Value DatasetOfPage(const Request& request, const std::string& path) {
+  const route::Endpoint any;
+  Value dataset = DatasetOf(request, any, {}).value_or(Value::EmptyObject());
+  dataset.Set("uri", Value(path));
+  return dataset;
+}
+
+void AddHeaders(const Value& headers, Response& response) {
+  for (const json::Field& header : headers.fields()) {
+    if (header.value.is_string()) response.AddHeader(header.name(), header.value.AsString());
+  }
+}
+
+// Whether the page may be shown; else it has been answered. A filter can redirect with a status of
+// 300 and more, or refuse with 400 and more; what headers it sets are the page's.
+bool Passes(const Request& request, const route::Reply& reply, Response& response) {
+  if (reply.status >= 400) {
+    AnswerError(request, reply.status, reply.body, response);
+    return false;
+  }
+  AddHeaders(reply.headers, response);
+  if (reply.status < 300) return true;
+  response.NoContent(reply.status);
+  return false;
+}
+
+// Sends a file on disk, a chunk at a time.
+Task<> SendFile(const route::StaticFile& file, Request& request, Response& response) {
+  std::ifstream in(file.path, std::ios::binary);
+  if (!in) co_return AnswerMissing(request, response);
+  response.set_content_type(file.content_type);
+  std::string chunk;
+  while (true) {
+    const Status read = co_await RunBlocking(request, [&] {
+      chunk.resize(kChunkBytes);
+      in.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
+      chunk.resize(static_cast<size_t>(in.gcount()));
+    });
+    if (!read.ok()) co_return response.Abort(read);
+    if (in.bad()) co_return response.Abort(Error(Code::kIo, "file.unreadable", "{}", file.path));
+    const Status sent = co_await response.Write(chunk);
+    if (!sent.ok() || chunk.size() < kChunkBytes) co_return;
+  }
+}
+
+}  // namespace
+
+Task<> AnswerStatic(route::Host& host, std::shared_ptr<const route::App> app, std::string path,
+                    Request& request, Response& response) {
+  const auto file = co_await RunBlocking(request, [&] { return route::FindStatic(*app, path); });
+  if (!file) co_return response.Error(file.error());
+  if (!*file) co_return AnswerMissing(request, response);
+  const route::StaticContent& content = app->rest.content;
+  if (content.IsFiltered(path)) {
+    Completion<route::Reply> done(request);
+    host.engine().Call(app, content.filter_service, Value::EmptyObject(),
+                       DatasetOfPage(request, path), kFilterTimeoutMs,
+                       [done](route::Reply reply) { done.Complete(std::move(reply)); });
+    const Result<route::Reply> reply = co_await done;
+    if (!reply || !Passes(request, *reply, response)) co_return;
+  }
+  if (!content.IsCached(path)) {
+    response.AddHeader("Cache-Control", "no-cache, no-store");
+  } else {
+    response.AddHeader("ETag", (*file)->etag);
+    if (request.FindHeader("if-none-match").value_or("") == (*file)->etag) {
+      co_return response.NoContent(304);
+    }
+  }
+  if ((*file)->path.empty() || request.method() == Method::kHead) {
+    co_return response.Body(200, (*file)->content_type, std::string((*file)->bytes));
+  }
+  co_await SendFile(**file, request, response);
+}
+
+}  // namespace sluice::http::rest

@@ -1,0 +1,18 @@
+// Static content of an app over HTTP, for paths that no endpoint has.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "http/request.h"
+#include "http/response.h"
+#include "http/task.h"
+#include "route/host.h"
+
+namespace sluice::http::rest {
+
+// Answers a GET or HEAD; 404 when there is no such file. A file on disk is sent as it is read.
+Task<> AnswerStatic(route::Host& host, std::shared_ptr<const route::App> app, std::string path,
+                    Request& request, Response& response);
+
+}  // namespace sluice::http::rest
