@@ -28,7 +28,10 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
 set(CMAKE_CXX_FLAGS_SANITIZED "-O1 -g1")
 
+# Seconds after which a test is taken for one that hangs. Nothing else is measured by it.
+set(SLUICE_TEST_TIMEOUT 900)
 if(SLUICE_SANITIZE)
+  set(SLUICE_TEST_TIMEOUT 3600)
   add_compile_options(-fsanitize=${SLUICE_SANITIZE})
   add_link_options(-fsanitize=${SLUICE_SANITIZE})
   if(SLUICE_SANITIZE MATCHES undefined)

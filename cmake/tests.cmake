@@ -5,7 +5,7 @@ endif()
 
 function(script_test name label)
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 300)
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${SLUICE_TEST_TIMEOUT})
 endfunction()
 
 script_test(tidy style tools/tidy)
