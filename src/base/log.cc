@@ -1,12 +1,12 @@
 #include "base/log.h"
 
 #include <atomic>
-#include <ctime>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/time_text.h"
 
 namespace sluice::log {
 namespace {
@@ -26,15 +26,6 @@ std::string_view LevelName(Level level) {
       return "error";
   }
   return "error";
-}
-
-std::string TimeText(uint64_t wall_ms) {
-  const time_t seconds = static_cast<time_t>(wall_ms / 1000);
-  struct tm utc;
-  gmtime_r(&seconds, &utc);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900,
-                     utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
-                     wall_ms % 1000);
 }
 
 void AppendQuoted(std::string* out, std::string_view text) {
@@ -88,7 +79,7 @@ std::string FormatLine(Format format, uint64_t wall_ms, Level level, std::string
                        Fields fields) {
   std::string line;
   if (format == Format::kJson) {
-    line = fmt::format("{{\"ts\":\"{}\",\"level\":\"{}\",\"msg\":", TimeText(wall_ms),
+    line = fmt::format("{{\"ts\":\"{}\",\"level\":\"{}\",\"msg\":", UtcText(wall_ms),
                        LevelName(level));
     AppendQuoted(&line, message);
     for (const Field& field : fields) {
@@ -104,7 +95,7 @@ std::string FormatLine(Format format, uint64_t wall_ms, Level level, std::string
     line.append("}\n");
     return line;
   }
-  line = fmt::format("{} {} {}", TimeText(wall_ms), LevelName(level), message);
+  line = fmt::format("{} {} {}", UtcText(wall_ms), LevelName(level), message);
   for (const Field& field : fields) {
     line.push_back(' ');
     line.append(field.key);

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
+#include "base/time_text.h"
 
 namespace sluice {
 namespace {
@@ -41,6 +42,11 @@ TEST(File, ReadsWithinItsLimit) {
   EXPECT_EQ(missing.error().id(), "file.unreadable");
   EXPECT_EQ(missing.error().code(), Code::kNotFound);
   EXPECT_EQ(ReadFile(::testing::TempDir(), 5).error().id(), "file.unreadable");
+}
+
+TEST(TimeText, IsUtc) {
+  EXPECT_EQ(UtcText(0), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(UtcText(1'794'837'597'766), "2026-11-16T13:59:57.766Z");
 }
 
 }  // namespace

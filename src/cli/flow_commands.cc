@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/time_text.h"
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -92,6 +93,23 @@ Status Run(const FlowOptions& options, Context& context) {
                status);
 }
 
+// For people: times as text instead of milliseconds; `steps` and `waiting` go into tables.
+Value WithTimes(const Value& run) {
+  Value shown = Value::EmptyObject();
+  for (const json::Field& field : run.fields()) {
+    const std::string_view name = field.name();
+    const Value& value = field.value;
+    if (value.is_array()) continue;
+    const bool is_time = name.ends_with("_ms") && value.is_int();
+    if (!is_time) {
+      shown.Set(name, value);
+      continue;
+    }
+    shown.Set(name.substr(0, name.size() - 3), UtcText(static_cast<uint64_t>(value.AsInt())));
+  }
+  return shown;
+}
+
 Status ListRuns(const FlowOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   std::vector<std::pair<std::string, std::string>> query = {
@@ -99,13 +117,19 @@ Status ListRuns(const FlowOptions& options, Context& context) {
   if (!options.flow.empty()) query.emplace_back("flow", options.flow);
   if (!options.state.empty()) query.emplace_back("state", options.state);
   ASSIGN_OR_RETURN(const Value answer, api->CallJson({.path = "/v1/flows/runs" + Query(query)}));
-  context.output.Rows(answer["runs"], {{"RUN", "id"},
-                                       {"FLOW", "flow"},
-                                       {"STATE", "state"},
-                                       {"STATUS", "status"},
-                                       {"STEPS", "steps"},
-                                       {"CREATED_MS", "created_ms"},
-                                       {"MESSAGE", "message"}});
+  if (context.output.json()) {
+    context.output.Rows(answer["runs"], {});
+  } else {
+    Value rows = Value::EmptyArray();
+    for (const Value& run : answer["runs"].items()) rows.Append(WithTimes(run));
+    context.output.Rows(rows, {{"RUN", "id"},
+                               {"FLOW", "flow"},
+                               {"STATE", "state"},
+                               {"STATUS", "status"},
+                               {"STEPS", "steps"},
+                               {"CREATED", "created"},
+                               {"MESSAGE", "message"}});
+  }
   if (!answer["next"].is_missing()) context.output.Note("There are more: use --limit");
   return OkStatus();
 }
@@ -117,7 +141,28 @@ std::string RunPath(const FlowOptions& options, const std::string& rest = "") {
 Status ShowRun(const FlowOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(const Value run, api->CallJson({.path = RunPath(options)}));
-  context.output.Object(run);
+  if (context.output.json()) {
+    context.output.Object(run);
+    return OkStatus();
+  }
+  context.output.Object(WithTimes(run));
+  if (run["steps"].size() > 0) {
+    context.output.Line("");
+    context.output.Rows(run["steps"], {{"STEP", "step"},
+                                       {"TASK", "task"},
+                                       {"STATE", "state"},
+                                       {"STATUS", "status"},
+                                       {"RAN_US", "ran_us"},
+                                       {"INPUT", "input"},
+                                       {"OUTPUT", "output"}});
+  }
+  if (run["waiting"].size() > 0) {
+    context.output.Line("");
+    Value rows = Value::EmptyArray();
+    for (const Value& task : run["waiting"].items()) rows.Append(WithTimes(task));
+    context.output.Rows(
+        rows, {{"WAITING", "task"}, {"FLOW", "flow"}, {"INPUT", "input"}, {"UNTIL", "send"}});
+  }
   return OkStatus();
 }
 

@@ -18,7 +18,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 
 from sluice_server import SluiceServer, find_sluice  # noqa: E402
 
-WAIT_S = 30
+WAIT_S = 60
+LEAKS = pathlib.Path(__file__).resolve().parent.parent / "lsan.supp"  # under AddressSanitizer
 TAB, CTRL_C, CTRL_D, CTRL_U, UP, ENTER = b"\t", b"\x03", b"\x04", b"\x15", b"\x1b[A", b"\r"
 
 
@@ -32,7 +33,8 @@ class Terminal:
             environment = {key: value for key, value in os.environ.items()
                            if not key.startswith(("SLUICE", "XDG"))}
             os.execve(sluice, [sluice, "sql"], environment | {
-                "SLUICE_SERVER": server, "HOME": home, "TERM": "xterm"})
+                "SLUICE_SERVER": server, "HOME": home, "TERM": "xterm",
+                "LSAN_OPTIONS": f"suppressions={LEAKS}:print_suppressions=0"})
 
     def type(self, *pieces):
         for piece in pieces:
@@ -54,19 +56,29 @@ class Terminal:
             self.shown += piece
         self.shown = self.shown.split(text.encode(), 1)[1]
 
-    def exit_code(self, key=b""):
+    def ends_well(self, key=b""):
         """Waits for the end. `key` is pressed again and again: libedit shows its prompt before it
         takes the terminal over, and a Ctrl-D in between is swallowed by the terminal, or becomes a
         character of the line; so the line is emptied first."""
         end = time.monotonic() + WAIT_S
         while time.monotonic() < end:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self.read_what_is_there()
             if pid != 0:
-                return os.waitstatus_to_exitcode(status)
+                code = os.waitstatus_to_exitcode(status)
+                assert code == 0, f"the shell ended with {code}, shown since: {self.shown!r}"
+                return
             if key:
                 os.write(self.fd, CTRL_U + key)
             time.sleep(0.1)
         raise AssertionError(f"the shell did not end, shown since: {self.shown!r}")
+
+    def read_what_is_there(self):
+        while select.select([self.fd], [], [], 0)[0]:
+            try:
+                self.shown += os.read(self.fd, 65536)
+            except OSError:  # it has ended
+                return
 
 
 def check_statements(terminal):
@@ -140,12 +152,12 @@ def main():
             check_transaction(terminal)
             check_interrupts(terminal)
             terminal.type("\\q", ENTER)
-            assert terminal.exit_code() == 0
+            terminal.ends_well()
             history = pathlib.Path(home) / ".local/state/sluice/sql_history"
             assert history.stat().st_mode & 0o777 == 0o600, "others may read the history"
             second = Terminal(sluice, address, home)
             check_history(second)
-            assert second.exit_code(CTRL_D) == 0
+            second.ends_well(CTRL_D)
         server.stop()
     finally:
         server.close()
