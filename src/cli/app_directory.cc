@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "cli/flow_files.h"
 #include "cli/keyspace_name.h"
+#include "cli/type_files.h"
 #include "cli/yaml_visitor.h"
 #include "yaml/yaml.h"
 
@@ -20,10 +21,8 @@ constexpr std::string_view kDataDirectory = "data";
 constexpr std::string_view kFunctionsDirectory = "functions";
 constexpr std::string_view kProceduresDirectory = "procedures";
 constexpr std::string_view kSqlDirectory = "sql";
+constexpr std::string_view kTypesDirectory = "types";
 constexpr std::string_view kSeedSuffix = ".jsonl";
-
-// Parts of an app that this version can't run yet: refused by name, never passed over.
-constexpr std::string_view kUnsupported[] = {"types"};
 
 class YamlReader : private YamlVisitor {
  public:
@@ -133,17 +132,6 @@ class YamlReader : private YamlVisitor {
   AppResult* const result_;
 };
 
-void CheckUnsupported(const fs::path& directory, std::vector<Status>* problems) {
-  for (const std::string_view name : kUnsupported) {
-    std::error_code ignored;
-    if (fs::exists(directory / name, ignored)) {
-      problems->push_back(Error(Code::kUnsupported, "app.unsupported",
-                                "{} is not supported by this version of sluice",
-                                (directory / name).string()));
-    }
-  }
-}
-
 void FindSeeds(const fs::path& directory, AppResult* result) {
   std::error_code error;
   for (fs::directory_iterator it(directory / kDataDirectory, error), end; !error && it != end;
@@ -223,11 +211,11 @@ AppResult ReadAppDirectory(const std::string& directory) {
   } else {
     YamlReader(file, &result).Read(*node);
   }
-  CheckUnsupported(root, &result.problems);
   result.app.functions = ReadFunctions(root / kFunctionsDirectory, &result.problems);
   result.app.procedures = ReadProcedureFiles(root / kProceduresDirectory, &result.problems);
   result.app.sql = ReadSqlFiles(root / kSqlDirectory, &result.problems);
   result.app.flow_files = ReadFlowFiles(root, &result.problems);
+  result.app.types = ReadTypes(root / kTypesDirectory, &result.problems);
   result.app.directory = directory;
   FindSeeds(root, &result);
   if (node) CheckSeeds(&result);

@@ -4,6 +4,7 @@
 //   data/KEYSPACE.jsonl  documents ({"key":...,"value":...} per line) that are put if absent
 //   functions/NAME.js  a function's code, and NAME.yaml with the rest of it (function_spec.h)
 //   procedures/NAME.lua, sql/*.sql  Lua procedures, tables and triggers (sql_files.h)
+//   types/NAME.yaml    a document type, with the schemas and migrations it names (type_files.h)
 //   flows.yaml, rest.yaml, preload-override.yaml, flows/, tasks/, resources/  flows (flow_files.h)
 //
 // sluice.yaml:
@@ -64,18 +65,26 @@ struct SeedFile {
   std::string keyspace;  // from the file's name
 };
 
+struct TypeSpec {
+  std::string path;  // of its file
+  std::string name;
+  std::string keyspace;
+  json::Value definition;  // as the server takes it
+};
+
 struct AppDirectory {
   KeyspacesSpec keyspaces;
   std::vector<SeedFile> seeds;          // sorted by path
   std::vector<FunctionSpec> functions;  // sorted by name
   std::vector<ProcedureFile> procedures;
   std::vector<SqlFileStatement> sql;
+  std::vector<TypeSpec> types;  // sorted by path
   std::string directory;
   json::Value flow_files;  // as flow_files.h reads them
 };
 
 // Reads the whole directory. Every problem that was found is in `problems`, with its place; the app
-// is usable when there is none. Ids: app.no_directory, app.unsupported, app.invalid and those of
+// is usable when there is none. Ids: app.no_directory, app.invalid and those of
 // yaml.
 struct AppResult {
   AppDirectory app;

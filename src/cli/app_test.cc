@@ -120,11 +120,8 @@ TEST_F(AppDirectoryTest, SaysWhatItCantUse) {
   Write("sluice.yaml", kShop);
   Write("data/other.jsonl", "");
   Write("data/notes.txt", "");
-  std::filesystem::create_directories(root_ / "types");
   EXPECT_THAT(Texts(ReadAppDirectory(root_.string()).problems),
-              ElementsAre("app.unsupported: " + Path("types") +
-                              " is not supported by this version of sluice",
-                          "app.invalid: expected a file named KEYSPACE.jsonl, such as "
+              ElementsAre("app.invalid: expected a file named KEYSPACE.jsonl, such as "
                           "shop.inventory.items.jsonl (" +
                               Path("data/notes.txt") + ")",
                           "app.invalid: sluice.yaml does not declare the keyspace other (" +

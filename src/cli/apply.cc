@@ -7,6 +7,7 @@
 #include "cli/function_plan.h"
 #include "cli/importer.h"
 #include "cli/sql_files.h"
+#include "cli/type_files.h"
 
 namespace sluice::cli {
 namespace {
@@ -70,6 +71,7 @@ Result<Plan> MakeWholePlan(Api* api, const AppDirectory& app, Prune prune) {
   ASSIGN_OR_RETURN(const FunctionsPresent functions, FetchFunctions(api));
   Plan plan = MakePlan(app.keyspaces, keyspaces, prune);
   ASSIGN_OR_RETURN(plan.sql, PlanSql(api, app.procedures, app.sql));
+  RETURN_IF_ERROR(PlanTypes(api, app, prune, &plan));
   PlanFunctions(app, functions, prune, &plan);
   RETURN_IF_ERROR(PlanFlows(api, app, prune, &plan));
   return plan;

@@ -11,6 +11,7 @@ void AddClientCommands(Program* program) {
   AddIndexCommands(program);
   AddFnCommands(program);
   AddTriggerCommands(program);
+  AddTypeCommands(program);
   AddFlowCommands(program);
   AddFeedCommand(program);
   AddImportCommand(program);

@@ -14,6 +14,7 @@ void AddKeyspaceCommands(Program* program);   // keyspace_commands.cc
 void AddIndexCommands(Program* program);      // index_commands.cc
 void AddFnCommands(Program* program);         // fn_commands.cc
 void AddTriggerCommands(Program* program);    // trigger_commands.cc
+void AddTypeCommands(Program* program);       // type_commands.cc
 void AddFlowCommands(Program* program);       // flow_commands.cc
 void AddFeedCommand(Program* program);        // feed_command.cc
 void AddImportCommand(Program* program);      // import_command.cc
@@ -29,5 +30,10 @@ void AddFnFailuresCommand(Program* program, CLI::App* group);
 void AddFnInsightCommand(Program* program, CLI::App* group);
 // fn_transfer.cc: fn import and fn export, below the group of AddFnCommands.
 void AddFnTransferCommands(Program* program, CLI::App* group);
+
+// type_migrate_command.cc: types migrate, below the group of AddTypeCommands.
+void AddTypeMigrateCommand(Program* program, CLI::App* group);
+// type_advice_commands.cc: types test, lint, report and infer, below the group of AddTypeCommands.
+void AddTypeAdviceCommands(Program* program, CLI::App* group);
 
 }  // namespace sluice::cli

@@ -4,7 +4,7 @@ namespace sluice::cli {
 
 ExitCode ExitCodeOf(const Status& status) {
   if (status.id() == kImportIncompleteId || status.id() == kExportIncompleteId ||
-      status.id() == kSqlIncompleteId) {
+      status.id() == kSqlIncompleteId || status.id() == kMigrationIncompleteId) {
     return ExitCode::kIncomplete;
   }
   if (status.id() == kTestFailedId || status.id() == kLintFailedId || status.id() == kRunFailedId) {

@@ -23,6 +23,7 @@ enum class ExitCode : int {
 inline constexpr std::string_view kImportIncompleteId = "import.incomplete";
 inline constexpr std::string_view kExportIncompleteId = "export.incomplete";
 inline constexpr std::string_view kSqlIncompleteId = "sql.incomplete";
+inline constexpr std::string_view kMigrationIncompleteId = "migration.incomplete";
 // A test of a function that did not end as it should, and one that can't be run.
 inline constexpr std::string_view kTestFailedId = "trial.failed";
 inline constexpr std::string_view kTestUnusableId = "trial.unusable";

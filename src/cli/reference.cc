@@ -9,8 +9,8 @@ constexpr std::string_view kPageHead =
 
 <!-- Made by `sluice reference`; a test compares. -->
 
-`sluice` is the server and its client in one program. `serve`, `restore`, `config`, `version` and `fn test` work on this
-machine; all other commands talk to a server over HTTP.
+`sluice` is the server and its client in one program. `serve`, `restore`, `config`, `version`, `fn test`, `types test` and `types lint`
+work on this machine; all other commands talk to a server over HTTP.
 
 - Data goes to standard output, everything else to standard error. `-o json` gives JSON, errors included:
   `{"id","message","hint","exit_code",...}` on one line for each error. Ids are listed in [errors](../errors/README.md).
@@ -25,7 +25,7 @@ machine; all other commands talk to a server over HTTP.
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | failed for a reason that has no code of its own; also: a test of `fn test` failed, `flow lint` found errors, `flow run`'s flow answered an error |
+| 1 | failed for a reason that has no code of its own; also: a test of `fn test` or `types test` failed, `flow lint` found errors, `flow run`'s flow answered an error |
 | 2 | the command line is wrong, or a file of `fn test` can't be used |
 | 3 | not found |
 | 4 | conflict: it exists already, or changed meanwhile |
@@ -34,7 +34,7 @@ machine; all other commands talk to a server over HTTP.
 | 7 | invalid data: a file, a document or a configuration is malformed |
 | 8 | the disk is full, or reading or writing a file failed |
 | 9 | stored data is damaged |
-| 10 | done in part: some documents of an import or export were left out, or some statements of `sql --continue` failed |
+| 10 | done in part: some documents of an import, export or migration were left out, or some statements of `sql --continue` failed |
 
 ## Keys made by import
 

@@ -1,5 +1,7 @@
 #include "db/catalog.h"
 
+#include <algorithm>
+
 namespace sluice::db {
 namespace {
 
@@ -47,6 +49,20 @@ Result<std::shared_ptr<const KeyspaceInfo>> Catalog::Resolve(const KeyspaceName&
                 name.bucket, name.scope, Names(scope->collections));
   }
   return keyspaces_.at(collection->second);
+}
+
+const KeyspaceInfo* Catalog::FindType(std::string_view type) const {
+  for (const auto& [id, keyspace] : keyspaces_) {
+    for (const TypeDefinition& each : keyspace->types) {
+      if (each.name == type) return keyspace.get();
+    }
+  }
+  return nullptr;
+}
+
+bool Catalog::typed() const {
+  return std::ranges::any_of(keyspaces_,
+                             [](const auto& each) { return each.second->policy != nullptr; });
 }
 
 const FollowerInfo* Catalog::FindFollower(std::string_view name) const {

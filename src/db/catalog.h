@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "db/document_policy.h"
 #include "db/index.h"
 #include "db/table_schema.h"
 #include "db/types.h"
@@ -37,7 +38,9 @@ struct KeyspaceInfo {
   KeyspaceName name;
   uint64_t max_expiry_ms = 0;  // documents live at most this long; 0 for no limit
   std::vector<std::shared_ptr<const Index>> indexes;
-  std::shared_ptr<const TableSchema> table;  // null for a collection
+  std::shared_ptr<const TableSchema> table;                // null for a collection
+  std::vector<TypeDefinition> types;                       // by name
+  std::shared_ptr<const DocumentPolicy> policy = nullptr;  // of the types; null if there are none
 
   // Derived from followers; not stored.
   bool logged = false;
@@ -73,6 +76,9 @@ class Catalog {
   Result<std::shared_ptr<const KeyspaceInfo>> Resolve(const KeyspaceName& name) const;
   // A table by its name, in any case of letters; null when there is none.
   std::shared_ptr<const KeyspaceInfo> FindTable(std::string_view table) const;
+  // The keyspace that has a document type of this name; null when there is none.
+  const KeyspaceInfo* FindType(std::string_view type) const;
+  bool typed() const;  // some keyspace has types
   const FollowerInfo* FindFollower(std::string_view name) const;
 
   bool HasTransientFollowers() const { return !transient_.empty(); }

@@ -246,6 +246,9 @@ void CatalogEdit::DropKeyspace(KeyspaceId id) {
     dropped_indexes_.push_back(index->id());
     DeleteRow(IndexRowKey(index->id()));
   }
+  for (const TypeDefinition& type : next_->keyspaces_.at(id)->types) {
+    DeleteRow(TypeRowKey(type.name));
+  }
   next_->keyspaces_.erase(id);
   next_->transient_.erase(id);
   dropped_keyspaces_.push_back(id);
@@ -415,13 +418,14 @@ Result<Index> LoadIndex(std::string_view key, std::string_view stored,
 }  // namespace
 
 Result<std::shared_ptr<const Catalog>> CatalogEdit::Load(const storage::Store& store,
-                                                         const IndexCompiler* compiler) {
+                                                         const IndexCompiler* compiler,
+                                                         const PolicyCompiler* policies) {
   CatalogEdit edit{Catalog(), compiler};
   storage::IterateOptions options;
   options.lower = kCatalogPrefix;
   options.upper = PrefixEnd(kCatalogPrefix);
   const auto iterator = store.NewIterator(storage::Family::kMeta, std::move(options));
-  // In key order: buckets, followers, the next ids, indexes, keyspaces, scopes.
+  // In key order: buckets, followers, the next ids, indexes, keyspaces, scopes, types.
   std::vector<Index> indexes;
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     if (iterator->key().starts_with(IndexRowKey(0).substr(0, IndexRowKey(0).size() - 10))) {
@@ -445,6 +449,7 @@ Result<std::shared_ptr<const Catalog>> CatalogEdit::Load(const storage::Store& s
   for (const auto& [id, keyspace] : catalog.keyspaces_) {
     if ((id & ~kTableIdBit) >= catalog.next_keyspace_) return Unexpected(CorruptRow(IdsRowKey()));
   }
+  edit.CompilePolicies(policies);
   return edit.Finish();
 }
 
@@ -469,6 +474,8 @@ Status CatalogEdit::LoadRow(std::string_view key, std::string_view stored) {
   } else if (kind == "follower") {
     ASSIGN_OR_RETURN(FollowerInfo follower, FollowerFromJson(value));
     next_->followers_[name] = std::move(follower);
+  } else if (kind == "type") {
+    return LoadType(name, value);
   } else if (kind == "ids") {
     if (!value["keyspace"].is_int() || !value["index"].is_int()) return CorruptRow(key);
     next_->next_keyspace_ = static_cast<KeyspaceId>(value["keyspace"].AsInt());

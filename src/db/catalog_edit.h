@@ -47,6 +47,11 @@ class CatalogEdit {
                                             const std::vector<std::string>& names);
   Status DropIndex(const KeyspaceName& keyspace, const std::string& name);
 
+  // The types of a keyspace become these, with their policy (null for none). Where documents are
+  // read in another form from now on, indexes are made anew: gives their ids, to be built.
+  Result<std::vector<IndexId>> SetTypes(KeyspaceId keyspace, std::vector<TypeDefinition> types,
+                                        std::shared_ptr<const DocumentPolicy> policy);
+
   Status CreateFollower(FollowerInfo follower);
   Status DropFollower(const std::string& name);
   Status AddTransientFollower(KeyspaceId keyspace);
@@ -59,7 +64,8 @@ class CatalogEdit {
   std::shared_ptr<const Catalog> Finish();
 
   static Result<std::shared_ptr<const Catalog>> Load(const storage::Store& store,
-                                                     const IndexCompiler* compiler = nullptr);
+                                                     const IndexCompiler* compiler = nullptr,
+                                                     const PolicyCompiler* policies = nullptr);
 
  private:
   void PutRow(std::string key, const std::string& json);
@@ -75,6 +81,9 @@ class CatalogEdit {
   Result<BucketInfo*> FindBucket(const std::string& bucket);
   Result<ScopeInfo*> FindScope(const std::string& bucket, const std::string& scope);
   Status LoadRow(std::string_view key, std::string_view value);
+  Status LoadType(std::string_view name, const json::Value& value);
+  void CompilePolicies(const PolicyCompiler* compiler);
+  void RemakeIndexes(KeyspaceInfo* keyspace, std::vector<IndexId>* made);
   void Derive();
 
   const IndexCompiler* const compiler_;

@@ -35,6 +35,7 @@ std::string ScopeRowKey(std::string_view bucket, std::string_view scope) {
 }
 std::string KeyspaceRowKey(KeyspaceId id) { return RowKey("keyspace", fmt::format("{:010}", id)); }
 std::string IndexRowKey(IndexId id) { return RowKey("index", fmt::format("{:010}", id)); }
+std::string TypeRowKey(std::string_view type) { return RowKey("type", type); }
 std::string FollowerRowKey(std::string_view follower) { return RowKey("follower", follower); }
 std::string IdsRowKey() { return std::string(kCatalogPrefix) + "ids"; }
 

@@ -17,6 +17,7 @@ std::string BucketRowKey(std::string_view bucket);
 std::string ScopeRowKey(std::string_view bucket, std::string_view scope);
 std::string KeyspaceRowKey(KeyspaceId id);
 std::string IndexRowKey(IndexId id);
+std::string TypeRowKey(std::string_view type);
 std::string FollowerRowKey(std::string_view follower);
 std::string IdsRowKey();
 

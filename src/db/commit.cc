@@ -30,6 +30,7 @@ Write TouchWrite(KeyspaceId keyspace, std::string key, uint64_t expiry_ms,
   write.key = std::move(key);
   write.precondition = precondition;
   if (precondition.kind == Precondition::Kind::kNone) write.precondition = Precondition::Present();
+  write.intent = Write::Intent::kTouch;
   write.mutation = [expiry_ms](const DocumentView* present) -> Result<Mutated> {
     Mutated mutated;
     mutated.document = present->Copy();

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "db/cursor.h"
 #include "db/document.h"
+#include "db/document_policy.h"
 #include "db/types.h"
 #include "storage/store.h"
 
@@ -40,6 +41,18 @@ struct Mutated {
 // thread, so it must be short and must not wait.
 using Mutation = std::move_only_function<Result<Mutated>(const DocumentView* present)>;
 
+// What is known of a write to a keyspace with types before it reaches the committer. The committer
+// relies on it only while `policy` is the keyspace's and the document still has `sequence`.
+struct PreparedWrite {
+  std::shared_ptr<const DocumentPolicy> policy;
+  bool document = false;  // what Prepare says of the document is below
+  Status violation;
+  std::optional<std::string> diverted;
+  // The document that was there, as readers see it, if that differs from what is stored.
+  Sequence sequence = 0;
+  Result<std::string> present_as_read = std::string();
+};
+
 struct Write {
   // kExpire deletes the document if it is still the one that expires at document.expiry_ms.
   enum class Kind : uint8_t { kPut, kDelete, kMutate, kExpire };
@@ -55,6 +68,14 @@ struct Write {
   bool keep_xattrs = false;
   // Its change has no origin, so that also the follower that wrote it sees it.
   bool anonymous = false;
+  // What it is to document types: a change; nothing but other metadata, which makes no revision; or
+  // the same document in its present form, which makes none either, changes no stamps, and which
+  // followers are told of only if `announced`.
+  enum class Intent : uint8_t { kChange, kTouch, kMigrate };
+  Intent intent = Intent::kChange;
+  bool announced = false;
+  // Filled in by Database; null for keyspaces without types.
+  std::unique_ptr<PreparedWrite> prepared = nullptr;
 };
 
 // A read that must still be what it was: the document's sequence as it was read, 0 for "none".
@@ -90,11 +111,16 @@ struct Commit {
   std::vector<CursorMove> cursor_moves;
   std::vector<RowWrite> rows;
   std::string origin;  // who wrote this, for followers that skip their own writes; often empty
+  // On whose behalf, for the stamps of document types; the origin if it is empty.
+  std::string actor;
 };
 
 struct WriteResult {
   Cas cas = 0;
   std::string reply;
+  // Of a document that its type finds fault with and that was stored all the same.
+  Status violation;
+  std::string diverted_to;  // keyspace and key where it was stored instead; empty if it was not
 };
 
 struct CommitResult {

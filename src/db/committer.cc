@@ -158,7 +158,7 @@ void Committer::RunGroup(Items& items) {
     const std::shared_ptr<const Catalog> catalog = catalog_();
     batch_.Clear();
     Group group({store_, shard_, *catalog, stamps_, clock_.WallMs(),
-                 options_.tombstone_retention_ms, items.size()},
+                 options_.tombstone_retention_ms, items.size(), options_.shards},
                 state_, &batch_);
     for (size_t i = 0; i < items.size(); ++i) results[i] = group.Add(items[i]->commit);
     writes = group.writes();

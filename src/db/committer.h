@@ -35,6 +35,7 @@ struct CommitterOptions {
   uint64_t tombstone_retention_ms = 0;
   size_t max_queued_commits = 0;
   size_t max_queued_bytes = 0;
+  uint16_t shards = 1;  // of the database
 };
 
 struct CommitterStats {

@@ -17,15 +17,6 @@
 namespace sluice::db {
 namespace {
 
-// FNV-1a. Part of the stored form: it decides which shard a document is in.
-uint64_t ShardHash(KeyspaceId keyspace, std::string_view key) {
-  uint64_t hash = 0xcbf29ce484222325;
-  const auto mix = [&hash](uint8_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
-  for (int shift = 24; shift >= 0; shift -= 8) mix(static_cast<uint8_t>(keyspace >> shift));
-  for (char byte : key) mix(static_cast<uint8_t>(byte));
-  return hash ^ (hash >> 32);
-}
-
 // A document's row key on the stack: a point read makes no allocation.
 class RowKeyBuffer {
  public:
@@ -89,7 +80,9 @@ Status Database::Impl::OpenStore() {
 
 Status Database::Impl::Open() {
   RETURN_IF_ERROR(OpenStore());
-  ASSIGN_OR_RETURN(catalog_, CatalogEdit::Load(*store, options.index_compiler.get()));
+  ASSIGN_OR_RETURN(catalog_, CatalogEdit::Load(*store, options.index_compiler.get(),
+                                               options.policy_compiler.get()));
+  typed = catalog_->typed();
   journal = std::make_unique<EmbeddedJournal>(
       *store, options.durability == Durability::kSync ? storage::Sync::kYes : storage::Sync::kNo);
   std::vector<ShardState> states;
@@ -101,7 +94,8 @@ Status Database::Impl::Open() {
   }
   stamps = std::make_unique<HybridClock>(clock, floor);
   const CommitterOptions committer_options{options.tombstone_retention_ms,
-                                           options.max_queued_commits, options.max_queued_bytes};
+                                           options.max_queued_commits, options.max_queued_bytes,
+                                           format.shards};
   for (ShardId shard = 0; shard < format.shards; ++shard) {
     committers.push_back(std::make_unique<Committer>(
         shard, *store, *journal, clock, *stamps, [this] { return CurrentCatalog(); }, states[shard],
@@ -155,11 +149,18 @@ Result<bool> Database::GetRow(KeyspaceId keyspace, std::string_view key, PinnedD
 
 Result<bool> Database::Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document,
                            const DatabaseSnapshot* snapshot) const {
+  if (impl_->typed.load(std::memory_order_relaxed)) {
+    return GetTyped(keyspace, key, document, snapshot);
+  }
   ASSIGN_OR_RETURN(const bool found, GetRow(keyspace, key, document, snapshot));
-  if (!found || document->view().tombstone) return false;
+  return found && IsLive(document->view(), snapshot);
+}
+
+bool Database::IsLive(const DocumentView& document, const DatabaseSnapshot* snapshot) const {
+  if (document.tombstone) return false;
   // Most documents never expire: the clock is not asked about them.
-  if (document->view().expiry_ms == 0) return true;
-  return document->view().LiveAt(snapshot == nullptr ? impl_->clock.WallMs() : snapshot->time_ms());
+  if (document.expiry_ms == 0) return true;
+  return document.LiveAt(snapshot == nullptr ? impl_->clock.WallMs() : snapshot->time_ms());
 }
 
 Result<std::optional<Document>> Database::Get(KeyspaceId keyspace, std::string_view key) const {
@@ -289,8 +290,7 @@ Result<Sequence> Database::SequenceAt(const DatabaseSnapshot& snapshot, ShardId 
 uint16_t Database::shard_count() const { return impl_->format.shards; }
 
 ShardId Database::ShardOf(KeyspaceId keyspace, std::string_view key) const {
-  if (impl_->format.shards == 1 || IsTableId(keyspace)) return 0;
-  return static_cast<ShardId>(ShardHash(keyspace, key) % impl_->format.shards);
+  return db::ShardOf(keyspace, key, impl_->format.shards);
 }
 
 Cas Database::NewCas() { return impl_->stamps->Next(); }
@@ -346,11 +346,19 @@ Status CheckCommit(const Database& database, const Commit& commit) {
 
 }  // namespace
 
+// OK when the commit may go to its committer.
+CommitResult Database::Admit(Commit* commit) const {
+  CommitResult result;
+  result.status = CheckCommit(*this, *commit);
+  if (result.status.ok() && impl_->typed.load(std::memory_order_relaxed)) {
+    result.status = PrepareWrites(commit, &result.failed_write);
+  }
+  return result;
+}
+
 void Database::Submit(Commit commit, CommitCallback callback) {
-  if (Status checked = CheckCommit(*this, commit); !checked.ok()) {
-    CommitResult result;
-    result.status = std::move(checked);
-    callback(std::move(result));
+  if (CommitResult admitted = Admit(&commit); !admitted.status.ok()) {
+    callback(std::move(admitted));
     return;
   }
   Committer& committer = *impl_->committers[commit.shard];
@@ -358,11 +366,7 @@ void Database::Submit(Commit commit, CommitCallback callback) {
 }
 
 CommitResult Database::Apply(Commit commit) {
-  if (Status checked = CheckCommit(*this, commit); !checked.ok()) {
-    CommitResult result;
-    result.status = std::move(checked);
-    return result;
-  }
+  if (CommitResult admitted = Admit(&commit); !admitted.status.ok()) return admitted;
   Committer& committer = *impl_->committers[commit.shard];
   return committer.Apply(std::move(commit));
 }

@@ -18,8 +18,10 @@
 #include "db/catalog.h"
 #include "db/commit.h"
 #include "db/document.h"
+#include "db/document_policy.h"
 #include "db/index_compiler.h"
 #include "db/log.h"
+#include "db/revisions.h"
 #include "db/types.h"
 #include "storage/store.h"
 
@@ -44,6 +46,8 @@ struct DatabaseOptions {
   size_t max_queued_bytes = 256ull << 20;  // per shard
   // Reads the SQL++ texts of index definitions. Null: indexes are made of paths only.
   std::shared_ptr<const IndexCompiler> index_compiler;
+  // Reads the texts of document types. Null: keyspaces have none.
+  std::shared_ptr<const PolicyCompiler> policy_compiler;
   storage::StoreOptions store;
 };
 
@@ -136,6 +140,10 @@ class Database {
   // The schema becomes another one; rows that are there are then put in its form, which followers
   // are not told of.
   Status AlterTable(TableSchema schema);
+  // Document types. One that is there is replaced, also if it was another keyspace's. If documents
+  // are read in another form from then on, returns when the keyspace's indexes are built anew.
+  Status PutType(const KeyspaceName& keyspace, TypeDefinition type);
+  Status DropType(const std::string& type);
   // Registers the index and, unless it is deferred, returns when it is built. Writers go on
   // meanwhile.
   Status CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition,
@@ -158,6 +166,20 @@ class Database {
                  std::vector<PinnedDocument>* documents, std::vector<bool>* found,
                  const DatabaseSnapshot* snapshot = nullptr) const;
   Status Scan(KeyspaceId keyspace, const ScanOptions& options, const ScanVisitor& visitor) const;
+  // The document as it is stored, or at another version of its type's schema.
+  Result<bool> GetStored(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) const;
+  Result<bool> GetAtVersion(KeyspaceId keyspace, std::string_view key, std::string_view version,
+                            PinnedDocument* document) const;
+  // What is kept of a document's earlier versions, oldest first. They are read as stored.
+  Result<std::vector<Revision>> Revisions(KeyspaceId keyspace, std::string_view key) const;
+  Result<bool> GetRevision(KeyspaceId keyspace, std::string_view key, uint64_t version,
+                           PinnedDocument* document) const;
+  // Forgets all of them; gives how many there were. Waits.
+  Result<uint64_t> EraseRevisions(KeyspaceId keyspace, std::string_view key);
+  // A document's revisions by number, of all documents of a keyspace. For those who ask for them.
+  using RevisionVisitor =
+      std::function<bool(std::string_view key, uint64_t version, const DocumentView& document)>;
+  Status ScanRevisions(KeyspaceId keyspace, const RevisionVisitor& visitor) const;
   Result<uint64_t> CountDocuments(KeyspaceId keyspace) const;
   std::unique_ptr<DatabaseSnapshot> NewSnapshot() const;
   // The last commit of the shard that the snapshot has.
@@ -223,8 +245,26 @@ class Database {
   const Clock& clock() const;
   const storage::Store& store() const;
 
+  // What a found row is to a reader: in the form that the keyspace's types say. `policy` is
+  // PolicyOf, which is null for keyspaces without types.
+  std::shared_ptr<const DocumentPolicy> PolicyOf(KeyspaceId keyspace,
+                                                 const DatabaseSnapshot* snapshot) const;
+  Status PutInReadForm(const DocumentPolicy& policy, KeyspaceId keyspace, std::string_view key,
+                       PinnedDocument* document) const;
+  // A revision by the key that its policy gives it.
+  Result<bool> GetByRevisionKey(const DocumentPolicy& policy, KeyspaceId keyspace,
+                                std::string_view key, PinnedDocument* document,
+                                const DatabaseSnapshot* snapshot) const;
+
  private:
   class Impl;
+  bool IsLive(const DocumentView& document, const DatabaseSnapshot* snapshot) const;
+  Result<bool> GetTyped(KeyspaceId keyspace, std::string_view key, PinnedDocument* document,
+                        const DatabaseSnapshot* snapshot) const;
+  CommitResult Admit(Commit* commit) const;
+  Status PrepareWrites(Commit* commit, int* failed) const;
+  Status PrepareWrite(const KeyspaceInfo& keyspace, std::string_view actor, Write* write) const;
+  Status ReadPresent(const KeyspaceInfo& keyspace, Write* write) const;
   explicit Database(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -49,6 +49,7 @@ Status Database::Impl::ChangeCatalogAlone(const CatalogChange& change) {
   const auto delete_dropped = [&](Committer::TaskContext& context, ShardId shard) {
     for (KeyspaceId id : dropped_keyspaces) {
       DeleteId(&context.batch, storage::Family::kDocs, shard, id);
+      DeleteId(&context.batch, storage::Family::kRevision, shard, id);
     }
     for (IndexId id : dropped_indexes) {
       DeleteId(&context.batch, storage::Family::kIndex, shard, id);
@@ -76,6 +77,7 @@ Status Database::Impl::ChangeCatalogAlone(const CatalogChange& change) {
         const std::lock_guard lock(catalog_mutex_);
         catalog_ = after;
       }
+      if (after->typed()) typed = true;
       StartCoverage(*before, *after, 0, since);
     };
     return OkStatus();
@@ -163,6 +165,7 @@ Status Database::FlushCollection(const KeyspaceName& name) {
                      name.ToString());
       }
       DeleteId(&context.batch, storage::Family::kDocs, shard, id);
+      DeleteId(&context.batch, storage::Family::kRevision, shard, id);
       for (const auto& index : keyspace->indexes) {
         DeleteId(&context.batch, storage::Family::kIndex, shard, index->id());
       }
@@ -254,17 +257,22 @@ Status Database::DropIndex(const KeyspaceName& keyspace, const std::string& name
 // From its registration on, every write keeps the index. What is older is read in chunks; a
 // chunk's rows are added between two groups, for documents that are still what was read.
 Status Database::Impl::BuildIndex(std::shared_ptr<const Index> index) {
-  for (ShardId shard = 0; shard < format.shards; ++shard) {
-    std::string from;
-    bool more = true;
-    while (more) {
-      ASSIGN_OR_RETURN(more, BuildIndexChunk(*index, shard, &from));
-    }
-  }
+  RETURN_IF_ERROR(FillIndex(*index));
   return ChangeCatalog([&](CatalogEdit& edit) {
     edit.SetIndexState(index->keyspace(), index->id(), Index::State::kReady);
     return OkStatus();
   });
+}
+
+Status Database::Impl::FillIndex(const Index& index) {
+  for (ShardId shard = 0; shard < format.shards; ++shard) {
+    std::string from;
+    bool more = true;
+    while (more) {
+      ASSIGN_OR_RETURN(more, BuildIndexChunk(index, shard, &from));
+    }
+  }
+  return OkStatus();
 }
 
 namespace {
@@ -276,6 +284,16 @@ struct PendingEntries {
   uint64_t expiry_ms = 0;
   std::vector<std::string> entries;
 };
+
+// A document that can't be brought into the form in which it is read has no rows.
+Result<std::vector<std::string>> EntriesAsRead(const Index& index, const DocumentPolicy* policy,
+                                               std::string_view key, DocumentView view) {
+  if (policy == nullptr || !policy->ReadsOtherwise(key, view)) return index.Entries(key, view);
+  const auto body = policy->AsRead(key, view);
+  if (!body) return std::vector<std::string>();
+  if (*body) view.body = **body;
+  return index.Entries(key, view);
+}
 
 bool HasIndex(const Catalog& catalog, const Index& index) {
   const KeyspaceInfo* keyspace = catalog.Find(index.keyspace());
@@ -289,6 +307,9 @@ bool HasIndex(const Catalog& catalog, const Index& index) {
 Result<bool> Database::Impl::BuildIndexChunk(const Index& index, ShardId shard, std::string* from) {
   std::vector<PendingEntries> chunk;
   size_t bytes = 0;
+  const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
+  const KeyspaceInfo* const keyspace = catalog->Find(index.keyspace());
+  const DocumentPolicy* const policy = keyspace == nullptr ? nullptr : keyspace->policy.get();
   const std::string prefix = KeyspacePrefix(shard, index.keyspace());
   storage::IterateOptions options;
   options.lower = prefix + *from;
@@ -303,7 +324,7 @@ Result<bool> Database::Impl::BuildIndexChunk(const Index& index, ShardId shard, 
     if (view.tombstone) continue;
     PendingEntries pending{
         std::string(iterator->key()), std::string(key), view.sequence, view.expiry_ms, {}};
-    ASSIGN_OR_RETURN(pending.entries, index.Entries(key, view));
+    ASSIGN_OR_RETURN(pending.entries, EntriesAsRead(index, policy, key, view));
     bytes += view.body.size();
     chunk.push_back(std::move(pending));
   }

@@ -39,10 +39,12 @@ class Database::Impl {
   using CatalogChange = std::function<Status(CatalogEdit&)>;
   Status ChangeCatalog(const CatalogChange& change);
   Status BuildIndex(std::shared_ptr<const Index> index);
+  Status FillIndex(const Index& index);  // adds the rows of all older documents
   Status BuildIfNeeded(const KeyspaceName& keyspace, IndexId id);
   Status CheckBuiltUnique(const KeyspaceName& keyspace, IndexId id);
   Status RewriteTable(KeyspaceId table);
   Result<bool> RewriteChunk(KeyspaceId table, std::string* from);
+  Status SetTypes(KeyspaceId keyspace, std::vector<TypeDefinition> types);
   Status DropFollower(const std::string& name);
 
   // recovery.cc
@@ -65,6 +67,8 @@ class Database::Impl {
   LogCoverage coverage;
   std::vector<std::unique_ptr<Committer>> committers;  // by shard
   std::atomic<uint64_t> expired{0};
+  // Some keyspace has, or had since the start, document types. False: nobody need look.
+  std::atomic<bool> typed{false};
 
  private:
   friend class Database;

@@ -1,6 +1,7 @@
 #include "db/feed.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/bytes.h"
 
@@ -88,6 +89,24 @@ bool Feed::Follows(KeyspaceId keyspace) {
   return std::ranges::binary_search(keyspaces_, keyspace);
 }
 
+const Change& Feed::InReadForm(const Change& change) {
+  const auto policy = database_.PolicyOf(change.keyspace, nullptr);
+  if (policy == nullptr || policy->read_form().empty()) return change;
+  bool other = false;
+  const auto convert = [&](const std::optional<DocumentView>& from, std::optional<DocumentView>* to,
+                           std::string* holder) {
+    if (!from || !policy->ReadsOtherwise(change.key, *from)) return;
+    auto body = policy->AsRead(change.key, *from);
+    if (!body || !*body) return;
+    if (!std::exchange(other, true)) shown_ = change;
+    *holder = std::move(**body);
+    (*to)->body = *holder;
+  };
+  convert(change.before, &shown_.before, &before_body_);
+  convert(change.after, &shown_.after, &after_body_);
+  return other ? shown_ : change;
+}
+
 Result<size_t> Feed::Read(size_t max, const Visitor& visitor) {
   if (max == 0) return 0;
   if (state_.backfilling) {
@@ -144,7 +163,8 @@ Result<size_t> Feed::ReadBackfill(size_t max, const Visitor& visitor) {
       state_.backfill_keyspace = keyspace;
       state_.backfill_key = key;
       ++state_.events;
-      if (!visitor(ChangeOf(keyspace, key, view, state_.backfill_from)) || ++given == max) {
+      const Change change = ChangeOf(keyspace, key, view, state_.backfill_from);
+      if (!visitor(InReadForm(change)) || ++given == max) {
         return given == max ? given : given + 1;
       }
     }
@@ -205,7 +225,7 @@ Result<size_t> Feed::ReadLog(size_t max, const Visitor& visitor) {
     state_.position = reader_->position();
     ++state_.events;
     ++given;
-    if (!visitor(*change)) break;
+    if (!visitor(InReadForm(*change))) break;
   }
   return given;
 }

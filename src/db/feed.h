@@ -10,6 +10,9 @@
 //   4. With from = 0 that is the initial snapshot, without tombstones; with from = an old position
 //      it is the deduplicated history since then, with tombstones.
 //
+// Documents come in the form in which readers see them (document_policy.h); one that can't be
+// brought into it comes as it is.
+//
 // One thread at a time. A Change given to the visitor is valid during that call.
 #pragma once
 
@@ -59,6 +62,7 @@ class Feed {
   std::unique_ptr<LogReader> MakeReader(Sequence last = LogReader::kNoLast) const;
   Result<const Change*> NextChange();
   bool Follows(KeyspaceId keyspace);
+  const Change& InReadForm(const Change& change);
 
   const Database& database_;
   const ShardId shard_;
@@ -69,6 +73,10 @@ class Feed {
   const LogContent content_;
   CursorState state_;
   std::unique_ptr<LogReader> reader_;
+  // The change that was given last, if its documents are read in another form than the stored one.
+  Change shown_;
+  std::string before_body_;
+  std::string after_body_;
 };
 
 }  // namespace sluice::db

@@ -33,6 +33,7 @@ bool NeedsPresent(const Write& write, const KeyspaceInfo& keyspace, const ShardS
   return write.kind != Write::Kind::kPut || write.keep_expiry ||
          (write.keep_xattrs && state.has_xattrs) || write.document.cas != 0 ||
          write.precondition.kind != Precondition::Kind::kNone || keyspace.logged ||
+         keyspace.policy != nullptr ||
          std::ranges::any_of(keyspace.indexes, [](const auto& index) { return index->kept(); });
 }
 
@@ -83,6 +84,8 @@ CommitResult Group::Add(Commit& commit) {
   staged_.clear();
   read_.clear();
   pinned_.clear();
+  staged_revisions_.clear();
+  read_forms_.clear();
   CommitResult result;
   result.writes.resize(commit.writes.size());
   const size_t made_before = made_.size();
@@ -114,7 +117,7 @@ Status Group::Validate(Commit& commit, CommitResult* result) {
   RETURN_IF_ERROR(CheckCursors(commit));
   RETURN_IF_ERROR(CheckRows(commit));
   for (size_t i = 0; i < commit.writes.size(); ++i) {
-    const Status staged = Stage(commit.writes[i], &result->writes[i]);
+    const Status staged = Stage(commit, commit.writes[i], &result->writes[i]);
     if (!staged.ok()) {
       result->failed_write = static_cast<int>(i);
       return staged;
@@ -261,7 +264,7 @@ Status Group::CheckRows(const Commit& commit) {
   return OkStatus();
 }
 
-Status Group::Stage(Write& write, WriteResult* result) {
+Status Group::Stage(const Commit& commit, Write& write, WriteResult* result) {
   Staged staged;
   staged.write = &write;
   staged.keyspace = context_.catalog.Find(write.keyspace);
@@ -273,6 +276,9 @@ Status Group::Stage(Write& write, WriteResult* result) {
   if (NeedsPresent(write, *staged.keyspace, state_)) {
     ASSIGN_OR_RETURN(staged.before, Lookup(staged.row_key));
     RETURN_IF_ERROR(CheckPrecondition(write, staged.before));
+  }
+  if (staged.keyspace->policy != nullptr) {
+    RETURN_IF_ERROR(StageTyped(commit, write, &staged, result));
   }
   switch (write.kind) {
     case Write::Kind::kPut:
@@ -287,6 +293,8 @@ Status Group::Stage(Write& write, WriteResult* result) {
       break;
   }
   if (!staged.after.xattrs.empty()) state_.has_xattrs = true;
+  const bool silent = write.intent == Write::Intent::kMigrate && !write.announced;
+  staged.logged = staged.keyspace->logged && !staged.skip && !silent;
   RETURN_IF_ERROR(StageIndexes(&staged));
   staged_.push_back(std::move(staged));
   if (several_writes_ && !staged_.back().skip) {
@@ -333,6 +341,11 @@ Status Group::StagePut(Write& write, Staged* staged, WriteResult* result) {
                  "document '{}' was written with a newer stamp in the meantime", write.key);
   }
   document.sequence = state_.sequence;
+  if (write.intent == Write::Intent::kMigrate && !write.announced && staged->before.live) {
+    // The same document for its readers: it stays the version that it is.
+    document.cas = staged->before.view->cas;
+    document.sequence = staged->before.view->sequence;
+  }
   if (staged->before.live) {
     if (write.keep_expiry) document.expiry_ms = staged->before.view->expiry_ms;
     if (write.keep_xattrs) document.xattrs = staged->before.view->xattrs;
@@ -391,14 +404,17 @@ Status Group::StageIndexes(Staged* staged) {
   for (const std::shared_ptr<const Index>& index : staged->keyspace->indexes) {
     if (!index->kept()) continue;
     const DocumentView* before = staged->before.view;
-    if (before != nullptr && !before->tombstone) {
+    if (before != nullptr && before->tombstone) before = nullptr;
+    before = AsRead(*staged, before);
+    if (before != nullptr) {
       // One that can't be indexed is older than the index, which is being built: it has no rows.
       if (auto entries = index->Entries(staged->write->key, *before)) {
         staged->old_entries.emplace_back(index.get(), std::move(*entries));
       }
     }
-    if (!staged->after.tombstone) {
-      ASSIGN_OR_RETURN(auto entries, index->Entries(staged->write->key, staged->after));
+    const DocumentView* after = AsRead(*staged, staged->after.tombstone ? nullptr : &staged->after);
+    if (after != nullptr) {
+      ASSIGN_OR_RETURN(auto entries, index->Entries(staged->write->key, *after));
       staged->new_entries.emplace_back(index.get(), std::move(entries));
     }
   }
@@ -442,14 +458,15 @@ Result<std::optional<std::string>> Group::LookupRow(storage::Family family,
 void Group::Emit(const Commit& commit) {
   std::unordered_map<KeyspaceId, const Staged*> last;
   for (const Staged& staged : staged_) {
-    if (!staged.skip && staged.keyspace->logged) last[staged.keyspace->id] = &staged;
+    if (staged.logged) last[staged.keyspace->id] = &staged;
   }
   staged_by_key_.clear();  // it points into the keys that are moved now
   uint32_t n = 0;
   for (Staged& staged : staged_) {
     if (staged.skip) continue;
     EmitDocument(staged);
-    if (staged.keyspace->logged) {
+    EmitRevisions(staged);
+    if (staged.logged) {
       logged_.insert(staged.keyspace->id);
       EmitLog(commit, staged, last[staged.keyspace->id] == &staged, &n);
     }

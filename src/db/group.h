@@ -19,6 +19,7 @@
 #include "db/commit.h"
 #include "db/hybrid_clock.h"
 #include "db/log.h"
+#include "db/revisions.h"
 #include "db/types.h"
 #include "storage/store.h"
 
@@ -46,7 +47,8 @@ class Group {
     HybridClock& clock;
     uint64_t now_ms;
     uint64_t tombstone_retention_ms;
-    size_t commits;  // how many are about to be added
+    size_t commits;       // how many are about to be added
+    uint16_t shards = 1;  // of the database
   };
   Group(const Context& context, ShardState state, storage::Batch* batch);
 
@@ -77,6 +79,12 @@ class Group {
     bool skip = false;   // a deletion of nothing
     std::vector<std::pair<const Index*, std::vector<std::string>>> old_entries;
     std::vector<std::pair<const Index*, std::vector<std::string>>> new_entries;
+    // What becomes of the document's revisions: `before` is one of them now, these go, this is the
+    // list (empty: no more are left).
+    uint64_t revision = 0;
+    std::vector<Revision> removed_revisions;
+    std::optional<RevisionList> revisions;
+    bool logged = false;
   };
 
   Status Validate(Commit& commit, CommitResult* result);
@@ -84,13 +92,25 @@ class Group {
   Status CheckRange(const RangeCheck& range);
   Status CheckCursors(const Commit& commit);
   Status CheckRows(const Commit& commit);
-  Status Stage(Write& write, WriteResult* result);
+  Status Stage(const Commit& commit, Write& write, WriteResult* result);
   Status StagePut(Write& write, Staged* staged, WriteResult* result);
   Status StageMutation(Write& write, Staged* staged, WriteResult* result);
   Status StageDelete(const Write& write, Staged* staged, WriteResult* result);
   Status CheckPrecondition(const Write& write, const Present& present) const;
   void LimitExpiry(const KeyspaceInfo& keyspace, Document* document) const;
   Status StageIndexes(Staged* staged);
+
+  // Document types (group_types.cc).
+  Status StageTyped(const Commit& commit, Write& write, Staged* staged, WriteResult* result);
+  Status ResolveMutation(Write& write, Staged* staged, WriteResult* result);
+  Status Divert(const PreparedWrite& prepared, Write& write, Staged* staged, WriteResult* result);
+  Status Settle(const DocumentPolicy::WriteContext& context, Write& write, Staged* staged);
+  Status SettleDelete(const Write& write, Staged* staged);
+  Result<RevisionList> Revisions(const Staged& staged);
+  void KeepRevision(const DocumentPolicy::Settled& settled, RevisionList* list, Staged* staged);
+  const DocumentView* AsRead(const Staged& staged, const DocumentView* document);
+  void EmitRevisions(const Staged& staged);
+
   Status CheckUnique(CommitResult* result);
   Status Claim(const Index& index, const std::string& entry, const Staged& staged);
   Result<std::string> StoredHolder(const Index& index, const std::string& entry,
@@ -124,6 +144,8 @@ class Group {
   std::deque<Staged> staged_;
   std::unordered_map<std::string_view, const Staged*> staged_by_key_;  // if it has several writes
   std::unordered_map<std::string, std::string> staged_claims_;         // the same, of this commit
+  std::unordered_map<std::string, RevisionList> staged_revisions_;     // by row key of the document
+  std::deque<Document> read_forms_;
   bool several_writes_ = false;
   std::deque<storage::PinnedValue> pinned_;
   std::deque<DocumentView> read_;

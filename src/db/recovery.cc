@@ -79,10 +79,13 @@ Status Database::Impl::DropOrphans(ShardId shard) {
   }
   std::sort(indexes.begin(), indexes.end());
   ASSIGN_OR_RETURN(const auto dead_keyspaces, UnknownIds(*store, Family::kDocs, shard, keyspaces));
+  ASSIGN_OR_RETURN(const auto dead_revisions,
+                   UnknownIds(*store, Family::kRevision, shard, keyspaces));
   ASSIGN_OR_RETURN(const auto dead_indexes, UnknownIds(*store, Family::kIndex, shard, indexes));
-  if (dead_keyspaces.empty() && dead_indexes.empty()) return OkStatus();
+  if (dead_keyspaces.empty() && dead_indexes.empty() && dead_revisions.empty()) return OkStatus();
   return committers[shard]->Run([&](Committer::TaskContext& context) {
     DeleteIds(&context.batch, Family::kDocs, shard, dead_keyspaces);
+    DeleteIds(&context.batch, Family::kRevision, shard, dead_revisions);
     DeleteIds(&context.batch, Family::kIndex, shard, dead_indexes);
     return OkStatus();
   });

@@ -39,7 +39,10 @@ MergedIterator::Caching CachingOf(const Database& database, KeyspaceId keyspace,
 StoredDocumentCursor::StoredDocumentCursor(const Database& database, KeyspaceId keyspace,
                                            const DocumentRange& range,
                                            const DatabaseSnapshot* snapshot, Rows rows)
-    : rows_(database.store(), storage::Family::kDocs, database.shard_count(), keyspace,
+    : database_(database),
+      keyspace_(keyspace),
+      policy_(rows == Rows::kAll ? nullptr : database.PolicyOf(keyspace, snapshot)),
+      rows_(database.store(), storage::Family::kDocs, database.shard_count(), keyspace,
             {range.from, range.to}, StoreSnapshot(snapshot), DirectionOf(range.reverse),
             CachingOf(database, keyspace, range)),
       now_ms_(TimeOf(database, snapshot)),
@@ -52,8 +55,24 @@ bool StoredDocumentCursor::Next() {
     if (!rows_.Valid() || !decoded_.ok()) return false;
     decoded_ = DecodeDocument(rows_.value(), &document_);
     if (!decoded_.ok()) return false;
-    if (which_ == Rows::kAll || document_.LiveAt(now_ms_)) return true;
+    if (which_ == Rows::kAll) return true;
+    if (document_.LiveAt(now_ms_)) return policy_ == nullptr || PutInReadForm();
   }
+}
+
+// False if it can't be done.
+bool StoredDocumentCursor::PutInReadForm() {
+  if (!policy_->ReadsOtherwise(key(), document_)) return true;
+  auto body = policy_->AsRead(key(), document_);
+  if (!body) {
+    decoded_ = std::move(body).error();
+    return false;
+  }
+  if (*body) {
+    body_ = std::move(**body);
+    document_.body = body_;
+  }
+  return true;
 }
 
 Status StoredDocumentCursor::status() const {

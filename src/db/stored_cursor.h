@@ -27,11 +27,17 @@ class StoredDocumentCursor final : public DocumentCursor {
   Status status() const override;
 
  private:
+  bool PutInReadForm();
+
+  const Database& database_;
+  const KeyspaceId keyspace_;
+  const std::shared_ptr<const DocumentPolicy> policy_;  // null: documents are read as stored
   MergedIterator rows_;
   const uint64_t now_ms_;
   const Rows which_;
   bool started_ = false;
   DocumentView document_;
+  std::string body_;  // of the document, if it is not the stored one
   Status decoded_;
 };
 

@@ -65,7 +65,14 @@ Result<bool> Transaction::Get(KeyspaceId keyspace, std::string_view key, PinnedD
   }
   ASSIGN_OR_RETURN(const bool found, database_.GetRow(keyspace, key, document, snapshot_.get()));
   reads_[where] = found ? document->view().sequence : 0;
-  return found && document->view().LiveAt(snapshot_->time_ms());
+  const bool live = found && document->view().LiveAt(snapshot_->time_ms());
+  const auto policy = database_.PolicyOf(keyspace, snapshot_.get());
+  if (policy == nullptr) return live;
+  if (!live) {
+    return database_.GetByRevisionKey(*policy, keyspace, key, document, snapshot_.get());
+  }
+  RETURN_IF_ERROR(database_.PutInReadForm(*policy, keyspace, key, document));
+  return true;
 }
 
 Result<std::optional<Document>> Transaction::Get(KeyspaceId keyspace, std::string_view key) {
@@ -100,7 +107,7 @@ void Transaction::Set(const Where& where, Pending pending, Marks marks) {
   }
   undo_.push_back(std::move(undo));
   writes_.insert_or_assign(where, std::move(pending));
-  if (marks.anonymous || marks.keep_xattrs) marks_.emplace(where, marks);
+  if (marks.anonymous || marks.keep_xattrs || marks.touch) marks_.emplace(where, marks);
 }
 
 void Transaction::Stamp(const Pending& pending) {
@@ -148,10 +155,11 @@ Result<Cas> Transaction::Put(KeyspaceId keyspace, std::string_view key, Document
     document.cas = 0;
     document.sequence = 0;
     Set({keyspace, std::string(key)}, std::make_shared<Document>(std::move(document)),
-        {options.anonymous, options.keep_xattrs});
+        {.anonymous = options.anonymous, .keep_xattrs = options.keep_xattrs});
     return Cas{0};
   }
-  return SetDocument(keyspace, key, std::move(document), {options.anonymous, options.keep_xattrs});
+  return SetDocument(keyspace, key, std::move(document),
+                     {.anonymous = options.anonymous, .keep_xattrs = options.keep_xattrs});
 }
 
 Result<Cas> Transaction::Insert(KeyspaceId keyspace, std::string_view key, Document document,
@@ -162,7 +170,8 @@ Result<Cas> Transaction::Insert(KeyspaceId keyspace, std::string_view key, Docum
   if (found) {
     return Fail(Code::kAlreadyExists, "document.exists", "document '{}' exists already", key);
   }
-  return SetDocument(keyspace, key, std::move(document), {options.anonymous, options.keep_xattrs});
+  return SetDocument(keyspace, key, std::move(document),
+                     {.anonymous = options.anonymous, .keep_xattrs = options.keep_xattrs});
 }
 
 Result<Cas> Transaction::Replace(KeyspaceId keyspace, std::string_view key, Document document,
@@ -171,7 +180,8 @@ Result<Cas> Transaction::Replace(KeyspaceId keyspace, std::string_view key, Docu
   PinnedDocument present;
   RETURN_IF_ERROR(CheckPresent(keyspace, key, options.cas, &present));
   if (options.keep_expiry) document.expiry_ms = present->expiry_ms;
-  return SetDocument(keyspace, key, std::move(document), {options.anonymous, options.keep_xattrs});
+  return SetDocument(keyspace, key, std::move(document),
+                     {.anonymous = options.anonymous, .keep_xattrs = options.keep_xattrs});
 }
 
 Result<Cas> Transaction::Touch(KeyspaceId keyspace, std::string_view key, uint64_t expiry_ms) {
@@ -179,7 +189,11 @@ Result<Cas> Transaction::Touch(KeyspaceId keyspace, std::string_view key, uint64
   RETURN_IF_ERROR(CheckPresent(keyspace, key, 0, &present));
   Document document = present->Copy();
   document.expiry_ms = expiry_ms;
-  return SetDocument(keyspace, key, std::move(document), {});
+  // One that this transaction wrote stays what it was: a change, or nothing but a touch.
+  const auto own = marks_.find({keyspace, std::string(key)});
+  Marks marks = own == marks_.end() ? Marks{} : own->second;
+  if (!Wrote(keyspace, key)) marks.touch = true;
+  return SetDocument(keyspace, key, std::move(document), marks);
 }
 
 Status Transaction::Delete(KeyspaceId keyspace, std::string_view key, Cas cas) {
@@ -208,6 +222,7 @@ void Transaction::RollbackTo(size_t savepoint) {
 Commit Transaction::TakeCommit() {
   Commit commit;
   commit.shard = shard_.value_or(0);
+  commit.actor = actor_;
   const bool all = isolation_ == Isolation::kSerialisable;
   for (const auto& [where, sequence] : reads_) {
     if (!all && !writes_.contains(where)) continue;
@@ -231,6 +246,7 @@ Commit Transaction::TakeCommit() {
     if (const auto found = marks_.find(where); found != marks_.end()) {
       commit.writes.back().anonymous = found->second.anonymous;
       commit.writes.back().keep_xattrs = found->second.keep_xattrs;
+      if (found->second.touch) commit.writes.back().intent = Write::Intent::kTouch;
     }
   }
   ++changes_;

@@ -64,6 +64,10 @@ class Transaction {
   size_t Savepoint() const { return undo_.size(); }
   void RollbackTo(size_t savepoint);
 
+  // On whose behalf it writes: Commit::actor.
+  void set_actor(std::string actor) { actor_ = std::move(actor); }
+  const std::string& actor() const { return actor_; }
+
   // The transaction as a commit, to which a caller may add a cursor move or rows.
   Commit TakeCommit();
   CommitResult Apply();  // waits
@@ -86,6 +90,7 @@ class Transaction {
   struct Marks {
     bool anonymous = false;
     bool keep_xattrs = false;
+    bool touch = false;
   };
 
   Status Join(KeyspaceId keyspace, std::string_view key);
@@ -99,6 +104,7 @@ class Transaction {
   void Set(const Where& where, Pending pending, Marks marks);
 
   Database& database_;
+  std::string actor_;
   const std::shared_ptr<const DatabaseSnapshot> snapshot_;
   const Isolation isolation_;
   std::optional<Sequence> sequence_;  // of the snapshot, when it was first asked for

@@ -180,6 +180,7 @@ Status TransactionReader::GetMany(KeyspaceId keyspace, std::span<const std::stri
   Transaction& in = transaction_;
   for (std::string_view key : keys) RETURN_IF_ERROR(in.Join(keyspace, key));
   RETURN_IF_ERROR(in.database_.GetRows(keyspace, keys, documents, found, in.snapshot_.get()));
+  const auto policy = in.database_.PolicyOf(keyspace, in.snapshot_.get());
   for (size_t i = 0; i < keys.size(); ++i) {
     PinnedDocument& document = (*documents)[i];
     Transaction::Where where(keyspace, keys[i]);
@@ -192,6 +193,13 @@ Status TransactionReader::GetMany(KeyspaceId keyspace, std::span<const std::stri
     }
     in.reads_[std::move(where)] = (*found)[i] ? document->sequence : 0;
     if ((*found)[i]) (*found)[i] = document->LiveAt(in.snapshot_->time_ms());
+    if (policy == nullptr) continue;
+    if ((*found)[i]) {
+      RETURN_IF_ERROR(in.database_.PutInReadForm(*policy, keyspace, keys[i], &document));
+    } else {
+      ASSIGN_OR_RETURN((*found)[i], in.database_.GetByRevisionKey(*policy, keyspace, keys[i],
+                                                                  &document, in.snapshot_.get()));
+    }
   }
   return OkStatus();
 }

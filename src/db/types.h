@@ -26,6 +26,9 @@ inline constexpr size_t kMaxCommitWrites = 10'000;
 inline constexpr size_t kMaxCommitBytes = 64ull << 20;
 inline constexpr std::string_view kDefaultName = "_default";
 
+// The shard of a document. Part of the stored form.
+ShardId ShardOf(KeyspaceId keyspace, std::string_view key, uint16_t shards);
+
 // A bucket collection's three names, written `bucket` (both others `_default`),
 // or `bucket.scope.collection`.
 struct KeyspaceName {

@@ -95,6 +95,7 @@ Status Manager::RunOnDeploy(const FunctionPtr& function, const Prepared& prepare
   }
   db::Commit commit = effects.TakeCommit();
   commit.origin = FollowerOf(*definition);
+  commit.actor = "function:" + definition->name;
   RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
   function->statistics.timers_created += effects.counts().timers_created;
   function->statistics.timers_cancelled += effects.counts().timers_cancelled;

@@ -349,6 +349,7 @@ Status Worker::Commit(Effects& effects, std::span<const Event> events, bool* con
   db::Commit commit = effects.TakeCommit();
   commit.shard = context_.shard;
   commit.origin = context_.follower;
+  commit.actor = "function:" + context_.definition->name;
   commit.cursor_moves = CursorMoves(events);
   std::vector<db::CursorMove> moves = commit.cursor_moves;
   const db::CommitResult result = context_.services.database.Apply(std::move(commit));

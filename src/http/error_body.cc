@@ -79,6 +79,15 @@ int HttpStatusOf(Code code) {
   return 500;
 }
 
+int HttpStatusOf(const Status& error) {
+  constexpr std::string_view kOfDocuments[] = {
+      "migration.bad_result", "migration.memory",           "migration.mismatch",
+      "migration.threw",      "migration.returned_nothing", "migration.timeout",
+      "schema.violated",      "migration.unknown_version",  "migration.wrong_version"};
+  const bool of_document = std::ranges::find(kOfDocuments, error.id()) != std::end(kOfDocuments);
+  return of_document ? 422 : HttpStatusOf(error.code());
+}
+
 std::string_view ReasonPhrase(int http_status) {
   return http_status_str(static_cast<enum http_status>(http_status));
 }

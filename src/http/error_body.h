@@ -10,6 +10,8 @@
 namespace sluice::http {
 
 int HttpStatusOf(Code code);
+// The same, but for errors that are of a document instead of the request: 422.
+int HttpStatusOf(const Status& error);
 
 // "Not Found"; "<unknown>" for a number that HTTP does not know.
 std::string_view ReasonPhrase(int http_status);

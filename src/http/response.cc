@@ -69,7 +69,7 @@ void Response::Abort(const Status& error) {
   aborted_ = true;
 }
 
-void Response::Error(const Status& error) { Error(HttpStatusOf(error.code()), error); }
+void Response::Error(const Status& error) { Error(HttpStatusOf(error), error); }
 
 void Response::Error(int http_status, const Status& error) {
   // What is the server's fault is in its log too, with what it says about files.

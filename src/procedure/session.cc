@@ -72,6 +72,7 @@ Result<std::shared_ptr<const query::StatementPlan>> Session::Plan(std::string_vi
 query::RunRequest Session::Request(lua::Call& call) {
   if (begun && transaction == nullptr) {
     transaction = std::make_unique<db::Transaction>(engine.database());
+    transaction->set_actor(request.user);
   }
   query::RunRequest made;
   made.user = request.user;

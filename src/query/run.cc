@@ -28,7 +28,7 @@ class PlanRun final : public Run {
       : plan_(std::move(plan)),
         cancelled_(std::move(request.cancelled)),
         memory_(engine.options().memory_limit_bytes),
-        mutator_(engine.database(), request.transaction, changes),
+        mutator_(engine.database(), request.transaction, changes, request.user),
         reader_(ReaderOf(engine, *plan_, request)),
         options_(OptionsOf(engine, request, std::move(parameters))),
         context_(*plan_->layout, *reader_, options_),

@@ -50,7 +50,9 @@ class Transactions {
  private:
   struct Session {
     Session(db::Database& database, std::string user, uint64_t deadline_ns)
-        : transaction(database), user(std::move(user)), deadline_ns(deadline_ns) {}
+        : transaction(database), user(std::move(user)), deadline_ns(deadline_ns) {
+      transaction.set_actor(this->user);
+    }
     db::Transaction transaction;
     const std::string user;
     const uint64_t deadline_ns;  // monotonic

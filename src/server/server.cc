@@ -35,6 +35,7 @@
 #include "http/rest/routes.h"
 #include "http/rest/trigger_metrics.h"
 #include "http/rest/triggers.h"
+#include "http/rest/type_migration.h"
 #include "http/router.h"
 #include "http/server.h"
 #include "procedure/manager.h"
@@ -43,12 +44,15 @@
 #include "route/host.h"
 #include "server/access_log.h"
 #include "server/version.h"
+#include "typing/mass_migration.h"
+#include "typing/policy_compiler.h"
 
 namespace sluice::server {
 namespace {
 
-db::DatabaseOptions DatabaseOptionsOf(const Config& config) {
+db::DatabaseOptions DatabaseOptionsOf(const Config& config, const Clock& clock) {
   db::DatabaseOptions options;
+  options.policy_compiler = std::make_shared<typing::PolicyCompiler>(clock);
   options.index_compiler = query::MakeIndexCompiler();
   options.shards = static_cast<uint16_t>(config.storage_shards);
   options.durability = config.storage_durability == "sync"       ? db::Durability::kSync
@@ -134,6 +138,7 @@ class Server::Parts {
 
   Status Start() {
     RETURN_IF_ERROR(OpenDatabase());
+    RETURN_IF_ERROR(migration_->Start());
     OpenQuery();
     RETURN_IF_ERROR(OpenProcedures());
     RETURN_IF_ERROR(OpenFunctions());
@@ -162,6 +167,7 @@ class Server::Parts {
     consumers_.reset();
     procedures_.reset();
     query_engine_.reset();
+    migration_.reset();
     database_.reset();
   }
 
@@ -170,8 +176,10 @@ class Server::Parts {
 
  private:
   Status OpenDatabase() {
-    ASSIGN_OR_RETURN(database_, db::Database::Open(loaded_.config.data_directory,
-                                                   DatabaseOptionsOf(loaded_.config), clock_));
+    ASSIGN_OR_RETURN(database_,
+                     db::Database::Open(loaded_.config.data_directory,
+                                        DatabaseOptionsOf(loaded_.config, clock_), clock_));
+    migration_ = std::make_unique<typing::MassMigration>(*database_);
     return CheckShards(loaded_, *database_);
   }
 
@@ -249,6 +257,7 @@ class Server::Parts {
     RETURN_IF_ERROR(http::rest::AddTriggerRoutes(admin, procedures_->triggers()));
     RETURN_IF_ERROR(http::rest::AddFlowAdminRoutes(admin, *flows_));
     RETURN_IF_ERROR(http::rest::AddConsumerRoutes(admin, *consumers_));
+    RETURN_IF_ERROR(http::rest::AddTypeMigrationRoutes(admin, *migration_));
     const bool tls = !loaded_.config.tls_certificate.empty();
     RETURN_IF_ERROR(
         http::rest::AddEventingRoutes(admin, *functions_, {.prefix = "/_p/event", .tls = tls}));
@@ -296,6 +305,7 @@ class Server::Parts {
   AccessLog access_log_;
   auth::PasswordHasher hasher_;
   std::unique_ptr<db::Database> database_;
+  std::unique_ptr<typing::MassMigration> migration_;
   std::unique_ptr<query::QueryEngine> query_engine_;
   std::unique_ptr<procedure::Manager> procedures_;
   std::unique_ptr<http::rest::ConsumerService> consumers_;

@@ -38,7 +38,7 @@ rocksdb::Slice ToSlice(std::string_view view) { return {view.data(), view.size()
 std::string_view ToView(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
 constexpr std::array<std::string_view, kFamilyCount> kFamilyNames = {
-    "meta", "docs", "log", "index", "cursor", "timer", "expiry", "failure", "run"};
+    "meta", "docs", "log", "index", "cursor", "timer", "expiry", "failure", "run", "revision"};
 
 rocksdb::ColumnFamilyOptions FamilyOptions(Family family, const StoreOptions& options,
                                            const std::shared_ptr<rocksdb::Cache>& cache) {

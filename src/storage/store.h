@@ -38,8 +38,9 @@ enum class Family : uint8_t {
   kExpiry,
   kFailure,
   kRun,
+  kRevision,
 };
-inline constexpr size_t kFamilyCount = 9;
+inline constexpr size_t kFamilyCount = 10;
 std::string_view FamilyName(Family family);
 
 // "7.8.3": of the RocksDB that this binary was built with.

@@ -98,8 +98,10 @@ Result<std::vector<db::Write>> WritesOf(const Context& context, const Request& r
   return writes;
 }
 
-Result<json::Value> PutAtomically(Context& context, std::vector<db::Write> writes) {
+Result<json::Value> PutAtomically(Context& context, std::string actor,
+                                  std::vector<db::Write> writes) {
   db::Commit commit;
+  commit.actor = std::move(actor);
   json::Value results = json::Value::EmptyArray();
   if (writes.empty()) return json::Value::Object({{"results", std::move(results)}});
   commit.shard = context.database.ShardOf(writes[0].keyspace, writes[0].key);
@@ -138,14 +140,16 @@ json::Value ResultView(std::string_view key, const db::CommitResult& result) {
   return view;
 }
 
-json::Value PutOneByOne(Context& context, std::vector<db::Write> writes) {
+json::Value PutOneByOne(Context& context, const std::string& actor, std::vector<db::Write> writes) {
   std::vector<std::string> keys;
   std::vector<db::CommitResult> results(writes.size());
   {
     CommitWindow window(context.database);
     for (size_t i = 0; i < writes.size(); ++i) {
       keys.push_back(writes[i].key);
-      window.Submit(CommitOf(context, std::move(writes[i])),
+      db::Commit commit = CommitOf(context, std::move(writes[i]));
+      commit.actor = actor;
+      window.Submit(std::move(commit),
                     [slot = &results[i]](db::CommitResult result) { *slot = std::move(result); });
     }
   }
@@ -158,8 +162,8 @@ Result<json::Value> PutBatch(Context& context, const Request& request) {
   ASSIGN_OR_RETURN(const json::Value body, ReadObject(request.body(), {"atomic", "writes"}));
   ASSIGN_OR_RETURN(const auto atomic, BoolField(body, "atomic"));
   ASSIGN_OR_RETURN(std::vector<db::Write> writes, WritesOf(context, request, body));
-  if (atomic.value_or(true)) return PutAtomically(context, std::move(writes));
-  return PutOneByOne(context, std::move(writes));
+  if (atomic.value_or(true)) return PutAtomically(context, ActorOf(request), std::move(writes));
+  return PutOneByOne(context, ActorOf(request), std::move(writes));
 }
 
 }  // namespace

@@ -150,6 +150,10 @@ void AppendDocumentRow(std::string_view key, const db::DocumentView& document, R
   out->push_back('}');
 }
 
+std::string ActorOf(const Request& request) {
+  return request.principal() == nullptr ? "" : std::string(request.principal()->name());
+}
+
 db::Commit CommitOf(const Context& context, db::Write write) {
   db::Commit commit;
   commit.shard = context.database.ShardOf(write.keyspace, write.key);
@@ -159,6 +163,7 @@ db::Commit CommitOf(const Context& context, db::Write write) {
 
 CommitAndWait::CommitAndWait(Context& context, Request& request, db::Commit commit)
     : done_(request) {
+  commit.actor = ActorOf(request);
   context.database.Submit(std::move(commit), [done = done_](db::CommitResult result) {
     done.Complete(std::move(result));
   });
@@ -170,13 +175,28 @@ Content WrittenContent() {
                     R"("sequence":{"type":"integer"}}})"};
 }
 
+void AppendViolation(const db::WriteResult& written, std::string* out) {
+  if (!written.diverted_to.empty()) {
+    out->append(R"(,"quarantined":)");
+    json::AppendQuoted(written.diverted_to, out);
+  }
+  if (written.violation.ok()) return;
+  out->append(R"(,"violation":)");
+  json::Print(json::Value::Object(
+                  {{"id", written.violation.id()}, {"message", written.violation.message()}}),
+              out);
+}
+
 void AnswerWrite(Response& response, const db::CommitResult& result, Outcome outcome) {
-  const db::Cas cas = result.writes.front().cas;
+  const db::WriteResult& written = result.writes.front();
+  const db::Cas cas = written.cas;
   std::string body = R"({"cas":")";
   AppendNumber(cas, &body);
   body.append(R"(","sequence":)");
   AppendNumber(result.sequence, &body);
+  AppendViolation(written, &body);
   body.append("}\n");
+  if (!written.diverted_to.empty()) return response.Json(202, std::move(body));
   AddEntityTag(response, cas);
   response.Json(outcome == Outcome::kCreated ? 201 : 200, std::move(body));
 }

@@ -80,14 +80,19 @@ class CommitAndWait {
 
   Done done_;
 };
+// On whose behalf a request writes: Commit::actor.
+std::string ActorOf(const Request& request);
 // A commit of one write.
 db::Commit CommitOf(const Context& context, db::Write write);
 
 // How the answer below is described in OpenAPI.
 Content WrittenContent();
-// {"cas":"...","sequence":n} with the ETag; `created` answers 201.
+// {"cas":"...","sequence":n} with the ETag; `created` answers 201. What was put in quarantine: 202.
 enum class Outcome : uint8_t { kDone, kCreated };
 void AnswerWrite(Response& response, const db::CommitResult& result, Outcome outcome);
+// ,"quarantined":"keyspace/key","violation":{"id":...,"message":...} of a document that does not
+// fit its type's schema.
+void AppendViolation(const db::WriteResult& written, std::string* out);
 // 412 where the request's own condition failed, with the present ETag if there is one.
 void AnswerFailedWrite(const Context& context, const Request& request, Response& response,
                        const Status& error, const Target& target, db::Precondition condition);

@@ -97,7 +97,10 @@ void GetDocument(Context& context, Request& request, Response& response) {
   const Result<Target> target = TargetOf(context, request);
   if (!target) return response.Error(target.error());
   db::PinnedDocument document;
-  const Result<bool> found = context.database.Get(target->keyspace, target->key, &document);
+  const auto version = request.Query("schema");
+  const Result<bool> found =
+      version ? context.database.GetAtVersion(target->keyspace, target->key, *version, &document)
+              : context.database.Get(target->keyspace, target->key, &document);
   if (!found) return response.Error(found.error());
   if (!*found) {
     return response.Error(Error(Code::kNotFound, "document.not_found",
@@ -238,6 +241,9 @@ Status AddReading(Router& router, Context& context) {
        .tag = "documents",
        .description = "ETag is the CAS. The body is the document, byte for byte.",
        .parameters = {{.name = "path", .description = "look up parts only; may be repeated"},
+                      {.name = "schema",
+                       .description = "the version of its type's schema to give it in, if steps "
+                                      "lead to it; without it the current one"},
                       {.name = "xattrs",
                        .description = "answer with an object that has the extended attributes too",
                        .type = "boolean"},
@@ -267,7 +273,9 @@ Status AddDocumentRoutes(Router& router, Context& context) {
        .request = AnyDocument(),
        .responses = {{200, "written", WrittenContent()},
                      {201, "created, with If-None-Match: *", WrittenContent()},
-                     {412, "the condition does not hold"}},
+                     {202, "it does not fit its type's schema and was put in quarantine"},
+                     {412, "the condition does not hold"},
+                     {422, "it does not fit its type's schema"}},
        .auth = std::string(kWriteKeyspace),
        .handler = [&context](Request& request, Response& response) -> Task<> {
          return StoreDocument(context, request, response, Store::kAny);

@@ -58,10 +58,12 @@ struct Import {
   db::KeyspaceId keyspace = 0;
   bool insert = false;  // a key that is there already is an error
   uint64_t now_ms = 0;
+  std::string actor;
 };
 
 Result<Import> ImportOf(const Context& context, const Request& request) {
   Import import;
+  import.actor = ActorOf(request);
   ASSIGN_OR_RETURN(import.keyspace, ResolveKeyspace(context, request.Param("keyspace")));
   RETURN_IF_ERROR(RefuseTable(import.keyspace));
   const std::string_view mode = request.Query("mode").value_or("upsert");
@@ -105,14 +107,15 @@ json::Value ImportLines(Context& context, const Import& import, std::string_view
         outcomes.Failed(number, write.error());
         continue;
       }
-      window.Submit(CommitOf(context, std::move(*write)),
-                    [&outcomes, number](const db::CommitResult& result) {
-                      if (result.status.ok()) {
-                        outcomes.Done();
-                      } else {
-                        outcomes.Failed(number, result.status);
-                      }
-                    });
+      db::Commit commit = CommitOf(context, std::move(*write));
+      commit.actor = import.actor;
+      window.Submit(std::move(commit), [&outcomes, number](const db::CommitResult& result) {
+        if (result.status.ok()) {
+          outcomes.Done();
+        } else {
+          outcomes.Failed(number, result.status);
+        }
+      });
     }
   }
   return outcomes.View();

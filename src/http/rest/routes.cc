@@ -34,7 +34,9 @@ Status AddRestRoutes(Router& router, Context& context) {
   RETURN_IF_ERROR(AddBucketRoutes(router, context));
   RETURN_IF_ERROR(AddCollectionRoutes(router, context));
   RETURN_IF_ERROR(AddIndexRoutes(router, context));
+  RETURN_IF_ERROR(AddTypeRoutes(router, context));
   RETURN_IF_ERROR(AddDocumentRoutes(router, context));
+  RETURN_IF_ERROR(AddHistoryRoutes(router, context));
   RETURN_IF_ERROR(AddMutationRoutes(router, context));
   RETURN_IF_ERROR(AddScanRoutes(router, context));
   RETURN_IF_ERROR(AddBatchRoutes(router, context));

@@ -15,6 +15,8 @@ Status AddRestRoutes(Router& router, Context& context);
 Status AddBucketRoutes(Router& router, Context& context);      // buckets.cc
 Status AddCollectionRoutes(Router& router, Context& context);  // collections.cc
 Status AddIndexRoutes(Router& router, Context& context);       // indexes.cc
+Status AddTypeRoutes(Router& router, Context& context);        // types.cc
+Status AddHistoryRoutes(Router& router, Context& context);     // history.cc
 Status AddDocumentRoutes(Router& router, Context& context);    // documents.cc
 Status AddMutationRoutes(Router& router, Context& context);    // mutations.cc
 Status AddScanRoutes(Router& router, Context& context);        // scan.cc

@@ -30,6 +30,8 @@ struct Scan {
   std::unique_ptr<db::DatabaseSnapshot> snapshot;
   RowValues values = RowValues::kInclude;
   Format format = Format::kObject;
+  bool stored = false;     // as they are stored, not as their types have them read
+  bool revisions = false;  // after each document those that are kept of it
   uint64_t remaining = 0;  // how many more documents are wanted
   bool first = true;
   bool finished = false;
@@ -45,6 +47,9 @@ Result<Scan> ScanOf(const Context& context, const Request& request) {
   ASSIGN_OR_RETURN(scan.options.reverse, request.QueryBool("reverse", false));
   ASSIGN_OR_RETURN(const bool keys_only, request.QueryBool("keys_only", false));
   if (keys_only) scan.values = RowValues::kOmit;
+  ASSIGN_OR_RETURN(scan.stored, request.QueryBool("stored", false));
+  ASSIGN_OR_RETURN(scan.revisions, request.QueryBool("revisions", false));
+  scan.options.with_tombstones = scan.stored;
   const auto accept = request.FindHeader("Accept");
   if (accept && accept->find(kLinesType) != std::string_view::npos) scan.format = Format::kLines;
   if (scan.format == Format::kLines && !request.Query("limit")) {
@@ -68,6 +73,21 @@ void AppendRow(Scan* scan, std::string_view key, const db::DocumentView& documen
   if (scan->format == Format::kLines) chunk->push_back('\n');
 }
 
+Status AppendRevisions(const Context& context, Scan* scan, std::string_view key,
+                       const db::DocumentView& document, std::string* chunk) {
+  const auto policy = context.database.PolicyOf(scan->keyspace, nullptr);
+  if (policy == nullptr) return OkStatus();
+  ASSIGN_OR_RETURN(const auto revisions, context.database.Revisions(scan->keyspace, key));
+  for (const db::Revision& revision : revisions) {
+    db::PinnedDocument kept;
+    ASSIGN_OR_RETURN(const bool found,
+                     context.database.GetRevision(scan->keyspace, key, revision.version, &kept));
+    if (!found) continue;
+    AppendRow(scan, policy->RevisionKey(key, &document, revision.version), kept.view(), chunk);
+  }
+  return OkStatus();
+}
+
 // Reads on from where the last chunk ended.
 Result<std::string> NextChunk(const Context& context, Scan* scan) {
   if (!scan->snapshot) scan->snapshot = context.database.NewSnapshot();
@@ -76,8 +96,10 @@ Result<std::string> NextChunk(const Context& context, Scan* scan) {
   std::string last;
   size_t rows = 0;
   bool paused = false;
+  Status failed;
   RETURN_IF_ERROR(context.database.Scan(
       scan->keyspace, scan->options, [&](std::string_view key, const db::DocumentView& document) {
+        if (scan->stored && !document.LiveAt(scan->snapshot->time_ms())) return true;
         if (scan->remaining == 0) {
           scan->next = scan->options.reverse ? last : std::string(key);
           return false;
@@ -87,11 +109,14 @@ Result<std::string> NextChunk(const Context& context, Scan* scan) {
           return false;
         }
         AppendRow(scan, key, document, &chunk);
+        if (scan->revisions) failed = AppendRevisions(context, scan, key, document, &chunk);
+        if (!failed.ok()) return false;
         --scan->remaining;
         ++rows;
         last = key;
         return true;
       }));
+  RETURN_IF_ERROR(failed);
   scan->finished = !paused;
   if (scan->options.reverse) {
     scan->options.to = last;
@@ -147,14 +172,19 @@ Status AddScanRoutes(Router& router, Context& context) {
        .description =
            "From one snapshot, streamed. `next` continues: as `from`, or with `reverse` as `to`. "
            "With Accept: application/x-ndjson, one document per line and no limit.",
-       .parameters = {{.name = "prefix", .description = "only keys that begin with this"},
-                      {.name = "from", .description = "first key, inclusive"},
-                      {.name = "to", .description = "last key, exclusive"},
-                      {.name = "limit",
-                       .description = "100 if not given, at most 10000",
-                       .type = "integer"},
-                      {.name = "keys_only", .description = "no values", .type = "boolean"},
-                      {.name = "reverse", .description = "from the end", .type = "boolean"}},
+       .parameters =
+           {{.name = "prefix", .description = "only keys that begin with this"},
+            {.name = "from", .description = "first key, inclusive"},
+            {.name = "to", .description = "last key, exclusive"},
+            {.name = "limit", .description = "100 if not given, at most 10000", .type = "integer"},
+            {.name = "keys_only", .description = "no values", .type = "boolean"},
+            {.name = "reverse", .description = "from the end", .type = "boolean"},
+            {.name = "stored",
+             .description = "as they are stored, not in the current version of their type",
+             .type = "boolean"},
+            {.name = "revisions",
+             .description = "after each document the revisions that are kept of it",
+             .type = "boolean"}},
        .responses = {{200, "the documents", Content{}}},
        .auth = std::string(kReadKeyspace),
        .handler = [&context](Request& request, Response& response) -> Task<> {

@@ -15,6 +15,7 @@
 #include "db/database.h"
 #include "http/rest/access.h"
 #include "http/rest/routes.h"
+#include "typing/policy_compiler.h"
 
 namespace sluice::http::rest {
 
@@ -28,6 +29,7 @@ class TestRest {
     path_ = path;
     db::DatabaseOptions options;
     options.shards = shards;
+    options.policy_compiler = std::make_shared<typing::PolicyCompiler>(clock_);
     options.expiry_interval_ms = 0;
     options.trim_interval_ms = 0;
     options.durability = db::Durability::kNone;

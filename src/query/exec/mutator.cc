@@ -30,6 +30,7 @@ std::vector<WriteOutcome> Mutator::Apply(std::vector<db::Write> writes) {
   for (size_t i = 0; i < writes.size(); ++i) {
     db::Commit commit;
     commit.shard = database_.ShardOf(writes[i].keyspace, writes[i].key);
+    commit.actor = actor_;
     commit.writes.push_back(std::move(writes[i]));
     database_.Submit(std::move(commit), [&batch, i](db::CommitResult result) {
       const std::lock_guard lock(batch.mutex);

@@ -30,9 +30,13 @@ struct RowChange {
 class Mutator {
  public:
   // `transaction` may be null. What is written in it is noted in `changes`, if that is not null.
+  // `actor` is Commit::actor of what is written without one.
   Mutator(db::Database& database, db::Transaction* transaction,
-          std::vector<RowChange>* changes = nullptr)
-      : database_(database), transaction_(transaction), changes_(changes) {}
+          std::vector<RowChange>* changes = nullptr, std::string actor = {})
+      : database_(database),
+        transaction_(transaction),
+        changes_(changes),
+        actor_(std::move(actor)) {}
 
   // Waits until all are durable (or in the transaction). One outcome each.
   std::vector<WriteOutcome> Apply(std::vector<db::Write> writes);
@@ -56,6 +60,7 @@ class Mutator {
 
   db::Transaction* const transaction_;
   std::vector<RowChange>* const changes_;
+  const std::string actor_;
   uint64_t mutations_ = 0;
   std::vector<Status> errors_;
 };

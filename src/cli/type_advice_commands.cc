@@ -1,0 +1,273 @@
+// types test|lint|report|infer: migrations tried out on examples, and what documents say about how
+// they should be. All but the reading of a keyspace is done here, without a server.
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "cli/api.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/keyspace_name.h"
+#include "cli/type_files.h"
+#include "doctype/advice/embed.h"
+#include "doctype/advice/infer.h"
+#include "doctype/advice/lint.h"
+#include "doctype/advice/statistics.h"
+#include "doctype/fixture.h"
+#include "doctype/loaded_type.h"
+#include "doctype/migration_runner.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace sluice::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using json::Value;
+
+constexpr size_t kMaxFileBytes = 256ull << 20;
+constexpr size_t kMaxLineBytes = 64ull << 20;
+
+struct AdviceOptions {
+  std::string type_file;
+  std::vector<std::string> files;
+  std::string keyspace;
+  uint64_t sample = 10'000;
+  bool full = false;
+  bool synchronised = false;
+  std::string directory;
+};
+
+// --- test ---------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<const doctype::LoadedType>> LoadFile(const std::string& file,
+                                                            Context& context) {
+  std::vector<Status> problems;
+  auto type = ReadTypeFile(file, &problems);
+  doctype::Problems found;
+  std::shared_ptr<const doctype::LoadedType> loaded;
+  if (type) {
+    loaded =
+        doctype::LoadedType::Load(std::make_shared<const doctype::Type>(std::move(*type)), &found);
+    problems.insert(problems.end(), found.errors.begin(), found.errors.end());
+  }
+  if (loaded == nullptr) return Unexpected(context.ShowAllButLast(problems));
+  if (loaded->migrations() == nullptr) {
+    return Unexpected(UsageError("{} has no migrations to test", file));
+  }
+  return loaded;
+}
+
+// Beside the type file: tests/NAME.json.
+std::vector<std::string> FixtureFiles(const AdviceOptions& options, const std::string& type) {
+  if (!options.files.empty()) return options.files;
+  return {(fs::path(options.type_file).parent_path() / "tests" / (type + ".json")).string()};
+}
+
+Status Test(const AdviceOptions& options, Context& context) {
+  ASSIGN_OR_RETURN(const auto loaded, LoadFile(options.type_file, context));
+  const SystemClock clock;
+  doctype::MigrationRunner runner(loaded->migrations(), {}, clock);
+  size_t passed = 0;
+  size_t failed = 0;
+  for (const std::string& file : FixtureFiles(options, loaded->type().name)) {
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxFileBytes));
+    auto fixtures = json::Parse(text);
+    if (!fixtures) return fixtures.error().Prefixed(file);
+    if (!fixtures->is_array()) {
+      Value one = Value::EmptyArray();
+      one.Append(std::move(*fixtures));
+      fixtures = std::move(one);
+    }
+    for (size_t i = 0; i < fixtures->size(); ++i) {
+      const Status ran = doctype::RunFixture(runner, (*fixtures)[i]);
+      ++(ran.ok() ? passed : failed);
+      if (!ran.ok()) context.output.Problem(ran.Prefixed(fmt::format("{} [{}]", file, i)));
+    }
+  }
+  context.output.Note(fmt::format("{} passed, {} failed", passed, failed));
+  if (failed == 0) return OkStatus();
+  return Error(Code::kInvalidArgument, std::string(kTestFailedId), "{} of {} fixtures failed",
+               failed, passed + failed);
+}
+
+// --- reading documents --------------------------------------------------------------------------
+
+using DocumentVisitor = std::function<Status(std::string_view key, std::string_view document)>;
+
+// A row as `sluice export --rows` writes it, or a document alone.
+Status VisitRow(const Value& row, const std::string& fallback, const DocumentVisitor& visit) {
+  if (row["key"].is_string() && !row["value"].is_missing()) {
+    return visit(row["key"].AsString(), json::ToText(row["value"]));
+  }
+  return visit(fallback, json::ToText(row));
+}
+
+// One document, a list of them, or one per line.
+Status VisitFile(const std::string& file, const DocumentVisitor& visit) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxFileBytes));
+  const std::string stem = fs::path(file).stem().string();
+  const auto whole = json::Parse(text, {.max_bytes = kMaxFileBytes});
+  if (whole) {
+    if (!whole->is_array()) return VisitRow(*whole, stem, visit);
+    for (const Value& row : whole->items()) RETURN_IF_ERROR(VisitRow(row, stem, visit));
+    return OkStatus();
+  }
+  uint32_t number = 0;
+  LineSplitter lines(kMaxLineBytes, [&](std::string_view line) -> Status {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) return OkStatus();
+    const auto row = json::Parse(line);
+    if (!row) return row.error().At({file, number, 0});
+    return VisitRow(*row, stem, visit);
+  });
+  RETURN_IF_ERROR(lines.Feed(text));
+  return lines.Finish();
+}
+
+// Documents of a keyspace as they are stored: the first ones by key, or all.
+Status VisitKeyspace(const AdviceOptions& options, Context& context, const DocumentVisitor& visit) {
+  RETURN_IF_ERROR(CheckKeyspace(options.keyspace));
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  const bool shown = !context.output.quiet() && isatty(STDERR_FILENO) != 0;
+  uint64_t read = 0;
+  LineSplitter lines(kMaxLineBytes, [&](std::string_view line) -> Status {
+    ASSIGN_OR_RETURN(const Value row, json::Parse(line, {.max_bytes = kMaxLineBytes}));
+    if (row["value"].is_missing()) return OkStatus();  // binary
+    if (shown && ++read % 1000 == 0) {
+      context.output.notes() << '\r' << read << " documents" << std::flush;
+    }
+    return VisitRow(row, "", visit);
+  });
+  const std::string limit = options.full ? "" : std::to_string(options.sample);
+  RETURN_IF_ERROR(api->Stream({.path = "/v1/docs/" + Segment(options.keyspace) +
+                                       Query({{"stored", "true"}, {"limit", limit}}),
+                               .headers = {{"Accept", "application/x-ndjson"}}},
+                              [&](std::string_view bytes) { return lines.Feed(bytes); }));
+  if (shown && read >= 1000) context.output.notes() << '\r' << std::flush;
+  return lines.Finish();
+}
+
+// --- advice -------------------------------------------------------------------------------------
+
+class Advice {
+ public:
+  Status Add(std::string_view key, std::string_view document) {
+    RETURN_IF_ERROR(sample_.Add(key, document));
+    return embed_.Add(document);
+  }
+  void Show(const AdviceOptions& options, Output* output) const {
+    const doctype::LintReport report =
+        doctype::Lint(sample_, {.synchronised = options.synchronised, .read_paths = {}});
+    const auto verdicts = embed_.Finish();
+    if (output->json()) {
+      Value all = doctype::ToJson(report);
+      all.Set("embed", doctype::ToJson(verdicts));
+      return output->Object(all);
+    }
+    output->Raw(doctype::ToText(report));
+    if (!verdicts.empty()) output->Raw("\n" + doctype::ToText(verdicts));
+  }
+
+ private:
+  doctype::SampleStatistics sample_;
+  doctype::EmbedAdvice embed_;
+};
+
+Status Lint(const AdviceOptions& options, Context& context) {
+  Advice advice;
+  for (const std::string& file : options.files) {
+    RETURN_IF_ERROR(VisitFile(
+        file, [&](std::string_view key, std::string_view text) { return advice.Add(key, text); }));
+  }
+  advice.Show(options, &context.output);
+  return OkStatus();
+}
+
+Status Report(const AdviceOptions& options, Context& context) {
+  Advice advice;
+  RETURN_IF_ERROR(VisitKeyspace(options, context, [&](std::string_view key, std::string_view text) {
+    return advice.Add(key, text);
+  }));
+  advice.Show(options, &context.output);
+  return OkStatus();
+}
+
+Status WriteText(const fs::path& path, std::string_view text, Output* output) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) return Error(Code::kIo, "file.unwritable", "can't write {}", path.string());
+  output->Note(path.string() + " written");
+  return OkStatus();
+}
+
+Status WriteTypes(const std::vector<doctype::InferredType>& types, const fs::path& directory,
+                  Output* output) {
+  std::error_code error;
+  fs::create_directories(directory / "schemas", error);
+  for (const doctype::InferredType& type : types) {
+    RETURN_IF_ERROR(WriteText(directory / (type.name + ".yaml"), type.type_file, output));
+    RETURN_IF_ERROR(WriteText(directory / "schemas" / (type.name + "-1.json"),
+                              json::ToText(type.schema, {.indent = 2}) + "\n", output));
+    RETURN_IF_ERROR(WriteText(directory / (type.name + ".d.ts"), type.declaration, output));
+  }
+  return OkStatus();
+}
+
+Status Infer(const AdviceOptions& options, Context& context) {
+  doctype::ShapeInference inference;
+  RETURN_IF_ERROR(VisitKeyspace(options, context, [&](std::string_view key, std::string_view text) {
+    return inference.Add(key, text);
+  }));
+  const auto types = inference.Finish(options.keyspace);
+  if (!options.directory.empty()) return WriteTypes(types, options.directory, &context.output);
+  if (context.output.json()) {
+    context.output.Raw(json::ToText(doctype::ToJson(types)) + "\n");
+  } else {
+    context.output.Raw(doctype::ToText(types));
+  }
+  return OkStatus();
+}
+
+void AddSampling(CLI::App* command, const std::shared_ptr<AdviceOptions>& options) {
+  command->add_option("keyspace", options->keyspace, "Keyspace")->required();
+  command->add_option("--sample", options->sample, "How many documents are read, by key")
+      ->capture_default_str();
+  command->add_flag("--full", options->full, "Read all of them");
+}
+
+}  // namespace
+
+void AddTypeAdviceCommands(Program* program, CLI::App* group) {
+  const auto options = std::make_shared<AdviceOptions>();
+  const auto add = [&](const std::string& name, const std::string& help,
+                       Status (*run)(const AdviceOptions&, Context&)) {
+    return program->AddCommand(group, name, help,
+                               [options, run](Context& context) { return run(*options, context); });
+  };
+  CLI::App* test = add("test", "Run a type's migrations over examples", Test);
+  test->add_option("type", options->type_file, "Type file (YAML)")->required();
+  test->add_option("fixtures", options->files,
+                   "Files of {key, before, after}; without any, tests/NAME.json beside the type");
+  CLI::App* lint = add("lint", "Say what documents in files cost, and what may make trouble", Lint);
+  lint->add_option("files", options->files, "JSON: a document, a list, or one per line")
+      ->required();
+  CLI::App* report = add("report", "The same for the documents of a keyspace", Report);
+  for (CLI::App* command : {lint, report}) {
+    command->add_flag("--mobile", options->synchronised,
+                      "Documents are synchronised with mobile devices");
+  }
+  AddSampling(report, options);
+  CLI::App* infer =
+      add("infer", "Propose types, schemas and TypeScript for the documents of a keyspace", Infer);
+  AddSampling(infer, options);
+  infer->add_option("--out", options->directory, "Write them to this directory");
+}
+
+}  // namespace sluice::cli

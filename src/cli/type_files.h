@@ -1,0 +1,33 @@
+// Type files of an app directory: types/NAME.yaml and what they name, as JSON for a server.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/api.h"
+#include "cli/plan.h"
+#include "doctype/type.h"
+#include "json/value.h"
+
+namespace sluice::cli {
+
+// Nothing if there are problems; warnings are left out. Files that it names are looked for beside
+// it.
+std::optional<doctype::Type> ReadTypeFile(const std::filesystem::path& path,
+                                          std::vector<Status>* problems);
+
+// All of a directory, sorted by their paths. None when there is no such directory.
+std::vector<TypeSpec> ReadTypes(const std::filesystem::path& directory,
+                                std::vector<Status>* problems);
+
+// The request that sets a type.
+ApiRequest SetTypeRequest(const TypeSpec& type);
+
+// Adds what must change for the server to have the app's types. Those of the app's buckets that it
+// does not name are dropped only when asked for.
+Status PlanTypes(Api* api, const AppDirectory& app, Prune prune, Plan* plan);
+
+}  // namespace sluice::cli

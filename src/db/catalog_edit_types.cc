@@ -1,0 +1,149 @@
+// Document types in the catalog: their rows, the policy that is made of them, and the indexes that
+// have to follow.
+#include <algorithm>
+#include <map>
+
+#include "base/log.h"
+#include "db/catalog_edit.h"
+#include "db/catalog_rows.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace sluice::db {
+namespace {
+
+const std::string& ReadFormOf(const DocumentPolicy* policy) {
+  static const std::string stored;
+  return policy == nullptr ? stored : policy->read_form();
+}
+
+// Of stored types that can't be compiled (any more): documents are read as they are, and nothing is
+// written that nobody can check.
+class UnusablePolicy final : public DocumentPolicy {
+ public:
+  UnusablePolicy(KeyspaceName keyspace, Status problem)
+      : keyspace_(std::move(keyspace)), problem_(std::move(problem)) {}
+
+  Result<Prepared> Prepare(const WriteContext&, const DocumentView&) const override {
+    return Fail(Code::kUnavailable, "type.unusable",
+                "the document types of {} can't be used, so nothing is written there: {}",
+                keyspace_.ToString(), problem_.message());
+  }
+  const KeyspaceName& quarantine() const override { return keyspace_; }
+  Result<Settled> Settle(const WriteContext&, std::string_view body, const DocumentView*,
+                         uint64_t) const override {
+    return Settled{std::string(body)};
+  }
+  Settled SettleDelete(std::string_view, const DocumentView&, uint64_t) const override {
+    return {};
+  }
+  std::optional<RevisionName> RevisionOf(std::string_view) const override { return std::nullopt; }
+  const RevisionLimits* LimitsOf(std::string_view, const DocumentView*) const override {
+    return nullptr;
+  }
+  std::string RevisionKey(std::string_view key, const DocumentView*, uint64_t) const override {
+    return std::string(key);
+  }
+  bool KeepsRevisions() const override { return false; }
+  const std::string& read_form() const override { return form_; }
+  bool ReadsOtherwise(std::string_view, const DocumentView&) const override { return false; }
+  Result<std::optional<std::string>> AsRead(std::string_view, const DocumentView&,
+                                            std::string_view) const override {
+    return std::nullopt;
+  }
+  bool Persists(std::string_view, const DocumentView&) const override { return false; }
+
+ private:
+  const KeyspaceName keyspace_;
+  const Status problem_;
+  // No other form is this one: indexes are made anew when the types can be used again.
+  const std::string form_ = "unusable";
+};
+
+json::Value RowOf(KeyspaceId keyspace, const TypeDefinition& type) {
+  auto definition = json::Parse(type.text);
+  return json::Value::Object(
+      {{"keyspace", keyspace},
+       {"definition", definition ? std::move(*definition) : json::Value::EmptyObject()}});
+}
+
+}  // namespace
+
+Result<std::vector<IndexId>> CatalogEdit::SetTypes(KeyspaceId id, std::vector<TypeDefinition> types,
+                                                   std::shared_ptr<const DocumentPolicy> policy) {
+  const KeyspaceInfo* const info = next_->Find(id);
+  if (info == nullptr) {
+    return Fail(Code::kNotFound, "keyspace.not_found", "the keyspace does not exist (any more)");
+  }
+  std::ranges::sort(types, {}, &TypeDefinition::name);
+  for (const TypeDefinition& old : info->types) {
+    if (std::ranges::find(types, old.name, &TypeDefinition::name) == types.end()) {
+      DeleteRow(TypeRowKey(old.name));
+    }
+  }
+  for (const TypeDefinition& type : types) {
+    PutRow(TypeRowKey(type.name), EncodeMetaJson(RowOf(id, type)));
+  }
+  KeyspaceInfo changed = *info;
+  const bool other_form = ReadFormOf(info->policy.get()) != ReadFormOf(policy.get());
+  changed.types = std::move(types);
+  changed.policy = std::move(policy);
+  std::vector<IndexId> made;
+  if (other_form) RemakeIndexes(&changed, &made);
+  next_->keyspaces_[id] = std::make_shared<const KeyspaceInfo>(std::move(changed));
+  return made;
+}
+
+// Rows of an index can be found again only in the form in which they were made, so those of another
+// form go with their index, whose place a new one takes.
+void CatalogEdit::RemakeIndexes(KeyspaceInfo* keyspace, std::vector<IndexId>* made) {
+  for (std::shared_ptr<const Index>& index : keyspace->indexes) {
+    if (!index->kept()) continue;
+    const IndexId id = next_->next_index_;
+    auto again =
+        Index::Make(id, keyspace->id, index->definition(), Index::State::kBuilding, compiler_);
+    if (!again) continue;  // it was made of the same definition before
+    ++next_->next_index_;
+    dropped_indexes_.push_back(index->id());
+    DeleteRow(IndexRowKey(index->id()));
+    PutRow(IndexRowKey(id), EncodeMetaJson(ToJson(*again), kIndexRowVersion));
+    index = std::make_shared<const Index>(std::move(*again));
+    made->push_back(id);
+  }
+  PutIds();
+}
+
+Status CatalogEdit::LoadType(std::string_view name, const json::Value& value) {
+  const auto corrupt = [&] {
+    return Error(Code::kCorruption, "catalog.corrupt", "the stored document type '{}' is malformed",
+                 name);
+  };
+  if (!value["keyspace"].is_int() || !value["definition"].is_object()) return corrupt();
+  const auto found = next_->keyspaces_.find(static_cast<KeyspaceId>(value["keyspace"].AsInt()));
+  if (found == next_->keyspaces_.end()) return corrupt();
+  auto changed = std::make_shared<KeyspaceInfo>(*found->second);
+  changed->types.push_back({std::string(name), json::ToText(value["definition"])});
+  found->second = std::move(changed);
+  return OkStatus();
+}
+
+void CatalogEdit::CompilePolicies(const PolicyCompiler* compiler) {
+  for (auto& [id, keyspace] : next_->keyspaces_) {
+    if (keyspace->types.empty()) continue;
+    Result<std::shared_ptr<const DocumentPolicy>> policy =
+        compiler == nullptr ? Fail(Code::kUnsupported, "type.unsupported",
+                                   "this server was started without document types")
+                            : compiler->Compile(keyspace->name, keyspace->types);
+    auto changed = std::make_shared<KeyspaceInfo>(*keyspace);
+    if (policy) {
+      changed->policy = std::move(*policy);
+    } else {
+      log::Warn("the document types of a keyspace can't be used",
+                {{"keyspace", keyspace->name.ToString()}, {"error", policy.error().ToString()}});
+      changed->policy = std::make_shared<UnusablePolicy>(keyspace->name, policy.error());
+    }
+    keyspace = std::move(changed);
+  }
+}
+
+}  // namespace sluice::db

@@ -1,0 +1,297 @@
+// Document types in the database: setting them, what happens to a write before it is queued, and
+// what readers see.
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "db/database_impl.h"
+
+namespace sluice::db {
+
+// --- definitions --------------------------------------------------------------------------------
+
+Status Database::PutType(const KeyspaceName& name, TypeDefinition type) {
+  const std::lock_guard alone(impl_->catalog_change_mutex_);
+  const std::shared_ptr<const Catalog> before = catalog();
+  ASSIGN_OR_RETURN(const auto keyspace, before->Resolve(name));
+  if (keyspace->table != nullptr) {
+    return Error(Code::kInvalidArgument, "keyspace.is_system",
+                 "{} is a table: its columns say what its rows are", name.ToString());
+  }
+  const std::string type_name = type.name;
+  const KeyspaceInfo* const had = before->FindType(type_name);
+  std::vector<TypeDefinition> types = keyspace->types;
+  std::erase_if(types, [&](const TypeDefinition& each) { return each.name == type_name; });
+  types.push_back(std::move(type));
+  RETURN_IF_ERROR(impl_->SetTypes(keyspace->id, std::move(types)));
+  if (had == nullptr || had->id == keyspace->id) return OkStatus();
+  types = had->types;
+  std::erase_if(types, [&](const TypeDefinition& each) { return each.name == type_name; });
+  return impl_->SetTypes(had->id, std::move(types));
+}
+
+Status Database::DropType(const std::string& type) {
+  const std::lock_guard alone(impl_->catalog_change_mutex_);
+  const std::shared_ptr<const Catalog> before = catalog();
+  const KeyspaceInfo* const keyspace = before->FindType(type);
+  if (keyspace == nullptr) {
+    return Error(Code::kNotFound, "type.not_found", "there is no document type '{}'", type);
+  }
+  std::vector<TypeDefinition> types = keyspace->types;
+  std::erase_if(types, [&](const TypeDefinition& each) { return each.name == type; });
+  return impl_->SetTypes(keyspace->id, std::move(types));
+}
+
+// Needs catalog_change_mutex_. The policy is compiled before the committers stand still for it.
+Status Database::Impl::SetTypes(KeyspaceId keyspace, std::vector<TypeDefinition> types) {
+  const std::shared_ptr<const Catalog> before = CurrentCatalog();
+  const KeyspaceName name = before->Find(keyspace)->name;
+  std::shared_ptr<const DocumentPolicy> policy;
+  if (!types.empty()) {
+    if (options.policy_compiler == nullptr) {
+      return Error(Code::kUnsupported, "type.unsupported",
+                   "this server was started without document types");
+    }
+    ASSIGN_OR_RETURN(policy, options.policy_compiler->Compile(name, types));
+  }
+  std::vector<IndexId> made;
+  RETURN_IF_ERROR(ChangeCatalogAlone([&](CatalogEdit& edit) -> Status {
+    ASSIGN_OR_RETURN(made, edit.SetTypes(keyspace, std::move(types), std::move(policy)));
+    return OkStatus();
+  }));
+  if (made.empty()) return OkStatus();
+  std::vector<std::shared_ptr<const Index>> unfinished;
+  const std::shared_ptr<const Catalog> after = CurrentCatalog();
+  for (const auto& index : after->Find(keyspace)->indexes) {
+    if (std::ranges::find(made, index->id()) != made.end()) unfinished.push_back(index);
+  }
+  for (const auto& index : unfinished) RETURN_IF_ERROR(FillIndex(*index));
+  return ChangeCatalogAlone([&](CatalogEdit& edit) {
+    for (const IndexId id : made) edit.SetIndexState(keyspace, id, Index::State::kReady);
+    return OkStatus();
+  });
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+Status Database::PrepareWrites(Commit* commit, int* failed) const {
+  const std::shared_ptr<const Catalog> now = catalog();
+  const std::string_view actor = commit->actor.empty() ? commit->origin : commit->actor;
+  for (size_t i = 0; i < commit->writes.size(); ++i) {
+    Write& write = commit->writes[i];
+    const KeyspaceInfo* const keyspace = now->Find(write.keyspace);
+    if (keyspace == nullptr || keyspace->policy == nullptr) continue;
+    const Status prepared = PrepareWrite(*keyspace, actor, &write);
+    if (prepared.ok()) continue;
+    *failed = static_cast<int>(i);
+    return prepared;
+  }
+  return OkStatus();
+}
+
+Status Database::PrepareWrite(const KeyspaceInfo& keyspace, std::string_view actor,
+                              Write* write) const {
+  write->prepared = std::make_unique<PreparedWrite>();
+  write->prepared->policy = keyspace.policy;
+  if (write->kind == Write::Kind::kPut && write->intent == Write::Intent::kChange) {
+    ASSIGN_OR_RETURN(DocumentPolicy::Prepared made,
+                     keyspace.policy->Prepare({write->key, actor, impl_->clock.WallMs()},
+                                              DocumentView::Of(write->document)));
+    if (made.body) write->document.body = std::move(*made.body);
+    write->prepared->document = true;
+    write->prepared->violation = std::move(made.violation);
+    write->prepared->diverted = std::move(made.diverted);
+  }
+  return ReadPresent(keyspace, write);
+}
+
+// Runs here the scripts that the committer would have to run on what the write replaces.
+Status Database::ReadPresent(const KeyspaceInfo& keyspace, Write* write) const {
+  if (keyspace.policy->read_form().empty()) return OkStatus();
+  const bool indexed =
+      std::ranges::any_of(keyspace.indexes, [](const auto& index) { return index->kept(); });
+  if (!indexed && write->kind != Write::Kind::kMutate) return OkStatus();
+  PinnedDocument present;
+  ASSIGN_OR_RETURN(const bool found, GetRow(write->keyspace, write->key, &present));
+  if (!found || present->tombstone) return OkStatus();
+  if (!keyspace.policy->ReadsOtherwise(write->key, present.view())) return OkStatus();
+  auto body = keyspace.policy->AsRead(write->key, present.view());
+  write->prepared->sequence = present->sequence;
+  if (!body) {
+    write->prepared->present_as_read = Unexpected(std::move(body).error());
+  } else {
+    write->prepared->present_as_read = *body ? std::move(**body) : std::string(present->body);
+  }
+  return OkStatus();
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+std::shared_ptr<const DocumentPolicy> Database::PolicyOf(KeyspaceId keyspace,
+                                                         const DatabaseSnapshot* snapshot) const {
+  if (!impl_->typed.load(std::memory_order_relaxed)) return nullptr;
+  const Catalog* then = snapshot == nullptr ? nullptr : snapshot->catalog();
+  std::shared_ptr<const Catalog> now;
+  if (then == nullptr) {
+    now = catalog();
+    then = now.get();
+  }
+  const KeyspaceInfo* const info = then->Find(keyspace);
+  return info == nullptr ? nullptr : info->policy;
+}
+
+Result<bool> Database::GetTyped(KeyspaceId keyspace, std::string_view key, PinnedDocument* document,
+                                const DatabaseSnapshot* snapshot) const {
+  ASSIGN_OR_RETURN(const bool found, GetRow(keyspace, key, document, snapshot));
+  const bool live = found && IsLive(document->view(), snapshot);
+  const auto policy = PolicyOf(keyspace, snapshot);
+  if (policy == nullptr) return live;
+  if (!live) return GetByRevisionKey(*policy, keyspace, key, document, snapshot);
+  RETURN_IF_ERROR(PutInReadForm(*policy, keyspace, key, document));
+  return true;
+}
+
+Status Database::PutInReadForm(const DocumentPolicy& policy, KeyspaceId keyspace,
+                               std::string_view key, PinnedDocument* document) const {
+  if (!policy.ReadsOtherwise(key, document->view())) return OkStatus();
+  ASSIGN_OR_RETURN(std::optional<std::string> body, policy.AsRead(key, document->view()));
+  if (!body) return OkStatus();
+  auto made = std::make_shared<Document>(document->view().Copy());
+  made->body = std::move(*body);
+  if (policy.Persists(key, document->view())) {
+    // Whoever changes it first wins; if that is not this write, there is nothing left to do.
+    Commit commit;
+    commit.shard = ShardOf(keyspace, key);
+    Document stored = *made;
+    stored.cas = 0;
+    Write write =
+        PutWrite(keyspace, std::string(key), std::move(stored), Precondition::CasIs(made->cas));
+    write.intent = Write::Intent::kMigrate;
+    commit.writes.push_back(std::move(write));
+    Committer& committer = *impl_->committers[commit.shard];
+    if (Admit(&commit).status.ok()) committer.Submit(std::move(commit), [](CommitResult) {});
+  }
+  document->Hold(std::move(made));
+  return OkStatus();
+}
+
+Result<bool> Database::GetStored(KeyspaceId keyspace, std::string_view key,
+                                 PinnedDocument* document) const {
+  ASSIGN_OR_RETURN(const bool found, GetRow(keyspace, key, document));
+  return found && IsLive(document->view(), nullptr);
+}
+
+Result<bool> Database::GetAtVersion(KeyspaceId keyspace, std::string_view key,
+                                    std::string_view version, PinnedDocument* document) const {
+  ASSIGN_OR_RETURN(const bool found, GetStored(keyspace, key, document));
+  const auto policy = PolicyOf(keyspace, nullptr);
+  if (policy == nullptr) {
+    return Fail(Code::kInvalidArgument, "migration.unknown_version",
+                "documents of this keyspace have no type, so there is no version '{}' of them",
+                version);
+  }
+  if (!found) return false;
+  ASSIGN_OR_RETURN(std::optional<std::string> body, policy->AsRead(key, document->view(), version));
+  if (body) {
+    auto made = std::make_shared<Document>(document->view().Copy());
+    made->body = std::move(*body);
+    document->Hold(std::move(made));
+  }
+  return true;
+}
+
+// --- revisions ----------------------------------------------------------------------------------
+
+Result<bool> Database::GetByRevisionKey(const DocumentPolicy& policy, KeyspaceId keyspace,
+                                        std::string_view key, PinnedDocument* document,
+                                        const DatabaseSnapshot* snapshot) const {
+  const auto name = policy.RevisionOf(key);
+  if (!name) return false;
+  const std::string row =
+      RevisionRowKey(ShardOf(keyspace, name->key), keyspace, name->key, name->version);
+  ASSIGN_OR_RETURN(const bool found,
+                   impl_->store->Get(storage::Family::kRevision, row, document->value(),
+                                     snapshot == nullptr ? nullptr : &snapshot->store()));
+  if (!found) return false;
+  RETURN_IF_ERROR(document->Decode());
+  return true;
+}
+
+// A list that was made under other limits is read under the present ones.
+Result<std::vector<Revision>> Database::Revisions(KeyspaceId keyspace, std::string_view key) const {
+  std::string stored;
+  const std::string row =
+      RevisionRowKey(ShardOf(keyspace, key), keyspace, key, kRevisionListVersion);
+  ASSIGN_OR_RETURN(const bool found, impl_->store->Get(storage::Family::kRevision, row, &stored));
+  if (!found) return std::vector<Revision>();
+  ASSIGN_OR_RETURN(RevisionList list, RevisionList::Decode(stored));
+  const auto policy = PolicyOf(keyspace, nullptr);
+  if (policy != nullptr) {
+    PinnedDocument document;
+    ASSIGN_OR_RETURN(const bool live, GetStored(keyspace, key, &document));
+    const RevisionLimits* const limits = policy->LimitsOf(key, live ? &document.view() : nullptr);
+    if (limits != nullptr) list.Trim(*limits, impl_->clock.WallMs());
+  }
+  return list.revisions();
+}
+
+Result<bool> Database::GetRevision(KeyspaceId keyspace, std::string_view key, uint64_t version,
+                                   PinnedDocument* document) const {
+  if (version == kRevisionListVersion) return false;
+  const std::string row = RevisionRowKey(ShardOf(keyspace, key), keyspace, key, version);
+  ASSIGN_OR_RETURN(const bool found,
+                   impl_->store->Get(storage::Family::kRevision, row, document->value()));
+  if (!found) return false;
+  RETURN_IF_ERROR(document->Decode());
+  return true;
+}
+
+Result<uint64_t> Database::EraseRevisions(KeyspaceId keyspace, std::string_view key) {
+  constexpr int kMaxAttempts = 100;
+  const ShardId shard = ShardOf(keyspace, key);
+  const std::string list_row = RevisionRowKey(shard, keyspace, key, kRevisionListVersion);
+  Status last;
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    std::string stored;
+    ASSIGN_OR_RETURN(const bool found,
+                     impl_->store->Get(storage::Family::kRevision, list_row, &stored));
+    if (!found) return 0;
+    ASSIGN_OR_RETURN(const RevisionList list, RevisionList::Decode(stored));
+    Commit commit;
+    commit.shard = shard;
+    commit.rows.push_back({storage::Family::kRevision, list_row, std::nullopt, {{stored}}});
+    for (const Revision& revision : list.revisions()) {
+      commit.rows.push_back({storage::Family::kRevision,
+                             RevisionRowKey(shard, keyspace, key, revision.version),
+                             std::nullopt,
+                             {}});
+    }
+    last = Apply(std::move(commit)).status;
+    if (last.ok()) return list.revisions().size();
+    if (last.code() != Code::kConflict) break;
+  }
+  return Unexpected(last);
+}
+
+Status Database::ScanRevisions(KeyspaceId keyspace, const RevisionVisitor& visitor) const {
+  for (ShardId shard = 0; shard < shard_count(); ++shard) {
+    const std::string prefix = KeyspacePrefix(shard, keyspace);
+    storage::IterateOptions options;
+    options.lower = prefix;
+    options.upper = PrefixEnd(prefix);
+    const auto iterator = impl_->store->NewIterator(storage::Family::kRevision, std::move(options));
+    for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+      std::string_view key = iterator->key().substr(kDocumentKeyPrefixBytes);
+      ByteReader reader(key.substr(key.size() - sizeof(uint64_t)));
+      const uint64_t version = reader.U64();
+      key.remove_suffix(sizeof(uint64_t));
+      if (version == kRevisionListVersion) continue;
+      ASSIGN_OR_RETURN(const DocumentView view, DecodeDocument(iterator->value()));
+      if (!visitor(key, version, view)) return OkStatus();
+    }
+    RETURN_IF_ERROR(iterator->status());
+  }
+  return OkStatus();
+}
+
+}  // namespace sluice::db

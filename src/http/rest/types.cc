@@ -1,0 +1,178 @@
+// /v1/types: document types.
+#include <utility>
+
+#include "db/catalog.h"
+#include "doctype/loaded_type.h"
+#include "doctype/type_json.h"
+#include "doctype/type_set.h"
+#include "http/rest/access.h"
+#include "http/rest/body.h"
+#include "http/rest/document_http.h"
+#include "http/rest/routes.h"
+#include "http/worker_pool.h"
+#include "json/parse.h"
+#include "json/print.h"
+#include "typing/keyspace_policy.h"
+#include "typing/policy_compiler.h"
+
+namespace sluice::http::rest {
+namespace {
+
+using json::Value;
+
+Value Summary(const db::KeyspaceInfo& keyspace, const db::TypeDefinition& type) {
+  Value view = Value::Object({{"type", type.name}, {"keyspace", keyspace.name.ToString()}});
+  const auto definition = json::Parse(type.text);
+  if (!definition) return view;
+  for (const std::string_view field : {"match", "schema", "validate", "migrate", "revisions"}) {
+    const Value& value = (*definition)[field];
+    if (!value.is_missing()) view.Set(std::string(field), value);
+  }
+  return view;
+}
+
+void ListTypes(const Context& context, Response& response) {
+  Value list = Value::EmptyArray();
+  const auto catalog = context.database.catalog();
+  for (const auto& [id, keyspace] : catalog->keyspaces()) {
+    for (const db::TypeDefinition& type : keyspace->types) list.Append(Summary(*keyspace, type));
+  }
+  response.Json(200, AnswerText(Value::Object({{"types", std::move(list)}})));
+}
+
+Status NoType(std::string_view name) {
+  return Error(Code::kNotFound, "type.not_found", "there is no document type '{}'", name);
+}
+
+void ShowType(const Context& context, const Request& request, Response& response) {
+  const std::string_view name = request.Param("type");
+  const auto catalog = context.database.catalog();
+  const db::KeyspaceInfo* const keyspace = catalog->FindType(name);
+  if (keyspace == nullptr) return response.Error(NoType(name));
+  for (const db::TypeDefinition& type : keyspace->types) {
+    if (type.name == name) return response.Json(200, type.text + "\n");
+  }
+}
+
+struct NewType {
+  std::shared_ptr<const doctype::LoadedType> loaded;
+  db::KeyspaceName keyspace;
+  Value warnings = Value::EmptyArray();
+};
+
+Result<NewType> NewTypeOf(const Context& context, const Request& request) {
+  const std::string name(request.Param("type"));
+  ASSIGN_OR_RETURN(const Value text, json::Parse(request.body()));
+  doctype::Problems problems;
+  NewType made;
+  made.loaded = typing::LoadType(text, name, &problems);
+  if (made.loaded == nullptr) return Unexpected(typing::ErrorOf(problems));
+  const doctype::Type& type = made.loaded->type();
+  if (type.name != name) {
+    return Fail(Code::kInvalidArgument, "type.invalid",
+                "the path names the type '{}', its definition '{}'", name, type.name);
+  }
+  ASSIGN_OR_RETURN(made.keyspace, db::KeyspaceName::Parse(type.keyspace));
+  ASSIGN_OR_RETURN(const auto keyspace, context.database.catalog()->Resolve(made.keyspace));
+  doctype::TypeSet::Types all = {std::shared_ptr<const doctype::Type>(made.loaded, &type)};
+  for (const db::TypeDefinition& other : keyspace->types) {
+    if (other.name == name) continue;
+    ASSIGN_OR_RETURN(const Value definition, json::Parse(other.text));
+    const auto loaded = typing::LoadType(definition, other.name, &problems);
+    if (loaded != nullptr) all.push_back({loaded, &loaded->type()});
+  }
+  doctype::TypeSet::Check(all, &problems);
+  if (!problems.ok()) return Unexpected(typing::ErrorOf(problems));
+  for (const Status& warning : problems.warnings) {
+    made.warnings.Append(Value::Object({{"id", warning.id()}, {"message", warning.message()}}));
+  }
+  return made;
+}
+
+// Documents that do not fit go to a keyspace beside the type's, which is made if need be.
+Status MakeQuarantine(Context& context, const NewType& made) {
+  if (made.loaded->type().validate != doctype::Validation::kQuarantine) return OkStatus();
+  Status created = context.database.CreateCollection(typing::QuarantineOf(made.keyspace));
+  return created.id() == "collection.exists" ? OkStatus() : created;
+}
+
+void PutType(Context& context, const Request& request, Response& response) {
+  Result<NewType> made = NewTypeOf(context, request);
+  if (!made) return response.Error(made.error());
+  const Result<bool> dry_run = request.QueryBool("dry_run", false);
+  if (!dry_run) return response.Error(dry_run.error());
+  const doctype::Type& type = made->loaded->type();
+  const bool known = context.database.catalog()->FindType(type.name) != nullptr;
+  Status done;
+  if (!*dry_run) {
+    done = MakeQuarantine(context, *made);
+    if (done.ok()) {
+      done = context.database.PutType(made->keyspace,
+                                      {type.name, json::ToText(doctype::ToJson(type))});
+    }
+  }
+  if (!done.ok()) return response.Error(done);
+  Value answer = Value::Object({{"type", type.name}, {"keyspace", made->keyspace.ToString()}});
+  if (made->warnings.size() > 0) answer.Set("warnings", std::move(made->warnings));
+  response.Json(known || *dry_run ? 200 : 201, AnswerText(answer));
+}
+
+void DropType(Context& context, const Request& request, Response& response) {
+  const Status dropped = context.database.DropType(std::string(request.Param("type")));
+  if (!dropped.ok()) return response.Error(dropped);
+  response.NoContent();
+}
+
+Status AddChanges(Router& router, Context& context) {
+  RETURN_IF_ERROR(router.Add(
+      {.method = Method::kPut,
+       .path = "/v1/types/{type}",
+       .summary = "Set a document type",
+       .tag = "types",
+       .description = "Takes effect at once. Where documents are read in another form from then "
+                      "on, answers when the keyspace's indexes are built anew.",
+       .parameters = {{.name = "dry_run", .description = "check it only", .type = "boolean"}},
+       .request = Content{.description = "the type as JSON, with its schemas and code"},
+       .responses = {{200, "replaced", Content{}},
+                     {201, "new", Content{}},
+                     {400, "something is wrong with it"},
+                     {409, "another type claims the same documents"}},
+       .auth = std::string(kAdmin),
+       .handler = Blocking(
+           [&](Request& request, Response& response) { PutType(context, request, response); })}));
+  return router.Add({.method = Method::kDelete,
+                     .path = "/v1/types/{type}",
+                     .summary = "Remove a document type",
+                     .tag = "types",
+                     .description = "Documents and their revisions stay as they are.",
+                     .responses = {{204, "removed"}, {404, "there is none"}},
+                     .auth = std::string(kAdmin),
+                     .handler = Blocking([&](Request& request, Response& response) {
+                       DropType(context, request, response);
+                     })});
+}
+
+}  // namespace
+
+Status AddTypeRoutes(Router& router, Context& context) {
+  RETURN_IF_ERROR(AddChanges(router, context));
+  RETURN_IF_ERROR(
+      router.Add({.method = Method::kGet,
+                  .path = "/v1/types",
+                  .summary = "List the document types",
+                  .tag = "types",
+                  .responses = {{200, "the types", Content{}}},
+                  .auth = std::string(kAdmin),
+                  .handler = [&](Request&, Response& response) { ListTypes(context, response); }}));
+  return router.Add({.method = Method::kGet,
+                     .path = "/v1/types/{type}",
+                     .summary = "Show a document type",
+                     .tag = "types",
+                     .responses = {{200, "the type", Content{}}, {404, "there is none"}},
+                     .auth = std::string(kAdmin),
+                     .handler = [&](Request& request, Response& response) {
+                       ShowType(context, request, response);
+                     }});
+}
+
+}  // namespace sluice::http::rest

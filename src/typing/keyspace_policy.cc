@@ -1,0 +1,292 @@
+#include "typing/keyspace_policy.h"
+
+#include "base/check.h"
+#include "base/log.h"
+#include "doctype/limits.h"
+#include "doctype/stamps.h"
+#include "doctype/type_json.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace sluice::typing {
+namespace {
+
+using db::DocumentView;
+using doctype::LoadedType;
+using doctype::ReadMigration;
+using doctype::Stamp;
+using doctype::StampSpans;
+using doctype::Type;
+using doctype::Validation;
+using json::Value;
+
+doctype::TypeSet SetOf(const KeyspacePolicy::Types& types) {
+  doctype::TypeSet::Types plain;
+  for (const auto& loaded : types) {
+    plain.push_back(std::shared_ptr<const Type>(loaded, &loaded->type()));
+  }
+  return doctype::TypeSet(std::move(plain));
+}
+
+bool MigratesOnRead(const Type& type) {
+  return !type.migrations.empty() && type.on_read != ReadMigration::kOff;
+}
+
+// All that decides in which form a document is read.
+std::string ReadFormOf(const KeyspacePolicy::Types& types) {
+  bool migrates = false;
+  Value form = Value::EmptyArray();
+  for (const auto& loaded : types) {
+    const Type& type = loaded->type();
+    const Value all = doctype::ToJson(type);
+    Value part = Value::Object(
+        {{"type", type.name}, {"match", all["match"]}, {"properties", all["properties"]}});
+    if (MigratesOnRead(type)) {
+      migrates = true;
+      part.Set("schema", type.schema);
+      part.Set("migrations", all["migrations"]);
+    }
+    form.Append(std::move(part));
+  }
+  return migrates ? json::ToText(form) : "";
+}
+
+std::string QuarantineRecord(const db::DocumentPolicy::WriteContext& context, const Type& type,
+                             const Status& violation, std::string_view body) {
+  Value record = Value::Object(
+      {{"key", context.key},
+       {"type", type.name},
+       {"keyspace", type.keyspace},
+       {"reason", Value::Object({{"id", violation.id()}, {"message", violation.message()}})},
+       {"time", Value::Unsigned(context.now_ms)}});
+  if (!context.actor.empty()) record.Set("by", context.actor);
+  std::string text = json::ToText(record);
+  text.pop_back();
+  return text.append(R"(,"document":)").append(body).append("}");
+}
+
+}  // namespace
+
+db::KeyspaceName QuarantineOf(const db::KeyspaceName& keyspace) {
+  db::KeyspaceName quarantine = keyspace;
+  quarantine.collection =
+      keyspace.collection == db::kDefaultName ? "quarantine" : keyspace.collection + "_quarantine";
+  return quarantine;
+}
+
+KeyspacePolicy::KeyspacePolicy(const db::KeyspaceName& keyspace, const Types& types,
+                               const doctype::ScriptLimits& limits, const Clock& clock)
+    : keyspace_(keyspace),
+      quarantine_(QuarantineOf(keyspace)),
+      set_(SetOf(types)),
+      read_form_(ReadFormOf(types)) {
+  for (const auto& loaded : types) {
+    Entry& entry = entries_.emplace_back();
+    entry.loaded = loaded;
+    if (loaded->migrations() != nullptr) {
+      entry.runners = std::make_unique<RunnerPool>(loaded->migrations(), limits, clock);
+    }
+    if (const auto& revisions = loaded->type().revisions) {
+      keeps_revisions_ = true;
+      entry.limits = {revisions->keep, revisions->max_age_ms};
+    }
+  }
+}
+
+const LoadedType* KeyspacePolicy::FindType(std::string_view name) const {
+  for (const Entry& entry : entries_) {
+    if (entry.type().name == name) return entry.loaded.get();
+  }
+  return nullptr;
+}
+
+std::string KeyspacePolicy::TypeOf(std::string_view key, const DocumentView& document) const {
+  const Entry* const entry = FindOf(key, &document);
+  return entry == nullptr ? "" : entry->type().name;
+}
+
+const KeyspacePolicy::Entry& KeyspacePolicy::EntryOf(const Type& type) const {
+  for (const Entry& entry : entries_) {
+    if (&entry.type() == &type) return entry;
+  }
+  CHECK(false);
+}
+
+const KeyspacePolicy::Entry* KeyspacePolicy::Find(std::string_view key,
+                                                  std::string_view body) const {
+  const doctype::TypeSet::Match match = set_.Find(key, body);
+  return match.type == nullptr || match.revision ? nullptr : &EntryOf(*match.type);
+}
+
+const KeyspacePolicy::Entry* KeyspacePolicy::FindOf(std::string_view key,
+                                                    const DocumentView* document) const {
+  if (document != nullptr && document->datatype == db::Datatype::kJson) {
+    return Find(key, document->body);
+  }
+  const doctype::TypeSet::Match match = set_.FindByKey(key);
+  return match.type == nullptr || match.revision ? nullptr : &EntryOf(*match.type);
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+Result<db::DocumentPolicy::Prepared> KeyspacePolicy::Prepare(const WriteContext& context,
+                                                             const DocumentView& document) const {
+  Prepared prepared;
+  const std::string_view body =
+      document.datatype == db::Datatype::kJson ? document.body : std::string_view("0");
+  ASSIGN_OR_RETURN(const doctype::TypeSet::Match match, set_.FindForWrite(context.key, body));
+  if (match.type == nullptr) return prepared;
+  const Entry& entry = EntryOf(*match.type);
+  RETURN_IF_ERROR(Upgrade(entry, context, body, &prepared));
+  RETURN_IF_ERROR(Validate(entry, context, prepared.body ? *prepared.body : body, &prepared));
+  return prepared;
+}
+
+// A document of an older version is stored as one of the current version.
+Status KeyspacePolicy::Upgrade(const Entry& entry, const WriteContext& context,
+                               std::string_view body, Prepared* prepared) const {
+  const Type& type = entry.type();
+  if (type.on_write == doctype::WriteMigration::kOff) return OkStatus();
+  const std::string version = doctype::SchemaVersion(type, body);
+  if (version.empty() || version == type.schema) return OkStatus();
+  if (entry.runners == nullptr) {
+    return Error(Code::kInvalidArgument, "migration.unknown_version",
+                 "type '{}' has no schema version '{}', only {}", type.name, version, type.schema);
+  }
+  ASSIGN_OR_RETURN(doctype::Migrated migrated, entry.runners->Borrow()->Run(context.key, body));
+  prepared->body = std::move(migrated.document);
+  return OkStatus();
+}
+
+// The document is looked at as it will be stored, but for stamps that depend on what it replaces.
+Status KeyspacePolicy::Validate(const Entry& entry, const WriteContext& context,
+                                std::string_view body, Prepared* prepared) const {
+  const Type& type = entry.type();
+  ASSIGN_OR_RETURN(const doctype::Stamped stamped, ApplyStamps(type, {.document = body,
+                                                                      .present = std::nullopt,
+                                                                      .actor = context.actor,
+                                                                      .country = {},
+                                                                      .now_ms = context.now_ms}));
+  RETURN_IF_ERROR(CheckLimits(type, stamped.document));
+  if (type.validate == Validation::kOff) return OkStatus();
+  const doctype::Schema* const schema =
+      entry.loaded->SchemaOf(doctype::SchemaVersion(type, stamped.document));
+  if (schema == nullptr) return OkStatus();
+  ASSIGN_OR_RETURN(const Value value, json::Parse(stamped.document));
+  Status violation = schema->Check(value);
+  if (violation.ok()) return OkStatus();
+  violation = violation.Prefixed(fmt::format("document '{}' of type '{}'", context.key, type.name));
+  if (type.validate == Validation::kEnforce) return violation;
+  log::Warn("a document does not fit its schema", {{"keyspace", keyspace_.ToString()},
+                                                   {"key", context.key},
+                                                   {"type", type.name},
+                                                   {"error", violation.ToString()}});
+  if (type.validate == Validation::kQuarantine) {
+    prepared->diverted = QuarantineRecord(context, type, violation, stamped.document);
+  }
+  prepared->violation = std::move(violation);
+  return OkStatus();
+}
+
+Result<db::DocumentPolicy::Settled> KeyspacePolicy::Settle(const WriteContext& context,
+                                                           std::string_view body,
+                                                           const DocumentView* present,
+                                                           uint64_t last_revision) const {
+  const Entry* const entry = Find(context.key, body);
+  if (entry == nullptr) return Settled{.body = std::string(body)};
+  doctype::StampInput input{.document = body,
+                            .present = std::nullopt,
+                            .last_revision = last_revision,
+                            .actor = context.actor,
+                            .country = {},
+                            .now_ms = context.now_ms};
+  if (present != nullptr) input.present = present->body;
+  ASSIGN_OR_RETURN(doctype::Stamped stamped, ApplyStamps(entry->type(), input));
+  Settled settled{.body = std::move(stamped.document)};
+  if (!entry->type().revisions) return settled;
+  settled.limits = &entry->limits;
+  settled.revision = stamped.previous_version;
+  return settled;
+}
+
+db::DocumentPolicy::Settled KeyspacePolicy::SettleDelete(std::string_view key,
+                                                         const DocumentView& present,
+                                                         uint64_t last_revision) const {
+  const Entry* const entry = FindOf(key, &present);
+  if (entry == nullptr || !entry->type().revisions) return {};
+  Settled settled{.body = {}, .limits = &entry->limits};
+  if (entry->type().revisions->on_delete == doctype::Revisions::OnDelete::kPurge) {
+    settled.purge = true;
+    return settled;
+  }
+  const auto spans = StampSpans::Find(present.body, entry->type().properties);
+  const uint64_t had = spans ? spans->Count(Stamp::kVersion) : 0;
+  settled.revision = std::max(had, last_revision + 1);
+  return settled;
+}
+
+// --- revisions ----------------------------------------------------------------------------------
+
+std::optional<db::DocumentPolicy::RevisionName> KeyspacePolicy::RevisionOf(
+    std::string_view key) const {
+  if (!keeps_revisions_) return std::nullopt;
+  const doctype::TypeSet::Match match = set_.FindByKey(key);
+  if (!match.revision) return std::nullopt;
+  return RevisionName{match.revision->key, match.revision->version};
+}
+
+const db::RevisionLimits* KeyspacePolicy::LimitsOf(std::string_view key,
+                                                   const DocumentView* document) const {
+  const Entry* const entry = FindOf(key, document);
+  return entry == nullptr || !entry->type().revisions ? nullptr : &entry->limits;
+}
+
+std::string KeyspacePolicy::RevisionKey(std::string_view key, const DocumentView* document,
+                                        uint64_t version) const {
+  const Entry* const entry = FindOf(key, document);
+  if (entry != nullptr && entry->type().revisions) {
+    return entry->type().revisions->key.Make(key, version);
+  }
+  return doctype::RevisionKey::Parse(doctype::RevisionKey::kDefault)->Make(key, version);
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+bool KeyspacePolicy::ReadsOtherwise(std::string_view key, const DocumentView& document) const {
+  if (read_form_.empty() || document.datatype != db::Datatype::kJson) return false;
+  const Entry* const entry = Find(key, document.body);
+  if (entry == nullptr || !MigratesOnRead(entry->type())) return false;
+  const std::string version = doctype::SchemaVersion(entry->type(), document.body);
+  return !version.empty() && version != entry->type().schema;
+}
+
+Result<std::optional<std::string>> KeyspacePolicy::AsRead(std::string_view key,
+                                                          const DocumentView& document,
+                                                          std::string_view version) const {
+  const Entry* const entry = FindOf(key, &document);
+  if (entry == nullptr) {
+    if (version.empty()) return std::nullopt;
+    return Fail(Code::kInvalidArgument, "migration.unknown_version",
+                "document '{}' has no type, so there is no version '{}' of it", key, version);
+  }
+  const Type& type = entry->type();
+  if (entry->runners == nullptr || document.datatype != db::Datatype::kJson) {
+    if (version.empty() || version == doctype::SchemaVersion(type, document.body)) {
+      return std::nullopt;
+    }
+    return Fail(Code::kInvalidArgument, "migration.unknown_version",
+                "type '{}' has no schema version '{}', only {}", type.name, version, type.schema);
+  }
+  if (version.empty() && type.on_read == ReadMigration::kOff) return std::nullopt;
+  ASSIGN_OR_RETURN(doctype::Migrated migrated,
+                   entry->runners->Borrow()->Run(key, document.body, version));
+  if (migrated.steps == 0) return std::nullopt;
+  return std::move(migrated.document);
+}
+
+bool KeyspacePolicy::Persists(std::string_view key, const DocumentView& document) const {
+  const Entry* const entry = FindOf(key, &document);
+  return entry != nullptr && entry->type().on_read == ReadMigration::kPersist;
+}
+
+}  // namespace sluice::typing

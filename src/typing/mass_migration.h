@@ -1,0 +1,101 @@
+// Brings all stored documents of a type to its current version, in the background.
+//
+// Operation: one thread takes one job after the other. It reads the keyspace in key order, as
+// stored, and writes each document of an older version back in the current one, if it is still the
+// one that was read; one that was changed meanwhile is looked at again. After each chunk the place
+// and the counts are stored, so that a job goes on after a crash from there: what was done since is
+// found to be done.
+// Concurrency: any thread.
+// Limits: one job per type; failures are counted, and the first kMaxFailures of them told.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/status.h"
+#include "db/database.h"
+#include "json/value.h"
+
+namespace sluice::typing {
+
+struct MigrationOptions {
+  bool dry_run = false;   // nothing is written, also not how far it got
+  bool announce = false;  // functions and feeds are told of each document
+  uint64_t rate = 0;      // documents per second that are written at most; 0: as fast as it goes
+};
+
+struct MigrationJob {
+  static constexpr size_t kMaxFailures = 100;
+  enum class State : uint8_t { kRunning, kDone, kCancelled, kFailed };
+  struct Failure {
+    std::string key;
+    std::string id;
+    std::string message;
+  };
+
+  std::string type;
+  MigrationOptions options;
+  State state = State::kRunning;
+  std::string next;        // the key to go on with
+  uint64_t documents = 0;  // of the type that were looked at
+  uint64_t migrated = 0;
+  uint64_t failed = 0;
+  std::map<std::string, uint64_t> before;  // documents by version
+  std::map<std::string, uint64_t> after;
+  std::map<std::string, uint64_t> lost;  // documents by path of a value that is no longer there
+  std::vector<Failure> failures;         // the first of them
+  std::string problem;                   // of kFailed
+  uint64_t started_ms = 0;
+  uint64_t ended_ms = 0;
+
+  json::Value ToJson() const;
+  static Result<MigrationJob> FromJson(const json::Value& value);
+  void AddFailure(const std::string& key, const Status& error);
+};
+
+class MassMigration {
+ public:
+  // The database outlives it. Jobs that a crash interrupted go on.
+  explicit MassMigration(db::Database& database);
+  ~MassMigration();  // a job that runs goes on after the next start
+  MassMigration(const MassMigration&) = delete;
+  MassMigration& operator=(const MassMigration&) = delete;
+
+  Status Start();
+  // type.not_found, migration.running; migration.none for a type without migrations.
+  Result<MigrationJob> Begin(const std::string& type, const MigrationOptions& options);
+  // The job that runs or ran last; migration.no_job.
+  Result<MigrationJob> Find(const std::string& type) const;
+  Status Cancel(const std::string& type);
+
+ private:
+  struct Chunk;
+  struct Attempt;
+
+  void Run();
+  bool RunChunk(MigrationJob* job);  // false when there is no more
+  Status ReadChunk(const std::string& type, Chunk* chunk) const;
+  void Migrate(const Chunk& chunk, MigrationJob* job);
+  std::vector<std::string> TryOnce(const Chunk& chunk, const std::vector<std::string>& keys,
+                                   MigrationJob* job);
+  bool Prepare(const Chunk& chunk, const std::string& key, MigrationJob* job, Attempt* attempt);
+  void SubmitAll(std::vector<Attempt>* attempts);
+  Status Store(const MigrationJob& job);
+  void Wait(const MigrationJob& job, uint64_t chunk_started_ns, uint64_t written);
+
+  db::Database& database_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::map<std::string, MigrationJob> jobs_;  // by type; guarded by mutex_
+  bool stopping_ = false;                     // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace sluice::typing

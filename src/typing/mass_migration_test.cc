@@ -1,0 +1,131 @@
+#include "typing/mass_migration.h"
+
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "db/test_database.h"
+#include "doctype/test_types.h"
+#include "doctype/type_json.h"
+#include "json/print.h"
+#include "typing/policy_compiler.h"
+
+namespace sluice::typing {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+using State = MigrationJob::State;
+
+constexpr std::string_view kType = R"(type: user
+keyspace: b
+match: { key: "user:{userId}" }
+properties: { schema: _schema, version: _ver }
+schema: "2"
+migrations: m.js
+migrate: { read: off }
+revisions: { keep: 5 }
+)";
+constexpr std::string_view kCode = R"(module.exports = { '1 -> 2'(doc) {
+  if (doc.bad) throw new Error('no');
+  return {_schema: '2', n: doc.n + 1};
+} };)";
+
+class MassMigrationTest : public db::DatabaseTest {
+ protected:
+  MassMigrationTest() {
+    options_.policy_compiler = std::make_shared<PolicyCompiler>(machine_, doctype::kPatient);
+    options_.durability = db::Durability::kNone;
+  }
+  void SetUp() override {
+    DatabaseTest::SetUp();
+    for (int i = 0; i < 1000; ++i) {
+      ASSERT_TRUE(
+          Put(fmt::format("user:{}", i), fmt::format(R"({{"_schema":"1","n":{},"x":7}})", i))
+              .status.ok());
+    }
+    ASSERT_TRUE(Put("user:bad", R"({"_schema":"1","n":0,"bad":true})").status.ok());
+    ASSERT_TRUE(Put("user:new", R"({"_schema":"2","n":0})").status.ok());
+    ASSERT_TRUE(Put("other", R"({"_schema":"1"})").status.ok());
+    const auto type = doctype::TypeOf(kType, {{"m.js", std::string(kCode)}});
+    ASSERT_TRUE(
+        database_->PutType({.bucket = "b"}, {"user", json::ToText(doctype::ToJson(*type))}).ok());
+  }
+  MigrationJob Wait(MassMigration& migration) {
+    while (true) {
+      const auto job = migration.Find("user");
+      EXPECT_TRUE(job);
+      if (!job || job->state != State::kRunning) return *job;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+  const SystemClock machine_;
+};
+
+TEST_F(MassMigrationTest, EveryDocumentOnce) {
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  EXPECT_EQ(migration.Find("user").error().id(), "migration.no_job");
+  EXPECT_EQ(migration.Begin("nobody", {}).error().id(), "type.not_found");
+  ASSERT_TRUE(migration.Begin("user", {.dry_run = true}));
+  MigrationJob job = Wait(migration);
+  EXPECT_EQ(job.migrated, 1000u);
+  EXPECT_EQ(Get("user:1"), R"({"_schema":"1","n":1,"x":7})");
+
+  const auto cas = (*database_->Get(keyspace_, "user:1"))->cas;
+  ASSERT_TRUE(migration.Begin("user", {}));
+  job = Wait(migration);
+  EXPECT_EQ(job.state, State::kDone);
+  EXPECT_EQ(job.documents, 1002u);
+  EXPECT_EQ(job.migrated, 1000u);
+  EXPECT_THAT(job.before, ElementsAre(Pair("1", 1001), Pair("2", 1)));
+  EXPECT_THAT(job.after, ElementsAre(Pair("1", 1), Pair("2", 1001)));
+  ASSERT_EQ(job.failures.size(), 1u);
+  EXPECT_EQ(job.failures[0].key, "user:bad");
+  EXPECT_THAT(job.failures[0].message, HasSubstr("no"));
+  EXPECT_THAT(job.lost, testing::Contains(Pair("x", testing::Gt(900))));
+  EXPECT_EQ(Get("user:1"), R"({"_schema":"2","n":2})");
+  EXPECT_EQ(Get("other"), R"({"_schema":"1"})");
+  EXPECT_EQ((*database_->Get(keyspace_, "user:1"))->cas, cas);
+  EXPECT_TRUE(database_->Revisions(keyspace_, "user:1")->empty());
+  // Once more: nothing is left to do.
+  ASSERT_TRUE(migration.Begin("user", {}));
+  EXPECT_EQ(Wait(migration).migrated, 0u);
+}
+
+TEST_F(MassMigrationTest, GoesOnAfterARestartAndBesideWriters) {
+  {
+    MassMigration migration(*database_);
+    ASSERT_TRUE(migration.Start().ok());
+    ASSERT_TRUE(migration.Begin("user", {.rate = 2000}));
+    EXPECT_EQ(migration.Begin("user", {}).error().id(), "migration.running");
+  }
+  Reopen();
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(Put(fmt::format("user:{}", i * 3), R"({"_schema":"1","n":5000})").status.ok());
+  }
+  const MigrationJob job = Wait(migration);
+  EXPECT_EQ(job.state, State::kDone);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string body = Get(fmt::format("user:{}", i));
+    const bool written = i % 3 == 0 && i < 900;
+    EXPECT_THAT(body, HasSubstr(fmt::format(R"("n":{})", written ? 5001 : i + 1))) << i;
+    EXPECT_THAT(body, HasSubstr(R"("_schema":"2")"));
+  }
+}
+
+TEST_F(MassMigrationTest, IsCancelled) {
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  ASSERT_TRUE(migration.Begin("user", {.rate = 1}));
+  ASSERT_TRUE(migration.Cancel("user").ok());
+  EXPECT_EQ(Wait(migration).state, State::kCancelled);
+}
+
+}  // namespace
+}  // namespace sluice::typing

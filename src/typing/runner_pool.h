@@ -1,0 +1,62 @@
+// The runners of a type's migrations: a thread that needs one borrows it. Any thread.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "doctype/migration_runner.h"
+
+namespace sluice::typing {
+
+class RunnerPool {
+ public:
+  // The clock outlives it.
+  RunnerPool(std::shared_ptr<const doctype::Migrations> migrations,
+             const doctype::ScriptLimits& limits, const Clock& clock)
+      : migrations_(std::move(migrations)), limits_(limits), clock_(clock) {}
+
+  class Loan {
+   public:
+    Loan(RunnerPool& pool, std::unique_ptr<doctype::MigrationRunner> runner)
+        : pool_(pool), runner_(std::move(runner)) {}
+    ~Loan() { pool_.Return(std::move(runner_)); }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+    doctype::MigrationRunner* operator->() const { return runner_.get(); }
+
+   private:
+    RunnerPool& pool_;
+    std::unique_ptr<doctype::MigrationRunner> runner_;
+  };
+
+  Loan Borrow() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        auto runner = std::move(idle_.back());
+        idle_.pop_back();
+        return Loan(*this, std::move(runner));
+      }
+    }
+    return Loan(*this, std::make_unique<doctype::MigrationRunner>(migrations_, limits_, clock_));
+  }
+
+ private:
+  static constexpr size_t kMaxIdle = 8;  // each may hold a JavaScript runtime
+
+  void Return(std::unique_ptr<doctype::MigrationRunner> runner) {
+    const std::lock_guard lock(mutex_);
+    if (idle_.size() < kMaxIdle) idle_.push_back(std::move(runner));
+  }
+
+  const std::shared_ptr<const doctype::Migrations> migrations_;
+  const doctype::ScriptLimits limits_;
+  const Clock& clock_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<doctype::MigrationRunner>> idle_;  // guarded by mutex_
+};
+
+}  // namespace sluice::typing
