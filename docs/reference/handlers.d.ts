@@ -88,6 +88,9 @@ declare function createTimer(
 /** False when there is no such timer, or it has fired. */
 declare function cancelTimer(callback: (context: any) => void, reference: string): boolean;
 
+/** Starts a flow when what the invocation does is committed; not at all if it fails. The run's id. */
+declare function startFlow(id: string, input?: { body?: any; header?: Record<string, string> }): string;
+
 interface CurlRequest {
   headers?: Record<string, string>;
   /**

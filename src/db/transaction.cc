@@ -110,6 +110,15 @@ void Transaction::Set(const Where& where, Pending pending, Marks marks) {
   if (marks.anonymous || marks.keep_xattrs || marks.touch) marks_.emplace(where, marks);
 }
 
+void Transaction::AddRow(RowWrite row) {
+  Undo undo{.where = {},
+            .bytes = kWriteBytes + row.key.size() + (row.value ? row.value->size() : 0),
+            .row = true};
+  bytes_ += undo.bytes;
+  undo_.push_back(std::move(undo));
+  rows_.push_back(std::move(row));
+}
+
 void Transaction::Stamp(const Pending& pending) {
   if (pending != nullptr && pending->cas == 0) pending->cas = database_.NewCas();
 }
@@ -209,7 +218,9 @@ void Transaction::RollbackTo(size_t savepoint) {
     Undo& undo = undo_.back();
     marks_.erase(undo.where);
     if (undo.marks) marks_.emplace(undo.where, *undo.marks);
-    if (undo.replaced) {
+    if (undo.row) {
+      rows_.pop_back();
+    } else if (undo.replaced) {
       writes_.insert_or_assign(undo.where, std::move(*undo.replaced));
     } else {
       writes_.erase(undo.where);
@@ -232,6 +243,7 @@ Commit Transaction::TakeCommit() {
   ranges_.clear();
   // In the order in which documents were first written: followers see the changes so.
   for (const Undo& undo : undo_) {
+    if (undo.row) continue;
     const auto node = writes_.extract(undo.where);
     if (node.empty()) continue;  // it was taken already
     const Where& where = node.key();
@@ -249,6 +261,7 @@ Commit Transaction::TakeCommit() {
       if (found->second.touch) commit.writes.back().intent = Write::Intent::kTouch;
     }
   }
+  commit.rows = std::exchange(rows_, {});
   ++changes_;
   reads_.clear();
   undo_.clear();

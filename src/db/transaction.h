@@ -60,6 +60,9 @@ class Transaction {
   // Not found is an error. With a CAS the document must have that one.
   Status Delete(KeyspaceId keyspace, std::string_view key, Cas cas = 0);
 
+  // A row of another module, written with the documents.
+  void AddRow(RowWrite row);
+
   // Undoes the writes made after the savepoint; reads stay in the read set.
   size_t Savepoint() const { return undo_.size(); }
   void RollbackTo(size_t savepoint);
@@ -72,7 +75,7 @@ class Transaction {
   Commit TakeCommit();
   CommitResult Apply();  // waits
 
-  size_t writes() const { return writes_.size(); }
+  size_t writes() const { return writes_.size() + rows_.size(); }
   // Whether it has written or deleted this document.
   bool Wrote(KeyspaceId keyspace, std::string_view key) const {
     return writes_.contains({keyspace, std::string(key)});
@@ -110,6 +113,7 @@ class Transaction {
   std::optional<Sequence> sequence_;  // of the snapshot, when it was first asked for
   std::optional<ShardId> shard_;
   std::map<Where, Pending> writes_;
+  std::vector<RowWrite> rows_;
   std::map<Where, Marks> marks_;  // of some of writes_
   std::map<Where, Sequence> reads_;
   std::vector<RangeCheck> ranges_;
@@ -119,6 +123,7 @@ class Transaction {
     std::optional<Pending> replaced = std::nullopt;  // in writes_; none: nothing was there
     std::optional<Marks> marks = std::nullopt;
     size_t bytes = 0;  // of the write
+    bool row = false;  // it is the last of rows_
   };
   std::vector<Undo> undo_;
   size_t bytes_ = 0;      // of all in undo_

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "flow/cron.h"
 #include "flow/mapping.h"
 #include "flow/path.h"
 
@@ -88,12 +89,25 @@ struct Task {
   bool is_subflow() const { return !subflow.empty(); }
 };
 
+// What starts runs of a flow by itself.
+struct AutoStart {
+  std::string on;            // a keyspace: its changes; empty for none
+  std::string filter;        // of these, SQL++ over operation, key, before and after
+  std::optional<Cron> cron;  // a schedule
+  uint64_t every_ms = 0;     // another one; 0 for none
+  std::string schedule;      // what was written for it
+  Place place;
+
+  bool scheduled() const { return cron.has_value() || every_ms != 0; }
+};
+
 struct Flow {
   std::string id;
   std::string description;
   Place place;
   uint64_t ttl_ms = 0;
   bool durable = false;
+  AutoStart start;
   std::string external_route;  // external.state.machine; empty for none
   TaskIndex first = kNoTask;
   TaskIndex exception = kNoTask;

@@ -53,6 +53,45 @@ void ReadDurable(const yaml::Node* node, const Reading& reading, Flow* flow) {
   flow->durable = text == "true";
 }
 
+// `on` with a `filter`, `cron` or `every`.
+void ReadStart(const yaml::Node* head, const Reading& reading, Flow* flow) {
+  AutoStart& start = flow->start;
+  const auto text = [&](std::string_view key) {
+    const yaml::Node* const node = FindIn(head, key);
+    if (IsEmpty(node)) return std::string();
+    start.place = reading.At(*node);
+    return std::string(Trim(reading.Text(*node, fmt::format("flow.{}", key))));
+  };
+  const auto wrong = [&](const Status& status) {
+    reading.problems->AddError(status.At(start.place));
+  };
+  const auto bad = [&](std::string_view message) {
+    wrong(Error(Code::kInvalidArgument, "flow.bad_start", "{}", message));
+  };
+  start.on = text("on");
+  start.filter = text("filter");
+  if (!start.filter.empty() && start.on.empty()) bad("flow.filter is for changes: give flow.on");
+  if (const std::string every = text("every"); !every.empty()) {
+    const auto ms = ParseDurationMs(every);
+    if (ms && *ms >= 1000 && *ms <= kMaxTtlMs) {
+      start.every_ms = *ms;
+    } else {
+      bad(fmt::format("flow.every must be between 1s and 365d, found '{}'", every));
+    }
+    start.schedule = "every " + every;
+  }
+  if (const std::string cron = text("cron"); !cron.empty()) {
+    if (start.every_ms != 0) bad("a flow has flow.cron or flow.every, not both");
+    auto parsed = Cron::Parse(cron);
+    if (parsed) start.cron = *parsed;
+    if (!parsed) wrong(parsed.error());
+    start.schedule = "cron " + cron;
+  }
+  if (!flow->durable && (!start.on.empty() || start.scheduled())) {
+    bad("a flow that starts by itself must be durable: give durable: true");
+  }
+}
+
 void ReadHead(const yaml::Node& root, const Reading& reading, FlowDraft* draft) {
   const yaml::Node* head = root.Find("flow");
   if (head != nullptr && !head->is_map()) {
@@ -61,8 +100,8 @@ void ReadHead(const yaml::Node& root, const Reading& reading, FlowDraft* draft) 
     head = nullptr;
   }
   if (head != nullptr) {
-    static const std::array<std::string, 5> kKeys = {"id", "description", "ttl", "exception",
-                                                     "durable"};
+    static const std::array<std::string, 9> kKeys = {
+        "id", "description", "ttl", "exception", "durable", "on", "filter", "every", "cron"};
     reading.CheckKeys(*head, kKeys, "flow");
   }
   Flow& flow = draft->flow;
@@ -72,6 +111,7 @@ void ReadHead(const yaml::Node& root, const Reading& reading, FlowDraft* draft) 
   flow.description = Required(root, FindIn(head, "description"), "flow.description", reading);
   ReadTtl(root, FindIn(head, "ttl"), reading, &flow);
   ReadDurable(FindIn(head, "durable"), reading, &flow);
+  ReadStart(head, reading, &flow);
   if (const yaml::Node* node = FindIn(head, "exception"); !IsEmpty(node)) {
     draft->exception = Reference{reading.Text(*node, "flow.exception"), reading.At(*node)};
   }

@@ -23,8 +23,9 @@ constexpr uint32_t kDebuggedTimeoutS = 24 * 3600;
 std::shared_ptr<const js::Environment> SharedEnvironment() {
   static const std::shared_ptr<const js::Environment> environment = [] {
     std::string text = "(() => { const parts = [";
-    for (const std::string_view part : {kClockJs, kErrorsJs, kBucketsJs, kSubdocJs, kBuiltinsJs,
-                                        kQueriesJs, kTimersJs, kCurlJs, kTasksJs, kEntriesJs}) {
+    for (const std::string_view part :
+         {kClockJs, kErrorsJs, kBucketsJs, kSubdocJs, kBuiltinsJs, kQueriesJs, kTimersJs, kFlowsJs,
+          kCurlJs, kTasksJs, kEntriesJs}) {
       text.append(part).append(",");
     }
     text +=
@@ -142,8 +143,8 @@ script::Native Handler::Counted(script::Native native) {
 
 std::vector<script::Native> Handler::Natives() {
   std::vector<script::Native> natives;
-  for (auto& group :
-       {BucketNatives(), QueryNatives(), TimerNatives(), SubdocNatives(), CurlNatives()}) {
+  for (auto& group : {BucketNatives(), QueryNatives(), TimerNatives(), FlowNatives(),
+                      SubdocNatives(), CurlNatives()}) {
     for (const script::Native& native : group) natives.push_back(InInvocation(native));
   }
   natives.push_back({"log", [this](script::Call& call) { Log(call); }});

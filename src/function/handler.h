@@ -120,6 +120,7 @@ class Handler {
   std::vector<script::Native> BucketNatives();
   std::vector<script::Native> QueryNatives();
   std::vector<script::Native> TimerNatives();
+  std::vector<script::Native> FlowNatives();
   std::vector<script::Native> CurlNatives();
   std::vector<script::Native> SubdocNatives();
   std::string Configuration() const;
@@ -142,6 +143,7 @@ class Handler {
   void QueryClose(script::Call& call);
   void CreateTimer(script::Call& call);
   void CancelTimer(script::Call& call);
+  void StartFlow(script::Call& call);
   void Curl(script::Call& call);
   void MutateIn(script::Call& call);
   void LookupIn(script::Call& call);

@@ -13,7 +13,7 @@ const lua::HostClass& DbObject::Class() {
                                       {"err_check_constraint", Value(kCheckConstraint)},
                                       {"err_conv", Value(kConversion)}}};
     for (const auto& methods : {StatementMethods(), EmitMethods(), ValueMethods(), SettingMethods(),
-                                EventMethods(), ConsumerMethods()}) {
+                                EventMethods(), ConsumerMethods(), FlowMethods()}) {
       made.methods.insert(made.methods.end(), methods.begin(), methods.end());
     }
     return made;

@@ -30,6 +30,7 @@ std::vector<lua::Method> ValueMethods();
 std::vector<lua::Method> SettingMethods();
 std::vector<lua::Method> EventMethods();
 std::vector<lua::Method> ConsumerMethods();
+std::vector<lua::Method> FlowMethods();
 
 // Sends rows to the caller: of a table, a statement, or of plain values.
 Status EmitArguments(Session& session, lua::Call& call);

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/random.h"
+#include "queue/flow_request.h"
 #include "route/engine_instance.h"
 
 namespace sluice::route {
@@ -43,6 +44,8 @@ void Engine::Stop() {
                        .body = json::Value("The server stops; the run goes on when it starts")});
   }
   pool_.Stop();
+  // The database tells of steps on a thread of its own.
+  while (storing_ > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const std::lock_guard lock(live_mutex_);
   live_.clear();
 }
@@ -73,7 +76,7 @@ Engine::InstancePtr Engine::NewInstance(std::shared_ptr<const App> app, flow::St
                                         ReplyTo reply, std::string_view origin) {
   const flow::Flow* const flow = app->flows->Find(start->flow);
   const bool durable = flow != nullptr && flow->durable;
-  if (start->run.empty()) start->run = durable ? NewRunId(NowMs()) : NewUuid();
+  if (start->run.empty()) start->run = durable ? queue::NewRunId(NowMs()) : NewUuid();
   auto instance = std::make_shared<Instance>(std::move(app), start->run, std::move(reply));
   ++counts_.started;
   if (!durable) return instance;
@@ -98,22 +101,18 @@ void Engine::Abandon(const Handle& handle) {
 }
 
 void Engine::Drive(const InstancePtr& instance, const flow::Event& event) {
+  if (instance->durable()) return Perform(instance, Submit(instance, {.event = event}));
   flow::Actions actions;
-  if (Settle(instance, event, {}, &actions)) Perform(instance, std::move(actions));
+  if (Advance(instance, event, &actions)) Perform(instance, std::move(actions));
 }
 
-Status Engine::Advance(const InstancePtr& instance, const flow::Event& event, Ran ran,
-                       db::Commit commit, flow::Actions* actions) {
-  if (instance->durable()) {
-    return AdvanceDurable(instance, event, ran, std::move(commit), actions);
-  }
+bool Engine::Advance(const InstancePtr& instance, const flow::Event& event,
+                     flow::Actions* actions) {
   const std::lock_guard lock(instance->mutex);
-  if (instance->run.ended()) {
-    return Error(Code::kCancelled, "flow.run_over", "the run is over");
-  }
+  if (instance->run.ended()) return false;
   instance->run.Step(event, NowMs(), actions);
   Schedule(*instance, instance->run.ended() ? std::nullopt : instance->run.next_due_ms());
-  return OkStatus();
+  return true;
 }
 
 void Engine::Perform(const InstancePtr& instance, flow::Actions actions) {

@@ -5,8 +5,9 @@
 // changes threads not once.
 //
 // A durable run's steps are commits: what a function wrote, the run after its answer and a record
-// of the step are stored together (run_rows.h), and only then does anything follow from it. One
-// step of a run is made at a time.
+// of the step are stored together (run_rows.h). What follows from one that has writes waits until
+// it is stored. Others can't be refused, and commits are stored in order, so the next function is
+// called at once; answers and what else others see wait in any case.
 //
 // Concurrency: any thread.
 #pragma once
@@ -104,6 +105,7 @@ class Engine {
  private:
   class StepSink;
   struct Move;
+  struct Pending;
   // What is known of a call that has been answered.
   struct Ran {
     uint64_t us = 0;
@@ -118,15 +120,18 @@ class Engine {
   void StopCall(const InstancePtr& instance, uint64_t call);
   void Ended(const InstancePtr& instance, const flow::Ended& ended);
 
-  // One step; of a durable run committed, together with `commit`. Error flow.run_over when nothing
-  // waits for the event any more; then nothing is committed.
-  Status Advance(const InstancePtr& instance, const flow::Event& event, Ran ran, db::Commit commit,
-                 flow::Actions* actions);
-  Status AdvanceDurable(const InstancePtr& instance, const flow::Event& event, Ran ran,
-                        db::Commit commit, flow::Actions* actions);
-  // The same until it can be committed. False: nothing is to be done.
-  bool Settle(const InstancePtr& instance, const flow::Event& event, Ran ran,
-              flow::Actions* actions);
+  // One step of a run that is not durable. False when it has ended before.
+  bool Advance(const InstancePtr& instance, const flow::Event& event, flow::Actions* actions);
+  // Of a durable run: stores the step after those that came before it, and then goes on. What is to
+  // be called at once is returned.
+  flow::Actions Submit(const InstancePtr& instance, Pending pending);
+  flow::Actions NextStep(const InstancePtr& instance);
+  static bool IsOver(const Instance& instance, const Pending& pending);
+  void SubmitCommit(const InstancePtr& instance, Pending pending, Move move, db::Commit commit);
+  void SubmitAhead(const InstancePtr& instance, flow::Actions later, db::Commit commit);
+  void Stored(const InstancePtr& instance, Pending pending, Move move, const Status& status);
+  void NotStored(const InstancePtr& instance, Pending pending, const Status& status);
+  void StoreAgain(const InstancePtr& instance, flow::Actions later, const Status& status);
   InstancePtr NewInstance(std::shared_ptr<const App> app, flow::Start* start, ReplyTo reply,
                           std::string_view origin);
   Move Plan(Instance& instance, const flow::Event& event, Ran ran);
@@ -135,10 +140,13 @@ class Engine {
   void AddLive(const InstancePtr& instance);
   void Forget(const InstancePtr& instance);
 
-  // What follows from the call's answer; none when it waits for a free instance of the route.
-  std::optional<flow::Actions> RunCall(const InstancePtr& instance, const flow::Call& call);
+  // What follows from the call's answer; none when it waits for a free instance of the route, or to
+  // be stored.
+  std::optional<flow::Actions> RunCall(const InstancePtr& instance, const flow::Call& call,
+                                       int attempt = 1);
   std::optional<flow::Actions> RunOn(const std::shared_ptr<Route>& route, Route::Slot& slot,
-                                     const flow::Call& call, const InstancePtr& instance);
+                                     const flow::Call& call, const InstancePtr& instance,
+                                     int attempt);
   std::optional<flow::Actions> Fail(const InstancePtr& instance, const flow::Call& call, int status,
                                     std::string message);
   void Release(const std::shared_ptr<Route>& route, Route::Slot* slot);
@@ -154,6 +162,7 @@ class Engine {
   std::atomic<uint64_t> last_ms_{0};
   std::atomic<size_t> running_{0};
   std::atomic<bool> stopping_{false};
+  std::atomic<size_t> storing_{0};  // steps that were submitted to the database
   Counts counts_;
 
   mutable std::mutex live_mutex_;

@@ -52,21 +52,15 @@ flow::TaskResult ResultOf(uint64_t call, const TaskOutput& output) {
 
 }  // namespace
 
-// Of a durable run: what the function writes and what follows from its answer are one commit.
+// Of a durable run: takes what the function writes, to be committed with the step.
 class Engine::StepSink final : public TaskSink {
  public:
-  StepSink(Engine& engine, InstancePtr instance, uint64_t call)
-      : engine_(engine), instance_(std::move(instance)), call_(call) {}
-
-  Status Commit(const TaskOutput& output, db::Commit commit) override {
-    const Status status =
-        engine_.Advance(instance_, ResultOf(call_, output), ran(), std::move(commit), &actions_);
-    done_ = status.ok();
-    return status;
+  Status Commit(const TaskOutput& /*output*/, db::Commit commit) override {
+    commit_ = std::move(commit);
+    return OkStatus();
   }
 
-  bool done() const { return done_; }
-  flow::Actions TakeActions() { return std::move(actions_); }
+  db::Commit TakeCommit() { return std::move(commit_); }
   Ran ran() const {
     const auto passed = std::chrono::steady_clock::now() - began_;
     return {static_cast<uint64_t>(
@@ -74,23 +68,21 @@ class Engine::StepSink final : public TaskSink {
   }
 
  private:
-  Engine& engine_;
-  const InstancePtr instance_;
-  const uint64_t call_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  flow::Actions actions_;
-  bool done_ = false;
+  db::Commit commit_;
 };
 
 std::optional<flow::Actions> Engine::Fail(const InstancePtr& instance, const flow::Call& call,
                                           int status, std::string message) {
+  flow::TaskResult result = ResultOf(call.call, TaskOutput::Failure(status, std::move(message)));
+  if (instance->durable()) return Submit(instance, {.event = std::move(result)});
   flow::Actions actions;
-  const TaskOutput output = TaskOutput::Failure(status, std::move(message));
-  if (!Settle(instance, ResultOf(call.call, output), {}, &actions)) return std::nullopt;
+  if (!Advance(instance, result, &actions)) return std::nullopt;
   return actions;
 }
 
-std::optional<flow::Actions> Engine::RunCall(const InstancePtr& instance, const flow::Call& call) {
+std::optional<flow::Actions> Engine::RunCall(const InstancePtr& instance, const flow::Call& call,
+                                             int attempt) {
   const auto found = instance->app->routes.find(call.route);
   if (found == instance->app->routes.end()) {
     return Fail(instance, call, 500, fmt::format("Route {} not found", call.route));
@@ -98,24 +90,26 @@ std::optional<flow::Actions> Engine::RunCall(const InstancePtr& instance, const 
   const std::shared_ptr<Route> route = found->second;
   Route::Slot* slot = route->TryEnter();
   if (slot == nullptr) {
-    Route::Job job = [this, instance, route, call](Route::Slot& free) {
-      if (auto next = RunOn(route, free, call, instance)) Perform(instance, std::move(*next));
+    Route::Job job = [this, instance, route, call, attempt](Route::Slot& free) {
+      if (auto next = RunOn(route, free, call, instance, attempt))
+        Perform(instance, std::move(*next));
     };
     const auto entered = route->Enter(job);
     if (!entered) return Fail(instance, call, 503, entered.error().message());
     if (*entered == nullptr) return std::nullopt;
     slot = *entered;
   }
-  return RunOn(route, *slot, call, instance);
+  return RunOn(route, *slot, call, instance, attempt);
 }
 
 std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, Route::Slot& slot,
-                                           const flow::Call& call, const InstancePtr& instance) {
+                                           const flow::Call& call, const InstancePtr& instance,
+                                           int attempt) {
   TaskInput input{.headers = call.headers, .body = call.body};
   input.cancelled = std::make_shared<std::atomic<bool>>(false);
   const uint64_t now_ms = NowMs();
   if (call.due_ms != 0) input.timeout_ms = call.due_ms > now_ms ? call.due_ms - now_ms : 1;
-  StepSink sink(*this, instance, call.call);
+  StepSink sink;
   if (instance->durable()) input.sink = &sink;
   const Status made = route->Prepare(slot);
   {
@@ -133,10 +127,16 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
     instance->running.erase(call.call);
   }
   Release(route, &slot);
-  if (sink.done()) return sink.TakeActions();
-  flow::Actions actions;
-  if (!Settle(instance, ResultOf(call.call, output), sink.ran(), &actions)) return std::nullopt;
-  return actions;
+  if (!instance->durable()) {
+    flow::Actions actions;
+    if (!Advance(instance, ResultOf(call.call, output), &actions)) return std::nullopt;
+    return actions;
+  }
+  return Submit(instance, {.event = ResultOf(call.call, output),
+                           .ran = sink.ran(),
+                           .commit = sink.TakeCommit(),
+                           .call = call,
+                           .attempt = attempt});
 }
 
 void Engine::Release(const std::shared_ptr<Route>& route, Route::Slot* slot) {

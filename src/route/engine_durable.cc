@@ -1,6 +1,8 @@
 // Durable runs: steps that are commits, and how they are gone on with.
 #include <algorithm>
 #include <chrono>
+#include <future>
+#include <iterator>
 #include <thread>
 
 #include "base/check.h"
@@ -15,8 +17,6 @@ namespace sluice::route {
 namespace {
 
 using storage::Family;
-
-Status RunOver() { return Error(Code::kCancelled, "flow.run_over", "the run is over"); }
 
 const flow::PendingCall* FindCall(const flow::Run& run, uint64_t id) {
   for (const flow::PendingCall& call : run.state().calls) {
@@ -89,7 +89,7 @@ Engine::Move Engine::Plan(Instance& instance, const flow::Event& event, Ran ran)
     move.steps.push_back(std::move(step));
   }
   if (stored.head.created_ms == 0) move.head.created_ms = move.now_ms;
-  if (move.next.ended()) {
+  if (move.next.ended() && !instance.run.ended()) {
     const flow::RunState& state = move.next.state();
     move.head.phase = PhaseAfter(state, event);
     move.head.ended_ms = move.now_ms;
@@ -106,10 +106,11 @@ void Engine::AddRows(const Instance& instance, const Move& move, db::Commit* com
     commit->rows.push_back({Family::kRun, std::move(key), std::move(value), std::nullopt});
   };
   const bool first = instance.stored->machine.text.empty();
+  const bool missing = first || instance.stored->lost_rows;
   const bool ended = move.next.ended();
   put(MachineKey(id), EncodeMachine(move.machine));
-  if (first || ended) put(HeadKey(id), EncodeHead(move.head));
-  if (first && !ended) put(LiveKey(id), "");
+  if (missing || ended) put(HeadKey(id), EncodeHead(move.head));
+  if (missing && !ended) put(LiveKey(id), "");
   if (!first && ended) put(LiveKey(id), std::nullopt);
   for (const RunStep& step : move.steps) {
     put(StepKey(id, step.number), EncodeStep(step, instance.stored->machine));
@@ -125,6 +126,7 @@ void Engine::Accept(Instance& instance, Move move, flow::Actions* actions) {
   instance.run = std::move(move.next);
   stored.head = std::move(move.head);
   stored.machine = std::move(move.machine);
+  stored.lost_rows = false;
   for (const flow::Action& action : move.actions) {
     if (const auto* call = std::get_if<flow::Call>(&action)) {
       stored.sent_ms[call->call] = move.now_ms;
@@ -135,45 +137,168 @@ void Engine::Accept(Instance& instance, Move move, flow::Actions* actions) {
   *actions = std::move(move.actions);
 }
 
-Status Engine::AdvanceDurable(const InstancePtr& instance, const flow::Event& event, Ran ran,
-                              db::Commit commit, flow::Actions* actions) {
-  std::unique_lock lock(instance->mutex, std::try_to_lock);
-  if (!lock.owns_lock()) {
-    const WaitScope waits;  // for the commit of another branch
-    lock.lock();
+flow::Actions Engine::Submit(const InstancePtr& instance, Pending pending) {
+  {
+    const std::lock_guard lock(instance->mutex);
+    instance->stored->waiting.push_back(std::move(pending));
+    if (std::exchange(instance->stored->busy, true)) return {};
   }
-  if (instance->run.ended()) return RunOver();
-  if (const auto* result = std::get_if<flow::TaskResult>(&event)) {
-    // What was written for an answer that nobody waits for must not be stored either.
-    if (FindCall(instance->run, result->call) == nullptr) return RunOver();
-  }
-  Move move = Plan(*instance, event, ran);
-  if (move.changed) {
-    if (!move.taken) commit = {};
-    AddRows(*instance, move, &commit);
-    RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
-  }
-  Accept(*instance, std::move(move), actions);
-  return OkStatus();
+  return NextStep(instance);
 }
 
-bool Engine::Settle(const InstancePtr& instance, const flow::Event& event, Ran ran,
-                    flow::Actions* actions) {
-  constexpr std::chrono::milliseconds kFirstPause(10);
-  constexpr std::chrono::milliseconds kLongestPause(1000);
-  auto pause = kFirstPause;
-  while (true) {
-    const Status status = Advance(instance, event, ran, {}, actions);
-    if (status.ok()) return true;
-    if (status.code() == Code::kCancelled) return false;
-    // The run stays as it is stored until the database takes the step.
+// Who calls it has made the run busy.
+flow::Actions Engine::NextStep(const InstancePtr& instance) {
+  flow::Actions calls;
+  std::unique_lock lock(instance->mutex);
+  Instance::Stored& stored = *instance->stored;
+  while (!stored.waiting.empty()) {
+    Pending pending = std::move(stored.waiting.front());
+    stored.waiting.pop_front();
+    if (IsOver(*instance, pending)) {
+      if (pending.stored) pending.stored(nullptr);
+      continue;
+    }
+    Move move = Plan(*instance, pending.event, pending.ran);
+    db::Commit commit;
+    if (move.taken) commit = std::move(pending.commit);
+    if (commit.writes.empty() && commit.rows.empty()) pending.call.reset();
+    const bool changed = move.changed || pending.again;
+    if (changed) AddRows(*instance, move, &commit);
+    // A commit of the run's own rows alone is never refused for what others do, and those of one
+    // shard are stored in order. So what follows may begin before it is stored; only what others
+    // see of it waits.
+    const bool ahead = !pending.call && !pending.stored && database_.shard_count() == 1;
+    if (changed && !ahead) {
+      SubmitCommit(instance, std::move(pending), std::move(move), std::move(commit));
+      return calls;
+    }
+    flow::Actions actions;
+    Accept(*instance, std::move(move), &actions);
+    if (!changed) {
+      if (pending.stored) pending.stored(&actions);
+      calls.insert(calls.end(), std::move_iterator(actions.begin()),
+                   std::move_iterator(actions.end()));
+      continue;
+    }
+    flow::Actions later = std::move(pending.later);
+    for (flow::Action& action : actions) {
+      (std::holds_alternative<flow::Call>(action) ? calls : later).push_back(std::move(action));
+    }
+    SubmitAhead(instance, std::move(later), std::move(commit));
+  }
+  stored.busy = false;
+  return calls;
+}
+
+bool Engine::IsOver(const Instance& instance, const Pending& pending) {
+  if (pending.again) return false;
+  if (instance.run.ended()) return true;
+  // What was written for an answer that nobody waits for is not stored either.
+  const auto* const result = std::get_if<flow::TaskResult>(&pending.event);
+  return result != nullptr && FindCall(instance.run, result->call) == nullptr;
+}
+
+void Engine::SubmitCommit(const InstancePtr& instance, Pending pending, Move move,
+                          db::Commit commit) {
+  ++storing_;
+  auto step = std::make_shared<std::pair<Pending, Move>>(std::move(pending), std::move(move));
+  database_.Submit(std::move(commit), [this, instance, step](db::CommitResult made) {
+    pool_.Post([this, instance, step, status = std::move(made.status)] {
+      Stored(instance, std::move(step->first), std::move(step->second), status);
+    });
+    --storing_;
+  });
+}
+
+void Engine::SubmitAhead(const InstancePtr& instance, flow::Actions later, db::Commit commit) {
+  ++storing_;
+  auto kept = std::make_shared<flow::Actions>(std::move(later));
+  database_.Submit(std::move(commit), [this, instance, kept](db::CommitResult made) {
+    if (!made.status.ok()) {
+      pool_.Post([this, instance, kept, status = std::move(made.status)] {
+        StoreAgain(instance, std::move(*kept), status);
+      });
+    } else if (!kept->empty()) {
+      pool_.Post([this, instance, kept] { Perform(instance, std::move(*kept)); });
+    }
+    --storing_;
+  });
+}
+
+// The run is further than what is stored, until it is.
+void Engine::StoreAgain(const InstancePtr& instance, flow::Actions later, const Status& status) {
+  constexpr std::chrono::milliseconds kPause(100);
+  log::Error("a step of a run can't be stored",
+             {{"run", instance->id}, {"error", status.ToString()}});
+  if (stopping_) return;
+  {
+    const WaitScope waits;
+    std::this_thread::sleep_for(kPause);
+  }
+  {
+    const std::lock_guard lock(instance->mutex);
+    instance->stored->lost_rows = true;
+  }
+  Pending pending{.event = flow::Tick{}};
+  pending.again = true;
+  pending.later = std::move(later);
+  Perform(instance, Submit(instance, std::move(pending)));
+}
+
+void Engine::Stored(const InstancePtr& instance, Pending pending, Move move, const Status& status) {
+  if (!status.ok()) return NotStored(instance, std::move(pending), status);
+  flow::Actions actions;
+  bool more = false;
+  {
+    const std::lock_guard lock(instance->mutex);
+    Accept(*instance, std::move(move), &actions);
+    if (pending.stored) pending.stored(&actions);
+    more = !instance->stored->waiting.empty();
+    if (!more) instance->stored->busy = false;
+  }
+  if (more) pool_.Post([this, instance] { Perform(instance, NextStep(instance)); });
+  Perform(instance, std::move(actions));
+}
+
+// The run stays as it is stored until the database takes the step.
+void Engine::NotStored(const InstancePtr& instance, Pending pending, const Status& status) {
+  constexpr int kMaxAttempts = 50;
+  constexpr std::chrono::milliseconds kPause(100);
+  if (pending.call && status.code() == Code::kConflict && pending.attempt < kMaxAttempts) {
+    // Somebody else changed what the function had read: it is called again.
+    pool_.Post([this, instance] { Perform(instance, NextStep(instance)); });
+    {
+      const WaitScope waits;
+      std::this_thread::sleep_for(std::chrono::microseconds(100 << std::min(pending.attempt, 8)));
+    }
+    if (auto next = RunCall(instance, *pending.call, pending.attempt + 1)) {
+      Perform(instance, std::move(*next));
+    }
+    return;
+  }
+  if (pending.call) {
+    const TaskOutput output = TaskOutput::Failure(status);
+    pending.event = flow::TaskResult{.call = pending.call->call,
+                                     .status = output.status,
+                                     .headers = output.headers,
+                                     .body = output.body,
+                                     .stack = {}};
+    pending.call.reset();
+  } else {
     log::Error("a step of a run can't be stored",
                {{"run", instance->id}, {"error", status.ToString()}});
-    if (stopping_) return false;
+    if (stopping_) {
+      if (pending.stored) pending.stored(nullptr);
+      return;
+    }
     const WaitScope waits;
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, kLongestPause);
+    std::this_thread::sleep_for(kPause);
   }
+  {
+    const std::lock_guard lock(instance->mutex);
+    instance->stored->waiting.push_front(std::move(pending));
+  }
+  Perform(instance, NextStep(instance));
 }
 
 void Engine::AddLive(const InstancePtr& instance) {
@@ -236,15 +361,15 @@ Status Engine::Resume(std::shared_ptr<const App> app, const RunHead& head,
   }
   ++running_;
   ++counts_.durable_resumed;
-  pool_.Post([this, instance, open = std::move(open)] {
-    flow::Actions actions;
-    if (!Settle(instance, flow::Tick{}, {}, &actions)) return;
-    // What was being called is called again, unless its time is over.
+  // What was being called is called again, unless its time is over.
+  auto again = [instance = instance.get(), open = std::move(open)](flow::Actions* actions) {
+    if (actions == nullptr) return;
     for (const flow::Call& call : open) {
-      const std::lock_guard lock(instance->mutex);
-      if (FindCall(instance->run, call.call) != nullptr) actions.emplace_back(call);
+      if (FindCall(instance->run, call.call) != nullptr) actions->emplace_back(call);
     }
-    Perform(instance, std::move(actions));
+  };
+  pool_.Post([this, instance, again = std::move(again)] {
+    Perform(instance, Submit(instance, {.event = flow::Tick{}, .stored = again}));
   });
   return OkStatus();
 }
@@ -257,7 +382,10 @@ bool Engine::Cancel(const std::string& id) {
     if (found == live_.end()) return false;
     instance = found->second;
   }
-  Drive(instance, flow::Cancel{});
+  std::promise<void> done;
+  Perform(instance, Submit(instance, {.event = flow::Cancel{},
+                                      .stored = [&](flow::Actions*) { done.set_value(); }}));
+  done.get_future().wait();
   return true;
 }
 

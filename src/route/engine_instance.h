@@ -1,15 +1,31 @@
 // A run in memory.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "route/engine.h"
 
 namespace sluice::route {
+
+// An event of a durable run that is to become a step.
+struct Engine::Pending {
+  flow::Event event;
+  Ran ran = {};
+  db::Commit commit = {};               // what the function has written
+  std::optional<flow::Call> call = {};  // that wrote it; called again after a conflict
+  int attempt = 1;                      // of this call
+  // Told at the end, under the mutex; null: there is no step.
+  std::function<void(flow::Actions*)> stored = {};
+  bool again = false;        // stores the run as it is, because that failed
+  flow::Actions later = {};  // to be done then
+};
 
 struct Engine::Instance : std::enable_shared_from_this<Engine::Instance> {
   Instance(std::shared_ptr<const App> of, std::string run_id, ReplyTo to)
@@ -23,8 +39,11 @@ struct Engine::Instance : std::enable_shared_from_this<Engine::Instance> {
     TaskInstance* task = nullptr;
     std::shared_ptr<std::atomic<bool>> cancelled;
   };
-  // What is stored of a durable run.
+  // What is stored of a durable run, and what is about to be.
   struct Stored {
+    bool busy = false;            // a step is being stored that others have to wait for
+    bool lost_rows = false;       // head and live rows may not be stored
+    std::deque<Pending> waiting;  // for the next one
     RunHead head;
     RunMachine machine;                    // its text is empty until the run has been stored
     std::map<uint64_t, uint64_t> sent_ms;  // by call

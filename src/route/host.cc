@@ -33,14 +33,19 @@ Host::Host(Services services, EngineOptions options, RunRetention retention)
       engine_(services_.function.database, services_.function.clock, options),
       runs_(
           services_, engine_, [this] { return app(); }, retention),
+      starts_(services_, engine_),
       app_(EmptyApp(services_)) {}
 
 Status Host::Start() {
   RETURN_IF_ERROR(LoadApp());
-  return runs_.Start();
+  RETURN_IF_ERROR(runs_.Start());
+  RETURN_IF_ERROR(starts_.Configure(app()));
+  starts_.Start();
+  return OkStatus();
 }
 
 void Host::Stop() {
+  starts_.Stop();
   runs_.Stop();
   engine_.Stop();
 }
@@ -78,7 +83,8 @@ std::shared_ptr<const App> Host::app() const {
 }
 
 void Host::Check(Bundle bundle, flow::Problems* problems) const {
-  MakeApp(services_, std::move(bundle), "", problems);
+  const auto app = MakeApp(services_, std::move(bundle), "", problems);
+  if (app != nullptr) starts_.Check(*app, problems);
 }
 
 Status Host::Apply(Bundle bundle, flow::Problems* problems) {
@@ -86,6 +92,8 @@ Status Host::Apply(Bundle bundle, flow::Problems* problems) {
   db::Database& database = services_.function.database;
   auto app = MakeApp(services_, std::move(bundle), NewVersion(database), problems);
   if (app == nullptr) return OkStatus();
+  starts_.Check(*app, problems);
+  if (problems->has_errors()) return OkStatus();
   db::Commit commit;
   std::optional<std::string> row;
   if (!app->bundle.empty()) {
@@ -100,8 +108,8 @@ Status Host::Apply(Bundle bundle, flow::Problems* problems) {
   commit.rows.push_back(
       {storage::Family::kMeta, std::string(kAppRow), std::move(row), std::nullopt});
   RETURN_IF_ERROR(database.Apply(std::move(commit)).status);
-  Replace(std::move(app));
-  return OkStatus();
+  Replace(app);
+  return starts_.Configure(std::move(app));
 }
 
 }  // namespace sluice::route

@@ -11,6 +11,7 @@
 #include "route/app.h"
 #include "route/engine.h"
 #include "route/runs.h"
+#include "route/starts.h"
 
 namespace sluice::route {
 
@@ -43,6 +44,7 @@ class Host {
   const Services services_;
   Engine engine_;
   Runs runs_;
+  Starts starts_;
   std::mutex change_mutex_;  // one change at a time
   mutable std::mutex mutex_;
   std::shared_ptr<const App> app_;  // under mutex_; never null

@@ -30,7 +30,7 @@ class JsTask final : public TaskInstance {
       TaskOutput output = Attempt(effects, headers, body, input);
       if (output.status >= 400 || Cancelled(input)) return output;
       db::Commit commit = effects.TakeCommit();
-      if (commit.writes.empty()) return output;
+      if (commit.writes.empty() && commit.rows.empty()) return output;
       commit.origin = "task:" + definition_->name;
       const Status status = CommitTask(services_.database, input, output, std::move(commit));
       if (status.ok()) return output;

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "base/random.h"
 #include "flow/portable.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -69,18 +68,6 @@ Result<Value> ParseRow(std::string_view what, std::string_view stored) {
 }
 
 }  // namespace
-
-// A UUID of version 7.
-std::string NewRunId(uint64_t now_ms) {
-  std::string time;
-  AppendU64(&time, now_ms);
-  const std::string digits = ToHex(std::string_view(time).substr(2));
-  std::string id = NewUuid();
-  id.replace(0, 8, digits, 0, 8);
-  id.replace(9, 4, digits, 8, 4);
-  id[14] = '7';
-  return id;
-}
 
 std::string_view PhaseName(RunPhase phase) {
   for (const auto& [each, name] : kPhases) {

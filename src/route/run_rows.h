@@ -19,9 +19,6 @@
 
 namespace sluice::route {
 
-// Newer ones sort after older ones.
-std::string NewRunId(uint64_t now_ms);
-
 enum class RunPhase : uint8_t { kRunning, kCompleted, kFailed, kCancelled };
 std::string_view PhaseName(RunPhase phase);
 std::optional<RunPhase> PhaseOf(std::string_view name);

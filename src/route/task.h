@@ -45,8 +45,7 @@ struct TaskOutput {
 class TaskSink {
  public:
   virtual ~TaskSink() = default;
-  // Waits. Code::kConflict: run the function again, from the start. Once it is OK the answer is
-  // given, and the function does nothing more.
+  // The function does nothing more. When the commit meets a conflict, it is called again.
   virtual Status Commit(const TaskOutput& output, db::Commit commit) = 0;
 };
 

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "db/test_database.h"
+#include "json/parse.h"
 #include "json/print.h"
 #include "route/host.h"
 

@@ -1,0 +1,87 @@
+// Runs that start by themselves: of flows with `on` (changes of a keyspace), `cron` or `every`, and
+// those that user code asks for (queue/flow_request.h).
+//
+// Each start is one commit of the run's beginning and of what it came from: the follower's cursor,
+// the schedule's next time, the request's row. So a change, a due time or a request starts one run.
+// One thread does all of it.
+//
+// Concurrency: any thread.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "db/feed.h"
+#include "route/app.h"
+#include "route/engine.h"
+
+namespace sluice::route {
+
+class Starts {
+ public:
+  Starts(const Services& services, Engine& engine);
+  ~Starts();  // Stop
+
+  // What can't be followed, or filtered so: errors flow.bad_start.
+  void Check(const App& app, flow::Problems* problems) const;
+  // The app whose flows start from now on. Waits.
+  Status Configure(std::shared_ptr<const App> app);
+  void Start();
+  void Stop();
+
+ private:
+  // A flow that follows a keyspace, in one shard.
+  struct Source {
+    const flow::Flow* flow = nullptr;
+    std::string keyspace;
+    db::CursorId cursor;
+    db::CursorState stored;
+    uint64_t stored_ms = 0;  // when it was stored last
+    std::unique_ptr<db::Feed> feed;
+    std::shared_ptr<const query::StatementPlan> filter;  // null: every change counts
+  };
+  struct Schedule {
+    const flow::Flow* flow = nullptr;
+    std::string row;  // as it is stored
+    uint64_t next_ms = 0;
+  };
+  struct Configured {
+    std::shared_ptr<const App> app;
+    std::vector<Source> sources;
+    std::vector<Schedule> schedules;
+  };
+
+  Status MakeFollowers(const App& app);
+  Result<Configured> Load(std::shared_ptr<const App> app);
+  Status AddSources(const flow::Flow& flow, Configured* configured);
+  Status AddSchedule(const flow::Flow& flow, Configured* configured);
+
+  void Loop();
+  // Each tells whether there may be more to do at once.
+  Result<bool> Follow(const Configured& configured, Source& source);
+  Result<bool> RunSchedule(const Configured& configured, Schedule& schedule);
+  Result<bool> TakeRequests(const Configured& configured);
+  bool Fires(const Source& source, const json::Value& change) const;
+  void Wake();
+
+  const Services& services_;
+  db::Database& database_;
+  Engine& engine_;
+  std::vector<std::shared_ptr<void>> listeners_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::shared_ptr<const App> app_;  // under mutex_: what is to be followed
+  bool reconfigured_ = false;       // under mutex_
+  bool woken_ = false;              // under mutex_
+  bool stopping_ = false;           // under mutex_
+  std::atomic<uint64_t> requests_seen_{0};
+  std::thread thread_;
+};
+
+}  // namespace sluice::route
