@@ -60,7 +60,7 @@ uint64_t Engine::NowMs() {
 }
 
 Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, ReplyTo reply,
-                             std::string_view origin) {
+                             std::string_view origin, uint64_t answer_within_ms) {
   if (running_ >= options_.max_runs || stopping_) {
     reply({.status = 503, .body = json::Value("Too many flows are running")});
     return {};
@@ -68,6 +68,11 @@ Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, 
   InstancePtr instance = NewInstance(std::move(app), &start, std::move(reply), origin);
   ++running_;
   if (instance->durable()) AddLive(instance);
+  if (instance->durable() && answer_within_ms != 0) {
+    const std::lock_guard lock(instance->mutex);
+    instance->answer_by_ms = NowMs() + answer_within_ms;
+    Schedule(*instance, std::nullopt);
+  }
   pool_.Post([this, instance, start = std::move(start)] { Drive(instance, start); });
   return instance;
 }
@@ -157,12 +162,24 @@ void Engine::Respond(const InstancePtr& instance, flow::Respond respond) {
   {
     const std::lock_guard lock(instance->mutex);
     reply = std::exchange(instance->reply, nullptr);
+    instance->answer_by_ms = 0;
   }
   if (!reply) return;
   reply({.status = respond.status,
          .headers = std::move(respond.headers),
          .body = std::move(respond.body),
          .run = instance->durable() ? instance->id : ""});
+}
+
+void Engine::RespondIfLate(const InstancePtr& instance) {
+  {
+    const std::lock_guard lock(instance->mutex);
+    if (instance->answer_by_ms == 0 || instance->answer_by_ms > NowMs()) return;
+  }
+  Respond(instance, {.status = 408,
+                     .headers = {},
+                     .body = json::Value(fmt::format("Not done in time; run {} of the flow goes on",
+                                                     instance->id))});
 }
 
 void Engine::StopCall(const InstancePtr& instance, uint64_t call) {
@@ -180,7 +197,10 @@ void Engine::Ended(const InstancePtr& instance, const flow::Ended& ended) {
 }
 
 void Engine::Schedule(Instance& instance, std::optional<uint64_t> due_ms) {
-  const uint64_t due = due_ms.value_or(0);
+  uint64_t due = due_ms.value_or(0);
+  if (instance.answer_by_ms != 0 && (due == 0 || instance.answer_by_ms < due)) {
+    due = instance.answer_by_ms;
+  }
   bool first = false;
   {
     const std::lock_guard lock(timer_mutex_);
@@ -212,7 +232,10 @@ void Engine::TimerLoop() {
     instance->due_ms = 0;
     timers_.erase(timers_.begin());
     lock.unlock();
-    pool_.Post([this, instance] { Drive(instance, flow::Tick{}); });
+    pool_.Post([this, instance] {
+      RespondIfLate(instance);
+      Drive(instance, flow::Tick{});
+    });
     lock.lock();
   }
 }

@@ -61,9 +61,10 @@ class Engine {
   using Handle = std::weak_ptr<Instance>;
 
   // Answers once, from any thread: what the flow responds, or why it could not. `origin` tells what
-  // started a durable run.
+  // started a durable run; such a run goes on when it has not answered within `answer_within_ms`
+  // (0: as long as it takes), and the answer is 408.
   Handle Start(std::shared_ptr<const App> app, flow::Start start, ReplyTo reply,
-               std::string_view origin = "rest");
+               std::string_view origin = "rest", uint64_t answer_within_ms = 0);
   // Ends a run that is not durable: who waited for it has gone.
   void Abandon(const Handle& handle);
   // Calls one function, without a flow.
@@ -117,6 +118,7 @@ class Engine {
   void Do(const InstancePtr& instance, flow::Actions actions,
           std::optional<flow::Call>* inline_call);
   void Respond(const InstancePtr& instance, flow::Respond respond);
+  void RespondIfLate(const InstancePtr& instance);
   void StopCall(const InstancePtr& instance, uint64_t call);
   void Ended(const InstancePtr& instance, const flow::Ended& ended);
 

@@ -54,6 +54,7 @@ struct Engine::Instance : std::enable_shared_from_this<Engine::Instance> {
   std::mutex mutex;
   flow::Run run;                        // under mutex
   ReplyTo reply;                        // taken by the step that answers, under mutex
+  uint64_t answer_by_ms = 0;            // who started a durable run waits so long; under mutex
   std::map<uint64_t, Running> running;  // by call, under mutex
   std::unique_ptr<Stored> stored;       // of a durable run; what it points to is under mutex
   // Under timer_mutex_: its place among the timers; 0 when it has none.

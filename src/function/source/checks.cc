@@ -6,9 +6,9 @@ namespace sluice::function {
 namespace {
 
 // Names of the handler API that a program should leave alone.
-constexpr std::string_view kApiNames[] = {"N1QL",  "N1qlQuery",   "cancelTimer", "couchbase",
-                                          "crc64", "createTimer", "curl",        "log",
-                                          "startFlow"};
+constexpr std::string_view kApiNames[] = {"N1QL",      "N1qlQuery", "cancelTimer",
+                                          "couchbase", "crc64",     "createTimer",
+                                          "curl",      "log",       "startFlow"};
 constexpr size_t kLongestFound = 48;  // bytes of what was found that a message repeats
 
 class TopLevel {

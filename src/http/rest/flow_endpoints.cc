@@ -18,14 +18,15 @@ constexpr std::string_view kOpenApiPath = "/openapi.json";
 constexpr Method kMethods[] = {Method::kGet,   Method::kPost,   Method::kPut,
                                Method::kPatch, Method::kDelete, Method::kOptions};
 
-// What was asked for to be told to a flow: its time is the endpoint's if that is shorter.
+// What was asked for to be told to a flow. Its time is the endpoint's if that is shorter, unless it
+// is durable: then only the client does not wait longer.
 flow::Start StartOf(const Request& request, const route::Endpoint& endpoint, const flow::Flow& flow,
                     Value dataset) {
   flow::Start start;
   start.flow = endpoint.flow;
   start.input = std::move(dataset);
   start.cid = request.FindHeader("x-correlation-id").value_or(request.id());
-  if (endpoint.timeout_ms < flow.ttl_ms) start.ttl_ms = endpoint.timeout_ms;
+  if (!flow.durable && endpoint.timeout_ms < flow.ttl_ms) start.ttl_ms = endpoint.timeout_ms;
   if (!endpoint.tracing) return start;
   // traceparent: version-trace-parent-flags
   const std::string_view parent = request.FindHeader("traceparent").value_or("");
@@ -109,8 +110,8 @@ Task<> CallEndpoint(route::Host& host, std::shared_ptr<const route::App> app,
                        reply_to);
   } else {
     const flow::Flow& flow = *app->flows->Find(endpoint.flow);
-    handle =
-        host.engine().Start(app, StartOf(request, endpoint, flow, std::move(*dataset)), reply_to);
+    handle = host.engine().Start(app, StartOf(request, endpoint, flow, std::move(*dataset)),
+                                 reply_to, "rest", endpoint.timeout_ms);
   }
   Result<route::Reply> reply = co_await done;
   if (!reply) host.engine().Abandon(handle);
