@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "json/print.h"
 #include "procedure/db_object.h"
 #include "procedure/session.h"
 
@@ -21,6 +22,19 @@ constexpr uint64_t kNsPerMs = 1'000'000;
 Status NoEmit(const Value&) {
   return Error(Code::kUnsupported, "procedure.unsupported",
                "a task returns its result: it emits no rows");
+}
+
+Status AddHeaders(const std::string& name, const lua::Returned& returned, Value* headers) {
+  const Value* const table = std::get_if<Value>(&returned);
+  if (table == nullptr || !table->is_object()) {
+    return Error(Code::kInvalidArgument, "procedure.returned",
+                 "task '{}': what main returns third is a table of headers", name);
+  }
+  for (const json::Field& field : table->fields()) {
+    headers->Set(field.name(),
+                 field.value.is_string() ? field.value : Value(json::ToText(field.value)));
+  }
+  return OkStatus();
 }
 
 Result<TaskAnswer> AnswerOf(const std::string& name, const std::vector<lua::Returned>& values) {
@@ -41,6 +55,7 @@ Result<TaskAnswer> AnswerOf(const std::string& name, const std::vector<lua::Retu
                 kLastStatus);
   }
   answer.status = static_cast<int>(number);
+  if (values.size() > 2) RETURN_IF_ERROR(AddHeaders(name, values[2], &answer.headers));
   return answer;
 }
 

@@ -18,10 +18,12 @@
 
 namespace sluice::procedure {
 
-// What main returns: `return body, status`. With a status of 400 and more nothing is committed.
+// What main returns: `return body, status, headers`. With a status of 400 and more nothing is
+// committed.
 struct TaskAnswer {
   Value body;
   int status = 200;
+  Value headers = Value::EmptyObject();  // texts
 };
 
 struct TaskOptions {

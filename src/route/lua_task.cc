@@ -13,12 +13,17 @@ class LuaTask final : public TaskInstance {
     procedure::TaskOptions options{.timeout_ms = input.timeout_ms, .cancelled = input.cancelled};
     if (input.sink != nullptr) {
       options.commit = [&](const procedure::TaskAnswer& answer, db::Commit commit) {
-        return input.sink->Commit({.status = answer.status, .body = answer.body},
-                                  std::move(commit));
+        return input.sink->Commit(
+            {.status = answer.status, .headers = answer.headers, .body = answer.body},
+            std::move(commit));
       };
     }
     auto answer = run_.Run({input.headers, input.body, json::Value(input.instance)}, options);
-    if (answer) return {.status = answer->status, .body = std::move(answer->body)};
+    if (answer) {
+      return {.status = answer->status,
+              .headers = std::move(answer->headers),
+              .body = std::move(answer->body)};
+    }
     const Status& error = answer.error();
     // What the program did wrong is not the fault of who asked.
     const bool program = error.code() == Code::kInvalidArgument;

@@ -10,9 +10,9 @@ namespace {
 
 // A job that is seen by the watcher more often than this takes long.
 constexpr uint64_t kLongTicks = 2;
-constexpr std::chrono::milliseconds kTick(5);
+constexpr std::chrono::milliseconds kTick(20);
 // The watcher sleeps when it saw nothing to do for so long.
-constexpr int kQuietTicks = 100;
+constexpr int kQuietTicks = 50;
 constexpr size_t kLeastRunning = 2;
 
 }  // namespace
