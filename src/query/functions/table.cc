@@ -2,9 +2,12 @@
 #include "query/functions/table.h"
 
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/bytes.h"
 #include "db/datetime_text.h"
 #include "db/row.h"
 #include "json/print.h"
@@ -22,6 +25,41 @@ Value ColumnValue(FunctionContext&, Args args) {
     return db::LoadColumn(static_cast<db::ColumnType>(args[1]->AsInt()), *args[2]);
   }
   return db::LoadColumn(static_cast<db::ColumnType>(args[1]->AsInt()), *args[0]);
+}
+
+// The form in which a column has it; none when it is of another type.
+std::optional<Value> StoredForm(db::ColumnType type, const Value& value) {
+  using Type = db::ColumnType;
+  if (db::IsStoredAsIs(type)) return value;
+  bool same = value.is_interval();
+  if (type == Type::kDatetime || type == Type::kDatetimeUs) same = value.is_datetime();
+  if (type == Type::kByte || type == Type::kBlob) {
+    return value.is_bytes() ? std::optional<Value>(ToHex(value.AsBytes())) : std::nullopt;
+  }
+  if (type >= Type::kDecimal32 && type <= Type::kDecimal128) {
+    return value.is_number() || value.is_decimal() ? std::optional(value) : std::nullopt;
+  }
+  if (!same) return std::nullopt;
+  auto stored = db::StoreColumn({}, {.name = "", .type = type}, value);
+  return stored ? std::optional(std::move(*stored)) : std::nullopt;
+}
+
+Value StoredValue(FunctionContext&, Args args) {
+  const Value& value = *args[0];
+  if (value.is_missing() || value.is_null()) return value;
+  const auto type = static_cast<db::ColumnType>(args[1]->AsInt());
+  const auto use = static_cast<StoredValueUse>(args[2]->AsInt());
+  if (use == StoredValueUse::kAnyOf) {
+    Value found = Value::EmptyArray();
+    for (const Value& item : value.items()) {
+      if (auto stored = StoredForm(type, item)) found.Append(std::move(*stored));
+    }
+    return found;
+  }
+  if (auto stored = StoredForm(type, value)) return std::move(*stored);
+  if (use == StoredValueUse::kEqual) return Value();
+  // Before and behind all numbers and texts.
+  return use == StoredValueUse::kLow ? Value(false) : Value::EmptyArray();
 }
 
 // NOW(['us']): milliseconds unless microseconds are asked for.
@@ -230,6 +268,7 @@ Value PrintfFunction(FunctionContext& context, Args args) {
 
 constexpr ScalarFunction kFunctions[] = {
     {kColumnValueFunction, 2, 3, ColumnValue, Unknowns::kSeen},
+    {kStoredValueFunction, 3, 3, StoredValue, Unknowns::kSeen},
     {"generate_series", 2, 3, GenerateSeries},
     {"now", 0, 1, Now, Unknowns::kPropagate, Volatility::kStatement},
     {"printf", 1, kAnyNumber, PrintfFunction, Unknowns::kSeen},

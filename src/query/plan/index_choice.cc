@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "query/bind/walk.h"
+#include "query/functions/table.h"
 
 namespace sluice::query {
 namespace {
@@ -18,6 +19,38 @@ ExpressionPtr Renamed(const Expression& e, VariableId from, VariableId to) {
     return true;
   });
   return copy;
+}
+
+ExpressionPtr MakeNumber(int64_t number) {
+  auto literal = std::make_unique<Expression>();
+  literal->value = json::Value(number);
+  return literal;
+}
+
+bool IsTypedColumn(const Expression& e) {
+  return e.kind == ExprKind::kCall && e.name == kColumnValueFunction;
+}
+
+// An index has the stored forms of a typed column's values, which may be less precise than what
+// they are compared with: it finds what may fit.
+PartPredicate OfTypedColumn(const Expression& column, PartPredicate predicate,
+                            std::vector<ExpressionPtr>* made) {
+  const auto use = predicate.kind == Kind::kEqual ? StoredValueUse::kEqual
+                   : predicate.kind == Kind::kIn  ? StoredValueUse::kAnyOf
+                   : predicate.kind == Kind::kLow ? StoredValueUse::kLow
+                                                  : StoredValueUse::kHigh;
+  auto stored = std::make_unique<Expression>();
+  stored->kind = ExprKind::kCall;
+  stored->place = predicate.value->place;
+  stored->name = kStoredValueFunction;
+  stored->args.push_back(Clone(*predicate.value));
+  stored->args.push_back(Clone(*column.args[1]));
+  stored->args.push_back(MakeNumber(static_cast<int64_t>(use)));
+  predicate.value = stored.get();
+  predicate.inclusive = true;
+  predicate.exact = PartPredicate::Exact::kNo;
+  made->push_back(std::move(stored));
+  return predicate;
 }
 
 }  // namespace
@@ -43,7 +76,10 @@ std::vector<IndexMatcher::Found> IndexMatcher::PredicatesOf(const BoundIndexKey&
     if (key.each_element && predicates.size() <= found.size()) continue;
     if (key.each_element) found.clear();
     for (const PartPredicate& predicate : predicates) {
-      found.push_back({.predicate = predicate, .condition = i});
+      const bool typed = !key.each_element && IsTypedColumn(*key.expression);
+      found.push_back(
+          {.predicate = typed ? OfTypedColumn(*key.expression, predicate, made_) : predicate,
+           .condition = i});
     }
   }
   return found;
