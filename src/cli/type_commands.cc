@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/time_text.h"
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/keyspace_name.h"
@@ -121,11 +122,23 @@ Status History(const TypeOptions& options, Context& context) {
     return OkStatus();
   }
   ASSIGN_OR_RETURN(const Value answer, api->CallJson({.path = path}));
-  context.output.Rows(answer["revisions"], {{"VERSION", "version"},
-                                            {"KEY", "key"},
-                                            {"REPLACED", "replaced"},
-                                            {"BYTES", "bytes"},
-                                            {"CAS", "cas"}});
+  if (context.output.json()) {
+    context.output.Rows(answer["revisions"], {});
+    return OkStatus();
+  }
+  Value rows = Value::EmptyArray();
+  for (Value revision : answer["revisions"].items()) {
+    const Value& replaced = revision["replaced"];
+    if (replaced.is_int()) {
+      revision.Set("replaced", UtcText(static_cast<uint64_t>(replaced.AsInt())));
+    }
+    rows.Append(std::move(revision));
+  }
+  context.output.Rows(rows, {{"VERSION", "version"},
+                             {"KEY", "key"},
+                             {"REPLACED", "replaced"},
+                             {"BYTES", "bytes"},
+                             {"CAS", "cas"}});
   return OkStatus();
 }
 

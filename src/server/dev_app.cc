@@ -2,7 +2,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <poll.h>
@@ -23,6 +26,9 @@ namespace {
 constexpr int kQuietMs = 150;
 constexpr uint32_t kEvents =
     IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ONLYDIR;
+
+// Files with a leading dot are editors' own, and .sluice is our data directory.
+bool IsOurOwn(std::string_view name) { return name.starts_with('.'); }
 
 void LogProblem(const Status& problem) {
   log::Error(problem.message(), {{"id", problem.id()},
@@ -90,11 +96,19 @@ void DevApp::Run() {
   }
 }
 
-// Adding a watch that is there changes nothing, and the directories may have been made since.
+// Adding a watch that is there changes nothing, and directories may have been made since.
 void DevApp::WatchDirectories() {
+  namespace fs = std::filesystem;
   inotify_add_watch(watch_, directory_.c_str(), kEvents);
-  for (const char* part : {"/data", "/functions", "/procedures", "/sql"}) {
-    inotify_add_watch(watch_, (directory_ + part).c_str(), kEvents);
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(directory_, error), end; !error && it != end;
+       it.increment(error)) {
+    if (!it->is_directory(error)) continue;
+    if (IsOurOwn(it->path().filename().native())) {
+      it.disable_recursion_pending();
+    } else {
+      inotify_add_watch(watch_, it->path().c_str(), kEvents);
+    }
   }
 }
 
@@ -106,8 +120,7 @@ bool DevApp::TakeEvents() {
     if (size <= 0) return changed;
     for (const char* at = buffer; at < buffer + size;) {
       const auto* event = reinterpret_cast<const inotify_event*>(at);
-      // Files with a leading dot are editors' own, and .sluice is our data directory.
-      changed |= event->len > 0 && event->name[0] != '.';
+      changed |= event->len > 0 && !IsOurOwn(event->name);
       at += sizeof(inotify_event) + event->len;
     }
   }

@@ -381,7 +381,10 @@ bool MassMigration::Prepare(const Chunk& chunk, const std::string& key, Migratio
   if (!*body) return false;
   const auto before = json::Parse(stored->body);
   const auto after = json::Parse(**body);
-  if (before && after) attempt->lost = doctype::LostFields(*before, *after);
+  if (before && after) {
+    attempt->lost = doctype::LostFields(*before, *after);
+    std::erase(attempt->lost, chunk.type->properties.PathOf(doctype::Stamp::kSchema));
+  }
   db::Document document = stored->Copy();
   document.body = std::move(**body);
   document.cas = 0;
