@@ -1,6 +1,7 @@
 // Durable runs: stored after every step, gone on with after a restart, listed, cancelled, retried.
 #include <chrono>
 #include <functional>
+#include <future>
 #include <string>
 #include <thread>
 
@@ -122,6 +123,24 @@ TEST_F(DurableTest, IsListedAndToldStepByStep) {
   EXPECT_GE(second["ended_ms"].AsInt(), second["sent_ms"].AsInt());
   EXPECT_EQ(shown["model"]["second"], Value(1));
   EXPECT_EQ(shown["waiting"].size(), 0u);
+  EXPECT_EQ(Counted("third"), 1);
+}
+
+// Who started it waits a millisecond, the second task 700.
+TEST_F(DurableTest, GoesOnWhenNobodyWaitsAnyMore) {
+  Load(Files("    delay: 700\n"));
+  flow::Start start;
+  start.flow = "three";
+  start.input = Value::EmptyObject();
+  std::promise<Reply> answered;
+  host_->engine().Start(
+      host_->app(), std::move(start), [&](Reply reply) { answered.set_value(std::move(reply)); },
+      "rest", 1);
+  const Reply reply = answered.get_future().get();
+  EXPECT_EQ(reply.status, 408);
+  EXPECT_THAT(json::ToText(reply.body), HasSubstr("goes on"));
+  EXPECT_EQ(Counted("third"), 0);
+  WaitUntil([&] { return List(RunPhase::kCompleted).size() == 1; });
   EXPECT_EQ(Counted("third"), 1);
 }
 
