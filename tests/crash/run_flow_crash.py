@@ -9,7 +9,6 @@ of every run that was acknowledged, and of those whose acknowledgement was lost 
 Usage: tests/crash/run_flow_crash.py --sluice BINARY [--rounds 20] [--seed 1]
 """
 
-import argparse
 import http.client
 import json
 import pathlib
@@ -19,6 +18,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from rounds import kill_and_start, parse_arguments  # noqa: E402
 from sluice_server import SluiceServer, exchange  # noqa: E402
 
 CLIENTS = 6
@@ -178,11 +178,7 @@ def check(server, begun, done, known):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--sluice", required=True)
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
+    arguments = parse_arguments()
     chance = random.Random(arguments.seed)
     server = SluiceServer(arguments.sluice)
     known = set()
@@ -194,14 +190,7 @@ def main():
             for client in clients:
                 client.start()
             time.sleep(chance.uniform(0.05, 0.8))
-            server.kill()
-            for client in clients:
-                client.join()
-                if client.problem:
-                    raise client.problem
-            if chance.random() < 0.3:  # and while it starts
-                server.start_and_kill(chance.uniform(0.01, 0.5))
-            server.start()
+            kill_and_start(server, clients, chance)
             broken = check(server, set().union(*(client.begun for client in clients)),
                            set().union(*(client.done for client in clients)), known)
             if broken:

@@ -13,7 +13,6 @@ event and each timer took effect exactly once or is exactly once on the list (sh
 Usage: tests/crash/run_function_crash.py --sluice BINARY [--rounds 20] [--seed 1]
 """
 
-import argparse
 import http.client
 import json
 import pathlib
@@ -23,6 +22,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from rounds import parse_arguments  # noqa: E402
 from sluice_server import SluiceServer, exchange  # noqa: E402
 import shaky  # noqa: E402
 
@@ -152,11 +152,7 @@ def check(server, versions):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--sluice", required=True)
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
+    arguments = parse_arguments()
     chance = random.Random(arguments.seed)
     server = SluiceServer(arguments.sluice)
     versions = [{f"c{client}k{key}": 0 for key in range(KEYS_PER_CLIENT)}

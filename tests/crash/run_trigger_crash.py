@@ -14,7 +14,6 @@ skipped, and what they got is what the audits have.
 Usage: tests/crash/run_trigger_crash.py --sluice BINARY [--rounds 20] [--seed 1]
 """
 
-import argparse
 import http.client
 import json
 import pathlib
@@ -25,6 +24,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from consuming import CONSUMERS, Consumer, Record, compare  # noqa: E402
+from rounds import kill_and_start, parse_arguments  # noqa: E402
 from sluice_server import SluiceServer, exchange  # noqa: E402
 
 CLIENTS = 6
@@ -189,11 +189,7 @@ def start_consumers(server, records, chance):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--sluice", required=True)
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
+    arguments = parse_arguments()
     chance = random.Random(arguments.seed)
     server = SluiceServer(arguments.sluice)
     states = [({client * 100 + key: 0 for key in range(KEYS_PER_CLIENT)}, set())
@@ -210,14 +206,7 @@ def main():
             for client in clients:
                 client.start()
             time.sleep(chance.uniform(0.05, 1.0))
-            server.kill()
-            for client in clients + consumers:
-                client.join()
-                if client.problem:
-                    raise client.problem
-            if chance.random() < 0.3:  # and while it starts
-                server.start_and_kill(chance.uniform(0.01, 0.3))
-            server.start()
+            kill_and_start(server, clients + consumers, chance)
             consumers = start_consumers(server, records, chance)
             settled(server)
             events, broken = check(server, clients, records)

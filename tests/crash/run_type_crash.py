@@ -10,7 +10,6 @@ are the last ones before it, as many as the type keeps, each with the count of i
 Usage: tests/crash/run_type_crash.py --sluice BINARY [--rounds 20] [--seed 1]
 """
 
-import argparse
 import http.client
 import json
 import pathlib
@@ -20,6 +19,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+from rounds import kill_and_start, parse_arguments  # noqa: E402
 from sluice_server import SluiceServer, exchange  # noqa: E402
 
 WRITERS = 4
@@ -134,11 +134,7 @@ def check_document(server, number, lowest, highest):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--sluice", required=True)
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
+    arguments = parse_arguments()
     chance = random.Random(arguments.seed)
     server = SluiceServer(arguments.sluice)
     writes = 0
@@ -155,14 +151,7 @@ def main():
             for writer in writers:
                 writer.start()
             time.sleep(chance.uniform(0.0, 0.3))
-            server.kill()
-            for writer in writers:
-                writer.join()
-                if writer.problem:
-                    raise writer.problem
-            if chance.random() < 0.3:  # and while it starts
-                server.start_and_kill(chance.uniform(0.01, 0.5))
-            server.start()
+            kill_and_start(server, writers, chance)
             settle(server)
             broken = []
             for writer in writers:
