@@ -48,6 +48,7 @@ Status Binder::BindExpression(ExpressionPtr& expression, Scope& scope) {
   ForEachChild(*expression, [&](ExpressionPtr& child) {
     if (status.ok()) status = BindExpression(child, scope);
   });
+  if (status.ok() && expression->kind == ExprKind::kCall) ConvertCompared(*expression);
   return status;
 }
 

@@ -10,6 +10,7 @@
 #include "query/bind/column.h"
 #include "query/bind/scope.h"
 #include "query/error.h"
+#include "query/functions/table.h"
 #include "query/parse/parser.h"
 
 namespace sluice::query {
@@ -95,6 +96,31 @@ std::vector<VariableId> Binder::TablesWith(const Scope& from, std::string_view c
     if (schema != nullptr && schema->FindColumn(column) != nullptr) tables.push_back(source);
   }
   return tables;
+}
+
+// Texts and parameters that a datetime column is compared with are read as the column would.
+void Binder::ConvertCompared(Expression& call) {
+  static constexpr std::string_view kComparisons[] = {"eq", "lt", "le", "between", "in"};
+  if (std::ranges::find(kComparisons, call.name) == std::end(kComparisons)) return;
+  const auto is_column = [](const ExpressionPtr& arg) {
+    if (arg->kind != ExprKind::kCall || arg->name != kColumnValueFunction) return false;
+    const auto type = static_cast<db::ColumnType>(arg->args[1]->value.AsInt());
+    return type == db::ColumnType::kDatetime || type == db::ColumnType::kDatetimeUs;
+  };
+  const auto column = std::ranges::find_if(call.args, is_column);
+  if (column == call.args.end()) return;
+  const Expression& type = *(*column)->args[1];
+  for (ExpressionPtr& arg : call.args) {
+    const bool is_text = arg->kind == ExprKind::kLiteral && arg->value.is_string();
+    if (!is_text && arg->kind != ExprKind::kParameter && arg->kind != ExprKind::kArray) continue;
+    auto compared = std::make_unique<Expression>();
+    compared->kind = ExprKind::kCall;
+    compared->name = kComparedValueFunction;
+    compared->place = arg->place;
+    compared->args.push_back(std::move(arg));
+    compared->args.push_back(Clone(type));
+    arg = std::move(compared);
+  }
 }
 
 // CURRENT_TIMESTAMP is no reserved word of SQL++: it means now() only where nothing has that name.

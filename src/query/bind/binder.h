@@ -121,6 +121,7 @@ class Binder {
   Status BindColumnOf(ExpressionPtr& expression, VariableId row);
   std::vector<VariableId> TablesWith(const Scope& from, std::string_view column) const;
   Status BindNow(ExpressionPtr& expression);
+  static void ConvertCompared(Expression& call);
   Status BindField(ExpressionPtr& expression, const Scope& scope);
   Result<ExpressionPtr> DefaultOf(const db::TableColumn& column, const TextPlace& place);
   Result<std::vector<size_t>> InsertedColumns(const InsertStatement& statement,

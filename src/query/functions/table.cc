@@ -27,6 +27,20 @@ Value ColumnValue(FunctionContext&, Args args) {
   return db::LoadColumn(static_cast<db::ColumnType>(args[1]->AsInt()), *args[0]);
 }
 
+Value Compared(db::ColumnType type, const Value& value) {
+  if (!value.is_string()) return value;
+  const auto stored = db::StoreColumn({}, {.name = "", .type = type}, value);
+  return stored ? db::LoadColumn(type, *stored) : value;
+}
+
+Value ComparedValue(FunctionContext&, Args args) {
+  const auto type = static_cast<db::ColumnType>(args[1]->AsInt());
+  if (!args[0]->is_array()) return Compared(type, *args[0]);
+  Value several = Value::EmptyArray();
+  for (const Value& item : args[0]->items()) several.Append(Compared(type, item));
+  return several;
+}
+
 // The form in which a column has it; none when it is of another type.
 std::optional<Value> StoredForm(db::ColumnType type, const Value& value) {
   using Type = db::ColumnType;
@@ -268,6 +282,7 @@ Value PrintfFunction(FunctionContext& context, Args args) {
 
 constexpr ScalarFunction kFunctions[] = {
     {kColumnValueFunction, 2, 3, ColumnValue, Unknowns::kSeen},
+    {kComparedValueFunction, 2, 2, ComparedValue, Unknowns::kSeen},
     {kStoredValueFunction, 3, 3, StoredValue, Unknowns::kSeen},
     {"generate_series", 2, 3, GenerateSeries},
     {"now", 0, 1, Now, Unknowns::kPropagate, Volatility::kStatement},
