@@ -11,18 +11,6 @@ namespace {
 
 using json::Value;
 
-// The property that holds a stamp; missing if there is none.
-const Value& StampOf(const Type& type, const Value& document, Stamp stamp) {
-  const Properties& properties = type.properties;
-  const Value& holder = properties.object.empty() ? document : document[properties.object];
-  return holder[properties.name(stamp)];
-}
-
-std::string VersionText(const Value& value) {
-  if (value.is_string()) return std::string(value.AsString());
-  return value.is_number() ? json::ToText(value) : "";
-}
-
 void SetVersion(const Type& type, const std::string& version, Value* document) {
   const Properties& properties = type.properties;
   if (properties.object.empty()) return document->Set(properties.name(Stamp::kSchema), version);
@@ -45,12 +33,44 @@ Status OfScript(const script::Outcome& outcome) {
 
 }  // namespace
 
+// A document between two steps: as text, which scripts take and make, or as a value, which declared
+// steps change. Nothing is parsed or printed that the next step does not need.
+class MigrationRunner::Form {
+ public:
+  explicit Form(std::string_view text) : text_(text) {}
+
+  const std::string& text() {
+    if (value_) text_ = json::ToText(*std::exchange(value_, std::nullopt));
+    return text_;
+  }
+  void set_text(std::string text) { text_ = std::move(text); }
+  // To be changed.
+  Result<Value*> value() {
+    if (!value_) {
+      ASSIGN_OR_RETURN(value_, json::Parse(text_));
+    }
+    return &*value_;
+  }
+
+ private:
+  std::string text_;  // out of date while there is a value
+  std::optional<Value> value_;
+};
+
 MigrationRunner::MigrationRunner(std::shared_ptr<const Migrations> migrations,
                                  const ScriptLimits& limits, const Clock& clock)
     : migrations_(std::move(migrations)),
       limits_(limits),
       clock_(clock),
       files_(migrations_->files().size()) {}
+
+Result<std::vector<size_t>> MigrationRunner::PlanOf(const std::string& from,
+                                                    const std::string& to) {
+  const auto found = plans_.find({from, to});
+  if (found != plans_.end()) return found->second;
+  ASSIGN_OR_RETURN(std::vector<size_t> plan, migrations_->Plan(from, to));
+  return plans_.emplace(std::pair(from, to), std::move(plan)).first->second;
+}
 
 Result<Migrated> MigrationRunner::Run(std::string_view key, std::string_view document,
                                       std::string_view to) {
@@ -62,52 +82,30 @@ Result<Migrated> MigrationRunner::Run(std::string_view key, std::string_view doc
     migrated.document = document;
     return migrated;
   }
-  ASSIGN_OR_RETURN(const std::vector<size_t> plan, migrations_->Plan(migrated.from, target));
-  ASSIGN_OR_RETURN(Value value, json::Parse(document));
+  ASSIGN_OR_RETURN(const std::vector<size_t> plan, PlanOf(migrated.from, target));
+  Form form(document);
   for (const size_t number : plan) {
     const Migrations::Step& step = migrations_->steps()[number];
-    auto made = RunStep(key, step, value);
-    if (!made) {
-      Status error =
-          made.error().Prefixed(fmt::format("document '{}', step '{}'", key, step.Name()));
-      if (error.place().line == 0) error = error.At(step.place);
-      return Unexpected(error.With("document", std::string(key)).With("step", step.Name()));
-    }
-    value = std::move(*made);
+    Status error = RunStep(key, step, &form);
+    if (error.ok()) continue;
+    error = error.Prefixed(fmt::format("document '{}', step '{}'", key, step.Name()));
+    if (error.place().line == 0) error = error.At(step.place);
+    return Unexpected(error.With("document", std::string(key)).With("step", step.Name()));
   }
-  migrated.document = json::ToText(value);
+  migrated.document = form.text();
   migrated.steps = plan.size();
   return migrated;
 }
 
-Result<Value> MigrationRunner::RunStep(std::string_view key, const Migrations::Step& step,
-                                       const Value& document) {
-  const Type& type = migrations_->type();
-  if (step.steps != nullptr) {
-    Value made = document;
-    for (const MigrationStep& part : *step.steps) {
-      const Status applied = ApplyStep(part, &made);
-      if (!applied.ok()) return Unexpected(applied.At(part.place));
-    }
-    SetVersion(type, step.to, &made);
-    return made;
+Status MigrationRunner::RunStep(std::string_view key, const Migrations::Step& step, Form* form) {
+  if (step.steps == nullptr) return RunScript(key, step, form);
+  ASSIGN_OR_RETURN(Value* const value, form->value());
+  for (const MigrationStep& part : *step.steps) {
+    const Status applied = ApplyStep(part, value);
+    if (!applied.ok()) return applied.At(part.place);
   }
-  ASSIGN_OR_RETURN(Value made, RunScript(key, step, document));
-  const std::string version = VersionText(StampOf(type, made, Stamp::kSchema));
-  if (version != step.to) {
-    return Fail(Code::kInvalidArgument, "migration.wrong_version",
-                "expected '{}' as the new value of '{}', found {}", step.to,
-                type.properties.PathOf(Stamp::kSchema),
-                version == step.from ? "the old one"
-                : version.empty()    ? "none"
-                                     : "'" + version + "'");
-  }
-  if (type.properties.uses(Stamp::kType) &&
-      StampOf(type, made, Stamp::kType) != StampOf(type, document, Stamp::kType)) {
-    return Fail(Code::kInvalidArgument, "migration.bad_result", "the step changes '{}'",
-                type.properties.PathOf(Stamp::kType));
-  }
-  return made;
+  SetVersion(migrations_->type(), step.to, value);
+  return OkStatus();
 }
 
 Result<ScriptSteps*> MigrationRunner::FileOf(const Migrations::Step& step) {
@@ -119,27 +117,63 @@ Result<ScriptSteps*> MigrationRunner::FileOf(const Migrations::Step& step) {
   return file.get();
 }
 
-Result<Value> MigrationRunner::RunScript(std::string_view key, const Migrations::Step& step,
-                                         const Value& document) {
+Status MigrationRunner::RunScript(std::string_view key, const Migrations::Step& step, Form* form) {
   ASSIGN_OR_RETURN(ScriptSteps* const file, FileOf(step));
-  const std::string meta = json::ToText(Value::Object(
-      {{"id", key}, {"type", migrations_->type().name}, {"from", step.from}, {"to", step.to}}));
-  const script::Outcome outcome = file->Run(step.function, json::ToText(document), meta);
+  const std::string& before = form->text();
+  script::Outcome outcome =
+      file->Run(step.function, before,
+                {.id = key, .type = migrations_->type().name, .from = step.from, .to = step.to});
   if (!outcome.ok()) {
     const Place at{step.place.file, static_cast<uint32_t>(std::max(outcome.place.line, 0)),
                    static_cast<uint32_t>(std::max(outcome.place.column, 0))};
-    return Unexpected(at.line == 0 ? OfScript(outcome) : OfScript(outcome).At(at));
+    return at.line == 0 ? OfScript(outcome) : OfScript(outcome).At(at);
   }
-  if (outcome.value.empty()) {
-    return Fail(Code::kInvalidArgument, "migration.returned_nothing",
-                "the step returned nothing; expected the new document");
+  std::string& made = outcome.value;
+  if (made.empty()) {
+    return Error(Code::kInvalidArgument, "migration.returned_nothing",
+                 "the step returned nothing; expected the new document");
   }
-  ASSIGN_OR_RETURN(Value made, json::Parse(outcome.value));
-  if (!made.is_object()) {
-    return Fail(Code::kInvalidArgument, "migration.bad_result",
-                "the step returned {}; expected an object", json::TypeName(made.type()));
+  if (made.front() != '{') {
+    ASSIGN_OR_RETURN(const Value value, json::Parse(made));
+    return Error(Code::kInvalidArgument, "migration.bad_result",
+                 "the step returned {}; expected an object", json::TypeName(value.type()));
   }
-  return NumberKeeper(document).Restore(made);
+  if (NumberKeeper::Needed(before)) {
+    ASSIGN_OR_RETURN(const Value old, json::Parse(before));
+    ASSIGN_OR_RETURN(const Value value, json::Parse(made));
+    made = json::ToText(NumberKeeper(old).Restore(value));
+  } else {
+    RETURN_IF_ERROR(json::Validate(made));  // it may nest too deeply
+  }
+  RETURN_IF_ERROR(CheckMade(step, before, made));
+  form->set_text(std::move(made));
+  return OkStatus();
+}
+
+// A step sets the new version and leaves the type as it is.
+Status MigrationRunner::CheckMade(const Migrations::Step& step, std::string_view before,
+                                  std::string_view made) const {
+  const Properties& properties = migrations_->type().properties;
+  const StampSpans nothing;
+  const auto old_spans = StampSpans::Find(before, properties);
+  const auto new_spans = StampSpans::Find(made, properties);
+  const StampSpans& had = old_spans ? *old_spans : nothing;
+  const StampSpans& has = new_spans ? *new_spans : nothing;
+  const std::string version = has.Text(Stamp::kSchema).value_or("");
+  if (version != step.to) {
+    return Error(Code::kInvalidArgument, "migration.wrong_version",
+                 "expected '{}' as the new value of '{}', found {}", step.to,
+                 properties.PathOf(Stamp::kSchema),
+                 version == step.from ? "the old one"
+                 : version.empty()    ? "none"
+                                      : "'" + version + "'");
+  }
+  if (properties.uses(Stamp::kType) && had.Raw(Stamp::kType) != has.Raw(Stamp::kType) &&
+      had.Text(Stamp::kType) != has.Text(Stamp::kType)) {
+    return Error(Code::kInvalidArgument, "migration.bad_result", "the step changes '{}'",
+                 properties.PathOf(Stamp::kType));
+  }
+  return OkStatus();
 }
 
 }  // namespace sluice::doctype

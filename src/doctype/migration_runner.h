@@ -2,9 +2,11 @@
 // files. The document that is given is never changed; a step that fails leaves nothing behind.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -36,16 +38,19 @@ class MigrationRunner {
   Result<Migrated> Run(std::string_view key, std::string_view document, std::string_view to = {});
 
  private:
-  Result<json::Value> RunStep(std::string_view key, const Migrations::Step& step,
-                              const json::Value& document);
-  Result<json::Value> RunScript(std::string_view key, const Migrations::Step& step,
-                                const json::Value& document);
+  class Form;
+  Result<std::vector<size_t>> PlanOf(const std::string& from, const std::string& to);
+  Status RunStep(std::string_view key, const Migrations::Step& step, Form* form);
+  Status RunScript(std::string_view key, const Migrations::Step& step, Form* form);
+  Status CheckMade(const Migrations::Step& step, std::string_view before,
+                   std::string_view made) const;
   Result<ScriptSteps*> FileOf(const Migrations::Step& step);
 
   const std::shared_ptr<const Migrations> migrations_;
   const ScriptLimits limits_;
   const Clock& clock_;
   std::vector<std::unique_ptr<ScriptSteps>> files_;
+  std::map<std::pair<std::string, std::string>, std::vector<size_t>> plans_;  // by from and to
 };
 
 }  // namespace sluice::doctype

@@ -131,7 +131,29 @@ TEST_F(MigrationsTest, Declared) {
       "'name', found number (types/test.yaml:10:9)");
 }
 
+TEST_F(MigrationsTest, WhatAStepMakesIsChecked) {
+  const std::string head = "module.exports = {'2.0 -> 3.0'(doc) { doc._schema = '3.0'; ";
+  EXPECT_THAT(
+      Run(head + "let v = []; for (let i = 0; i < 500; i++) v = [v]; return {...doc, v}; }};",
+          R"({"_schema":"2.0"})"),
+      HasSubstr("json.too_deep: document 'user:123', step '2.0 -> 3.0'"));
+  EXPECT_THAT(
+      Run(head + "doc._type = 'other'; return doc; }};", R"({"_type":"user","_schema":"2.0"})"),
+      HasSubstr("migration.bad_result"));
+  // However it was written.
+  EXPECT_EQ(Run(head + "return doc; }};", R"({"_type":"us\u0065r","_schema":"2.0"})"),
+            R"({"_type":"user","_schema":"3.0"})");
+}
+
 TEST_F(MigrationsTest, NumbersStayExact) {
+  const std::string same =
+      "module.exports = {'2.0 -> 3.0'(doc) { doc._schema = '3.0'; return doc; }};";
+  for (const char* const number :
+       {"-0", "1.0", "1e2", "123456789012345678", "-7", "999999999999999"}) {
+    const std::string rest = std::string(R"(","text":"a\"1.0\\","n":)") + number + "}";
+    EXPECT_EQ(Run(same, R"({"_schema":"2.0)" + rest), R"({"_schema":"3.0)" + rest);
+  }
+
   EXPECT_EQ(Run("module.exports = {'2.0 -> 3.0'({big, ...doc}) {"
                 "return {...doc, _schema: '3.0', moved: {big}, changed: doc.n + 1}; }};",
                 R"({"_schema":"2.0","big":9007199254740993,"n":1.50,"l":[1e2,-0.0]})"),

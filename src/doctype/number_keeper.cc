@@ -1,5 +1,6 @@
 #include "doctype/number_keeper.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "json/compare.h"
@@ -11,7 +12,34 @@ using json::Value;
 
 constexpr double kExact = 9007199254740992.0;  // 2^53
 
+// The position after a string's closing quote; `at` is after the opening one.
+size_t AfterString(std::string_view json, size_t at) {
+  while (at < json.size() && json[at] != '"') at += json[at] == '\\' ? 2 : 1;
+  return at + 1;
+}
+
+// Whole, without a sign or an exponent, and short enough to be exact.
+bool IsPlain(std::string_view literal) {
+  constexpr size_t kExactDigits = 15;
+  return literal.size() <= kExactDigits &&
+         literal.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
+
+bool NumberKeeper::Needed(std::string_view document) {
+  size_t at = 0;
+  while ((at = document.find_first_of("\"-0123456789", at)) < document.size()) {
+    if (document[at] == '"') {
+      at = AfterString(document, at + 1);
+      continue;
+    }
+    const size_t end = std::min(document.find_first_not_of("0123456789+-.eE", at), document.size());
+    if (!IsPlain(document.substr(at, end - at))) return true;
+    at = end;
+  }
+  return false;
+}
 
 NumberKeeper::NumberKeeper(const Value& before) : before_(before) { Collect(before); }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <unordered_map>
 
 #include "json/value.h"
@@ -13,6 +14,8 @@ namespace sluice::doctype {
 
 class NumberKeeper {
  public:
+  // Whether a document has a number that JavaScript may print in another way.
+  static bool Needed(std::string_view document);
   // `before` outlives it.
   explicit NumberKeeper(const json::Value& before);
 

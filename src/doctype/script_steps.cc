@@ -54,9 +54,10 @@ script::Outcome ScriptSteps::List() {
 }
 
 script::Outcome ScriptSteps::Run(std::string_view function, std::string_view document,
-                                 std::string_view meta) {
+                                 const Meta& meta) {
   js::Runtime::Session session(*runtime_);
-  const script::Argument arguments[] = {function, script::Json{document}, script::Json{meta}};
+  const script::Argument arguments[] = {
+      function, script::Json{document}, meta.id, meta.type, meta.from, meta.to};
   return session.Call("run", arguments, {.deadline_ns = DeadlineNs(), .want_value = true});
 }
 

@@ -33,8 +33,15 @@ class ScriptSteps {
 
   // What the file exports: JSON text of an array of pairs, a name and whether it is a function.
   script::Outcome List();
+  // What a step is told of the document.
+  struct Meta {
+    std::string_view id;
+    std::string_view type;
+    std::string_view from;
+    std::string_view to;
+  };
   // The outcome's value is the new document's text; empty if the step returned nothing.
-  script::Outcome Run(std::string_view function, std::string_view document, std::string_view meta);
+  script::Outcome Run(std::string_view function, std::string_view document, const Meta& meta);
   // It used too much memory; make another one.
   bool spent() const { return runtime_->spent(); }
 

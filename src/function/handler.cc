@@ -1,5 +1,7 @@
 #include "function/handler.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/base64.h"
@@ -13,6 +15,10 @@
 
 namespace sluice::function {
 namespace {
+
+// For loading a function, at least: what is short for an event must not stop the function when the
+// machine is busy.
+constexpr uint32_t kLoadSeconds = 30;
 
 constexpr size_t kMaxLoggedBytes = 1 << 20;  // of one invocation
 constexpr size_t kMaxLogLineBytes = 64 << 10;
@@ -85,8 +91,9 @@ std::unique_ptr<Handler> Handler::Make(const Services& services,
   options.program = std::move(program);
   options.natives = handler->Natives();
   options.configuration = handler->Configuration();
-  options.start_deadline_ns = services.clock.MonotonicNs() +
-                              handler->definition_->settings.execution_timeout_s * 1'000'000'000ull;
+  options.start_deadline_ns =
+      services.clock.MonotonicNs() +
+      std::max(kLoadSeconds, handler->definition_->settings.execution_timeout_s) * 1'000'000'000ull;
   handler->debugged_ = inspector != nullptr;
   options.inspector = std::move(inspector);
   handler->keyspaces_.resize(handler->definition_->buckets.size());

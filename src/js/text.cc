@@ -28,8 +28,10 @@ v8::Local<v8::String> NewText(v8::Isolate* isolate, std::string_view text) {
 
 std::string TextOf(v8::Isolate* isolate, v8::Local<v8::String> text) {
   std::string result;
-  if (text->IsOneByte() && text->ContainsOnlyOneByte()) {
-    // Latin-1 with no byte above 0x7f is UTF-8 already.
+  // Latin-1 with no byte above 0x7f is UTF-8 already. The contents count, not how V8 keeps them:
+  // its JSON.parse makes names of two bytes a character, and so does JSON.stringify of what has
+  // them.
+  if (text->ContainsOnlyOneByte()) {
     result.resize(static_cast<size_t>(text->Length()));
     text->WriteOneByte(isolate, reinterpret_cast<uint8_t*>(result.data()), 0, text->Length(),
                        v8::String::NO_NULL_TERMINATION);

@@ -20,8 +20,8 @@
       return Object.keys(steps).map((name) => [name, typeof steps[name] === 'function']);
     },
     // undefined for what returns undefined or null.
-    run(name, doc, meta) {
-      const made = load()[name](doc, Object.freeze(meta));
+    run(name, doc, id, type, from, to) {
+      const made = load()[name](doc, Object.freeze({id, type, from, to}));
       return made === null ? undefined : made;
     },
   };
