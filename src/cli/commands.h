@@ -7,22 +7,23 @@ namespace sluice::cli {
 
 void AddClientCommands(Program* program);  // all of the below, in the order of the help text
 
-void AddKvCommands(Program* program);         // kv_commands.cc
-void AddSqlCommand(Program* program);         // sql_command.cc
-void AddConsumeCommand(Program* program);     // consume_command.cc
-void AddKeyspaceCommands(Program* program);   // keyspace_commands.cc
-void AddIndexCommands(Program* program);      // index_commands.cc
-void AddFnCommands(Program* program);         // fn_commands.cc
-void AddTriggerCommands(Program* program);    // trigger_commands.cc
-void AddTypeCommands(Program* program);       // type_commands.cc
-void AddFlowCommands(Program* program);       // flow_commands.cc
-void AddFeedCommand(Program* program);        // feed_command.cc
-void AddImportCommand(Program* program);      // import_command.cc
-void AddExportCommand(Program* program);      // export_command.cc
-void AddApplyCommand(Program* program);       // apply_command.cc
-void AddAdminCommands(Program* program);      // admin_commands.cc: backup, status
-void AddAccountCommands(Program* program);    // account_commands.cc: user, token
-void AddCompletionCommand(Program* program);  // completion.cc
+void AddKvCommands(Program* program);                          // kv_commands.cc
+void AddSqlCommand(Program* program);                          // sql_command.cc
+void AddConsumeCommand(Program* program);                      // consume_command.cc
+void AddKeyspaceCommands(Program* program);                    // keyspace_commands.cc
+void AddIndexCommands(Program* program);                       // index_commands.cc
+void AddFnCommands(Program* program);                          // fn_commands.cc
+void AddTriggerCommands(Program* program);                     // trigger_commands.cc
+void AddTypeCommands(Program* program);                        // type_commands.cc
+void AddFlowCommands(Program* program);                        // flow_commands.cc
+void AddFlowTraceCommands(Program* program, CLI::App* group);  // flow_trace_commands.cc
+void AddFeedCommand(Program* program);                         // feed_command.cc
+void AddImportCommand(Program* program);                       // import_command.cc
+void AddExportCommand(Program* program);                       // export_command.cc
+void AddApplyCommand(Program* program);                        // apply_command.cc
+void AddAdminCommands(Program* program);                       // admin_commands.cc: backup, status
+void AddAccountCommands(Program* program);                     // account_commands.cc: user, token
+void AddCompletionCommand(Program* program);                   // completion.cc
 
 // fn_failures.cc: fn failures, below the group of AddFnCommands.
 void AddFnFailuresCommand(Program* program, CLI::App* group);

@@ -1,4 +1,4 @@
-// flow list|lint|graph|run|runs|show|cancel|retry.
+// flow list|lint|graph|run|runs|show|cancel|retry; traces are in flow_trace_commands.cc.
 #include <iterator>
 #include <memory>
 
@@ -219,6 +219,7 @@ void AddFlowCommands(Program* program) {
   add_run("cancel", "End a durable run", CancelRun);
   add_run("retry", "Set a finished durable run back to a step, and go on from there", RetryRun)
       ->add_option("--step", options->step, "The step whose task is called again; else the last");
+  AddFlowTraceCommands(program, group);
 }
 
 }  // namespace sluice::cli

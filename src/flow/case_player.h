@@ -149,6 +149,8 @@ class CasePlayer {
     replies_.emplace(std::pair(now_ms_ + answer.delay_ms, ++sequence_),
                      TaskResult{call.call, answer.status, answer.headers, answer.body});
   }
+  void Act(const SubflowBegan& /*began*/) {}
+  void Act(const SubflowEnded& /*ended*/) {}
   void Act(Abandon& abandon) {
     std::erase_if(replies_, [&](const auto& reply) { return reply.second.call == abandon.call; });
   }

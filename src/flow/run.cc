@@ -39,8 +39,8 @@ std::vector<Call> Run::OpenCalls() const {
       if (frame.id != call.frame) continue;
       const Task& task = frame.flow->tasks[static_cast<size_t>(call.task)];
       const uint64_t due_ms = call.due_ms == 0 ? frame.due_ms : std::min(call.due_ms, frame.due_ms);
-      open.push_back(
-          {call.id, frame.flow->id, task.name, task.route, call.headers, call.body, due_ms});
+      open.push_back({call.id, frame.flow->id, task.name, task.route, call.headers, call.body,
+                      due_ms, frame.id});
     }
   }
   return open;

@@ -79,6 +79,21 @@ struct Call {
   json::Value headers;  // an object of texts
   json::Value body;
   uint64_t due_ms = 0;  // when nobody waits for the answer any more
+  uint64_t frame = 0;   // the flow instance that calls
+};
+
+// A task that is a sub-flow has begun, and has been answered; for traces.
+struct SubflowBegan {
+  uint64_t call = 0;
+  std::string_view flow;
+  std::string_view task;
+  std::string_view route;
+  uint64_t frame = 0;  // the flow instance that calls
+  uint64_t child = 0;  // and the one that it calls
+};
+struct SubflowEnded {
+  uint64_t call = 0;
+  int status = 200;
 };
 
 // The answer of a call is not waited for any more: who runs it may stop.
@@ -111,7 +126,8 @@ struct Ended {
   std::string message;  // why it was aborted
 };
 
-using Action = std::variant<Call, Abandon, Send, Respond, LogLine, Ended>;
+using Action =
+    std::variant<Call, SubflowBegan, SubflowEnded, Abandon, Send, Respond, LogLine, Ended>;
 using Actions = std::vector<Action>;
 
 // The state.

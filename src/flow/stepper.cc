@@ -202,6 +202,8 @@ void Stepper::StartSubflow(uint64_t call_id) {
   call->child = state_.last_id + 1;
   call->due_ms = 0;
   const PendingCall caller = *call;
+  actions_->emplace_back(
+      SubflowBegan{call->id, frame.flow->id, task.name, task.route, call->frame, call->child});
   StartFrame(*flow, std::move(input), ttl_ms, &caller);
 }
 
@@ -362,8 +364,8 @@ void Stepper::Dispatch(uint64_t call_id) {
     call->due_ms = now_ms_ + task.ttl_ms;
     due_ms = std::min(due_ms, call->due_ms);
   }
-  actions_->emplace_back(
-      Call{call->id, flow.id, task.name, task.route, call->headers, call->body, due_ms});
+  actions_->emplace_back(Call{call->id, flow.id, task.name, task.route, call->headers, call->body,
+                              due_ms, call->frame});
 }
 
 }  // namespace sluice::flow

@@ -40,6 +40,7 @@ const Task& Stepper::TaskOf(const Group& group) {
 
 void Stepper::Deliver(PendingCall call, TaskResult result) {
   if (FindFrame(call.frame) == nullptr) return;
+  if (call.child != 0) actions_->emplace_back(SubflowEnded{call.id, result.status});
   if (result.status >= 400) {
     Fail(std::move(call), result);
   } else {

@@ -1,5 +1,7 @@
 #include "queue/flow_request.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/random.h"
 #include "db/catalog_rows.h"
@@ -47,7 +49,31 @@ Result<FlowRequest> DecodeFlowRequest(std::string_view stored) {
     return Fail(Code::kCorruption, "flow.bad_state", "a stored request for a flow is malformed");
   }
   return FlowRequest{std::string(value["run"].AsString()), std::string(value["flow"].AsString()),
-                     value["input"]};
+                     value["input"],
+                     value["trace"].is_string() ? std::string(value["trace"].AsString()) : ""};
+}
+
+namespace {
+
+bool IsFlowRequest(const db::RowWrite& row) {
+  return row.family == storage::Family::kRun && row.key.starts_with(kFlowRequestPrefix) &&
+         row.value.has_value();
+}
+
+}  // namespace
+
+bool HasFlowRequest(const db::Commit& commit) {
+  return std::ranges::any_of(commit.rows, IsFlowRequest);
+}
+
+Status SetFlowRequestTrace(const std::string& trace, db::Commit* commit) {
+  for (db::RowWrite& row : commit->rows) {
+    if (!IsFlowRequest(row)) continue;
+    ASSIGN_OR_RETURN(Value value, db::DecodeMetaJson("flow request", *row.value));
+    value.Set("trace", Value(trace));
+    row.value = db::EncodeMetaJson(value);
+  }
+  return OkStatus();
 }
 
 }  // namespace sluice::queue

@@ -21,6 +21,7 @@ struct FlowRequest {
   std::string run;  // the id that the run will have
   std::string flow;
   json::Value input;  // the dataset
+  std::string trace;  // traceparent of who asks; empty when it is not traced
 };
 
 // A UUID of version 7: newer ones sort after older ones.
@@ -30,6 +31,10 @@ std::string NewRunId(uint64_t now_ms);
 Result<db::RowWrite> MakeFlowRequest(db::Database& database, std::string flow, json::Value input,
                                      std::string* run);
 Result<FlowRequest> DecodeFlowRequest(std::string_view stored);
+
+bool HasFlowRequest(const db::Commit& commit);
+// Gives the requests in a commit a trace.
+Status SetFlowRequestTrace(const std::string& trace, db::Commit* commit);
 
 // Grows with every request that is made in this process: whoever starts flows looks for rows then.
 inline std::atomic<uint64_t> flow_requests_made{0};

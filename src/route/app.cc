@@ -223,7 +223,8 @@ class AppMaker {
                   "keyspaces are for tasks in JavaScript; others use statements");
     }
     if (suffix == ".sql") return MakeSqlTask(services_.queries, text);
-    if (suffix == ".lua") return MakeLuaTask(services_.procedures, route, text);
+    if (suffix == ".lua")
+      return MakeLuaTask(services_.function.database, services_.procedures, route, text);
     if (suffix != ".js") {
       return Fail(Code::kInvalidArgument, "route.language",
                   "expected a file that ends with .js, .lua or .sql");

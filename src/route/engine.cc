@@ -11,7 +11,11 @@
 namespace sluice::route {
 
 Engine::Engine(db::Database& database, const Clock& clock, EngineOptions options)
-    : database_(database), clock_(clock), options_(options), pool_(options.max_threads) {
+    : database_(database),
+      clock_(clock),
+      options_(std::move(options)),
+      traces_(options_.traces),
+      pool_(options_.max_threads) {
   timer_thread_ = std::thread([this] { TimerLoop(); });
 }
 
@@ -60,12 +64,13 @@ uint64_t Engine::NowMs() {
 }
 
 Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, ReplyTo reply,
-                             std::string_view origin, uint64_t answer_within_ms) {
+                             std::string_view origin, uint64_t answer_within_ms, TraceLink trace) {
   if (running_ >= options_.max_runs || stopping_) {
     reply({.status = 503, .body = json::Value("Too many flows are running")});
     return {};
   }
-  InstancePtr instance = NewInstance(std::move(app), &start, std::move(reply), origin);
+  InstancePtr instance =
+      NewInstance(std::move(app), &start, std::move(reply), origin, std::move(trace));
   ++running_;
   if (instance->durable()) AddLive(instance);
   if (instance->durable() && answer_within_ms != 0) {
@@ -78,12 +83,14 @@ Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, 
 }
 
 Engine::InstancePtr Engine::NewInstance(std::shared_ptr<const App> app, flow::Start* start,
-                                        ReplyTo reply, std::string_view origin) {
+                                        ReplyTo reply, std::string_view origin, TraceLink trace) {
   const flow::Flow* const flow = app->flows->Find(start->flow);
   const bool durable = flow != nullptr && flow->durable;
   if (start->run.empty()) start->run = durable ? queue::NewRunId(NowMs()) : NewUuid();
   auto instance = std::make_shared<Instance>(std::move(app), start->run, std::move(reply));
   ++counts_.started;
+  const std::string trace_id = trace.id;
+  BeginTrace(*instance, start->flow, origin, std::move(trace));
   if (!durable) return instance;
   ++counts_.durable_started;
   instance->stored = std::make_unique<Instance::Stored>();
@@ -93,8 +100,33 @@ Engine::InstancePtr Engine::NewInstance(std::shared_ptr<const App> app, flow::St
   head.app = instance->app->version;
   head.origin = std::string(origin);
   head.cid = start->cid;
-  head.trace = start->trace;
+  head.trace = trace_id;
   return instance;
+}
+
+void Engine::BeginTrace(Instance& instance, std::string_view flow, std::string_view origin,
+                        TraceLink link) const {
+  if (link.tracing == Tracing::kOff) return;
+  if (options_.traces == 0 && options_.exporter == nullptr && link.id.empty()) return;
+  instance.trace = std::make_shared<RunTrace>(RunTrace::Head{.run = instance.id,
+                                                             .flow = std::string(flow),
+                                                             .origin = std::string(origin),
+                                                             .link = std::move(link),
+                                                             .wall_ns = clock_.WallNs(),
+                                                             .monotonic_ns = clock_.MonotonicNs()},
+                                              instance.app->flows);
+}
+
+// What the run was told and has asked for; at its end the trace is complete.
+void Engine::NoteStep(Instance& instance, const flow::Actions& actions) {
+  if (instance.trace == nullptr) return;
+  const uint64_t now_ns = clock_.MonotonicNs();
+  instance.trace->Note(actions, now_ns);
+  if (!instance.run.ended()) return;
+  instance.trace->Finish(instance.run.state(), now_ns);
+  const TracePtr trace = std::exchange(instance.trace, nullptr);
+  traces_.Add(trace);
+  if (options_.exporter) options_.exporter(trace);
 }
 
 void Engine::Abandon(const Handle& handle) {
@@ -116,6 +148,7 @@ bool Engine::Advance(const InstancePtr& instance, const flow::Event& event,
   const std::lock_guard lock(instance->mutex);
   if (instance->run.ended()) return false;
   instance->run.Step(event, NowMs(), actions);
+  NoteStep(*instance, *actions);
   Schedule(*instance, instance->run.ended() ? std::nullopt : instance->run.next_due_ms());
   return true;
 }

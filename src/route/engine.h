@@ -30,6 +30,7 @@
 #include "route/app.h"
 #include "route/pool.h"
 #include "route/run_rows.h"
+#include "route/trace.h"
 
 namespace sluice::route {
 
@@ -44,6 +45,9 @@ using ReplyTo = std::function<void(Reply reply)>;
 struct EngineOptions {
   size_t max_runs = 10'000;  // in memory
   size_t max_threads = 256;
+  size_t traces = 1000;  // kept of runs; 0: none are made
+  // Is told of every trace when its run ends, and does not wait.
+  std::function<void(const TracePtr& trace)> exporter = nullptr;
 };
 
 class Engine {
@@ -64,12 +68,13 @@ class Engine {
   // started a durable run; such a run goes on when it has not answered within `answer_within_ms`
   // (0: as long as it takes), and the answer is 408.
   Handle Start(std::shared_ptr<const App> app, flow::Start start, ReplyTo reply,
-               std::string_view origin = "rest", uint64_t answer_within_ms = 0);
+               std::string_view origin = "rest", uint64_t answer_within_ms = 0,
+               TraceLink trace = {});
   // Ends a run that is not durable: who waited for it has gone.
   void Abandon(const Handle& handle);
   // Calls one function, without a flow.
   void Call(std::shared_ptr<const App> app, const std::string& route, json::Value headers,
-            json::Value body, uint64_t timeout_ms, ReplyTo reply);
+            json::Value body, uint64_t timeout_ms, ReplyTo reply, TraceLink trace = {});
   // Ends all runs, and their callers are told; durable ones stay as they are stored.
   void Stop();
 
@@ -80,6 +85,7 @@ class Engine {
     std::shared_ptr<const App> app;
     flow::Start start;
     std::string origin;
+    TraceLink trace = {};
   };
   Result<std::vector<std::string>> LaunchAll(std::vector<Launch> launches, db::Commit commit);
   // Goes on with a run that is stored. Error flow.bad_state.
@@ -102,6 +108,7 @@ class Engine {
   const Counts& counts() const { return counts_; }
   size_t running() const { return running_.load(); }
   size_t running_durable() const;
+  const TraceStore& traces() const { return traces_; }
 
  private:
   class StepSink;
@@ -135,7 +142,11 @@ class Engine {
   void NotStored(const InstancePtr& instance, Pending pending, const Status& status);
   void StoreAgain(const InstancePtr& instance, flow::Actions later, const Status& status);
   InstancePtr NewInstance(std::shared_ptr<const App> app, flow::Start* start, ReplyTo reply,
-                          std::string_view origin);
+                          std::string_view origin, TraceLink trace);
+  // Under the instance's mutex.
+  void BeginTrace(Instance& instance, std::string_view flow, std::string_view origin,
+                  TraceLink link) const;
+  void NoteStep(Instance& instance, const flow::Actions& actions);
   Move Plan(Instance& instance, const flow::Event& event, Ran ran);
   void AddRows(const Instance& instance, const Move& move, db::Commit* commit) const;
   void Accept(Instance& instance, Move move, flow::Actions* actions);
@@ -153,6 +164,7 @@ class Engine {
                                     std::string message);
   void Release(const std::shared_ptr<Route>& route, Route::Slot* slot);
   void Send(const InstancePtr& instance, const flow::Send& send);
+  static TraceLink LinkTo(const InstancePtr& instance);
   // Under the instance's mutex, so that the last step's time counts.
   void Schedule(Instance& instance, std::optional<uint64_t> due_ms);
   void TimerLoop();
@@ -166,6 +178,7 @@ class Engine {
   std::atomic<bool> stopping_{false};
   std::atomic<size_t> storing_{0};  // steps that were submitted to the database
   Counts counts_;
+  TraceStore traces_;
 
   mutable std::mutex live_mutex_;
   std::map<std::string, InstancePtr, std::less<>> live_;  // durable ones; under live_mutex_

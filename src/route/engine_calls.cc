@@ -7,7 +7,7 @@
 namespace sluice::route {
 
 void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json::Value headers,
-                  json::Value body, uint64_t timeout_ms, ReplyTo reply) {
+                  json::Value body, uint64_t timeout_ms, ReplyTo reply, TraceLink trace) {
   const auto found = app->routes.find(name);
   if (found == app->routes.end()) {
     return reply({.status = 503, .body = json::Value("Service " + name + " not reachable")});
@@ -19,16 +19,23 @@ void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json:
     json::Value body;
     uint64_t due_ms;
     ReplyTo reply;
+    TraceLink trace;
   };
-  auto request = std::make_shared<Request>(Request{app, found->second, std::move(headers),
-                                                   std::move(body), NowMs() + timeout_ms, reply});
+  auto request =
+      std::make_shared<Request>(Request{app, found->second, std::move(headers), std::move(body),
+                                        NowMs() + timeout_ms, reply, std::move(trace)});
   const auto run = [this, request](Route::Slot& slot) {
     const uint64_t now_ms = NowMs();
     TaskOutput output = TaskOutput::Failure(408, "Timeout of a call that waited for its turn");
+    const TraceContext context{.id = request->trace.id,
+                               .span = SpanOf(request->trace.id, now_ms),
+                               .flags = request->trace.flags,
+                               .state = request->trace.state};
     if (now_ms < request->due_ms) {
       output = request->route->Run(slot, {.headers = request->headers,
                                           .body = request->body,
-                                          .timeout_ms = request->due_ms - now_ms});
+                                          .timeout_ms = request->due_ms - now_ms,
+                                          .trace = context.id.empty() ? nullptr : &context});
     }
     Release(request->route, &slot);
     request->reply({output.status, std::move(output.headers), std::move(output.body)});
@@ -75,6 +82,10 @@ class Engine::StepSink final : public TaskSink {
 std::optional<flow::Actions> Engine::Fail(const InstancePtr& instance, const flow::Call& call,
                                           int status, std::string message) {
   flow::TaskResult result = ResultOf(call.call, TaskOutput::Failure(status, std::move(message)));
+  {
+    const std::lock_guard lock(instance->mutex);
+    if (instance->trace != nullptr) instance->trace->Answered(result, clock_.MonotonicNs());
+  }
   if (instance->durable()) return Submit(instance, {.event = std::move(result)});
   flow::Actions actions;
   if (!Advance(instance, result, &actions)) return std::nullopt;
@@ -111,6 +122,8 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
   if (call.due_ms != 0) input.timeout_ms = call.due_ms > now_ms ? call.due_ms - now_ms : 1;
   StepSink sink;
   if (instance->durable()) input.sink = &sink;
+  std::shared_ptr<const RunTrace> trace;
+  TraceContext context;
   const Status made = route->Prepare(slot);
   {
     const std::lock_guard lock(instance->mutex);
@@ -120,19 +133,27 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
       return std::nullopt;
     }
     instance->running[call.call] = {slot.instance.get(), input.cancelled};
+    if (instance->trace != nullptr) {
+      instance->trace->Began(call.call, clock_.MonotonicNs());
+      trace = instance->trace;
+      context = trace->ContextOf(call.call);
+      input.trace = &context;
+    }
   }
   const TaskOutput output = made.ok() ? route->Run(slot, input) : TaskOutput::Failure(made);
+  flow::TaskResult result = ResultOf(call.call, output);
   {
     const std::lock_guard lock(instance->mutex);
     instance->running.erase(call.call);
+    if (instance->trace != nullptr) instance->trace->Answered(result, clock_.MonotonicNs());
   }
   Release(route, &slot);
   if (!instance->durable()) {
     flow::Actions actions;
-    if (!Advance(instance, ResultOf(call.call, output), &actions)) return std::nullopt;
+    if (!Advance(instance, result, &actions)) return std::nullopt;
     return actions;
   }
-  return Submit(instance, {.event = ResultOf(call.call, output),
+  return Submit(instance, {.event = std::move(result),
                            .ran = sink.ran(),
                            .commit = sink.TakeCommit(),
                            .call = call,
@@ -145,6 +166,12 @@ void Engine::Release(const std::shared_ptr<Route>& route, Route::Slot* slot) {
   pool_.Post([route, slot, job = std::move(*job)]() mutable { job(*slot); });
 }
 
+// What a run starts belongs to its trace.
+TraceLink Engine::LinkTo(const InstancePtr& instance) {
+  const std::lock_guard lock(instance->mutex);
+  return instance->trace == nullptr ? TraceLink{.tracing = Tracing::kOff} : instance->trace->Link();
+}
+
 // To a route, or a flow of its own; nobody waits for the answer.
 void Engine::Send(const InstancePtr& instance, const flow::Send& send) {
   constexpr std::string_view kFlow = "flow://";
@@ -153,14 +180,17 @@ void Engine::Send(const InstancePtr& instance, const flow::Send& send) {
     if (reply.status < 400) return;
     log::Warn("what a flow sent was not taken", {{"route", route}});
   };
+  TraceLink link = LinkTo(instance);
   if (send.route.starts_with(kFlow)) {
     flow::Start start;
     start.flow = send.route.substr(kFlow.size());
     start.input = send.body;
-    Start(instance->app, std::move(start), failed, "flow");
+    start.trace = link.tracing == Tracing::kTold ? link.id : "";
+    Start(instance->app, std::move(start), failed, "flow", 0, std::move(link));
     return;
   }
-  Call(instance->app, std::string(send.route), send.headers, send.body, kTimeoutMs, failed);
+  Call(instance->app, std::string(send.route), send.headers, send.body, kTimeoutMs, failed,
+       std::move(link));
 }
 
 }  // namespace sluice::route

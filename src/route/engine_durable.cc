@@ -133,6 +133,7 @@ void Engine::Accept(Instance& instance, Move move, flow::Actions* actions) {
     }
   }
   counts_.durable_steps += move.steps.size();
+  NoteStep(instance, move.actions);
   Schedule(instance, instance.run.ended() ? std::nullopt : instance.run.next_due_ms());
   *actions = std::move(move.actions);
 }
@@ -316,7 +317,8 @@ Result<std::vector<std::string>> Engine::LaunchAll(std::vector<Launch> launches,
   std::vector<std::pair<InstancePtr, Move>> begun;
   std::vector<std::string> ids;
   for (Launch& launch : launches) {
-    InstancePtr instance = NewInstance(launch.app, &launch.start, nullptr, launch.origin);
+    InstancePtr instance =
+        NewInstance(launch.app, &launch.start, nullptr, launch.origin, launch.trace);
     CHECK(instance->durable());
     Move move = Plan(*instance, launch.start, {});
     AddRows(*instance, move, &commit);
@@ -354,6 +356,10 @@ Status Engine::Resume(std::shared_ptr<const App> app, const RunHead& head,
   instance->stored->head = head;
   instance->stored->machine = machine;
   std::vector<flow::Call> open = instance->run.OpenCalls();
+  BeginTrace(*instance, head.flow, head.origin, {.id = head.trace});
+  if (instance->trace != nullptr) {
+    instance->trace->Note(flow::Actions(open.begin(), open.end()), clock_.MonotonicNs());
+  }
   for (const flow::Call& call : open) instance->stored->sent_ms[call.call] = NowMs();
   {
     const std::lock_guard lock(live_mutex_);

@@ -56,6 +56,7 @@ struct Engine::Instance : std::enable_shared_from_this<Engine::Instance> {
   ReplyTo reply;                        // taken by the step that answers, under mutex
   uint64_t answer_by_ms = 0;            // who started a durable run waits so long; under mutex
   std::map<uint64_t, Running> running;  // by call, under mutex
+  std::shared_ptr<RunTrace> trace;      // null when there is none; its spans are under mutex
   std::unique_ptr<Stored> stored;       // of a durable run; what it points to is under mutex
   // Under timer_mutex_: its place among the timers; 0 when it has none.
   uint64_t due_ms = 0;

@@ -65,6 +65,17 @@ bool HasHeader(const HttpRequest& request, std::string_view name) {
   });
 }
 
+// Unless the flow sends a trace of its own. An id that is not of W3C's form is also sent as it is.
+Status AddTrace(const TaskInput& input, HttpRequest* request) {
+  if (input.trace == nullptr || HasHeader(*request, "traceparent:")) return OkStatus();
+  RETURN_IF_ERROR(AddHeader("traceparent", TraceParentOf(*input.trace), request));
+  if (!input.trace->state.empty() && !HasHeader(*request, "tracestate:")) {
+    RETURN_IF_ERROR(AddHeader("tracestate", input.trace->state, request));
+  }
+  if (IsWireTraceId(input.trace->id) || HasHeader(*request, "x-trace-id:")) return OkStatus();
+  return AddHeader("X-Trace-Id", input.trace->id, request);
+}
+
 // Texts and bytes as they are, anything else as JSON.
 Status SetBody(const Value& body, HttpRequest* request) {
   if (body.is_missing() || body.is_null()) return OkStatus();
@@ -183,6 +194,7 @@ class TargetTask final : public HttpTask {
       RETURN_IF_ERROR(AddHeader(name, value, &request));
     }
     RETURN_IF_ERROR(AddHeaders(input.headers, &request));
+    RETURN_IF_ERROR(AddTrace(input, &request));
     Value body = input.body;
     ASSIGN_OR_RETURN(request.url, FillUrl(&body));
     const bool in_query =
@@ -268,6 +280,7 @@ class RequestTask final : public HttpTask {
     if (body["trust_all_cert"] == Value(true)) *certificates = Certificates::kTrusted;
     RETURN_IF_ERROR(AddHeaders(input.headers, &request));
     RETURN_IF_ERROR(AddHeaders(body["headers"], &request));
+    RETURN_IF_ERROR(AddTrace(input, &request));
     RETURN_IF_ERROR(SetBody(body["body"], &request));
     return request;
   }
@@ -310,6 +323,7 @@ class RelayTask final : public HttpTask {
     request.timeout_ms = input.timeout_ms;
     AddQuery(input.body["query"], &request.url);
     RETURN_IF_ERROR(AddHeaders(input.body["header"], &request));
+    RETURN_IF_ERROR(AddTrace(input, &request));
     std::string cookies;
     for (const json::Field& cookie : input.body["cookie"].fields()) {
       cookies +=

@@ -7,17 +7,16 @@ namespace {
 
 class LuaTask final : public TaskInstance {
  public:
-  explicit LuaTask(procedure::TaskRun run) : run_(std::move(run)) {}
+  LuaTask(db::Database& database, procedure::TaskRun run)
+      : database_(database), run_(std::move(run)) {}
 
   TaskOutput Run(const TaskInput& input) override {
     procedure::TaskOptions options{.timeout_ms = input.timeout_ms, .cancelled = input.cancelled};
-    if (input.sink != nullptr) {
-      options.commit = [&](const procedure::TaskAnswer& answer, db::Commit commit) {
-        return input.sink->Commit(
-            {.status = answer.status, .headers = answer.headers, .body = answer.body},
-            std::move(commit));
-      };
-    }
+    options.commit = [&](const procedure::TaskAnswer& answer, db::Commit commit) {
+      const TaskOutput output{
+          .status = answer.status, .headers = answer.headers, .body = answer.body};
+      return CommitTask(database_, input, output, std::move(commit));
+    };
     auto answer = run_.Run({input.headers, input.body, json::Value(input.instance)}, options);
     if (answer) {
       return {.status = answer->status,
@@ -31,20 +30,21 @@ class LuaTask final : public TaskInstance {
   }
 
  private:
+  db::Database& database_;
   const procedure::TaskRun run_;
 };
 
 }  // namespace
 
-Result<TaskMaker> MakeLuaTask(const procedure::Manager& procedures, const std::string& route,
-                              const std::string& text) {
+Result<TaskMaker> MakeLuaTask(db::Database& database, const procedure::Manager& procedures,
+                              const std::string& route, const std::string& text) {
   ASSIGN_OR_RETURN(auto program, lua::Program::Compile(route, text));
   if (!program->Has("main")) {
     return Fail(Code::kInvalidArgument, "lua.no_entry",
                 "expected 'local function main(headers, input, instance)'");
   }
-  return [&procedures, program]() -> Result<std::unique_ptr<TaskInstance>> {
-    return std::make_unique<LuaTask>(procedures.NewTask(program));
+  return [&database, &procedures, program]() -> Result<std::unique_ptr<TaskInstance>> {
+    return std::make_unique<LuaTask>(database, procedures.NewTask(program));
   };
 }
 

@@ -10,7 +10,7 @@
 namespace sluice::route {
 
 // Errors of lua::Program, with the line.
-Result<TaskMaker> MakeLuaTask(const procedure::Manager& procedures, const std::string& route,
-                              const std::string& text);
+Result<TaskMaker> MakeLuaTask(db::Database& database, const procedure::Manager& procedures,
+                              const std::string& route, const std::string& text);
 
 }  // namespace sluice::route

@@ -63,7 +63,7 @@ struct Endpoint {
   std::string flow;                   // the id, when the service is http.flow.adapter
   uint64_t timeout_ms = 30'000;
   std::vector<AuthRule> authentication;  // the last one is for all; none: everybody gets in
-  bool tracing = false;
+  Tracing tracing = Tracing::kKept;
   bool upload = false;  // multipart/form-data is taken apart
   // Of a relay: the route of RelayRoute that sends requests on, and what begins their path here and
   // there.

@@ -182,7 +182,7 @@ class Reader {
     } else if (entry.key == "authentication") {
       ReadAuthentication(value, endpoint);
     } else if (entry.key == "tracing") {
-      endpoint->tracing = ReadBool(value);
+      endpoint->tracing = ReadBool(value) ? Tracing::kTold : Tracing::kOff;
     } else if (entry.key == "upload") {
       endpoint->upload = ReadBool(value);
     } else if (entry.key == "trust_all_cert") {

@@ -306,10 +306,11 @@ Result<bool> Starts::TakeRequests(const Configured& configured) {
     start.input = std::move(request.input);
     start.run = request.run;
     start.cid = request.run;
+    TraceLink trace = ParseTraceParent(request.trace).value_or(TraceLink());
     const flow::Flow* const flow = configured.app->flows->Find(request.flow);
     if (flow != nullptr && flow->durable) {
       std::vector<Engine::Launch> launches;
-      launches.push_back({configured.app, std::move(start), "call"});
+      launches.push_back({configured.app, std::move(start), "call", std::move(trace)});
       ASSIGN_OR_RETURN(const auto ids, engine_.LaunchAll(std::move(launches), std::move(commit)));
       continue;
     }
@@ -321,7 +322,7 @@ Result<bool> Starts::TakeRequests(const Configured& configured) {
     RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
     if (flow != nullptr) {
       engine_.Start(
-          configured.app, std::move(start), [](const Reply&) {}, "call");
+          configured.app, std::move(start), [](const Reply&) {}, "call", 0, std::move(trace));
     }
   }
   RETURN_IF_ERROR(rows->status());

@@ -129,7 +129,8 @@ TEST_F(StartsTest, CodeStartsFlows) {
   const auto call = [&](const std::string& route, Value body) {
     std::promise<Reply> done;
     host_->engine().Call(host_->app(), route, Value::EmptyObject(), std::move(body), 30'000,
-                         [&](Reply reply) { done.set_value(std::move(reply)); });
+                         [&](Reply reply) { done.set_value(std::move(reply)); },
+                         {.id = "4bf92f3577b34da6a3ce929d0e0e4736"});
     return done.get_future().get();
   };
   // What is not committed starts nothing.
@@ -139,10 +140,12 @@ TEST_F(StartsTest, CodeStartsFlows) {
   WaitUntil([&] { return Completed() == 1; });
   EXPECT_EQ(Runs()[0].id, asked.body.AsString());
   EXPECT_EQ(Runs()[0].origin, "call");
+  EXPECT_EQ(Runs()[0].trace, "4bf92f3577b34da6a3ce929d0e0e4736");
   EXPECT_EQ(Seen(), R"([{"n":7}])");
   const Reply lua = call("ask.lua", {});
   ASSERT_EQ(lua.status, 200) << json::ToText(lua.body);
   WaitUntil([&] { return Completed() == 2; });
+  EXPECT_EQ(Runs()[0].trace, "4bf92f3577b34da6a3ce929d0e0e4736");
   EXPECT_EQ(Seen(), R"([{"n":7},{"n":8}])");
   // One that there is none fails where it can be seen.
   call("ask.demo", Value::Object({{"flow", "nothing"}}));

@@ -2,10 +2,16 @@
 
 #include <utility>
 
+#include "queue/flow_request.h"
+
 namespace sluice::route {
 
 Status CommitTask(db::Database& database, const TaskInput& input, const TaskOutput& output,
                   db::Commit commit) {
+  // Flows that the function starts belong to its trace.
+  if (input.trace != nullptr && queue::HasFlowRequest(commit)) {
+    RETURN_IF_ERROR(queue::SetFlowRequestTrace(TraceParentOf(*input.trace), &commit));
+  }
   if (input.sink != nullptr) return input.sink->Commit(output, std::move(commit));
   return database.Apply(std::move(commit)).status;
 }

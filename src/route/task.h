@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "db/database.h"
 #include "json/value.h"
+#include "route/trace_context.h"
 
 namespace sluice::route {
 
@@ -24,6 +25,8 @@ struct TaskInput {
   TaskSink* sink = nullptr;
   // Becomes true when nobody waits for the answer any more; null: that is never told.
   std::shared_ptr<std::atomic<bool>> cancelled = nullptr;
+  // The call's span, for whom the function calls; null: it is not traced.
+  const TraceContext* trace = nullptr;
 };
 
 // A status of 400 and more is a failure, and the body its message.

@@ -34,7 +34,10 @@ class HostTest : public db::DatabaseTest {
   }
   void Begin() {
     host_ = std::make_unique<Host>(
-        Services{{*database_, *engine_, SystemClockForTests()}, *engine_, *procedures_},
+        Services{{*database_, *engine_, SystemClockForTests(),
+                  std::make_shared<function::AddressRules>(function::PrivateAddresses::kAllowed)},
+                 *engine_,
+                 *procedures_},
         EngineOptions());
     ASSERT_TRUE(host_->Start().ok());
   }

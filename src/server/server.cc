@@ -162,6 +162,7 @@ class Server::Parts {
     directory_.reset();
     if (flows_ != nullptr) flows_->Stop();
     flows_.reset();
+    trace_exporter_.reset();
     functions_.reset();
     query_service_.reset();
     consumers_.reset();
@@ -211,12 +212,19 @@ class Server::Parts {
   }
 
   Status OpenFlows() {
+    route::EngineOptions options;
+    options.traces = loaded_.config.flows_traces;
+    if (!loaded_.config.flows_otlp_url.empty()) {
+      trace_exporter_ = std::make_unique<route::OtlpExporter>(
+          route::OtlpOptions{.url = loaded_.config.flows_otlp_url});
+      options.exporter = [this](const route::TracePtr& trace) { trace_exporter_->Offer(trace); };
+    }
     flows_ = std::make_unique<route::Host>(
         route::Services{{*database_, *query_engine_, clock_, addresses_},
                         *query_engine_,
                         *procedures_,
                         PathsOf(loaded_.config.flows_directories)},
-        route::EngineOptions(),
+        std::move(options),
         route::RunRetention{.keep_ms = loaded_.config.flows_run_retention_ms,
                             .most = loaded_.config.flows_max_finished_runs});
     return flows_->Start();
@@ -242,6 +250,9 @@ class Server::Parts {
                                         http::rest::AppendTriggerMetrics(procedures_->triggers(),
                                                                          out);
                                         http::rest::AppendFlowMetrics(*flows_, out);
+                                        if (trace_exporter_ != nullptr) {
+                                          http::rest::AppendTraceMetrics(*trace_exporter_, out);
+                                        }
                                       }}});
     return OkStatus();
   }
@@ -312,6 +323,7 @@ class Server::Parts {
   std::unique_ptr<http::rest::QueryService> query_service_;
   std::shared_ptr<function::AddressRules> addresses_;
   std::unique_ptr<function::Manager> functions_;
+  std::unique_ptr<route::OtlpExporter> trace_exporter_;  // null: traces are not exported
   std::unique_ptr<route::Host> flows_;
   std::unique_ptr<auth::Directory> directory_;
   std::unique_ptr<auth::Authenticator> authenticator_;

@@ -302,6 +302,20 @@ constexpr Setting kSettings[] = {
      .least = 0,
      .most = 10'000'000,
      .help = "How many durable runs are kept after their end; past it the oldest are removed."},
+    {.name = "flows.traces",
+     .type = T::kCount,
+     .member = &Config::flows_traces,
+     .fallback = "1000",
+     .least = 0,
+     .most = 1'000'000,
+     .help = "How many traces of runs are kept in memory, and as many of runs that failed; with 0 "
+             "none."},
+    {.name = "flows.otlp_url",
+     .type = T::kUrl,
+     .member = &Config::flows_otlp_url,
+     .fallback = "",
+     .help = "Where traces of runs are sent: a collector that takes OTLP over HTTP as JSON, such "
+             "as `http://localhost:4318/v1/traces`. While it is empty, none are."},
     {.name = "flows.directories",
      .type = T::kPath,
      .member = &Config::flows_directories,
@@ -394,6 +408,8 @@ std::string Expected(const Setting& setting) {
       return "a path";
     case SettingType::kAddress:
       return "an address such as 127.0.0.1:8091 or [::1]:8091";
+    case SettingType::kUrl:
+      return "nothing, or a URL such as http://localhost:4318/v1/traces";
     case SettingType::kDuration:
       return "a duration " + range();
     case SettingType::kSize:
@@ -419,6 +435,10 @@ Result<std::string> SetValue(const Setting& setting, std::string_view text, Conf
     return Invalid(setting, text);
   }
   if (setting.type == SettingType::kAddress && !ParseAddress(text)) return Invalid(setting, text);
+  if (setting.type == SettingType::kUrl && !text.empty() && !text.starts_with("http://") &&
+      !text.starts_with("https://")) {
+    return Invalid(setting, text);
+  }
   if (text.find('\0') != std::string_view::npos) return Invalid(setting, "text with a NUL byte");
   config->*std::get<std::string Config::*>(setting.member) = text;
   return std::string(text);

@@ -13,7 +13,7 @@
 
 namespace sluice::server {
 
-enum class SettingType : uint8_t { kPath, kAddress, kDuration, kSize, kCount, kChoice };
+enum class SettingType : uint8_t { kPath, kAddress, kUrl, kDuration, kSize, kCount, kChoice };
 
 struct Setting {
   std::string_view name;  // "section.key"

@@ -4,6 +4,7 @@
 #include "http/completion.h"
 #include "http/rest/access.h"
 #include "http/rest/flow_runs.h"
+#include "http/rest/flow_traces.h"
 #include "http/worker_pool.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -226,6 +227,7 @@ Status AddFlowAdminRoutes(Router& router, route::Host& host) {
                               }}));
   RETURN_IF_ERROR(AddFlowRoutes(router, host));
   RETURN_IF_ERROR(AddFlowRunRoutes(router, host));
+  RETURN_IF_ERROR(AddFlowTraceRoutes(router, host));
   return router.Add(
       {.method = Method::kGet,
        .path = "/v1/flows",

@@ -21,17 +21,31 @@ constexpr Method kMethods[] = {Method::kGet,   Method::kPost,   Method::kPut,
 // What was asked for to be told to a flow. Its time is the endpoint's if that is shorter, unless it
 // is durable: then only the client does not wait longer.
 flow::Start StartOf(const Request& request, const route::Endpoint& endpoint, const flow::Flow& flow,
-                    Value dataset) {
+                    const route::TraceLink& trace, Value dataset) {
   flow::Start start;
   start.flow = endpoint.flow;
   start.input = std::move(dataset);
   start.cid = request.FindHeader("x-correlation-id").value_or(request.id());
   if (!flow.durable && endpoint.timeout_ms < flow.ttl_ms) start.ttl_ms = endpoint.timeout_ms;
-  if (!endpoint.tracing) return start;
-  // traceparent: version-trace-parent-flags
-  const std::string_view parent = request.FindHeader("traceparent").value_or("");
-  start.trace = parent.size() >= 35 ? parent.substr(3, 32) : request.id();
+  if (trace.tracing == route::Tracing::kTold) start.trace = trace.id;
   return start;
+}
+
+// The trace that a request belongs to: that of traceparent, else of X-Trace-Id, else a new one.
+route::TraceLink TraceOf(const Request& request, const route::Endpoint& endpoint) {
+  if (endpoint.tracing == route::Tracing::kOff) return {.tracing = route::Tracing::kOff};
+  route::TraceLink link;
+  if (auto parent = route::ParseTraceParent(request.FindHeader("traceparent").value_or(""))) {
+    link = std::move(*parent);
+    const std::string_view state = request.FindHeader("tracestate").value_or("");
+    if (state.size() <= route::kMaxTraceState) link.state = state;
+  } else if (const auto id = request.FindHeader("x-trace-id"); id && route::IsTraceId(*id)) {
+    link.id = *id;
+  } else if (endpoint.tracing == route::Tracing::kTold) {
+    link.id = route::NewTraceId();
+  }
+  link.tracing = endpoint.tracing;
+  return link;
 }
 
 // Whether the function that guards an endpoint lets the request in; then also its headers.
@@ -96,22 +110,26 @@ Task<> CallEndpoint(route::Host& host, std::shared_ptr<const route::App> app,
       !co_await LetIn(host, app, endpoint, request, &*dataset, response)) {
     co_return;
   }
+  route::TraceLink trace = TraceOf(request, endpoint);
+  if (trace.tracing == route::Tracing::kTold) response.AddHeader("X-Trace-Id", trace.id);
   Completion<route::Reply> done(request);
   const auto reply_to = [done](route::Reply reply) { done.Complete(std::move(reply)); };
   for (size_t i = 1; i < endpoint.services.size(); ++i) {
-    host.engine().Call(app, endpoint.services[i], Value::EmptyObject(), *dataset,
-                       endpoint.timeout_ms, [](const route::Reply&) {});
+    host.engine().Call(
+        app, endpoint.services[i], Value::EmptyObject(), *dataset, endpoint.timeout_ms,
+        [](const route::Reply&) {}, trace);
   }
   route::Engine::Handle handle;
   if (endpoint.flow.empty()) {
     const std::string route =
         endpoint.relay.empty() ? endpoint.services[0] : route::RelayRoute(endpoint);
     host.engine().Call(app, route, Value::EmptyObject(), std::move(*dataset), endpoint.timeout_ms,
-                       reply_to);
+                       reply_to, std::move(trace));
   } else {
     const flow::Flow& flow = *app->flows->Find(endpoint.flow);
-    handle = host.engine().Start(app, StartOf(request, endpoint, flow, std::move(*dataset)),
-                                 reply_to, "rest", endpoint.timeout_ms);
+    flow::Start start = StartOf(request, endpoint, flow, trace, std::move(*dataset));
+    handle = host.engine().Start(app, std::move(start), reply_to, "rest", endpoint.timeout_ms,
+                                 std::move(trace));
   }
   Result<route::Reply> reply = co_await done;
   if (!reply) host.engine().Abandon(handle);

@@ -4,6 +4,20 @@
 
 namespace sluice::http::rest {
 
+void AppendTraceMetrics(const route::OtlpExporter& exporter, std::string* out) {
+  const auto append = [&](std::string_view name, std::string_view help, uint64_t value) {
+    AppendMetricHead(name, MetricType::kCounter, help, out);
+    AppendSample(name, "", value, out);
+  };
+  const route::OtlpExporter::Counts& counts = exporter.counts();
+  append("sluice_flow_traces_exported_total", "Traces that the collector took", counts.exported);
+  append("sluice_flow_traces_dropped_total",
+         "Traces that were not exported: the queue was full, or the collector failed",
+         counts.dropped);
+  append("sluice_flow_trace_export_failures_total", "Requests that the collector did not take",
+         counts.failures);
+}
+
 void AppendFlowMetrics(route::Host& host, std::string* out) {
   const auto append = [&](std::string_view name, MetricType type, std::string_view help,
                           uint64_t value) {
