@@ -126,7 +126,7 @@ def app():
     files |= {f"tasks/{step}.js": TASK for step in steps}
     files["sluice.yaml"] = "tasks:\n" + "".join(f"  {step}: {{instances: {INSTANCES}}}\n" for step in steps)
     entries = [f"  - {{service: http.flow.adapter, flow: {name}, methods: [GET], url: '/{name}/{{user}}'}}\n"
-               for name in FLOWS]
+               for name in FLOWS] + ["  - {service: no.op, methods: [GET], url: '/nothing/{user}'}\n"]
     files["rest.yaml"] = "rest:\n" + "".join(entries)
     return json.dumps({"files": files}).encode()
 
@@ -148,6 +148,14 @@ def bench_rates(server):
         url = f"http://127.0.0.1:{server.ports['flows']}/{name}/me"
         compare(title, lambda: wrk(url, pids), lambda: wrk(empty, pids), "empty route of the same server",
                 goal)
+
+
+def bench_built_in(server):
+    """What of the distance is the way to any function of an app: threads, endpoint, request and answer as values."""
+    pids = [server.process.pid]
+    base = f"http://127.0.0.1:{server.ports['flows']}"
+    compare("flow of three tasks, behind an endpoint", lambda: wrk(f"{base}/three/me", pids),
+            lambda: wrk(f"{base}/nothing/me", pids), "route no.op behind an endpoint", None)
 
 
 def bench_memory(server, requests):
@@ -173,6 +181,7 @@ def main():
         server.start()
         set_up(server)
         bench_rates(server)
+        bench_built_in(server)
         bench_memory(server, 1_000_000 if "--full" in sys.argv else 100_000)
         server.stop()
     finally:
