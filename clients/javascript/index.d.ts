@@ -40,6 +40,8 @@ export interface Consumer {
   name: string;
   sources: string[];
   taken: boolean;
+  /** `stalled`: who has it is silent, and whoever comes may take over. */
+  state: "free" | "taken" | "stalled";
   owner?: string;
   waiting_clients: number;
   depth: number;

@@ -67,7 +67,10 @@ Status ErrorFrom(const json::Value& error, const SqlStatement& statement, const 
   Status status(CodeOf(number), id.empty() ? "query.failed" : id,
                 fmt::format("{} [{}]", TextOf(error["msg"]), number));
   status = status.With("code", std::to_string(number));
-  const uint32_t line = Position(error["line"]);
+  const std::string returned = TextOf(error["reason"]["returned"]);
+  if (!returned.empty()) status = status.With("returned", returned);
+  const bool in_procedure = !error["procedure"].is_missing();
+  const uint32_t line = in_procedure ? 0 : Position(error["line"]);
   const uint32_t column = Position(error["column"]);
   if (line == 0) return file.empty() ? status : status.At({file, statement.line, 0});
   const std::string excerpt = Excerpt(statement.text, line, column);

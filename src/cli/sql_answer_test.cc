@@ -55,6 +55,14 @@ TEST(SqlAnswer, ColumnsOfTheFirstLineAreThoseOfTheFile) {
   EXPECT_EQ(ExitCodeOf(answer.errors[0]), ExitCode::kNotFound);
 }
 
+TEST(SqlAnswer, ALineOfAProcedureIsNoneOfTheFile) {
+  const auto answer = Read(R"({"errors":[{"code":5000,"msg":"procedure 'p': p:9: no","line":9,
+      "column":0,"procedure":"p","reason":{"returned":"-201"}}],"status":"errors"})",
+                           {.text = "EXEC PROCEDURE p()", .line = 2, .column = 1}, "a.sql");
+  EXPECT_EQ(answer.errors[0].place().line, 2u);
+  EXPECT_EQ(answer.errors[0].fields().at("returned"), "-201");
+}
+
 TEST(SqlAnswer, AnEndWithoutSuccessIsAnError) {
   EXPECT_EQ(Read(R"({"status":"stopped"})").errors.size(), 1u);
   EXPECT_EQ(Read("{}").errors.size(), 1u);

@@ -16,8 +16,10 @@ std::string Counted(int64_t count, std::string_view noun) {
 }
 
 // The number that Comdb2's clients know: errors of tables have it behind 19000, a conflict is 2,
-// what is wrong with a statement -3.
+// what a procedure returned, what is wrong with a statement -3.
 int Cdb2Code(const Status& error) {
+  const auto returned = error.fields().find("returned");
+  if (returned != error.fields().end()) return std::atoi(returned->second.c_str());
   const auto code = error.fields().find("code");
   const int number = code == error.fields().end() ? 0 : std::atoi(code->second.c_str());
   constexpr int kTables = 19000;

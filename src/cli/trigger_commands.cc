@@ -37,6 +37,12 @@ std::string SourcesOf(const Value& sources) {
   return text;
 }
 
+// Of a consumer also who has it.
+std::string StateOf(const Value& trigger) {
+  const std::string owner = TextOf(trigger["owner"]);
+  return TextOf(trigger["state"]) + (owner.empty() ? "" : " by " + owner);
+}
+
 Status List(Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(const Value answer, api->CallJson({.path = "/v1/triggers"}));
@@ -49,7 +55,7 @@ Status List(Context& context) {
     const bool failing = TextOf(trigger["state"]) == "failing";
     rows.Append(Value::Object({{"name", trigger["name"]},
                                {"type", trigger["type"]},
-                               {"state", trigger["state"]},
+                               {"state", StateOf(trigger)},
                                {"on", SourcesOf(trigger["sources"])},
                                {"depth", trigger["depth"]},
                                {"dead", trigger["dead_letters"]},

@@ -336,10 +336,13 @@ Status CatalogEdit::DropIndex(const KeyspaceName& keyspace, const std::string& n
     return Error(Code::kNotFound, "index.not_found", "there is no index '{}' on {}", name,
                  keyspace.ToString());
   }
+  if (info->table != nullptr) {
+    ASSIGN_OR_RETURN(changed->table, TableWithoutKey(*info->table, name));
+  }
   dropped_indexes_.push_back((*found)->id());
   DeleteRow(IndexRowKey((*found)->id()));
   changed->indexes.erase(found);
-  next_->keyspaces_[info->id] = std::move(changed);
+  PutKeyspace(std::move(*changed));
   return OkStatus();
 }
 

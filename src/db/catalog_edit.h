@@ -77,6 +77,8 @@ class CatalogEdit {
   void PutIds();
   void PutTablesBucket();
   Status CheckFreeName(const std::string& name) const;
+  Result<std::shared_ptr<const TableSchema>> TableWithoutKey(const TableSchema& table,
+                                                             const std::string& name) const;
   Status CreateKeyspace(KeyspaceInfo info);
   Result<BucketInfo*> FindBucket(const std::string& bucket);
   Result<ScopeInfo*> FindScope(const std::string& bucket, const std::string& scope);

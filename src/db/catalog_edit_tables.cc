@@ -101,6 +101,27 @@ Status CatalogEdit::SetTableSchema(TableSchema schema) {
   return OkStatus();
 }
 
+// What an index stands for in its table; the same when it is none of the keys.
+Result<std::shared_ptr<const TableSchema>> CatalogEdit::TableWithoutKey(
+    const TableSchema& table, const std::string& name) const {
+  TableSchema changed = table;
+  std::erase_if(changed.keys, [&](const TableKey& key) { return SameColumnName(key.name, name); });
+  for (const auto& [id, other] : next_->keyspaces_) {
+    if (other->table == nullptr) continue;
+    for (const TableReference& reference : other->table->references) {
+      if (!SameColumnName(reference.table, table.name) ||
+          changed.HasUniqueKey(reference.their_columns)) {
+        continue;
+      }
+      return Fail(Code::kConflict, "table.referenced",
+                  "table '{}': the key '{}' can't be dropped: the foreign key '{}' of '{}' refers "
+                  "to it",
+                  table.name, name, reference.name, other->table->name);
+    }
+  }
+  return std::make_shared<const TableSchema>(std::move(changed));
+}
+
 // References to the table follow it.
 Status CatalogEdit::RenameTable(const std::string& table, const std::string& to) {
   const auto keyspace = next_->FindTable(table);

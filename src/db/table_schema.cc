@@ -247,6 +247,17 @@ const TableColumn* TableSchema::FindColumn(std::string_view column) const {
   return index ? &columns[*index] : nullptr;
 }
 
+bool TableSchema::HasUniqueKey(const std::vector<std::string>& columns) const {
+  return std::ranges::any_of(keys, [&](const TableKey& key) {
+    return key.unique && key.parts.size() == columns.size() &&
+           std::ranges::all_of(columns, [&](const std::string& column) {
+             return std::ranges::any_of(key.parts, [&](const TableKeyPart& part) {
+               return SameColumnName(part.column, column);
+             });
+           });
+  });
+}
+
 Status TableSchema::Check() const {
   RETURN_IF_ERROR(CheckColumns(*this));
   RETURN_IF_ERROR(CheckKeys(*this));

@@ -111,6 +111,8 @@ struct TableSchema {
   // In any case of letters; null when there is none.
   const TableColumn* FindColumn(std::string_view name) const;
   std::optional<size_t> ColumnIndex(std::string_view name) const;
+  // Of just these columns, in any order: what a foreign key may refer to.
+  bool HasUniqueKey(const std::vector<std::string>& columns) const;
   // Names, lengths, that keys name columns, and no name twice.
   Status Check() const;
   bool operator==(const TableSchema&) const = default;

@@ -104,7 +104,7 @@ TEST_P(Endless, IsEndedByTime) {
   const Finished finished = RunText(Main(GetParam().body), {}, Small(UINT64_MAX / 2, 30));
   EXPECT_EQ(finished.outcome.ended, Ended::kTimedOut) << finished.outcome.message;
   EXPECT_EQ(finished.outcome.message, "the run took too long");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Endless, testing::ValuesIn(kEndless),

@@ -208,7 +208,14 @@ Status RunConsumer(HostObject& object, Call& call) {
                  "the WebSocket at /query/stream");
   }
   ASSIGN_OR_RETURN(const ConsumerOptions options, OptionsOf(call));
-  auto seat = (*live)->seats().Take(options.deadline, [&] { return call.ended(); });
+  // Rows that came before it is this client's turn stand for no events.
+  uint64_t confirmed = 0;
+  auto seat = (*live)->seats().Take(session.request.user, options.deadline, [&] {
+    const uint64_t acknowledged = session.client->acknowledged();
+    if (acknowledged > confirmed) session.client->Confirm(acknowledged);
+    confirmed = acknowledged;
+    return call.ended();
+  });
   call.Renew();
   if (seat == nullptr) {
     if ((*live)->dropped()) {

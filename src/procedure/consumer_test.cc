@@ -59,6 +59,9 @@ class ConsumerTest : public ProceduresTest {
         "end}");
     EXPECT_EQ(Ask("CREATE LUA CONSUMER c ON (TABLE t FOR INSERT)"), "");
   }
+  Seats::Occupancy::State StateOf(const std::string& name) {
+    return (*manager_->triggers().Find(name))->seats().occupancy().state;
+  }
   uint64_t Consumed(const std::string& name) {
     return database_->ReadCursor({FollowerOf(name), 0, 0})->events;
   }
@@ -90,8 +93,8 @@ TEST_F(ConsumerTest, TheOthersWaitUntilItLeaves) {
   EXPECT_EQ(Next(*first), R"({"$0":1})");
   Client second = Exec("EXEC PROCEDURE c()");
   auto waiting = std::async(std::launch::async, [&] { return Next(second); });
-  EXPECT_TRUE(
-      Eventually([&] { return (*manager_->triggers().Find("c"))->seats().waiting() == 1; }));
+  EXPECT_TRUE(Eventually(
+      [&] { return (*manager_->triggers().Find("c"))->seats().occupancy().waiting == 1; }));
   EXPECT_EQ(Next(*first), R"({"$0":2})");
   first.reset();
   EXPECT_EQ(waiting.get(), R"({"$0":2})");
@@ -106,6 +109,7 @@ TEST_F(ConsumerTest, AStalledClientIsReplaced) {
   Ask("INSERT INTO t VALUES (1), (2)");
   Client slow = Exec("EXEC PROCEDURE c()");
   EXPECT_EQ(Next(slow), R"({"$0":1})");
+  EXPECT_TRUE(Eventually([&] { return StateOf("c") == Seats::Occupancy::State::kStalled; }));
   Client other = Exec("EXEC PROCEDURE c()");
   EXPECT_EQ(Next(other), R"({"$0":1})");
   EXPECT_THAT(Next(slow), HasSubstr("taken over"));
@@ -124,6 +128,21 @@ TEST_F(ConsumerTest, RegisteringHasATimeout) {
   EXPECT_EQ(Next(first), R"({"$0":"first"})");
   Client second = Exec("EXEC PROCEDURE c()");
   EXPECT_EQ(Next(second, 2), "{\"$0\":\"late\"}\nend\n");
+}
+
+// There is nothing to consume: the client must not wait until there is.
+TEST_F(ConsumerTest, RowsBeforeItsTurnAreConfirmed) {
+  Ask("CREATE TABLE t(i int)");
+  Ask("CREATE DEFAULT LUA CONSUMER c ON (TABLE t FOR INSERT)");
+  Ask("INSERT INTO t VALUES (1)");
+  EXPECT_EQ(StateOf("c"), Seats::Occupancy::State::kFree);
+  Client first = Exec("EXEC PROCEDURE c()");
+  EXPECT_THAT(Next(first), HasSubstr("add"));
+  EXPECT_EQ(StateOf("c"), Seats::Occupancy::State::kTaken);
+  Client second = ExecAhead("EXEC PROCEDURE c('{\"register_timeout\": 10}')");
+  EXPECT_THAT(Next(second), HasSubstr("register_timeout"));
+  receipts_->Acknowledge(1);
+  EXPECT_TRUE(Eventually([&] { return confirmed_ == 1; }));
 }
 
 TEST_F(ConsumerTest, TheSeedsBatches) {
@@ -345,9 +364,10 @@ TEST_F(ConsumerTest, StopEndsLongPolls) {
   };
   auto first = std::async(std::launch::async, ask, "first");
   LiveQueue& live = **manager_->triggers().Find("c");
-  EXPECT_TRUE(Eventually([&] { return live.seats().taken(); }));
+  EXPECT_TRUE(Eventually(
+      [&] { return live.seats().occupancy().state == Seats::Occupancy::State::kTaken; }));
   auto second = std::async(std::launch::async, ask, "second");
-  EXPECT_TRUE(Eventually([&] { return live.seats().waiting() == 1; }));
+  EXPECT_TRUE(Eventually([&] { return live.seats().occupancy().waiting == 1; }));
   polls.Stop();
   EXPECT_TRUE(first.get()->empty());
   EXPECT_EQ(second.get().error().id(), "consumer.busy");
@@ -377,7 +397,10 @@ TEST_F(ConsumerTest, DropEndsWhoWaits) {
   MakePlain();
   Client client = Exec("EXEC PROCEDURE c()");
   auto waiting = std::async(std::launch::async, [&] { return Next(client); });
-  EXPECT_TRUE(Eventually([&] { return (*manager_->triggers().Find("c"))->seats().taken(); }));
+  EXPECT_TRUE(Eventually([&] {
+    return (*manager_->triggers().Find("c"))->seats().occupancy().state ==
+           Seats::Occupancy::State::kTaken;
+  }));
   EXPECT_EQ(Ask("DROP LUA CONSUMER c"), "");
   EXPECT_THAT(waiting.get(), HasSubstr("dropped"));
 }

@@ -174,7 +174,8 @@ Status RunCreateThread(HostObject& object, Call& call) {
 Status RunSp(HostObject& object, Call& call) {
   Session& session = SessionOf(object);
   ASSIGN_OR_RETURN(const std::string name, StringArgument(call, 0, "sp"));
-  ASSIGN_OR_RETURN(const Value version, call.Get(1));
+  ASSIGN_OR_RETURN(Value version, call.Get(1));
+  if (version.is_missing()) version = ChosenVersion(session.request, name);
   ASSIGN_OR_RETURN(auto program, session.store.Find(name, version));
   call.Return(std::make_shared<SpObject>(session, std::move(program)));
   return OkStatus();

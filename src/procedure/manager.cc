@@ -89,10 +89,18 @@ Status Manager::Change(const query::ProcedureStatement& statement) {
 }
 
 Result<std::vector<Value>> Manager::Define(const query::ProcedureStatement& statement) {
-  const std::lock_guard lock(defining_);
-  if (statement.action == query::ProcedureStatement::Action::kCreate) return Create(statement);
-  RETURN_IF_ERROR(Change(statement));
-  return std::vector<Value>();
+  std::vector<Value> rows;
+  {
+    const std::lock_guard lock(defining_);
+    if (statement.action == query::ProcedureStatement::Action::kCreate) {
+      ASSIGN_OR_RETURN(rows, Create(statement));
+    } else {
+      RETURN_IF_ERROR(Change(statement));
+    }
+  }
+  // A trigger that fails need not wait with the next try.
+  if (const auto live = triggers_.Find(statement.name)) (*live)->Wake();
+  return rows;
 }
 
 Status Manager::MakeDefaultProcedure(const std::string& name) {
@@ -131,7 +139,7 @@ Result<std::unique_ptr<query::Run>> Manager::Start(const std::string& name,
                                                    std::vector<Value> arguments,
                                                    const query::QueryContext& context,
                                                    query::RunRequest request) {
-  ASSIGN_OR_RETURN(auto program, store_.Find(name));
+  ASSIGN_OR_RETURN(auto program, store_.Find(name, ChosenVersion(request, name)));
   if (!program->Has("main")) {
     return Fail(Code::kInvalidArgument, "lua.no_entry",
                 "procedure '{}' has no 'local function main'", name);

@@ -32,7 +32,8 @@ Status CheckReturned(const std::string& name, const std::vector<lua::Returned>& 
   const Value* const text = values.size() > 1 ? std::get_if<Value>(&values[1]) : nullptr;
   return Error(Code::kInvalidArgument, "procedure.returned", "procedure '{}' returned {}{}", name,
                code,
-               text != nullptr && text->is_string() ? fmt::format(": {}", text->AsString()) : "");
+               text != nullptr && text->is_string() ? fmt::format(": {}", text->AsString()) : "")
+      .With("returned", std::to_string(code));
 }
 
 // A call outside of Lua, for rows of an object that main returned.

@@ -47,6 +47,11 @@ Status FailureOf(std::string_view kind, const std::string& name, const script::O
   return status;
 }
 
+Value ChosenVersion(const query::RunRequest& request, const std::string& procedure) {
+  const auto chosen = request.procedure_versions.find(procedure);
+  return chosen == request.procedure_versions.end() ? Value() : chosen->second;
+}
+
 int CurrentNesting() { return current_nesting; }
 NestedRun::NestedRun(int nesting) : outer_(current_nesting) { current_nesting = nesting; }
 NestedRun::~NestedRun() { current_nesting = outer_; }
@@ -79,6 +84,7 @@ query::RunRequest Session::Request(lua::Call& call) {
   made.read_only = request.read_only;
   made.authorize = request.authorize;
   made.system_rows = request.system_rows;
+  made.procedure_versions = request.procedure_versions;
   made.transaction = transaction != nullptr ? transaction.get() : request.transaction;
   made.cancelled = cancelled;
   const uint64_t left = call.RemainingMs();

@@ -38,6 +38,9 @@ class Triggers;
 // Why a run ended: "procedure 'p': p:3: ...", with the line and the stack. Error procedure.failed.
 Status FailureOf(std::string_view kind, const std::string& name, const script::Outcome& outcome);
 
+// The version that SET SPVERSION has chosen; MISSING: the default one.
+Value ChosenVersion(const query::RunRequest& request, const std::string& procedure);
+
 // How deep in procedures and functions the calling thread is.
 int CurrentNesting();
 // One level deeper, or at a given level, as long as it lives.

@@ -101,10 +101,6 @@ class Alteration {
     if (index == table_.indexes.end()) {
       return Invalid(schema_, fmt::format("there is no key or constraint '{}'", name));
     }
-    std::erase_if(schema_.keys,
-                  [&](const db::TableKey& key) { return db::SameColumnName(key.name, name); });
-    RETURN_IF_ERROR(CheckReferable(*database_.catalog(), schema_));
-    RETURN_IF_ERROR(database_.AlterTable(schema_));
     return database_.DropIndex(table_.name, (*index)->definition().name);
   }
 

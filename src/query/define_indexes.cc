@@ -134,6 +134,9 @@ DefinitionRows RunDefinition(db::Database& database, const QueryContext& context
   if (status.ok() || (statement.if_exists && status.code() == Code::kNotFound)) {
     return std::vector<json::Value>{};
   }
+  if (status.id() == "table.referenced") {
+    return Unexpected(AtPlace(TableError(status), statement.place));
+  }
   return Unexpected(Numbered(status, statement.place));
 }
 

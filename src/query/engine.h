@@ -60,6 +60,8 @@ struct RunRequest {
   // Rows are acknowledged here instead, and asked for before that. May be null.
   std::shared_ptr<Receipts> receipts;
   std::string user;
+  // Of procedures that run another version than their default one: a string or a number.
+  std::map<std::string, Value> procedure_versions;
   // Reads and writes inside it; else one snapshot, and each written document commits by itself.
   db::Transaction* transaction = nullptr;
   // Set from any thread to end the run.

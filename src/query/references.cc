@@ -25,17 +25,6 @@ void ForEachReferenceTo(const db::Catalog& catalog, const db::TableSchema& table
   }
 }
 
-bool HasUniqueKey(const db::TableSchema& schema, const Names& columns) {
-  return std::ranges::any_of(schema.keys, [&](const db::TableKey& key) {
-    return key.unique && key.parts.size() == columns.size() &&
-           std::ranges::all_of(columns, [&](const std::string& column) {
-             return std::ranges::any_of(key.parts, [&](const db::TableKeyPart& part) {
-               return db::SameColumnName(part.column, column);
-             });
-           });
-  });
-}
-
 class ReferenceKeeper {
  public:
   ReferenceKeeper(QueryEngine& engine, db::Transaction& transaction, std::vector<RowChange> changes)
@@ -218,20 +207,6 @@ Status KeepReferences(QueryEngine& engine, db::Transaction& transaction,
   return ReferenceKeeper(engine, transaction, std::move(changes)).Run();
 }
 
-Status CheckReferable(const db::Catalog& catalog, const db::TableSchema& changed) {
-  for (const auto& [id, keyspace] : catalog.keyspaces()) {
-    if (keyspace->table == nullptr) continue;
-    for (const db::TableReference& reference : keyspace->table->references) {
-      if (!db::SameColumnName(reference.table, changed.name)) continue;
-      if (HasUniqueKey(changed, reference.their_columns)) continue;
-      return QueryError(QueryCode::kTableDefinition,
-                        "table '{}': the foreign key '{}' of '{}' needs this key", changed.name,
-                        reference.name, keyspace->table->name);
-    }
-  }
-  return OkStatus();
-}
-
 Status CheckReferences(const db::Catalog& catalog, const db::TableSchema& schema) {
   for (const db::TableReference& reference : schema.references) {
     const bool own = db::SameColumnName(reference.table, schema.name);
@@ -241,7 +216,7 @@ Status CheckReferences(const db::Catalog& catalog, const db::TableSchema& schema
                         reference.name, reference.table);
     }
     const db::TableSchema& parent = own ? schema : *found->table;
-    if (HasUniqueKey(parent, reference.their_columns)) continue;
+    if (parent.HasUniqueKey(reference.their_columns)) continue;
     return QueryError(QueryCode::kTableDefinition,
                       "foreign key '{}': table '{}' has no primary or unique key of just these "
                       "columns",

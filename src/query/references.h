@@ -19,9 +19,6 @@ bool HasReferences(const db::Catalog& catalog, const db::KeyspaceInfo& table);
 Status KeepReferences(QueryEngine& engine, db::Transaction& transaction,
                       std::vector<RowChange> changes);
 
-// That foreign keys of other tables still find their unique keys in a table that is to be changed.
-Status CheckReferable(const db::Catalog& catalog, const db::TableSchema& changed);
-
 // That the tables and columns of foreign keys exist and have a unique key.
 Status CheckReferences(const db::Catalog& catalog, const db::TableSchema& schema);
 

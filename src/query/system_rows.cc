@@ -127,6 +127,13 @@ Result<std::vector<Value>> SystemRows(const SystemView& view, std::string_view n
     if (table.name == name) return table.rows(view);
     known += (known.empty() ? "" : ", ") + std::string(table.name);
   }
+  if (name.starts_with("comdb2_")) {
+    return QueryFail(QueryCode::kKeyspaceNotFound,
+                     "there is no system table {}; there are comdb2_columns, comdb2_constraints, "
+                     "comdb2_functions, comdb2_keycomponents, comdb2_keys, comdb2_procedures, "
+                     "comdb2_queues, comdb2_tables, comdb2_triggers",
+                     name);
+  }
   return QueryFail(QueryCode::kKeyspaceNotFound, "there is no system:{}; there are {}", name,
                    known);
 }

@@ -306,6 +306,41 @@ class StreamTest(unittest.TestCase):
         self.stream.rows("SET readonly true")
         self.assertEqual(self.stream.run("CREATE TABLE t(i int)")[1]["errors"][0]["code"], 1000)
 
+    def test_versions_of_procedures(self):
+        for version in ("a", "b"):
+            self.stream.rows(f"CREATE PROCEDURE p VERSION '{version}' {{local function main() "
+                             f"db:emit('{version}') end}}")
+        self.stream.rows("CREATE PROCEDURE p {local function main() db:emit('1') end}")
+        self.stream.rows("CREATE PROCEDURE wrapping { local function main() local p = db:sp('p') p() "
+                         "db:exec('EXEC PROCEDURE p()'):emit() end}")
+        run = "EXEC PROCEDURE p()"
+        self.assertEqual(self.stream.rows(run), [{"$0": "a"}])
+        self.stream.rows("SET SPVERSION p 'b'")
+        self.assertEqual(self.stream.rows(run), [{"$0": "b"}])
+        self.assertEqual(self.stream.rows("EXEC PROCEDURE wrapping()"), [{"$0": "b"}, {"$0": "b"}])
+        self.assertEqual(self.connect().rows(run), [{"$0": "a"}])
+        self.assertEqual(self.stream.rows(run, spversion={"p": "a"}), [{"$0": "a"}])
+        self.stream.rows("set spversion p 1;")
+        self.assertEqual(self.stream.rows(run), [{"$0": "1"}])
+        self.stream.rows("SET SPVERSION p DEFAULT")
+        self.assertEqual(self.stream.rows(run), [{"$0": "a"}])
+        self.stream.rows("SET SPVERSION p 'none'")
+        error = self.stream.run(run)[1]["errors"][0]
+        self.assertIn('procedure \'p\' has no version "none"', error["msg"])
+        for wrong in ("", "p", "p b", "p 'b", "p ''", "p 'b' c"):
+            error = self.stream.run("SET SPVERSION " + wrong)[1]["errors"][0]
+            self.assertEqual(error["code"], 1070, wrong)
+
+    def test_a_version_for_a_consumer(self):
+        self.stream.rows("CREATE TABLE t(i int)")
+        self.stream.rows("CREATE DEFAULT LUA CONSUMER c ON (TABLE t FOR INSERT)")
+        self.stream.rows("CREATE PROCEDURE c VERSION 'short' {local function main() local c = "
+                         "db:consumer() while true do c:emit(c:get().new.i) c:consume() end end}")
+        self.stream.rows("INSERT INTO t VALUES (7)")
+        self.stream.rows("SET SPVERSION c 'short'")
+        answer = self.stream.ask(id=1, statement="EXEC PROCEDURE c()", next=1)
+        self.assertEqual(answer["rows"], [{"$0": 7}])
+
     # --- what is no message ---
 
     def closes_with(self, payload, opcode=1):

@@ -130,11 +130,11 @@ Value ConsumerView(const ConsumerService& service, const Value& queue) {
   Value sources = Value::EmptyArray();
   for (const auto& source : (*live)->definition()->sources) sources.Append(Value(source.name));
   view.Set("sources", std::move(sources));
-  const bool taken = (*live)->seats().taken();
-  view.Set("taken", taken);
-  const std::string owner = service.polls.OwnerOf(name);
-  if (!owner.empty()) view.Set("owner", owner);
-  view.Set("waiting_clients", Value::Unsigned((*live)->seats().waiting()));
+  const procedure::Seats::Occupancy occupancy = (*live)->seats().occupancy();
+  view.Set("taken", occupancy.state != procedure::Seats::Occupancy::State::kFree);
+  view.Set("state", procedure::StateName(occupancy.state));
+  if (!occupancy.client.empty()) view.Set("owner", occupancy.client);
+  view.Set("waiting_clients", Value::Unsigned(occupancy.waiting));
   view.Set("depth", queue["depth"]);
   view.Set("lag_s", queue["head_age"]);
   return view;
@@ -156,6 +156,22 @@ constexpr std::string_view kPollSchema =
     R"("timeout_ms":{"type":"integer"},"client":{"type":"string"},)"
     R"("lease_ms":{"type":"integer"},"release":{"type":"boolean"}}})";
 
+Status AddNextRoute(Router& router, ConsumerService& service, std::string path) {
+  return router.Add({.method = Method::kPost,
+                     .path = std::move(path),
+                     .summary = "Acknowledge events of a consumer, and wait for the next ones",
+                     .tag = "consumers",
+                     .request = Content{.description = "what was handled, and what is wanted",
+                                        .schema = Value(kPollSchema)},
+                     .responses = {{200, "events; none when the time was over", Content{}},
+                                   {404, "there is no such consumer"},
+                                   {409, "another client has it"}},
+                     .auth = std::string(kKnown),
+                     .handler = [&service](Request& request, Response& response) -> Task<> {
+                       return AnswerPoll(service, request, response);
+                     }});
+}
+
 }  // namespace
 
 Status AddConsumerRoutes(Router& router, ConsumerService& service) {
@@ -168,19 +184,10 @@ Status AddConsumerRoutes(Router& router, ConsumerService& service) {
                   .handler = Blocking([&service](Request& request, Response& response) {
                     List(service, request, response);
                   })}));
-  return router.Add({.method = Method::kPost,
-                     .path = "/v1/consumers/{name}/next",
-                     .summary = "Acknowledge events of a consumer, and wait for the next ones",
-                     .tag = "consumers",
-                     .request = Content{.description = "what was handled, and what is wanted",
-                                        .schema = Value(kPollSchema)},
-                     .responses = {{200, "events; none when the time was over", Content{}},
-                                   {404, "there is no such consumer"},
-                                   {409, "another client has it"}},
-                     .auth = std::string(kKnown),
-                     .handler = [&service](Request& request, Response& response) -> Task<> {
-                       return AnswerPoll(service, request, response);
-                     }});
+  for (const char* const path : {"/v1/consumers/{name}/next", "/consumers/{name}/next"}) {
+    RETURN_IF_ERROR(AddNextRoute(router, service, path));
+  }
+  return OkStatus();
 }
 
 }  // namespace sluice::http::rest

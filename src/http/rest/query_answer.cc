@@ -28,6 +28,8 @@ Value ErrorView(const Status& error) {
     view.Set("line", Value(error.place().line));
     view.Set("column", Value(error.place().column));
   }
+  // The line is not one of the statement, but of what it ran.
+  if (!error.place().file.empty()) view.Set("procedure", Value(error.place().file));
   if (IsWorthRetrying(query::CodeOf(error))) view.Set("retry", Value(true));
   Value reason = Value::EmptyObject();
   for (const auto& [name, value] : error.fields()) {

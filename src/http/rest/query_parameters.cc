@@ -26,6 +26,9 @@ using query::QueryError;
 constexpr size_t kMaxShown = 60;
 constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr size_t kMaxClientContextId = 1024;
+constexpr size_t kMaxProcedureVersions = 256;
+constexpr std::string_view kProcedureVersion =
+    "a procedure's name and its version: a number, a text in quotes, or DEFAULT";
 
 Status Bad(std::string_view name, std::string_view expected, const Value& found) {
   std::string text = query::ResultText(found);
@@ -98,6 +101,25 @@ Result<Value> JsonIn(std::string_view name, const Value& value, bool is_form) {
   return Unexpected(Bad(name, "JSON text (strings in quotes)", value));
 }
 
+// `name 3`, `name 'text'`; `name DEFAULT` has no version.
+std::optional<std::pair<std::string, Value>> ReadProcedureVersion(std::string_view text) {
+  const size_t blank = text.find_first_of(" \t\r\n");
+  if (blank == 0 || blank == std::string_view::npos) return std::nullopt;
+  std::string name(text.substr(0, blank));
+  const size_t start = text.find_first_not_of(" \t\r\n", blank);
+  if (start == std::string_view::npos) return std::nullopt;
+  const std::string_view version = text.substr(start);
+  if (EqualsIgnoreCase(version, "default")) return std::pair(std::move(name), Value());
+  if (const std::optional<int64_t> number = IntegerIn(Value(version))) {
+    return std::pair(std::move(name), Value(*number));
+  }
+  const char quote = version.front();
+  const bool quoted = version.size() > 2 && (quote == '\'' || quote == '"') &&
+                      version.find(quote, 1) == version.size() - 1;
+  if (!quoted) return std::nullopt;
+  return std::pair(std::move(name), Value(version.substr(1, version.size() - 2)));
+}
+
 class Reader {
  public:
   explicit Reader(QueryParameters* into) : into_(*into) {}
@@ -128,7 +150,7 @@ class Reader {
     std::string_view name;
     std::variant<Text, Flag, Duration, Only, Function> way;
   };
-  static const Entry kEntries[20];
+  static const Entry kEntries[21];
 
   Status ReadInto(Text member, std::string_view name, const Value& value) {
     return ReadText(name, value, &(into_.*member));
@@ -196,6 +218,33 @@ class Reader {
     into_.time_zone = std::move(zone);
     return OkStatus();
   }
+  // SET SPVERSION name version: of one procedure; as a parameter also {"name": version, ...}.
+  Status ProcedureVersion(std::string_view name, const Value& value) {
+    if (value.is_string()) {
+      auto read = ReadProcedureVersion(value.AsString());
+      if (!read) return Bad(name, kProcedureVersion, value);
+      return TakeVersion(std::move(read->first), std::move(read->second));
+    }
+    if (!value.is_object()) return Bad(name, kProcedureVersion, value);
+    for (const json::Field& field : value.fields()) {
+      if (!field.value.is_string() && !field.value.is_int()) {
+        return Bad(name, kProcedureVersion, value);
+      }
+      RETURN_IF_ERROR(TakeVersion(std::string(field.name()), field.value));
+    }
+    return OkStatus();
+  }
+  // MISSING: the default one again.
+  Status TakeVersion(std::string name, Value version) {
+    if (version.is_missing()) {
+      into_.procedure_versions.erase(name);
+      return OkStatus();
+    }
+    into_.procedure_versions[std::move(name)] = std::move(version);
+    if (into_.procedure_versions.size() <= kMaxProcedureVersions) return OkStatus();
+    return QueryError(QueryCode::kBadParameter, "parameter 'spversion': of at most {} procedures",
+                      kMaxProcedureVersions);
+  }
   // Every statement reads a snapshot that has all acknowledged writes: each of these is kept.
   Status ScanConsistency(std::string_view name, const Value& value) {
     size_t chosen = 0;
@@ -229,6 +278,7 @@ const Reader::Entry Reader::kEntries[] = {{"statement", &QueryParameters::statem
                                           {"max_parallelism", &Reader::MaxParallelism},
                                           {"row_format", &Reader::RowFormat},
                                           {"timezone", &Reader::TimeZone},
+                                          {"spversion", &Reader::ProcedureVersion},
                                           {"format", Only{"JSON"}},
                                           {"encoding", Only{"UTF-8"}},
                                           {"compression", Only{"NONE"}}};
@@ -282,8 +332,8 @@ Status CheckStatement(const QueryParameters& parameters) {
 }
 
 constexpr std::string_view kSessionParameters[] = {
-    "max_parallelism", "metrics",    "preserve_expiry", "profile", "query_context",
-    "readonly",        "row_format", "signature",       "timeout", "timezone"};
+    "max_parallelism", "metrics",   "preserve_expiry", "profile", "query_context", "readonly",
+    "row_format",      "signature", "spversion",       "timeout", "timezone"};
 
 }  // namespace
 

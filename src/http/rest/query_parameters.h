@@ -33,6 +33,7 @@ struct QueryParameters {
   Profile profile = Profile::kOff;
   bool cdb2_rows = false;         // rows as text, the way cdb2sql prints them
   std::string time_zone = "UTC";  // of their datetimes
+  std::map<std::string, json::Value> procedure_versions;  // as in query::RunRequest
   std::string client_context_id;
   std::string txid;
   std::optional<uint64_t> transaction_timeout_ms;

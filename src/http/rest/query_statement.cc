@@ -163,6 +163,7 @@ query::RunRequest QueryStatement::MakeRunRequest() {
   request.max_parallelism = parameters_.max_parallelism;
   request.acknowledges = caller_.acknowledges;
   request.receipts = caller_.receipts;
+  request.procedure_versions = parameters_.procedure_versions;
   request.authorize = [sender = caller_.sender](const StatementPlan& plan) {
     return AuthorizeStatement(static_cast<const Sender&>(*sender).who(), plan);
   };

@@ -58,6 +58,12 @@ void SetProgress(const procedure::TriggerProgress& progress, Value* view) {
   }
 }
 
+void SetOccupancy(const procedure::Seats::Occupancy& occupancy, Value* view) {
+  view->Set("state", procedure::StateName(occupancy.state));
+  if (!occupancy.client.empty()) view->Set("owner", occupancy.client);
+  view->Set("waiting_clients", Value::Unsigned(occupancy.waiting));
+}
+
 }  // namespace
 
 Value TriggerView(const procedure::TriggerStatus& status) {
@@ -66,7 +72,11 @@ Value TriggerView(const procedure::TriggerStatus& status) {
                               {"type", definition.consumer ? "consumer" : "trigger"},
                               {"with_sequence", Value(definition.with_sequence)},
                               {"sources", SourcesView(definition)}});
-  if (!definition.consumer) SetProgress(status.progress, &view);
+  if (definition.consumer) {
+    SetOccupancy(status.occupancy, &view);
+  } else {
+    SetProgress(status.progress, &view);
+  }
   view.Set("depth", Value::Unsigned(status.depth));
   view.Set("dead_letters", Value::Unsigned(status.dead_letters));
   return view;

@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "procedure/name.h"
 #include "query/error.h"
+#include "query/parse/parser.h"
 
 namespace sluice::procedure {
 namespace {
@@ -19,26 +20,29 @@ Status CheckName(const std::string& name) {
                kMaxTriggerName, name);
 }
 
-Status UnknownColumn(const db::TableSchema& table, std::string_view name) {
+Status UnknownColumn(const db::TableSchema& table, const query::ColumnName& written) {
+  const std::string& name = written.name;
   std::vector<std::string> names;
   for (const db::TableColumn& column : table.columns) names.push_back(column.name);
-  return Error(Code::kInvalidArgument, "trigger.unknown_column", "table '{}' has no column '{}'{}",
-               table.name, name, DidYouMean(name, names));
+  return query::AtPlace(
+      Error(Code::kInvalidArgument, "trigger.unknown_column", "table '{}' has no column '{}'{}",
+            table.name, name, DidYouMean(name, names)),
+      written.place);
 }
 
 Columns ColumnOf(const db::TableColumn& column) { return {column.name, column.type}; }
 
 Result<EventColumns> ColumnsOf(const db::KeyspaceInfo& keyspace,
-                               const std::vector<std::string>& names) {
+                               const std::vector<query::ColumnName>& names) {
   EventColumns columns;
   if (keyspace.table == nullptr) {
     columns.whole = names.empty();
-    for (const std::string& name : names) columns.columns.push_back({name, std::nullopt});
+    for (const auto& written : names) columns.columns.push_back({written.name, std::nullopt});
     return columns;
   }
-  for (const std::string& name : names) {
-    const db::TableColumn* const column = keyspace.table->FindColumn(name);
-    if (column == nullptr) return Unexpected(UnknownColumn(*keyspace.table, name));
+  for (const query::ColumnName& written : names) {
+    const db::TableColumn* const column = keyspace.table->FindColumn(written.name);
+    if (column == nullptr) return Unexpected(UnknownColumn(*keyspace.table, written));
     columns.columns.push_back(ColumnOf(*column));
   }
   if (!names.empty()) return columns;
@@ -48,12 +52,36 @@ Result<EventColumns> ColumnsOf(const db::KeyspaceInfo& keyspace,
   return columns;
 }
 
+// That WHEN names columns of the table: of one that there is not, nothing would ever be true.
+Status CheckCondition(const db::TableSchema& table, const query::Expression& condition) {
+  const query::Expression* const row =
+      condition.kind == query::ExprKind::kField ? condition.args[0].get() : nullptr;
+  if (row != nullptr && row->kind == query::ExprKind::kName &&
+      (row->name == "new" || row->name == "old")) {
+    const db::TableColumn* const column = table.FindColumn(condition.name);
+    if (column == nullptr) return UnknownColumn(table, {.place = {}, .name = condition.name});
+    if (column->name == condition.name) return OkStatus();
+    return Error(Code::kInvalidArgument, "trigger.unknown_column",
+                 "WHEN: the column of table '{}' is '{}', not '{}'", table.name, column->name,
+                 condition.name);
+  }
+  Status status;
+  query::ForEachChild(condition, [&](const query::Expression& child) {
+    if (status.ok()) status = CheckCondition(table, child);
+  });
+  return status;
+}
+
 Result<TriggerSource> SourceOf(const TriggerStatement::Source& written,
                                const db::KeyspaceInfo& keyspace) {
   TriggerSource source;
   source.keyspace = keyspace.id;
   source.name = keyspace.table != nullptr ? keyspace.table->name : keyspace.name.ToString();
   source.when = written.when;
+  if (!written.when.empty() && keyspace.table != nullptr) {
+    ASSIGN_OR_RETURN(const query::ExpressionPtr condition, query::ParseExpression(written.when));
+    RETURN_IF_ERROR(CheckCondition(*keyspace.table, *condition));
+  }
   const auto take = [&](const std::optional<TriggerStatement::Event>& event,
                         std::optional<EventColumns>* columns) -> Status {
     if (!event) return OkStatus();
@@ -63,13 +91,13 @@ Result<TriggerSource> SourceOf(const TriggerStatement::Source& written,
   RETURN_IF_ERROR(take(written.inserted, &source.inserted));
   RETURN_IF_ERROR(take(written.updated, &source.updated));
   RETURN_IF_ERROR(take(written.deleted, &source.deleted));
-  for (const std::string& name : written.changed) {
+  for (const query::ColumnName& named : written.changed) {
     const db::TableColumn* const column =
-        keyspace.table == nullptr ? nullptr : keyspace.table->FindColumn(name);
+        keyspace.table == nullptr ? nullptr : keyspace.table->FindColumn(named.name);
     if (keyspace.table != nullptr && column == nullptr) {
-      return Unexpected(UnknownColumn(*keyspace.table, name));
+      return Unexpected(UnknownColumn(*keyspace.table, named));
     }
-    source.changed.push_back(column == nullptr ? name : column->name);
+    source.changed.push_back(column == nullptr ? named.name : column->name);
   }
   return source;
 }

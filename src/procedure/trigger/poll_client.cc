@@ -107,7 +107,8 @@ Status PollClients::Sit(const PollRequest& request, Time deadline, Client* clien
   }
   if (client->seat == nullptr) {
     client->queue.reset();
-    client->seat = (*live)->seats().Take(deadline, [&] { return GivenUp(request) || stopping_; });
+    client->seat = (*live)->seats().Take(request.client, deadline,
+                                         [&] { return GivenUp(request) || stopping_; });
   }
   if (client->seat == nullptr) {
     if (GivenUp(request)) return Gone();
@@ -173,17 +174,6 @@ Result<std::vector<TriggerEvent>> PollClients::Collect(const PollRequest& reques
     client->live->Wait(seen, std::min(deadline, now + kLook));
   }
   return events;
-}
-
-std::string PollClients::OwnerOf(const std::string& consumer) const {
-  const std::lock_guard lock(mutex_);
-  const Time now = Clock::now();
-  for (auto at = clients_.lower_bound({consumer, ""});
-       at != clients_.end() && at->first.first == consumer; ++at) {
-    const Client& client = *at->second;
-    if (client.owns && (client.busy || now < client.lapses)) return at->first.second;
-  }
-  return "";
 }
 
 }  // namespace sluice::procedure

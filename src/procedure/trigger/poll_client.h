@@ -56,9 +56,6 @@ class PollClients {
   // The server stops: requests that wait end as if their time were over, and so do later ones.
   void Stop() { stopping_ = true; }
 
-  // Who has a consumer by a lease; empty for nobody.
-  std::string OwnerOf(const std::string& consumer) const;
-
  private:
   using Time = std::chrono::steady_clock::time_point;
   struct Client {

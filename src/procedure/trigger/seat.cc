@@ -40,7 +40,8 @@ void Seat::Resume() {
   if (seats_->holder_ == number_) seats_->stalls_.reset();
 }
 
-std::unique_ptr<Seat> Seats::Take(Deadline deadline, const std::function<bool()>& given_up) {
+std::unique_ptr<Seat> Seats::Take(const std::string& client, Deadline deadline,
+                                  const std::function<bool()>& given_up) {
   std::unique_lock lock(mutex_);
   const uint64_t number = ++last_number_;
   waiting_.push_back(number);
@@ -57,6 +58,7 @@ std::unique_ptr<Seat> Seats::Take(Deadline deadline, const std::function<bool()>
   std::erase(waiting_, number);
   if (taken) {
     holder_ = number;
+    client_ = client;
     stalls_.reset();
   }
   lock.unlock();
@@ -72,14 +74,20 @@ void Seats::Drop() {
   changed_.notify_all();
 }
 
-bool Seats::taken() const {
+Seats::Occupancy Seats::occupancy() const {
+  using State = Occupancy::State;
   const std::lock_guard lock(mutex_);
-  return holder_ != 0;
+  Occupancy now{.waiting = waiting_.size()};
+  if (holder_ == 0) return now;
+  const bool stalled = stalls_ && std::chrono::steady_clock::now() >= *stalls_;
+  now.state = stalled ? State::kStalled : State::kTaken;
+  now.client = client_;
+  return now;
 }
 
-size_t Seats::waiting() const {
-  const std::lock_guard lock(mutex_);
-  return waiting_.size();
+std::string_view StateName(Seats::Occupancy::State state) {
+  static constexpr std::string_view kNames[] = {"free", "taken", "stalled"};
+  return kNames[static_cast<size_t>(state)];
 }
 
 }  // namespace sluice::procedure

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 namespace sluice::procedure {
 
@@ -40,12 +41,24 @@ class Seats : public std::enable_shared_from_this<Seats> {
  public:
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
-  // Null when the deadline passed, when `given_up` says so, or when the consumer was dropped.
-  // `given_up` is asked now and then.
-  std::unique_ptr<Seat> Take(Deadline deadline, const std::function<bool()>& given_up);
+  // `client` is who takes it, for operators. Null when the deadline passed, when `given_up` says
+  // so, or when the consumer was dropped. `given_up` is asked now and then.
+  std::unique_ptr<Seat> Take(const std::string& client, Deadline deadline,
+                             const std::function<bool()>& given_up);
   void Drop();
-  bool taken() const;
-  size_t waiting() const;
+
+  // Who has it at the moment.
+  struct Occupancy {
+    enum class State : uint8_t {
+      kFree,
+      kTaken,
+      kStalled,  // it is silent: whoever comes may take over
+    };
+    State state = State::kFree;
+    std::string client;  // unless it is free
+    size_t waiting = 0;  // others
+  };
+  Occupancy occupancy() const;
 
  private:
   friend class Seat;
@@ -53,9 +66,12 @@ class Seats : public std::enable_shared_from_this<Seats> {
   std::condition_variable changed_;
   uint64_t last_number_ = 0;      // under mutex_
   uint64_t holder_ = 0;           // under mutex_; 0 for nobody
+  std::string client_;            // under mutex_; of the holder
   Deadline stalls_;               // under mutex_; from when on others may take over
   bool dropped_ = false;          // under mutex_
   std::deque<uint64_t> waiting_;  // under mutex_
 };
+
+std::string_view StateName(Seats::Occupancy::State state);
 
 }  // namespace sluice::procedure

@@ -82,10 +82,12 @@ TEST_F(TriggerTest, AFailingRunIsTriedAgainAndStopsNothingElse) {
   const TriggerProgress progress = *manager_->triggers().ProgressOf("bad");
   EXPECT_THAT(progress.error, HasSubstr("poison"));
   EXPECT_EQ(progress.event_id.size(), kEventIdBytes);
-  // Mended: the event that failed comes again, then those after it.
+  // Mended: the event that failed comes again, without waiting for its pause, then those after it.
+  const uint64_t news = (*manager_->triggers().Find("bad"))->news();
   Ask("CREATE PROCEDURE bad VERSION 'mended' {local function main(event)\n"
       "return db:table('copy'):insert(event.new) end}");
   Ask("PUT DEFAULT PROCEDURE bad 'mended'");
+  EXPECT_GT((*manager_->triggers().Find("bad"))->news(), news);
   EXPECT_TRUE(Becomes("SELECT RAW i FROM copy", "1\n2\n3\n"));
 }
 
@@ -141,6 +143,10 @@ TEST_F(TriggerTest, WrongStatements) {
               HasSubstr("named already"));
   EXPECT_THAT(Ask("CREATE LUA TRIGGER p ON (TABLE t FOR INSERT WHEN (nosuch(new.i)))"),
               HasSubstr("nosuch"));
+  EXPECT_THAT(Ask("CREATE LUA TRIGGER p ON (TABLE t FOR UPDATE WHEN (new.i > 1 AND old.x < 3))"),
+              HasSubstr("trigger.unknown_column: table 't' has no column 'x'"));
+  EXPECT_THAT(Ask("CREATE LUA TRIGGER p ON (TABLE t FOR INSERT WHEN (UPPER(new.I) = 'X'))"),
+              HasSubstr("WHEN: the column of table 't' is 'i', not 'I'"));
   EXPECT_EQ(Ask("CREATE LUA TRIGGER p ON (TABLE t FOR INSERT)"), "");
   EXPECT_THAT(Ask("CREATE LUA TRIGGER p ON (TABLE t FOR INSERT)"), HasSubstr("trigger.exists"));
   EXPECT_EQ(Ask("CREATE LUA TRIGGER IF NOT EXISTS p ON (TABLE t FOR INSERT)"), "");

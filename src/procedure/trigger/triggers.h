@@ -33,6 +33,7 @@ struct TriggerStatus {
   uint64_t depth = 0;  // events that wait
   uint64_t dead_letters = 0;
   std::optional<TriggerEvent> head;  // the first of those that wait
+  Seats::Occupancy occupancy;        // of a consumer
 };
 
 // The same without reading anything.

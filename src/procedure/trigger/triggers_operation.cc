@@ -13,6 +13,7 @@ Result<TriggerStatus> Triggers::StatusOf(const std::string& name) const {
   ASSIGN_OR_RETURN(status.progress, ProgressOf(name));
   status.definition = queue->definition();
   status.dead_letters = dead_letters->kept();
+  status.occupancy = queue->seats().occupancy();
   ASSIGN_OR_RETURN(EventQueue events, EventQueue::Open(engine_, status.definition));
   ASSIGN_OR_RETURN(status.depth,
                    queue->counter().Count(engine_, status.definition, events.stored()));

@@ -57,6 +57,31 @@ std::optional<std::vector<std::string>> ResultNames(const QueryBody& body) {
   return names;
 }
 
+// Columns that are inserted go by their order: names that come twice, or differ between the
+// operands of a set operation, are made to fit. `names` are those of the operands before this one.
+void NameByOrder(QueryBody& body, std::vector<std::string>* names) {
+  if (auto* operation = std::get_if<std::unique_ptr<SetOperation>>(&body)) {
+    NameByOrder((*operation)->left, names);
+    return NameByOrder((*operation)->right, names);
+  }
+  if (auto* query = std::get_if<QueryPtr>(&body)) {
+    if ((*query)->order_by.empty()) NameByOrder((*query)->body, names);
+    return;
+  }
+  Projection& projection = std::get<std::unique_ptr<SelectBlock>>(body)->projection;
+  if (projection.raw || std::ranges::any_of(projection.terms, &ResultTerm::star)) return;
+  const bool first = names->empty();
+  for (size_t i = 0; i < projection.terms.size(); ++i) {
+    ResultTerm& term = projection.terms[i];
+    std::string name = term.alias.empty() ? ImplicitName(*term.expression) : term.alias;
+    if (name.empty()) name = fmt::format("${}", i + 1);
+    const bool twice = first && std::ranges::find(*names, name) != names->end();
+    if (twice) name = fmt::format("{} {}", name, i + 1);
+    if (first) names->push_back(name);
+    term.alias = i < names->size() ? (*names)[i] : name;
+  }
+}
+
 }  // namespace
 
 const db::TableSchema* Binder::TableOf(VariableId variable) const {
@@ -184,13 +209,13 @@ Result<ExpressionPtr> Binder::DefaultOf(const db::TableColumn& column, const Tex
 Result<std::vector<size_t>> Binder::InsertedColumns(const InsertStatement& statement,
                                                     const db::TableSchema& schema) const {
   std::vector<size_t> columns;
-  for (const std::string& name : statement.columns) {
-    const auto column = schema.ColumnIndex(name);
-    if (!column) return Unexpected(NoColumn(schema, name, statement.target.place));
+  for (const ColumnName& written : statement.columns) {
+    const auto column = schema.ColumnIndex(written.name);
+    if (!column) return Unexpected(NoColumn(schema, written.name, written.place));
     if (std::ranges::find(columns, *column) != columns.end()) {
       return Unexpected(
-          AtPlace(QueryError(QueryCode::kPlan, "INSERT names the column '{}' twice", name),
-                  statement.target.place));
+          AtPlace(QueryError(QueryCode::kPlan, "INSERT names the column '{}' twice", written.name),
+                  written.place));
     }
     columns.push_back(*column);
   }
@@ -251,6 +276,8 @@ Status Binder::BindTableInsert(InsertStatement& statement) {
 // The columns of the SELECT by their order.
 Status Binder::BindTableSelect(InsertStatement& statement, const db::TableSchema& schema,
                                const std::vector<size_t>& columns) {
+  std::vector<std::string> by_order;
+  NameByOrder(statement.select->body, &by_order);
   RETURN_IF_ERROR(BindQuery(*statement.select, nullptr));
   if (statement.select->result_variable == 0) {
     statement.select->result_variable = variables_.Add("");
@@ -275,19 +302,43 @@ Status Binder::BindTableSelect(InsertStatement& statement, const db::TableSchema
   return CompleteRow(schema, columns, std::move(values), place, &statement.select_value);
 }
 
-// SET c = e, where c is a column.
-Status Binder::CheckTableUpdate(const UpdateStatement& statement) const {
+// ON CONFLICT: names are columns of the row that is there, and `excluded` is the one that was to be
+// inserted.
+Status Binder::BindConflict(InsertStatement& statement, const Scope& target) {
+  ConflictClause& clause = *statement.conflict;
   const db::TableSchema& schema = *TableOf(statement.target.variable);
-  if (!statement.unset.empty()) {
+  for (const ColumnName& column : clause.columns) {
+    if (schema.FindColumn(column.name) == nullptr) {
+      return NoColumn(schema, column.name, column.place);
+    }
+  }
+  if (clause.action != ConflictClause::Action::kUpdate) return OkStatus();
+  Scope scope = target;
+  clause.excluded.place = clause.place;
+  clause.excluded.alias = "excluded";
+  clause.excluded.keyspace = *statement.target.keyspace;
+  RETURN_IF_ERROR(DeclareTerm(clause.excluded, scope));
+  scope.names.push_back({"EXCLUDED", clause.excluded.variable});
+  scope.sources = target.sources;
+  RETURN_IF_ERROR(BindAssignments(clause.set, scope));
+  RETURN_IF_ERROR(CheckTableUpdate(statement.target.variable, clause.set, {}));
+  return BindOptional(clause.where, scope);
+}
+
+// SET c = e, where c is a column.
+Status Binder::CheckTableUpdate(VariableId row, const std::vector<Assignment>& set,
+                                const std::vector<Assignment>& unset) const {
+  const db::TableSchema& schema = *TableOf(row);
+  if (!unset.empty()) {
     return AtPlace(
         QueryError(QueryCode::kPlan, "a column of a table can't be UNSET: set it to NULL"),
-        statement.unset[0].place);
+        unset[0].place);
   }
-  for (const Assignment& assignment : statement.set) {
+  for (const Assignment& assignment : set) {
     const Expression& target = *assignment.target;
     const bool column = target.kind == ExprKind::kField && assignment.loops.empty() &&
                         target.args[0]->kind == ExprKind::kVariable &&
-                        target.args[0]->variable == statement.target.variable;
+                        target.args[0]->variable == row;
     if (column) continue;
     return AtPlace(
         QueryError(QueryCode::kPlan, "SET takes a column of the table '{}'", schema.name),

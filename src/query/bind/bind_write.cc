@@ -25,11 +25,19 @@ Status Binder::Bind(InsertStatement& statement) {
   RETURN_IF_ERROR(BindTarget(statement.target, target));
   RETURN_IF_ERROR(TableOf(statement.target.variable) != nullptr ? BindTableInsert(statement)
                                                                 : BindDocumentInsert(statement));
+  if (statement.conflict) RETURN_IF_ERROR(BindConflict(statement, target));
   return BindReturning(statement.returning, target);
 }
 
 Status Binder::BindDocumentInsert(InsertStatement& statement) {
   Scope scope(nullptr);
+  if (statement.conflict) {
+    return AtPlace(QueryError(QueryCode::kPlan,
+                              "'{}' is no table: REPLACE and ON CONFLICT are for tables, documents "
+                              "have UPSERT",
+                              statement.target.keyspace->parts.back()),
+                   statement.conflict->place);
+  }
   if (!statement.columns.empty() || (statement.select != nullptr && !statement.select_key)) {
     return AtPlace(
         QueryError(QueryCode::kPlan,
@@ -101,7 +109,7 @@ Status Binder::Bind(UpdateStatement& statement) {
   RETURN_IF_ERROR(BindAssignments(statement.set, scope));
   RETURN_IF_ERROR(BindAssignments(statement.unset, scope));
   if (TableOf(statement.target.variable) != nullptr) {
-    RETURN_IF_ERROR(CheckTableUpdate(statement));
+    RETURN_IF_ERROR(CheckTableUpdate(statement.target.variable, statement.set, statement.unset));
   }
   return BindReturning(statement.returning, scope);
 }

@@ -131,7 +131,9 @@ class Binder {
   Status BindTableInsert(InsertStatement& statement);
   Status BindTableSelect(InsertStatement& statement, const db::TableSchema& schema,
                          const std::vector<size_t>& columns);
-  Status CheckTableUpdate(const UpdateStatement& statement) const;
+  Status BindConflict(InsertStatement& statement, const Scope& target);
+  Status CheckTableUpdate(VariableId target, const std::vector<Assignment>& set,
+                          const std::vector<Assignment>& unset) const;
   Status BindDocumentInsert(InsertStatement& statement);
 
   const db::Catalog& catalog_;

@@ -85,25 +85,9 @@ class Write final : public PlanNode {
       std::optional<db::Write> write = options_.program->Make(context);
       if (!write || context.failed()) return false;
       if (options_.each_once && !CheckOnce(context, *write)) return false;
-      if (!MeetsChecks(context, *write)) return false;
+      if (!MeetsChecks(context, options_.target, options_.checks, *write)) return false;
       pending->write = std::move(*write);
       return true;
-    }
-
-    // The conditions see the row as it will be.
-    bool MeetsChecks(Context& context, const db::Write& write) const {
-      if (options_.checks.empty() || write.kind == db::Write::Kind::kDelete) return true;
-      context.SetDocument(options_.target.source, write.key, db::DocumentView::Of(write.document));
-      for (const RowCheck& check : options_.checks) {
-        const Value holds = check.condition->Get(context);
-        const bool fails =
-            (holds.is_bool() && !holds.AsBool()) || (holds.is_number() && holds.ToDouble() == 0);
-        if (!fails) continue;
-        context.Fail(QueryError(QueryCode::kCheckConstraint,
-                                "a row of '{}' does not meet the constraint '{}'",
-                                options_.target.name, check.name));
-      }
-      return !context.failed();
     }
 
     bool CheckOnce(Context& context, const db::Write& write) {
@@ -121,13 +105,7 @@ class Write final : public PlanNode {
         std::vector<db::Write> writes;
         for (Pending& pending : batch) writes.push_back(CopyOf(pending.write));
         const std::vector<WriteOutcome> outcomes = mutator.Apply(std::move(writes));
-        if (mutator.transaction_bytes() > context.options().memory->limit()) {
-          context.Fail(QueryError(QueryCode::kMemoryQuota,
-                                  "the transaction's writes take more than the memory limit of {} "
-                                  "MiB: commit earlier",
-                                  context.options().memory->limit() >> 20));
-          return;
-        }
+        if (!FitsMemory(context)) return;
         std::vector<Pending> again;
         for (size_t i = 0; i < batch.size(); ++i) {
           if (outcomes[i].status.ok()) {
@@ -141,18 +119,6 @@ class Write final : public PlanNode {
         }
         batch = std::move(again);
       }
-    }
-
-    static db::Write CopyOf(const db::Write& write) {
-      db::Write copy;
-      copy.keyspace = write.keyspace;
-      copy.key = write.key;
-      copy.kind = write.kind;
-      copy.document = write.document;
-      copy.precondition = write.precondition;
-      copy.keep_expiry = write.keep_expiry;
-      copy.keep_xattrs = write.keep_xattrs;
-      return copy;
     }
 
     bool CanRetry(const Mutator& mutator, const Status& status, Pending& pending) const {
@@ -230,6 +196,44 @@ class Write final : public PlanNode {
 };
 
 }  // namespace
+
+bool MeetsChecks(Context& context, const SourceTarget& target, const std::vector<RowCheck>& checks,
+                 const db::Write& write) {
+  if (checks.empty() || write.kind == db::Write::Kind::kDelete) return true;
+  context.SetDocument(target.source, write.key, db::DocumentView::Of(write.document));
+  for (const RowCheck& check : checks) {
+    const Value holds = check.condition->Get(context);
+    const bool fails =
+        (holds.is_bool() && !holds.AsBool()) || (holds.is_number() && holds.ToDouble() == 0);
+    if (!fails) continue;
+    context.Fail(QueryError(QueryCode::kCheckConstraint,
+                            "a row of '{}' does not meet the constraint '{}'", target.alias,
+                            check.name));
+  }
+  return !context.failed();
+}
+
+bool FitsMemory(Context& context) {
+  const size_t limit = context.options().memory->limit();
+  if (context.options().mutator->transaction_bytes() <= limit) return true;
+  context.Fail(QueryError(QueryCode::kMemoryQuota,
+                          "the transaction's writes take more than the memory limit of {} MiB: "
+                          "commit earlier",
+                          limit >> 20));
+  return false;
+}
+
+db::Write CopyOf(const db::Write& write) {
+  db::Write copy;
+  copy.keyspace = write.keyspace;
+  copy.key = write.key;
+  copy.kind = write.kind;
+  copy.document = write.document;
+  copy.precondition = write.precondition;
+  copy.keep_expiry = write.keep_expiry;
+  copy.keep_xattrs = write.keep_xattrs;
+  return copy;
+}
 
 PlanPtr MakeWrite(WriteOptions options) { return std::make_unique<Write>(std::move(options)); }
 

@@ -75,6 +75,14 @@ struct RowCheck {
   ExprPtr condition;
 };
 
+// What the writing operators share (write.cc). Each is false when the run has failed.
+// The conditions see the row as it will be.
+bool MeetsChecks(Context& context, const SourceTarget& target, const std::vector<RowCheck>& checks,
+                 const db::Write& write);
+// Whether the transaction's writes are within the limit.
+bool FitsMemory(Context& context);
+db::Write CopyOf(const db::Write& write);
+
 struct WriteOptions {
   PlanPtr input;
   RowVariables variables;  // of the input

@@ -5,6 +5,7 @@
 
 #include "json/decimal.h"
 #include "query/functions/function.h"
+#include "query/functions/temporal.h"
 
 namespace sluice::query {
 namespace {
@@ -92,13 +93,13 @@ void WarnOfZero(FunctionContext& context) {
 Value AddAll(FunctionContext&, Args args) {
   Value sum = *args[0];
   for (const Value* next : args.subspan(1)) sum = Add(sum, *next);
-  return sum.is_number() ? sum : Value(nullptr);
+  return sum.is_number() || IsTemporal(sum) ? sum : Value(nullptr);
 }
 
 Value MultiplyAll(FunctionContext&, Args args) {
   Value product = *args[0];
   for (const Value* next : args.subspan(1)) product = Multiply(product, *next);
-  return product.is_number() ? product : Value(nullptr);
+  return product.is_number() || IsTemporal(product) ? product : Value(nullptr);
 }
 
 Value Sub(FunctionContext&, Args args) { return Subtract(*args[0], *args[1]); }
@@ -181,6 +182,7 @@ Value Add(const Value& a, const Value& b) {
     int64_t sum;
     if (!__builtin_add_overflow(a.AsInt(), b.AsInt(), &sum)) return sum;
   }
+  if (IsTemporal(a) && IsTemporal(b)) return AddTemporal(a, b);
   return ByKind(a, b, AddDecimals, [](double x, double y) { return x + y; });
 }
 
@@ -189,6 +191,7 @@ Value Subtract(const Value& a, const Value& b) {
     int64_t difference;
     if (!__builtin_sub_overflow(a.AsInt(), b.AsInt(), &difference)) return difference;
   }
+  if (IsTemporal(a) && IsTemporal(b)) return SubtractTemporal(a, b);
   const auto exact = [](const Decimal& x, Decimal y) {
     y.negative = !y.negative;
     return AddDecimals(x, y);
@@ -201,6 +204,7 @@ Value Multiply(const Value& a, const Value& b) {
     int64_t product;
     if (!__builtin_mul_overflow(a.AsInt(), b.AsInt(), &product)) return product;
   }
+  if (a.is_interval() || b.is_interval()) return MultiplyTemporal(a, b);
   return ByKind(a, b, MultiplyDecimals, [](double x, double y) { return x * y; });
 }
 

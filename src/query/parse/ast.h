@@ -313,17 +313,10 @@ struct InsertValues {
   ExpressionPtr options;
 };
 
-struct InsertStatement {  // and UPSERT
-  bool upsert = false;
-  FromTerm target;                   // keyspace set
-  std::vector<std::string> columns;  // of a table: INTO t (a, b); empty for all
-  std::vector<InsertValues> rows;
-  // INSERT INTO k (KEY e, VALUE e, OPTIONS e) SELECT
-  ExpressionPtr select_key;
-  ExpressionPtr select_value;
-  ExpressionPtr select_options;
-  QueryPtr select;
-  std::optional<Projection> returning;
+// A column of a table, as a statement names it.
+struct ColumnName {
+  TextPlace place;
+  std::string name;
 };
 
 // FOR v IN e, w IN e WHEN c END, behind a SET or UNSET; several FORs nest.
@@ -337,6 +330,31 @@ struct Assignment {
   ExpressionPtr target;  // a path, or META().expiration
   ExpressionPtr value;   // null for UNSET
   std::vector<UpdateFor> loops;
+};
+
+// INSERT INTO t ... ON CONFLICT [(columns)] DO NOTHING | DO UPDATE SET ... [WHERE ...]; REPLACE.
+struct ConflictClause {
+  enum class Action : uint8_t { kNothing, kUpdate, kReplace };
+  TextPlace place;
+  Action action = Action::kNothing;
+  std::vector<ColumnName> columns;  // of the unique key that is meant; none: of any
+  std::vector<Assignment> set;      // kUpdate
+  ExpressionPtr where;
+  FromTerm excluded;  // set by the binder: the row that would have been inserted
+};
+
+struct InsertStatement {  // and UPSERT, REPLACE
+  bool upsert = false;
+  FromTerm target;                  // keyspace set
+  std::vector<ColumnName> columns;  // of a table: INTO t (a, b); empty for all
+  std::vector<InsertValues> rows;
+  // INSERT INTO k (KEY e, VALUE e, OPTIONS e) SELECT
+  ExpressionPtr select_key;
+  ExpressionPtr select_value;
+  ExpressionPtr select_options;
+  QueryPtr select;
+  std::optional<ConflictClause> conflict;  // none: a duplicate is an error
+  std::optional<Projection> returning;
 };
 
 struct UpdateStatement {
@@ -523,15 +541,15 @@ struct ProcedureStatement {
 struct TriggerStatement {
   enum class Action : uint8_t { kCreate, kDrop };
   struct Event {
-    std::vector<std::string> columns;  // none: all that there are
+    std::vector<ColumnName> columns;  // none: all that there are
   };
   struct Source {
     KeyspacePath keyspace;
     std::optional<Event> inserted;
     std::optional<Event> updated;
     std::optional<Event> deleted;
-    std::string when;                  // a condition over new, old and type; empty for none
-    std::vector<std::string> changed;  // an update of none of these is left out
+    std::string when;                 // a condition over new, old and type; empty for none
+    std::vector<ColumnName> changed;  // an update of none of these is left out
   };
   TextPlace place;
   Action action = Action::kCreate;

@@ -88,7 +88,11 @@ Result<TransactionStatement> Parser::Transaction() {
     ASSIGN_OR_RETURN(transaction.savepoint, Name("a savepoint"));
   } else {
     RETURN_IF_ERROR(Expect("SET"));
-    RETURN_IF_ERROR(Expect("TRANSACTION"));
+    if (!Accept("TRANSACTION")) {
+      return Unexpected(
+          Expected("TRANSACTION (other things are SET for a connection, by sluice sql "
+                   "or at /query/stream, and are parameters of a request elsewhere)"));
+    }
     transaction.action = Action::kSet;
     RETURN_IF_ERROR(IsolationLevel());
   }

@@ -80,7 +80,10 @@ Status Parser::ProcedureVersion(ProcedureStatement* procedure, bool required) {
     procedure->version = number;
     return OkStatus();
   }
-  return required ? Expected("the version: a string in quotes or a number") : OkStatus();
+  const bool creates = procedure->action == ProcedureStatement::Action::kCreate;
+  return required ? Expected(creates ? "the version, a string in quotes"
+                                     : "the version: a string in quotes or a number")
+                  : OkStatus();
 }
 
 }  // namespace sluice::query

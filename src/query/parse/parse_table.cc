@@ -225,6 +225,23 @@ Result<std::vector<std::string>> Parser::ColumnNames() {
   return names;
 }
 
+Result<query::ColumnName> Parser::PlacedColumnName() {
+  query::ColumnName column;
+  column.place = place();
+  ASSIGN_OR_RETURN(column.name, ColumnName());
+  return column;
+}
+
+Result<std::vector<query::ColumnName>> Parser::PlacedColumnNames() {
+  std::vector<query::ColumnName> columns;
+  do {
+    ASSIGN_OR_RETURN(query::ColumnName column, PlacedColumnName());
+    columns.push_back(std::move(column));
+  } while (Accept(","));
+  RETURN_IF_ERROR(Expect(")"));
+  return columns;
+}
+
 Status Parser::References(db::TableSchema* schema, db::TableReference reference) {
   RETURN_IF_ERROR(Expect("REFERENCES"));
   ASSIGN_OR_RETURN(reference.table, TableName());

@@ -87,7 +87,7 @@ Status Parser::TriggerEvent(TriggerStatement::Source* source) {
   event->emplace();
   if (!AcceptWord("OF") && !AcceptWord("INCLUDE")) return OkStatus();
   do {
-    ASSIGN_OR_RETURN(std::string column, ColumnName());
+    ASSIGN_OR_RETURN(query::ColumnName column, PlacedColumnName());
     (*event)->columns.push_back(std::move(column));
   } while (Accept(","));
   return OkStatus();
@@ -103,11 +103,7 @@ Status Parser::TriggerFilters(TriggerStatement::Source* source) {
       RETURN_IF_ERROR(Expect(")"));
     } else if (source->changed.empty() && AcceptWord("CHANGED")) {
       RETURN_IF_ERROR(Expect("("));
-      do {
-        ASSIGN_OR_RETURN(std::string column, ColumnName());
-        source->changed.push_back(std::move(column));
-      } while (Accept(","));
-      RETURN_IF_ERROR(Expect(")"));
+      ASSIGN_OR_RETURN(source->changed, PlacedColumnNames());
     } else {
       return OkStatus();
     }

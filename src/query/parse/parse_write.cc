@@ -1,4 +1,4 @@
-// INSERT, UPSERT, UPDATE and DELETE.
+// INSERT, UPSERT, REPLACE, UPDATE and DELETE.
 #include "query/parse/parser_impl.h"
 
 namespace sluice::query {
@@ -19,16 +19,60 @@ bool IsAssignable(const Expression& path) {
 
 Result<InsertStatement> Parser::Insert() {
   InsertStatement insert;
-  insert.upsert = At("UPSERT");
-  ++at_;
+  RETURN_IF_ERROR(InsertAction(&insert));
   RETURN_IF_ERROR(Expect("INTO"));
   insert.target.place = place();
   ASSIGN_OR_RETURN(insert.target.keyspace, Keyspace());
   insert.target.alias = insert.target.keyspace->parts.back();
   RETURN_IF_ERROR(TermAlias(&insert.target));
   RETURN_IF_ERROR(InsertSource(&insert));
+  RETURN_IF_ERROR(OnConflict(&insert));
   RETURN_IF_ERROR(Returning(&insert.returning));
   return insert;
+}
+
+// INSERT [OR REPLACE | OR IGNORE], UPSERT or REPLACE
+Status Parser::InsertAction(InsertStatement* insert) {
+  using Action = ConflictClause::Action;
+  const TextPlace here = place();
+  std::optional<Action> action;
+  if (AcceptWord("REPLACE")) {
+    action = Action::kReplace;
+  } else {
+    insert->upsert = At("UPSERT");
+    ++at_;
+    if (insert->upsert || !Accept("OR")) return OkStatus();
+    if (AcceptWord("REPLACE")) action = Action::kReplace;
+    if (!action && AcceptWord("IGNORE")) action = Action::kNothing;
+    if (!action) return Expected("REPLACE or IGNORE");
+  }
+  insert->conflict.emplace();
+  insert->conflict->place = here;
+  insert->conflict->action = *action;
+  return OkStatus();
+}
+
+// ON CONFLICT [(columns)] DO NOTHING | DO UPDATE SET ... [WHERE condition]
+Status Parser::OnConflict(InsertStatement* insert) {
+  if (!At("ON")) return OkStatus();
+  if (insert->conflict) {
+    return Wrong(Here(), "ON CONFLICT: the statement says already what happens then");
+  }
+  insert->conflict.emplace();
+  ConflictClause& clause = *insert->conflict;
+  clause.place = place();
+  ++at_;
+  RETURN_IF_ERROR(ExpectWord("CONFLICT"));
+  if (Accept("(")) {
+    ASSIGN_OR_RETURN(clause.columns, PlacedColumnNames());
+  }
+  RETURN_IF_ERROR(ExpectWord("DO"));
+  if (AcceptWord("NOTHING")) return OkStatus();
+  if (!Accept("UPDATE")) return Expected("NOTHING or UPDATE");
+  clause.action = ConflictClause::Action::kUpdate;
+  if (!At("SET")) return Expected("SET");
+  RETURN_IF_ERROR(SetClause(&clause.set));
+  return WhereClause(&clause.where);
 }
 
 Status Parser::InsertSource(InsertStatement* insert) {
@@ -61,7 +105,7 @@ Status Parser::InsertColumns(InsertStatement* insert) {
   const bool name = Ahead(1).kind == TokenKind::kWord || Ahead(1).kind == TokenKind::kQuoted;
   if (!name) return Expected("VALUES or (KEY ..., VALUE ...)");
   ++at_;
-  ASSIGN_OR_RETURN(insert->columns, ColumnNames());
+  ASSIGN_OR_RETURN(insert->columns, PlacedColumnNames());
   return At("VALUES") ? InsertRows(insert) : InsertSelect(insert);
 }
 

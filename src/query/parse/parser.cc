@@ -174,7 +174,8 @@ Status Parser::StatementBody(Statement* statement) {
     return OkStatus();
   };
   if (AtQuery() || At("(")) return take(QueryHere());
-  if (At("INSERT") || At("UPSERT")) return take(Insert());
+  const bool replaces = AtWord("REPLACE") && IsAhead(1, "INTO");
+  if (At("INSERT") || At("UPSERT") || replaces) return take(Insert());
   if (At("UPDATE", "STATISTICS") || At("ANALYZE")) return take(Statistics());
   if (At("UPDATE")) return take(Update());
   if (At("DELETE")) return take(Delete());

@@ -191,6 +191,8 @@ class Parser {
 
   // Writes (parse_write.cc, parse_merge.cc).
   Result<InsertStatement> Insert();
+  Status InsertAction(InsertStatement* insert);
+  Status OnConflict(InsertStatement* insert);
   Status InsertSource(InsertStatement* insert);
   Status InsertRows(InsertStatement* insert);
   Result<InsertValues> InsertRow(bool of_columns);
@@ -236,6 +238,8 @@ class Parser {
   Result<std::string> TableName();
   Result<std::string> ColumnName();
   Result<std::vector<std::string>> ColumnNames();
+  Result<query::ColumnName> PlacedColumnName();
+  Result<std::vector<query::ColumnName>> PlacedColumnNames();
   Status TableElement(db::TableSchema* schema);
   bool IsTypeAhead(size_t count) const;
   Result<db::TableColumn> ColumnHere(db::TableSchema* schema);

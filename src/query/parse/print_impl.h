@@ -69,6 +69,7 @@ class AstPrinter {
   void Returning(const std::optional<Projection>& returning);
   void Changes(const std::vector<Assignment>& set, const std::vector<Assignment>& unset);
   void Change(const Assignment& assignment);
+  void OnConflict(const ConflictClause& clause);
   void Let(const std::vector<NamedExpression>& let);
   void KeyValue(const ExpressionPtr& key, const ExpressionPtr& value, const ExpressionPtr& options);
   void Options(const std::optional<json::Value>& options);
@@ -78,6 +79,7 @@ class AstPrinter {
   void Table(const DropTableStatement& drop);
   void Table(const AlterTableStatement& alter);
   void Columns(const std::vector<std::string>& names);
+  void Columns(const std::vector<ColumnName>& columns);
   // Columns, keys and constraints, with commas between them and `before` before each.
   void Elements(const db::TableSchema& schema, std::string_view before);
   void Column(const db::TableColumn& column);

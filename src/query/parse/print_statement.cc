@@ -53,6 +53,18 @@ void AstPrinter::Changes(const std::vector<Assignment>& set, const std::vector<A
   }
 }
 
+void AstPrinter::OnConflict(const ConflictClause& clause) {
+  Say(" ON CONFLICT ");
+  if (!clause.columns.empty()) {
+    Columns(clause.columns);
+    Say(" ");
+  }
+  const bool updates = clause.action == ConflictClause::Action::kUpdate;
+  Say(updates ? "DO UPDATE" : "DO NOTHING");
+  Changes(clause.set, {});
+  Clause("WHERE", clause.where);
+}
+
 void AstPrinter::KeyValue(const ExpressionPtr& key, const ExpressionPtr& value,
                           const ExpressionPtr& options) {
   Say(" (KEY ");
@@ -75,11 +87,13 @@ struct AstPrinter::StatementBody {
   void operator()(const QueryPtr& query) const { printer.Print(*query); }
 
   void operator()(const InsertStatement& insert) const {
-    printer.Say(insert.upsert ? "UPSERT INTO " : "INSERT INTO ");
+    const bool replaces =
+        insert.conflict && insert.conflict->action == ConflictClause::Action::kReplace;
+    printer.Say(replaces ? "REPLACE INTO " : insert.upsert ? "UPSERT INTO " : "INSERT INTO ");
     printer.Term(insert.target);
     for (size_t i = 0; i < insert.columns.size(); ++i) {
       printer.Say(i == 0 ? " (" : ", ");
-      printer.Name(insert.columns[i]);
+      printer.Name(insert.columns[i].name);
     }
     if (!insert.columns.empty()) printer.Say(")");
     if (insert.select) {
@@ -106,6 +120,7 @@ struct AstPrinter::StatementBody {
       }
       printer.Say(")");
     }
+    if (insert.conflict && !replaces) printer.OnConflict(*insert.conflict);
     printer.Returning(insert.returning);
   }
 

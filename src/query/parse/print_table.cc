@@ -50,6 +50,12 @@ void AstPrinter::Table(const AlterTableStatement& alter) {
   }
 }
 
+void AstPrinter::Columns(const std::vector<ColumnName>& columns) {
+  std::vector<std::string> names;
+  for (const ColumnName& column : columns) names.push_back(column.name);
+  Columns(names);
+}
+
 void AstPrinter::Columns(const std::vector<std::string>& names) {
   for (size_t i = 0; i < names.size(); ++i) {
     Say(i == 0 ? "(" : ", ");

@@ -42,7 +42,7 @@ void AstPrinter::TriggerEvent(std::string_view word,
   Say(word);
   for (size_t i = 0; i < event->columns.size(); ++i) {
     Say(i == 0 ? " OF " : ", ");
-    QuotedName(event->columns[i], false);  // it may be any word
+    QuotedName(event->columns[i].name, false);  // it may be any word
   }
 }
 

@@ -6,6 +6,7 @@
 #include "query/error.h"
 #include "query/exec/expr_access.h"
 #include "query/exec/writes.h"
+#include "query/plan/plan_conflict.h"
 
 namespace sluice::query {
 namespace {
@@ -175,6 +176,39 @@ Result<QueryPlan> Finish(Planner& planner, WriteOptions options,
   return QueryPlan{.root = planner.Counted(MakeWrite(std::move(options))), .result = slot};
 }
 
+void UseConflict(Planner& planner, const InsertStatement& statement) {
+  const ConflictClause& clause = *statement.conflict;
+  if (clause.action != ConflictClause::Action::kUpdate) return;
+  UseAssignments(planner, clause.set);
+  UseOptional(planner, clause.where);
+  UseTarget(planner, statement.target);
+}
+
+// The same for an INSERT that says what becomes of duplicates.
+Result<QueryPlan> FinishConflict(Planner& planner, WriteOptions insert,
+                                 const InsertStatement& statement) {
+  const ConflictClause& clause = *statement.conflict;
+  ConflictOptions options;
+  options.input = std::move(insert.input);
+  options.target = insert.target;
+  options.insert = std::move(insert.program);
+  options.checks = std::move(insert.checks);
+  options.action = ActionOf(clause);
+  ASSIGN_OR_RETURN(options.keys,
+                   ConflictKeys(*planner.catalog().Find(insert.target.keyspace), clause));
+  if (options.action == OnConflict::kUpdate) {
+    ASSIGN_OR_RETURN(options.update, CompileUpdate(planner, statement.target, clause.set, {}));
+    ASSIGN_OR_RETURN(options.where, planner.compiler().CompileOptional(clause.where));
+    options.excluded = TargetOf(planner, clause.excluded);
+  }
+  if (statement.returning) {
+    ASSIGN_OR_RETURN(options.returning, planner.CompileProjection(*statement.returning));
+  }
+  options.slot = planner.layout()->NewSlot();
+  const Slot slot = options.slot;
+  return QueryPlan{.root = planner.Counted(MakeConflictInsert(std::move(options))), .result = slot};
+}
+
 // The rows of one keyspace that UPDATE and DELETE are about.
 template <typename Statement>
 Result<WriteOptions> PlanTargetRows(Planner& planner, const Statement& statement) {
@@ -226,6 +260,7 @@ Result<QueryPlan> PlanWrite(Planner& planner, InsertStatement& statement) {
     UseOptional(planner, row.options);
   }
   UseProjection(planner, statement.returning);
+  if (statement.conflict) UseConflict(planner, statement);
   ASSIGN_OR_RETURN(const auto checks, UseChecks(planner, statement.target));
   planner.FinishLayout();
   InsertParts parts{.target = TargetOf(planner, statement.target), .upsert = statement.upsert};
@@ -262,6 +297,7 @@ Result<QueryPlan> PlanWrite(Planner& planner, InsertStatement& statement) {
   } else {
     options.program = MakeInsertProgram(std::move(parts));
   }
+  if (statement.conflict) return FinishConflict(planner, std::move(options), statement);
   return Finish(planner, std::move(options), statement.returning);
 }
 

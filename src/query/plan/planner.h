@@ -69,6 +69,7 @@ class Planner final : public SubqueryPlanner {
 
   Compiler& compiler() { return compiler_; }
   const Variables& variables() const { return variables_; }
+  const db::Catalog& catalog() const { return catalog_; }
   const std::shared_ptr<Layout>& layout() { return layout_; }
 
  private:

@@ -1,0 +1,19 @@
+// Arithmetic with datetimes and intervals, as columns of tables have them.
+#pragma once
+
+#include "json/value.h"
+
+namespace sluice::query {
+
+inline bool IsTemporal(const json::Value& value) {
+  return value.is_datetime() || value.is_interval();
+}
+
+// Datetime and interval, two intervals of one kind; NULL for everything else and past the limits.
+json::Value AddTemporal(const json::Value& a, const json::Value& b);
+// Also two datetimes: the interval between them.
+json::Value SubtractTemporal(const json::Value& a, const json::Value& b);
+// An interval times a number.
+json::Value MultiplyTemporal(const json::Value& a, const json::Value& b);
+
+}  // namespace sluice::query
