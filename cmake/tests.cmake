@@ -71,8 +71,13 @@ if(TARGET sluice)
     tests/crash/run_trigger_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
   script_test(type_crash_test blackbox
     tests/crash/run_type_crash.py --sluice $<TARGET_FILE:sluice> --rounds 10)
+  script_test(flow_streams_test blackbox
+    tests/http/run_flow_streams.py --sluice $<TARGET_FILE:sluice>)
+  script_test(flow_slow_test blackbox tests/http/run_flow_slow.py --sluice $<TARGET_FILE:sluice>)
   script_test(flow_crash_test blackbox
     tests/crash/run_flow_crash.py --sluice $<TARGET_FILE:sluice> --rounds 15)
+  script_test(flow_start_crash_test blackbox
+    tests/crash/run_flow_start_crash.py --sluice $<TARGET_FILE:sluice> --rounds 10)
   find_program(NODE node)
   if(NODE)
     script_test(javascript_client_test blackbox ${NODE} --test clients/javascript/test/)

@@ -331,7 +331,7 @@ void Connection::CheckReading(uint64_t waited_ms) {
   }
   const bool in_body = parser_.state() == RequestParser::State::kBody;
   const uint64_t allowed_ms =
-      in_body ? options.body_grace_ms + request_.body().size() * 1000 / options.body_min_bytes_per_s
+      in_body ? options.body_grace_ms + request_.body_size() * 1000 / options.body_min_bytes_per_s
               : options.head_timeout_ms;
   if (waited_ms <= allowed_ms) return;
   Refuse(408, Error(Code::kTimeout, "http.request_timeout", "the request's {} took too long",

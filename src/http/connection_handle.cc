@@ -76,6 +76,16 @@ void Connection::Passed() {
 
 // When the body is there, the request is dispatched again, as a whole.
 void Connection::AwaitBody() {
+  std::optional<size_t> spool_above;
+  if (route_->spool_above && server_.options.request.max_spooled_bytes > 0) {
+    spool_above = route_->spool_above(request_);
+  }
+  if (spool_above) {
+    parser_.AllowSpool(*spool_above);
+  } else if (parser_.TooLargeForMemory()) {
+    response_.Error(413, parser_.BodyTooLarge());
+    return Respond();
+  }
   state_ = State::kReading;
   since_ns_ = server_.now_ns();
   route_ = nullptr;

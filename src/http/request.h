@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/disk_file.h"
 #include "base/status.h"
 #include "http/exchange.h"
 #include "http/url.h"
@@ -62,6 +63,9 @@ class Request {
 
   std::string_view body() const { return body_; }
   std::string TakeBody() { return std::move(body_); }
+  // A body that went to disk, see Route::spool_above; then body() is empty. Null: it did not.
+  const std::shared_ptr<DiskFile>& spooled() const { return spooled_; }
+  uint64_t body_size() const { return spooled_ == nullptr ? body_.size() : spooled_->size(); }
 
   // "127.0.0.1:50312"
   const std::string& remote() const { return *remote_; }
@@ -90,6 +94,7 @@ class Request {
   QueryPairs query_;
   std::vector<Header> headers_;
   std::string body_;
+  std::shared_ptr<DiskFile> spooled_;
   const std::string* remote_ = nullptr;
   std::string id_;
   uint64_t arrival_ns_ = 0;

@@ -1,6 +1,7 @@
 #include "http/request_parser.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -96,15 +97,7 @@ struct RequestParser::Callbacks {
   }
   static int OnHeadComplete(http_parser* parser) { return Self(parser).OnHeadComplete(); }
   static int OnBody(http_parser* parser, const char* at, size_t size) {
-    RequestParser& self = Self(parser);
-    std::string& body = self.request_->body_;
-    if (size > self.limits_.max_body_bytes - body.size()) {
-      return self.Refuse(
-          413, Error(Code::kTooLarge, "http.body_too_large", "the body has more than {} bytes",
-                     self.limits_.max_body_bytes));
-    }
-    body.append(at, size);
-    return 0;
+    return Self(parser).AddBody({at, size});
   }
   static int OnComplete(http_parser* parser) {
     Self(parser).state_ = State::kComplete;
@@ -141,8 +134,10 @@ void RequestParser::Reset() {
   headers_.clear();
   in_value_ = true;
   retained_ = 0;
+  spool_above_.reset();
   expects_continue_ = keep_alive_ = wants_websocket_ = false;
   Unfinish();
+  request_->spooled_.reset();
   request_->body_.clear();
   if (request_->body_.capacity() > kMaxKeptBody) request_->body_ = std::string();
 }
@@ -271,16 +266,55 @@ bool RequestParser::CheckFraming(int lengths, int encodings, std::string_view en
   return true;
 }
 
+// What may go to disk is known when the request's route is.
 bool RequestParser::CheckBodySize() {
-  if (parser_.content_length == UINT64_MAX) return true;  // none given
-  if (parser_.content_length > limits_.max_body_bytes) {
-    Refuse(413, Error(Code::kTooLarge, "http.body_too_large",
-                      "the body has {} bytes, at most {} are accepted",
-                      static_cast<uint64_t>(parser_.content_length), limits_.max_body_bytes));
+  declared_ = parser_.content_length;
+  if (declared_ == UINT64_MAX) return true;  // none given
+  if (declared_ > std::max<uint64_t>(limits_.max_body_bytes, limits_.max_spooled_bytes)) {
+    Refuse(413, BodyTooLarge());
     return false;
   }
-  request_->body_.reserve(std::min<size_t>(parser_.content_length, kMaxBodyReserve));
+  request_->body_.reserve(std::min<size_t>(declared_, kMaxBodyReserve));
   return true;
+}
+
+bool RequestParser::TooLargeForMemory() const {
+  return declared_ != UINT64_MAX && declared_ > limits_.max_body_bytes;
+}
+
+Status RequestParser::BodyTooLarge() const {
+  const uint64_t most = spool_above_ ? limits_.max_spooled_bytes : limits_.max_body_bytes;
+  if (declared_ == UINT64_MAX || declared_ <= most) {
+    return Error(Code::kTooLarge, "http.body_too_large", "the body has more than {} bytes", most);
+  }
+  return Error(Code::kTooLarge, "http.body_too_large",
+               "the body has {} bytes, at most {} are accepted", declared_, most);
+}
+
+int RequestParser::AddBody(std::string_view bytes) {
+  std::string& body = request_->body_;
+  if (request_->spooled_ != nullptr) return Spool(bytes);
+  if (spool_above_ && body.size() + bytes.size() > *spool_above_) {
+    auto file = DiskFile::MakeUnnamed(limits_.spool_directory);
+    if (!file) return Refuse(500, file.error());
+    request_->spooled_ = std::move(*file);
+    const std::string begun = std::exchange(body, {});
+    const int refused = Spool(begun);
+    return refused != 0 ? refused : Spool(bytes);
+  }
+  if (bytes.size() > limits_.max_body_bytes - std::min(body.size(), limits_.max_body_bytes)) {
+    return Refuse(413, BodyTooLarge());
+  }
+  body.append(bytes);
+  return 0;
+}
+
+int RequestParser::Spool(std::string_view bytes) {
+  if (request_->spooled_->size() + bytes.size() > limits_.max_spooled_bytes) {
+    return Refuse(413, BodyTooLarge());
+  }
+  const Status written = request_->spooled_->Append(bytes);
+  return written.ok() ? 0 : Refuse(500, written);
 }
 
 int RequestParser::Refuse(int http_status, Status error) {

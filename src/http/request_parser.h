@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ struct RequestLimits {
   size_t max_headers = 128;
   // More is answered with 413, at once when Content-Length says so.
   size_t max_body_bytes = 24 << 20;
+  // Of a body that its route lets go to disk, in that directory; 0: there are none.
+  uint64_t max_spooled_bytes = 0;
+  std::string spool_directory = {};
 
   static constexpr size_t kMostHeadBytes = 64 << 10;  // below http_parser's own bound
 };
@@ -60,6 +64,11 @@ class RequestParser {
   Status Finish(const char* message, uint64_t arrival_ns, RequestIds* ids);
   // After a Finish while kBody: takes back what it set, whose bytes may move now.
   void Unfinish();
+  // After a Finish while kBody: a body of more than `above` bytes goes to disk.
+  void AllowSpool(size_t above) { spool_above_ = above; }
+  // Whether the head announces a body that is too large for memory; the error that says so.
+  bool TooLargeForMemory() const;
+  Status BodyTooLarge() const;
   // After kFailed instead: gives the request what an answer to it needs.
   void FinishRefused(uint64_t arrival_ns, RequestIds* ids);
 
@@ -92,6 +101,8 @@ class RequestParser {
   bool CheckHead();
   bool CheckFraming(int lengths, int encodings, std::string_view encoding);
   bool CheckBodySize();
+  int AddBody(std::string_view bytes);
+  int Spool(std::string_view bytes);
   int Refuse(int http_status, Status error);
   std::string_view Text(Span span) const { return {message_ + span.offset, span.size}; }
   Status SetTarget(std::string_view target);
@@ -106,6 +117,8 @@ class RequestParser {
   std::vector<HeaderSpan> headers_;
   bool in_value_ = true;  // the last fragment was of a value
   size_t retained_ = 0;
+  uint64_t declared_ = UINT64_MAX;  // Content-Length; that much: none
+  std::optional<size_t> spool_above_;
   bool expects_continue_ = false;
   bool keep_alive_ = false;
   bool wants_websocket_ = false;

@@ -43,6 +43,48 @@ class ParserTest : public testing::Test {
   size_t consumed_ = 0;
 };
 
+// A body that its route lets go to disk.
+TEST(SpoolTest, ALargeBodyGoesToDisk) {
+  const RequestLimits limits{.max_head_bytes = 512,
+                             .max_headers = 8,
+                             .max_body_bytes = 8,
+                             .max_spooled_bytes = 20,
+                             .spool_directory = testing::TempDir() + "/parser_test"};
+  const std::string remote;
+  const auto parse = [&](Request* request, std::string_view framing, std::string_view body,
+                         std::optional<size_t> above) -> std::string {
+    RequestParser parser(limits, request, &remote, nullptr);
+    const std::string head = fmt::format("PUT /a HTTP/1.1\r\nHost: h\r\n{}\r\n\r\n", framing);
+    const std::string message = head + std::string(body);
+    size_t parsed = parser.Feed(message.data(), 0, head.size());
+    if (parser.state() == RequestParser::State::kBody) {
+      if (above) parser.AllowSpool(*above);
+      if (!above && parser.TooLargeForMemory()) return parser.BodyTooLarge().message();
+      parsed = parser.Feed(message.data(), parsed, message.size());
+    }
+    if (parser.state() == RequestParser::State::kFailed) return parser.error().message();
+    return request->spooled() == nullptr ? "memory " + std::string(request->body())
+                                         : "disk " + *request->spooled()->Read(0, 100);
+  };
+  Request request;
+  const std::string_view long_body = "0123456789abcdef";
+  EXPECT_EQ(parse(&request, "Content-Length: 16", long_body, 8), "disk 0123456789abcdef");
+  EXPECT_EQ(request.body(), "");
+  EXPECT_EQ(request.body_size(), 16u);
+  EXPECT_EQ(parse(&request, "Content-Length: 4", "0123", 8), "memory 0123");
+  EXPECT_EQ(request.spooled(), nullptr);
+  EXPECT_EQ(
+      parse(&request, "Transfer-Encoding: chunked", "5\r\n01234\r\n5\r\n56789\r\n0\r\n\r\n", 8),
+      "disk 0123456789");
+  EXPECT_EQ(parse(&request, "Content-Length: 16", long_body, std::nullopt),
+            "the body has 16 bytes, at most 8 are accepted");
+  EXPECT_EQ(parse(&request, "Content-Length: 21", "", 8),
+            "the body has 21 bytes, at most 8 are accepted");
+  EXPECT_EQ(
+      parse(&request, "Transfer-Encoding: chunked", "15\r\n0123456789abcdef01234\r\n0\r\n\r\n", 8),
+      "the body has more than 20 bytes");
+}
+
 TEST_F(ParserTest, Messages) {
   Expect("GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "ok GET /a ");
   Expect("\r\nGET /a?b=c#d HTTP/1.1\r\nHost: h\r\n\r\n", "ok GET /a ");

@@ -6,6 +6,7 @@
 // (%2F) stays inside its parameter. A literal segment wins over {name}, {name} over {name...}.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,7 +57,10 @@ struct Route {
   Handler handler = {};
   WebSocketHandler websocket = {};  // instead of handler, for GET: answers an upgrade
   size_t max_message_bytes = 0;     // of a client's on the websocket; 0: as the server says
-  bool hidden = false;              // not in OpenAPI
+  // Asked with the head of a request whose body comes later: how much of it may be in memory before
+  // it goes to disk (Request::spooled); nothing: it may not.
+  std::function<std::optional<size_t>(const Request&)> spool_above = {};
+  bool hidden = false;  // not in OpenAPI
 };
 
 class Router {

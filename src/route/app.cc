@@ -14,6 +14,7 @@
 #include "route/lua_task.h"
 #include "route/sql_task.h"
 #include "route/state_machine.h"
+#include "route/stream_task.h"
 #include "route/task_options.h"
 #include "route/timer_task.h"
 
@@ -148,6 +149,7 @@ class AppMaker {
     constexpr std::string_view kPublic[] = {"no.op", "echo"};
     auto makers = Builtins(services_.queries, services_.function.clock);
     makers["async.http.request"] = MakeHttpRequestTask(services_.function);
+    makers.merge(StreamTasks(*app_->files));
     makers["timer"] = MakeTimerTask(services_.function.clock);
     for (auto& [name, maker] : makers) {
       const bool is_public = std::ranges::find(kPublic, name) != std::end(kPublic);
@@ -280,7 +282,8 @@ class AppMaker {
     for (const Endpoint& endpoint : app_->rest.endpoints) {
       if (endpoint.relay.empty()) continue;
       Add(RelayRoute(endpoint), {.instances = kBuiltinInstances, .is_private = true},
-          MakeRelayTask(services_.function, endpoint.relay, endpoint.certificates));
+          MakeRelayTask(services_.function, services_.streams, endpoint.relay,
+                        endpoint.certificates));
     }
     CheckStatic(lists.empty() ? "rest.yaml" : lists.front());
   }

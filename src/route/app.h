@@ -17,6 +17,7 @@
 #include "route/bundle.h"
 #include "route/rest_config.h"
 #include "route/route.h"
+#include "route/stream.h"
 
 namespace sluice::route {
 
@@ -27,6 +28,7 @@ struct Services {
   const procedure::Manager& procedures;
   // Where `file()` of flows may read and write; absolute paths.
   std::vector<std::string> directories = {};
+  StreamLimits streams = {};
 };
 
 struct App {

@@ -64,13 +64,15 @@ uint64_t Engine::NowMs() {
 }
 
 Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, ReplyTo reply,
-                             std::string_view origin, uint64_t answer_within_ms, TraceLink trace) {
+                             std::string_view origin, uint64_t answer_within_ms,
+                             RunContext context) {
   if (running_ >= options_.max_runs || stopping_) {
     reply({.status = 503, .body = json::Value("Too many flows are running")});
     return {};
   }
   InstancePtr instance =
-      NewInstance(std::move(app), &start, std::move(reply), origin, std::move(trace));
+      NewInstance(std::move(app), &start, std::move(reply), origin, std::move(context.trace));
+  instance->given_streams = std::move(context.streams);
   ++running_;
   if (instance->durable()) AddLive(instance);
   if (instance->durable() && answer_within_ms != 0) {
@@ -201,7 +203,8 @@ void Engine::Respond(const InstancePtr& instance, flow::Respond respond) {
   reply({.status = respond.status,
          .headers = std::move(respond.headers),
          .body = std::move(respond.body),
-         .run = instance->durable() ? instance->id : ""});
+         .run = instance->durable() ? instance->id : "",
+         .streams = instance->streams()});
 }
 
 void Engine::RespondIfLate(const InstancePtr& instance) {

@@ -30,6 +30,7 @@
 #include "route/app.h"
 #include "route/pool.h"
 #include "route/run_rows.h"
+#include "route/stream.h"
 #include "route/trace.h"
 
 namespace sluice::route {
@@ -38,9 +39,16 @@ struct Reply {
   int status = 200;
   json::Value headers = json::Value::EmptyObject();
   json::Value body = {};
-  std::string run = {};  // the id of a durable run
+  std::string run = {};                                  // the id of a durable run
+  std::shared_ptr<const StreamScope> streams = nullptr;  // those that headers may name
 };
 using ReplyTo = std::function<void(Reply reply)>;
+
+// What comes with a request to run something.
+struct RunContext {
+  TraceLink trace = {};
+  std::shared_ptr<StreamScope> streams = nullptr;  // null: it has none yet
+};
 
 struct EngineOptions {
   size_t max_runs = 10'000;  // in memory
@@ -69,12 +77,12 @@ class Engine {
   // (0: as long as it takes), and the answer is 408.
   Handle Start(std::shared_ptr<const App> app, flow::Start start, ReplyTo reply,
                std::string_view origin = "rest", uint64_t answer_within_ms = 0,
-               TraceLink trace = {});
+               RunContext context = {});
   // Ends a run that is not durable: who waited for it has gone.
   void Abandon(const Handle& handle);
   // Calls one function, without a flow.
   void Call(std::shared_ptr<const App> app, const std::string& route, json::Value headers,
-            json::Value body, uint64_t timeout_ms, ReplyTo reply, TraceLink trace = {});
+            json::Value body, uint64_t timeout_ms, ReplyTo reply, RunContext context = {});
   // Ends all runs, and their callers are told; durable ones stay as they are stored.
   void Stop();
 

@@ -7,7 +7,7 @@
 namespace sluice::route {
 
 void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json::Value headers,
-                  json::Value body, uint64_t timeout_ms, ReplyTo reply, TraceLink trace) {
+                  json::Value body, uint64_t timeout_ms, ReplyTo reply, RunContext context) {
   const auto found = app->routes.find(name);
   if (found == app->routes.end()) {
     return reply({.status = 503, .body = json::Value("Service " + name + " not reachable")});
@@ -20,25 +20,31 @@ void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json:
     uint64_t due_ms;
     ReplyTo reply;
     TraceLink trace;
+    std::shared_ptr<StreamScope> streams;
   };
-  auto request =
-      std::make_shared<Request>(Request{app, found->second, std::move(headers), std::move(body),
-                                        NowMs() + timeout_ms, reply, std::move(trace)});
+  auto request = std::make_shared<Request>(
+      Request{app, found->second, std::move(headers), std::move(body), NowMs() + timeout_ms, reply,
+              std::move(context.trace), std::move(context.streams)});
+  if (request->streams == nullptr) request->streams = std::make_shared<StreamScope>();
   const auto run = [this, request](Route::Slot& slot) {
     const uint64_t now_ms = NowMs();
     TaskOutput output = TaskOutput::Failure(408, "Timeout of a call that waited for its turn");
-    const TraceContext context{.id = request->trace.id,
-                               .span = SpanOf(request->trace.id, now_ms),
-                               .flags = request->trace.flags,
-                               .state = request->trace.state};
+    const TraceContext span{.id = request->trace.id,
+                            .span = SpanOf(request->trace.id, now_ms),
+                            .flags = request->trace.flags,
+                            .state = request->trace.state};
     if (now_ms < request->due_ms) {
       output = request->route->Run(slot, {.headers = request->headers,
                                           .body = request->body,
                                           .timeout_ms = request->due_ms - now_ms,
-                                          .trace = context.id.empty() ? nullptr : &context});
+                                          .trace = span.id.empty() ? nullptr : &span,
+                                          .streams = request->streams.get()});
     }
     Release(request->route, &slot);
-    request->reply({output.status, std::move(output.headers), std::move(output.body)});
+    request->reply({.status = output.status,
+                    .headers = std::move(output.headers),
+                    .body = std::move(output.body),
+                    .streams = request->streams});
   };
   // The turn is taken here: what one sends to a route with one instance arrives in order.
   Route::Job job = run;
@@ -122,6 +128,8 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
   if (call.due_ms != 0) input.timeout_ms = call.due_ms > now_ms ? call.due_ms - now_ms : 1;
   StepSink sink;
   if (instance->durable()) input.sink = &sink;
+  input.streams =
+      instance->given_streams != nullptr ? instance->given_streams.get() : &instance->own_streams;
   std::shared_ptr<const RunTrace> trace;
   TraceContext context;
   const Status made = route->Prepare(slot);
@@ -186,11 +194,11 @@ void Engine::Send(const InstancePtr& instance, const flow::Send& send) {
     start.flow = send.route.substr(kFlow.size());
     start.input = send.body;
     start.trace = link.tracing == Tracing::kTold ? link.id : "";
-    Start(instance->app, std::move(start), failed, "flow", 0, std::move(link));
+    Start(instance->app, std::move(start), failed, "flow", 0, {.trace = std::move(link)});
     return;
   }
   Call(instance->app, std::string(send.route), send.headers, send.body, kTimeoutMs, failed,
-       std::move(link));
+       {.trace = std::move(link)});
 }
 
 }  // namespace sluice::route

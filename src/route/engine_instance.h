@@ -61,7 +61,15 @@ struct Engine::Instance : std::enable_shared_from_this<Engine::Instance> {
   // Under timer_mutex_: its place among the timers; 0 when it has none.
   uint64_t due_ms = 0;
 
+  std::shared_ptr<StreamScope> given_streams;  // by who started it; null: own_streams
+  StreamScope own_streams;
+
   bool durable() const { return stored != nullptr; }
+  std::shared_ptr<StreamScope> streams() {
+    return given_streams != nullptr
+               ? given_streams
+               : std::shared_ptr<StreamScope>(shared_from_this(), &own_streams);
+  }
 };
 
 // A step that was made and is not stored yet.

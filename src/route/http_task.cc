@@ -76,6 +76,19 @@ Status AddTrace(const TaskInput& input, HttpRequest* request) {
   return AddHeader("X-Trace-Id", input.trace->id, request);
 }
 
+// A stream is sent piece by piece.
+Status SetStream(const TaskInput& input, const Value& id, HttpRequest* request) {
+  const std::string name = id.is_string() ? std::string(id.AsString()) : json::ToText(id);
+  const StreamPtr stream = input.streams == nullptr ? nullptr : input.streams->Find(name);
+  if (stream == nullptr) {
+    return Error(Code::kNotFound, "flow.no_stream", "this run has no stream '{}'", name);
+  }
+  request->source_size = stream->size();
+  request->source = [stream](uint64_t offset, size_t size) { return stream->Read(offset, size); };
+  if (HasHeader(*request, "content-type:")) return OkStatus();
+  return AddHeader("Content-Type", "application/octet-stream", request);
+}
+
 // Texts and bytes as they are, anything else as JSON.
 Status SetBody(const Value& body, HttpRequest* request) {
   if (body.is_missing() || body.is_null()) return OkStatus();
@@ -245,13 +258,13 @@ class RequestTask final : public HttpTask {
 
  private:
   static Status CheckFields(const Value& input) {
-    constexpr std::string_view kFields[] = {"method", "host", "url",     "headers",
-                                            "query",  "body", "timeout", "trust_all_cert"};
+    constexpr std::string_view kFields[] = {"method", "host",   "url",     "headers",       "query",
+                                            "body",   "stream", "timeout", "trust_all_cert"};
     for (const json::Field& field : input.fields()) {
       if (std::ranges::find(kFields, field.name()) == std::end(kFields)) {
         return Invalid(
             fmt::format("async.http.request: '{}' is unknown: expected method, host, url, "
-                        "headers, query, body, timeout or trust_all_cert",
+                        "headers, query, body, stream, timeout or trust_all_cert",
                         field.name()));
       }
     }
@@ -281,7 +294,11 @@ class RequestTask final : public HttpTask {
     RETURN_IF_ERROR(AddHeaders(input.headers, &request));
     RETURN_IF_ERROR(AddHeaders(body["headers"], &request));
     RETURN_IF_ERROR(AddTrace(input, &request));
-    RETURN_IF_ERROR(SetBody(body["body"], &request));
+    if (!body["stream"].is_missing()) {
+      RETURN_IF_ERROR(SetStream(input, body["stream"], &request));
+    } else {
+      RETURN_IF_ERROR(SetBody(body["body"], &request));
+    }
     return request;
   }
 
@@ -298,19 +315,65 @@ class RequestTask final : public HttpTask {
   }
 };
 
+// What a relay's target answers: in memory, and on disk when it is large.
+class RelayedBody {
+ public:
+  explicit RelayedBody(const StreamLimits& limits) : limits_(limits) {}
+
+  Status Add(std::string_view bytes) {
+    size_ += bytes.size();
+    if (size_ > std::max(limits_.max_bytes, kMaxHttpAnswerBytes)) {
+      return Error(Code::kTooLarge, "curl.too_large", "the response has more than {} bytes",
+                   std::max(limits_.max_bytes, kMaxHttpAnswerBytes));
+    }
+    if (file_ == nullptr && (size_ <= kRelayMemoryBytes || limits_.max_bytes == 0)) {
+      memory_.append(bytes);
+      return OkStatus();
+    }
+    if (file_ == nullptr) {
+      ASSIGN_OR_RETURN(file_, DiskFile::MakeUnnamed(limits_.directory));
+      RETURN_IF_ERROR(file_->Append(std::exchange(memory_, {})));
+    }
+    return file_->Append(bytes);
+  }
+
+  Status MoveTo(TaskOutput* output, StreamScope* streams) {
+    if (file_ == nullptr) {
+      output->body = Value::Bytes(memory_);
+      return OkStatus();
+    }
+    ASSIGN_OR_RETURN(const std::string id, streams->Add(std::make_shared<Stream>(file_)));
+    output->headers.Set(kStreamHeader, Value(id));
+    return OkStatus();
+  }
+
+ private:
+  const StreamLimits& limits_;
+  uint64_t size_ = 0;
+  std::string memory_;
+  std::shared_ptr<DiskFile> file_;
+};
+
 class RelayTask final : public HttpTask {
  public:
-  RelayTask(const function::Services& services, std::string host, Certificates certificates)
-      : HttpTask(services), host_(std::move(host)), certificates_(certificates) {}
+  RelayTask(const function::Services& services, StreamLimits limits, std::string host,
+            Certificates certificates)
+      : HttpTask(services),
+        limits_(std::move(limits)),
+        host_(std::move(host)),
+        certificates_(certificates) {}
 
   TaskOutput Run(const TaskInput& input) override {
-    const auto request = RequestOf(input);
+    auto request = RequestOf(input);
     if (!request) return TaskOutput::Failure(request.error());
+    RelayedBody body(input.streams == nullptr ? kNoStreams : limits_);
+    request->sink = [&](std::string_view bytes) { return body.Add(bytes); };
     auto response = Send(input, *request, certificates_);
     if (!response) return FailureOf(response.error());
     TaskOutput output{.status = response->status, .headers = HeadersOf(*response)};
-    output.body = Value::Bytes(response->body);
-    return output;
+    output.headers.Remove(kStreamHeader);
+    const Status moved = body.MoveTo(&output, input.streams);
+    return moved.ok() ? output : TaskOutput::Failure(moved);
   }
 
  private:
@@ -330,10 +393,16 @@ class RelayTask final : public HttpTask {
           fmt::format("{}{}={}", cookies.empty() ? "" : "; ", cookie.name(), TextOf(cookie.value));
     }
     if (!cookies.empty()) RETURN_IF_ERROR(AddHeader("Cookie", cookies, &request));
-    RETURN_IF_ERROR(SetBody(input.body["body"], &request));
+    if (!input.body["stream"].is_missing()) {
+      RETURN_IF_ERROR(SetStream(input, input.body["stream"], &request));
+    } else {
+      RETURN_IF_ERROR(SetBody(input.body["body"], &request));
+    }
     return request;
   }
 
+  static inline const StreamLimits kNoStreams;
+  const StreamLimits limits_;
   const std::string host_;
   const Certificates certificates_;
 };
@@ -352,10 +421,10 @@ TaskMaker MakeHttpRequestTask(const function::Services& services) {
   };
 }
 
-TaskMaker MakeRelayTask(const function::Services& services, std::string host,
+TaskMaker MakeRelayTask(const function::Services& services, StreamLimits limits, std::string host,
                         Certificates certificates) {
-  return [&services, host, certificates]() -> Result<std::unique_ptr<TaskInstance>> {
-    return std::make_unique<RelayTask>(services, host, certificates);
+  return [&services, limits, host, certificates]() -> Result<std::unique_ptr<TaskInstance>> {
+    return std::make_unique<RelayTask>(services, limits, host, certificates);
   };
 }
 

@@ -115,7 +115,7 @@ TEST_F(HttpTaskTest, ARelaySendsWhatCame) {
   function::TestServer server([](const std::string&) {
     return Response("302 Found\r\nLocation: /other\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2", "");
   });
-  const TaskMaker maker = MakeRelayTask(*services_, server.url(), Certificates::kChecked);
+  const TaskMaker maker = MakeRelayTask(*services_, {}, server.url(), Certificates::kChecked);
   EXPECT_EQ(Run(maker, R"({"method":"POST","uri":"/v2/x","query":{"q":["1","2"]},
                            "header":{"accept":"*/*","content-type":"text/plain"},
                            "cookie":{"s":"t"},"body":"raw"})"),

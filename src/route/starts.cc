@@ -321,8 +321,8 @@ Result<bool> Starts::TakeRequests(const Configured& configured) {
     }
     RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
     if (flow != nullptr) {
-      engine_.Start(
-          configured.app, std::move(start), [](const Reply&) {}, "call", 0, std::move(trace));
+      engine_.Start(configured.app, std::move(start), [](const Reply&) {}, "call", 0,
+                    {.trace = std::move(trace)});
     }
   }
   RETURN_IF_ERROR(rows->status());

@@ -130,7 +130,7 @@ TEST_F(StartsTest, CodeStartsFlows) {
     std::promise<Reply> done;
     host_->engine().Call(host_->app(), route, Value::EmptyObject(), std::move(body), 30'000,
                          [&](Reply reply) { done.set_value(std::move(reply)); },
-                         {.id = "4bf92f3577b34da6a3ce929d0e0e4736"});
+                         {.trace = {.id = "4bf92f3577b34da6a3ce929d0e0e4736"}});
     return done.get_future().get();
   };
   // What is not committed starts nothing.

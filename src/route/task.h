@@ -14,6 +14,7 @@
 
 namespace sluice::route {
 
+class StreamScope;
 class TaskSink;
 
 struct TaskInput {
@@ -27,6 +28,8 @@ struct TaskInput {
   std::shared_ptr<std::atomic<bool>> cancelled = nullptr;
   // The call's span, for whom the function calls; null: it is not traced.
   const TraceContext* trace = nullptr;
+  // The streams of its run, or call; null: there can be none.
+  StreamScope* streams = nullptr;
 };
 
 // A status of 400 and more is a failure, and the body its message.

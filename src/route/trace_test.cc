@@ -128,9 +128,9 @@ class TraceTest : public HostTest {
     start.flow = flow;
     start.input = Value::Object({{"body", Value::EmptyObject()}});
     if (link.tracing == Tracing::kTold) start.trace = link.id;
-    host_->engine().Start(
-        host_->app(), std::move(start), [&](Reply reply) { done.set_value(std::move(reply)); },
-        "rest", 0, std::move(link));
+    host_->engine().Start(host_->app(), std::move(start),
+                          [&](Reply reply) { done.set_value(std::move(reply)); }, "rest", 0,
+                          {.trace = std::move(link)});
     return done.get_future().get();
   }
   // The answer comes before the run's end.

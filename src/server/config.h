@@ -59,6 +59,7 @@ struct Config {
 
   uint64_t flows_run_retention_ms = 0;
   uint64_t flows_max_finished_runs = 0;
+  uint64_t flows_max_stream_bytes = 0;
   uint64_t flows_traces = 0;
   std::string flows_otlp_url;     // empty: none
   std::string flows_directories;  // paths, separated by ':'

@@ -67,6 +67,9 @@ db::DatabaseOptions DatabaseOptionsOf(const Config& config, const Clock& clock) 
   return options;
 }
 
+// Bodies that are too large for memory; their files have no names.
+std::string StreamDirectory(const Config& config) { return config.data_directory + "/streams"; }
+
 http::ServerOptions HttpOptionsOf(const Config& config) {
   http::ServerOptions options;
   options.io_threads = config.http_threads != 0
@@ -76,6 +79,8 @@ http::ServerOptions HttpOptionsOf(const Config& config) {
   options.max_connections = config.http_max_connections;
   options.request.max_head_bytes = config.http_max_head_bytes;
   options.request.max_body_bytes = config.http_max_body_bytes;
+  options.request.max_spooled_bytes = config.flows_max_stream_bytes;
+  options.request.spool_directory = StreamDirectory(config);
   options.head_timeout_ms = config.http_head_timeout_ms;
   options.body_grace_ms = config.http_body_grace_ms;
   options.body_min_bytes_per_s = config.http_body_min_rate_bytes;
@@ -223,7 +228,9 @@ class Server::Parts {
         route::Services{{*database_, *query_engine_, clock_, addresses_},
                         *query_engine_,
                         *procedures_,
-                        PathsOf(loaded_.config.flows_directories)},
+                        PathsOf(loaded_.config.flows_directories),
+                        {.directory = StreamDirectory(loaded_.config),
+                         .max_bytes = loaded_.config.flows_max_stream_bytes}},
         std::move(options),
         route::RunRetention{.keep_ms = loaded_.config.flows_run_retention_ms,
                             .most = loaded_.config.flows_max_finished_runs});
@@ -280,7 +287,8 @@ class Server::Parts {
         http::rest::AddEventingRoutes(eventing, *functions_, {.prefix = "", .tls = tls}));
     http::Router flows;
     RETURN_IF_ERROR(http::rest::AddHealthRoutes(flows, *rest_));
-    RETURN_IF_ERROR(http::rest::AddFlowEndpoints(flows, *flows_));
+    RETURN_IF_ERROR(
+        http::rest::AddFlowEndpoints(flows, *flows_, loaded_.config.http_max_body_bytes));
     ASSIGN_OR_RETURN(ports.http, Bind(loaded_.config.listen_http, std::move(admin)));
     ASSIGN_OR_RETURN(ports.eventing, Bind(loaded_.config.listen_eventing, std::move(eventing)));
     ASSIGN_OR_RETURN(ports.flows, Bind(loaded_.config.listen_flows, std::move(flows)));

@@ -72,6 +72,7 @@ class HttpClient::Transfer {
     Set(CURLOPT_SSL_VERIFYHOST, binding.validate_certificate ? 2L : 0L);
     SetRedirects(request);
     SetAuthentication(binding);
+    request_ = &request;
     SetMethod(request);
     return prepared_;
   }
@@ -79,6 +80,7 @@ class HttpClient::Transfer {
   Result<HttpResponse> Finish(CURLcode code) {
     if (!refused_.ok() && code == CURLE_COULDNT_CONNECT)
       return Unexpected(refused_.Prefixed(kUnableShort));
+    if (!ended_.ok()) return Unexpected(ended_);
     if (too_large_) {
       return Fail(Code::kTooLarge, "curl.too_large", "{}the response has more than {} bytes",
                   kUnable, client_.max_response_bytes_);
@@ -134,6 +136,14 @@ class HttpClient::Transfer {
     Add("Expect:");  // no waiting for 100 Continue
     if (head) {
       Set(CURLOPT_NOBODY, 1L);
+    } else if (request.source) {
+      Set(CURLOPT_POST, 1L);
+      Set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.source_size));
+      Set(CURLOPT_READFUNCTION, &Transfer::OnSource);
+      Set(CURLOPT_READDATA, this);
+      Set(CURLOPT_SEEKFUNCTION, &Transfer::OnSeek);
+      Set(CURLOPT_SEEKDATA, this);
+      if (!post) Set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
     } else if (request.body || post || request.method == "PUT") {
       static const std::string kNothing;
       const std::string& body = request.body ? *request.body : kNothing;
@@ -178,8 +188,31 @@ class HttpClient::Transfer {
     return size;
   }
 
+  static size_t OnSource(char* data, size_t, size_t size, void* self) {
+    auto& transfer = *static_cast<Transfer*>(self);
+    const auto piece = transfer.request_->source(transfer.sent_, size);
+    if (!piece) {
+      transfer.ended_ = piece.error();
+      return CURL_READFUNC_ABORT;
+    }
+    piece->copy(data, piece->size());
+    transfer.sent_ += piece->size();
+    return piece->size();
+  }
+
+  // The body is sent again: a connection that was kept open turned out to be closed.
+  static int OnSeek(void* self, curl_off_t offset, int origin) {
+    if (origin != SEEK_SET) return CURL_SEEKFUNC_CANTSEEK;
+    static_cast<Transfer*>(self)->sent_ = static_cast<uint64_t>(offset);
+    return CURL_SEEKFUNC_OK;
+  }
+
   static size_t OnBody(char* data, size_t, size_t size, void* self) {
     auto& transfer = *static_cast<Transfer*>(self);
+    if (transfer.request_->sink) {
+      transfer.ended_ = transfer.request_->sink({data, size});
+      return transfer.ended_.ok() ? size : 0;
+    }
     std::string& body = transfer.response_.body;
     if (body.size() + size > transfer.client_.max_response_bytes_) {
       transfer.too_large_ = true;
@@ -191,6 +224,9 @@ class HttpClient::Transfer {
 
   const HttpClient& client_;
   CURL* const easy_;
+  const HttpRequest* request_ = nullptr;
+  uint64_t sent_ = 0;  // of the source
+  Status ended_;       // by the source or the sink
   curl_slist* headers_ = nullptr;
   HttpResponse response_;
   size_t header_bytes_ = 0;

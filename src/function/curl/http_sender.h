@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,13 @@ struct HttpRequest {
   std::string url;                   // of RequestUrl
   std::vector<std::string> headers;  // "Name: value"
   std::optional<std::string> body;   // not sent with HEAD
+  // Instead of `body`, for one that is too large for memory: its size, and a piece of it. The error
+  // of a piece that can't be had ends the request.
+  uint64_t source_size = 0;
+  std::function<Result<std::string>(uint64_t offset, size_t size)> source = nullptr;
+  // Takes the response's body as it comes; then it is not bounded, and not in the response. An
+  // error ends the request.
+  std::function<Status(std::string_view bytes)> sink = nullptr;
   bool follow_redirects = true;
   uint64_t timeout_ms = 0;
 };

@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "flow/text_form.h"
-#include "http/rest/multipart.h"
+#include "http/rest/flow_upload.h"
 #include "http/rest/xml.h"
 #include "http/url.h"
 #include "json/parse.h"
@@ -53,54 +53,11 @@ Value CookiesOf(const Request& request) {
   return cookies;
 }
 
-// A name that comes again makes a list.
-void AddQuery(std::string_view name, std::string_view value, Value* query) {
-  const Value present = (*query)[name];
-  if (present.is_missing()) return query->Set(name, Value(value));
-  Value list = present.is_array() ? present : Value::Array({present});
-  list.Append(Value(value));
-  query->Set(name, std::move(list));
-}
-
 std::string_view MediaType(std::string_view content_type) {
   return content_type.substr(0, content_type.find_first_of("; "));
 }
 
 bool IsText(std::string_view type) { return type.starts_with("text/"); }
-
-// Text that is none stays bytes.
-Value TextOrBytes(std::string_view bytes) {
-  return IsValidUtf8(bytes) ? Value(bytes) : Value::Bytes(bytes);
-}
-
-// Plain fields are fields of a form; the first file is the body, and all are in `parts`.
-Status AddParts(const Request& request, Value* dataset, Value* query) {
-  ASSIGN_OR_RETURN(const std::vector<Part> parts,
-                   ParseMultipart(*request.FindHeader("content-type"), request.body()));
-  Value files = Value::EmptyArray();
-  for (const Part& part : parts) {
-    if (part.filename.empty()) {
-      if (!IsValidUtf8(part.body)) {
-        return Error(Code::kInvalidArgument, "flow.bad_body", "field '{}' is no UTF-8", part.name);
-      }
-      AddQuery(part.name, part.body, query);
-      continue;
-    }
-    const Value body = IsText(part.content_type) ? TextOrBytes(part.body) : Value::Bytes(part.body);
-    if (files.size() == 0) {
-      dataset->Set("filename", TextOrBytes(part.filename));
-      dataset->Set("size", Value::Unsigned(part.body.size()));
-      dataset->Set("body", body);
-    }
-    files.Append(Value::Object({{"name", TextOrBytes(part.name)},
-                                {"filename", TextOrBytes(part.filename)},
-                                {"content_type", part.content_type},
-                                {"size", Value::Unsigned(part.body.size())},
-                                {"body", body}}));
-  }
-  dataset->Set("parts", std::move(files));
-  return OkStatus();
-}
 
 Status AddJson(const Request& request, Value* dataset) {
   auto body = json::Parse(request.body());
@@ -117,30 +74,54 @@ Status AddForm(const Request& request, Value* query) {
   if (!pairs) {
     return Error(Code::kInvalidArgument, "flow.bad_body", "the body has a malformed escape");
   }
-  for (const auto& [name, value] : *pairs) AddQuery(name, value, query);
+  for (const auto& [name, value] : *pairs) AddQueryPair(name, value, query);
   return OkStatus();
 }
 
-Status AddBody(const Request& request, const route::Endpoint& endpoint, Value* dataset,
-               Value* query) {
+// What a content type means, in lower case.
+enum class Media : uint8_t { kJson, kXml, kForm, kMultipart, kText, kOther };
+Media MediaOf(const Request& request) {
   const std::string type = LowerCase(MediaType(request.FindHeader("content-type").value_or("")));
-  if (request.body().empty()) return OkStatus();
-  if (endpoint.relay.empty()) {
-    const bool xml = type == "application/xml" || type == "text/xml" || type.ends_with("+xml");
-    if (type == "application/json" || type.ends_with("+json")) return AddJson(request, dataset);
-    if (type == "application/x-www-form-urlencoded") return AddForm(request, query);
-    if (type == "multipart/form-data" && endpoint.upload) return AddParts(request, dataset, query);
-    if (xml && request.FindHeader("x-raw-xml").value_or("") != "true") {
-      ASSIGN_OR_RETURN(Value body, ParseXml(request.body()));
-      dataset->Set("body", std::move(body));
-      return OkStatus();
-    }
-    if (xml || IsText(type)) {
+  if (type == "application/json" || type.ends_with("+json")) return Media::kJson;
+  if (type == "application/xml" || type == "text/xml" || type.ends_with("+xml")) return Media::kXml;
+  if (type == "application/x-www-form-urlencoded") return Media::kForm;
+  if (type == "multipart/form-data") return Media::kMultipart;
+  return IsText(type) ? Media::kText : Media::kOther;
+}
+
+Status AddXml(const Request& request, Value* dataset) {
+  if (request.FindHeader("x-raw-xml").value_or("") == "true") {
+    dataset->Set("body", TextOrBytes(request.body()));
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(Value body, ParseXml(request.body()));
+  dataset->Set("body", std::move(body));
+  return OkStatus();
+}
+
+Status AddBody(const Request& request, const route::Endpoint& endpoint, route::StreamScope* streams,
+               Value* dataset, Value* query) {
+  if (request.body_size() == 0) return OkStatus();
+  const Media media = endpoint.relay.empty() ? MediaOf(request) : Media::kOther;
+  if (media == Media::kMultipart && endpoint.upload) {
+    return AddUpload(request, streams, dataset, query);
+  }
+  if (request.spooled() != nullptr) return AddSpooled(request, streams, dataset);
+  switch (media) {
+    case Media::kJson:
+      return AddJson(request, dataset);
+    case Media::kForm:
+      return AddForm(request, query);
+    case Media::kXml:
+      return AddXml(request, dataset);
+    case Media::kText:
       dataset->Set("body", TextOrBytes(request.body()));
       return OkStatus();
-    }
+    case Media::kMultipart:
+    case Media::kOther:
+      dataset->Set("body", Value::Bytes(request.body()));
+      return OkStatus();
   }
-  dataset->Set("body", Value::Bytes(request.body()));
   return OkStatus();
 }
 
@@ -205,8 +186,15 @@ Result<std::string> RewrittenPath(const Request& request, const route::Endpoint&
 
 }  // namespace
 
+BodyForm FormOfBody(const Request& request) {
+  const Media media = MediaOf(request);
+  const bool bytes = media == Media::kMultipart || media == Media::kOther;
+  return bytes ? BodyForm::kBytes : BodyForm::kParsed;
+}
+
 Result<Value> DatasetOf(const Request& request, const route::Endpoint& endpoint,
-                        const std::vector<std::pair<std::string, std::string>>& parameters) {
+                        const std::vector<std::pair<std::string, std::string>>& parameters,
+                        route::StreamScope* streams) {
   Value dataset = Value::Object({{"method", MethodName(request.method())}});
   if (endpoint.relay.empty()) {
     dataset.Set("uri", Value(request.path()));
@@ -220,8 +208,8 @@ Result<Value> DatasetOf(const Request& request, const route::Endpoint& endpoint,
   for (const auto& [name, value] : parameters) path.Set(name, Value(value));
   dataset.Set("path_parameter", std::move(path));
   Value query = Value::EmptyObject();
-  for (const auto& [name, value] : request.query()) AddQuery(name, value, &query);
-  RETURN_IF_ERROR(AddBody(request, endpoint, &dataset, &query));
+  for (const auto& [name, value] : request.query()) AddQueryPair(name, value, &query);
+  RETURN_IF_ERROR(AddBody(request, endpoint, streams, &dataset, &query));
   dataset.Set("query", std::move(query));
   dataset.Set("ip", AddressOf(request));
   return dataset;
@@ -235,15 +223,15 @@ void AnswerError(const Request& request, int status, const Value& message, Respo
   AnswerValue(request, status, body, response);
 }
 
-void Answer(const Request& request, const route::Endpoint& endpoint, route::Reply reply,
-            Response& response) {
-  if (reply.status < 100 || reply.status > 599) reply.status = 500;
+std::string SetAnswerHead(const route::Endpoint& endpoint, const route::Reply& reply,
+                          Response& response) {
   std::string content_type;
   const route::HeaderRules none;
   const route::HeaderRules& rules = endpoint.headers == nullptr ? none : endpoint.headers->response;
   for (const json::Field& header : reply.headers.fields()) {
     const std::string name = LowerCase(header.name());
     if (!header.value.is_string() || !Passes(rules, name)) continue;
+    if (name == route::kStreamHeader) continue;
     if (name == "content-type") {
       content_type = header.value.AsString();
     } else {
@@ -254,6 +242,13 @@ void Answer(const Request& request, const route::Endpoint& endpoint, route::Repl
   if (endpoint.cors != nullptr) {
     for (const auto& [name, value] : endpoint.cors->headers) response.AddHeader(name, value);
   }
+  return content_type;
+}
+
+void Answer(const Request& request, const route::Endpoint& endpoint, route::Reply reply,
+            Response& response) {
+  if (reply.status < 100 || reply.status > 599) reply.status = 500;
+  std::string content_type = SetAnswerHead(endpoint, reply, response);
   const Value& body = reply.body;
   if (reply.status >= 400 && content_type.empty() && !body.is_array() && !body.is_bytes()) {
     return AnswerError(request, reply.status, body.is_missing() ? Value("") : body, response);

@@ -15,12 +15,20 @@ namespace sluice::http::rest {
 
 // method, uri, header, cookie, path_parameter, query, body, ip; of an upload also filename, size
 // and parts. For a relay the path is rewritten and the body stays bytes. Errors: flow.bad_body,
-// flow.bad_path.
+// flow.bad_path. A body on disk becomes streams of `streams`; then this waits for the disk.
 Result<json::Value> DatasetOf(const Request& request, const route::Endpoint& endpoint,
-                              const std::vector<std::pair<std::string, std::string>>& parameters);
+                              const std::vector<std::pair<std::string, std::string>>& parameters,
+                              route::StreamScope* streams = nullptr);
+
+// Whether a request's body is parsed, and so has to be in memory, or only bytes.
+enum class BodyForm : uint8_t { kParsed, kBytes };
+BodyForm FormOfBody(const Request& request);
 
 void Answer(const Request& request, const route::Endpoint& endpoint, route::Reply reply,
             Response& response);
+// The headers of an answer; its content type, if it has one.
+std::string SetAnswerHead(const route::Endpoint& endpoint, const route::Reply& reply,
+                          Response& response);
 // {"type": "error", "status": ..., "message": ...}, as JSON, HTML or XML.
 void AnswerError(const Request& request, int status, const json::Value& message,
                  Response& response);

@@ -5,7 +5,9 @@
 #include "http/rest/flow_dataset.h"
 #include "http/rest/flow_openapi.h"
 #include "http/rest/flow_static.h"
+#include "http/rest/flow_stream.h"
 #include "http/url.h"
+#include "http/worker_pool.h"
 #include "json/print.h"
 
 namespace sluice::http::rest {
@@ -101,10 +103,36 @@ Task<bool> LetIn(route::Host& host, std::shared_ptr<const route::App> app,
   co_return false;
 }
 
+// A value, or the stream that the header x-stream-id names.
+Task<> AnswerReply(Request& request, const route::Endpoint& endpoint, route::Reply reply,
+                   Response& response) {
+  const Value id = reply.headers[route::kStreamHeader];
+  if (!id.is_string()) co_return Answer(request, endpoint, std::move(reply), response);
+  const route::StreamPtr stream =
+      reply.streams == nullptr ? nullptr : reply.streams->Find(id.AsString());
+  if (stream == nullptr) {
+    co_return AnswerError(
+        request, 500, Value(fmt::format("This run has no stream '{}'", id.AsString())), response);
+  }
+  const std::string content_type = SetAnswerHead(endpoint, reply, response);
+  response.set_status(reply.status);
+  response.set_content_type(content_type.empty() ? "application/octet-stream" : content_type);
+  co_await SendStream(stream, request, response);
+}
+
 Task<> CallEndpoint(route::Host& host, std::shared_ptr<const route::App> app,
                     route::RestConfig::Match match, Request& request, Response& response) {
   const route::Endpoint& endpoint = *match.endpoint;
-  auto dataset = DatasetOf(request, endpoint, match.parameters);
+  std::shared_ptr<route::StreamScope> streams;
+  Result<Value> dataset = Value();
+  if (request.spooled() == nullptr) {
+    dataset = DatasetOf(request, endpoint, match.parameters);
+  } else {
+    streams = std::make_shared<route::StreamScope>();
+    auto made = co_await RunBlocking(
+        request, [&] { return DatasetOf(request, endpoint, match.parameters, streams.get()); });
+    dataset = made ? std::move(*made) : Result<Value>(Unexpected(made.error()));
+  }
   if (!dataset) co_return AnswerError(request, 400, Value(dataset.error().message()), response);
   if (!endpoint.authentication.empty() &&
       !co_await LetIn(host, app, endpoint, request, &*dataset, response)) {
@@ -115,25 +143,24 @@ Task<> CallEndpoint(route::Host& host, std::shared_ptr<const route::App> app,
   Completion<route::Reply> done(request);
   const auto reply_to = [done](route::Reply reply) { done.Complete(std::move(reply)); };
   for (size_t i = 1; i < endpoint.services.size(); ++i) {
-    host.engine().Call(
-        app, endpoint.services[i], Value::EmptyObject(), *dataset, endpoint.timeout_ms,
-        [](const route::Reply&) {}, trace);
+    host.engine().Call(app, endpoint.services[i], Value::EmptyObject(), *dataset,
+                       endpoint.timeout_ms, [](const route::Reply&) {}, {trace, streams});
   }
   route::Engine::Handle handle;
   if (endpoint.flow.empty()) {
     const std::string route =
         endpoint.relay.empty() ? endpoint.services[0] : route::RelayRoute(endpoint);
     host.engine().Call(app, route, Value::EmptyObject(), std::move(*dataset), endpoint.timeout_ms,
-                       reply_to, std::move(trace));
+                       reply_to, {std::move(trace), std::move(streams)});
   } else {
     const flow::Flow& flow = *app->flows->Find(endpoint.flow);
     flow::Start start = StartOf(request, endpoint, flow, trace, std::move(*dataset));
     handle = host.engine().Start(app, std::move(start), reply_to, "rest", endpoint.timeout_ms,
-                                 std::move(trace));
+                                 {std::move(trace), std::move(streams)});
   }
   Result<route::Reply> reply = co_await done;
   if (!reply) host.engine().Abandon(handle);
-  if (reply) Answer(request, endpoint, std::move(*reply), response);
+  if (reply) co_await AnswerReply(request, endpoint, std::move(*reply), response);
 }
 
 Task<> HandleRequest(route::Host& host, Request& request, Response& response) {
@@ -165,7 +192,7 @@ void AnswerFlowError(Response& response, int http_status, const Status& error) {
 
 }  // namespace
 
-Status AddFlowEndpoints(Router& router, route::Host& host) {
+Status AddFlowEndpoints(Router& router, route::Host& host, size_t max_body_bytes) {
   router.SetErrorAnswer("", AnswerFlowError);
   for (const Method method : kMethods) {
     for (const char* const path : {"/", "/{path...}"}) {
@@ -174,6 +201,10 @@ Status AddFlowEndpoints(Router& router, route::Host& host) {
                                   .handler =
                                       [&host](Request& request, Response& response) {
                                         return HandleRequest(host, request, response);
+                                      },
+                                  .spool_above =
+                                      [&host, max_body_bytes](const Request& request) {
+                                        return SpoolAbove(*host.app(), request, max_body_bytes);
                                       },
                                   .hidden = true}));
     }

@@ -6,6 +6,7 @@
 
 namespace sluice::http::rest {
 
-Status AddFlowEndpoints(Router& router, route::Host& host);
+// Bodies of more than `max_body_bytes` are streams, where endpoints allow it.
+Status AddFlowEndpoints(Router& router, route::Host& host, size_t max_body_bytes);
 
 }  // namespace sluice::http::rest

@@ -1,9 +1,8 @@
 #include "http/rest/flow_static.h"
 
-#include <fstream>
-
 #include "http/completion.h"
 #include "http/rest/flow_dataset.h"
+#include "http/rest/flow_stream.h"
 #include "http/worker_pool.h"
 
 namespace sluice::http::rest {
@@ -11,7 +10,6 @@ namespace {
 
 using json::Value;
 
-constexpr size_t kChunkBytes = 64 << 10;
 constexpr uint64_t kFilterTimeoutMs = 30'000;
 
 void AnswerMissing(const Request& request, Response& response) {
@@ -45,25 +43,6 @@ bool Passes(const Request& request, const route::Reply& reply, Response& respons
   return false;
 }
 
-// Sends a file on disk, a chunk at a time.
-Task<> SendFile(const route::StaticFile& file, Request& request, Response& response) {
-  std::ifstream in(file.path, std::ios::binary);
-  if (!in) co_return AnswerMissing(request, response);
-  response.set_content_type(file.content_type);
-  std::string chunk;
-  while (true) {
-    const Status read = co_await RunBlocking(request, [&] {
-      chunk.resize(kChunkBytes);
-      in.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
-      chunk.resize(static_cast<size_t>(in.gcount()));
-    });
-    if (!read.ok()) co_return response.Abort(read);
-    if (in.bad()) co_return response.Abort(Error(Code::kIo, "file.unreadable", "{}", file.path));
-    const Status sent = co_await response.Write(chunk);
-    if (!sent.ok() || chunk.size() < kChunkBytes) co_return;
-  }
-}
-
 }  // namespace
 
 Task<> AnswerStatic(route::Host& host, std::shared_ptr<const route::App> app, std::string path,
@@ -91,7 +70,10 @@ Task<> AnswerStatic(route::Host& host, std::shared_ptr<const route::App> app, st
   if ((*file)->path.empty() || request.method() == Method::kHead) {
     co_return response.Body(200, (*file)->content_type, std::string((*file)->bytes));
   }
-  co_await SendFile(**file, request, response);
+  const auto opened = co_await RunBlocking(request, [&] { return DiskFile::Open((*file)->path); });
+  if (!opened || !*opened) co_return AnswerMissing(request, response);
+  response.set_content_type((*file)->content_type);
+  co_await SendStream(std::make_shared<route::Stream>(**opened), request, response);
 }
 
 }  // namespace sluice::http::rest

@@ -1,0 +1,48 @@
+#include "http/rest/flow_stream.h"
+
+#include <algorithm>
+
+#include "flow/text_form.h"
+#include "http/rest/flow_dataset.h"
+#include "http/url.h"
+#include "http/worker_pool.h"
+
+namespace sluice::http::rest {
+namespace {
+
+constexpr size_t kPieceBytes = 64 << 10;
+
+}  // namespace
+
+std::optional<size_t> SpoolAbove(const route::App& app, const Request& request,
+                                 size_t max_body_bytes) {
+  const auto path = PercentDecode(request.path());
+  if (!path) return std::nullopt;
+  const route::RestConfig::Match match = app.rest.Find(MethodName(request.method()), *path);
+  if (match.endpoint == nullptr) return std::nullopt;
+  if (!match.endpoint->relay.empty()) {
+    return std::min(max_body_bytes, route::kRelayMemoryBytes);
+  }
+  if (FormOfBody(request) == BodyForm::kParsed) return std::nullopt;
+  return max_body_bytes;
+}
+
+Task<> SendStream(route::StreamPtr stream, Request& request, Response& response) {
+  uint64_t offset = 0;
+  do {
+    const Result<Result<std::string>> piece =
+        co_await RunBlocking(request, [&] { return stream->Read(offset, kPieceBytes); });
+    if (!piece || !*piece) {
+      co_return response.Abort(piece ? piece->error() : piece.error());
+    }
+    const Status sent = co_await response.Write(**piece);
+    if (!sent.ok()) co_return;
+    offset += (*piece)->size();
+    if ((*piece)->empty() && offset < stream->size()) {
+      co_return response.Abort(
+          Error(Code::kIo, "file.unreadable", "a stream ended before its size"));
+    }
+  } while (offset < stream->size());
+}
+
+}  // namespace sluice::http::rest

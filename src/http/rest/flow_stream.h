@@ -1,0 +1,24 @@
+// Bodies that are too large for memory: which requests may have one, how flows see it, and answers
+// that are streams.
+#pragma once
+
+#include <optional>
+
+#include "http/request.h"
+#include "http/response.h"
+#include "http/task.h"
+#include "json/value.h"
+#include "route/app.h"
+#include "route/stream.h"
+
+namespace sluice::http::rest {
+
+// How much of the request's body is kept in memory before it goes to disk; nothing: all of it has
+// to be. That depends on the endpoint and the content type: what is parsed is in memory.
+std::optional<size_t> SpoolAbove(const route::App& app, const Request& request,
+                                 size_t max_body_bytes);
+
+// Sends it piece by piece, as the client takes it. Status, headers and content type have been set.
+Task<> SendStream(route::StreamPtr stream, Request& request, Response& response);
+
+}  // namespace sluice::http::rest
