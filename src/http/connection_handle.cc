@@ -170,6 +170,7 @@ void Connection::Refuse(int http_status, const Status& error) {
   close_after_ = true;
   streaming_ = false;
   response_.Reset(this, request_.id());
+  response_.set_error_answer(io_->router(listener_)->ErrorAnswerOf(""));
   response_.Error(http_status, error);
   Respond();
 }
