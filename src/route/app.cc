@@ -8,6 +8,7 @@
 #include "flow/flow_list.h"
 #include "flow/preload.h"
 #include "flow/source_tree.h"
+#include "json/number.h"
 #include "route/builtins.h"
 #include "route/http_task.h"
 #include "route/js_task.h"
@@ -47,8 +48,18 @@ class AppSettings final : public flow::Settings {
   const json::Value config_;
 };
 
+// What looks like a number or a truth value of JSON is one, unless it is in quotes.
+json::Value ScalarOf(const yaml::Node& node) {
+  if (node.quoted) return json::Value(node.text);
+  if (node.text == "true" || node.text == "false") return json::Value(node.text == "true");
+  if (!node.text.empty() && json::NumberLength(node.text) == node.text.size()) {
+    return json::NumberFromLiteral(node.text);
+  }
+  return json::Value(node.text);
+}
+
 json::Value ToValue(const yaml::Node& node) {
-  if (node.is_scalar()) return json::Value(node.text);
+  if (node.is_scalar()) return ScalarOf(node);
   if (node.is_list()) {
     json::Value list = json::Value::EmptyArray();
     for (const yaml::Node& item : node.items) list.Append(ToValue(item));
@@ -118,6 +129,15 @@ class AppMaker {
                 "expected classpath:/... or file:/..., got '{}'", location);
   }
 
+  // A location as a path below the app directory, for messages.
+  std::string ShownPath(const std::string& location) const {
+    constexpr std::string_view kClasspath = "classpath:/";
+    if (!location.starts_with(kClasspath)) return location;
+    const std::string path = location.substr(kClasspath.size());
+    const std::string resource = "resources/" + path;
+    return app_->bundle.Find(resource) != nullptr ? resource : path;
+  }
+
   // What the app says of itself without being told to may be missing; what it names may not.
   std::vector<flow::FlowText> ReadFiles(const std::vector<std::string>& names) {
     std::vector<flow::FlowText> texts;
@@ -125,7 +145,7 @@ class AppMaker {
       const bool plain = name.find(':') == std::string::npos;
       auto text = ReadLocation(plain ? "classpath:/" + name : name);
       if (text) {
-        texts.push_back({name, std::move(*text)});
+        texts.push_back({ShownPath(name), std::move(*text)});
       } else if (!plain) {
         problems_->AddError(
             Error(Code::kNotFound, std::string(text.error().id()), "{}", text.error().message())
@@ -263,9 +283,18 @@ class AppMaker {
       if (list == flow::kDefaultFlowList && !ReadLocation(list)) continue;
       locations += (locations.empty() ? "" : ",") + list;
     }
-    const std::vector<flow::FlowText> texts = flow::ReadFlowLists(
+    flow::Problems listed;
+    std::vector<flow::FlowText> texts = flow::ReadFlowLists(
         locations, [&](std::string_view location) { return ReadLocation(location); }, settings,
-        problems_);
+        &listed);
+    for (const flow::Problem& problem : listed.Sorted()) {
+      Place place = problem.status.place();
+      place.file = ShownPath(place.file);
+      const bool error = problem.severity == flow::Problem::Severity::kError;
+      const Status shown = problem.status.At(place);
+      error ? problems_->AddError(shown) : problems_->AddWarning(shown);
+    }
+    for (flow::FlowText& text : texts) text.file = ShownPath(text.file);
     flow::CompileOptions options;
     options.settings = &settings;
     options.files = app_->files.get();

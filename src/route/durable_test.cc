@@ -69,6 +69,15 @@ class DurableTest : public HostTest {
     start.input = std::move(input);
     host_->engine().Start(host_->app(), std::move(start), [](const Reply&) {});
   }
+  // Nobody waits for its answer.
+  bool Launch3() {
+    flow::Start start;
+    start.flow = "three";
+    start.input = Value::EmptyObject();
+    std::vector<Engine::Launch> launches;
+    launches.push_back({host_->app(), std::move(start), "command"});
+    return host_->engine().LaunchAll(std::move(launches), {}).has_value();
+  }
   std::vector<RunHead> List(std::optional<RunPhase> phase = std::nullopt) {
     const auto page = host_->runs().List({.flow = "", .phase = phase, .before = ""});
     EXPECT_TRUE(page.has_value());
@@ -267,6 +276,52 @@ TEST_F(DurableTest, IsListedInPages) {
   EXPECT_EQ(ids.size(), 5u);
   EXPECT_TRUE(std::ranges::is_sorted(ids, std::greater()));
   EXPECT_TRUE(host_->runs().List({.flow = "two", .phase = {}, .before = ""})->runs.empty());
+}
+
+// More runs than may be in memory wait for a time that is far away.
+TEST_F(DurableTest, LongDelaysAreNotInMemory) {
+  constexpr size_t kRuns = 40;
+  options_.max_runs = 10;
+  options_.park_after_ms = 1;
+  Restart();
+  Load(Files("    delay: 30m\n"));
+  for (size_t i = 0; i < kRuns; ++i) {
+    ASSERT_TRUE(Launch3());
+    WaitUntil([&] { return host_->runs().parked() == i + 1; });
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_EQ(host_->engine().running(), 0u);
+  EXPECT_EQ(host_->engine().running_durable(), 0u);
+  EXPECT_EQ(List(RunPhase::kRunning).size(), kRuns);
+  EXPECT_EQ(Counted("first"), static_cast<int64_t>(kRuns));
+  // After a restart they are where they were.
+  Restart();
+  EXPECT_EQ(host_->runs().parked(), kRuns);
+  EXPECT_EQ(host_->engine().running(), 0u);
+  const std::string id = List()[0].id;
+  EXPECT_EQ(Show(id)["waiting"][0]["task"], Value("second"));
+  ASSERT_TRUE(host_->runs().Cancel(id).ok());
+  EXPECT_EQ(List(RunPhase::kCancelled).size(), 1u);
+  EXPECT_EQ(host_->runs().Cancel(id).id(), "flow.run_finished");
+  EXPECT_EQ(host_->runs().parked(), kRuns - 1);
+}
+
+TEST_F(DurableTest, GoOnWhenALongDelayIsOver) {
+  constexpr size_t kRuns = 30;
+  options_.max_runs = 10;
+  options_.park_after_ms = 1;
+  Restart();
+  Load(Files("    delay: 1s\n"));
+  for (size_t i = 0; i < kRuns; ++i) {
+    ASSERT_TRUE(Launch3());
+    WaitUntil([&] { return host_->engine().running() == 0; });
+    if (HasFatalFailure()) return;
+  }
+  WaitUntil([&] { return List(RunPhase::kCompleted).size() == kRuns; });
+  EXPECT_EQ(host_->runs().parked(), 0u);
+  for (const std::string name : {"first", "second", "third"}) {
+    EXPECT_EQ(Counted(name), static_cast<int64_t>(kRuns)) << name;
+  }
 }
 
 }  // namespace

@@ -160,6 +160,7 @@ void Engine::Perform(const InstancePtr& instance, flow::Actions actions) {
     std::optional<flow::Call> inline_call;
     Do(instance, std::move(actions), &inline_call);
     // A durable run goes on when the server starts again.
+    if (!inline_call && instance->durable()) return MaybePark(instance);
     if (!inline_call || (instance->durable() && stopping_)) return;
     std::optional<flow::Actions> next = RunCall(instance, *inline_call);
     if (!next) return;

@@ -53,6 +53,8 @@ struct RunContext {
 struct EngineOptions {
   size_t max_runs = 10'000;  // in memory
   size_t max_threads = 256;
+  // A durable run that waits for longer than that leaves the memory; 0: none does.
+  uint64_t park_after_ms = 30'000;
   size_t traces = 1000;  // kept of runs; 0: none are made
   // Is told of every trace when its run ends, and does not wait.
   std::function<void(const TracePtr& trace)> exporter = nullptr;
@@ -98,6 +100,10 @@ class Engine {
   Result<std::vector<std::string>> LaunchAll(std::vector<Launch> launches, db::Commit commit);
   // Goes on with a run that is stored. Error flow.bad_state.
   Status Resume(std::shared_ptr<const App> app, const RunHead& head, const RunMachine& machine);
+  // Who keeps the time of runs that leave the memory; before any run.
+  using Park = std::function<void(const std::string& id, uint64_t due_ms)>;
+  void OnPark(Park park) { park_ = std::move(park); }
+  bool full() const { return running_ >= options_.max_runs; }
   // Waits until it has ended. False when no such run is in memory.
   bool Cancel(const std::string& id);
   bool IsLive(const std::string& id) const;
@@ -114,6 +120,7 @@ class Engine {
     std::atomic<uint64_t> durable_steps{0};
   };
   const Counts& counts() const { return counts_; }
+  const EngineOptions& options() const { return options_; }
   size_t running() const { return running_.load(); }
   size_t running_durable() const;
   const TraceStore& traces() const { return traces_; }
@@ -159,6 +166,8 @@ class Engine {
   void AddRows(const Instance& instance, const Move& move, db::Commit* commit) const;
   void Accept(Instance& instance, Move move, flow::Actions* actions);
   void AddLive(const InstancePtr& instance);
+  bool CanPark(const Instance& instance);
+  void MaybePark(const InstancePtr& instance);
   void Forget(const InstancePtr& instance);
 
   // What follows from the call's answer; none when it waits for a free instance of the route, or to
@@ -185,6 +194,7 @@ class Engine {
   std::atomic<size_t> running_{0};
   std::atomic<bool> stopping_{false};
   std::atomic<size_t> storing_{0};  // steps that were submitted to the database
+  Park park_;
   Counts counts_;
   TraceStore traces_;
 

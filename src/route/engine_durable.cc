@@ -141,6 +141,7 @@ void Engine::Accept(Instance& instance, Move move, flow::Actions* actions) {
 flow::Actions Engine::Submit(const InstancePtr& instance, Pending pending) {
   {
     const std::lock_guard lock(instance->mutex);
+    if (instance->stored->parked) return {};
     instance->stored->waiting.push_back(std::move(pending));
     if (std::exchange(instance->stored->busy, true)) return {};
   }
@@ -213,14 +214,19 @@ void Engine::SubmitCommit(const InstancePtr& instance, Pending pending, Move mov
 
 void Engine::SubmitAhead(const InstancePtr& instance, flow::Actions later, db::Commit commit) {
   ++storing_;
+  ++instance->stored->ahead;
   auto kept = std::make_shared<flow::Actions>(std::move(later));
   database_.Submit(std::move(commit), [this, instance, kept](db::CommitResult made) {
     if (!made.status.ok()) {
       pool_.Post([this, instance, kept, status = std::move(made.status)] {
         StoreAgain(instance, std::move(*kept), status);
+        --instance->stored->ahead;
       });
-    } else if (!kept->empty()) {
-      pool_.Post([this, instance, kept] { Perform(instance, std::move(*kept)); });
+    } else {
+      const bool last = --instance->stored->ahead == 0;
+      if (!kept->empty() || (last && instance->stored->wants_park.exchange(false))) {
+        pool_.Post([this, instance, kept] { Perform(instance, std::move(*kept)); });
+      }
     }
     --storing_;
   });
@@ -341,6 +347,46 @@ Result<std::vector<std::string>> Engine::LaunchAll(std::vector<Launch> launches,
   return ids;
 }
 
+// Whether it waits for nothing but a time that is far away, and nobody for it.
+bool Engine::CanPark(const Instance& instance) {
+  const Instance::Stored& stored = *instance.stored;
+  if (instance.run.ended() || instance.reply != nullptr || instance.answer_by_ms != 0) return false;
+  if (stored.busy || stored.parked || !stored.waiting.empty() || !instance.running.empty()) {
+    return false;
+  }
+  const auto waits = [](const flow::PendingCall& call) {
+    return call.child != 0 || call.send_ms != 0;
+  };
+  if (!std::ranges::all_of(instance.run.state().calls, waits)) return false;
+  const std::optional<uint64_t> due_ms = instance.run.next_due_ms();
+  return due_ms && *due_ms > NowMs() + options_.park_after_ms && instance.own_streams.empty() &&
+         instance.given_streams == nullptr;
+}
+
+// Takes a run out of the memory: it is as it is stored.
+void Engine::MaybePark(const InstancePtr& instance) {
+  if (options_.park_after_ms == 0 || park_ == nullptr || stopping_) return;
+  Instance::Stored& stored = *instance->stored;
+  {
+    const std::lock_guard lock(instance->mutex);
+    if (!CanPark(*instance)) return;
+    stored.wants_park = true;
+  }
+  if (stored.ahead != 0) return;
+  uint64_t due_ms = 0;
+  {
+    const std::lock_guard live(live_mutex_);
+    const std::lock_guard lock(instance->mutex);
+    if (stored.held != 0 || stored.ahead != 0 || !CanPark(*instance)) return;
+    if (live_.erase(instance->id) == 0) return;
+    stored.parked = true;
+    due_ms = *instance->run.next_due_ms();
+    Schedule(*instance, std::nullopt);
+  }
+  --running_;
+  park_(instance->id, due_ms);
+}
+
 void Engine::Forget(const InstancePtr& instance) {
   const std::lock_guard lock(live_mutex_);
   live_.erase(instance->id);
@@ -387,11 +433,14 @@ bool Engine::Cancel(const std::string& id) {
     const auto found = live_.find(id);
     if (found == live_.end()) return false;
     instance = found->second;
+    ++instance->stored->held;
   }
   std::promise<void> done;
   Perform(instance, Submit(instance, {.event = flow::Cancel{},
                                       .stored = [&](flow::Actions*) { done.set_value(); }}));
   done.get_future().wait();
+  const std::lock_guard lock(live_mutex_);
+  --instance->stored->held;
   return true;
 }
 

@@ -43,10 +43,14 @@ struct Engine::Instance : std::enable_shared_from_this<Engine::Instance> {
   struct Stored {
     bool busy = false;            // a step is being stored that others have to wait for
     bool lost_rows = false;       // head and live rows may not be stored
+    bool parked = false;          // it has left the memory, and does nothing any more
     std::deque<Pending> waiting;  // for the next one
     RunHead head;
     RunMachine machine;                    // its text is empty until the run has been stored
     std::map<uint64_t, uint64_t> sent_ms;  // by call
+    std::atomic<int> ahead{0};             // steps that were made and are not stored yet
+    std::atomic<bool> wants_park{false};   // when these are
+    int held = 0;                          // by who is about to cancel it; under live_mutex_
   };
 
   const std::shared_ptr<const App> app;

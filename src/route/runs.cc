@@ -49,6 +49,23 @@ Value ModelOf(const Value& state) {
   return state["model"];
 }
 
+// When a run goes on that waits for nothing but time, by its stored state.
+std::optional<uint64_t> WaitsUntil(const Value& state) {
+  std::optional<uint64_t> least;
+  const auto consider = [&](const Value& time) {
+    if (!time.is_int()) return;
+    const auto at_ms = static_cast<uint64_t>(time.AsInt());
+    if (!least || at_ms < *least) least = at_ms;
+  };
+  for (const Value& call : state["calls"].items()) {
+    if (call["child"].is_missing() && call["send"].is_missing()) return std::nullopt;
+    consider(call["send"]);
+    consider(call["due"]);
+  }
+  for (const Value& frame : state["frames"].items()) consider(frame["due"]);
+  return least;
+}
+
 }  // namespace
 
 Runs::Runs(const Services& services, Engine& engine, CurrentApp current, RunRetention retention)
@@ -56,7 +73,10 @@ Runs::Runs(const Services& services, Engine& engine, CurrentApp current, RunRete
       database_(services.function.database),
       engine_(engine),
       current_(std::move(current)),
-      retention_(retention) {}
+      retention_(retention),
+      parked_(services.function.clock, [this](const std::string& id) { return Wake(id); }) {
+  engine_.OnPark([this](const std::string& id, uint64_t due_ms) { parked_.Add(id, due_ms); });
+}
 
 Runs::~Runs() { Stop(); }
 
@@ -69,12 +89,35 @@ Status Runs::Start() {
   }
   RETURN_IF_ERROR(rows->status());
   for (const std::string& id : live) {
-    const Status status = ResumeOne(id);
+    const Status status = ResumeOrPark(id);
     if (!status.ok()) RETURN_IF_ERROR(GiveUp(id, status));
   }
   if (!live.empty()) log::Info("runs of flows go on", {{"runs", live.size()}});
   sweeper_ = std::thread([this] { SweepLoop(); });
+  parked_.Start();
   return OkStatus();
+}
+
+Status Runs::ResumeOrPark(const std::string& id) {
+  ASSIGN_OR_RETURN(const RunMachine machine, ReadMachine(id));
+  ASSIGN_OR_RETURN(const Value state, json::Parse(machine.text));
+  const std::optional<uint64_t> until_ms = WaitsUntil(state);
+  const uint64_t park_after_ms = engine_.options().park_after_ms;
+  if (!until_ms || park_after_ms == 0 ||
+      *until_ms <= services_.function.clock.WallMs() + park_after_ms) {
+    return ResumeOne(id);
+  }
+  parked_.Add(id, *until_ms);
+  return OkStatus();
+}
+
+// A run whose time has come.
+bool Runs::Wake(const std::string& id) {
+  if (engine_.full()) return false;
+  Status status = ResumeOne(id);
+  if (!status.ok()) status = GiveUp(id, status);
+  if (!status.ok()) log::Error("a run can't be ended", {{"run", id}, {"error", status.ToString()}});
+  return true;
 }
 
 Status Runs::ResumeOne(const std::string& id) {
@@ -188,8 +231,18 @@ Result<Value> Runs::Show(const std::string& id) const {
 }
 
 Status Runs::Cancel(const std::string& id) {
-  ASSIGN_OR_RETURN(const RunHead head, ReadHead(id));
-  if (head.phase == RunPhase::kRunning && engine_.Cancel(id)) return OkStatus();
+  ASSIGN_OR_RETURN(RunHead head, ReadHead(id));
+  // It may be on its way between the memory and the database.
+  constexpr int kMostTries = 1000;
+  for (int i = 0; i < kMostTries && head.phase == RunPhase::kRunning; ++i) {
+    if (engine_.Cancel(id)) return OkStatus();
+    if (parked_.Take(id)) {
+      RETURN_IF_ERROR(ResumeOne(id));
+      continue;
+    }
+    ASSIGN_OR_RETURN(head, ReadHead(id));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   return Error(Code::kConflict, "flow.run_finished", "the run '{}' is {}", id,
                PhaseName(head.phase));
 }

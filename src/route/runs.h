@@ -15,6 +15,7 @@
 
 #include "route/app.h"
 #include "route/engine.h"
+#include "route/parked.h"
 #include "route/run_rows.h"
 
 namespace sluice::route {
@@ -59,12 +60,16 @@ class Runs {
   Status Sweep();
   // An app that was made: it is not removed while somebody holds it.
   void Note(const std::shared_ptr<const App>& app);
+  // Runs that wait for a time that is far away.
+  size_t parked() const { return parked_.size(); }
 
  private:
+  bool Wake(const std::string& id);
   Result<RunHead> ReadHead(const std::string& id) const;
   Result<RunMachine> ReadMachine(const std::string& id) const;
   Result<std::shared_ptr<const App>> AppOf(const std::string& version);
   Status ResumeOne(const std::string& id);
+  Status ResumeOrPark(const std::string& id);
   Status GiveUp(const std::string& id, const Status& why);
   Status SweepApps(const std::set<std::string>& needed);
   void SweepLoop();
@@ -74,6 +79,7 @@ class Runs {
   Engine& engine_;
   const CurrentApp current_;
   const RunRetention retention_;
+  ParkedRuns parked_;
 
   std::mutex mutex_;
   std::map<std::string, std::weak_ptr<const App>> apps_;  // by version, under mutex_

@@ -91,6 +91,7 @@ void Runs::SweepLoop() {
 }
 
 void Runs::Stop() {
+  parked_.Stop();
   {
     const std::lock_guard lock(sweep_mutex_);
     stopping_ = true;

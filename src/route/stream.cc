@@ -20,6 +20,11 @@ Result<std::string> StreamScope::Add(StreamPtr stream) {
   return id;
 }
 
+bool StreamScope::empty() const {
+  const std::lock_guard lock(mutex_);
+  return streams_.empty();
+}
+
 StreamPtr StreamScope::Find(std::string_view id) const {
   const std::lock_guard lock(mutex_);
   const auto found = streams_.find(id);

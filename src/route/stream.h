@@ -51,6 +51,7 @@ class StreamScope {
   Result<std::string> Add(StreamPtr stream);
   // Null when there is none.
   StreamPtr Find(std::string_view id) const;
+  bool empty() const;
 
  private:
   mutable std::mutex mutex_;

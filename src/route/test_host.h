@@ -38,7 +38,7 @@ class HostTest : public db::DatabaseTest {
                   std::make_shared<function::AddressRules>(function::PrivateAddresses::kAllowed)},
                  *engine_,
                  *procedures_},
-        EngineOptions());
+        options_);
     ASSERT_TRUE(host_->Start().ok());
   }
   static const Clock& SystemClockForTests() {
@@ -68,6 +68,7 @@ class HostTest : public db::DatabaseTest {
     return json::Value::Object({{"path_parameter", json::Value::Object({{"user", user}})}});
   }
 
+  EngineOptions options_;  // from the next Begin on
   std::unique_ptr<query::QueryEngine> engine_;
   std::unique_ptr<procedure::Manager> procedures_;
   std::unique_ptr<Host> host_;

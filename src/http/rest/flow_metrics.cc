@@ -40,6 +40,9 @@ void AppendFlowMetrics(route::Host& host, std::string* out) {
          "Durable runs that went on after a restart or a retry", counts.durable_resumed);
   append("sluice_flow_durable_runs", kGauge, "Durable runs in memory",
          host.engine().running_durable());
+  append("sluice_flow_durable_runs_parked", kGauge,
+         "Durable runs that wait for a time that is far away, and are not in memory",
+         host.runs().parked());
   append("sluice_flow_durable_steps_total", kCounter, "Tasks of durable runs that are over",
          counts.durable_steps);
 }
