@@ -22,8 +22,9 @@ void WriteSeed(Api* api, const SeedFile& seed, const std::function<void(std::str
   Importer importer(
       api, {.keyspace = seed.keyspace, .if_absent = true},
       [&](const ImportProblem& problem) {
-        problems->push_back(
-            problem.status.At({seed.path, static_cast<uint32_t>(problem.number), 0}));
+        Status status = problem.status.At({seed.path, static_cast<uint32_t>(problem.number), 0});
+        if (problem.stored) return say(status.ToString());
+        problems->push_back(std::move(status));
       },
       [](const ImportCounts&) {});
   const Status ended = importer.Run(file);

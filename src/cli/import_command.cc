@@ -117,7 +117,9 @@ void ShowSummary(const ImportCounts& counts, Output* output) {
   }
   output->Object(json::Value::Object({{"imported", json::Value::Unsigned(counts.imported)},
                                       {"skipped", json::Value::Unsigned(counts.skipped)},
-                                      {"failed", json::Value::Unsigned(counts.failed)}}));
+                                      {"failed", json::Value::Unsigned(counts.failed)},
+                                      {"violated", json::Value::Unsigned(counts.violated)},
+                                      {"quarantined", json::Value::Unsigned(counts.quarantined)}}));
 }
 
 Status Import(const CommandOptions& options, Context& context) {

@@ -15,11 +15,30 @@ constexpr size_t kBatchBytes = 4 << 20;
 // A document and its envelope.
 constexpr size_t kMaxRecordBytes = 22 << 20;
 
+// Which record the server means.
+Result<uint64_t> NumberOf(const json::Value& told, const std::vector<uint64_t>& numbers) {
+  const json::Value& line = told["line"];
+  if (line.is_int() && line.AsInt() >= 1 && static_cast<size_t>(line.AsInt()) <= numbers.size()) {
+    return numbers[static_cast<size_t>(line.AsInt()) - 1];
+  }
+  return Fail(Code::kInternal, "cli.bad_answer", "the server reports an unknown line");
+}
+
+Result<Status> StatusOf(const json::Value& error) {
+  if (error["id"].is_string() && error["message"].is_string()) {
+    return Status(Code::kInvalidArgument, error["id"].AsString(),
+                  std::string(error["message"].AsString()));
+  }
+  return Fail(Code::kInternal, "cli.bad_answer", "the server reports an unknown error");
+}
+
 }  // namespace
 
 std::string ImportCounts::ToString() const {
   std::string text = fmt::format("{} imported", imported);
+  if (violated > 0) text += fmt::format(" ({} do not fit their type)", violated);
   if (skipped > 0) text += fmt::format(", {} skipped", skipped);
+  if (quarantined > 0) text += fmt::format(", {} in quarantine", quarantined);
   return text + fmt::format(", {} failed", failed);
 }
 
@@ -31,7 +50,7 @@ Importer::Importer(Api* api, ImportOptions options, OnProblem on_problem, OnProg
 
 void Importer::AddProblem(uint64_t number, Status status) {
   ++counts_.failed;
-  on_problem_({number, std::move(status)});
+  on_problem_({.number = number, .status = std::move(status)});
 }
 
 // The line that the server gets for a record.
@@ -87,21 +106,40 @@ Status Importer::Send() {
     return Error(Code::kInternal, "cli.bad_answer", "the server did not say what it imported");
   }
   counts_.imported += static_cast<uint64_t>(answer["imported"].AsInt());
+  RETURN_IF_ERROR(AddProblems(answer, numbers));
+  RETURN_IF_ERROR(AddViolations(answer, numbers));
+  on_progress_(counts_);
+  return OkStatus();
+}
+
+Status Importer::AddProblems(const json::Value& answer, const std::vector<uint64_t>& numbers) {
   for (const json::Value& error : answer["errors"].items()) {
-    const bool known = error["line"].is_int() && error["line"].AsInt() >= 1 &&
-                       static_cast<size_t>(error["line"].AsInt()) <= numbers.size();
-    if (!known || !error["id"].is_string() || !error["message"].is_string()) {
-      return Error(Code::kInternal, "cli.bad_answer", "the server reports an unknown line");
-    }
-    if (options_.if_absent && error["id"].AsString() == "document.exists") {
+    ASSIGN_OR_RETURN(const uint64_t number, NumberOf(error, numbers));
+    ASSIGN_OR_RETURN(Status status, StatusOf(error));
+    if (options_.if_absent && status.id() == "document.exists") {
       ++counts_.skipped;
       continue;
     }
-    AddProblem(numbers[static_cast<size_t>(error["line"].AsInt()) - 1],
-               Status(Code::kInvalidArgument, error["id"].AsString(),
-                      std::string(error["message"].AsString())));
+    AddProblem(number, std::move(status));
   }
-  on_progress_(counts_);
+  return OkStatus();
+}
+
+Status Importer::AddViolations(const json::Value& answer, const std::vector<uint64_t>& numbers) {
+  if (answer["violated"].is_int()) {
+    counts_.violated += static_cast<uint64_t>(answer["violated"].AsInt());
+  }
+  if (answer["quarantined"].is_int()) {
+    counts_.quarantined += static_cast<uint64_t>(answer["quarantined"].AsInt());
+  }
+  for (const json::Value& each : answer["violations"].items()) {
+    ASSIGN_OR_RETURN(const uint64_t number, NumberOf(each, numbers));
+    ASSIGN_OR_RETURN(const Status status, StatusOf(each["violation"]));
+    const json::Value& where = each["quarantined"];
+    const std::string place =
+        where.is_string() ? fmt::format("stored as {}", where.AsString()) : "stored all the same";
+    on_problem_({.number = number, .status = status.Prefixed(place), .stored = true});
+  }
   return OkStatus();
 }
 

@@ -13,6 +13,7 @@
 #include "cli/api.h"
 #include "cli/key_template.h"
 #include "cli/record_reader.h"
+#include "json/value.h"
 
 namespace sluice::cli {
 
@@ -31,15 +32,18 @@ struct ImportCounts {
   uint64_t imported = 0;
   uint64_t skipped = 0;  // there already, with if_absent
   uint64_t failed = 0;
-  uint64_t bytes = 0;  // read
+  uint64_t violated = 0;     // imported, although they do not fit their document types
+  uint64_t quarantined = 0;  // not imported but stored in another keyspace for that reason
+  uint64_t bytes = 0;        // read
 
   std::string ToString() const;
 };
 
-// A document that was not imported.
+// A document that was not imported, or does not fit its document type.
 struct ImportProblem {
   uint64_t number = 0;  // line, or place in the list
   Status status;
+  bool stored = false;  // all the same, or in quarantine
 };
 
 class Importer {
@@ -58,6 +62,8 @@ class Importer {
   Result<std::string> LineOf(const Record& record);
   Status AddRecord(const Record& record);
   Status Send();
+  Status AddProblems(const json::Value& answer, const std::vector<uint64_t>& numbers);
+  Status AddViolations(const json::Value& answer, const std::vector<uint64_t>& numbers);
   void AddProblem(uint64_t number, Status status);
 
   Api* const api_;

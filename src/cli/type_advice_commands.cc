@@ -130,7 +130,7 @@ Status VisitFile(const std::string& file, const DocumentVisitor& visit) {
   return lines.Finish();
 }
 
-// Documents of a keyspace as they are stored: the first ones by key, or all.
+// Documents of a keyspace as they are stored: some from all over it, or all.
 Status VisitKeyspace(const AdviceOptions& options, Context& context, const DocumentVisitor& visit) {
   RETURN_IF_ERROR(CheckKeyspace(options.keyspace));
   ASSIGN_OR_RETURN(Api* const api, context.api());
@@ -144,9 +144,9 @@ Status VisitKeyspace(const AdviceOptions& options, Context& context, const Docum
     }
     return VisitRow(row, "", visit);
   });
-  const std::string limit = options.full ? "" : std::to_string(options.sample);
+  const std::string sample = options.full ? "" : std::to_string(options.sample);
   RETURN_IF_ERROR(api->Stream({.path = "/v1/docs/" + Segment(options.keyspace) +
-                                       Query({{"stored", "true"}, {"limit", limit}}),
+                                       Query({{"stored", "true"}, {"sample", sample}}),
                                .headers = {{"Accept", "application/x-ndjson"}}},
                               [&](std::string_view bytes) { return lines.Feed(bytes); }));
   if (shown && read >= 1000) context.output.notes() << '\r' << std::flush;
@@ -237,7 +237,9 @@ Status Infer(const AdviceOptions& options, Context& context) {
 
 void AddSampling(CLI::App* command, const std::shared_ptr<AdviceOptions>& options) {
   command->add_option("keyspace", options->keyspace, "Keyspace")->required();
-  command->add_option("--sample", options->sample, "How many documents are read, by key")
+  command
+      ->add_option("--sample", options->sample, "How many documents are read, evenly over all keys")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--full", options->full, "Read all of them");
 }

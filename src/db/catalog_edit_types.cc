@@ -17,17 +17,21 @@ const std::string& ReadFormOf(const DocumentPolicy* policy) {
   return policy == nullptr ? stored : policy->read_form();
 }
 
-// Of stored types that can't be compiled (any more): documents are read as they are, and nothing is
-// written that nobody can check.
+// Of stored types that can't be compiled (any more): documents are read as they are. Nothing is
+// written that nobody can check, nor deleted: which index rows and revisions it has is not known.
 class UnusablePolicy final : public DocumentPolicy {
  public:
   UnusablePolicy(KeyspaceName keyspace, Status problem)
       : keyspace_(std::move(keyspace)), problem_(std::move(problem)) {}
 
+  Status CheckUsable() const override {
+    return Error(Code::kUnavailable, "type.unusable",
+                 "the document types of {} can't be used, so nothing is written there: {}",
+                 keyspace_.ToString(), problem_.message());
+  }
+  bool RunsScripts() const override { return false; }
   Result<Prepared> Prepare(const WriteContext&, const DocumentView&) const override {
-    return Fail(Code::kUnavailable, "type.unusable",
-                "the document types of {} can't be used, so nothing is written there: {}",
-                keyspace_.ToString(), problem_.message());
+    return Unexpected(CheckUsable());
   }
   const KeyspaceName& quarantine() const override { return keyspace_; }
   Result<Settled> Settle(const WriteContext&, std::string_view body, const DocumentView*,
@@ -52,6 +56,12 @@ class UnusablePolicy final : public DocumentPolicy {
     return std::nullopt;
   }
   bool Persists(std::string_view, const DocumentView&) const override { return false; }
+  bool NotesAccess() const override { return false; }
+  std::optional<std::string> Accessed(std::string_view, const DocumentView&,
+                                      uint64_t) const override {
+    return std::nullopt;
+  }
+  bool IsStamp(std::string_view) const override { return false; }
 
  private:
   const KeyspaceName keyspace_;

@@ -42,7 +42,8 @@ struct Mutated {
 using Mutation = std::move_only_function<Result<Mutated>(const DocumentView* present)>;
 
 // What is known of a write to a keyspace with types before it reaches the committer. The committer
-// relies on it only while `policy` is the keyspace's and the document still has `sequence`.
+// relies on it only while `policy` is the keyspace's and the document is still the one that was
+// read.
 struct PreparedWrite {
   std::shared_ptr<const DocumentPolicy> policy;
   bool document = false;  // what Prepare says of the document is below
@@ -50,7 +51,10 @@ struct PreparedWrite {
   std::optional<std::string> diverted;
   // The document that was there, as readers see it, if that differs from what is stored.
   Sequence sequence = 0;
+  size_t body_hash = 0;  // a kMigrate changes no sequence
   Result<std::string> present_as_read = std::string();
+  // The document that is written, as readers will see it, if that differs from what is stored.
+  std::optional<std::string> written_as_read;
 };
 
 struct Write {
@@ -74,6 +78,9 @@ struct Write {
   enum class Intent : uint8_t { kChange, kTouch, kMigrate };
   Intent intent = Intent::kChange;
   bool announced = false;
+  // Only over exactly this body. For a kMigrate whose result depends on it: others of them leave
+  // CAS and sequence as they are.
+  std::optional<std::string> only_over = std::nullopt;
   // Filled in by Database; null for keyspaces without types.
   std::unique_ptr<PreparedWrite> prepared = nullptr;
 };

@@ -197,13 +197,17 @@ Status Database::GetRows(KeyspaceId keyspace, std::span<const std::string_view> 
   return OkStatus();
 }
 
-Status Database::Scan(KeyspaceId keyspace, const ScanOptions& options,
-                      const ScanVisitor& visitor) const {
+DocumentRange RangeOf(const ScanOptions& options) {
   DocumentRange range{options.from, options.to, options.reverse};
   if (options.prefix > range.from) range.from = options.prefix;
   const std::string prefix_end = PrefixEnd(options.prefix);
   if (!prefix_end.empty() && (range.to.empty() || prefix_end < range.to)) range.to = prefix_end;
-  StoredDocumentCursor cursor(*this, keyspace, range, options.snapshot,
+  return range;
+}
+
+Status Database::Scan(KeyspaceId keyspace, const ScanOptions& options,
+                      const ScanVisitor& visitor) const {
+  StoredDocumentCursor cursor(*this, keyspace, RangeOf(options), options.snapshot,
                               options.with_tombstones ? StoredDocumentCursor::Rows::kAll
                                                       : StoredDocumentCursor::Rows::kLive);
   for (uint64_t given = 0; given < options.limit && cursor.Next(); ++given) {
@@ -346,10 +350,33 @@ Status CheckCommit(const Database& database, const Commit& commit) {
 
 }  // namespace
 
+// What clients change in documents that are there, for advice on types.
+void Database::ObserveUpdates(const Commit& commit) const {
+  constexpr size_t kMaxObserved = 16;         // writes of one commit
+  constexpr size_t kMaxBodyBytes = 64 << 10;  // larger ones would take too long
+  for (size_t i = 0; i < std::min(commit.writes.size(), kMaxObserved); ++i) {
+    const Write& write = commit.writes[i];
+    if (write.kind != Write::Kind::kPut || write.intent != Write::Intent::kChange ||
+        write.document.datatype != Datatype::kJson || write.document.body.size() > kMaxBodyBytes ||
+        write.precondition.kind == Precondition::Kind::kAbsent || IsTableId(write.keyspace)) {
+      continue;
+    }
+    PinnedDocument present;
+    const Result<bool> found = GetStored(write.keyspace, write.key, &present);
+    if (!found || !*found || present->body.size() > kMaxBodyBytes) continue;
+    std::set<std::string> changed = ChangedFields(present->body, write.document.body);
+    if (const auto policy = PolicyOf(write.keyspace, nullptr); policy != nullptr) {
+      std::erase_if(changed, [&](const std::string& field) { return policy->IsStamp(field); });
+    }
+    impl_->traffic.Updated(write.keyspace, changed);
+  }
+}
+
 // OK when the commit may go to its committer.
 CommitResult Database::Admit(Commit* commit) const {
   CommitResult result;
   result.status = CheckCommit(*this, *commit);
+  if (result.status.ok() && impl_->traffic.SampleNow()) ObserveUpdates(*commit);
   if (result.status.ok() && impl_->typed.load(std::memory_order_relaxed)) {
     result.status = PrepareWrites(commit, &result.failed_write);
   }
@@ -447,6 +474,10 @@ DatabaseStats Database::Stats() const {
 }
 
 Result<uint64_t> Database::ExpireNow() { return impl_->Expire(); }
+
+uint64_t Database::StampAccessesNow() { return impl_->StampAccesses(); }
+
+Traffic& Database::traffic() const { return impl_->traffic; }
 
 Status Database::TrimNow() { return impl_->TrimAll(); }
 

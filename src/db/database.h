@@ -27,6 +27,8 @@
 
 namespace sluice::db {
 
+class Traffic;
+
 enum class Durability : uint8_t {
   kSync,      // acknowledged when on disk
   kInterval,  // acknowledged when written; on disk within sync_interval_ms
@@ -40,6 +42,7 @@ struct DatabaseOptions {
   uint64_t tombstone_retention_ms = 24ull * 3600 * 1000;
   uint64_t expiry_interval_ms = 1000;
   uint64_t trim_interval_ms = 5000;
+  uint64_t access_interval_ms = 100;  // how often documents that were read are made to say so
   // How long the log is kept for followers that do not hold it (change feeds of clients).
   uint64_t log_retention_ms = 60'000;
   size_t max_queued_commits = 65'536;      // per shard; past it a commit is refused
@@ -165,6 +168,11 @@ class Database {
   Status GetRows(KeyspaceId keyspace, std::span<const std::string_view> keys,
                  std::vector<PinnedDocument>* documents, std::vector<bool>* found,
                  const DatabaseSnapshot* snapshot = nullptr) const;
+  // The same as Get for a thread that must not wait: nothing if a script has to run first.
+  Result<std::optional<bool>> GetAtOnce(KeyspaceId keyspace, std::string_view key,
+                                        PinnedDocument* document) const;
+  // Whether reading or writing documents of the keyspace may run scripts.
+  bool RunsScripts(KeyspaceId keyspace) const;
   Status Scan(KeyspaceId keyspace, const ScanOptions& options, const ScanVisitor& visitor) const;
   // The document as it is stored, or at another version of its type's schema.
   Result<bool> GetStored(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) const;
@@ -176,10 +184,10 @@ class Database {
                            PinnedDocument* document) const;
   // Forgets all of them; gives how many there were. Waits.
   Result<uint64_t> EraseRevisions(KeyspaceId keyspace, std::string_view key);
-  // A document's revisions by number, of all documents of a keyspace. For those who ask for them.
-  using RevisionVisitor =
-      std::function<bool(std::string_view key, uint64_t version, const DocumentView& document)>;
-  Status ScanRevisions(KeyspaceId keyspace, const RevisionVisitor& visitor) const;
+  // Keys of documents of which revisions are kept, also of those that are deleted, in key order.
+  using RevisedVisitor = std::function<bool(std::string_view key)>;
+  Status ScanRevised(KeyspaceId keyspace, const ScanOptions& options,
+                     const RevisedVisitor& visitor) const;
   Result<uint64_t> CountDocuments(KeyspaceId keyspace) const;
   std::unique_ptr<DatabaseSnapshot> NewSnapshot() const;
   // The last commit of the shard that the snapshot has.
@@ -240,7 +248,11 @@ class Database {
   DatabaseStats Stats() const;
   // Run what the background thread runs, now. For tests and for the administrator.
   Result<uint64_t> ExpireNow();
+  uint64_t StampAccessesNow();
   Status TrimNow();
+
+  // What clients were seen to do with documents since the start.
+  Traffic& traffic() const;
 
   const Clock& clock() const;
   const storage::Store& store() const;
@@ -265,6 +277,9 @@ class Database {
   Status PrepareWrites(Commit* commit, int* failed) const;
   Status PrepareWrite(const KeyspaceInfo& keyspace, std::string_view actor, Write* write) const;
   Status ReadPresent(const KeyspaceInfo& keyspace, Write* write) const;
+  void NoteAccess(const DocumentPolicy& policy, KeyspaceId keyspace, std::string_view key,
+                  const DocumentView& document) const;
+  void ObserveUpdates(const Commit& commit) const;
   explicit Database(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -280,7 +280,7 @@ namespace {
 struct PendingEntries {
   std::string row_key;
   std::string key;
-  Sequence sequence = 0;
+  size_t hash = 0;  // of the stored document
   uint64_t expiry_ms = 0;
   std::vector<std::string> entries;
 };
@@ -322,8 +322,11 @@ Result<bool> Database::Impl::BuildIndexChunk(const Index& index, ShardId shard, 
     const std::string_view key = iterator->key().substr(kDocumentKeyPrefixBytes);
     *from = std::string(key) + '\0';
     if (view.tombstone) continue;
-    PendingEntries pending{
-        std::string(iterator->key()), std::string(key), view.sequence, view.expiry_ms, {}};
+    PendingEntries pending{std::string(iterator->key()),
+                           std::string(key),
+                           std::hash<std::string_view>()(iterator->value()),
+                           view.expiry_ms,
+                           {}};
     ASSIGN_OR_RETURN(pending.entries, EntriesAsRead(index, policy, key, view));
     bytes += view.body.size();
     chunk.push_back(std::move(pending));
@@ -340,8 +343,7 @@ Result<bool> Database::Impl::BuildIndexChunk(const Index& index, ShardId shard, 
       ASSIGN_OR_RETURN(const bool found,
                        store->Get(storage::Family::kDocs, pending.row_key, &value));
       if (!found) continue;
-      ASSIGN_OR_RETURN(const DocumentView view, DecodeDocument(value.view()));
-      if (view.sequence != pending.sequence) continue;
+      if (std::hash<std::string_view>()(value.view()) != pending.hash) continue;
       index.PutRows(shard, pending.key, pending.entries, pending.expiry_ms, &context.batch);
     }
     return OkStatus();

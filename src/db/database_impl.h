@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "db/access_queue.h"
 #include "db/catalog.h"
 #include "db/catalog_edit.h"
 #include "db/committer.h"
@@ -22,9 +23,16 @@
 #include "db/directory.h"
 #include "db/hybrid_clock.h"
 #include "db/journal.h"
+#include "db/traffic.h"
 #include "storage/store.h"
 
 namespace sluice::db {
+
+// Runs the scripts that a write of this document, and of `present` before it, needs for its index
+// rows; into write->prepared (database_types.cc).
+void PrepareReadForms(const DocumentPolicy& policy, const DocumentView* present, Write* write);
+// Whether documents of the keyspace have index rows.
+bool HasRows(const KeyspaceInfo& keyspace);
 
 class Database::Impl {
  public:
@@ -44,7 +52,9 @@ class Database::Impl {
   Status CheckBuiltUnique(const KeyspaceName& keyspace, IndexId id);
   Status RewriteTable(KeyspaceId table);
   Result<bool> RewriteChunk(KeyspaceId table, std::string* from);
-  Status SetTypes(KeyspaceId keyspace, std::vector<TypeDefinition> types);
+  Status SetTypes(KeyspaceId keyspace, std::vector<TypeDefinition> types,
+                  std::vector<std::shared_ptr<const Index>>* unfinished);
+  Status BuildRemade(const std::vector<std::shared_ptr<const Index>>& indexes);
   Status DropFollower(const std::string& name);
 
   // recovery.cc
@@ -55,6 +65,8 @@ class Database::Impl {
   void StartBackground();
   void StopBackground();
   Result<uint64_t> Expire();
+  // access.cc
+  uint64_t StampAccesses();  // gives how many documents were stamped
   Status TrimAll();
 
   const std::string directory;
@@ -69,6 +81,8 @@ class Database::Impl {
   std::atomic<uint64_t> expired{0};
   // Some keyspace has, or had since the start, document types. False: nobody need look.
   std::atomic<bool> typed{false};
+  AccessQueue accesses;
+  db::Traffic traffic;
 
  private:
   friend class Database;
@@ -89,6 +103,9 @@ class Database::Impl {
   bool HasLogRows(ShardId shard, Sequence up_to) const;
   Status Trim(ShardId shard);
   Status ReleaseTransientFollowers();
+  bool MustWait(KeyspaceId keyspace) const;
+  Result<std::optional<Commit>> AccessCommit(const Catalog& now, KeyspaceId keyspace,
+                                             const std::string& key) const;
   void KeepInheritedLog();
   void SampleSequences();
   Sequence RetainedSequence(ShardId shard) const;

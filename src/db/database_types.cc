@@ -5,13 +5,17 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "db/database_impl.h"
+#include "db/merged_iterator.h"
+#include "db/stored_cursor.h"
 
 namespace sluice::db {
+
+using Indexes = std::vector<std::shared_ptr<const Index>>;
 
 // --- definitions --------------------------------------------------------------------------------
 
 Status Database::PutType(const KeyspaceName& name, TypeDefinition type) {
-  const std::lock_guard alone(impl_->catalog_change_mutex_);
+  std::unique_lock alone(impl_->catalog_change_mutex_);
   const std::shared_ptr<const Catalog> before = catalog();
   ASSIGN_OR_RETURN(const auto keyspace, before->Resolve(name));
   if (keyspace->table != nullptr) {
@@ -23,15 +27,19 @@ Status Database::PutType(const KeyspaceName& name, TypeDefinition type) {
   std::vector<TypeDefinition> types = keyspace->types;
   std::erase_if(types, [&](const TypeDefinition& each) { return each.name == type_name; });
   types.push_back(std::move(type));
-  RETURN_IF_ERROR(impl_->SetTypes(keyspace->id, std::move(types)));
-  if (had == nullptr || had->id == keyspace->id) return OkStatus();
-  types = had->types;
-  std::erase_if(types, [&](const TypeDefinition& each) { return each.name == type_name; });
-  return impl_->SetTypes(had->id, std::move(types));
+  Indexes unfinished;
+  RETURN_IF_ERROR(impl_->SetTypes(keyspace->id, std::move(types), &unfinished));
+  if (had != nullptr && had->id != keyspace->id) {
+    types = had->types;
+    std::erase_if(types, [&](const TypeDefinition& each) { return each.name == type_name; });
+    RETURN_IF_ERROR(impl_->SetTypes(had->id, std::move(types), &unfinished));
+  }
+  alone.unlock();
+  return impl_->BuildRemade(unfinished);
 }
 
 Status Database::DropType(const std::string& type) {
-  const std::lock_guard alone(impl_->catalog_change_mutex_);
+  std::unique_lock alone(impl_->catalog_change_mutex_);
   const std::shared_ptr<const Catalog> before = catalog();
   const KeyspaceInfo* const keyspace = before->FindType(type);
   if (keyspace == nullptr) {
@@ -39,11 +47,16 @@ Status Database::DropType(const std::string& type) {
   }
   std::vector<TypeDefinition> types = keyspace->types;
   std::erase_if(types, [&](const TypeDefinition& each) { return each.name == type; });
-  return impl_->SetTypes(keyspace->id, std::move(types));
+  Indexes unfinished;
+  RETURN_IF_ERROR(impl_->SetTypes(keyspace->id, std::move(types), &unfinished));
+  alone.unlock();
+  return impl_->BuildRemade(unfinished);
 }
 
 // Needs catalog_change_mutex_. The policy is compiled before the committers stand still for it.
-Status Database::Impl::SetTypes(KeyspaceId keyspace, std::vector<TypeDefinition> types) {
+// What is left to be done without the mutex is `unfinished`.
+Status Database::Impl::SetTypes(KeyspaceId keyspace, std::vector<TypeDefinition> types,
+                                std::vector<std::shared_ptr<const Index>>* unfinished) {
   const std::shared_ptr<const Catalog> before = CurrentCatalog();
   const KeyspaceName name = before->Find(keyspace)->name;
   std::shared_ptr<const DocumentPolicy> policy;
@@ -59,17 +72,20 @@ Status Database::Impl::SetTypes(KeyspaceId keyspace, std::vector<TypeDefinition>
     ASSIGN_OR_RETURN(made, edit.SetTypes(keyspace, std::move(types), std::move(policy)));
     return OkStatus();
   }));
-  if (made.empty()) return OkStatus();
-  std::vector<std::shared_ptr<const Index>> unfinished;
   const std::shared_ptr<const Catalog> after = CurrentCatalog();
   for (const auto& index : after->Find(keyspace)->indexes) {
-    if (std::ranges::find(made, index->id()) != made.end()) unfinished.push_back(index);
+    if (std::ranges::find(made, index->id()) != made.end()) unfinished->push_back(index);
   }
-  for (const auto& index : unfinished) RETURN_IF_ERROR(FillIndex(*index));
-  return ChangeCatalogAlone([&](CatalogEdit& edit) {
-    for (const IndexId id : made) edit.SetIndexState(keyspace, id, Index::State::kReady);
-    return OkStatus();
-  });
+  return OkStatus();
+}
+
+// One that is dropped meanwhile, or made anew by the next change of types, is no longer ours.
+Status Database::Impl::BuildRemade(const std::vector<std::shared_ptr<const Index>>& indexes) {
+  for (const auto& index : indexes) {
+    const Status built = BuildIndex(index);
+    if (!built.ok() && built.id() != "index.not_found") return built;
+  }
+  return OkStatus();
 }
 
 // --- writing ------------------------------------------------------------------------------------
@@ -91,6 +107,7 @@ Status Database::PrepareWrites(Commit* commit, int* failed) const {
 
 Status Database::PrepareWrite(const KeyspaceInfo& keyspace, std::string_view actor,
                               Write* write) const {
+  RETURN_IF_ERROR(keyspace.policy->CheckUsable());
   write->prepared = std::make_unique<PreparedWrite>();
   write->prepared->policy = keyspace.policy;
   if (write->kind == Write::Kind::kPut && write->intent == Write::Intent::kChange) {
@@ -108,21 +125,36 @@ Status Database::PrepareWrite(const KeyspaceInfo& keyspace, std::string_view act
 // Runs here the scripts that the committer would have to run on what the write replaces.
 Status Database::ReadPresent(const KeyspaceInfo& keyspace, Write* write) const {
   if (keyspace.policy->read_form().empty()) return OkStatus();
-  const bool indexed =
-      std::ranges::any_of(keyspace.indexes, [](const auto& index) { return index->kept(); });
-  if (!indexed && write->kind != Write::Kind::kMutate) return OkStatus();
+  if (!HasRows(keyspace) && write->kind != Write::Kind::kMutate) return OkStatus();
   PinnedDocument present;
   ASSIGN_OR_RETURN(const bool found, GetRow(write->keyspace, write->key, &present));
-  if (!found || present->tombstone) return OkStatus();
-  if (!keyspace.policy->ReadsOtherwise(write->key, present.view())) return OkStatus();
-  auto body = keyspace.policy->AsRead(write->key, present.view());
-  write->prepared->sequence = present->sequence;
-  if (!body) {
-    write->prepared->present_as_read = Unexpected(std::move(body).error());
-  } else {
-    write->prepared->present_as_read = *body ? std::move(**body) : std::string(present->body);
-  }
+  PrepareReadForms(*keyspace.policy, found && !present->tombstone ? &present.view() : nullptr,
+                   write);
   return OkStatus();
+}
+
+bool HasRows(const KeyspaceInfo& keyspace) {
+  return std::ranges::any_of(keyspace.indexes, [](const auto& index) { return index->kept(); });
+}
+
+void PrepareReadForms(const DocumentPolicy& policy, const DocumentView* present, Write* write) {
+  PreparedWrite& prepared = *write->prepared;
+  // A change is stored as readers see it, but for types that do not upgrade what is written.
+  const DocumentView written = DocumentView::Of(write->document);
+  if (write->kind == Write::Kind::kPut && write->intent == Write::Intent::kMigrate &&
+      policy.ReadsOtherwise(write->key, written)) {
+    auto body = policy.AsRead(write->key, written);
+    if (body && *body) prepared.written_as_read = std::move(**body);
+  }
+  if (present == nullptr || !policy.ReadsOtherwise(write->key, *present)) return;
+  auto body = policy.AsRead(write->key, *present);
+  prepared.sequence = present->sequence;
+  prepared.body_hash = std::hash<std::string_view>()(present->body);
+  if (!body) {
+    prepared.present_as_read = Unexpected(std::move(body).error());
+  } else {
+    prepared.present_as_read = *body ? std::move(**body) : std::string(present->body);
+  }
 }
 
 // --- reading ------------------------------------------------------------------------------------
@@ -153,6 +185,7 @@ Result<bool> Database::GetTyped(KeyspaceId keyspace, std::string_view key, Pinne
 
 Status Database::PutInReadForm(const DocumentPolicy& policy, KeyspaceId keyspace,
                                std::string_view key, PinnedDocument* document) const {
+  if (policy.NotesAccess()) NoteAccess(policy, keyspace, key, document->view());
   if (!policy.ReadsOtherwise(key, document->view())) return OkStatus();
   ASSIGN_OR_RETURN(std::optional<std::string> body, policy.AsRead(key, document->view()));
   if (!body) return OkStatus();
@@ -175,6 +208,29 @@ Status Database::PutInReadForm(const DocumentPolicy& policy, KeyspaceId keyspace
   return OkStatus();
 }
 
+// The reader neither waits for this nor hears of it.
+void Database::NoteAccess(const DocumentPolicy& policy, KeyspaceId keyspace, std::string_view key,
+                          const DocumentView& document) const {
+  if (impl_->accesses.full()) return;
+  if (policy.Accessed(key, document, impl_->clock.WallMs())) impl_->accesses.Add(keyspace, key);
+}
+
+Result<std::optional<bool>> Database::GetAtOnce(KeyspaceId keyspace, std::string_view key,
+                                                PinnedDocument* document) const {
+  const auto policy = PolicyOf(keyspace, nullptr);
+  if (policy != nullptr && policy->RunsScripts()) {
+    ASSIGN_OR_RETURN(const bool found, GetStored(keyspace, key, document));
+    if (found && policy->ReadsOtherwise(key, document->view())) return std::nullopt;
+  }
+  ASSIGN_OR_RETURN(const bool found, Get(keyspace, key, document));
+  return found;
+}
+
+bool Database::RunsScripts(KeyspaceId keyspace) const {
+  const auto policy = PolicyOf(keyspace, nullptr);
+  return policy != nullptr && policy->RunsScripts();
+}
+
 Result<bool> Database::GetStored(KeyspaceId keyspace, std::string_view key,
                                  PinnedDocument* document) const {
   ASSIGN_OR_RETURN(const bool found, GetRow(keyspace, key, document));
@@ -191,6 +247,7 @@ Result<bool> Database::GetAtVersion(KeyspaceId keyspace, std::string_view key,
                 version);
   }
   if (!found) return false;
+  if (policy->NotesAccess()) NoteAccess(*policy, keyspace, key, document->view());
   ASSIGN_OR_RETURN(std::optional<std::string> body, policy->AsRead(key, document->view(), version));
   if (body) {
     auto made = std::make_shared<Document>(document->view().Copy());
@@ -273,25 +330,23 @@ Result<uint64_t> Database::EraseRevisions(KeyspaceId keyspace, std::string_view 
   return Unexpected(last);
 }
 
-Status Database::ScanRevisions(KeyspaceId keyspace, const RevisionVisitor& visitor) const {
-  for (ShardId shard = 0; shard < shard_count(); ++shard) {
-    const std::string prefix = KeyspacePrefix(shard, keyspace);
-    storage::IterateOptions options;
-    options.lower = prefix;
-    options.upper = PrefixEnd(prefix);
-    const auto iterator = impl_->store->NewIterator(storage::Family::kRevision, std::move(options));
-    for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
-      std::string_view key = iterator->key().substr(kDocumentKeyPrefixBytes);
-      ByteReader reader(key.substr(key.size() - sizeof(uint64_t)));
-      const uint64_t version = reader.U64();
-      key.remove_suffix(sizeof(uint64_t));
-      if (version == kRevisionListVersion) continue;
-      ASSIGN_OR_RETURN(const DocumentView view, DecodeDocument(iterator->value()));
-      if (!visitor(key, version, view)) return OkStatus();
-    }
-    RETURN_IF_ERROR(iterator->status());
+Status Database::ScanRevised(KeyspaceId keyspace, const ScanOptions& options,
+                             const RevisedVisitor& visitor) const {
+  const DocumentRange range = RangeOf(options);
+  MergedIterator rows(
+      *impl_->store, storage::Family::kRevision, shard_count(), keyspace, {range.from, range.to},
+      options.snapshot == nullptr ? nullptr : &options.snapshot->store(),
+      range.reverse ? MergedIterator::Direction::kReverse : MergedIterator::Direction::kForward,
+      MergedIterator::Caching::kPass);
+  for (; rows.Valid(); rows.Next()) {
+    std::string_view key = rows.key();
+    if (key.size() < sizeof(uint64_t)) continue;
+    ByteReader version(key.substr(key.size() - sizeof(uint64_t)));
+    if (version.U64() != kRevisionListVersion) continue;
+    key.remove_suffix(sizeof(uint64_t));
+    if (!visitor(key)) return OkStatus();
   }
-  return OkStatus();
+  return rows.status();
 }
 
 }  // namespace sluice::db

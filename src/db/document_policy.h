@@ -39,6 +39,11 @@ class DocumentPolicy {
  public:
   virtual ~DocumentPolicy() = default;
 
+  // Not OK: nobody knows what the types are, so nothing is written, deleted or expires.
+  virtual Status CheckUsable() const { return OkStatus(); }
+  // Whether Prepare or AsRead may run scripts: who must not wait calls them elsewhere.
+  virtual bool RunsScripts() const = 0;
+
   struct WriteContext {
     std::string_view key;
     std::string_view actor;  // who writes; may be empty
@@ -98,6 +103,14 @@ class DocumentPolicy {
                                                     std::string_view version = {}) const = 0;
   // Whether what AsRead gives is to be stored, once it is read.
   virtual bool Persists(std::string_view key, const DocumentView& document) const = 0;
+
+  // Documents may say when they were last read. False: none of this keyspace does.
+  virtual bool NotesAccess() const = 0;
+  // The stored body with `now_ms` as that time; nothing if what it says is recent enough. Short.
+  virtual std::optional<std::string> Accessed(std::string_view key, const DocumentView& document,
+                                              uint64_t now_ms) const = 0;
+  // Whether the server sets this field of the root (or some of what is in it) by itself.
+  virtual bool IsStamp(std::string_view field) const = 0;
 };
 
 // Any thread.

@@ -321,6 +321,9 @@ Status Group::CheckPrecondition(const Write& write, const Present& present) cons
           present.view->cas != write.precondition.cas) {
         return CasMismatch(write, present.view->cas);
       }
+      if (write.only_over && present.view->body != *write.only_over) {
+        return CasMismatch(write, present.view->cas);
+      }
       return OkStatus();
   }
   return OkStatus();
@@ -350,7 +353,7 @@ Status Group::StagePut(Write& write, Staged* staged, WriteResult* result) {
     if (write.keep_expiry) document.expiry_ms = staged->before.view->expiry_ms;
     if (write.keep_xattrs) document.xattrs = staged->before.view->xattrs;
   }
-  LimitExpiry(*staged->keyspace, &document);
+  if (write.intent != Write::Intent::kMigrate) LimitExpiry(*staged->keyspace, &document);
   staged->after = DocumentView::Of(document);
   result->cas = document.cas;
   return CheckDocumentSize(staged->after);

@@ -30,6 +30,7 @@ std::string_view ActorOf(const Commit& commit) {
 
 Status Group::StageTyped(const Commit& commit, Write& write, Staged* staged, WriteResult* result) {
   const DocumentPolicy& policy = *staged->keyspace->policy;
+  RETURN_IF_ERROR(policy.CheckUsable());
   if (write.kind == Write::Kind::kMutate) {
     RETURN_IF_ERROR(ResolveMutation(write, staged, result));
   }
@@ -154,7 +155,12 @@ const DocumentView* Group::AsRead(const Staged& staged, const DocumentView* docu
   const Write& write = *staged.write;
   if (!policy->ReadsOtherwise(write.key, *document)) return document;
   Result<std::optional<std::string>> body = std::nullopt;
-  if (PreparedFor(write, *policy) && write.prepared->sequence == document->sequence) {
+  const bool prepared = PreparedFor(write, *policy);
+  if (prepared && document == &staged.after && write.prepared->written_as_read) {
+    body = *write.prepared->written_as_read;
+  } else if (prepared && document == staged.before.view &&
+             write.prepared->sequence == document->sequence &&
+             write.prepared->body_hash == std::hash<std::string_view>()(document->body)) {
     if (!write.prepared->present_as_read) return nullptr;
     body = *write.prepared->present_as_read;
   } else {

@@ -75,6 +75,7 @@ void Database::Impl::Tick(uint64_t tick) {
     if (!done) Report("expiry", done.error());
   }
   if (due(options.trim_interval_ms)) Report("log trim", TrimAll());
+  if (due(options.access_interval_ms)) StampAccesses();
 }
 
 // --- expiry -------------------------------------------------------------------------------------
@@ -88,6 +89,15 @@ struct DueRows {
 
 }  // namespace
 
+// What becomes of a document that goes is not known while its types can't be used. Readers do not
+// see it any more all the same.
+bool Database::Impl::MustWait(KeyspaceId keyspace) const {
+  if (!typed.load(std::memory_order_relaxed)) return false;
+  const std::shared_ptr<const Catalog> now = CurrentCatalog();
+  const KeyspaceInfo* const info = now->Find(keyspace);
+  return info != nullptr && info->policy != nullptr && !info->policy->CheckUsable().ok();
+}
+
 Result<uint64_t> Database::Impl::Expire() {
   const std::lock_guard running(expire_mutex_);
   uint64_t total = 0;
@@ -99,6 +109,7 @@ Result<uint64_t> Database::Impl::Expire() {
     size_t taken = 0;
     for (iterator->SeekToFirst(); iterator->Valid() && taken < kExpiryBatch; iterator->Next()) {
       ASSIGN_OR_RETURN(const ExpiryRow row, DecodeExpiryRow(iterator->key(), iterator->value()));
+      if (row.kind != ExpiryKind::kTombstone && MustWait(row.keyspace)) continue;
       ++taken;
       DueRows& rows = due[row.shard];
       if (row.kind == ExpiryKind::kTombstone) {

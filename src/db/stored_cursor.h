@@ -13,6 +13,9 @@
 
 namespace sluice::db {
 
+// The keys that a scan asks for.
+DocumentRange RangeOf(const ScanOptions& options);
+
 class StoredDocumentCursor final : public DocumentCursor {
  public:
   enum class Rows : uint8_t { kLive, kAll };  // kAll: tombstones and expired documents, too

@@ -32,12 +32,13 @@ class TestDirectory {
   std::string path_;
 };
 
-// Background work is off: tests call ExpireNow and TrimNow. The clock stands still.
+// Background work is off: tests call ExpireNow, TrimNow, StampAccessesNow. The clock stands still.
 class DatabaseTest : public ::testing::Test {
  protected:
   DatabaseTest() {
     options_.expiry_interval_ms = 0;
     options_.trim_interval_ms = 0;
+    options_.access_interval_ms = 0;
   }
 
   void SetUp() override {

@@ -12,6 +12,7 @@ namespace sluice::doctype {
 namespace {
 
 constexpr size_t kMaxNameBytes = 100;
+constexpr uint64_t kMinAccessedPrecisionMs = 1000;
 
 bool IsName(std::string_view text) {
   return !text.empty() && text.size() <= kMaxNameBytes && std::ranges::all_of(text, [](char c) {
@@ -167,7 +168,15 @@ class TypeReader {
                     [this](const yaml::Entry& entry, const std::string& path) {
                       if (entry.key == "name") return SetName(Stamp::kAccessed, entry.value, path);
                       const auto duration = reader_.DurationMs(entry.value, path);
-                      if (duration) type_.properties.accessed_precision_ms = *duration;
+                      if (!duration) return;
+                      if (*duration < kMinAccessedPrecisionMs) {
+                        return reader_.Problem(
+                            entry.value, path,
+                            fmt::format("expected 1s or more, found '{}': a read must not become "
+                                        "a write each time",
+                                        entry.value.text));
+                      }
+                      type_.properties.accessed_precision_ms = *duration;
                     });
     if (node.Find("name") == nullptr) reader_.Problem(node, where, "expected a name");
   }

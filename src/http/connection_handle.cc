@@ -115,8 +115,15 @@ void Connection::AnswerUnrouted(const Router::Match& match) {
 
 void Connection::RunHandler() {
   if (route_->websocket) return Upgrade();
-  if (route_->handler.waiting) return StartTask(route_->handler.waiting(request_, response_));
-  const Status ran = Guard(*route_, [this] { route_->handler.plain(request_, response_); });
+  Task<> task;
+  const Status ran = Guard(*route_, [&] {
+    if (route_->handler.waiting) {
+      task = route_->handler.waiting(request_, response_);
+    } else {
+      route_->handler.plain(request_, response_);
+    }
+  });
+  if (ran.ok() && !task.empty()) return StartTask(std::move(task));
   if (!ran.ok()) response_.Error(ran);
   Respond();
 }
@@ -133,7 +140,8 @@ Task<> Connection::FilterThenHandle() {
   if (extent_ == Extent::kHead) {
     passed_later_ = true;
   } else if (route_->handler.waiting) {
-    co_await route_->handler.waiting(request_, response_);
+    Task<> task = route_->handler.waiting(request_, response_);
+    if (!task.empty()) co_await std::move(task);
   } else if (route_->handler.plain) {
     route_->handler.plain(request_, response_);
   } else {

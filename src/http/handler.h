@@ -3,6 +3,9 @@
 //   .handler = [](Request& request, Response& response) { response.Text(200, "ok"); }
 //   .handler = [&db](Request& request, Response& response) -> Task<> { ... co_await ... }
 //
+// One that seldom waits is a function that answers and returns an empty task, or returns a
+// coroutine's task.
+//
 // Both run on the connection's thread and must not block it. Work that blocks goes to the worker
 // pool: Blocking(function), or RunBlocking inside a coroutine (worker_pool.h). A lambda's captures
 // live as long as its router.

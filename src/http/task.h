@@ -76,6 +76,9 @@ class [[nodiscard]] Task {
     if (handle_) handle_.destroy();
   }
 
+  // There is nothing to run.
+  bool empty() const { return !handle_; }
+
   // For the outermost task: run to the first suspension; then done() tells, and Take() gives the
   // result or throws.
   void Start() { handle_.resume(); }

@@ -1,5 +1,7 @@
 #include "typing/keyspace_policy.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/log.h"
 #include "doctype/limits.h"
@@ -86,6 +88,11 @@ KeyspacePolicy::KeyspacePolicy(const db::KeyspaceName& keyspace, const Types& ty
     if (loaded->migrations() != nullptr) {
       entry.runners = std::make_unique<RunnerPool>(loaded->migrations(), limits, clock);
     }
+    notes_access_ = notes_access_ || loaded->type().properties.uses(Stamp::kAccessed);
+    runs_scripts_ = runs_scripts_ || std::ranges::any_of(loaded->type().migrations,
+                                                         [](const doctype::MigrationSource& each) {
+                                                           return !each.code.empty();
+                                                         });
     if (const auto& revisions = loaded->type().revisions) {
       keeps_revisions_ = true;
       entry.limits = {revisions->keep, revisions->max_age_ms};
@@ -287,6 +294,22 @@ Result<std::optional<std::string>> KeyspacePolicy::AsRead(std::string_view key,
 bool KeyspacePolicy::Persists(std::string_view key, const DocumentView& document) const {
   const Entry* const entry = FindOf(key, &document);
   return entry != nullptr && entry->type().on_read == ReadMigration::kPersist;
+}
+
+std::optional<std::string> KeyspacePolicy::Accessed(std::string_view key,
+                                                    const DocumentView& document,
+                                                    uint64_t now_ms) const {
+  if (document.datatype != db::Datatype::kJson) return std::nullopt;
+  const Entry* const entry = Find(key, document.body);
+  return entry == nullptr ? std::nullopt : doctype::Touch(entry->type(), document.body, now_ms);
+}
+
+bool KeyspacePolicy::IsStamp(std::string_view field) const {
+  return std::ranges::any_of(entries_, [&](const Entry& entry) {
+    const doctype::Properties& properties = entry.type().properties;
+    if (!properties.object.empty()) return properties.object == field;
+    return std::ranges::find(properties.names, field) != std::end(properties.names);
+  });
 }
 
 }  // namespace sluice::typing

@@ -32,6 +32,7 @@ class KeyspacePolicy final : public db::DocumentPolicy {
   // The type that a stored document has, by name; empty if it has none.
   std::string TypeOf(std::string_view key, const db::DocumentView& document) const;
 
+  bool RunsScripts() const override { return runs_scripts_; }
   Result<Prepared> Prepare(const WriteContext& context,
                            const db::DocumentView& document) const override;
   const db::KeyspaceName& quarantine() const override { return quarantine_; }
@@ -50,6 +51,10 @@ class KeyspacePolicy final : public db::DocumentPolicy {
   Result<std::optional<std::string>> AsRead(std::string_view key, const db::DocumentView& document,
                                             std::string_view version) const override;
   bool Persists(std::string_view key, const db::DocumentView& document) const override;
+  bool NotesAccess() const override { return notes_access_; }
+  std::optional<std::string> Accessed(std::string_view key, const db::DocumentView& document,
+                                      uint64_t now_ms) const override;
+  bool IsStamp(std::string_view field) const override;
 
  private:
   struct Entry {
@@ -74,6 +79,8 @@ class KeyspacePolicy final : public db::DocumentPolicy {
   std::vector<Entry> entries_;
   const doctype::TypeSet set_;
   bool keeps_revisions_ = false;
+  bool notes_access_ = false;
+  bool runs_scripts_ = false;
   std::string read_form_;
 };
 

@@ -2,11 +2,17 @@
 // 3.0, written with stamps, their revisions kept within the limit.
 #include "typing/keyspace_policy.h"
 
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "db/access_queue.h"
 #include "db/reader.h"
 #include "db/test_database.h"
+#include "db/traffic.h"
 #include "db/transaction.h"
 #include "doctype/test_types.h"
 #include "doctype/type_json.h"
@@ -74,6 +80,17 @@ class KeyspacePolicyTest : public db::DatabaseTest {
     commit.actor = actor;
     commit.writes.push_back(db::PutWrite(keyspace_, key, Json(std::move(body))));
     return database_->Apply(std::move(commit));
+  }
+  void PutMany(size_t count, std::string_view body) {
+    constexpr size_t kTogether = 500;
+    for (size_t i = 0; i < count;) {
+      db::Commit commit;
+      for (; i < count && commit.writes.size() < kTogether; ++i) {
+        commit.writes.push_back(
+            db::PutWrite(keyspace_, fmt::format("user:{}", i), Json(std::string(body))));
+      }
+      ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+    }
   }
   std::vector<uint64_t> Versions(const std::string& key) {
     std::vector<uint64_t> versions;
@@ -346,6 +363,161 @@ TEST_F(KeyspacePolicyTest, TypesThatCannotBeUsedStopWrites) {
   Reopen();
   EXPECT_EQ(Put("user:1", R"({"userId":1,"phones":[]})").status.id(), "type.unusable");
   EXPECT_NE(Get("user:1"), "-");
+  // Nobody knows which index rows and revisions it has.
+  EXPECT_EQ(Delete("user:1").status.id(), "type.unusable");
+  EXPECT_EQ(Apply(db::TouchWrite(keyspace_, "user:1", 1)).status.id(), "type.unusable");
+  EXPECT_NE(Get("user:1"), "-");
+}
+
+TEST_F(KeyspacePolicyTest, WhatExpiresWhileTypesCannotBeUsedGoesLater) {
+  ASSERT_TRUE(database_->CreateBucket("other").ok());
+  const db::KeyspaceId other = *database_->Resolve({.bucket = "other"});
+  ASSERT_TRUE(SetUser().ok());
+  ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[]})").status.ok());
+  ASSERT_TRUE(Apply(db::TouchWrite(keyspace_, "user:1", clock_.WallMs() + 1000)).status.ok());
+  ASSERT_TRUE(Apply(db::PutWrite(other, "k", Json("{}", clock_.WallMs() + 1000))).status.ok());
+  const auto compiler = std::exchange(options_.policy_compiler, nullptr);
+  Reopen();
+  clock_.AdvanceMs(2000);
+  EXPECT_EQ(*database_->ExpireNow(), 1u);
+  EXPECT_EQ(Get("user:1"), "-");
+  options_.policy_compiler = compiler;
+  Reopen();
+  EXPECT_THAT(Versions("user:1"), IsEmpty());
+  EXPECT_EQ(*database_->ExpireNow(), 1u);
+  EXPECT_THAT(Versions("user:1"), ElementsAre(1));
+}
+
+class AccessTest : public KeyspacePolicyTest {
+ protected:
+  static constexpr uint64_t kHourMs = 3'600'000;
+
+  Status SetAccessed() {
+    return SetType(Replaced(std::string(kType), "precision: s",
+                            "precision: s, accessed: { name: _accessed, precision: 1h }"));
+  }
+  uint64_t StampedAt() { return clock_.WallMs() / kHourMs * kHourMs / 1000; }
+  std::string Stored(const std::string& key) {
+    db::PinnedDocument document;
+    EXPECT_TRUE(*database_->GetStored(keyspace_, key, &document));
+    return std::string(document->body);
+  }
+};
+
+TEST_F(AccessTest, AReadIsNotedLaterAndSeldom) {
+  ASSERT_TRUE(SetAccessed().ok());
+  ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[]})").status.ok());
+  EXPECT_EQ(database_->StampAccessesNow(), 0u);
+  const auto before = *database_->Get(keyspace_, "user:1");
+  EXPECT_EQ(database_->StampAccessesNow(), 1u);
+  const auto after = *database_->Get(keyspace_, "user:1");
+  EXPECT_EQ(after->body, fmt::format(R"({{"_accessed":{},{})", StampedAt(),
+                                     std::string_view(before->body).substr(1)));
+  EXPECT_EQ(after->cas, before->cas);
+  EXPECT_EQ(after->sequence, before->sequence);
+  EXPECT_THAT(Versions("user:1"), IsEmpty());
+  EXPECT_EQ(database_->StampAccessesNow(), 0u);
+  clock_.AdvanceMs(kHourMs);
+  EXPECT_EQ(database_->StampAccessesNow(), 0u);
+  db::Transaction transaction(*database_);
+  ASSERT_TRUE(*transaction.Get(keyspace_, "user:1"));
+  EXPECT_EQ(database_->StampAccessesNow(), 1u);
+  EXPECT_THAT(Get("user:1"), HasSubstr(fmt::format(R"("_accessed":{})", StampedAt())));
+  // A client can't forge it, and a write does not lose it.
+  ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"_accessed":1})").status.ok());
+  EXPECT_THAT(Get("user:1"), HasSubstr(fmt::format(R"("_accessed":{})", StampedAt())));
+}
+
+TEST_F(AccessTest, ScansAreNoReads) {
+  ASSERT_TRUE(SetAccessed().ok());
+  ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[]})").status.ok());
+  EXPECT_THAT(Scanned(), ElementsAre("user:1"));
+  EXPECT_EQ(database_->StampAccessesNow(), 0u);
+}
+
+TEST_F(AccessTest, NobodyIsTold) {
+  ASSERT_TRUE(SetAccessed().ok());
+  ASSERT_TRUE(database_->CreateFollower({.name = "f", .keyspaces = {keyspace_}}).ok());
+  ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[]})").status.ok());
+  const db::Sequence last = database_->LastSequence(0);
+  ASSERT_NE(Get("user:1"), "-");
+  EXPECT_EQ(database_->StampAccessesNow(), 1u);
+  const auto log = database_->store().NewIterator(storage::Family::kLog, {});
+  int rows = 0;
+  for (log->SeekToFirst(); log->Valid(); log->Next()) ++rows;
+  EXPECT_EQ(rows, 1);
+  EXPECT_GE(database_->LastSequence(0), last);
+}
+
+// Stored in an old version it stays so, and the rows of indexes follow the stamp.
+TEST_F(AccessTest, OldVersionsAndIndexes) {
+  ASSERT_TRUE(Put("user:1", std::string(kFirst)).status.ok());
+  ASSERT_TRUE(
+      database_
+          ->CreateIndex({.bucket = "b"}, {.name = "byAccess", .parts = {{.path = "_accessed"}}})
+          .ok());
+  ASSERT_TRUE(SetAccessed().ok());
+  EXPECT_EQ(Get("user:1"), kFirstAsRead);
+  EXPECT_EQ(database_->StampAccessesNow(), 1u);
+  EXPECT_EQ(Stored("user:1"), fmt::format(R"({{"_accessed":{},{})", StampedAt(), kFirst.substr(1)));
+  EXPECT_THAT(Get("user:1"), HasSubstr(R"("_schema":"3.0")"));
+  EXPECT_THAT(Indexed("byAccess"), ElementsAre("user:1"));
+  clock_.AdvanceMs(2 * kHourMs);
+  EXPECT_NE(Get("user:1"), "-");
+  EXPECT_EQ(database_->StampAccessesNow(), 1u);
+  EXPECT_THAT(Indexed("byAccess"), ElementsAre("user:1"));
+  ASSERT_TRUE(Delete("user:1").status.ok());
+  EXPECT_THAT(Indexed("byAccess"), IsEmpty());
+}
+
+TEST_F(AccessTest, WhatIsReadTooOftenIsDropped) {
+  ASSERT_TRUE(SetAccessed().ok());
+  constexpr int kMore = 10;
+  PutMany(db::AccessQueue::kMaxQueued + kMore, R"({"userId":1,"phones":[]})");
+  for (size_t i = 0; i < db::AccessQueue::kMaxQueued + kMore; ++i) {
+    ASSERT_NE(Get(fmt::format("user:{}", i)), "-");
+  }
+  EXPECT_EQ(database_->StampAccessesNow(), db::AccessQueue::kMaxQueued);
+  for (size_t i = 0; i < db::AccessQueue::kMaxQueued + kMore; ++i) {
+    ASSERT_NE(Get(fmt::format("user:{}", i)), "-");
+  }
+  EXPECT_EQ(database_->StampAccessesNow(), static_cast<uint64_t>(kMore));
+}
+
+TEST_F(AccessTest, OfUpdatesItIsSeenWhatTheyChange) {
+  ASSERT_TRUE(SetAccessed().ok());
+  ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"a":1,"b":2})").status.ok());
+  ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"a":2,"b":2})").status.ok());
+  ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"a":3,"b":2})").status.ok());
+  ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"a":4})").status.ok());
+  const db::KeyspaceTraffic traffic = database_->traffic().Of(keyspace_);
+  EXPECT_EQ(traffic.updates, 3u);
+  EXPECT_THAT(traffic.alone, ElementsAre(testing::Pair("a", 2)));
+  EXPECT_THAT(traffic.changed, ElementsAre(testing::Pair("a", 3), testing::Pair("b", 1)));
+}
+
+// A change of types waits for indexes, but nobody waits for it.
+TEST_F(KeyspacePolicyTest, OtherChangesPassWhileIndexesAreBuilt) {
+  PutMany(3000, kFirst);
+  ASSERT_TRUE(
+      database_->CreateIndex({.bucket = "b"}, {.name = "byLast", .parts = {{.path = "lastName"}}})
+          .ok());
+  std::atomic<bool> set = false;
+  std::thread setting([&] {
+    EXPECT_TRUE(SetUser().ok());
+    set = true;
+  });
+  uint64_t during = 0;
+  for (int i = 0; !set; ++i) {
+    ASSERT_TRUE(database_->CreateBucket(fmt::format("made{}", i)).ok());
+    const bool building = std::ranges::any_of(
+        database_->catalog()->Find(keyspace_)->indexes,
+        [](const auto& index) { return index->state() == db::Index::State::kBuilding; });
+    if (building) ++during;
+  }
+  setting.join();
+  EXPECT_GT(during, 0u);
+  EXPECT_EQ(Indexed("byLast").size(), 3000u);
 }
 
 }  // namespace

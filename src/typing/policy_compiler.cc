@@ -12,13 +12,6 @@ std::shared_ptr<const doctype::LoadedType> LoadType(const json::Value& text,
                                                     doctype::Problems* problems) {
   auto type = doctype::ReadTypeJson(text, file, problems);
   if (!type) return nullptr;
-  if (type->properties.uses(doctype::Stamp::kAccessed)) {
-    problems->AddError(Error(Code::kInvalidArgument, "type.accessed",
-                             "type '{}': properties.accessed: the server does not note "
-                             "when documents are read",
-                             type->name));
-    return nullptr;
-  }
   return doctype::LoadedType::Load(std::make_shared<const doctype::Type>(std::move(*type)),
                                    problems);
 }

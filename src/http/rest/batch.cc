@@ -123,6 +123,7 @@ Result<json::Value> PutAtomically(Context& context, std::string actor,
   }
   for (size_t i = 0; i < results.size(); ++i) {
     results.MutableItem(i)->Set("cas", std::to_string(result.writes[i].cas));
+    SetViolation(result.writes[i], results.MutableItem(i));
   }
   return json::Value::Object(
       {{"sequence", json::Value::Unsigned(result.sequence)}, {"results", std::move(results)}});
@@ -133,6 +134,7 @@ json::Value ResultView(std::string_view key, const db::CommitResult& result) {
   if (result.status.ok()) {
     view.Set("cas", std::to_string(result.writes.front().cas));
     view.Set("sequence", json::Value::Unsigned(result.sequence));
+    SetViolation(result.writes.front(), &view);
   } else {
     view.Set("error", json::Value::Object(
                           {{"id", result.status.id()}, {"message", result.status.message()}}));

@@ -62,6 +62,7 @@ class FuzzExchange final : public StreamSink {
     streamed_.clear();
     if (handler.plain) return handler.plain(request, response);
     Task<> task = handler.waiting(request, response);
+    if (task.empty()) return;
     task.Start();
     while (!task.done()) {
       if (!queue_->RunOne()) Cancel();

@@ -1,10 +1,12 @@
 #include "http/rest/document_http.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include "base/base64.h"
 #include "http/rest/expiry.h"
+#include "http/worker_pool.h"
 #include "json/print.h"
 
 namespace sluice::http::rest {
@@ -164,9 +166,20 @@ db::Commit CommitOf(const Context& context, db::Write write) {
 CommitAndWait::CommitAndWait(Context& context, Request& request, db::Commit commit)
     : done_(request) {
   commit.actor = ActorOf(request);
-  context.database.Submit(std::move(commit), [done = done_](db::CommitResult result) {
-    done.Complete(std::move(result));
+  const auto submit = [&database = context.database, done = done_](db::Commit ready) {
+    database.Submit(std::move(ready),
+                    [done](db::CommitResult result) { done.Complete(std::move(result)); });
+  };
+  const bool waits = std::ranges::any_of(commit.writes, [&](const db::Write& write) {
+    return context.database.RunsScripts(write.keyspace);
   });
+  if (!waits) return submit(std::move(commit));
+  const bool taken = request.exchange().workers().TrySubmit(
+      [submit, ready = std::move(commit)]() mutable { submit(std::move(ready)); });
+  if (taken) return;
+  db::CommitResult refused;
+  refused.status = OverloadedError();
+  done_.Complete(std::move(refused));
 }
 
 Content WrittenContent() {
@@ -175,16 +188,20 @@ Content WrittenContent() {
                     R"("sequence":{"type":"integer"}}})"};
 }
 
-void AppendViolation(const db::WriteResult& written, std::string* out) {
-  if (!written.diverted_to.empty()) {
-    out->append(R"(,"quarantined":)");
-    json::AppendQuoted(written.diverted_to, out);
-  }
+void SetViolation(const db::WriteResult& written, json::Value* view) {
+  if (!written.diverted_to.empty()) view->Set("quarantined", written.diverted_to);
   if (written.violation.ok()) return;
-  out->append(R"(,"violation":)");
-  json::Print(json::Value::Object(
-                  {{"id", written.violation.id()}, {"message", written.violation.message()}}),
-              out);
+  view->Set("violation", json::Value::Object({{"id", written.violation.id()},
+                                              {"message", written.violation.message()}}));
+}
+
+void AppendViolation(const db::WriteResult& written, std::string* out) {
+  if (written.diverted_to.empty() && written.violation.ok()) return;
+  json::Value members = json::Value::EmptyObject();
+  SetViolation(written, &members);
+  const std::string text = json::ToText(members);
+  out->push_back(',');
+  out->append(text, 1, text.size() - 2);
 }
 
 void AnswerWrite(Response& response, const db::CommitResult& result, Outcome outcome) {
@@ -210,7 +227,7 @@ void AnswerFailedWrite(const Context& context, const Request& request, Response&
   if (!failed_condition) return response.Error(error);
   if (condition.kind != db::Precondition::Kind::kPresent) {
     db::PinnedDocument present;
-    const Result<bool> found = context.database.Get(target.keyspace, target.key, &present);
+    const Result<bool> found = context.database.GetStored(target.keyspace, target.key, &present);
     if (found && *found) AddEntityTag(response, present->cas);
   }
   response.Error(412, error);

@@ -18,6 +18,7 @@
 #include "http/response.h"
 #include "http/rest/context.h"
 #include "http/router.h"
+#include "json/value.h"
 
 namespace sluice::http::rest {
 
@@ -56,7 +57,8 @@ void AppendValueMember(const db::DocumentView& document, std::string* out);
 void AppendOnOneLine(std::string_view json, std::string* out);
 
 // co_await CommitAndWait(...): submits one commit and waits for its result. A client that leaves
-// ends the wait (http.cancelled), not the commit.
+// ends the wait (http.cancelled), not the commit. If types of the keyspace may run scripts, which
+// the connection's thread must not wait for, a worker submits it.
 class CommitAndWait {
  public:
   CommitAndWait(Context& context, Request& request, db::Commit commit);
@@ -93,6 +95,8 @@ void AnswerWrite(Response& response, const db::CommitResult& result, Outcome out
 // ,"quarantined":"keyspace/key","violation":{"id":...,"message":...} of a document that does not
 // fit its type's schema.
 void AppendViolation(const db::WriteResult& written, std::string* out);
+// The same as members of an object.
+void SetViolation(const db::WriteResult& written, json::Value* view);
 // 412 where the request's own condition failed, with the present ETag if there is one.
 void AnswerFailedWrite(const Context& context, const Request& request, Response& response,
                        const Status& error, const Target& target, db::Precondition condition);

@@ -9,6 +9,7 @@
 #include "http/rest/document_http.h"
 #include "http/rest/expiry.h"
 #include "http/rest/routes.h"
+#include "http/worker_pool.h"
 #include "json/extract.h"
 #include "json/parse.h"
 #include "json/path.h"
@@ -93,24 +94,49 @@ void AnswerDocument(const Request& request, Response& response, const db::Docume
                 std::string(document.body));
 }
 
-void GetDocument(Context& context, Request& request, Response& response) {
-  const Result<Target> target = TargetOf(context, request);
-  if (!target) return response.Error(target.error());
-  db::PinnedDocument document;
-  const auto version = request.Query("schema");
-  const Result<bool> found =
-      version ? context.database.GetAtVersion(target->keyspace, target->key, *version, &document)
-              : context.database.Get(target->keyspace, target->key, &document);
+void AnswerRead(const Request& request, Response& response, const Result<bool>& found,
+                const db::PinnedDocument& document) {
   if (!found) return response.Error(found.error());
   if (!*found) {
     return response.Error(Error(Code::kNotFound, "document.not_found",
-                                "there is no document '{}' in {}", target->key,
+                                "there is no document '{}' in {}", request.Param("key"),
                                 request.Param("keyspace")));
   }
   AddDocumentHeaders(response, document.view());
   const auto known = request.FindHeader("If-None-Match");
   if (known && HasEntityTag(*known, document->cas)) return response.NoContent(304);
   AnswerDocument(request, response, document.view());
+}
+
+// Scripts have to run: other connections of this thread do not wait for them.
+Task<> GetOnWorker(Context& context, Request& request, Response& response, Target target) {
+  db::PinnedDocument document;
+  const auto version = request.Query("schema");
+  Result<Result<bool>> found = co_await RunBlocking(request, [&] {
+    return version ? context.database.GetAtVersion(target.keyspace, target.key, *version, &document)
+                   : context.database.Get(target.keyspace, target.key, &document);
+  });
+  if (!found) co_return response.Error(found.error());
+  AnswerRead(request, response, *found, document);
+}
+
+// An empty task: it is answered.
+Task<> GetDocument(Context& context, Request& request, Response& response) {
+  const Result<Target> target = TargetOf(context, request);
+  if (!target) {
+    response.Error(target.error());
+    return {};
+  }
+  if (request.Query("schema")) return GetOnWorker(context, request, response, *target);
+  db::PinnedDocument document;
+  const auto found = context.database.GetAtOnce(target->keyspace, target->key, &document);
+  if (found && !*found) return GetOnWorker(context, request, response, *target);
+  if (found) {
+    AnswerRead(request, response, **found, document);
+  } else {
+    response.Error(found.error());
+  }
+  return {};
 }
 
 Result<uint32_t> FlagsOf(const Request& request) {
@@ -186,14 +212,16 @@ Task<> InsertWithNewKey(Context& context, Request& request, Response& response) 
   const db::CommitResult result =
       co_await CommitAndWait(context, request, CommitOf(context, std::move(*write)));
   if (!result.status.ok()) co_return response.Error(result.status);
-  const db::Cas cas = result.writes.front().cas;
-  AddEntityTag(response, cas);
+  const db::WriteResult& written = result.writes.front();
+  if (!written.diverted_to.empty()) co_return AnswerWrite(response, result, Outcome::kCreated);
+  AddEntityTag(response, written.cas);
   response.AddHeader("Location",
                      "/v1/docs/" + PercentEncode(request.Param("keyspace")) + "/" + key);
-  response.Json(
-      201, AnswerText(json::Value::Object({{"key", key},
-                                           {"cas", std::to_string(cas)},
-                                           {"sequence", json::Value::Unsigned(result.sequence)}})));
+  json::Value answer = json::Value::Object({{"key", key},
+                                            {"cas", std::to_string(written.cas)},
+                                            {"sequence", json::Value::Unsigned(result.sequence)}});
+  SetViolation(written, &answer);
+  response.Json(201, AnswerText(answer));
 }
 
 Task<> DeleteDocument(Context& context, Request& request, Response& response) {
@@ -254,8 +282,8 @@ Status AddReading(Router& router, Context& context) {
                      {304, "it is what If-None-Match says"},
                      {404, "there is none"}},
        .auth = std::string(kReadKeyspace),
-       .handler = [&context](Request& request, Response& response) {
-         GetDocument(context, request, response);
+       .handler = [&context](Request& request, Response& response) -> Task<> {
+         return GetDocument(context, request, response);
        }});
 }
 

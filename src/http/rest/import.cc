@@ -22,9 +22,15 @@ constexpr size_t kMaxReported = 100;
 // What became of the lines; filled by committers' threads too.
 class Outcomes {
  public:
-  void Done() {
+  void Done(uint64_t line, const db::WriteResult& written) {
     const std::lock_guard lock(mutex_);
-    ++imported_;
+    ++(written.diverted_to.empty() ? imported_ : quarantined_);
+    if (written.violation.ok()) return;
+    if (written.diverted_to.empty()) ++violated_;
+    json::Value violation = json::Value::Object({{"line", json::Value::Unsigned(line)}});
+    SetViolation(written, &violation);
+    violations_.emplace(line, std::move(violation));
+    if (violations_.size() > kMaxReported) violations_.erase(std::prev(violations_.end()));
   }
   void Failed(uint64_t line, const Status& why) {
     const std::lock_guard lock(mutex_);
@@ -42,16 +48,27 @@ class Outcomes {
       if (why.place().column != 0) error.Set("column", why.place().column);
       errors.Append(std::move(error));
     }
-    return json::Value::Object({{"imported", json::Value::Unsigned(imported_)},
-                                {"failed", json::Value::Unsigned(failed_)},
-                                {"errors", std::move(errors)}});
+    json::Value view = json::Value::Object({{"imported", json::Value::Unsigned(imported_)},
+                                            {"failed", json::Value::Unsigned(failed_)},
+                                            {"errors", std::move(errors)}});
+    if (violations_.empty()) return view;
+    json::Value violations = json::Value::EmptyArray();
+    for (const auto& [line, violation] : violations_) violations.Append(violation);
+    view.Set("violated", json::Value::Unsigned(violated_));
+    view.Set("quarantined", json::Value::Unsigned(quarantined_));
+    view.Set("violations", std::move(violations));
+    return view;
   }
 
  private:
   mutable std::mutex mutex_;
-  uint64_t imported_ = 0;              // guarded by mutex_
-  uint64_t failed_ = 0;                // guarded by mutex_
-  std::map<uint64_t, Status> errors_;  // guarded by mutex_
+  // All guarded by mutex_.
+  uint64_t imported_ = 0;
+  uint64_t failed_ = 0;
+  uint64_t violated_ = 0;     // stored although they do not fit their types
+  uint64_t quarantined_ = 0;  // stored in another keyspace for that reason
+  std::map<uint64_t, Status> errors_;
+  std::map<uint64_t, json::Value> violations_;
 };
 
 struct Import {
@@ -111,7 +128,7 @@ json::Value ImportLines(Context& context, const Import& import, std::string_view
       commit.actor = import.actor;
       window.Submit(std::move(commit), [&outcomes, number](const db::CommitResult& result) {
         if (result.status.ok()) {
-          outcomes.Done();
+          outcomes.Done(number, result.writes.front());
         } else {
           outcomes.Failed(number, result.status);
         }

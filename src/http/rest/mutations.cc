@@ -184,10 +184,13 @@ Result<Transformation> TransformationOf(const Context& context, const Request& r
 
 // AnswerWrite's body with one member more.
 void AnswerWithReply(Response& response, const db::CommitResult& result, std::string_view member) {
-  AddEntityTag(response, result.writes.front().cas);
-  response.Json(
-      200, fmt::format("{{\"cas\":\"{}\",\"sequence\":{},\"{}\":{}}}\n", result.writes.front().cas,
-                       result.sequence, member, result.writes.front().reply));
+  const db::WriteResult& written = result.writes.front();
+  if (!written.diverted_to.empty()) return AnswerWrite(response, result, Outcome::kDone);
+  AddEntityTag(response, written.cas);
+  std::string body = fmt::format(R"({{"cas":"{}","sequence":{},"{}":{})", written.cas,
+                                 result.sequence, member, written.reply);
+  AppendViolation(written, &body);
+  response.Json(200, body + "}\n");
 }
 
 Task<> PatchDocument(Context& context, Request& request, Response& response) {

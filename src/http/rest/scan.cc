@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "db/sample.h"
 #include "http/rest/access.h"
 #include "http/rest/chunks.h"
 #include "http/rest/document_http.h"
@@ -32,11 +33,24 @@ struct Scan {
   Format format = Format::kObject;
   bool stored = false;     // as they are stored, not as their types have them read
   bool revisions = false;  // after each document those that are kept of it
+  int64_t documents = 0;   // so many from all over the keyspace; 0: all that the options say
+  std::unique_ptr<db::DocumentCursor> sample;
   uint64_t remaining = 0;  // how many more documents are wanted
   bool first = true;
   bool finished = false;
   std::string next;  // where another request continues; empty when there is no more
 };
+
+Status StartSample(const Context& context, const Request& request, Scan* scan) {
+  for (const std::string_view other : {"from", "to", "prefix", "reverse", "limit", "revisions"}) {
+    if (!request.Query(other)) continue;
+    return Error(Code::kInvalidArgument, "http.bad_parameter",
+                 "query parameter '{}': a sample is of the whole keyspace and takes no such", other)
+        .With("parameter", std::string(other));
+  }
+  ASSIGN_OR_RETURN(scan->documents, request.QueryInt("sample", 0, 1, INT64_MAX));
+  return OkStatus();
+}
 
 Result<Scan> ScanOf(const Context& context, const Request& request) {
   Scan scan;
@@ -50,6 +64,7 @@ Result<Scan> ScanOf(const Context& context, const Request& request) {
   ASSIGN_OR_RETURN(scan.stored, request.QueryBool("stored", false));
   ASSIGN_OR_RETURN(scan.revisions, request.QueryBool("revisions", false));
   scan.options.with_tombstones = scan.stored;
+  if (request.Query("sample")) RETURN_IF_ERROR(StartSample(context, request, &scan));
   const auto accept = request.FindHeader("Accept");
   if (accept && accept->find(kLinesType) != std::string_view::npos) scan.format = Format::kLines;
   if (scan.format == Format::kLines && !request.Query("limit")) {
@@ -73,8 +88,9 @@ void AppendRow(Scan* scan, std::string_view key, const db::DocumentView& documen
   if (scan->format == Format::kLines) chunk->push_back('\n');
 }
 
+// `document` is null for one that is deleted.
 Status AppendRevisions(const Context& context, Scan* scan, std::string_view key,
-                       const db::DocumentView& document, std::string* chunk) {
+                       const db::DocumentView* document, std::string* chunk) {
   const auto policy = context.database.PolicyOf(scan->keyspace, nullptr);
   if (policy == nullptr) return OkStatus();
   ASSIGN_OR_RETURN(const auto revisions, context.database.Revisions(scan->keyspace, key));
@@ -83,47 +99,119 @@ Status AppendRevisions(const Context& context, Scan* scan, std::string_view key,
     ASSIGN_OR_RETURN(const bool found,
                      context.database.GetRevision(scan->keyspace, key, revision.version, &kept));
     if (!found) continue;
-    AppendRow(scan, policy->RevisionKey(key, &document, revision.version), kept.view(), chunk);
+    AppendRow(scan, policy->RevisionKey(key, document, revision.version), kept.view(), chunk);
   }
   return OkStatus();
+}
+
+// One chunk of a scan: takes documents, and keys of deleted documents that left revisions, each
+// in key order.
+class Chunk {
+ public:
+  Chunk(const Context& context, Scan* scan) : context_(context), scan_(scan) {}
+
+  Result<std::string> Read() {
+    if (scan_->revisions) RETURN_IF_ERROR(FindRevised());
+    RETURN_IF_ERROR(
+        context_.database.Scan(scan_->keyspace, scan_->options,
+                               [this](std::string_view key, const db::DocumentView& document) {
+                                 if (scan_->stored && !document.LiveAt(scan_->snapshot->time_ms()))
+                                   return true;
+                                 return TakeDeletedBefore(key) && Take(key, &document);
+                               }));
+    if (!ended_) TakeDeletedBefore(std::nullopt);
+    RETURN_IF_ERROR(failed_);
+    scan_->finished = !paused_;
+    if (scan_->options.reverse) {
+      if (!last_.empty()) scan_->options.to = last_;
+    } else {
+      scan_->options.from = last_ + '\0';
+    }
+    return std::move(text_);
+  }
+
+ private:
+  // As many as a chunk may need.
+  Status FindRevised() {
+    return context_.database.ScanRevised(scan_->keyspace, scan_->options,
+                                         [this](std::string_view key) {
+                                           revised_.emplace_back(key);
+                                           return revised_.size() <= kChunkRows;
+                                         });
+  }
+
+  bool Before(std::string_view left, std::string_view right) const {
+    return scan_->options.reverse ? left > right : left < right;
+  }
+
+  // All of them if there is no next document. False when the chunk is over.
+  bool TakeDeletedBefore(std::optional<std::string_view> key) {
+    for (; at_ < revised_.size(); ++at_) {
+      if (key && revised_[at_] == *key) continue;
+      if (key && !Before(revised_[at_], *key)) break;
+      if (!Take(revised_[at_], nullptr)) return false;
+    }
+    return true;
+  }
+
+  bool Take(std::string_view key, const db::DocumentView* document) {
+    if (scan_->remaining == 0) {
+      scan_->next = scan_->options.reverse ? last_ : std::string(key);
+      return End();
+    }
+    if (text_.size() >= kChunkBytes || rows_ == kChunkRows) {
+      paused_ = true;
+      return End();
+    }
+    if (document != nullptr) AppendRow(scan_, key, *document, &text_);
+    if (scan_->revisions) failed_ = AppendRevisions(context_, scan_, key, document, &text_);
+    if (!failed_.ok()) return End();
+    --scan_->remaining;
+    ++rows_;
+    last_ = key;
+    return true;
+  }
+
+  bool End() {
+    ended_ = true;
+    return false;
+  }
+
+  const Context& context_;
+  Scan* const scan_;
+  std::string text_;
+  std::string last_;
+  std::vector<std::string> revised_;
+  size_t at_ = 0;
+  size_t rows_ = 0;
+  bool paused_ = false;
+  bool ended_ = false;
+  Status failed_;
+};
+
+Result<std::string> SampleChunk(const Context& context, Scan* scan) {
+  if (!scan->sample) {
+    scan->sample = db::NewSampleCursor(context.database, scan->keyspace,
+                                       static_cast<uint64_t>(scan->documents), *scan->snapshot);
+  }
+  std::string text;
+  for (size_t rows = 0; rows < kChunkRows && text.size() < kChunkBytes; ++rows) {
+    if (!scan->sample->Next()) {
+      scan->finished = true;
+      RETURN_IF_ERROR(scan->sample->status());
+      return text;
+    }
+    AppendRow(scan, scan->sample->key(), scan->sample->document(), &text);
+  }
+  return text;
 }
 
 // Reads on from where the last chunk ended.
 Result<std::string> NextChunk(const Context& context, Scan* scan) {
   if (!scan->snapshot) scan->snapshot = context.database.NewSnapshot();
   scan->options.snapshot = scan->snapshot.get();
-  std::string chunk;
-  std::string last;
-  size_t rows = 0;
-  bool paused = false;
-  Status failed;
-  RETURN_IF_ERROR(context.database.Scan(
-      scan->keyspace, scan->options, [&](std::string_view key, const db::DocumentView& document) {
-        if (scan->stored && !document.LiveAt(scan->snapshot->time_ms())) return true;
-        if (scan->remaining == 0) {
-          scan->next = scan->options.reverse ? last : std::string(key);
-          return false;
-        }
-        if (chunk.size() >= kChunkBytes || rows == kChunkRows) {
-          paused = true;
-          return false;
-        }
-        AppendRow(scan, key, document, &chunk);
-        if (scan->revisions) failed = AppendRevisions(context, scan, key, document, &chunk);
-        if (!failed.ok()) return false;
-        --scan->remaining;
-        ++rows;
-        last = key;
-        return true;
-      }));
-  RETURN_IF_ERROR(failed);
-  scan->finished = !paused;
-  if (scan->options.reverse) {
-    scan->options.to = last;
-  } else {
-    scan->options.from = last + '\0';
-  }
-  return chunk;
+  if (scan->documents > 0) return SampleChunk(context, scan);
+  return Chunk(context, scan).Read();
 }
 
 std::string TailOf(const Scan& scan) {
@@ -183,8 +271,14 @@ Status AddScanRoutes(Router& router, Context& context) {
              .description = "as they are stored, not in the current version of their type",
              .type = "boolean"},
             {.name = "revisions",
-             .description = "after each document the revisions that are kept of it",
-             .type = "boolean"}},
+             .description =
+                 "after each document the revisions that are kept of it, also of deleted "
+                 "ones",
+             .type = "boolean"},
+            {.name = "sample",
+             .description = "about so many documents from all over the keyspace, as they are "
+                            "stored; without a limit",
+             .type = "integer"}},
        .responses = {{200, "the documents", Content{}}},
        .auth = std::string(kReadKeyspace),
        .handler = [&context](Request& request, Response& response) -> Task<> {

@@ -1,0 +1,96 @@
+#include "db/traffic.h"
+
+#include <utility>
+
+#include "json/parse.h"
+#include "json/value.h"
+
+namespace sluice::db {
+namespace {
+
+// Adds one, unless the name is new and there are too many.
+void Count(const std::string& name, std::map<std::string, uint64_t>* counts, bool* complete) {
+  if (counts->size() >= Traffic::kMaxFields && !counts->contains(name)) {
+    *complete = false;
+    return;
+  }
+  ++(*counts)[name];
+}
+
+}  // namespace
+
+Traffic::Runs Traffic::Enter(StatementUse use) {
+  for (KeyspaceUse& each : use.reads) {
+    if (each.paths.size() <= kMaxPathsPerStatement) continue;
+    each.paths.clear();
+    each.whole = true;
+  }
+  const std::lock_guard lock(mutex_);
+  const auto found = statements_.find(use);
+  if (found != statements_.end()) return found->second;
+  if (statements_.size() >= kMaxStatements) {
+    all_statements_ = false;
+    return nullptr;
+  }
+  const auto runs = std::make_shared<std::atomic<uint64_t>>(0);
+  statements_.emplace(std::move(use), runs);
+  return runs;
+}
+
+void Traffic::Updated(KeyspaceId keyspace, const std::set<std::string>& fields) {
+  if (fields.empty()) return;
+  const std::lock_guard lock(mutex_);
+  if (updates_.size() >= kMaxKeyspaces && !updates_.contains(keyspace)) return;
+  Updates& of = updates_[keyspace];
+  ++of.seen;
+  for (const std::string& field : fields) Count(field, &of.changed, &of.complete);
+  if (fields.size() == 1) Count(*fields.begin(), &of.alone, &of.complete);
+}
+
+KeyspaceTraffic Traffic::Of(KeyspaceId keyspace) const {
+  KeyspaceTraffic traffic;
+  const std::lock_guard lock(mutex_);
+  traffic.complete = all_statements_;
+  for (const auto& [use, counter] : statements_) {
+    const uint64_t runs = counter->load(std::memory_order_relaxed);
+    if (runs == 0) continue;
+    bool reads = false;
+    bool whole = false;
+    std::set<std::string> paths;
+    for (const KeyspaceUse& each : use.reads) {
+      if (each.keyspace != keyspace) continue;
+      reads = true;
+      whole = whole || each.whole;
+      paths.insert(each.paths.begin(), each.paths.end());
+    }
+    if (reads) traffic.statements += runs;
+    if (whole) traffic.whole += runs;
+    for (const std::string& path : paths) traffic.paths[path] += runs;
+    for (const JoinUse& join : use.joins) {
+      if (join.from == keyspace || join.to == keyspace) traffic.joins[join] += runs;
+    }
+  }
+  if (const auto found = updates_.find(keyspace); found != updates_.end()) {
+    traffic.updates = found->second.seen;
+    traffic.changed = found->second.changed;
+    traffic.alone = found->second.alone;
+    traffic.complete = traffic.complete && found->second.complete;
+  }
+  return traffic;
+}
+
+std::set<std::string> ChangedFields(std::string_view before, std::string_view after) {
+  std::set<std::string> changed;
+  const auto old = json::Parse(before);
+  const auto now = json::Parse(after);
+  if (!old || !now || !old->is_object() || !now->is_object()) return changed;
+  for (const json::Field& field : now->fields()) {
+    if ((*old)[field.name()] != field.value) changed.emplace(field.name());
+  }
+  for (const json::Field& field : old->fields()) {
+    if ((*now)[field.name()].is_missing()) changed.emplace(field.name());
+  }
+  return changed;
+}
+
+}  // namespace sluice::db

@@ -1,0 +1,101 @@
+// What clients were seen to do with documents since the server's start, for advice on how documents
+// should be: which paths statements read, which keyspaces they join, what updates change. Small and
+// bounded; nothing is stored.
+//
+// A statement is entered when it is planned and counted each time it runs, which is one atomic
+// addition. Of commits the first ones are looked at, then one of kSampledCommits. Any thread.
+#pragma once
+
+#include <atomic>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/types.h"
+
+namespace sluice::db {
+
+// What a statement reads of one keyspace. `whole`: the documents themselves, so that it is not
+// known which paths are used.
+struct KeyspaceUse {
+  KeyspaceId keyspace = 0;
+  bool whole = false;
+  std::set<std::string> paths;  // a.b[].c
+
+  auto operator<=>(const KeyspaceUse&) const = default;
+};
+
+// Documents of `from` are joined with those of `to`, by a path of the former (empty: not by one).
+struct JoinUse {
+  KeyspaceId from = 0;
+  std::string path;
+  KeyspaceId to = 0;
+
+  auto operator<=>(const JoinUse&) const = default;
+};
+
+struct StatementUse {
+  std::vector<KeyspaceUse> reads;
+  std::vector<JoinUse> joins;
+
+  auto operator<=>(const StatementUse&) const = default;
+};
+
+struct KeyspaceTraffic {
+  uint64_t statements = 0;                  // runs of those that read the keyspace
+  uint64_t whole = 0;                       // of them, those that read whole documents
+  std::map<std::string, uint64_t> paths;    // runs by path
+  std::map<JoinUse, uint64_t> joins;        // runs of those from or to this keyspace
+  uint64_t updates = 0;                     // that were looked at
+  std::map<std::string, uint64_t> changed;  // of them, by field of the root
+  std::map<std::string, uint64_t> alone;    // of them, those that changed nothing else
+  bool complete = true;                     // false: there was more than fits
+};
+
+class Traffic {
+ public:
+  static constexpr size_t kMaxStatements = 4096;  // that differ in what they use
+  static constexpr size_t kMaxPathsPerStatement = 200;
+  static constexpr size_t kMaxKeyspaces = 1000;  // with updates
+  static constexpr size_t kMaxFields = 500;      // of each
+  static constexpr uint64_t kFirstCommits = 1000;
+  static constexpr uint64_t kSampledCommits = 64;
+
+  using Runs = std::shared_ptr<std::atomic<uint64_t>>;
+  // The counter of all statements that use the same; null when there are too many.
+  Runs Enter(StatementUse use);
+
+  // Whether the next commit is to be looked at.
+  bool SampleNow() {
+    const uint64_t commit = commits_.fetch_add(1, std::memory_order_relaxed);
+    return commit < kFirstCommits || commit % kSampledCommits == 0;
+  }
+  // The fields of the root that an update changed.
+  void Updated(KeyspaceId keyspace, const std::set<std::string>& fields);
+
+  KeyspaceTraffic Of(KeyspaceId keyspace) const;
+
+ private:
+  struct Updates {
+    uint64_t seen = 0;
+    std::map<std::string, uint64_t> changed;
+    std::map<std::string, uint64_t> alone;
+    bool complete = true;
+  };
+  std::atomic<uint64_t> commits_ = 0;
+  mutable std::mutex mutex_;
+  std::map<StatementUse, Runs> statements_;  // guarded by mutex_
+  bool all_statements_ = true;               // guarded by mutex_
+  std::map<KeyspaceId, Updates> updates_;    // guarded by mutex_
+};
+
+// The fields of the root in which two documents differ; none if one of them is no object.
+std::set<std::string> ChangedFields(std::string_view before, std::string_view after);
+
+}  // namespace sluice::db
