@@ -5,19 +5,16 @@
 #include <functional>
 #include <memory>
 
-#include <unistd.h>
-
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/keyspace_name.h"
+#include "cli/progress_bar.h"
 #include "cli/type_files.h"
-#include "doctype/advice/embed.h"
+#include "doctype/advice/advice.h"
 #include "doctype/advice/infer.h"
-#include "doctype/advice/lint.h"
-#include "doctype/advice/statistics.h"
 #include "doctype/fixture.h"
 #include "doctype/loaded_type.h"
 #include "doctype/migration_runner.h"
@@ -130,18 +127,31 @@ Status VisitFile(const std::string& file, const DocumentVisitor& visit) {
   return lines.Finish();
 }
 
+// About how many documents a run over all of them reads.
+Result<uint64_t> CountDocuments(const std::string& keyspace, Api* api) {
+  ASSIGN_OR_RETURN(const KeyspaceName parts, KeyspaceName::Parse(keyspace));
+  ASSIGN_OR_RETURN(const Value collection,
+                   api->CallJson({.path = "/v1/buckets/" + Segment(parts.bucket) + "/scopes/" +
+                                          Segment(parts.scope) + "/collections/" +
+                                          Segment(parts.collection) + "?counts=true"}));
+  const Value& count = collection["documents"];
+  return count.is_int() ? static_cast<uint64_t>(count.AsInt()) : 0;
+}
+
 // Documents of a keyspace as they are stored: some from all over it, or all.
 Status VisitKeyspace(const AdviceOptions& options, Context& context, const DocumentVisitor& visit) {
   RETURN_IF_ERROR(CheckKeyspace(options.keyspace));
   ASSIGN_OR_RETURN(Api* const api, context.api());
-  const bool shown = !context.output.quiet() && isatty(STDERR_FILENO) != 0;
+  ProgressBar bar(&context.output);
+  uint64_t of = options.sample;
+  if (options.full && bar.shown()) {
+    ASSIGN_OR_RETURN(of, CountDocuments(options.keyspace, api));
+  }
   uint64_t read = 0;
   LineSplitter lines(kMaxLineBytes, [&](std::string_view line) -> Status {
     ASSIGN_OR_RETURN(const Value row, json::Parse(line, {.max_bytes = kMaxLineBytes}));
+    bar.Show(++read, of, "documents");
     if (row["value"].is_missing()) return OkStatus();  // binary
-    if (shown && ++read % 1000 == 0) {
-      context.output.notes() << '\r' << read << " documents" << std::flush;
-    }
     return VisitRow(row, "", visit);
   });
   const std::string sample = options.full ? "" : std::to_string(options.sample);
@@ -149,52 +159,67 @@ Status VisitKeyspace(const AdviceOptions& options, Context& context, const Docum
                                        Query({{"stored", "true"}, {"sample", sample}}),
                                .headers = {{"Accept", "application/x-ndjson"}}},
                               [&](std::string_view bytes) { return lines.Feed(bytes); }));
-  if (shown && read >= 1000) context.output.notes() << '\r' << std::flush;
   return lines.Finish();
 }
 
 // --- advice -------------------------------------------------------------------------------------
 
-class Advice {
- public:
-  Status Add(std::string_view key, std::string_view document) {
-    RETURN_IF_ERROR(sample_.Add(key, document));
-    return embed_.Add(document);
-  }
-  void Show(const AdviceOptions& options, Output* output) const {
-    const doctype::LintReport report =
-        doctype::Lint(sample_, {.synchronised = options.synchronised, .read_paths = {}});
-    const auto verdicts = embed_.Finish();
-    if (output->json()) {
-      Value all = doctype::ToJson(report);
-      all.Set("embed", doctype::ToJson(verdicts));
-      return output->Object(all);
-    }
-    output->Raw(doctype::ToText(report));
-    if (!verdicts.empty()) output->Raw("\n" + doctype::ToText(verdicts));
-  }
+// What the server saw of the keyspace's use.
+Result<doctype::Observed> ObservedOf(const AdviceOptions& options, Context& context) {
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  ASSIGN_OR_RETURN(
+      const Value answer,
+      api->CallJson({.path = "/v1/advice/" + Segment(options.keyspace) + "/observed"}));
+  return doctype::ObservedFromJson(answer);
+}
 
- private:
-  doctype::SampleStatistics sample_;
-  doctype::EmbedAdvice embed_;
-};
+void Show(const doctype::Advice& advice, const AdviceOptions& options,
+          const doctype::Observed* observed, Output* output) {
+  const doctype::LintOptions lint{.synchronised = options.synchronised};
+  if (output->json()) {
+    Value all = advice.ToJson(lint, observed);
+    if (!options.keyspace.empty()) all.Set("keyspace", options.keyspace);
+    return output->Object(all);
+  }
+  output->Raw(advice.ToText(lint, observed));
+}
 
 Status Lint(const AdviceOptions& options, Context& context) {
-  Advice advice;
+  doctype::Advice advice;
   for (const std::string& file : options.files) {
     RETURN_IF_ERROR(VisitFile(
         file, [&](std::string_view key, std::string_view text) { return advice.Add(key, text); }));
   }
-  advice.Show(options, &context.output);
+  Show(advice, options, nullptr, &context.output);
   return OkStatus();
 }
 
-Status Report(const AdviceOptions& options, Context& context) {
-  Advice advice;
+Status ReportKeyspace(const AdviceOptions& options, Context& context) {
+  doctype::Advice advice;
   RETURN_IF_ERROR(VisitKeyspace(options, context, [&](std::string_view key, std::string_view text) {
     return advice.Add(key, text);
   }));
-  advice.Show(options, &context.output);
+  ASSIGN_OR_RETURN(const doctype::Observed observed, ObservedOf(options, context));
+  Show(advice, options, &observed, &context.output);
+  return OkStatus();
+}
+
+// Of every keyspace, if none is named.
+Status Report(const AdviceOptions& options, Context& context) {
+  if (!options.keyspace.empty()) return ReportKeyspace(options, context);
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  ASSIGN_OR_RETURN(const Value all, api->CallJson({.path = "/v1/buckets"}));
+  for (const Value& bucket : all["buckets"].items()) {
+    for (const Value& scope : bucket["scopes"].items()) {
+      for (const Value& collection : scope["collections"].items()) {
+        if (!collection["keyspace"].is_string()) continue;
+        AdviceOptions one = options;
+        one.keyspace = collection["keyspace"].AsString();
+        if (!context.output.json()) context.output.Raw("\n" + one.keyspace + "\n");
+        RETURN_IF_ERROR(ReportKeyspace(one, context));
+      }
+    }
+  }
   return OkStatus();
 }
 
@@ -236,7 +261,6 @@ Status Infer(const AdviceOptions& options, Context& context) {
 }
 
 void AddSampling(CLI::App* command, const std::shared_ptr<AdviceOptions>& options) {
-  command->add_option("keyspace", options->keyspace, "Keyspace")->required();
   command
       ->add_option("--sample", options->sample, "How many documents are read, evenly over all keys")
       ->check(CLI::PositiveNumber)
@@ -265,9 +289,11 @@ void AddTypeAdviceCommands(Program* program, CLI::App* group) {
     command->add_flag("--mobile", options->synchronised,
                       "Documents are synchronised with mobile devices");
   }
+  report->add_option("keyspace", options->keyspace, "Keyspace; without one, all of them");
   AddSampling(report, options);
   CLI::App* infer =
       add("infer", "Propose types, schemas and TypeScript for the documents of a keyspace", Infer);
+  infer->add_option("keyspace", options->keyspace, "Keyspace")->required();
   AddSampling(infer, options);
   infer->add_option("--out", options->directory, "Write them to this directory");
 }

@@ -3,11 +3,10 @@
 #include <memory>
 #include <thread>
 
-#include <unistd.h>
-
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/progress_bar.h"
 #include "json/print.h"
 
 namespace sluice::cli {
@@ -40,20 +39,18 @@ Result<Value> Begin(const MigrateOptions& options, Api* api) {
                         .body = json::ToText(body)});
 }
 
+uint64_t CountOf(const Value& count) {
+  return count.is_int() ? static_cast<uint64_t>(count.AsInt()) : 0;
+}
+
 Result<Value> WaitForEnd(const MigrateOptions& options, Api* api, Context& context) {
-  const bool shown = !context.output.quiet() && isatty(STDERR_FILENO) != 0;
+  ProgressBar bar(&context.output);
   while (true) {
     ASSIGN_OR_RETURN(Value job, api->CallJson({.path = JobPath(options)}));
-    if (shown) {
-      context.output.notes() << fmt::format("\r{} documents, {} migrated, {} failed",
-                                            CellText(job["documents"]), CellText(job["migrated"]),
-                                            CellText(job["failed"]))
-                             << std::flush;
-    }
-    if (job["state"] != Value("running")) {
-      if (shown) context.output.notes() << '\n';
-      return job;
-    }
+    if (job["state"] != Value("running")) return job;
+    bar.Show(CountOf(job["scanned"]), CountOf(job["about"]),
+             fmt::format("documents, {} migrated, {} failed", CellText(job["migrated"]),
+                         CellText(job["failed"])));
     std::this_thread::sleep_for(kPollInterval);
   }
 }

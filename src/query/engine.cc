@@ -60,6 +60,7 @@ Result<std::unique_ptr<Run>> QueryEngine::Execute(std::shared_ptr<const Statemen
     return QueryFail(QueryCode::kReadOnly, "{} can't run in a read-only request",
                      KindName(plan->kind));
   }
+  if (plan->runs) plan->runs->fetch_add(1, std::memory_order_relaxed);
   return StartRun(*this, std::move(plan), std::move(request));
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "db/traffic.h"
 #include "db/types.h"
 #include "json/value.h"
 #include "query/bind/binder.h"
@@ -54,6 +55,7 @@ struct StatementPlan {
   QueryPlan query;
   size_t counted_operators = 0;         // of a profiled plan
   std::vector<std::string> hint_notes;  // hints that are not followed, and why
+  db::Traffic::Runs runs;               // to be counted; may be null
   // Everything else: the statement itself.
   std::shared_ptr<const Statement> statement;
 

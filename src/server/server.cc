@@ -23,6 +23,7 @@
 #include "db/database.h"
 #include "http/openapi.h"
 #include "http/rest/access.h"
+#include "http/rest/advice.h"
 #include "http/rest/consumers.h"
 #include "http/rest/context.h"
 #include "http/rest/eventing.h"
@@ -276,6 +277,9 @@ class Server::Parts {
     RETURN_IF_ERROR(http::rest::AddFlowAdminRoutes(admin, *flows_));
     RETURN_IF_ERROR(http::rest::AddConsumerRoutes(admin, *consumers_));
     RETURN_IF_ERROR(http::rest::AddTypeMigrationRoutes(admin, *migration_));
+    RETURN_IF_ERROR(http::rest::AddAdviceRoutes(
+        admin, *rest_,
+        [this](const std::function<void(std::string_view)>& visit) { VisitCode(visit); }));
     const bool tls = !loaded_.config.tls_certificate.empty();
     RETURN_IF_ERROR(
         http::rest::AddEventingRoutes(admin, *functions_, {.prefix = "/_p/event", .tls = tls}));
@@ -294,6 +298,15 @@ class Server::Parts {
     ASSIGN_OR_RETURN(ports.flows, Bind(loaded_.config.listen_flows, std::move(flows)));
     addresses_->SetOwnPorts({ports.http, ports.eventing, ports.flows});
     return OkStatus();
+  }
+
+  // Everything that users wrote and this server runs.
+  void VisitCode(const std::function<void(std::string_view)>& visit) const {
+    for (const function::Definition& each : functions_->List()) visit(each.code);
+    for (const json::Value& each : procedures_->List()) {
+      if (each["src"].is_string()) visit(each["src"].AsString());
+    }
+    for (const auto& [path, text] : flows_->app()->bundle.files) visit(text);
   }
 
   Result<uint16_t> Bind(const std::string& text, http::Router router) {

@@ -66,6 +66,8 @@ json::Value MigrationJob::ToJson() const {
                              {"announce", options.announce},
                              {"rate", Value::Unsigned(options.rate)},
                              {"next", next},
+                             {"about", Value::Unsigned(about)},
+                             {"scanned", Value::Unsigned(scanned)},
                              {"documents", Value::Unsigned(documents)},
                              {"migrated", Value::Unsigned(migrated)},
                              {"failed", Value::Unsigned(failed)},
@@ -91,6 +93,8 @@ Result<MigrationJob> MigrationJob::FromJson(const json::Value& value) {
   job.options.announce = value["announce"] == Value(true);
   job.options.rate = NumberOf(value["rate"]);
   job.next = TextOf(value["next"]);
+  job.about = NumberOf(value["about"]);
+  job.scanned = NumberOf(value["scanned"]);
   job.documents = NumberOf(value["documents"]);
   job.migrated = NumberOf(value["migrated"]);
   job.failed = NumberOf(value["failed"]);
@@ -120,8 +124,9 @@ struct MassMigration::Chunk {
   const doctype::Type* type = nullptr;
   db::KeyspaceId keyspace = 0;
   std::string from;
-  std::string next;  // empty at the end
-  uint64_t documents = 0;
+  std::string next;        // empty at the end
+  uint64_t scanned = 0;    // documents of any type
+  uint64_t documents = 0;  // of this one
   std::map<std::string, uint64_t> versions;
   std::vector<std::string> old;  // keys of those that are not at the current version
 };
@@ -173,6 +178,7 @@ Result<MigrationJob> MassMigration::Begin(const std::string& type,
   job.type = type;
   job.options = options;
   job.started_ms = database_.clock().WallMs();
+  job.about = database_.EstimateRows(keyspace->id);
   {
     const std::lock_guard lock(mutex_);
     const auto found = jobs_.find(type);
@@ -263,6 +269,7 @@ bool MassMigration::RunChunk(MigrationJob* job) {
     return false;
   }
   job->documents += chunk.documents;
+  job->scanned += chunk.scanned;
   for (const auto& [version, count] : chunk.versions) {
     job->before[version] += count;
     job->after[version] += count;
@@ -303,6 +310,7 @@ Status MassMigration::ReadChunk(const std::string& type, Chunk* chunk) const {
         }
         ++rows;
         bytes += document.body.size();
+        if (document.LiveAt(now_ms)) ++chunk->scanned;
         if (!document.LiveAt(now_ms) || document.datatype != db::Datatype::kJson ||
             chunk->policy->TypeOf(key, document) != type) {
           return true;

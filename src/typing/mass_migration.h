@@ -44,6 +44,8 @@ struct MigrationJob {
   MigrationOptions options;
   State state = State::kRunning;
   std::string next;        // the key to go on with
+  uint64_t about = 0;      // documents of the keyspace when it began, an estimate
+  uint64_t scanned = 0;    // of them, how many were passed
   uint64_t documents = 0;  // of the type that were looked at
   uint64_t migrated = 0;
   uint64_t failed = 0;

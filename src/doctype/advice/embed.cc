@@ -106,13 +106,18 @@ std::string ToText(const std::vector<EmbedVerdict>& verdicts) {
   constexpr size_t kBar = 10;
   std::vector<std::vector<std::string>> rows;
   for (const EmbedVerdict& verdict : verdicts) {
-    rows.push_back({verdict.path, verdict.reference ? "reference" : "embed",
-                    fmt::format("{}", verdict.documents),
-                    fmt::format("{:.1f}", verdict.mean_elements),
-                    fmt::format("{}", verdict.longest), Bar(verdict.share_of_bytes, kBar),
-                    fmt::format("{:.0f}%", verdict.duplicated * 100), verdict.rule});
+    rows.push_back(
+        {verdict.path, verdict.reference ? "reference" : "embed",
+         fmt::format("{}", verdict.documents), fmt::format("{:.1f}", verdict.mean_elements),
+         fmt::format("{}", verdict.longest), Bar(verdict.share_of_bytes, kBar),
+         fmt::format("{:.0f}%", verdict.duplicated * 100),
+         verdict.traffic.updates == 0
+             ? "-"
+             : fmt::format("{}/{}", verdict.traffic.updates_alone, verdict.traffic.updates),
+         verdict.rule});
   }
-  return Table({"PATH", "VERDICT", "DOCUMENTS", "MEAN", "MOST", "OF BYTES", "DUPLICATED", "WHY"},
+  return Table({"PATH", "VERDICT", "DOCUMENTS", "MEAN", "MOST", "OF BYTES", "DUPLICATED",
+                "UPDATED ALONE", "WHY"},
                rows);
 }
 

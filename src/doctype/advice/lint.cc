@@ -190,7 +190,7 @@ class Rules {
       return at.path == path || (at.path.starts_with(path) &&
                                  (at.path[path.size()] == '.' || at.path[path.size()] == '['));
     });
-    if (read) return;
+    if (read || options_.read_names.contains(at.name)) return;
     Add("unread-field", at.path, at.documents, at.bytes, Risk::kHigh,
         "no query or function was seen to read it")
         ->migration = Value::Array({Drop(at)});

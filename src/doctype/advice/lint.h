@@ -62,6 +62,7 @@ struct LintOptions {
   uint64_t limit_bytes = 20 << 20;
   // Paths that queries and functions read, if that was observed.
   std::optional<std::set<std::string>> read_paths;
+  std::set<std::string> read_names;  // a field of such a name counts as read, wherever it is
 };
 
 struct LintReport {

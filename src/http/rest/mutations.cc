@@ -156,23 +156,50 @@ bool IsMergePatch(const Request& request) {
   return type && EqualsIgnoreCase(type->substr(0, type->find(';')), "application/merge-patch+json");
 }
 
+// For advice: which parts of documents are changed alone.
+void Observe(const Context& context, db::KeyspaceId keyspace, const std::set<std::string>& fields) {
+  db::Traffic& traffic = context.database.traffic();
+  if (traffic.SampleNow()) traffic.Updated(keyspace, fields);
+}
+
+std::set<std::string> FieldsOf(const Specs& specs) {
+  std::set<std::string> fields;
+  for (const MutateSpec& spec : specs.body) {
+    const auto path = json::Path::Parse(spec.path);
+    if (!path || path->empty()) continue;
+    const auto* const name = std::get_if<std::string>(&path->steps().front());
+    if (name != nullptr) fields.insert(*name);
+  }
+  return fields;
+}
+
+std::set<std::string> FieldsOf(const json::Value& patch) {
+  std::set<std::string> fields;
+  for (const json::Field& field : patch.fields()) fields.emplace(field.name());
+  return fields;
+}
+
 // What a PATCH's body asks for, without its expiry.
-Result<Transformation> PatchOf(const Request& request) {
+Result<Transformation> PatchOf(const Context& context, const Request& request,
+                               db::KeyspaceId keyspace) {
   if (IsMergePatch(request)) {
     ASSIGN_OR_RETURN(json::Value patch, json::Parse(request.body()));
+    Observe(context, keyspace, FieldsOf(patch));
     return [patch = std::move(patch)](const db::DocumentView& present) {
       return ApplyMergePatch(patch, present);
     };
   }
   ASSIGN_OR_RETURN(const json::Value body, ReadObject(request.body(), {"specs"}));
   ASSIGN_OR_RETURN(Specs specs, SpecsOf(body));
+  Observe(context, keyspace, FieldsOf(specs));
   return [specs = std::move(specs)](const db::DocumentView& present) {
     return ApplySpecs(specs, present);
   };
 }
 
-Result<Transformation> TransformationOf(const Context& context, const Request& request) {
-  ASSIGN_OR_RETURN(Transformation patch, PatchOf(request));
+Result<Transformation> TransformationOf(const Context& context, const Request& request,
+                                        db::KeyspaceId keyspace) {
+  ASSIGN_OR_RETURN(Transformation patch, PatchOf(context, request, keyspace));
   if (!request.Query("expiry") && !request.FindHeader("X-Sluice-Expiry")) return patch;
   ASSIGN_OR_RETURN(const uint64_t expiry_ms, ExpiryOf(context, request));
   return [patch = std::move(patch), expiry_ms](const db::DocumentView& present) {
@@ -202,7 +229,7 @@ Task<> PatchDocument(Context& context, Request& request, Response& response) {
     co_return response.Error(Error(Code::kInvalidArgument, "http.bad_precondition",
                                    "If-None-Match: a patch takes If-Match only"));
   }
-  Result<Transformation> transformation = TransformationOf(context, request);
+  Result<Transformation> transformation = TransformationOf(context, request, target->keyspace);
   if (!transformation) co_return response.Error(transformation.error());
   const db::CommitResult result =
       co_await Transform(context, request, *target, *condition,

@@ -97,8 +97,10 @@ void Layout::UseQuery(const Query& query) {
 void Layout::UsePath(SourceLayout& source, json::Path path, GroupNumber group) {
   if (path.empty()) {
     source.whole = true;
+    source.asked_whole = true;
     return;
   }
+  source.asked.push_back(path);
   for (const PathGroup& known : source.groups) {
     for (const PathSlot& slot : known.paths) {
       if (IsPrefix(slot.path, path)) return;

@@ -34,7 +34,10 @@ enum class GroupNumber : uint8_t { kFilter = 0, kRest = 1 };
 struct SourceLayout {
   VariableId variable = 0;
   PathGroup groups[2];
-  bool whole = false;      // the document itself is in the variable's slot, with the rest
+  bool whole = false;  // the document itself is in the variable's slot, with the rest
+  // What the statement's expressions ask for: paths, or the document itself.
+  std::vector<json::Path> asked;
+  bool asked_whole = false;
   bool uses_id = false;    // META().id
   bool uses_meta = false;  // the other parts of META()
 };

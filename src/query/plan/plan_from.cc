@@ -200,18 +200,20 @@ Result<RowPlan> Planner::PlanJoin(RowPlan left, const JoinClause& join,
     NoteJoinHint(join.term, "UNNEST has one way to run");
     ASSIGN_OR_RETURN(rows, PlanUnnest(std::move(left), join));
   } else if (join.on_keys != nullptr) {
+    joins_.merge(KeysJoinOf(variables_, join.term.variable, *join.on_keys));
     NoteHashHint(join.term, "ON KEYS reads the documents by their keys");
     ASSIGN_OR_RETURN(rows, PlanKeysJoin(std::move(left), join));
   } else {
     std::vector<Condition> conditions = SplitConditions(join.on.get());
+    if (join.type == JoinType::kInner && join.kind == JoinKind::kJoin) {
+      for (Condition& condition : Take(where, variable, known, all)) {
+        conditions.push_back(std::move(condition));
+      }
+    }
+    joins_.merge(JoinsOf(variables_, join.term.variable, left.known, conditions));
     if (join.type == JoinType::kRight) {
       ASSIGN_OR_RETURN(rows, PlanRightJoin(std::move(left), join, std::move(conditions)));
     } else {
-      if (join.type == JoinType::kInner && join.kind == JoinKind::kJoin) {
-        for (Condition& condition : Take(where, variable, known, all)) {
-          conditions.push_back(std::move(condition));
-        }
-      }
       ASSIGN_OR_RETURN(rows, PlanConditionJoin(std::move(left), join, std::move(conditions)));
     }
   }

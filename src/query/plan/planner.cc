@@ -36,7 +36,10 @@ void UseWholeDocuments(const SelectBlock& block, Layout& layout) {
   if (!block.from) return;
   const bool all = block.group && block.group->group_as_variable != 0;
   const auto use = [&](VariableId variable) {
-    if (SourceLayout* source = layout.FindSource(variable)) source->whole = true;
+    if (SourceLayout* source = layout.FindSource(variable)) {
+      source->whole = true;
+      source->asked_whole = true;
+    }
   };
   if (all) use(block.from->first.variable);
   for (const JoinClause& join : block.from->joins) {

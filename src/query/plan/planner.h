@@ -4,12 +4,14 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
 #include "db/catalog.h"
 #include "db/database.h"
+#include "db/traffic.h"
 #include "query/bind/binder.h"
 #include "query/exec/compile.h"
 #include "query/exec/group.h"
@@ -64,6 +66,8 @@ class Planner final : public SubqueryPlanner {
     return profiled_ ? MakeProfiled(std::move(plan), counted_++) : std::move(plan);
   }
   size_t counted() const { return counted_; }
+  // Keyspaces that are joined, and by what.
+  const std::set<db::JoinUse>& joins() const { return joins_; }
   // Hints that the plan does not follow, and why.
   const std::vector<std::string>& hint_notes() const { return hint_notes_; }
 
@@ -135,6 +139,7 @@ class Planner final : public SubqueryPlanner {
   std::shared_ptr<Layout> layout_;
   Compiler compiler_;
   std::vector<std::string> hint_notes_;
+  std::set<db::JoinUse> joins_;
   std::vector<ExpressionPtr> made_;  // conditions that no text has
   // Whether what is being planned is run again for each row of a statement around it.
   bool correlated_ = false;

@@ -7,6 +7,7 @@
 #include "query/error.h"
 #include "query/plan/plan_write.h"
 #include "query/plan/planner.h"
+#include "query/plan/traffic_use.h"
 
 namespace sluice::query {
 namespace {
@@ -154,6 +155,9 @@ class StatementPlanner {
       plan_->statement = std::make_shared<const Statement>(std::move(statement));
     } else {
       plan_->layout = planner_->layout();
+      db::StatementUse use =
+          UseOf(catalog_, binder_.variables(), *plan_->layout, planner_->joins());
+      if (!use.reads.empty()) plan_->runs = database_.traffic().Enter(std::move(use));
       plan_->hint_notes = planner_->hint_notes();
       plan_->counted_operators = planner_->counted();
     }

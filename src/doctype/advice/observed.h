@@ -1,0 +1,66 @@
+// What was seen of a keyspace's documents since the server's start, besides the documents: which
+// paths statements read, which other keyspaces they join, what updates change, and the names that
+// code has. Made by the server, read by whoever gives advice.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "doctype/advice/embed.h"
+#include "doctype/advice/lint.h"
+#include "json/value.h"
+
+namespace sluice::doctype {
+
+struct ObservedJoin {
+  std::string from;  // keyspaces
+  std::string path;  // of `from`; empty if documents are not joined by one
+  std::string to;
+  uint64_t runs = 0;
+  uint64_t statements = 0;  // runs of all statements that read `from`
+  uint64_t updates = 0;     // of documents of `to` that were looked at
+};
+
+struct Observed {
+  std::string since;                        // the server's start
+  uint64_t statements = 0;                  // runs of those that read the keyspace
+  uint64_t whole = 0;                       // of them, those that read whole documents
+  std::map<std::string, uint64_t> paths;    // runs by path
+  uint64_t updates = 0;                     // that were looked at
+  std::map<std::string, uint64_t> changed;  // of them, by field of the root
+  std::map<std::string, uint64_t> alone;    // of them, those that changed nothing else
+  std::vector<ObservedJoin> joins;
+  uint64_t sources = 0;         // texts of functions, procedures and flows
+  std::set<std::string> names;  // that stand in them
+  bool complete = true;         // false: there was more than was kept
+
+  // Whether it is known which fields nobody reads: statements or code were seen, none of the
+  // statements reads whole documents, and nothing was left out.
+  bool KnowsReads() const { return complete && whole == 0 && (statements > 0 || sources > 0); }
+  std::map<std::string, PathTraffic> Paths() const;
+};
+
+json::Value ToJson(const Observed& observed);
+Result<Observed> ObservedFromJson(const json::Value& value);
+
+// Adds the names that stand anywhere in a program's text.
+void AddNames(std::string_view code, std::set<std::string>* names);
+
+// For each join whether the documents that are read together should be one.
+struct JoinVerdict {
+  ObservedJoin join;
+  bool embed = false;
+  std::string rule;  // of the guide
+};
+std::vector<JoinVerdict> JudgeJoins(const Observed& observed);
+
+// "seen since ...": a few lines and a table of joins.
+std::string ToText(const Observed& observed, const std::vector<JoinVerdict>& joins);
+json::Value ToJson(const std::vector<JoinVerdict>& joins);
+
+}  // namespace sluice::doctype
