@@ -1,7 +1,10 @@
 // Documents with types against plain ones in the same database: durable writes with stamps, with a
 // schema, with revisions; reads that migrate; mass migration against rewriting the same documents.
-// Reads as clients have them are in type_read_bench.py.
+// Reads as clients have them are in type_read_bench.py. With --full a million documents are
+// migrated.
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <random>
 #include <semaphore>
@@ -9,6 +12,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/clock.h"
@@ -23,6 +27,14 @@ namespace {
 constexpr double kSeconds = 0.7;
 constexpr uint64_t kDocuments = 10'000;
 constexpr size_t kInFlight = 64;
+
+// What the process has in memory.
+double ResidentMb() {
+  std::ifstream file("/proc/self/statm");
+  double pages = 0;
+  file >> pages >> pages;
+  return pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
+}
 
 std::string Key(uint64_t n) { return fmt::format("user:{}", n); }
 
@@ -77,12 +89,14 @@ class Typed {
     CHECK(set.ok());
     return keyspace;
   }
-  void Load(db::KeyspaceId keyspace, const std::string& version) {
-    db::Commit commit;
-    for (uint64_t n = 0; n < kDocuments; ++n) {
-      commit.writes.push_back(db::PutWrite(keyspace, Key(n), {.body = Body(n, version)}));
+  void Load(db::KeyspaceId keyspace, const std::string& version, uint64_t documents = kDocuments) {
+    for (uint64_t n = 0; n < documents;) {
+      db::Commit commit;
+      for (; n < documents && commit.writes.size() < kDocuments; ++n) {
+        commit.writes.push_back(db::PutWrite(keyspace, Key(n), {.body = Body(n, version)}));
+      }
+      CHECK(database_->Apply(std::move(commit)).status.ok());
     }
-    CHECK(database_->Apply(std::move(commit)).status.ok());
   }
 
   // Durable commits of one random document each.
@@ -165,6 +179,40 @@ class Typed {
            "plain rewrites", "0.5");
   }
 
+  // All of many documents: the memory must not grow with their number. What RocksDB keeps of what
+  // it writes comes and goes, so that the highest of the first and last third are compared.
+  void ManyMigrations(uint64_t documents) {
+    CHECK(database_->CreateBucket("many").ok());
+    const db::KeyspaceId keyspace = *database_->Resolve({.bucket = "many"});
+    Load(keyspace, "1.0", documents);
+    const std::string text = fmt::format(
+        R"({{"type":"many","keyspace":"many","match":{{"key":"user:{{userId}}"}},{}{}}})", kStamps,
+        kSteps);
+    CHECK(database_->PutType({.bucket = "many"}, {"many", text}).ok());
+    std::mt19937_64 random(1);
+    const double plain = Rate(5 * kSeconds, [&] { return Write(plain_, random); });
+    typing::MassMigration migration(*database_);
+    CHECK(migration.Start().ok());
+    const double before = ResidentMb();
+    double first = 0;
+    double last = 0;
+    const double start = Seconds();
+    CHECK(migration.Begin("many", {}));
+    while (true) {
+      const typing::MigrationJob job = *migration.Find("many");
+      if (job.state != typing::MigrationJob::State::kRunning) break;
+      if (job.documents < documents / 3) first = std::max(first, ResidentMb());
+      if (job.documents > documents / 3 * 2) last = std::max(last, ResidentMb());
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    const double rate = static_cast<double>(documents) / (Seconds() - start);
+    CHECK(migration.Find("many")->migrated == documents);
+    Report(fmt::format("mass migration of {} documents", documents), {rate, plain, rate / plain},
+           "documents/s", "plain rewrites", "0.5");
+    ReportValue("its memory before", before, "MB");
+    ReportValue("its memory, last third over first third", last / first, "ratio", "<= 1.25");
+  }
+
  private:
   SystemClock clock_;
   std::unique_ptr<db::Database> database_;
@@ -174,7 +222,8 @@ class Typed {
 }  // namespace
 }  // namespace sluice::bench
 
-int main() {
+int main(int argc, char** argv) {
+  const bool full = argc > 1 && std::string_view(argv[1]) == "--full";
   const std::string directory =
       (std::filesystem::current_path() / "build" / "type-bench-data").string();
   std::filesystem::remove_all(directory);
@@ -189,6 +238,7 @@ int main() {
     const auto scripted = typed.Make("older", kCode, "1.0");
     typed.Reads("migrate in JavaScript", scripted, "");
     typed.Migrations("older", scripted);
+    typed.ManyMigrations(full ? 1'000'000 : 50'000);
   }
   std::filesystem::remove_all(directory);
   return 0;

@@ -18,7 +18,10 @@
 #include "doctype/fixture.h"
 #include "doctype/loaded_type.h"
 #include "doctype/migration_runner.h"
+#include "doctype/type_reader.h"
+#include "json/extract.h"
 #include "json/parse.h"
+#include "json/path.h"
 #include "json/print.h"
 
 namespace sluice::cli {
@@ -148,11 +151,13 @@ Status VisitKeyspace(const AdviceOptions& options, Context& context, const Docum
     ASSIGN_OR_RETURN(of, CountDocuments(options.keyspace, api));
   }
   uint64_t read = 0;
+  const json::Extractor value({json::Path({"value"})});
   LineSplitter lines(kMaxLineBytes, [&](std::string_view line) -> Status {
     ASSIGN_OR_RETURN(const Value row, json::Parse(line, {.max_bytes = kMaxLineBytes}));
     bar.Show(++read, of, "documents");
-    if (row["value"].is_missing()) return OkStatus();  // binary
-    return VisitRow(row, "", visit);
+    if (row["value"].is_missing()) return OkStatus();   // binary
+    ASSIGN_OR_RETURN(const auto raw, value.Raw(line));  // with the blanks that it is stored with
+    return visit(row["key"].AsString(), raw.front());
   });
   const std::string sample = options.full ? "" : std::to_string(options.sample);
   RETURN_IF_ERROR(api->Stream({.path = "/v1/docs/" + Segment(options.keyspace) +
@@ -185,7 +190,14 @@ void Show(const doctype::Advice& advice, const AdviceOptions& options,
 }
 
 Status Lint(const AdviceOptions& options, Context& context) {
-  doctype::Advice advice;
+  doctype::TypeSet::Types types;
+  if (!options.type_file.empty()) {
+    std::vector<Status> problems;
+    auto type = ReadTypeFile(options.type_file, &problems);
+    if (!type) return context.ShowAllButLast(problems);
+    types.push_back(std::make_shared<const doctype::Type>(std::move(*type)));
+  }
+  doctype::Advice advice(std::move(types));
   for (const std::string& file : options.files) {
     RETURN_IF_ERROR(VisitFile(
         file, [&](std::string_view key, std::string_view text) { return advice.Add(key, text); }));
@@ -194,8 +206,31 @@ Status Lint(const AdviceOptions& options, Context& context) {
   return OkStatus();
 }
 
+// The types that the server has for a keyspace.
+Result<doctype::TypeSet::Types> TypesOf(const std::string& keyspace, Context& context) {
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  ASSIGN_OR_RETURN(const KeyspaceName wanted, KeyspaceName::Parse(keyspace));
+  ASSIGN_OR_RETURN(const Value all, api->CallJson({.path = "/v1/types"}));
+  doctype::TypeSet::Types types;
+  for (const Value& summary : all["types"].items()) {
+    if (!summary["keyspace"].is_string() || !summary["type"].is_string()) continue;
+    ASSIGN_OR_RETURN(const KeyspaceName has, KeyspaceName::Parse(summary["keyspace"].AsString()));
+    if (has.bucket != wanted.bucket || has.scope != wanted.scope ||
+        has.collection != wanted.collection) {
+      continue;
+    }
+    const std::string name(summary["type"].AsString());
+    ASSIGN_OR_RETURN(const Value text, api->CallJson({.path = "/v1/types/" + Segment(name)}));
+    doctype::Problems problems;
+    auto type = doctype::ReadTypeJson(text, name, &problems);
+    if (type) types.push_back(std::make_shared<const doctype::Type>(std::move(*type)));
+  }
+  return types;
+}
+
 Status ReportKeyspace(const AdviceOptions& options, Context& context) {
-  doctype::Advice advice;
+  ASSIGN_OR_RETURN(doctype::TypeSet::Types types, TypesOf(options.keyspace, context));
+  doctype::Advice advice(std::move(types));
   RETURN_IF_ERROR(VisitKeyspace(options, context, [&](std::string_view key, std::string_view text) {
     return advice.Add(key, text);
   }));
@@ -284,6 +319,7 @@ void AddTypeAdviceCommands(Program* program, CLI::App* group) {
   CLI::App* lint = add("lint", "Say what documents in files cost, and what may make trouble", Lint);
   lint->add_option("files", options->files, "JSON: a document, a list, or one per line")
       ->required();
+  lint->add_option("--type", options->type_file, "Type file (YAML) of the documents");
   CLI::App* report = add("report", "The same for the documents of a keyspace", Report);
   for (CLI::App* command : {lint, report}) {
     command->add_flag("--mobile", options->synchronised,

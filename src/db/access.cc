@@ -1,19 +1,27 @@
 // Documents that say when they were last read. The background writes it some moments after the
 // read, many in one group, as a migration is written: CAS, sequence, stamps and revisions stay as
-// they are, and followers hear nothing. It is given up if anything else is written first, or the
-// committer is busy: the next read tries again.
+// they are, and followers hear nothing. It is given up if anything else is written first, or if
+// there is no time for it: the next read tries again.
 #include <latch>
 
 #include "db/database_impl.h"
 
 namespace sluice::db {
+namespace {
+
+// Migrations may have to run to know index rows; other work of the background must not wait long.
+constexpr uint64_t kMaxPreparingNs = 20'000'000;
+
+}  // namespace
 
 uint64_t Database::Impl::StampAccesses() {
   const AccessQueue::Entries entries = accesses.Take();
   if (entries.empty()) return 0;
   const std::shared_ptr<const Catalog> now = CurrentCatalog();
+  const uint64_t until_ns = clock.MonotonicNs() + kMaxPreparingNs;
   std::vector<Commit> commits;
   for (const auto& [keyspace, key] : entries) {
+    if (clock.MonotonicNs() > until_ns) break;
     auto commit = AccessCommit(*now, keyspace, key);
     if (commit && *commit) commits.push_back(std::move(**commit));
   }

@@ -16,7 +16,7 @@ namespace sluice::db {
 
 class AccessQueue {
  public:
-  static constexpr size_t kMaxQueued = 4096;
+  static constexpr size_t kMaxQueued = 1000;
   using Entries = std::set<std::pair<KeyspaceId, std::string>>;
 
   bool full() const { return size_.load(std::memory_order_relaxed) >= kMaxQueued; }

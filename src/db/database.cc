@@ -217,11 +217,14 @@ Status Database::Scan(KeyspaceId keyspace, const ScanOptions& options,
 }
 
 Result<uint64_t> Database::CountDocuments(KeyspaceId keyspace) const {
+  // As they are stored: in which form they are read does not matter, and may be an error.
+  StoredDocumentCursor rows(*this, keyspace, {}, nullptr, StoredDocumentCursor::Rows::kAll);
+  const uint64_t now_ms = impl_->clock.WallMs();
   uint64_t count = 0;
-  RETURN_IF_ERROR(Scan(keyspace, {}, [&count](std::string_view, const DocumentView&) {
-    ++count;
-    return true;
-  }));
+  while (rows.Next()) {
+    if (rows.document().LiveAt(now_ms)) ++count;
+  }
+  RETURN_IF_ERROR(rows.status());
   return count;
 }
 

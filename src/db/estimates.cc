@@ -176,8 +176,13 @@ std::vector<std::string> Database::SplitPoints(KeyspaceId keyspace, size_t parts
 }
 
 uint64_t Database::EstimateRows(KeyspaceId keyspace) const {
-  StoredDocumentCursor cursor(*this, keyspace, {}, nullptr);
-  const uint64_t counted = CountUpTo(cursor, kExactRows);
+  // As they are stored: planning must not run the scripts that reading may need.
+  StoredDocumentCursor cursor(*this, keyspace, {}, nullptr, StoredDocumentCursor::Rows::kAll);
+  const uint64_t now_ms = clock().WallMs();
+  uint64_t counted = 0;
+  while (counted < kExactRows && cursor.Next()) {
+    if (cursor.document().LiveAt(now_ms)) ++counted;
+  }
   if (counted < kExactRows) return counted;
   uint64_t rows = 0;
   for (ShardId shard = 0; shard < shard_count(); ++shard) {

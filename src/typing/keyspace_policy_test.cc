@@ -209,6 +209,13 @@ TEST_F(KeyspacePolicyTest, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(Scanned(), IsEmpty());
 }
 
+TEST_F(KeyspacePolicyTest, WhatCannotBeReadCanBeCounted) {
+  ASSERT_TRUE(Put("user:1", R"({"_type":"user","_schema":"2.0"})").status.ok());
+  ASSERT_TRUE(SetUser().ok());
+  EXPECT_EQ(database_->Get(keyspace_, "user:1").error().id(), "migration.threw");
+  EXPECT_EQ(*database_->CountDocuments(keyspace_), 1u);
+}
+
 TEST_F(KeyspacePolicyTest, MutationsAndTouchesPassThrough) {
   ASSERT_TRUE(Put("user:1", std::string(kFirst)).status.ok());
   ASSERT_TRUE(SetUser().ok());

@@ -52,6 +52,13 @@ std::string VersionName(const doctype::Type& type, std::string_view body) {
   return version.empty() ? "none" : version;
 }
 
+// A slow job takes little at a time, so that it is seen to go on.
+size_t MostOf(const MigrationOptions& options) {
+  constexpr uint64_t kChunksPerSecond = 10;
+  if (options.rate == 0) return kChunkDocuments;
+  return std::clamp<size_t>(options.rate / kChunksPerSecond, 1, kChunkDocuments);
+}
+
 }  // namespace
 
 json::Value MigrationJob::ToJson() const {
@@ -262,7 +269,7 @@ bool MassMigration::RunChunk(MigrationJob* job) {
   const uint64_t started = database_.clock().MonotonicNs();
   Chunk chunk;
   chunk.from = job->next;
-  const Status read = ReadChunk(job->type, &chunk);
+  const Status read = ReadChunk(*job, &chunk);
   if (!read.ok()) {
     job->state = State::kFailed;
     job->problem = read.ToString();
@@ -280,7 +287,9 @@ bool MassMigration::RunChunk(MigrationJob* job) {
   return !chunk.next.empty();
 }
 
-Status MassMigration::ReadChunk(const std::string& type, Chunk* chunk) const {
+Status MassMigration::ReadChunk(const MigrationJob& job, Chunk* chunk) const {
+  const std::string& type = job.type;
+  const size_t most = MostOf(job.options);
   const auto catalog = database_.catalog();
   const db::KeyspaceInfo* const keyspace = catalog->FindType(type);
   if (keyspace == nullptr) {
@@ -304,7 +313,7 @@ Status MassMigration::ReadChunk(const std::string& type, Chunk* chunk) const {
   options.with_tombstones = true;  // rows as they are stored
   return database_.Scan(
       keyspace->id, options, [&](std::string_view key, const db::DocumentView& document) {
-        if (rows >= kChunkDocuments || bytes >= kChunkBytes) {
+        if (rows >= most || bytes >= kChunkBytes) {
           chunk->next = key;
           return false;
         }

@@ -83,7 +83,7 @@ class MassMigration {
 
   void Run();
   bool RunChunk(MigrationJob* job);  // false when there is no more
-  Status ReadChunk(const std::string& type, Chunk* chunk) const;
+  Status ReadChunk(const MigrationJob& job, Chunk* chunk) const;
   void Migrate(const Chunk& chunk, MigrationJob* job);
   std::vector<std::string> TryOnce(const Chunk& chunk, const std::vector<std::string>& keys,
                                    MigrationJob* job);

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "base/quantity.h"
+#include "doctype/stamps.h"
+
 namespace sluice::doctype {
 namespace {
 
@@ -19,8 +22,64 @@ std::map<std::string, PathTraffic> PathsOf(const Observed* observed) {
 
 }  // namespace
 
+Status Advice::Add(std::string_view key, std::string_view document) {
+  RETURN_IF_ERROR(sample_.Add(key, document));
+  const TypeSet::Match match = set_.Find(key, document);
+  if (match.type != nullptr && !match.revision) {
+    Typed& seen = typed_[match.type->name];
+    ++seen.documents;
+    const std::string version = SchemaVersion(*match.type, document);
+    if (!version.empty() && version != match.type->schema) ++seen.old;
+    if (document.size() > seen.largest) {
+      seen.largest = document.size();
+      seen.largest_key = key;
+    }
+  }
+  return embed_.Add(document);
+}
+
+// Rules about a type are those of the documents, if they have but one.
+LintReport Advice::Report(LintOptions options, const Observed* observed) const {
+  options = WithObserved(std::move(options), observed);
+  if (types_.size() == 1) options.type = types_.front().get();
+  LintReport report = Lint(sample_, options);
+  if (types_.size() == 1) return report;
+  for (const auto& type : types_) {
+    const auto seen = typed_.find(type->name);
+    if (seen != typed_.end()) AddTyped(*type, seen->second, &report);
+  }
+  return report;
+}
+
+void Advice::AddTyped(const Type& type, const Typed& seen, LintReport* report) const {
+  const auto add = [&](std::string rule, std::string path, uint64_t documents, Risk risk,
+                       std::string message) {
+    Finding finding;
+    finding.rule = std::move(rule);
+    finding.path = std::move(path);
+    finding.documents = documents;
+    finding.share = static_cast<double>(documents) / static_cast<double>(report->documents);
+    finding.risk = risk;
+    finding.message = std::move(message);
+    report->findings.push_back(std::move(finding));
+  };
+  if (seen.old > 0) {
+    add("old-versions", type.properties.PathOf(Stamp::kSchema), seen.old, Risk::kLow,
+        fmt::format("type '{}': not at the current version '{}': migrate them", type.name,
+                    type.schema));
+  }
+  constexpr double kNearLimit = 0.8;
+  const uint64_t limit = type.limits.bytes;
+  if (limit > 0 && static_cast<double>(seen.largest) >= kNearLimit * static_cast<double>(limit)) {
+    add("near-limit", "", 1, Risk::kHigh,
+        fmt::format("type '{}': the largest document has {} bytes of {}", type.name, seen.largest,
+                    FormatSizeBytes(limit)));
+    report->findings.back().example = seen.largest_key;
+  }
+}
+
 std::string Advice::ToText(LintOptions options, const Observed* observed) const {
-  std::string text = doctype::ToText(Lint(sample_, WithObserved(std::move(options), observed)));
+  std::string text = doctype::ToText(Report(std::move(options), observed));
   const auto verdicts = embed_.Finish(PathsOf(observed));
   if (!verdicts.empty()) text += "\n" + doctype::ToText(verdicts);
   if (observed != nullptr) text += "\n" + doctype::ToText(*observed, JudgeJoins(*observed));
@@ -28,7 +87,7 @@ std::string Advice::ToText(LintOptions options, const Observed* observed) const 
 }
 
 json::Value Advice::ToJson(LintOptions options, const Observed* observed) const {
-  json::Value all = doctype::ToJson(Lint(sample_, WithObserved(std::move(options), observed)));
+  json::Value all = doctype::ToJson(Report(std::move(options), observed));
   all.Set("embed", doctype::ToJson(embed_.Finish(PathsOf(observed))));
   if (observed == nullptr) return all;
   all.Set("joins", doctype::ToJson(JudgeJoins(*observed)));

@@ -1,9 +1,12 @@
+#include "doctype/advice/advice.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "doctype/advice/embed.h"
 #include "doctype/advice/infer.h"
 #include "doctype/advice/lint.h"
+#include "doctype/advice/observed.h"
 #include "doctype/advice/report.h"
 #include "doctype/schema/schema.h"
 #include "doctype/steps.h"
@@ -224,6 +227,106 @@ TEST(Report, BarsAndTables) {
   EXPECT_EQ(Bar(7, 4), "####");
   EXPECT_EQ(Table({"A", "NUMBER"}, {{"äö", "7"}, {"x", "12"}}),
             "A   NUMBER\näö       7\nx       12\n");
+}
+
+Observed Seen() {
+  Observed seen;
+  seen.since = "2026-01-01T00:00:00Z";
+  seen.statements = 10;
+  seen.paths = {{"name", 10}};
+  seen.updates = 8;
+  seen.changed = {{"cart", 6}, {"name", 2}};
+  seen.alone = {{"cart", 6}};
+  seen.joins = {{"orders", "userId", "users", 9, 10, 2},
+                {"orders", "shop", "shops", 1, 10, 0},
+                {"orders", "stock", "stocks", 9, 10, 50}};
+  return seen;
+}
+
+TEST(ObservedTest, FieldsThatNobodyReads) {
+  Advice advice;
+  ASSERT_TRUE(advice.Add("u:1", R"({"name":"a","fax":"b","tel":"c"})").ok());
+  Observed seen = Seen();
+  AddNames("function OnUpdate(doc) { log(doc.tel); }", &seen.names);
+  const auto unread = [&](const Observed* observed) {
+    std::string paths;
+    const json::Value report = advice.ToJson({}, observed);
+    for (const json::Value& finding : report["findings"].items()) {
+      if (finding["rule"].AsString() == "unread-field") {
+        paths += std::string(finding["path"].AsString()) + " ";
+      }
+    }
+    return paths;
+  };
+  EXPECT_EQ(unread(&seen), "fax ");
+  EXPECT_EQ(unread(nullptr), "");
+  seen.whole = 1;  // who knows which fields it uses
+  EXPECT_EQ(unread(&seen), "");
+  EXPECT_THAT(advice.ToText({}, &seen), testing::HasSubstr("since the server's start at 2026"));
+  EXPECT_THAT(advice.ToText({}, &seen), testing::HasSubstr("1 runs read whole documents"));
+}
+
+TEST(AdviceTest, VersionsLeftBehindOfSeveralTypes) {
+  const auto user = TypeOf(R"(type: user
+keyspace: b
+match: { key: "user:{id}" }
+properties: { schema: _schema }
+schema: "2"
+limits: { bytes: 100B }
+)");
+  const auto order = TypeOf(R"(type: order
+keyspace: b
+match: { key: "order:{id}" }
+properties: { schema: _v }
+schema: "1"
+)");
+  for (const TypeSet::Types& types : {TypeSet::Types{user}, TypeSet::Types{user, order}}) {
+    Advice advice(types);
+    ASSERT_TRUE(advice.Add("user:1", R"({"_schema":"1"})").ok());
+    ASSERT_TRUE(advice.Add("user:2", fmt::format(R"({{"_schema":"2","t":"{:080}"}})", 1)).ok());
+    ASSERT_TRUE(advice.Add("order:1", R"({"_v":"1"})").ok());
+    std::map<std::string, uint64_t> found;
+    const json::Value report = advice.ToJson({}, nullptr);
+    for (const json::Value& finding : report["findings"].items()) {
+      found[std::string(finding["rule"].AsString())] +=
+          static_cast<uint64_t>(finding["documents"].AsInt());
+    }
+    EXPECT_EQ(found["old-versions"], 1u);
+    EXPECT_EQ(found["near-limit"], 1u);
+  }
+}
+
+TEST(ObservedTest, PartsThatAreUpdatedAlone) {
+  Advice advice;
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(advice.Add("u", fmt::format(R"({{"name":"a","cart":{{"n":{}}}}})", i)).ok());
+  }
+  const Observed seen = Seen();
+  const json::Value with = advice.ToJson({}, &seen)["embed"][0];
+  EXPECT_EQ(with["path"].AsString(), "cart");
+  EXPECT_EQ(with["verdict"].AsString(), "reference");
+  EXPECT_EQ(with["updates_alone"].AsInt(), 6);
+  EXPECT_EQ(with["updates"].AsInt(), 8);
+  EXPECT_EQ(advice.ToJson({}, nullptr)["embed"][0]["verdict"].AsString(), "embed");
+}
+
+TEST(ObservedTest, Joins) {
+  const auto verdicts = JudgeJoins(Seen());
+  EXPECT_TRUE(verdicts[0].embed);
+  EXPECT_FALSE(verdicts[1].embed);
+  EXPECT_THAT(verdicts[1].rule, testing::HasSubstr("read apart"));
+  EXPECT_FALSE(verdicts[2].embed);
+  EXPECT_THAT(verdicts[2].rule, testing::HasSubstr("changes often"));
+}
+
+TEST(ObservedTest, JsonAndBack) {
+  Observed seen = Seen();
+  AddNames("a.b_c$ 'x-y' \xc3\xa9t\xc3\xa9", &seen.names);
+  EXPECT_THAT(seen.names, testing::ElementsAre("a", "b_c$", "x", "y", "\xc3\xa9t\xc3\xa9"));
+  const auto back = ObservedFromJson(ToJson(seen));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(json::ToText(ToJson(*back)), json::ToText(ToJson(seen)));
+  EXPECT_FALSE(ObservedFromJson(json::Value::EmptyObject()));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "db/traffic.h"
 #include "doctype/advice/advice.h"
 #include "doctype/advice/observed.h"
+#include "doctype/type_reader.h"
 #include "http/rest/access.h"
 #include "http/rest/body.h"
 #include "http/rest/document_http.h"
@@ -78,6 +79,17 @@ doctype::Observed ObservedOf(const Context& context, const db::KeyspaceInfo& key
   return observed;
 }
 
+doctype::TypeSet::Types TypesOf(const db::KeyspaceInfo& keyspace) {
+  doctype::TypeSet::Types types;
+  for (const db::TypeDefinition& definition : keyspace.types) {
+    const auto text = json::Parse(definition.text);
+    doctype::Problems problems;
+    auto type = text ? doctype::ReadTypeJson(*text, definition.name, &problems) : std::nullopt;
+    if (type) types.push_back(std::make_shared<const doctype::Type>(std::move(*type)));
+  }
+  return types;
+}
+
 Result<std::shared_ptr<const db::KeyspaceInfo>> KeyspaceOf(const Context& context,
                                                            const Request& request) {
   ASSIGN_OR_RETURN(const db::KeyspaceName name, db::KeyspaceName::Parse(request.Param("keyspace")));
@@ -93,7 +105,7 @@ Result<Value> AdviceOf(const Context& context, const Request& request, const Cod
   const auto documents =
       db::NewSampleCursor(context.database, keyspace->id,
                           full ? UINT64_MAX - 1 : static_cast<uint64_t>(sample), *snapshot);
-  doctype::Advice advice;
+  doctype::Advice advice(TypesOf(*keyspace));
   while (documents->Next()) {
     const db::DocumentView& document = documents->document();
     if (document.datatype != db::Datatype::kJson) continue;

@@ -173,7 +173,10 @@ CommitAndWait::CommitAndWait(Context& context, Request& request, db::Commit comm
   const bool waits = std::ranges::any_of(commit.writes, [&](const db::Write& write) {
     return context.database.RunsScripts(write.keyspace);
   });
-  if (!waits) return submit(std::move(commit));
+  if (!waits) {
+    submit(std::move(commit));
+    return;
+  }
   const bool taken = request.exchange().workers().TrySubmit(
       [submit, ready = std::move(commit)]() mutable { submit(std::move(ready)); });
   if (taken) return;

@@ -3,8 +3,10 @@
 // A transformation runs on the committer's thread or on a worker; it holds what it needs and knows
 // nothing of the request.
 #include <array>
+#include <set>
 #include <utility>
 
+#include "db/traffic.h"
 #include "http/rest/access.h"
 #include "http/rest/body.h"
 #include "http/rest/document_http.h"

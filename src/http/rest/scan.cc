@@ -41,7 +41,7 @@ struct Scan {
   std::string next;  // where another request continues; empty when there is no more
 };
 
-Status StartSample(const Context& context, const Request& request, Scan* scan) {
+Status ReadSample(const Request& request, Scan* scan) {
   for (const std::string_view other : {"from", "to", "prefix", "reverse", "limit", "revisions"}) {
     if (!request.Query(other)) continue;
     return Error(Code::kInvalidArgument, "http.bad_parameter",
@@ -64,7 +64,7 @@ Result<Scan> ScanOf(const Context& context, const Request& request) {
   ASSIGN_OR_RETURN(scan.stored, request.QueryBool("stored", false));
   ASSIGN_OR_RETURN(scan.revisions, request.QueryBool("revisions", false));
   scan.options.with_tombstones = scan.stored;
-  if (request.Query("sample")) RETURN_IF_ERROR(StartSample(context, request, &scan));
+  if (request.Query("sample")) RETURN_IF_ERROR(ReadSample(request, &scan));
   const auto accept = request.FindHeader("Accept");
   if (accept && accept->find(kLinesType) != std::string_view::npos) scan.format = Format::kLines;
   if (scan.format == Format::kLines && !request.Query("limit")) {

@@ -32,6 +32,7 @@ class TestRest {
     options.policy_compiler = std::make_shared<typing::PolicyCompiler>(clock_);
     options.expiry_interval_ms = 0;
     options.trim_interval_ms = 0;
+    options.access_interval_ms = 0;
     options.durability = db::Durability::kNone;
     auto database = db::Database::Open(path_ + "/data", options, clock_);
     CHECK(database.has_value());

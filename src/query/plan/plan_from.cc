@@ -7,6 +7,7 @@
 #include "query/exec/expr_logic.h"
 #include "query/plan/access.h"
 #include "query/plan/planner.h"
+#include "query/plan/traffic_use.h"
 
 namespace sluice::query {
 namespace {
