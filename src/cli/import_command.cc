@@ -115,11 +115,14 @@ void ShowSummary(const ImportCounts& counts, Output* output) {
     output->Line(counts.ToString());
     return;
   }
-  output->Object(json::Value::Object({{"imported", json::Value::Unsigned(counts.imported)},
-                                      {"skipped", json::Value::Unsigned(counts.skipped)},
-                                      {"failed", json::Value::Unsigned(counts.failed)},
-                                      {"violated", json::Value::Unsigned(counts.violated)},
-                                      {"quarantined", json::Value::Unsigned(counts.quarantined)}}));
+  json::Value summary = json::Value::Object({{"imported", json::Value::Unsigned(counts.imported)},
+                                             {"skipped", json::Value::Unsigned(counts.skipped)},
+                                             {"failed", json::Value::Unsigned(counts.failed)}});
+  if (counts.violated + counts.quarantined > 0) {
+    summary.Set("violated", json::Value::Unsigned(counts.violated));
+    summary.Set("quarantined", json::Value::Unsigned(counts.quarantined));
+  }
+  output->Object(summary);
 }
 
 Status Import(const CommandOptions& options, Context& context) {
