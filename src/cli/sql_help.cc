@@ -39,6 +39,11 @@ FROM keyspace [AS name] [USE KEYS keys]
 [ORDER BY expression [ASC | DESC] [NULLS FIRST | NULLS LAST], ...] [LIMIT n] [OFFSET n])"},
     {"INSERT", R"(INSERT INTO keyspace (KEY, VALUE [, OPTIONS])
 {VALUES (key, document [, options]), ... | (KEY expression, VALUE expression) SELECT ...}
+[RETURNING expressions]
+INSERT INTO table [(column, ...)] {VALUES (expression, ...), ... | SELECT ...}
+[ON CONFLICT [(column, ...)] {DO NOTHING | DO UPDATE SET column = expression, ... [WHERE condition]}]
+[RETURNING expressions])"},
+    {"REPLACE", R"(REPLACE INTO table [(column, ...)] {VALUES (expression, ...), ... | SELECT ...}
 [RETURNING expressions])"},
     {"UPSERT",
      R"(UPSERT INTO keyspace (KEY, VALUE [, OPTIONS]) VALUES (key, document [, options]), ...

@@ -2,6 +2,7 @@
 // t="2019-12-19T131422.330 America/New_York", y="0-5", n=NULL).
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -9,7 +10,13 @@
 
 namespace sluice::query {
 
+// What cdb2sql calls result columns, by the names that they have in rows.
+using Cdb2Names = std::map<std::string, std::string, std::less<>>;
+
+// Columns of a SELECT that were given no name are called as they are written: count(*).
+Cdb2Names Cdb2NamesOf(std::string_view statement);
+
 // A row that is no object has one column without a name. `zone` is where datetimes are shown.
-std::string Cdb2Row(const json::Value& row, std::string_view zone);
+std::string Cdb2Row(const json::Value& row, std::string_view zone, const Cdb2Names& names = {});
 
 }  // namespace sluice::query

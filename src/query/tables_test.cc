@@ -105,6 +105,20 @@ TEST(Cdb2Text, PrintsEveryType) {
             "t=\"2019-12-19T131422.330 America/New_York\", "
             "u=\"2019-12-19T131422.330001 America/New_York\", y=\"0-5\", n=NULL, a='[1,2]')");
   EXPECT_EQ(Cdb2Row(Value("first"), "UTC"), "($0='first')");
+  EXPECT_EQ(Cdb2Row(Value::Object({{"$1", 2}, {"i", 1}}), "UTC", {{"$1", "count(*)"}}),
+            "(count(*)=2, i=1)");
+}
+
+TEST(Cdb2Text, ColumnsWithoutANameAreCalledAsTheyAreWritten) {
+  EXPECT_EQ(Cdb2NamesOf("select count(*) , i, a.b, i + 1 as n, max( i )\n from t"),
+            (Cdb2Names{{"$1", "count(*)"}, {"$2", "max( i )"}}));
+  EXPECT_EQ(Cdb2NamesOf("SELECT 1/2, 'a' || 'b' ;"),
+            (Cdb2Names{{"$1", "1/2"}, {"$2", "'a' || 'b'"}}));
+  // The last one's end can't be told.
+  EXPECT_EQ(Cdb2NamesOf("SELECT 1 LIMIT 1"), Cdb2Names());
+  EXPECT_EQ(Cdb2NamesOf("SELECT RAW 1"), Cdb2Names());
+  EXPECT_EQ(Cdb2NamesOf("EXEC PROCEDURE p()"), Cdb2Names());
+  EXPECT_EQ(Cdb2NamesOf("no statement"), Cdb2Names());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "http/rest/query_parameters.h"
 #include "json/value.h"
+#include "query/cdb2_text.h"
 #include "query/error.h"
 
 namespace sluice::http::rest {
@@ -53,6 +54,7 @@ class QueryAnswer {
   const bool signature_;
   const bool cdb2_rows_;
   const std::string time_zone_;
+  const query::Cdb2Names cdb2_names_;
   bool has_head_ = false;
   uint64_t rows_ = 0;
   uint64_t row_bytes_ = 0;
