@@ -1,3 +1,9 @@
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
@@ -82,6 +88,24 @@ TEST(Log, Formats) {
   EXPECT_EQ(line(log::Format::kJson),
             "{\"ts\":\"2023-11-14T22:13:20.123Z\",\"level\":\"info\",\"msg\":\"a b\",\"n\":5,"
             "\"who\":\"x \\\"y\\\"\",\"on\":true}\n");
+}
+
+TEST(Random, IdentifiersOfAllThreadsDiffer) {
+  std::mutex mutex;
+  std::set<std::string> all;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 1000; ++n) {
+        const std::string id = IdentifierBytes(16);
+        const std::lock_guard lock(mutex);
+        EXPECT_EQ(id.size(), 16u);
+        EXPECT_TRUE(all.insert(id).second);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(IdentifierBytes(5000).size(), 5000u);
 }
 
 TEST(Random, Uuid) {

@@ -19,8 +19,10 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// Bytes from the operating system's generator, for secrets and identifiers. Any thread.
+// Bytes from the operating system's generator, for secrets. Any thread.
 std::string SecureRandomBytes(size_t size);
+// The same, for identifiers: from a reserve that each thread has, which spares it a system call.
+std::string IdentifierBytes(size_t size);
 
 // A random (version 4) UUID in its 36-character text form.
 std::string NewUuid();

@@ -14,8 +14,14 @@ constexpr double kExact = 9007199254740992.0;  // 2^53
 
 // The position after a string's closing quote; `at` is after the opening one.
 size_t AfterString(std::string_view json, size_t at) {
-  while (at < json.size() && json[at] != '"') at += json[at] == '\\' ? 2 : 1;
-  return at + 1;
+  while (true) {
+    const size_t quote = json.find('"', at);
+    if (quote == std::string_view::npos) return json.size();
+    size_t first = quote;
+    while (first > at && json[first - 1] == '\\') --first;
+    at = quote + 1;
+    if ((quote - first) % 2 == 0) return at;
+  }
 }
 
 // Whole, without a sign or an exponent, and short enough to be exact.

@@ -95,6 +95,6 @@ uint64_t SpanOf(std::string_view run, uint64_t call) {
   return std::max<uint64_t>(1, Mixed(std::hash<std::string_view>()(run) + call));
 }
 
-std::string NewTraceId() { return ToHex(SecureRandomBytes(kIdDigits / 2)); }
+std::string NewTraceId() { return ToHex(IdentifierBytes(kIdDigits / 2)); }
 
 }  // namespace sluice::route
