@@ -22,6 +22,9 @@ using doctype::Type;
 using doctype::Validation;
 using json::Value;
 
+// Of documents as scripts made them, a type.
+constexpr size_t kMigratedBytes = 16ull << 20;
+
 doctype::TypeSet SetOf(const KeyspacePolicy::Types& types) {
   doctype::TypeSet::Types plain;
   for (const auto& loaded : types) {
@@ -32,6 +35,11 @@ doctype::TypeSet SetOf(const KeyspacePolicy::Types& types) {
 
 bool MigratesOnRead(const Type& type) {
   return !type.migrations.empty() && type.on_read != ReadMigration::kOff;
+}
+
+bool HasScripts(const Type& type) {
+  return std::ranges::any_of(
+      type.migrations, [](const doctype::MigrationSource& each) { return !each.code.empty(); });
 }
 
 // All that decides in which form a document is read.
@@ -89,10 +97,10 @@ KeyspacePolicy::KeyspacePolicy(const db::KeyspaceName& keyspace, const Types& ty
       entry.runners = std::make_unique<RunnerPool>(loaded->migrations(), limits, clock);
     }
     notes_access_ = notes_access_ || loaded->type().properties.uses(Stamp::kAccessed);
-    runs_scripts_ = runs_scripts_ || std::ranges::any_of(loaded->type().migrations,
-                                                         [](const doctype::MigrationSource& each) {
-                                                           return !each.code.empty();
-                                                         });
+    if (HasScripts(loaded->type())) {
+      runs_scripts_ = true;
+      entry.migrated = std::make_unique<MigratedDocuments>(kMigratedBytes);
+    }
     if (const auto& revisions = loaded->type().revisions) {
       keeps_revisions_ = true;
       entry.limits = {revisions->keep, revisions->max_age_ms};
@@ -285,8 +293,20 @@ Result<std::optional<std::string>> KeyspacePolicy::AsRead(std::string_view key,
                 "type '{}' has no schema version '{}', only {}", type.name, version, type.schema);
   }
   if (version.empty() && type.on_read == ReadMigration::kOff) return std::nullopt;
-  ASSIGN_OR_RETURN(doctype::Migrated migrated,
-                   entry->runners->Borrow()->Run(key, document.body, version));
+  if (!version.empty() || entry->migrated == nullptr) {
+    return Migrate(*entry, key, document.body, version);
+  }
+  if (auto kept = entry->migrated->Find(key, document.body)) return kept;
+  ASSIGN_OR_RETURN(std::optional<std::string> made, Migrate(*entry, key, document.body, version));
+  if (made) entry->migrated->Keep(key, document.body, *made);
+  return made;
+}
+
+// Nothing if no step has to run.
+Result<std::optional<std::string>> KeyspacePolicy::Migrate(const Entry& entry, std::string_view key,
+                                                           std::string_view body,
+                                                           std::string_view version) {
+  ASSIGN_OR_RETURN(doctype::Migrated migrated, entry.runners->Borrow()->Run(key, body, version));
   if (migrated.steps == 0) return std::nullopt;
   return std::move(migrated.document);
 }

@@ -12,6 +12,7 @@
 #include "db/document_policy.h"
 #include "doctype/loaded_type.h"
 #include "doctype/type_set.h"
+#include "typing/migrated_documents.h"
 #include "typing/runner_pool.h"
 
 namespace sluice::typing {
@@ -59,7 +60,8 @@ class KeyspacePolicy final : public db::DocumentPolicy {
  private:
   struct Entry {
     std::shared_ptr<const doctype::LoadedType> loaded;
-    std::unique_ptr<RunnerPool> runners;  // null: the type has no migrations
+    std::unique_ptr<RunnerPool> runners;          // null: the type has no migrations
+    std::unique_ptr<MigratedDocuments> migrated;  // null: it has none in JavaScript
     db::RevisionLimits limits;
 
     const doctype::Type& type() const { return loaded->type(); }
@@ -69,6 +71,9 @@ class KeyspacePolicy final : public db::DocumentPolicy {
   // Null for a document without a type.
   const Entry* Find(std::string_view key, std::string_view body) const;
   const Entry* FindOf(std::string_view key, const db::DocumentView* document) const;
+  static Result<std::optional<std::string>> Migrate(const Entry& entry, std::string_view key,
+                                                    std::string_view body,
+                                                    std::string_view version);
   Status Upgrade(const Entry& entry, const WriteContext& context, std::string_view body,
                  Prepared* prepared) const;
   Status Validate(const Entry& entry, const WriteContext& context, std::string_view body,

@@ -160,6 +160,27 @@ TEST_F(KeyspacePolicyTest, AllVersionsAreReadAsTheCurrentOne) {
   EXPECT_EQ(pinned->body, kFirst);
 }
 
+// What a script made is there for the next reader of the same text, and of the same type.
+TEST_F(KeyspacePolicyTest, AScriptRunsOnceForADocument) {
+  const auto set = [this](const std::string& code) {
+    const auto type = doctype::TypeOf(
+        "type: user\nkeyspace: b\nmatch: {key: 'user:{userId}'}\nproperties: {schema: _schema}\n"
+        "schema: '2.0'\nmigrations: m.js\n",
+        {{"m.js", "module.exports = {'1.0 -> 2.0'(doc) { return {...doc, _schema: '2.0', " + code +
+                      "}; }};"}});
+    return database_->PutType({.bucket = "b"}, {type->name, json::ToText(doctype::ToJson(*type))});
+  };
+  ASSERT_TRUE(Put("user:1", R"({"_schema":"1.0"})").status.ok());
+  ASSERT_TRUE(Put("user:2", R"({"_schema":"1.0"})").status.ok());
+  ASSERT_TRUE(set("chance: Math.random()").ok());
+  const std::string first = Get("user:1");
+  EXPECT_THAT(first, HasSubstr("chance"));
+  EXPECT_EQ(Get("user:1"), first);
+  EXPECT_NE(Get("user:2"), first);
+  ASSERT_TRUE(set("again: Math.random()").ok());
+  EXPECT_THAT(Get("user:1"), HasSubstr("again"));
+}
+
 TEST_F(KeyspacePolicyTest, WritesAreUpgradedStampedAndKeptAsRevisions) {
   ASSERT_TRUE(SetUser().ok());
   clock_.AdvanceMs(1000);
