@@ -1,7 +1,10 @@
 """What the crash tests of functions, triggers, flows and types share."""
 
 import argparse
+import json
 import time
+
+from sluice_server import exchange
 
 
 def parse_arguments():
@@ -10,6 +13,18 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
+
+
+def ask(connection, statement, txid=None):
+    """The rows of a statement."""
+    body = {"statement": statement, "metrics": False, "signature": False}
+    if txid:
+        body["txid"] = txid
+    answer = exchange(connection, "POST", "/query/service", body)
+    result = json.loads(answer.body)
+    if result["status"] != "success":
+        raise RuntimeError(f"{statement}: {answer.status} {answer.body[:500]!r}")
+    return result["results"]
 
 
 def kill_and_start(server, clients, chance):

@@ -18,7 +18,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
-from rounds import kill_and_start, parse_arguments  # noqa: E402
+from rounds import ask, kill_and_start, parse_arguments  # noqa: E402
 from sluice_server import SluiceServer, exchange  # noqa: E402
 
 CLIENTS = 6
@@ -89,15 +89,6 @@ APP = {
                  "timeout: 60s}\n",
 }
 TASKS = ("begin", "later", "finish")
-
-
-def ask(connection, statement):
-    """The rows of a statement."""
-    answer = exchange(connection, "POST", "/query/service", {"statement": statement, "metrics": False})
-    result = json.loads(answer.body)
-    if result["status"] != "success":
-        raise RuntimeError(f"{statement}: {answer.status} {answer.body[:500]!r}")
-    return result["results"]
 
 
 def prepare(server):

@@ -10,7 +10,6 @@ Usage: tests/crash/run_flow_start_crash.py --sluice BINARY [--rounds 10] [--seed
 """
 
 import http.client
-import json
 import pathlib
 import random
 import sys
@@ -18,7 +17,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
-from rounds import kill_and_start, parse_arguments  # noqa: E402
+from rounds import ask, kill_and_start, parse_arguments  # noqa: E402
 from sluice_server import SluiceServer, exchange  # noqa: E402
 
 CLIENTS = 6
@@ -70,15 +69,6 @@ APP = {
                  "  - {service: ask.js, methods: [POST], url: '/ask/js', timeout: 60s}\n"
                  "  - {service: ask.lua, methods: [POST], url: '/ask/lua', timeout: 60s}\n",
 }
-
-
-def ask(connection, statement):
-    """The rows of a statement."""
-    answer = exchange(connection, "POST", "/query/service", {"statement": statement, "metrics": False})
-    result = json.loads(answer.body)
-    if result["status"] != "success":
-        raise RuntimeError(f"{statement}: {answer.status} {answer.body[:500]!r}")
-    return result["results"]
 
 
 def prepare(server):

@@ -24,7 +24,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from consuming import CONSUMERS, Consumer, Record, compare  # noqa: E402
-from rounds import kill_and_start, parse_arguments  # noqa: E402
+from rounds import ask, kill_and_start, parse_arguments  # noqa: E402
 from sluice_server import SluiceServer, exchange  # noqa: E402
 
 CLIENTS = 6
@@ -40,18 +40,6 @@ local function main(event)
         s = db:get_event_sequence(event), type = event.type, k = new.k or old.k, v = new.v, old_v = old.v})
 end
 }"""
-
-
-def ask(connection, statement, txid=None):
-    """The rows of a statement."""
-    body = {"statement": statement, "metrics": False, "signature": False}
-    if txid:
-        body["txid"] = txid
-    answer = exchange(connection, "POST", "/query/service", body)
-    result = json.loads(answer.body)
-    if result["status"] != "success":
-        raise RuntimeError(f"{statement}: {answer.status} {answer.body[:500]!r}")
-    return result["results"]
 
 
 def prepare(server):
