@@ -83,14 +83,16 @@ Status Put(const Mapping& mapping, const Scope& scope, const Writable& to, Value
   const Target& target = mapping.to;
   switch (target.space) {
     case TargetSpace::kBody:
-      return target.path.Set(&mapped.body, scope.view, std::move(value));
-    case TargetSpace::kWholeBody:
-      if (value.is_object()) {
-        RETURN_IF_ERROR(CheckSize(value));
-        mapped.body = std::move(value);
-      } else if (!value.is_missing()) {
-        Complain(scope, mapping, "input", "Map", value);
+      if (mapped.body.is_object()) {
+        return target.path.Set(&mapped.body, scope.view, std::move(value));
       }
+      // A list or a text that is the whole body has no keys.
+      Complain(scope, mapping, "input", "Map", mapped.body);
+      return OkStatus();
+    case TargetSpace::kWholeBody:
+      if (value.is_missing() || value.is_null()) return OkStatus();
+      RETURN_IF_ERROR(CheckSize(value));
+      mapped.body = std::move(value);
       return OkStatus();
     case TargetSpace::kHeaders:
       SetHeaders(mapping, scope, "input", value, &mapped.headers);

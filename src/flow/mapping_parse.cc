@@ -139,11 +139,10 @@ Result<Target> ParseTarget(std::string_view text, const ParseContext& context) {
   return made;
 }
 
-// What is known to be no map can't become all headers or the whole body.
+// What is known to be no map can't become all headers.
 Status CheckMap(const Mapping& mapping) {
-  const bool needs_map = mapping.to.space == TargetSpace::kHeaders ||
-                         mapping.to.space == TargetSpace::kWholeBody ||
-                         mapping.to.space == TargetSpace::kOutputHeaders;
+  const bool needs_map =
+      mapping.to.space == TargetSpace::kHeaders || mapping.to.space == TargetSpace::kOutputHeaders;
   const bool constant =
       mapping.from.space == Space::kConstant || mapping.from.space == Space::kText;
   if (!needs_map || !constant || mapping.from.constant.is_object()) return OkStatus();

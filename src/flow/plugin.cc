@@ -9,7 +9,7 @@ const std::map<std::string_view, const Plugin*>& Registry() {
   static const auto* const registry = [] {
     auto* made = new std::map<std::string_view, const Plugin*>;
     for (const auto family : {NumberPlugins(), LogicPlugins(), TextPlugins(), ListPlugins(),
-                              DatePlugins(), ValidatePlugins()}) {
+                              ShapePlugins(), DatePlugins(), ValidatePlugins()}) {
       for (const Plugin& plugin : family) made->emplace(plugin.name, &plugin);
     }
     return made;

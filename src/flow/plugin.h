@@ -53,6 +53,7 @@ std::span<const Plugin> NumberPlugins();
 std::span<const Plugin> LogicPlugins();
 std::span<const Plugin> TextPlugins();
 std::span<const Plugin> ListPlugins();
+std::span<const Plugin> ShapePlugins();
 std::span<const Plugin> DatePlugins();
 std::span<const Plugin> ValidatePlugins();
 

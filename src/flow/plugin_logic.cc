@@ -17,9 +17,48 @@ bool Same(const Value& a, const Value& b) {
   return IsNothing(a) || IsNothing(b) ? IsNothing(a) && IsNothing(b) : a == b;
 }
 
+// The constants text(ignoreCase) and text(ignoreType) after two values say how they are compared.
+struct Comparing final : Prepared {
+  bool ignore_case = false;
+  bool ignore_type = false;
+  size_t values = 0;  // the arguments before them
+};
+
+Result<std::shared_ptr<const Prepared>> PrepareComparing(std::span<const Expression> args) {
+  auto made = std::make_shared<Comparing>();
+  made->values = args.size();
+  const auto is = [](const Expression& arg, std::string_view name) {
+    return arg.space == Space::kConstant && arg.constant == Value(name);
+  };
+  while (made->values > 2) {
+    const Expression& last = args[made->values - 1];
+    if (is(last, "ignoreCase")) {
+      made->ignore_case = true;
+    } else if (is(last, "ignoreType")) {
+      made->ignore_type = true;
+    } else {
+      break;
+    }
+    --made->values;
+  }
+  return std::shared_ptr<const Prepared>(std::move(made));
+}
+
+// As it is compared.
+Value Form(const Value& value, const Comparing& how) {
+  if (IsNothing(value)) return value;
+  const bool as_text = value.is_string() || how.ignore_type;
+  if (!as_text) return value;
+  const std::string text = TextOf(value);
+  return Value(how.ignore_case ? LowerCase(text) : text);
+}
+
 bool AllSame(const PluginInput& input) {
-  return std::all_of(input.args.begin() + 1, input.args.end(),
-                     [&](const Value& each) { return Same(input.args[0], each); });
+  const auto& how = static_cast<const Comparing&>(*input.prepared);
+  const Value first = Form(input.args[0], how);
+  const auto others = input.args.subspan(1, how.values - 1);
+  return std::ranges::all_of(others,
+                             [&](const Value& each) { return Same(first, Form(each, how)); });
 }
 
 Result<Value> Equal(const PluginInput& input) { return Value(AllSame(input)); }
@@ -67,8 +106,8 @@ Result<Value> Default(const PluginInput& input) {
 }
 
 constexpr Plugin kPlugins[] = {
-    {"eq", 2, kManyArguments, Equal},
-    {"ne", 2, kManyArguments, NotEqual},
+    {"eq", 2, kManyArguments, Equal, PrepareComparing},
+    {"ne", 2, kManyArguments, NotEqual, PrepareComparing},
     {"gt", 2, 2, Greater},
     {"lt", 2, 2, Less},
     {"and", 2, kManyArguments, And},

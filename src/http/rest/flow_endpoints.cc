@@ -1,5 +1,8 @@
 #include "http/rest/flow_endpoints.h"
 
+#include <algorithm>
+#include <charconv>
+
 #include "http/completion.h"
 #include "http/rest/access.h"
 #include "http/rest/flow_dataset.h"
@@ -20,15 +23,26 @@ constexpr std::string_view kOpenApiPath = "/openapi.json";
 constexpr Method kMethods[] = {Method::kGet,   Method::kPost,   Method::kPut,
                                Method::kPatch, Method::kDelete, Method::kOptions};
 
-// What was asked for to be told to a flow. Its time is the endpoint's if that is shorter, unless it
+// How long the client waits: the endpoint's timeout, or the milliseconds of the header X-TTL if
+// these are less.
+uint64_t TimeoutOf(const Request& request, const route::Endpoint& endpoint) {
+  const auto header = request.FindHeader("x-ttl");
+  if (!header) return endpoint.timeout_ms;
+  uint64_t ttl_ms = 0;
+  const auto read = std::from_chars(header->data(), header->data() + header->size(), ttl_ms);
+  const bool valid = read.ec == std::errc() && read.ptr == header->data() + header->size();
+  return valid && ttl_ms > 0 ? std::min(ttl_ms, endpoint.timeout_ms) : endpoint.timeout_ms;
+}
+
+// What was asked for to be told to a flow. Its time is the client's if that is shorter, unless it
 // is durable: then only the client does not wait longer.
 flow::Start StartOf(const Request& request, const route::Endpoint& endpoint, const flow::Flow& flow,
-                    const route::TraceLink& trace, Value dataset) {
+                    const route::TraceLink& trace, uint64_t timeout_ms, Value dataset) {
   flow::Start start;
   start.flow = endpoint.flow;
   start.input = std::move(dataset);
   start.cid = request.FindHeader("x-correlation-id").value_or(request.id());
-  if (!flow.durable && endpoint.timeout_ms < flow.ttl_ms) start.ttl_ms = endpoint.timeout_ms;
+  if (!flow.durable && timeout_ms < flow.ttl_ms) start.ttl_ms = timeout_ms;
   if (trace.tracing == route::Tracing::kTold) start.trace = trace.id;
   return start;
 }
@@ -146,16 +160,17 @@ Task<> CallEndpoint(route::Host& host, std::shared_ptr<const route::App> app,
     host.engine().Call(app, endpoint.services[i], Value::EmptyObject(), *dataset,
                        endpoint.timeout_ms, [](const route::Reply&) {}, {trace, streams});
   }
+  const uint64_t timeout_ms = TimeoutOf(request, endpoint);
   route::Engine::Handle handle;
   if (endpoint.flow.empty()) {
     const std::string route =
         endpoint.relay.empty() ? endpoint.services[0] : route::RelayRoute(endpoint);
-    host.engine().Call(app, route, Value::EmptyObject(), std::move(*dataset), endpoint.timeout_ms,
-                       reply_to, {std::move(trace), std::move(streams)});
+    host.engine().Call(app, route, Value::EmptyObject(), std::move(*dataset), timeout_ms, reply_to,
+                       {std::move(trace), std::move(streams)});
   } else {
     const flow::Flow& flow = *app->flows->Find(endpoint.flow);
-    flow::Start start = StartOf(request, endpoint, flow, trace, std::move(*dataset));
-    handle = host.engine().Start(app, std::move(start), reply_to, "rest", endpoint.timeout_ms,
+    flow::Start start = StartOf(request, endpoint, flow, trace, timeout_ms, std::move(*dataset));
+    handle = host.engine().Start(app, std::move(start), reply_to, "rest", timeout_ms,
                                  {std::move(trace), std::move(streams)});
   }
   Result<route::Reply> reply = co_await done;
