@@ -32,7 +32,8 @@ class YamlReader : private YamlVisitor {
   void Read(const yaml::Node& root) {
     if (root.is_null()) return;
     // All but the buckets are of flows: the server reads them.
-    ForEach(root, "the app", {"buckets", "tasks", "flows", "rest", "preload", "config"},
+    ForEach(root, "the app",
+            {"buckets", "tasks", "flows", "rest", "preload", "config", "autostart", "listeners"},
             [&](const yaml::Entry& entry) {
               if (entry.key != "buckets") return;
               ForEach(entry.value, "buckets", {},

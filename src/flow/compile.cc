@@ -47,10 +47,12 @@ class FlowLinker {
     for (const Task& task : draft.flow.tasks) {
       if (task.is_subflow()) called.push_back({task.subflow, task.place});
     }
-    const std::string& external = draft.flow.external_route;
-    if (external.starts_with(kFlowPrefix)) {
-      called.push_back({external.substr(kFlowPrefix.size()), draft.flow.place});
-    }
+    const auto add = [&](const std::string& target) {
+      if (!target.starts_with(kFlowPrefix)) return;
+      called.push_back({target.substr(kFlowPrefix.size()), draft.flow.place});
+    };
+    add(draft.flow.external_route);
+    for (const std::string& listener : draft.flow.listeners) add(listener);
     return called;
   }
 

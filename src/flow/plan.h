@@ -108,7 +108,8 @@ struct Flow {
   uint64_t ttl_ms = 0;
   bool durable = false;
   AutoStart start;
-  std::string external_route;  // external.state.machine; empty for none
+  std::string external_route;          // external.state.machine; empty for none
+  std::vector<std::string> listeners;  // routes and `flow://id` that are told of a run's end
   TaskIndex first = kNoTask;
   TaskIndex exception = kNoTask;
   std::vector<Task> tasks;

@@ -92,6 +92,32 @@ void ReadStart(const yaml::Node* head, const Reading& reading, Flow* flow) {
   }
 }
 
+// Flows are looked up when all are read.
+void CheckRoute(const yaml::Node& node, const std::string& route, const Reading& reading) {
+  const auto& options = reading.options;
+  if (route.starts_with("flow://") || !options.has_route || options.has_route(route)) return;
+  reading.Add(node, Error(Code::kNotFound, "flow.unknown_route", "Route {} not found{}", route,
+                          DidYouMean(route, options.routes)));
+}
+
+void ReadExternal(const yaml::Node& root, const Reading& reading, Flow* flow) {
+  const yaml::Node* node = FindIn(FindIn(root.Find("external"), "state"), "machine");
+  if (IsEmpty(node)) return;
+  flow->external_route = std::string(Trim(reading.Text(*node, "external.state.machine")));
+  CheckRoute(*node, flow->external_route, reading);
+}
+
+// A route, or a list of them.
+void ReadListeners(const yaml::Node* node, const Reading& reading, Flow* flow) {
+  if (IsEmpty(node)) return;
+  const auto add = [&](const yaml::Node& item) {
+    flow->listeners.emplace_back(Trim(reading.Text(item, "flow.listeners")));
+    CheckRoute(item, flow->listeners.back(), reading);
+  };
+  if (!node->is_list()) return add(*node);
+  for (const yaml::Node& item : node->items) add(item);
+}
+
 void ReadHead(const yaml::Node& root, const Reading& reading, FlowDraft* draft) {
   const yaml::Node* head = root.Find("flow");
   if (head != nullptr && !head->is_map()) {
@@ -100,8 +126,9 @@ void ReadHead(const yaml::Node& root, const Reading& reading, FlowDraft* draft) 
     head = nullptr;
   }
   if (head != nullptr) {
-    static const std::array<std::string, 9> kKeys = {
-        "id", "description", "ttl", "exception", "durable", "on", "filter", "every", "cron"};
+    static const std::array<std::string, 10> kKeys = {
+        "id", "description", "ttl",   "exception", "durable",
+        "on", "filter",      "every", "cron",      "listeners"};
     reading.CheckKeys(*head, kKeys, "flow");
   }
   Flow& flow = draft->flow;
@@ -112,25 +139,13 @@ void ReadHead(const yaml::Node& root, const Reading& reading, FlowDraft* draft) 
   ReadTtl(root, FindIn(head, "ttl"), reading, &flow);
   ReadDurable(FindIn(head, "durable"), reading, &flow);
   ReadStart(head, reading, &flow);
+  ReadListeners(FindIn(head, "listeners"), reading, &flow);
   if (const yaml::Node* node = FindIn(head, "exception"); !IsEmpty(node)) {
     draft->exception = Reference{reading.Text(*node, "flow.exception"), reading.At(*node)};
   }
   const yaml::Node* first = FindIn(root.Find("first"), "task");
   const std::string name = Required(root, first, "first.task", reading);
   if (!name.empty()) draft->first = Reference{name, reading.At(*first)};
-}
-
-void ReadExternal(const yaml::Node& root, const Reading& reading, Flow* flow) {
-  const yaml::Node* node = FindIn(FindIn(root.Find("external"), "state"), "machine");
-  if (IsEmpty(node)) return;
-  flow->external_route = std::string(Trim(reading.Text(*node, "external.state.machine")));
-  const auto& options = reading.options;
-  const bool is_flow = flow->external_route.starts_with("flow://");
-  if (!is_flow && options.has_route && !options.has_route(flow->external_route)) {
-    reading.Add(*node,
-                Error(Code::kNotFound, "flow.unknown_route", "Route {} not found{}",
-                      flow->external_route, DidYouMean(flow->external_route, options.routes)));
-  }
 }
 
 void ReadTasks(const yaml::Node& root, const Reading& reading, FlowDraft* draft) {

@@ -8,7 +8,7 @@
 #include "flow/flow_list.h"
 #include "flow/preload.h"
 #include "flow/source_tree.h"
-#include "json/number.h"
+#include "flow/yaml_value.h"
 #include "route/builtins.h"
 #include "route/http_task.h"
 #include "route/js_task.h"
@@ -48,28 +48,6 @@ class AppSettings final : public flow::Settings {
   const json::Value config_;
 };
 
-// What looks like a number or a truth value of JSON is one, unless it is in quotes.
-json::Value ScalarOf(const yaml::Node& node) {
-  if (node.quoted) return json::Value(node.text);
-  if (node.text == "true" || node.text == "false") return json::Value(node.text == "true");
-  if (!node.text.empty() && json::NumberLength(node.text) == node.text.size()) {
-    return json::NumberFromLiteral(node.text);
-  }
-  return json::Value(node.text);
-}
-
-json::Value ToValue(const yaml::Node& node) {
-  if (node.is_scalar()) return ScalarOf(node);
-  if (node.is_list()) {
-    json::Value list = json::Value::EmptyArray();
-    for (const yaml::Node& item : node.items) list.Append(ToValue(item));
-    return list;
-  }
-  json::Value map = json::Value::EmptyObject();
-  for (const yaml::Entry& entry : node.entries) map.Set(entry.key, ToValue(entry.value));
-  return node.is_map() ? map : json::Value(nullptr);
-}
-
 class AppMaker {
  public:
   AppMaker(const Services& services, App* app, flow::Problems* problems)
@@ -77,7 +55,7 @@ class AppMaker {
 
   void Make() {
     const yaml::Node config = ReadConfig();
-    const AppSettings settings(ToValue(config));
+    const AppSettings settings(flow::ValueOf(config));
     options_ = ReadTaskOptions(config, "sluice.yaml", settings, problems_);
     app_->files = std::make_unique<BundleFiles>(app_->bundle, services_.directories);
     AddBuiltins();
@@ -85,6 +63,9 @@ class AppMaker {
     AddPreloads(ListOf(config, "preload", "preload-override.yaml"), settings);
     CompileFlows(ListOf(config, "flows", flow::kDefaultFlowList), settings);
     ReadRest(ListOf(config, "rest", "rest.yaml"), settings);
+    app_->options = ReadAppOptions(
+        config, "sluice.yaml", settings, [&](std::string_view target) { return HasTarget(target); },
+        problems_);
   }
 
  private:
@@ -153,6 +134,13 @@ class AppMaker {
       }
     }
     return texts;
+  }
+
+  // A route, or flow://id.
+  bool HasTarget(std::string_view target) const {
+    constexpr std::string_view kFlow = "flow://";
+    if (!target.starts_with(kFlow)) return app_->routes.contains(target);
+    return app_->flows->Find(target.substr(kFlow.size())) != nullptr;
   }
 
   void Wrong(const std::string& file, std::string_view id, const std::string& message) {

@@ -14,6 +14,7 @@
 #include "function/handler.h"
 #include "procedure/manager.h"
 #include "query/engine.h"
+#include "route/app_options.h"
 #include "route/bundle.h"
 #include "route/rest_config.h"
 #include "route/route.h"
@@ -37,6 +38,7 @@ struct App {
   std::shared_ptr<const flow::FlowSet> flows;
   std::map<std::string, std::shared_ptr<Route>, std::less<>> routes;
   RestConfig rest;
+  AppOptions options;
   std::unique_ptr<const BundleFiles> files;
 
   Route* FindRoute(std::string_view name) const;

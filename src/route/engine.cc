@@ -108,8 +108,12 @@ Engine::InstancePtr Engine::NewInstance(std::shared_ptr<const App> app, flow::St
 
 void Engine::BeginTrace(Instance& instance, std::string_view flow, std::string_view origin,
                         TraceLink link) const {
+  instance.listened = ListenedFlow(*instance.app, flow, origin);
   if (link.tracing == Tracing::kOff) return;
-  if (options_.traces == 0 && options_.exporter == nullptr && link.id.empty()) return;
+  if (options_.traces == 0 && options_.exporter == nullptr && link.id.empty() &&
+      instance.listened == nullptr) {
+    return;
+  }
   instance.trace = std::make_shared<RunTrace>(RunTrace::Head{.run = instance.id,
                                                              .flow = std::string(flow),
                                                              .origin = std::string(origin),
@@ -127,6 +131,7 @@ void Engine::NoteStep(Instance& instance, const flow::Actions& actions) {
   if (!instance.run.ended()) return;
   instance.trace->Finish(instance.run.state(), now_ns);
   const TracePtr trace = std::exchange(instance.trace, nullptr);
+  if (instance.listened != nullptr) instance.finished = trace;
   traces_.Add(trace);
   if (options_.exporter) options_.exporter(trace);
 }
@@ -230,7 +235,12 @@ void Engine::StopCall(const InstancePtr& instance, uint64_t call) {
 void Engine::Ended(const InstancePtr& instance, const flow::Ended& ended) {
   --running_;
   ++(ended.message.empty() ? counts_.completed : counts_.failed);
-  if (instance->durable()) Forget(instance);
+  if (instance->listened != nullptr) TellListeners(instance, ended);
+  if (!instance->durable()) return;
+  if (ended.status >= 400 && instance->stored->head.origin == kAutostartOrigin) {
+    LogAutostartFailure(instance->stored->head.flow, ended.status, ended.message);
+  }
+  Forget(instance);
 }
 
 void Engine::Schedule(Instance& instance, std::optional<uint64_t> due_ms) {

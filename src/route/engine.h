@@ -50,6 +50,13 @@ struct RunContext {
   std::shared_ptr<StreamScope> streams = nullptr;  // null: it has none yet
 };
 
+// What started a run, where others ask for it.
+inline constexpr std::string_view kAutostartOrigin = "autostart";
+inline constexpr std::string_view kListenerOrigin = "listener";
+
+// In the log: something that the app starts when it is loaded has failed.
+void LogAutostartFailure(std::string_view target, int status, std::string_view message);
+
 struct EngineOptions {
   size_t max_runs = 10'000;  // in memory
   size_t max_threads = 256;
@@ -85,6 +92,10 @@ class Engine {
   // Calls one function, without a flow.
   void Call(std::shared_ptr<const App> app, const std::string& route, json::Value headers,
             json::Value body, uint64_t timeout_ms, ReplyTo reply, RunContext context = {});
+  // Calls a route, or starts `flow://id` with the body as its dataset; nobody waits for the answer.
+  void Tell(std::shared_ptr<const App> app, std::string_view target, json::Value headers,
+            json::Value body, uint64_t timeout_ms, std::string_view origin, TraceLink trace,
+            ReplyTo done);
   // Ends all runs, and their callers are told; durable ones stay as they are stored.
   void Stop();
 
@@ -181,6 +192,10 @@ class Engine {
                                     std::string message);
   void Release(const std::shared_ptr<Route>& route, Route::Slot* slot);
   void Send(const InstancePtr& instance, const flow::Send& send);
+  // The flow, if the app or the flow itself has listeners that are told of its runs' end.
+  static const flow::Flow* ListenedFlow(const App& app, std::string_view flow,
+                                        std::string_view origin);
+  void TellListeners(const InstancePtr& instance, const flow::Ended& ended);
   static TraceLink LinkTo(const InstancePtr& instance);
   // Under the instance's mutex, so that the last step's time counts.
   void Schedule(Instance& instance, std::optional<uint64_t> due_ms);

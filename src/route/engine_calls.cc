@@ -1,5 +1,6 @@
 // How the engine calls functions.
 #include <chrono>
+#include <set>
 
 #include "base/log.h"
 #include "route/engine_instance.h"
@@ -180,25 +181,89 @@ TraceLink Engine::LinkTo(const InstancePtr& instance) {
   return instance->trace == nullptr ? TraceLink{.tracing = Tracing::kOff} : instance->trace->Link();
 }
 
-// To a route, or a flow of its own; nobody waits for the answer.
-void Engine::Send(const InstancePtr& instance, const flow::Send& send) {
+void Engine::Tell(std::shared_ptr<const App> app, std::string_view target, json::Value headers,
+                  json::Value body, uint64_t timeout_ms, std::string_view origin, TraceLink trace,
+                  ReplyTo done) {
   constexpr std::string_view kFlow = "flow://";
-  constexpr uint64_t kTimeoutMs = 30'000;
-  const auto failed = [route = std::string(send.route)](const Reply& reply) {
-    if (reply.status < 400) return;
-    log::Warn("what a flow sent was not taken", {{"route", route}});
-  };
-  TraceLink link = LinkTo(instance);
-  if (send.route.starts_with(kFlow)) {
-    flow::Start start;
-    start.flow = send.route.substr(kFlow.size());
-    start.input = send.body;
-    start.trace = link.tracing == Tracing::kTold ? link.id : "";
-    Start(instance->app, std::move(start), failed, "flow", 0, {.trace = std::move(link)});
-    return;
+  if (!target.starts_with(kFlow)) {
+    return Call(std::move(app), std::string(target), std::move(headers), std::move(body),
+                timeout_ms, std::move(done), {.trace = std::move(trace)});
   }
-  Call(instance->app, std::string(send.route), send.headers, send.body, kTimeoutMs, failed,
-       {.trace = std::move(link)});
+  flow::Start start;
+  start.flow = target.substr(kFlow.size());
+  start.input = std::move(body);
+  start.trace = trace.tracing == Tracing::kTold ? trace.id : "";
+  Start(std::move(app), std::move(start), std::move(done), origin, 0, {.trace = std::move(trace)});
+}
+
+namespace {
+
+constexpr uint64_t kTellTimeoutMs = 30'000;
+
+ReplyTo LogIfRefused(std::string_view id, std::string_view target) {
+  return [id, target = std::string(target)](const Reply& reply) {
+    if (reply.status < 400) return;
+    log::Warn("what a flow sent was not taken",
+              {{"error", fmt::format("{}: {} answered {}", id, target, reply.status)},
+               {"route", target}});
+  };
+}
+
+}  // namespace
+
+void Engine::Send(const InstancePtr& instance, const flow::Send& send) {
+  Tell(instance->app, send.route, send.headers, send.body, kTellTimeoutMs, "flow", LinkTo(instance),
+       LogIfRefused("flow.send_failed", send.route));
+}
+
+const flow::Flow* Engine::ListenedFlow(const App& app, std::string_view flow,
+                                       std::string_view origin) {
+  const flow::Flow* const found = app.flows->Find(flow);
+  // The end of what a listener is would be told to it, without end.
+  if (found == nullptr || origin == kListenerOrigin) return nullptr;
+  return app.options.listeners.empty() && found->listeners.empty() ? nullptr : found;
+}
+
+void Engine::TellListeners(const InstancePtr& instance, const flow::Ended& ended) {
+  if (stopping_) return;
+  TracePtr trace;
+  std::string cid;
+  {
+    const std::lock_guard lock(instance->mutex);
+    trace = std::exchange(instance->finished, nullptr);
+    cid = instance->run.state().cid;
+  }
+  json::Value body;
+  if (trace != nullptr) {
+    body = ViewOf(*trace);
+  } else {
+    body = json::Value::Object({{"run", instance->id},
+                                {"flow", instance->listened->id},
+                                {"status", ended.status},
+                                {"failed", ended.status >= 400 || !ended.message.empty()}});
+    if (!ended.message.empty()) body.Set("message", ended.message);
+  }
+  body.Set("cid", cid);
+  const json::Value headers = json::Value::Object({{"type", "ended"}});
+  const TraceLink link = trace == nullptr ? TraceLink{.tracing = Tracing::kOff} : trace->Link();
+  std::set<std::string_view> told;
+  for (const auto* listeners :
+       {&instance->app->options.listeners, &instance->listened->listeners}) {
+    for (const std::string& listener : *listeners) {
+      if (!told.insert(listener).second) continue;
+      const bool is_flow = listener.starts_with("flow://");
+      json::Value given =
+          is_flow ? json::Value::Object({{"header", headers}, {"body", body}}) : body;
+      Tell(instance->app, listener, headers, std::move(given), kTellTimeoutMs, kListenerOrigin,
+           link, LogIfRefused("flow.listener_failed", listener));
+    }
+  }
+}
+
+void LogAutostartFailure(std::string_view target, int status, std::string_view message) {
+  const Status why = Error(Code::kInternal, "flow.autostart_failed", "{} answered {}: {}", target,
+                           status, message);
+  log::Error("an autostart failed", {{"error", why.ToString()}});
 }
 
 }  // namespace sluice::route

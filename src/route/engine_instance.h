@@ -56,12 +56,14 @@ struct Engine::Instance : std::enable_shared_from_this<Engine::Instance> {
   const std::shared_ptr<const App> app;
   const std::string id;
   std::mutex mutex;
-  flow::Run run;                        // under mutex
-  ReplyTo reply;                        // taken by the step that answers, under mutex
-  uint64_t answer_by_ms = 0;            // who started a durable run waits so long; under mutex
-  std::map<uint64_t, Running> running;  // by call, under mutex
-  std::shared_ptr<RunTrace> trace;      // null when there is none; its spans are under mutex
-  std::unique_ptr<Stored> stored;       // of a durable run; what it points to is under mutex
+  flow::Run run;                         // under mutex
+  ReplyTo reply;                         // taken by the step that answers, under mutex
+  uint64_t answer_by_ms = 0;             // who started a durable run waits so long; under mutex
+  std::map<uint64_t, Running> running;   // by call, under mutex
+  std::shared_ptr<RunTrace> trace;       // null when there is none; its spans are under mutex
+  std::unique_ptr<Stored> stored;        // of a durable run; what it points to is under mutex
+  const flow::Flow* listened = nullptr;  // its flow, if somebody is told of its end
+  TracePtr finished;                     // for whom; under mutex
   // Under timer_mutex_: its place among the timers; 0 when it has none.
   uint64_t due_ms = 0;
 

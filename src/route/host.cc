@@ -39,7 +39,7 @@ Host::Host(Services services, EngineOptions options, RunRetention retention)
 Status Host::Start() {
   RETURN_IF_ERROR(LoadApp());
   RETURN_IF_ERROR(runs_.Start());
-  RETURN_IF_ERROR(starts_.Configure(app()));
+  RETURN_IF_ERROR(starts_.Configure(app(), Starts::Autostarts::kRun));
   starts_.Start();
   return OkStatus();
 }
@@ -108,8 +108,10 @@ Status Host::Apply(Bundle bundle, flow::Problems* problems) {
   commit.rows.push_back(
       {storage::Family::kMeta, std::string(kAppRow), std::move(row), std::nullopt});
   RETURN_IF_ERROR(database.Apply(std::move(commit)).status);
+  const bool same = this->app()->bundle == app->bundle;
   Replace(app);
-  return starts_.Configure(std::move(app));
+  return starts_.Configure(std::move(app),
+                           same ? Starts::Autostarts::kLeave : Starts::Autostarts::kRun);
 }
 
 }  // namespace sluice::route

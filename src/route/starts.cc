@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "db/catalog_rows.h"
+#include "flow/text_form.h"
 #include "json/parse.h"
 #include "queue/flow_request.h"
 
@@ -28,6 +29,10 @@ constexpr std::string_view kFilter =
 
 std::string FollowerOf(const flow::Flow& flow) { return std::string(kFollowers) + flow.id; }
 std::string ScheduleKey(const flow::Flow& flow) { return "c" + flow.id; }
+// The number counts entries of the same flow.
+std::string AutostartKey(const flow::Flow& flow, int64_t number) {
+  return fmt::format("b{}/{}", flow.id, number);
+}
 
 Result<Value> DocumentOf(const std::optional<db::DocumentView>& view) {
   if (!view || view->tombstone) return Value();
@@ -170,12 +175,13 @@ Status Starts::MakeFollowers(const App& app) {
   return OkStatus();
 }
 
-Status Starts::Configure(std::shared_ptr<const App> app) {
+Status Starts::Configure(std::shared_ptr<const App> app, Autostarts autostarts) {
   RETURN_IF_ERROR(MakeFollowers(*app));
   {
     const std::lock_guard lock(mutex_);
     app_ = std::move(app);
     reconfigured_ = true;
+    if (autostarts == Autostarts::kRun) autostart_ = true;
   }
   wake_.notify_all();
   return OkStatus();
@@ -330,8 +336,76 @@ Result<bool> Starts::TakeRequests(const Configured& configured) {
   return taken == kMostAtOnce;
 }
 
+Result<bool> Starts::RunAutostarts(const Configured& configured, size_t* next) {
+  for (; *next < configured.app->options.autostart.size(); ++*next) {
+    if (engine_.full()) {
+      return Fail(Code::kOverloaded, "flow.overloaded", "as many runs are in memory as may be");
+    }
+    RETURN_IF_ERROR(RunAutostart(configured, *next));
+  }
+  return false;
+}
+
+Status Starts::RunAutostart(const Configured& configured, size_t index) {
+  constexpr uint64_t kTimeoutMs = 300'000;
+  const std::vector<Autostart>& all = configured.app->options.autostart;
+  const Autostart& autostart = all[index];
+  const Value headers = Value::Object({{"type", "start"}});
+  const flow::Flow* const flow = configured.app->flows->Find(autostart.flow());
+  Value input = autostart.input;
+  if (flow != nullptr && input.Find("header") == nullptr) input.Set("header", headers);
+  if (flow != nullptr && flow->durable) {
+    flow::Start start;
+    start.flow = flow->id;
+    start.input = std::move(input);
+    const auto before =
+        std::count_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(index),
+                      [&](const Autostart& each) { return each.target == autostart.target; });
+    return LaunchOnce(configured, *flow, AutostartKey(*flow, before), std::move(start));
+  }
+  const auto done = [target = autostart.target](const Reply& reply) {
+    if (reply.status < 400) return;
+    const Value& message = reply.body["message"];
+    LogAutostartFailure(target, reply.status,
+                        flow::TextOf(message.is_missing() ? reply.body : message));
+  };
+  engine_.Tell(configured.app, autostart.target, headers, std::move(input), kTimeoutMs,
+               kAutostartOrigin, {}, done);
+  return OkStatus();
+}
+
+// The run that was started last is the one of this start, too, if it has not ended.
+Status Starts::LaunchOnce(const Configured& configured, const flow::Flow& flow, std::string key,
+                          flow::Start start) {
+  std::string row;
+  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, key, &row));
+  if (found) {
+    ASSIGN_OR_RETURN(const Value value, db::DecodeMetaJson(key, row));
+    const std::string last(value["run"].is_string() ? value["run"].AsString() : "");
+    std::string live;
+    ASSIGN_OR_RETURN(const bool running, database_.store().Get(Family::kRun, LiveKey(last), &live));
+    if (running) {
+      log::Info("an autostart goes on with its run", {{"flow", flow.id}, {"run", last}});
+      return OkStatus();
+    }
+  }
+  start.run = queue::NewRunId(services_.function.clock.WallMs());
+  start.cid = start.run;
+  db::Commit commit;
+  std::optional<std::string> before;
+  if (found) before = std::move(row);
+  commit.rows.push_back({Family::kRun, std::move(key),
+                         db::EncodeMetaJson(Value::Object({{"run", start.run}})),
+                         std::move(before)});
+  std::vector<Engine::Launch> launches;
+  launches.push_back({configured.app, std::move(start), std::string(kAutostartOrigin)});
+  ASSIGN_OR_RETURN(const auto ids, engine_.LaunchAll(std::move(launches), std::move(commit)));
+  return OkStatus();
+}
+
 void Starts::Loop() {
   Configured configured;
+  size_t autostarted = SIZE_MAX;
   std::unique_lock lock(mutex_);
   bool more = false;
   Status failed;
@@ -351,6 +425,7 @@ void Starts::Loop() {
     const bool load = std::exchange(reconfigured_, false) || !failed.ok();
     const std::shared_ptr<const App> app = app_;
     if (stopping_ || app == nullptr) continue;
+    if (std::exchange(autostart_, false)) autostarted = 0;
     lock.unlock();
     failed = OkStatus();
     more = false;
@@ -367,6 +442,7 @@ void Starts::Loop() {
       for (Source& source : configured.sources) note(Follow(configured, source));
       for (Schedule& schedule : configured.schedules) note(RunSchedule(configured, schedule));
       note(TakeRequests(configured));
+      note(RunAutostarts(configured, &autostarted));
     }
     // Too many runs, or a database that can't write: what was read is read again.
     if (!failed.ok() && failed.code() != Code::kOverloaded) {

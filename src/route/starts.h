@@ -1,5 +1,6 @@
-// Runs that start by themselves: of flows with `on` (changes of a keyspace), `cron` or `every`, and
-// those that user code asks for (queue/flow_request.h).
+// Runs that start by themselves: of flows with `on` (changes of a keyspace), `cron` or `every`,
+// those that user code asks for (queue/flow_request.h), and what the app says is to run when it is
+// loaded (app_options.h).
 //
 // Each start is one commit of the run's beginning and of what it came from: the follower's cursor,
 // the schedule's next time, the request's row. So a change, a due time or a request starts one run.
@@ -30,7 +31,8 @@ class Starts {
   // What can't be followed, or filtered so: errors flow.bad_start.
   void Check(const App& app, flow::Problems* problems) const;
   // The app whose flows start from now on. Waits.
-  Status Configure(std::shared_ptr<const App> app);
+  enum class Autostarts : uint8_t { kRun, kLeave };
+  Status Configure(std::shared_ptr<const App> app, Autostarts autostarts);
   void Start();
   void Stop();
 
@@ -66,6 +68,11 @@ class Starts {
   Result<bool> Follow(const Configured& configured, Source& source);
   Result<bool> RunSchedule(const Configured& configured, Schedule& schedule);
   Result<bool> TakeRequests(const Configured& configured);
+  // Those from number `*next` on, which is moved past each that has been started.
+  Result<bool> RunAutostarts(const Configured& configured, size_t* next);
+  Status RunAutostart(const Configured& configured, size_t index);
+  Status LaunchOnce(const Configured& configured, const flow::Flow& flow, std::string key,
+                    flow::Start start);
   bool Fires(const Source& source, const json::Value& change) const;
   void Wake();
 
@@ -78,6 +85,7 @@ class Starts {
   std::condition_variable wake_;
   std::shared_ptr<const App> app_;  // under mutex_: what is to be followed
   bool reconfigured_ = false;       // under mutex_
+  bool autostart_ = false;          // under mutex_: what the app starts is to be started
   bool woken_ = false;              // under mutex_
   bool stopping_ = false;           // under mutex_
   std::atomic<uint64_t> requests_seen_{0};

@@ -75,9 +75,15 @@ void ListFlows(const route::Host& host, Response& response) {
                                     {"service", endpoint.services[0]},
                                     {"flow", endpoint.flow}}));
   }
+  Value autostart = Value::EmptyArray();
+  for (const route::Autostart& each : app->options.autostart) autostart.Append(Value(each.target));
+  Value listeners = Value::EmptyArray();
+  for (const std::string& each : app->options.listeners) listeners.Append(Value(each));
   response.Json(200, json::ToText(Value::Object({{"flows", std::move(flows)},
                                                  {"routes", std::move(routes)},
-                                                 {"endpoints", std::move(endpoints)}})));
+                                                 {"endpoints", std::move(endpoints)},
+                                                 {"autostart", std::move(autostart)},
+                                                 {"listeners", std::move(listeners)}})));
 }
 
 Result<const flow::Flow*> FlowOf(const route::App& app, const Request& request) {
