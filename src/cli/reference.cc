@@ -9,7 +9,7 @@ constexpr std::string_view kPageHead =
 
 <!-- Made by `sluice reference`; a test compares. -->
 
-`sluice` is the server and its client in one program. `serve`, `restore`, `config`, `version`, `fn test`, `types test` and `types lint`
+`sluice` is the server and its client in one program. `serve`, `restore`, `config`, `version`, `fn test`, `flow test`, `types test` and `types lint`
 work on this machine; all other commands talk to a server over HTTP.
 
 - Data goes to standard output, everything else to standard error. `-o json` gives JSON, errors included:
@@ -25,8 +25,8 @@ work on this machine; all other commands talk to a server over HTTP.
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | failed for a reason that has no code of its own; also: a test of `fn test` or `types test` failed, `flow lint` found errors, `flow run`'s flow answered an error |
-| 2 | the command line is wrong, or a file of `fn test` can't be used |
+| 1 | failed for a reason that has no code of its own; also: a test of `fn test`, `flow test` or `types test` failed, `flow lint` found errors, `flow run`'s flow answered an error |
+| 2 | the command line is wrong, or a file of `fn test` or `flow test` can't be used |
 | 3 | not found |
 | 4 | conflict: it exists already, or changed meanwhile |
 | 5 | not authenticated, or not allowed |

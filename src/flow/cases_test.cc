@@ -8,7 +8,16 @@
 
 #include <gtest/gtest.h>
 
-#include "flow/case_player.h"
+#include "base/file.h"
+#include "flow/builtin.h"
+#include "flow/compile.h"
+#include "flow/player.h"
+#include "flow/run_codec.h"
+#include "flow/text_form.h"
+#include "flow/yaml_value.h"
+#include "json/parse.h"
+#include "json/print.h"
+#include "yaml/yaml.h"
 
 namespace sluice::flow {
 namespace {
@@ -16,6 +25,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kDirectory = "tests/flows";
+
+// Whether the run is written to JSON and read back before every step.
+enum class Storing : uint8_t { kNever, kEveryStep };
+
+std::string Shown(const json::Value& value) {
+  return json::ToText(value, {.indent = 1, .order = json::PrintOptions::Order::kSorted});
+}
 
 std::vector<std::string> CaseNames() {
   std::vector<std::string> names;
@@ -35,7 +51,7 @@ class FlowCase : public testing::TestWithParam<std::string> {
     scratch_ = name;
     const auto read = yaml::ParseFile((directory_ / "case.yaml").string());
     ASSERT_TRUE(read) << read.error().ToString();
-    case_ = ToValue(*read);
+    case_ = ValueOf(*read);
     CheckKeys(case_, {"about", "config", "env", "problems", "routes", "runs"});
     files_ = std::make_unique<DirectoryFiles>(std::vector<std::string>{scratch_.string()},
                                               (directory_ / "resources").string());
@@ -93,8 +109,7 @@ class FlowCase : public testing::TestWithParam<std::string> {
     return routes;
   }
 
-  void Play(const json::Value& run, const std::shared_ptr<const FlowSet>& flows,
-            CasePlayer::Storing storing) {
+  void Play(const json::Value& run, const std::shared_ptr<const FlowSet>& flows, Storing storing) {
     for (const json::Field& file : run["given_files"].fields()) {
       std::ofstream(scratch_ / file.name()) << TextOf(file.value);
     }
@@ -105,15 +120,42 @@ class FlowCase : public testing::TestWithParam<std::string> {
     start.cid = "cid-1";
     start.trace = run.Find("trace") ? TextOf(run["trace"]) : "";
     start.ttl_ms = static_cast<uint64_t>(WholeNumberOf(run["ttl"]).value_or(0));
-    CasePlayer player(flows, files_.get(), RoutesOf(run), storing);
+    CannedAnswers answers(RoutesOf(run));
+    Player player(flows, files_.get(), [&](const Call& call, uint64_t now_ms) {
+      return AnswerTo(call, now_ms, &answers);
+    });
+    if (storing == Storing::kEveryStep) {
+      player.BeforeStep([&](flow::Run* stepped) { StoreAndLoad(flows, stepped); });
+    }
     const auto cancel_at = static_cast<uint64_t>(WholeNumberOf(run["cancel_at"]).value_or(0));
     Check(run, player.Play(start, cancel_at));
+  }
+
+  static PlayedAnswer AnswerTo(const Call& call, uint64_t now_ms, CannedAnswers* answers) {
+    const std::string route(call.route);
+    if (answers->Has(route)) return CannedAnswers::ToAnswer(answers->Next(route), call);
+    const Builtin builtin = FindBuiltin(route);
+    EXPECT_NE(builtin, nullptr) << route;
+    BuiltinAnswer answer = builtin(call.headers, call.body, now_ms);
+    return {{call.call, answer.status, answer.headers, answer.body}, answer.delay_ms};
+  }
+
+  // The run goes on from what its JSON text says.
+  void StoreAndLoad(const std::shared_ptr<const FlowSet>& flows, flow::Run* run) const {
+    const std::string text = json::ToText(EncodeRun(*run));
+    const auto parsed = json::Parse(text, {.max_bytes = 1 << 30});
+    ASSERT_TRUE(parsed) << parsed.error().ToString();
+    auto decoded = DecodeRun(*parsed, flows, files_.get());
+    ASSERT_TRUE(decoded) << decoded.error().ToString();
+    EXPECT_EQ(json::ToText(EncodeRun(*decoded)), text);
+    *run = *std::move(decoded);
   }
 
   void Check(const json::Value& run, const Played& played) {
     CheckKeys(run, {"name", "flow", "input", "trace", "ttl", "routes", "response", "model", "calls",
                     "order", "sends", "log", "took", "cancel_at", "stored", "given_files", "files",
                     "ended"});
+    EXPECT_TRUE(played.over) << "the run does not end";
     ASSERT_TRUE(played.responded) << "no response";
     json::Value response = json::Value::Object({{"status", played.response.status}});
     if (played.response.headers.size() > 0) response.Set("headers", played.response.headers);
@@ -175,10 +217,10 @@ TEST_P(FlowCase, Plays) {
     ASSERT_FALSE(flows->flows().empty());
   }
   for (const json::Value& run : case_["runs"].items()) {
-    for (const auto storing : {CasePlayer::Storing::kNever, CasePlayer::Storing::kEveryStep}) {
-      if (storing == CasePlayer::Storing::kEveryStep && run["stored"] == json::Value(false)) break;
+    for (const auto storing : {Storing::kNever, Storing::kEveryStep}) {
+      if (storing == Storing::kEveryStep && run["stored"] == json::Value(false)) break;
       SCOPED_TRACE(TextOf(run["name"]) +
-                   (storing == CasePlayer::Storing::kEveryStep ? ", stored at every step" : ""));
+                   (storing == Storing::kEveryStep ? ", stored at every step" : ""));
       Play(run, flows, storing);
     }
   }

@@ -8,9 +8,10 @@ namespace sluice::server {
 // Those below and the client's: the whole program.
 void AddAllCommands(cli::Program* program);
 
-void AddServeCommand(cli::Program* program);    // serve_command.cc
-void AddFnTestCommand(cli::Program* program);   // fn_test_command.cc: fn test
-void AddConfigCommands(cli::Program* program);  // config_commands.cc: config print|validate|docs
-void AddLocalCommands(cli::Program* program);   // local_commands.cc: restore, version, reference
+void AddServeCommand(cli::Program* program);     // serve_command.cc
+void AddFnTestCommand(cli::Program* program);    // fn_test_command.cc: fn test
+void AddFlowTestCommand(cli::Program* program);  // flow_test_command.cc: flow test
+void AddConfigCommands(cli::Program* program);   // config_commands.cc: config print|validate|docs
+void AddLocalCommands(cli::Program* program);    // local_commands.cc: restore, version, reference
 
 }  // namespace sluice::server
