@@ -91,6 +91,23 @@ declare function cancelTimer(callback: (context: any) => void, reference: string
 /** Starts a flow when what the invocation does is committed; not at all if it fails. The run's id. */
 declare function startFlow(id: string, input?: { body?: any; header?: Record<string, string> }): string;
 
+interface StreamPiece<Data> {
+  data: Data;
+  offset: number;
+  /** Where the next piece begins. */
+  next: number;
+  /** Whether there is one. */
+  more: boolean;
+  /** Bytes of the whole stream. */
+  total: number;
+}
+
+/** In tasks of flows: at most `size` bytes (64 KiB; up to 1 MiB) of a stream of the run. */
+declare function readStream(id: string, offset?: number, size?: number): StreamPiece<ArrayBuffer>;
+
+/** The same of UTF-8 text. A character at the end that is not whole is left to the next piece. */
+declare function readStreamText(id: string, offset?: number, size?: number): StreamPiece<string>;
+
 interface CurlRequest {
   headers?: Record<string, string>;
   /**

@@ -255,7 +255,9 @@ script::Outcome Handler::RunOnDeploy(Turn& turn, Effects& effects, std::string_v
 }
 
 script::Outcome Handler::RunTask(Turn& turn, Effects& effects, std::string_view headers,
-                                 std::string_view body, int instance, uint32_t timeout_s) {
+                                 std::string_view body, int instance, uint32_t timeout_s,
+                                 const script::StreamSource* streams) {
+  streams_ = streams;
   const script::Argument arguments[] = {script::Json{headers}, script::Json{body},
                                         static_cast<double>(instance)};
   return Call(turn, effects, "task", arguments, timeout_s, true);

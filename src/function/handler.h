@@ -26,6 +26,7 @@
 #include "function/statistics.h"
 #include "js/runtime.h"
 #include "query/engine.h"
+#include "script/stream_source.h"
 #include "timer/timer.h"
 
 namespace sluice::function {
@@ -104,9 +105,10 @@ class Handler {
   script::Outcome RunOnDeploy(Turn& turn, Effects& effects, std::string_view reason,
                               uint64_t delay_ms);
   // Of a task: calls handleEvent with JSON texts. The value is {"status", "headers", "body",
-  // "stack"} of what it returned.
+  // "stack"} of what it returned. It may read those streams.
   script::Outcome RunTask(Turn& turn, Effects& effects, std::string_view headers,
-                          std::string_view body, int instance, uint32_t timeout_s);
+                          std::string_view body, int instance, uint32_t timeout_s,
+                          const script::StreamSource* streams = nullptr);
   bool HasCallback(Turn& turn, const std::string& name);
   // Calls the timer's callback, which must be there.
   script::Outcome RunTimer(Turn& turn, Effects& effects, const timer::Timer& timer);
@@ -144,6 +146,7 @@ class Handler {
   void CreateTimer(script::Call& call);
   void CancelTimer(script::Call& call);
   void StartFlow(script::Call& call);
+  void ReadStream(script::Call& call);
   void Curl(script::Call& call);
   void MutateIn(script::Call& call);
   void LookupIn(script::Call& call);
@@ -187,6 +190,7 @@ class Handler {
   // The invocation that runs.
   Effects* effects_ = nullptr;
   db::Transaction* transaction_ = nullptr;  // of the effects
+  const script::StreamSource* streams_ = nullptr;
   uint64_t deadline_ns_ = 0;
   bool called_out_ = false;
   bool interrupted_ = false;

@@ -16,6 +16,7 @@
 #include "procedure/store.h"
 #include "procedure/trigger/event_value.h"
 #include "query/engine.h"
+#include "script/stream_source.h"
 
 namespace sluice::procedure {
 
@@ -82,6 +83,8 @@ struct Session {
   // A function runs inside a statement.
   enum class Role : uint8_t { kProcedure, kTrigger, kFunction, kThread };
   Role role = Role::kProcedure;
+
+  const script::StreamSource* streams = nullptr;  // of a task; null: there are none
 
   lua::Runtime* runtime = nullptr;
   bool begun = false;  // between db:begin and its end

@@ -96,6 +96,7 @@ Result<TaskAnswer> TaskRun::Attempt(const std::vector<Value>& arguments, const T
   session.request.transaction = &transaction;
   session.request.cancelled = task.cancelled;
   session.limits = limits;
+  session.streams = task.streams;
   lua::RuntimeOptions options;
   options.program = program_;
   options.limits = limits;

@@ -15,6 +15,7 @@
 #include "lua/runtime.h"
 #include "procedure/store.h"
 #include "query/engine.h"
+#include "script/stream_source.h"
 
 namespace sluice::procedure {
 
@@ -33,6 +34,8 @@ struct TaskOptions {
   // Commits what the program wrote, and waits; Code::kConflict lets it run again. None: the
   // database does.
   std::function<Status(const TaskAnswer& answer, db::Commit commit)> commit = nullptr;
+  // That it may read; null: there are none.
+  const script::StreamSource* streams = nullptr;
 };
 
 class TaskRun {

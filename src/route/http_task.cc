@@ -79,10 +79,8 @@ Status AddTrace(const TaskInput& input, HttpRequest* request) {
 // A stream is sent piece by piece.
 Status SetStream(const TaskInput& input, const Value& id, HttpRequest* request) {
   const std::string name = id.is_string() ? std::string(id.AsString()) : json::ToText(id);
-  const StreamPtr stream = input.streams == nullptr ? nullptr : input.streams->Find(name);
-  if (stream == nullptr) {
-    return Error(Code::kNotFound, "flow.no_stream", "this run has no stream '{}'", name);
-  }
+  if (input.streams == nullptr) return NoStream(name);
+  ASSIGN_OR_RETURN(const StreamPtr stream, input.streams->Find(name));
   request->source_size = stream->size();
   request->source = [stream](uint64_t offset, size_t size) { return stream->Read(offset, size); };
   if (HasHeader(*request, "content-type:")) return OkStatus();

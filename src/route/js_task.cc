@@ -9,6 +9,7 @@
 #include "base/wait_scope.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "route/stream.h"
 
 namespace sluice::route {
 namespace {
@@ -68,7 +69,8 @@ class JsTask final : public TaskInstance {
     if (Cancelled(input)) return TaskOutput::Failure(408, "nobody waits for the answer");
     const auto timeout_s = static_cast<uint32_t>(std::max<uint64_t>(1, input.timeout_ms / 1000));
     function::Handler::Turn turn(*handler_);
-    return OutputOf(handler_->RunTask(turn, effects, headers, body, input.instance, timeout_s));
+    return OutputOf(
+        handler_->RunTask(turn, effects, headers, body, input.instance, timeout_s, input.streams));
   }
 
   TaskOutput OutputOf(const script::Outcome& outcome) const {

@@ -1,6 +1,7 @@
 #include "route/lua_task.h"
 
 #include "procedure/task_run.h"
+#include "route/stream.h"
 
 namespace sluice::route {
 namespace {
@@ -12,6 +13,7 @@ class LuaTask final : public TaskInstance {
 
   TaskOutput Run(const TaskInput& input) override {
     procedure::TaskOptions options{.timeout_ms = input.timeout_ms, .cancelled = input.cancelled};
+    options.streams = input.streams;
     options.commit = [&](const procedure::TaskAnswer& answer, db::Commit commit) {
       const TaskOutput output{
           .status = answer.status, .headers = answer.headers, .body = answer.body};

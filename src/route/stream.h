@@ -12,6 +12,7 @@
 
 #include "base/disk_file.h"
 #include "base/status.h"
+#include "script/stream_source.h"
 
 namespace sluice::route {
 
@@ -36,6 +37,9 @@ class Stream {
 };
 using StreamPtr = std::shared_ptr<const Stream>;
 
+// Error flow.no_stream.
+Status NoStream(std::string_view id);
+
 // Where streams are put, and how large they may be.
 struct StreamLimits {
   std::string directory = {};
@@ -43,14 +47,16 @@ struct StreamLimits {
 };
 
 // Those of a run or call. Any thread.
-class StreamScope {
+class StreamScope final : public script::StreamSource {
  public:
   static constexpr size_t kMost = 1000;
 
-  // Its id. Error flow.too_many_streams.
+  // Its id, which no other stream has, also after a restart. Error flow.too_many_streams.
   Result<std::string> Add(StreamPtr stream);
-  // Null when there is none.
-  StreamPtr Find(std::string_view id) const;
+  // Error flow.no_stream.
+  Result<StreamPtr> Find(std::string_view id) const;
+  Result<script::StreamPiece> ReadPiece(std::string_view id, uint64_t offset,
+                                        uint64_t size) const override;
   bool empty() const;
 
  private:

@@ -44,30 +44,20 @@ Result<uint64_t> NumberOf(const TaskInput& input, std::string_view name, uint64_
               "stream.read: expected '{}' as a number that is not negative", name);
 }
 
-Result<StreamPtr> StreamOf(const TaskInput& input, std::string_view route) {
-  ASSIGN_OR_RETURN(const std::string id, TextOf(input, route, "stream"));
-  if (StreamPtr stream = input.streams->Find(id)) return stream;
-  return Fail(Code::kNotFound, "flow.no_stream", "{}: this run has no stream '{}'", route, id);
-}
-
 // One piece, and where the next one begins; none at the end.
 Result<TaskOutput> ReadPiece(const TaskInput& input) {
-  ASSIGN_OR_RETURN(const StreamPtr stream, StreamOf(input, "stream.read"));
+  ASSIGN_OR_RETURN(const std::string id, TextOf(input, "stream.read", "stream"));
   ASSIGN_OR_RETURN(const uint64_t offset, NumberOf(input, "offset", 0));
-  ASSIGN_OR_RETURN(const uint64_t size, NumberOf(input, "size", kDefaultPieceBytes));
-  if (size < 1 || size > kMaxPieceBytes) {
-    return Fail(Code::kInvalidArgument, "route.argument",
-                "stream.read: 'size' may be from 1 to {}, it is {}", kMaxPieceBytes, size);
-  }
-  ASSIGN_OR_RETURN(const std::string piece, stream->Read(offset, static_cast<size_t>(size)));
-  const uint64_t next = offset + piece.size();
+  ASSIGN_OR_RETURN(const uint64_t size, NumberOf(input, "size", script::kDefaultPieceBytes));
+  ASSIGN_OR_RETURN(const script::StreamPiece piece, input.streams->ReadPiece(id, offset, size));
+  const uint64_t next = offset + piece.bytes.size();
   TaskOutput output;
-  output.body = Value::Object({{"data", Value::Bytes(piece)},
-                               {"size", Value::Unsigned(piece.size())},
+  output.body = Value::Object({{"data", Value::Bytes(piece.bytes)},
+                               {"size", Value::Unsigned(piece.bytes.size())},
                                {"offset", Value::Unsigned(offset)},
                                {"next", Value::Unsigned(next)},
-                               {"more", next < stream->size()},
-                               {"total", Value::Unsigned(stream->size())}});
+                               {"more", next < piece.total},
+                               {"total", Value::Unsigned(piece.total)}});
   return output;
 }
 
@@ -89,7 +79,7 @@ Status CopyTo(const Stream& stream, const std::string& path, const TaskInput& in
     if (input.cancelled != nullptr && *input.cancelled) {
       return Error(Code::kTimeout, "flow.abandoned", "nobody waits for the answer");
     }
-    ASSIGN_OR_RETURN(const std::string piece, stream.Read(offset, kMaxPieceBytes));
+    ASSIGN_OR_RETURN(const std::string piece, stream.Read(offset, script::kMaxPieceBytes));
     if (piece.empty()) break;
     out.write(piece.data(), static_cast<std::streamsize>(piece.size()));
     offset += piece.size();
@@ -101,7 +91,8 @@ Status CopyTo(const Stream& stream, const std::string& path, const TaskInput& in
 
 // The file is there as a whole or, when that fails, as it was.
 Result<TaskOutput> SaveFile(const BundleFiles& files, const TaskInput& input) {
-  ASSIGN_OR_RETURN(const StreamPtr stream, StreamOf(input, "stream.save"));
+  ASSIGN_OR_RETURN(const std::string id, TextOf(input, "stream.save", "stream"));
+  ASSIGN_OR_RETURN(const StreamPtr stream, input.streams->Find(id));
   ASSIGN_OR_RETURN(const std::string path, TextOf(input, "stream.save", "file"));
   ASSIGN_OR_RETURN(const std::string real, files.PathOf(path));
   const std::string made = real + ".part";

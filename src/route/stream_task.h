@@ -10,9 +10,6 @@
 
 namespace sluice::route {
 
-inline constexpr uint64_t kDefaultPieceBytes = 64 << 10;
-inline constexpr uint64_t kMaxPieceBytes = 1 << 20;
-
 // `files` says where files may be; it outlives the functions.
 std::map<std::string, TaskMaker> StreamTasks(const BundleFiles& files);
 

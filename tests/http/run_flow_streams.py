@@ -278,11 +278,13 @@ class StreamTest(unittest.TestCase):
                                  "multipart/form-data; boundary=xyz")
             answer = json.loads(response.read())
         self.assertEqual(response.status, 200, answer)
+        stream = answer["parts"][0]["stream"]
+        self.assertRegex(stream, "^stream-[0-9a-f-]{36}$")
         self.assertEqual(answer, {
             "read": BODY_BYTES, "pieces": BODY_BYTES // MIB, "size": BODY_BYTES, "filename": "big.bin",
             "note": "hello",
             "parts": [{"name": "file", "filename": "big.bin", "content_type": "application/x-big",
-                       "size": BODY_BYTES, "stream": "stream-1"}]})
+                       "size": BODY_BYTES, "stream": stream}]})
         self.assert_small()
 
     def test_a_small_upload_stays_a_value(self):
@@ -345,7 +347,7 @@ class StreamTest(unittest.TestCase):
     def test_a_stream_that_there_is_none(self):
         response = self.send("GET", "/api/missing")
         self.assertEqual(response.status, 404)
-        self.assertIn("stream-7", json.loads(response.read())["message"])
+        self.assertIn("stream 'stream-7' (flow.no_stream)", json.loads(response.read())["message"])
 
     def test_nothing_is_left(self):
         # A client that goes away in the middle of its upload.

@@ -1,4 +1,6 @@
 // startFlow(id, { body, header }): starts a flow when what the invocation does is committed.
+// readStream(id, offset, size): a piece of a body that is too large for a value; readStreamText the
+// same as a text.
 ((native) => {
   'use strict';
 
@@ -10,6 +12,33 @@
     return native.flowStart(id, JSON.stringify(input ?? {}));
   }
 
-  Object.assign(globalThis, { startFlow });
+  const PIECE = 65536;
+
+  function checkStream(name, id) {
+    if (typeof id !== 'string') {
+      throw new EventingError(`${name}: expected a stream's id, got ${typeof id}`);
+    }
+  }
+
+  function piece(data, offset, size, total) {
+    const next = offset + size;
+    return { data, offset, next, more: next < total, total };
+  }
+
+  // data is an ArrayBuffer.
+  function readStream(id, offset = 0, size = PIECE) {
+    checkStream('readStream', id);
+    const [data, total] = native.streamRead(id, offset, size, false);
+    return piece(data, offset, data.byteLength, total);
+  }
+
+  // data is a string of whole characters.
+  function readStreamText(id, offset = 0, size = PIECE) {
+    checkStream('readStreamText', id);
+    const [data, read, total] = native.streamRead(id, offset, size, true);
+    return piece(data, offset, read, total);
+  }
+
+  Object.assign(globalThis, { startFlow, readStream, readStreamText });
   return {};
 })

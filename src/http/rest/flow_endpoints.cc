@@ -122,16 +122,14 @@ Task<> AnswerReply(Request& request, const route::Endpoint& endpoint, route::Rep
                    Response& response) {
   const Value id = reply.headers[route::kStreamHeader];
   if (!id.is_string()) co_return Answer(request, endpoint, std::move(reply), response);
-  const route::StreamPtr stream =
-      reply.streams == nullptr ? nullptr : reply.streams->Find(id.AsString());
-  if (stream == nullptr) {
-    co_return AnswerError(
-        request, 500, Value(fmt::format("This run has no stream '{}'", id.AsString())), response);
-  }
+  const Result<route::StreamPtr> stream = reply.streams == nullptr
+                                              ? Unexpected(route::NoStream(id.AsString()))
+                                              : reply.streams->Find(id.AsString());
+  if (!stream) co_return AnswerError(request, 500, Value(stream.error().message()), response);
   const std::string content_type = SetAnswerHead(endpoint, reply, response);
   response.set_status(reply.status);
   response.set_content_type(content_type.empty() ? "application/octet-stream" : content_type);
-  co_await SendStream(stream, request, response);
+  co_await SendStream(*stream, request, response);
 }
 
 Task<> CallEndpoint(route::Host& host, std::shared_ptr<const route::App> app,
