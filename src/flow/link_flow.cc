@@ -81,31 +81,62 @@ class Linker {
     }
   }
 
+  bool HasEnd() const {
+    return std::ranges::any_of(draft_.tasks, [](const TaskDraft& draft) {
+      return draft.task.execution == Execution::kEnd;
+    });
+  }
+
   void CheckEnd() {
-    for (const TaskDraft& draft : draft_.tasks) {
-      if (draft.task.execution == Execution::kEnd) return;
-    }
+    if (HasEnd()) return;
     Add(draft_.flow.place,
         Error(Code::kInvalidArgument, "flow.no_end", "flow must have at least one end task"));
   }
 
+  // Who leads to a task decides what follows it: branches and steps go back to whom they belong to,
+  // and only their handlers go on from there.
+  struct Visit {
+    TaskIndex task = kNoTask;
+    bool member = false;
+    auto operator<=>(const Visit&) const = default;
+  };
+
+  static std::vector<Visit> After(const Task& task, bool member) {
+    std::vector<Visit> after = {{task.exception, false}};
+    if (member) return after;
+    const bool fork = task.execution == Execution::kFork;
+    for (const TaskIndex next : task.next) after.push_back({next, fork});
+    for (const TaskIndex step : task.pipeline) after.push_back({step, true});
+    after.push_back({task.join, false});
+    after.push_back({task.retry_fallback, false});
+    return after;
+  }
+
   void CheckReach() {
-    std::set<TaskIndex> seen;
-    std::vector<TaskIndex> open = {draft_.flow.first, draft_.flow.exception};
+    std::set<Visit> seen;
+    std::set<TaskIndex> reached;
+    bool ends = false;
+    std::vector<Visit> open = {{draft_.flow.first, false}, {draft_.flow.exception, false}};
     while (!open.empty()) {
-      const TaskIndex at = open.back();
+      const Visit at = open.back();
       open.pop_back();
-      if (at < 0 || !seen.insert(at).second) continue;
-      const Task& task = draft_.tasks[static_cast<size_t>(at)].task;
-      open.insert(open.end(), task.next.begin(), task.next.end());
-      open.insert(open.end(), task.pipeline.begin(), task.pipeline.end());
-      open.insert(open.end(), {task.join, task.exception, task.retry_fallback});
+      if (at.task < 0 || !seen.insert(at).second) continue;
+      reached.insert(at.task);
+      const Task& task = draft_.tasks[static_cast<size_t>(at.task)].task;
+      ends = ends || (task.execution == Execution::kEnd && !at.member);
+      const std::vector<Visit> after = After(task, at.member);
+      open.insert(open.end(), after.begin(), after.end());
     }
     for (size_t i = 0; i < draft_.tasks.size(); ++i) {
-      if (seen.contains(static_cast<TaskIndex>(i))) continue;
+      if (reached.contains(static_cast<TaskIndex>(i))) continue;
       const Task& task = draft_.tasks[i].task;
       Add(task.place, Error(Code::kInvalidArgument, "flow.unreachable_task",
                             "nothing leads to task {}", task.name));
+    }
+    if (!ends && HasEnd()) {
+      Add(draft_.flow.place,
+          Error(Code::kInvalidArgument, "flow.no_end",
+                "no way leads to an end task: branches and steps don't end a flow"));
     }
   }
 

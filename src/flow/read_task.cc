@@ -233,8 +233,14 @@ class TaskReader {
     Reference& first = draft_.next.front();
     if (!first.name.starts_with("@retry")) return;
     const std::string_view rest = Trim(std::string_view(first.name).substr(6));
-    if (rest.starts_with('|')) {
-      draft_.fallback = Reference{std::string(Trim(rest.substr(1))), first.place};
+    const std::string fallback(Trim(rest.substr(rest.empty() ? 0 : 1)));
+    if (!rest.empty() && (!rest.starts_with('|') || fallback.empty())) {
+      reading_.problems->AddError(Error(Code::kInvalidArgument, "flow.bad_next",
+                                        "task {}: expected '@retry' or '@retry | task', found '{}'",
+                                        name(), first.name)
+                                      .At(first.place));
+    } else if (!rest.empty()) {
+      draft_.fallback = Reference{fallback, first.place};
     }
     first.name = "@retry";
   }
