@@ -64,7 +64,7 @@ void AddArrows(const Flow& flow, TaskIndex from, std::vector<Arrow>* arrows) {
     const bool decides = task.execution == Execution::kDecision;
     add(task.next[i], decides ? fmt::format("{}", i + 1) : "");
   }
-  add(task.retry_fallback, "1");
+  add(task.retry_fallback, "1: no retry");
   add(task.join, "join");
   add(task.exception, "error", Arrow::Kind::kError);
 }
@@ -84,9 +84,10 @@ std::string MermaidOf(const Flow& flow) {
   for (size_t i = 0; i < flow.tasks.size(); ++i) {
     const Task& task = flow.tasks[i];
     const auto [open, close] = ShapeOf(task);
-    const std::string call =
-        task.route == task.name ? "" : fmt::format("<br/>{}", Escaped(task.route));
-    out += fmt::format("  t{}{}\"{}{}\"{}\n", i, open, Escaped(task.name), call, close);
+    std::string text = Escaped(task.name);
+    if (task.route != task.name) text += "<br/>" + Escaped(task.route);
+    if (!task.loop.text.empty()) text += "<br/>" + Escaped(task.loop.text);
+    out += fmt::format("  t{}{}\"{}\"{}\n", i, open, text, close);
   }
   for (const Arrow& arrow : ArrowsOf(flow)) {
     if (arrow.kind == Arrow::Kind::kError) {
@@ -94,6 +95,12 @@ std::string MermaidOf(const Flow& flow) {
     } else {
       const std::string label = arrow.label.empty() ? "" : fmt::format("|{}|", arrow.label);
       out += fmt::format("  t{} -->{} t{}\n", arrow.from, label, arrow.to);
+    }
+  }
+  for (size_t i = 0; i < flow.tasks.size(); ++i) {
+    const Task& task = flow.tasks[i];
+    if (!task.next.empty() && task.next.front() == kRetryTask) {
+      out += fmt::format("  t{} -->|1| retry((retry))\n", i);
     }
   }
   if (flow.exception != kNoTask) {

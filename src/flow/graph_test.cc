@@ -84,15 +84,47 @@ tasks:
   const auto y = Numbers(svg, "<rect class", " y");
   const auto width = Numbers(svg, "<rect class", " width");
   ASSERT_EQ(x.size(), 4u);
-  EXPECT_EQ(y, (std::vector<int>{30, 140, 140, 250}));
+  EXPECT_EQ(y, (std::vector<int>{60, 184, 184, 308}));
   EXPECT_LT(x[1] + width[1], x[2]);  // two and three, side by side
   const int all = Numbers(svg, "<svg", " width")[0];
   for (size_t i = 0; i < x.size(); ++i) {
     EXPECT_GE(x[i], 0);
     EXPECT_LE(x[i] + width[i], all);
   }
-  EXPECT_EQ(Numbers(svg, "<path class=\"next\"", "class").size(), 4u);
+  EXPECT_EQ(Numbers(svg, "<path class=\"next\"", "class").size(), 5u);  // with that to the first
   EXPECT_EQ(Numbers(svg, "<path class=\"error\"", "class").size(), 1u);
+}
+
+TEST(Graph, ATaskIsBelowAllThatLeadToIt) {
+  const auto flows = Compiled(R"(
+flow: {id: f, description: d, ttl: 10s, exception: caught}
+first.task: a
+tasks:
+  - {process: a, description: d, execution: fork, next: [b, c], join: e}
+  - {process: b, description: d, execution: sink, exception: again}
+  - {process: c, description: d, execution: sink}
+  - {name: again, process: no.op, description: d, execution: decision, next: ['@retry | c', c], output: ['int(1) -> decision']}
+  - {process: e, description: d, execution: pipeline, loop: {statement: 'for (model.n = 0; model.n < 3; model.n++)'}, pipeline: [s], next: [g]}
+  - {process: s, description: d, execution: sink}
+  - {process: g, description: d, execution: end}
+  - {process: caught, description: d, execution: end}
+)");
+  const std::string svg = SvgOf(*flows->Find("f"));
+  const auto y = Numbers(svg, "<rect class", " y");
+  ASSERT_EQ(y.size(), 8u);
+  EXPECT_GT(y[1], y[0]);  // a branch
+  EXPECT_GT(y[2], y[3]);  // the other one, to which a handler of the first leads
+  EXPECT_GT(y[4], y[2]);  // the join is below both
+  EXPECT_GT(y[5], y[4]);  // a step
+  EXPECT_GT(y[6], y[5]);  // what follows is below the steps
+  EXPECT_EQ(y[7], y[0]);  // nobody leads to the handler
+  EXPECT_NE(svg.find(">for (model.n = 0; model.n &lt; 3; model.n++)<"), svg.npos);
+  EXPECT_NE(svg.find(">any error<"), svg.npos);
+  EXPECT_NE(svg.find(">2, 1: no retry<"), svg.npos);
+  const std::string text = MermaidOf(*flows->Find("f"));
+  EXPECT_NE(text.find("t4[[\"e<br/>for (model.n = 0; model.n #lt; 3; model.n++)\"]]"), text.npos)
+      << text;
+  EXPECT_NE(text.find("t3 -->|1| retry((retry))"), text.npos) << text;
 }
 
 }  // namespace

@@ -131,6 +131,7 @@ Status ParseLoopStatement(std::string_view text, Loop* loop) {
   }
   const std::string_view word = Trim(text.substr(0, open));
   const std::string_view inside = Trim(text.substr(open + 1, text.size() - open - 2));
+  loop->text = text;
   if (word == "for") return ParseFor(inside, loop);
   if (word == "while") return ParseWhile(inside, loop);
   return BadLoop("loop.statement must be 'for' or 'while', found '{}'", word);

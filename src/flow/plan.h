@@ -48,6 +48,7 @@ struct Loop {
   };
 
   Kind kind = Kind::kNone;
+  std::string text;                   // as it is written
   std::optional<ModelRef> start_ref;  // of a for-loop with three parts
   int64_t start = 0;
   Operand left;
