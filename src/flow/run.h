@@ -94,6 +94,8 @@ struct SubflowBegan {
 struct SubflowEnded {
   uint64_t call = 0;
   int status = 200;
+  json::Value headers;
+  json::Value body;
 };
 
 // The answer of a call is not waited for any more: who runs it may stop.
@@ -116,6 +118,7 @@ struct Respond {
 };
 
 struct LogLine {
+  std::string_view flow;  // its id
   log::Level level = log::Level::kError;
   std::string message;
 };

@@ -41,8 +41,8 @@ PendingCall Stepper::TakeCall(PendingCall* call) {
   return taken;
 }
 
-void Stepper::Log(log::Level level, std::string message) {
-  actions_->emplace_back(LogLine{level, std::move(message)});
+void Stepper::Log(const Flow& flow, log::Level level, std::string message) {
+  actions_->emplace_back(LogLine{flow.id, level, std::move(message)});
 }
 
 void Stepper::AbandonCall(const PendingCall& call) {
@@ -226,8 +226,9 @@ void Stepper::AbortFrame(uint64_t frame_id, int status, const json::Value& messa
   Frame* const frame = FindFrame(frame_id);
   if (frame == nullptr) return;
   if (frame->responded) {
-    Log(log::Level::kError, fmt::format("Flow {} aborted after its response: {} {}",
-                                        frame->flow->id, status, TextOf(message)));
+    Log(*frame->flow, log::Level::kError,
+        fmt::format("Flow {} aborted after its response: {} {}", frame->flow->id, status,
+                    TextOf(message)));
     if (frame_id == state_.root) {
       state_.status = status;
       state_.message = TextOf(message);
@@ -290,7 +291,9 @@ bool Stepper::RunTaskMappings(const std::vector<Mapping>& mappings, const TaskRe
   scope.now_ms = now_ms_;
   scope.complaints = &complaints;
   const Status status = RunMappings(mappings, scope, {&frame->model, &state_.shared, mapped});
-  for (std::string& complaint : complaints) Log(log::Level::kError, std::move(complaint));
+  for (std::string& complaint : complaints) {
+    Log(*frame->flow, log::Level::kError, std::move(complaint));
+  }
   SendExternals(*frame, std::exchange(mapped->externals, {}));
   if (!status.ok()) AbortFrame(frame->id, 400, status.message());
   return status.ok();
@@ -318,7 +321,7 @@ uint64_t Stepper::DelayOf(const Task& task, const Frame& frame) {
   const auto delay_ms = WholeNumberOf(value);
   if (!delay_ms || *delay_ms <= 0) return 0;
   if (static_cast<uint64_t>(*delay_ms) < frame.ttl_ms) return static_cast<uint64_t>(*delay_ms);
-  Log(log::Level::kWarn,
+  Log(*frame.flow, log::Level::kWarn,
       fmt::format("Unable to schedule future task {} because {} is invalid (TTL={}, delay={})",
                   task.name, task.delay_ref->text, frame.ttl_ms, *delay_ms));
   return 0;

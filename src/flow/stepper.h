@@ -65,7 +65,7 @@ class Stepper {
   bool RunTaskMappings(const std::vector<Mapping>& mappings, const TaskResult* result, Frame* frame,
                        const Line& line, Mapped* mapped);
   void SendExternals(const Frame& frame, std::vector<Mapped::External> externals);
-  void Log(log::Level level, std::string message);
+  void Log(const Flow& flow, log::Level level, std::string message);
   void AbandonCall(const PendingCall& call);
 
   // What follows a result (transition.cc).

@@ -40,7 +40,9 @@ const Task& Stepper::TaskOf(const Group& group) {
 
 void Stepper::Deliver(PendingCall call, TaskResult result) {
   if (FindFrame(call.frame) == nullptr) return;
-  if (call.child != 0) actions_->emplace_back(SubflowEnded{call.id, result.status});
+  if (call.child != 0) {
+    actions_->emplace_back(SubflowEnded{call.id, result.status, result.headers, result.body});
+  }
   if (result.status >= 400) {
     Fail(std::move(call), result);
   } else {
@@ -73,7 +75,7 @@ void Stepper::Fail(PendingCall call, const TaskResult& result) {
   }
   if (message.is_missing()) message = json::Value(nullptr);
   if (call.line.group != 0 && FindGroup(call.line.group) == nullptr) {
-    return Log(log::Level::kWarn,
+    return Log(flow, log::Level::kWarn,
                fmt::format("Task {} failed after its fork or pipeline was left: {} {}", task.name,
                            result.status, TextOf(message)));
   }

@@ -30,6 +30,15 @@ const flow::Flow& FlowOf(const flow::Run& run, const flow::PendingCall& call) {
   return *std::ranges::find(frames, call.frame, &flow::Frame::id)->flow;
 }
 
+// How a sub-flow ended, if it was one and did.
+const flow::SubflowEnded* EndOf(const flow::Actions& actions, uint64_t call) {
+  for (const flow::Action& action : actions) {
+    const auto* const ended = std::get_if<flow::SubflowEnded>(&action);
+    if (ended != nullptr && ended->call == call) return ended;
+  }
+  return nullptr;
+}
+
 RunPhase PhaseAfter(const flow::RunState& state, const flow::Event& event) {
   if (std::holds_alternative<flow::Cancel>(event)) return RunPhase::kCancelled;
   return state.message.empty() ? RunPhase::kCompleted : RunPhase::kFailed;
@@ -78,8 +87,11 @@ Engine::Move Engine::Plan(Instance& instance, const flow::Event& event, Ran ran)
       step.output = result->body;
       step.stack = result->stack;
       step.ran_us = ran.us;
-    } else if (call.child != 0 && !move.next.ended()) {
-      step.end = StepEnd::kDone;  // a sub-flow, whose own tasks tell the rest
+    } else if (const auto* child = EndOf(move.actions, call.id)) {
+      step.end = child->status >= 400 ? StepEnd::kFailed : StepEnd::kDone;
+      step.status = child->status;
+      step.output_headers = child->headers;
+      step.output = child->body;
     } else if (call.due_ms != 0 && call.due_ms <= move.now_ms) {
       step.end = StepEnd::kTimedOut;
       step.status = 408;
@@ -130,6 +142,8 @@ void Engine::Accept(Instance& instance, Move move, flow::Actions* actions) {
   for (const flow::Action& action : move.actions) {
     if (const auto* call = std::get_if<flow::Call>(&action)) {
       stored.sent_ms[call->call] = move.now_ms;
+    } else if (const auto* child = std::get_if<flow::SubflowBegan>(&action)) {
+      stored.sent_ms[child->call] = move.now_ms;
     }
   }
   counts_.durable_steps += move.steps.size();
