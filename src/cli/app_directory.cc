@@ -206,6 +206,12 @@ AppResult ReadAppDirectory(const std::string& directory) {
     return result;
   }
   const std::string file = (root / kMainFile).string();
+  if (!fs::exists(file, ignored)) {
+    result.problems.push_back(Error(Code::kNotFound, "app.no_file",
+                                    "{} is no app directory: it has no {}, which may be empty",
+                                    directory, kMainFile));
+    return result;
+  }
   const auto node = yaml::ParseFile(file);
   if (!node) {
     result.problems.push_back(node.error());

@@ -80,7 +80,8 @@ std::vector<Status> SendFlowFiles(Api* api, const std::string& directory, const 
     if (problem["severity"] == json::Value("error")) {
       problems.push_back(std::move(status));
     } else {
-      say("warning: " + status.ToString());
+      say(fmt::format("warning: {}:{}:{}: {} ({})", place.file, place.line, place.column,
+                      status.message(), status.id()));
     }
   }
   return problems;

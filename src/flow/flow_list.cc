@@ -59,7 +59,9 @@ class ListReader {
     std::vector<FlowText> texts;
     for (const auto& [location, place] : flows_) {
       auto text = read_(location);
-      if (!text) text = read_(OtherName(location));
+      if (!text) {
+        if (auto other = read_(OtherName(location))) text = std::move(other);
+      }
       if (text) {
         texts.push_back({location, *std::move(text)});
       } else {

@@ -39,20 +39,6 @@ bool IsSqlReserved(std::string_view word) {
   return query::Terminal::Of(upper).reserved();
 }
 
-Status CheckAlias(const std::string& where, std::string_view alias, std::set<std::string>* known) {
-  const auto refuse = [&](std::string_view why) {
-    return Error(Code::kInvalidArgument, "function.invalid_alias", "{}: {}, got '{}'", where, why,
-                 alias);
-  };
-  if (IsReservedWord(alias)) return refuse("a binding can't have a word of JavaScript as its name");
-  if (IsSqlReserved(alias)) return refuse("a binding can't have a word of SQL++ as its name");
-  if (alias.size() > 64 || !IsPlainName(alias)) {
-    return refuse("a binding's name is a JavaScript identifier of at most 64 characters");
-  }
-  if (!known->emplace(alias).second) return refuse("two bindings can't have the same name");
-  return OkStatus();
-}
-
 Status ReadBucket(const Value& value, const std::string& where, BucketBinding* binding) {
   FieldReader reader(value, where);
   reader.Text("alias", &binding->alias, true);
@@ -130,6 +116,20 @@ Value PrintUrl(const UrlBinding& binding, Secrets secrets) {
 }
 
 }  // namespace
+
+Status CheckAlias(const std::string& where, std::string_view alias, std::set<std::string>* known) {
+  const auto refuse = [&](std::string_view why) {
+    return Error(Code::kInvalidArgument, "function.invalid_alias", "{}: {}, got '{}'", where, why,
+                 alias);
+  };
+  if (IsReservedWord(alias)) return refuse("a binding can't have a word of JavaScript as its name");
+  if (IsSqlReserved(alias)) return refuse("a binding can't have a word of SQL++ as its name");
+  if (alias.size() > 64 || !IsPlainName(alias)) {
+    return refuse("a binding's name is a JavaScript identifier of at most 64 characters");
+  }
+  if (!known->emplace(alias).second) return refuse("two bindings can't have the same name");
+  return OkStatus();
+}
 
 std::string Definition::LocationOf(const std::string& bucket, const std::string& scope,
                                    const std::string& name) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,6 +71,9 @@ json::Value PrintDefinition(const Definition& definition, Secrets secrets);
 // The parts of it that have resources of their own.
 json::Value PrintDeployment(const Definition& definition, Secrets secrets);  // depcfg
 Status ParseDeployment(const json::Value& value, Definition* definition);    // replaces all of it
+
+// Whether a binding may have this name, which goes to `known`. Error function.invalid_alias.
+Status CheckAlias(const std::string& where, std::string_view alias, std::set<std::string>* known);
 
 // Masked secrets of `next` become those of `stored` where alias, host, kind of authentication and
 // user are the same. Others stay masked; CheckSecrets refuses to deploy those.

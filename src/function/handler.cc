@@ -61,6 +61,12 @@ void DecodeBase64(script::Call& call) {
 }  // namespace
 
 Result<Prepared> Prepare(const Definition& definition) {
+  auto prepared = PrepareOrTellAll(definition);
+  if (!prepared) return Unexpected(CodeError(definition, prepared.error()));
+  return std::move(*prepared);
+}
+
+std::expected<Prepared, std::vector<Status>> PrepareOrTellAll(const Definition& definition) {
   PrepareOptions options;
   options.headers = definition.settings.handler_headers;
   options.footers = definition.settings.handler_footers;
@@ -69,7 +75,7 @@ Result<Prepared> Prepare(const Definition& definition) {
   for (const BucketBinding& binding : definition.buckets) options.bindings.insert(binding.alias);
   for (const UrlBinding& binding : definition.urls) options.bindings.insert(binding.alias);
   auto source = Prepare(definition.code, options);
-  if (!source) return Unexpected(CodeError(definition, source.error()));
+  if (!source) return std::unexpected(std::move(source.error()));
   auto kept = std::make_shared<const PreparedSource>(std::move(*source));
   js::Source text{definition.name + ".js", kept->text, kept->first_line};
   return Prepared{std::make_shared<const js::Program>(std::move(text)), std::move(kept)};

@@ -54,6 +54,8 @@ struct Prepared {
 };
 // All that is wrong with the code is in one error, a line each; its id is the first one's.
 Result<Prepared> Prepare(const Definition& definition);
+// The same with an error for each, at its place in the code.
+std::expected<Prepared, std::vector<Status>> PrepareOrTellAll(const Definition& definition);
 
 class DocumentCache;
 

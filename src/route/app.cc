@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <expected>
 #include <utility>
 
 #include "flow/compile.h"
@@ -60,9 +61,10 @@ class AppMaker {
     app_->files = std::make_unique<BundleFiles>(app_->bundle, services_.directories);
     AddBuiltins();
     AddTasks();
-    AddPreloads(ListOf(config, "preload", "preload-override.yaml"), settings);
+    NoteKeyspaces(config);
+    AddPreloads(ListOf(config, "preload", "classpath:/preload-override.yaml"), settings);
     CompileFlows(ListOf(config, "flows", flow::kDefaultFlowList), settings);
-    ReadRest(ListOf(config, "rest", "rest.yaml"), settings);
+    ReadRest(ListOf(config, "rest", "classpath:/rest.yaml"), settings);
     app_->options = ReadAppOptions(
         config, "sluice.yaml", settings, [&](std::string_view target) { return HasTarget(target); },
         problems_);
@@ -78,21 +80,29 @@ class AppMaker {
     return {};
   }
 
-  // Files that sluice.yaml names, such as classpath:/more-flows.yaml.
-  std::vector<std::string> ListOf(const yaml::Node& config, std::string_view key,
-                                  std::string_view usual) {
+  // A file that sluice.yaml names, such as classpath:/more-flows.yaml; or one that an app has
+  // without being told to, which may be missing and has no place.
+  struct Listed {
+    std::string location;
+    Place place;
+  };
+
+  std::vector<Listed> ListOf(const yaml::Node& config, std::string_view key,
+                             std::string_view usual) {
     const yaml::Node* const list = config.Find(key);
-    if (list == nullptr) return {std::string(usual)};
-    std::vector<std::string> names;
-    for (const yaml::Node& item : list->items) names.push_back(item.text);
-    if (!list->is_list() || std::ranges::any_of(names, &std::string::empty)) {
+    if (list == nullptr) return {{std::string(usual), {}}};
+    std::vector<Listed> files;
+    for (const yaml::Node& item : list->items) {
+      files.push_back({item.text, {"sluice.yaml", item.line, item.column}});
+    }
+    if (!list->is_list() || std::ranges::any_of(files, &std::string::empty, &Listed::location)) {
       problems_->AddError(Error(Code::kInvalidArgument, "route.invalid_options",
                                 "{}: expected a list of files such as [classpath:/{}.yaml]", key,
                                 key)
                               .At({"sluice.yaml", list->line, list->column}));
       return {};
     }
-    return names;
+    return files;
   }
 
   // A file of the app, or of a directory that flows may use.
@@ -101,7 +111,14 @@ class AppMaker {
     constexpr std::string_view kFile = "file:";
     using Area = flow::Files::Area;
     if (location.starts_with(kClasspath)) {
-      return app_->files->Read(Area::kResource, location.substr(kClasspath.size()));
+      std::string_view path = location.substr(kClasspath.size());
+      auto resource = app_->files->Read(Area::kResource, path);
+      if (resource) return resource;
+      while (path.starts_with('/')) path.remove_prefix(1);
+      const std::string* const file = app_->bundle.Find(path);
+      if (file != nullptr) return *file;
+      return Fail(Code::kNotFound, "file.unreadable",
+                  "there is neither a file 'resources/{}' nor '{}'", path, path);
     }
     if (location.starts_with(kFile)) {
       return app_->files->Read(Area::kFile, location.substr(kFile.size()));
@@ -119,19 +136,19 @@ class AppMaker {
     return app_->bundle.Find(resource) != nullptr ? resource : path;
   }
 
-  // What the app says of itself without being told to may be missing; what it names may not.
-  std::vector<flow::FlowText> ReadFiles(const std::vector<std::string>& names) {
+  // What the app names must be there.
+  std::optional<std::string> ReadListed(const Listed& file) {
+    auto text = ReadLocation(file.location);
+    if (text) return std::move(*text);
+    if (file.place.line > 0) problems_->AddError(Status(text.error()).At(file.place));
+    return std::nullopt;
+  }
+
+  std::vector<flow::FlowText> ReadFiles(const std::vector<Listed>& files) {
     std::vector<flow::FlowText> texts;
-    for (const std::string& name : names) {
-      const bool plain = name.find(':') == std::string::npos;
-      auto text = ReadLocation(plain ? "classpath:/" + name : name);
-      if (text) {
-        texts.push_back({ShownPath(name), std::move(*text)});
-      } else if (!plain) {
-        problems_->AddError(
-            Error(Code::kNotFound, std::string(text.error().id()), "{}", text.error().message())
-                .At({"sluice.yaml", 1, 1}));
-      }
+    for (const Listed& file : files) {
+      if (auto text = ReadListed(file))
+        texts.push_back({ShownPath(file.location), *std::move(text)});
     }
     return texts;
   }
@@ -183,23 +200,60 @@ class AppMaker {
       }
       const auto said = options_.find(route);
       const TaskOptions options = said == options_.end() ? TaskOptions() : said->second;
-      const auto maker = MakeTask(route, suffix, text, options);
+      auto maker = MakeTask(route, suffix, text, options);
       if (!maker) {
-        Status error = maker.error();
-        Place place = error.place();
-        place.file = path;
-        if (place.line == 0) place = {path, 1, 1};
-        problems_->AddError(error.At(place));
-        continue;
+        for (const Status& error : maker.error()) {
+          Place place = error.place();
+          place.file = path;
+          if (place.line == 0) place = {path, 1, 1};
+          problems_->AddError(error.At(place));
+        }
+        // Who names it has made no mistake.
+        maker = []() -> Result<std::unique_ptr<TaskInstance>> { return nullptr; };
       }
-      AddWithNames(route, options, *maker);
+      AddWithNames(route, options, *maker, {path, 1, 1});
     }
     for (const auto& [route, options] : options_) AddFileless(route, options);
   }
 
-  void AddWithNames(const std::string& route, const TaskOptions& options, const TaskMaker& maker) {
-    Add(route, options.limits, maker);
-    for (const std::string& other : options.routes) Add(other, options.limits, maker);
+  void NoteKeyspaces(const yaml::Node& config) {
+    constexpr const char* kLevels[] = {"buckets", "scopes", "collections"};
+    const auto note = [&](const auto& self, const yaml::Node& node, db::KeyspaceName name,
+                          size_t level) -> void {
+      const yaml::Node* const list = level < 3 ? node.Find(kLevels[level]) : nullptr;
+      if (level > 0) app_->declared.insert(name);
+      if (list == nullptr) return;
+      for (const yaml::Entry& entry : list->entries) {
+        db::KeyspaceName inner = name;
+        (level == 0 ? inner.bucket : level == 1 ? inner.scope : inner.collection) = entry.key;
+        self(self, entry.value, inner, level + 1);
+      }
+    };
+    note(note, config, {}, 0);
+    for (const auto& [route, options] : options_) {
+      if (options.state) app_->keyspaces.emplace_back(*options.state, options.place);
+      for (const function::BucketBinding& binding : options.keyspaces) {
+        app_->keyspaces.emplace_back(binding.keyspace, options.place);
+      }
+    }
+  }
+
+  // A name is of one function; those that are built in give way.
+  void AddWithNames(const std::string& route, const TaskOptions& options, const TaskMaker& maker,
+                    const Place& place) {
+    const auto add = [&](const std::string& name, const Place& from) {
+      const auto [other, is_new] = named_.emplace(name, from);
+      if (is_new) {
+        Add(name, options.limits, maker);
+      } else {
+        problems_->AddError(Error(Code::kInvalidArgument, "route.duplicate",
+                                  "route '{}' is there twice, see {}", name, other->second.file)
+                                .At(from));
+      }
+      return is_new;
+    };
+    if (!add(route, place)) return;
+    for (const std::string& other : options.routes) add(other, options.place);
   }
 
   // HTTP endpoints and state machines are in sluice.yaml alone.
@@ -223,22 +277,28 @@ class AppMaker {
     if (!IsRouteName(route)) return wrong("route.invalid_name", "'" + route + "' is no route");
     AddWithNames(route, options,
                  options.http ? MakeHttpTask(services_.function, *options.http)
-                              : MakeStateMachine(services_.function.database, *options.state));
+                              : MakeStateMachine(services_.function.database, *options.state),
+                 options.place);
   }
 
-  Result<TaskMaker> MakeTask(const std::string& route, const std::string& suffix,
-                             const std::string& text, const TaskOptions& options) {
+  using Made = std::expected<TaskMaker, std::vector<Status>>;
+  Made MakeTask(const std::string& route, const std::string& suffix, const std::string& text,
+                const TaskOptions& options) {
+    const auto one = [](Result<TaskMaker> maker) -> Made {
+      if (maker) return std::move(*maker);
+      return std::unexpected(std::vector<Status>{maker.error()});
+    };
+    const auto wrong = [&](std::string_view message) -> Made {
+      return one(Fail(Code::kInvalidArgument, "route.language", "{}", message));
+    };
     if (suffix != ".js" && !options.keyspaces.empty()) {
-      return Fail(Code::kInvalidArgument, "route.language",
-                  "keyspaces are for tasks in JavaScript; others use statements");
+      return wrong("keyspaces are for tasks in JavaScript; others use statements");
     }
-    if (suffix == ".sql") return MakeSqlTask(services_.queries, text);
-    if (suffix == ".lua")
-      return MakeLuaTask(services_.function.database, services_.procedures, route, text);
-    if (suffix != ".js") {
-      return Fail(Code::kInvalidArgument, "route.language",
-                  "expected a file that ends with .js, .lua or .sql");
+    if (suffix == ".sql") return one(MakeSqlTask(services_.queries, text));
+    if (suffix == ".lua") {
+      return one(MakeLuaTask(services_.function.database, services_.procedures, route, text));
     }
+    if (suffix != ".js") return wrong("expected a file that ends with .js, .lua or .sql");
     function::Definition definition;
     definition.name = route;
     definition.code = text;
@@ -246,7 +306,7 @@ class AppMaker {
     return MakeJsTask(services_.function, std::move(definition));
   }
 
-  void AddPreloads(const std::vector<std::string>& lists, const flow::Settings& settings) {
+  void AddPreloads(const std::vector<Listed>& lists, const flow::Settings& settings) {
     const std::vector<flow::FlowText> texts = ReadFiles(lists);
     for (const flow::Preload& preload : flow::ReadPreloads(texts, settings, problems_)) {
       const auto found = app_->routes.find(preload.original);
@@ -259,17 +319,25 @@ class AppMaker {
       const std::shared_ptr<Route> original = found->second;
       RouteLimits limits = original->limits();
       limits.instances = static_cast<int>(preload.instances.value_or(limits.instances));
-      if (!preload.keep_original) app_->routes.erase(found);
-      for (const std::string& route : preload.routes) Add(route, limits, original->maker());
+      if (!preload.keep_original) {
+        app_->routes.erase(found);
+        named_.erase(preload.original);
+      }
+      for (const std::string& route : preload.routes) {
+        if (!named_.emplace(route, preload.place).second && route != preload.original) {
+          problems_->AddError(
+              Error(Code::kInvalidArgument, "route.duplicate", "route '{}' is there already", route)
+                  .At(preload.place));
+        }
+        Add(route, limits, original->maker());
+      }
     }
   }
 
-  void CompileFlows(const std::vector<std::string>& lists, const flow::Settings& settings) {
+  void CompileFlows(const std::vector<Listed>& lists, const flow::Settings& settings) {
     std::string locations;
-    for (const std::string& list : lists) {
-      // An app without flows is none that misses them.
-      if (list == flow::kDefaultFlowList && !ReadLocation(list)) continue;
-      locations += (locations.empty() ? "" : ",") + list;
+    for (const Listed& list : lists) {
+      if (ReadListed(list)) locations += (locations.empty() ? "" : ",") + list.location;
     }
     flow::Problems listed;
     std::vector<flow::FlowText> texts = flow::ReadFlowLists(
@@ -291,10 +359,14 @@ class AppMaker {
     app_->flows = flow::CompileFlows(texts, options, problems_);
   }
 
-  void ReadRest(const std::vector<std::string>& lists, const flow::Settings& settings) {
-    const RestNames names{
+  void ReadRest(const std::vector<Listed>& lists, const flow::Settings& settings) {
+    RestNames names{
         .find_route = [&](std::string_view route) { return app_->FindRoute(route); },
-        .has_flow = [&](std::string_view flow) { return app_->flows->Find(flow) != nullptr; }};
+        .has_flow = [&](std::string_view flow) { return app_->flows->Find(flow) != nullptr; },
+        .routes = {},
+        .flows = {}};
+    for (const auto& [route, unused] : app_->routes) names.routes.push_back(route);
+    for (const auto& [id, unused] : app_->flows->flows()) names.flows.emplace_back(id);
     app_->rest = ReadRestConfig(ReadFiles(lists), settings, names, problems_);
     for (const Endpoint& endpoint : app_->rest.endpoints) {
       if (endpoint.relay.empty()) continue;
@@ -302,21 +374,21 @@ class AppMaker {
           MakeRelayTask(services_.function, services_.streams, endpoint.relay,
                         endpoint.certificates));
     }
-    CheckStatic(lists.empty() ? "rest.yaml" : lists.front());
+    CheckStatic(app_->rest.content);
   }
 
-  void CheckStatic(const std::string& file) {
+  void CheckStatic(const StaticContent& content) {
     constexpr std::string_view kFile = "file:";
-    const std::string& folder = app_->rest.content.folder;
-    if (!folder.starts_with(kFile)) return;
-    const auto path = app_->files->PathOf(folder.substr(kFile.size()) + "/index.html");
-    if (!path) problems_->AddError(Status(path.error()).At({file, 1, 1}));
+    if (!content.folder.starts_with(kFile)) return;
+    const auto path = app_->files->PathOf(content.folder.substr(kFile.size()) + "/index.html");
+    if (!path) problems_->AddError(Status(path.error()).At(content.folder_place));
   }
 
   const Services& services_;
   App* const app_;
   flow::Problems* const problems_;
   std::map<std::string, TaskOptions> options_;
+  std::map<std::string, Place> named_;  // routes of the app's functions, by where they are named
 };
 
 }  // namespace

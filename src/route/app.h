@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,10 +40,17 @@ struct App {
   std::map<std::string, std::shared_ptr<Route>, std::less<>> routes;
   RestConfig rest;
   AppOptions options;
+  // What sluice.yaml gives to functions, and where; and those that it says there are to be.
+  std::vector<std::pair<db::KeyspaceName, Place>> keyspaces;
+  std::set<db::KeyspaceName> declared;
   std::unique_ptr<const BundleFiles> files;
 
   Route* FindRoute(std::string_view name) const;
 };
+
+// What to think of a keyspace that is named and not there. Who only checks an app does not make
+// those that its sluice.yaml declares.
+enum class Missing : uint8_t { kIsWrong, kMayBeDeclared };
 
 // All that is wrong goes to `problems`; null when there is an error among it.
 std::shared_ptr<const App> MakeApp(const Services& services, Bundle bundle, std::string version,

@@ -89,8 +89,7 @@ Status BundleFiles::Check(Area area, std::string_view path) const {
 Result<std::string> BundleFiles::Read(Area area, std::string_view path) const {
   if (area == Area::kFile) return directories_.Read(area, path);
   while (path.starts_with('/')) path.remove_prefix(1);
-  const std::string* found = bundle_.Find("resources/" + std::string(path));
-  if (found == nullptr) found = bundle_.Find(path);
+  const std::string* const found = bundle_.Find("resources/" + std::string(path));
   if (found == nullptr) {
     return Fail(Code::kNotFound, "file.unreadable", "there is no file 'resources/{}'", path);
   }

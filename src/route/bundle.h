@@ -30,8 +30,7 @@ Result<Bundle> BundleFromJson(const json::Value& value);
 // Whether a path of an app directory belongs into its bundle.
 bool IsBundled(std::string_view path);
 
-// `classpath()` reads the bundle's resources/, then the bundle itself; `file()` is confined to
-// directories.
+// `classpath()` reads the bundle's resources/; `file()` is confined to directories.
 class BundleFiles final : public flow::Files {
  public:
   BundleFiles(const Bundle& bundle, const std::vector<std::string>& directories)

@@ -26,6 +26,20 @@ bool HasDurableFlow(const App& app) {
   return false;
 }
 
+// Only when an app arrives: a keyspace that is dropped later does not take the whole app with it.
+void CheckKeyspaces(const App& app, const db::Database& database, Missing missing,
+                    flow::Problems* problems) {
+  for (const auto& [name, place] : app.keyspaces) {
+    if (name.wildcard()) continue;
+    if (missing == Missing::kMayBeDeclared && app.declared.contains(name)) continue;
+    if (const auto keyspace = database.Resolve(name); !keyspace) {
+      problems->AddError(
+          Error(Code::kInvalidArgument, "route.no_keyspace", "{}", keyspace.error().message())
+              .At(place));
+    }
+  }
+}
+
 }  // namespace
 
 Host::Host(Services services, EngineOptions options, RunRetention retention)
@@ -84,7 +98,12 @@ std::shared_ptr<const App> Host::app() const {
 
 void Host::Check(Bundle bundle, flow::Problems* problems) const {
   const auto app = MakeApp(services_, std::move(bundle), "", problems);
-  if (app != nullptr) starts_.Check(*app, problems);
+  if (app != nullptr) CheckUse(*app, Missing::kMayBeDeclared, problems);
+}
+
+void Host::CheckUse(const App& app, Missing missing, flow::Problems* problems) const {
+  CheckKeyspaces(app, services_.function.database, missing, problems);
+  starts_.Check(app, missing, problems);
 }
 
 Status Host::Apply(Bundle bundle, flow::Problems* problems) {
@@ -92,7 +111,7 @@ Status Host::Apply(Bundle bundle, flow::Problems* problems) {
   db::Database& database = services_.function.database;
   auto app = MakeApp(services_, std::move(bundle), NewVersion(database), problems);
   if (app == nullptr) return OkStatus();
-  starts_.Check(*app, problems);
+  CheckUse(*app, Missing::kIsWrong, problems);
   if (problems->has_errors()) return OkStatus();
   db::Commit commit;
   std::optional<std::string> row;

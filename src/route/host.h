@@ -39,6 +39,8 @@ class Host {
 
  private:
   Status LoadApp();
+  // What an app needs of the database.
+  void CheckUse(const App& app, Missing missing, flow::Problems* problems) const;
   void Replace(std::shared_ptr<const App> app);
 
   const Services services_;

@@ -67,7 +67,8 @@ class JsTask final : public TaskInstance {
       if (handler_ == nullptr) return TaskOutput::Failure(500, failed.message);
     }
     if (Cancelled(input)) return TaskOutput::Failure(408, "nobody waits for the answer");
-    const auto timeout_s = static_cast<uint32_t>(std::max<uint64_t>(1, input.timeout_ms / 1000));
+    // Whole seconds; what ends earlier is stopped by whom it runs for.
+    const auto timeout_s = static_cast<uint32_t>((input.timeout_ms + 999) / 1000);
     function::Handler::Turn turn(*handler_);
     return OutputOf(
         handler_->RunTask(turn, effects, headers, body, input.instance, timeout_s, input.streams));
@@ -105,12 +106,25 @@ class JsTask final : public TaskInstance {
 
 }  // namespace
 
-Result<TaskMaker> MakeJsTask(const function::Services& services, function::Definition definition) {
+std::expected<TaskMaker, std::vector<Status>> MakeJsTask(const function::Services& services,
+                                                         function::Definition definition) {
   definition.task = true;
-  ASSIGN_OR_RETURN(const function::Prepared prepared, function::Prepare(definition));
+  const auto prepared = function::PrepareOrTellAll(definition);
+  if (!prepared) return std::unexpected(prepared.error());
   const auto shared = std::make_shared<const function::Definition>(std::move(definition));
+  // What only the engine finds is told now, too, and not to who calls it first.
+  script::Outcome failed;
+  if (function::Handler::Make(
+          services, shared, prepared->program, [](std::string_view) {}, &failed) == nullptr) {
+    const function::SourcePlace place =
+        prepared->source->columns.ToUser({.line = static_cast<uint32_t>(failed.place.line),
+                                          .column = static_cast<uint32_t>(failed.place.column)});
+    return std::unexpected(
+        std::vector<Status>{Error(Code::kInvalidArgument, "function.compile", "{}", failed.message)
+                                .At({"", place.line, place.column})});
+  }
   return
-      [&services, shared, program = prepared.program]() -> Result<std::unique_ptr<TaskInstance>> {
+      [&services, shared, program = prepared->program]() -> Result<std::unique_ptr<TaskInstance>> {
         return std::make_unique<JsTask>(services, shared, program);
       };
 }

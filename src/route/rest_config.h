@@ -45,6 +45,7 @@ struct Segment {
   enum class Kind : uint8_t { kText, kParameter, kPrefix, kRest };
   Kind kind = Kind::kText;
   std::string text;  // in lower case; a parameter's name, a prefix without its `*`
+  bool operator==(const Segment&) const = default;
 };
 
 // Which route guards an endpoint: the first rule whose header the request has, with that value if
@@ -58,6 +59,7 @@ struct AuthRule {
 struct Endpoint {
   std::string url;
   std::vector<Segment> segments;
+  std::vector<std::string> query;     // names behind `?` of the url, for people
   std::vector<std::string> methods;   // in upper case
   std::vector<std::string> services;  // routes: the first one answers, the others get a copy
   std::string flow;                   // the id, when the service is http.flow.adapter
@@ -104,6 +106,9 @@ std::string RelayRoute(const Endpoint& endpoint);
 struct RestNames {
   std::function<const Route*(std::string_view route)> find_route;
   std::function<bool(std::string_view flow)> has_flow;
+  // For suggestions.
+  std::vector<std::string> routes;
+  std::vector<std::string> flows;
 };
 
 // Files are merged; of policies with the same id the last one counts. Errors rest.invalid, with

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <span>
 
+#include "base/nearest.h"
 #include "base/quantity.h"
 #include "flow/source_tree.h"
 #include "flow/text_form.h"
@@ -26,15 +29,17 @@ class Reader {
   Reader(std::string file, const RestNames& names, flow::Problems* problems)
       : file_(std::move(file)), names_(names), problems_(problems) {}
 
-  void Read(const Node& root, RestConfig* to) {
+  // All but the endpoints, which may name policies of other files.
+  void ReadPolicies(const Node& root, RestConfig* to) {
     RestConfig& config = *to;
+    if (!root.is_map() && !root.is_null()) Wrong(root, "expected a map with rest, a list");
     for (const yaml::Entry& entry : root.entries) {
       if (entry.key == "cors") {
-        ReadPolicies(entry.value, "cors", [&](const std::string& id, const Node& node) {
+        ReadEach(entry.value, "cors", [&](const std::string& id, const Node& node) {
           config.cors[id] = ReadCors(node);
         });
       } else if (entry.key == "headers") {
-        ReadPolicies(entry.value, "headers", [&](const std::string& id, const Node& node) {
+        ReadEach(entry.value, "headers", [&](const std::string& id, const Node& node) {
           config.headers[id] = ReadHeaders(node);
         });
       } else if (entry.key == "static-content") {
@@ -44,10 +49,13 @@ class Reader {
               fmt::format("expected rest, cors, headers or static-content, got '{}'", entry.key));
       }
     }
-    if (const Node* rest = root.Find("rest"); rest != nullptr) {
-      for (const Node& node : rest->items) ReadEndpoint(node, &config);
-      if (!rest->is_list() && !rest->is_null()) Wrong(*rest, "rest: expected a list of endpoints");
-    }
+  }
+
+  void ReadEndpoints(const Node& root, RestConfig* config) {
+    const Node* const rest = root.Find("rest");
+    if (rest == nullptr) return;
+    for (const Node& node : rest->items) ReadEndpoint(node, config);
+    if (!rest->is_list() && !rest->is_null()) Wrong(*rest, "rest: expected a list of endpoints");
   }
 
   static int RankOf(const Segment& segment) {
@@ -87,8 +95,20 @@ class Reader {
     Wrong(node.line, node.column, message);
   }
 
+  void CheckKeys(const Node& map, std::span<const std::string> known) {
+    if (!map.is_map()) return Wrong(map, fmt::format("expected a map with {}", known.front()));
+    for (const yaml::Entry& entry : map.entries) {
+      if (std::ranges::find(known, entry.key) != known.end()) continue;
+      Wrong(entry.line, entry.column,
+            fmt::format("there is no key '{}' here{}", entry.key, DidYouMean(entry.key, known)));
+    }
+  }
+
   template <typename Visit>
-  void ReadPolicies(const Node& list, std::string_view what, const Visit& visit) {
+  void ReadEach(const Node& list, std::string_view what, const Visit& visit) {
+    if (!list.is_list() && !list.is_null()) {
+      Wrong(list, fmt::format("{}: expected a list of entries with an id", what));
+    }
     for (const Node& node : list.items) {
       const Node* const id = node.Find("id");
       if (id == nullptr || !id->is_scalar()) {
@@ -104,6 +124,7 @@ class Reader {
                                                              std::string_view prefix) {
     std::vector<std::pair<std::string, std::string>> pairs;
     if (list == nullptr) return pairs;
+    if (!list->is_list() && !list->is_null()) Wrong(*list, "expected a list of 'Name: value'");
     for (const Node& node : list->items) {
       const size_t colon = node.text.find(':');
       if (!node.is_scalar() || colon == std::string::npos || colon == 0) {
@@ -125,22 +146,39 @@ class Reader {
   std::vector<std::string> ReadNames(const Node* list) {
     std::vector<std::string> names;
     if (list == nullptr) return names;
-    for (const Node& node : list->items) names.push_back(LowerCase(node.text));
+    if (!list->is_list() && !list->is_null()) Wrong(*list, "expected a list of headers");
+    for (const Node& node : list->items) {
+      if (!node.is_scalar()) Wrong(node, "expected the name of a header");
+      names.push_back(LowerCase(node.text));
+    }
     return names;
   }
 
   CorsPolicy ReadCors(const Node& node) {
+    static const std::array<std::string, 3> kKeys = {"id", "options", "headers"};
+    CheckKeys(node, kKeys);
     return {ReadPairs(node.Find("options"), "Access-Control-"),
             ReadPairs(node.Find("headers"), "Access-Control-")};
   }
 
   HeaderRules ReadRules(const Node* node) {
     if (node == nullptr) return {};
+    static const std::array<std::string, 3> kKeys = {"keep", "drop", "add"};
+    CheckKeys(*node, kKeys);
     return {ReadNames(node->Find("keep")), ReadNames(node->Find("drop")),
             ReadPairs(node->Find("add"), "")};
   }
   HeaderPolicy ReadHeaders(const Node& node) {
+    static const std::array<std::string, 3> kKeys = {"id", "request", "response"};
+    CheckKeys(node, kKeys);
     return {ReadRules(node.Find("request")), ReadRules(node.Find("response"))};
+  }
+
+  // Whether two urls match the same paths, whatever their parameters are called.
+  static bool SamePaths(const Endpoint& a, const Endpoint& b) {
+    return std::ranges::equal(a.segments, b.segments, [](const Segment& x, const Segment& y) {
+      return x.kind == y.kind && (x.kind == Segment::Kind::kParameter || x.text == y.text);
+    });
   }
 
   void ReadEndpoint(const Node& node, RestConfig* config) {
@@ -154,11 +192,11 @@ class Reader {
     }
     CheckServices(node, &endpoint);
     for (const Endpoint& other : config->endpoints) {
+      if (!SamePaths(other, endpoint)) continue;
       for (const std::string& method : endpoint.methods) {
-        if (LowerCase(other.url) == LowerCase(endpoint.url) &&
-            std::ranges::find(other.methods, method) != other.methods.end()) {
-          Wrong(node, fmt::format("{} {} is there twice", method, endpoint.url));
-        }
+        if (std::ranges::find(other.methods, method) == other.methods.end()) continue;
+        Wrong(node, fmt::format("{} {} is there twice, see {}:{}", method, endpoint.url,
+                                other.place.file, other.place.line));
       }
     }
     if (config->endpoints.size() >= kMaxEndpoints)
@@ -171,6 +209,7 @@ class Reader {
     if (entry.key == "service") {
       if (value.is_scalar()) endpoint->services.push_back(value.text);
       for (const Node& item : value.items) endpoint->services.push_back(item.text);
+      if (endpoint->services.empty()) Wrong(value, "service: expected a route, or a list of them");
     } else if (entry.key == "methods") {
       ReadMethods(value, endpoint);
     } else if (entry.key == "url") {
@@ -207,7 +246,9 @@ class Reader {
   }
 
   void ReadMethods(const Node& list, Endpoint* endpoint) {
-    if (!list.is_list()) Wrong(list, "methods: expected a list such as ['GET']");
+    if (!list.is_list() || list.items.empty()) {
+      Wrong(list, "methods: expected a list such as ['GET']");
+    }
     for (const Node& item : list.items) {
       std::string method = Upper(item.text);
       if (std::ranges::find(kMethods, method) == std::end(kMethods)) {
@@ -220,16 +261,32 @@ class Reader {
     }
   }
 
-  // What comes after `?` is for people.
+  // What comes after `?`, such as `?decision=_`, is for people.
+  static void ReadQuery(std::string_view text, Endpoint* endpoint) {
+    while (!text.empty()) {
+      const std::string_view pair = text.substr(0, text.find('&'));
+      text.remove_prefix(std::min(pair.size() + 1, text.size()));
+      const std::string_view name = flow::Trim(pair.substr(0, pair.find('=')));
+      if (!name.empty()) endpoint->query.emplace_back(name);
+    }
+  }
+
   void ReadUrl(const Node& node, Endpoint* endpoint) {
     endpoint->url = node.text.substr(0, node.text.find('?'));
+    ReadQuery(
+        std::string_view(node.text).substr(std::min(endpoint->url.size() + 1, node.text.size())),
+        endpoint);
     if (!endpoint->url.starts_with('/')) return Wrong(node, "url: expected /path");
     const std::vector<std::string_view> parts = SplitPath(endpoint->url);
     for (size_t i = 0; i < parts.size(); ++i) {
       const std::string part = LowerCase(parts[i]);
       using Kind = Segment::Kind;
       if (part.starts_with('{') && part.ends_with('}') && part.size() > 2) {
-        endpoint->segments.push_back({Kind::kParameter, part.substr(1, part.size() - 2)});
+        const Segment segment{Kind::kParameter, part.substr(1, part.size() - 2)};
+        if (std::ranges::find(endpoint->segments, segment) != endpoint->segments.end()) {
+          Wrong(node, fmt::format("url: '{}' is there twice", parts[i]));
+        }
+        endpoint->segments.push_back(segment);
       } else if (part == "*" && i + 1 == parts.size()) {
         endpoint->segments.push_back({Kind::kRest, ""});
       } else if (part.ends_with('*')) {
@@ -306,6 +363,7 @@ class Reader {
           Wrong(entry.value, "folder: expected classpath:/folder or file:/folder");
         }
         content->folder = std::move(folder);
+        content->folder_place = {file_, entry.value.line, entry.value.column};
       } else if (entry.key == "no-cache-pages") {
         content->no_cache = ReadTexts(entry.value);
       } else if (entry.key == "filter") {
@@ -331,7 +389,7 @@ class Reader {
       }
     }
     if (names_.find_route(content->filter_service) == nullptr) {
-      Wrong(node, fmt::format("filter: there is no route '{}'", content->filter_service));
+      Wrong(node, "filter: " + NoRoute(content->filter_service));
     }
   }
 
@@ -350,10 +408,14 @@ class Reader {
     if (endpoint->upload) Wrong(*node.Find("upload"), "a relay sends uploads on as they are");
   }
 
+  std::string NoRoute(const std::string& route) const {
+    return fmt::format("there is no route '{}'{}", route, DidYouMean(route, names_.routes));
+  }
+
   void CheckServices(const Node& node, Endpoint* endpoint) {
     for (const AuthRule& rule : endpoint->authentication) {
       if (names_.find_route(rule.service) != nullptr) continue;
-      Wrong(*node.Find("authentication"), fmt::format("there is no route '{}'", rule.service));
+      Wrong(*node.Find("authentication"), NoRoute(rule.service));
     }
     if (endpoint->services.empty()) return;
     if (endpoint->services[0].starts_with("http:") || endpoint->services[0].starts_with("https:")) {
@@ -371,7 +433,8 @@ class Reader {
     const bool adapter = endpoint.services[0] == kFlowAdapter;
     if (adapter && endpoint.flow.empty()) return Wrong(node, "'flow' is missing");
     if (adapter && !names_.has_flow(endpoint.flow)) {
-      Wrong(*node.Find("flow"), fmt::format("there is no flow '{}'", endpoint.flow));
+      Wrong(*node.Find("flow"), fmt::format("there is no flow '{}'{}", endpoint.flow,
+                                            DidYouMean(endpoint.flow, names_.flows)));
     }
     if (!adapter && !endpoint.flow.empty()) {
       Wrong(*node.Find("flow"), fmt::format("a flow needs the service {}", kFlowAdapter));
@@ -380,7 +443,7 @@ class Reader {
       if (service == kFlowAdapter) continue;
       const Route* const route = names_.find_route(service);
       if (route == nullptr) {
-        Wrong(*node.Find("service"), fmt::format("there is no route '{}'", service));
+        Wrong(*node.Find("service"), NoRoute(service));
       } else if (route->limits().is_private) {
         Wrong(*node.Find("service"),
               fmt::format("route '{}' is private: only flows call it", service));
@@ -398,10 +461,13 @@ class Reader {
 RestConfig ReadRestConfig(const std::vector<flow::FlowText>& texts, const flow::Settings& settings,
                           const RestNames& names, flow::Problems* problems) {
   RestConfig config;
+  std::vector<std::pair<Reader, Node>> files;
   for (const flow::FlowText& text : texts) {
-    const auto root = flow::ReadTree(text.text, text.file, settings, problems);
-    if (root) Reader(text.file, names, problems).Read(*root, &config);
+    auto root = flow::ReadTree(text.text, text.file, settings, problems);
+    if (root) files.emplace_back(Reader(text.file, names, problems), std::move(*root));
   }
+  for (auto& [reader, root] : files) reader.ReadPolicies(root, &config);
+  for (auto& [reader, root] : files) reader.ReadEndpoints(root, &config);
   std::ranges::stable_sort(config.endpoints, Reader::MoreSpecific);
   return config;
 }

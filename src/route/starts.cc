@@ -122,7 +122,7 @@ void Starts::Wake() {
   wake_.notify_one();
 }
 
-void Starts::Check(const App& app, flow::Problems* problems) const {
+void Starts::Check(const App& app, Missing missing, flow::Problems* problems) const {
   for (const auto& [id, flow] : app.flows->flows()) {
     if (flow->start.on.empty()) continue;
     const auto bad = [&](const Status& why) {
@@ -131,9 +131,11 @@ void Starts::Check(const App& app, flow::Problems* problems) const {
               .At(flow->start.place));
     };
     const auto name = db::KeyspaceName::Parse(flow->start.on);
+    const bool declared =
+        missing == Missing::kMayBeDeclared && name && app.declared.contains(*name);
     if (!name) {
       bad(name.error());
-    } else if (const auto keyspace = database_.Resolve(*name); !keyspace) {
+    } else if (const auto keyspace = database_.Resolve(*name); !keyspace && !declared) {
       bad(keyspace.error());
     }
     if (flow->start.filter.empty()) continue;

@@ -29,7 +29,7 @@ class Starts {
   ~Starts();  // Stop
 
   // What can't be followed, or filtered so: errors flow.bad_start.
-  void Check(const App& app, flow::Problems* problems) const;
+  void Check(const App& app, Missing missing, flow::Problems* problems) const;
   // The app whose flows start from now on. Waits.
   enum class Autostarts : uint8_t { kRun, kLeave };
   Status Configure(std::shared_ptr<const App> app, Autostarts autostarts);

@@ -16,12 +16,15 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
+
 namespace sluice::route {
 
 inline constexpr std::string_view kDefaultStaticFolder = "classpath:/public";
 
 struct StaticContent {
   std::string folder = std::string(kDefaultStaticFolder);  // without a slash at the end
+  Place folder_place;                                      // in rest.yaml
   std::vector<std::string> no_cache;                       // paths
   std::vector<std::string> filter_paths;                   // texts, with `*` at one end or none
   std::vector<std::string> filter_exclusions;

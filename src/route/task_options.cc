@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "base/quantity.h"
 #include "flow/source_tree.h"
+#include "function/source/checks.h"
 
 namespace sluice::route {
 namespace {
@@ -54,11 +56,13 @@ class Reader {
     } else if (entry.key == "private") {
       options->limits.is_private = ReadBool(entry);
     } else if (entry.key == "routes") {
+      if (!entry.value.is_list()) Wrong(entry.value, "routes: expected a list such as [a.b, a.c]");
       for (const yaml::Node& item : entry.value.items) {
         if (!IsRouteName(item.text)) Wrong(item, "'" + item.text + "' is no route");
         options->routes.push_back(item.text);
       }
     } else if (entry.key == "keyspaces") {
+      if (!entry.value.is_map()) Wrong(entry.value, "keyspaces: expected a map of their names");
       for (const yaml::Entry& binding : entry.value.entries) ReadKeyspace(binding, options);
     } else if (entry.key == "state") {
       auto parsed = db::KeyspaceName::Parse(TextOf(entry.value));
@@ -146,6 +150,13 @@ class Reader {
   void ReadKeyspace(const yaml::Entry& entry, TaskOptions* options) {
     function::BucketBinding binding;
     binding.alias = entry.key;
+    std::set<std::string> known;  // a map has no key twice
+    const Status alias = function::CheckAlias("keyspaces", entry.key, &known);
+    if (!alias.ok()) Wrong(entry.line, entry.column, alias.message());
+    if (function::IsApiName(entry.key)) {
+      Wrong(entry.line, entry.column,
+            "keyspaces: '" + entry.key + "' is a function that all tasks have: take another name");
+    }
     std::string name = entry.value.text;
     if (entry.value.is_map()) {
       const yaml::Node* const keyspace = entry.value.Find("keyspace");

@@ -174,6 +174,10 @@ class TopLevel {
 
 }  // namespace
 
+bool IsApiName(std::string_view name) {
+  return std::ranges::find(kApiNames, name) != std::end(kApiNames);
+}
+
 CheckedProgram CheckProgram(std::string_view text, const TokenList& tokens,
                             const std::set<std::string>& bindings, bool task) {
   CheckedProgram program = TopLevel(text, tokens, bindings, task).Run();

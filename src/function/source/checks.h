@@ -39,6 +39,9 @@ struct CheckedProgram {
   std::vector<Status> errors;  // in order of place
 };
 
+// Names of the handler API, which programs should leave alone.
+bool IsApiName(std::string_view name);
+
 // `text` is what the tokens were made of. `bindings` are names that functions can't have. When the
 // tokens have an error, it is reported, and nothing after it is.
 CheckedProgram CheckProgram(std::string_view text, const TokenList& tokens,
