@@ -382,7 +382,9 @@ class RelayTask final : public HttpTask {
     request.url += input.body["uri"].AsString();
     request.follow_redirects = false;  // they are the client's
     request.timeout_ms = input.timeout_ms;
-    AddQuery(input.body["query"], &request.url);
+    if (input.body["query_string"].is_string()) {
+      request.url += input.body["query_string"].AsString();
+    }
     RETURN_IF_ERROR(AddHeaders(input.body["header"], &request));
     RETURN_IF_ERROR(AddTrace(input, &request));
     std::string cookies;

@@ -17,6 +17,9 @@ namespace {
 using flow::LowerCase;
 using json::Value;
 
+constexpr std::string_view kHtml = "text/html; charset=utf-8";
+constexpr std::string_view kPlain = "text/plain; charset=utf-8";
+
 bool Contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -26,20 +29,37 @@ bool Passes(const route::HeaderRules& rules, const std::string& name) {
   return !Contains(rules.drop, name);
 }
 
+// Headers are UTF-8 or, as in former times, Latin-1.
+Value HeaderText(std::string_view bytes) {
+  if (IsValidUtf8(bytes)) return Value(bytes);
+  std::string text;
+  for (const char c : bytes) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code >= 0x80) text += static_cast<char>(0xC0 | code >> 6);
+    text += static_cast<char>(code >= 0x80 ? 0x80 | (code & 0x3F) : code);
+  }
+  return Value(text);
+}
+
+const route::HeaderRules& RequestRules(const route::Endpoint& endpoint) {
+  static const route::HeaderRules kNone;
+  return endpoint.headers == nullptr ? kNone : endpoint.headers->request;
+}
+
 Value HeadersOf(const Request& request, const route::Endpoint& endpoint) {
   Value headers = Value::EmptyObject();
-  const route::HeaderRules none;
-  const route::HeaderRules& rules = endpoint.headers == nullptr ? none : endpoint.headers->request;
+  const route::HeaderRules& rules = RequestRules(endpoint);
   for (const Header& header : request.headers()) {
     const std::string name = LowerCase(header.name);
-    if (name != "cookie" && Passes(rules, name)) headers.Set(name, Value(header.value));
+    if (name != "cookie" && Passes(rules, name)) headers.Set(name, HeaderText(header.value));
   }
   for (const auto& [name, value] : rules.add) headers.Set(LowerCase(name), Value(value));
   return headers;
 }
 
-Value CookiesOf(const Request& request) {
+Value CookiesOf(const Request& request, const route::Endpoint& endpoint) {
   Value cookies = Value::EmptyObject();
+  if (!Passes(RequestRules(endpoint), "cookie")) return cookies;
   std::string_view rest = request.FindHeader("cookie").value_or("");
   while (!rest.empty()) {
     const size_t end = rest.find(';');
@@ -48,7 +68,8 @@ Value CookiesOf(const Request& request) {
     one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
     const size_t equals = one.find('=');
     if (equals == std::string_view::npos) continue;
-    cookies.Set(one.substr(0, equals), Value(one.substr(equals + 1)));
+    const Value name = HeaderText(one.substr(0, equals));
+    cookies.Set(name.AsString(), HeaderText(one.substr(equals + 1)));
   }
   return cookies;
 }
@@ -74,7 +95,7 @@ Status AddForm(const Request& request, Value* query) {
   if (!pairs) {
     return Error(Code::kInvalidArgument, "flow.bad_body", "the body has a malformed escape");
   }
-  for (const auto& [name, value] : *pairs) AddQueryPair(name, value, query);
+  for (const auto& [name, value] : *pairs) RETURN_IF_ERROR(AddQueryPair(name, value, query));
   return OkStatus();
 }
 
@@ -149,11 +170,18 @@ void AnswerValue(const Request& request, int status, const Value& value, Respons
       return response.Json(status, json::ToText(value));
     case Form::kHtml:
       return response.Body(
-          status, "text/html",
+          status, kHtml,
           "<html><body><pre>\n" + EscapeMarkup(json::ToText(value)) + "\n</pre></body></html>");
     case Form::kXml:
       return response.Body(status, "application/xml", PrintXml(value));
   }
+}
+
+// Whether rest.yaml gives the answers of an endpoint this header.
+bool HasPolicy(const route::Endpoint& endpoint, std::string_view lower_name) {
+  const auto is = [&](const auto& header) { return EqualsIgnoreCase(header.first, lower_name); };
+  return (endpoint.headers != nullptr && std::ranges::any_of(endpoint.headers->response.add, is)) ||
+         (endpoint.cors != nullptr && std::ranges::any_of(endpoint.cors->headers, is));
 }
 
 // Several cookies are one text, with `|` between them.
@@ -197,18 +225,26 @@ Result<Value> DatasetOf(const Request& request, const route::Endpoint& endpoint,
                         route::StreamScope* streams) {
   Value dataset = Value::Object({{"method", MethodName(request.method())}});
   if (endpoint.relay.empty()) {
-    dataset.Set("uri", Value(request.path()));
+    dataset.Set("uri", HeaderText(request.path()));
   } else {
     ASSIGN_OR_RETURN(const std::string uri, RewrittenPath(request, endpoint));
-    dataset.Set("uri", Value(uri));
+    dataset.Set("uri", HeaderText(uri));
+    dataset.Set("query_string", HeaderText(request.target().substr(request.path().size())));
   }
   dataset.Set("header", HeadersOf(request, endpoint));
-  dataset.Set("cookie", CookiesOf(request));
+  dataset.Set("cookie", CookiesOf(request, endpoint));
   Value path = Value::EmptyObject();
-  for (const auto& [name, value] : parameters) path.Set(name, Value(value));
+  for (const auto& [name, value] : parameters) {
+    if (!IsValidUtf8(value)) {
+      return Fail(Code::kInvalidArgument, "flow.bad_path", "the path is no UTF-8");
+    }
+    path.Set(name, Value(value));
+  }
   dataset.Set("path_parameter", std::move(path));
   Value query = Value::EmptyObject();
-  for (const auto& [name, value] : request.query()) AddQueryPair(name, value, &query);
+  for (const auto& [name, value] : request.query()) {
+    RETURN_IF_ERROR(AddQueryPair(name, value, &query));
+  }
   RETURN_IF_ERROR(AddBody(request, endpoint, streams, &dataset, &query));
   dataset.Set("query", std::move(query));
   dataset.Set("ip", AddressOf(request));
@@ -223,6 +259,16 @@ void AnswerError(const Request& request, int status, const Value& message, Respo
   AnswerValue(request, status, body, response);
 }
 
+void AddPolicyHeaders(const route::Endpoint& endpoint, Response& response) {
+  if (endpoint.headers != nullptr) {
+    for (const auto& [name, value] : endpoint.headers->response.add) {
+      response.AddHeader(name, value);
+    }
+  }
+  if (endpoint.cors == nullptr) return;
+  for (const auto& [name, value] : endpoint.cors->headers) response.AddHeader(name, value);
+}
+
 std::string SetAnswerHead(const route::Endpoint& endpoint, const route::Reply& reply,
                           Response& response) {
   std::string content_type;
@@ -231,7 +277,7 @@ std::string SetAnswerHead(const route::Endpoint& endpoint, const route::Reply& r
   for (const json::Field& header : reply.headers.fields()) {
     const std::string name = LowerCase(header.name());
     if (!header.value.is_string() || !Passes(rules, name)) continue;
-    if (name == route::kStreamHeader) continue;
+    if (name == route::kStreamHeader || HasPolicy(endpoint, name)) continue;
     // The answer has that of our own trace; the one of a relay's target would be a second.
     if (name == "x-trace-id" && endpoint.tracing == route::Tracing::kTold) continue;
     if (name == "content-type") {
@@ -239,10 +285,6 @@ std::string SetAnswerHead(const route::Endpoint& endpoint, const route::Reply& r
     } else {
       AddHeader(header.name(), header.value.AsString(), response);
     }
-  }
-  for (const auto& [name, value] : rules.add) response.AddHeader(name, value);
-  if (endpoint.cors != nullptr) {
-    for (const auto& [name, value] : endpoint.cors->headers) response.AddHeader(name, value);
   }
   return content_type;
 }
@@ -259,13 +301,11 @@ void Answer(const Request& request, const route::Endpoint& endpoint, route::Repl
     return response.Body(reply.status, content_type, "");
   }
   if (body.is_bytes()) {
-    return response.Body(reply.status,
-                         content_type.empty() ? "application/octet-stream" : content_type,
-                         std::string(body.AsBytes()));
+    if (content_type.empty() && !body.AsBytes().empty()) content_type = "application/octet-stream";
+    return response.Body(reply.status, content_type, std::string(body.AsBytes()));
   }
   if (body.is_string()) {
-    if (content_type.empty())
-      content_type = Accepts(request, "text/html") ? "text/html" : "text/plain";
+    if (content_type.empty()) content_type = Accepts(request, "text/html") ? kHtml : kPlain;
     return response.Body(reply.status, content_type, std::string(body.AsString()));
   }
   if (content_type.empty()) return AnswerValue(request, reply.status, body, response);

@@ -14,7 +14,8 @@
 namespace sluice::http::rest {
 
 // method, uri, header, cookie, path_parameter, query, body, ip; of an upload also filename, size
-// and parts. For a relay the path is rewritten and the body stays bytes. Errors: flow.bad_body,
+// and parts. For a relay the path is rewritten, the body stays bytes, and query_string is `?` and
+// what follows it, as it was sent. Errors: flow.bad_body,
 // flow.bad_path. A body on disk becomes streams of `streams`; then this waits for the disk.
 Result<json::Value> DatasetOf(const Request& request, const route::Endpoint& endpoint,
                               const std::vector<std::pair<std::string, std::string>>& parameters,
@@ -26,7 +27,9 @@ BodyForm FormOfBody(const Request& request);
 
 void Answer(const Request& request, const route::Endpoint& endpoint, route::Reply reply,
             Response& response);
-// The headers of an answer; its content type, if it has one.
+// What rest.yaml adds to all answers of an endpoint: cors, and `add` of headers. Comes first.
+void AddPolicyHeaders(const route::Endpoint& endpoint, Response& response);
+// The headers of an answer, except those that rest.yaml gives it; its content type, if it has one.
 std::string SetAnswerHead(const route::Endpoint& endpoint, const route::Reply& reply,
                           Response& response);
 // {"type": "error", "status": ..., "message": ...}, as JSON, HTML or XML.

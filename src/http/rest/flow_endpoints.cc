@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/utf8.h"
+#include "flow/text_form.h"
 #include "http/completion.h"
 #include "http/rest/access.h"
 #include "http/rest/flow_dataset.h"
@@ -42,6 +44,7 @@ flow::Start StartOf(const Request& request, const route::Endpoint& endpoint, con
   start.flow = endpoint.flow;
   start.input = std::move(dataset);
   start.cid = request.FindHeader("x-correlation-id").value_or(request.id());
+  if (!IsValidUtf8(start.cid)) start.cid = request.id();
   if (!flow.durable && timeout_ms < flow.ttl_ms) start.ttl_ms = timeout_ms;
   if (trace.tracing == route::Tracing::kTold) start.trace = trace.id;
   return start;
@@ -54,7 +57,7 @@ route::TraceLink TraceOf(const Request& request, const route::Endpoint& endpoint
   if (auto parent = route::ParseTraceParent(request.FindHeader("traceparent").value_or(""))) {
     link = std::move(*parent);
     const std::string_view state = request.FindHeader("tracestate").value_or("");
-    if (state.size() <= route::kMaxTraceState) link.state = state;
+    if (state.size() <= route::kMaxTraceState && IsValidUtf8(state)) link.state = state;
   } else if (const auto id = request.FindHeader("x-trace-id"); id && route::IsTraceId(*id)) {
     link.id = *id;
   } else if (endpoint.tracing == route::Tracing::kTold) {
@@ -69,12 +72,36 @@ bool LetsIn(const route::Reply& reply) {
   return reply.status < 400 && reply.body.is_bool() && reply.body.AsBool();
 }
 
-void AnswerOptions(const Request& request, const route::RestConfig::Match& match,
-                   Response& response) {
+// What it tells of who asks, by names in lower case.
+Value SessionOf(const route::Reply& reply) {
+  Value session = Value::EmptyObject();
+  for (const json::Field& header : reply.headers.fields()) {
+    session.Set(flow::LowerCase(header.name()), header.value);
+  }
+  return session;
+}
+
+// What a path can be asked for with.
+std::string AllowedMethods(const route::App& app, std::string_view path) {
+  std::string allowed;
+  for (const char* const method : {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}) {
+    if (app.rest.Find(method, path).endpoint == nullptr) continue;
+    allowed += (allowed.empty() ? "" : ", ") + std::string(method);
+  }
+  return allowed;
+}
+
+void AnswerNoEndpoint(const route::App& app, std::string_view path, bool path_known,
+                      const Request& request, Response& response) {
+  if (!path_known) return AnswerError(request, 404, Value("Resource not found"), response);
+  response.AddHeader("Allow", AllowedMethods(app, path));
+  AnswerError(request, 405, Value("Method not allowed"), response);
+}
+
+void AnswerOptions(const route::App& app, std::string_view path, const Request& request,
+                   const route::RestConfig::Match& match, Response& response) {
   if (match.options == nullptr) {
-    return AnswerError(request, match.path_known ? 405 : 404,
-                       Value(match.path_known ? "Method not allowed" : "Resource not found"),
-                       response);
+    return AnswerNoEndpoint(app, path, match.path_known, request, response);
   }
   for (const auto& [name, value] : match.options->cors->options) response.AddHeader(name, value);
   response.NoContent(204);
@@ -108,7 +135,7 @@ Task<bool> LetIn(route::Host& host, std::shared_ptr<const route::App> app,
   const Result<route::Reply> reply = co_await done;
   if (!reply) co_return false;
   if (LetsIn(*reply)) {
-    dataset->Set("session", reply->headers);
+    dataset->Set("session", SessionOf(*reply));
     co_return true;
   }
   const bool failed = reply->status >= 400;
@@ -135,6 +162,7 @@ Task<> AnswerReply(Request& request, const route::Endpoint& endpoint, route::Rep
 Task<> CallEndpoint(route::Host& host, std::shared_ptr<const route::App> app,
                     route::RestConfig::Match match, Request& request, Response& response) {
   const route::Endpoint& endpoint = *match.endpoint;
+  AddPolicyHeaders(endpoint, response);
   std::shared_ptr<route::StreamScope> streams;
   Result<Value> dataset = Value();
   if (request.spooled() == nullptr) {
@@ -184,13 +212,15 @@ Task<> HandleRequest(route::Host& host, Request& request, Response& response) {
   }
   const Method method = request.method();
   const route::RestConfig::Match match = FindEndpoint(*app, method, *path);
-  if (method == Method::kOptions) co_return AnswerOptions(request, match, response);
+  if (method == Method::kOptions) {
+    co_return AnswerOptions(*app, *path, request, match, response);
+  }
   if (match.endpoint != nullptr) {
     co_return co_await CallEndpoint(host, app, match, request, response);
   }
   const bool reads = method == Method::kGet || method == Method::kHead;
   if (!reads || match.path_known) {
-    co_return AnswerOptions(request, {.path_known = match.path_known}, response);
+    co_return AnswerNoEndpoint(*app, *path, match.path_known, request, response);
   }
   if (*path == kOpenApiPath) co_return response.Json(200, json::ToText(FlowOpenApi(*app)));
   co_await AnswerStatic(host, app, *path, request, response);

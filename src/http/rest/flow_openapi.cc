@@ -1,5 +1,7 @@
 #include "http/rest/flow_openapi.h"
 
+#include <map>
+
 #include "flow/text_form.h"
 
 namespace sluice::http::rest {
@@ -10,31 +12,48 @@ using route::Segment;
 
 Value Text() { return Value::Object({{"type", "string"}}); }
 
-// `*` is a parameter of its own.
-std::string PathOf(const route::Endpoint& endpoint, Value* parameters) {
+// The path of an endpoint, and its parameters by their names there. `*` is a parameter of its own.
+struct DocumentedPath {
   std::string path;
+  std::vector<std::string> parameters;
+};
+
+DocumentedPath PathOf(const route::Endpoint& endpoint) {
+  DocumentedPath made;
   int wildcards = 0;
   for (const Segment& segment : endpoint.segments) {
-    std::string parameter;
-    path += '/';
-    switch (segment.kind) {
-      case Segment::Kind::kText:
-        path += segment.text;
-        continue;
-      case Segment::Kind::kParameter:
-        parameter = segment.text;
-        break;
-      case Segment::Kind::kPrefix:
-      case Segment::Kind::kRest:
-        parameter = fmt::format("wildcard{}", ++wildcards);
-        path += segment.text;
-        break;
+    made.path += '/';
+    if (segment.kind == Segment::Kind::kText || segment.kind == Segment::Kind::kPrefix) {
+      made.path += segment.text;
     }
-    path += "{" + parameter + "}";
-    parameters->Append(Value::Object(
-        {{"name", parameter}, {"in", "path"}, {"required", true}, {"schema", Text()}}));
+    if (segment.kind == Segment::Kind::kText) continue;
+    made.parameters.push_back(segment.kind == Segment::Kind::kParameter
+                                  ? segment.text
+                                  : fmt::format("wildcard{}", ++wildcards));
+    made.path += "{" + made.parameters.back() + "}";
   }
-  return path.empty() ? "/" : path;
+  if (made.path.empty()) made.path = "/";
+  return made;
+}
+
+// What two paths have in common that differ only in how their parameters are called: a document has
+// one of them.
+std::string ShapeOf(const DocumentedPath& made) {
+  std::string shape = made.path;
+  for (const std::string& name : made.parameters)
+    shape.erase(shape.find("{" + name) + 1, name.size());
+  return shape;
+}
+
+Value ParametersOf(const DocumentedPath& path, const route::Endpoint& endpoint) {
+  Value parameters = Value::EmptyArray();
+  const auto add = [&](const std::string& name, const char* in, bool required) {
+    parameters.Append(
+        Value::Object({{"name", name}, {"in", in}, {"required", required}, {"schema", Text()}}));
+  };
+  for (const std::string& name : path.parameters) add(name, "path", true);
+  for (const std::string& name : endpoint.query) add(name, "query", false);
+  return parameters;
 }
 
 Value JsonContent(Value schema) {
@@ -79,14 +98,17 @@ Value OperationOf(const route::App& app, const route::Endpoint& endpoint, const 
 
 Value FlowOpenApi(const route::App& app) {
   Value paths = Value::EmptyObject();
+  std::map<std::string, DocumentedPath> shapes;
   for (const route::Endpoint& endpoint : app.rest.endpoints) {
-    Value parameters = Value::EmptyArray();
-    const std::string path = PathOf(endpoint, &parameters);
-    Value item = paths[path].is_object() ? paths[path] : Value::EmptyObject();
+    DocumentedPath made = PathOf(endpoint);
+    const std::string shape = ShapeOf(made);
+    const DocumentedPath& path = shapes.try_emplace(shape, std::move(made)).first->second;
+    const Value parameters = ParametersOf(path, endpoint);
+    Value item = paths[path.path].is_object() ? paths[path.path] : Value::EmptyObject();
     for (const std::string& method : endpoint.methods) {
       item.Set(flow::LowerCase(method), OperationOf(app, endpoint, method, parameters));
     }
-    paths.Set(path, std::move(item));
+    paths.Set(path.path, std::move(item));
   }
   const Value error =
       Value::Object({{"type", "object"},

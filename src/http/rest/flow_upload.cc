@@ -12,14 +12,6 @@ constexpr size_t kMaxFieldBytes = 1 << 20;  // of a plain field of a body on dis
 
 bool IsText(std::string_view type) { return type.starts_with("text/"); }
 
-Status AddField(const Part& part, Value* query) {
-  if (!IsValidUtf8(part.body)) {
-    return Error(Code::kInvalidArgument, "flow.bad_body", "field '{}' is no UTF-8", part.name);
-  }
-  AddQueryPair(part.name, part.body, query);
-  return OkStatus();
-}
-
 // What the file is: its bytes, or a stream of them.
 struct Content {
   std::string_view name;  // body, stream
@@ -31,7 +23,7 @@ Status AddParts(const std::vector<Part>& parts, const auto& content_of, Value* d
   Value files = Value::EmptyArray();
   for (const Part& part : parts) {
     if (part.filename.empty()) {
-      RETURN_IF_ERROR(AddField(part, query));
+      RETURN_IF_ERROR(AddQueryPair(part.name, part.body, query));
       continue;
     }
     ASSIGN_OR_RETURN(const Content content, content_of(part));
@@ -42,7 +34,7 @@ Status AddParts(const std::vector<Part>& parts, const auto& content_of, Value* d
     }
     Value file = Value::Object({{"name", TextOrBytes(part.name)},
                                 {"filename", TextOrBytes(part.filename)},
-                                {"content_type", part.content_type},
+                                {"content_type", TextOrBytes(part.content_type)},
                                 {"size", Value::Unsigned(part.body.size())}});
     file.Set(content.name, content.value);
     files.Append(std::move(file));
@@ -74,12 +66,19 @@ Status AddSpooledParts(const Request& request, route::StreamScope* streams, Valu
 
 }  // namespace
 
-void AddQueryPair(std::string_view name, std::string_view value, Value* query) {
+Status AddQueryPair(std::string_view name, std::string_view value, Value* query) {
+  if (!IsValidUtf8(name) || !IsValidUtf8(value)) {
+    return Error(Code::kInvalidArgument, "flow.bad_body", "a parameter or field is no UTF-8");
+  }
   const Value present = (*query)[name];
-  if (present.is_missing()) return query->Set(name, Value(value));
+  if (present.is_missing()) {
+    query->Set(name, Value(value));
+    return OkStatus();
+  }
   Value list = present.is_array() ? present : Value::Array({present});
   list.Append(Value(value));
   query->Set(name, std::move(list));
+  return OkStatus();
 }
 
 Value TextOrBytes(std::string_view bytes) {

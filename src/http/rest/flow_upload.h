@@ -16,7 +16,7 @@ Status AddUpload(const Request& request, route::StreamScope* streams, json::Valu
 Status AddSpooled(const Request& request, route::StreamScope* streams, json::Value* dataset);
 
 // A name that comes again makes a list.
-void AddQueryPair(std::string_view name, std::string_view value, json::Value* query);
+Status AddQueryPair(std::string_view name, std::string_view value, json::Value* query);
 // Text that is none stays bytes.
 json::Value TextOrBytes(std::string_view bytes);
 

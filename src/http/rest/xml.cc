@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/utf8.h"
 #include "json/print.h"
 
 namespace sluice::http::rest {
@@ -57,6 +58,7 @@ class Parser {
   explicit Parser(std::string_view text) : text_(text) {}
 
   Result<Value> Parse() {
+    if (!IsValidUtf8(text_)) return Unexpected(Wrong("expected UTF-8"));
     RETURN_IF_ERROR(SkipMisc());
     ASSIGN_OR_RETURN(Value root, ParseElement(1, nullptr));
     RETURN_IF_ERROR(SkipMisc());

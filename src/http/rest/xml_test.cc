@@ -35,6 +35,7 @@ TEST(XmlTest, WhatIsWrongHasItsLine) {
             "the body is no XML: expected the end after the root element (line 1)");
   EXPECT_EQ(Parsed("<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>"),
             "the body is no XML: document types are not taken (line 1)");
+  EXPECT_EQ(Parsed("<a>\xff</a>"), "the body is no XML: expected UTF-8 (line 1)");
   EXPECT_THAT(Parsed("<a>&#xD800;</a>"), testing::HasSubstr("unknown"));
   std::string deep;
   for (int i = 0; i < 200'000; ++i) deep += "<a>";
