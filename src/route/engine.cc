@@ -189,7 +189,8 @@ void Engine::Do(const InstancePtr& instance, flow::Actions actions,
     } else if (auto* respond = std::get_if<flow::Respond>(&action)) {
       Respond(instance, std::move(*respond));
     } else if (auto* line = std::get_if<flow::LogLine>(&action)) {
-      log::Warn("a flow", {{"message", line->message}});
+      log::Write(line->level, "a flow says",
+                 {{"flow", line->flow}, {"run", instance->id}, {"says", line->message}});
     } else if (auto* abandon = std::get_if<flow::Abandon>(&action)) {
       StopCall(instance, abandon->call);
     } else if (auto* ended = std::get_if<flow::Ended>(&action)) {
@@ -262,17 +263,33 @@ void Engine::Schedule(Instance& instance, std::optional<uint64_t> due_ms) {
   if (first) timer_wake_.notify_one();
 }
 
+void Engine::At(uint64_t due_ms, std::function<void()> run) {
+  bool first = false;
+  {
+    const std::lock_guard lock(timer_mutex_);
+    first = later_.empty() || due_ms < later_.begin()->first;
+    later_.emplace(due_ms, std::move(run));
+  }
+  if (first) timer_wake_.notify_one();
+}
+
 void Engine::TimerLoop() {
-  constexpr std::chrono::milliseconds kLongest(1000);
+  constexpr uint64_t kLongestMs = 1000;
   std::unique_lock lock(timer_mutex_);
   while (!stopping_) {
     const uint64_t now_ms = NowMs();
-    if (timers_.empty() || timers_.begin()->first > now_ms) {
-      const auto wait =
-          timers_.empty()
-              ? kLongest
-              : std::min(kLongest, std::chrono::milliseconds(timers_.begin()->first - now_ms));
-      timer_wake_.wait_for(lock, wait);
+    uint64_t due_ms = now_ms + kLongestMs;
+    if (!timers_.empty()) due_ms = std::min(due_ms, timers_.begin()->first);
+    if (!later_.empty()) due_ms = std::min(due_ms, later_.begin()->first);
+    if (due_ms > now_ms) {
+      timer_wake_.wait_for(lock, std::chrono::milliseconds(due_ms - now_ms));
+      continue;
+    }
+    if (!later_.empty() && later_.begin()->first <= now_ms) {
+      const auto run = later_.extract(later_.begin());
+      lock.unlock();
+      pool_.Post(run.mapped());
+      lock.lock();
       continue;
     }
     const InstancePtr instance = timers_.begin()->second;

@@ -200,6 +200,8 @@ class Engine {
   // Under the instance's mutex, so that the last step's time counts.
   void Schedule(Instance& instance, std::optional<uint64_t> due_ms);
   void TimerLoop();
+  // Runs something later, on the pool.
+  void At(uint64_t due_ms, std::function<void()> run);
   uint64_t NowMs();
 
   db::Database& database_;
@@ -220,7 +222,8 @@ class Engine {
 
   std::mutex timer_mutex_;
   std::condition_variable timer_wake_;
-  std::set<std::pair<uint64_t, InstancePtr>> timers_;  // under timer_mutex_
+  std::set<std::pair<uint64_t, InstancePtr>> timers_;     // under timer_mutex_
+  std::multimap<uint64_t, std::function<void()>> later_;  // under timer_mutex_
   std::thread timer_thread_;
 };
 

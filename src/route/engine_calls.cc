@@ -1,5 +1,7 @@
 // How the engine calls functions.
+#include <atomic>
 #include <chrono>
+#include <memory>
 #include <set>
 
 #include "base/log.h"
@@ -22,12 +24,17 @@ void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json:
     ReplyTo reply;
     TraceLink trace;
     std::shared_ptr<StreamScope> streams;
+    std::atomic<bool> answered = false;
+    void Answer(Reply answer) {
+      if (!answered.exchange(true)) reply(std::move(answer));
+    }
   };
-  auto request = std::make_shared<Request>(
-      Request{app, found->second, std::move(headers), std::move(body), NowMs() + timeout_ms, reply,
-              std::move(context.trace), std::move(context.streams)});
+  auto request = std::make_shared<Request>(app, found->second, std::move(headers), std::move(body),
+                                           NowMs() + timeout_ms, reply, std::move(context.trace),
+                                           std::move(context.streams));
   if (request->streams == nullptr) request->streams = std::make_shared<StreamScope>();
   const auto run = [this, request](Route::Slot& slot) {
+    if (request->answered) return Release(request->route, &slot);
     const uint64_t now_ms = NowMs();
     TaskOutput output = TaskOutput::Failure(408, "Timeout of a call that waited for its turn");
     const TraceContext span{.id = request->trace.id,
@@ -42,16 +49,27 @@ void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json:
                                           .streams = request->streams.get()});
     }
     Release(request->route, &slot);
-    request->reply({.status = output.status,
-                    .headers = std::move(output.headers),
-                    .body = std::move(output.body),
-                    .streams = request->streams});
+    request->Answer({.status = output.status,
+                     .headers = std::move(output.headers),
+                     .body = std::move(output.body),
+                     .streams = request->streams});
   };
   // The turn is taken here: what one sends to a route with one instance arrives in order.
   Route::Job job = run;
   const auto slot = request->route->Enter(job);
   if (!slot) return reply({.status = 503, .body = json::Value(slot.error().message())});
-  if (*slot != nullptr) pool_.Post([run, slot = *slot] { run(*slot); });
+  if (*slot != nullptr) {
+    pool_.Post([run, slot = *slot] { run(*slot); });
+    return;
+  }
+  // Who calls waits no longer than that, however long the calls before it take.
+  At(request->due_ms, [timeout_ms, waiting = std::weak_ptr(request)] {
+    const auto late = waiting.lock();
+    if (late == nullptr) return;
+    late->Answer({.status = 408,
+                  .body = json::Value(fmt::format("Timeout for {} ms: all instances of {} are busy",
+                                                  timeout_ms, late->route->name()))});
+  });
 }
 
 namespace {

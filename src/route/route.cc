@@ -54,6 +54,10 @@ TaskOutput Route::Run(Slot& slot, TaskInput input) {
   const Status made = Prepare(slot);
   TaskOutput output =
       made.ok() ? slot.instance->Run(input) : TaskOutput::Failure(500, made.message());
+  if (output.status < 100 || output.status > 599) {
+    output = TaskOutput::Failure(
+        500, fmt::format("{} answered with {}, which is no status", name_, output.status));
+  }
   const std::lock_guard lock(mutex_);
   ++calls_;
   if (output.status >= 400) ++failures_;
