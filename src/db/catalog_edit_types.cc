@@ -30,13 +30,13 @@ class UnusablePolicy final : public DocumentPolicy {
                  keyspace_.ToString(), problem_.message());
   }
   bool RunsScripts() const override { return false; }
-  Result<Prepared> Prepare(const WriteContext&, const DocumentView&) const override {
+  Result<Prepared> Prepare(const WriteContext&, const DocumentView&,
+                           const Replaced&) const override {
     return Unexpected(CheckUsable());
   }
   const KeyspaceName& quarantine() const override { return keyspace_; }
-  Result<Settled> Settle(const WriteContext&, std::string_view body, const DocumentView*,
-                         uint64_t) const override {
-    return Settled{std::string(body)};
+  Result<Settled> Settle(const WriteContext&, std::string_view, const Replaced&) const override {
+    return Settled{};
   }
   Settled SettleDelete(std::string_view, const DocumentView&, uint64_t) const override {
     return {};

@@ -13,6 +13,7 @@
 #include "db/cursor.h"
 #include "db/document.h"
 #include "db/document_policy.h"
+#include "db/revisions.h"
 #include "db/types.h"
 #include "storage/store.h"
 
@@ -41,6 +42,16 @@ struct Mutated {
 // thread, so it must be short and must not wait.
 using Mutation = std::move_only_function<Result<Mutated>(const DocumentView* present)>;
 
+// What a put was found to replace before it reached the committer, and what becomes of it then.
+struct ReadAhead {
+  Sequence as_of = 0;  // all commits up to this one were seen; perhaps more
+  bool found = false;
+  PinnedDocument present;  // if found
+  bool live = false;
+  RevisionList revisions;
+  DocumentPolicy::Settled settled;
+};
+
 // What is known of a write to a keyspace with types before it reaches the committer. The committer
 // relies on it only while `policy` is the keyspace's and the document is still the one that was
 // read.
@@ -49,6 +60,7 @@ struct PreparedWrite {
   bool document = false;  // what Prepare says of the document is below
   Status violation;
   std::optional<std::string> diverted;
+  std::unique_ptr<ReadAhead> ahead;  // null: the committer has to look
   // The document that was there, as readers see it, if that differs from what is stored.
   Sequence sequence = 0;
   size_t body_hash = 0;  // a kMigrate changes no sequence

@@ -18,6 +18,10 @@ size_t CommitBytes(const Commit& commit) {
   size_t bytes = 256;
   for (const Write& write : commit.writes) {
     bytes += 64 + write.key.size() + write.document.body.size() + write.document.xattrs.size();
+    if (write.prepared == nullptr || write.prepared->ahead == nullptr) continue;
+    const ReadAhead& ahead = *write.prepared->ahead;
+    bytes += sizeof(ahead) + ahead.present->body.size() + ahead.present->xattrs.size();
+    if (ahead.settled.body) bytes += ahead.settled.body->size();
   }
   for (const RowWrite& row : commit.rows) {
     bytes += 64 + row.key.size() + (row.value ? row.value->size() : 0);
@@ -157,7 +161,7 @@ void Committer::RunGroup(Items& items) {
   if (appended.ok()) {
     const std::shared_ptr<const Catalog> catalog = catalog_();
     batch_.Clear();
-    Group group({store_, shard_, *catalog, stamps_, clock_.WallMs(),
+    Group group({store_, shard_, *catalog, stamps_, last_writes_, clock_.WallMs(),
                  options_.tombstone_retention_ms, items.size(), options_.shards},
                 state_, &batch_);
     for (size_t i = 0; i < items.size(); ++i) results[i] = group.Add(items[i]->commit);
@@ -198,6 +202,7 @@ void Committer::RunTask(Item& item) {
     // Before they go: who looks at what is left and then asks what is gone must not be told too
     // little (feed.cc).
     AnnounceGone(next);
+    last_writes_.NoteAll(next.sequence);
     if (Status appended = Append(&batch_); !appended.ok()) {
       AnnounceGone(state_);
       return appended;

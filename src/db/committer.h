@@ -26,6 +26,7 @@
 #include "db/group.h"
 #include "db/hybrid_clock.h"
 #include "db/journal.h"
+#include "db/last_writes.h"
 #include "db/types.h"
 #include "storage/store.h"
 
@@ -117,6 +118,7 @@ class Committer {
   // The committer's thread only.
   ShardState state_;
   storage::Batch batch_;
+  LastWrites last_writes_;
   uint64_t last_recovery_ns_ = 0;
 
   std::atomic<Sequence> last_sequence_;

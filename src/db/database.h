@@ -275,7 +275,11 @@ class Database {
                         const DatabaseSnapshot* snapshot) const;
   CommitResult Admit(Commit* commit) const;
   Status PrepareWrites(Commit* commit, int* failed) const;
-  Status PrepareWrite(const KeyspaceInfo& keyspace, std::string_view actor, Write* write) const;
+  Status PrepareWrite(const KeyspaceInfo& keyspace, std::string_view actor, size_t* room,
+                      Write* write) const;
+  Result<std::unique_ptr<ReadAhead>> ReadReplaced(const KeyspaceInfo& keyspace, const Write& write,
+                                                  uint64_t now_ms) const;
+  Result<RevisionList> StoredRevisions(KeyspaceId keyspace, std::string_view key) const;
   Status ReadPresent(const KeyspaceInfo& keyspace, Write* write) const;
   void NoteAccess(const DocumentPolicy& policy, KeyspaceId keyspace, std::string_view key,
                   const DocumentView& document) const;

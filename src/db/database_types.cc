@@ -12,6 +12,9 @@ namespace sluice::db {
 
 using Indexes = std::vector<std::shared_ptr<const Index>>;
 
+// Of what the writes of one commit replace. What is beyond it, the committer reads.
+constexpr size_t kMaxReadAheadBytes = 16ull << 20;
+
 // --- definitions --------------------------------------------------------------------------------
 
 Status Database::PutType(const KeyspaceName& name, TypeDefinition type) {
@@ -93,11 +96,12 @@ Status Database::Impl::BuildRemade(const std::vector<std::shared_ptr<const Index
 Status Database::PrepareWrites(Commit* commit, int* failed) const {
   const std::shared_ptr<const Catalog> now = catalog();
   const std::string_view actor = commit->actor.empty() ? commit->origin : commit->actor;
+  size_t room = kMaxReadAheadBytes;
   for (size_t i = 0; i < commit->writes.size(); ++i) {
     Write& write = commit->writes[i];
     const KeyspaceInfo* const keyspace = now->Find(write.keyspace);
     if (keyspace == nullptr || keyspace->policy == nullptr) continue;
-    const Status prepared = PrepareWrite(*keyspace, actor, &write);
+    const Status prepared = PrepareWrite(*keyspace, actor, &room, &write);
     if (prepared.ok()) continue;
     *failed = static_cast<int>(i);
     return prepared;
@@ -105,32 +109,76 @@ Status Database::PrepareWrites(Commit* commit, int* failed) const {
   return OkStatus();
 }
 
-Status Database::PrepareWrite(const KeyspaceInfo& keyspace, std::string_view actor,
+// `room`: how many bytes may still be held of what the commit replaces.
+Status Database::PrepareWrite(const KeyspaceInfo& keyspace, std::string_view actor, size_t* room,
                               Write* write) const {
-  RETURN_IF_ERROR(keyspace.policy->CheckUsable());
+  const DocumentPolicy& policy = *keyspace.policy;
+  RETURN_IF_ERROR(policy.CheckUsable());
   write->prepared = std::make_unique<PreparedWrite>();
-  write->prepared->policy = keyspace.policy;
+  PreparedWrite& prepared = *write->prepared;
+  prepared.policy = keyspace.policy;
   if (write->kind == Write::Kind::kPut && write->intent == Write::Intent::kChange) {
-    ASSIGN_OR_RETURN(DocumentPolicy::Prepared made,
-                     keyspace.policy->Prepare({write->key, actor, impl_->clock.WallMs()},
-                                              DocumentView::Of(write->document)));
+    const uint64_t now_ms = impl_->clock.WallMs();
+    DocumentPolicy::Replaced replaced;
+    if (*room > 0) {
+      ASSIGN_OR_RETURN(prepared.ahead, ReadReplaced(keyspace, *write, now_ms));
+    }
+    if (prepared.ahead != nullptr) {
+      const ReadAhead& ahead = *prepared.ahead;
+      replaced = {ahead.live ? &ahead.present.view() : nullptr, ahead.revisions.last()};
+      *room -= std::min(*room, ahead.present->body.size() + ahead.present->xattrs.size());
+    }
+    ASSIGN_OR_RETURN(
+        DocumentPolicy::Prepared made,
+        policy.Prepare({write->key, actor, now_ms}, DocumentView::Of(write->document), replaced));
     if (made.body) write->document.body = std::move(*made.body);
-    write->prepared->document = true;
-    write->prepared->violation = std::move(made.violation);
-    write->prepared->diverted = std::move(made.diverted);
+    prepared.document = true;
+    prepared.violation = std::move(made.violation);
+    prepared.diverted = std::move(made.diverted);
+    if (prepared.ahead != nullptr) prepared.ahead->settled = std::move(made.settled);
   }
   return ReadPresent(keyspace, write);
+}
+
+// Null when only the committer can settle it.
+Result<std::unique_ptr<ReadAhead>> Database::ReadReplaced(const KeyspaceInfo& keyspace,
+                                                          const Write& write,
+                                                          uint64_t now_ms) const {
+  const ShardId shard = ShardOf(keyspace.id, write.key);
+  auto ahead = std::make_unique<ReadAhead>();
+  ahead->as_of = impl_->committers[shard]->last_sequence();  // before anything is read
+  ASSIGN_OR_RETURN(ahead->found, GetRow(keyspace.id, write.key, &ahead->present));
+  ahead->live = ahead->found && ahead->present->LiveAt(now_ms);
+  // It expires with this commit, and leaves a revision of its own.
+  if (ahead->found && !ahead->live && !ahead->present->tombstone) return nullptr;
+  if (keyspace.policy->KeepsRevisions()) {
+    ASSIGN_OR_RETURN(ahead->revisions, StoredRevisions(keyspace.id, write.key));
+  }
+  return ahead;
+}
+
+Result<RevisionList> Database::StoredRevisions(KeyspaceId keyspace, std::string_view key) const {
+  const std::string row =
+      RevisionRowKey(ShardOf(keyspace, key), keyspace, key, kRevisionListVersion);
+  storage::PinnedValue stored;
+  ASSIGN_OR_RETURN(const bool found, impl_->store->Get(storage::Family::kRevision, row, &stored));
+  return found ? RevisionList::Decode(stored.view()) : RevisionList();
 }
 
 // Runs here the scripts that the committer would have to run on what the write replaces.
 Status Database::ReadPresent(const KeyspaceInfo& keyspace, Write* write) const {
   if (keyspace.policy->read_form().empty()) return OkStatus();
   if (!HasRows(keyspace) && write->kind != Write::Kind::kMutate) return OkStatus();
+  const DocumentPolicy& policy = *keyspace.policy;
+  const auto prepare = [&](bool found, const PinnedDocument& present) {
+    PrepareReadForms(policy, found && !present->tombstone ? &present.view() : nullptr, write);
+    return OkStatus();
+  };
+  const ReadAhead* const ahead = write->prepared->ahead.get();
+  if (ahead != nullptr) return prepare(ahead->found, ahead->present);
   PinnedDocument present;
   ASSIGN_OR_RETURN(const bool found, GetRow(write->keyspace, write->key, &present));
-  PrepareReadForms(*keyspace.policy, found && !present->tombstone ? &present.view() : nullptr,
-                   write);
-  return OkStatus();
+  return prepare(found, present);
 }
 
 bool HasRows(const KeyspaceInfo& keyspace) {
@@ -276,12 +324,8 @@ Result<bool> Database::GetByRevisionKey(const DocumentPolicy& policy, KeyspaceId
 
 // A list that was made under other limits is read under the present ones.
 Result<std::vector<Revision>> Database::Revisions(KeyspaceId keyspace, std::string_view key) const {
-  std::string stored;
-  const std::string row =
-      RevisionRowKey(ShardOf(keyspace, key), keyspace, key, kRevisionListVersion);
-  ASSIGN_OR_RETURN(const bool found, impl_->store->Get(storage::Family::kRevision, row, &stored));
-  if (!found) return std::vector<Revision>();
-  ASSIGN_OR_RETURN(RevisionList list, RevisionList::Decode(stored));
+  ASSIGN_OR_RETURN(RevisionList list, StoredRevisions(keyspace, key));
+  if (list.empty()) return std::vector<Revision>();
   const auto policy = PolicyOf(keyspace, nullptr);
   if (policy != nullptr) {
     PinnedDocument document;

@@ -2,9 +2,9 @@
 // does gives a compiler to Database::Open, and each keyspace with types has a policy in the
 // catalog, which is swapped as a whole when they change.
 //
-// A write passes through twice. Prepare needs the new document only and runs on the writer's
-// thread. Settle needs what the document replaces and runs in the committer, so that it is short:
-// it neither waits nor runs scripts.
+// A write is prepared on the writer's thread, and there also settled over what it seems to replace.
+// If something else is in that place when it comes to be committed, the committer settles it again,
+// so that Settle is short: it neither waits nor runs scripts.
 #pragma once
 
 #include <cstdint>
@@ -50,31 +50,36 @@ class DocumentPolicy {
     uint64_t now_ms = 0;
   };
 
+  // What a write replaces.
+  struct Replaced {
+    const DocumentView* present = nullptr;  // null: there is nothing
+    uint64_t last_revision = 0;             // the highest that is kept of the document
+  };
+  struct Settled {
+    std::optional<std::string> body;  // what is stored instead of what Prepare left
+    // What it replaces becomes this revision; 0: none.
+    uint64_t revision = 0;
+    const RevisionLimits* limits = nullptr;  // null: none are kept of such documents
+    bool purge = false;                      // all that are there go
+  };
   struct Prepared {
     std::optional<std::string> body;  // what takes the place of the document that was given
     // Not OK: the document is not what its type asks for. It is stored all the same, or `diverted`:
     // this body is stored in `quarantine()` instead.
     Status violation;
     std::optional<std::string> diverted;
+    Settled settled;  // over what it was told, as Settle does it
   };
   // An error refuses the write. May take as long as a script may.
-  virtual Result<Prepared> Prepare(const WriteContext& context,
-                                   const DocumentView& document) const = 0;
+  virtual Result<Prepared> Prepare(const WriteContext& context, const DocumentView& document,
+                                   const Replaced& replaced) const = 0;
   // Where diverted documents go. The keyspace is there if the administrator left it alone.
   virtual const KeyspaceName& quarantine() const = 0;
 
-  struct Settled {
-    std::string body;  // to be stored
-    // What it replaces becomes this revision; 0: none.
-    uint64_t revision = 0;
-    const RevisionLimits* limits = nullptr;  // null: none are kept of such documents
-    bool purge = false;                      // all that are there go
-  };
-  // `body` is what Prepare left. `present` is what it replaces, null if there is nothing;
-  // `last_revision` the highest that is kept of the document.
+  // `body` is what Prepare left.
   virtual Result<Settled> Settle(const WriteContext& context, std::string_view body,
-                                 const DocumentView* present, uint64_t last_revision) const = 0;
-  // The same for a document that is deleted or expires: the body is empty.
+                                 const Replaced& replaced) const = 0;
+  // The same for a document that is deleted or expires; there is no body.
   virtual Settled SettleDelete(std::string_view key, const DocumentView& present,
                                uint64_t last_revision) const = 0;
 

@@ -274,7 +274,7 @@ Status Group::Stage(const Commit& commit, Write& write, WriteResult* result) {
   }
   staged.row_key = DocumentKey(context_.shard, write.keyspace, write.key);
   if (NeedsPresent(write, *staged.keyspace, state_)) {
-    ASSIGN_OR_RETURN(staged.before, Lookup(staged.row_key));
+    ASSIGN_OR_RETURN(staged.before, PresentOf(write, &staged));
     RETURN_IF_ERROR(CheckPrecondition(write, staged.before));
   }
   if (staged.keyspace->policy != nullptr) {
@@ -426,6 +426,18 @@ Status Group::StageIndexes(Staged* staged) {
 
 // --- lookups ------------------------------------------------------------------------------------
 
+// What the writer's thread read holds if neither this commit nor another one wrote it since.
+Result<Group::Present> Group::PresentOf(const Write& write, Staged* staged) {
+  ReadAhead* const ahead = write.prepared == nullptr ? nullptr : write.prepared->ahead.get();
+  if (ahead == nullptr || staged_by_key_.contains(staged->row_key) ||
+      !context_.last_writes.UnchangedSince(staged->row_key, ahead->as_of)) {
+    return Lookup(staged->row_key);
+  }
+  staged->ahead = ahead;
+  if (!ahead->found) return Present{};
+  return Present{&ahead->present.view(), ahead->present->LiveAt(context_.now_ms)};
+}
+
 Result<Group::Present> Group::Lookup(const std::string& row_key) {
   const auto present = [this](const DocumentView* view) {
     return Present{view, view->LiveAt(context_.now_ms)};
@@ -474,6 +486,7 @@ void Group::Emit(const Commit& commit) {
       EmitLog(commit, staged, last[staged.keyspace->id] == &staged, &n);
     }
     EmitIndexes(staged);
+    context_.last_writes.Note(staged.row_key, state_.sequence);
     documents_.insert_or_assign(std::move(staged.row_key), staged.after);
     ++write_count_;
   }
@@ -484,6 +497,9 @@ void Group::Emit(const Commit& commit) {
       batch_->Put(row.family, row.key, *row.value);
     } else {
       batch_->Delete(row.family, row.key);
+    }
+    if (row.family == storage::Family::kRevision) {
+      context_.last_writes.Note(RevisedRowKey(row.key), state_.sequence);
     }
     rows_.insert_or_assign({row.family, row.key}, row.value);
   }

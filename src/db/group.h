@@ -18,6 +18,7 @@
 #include "db/catalog.h"
 #include "db/commit.h"
 #include "db/hybrid_clock.h"
+#include "db/last_writes.h"
 #include "db/log.h"
 #include "db/revisions.h"
 #include "db/types.h"
@@ -45,6 +46,7 @@ class Group {
     ShardId shard;
     const Catalog& catalog;
     HybridClock& clock;
+    LastWrites& last_writes;
     uint64_t now_ms;
     uint64_t tombstone_retention_ms;
     size_t commits;       // how many are about to be added
@@ -74,9 +76,10 @@ class Group {
     const Write* write = nullptr;
     const KeyspaceInfo* keyspace = nullptr;
     std::string row_key;
-    DocumentView after;  // a tombstone for deletions
-    Present before;      // only looked up when somebody needs it
-    bool skip = false;   // a deletion of nothing
+    DocumentView after;          // a tombstone for deletions
+    Present before;              // only looked up when somebody needs it
+    ReadAhead* ahead = nullptr;  // what the writer's thread knew of `before`, if that holds
+    bool skip = false;           // a deletion of nothing
     std::vector<std::pair<const Index*, std::vector<std::string>>> old_entries;
     std::vector<std::pair<const Index*, std::vector<std::string>>> new_entries;
     // What becomes of the document's revisions: `before` is one of them now, these go, this is the
@@ -105,6 +108,7 @@ class Group {
   Status ResolveMutation(Write& write, Staged* staged, WriteResult* result);
   Status Divert(const PreparedWrite& prepared, Write& write, Staged* staged, WriteResult* result);
   Status Settle(const DocumentPolicy::WriteContext& context, Write& write, Staged* staged);
+  void TakeSettled(Write& write, Staged* staged);
   Status SettleDelete(const Write& write, Staged* staged);
   Result<RevisionList> Revisions(const Staged& staged);
   void KeepRevision(const DocumentPolicy::Settled& settled, RevisionList* list, Staged* staged);
@@ -123,6 +127,7 @@ class Group {
   void EmitIndexes(const Staged& staged);
   void EmitCursors(const Commit& commit);
 
+  Result<Present> PresentOf(const Write& write, Staged* staged);
   Result<Present> Lookup(const std::string& row_key);
   Result<std::optional<std::string>> LookupRow(storage::Family family, const std::string& key);
   DocumentView Tombstone(bool expired);

@@ -4,14 +4,16 @@
 //      there is one path for all of them.
 //   2. The document was prepared on the writer's thread. If the types changed since, or it was
 //      computed just now, it is prepared here.
-//   3. Stamps and revisions depend on what is there now: they are settled here, and the revision
-//      goes into the same batch. After every commit the limits hold.
+//   3. Stamps and revisions depend on what is there now. The writer's thread has settled them over
+//      what it read; if that is what is there, it holds, if not, they are settled here. The
+//      revision goes into the same batch. After every commit the limits hold.
 //   4. Index rows are those of the form in which readers see a document. Scripts may be needed to
 //      make it from what is stored; the writer's thread has done so and noted of which version. The
 //      committer runs one itself only if the document was replaced meanwhile by another one of an
 //      old version, which takes at most as long as a step may.
 #include <array>
 
+#include "base/bytes.h"
 #include "base/utf8.h"
 #include "db/group.h"
 
@@ -39,11 +41,15 @@ Status Group::StageTyped(const Commit& commit, Write& write, Staged* staged, Wri
   const DocumentPolicy::WriteContext context{write.key, ActorOf(commit), context_.now_ms};
   if (!PreparedFor(write, policy) || !write.prepared->document) {
     ASSIGN_OR_RETURN(DocumentPolicy::Prepared made,
-                     policy.Prepare(context, DocumentView::Of(write.document)));
+                     policy.Prepare(context, DocumentView::Of(write.document), {}));
     if (!PreparedFor(write, policy)) {
-      write.prepared = std::make_unique<PreparedWrite>();
-      write.prepared->policy = staged->keyspace->policy;
+      auto prepared = std::make_unique<PreparedWrite>();
+      prepared->policy = staged->keyspace->policy;
+      // `before` may lie in it.
+      if (write.prepared != nullptr) prepared->ahead = std::move(write.prepared->ahead);
+      write.prepared = std::move(prepared);
     }
+    staged->ahead = nullptr;  // what it says was settled under other types
     if (made.body) write.document.body = std::move(*made.body);
     write.prepared->violation = std::move(made.violation);
     write.prepared->diverted = std::move(made.diverted);
@@ -93,18 +99,28 @@ Status Group::Divert(const PreparedWrite& prepared, Write& write, Staged* staged
 
 Status Group::Settle(const DocumentPolicy::WriteContext& context, Write& write, Staged* staged) {
   const DocumentPolicy& policy = *staged->keyspace->policy;
-  ASSIGN_OR_RETURN(RevisionList list, Revisions(*staged));
   const Present& before = staged->before;
+  if (staged->ahead != nullptr && staged->ahead->live == before.live) {
+    TakeSettled(write, staged);
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(RevisionList list, Revisions(*staged));
   const bool expired_unseen = before.view != nullptr && !before.view->tombstone && !before.live;
   if (expired_unseen) {
     KeepRevision(policy.SettleDelete(write.key, *before.view, list.last()), &list, staged);
   }
   ASSIGN_OR_RETURN(DocumentPolicy::Settled settled,
-                   policy.Settle(context, write.document.body, before.live ? before.view : nullptr,
-                                 list.last()));
-  write.document.body = std::move(settled.body);
+                   policy.Settle(context, write.document.body,
+                                 {before.live ? before.view : nullptr, list.last()}));
+  if (settled.body) write.document.body = std::move(*settled.body);
   KeepRevision(settled, &list, staged);
   return OkStatus();
+}
+
+void Group::TakeSettled(Write& write, Staged* staged) {
+  DocumentPolicy::Settled& settled = staged->ahead->settled;
+  if (settled.body) write.document.body = std::move(*settled.body);
+  KeepRevision(settled, &staged->ahead->revisions, staged);
 }
 
 Status Group::SettleDelete(const Write& write, Staged* staged) {
@@ -145,7 +161,7 @@ void Group::KeepRevision(const DocumentPolicy::Settled& settled, RevisionList* l
   auto& gone = staged->removed_revisions;
   gone.insert(gone.end(), removed.begin(), removed.end());
   staged->revisions = *list;
-  staged_revisions_[staged->row_key] = *list;
+  if (several_writes_) staged_revisions_[staged->row_key] = *list;
 }
 
 // Null for null, and for a document that can't be brought into that form: it has no index rows.
@@ -175,8 +191,11 @@ const DocumentView* Group::AsRead(const Staged& staged, const DocumentView* docu
 
 void Group::EmitRevisions(const Staged& staged) {
   if (!staged.revisions) return;
-  const auto row_key = [&](uint64_t version) {
-    return RevisionRowKey(context_.shard, staged.keyspace->id, staged.write->key, version);
+  std::string key = RevisionRowKey(context_.shard, staged.keyspace->id, staged.write->key, 0);
+  const auto row_key = [&](uint64_t version) -> const std::string& {
+    key.resize(key.size() - sizeof(version));
+    AppendU64(&key, version);
+    return key;
   };
   if (staged.revision != 0) {
     const std::string header = EncodeDocumentHeader(*staged.before.view);
@@ -186,7 +205,7 @@ void Group::EmitRevisions(const Staged& staged) {
   for (const Revision& removed : staged.removed_revisions) {
     batch_->Delete(storage::Family::kRevision, row_key(removed.version));
   }
-  const std::string list_key = row_key(kRevisionListVersion);
+  const std::string& list_key = row_key(kRevisionListVersion);
   std::optional<std::string> list;
   if (!staged.revisions->empty()) list = staged.revisions->Encode();
   if (list) {

@@ -25,6 +25,7 @@ Result<RevisionList> RevisionList::Decode(std::string_view stored) {
     ascending = ascending && step > 0;
     last.version += step;
     last.made_ms = reader.Varint();
+    if (i == 0) list.revisions_.reserve(std::min<uint64_t>(count, kMaxRevisions) + 1);
     list.revisions_.push_back(last);
   }
   if (!known || !reader.ok() || !reader.AtEnd() || !ascending || list.revisions_.size() != count) {
@@ -34,7 +35,9 @@ Result<RevisionList> RevisionList::Decode(std::string_view stored) {
 }
 
 std::string RevisionList::Encode() const {
+  constexpr size_t kMostBytesEach = 16;  // of most: small steps, times of this century
   std::string stored;
+  stored.reserve(kMostBytesEach * (1 + revisions_.size()));
   AppendU8(&stored, kListVersion);
   AppendVarint(&stored, revisions_.size());
   uint64_t before = 0;
@@ -62,11 +65,15 @@ std::vector<Revision> RevisionList::Trim(const RevisionLimits& limits, uint64_t 
   const uint64_t oldest =
       limits.max_age_ms > 0 && now_ms > limits.max_age_ms ? now_ms - limits.max_age_ms : 0;
   std::vector<Revision> removed;
-  std::vector<Revision> kept;
+  size_t kept = 0;
   for (size_t i = 0; i < revisions_.size(); ++i) {
-    (i < too_many || revisions_[i].made_ms < oldest ? removed : kept).push_back(revisions_[i]);
+    if (i < too_many || revisions_[i].made_ms < oldest) {
+      removed.push_back(revisions_[i]);
+    } else {
+      revisions_[kept++] = revisions_[i];
+    }
   }
-  revisions_ = std::move(kept);
+  revisions_.resize(kept);
   return removed;
 }
 
@@ -75,6 +82,11 @@ std::string RevisionRowKey(ShardId shard, KeyspaceId keyspace, std::string_view 
   std::string row = DocumentKey(shard, keyspace, key);
   AppendU64(&row, version);
   return row;
+}
+
+std::string_view RevisedRowKey(std::string_view revision_row_key) {
+  CHECK(revision_row_key.size() > sizeof(uint64_t));
+  return revision_row_key.substr(0, revision_row_key.size() - sizeof(uint64_t));
 }
 
 }  // namespace sluice::db

@@ -49,5 +49,7 @@ class RevisionList {
 std::string RevisionRowKey(ShardId shard, KeyspaceId keyspace, std::string_view key,
                            uint64_t version);
 inline constexpr uint64_t kRevisionListVersion = 0;
+// The key of the document's own row, of such a key.
+std::string_view RevisedRowKey(std::string_view revision_row_key);
 
 }  // namespace sluice::db

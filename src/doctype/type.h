@@ -101,6 +101,8 @@ struct Limits {
   uint64_t bytes = 0;  // 0: none of its own
   uint64_t depth = 0;
   std::vector<ArrayLimit> arrays;
+
+  bool any() const { return bytes > 0 || depth > 0 || !arrays.empty(); }
 };
 
 enum class Validation : uint8_t { kOff, kWarn, kEnforce, kQuarantine };

@@ -145,7 +145,8 @@ const KeyspacePolicy::Entry* KeyspacePolicy::FindOf(std::string_view key,
 // --- writing ------------------------------------------------------------------------------------
 
 Result<db::DocumentPolicy::Prepared> KeyspacePolicy::Prepare(const WriteContext& context,
-                                                             const DocumentView& document) const {
+                                                             const DocumentView& document,
+                                                             const Replaced& replaced) const {
   Prepared prepared;
   const std::string_view body =
       document.datatype == db::Datatype::kJson ? document.body : std::string_view("0");
@@ -153,7 +154,10 @@ Result<db::DocumentPolicy::Prepared> KeyspacePolicy::Prepare(const WriteContext&
   if (match.type == nullptr) return prepared;
   const Entry& entry = EntryOf(*match.type);
   RETURN_IF_ERROR(Upgrade(entry, context, body, &prepared));
-  RETURN_IF_ERROR(Validate(entry, context, prepared.body ? *prepared.body : body, &prepared));
+  const std::string_view upgraded = prepared.body ? *prepared.body : body;
+  RETURN_IF_ERROR(Validate(entry, context, upgraded, &prepared));
+  if (prepared.diverted) return prepared;
+  ASSIGN_OR_RETURN(prepared.settled, SettleAs(entry, context, upgraded, replaced));
   return prepared;
 }
 
@@ -177,6 +181,7 @@ Status KeyspacePolicy::Upgrade(const Entry& entry, const WriteContext& context,
 Status KeyspacePolicy::Validate(const Entry& entry, const WriteContext& context,
                                 std::string_view body, Prepared* prepared) const {
   const Type& type = entry.type();
+  if (type.validate == Validation::kOff && !type.limits.any()) return OkStatus();
   ASSIGN_OR_RETURN(const doctype::Stamped stamped, ApplyStamps(type, {.document = body,
                                                                       .present = std::nullopt,
                                                                       .actor = context.actor,
@@ -205,21 +210,26 @@ Status KeyspacePolicy::Validate(const Entry& entry, const WriteContext& context,
 
 Result<db::DocumentPolicy::Settled> KeyspacePolicy::Settle(const WriteContext& context,
                                                            std::string_view body,
-                                                           const DocumentView* present,
-                                                           uint64_t last_revision) const {
+                                                           const Replaced& replaced) const {
   const Entry* const entry = Find(context.key, body);
-  if (entry == nullptr) return Settled{.body = std::string(body)};
+  return entry == nullptr ? Settled{} : SettleAs(*entry, context, body, replaced);
+}
+
+Result<db::DocumentPolicy::Settled> KeyspacePolicy::SettleAs(const Entry& entry,
+                                                             const WriteContext& context,
+                                                             std::string_view body,
+                                                             const Replaced& replaced) {
   doctype::StampInput input{.document = body,
                             .present = std::nullopt,
-                            .last_revision = last_revision,
+                            .last_revision = replaced.last_revision,
                             .actor = context.actor,
                             .country = {},
                             .now_ms = context.now_ms};
-  if (present != nullptr) input.present = present->body;
-  ASSIGN_OR_RETURN(doctype::Stamped stamped, ApplyStamps(entry->type(), input));
+  if (replaced.present != nullptr) input.present = replaced.present->body;
+  ASSIGN_OR_RETURN(doctype::Stamped stamped, ApplyStamps(entry.type(), input));
   Settled settled{.body = std::move(stamped.document)};
-  if (!entry->type().revisions) return settled;
-  settled.limits = &entry->limits;
+  if (!entry.type().revisions) return settled;
+  settled.limits = &entry.limits;
   settled.revision = stamped.previous_version;
   return settled;
 }

@@ -34,11 +34,11 @@ class KeyspacePolicy final : public db::DocumentPolicy {
   std::string TypeOf(std::string_view key, const db::DocumentView& document) const;
 
   bool RunsScripts() const override { return runs_scripts_; }
-  Result<Prepared> Prepare(const WriteContext& context,
-                           const db::DocumentView& document) const override;
+  Result<Prepared> Prepare(const WriteContext& context, const db::DocumentView& document,
+                           const Replaced& replaced) const override;
   const db::KeyspaceName& quarantine() const override { return quarantine_; }
   Result<Settled> Settle(const WriteContext& context, std::string_view body,
-                         const db::DocumentView* present, uint64_t last_revision) const override;
+                         const Replaced& replaced) const override;
   Settled SettleDelete(std::string_view key, const db::DocumentView& present,
                        uint64_t last_revision) const override;
   std::optional<RevisionName> RevisionOf(std::string_view key) const override;
@@ -74,6 +74,8 @@ class KeyspacePolicy final : public db::DocumentPolicy {
   static Result<std::optional<std::string>> Migrate(const Entry& entry, std::string_view key,
                                                     std::string_view body,
                                                     std::string_view version);
+  static Result<Settled> SettleAs(const Entry& entry, const WriteContext& context,
+                                  std::string_view body, const Replaced& replaced);
   Status Upgrade(const Entry& entry, const WriteContext& context, std::string_view body,
                  Prepared* prepared) const;
   Status Validate(const Entry& entry, const WriteContext& context, std::string_view body,
