@@ -45,8 +45,10 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family, const StoreOptions& op
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = cache;
   table.format_version = 5;
-  if (family == Family::kDocs) {
+  if (family == Family::kDocs || family == Family::kRevision) {
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  }
+  if (family == Family::kDocs) {
     // 1 KB documents: more than a handful to a block makes point reads decode what they don't need.
     table.block_size = 8 << 10;
     // Each key whole and in the block's hash table: next to such values the bytes don't count.
@@ -59,7 +61,8 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family, const StoreOptions& op
   }
   rocksdb::ColumnFamilyOptions result;
   result.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  const bool bulky = family == Family::kDocs || family == Family::kLog;
+  const bool bulky =
+      family == Family::kDocs || family == Family::kLog || family == Family::kRevision;
   result.write_buffer_size = bulky ? options.write_buffer_bytes : options.write_buffer_bytes / 4;
   result.max_write_buffer_number = bulky ? 4 : 2;
   result.compression = rocksdb::kLZ4Compression;
