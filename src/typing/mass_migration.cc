@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <latch>
+#include <deque>
+#include <semaphore>
 
 #include "base/bytes.h"
 #include "base/log.h"
@@ -21,8 +22,9 @@ using State = MigrationJob::State;
 
 constexpr std::string_view kRowPrefix = "type_migration/";
 constexpr char kRowVersion = 1;
-constexpr size_t kChunkDocuments = 256;
+constexpr size_t kChunkDocuments = 512;
 constexpr size_t kChunkBytes = 4 << 20;
+constexpr size_t kTogether = 64;  // of them are written while scripts run on the next
 constexpr int kMaxAttempts = 10;  // at a document that others change
 constexpr size_t kMaxPaths = 100;
 constexpr std::string_view kStates[] = {"running", "done", "cancelled", "failed"};
@@ -356,12 +358,25 @@ void MassMigration::Migrate(const Chunk& chunk, MigrationJob* job) {
 std::vector<std::string> MassMigration::TryOnce(const Chunk& chunk,
                                                 const std::vector<std::string>& keys,
                                                 MigrationJob* job) {
-  std::vector<Attempt> attempts;
+  std::deque<Attempt> attempts;
+  std::counting_semaphore<> committed(0);
+  size_t submitted = 0;
+  const auto submit = [&] {
+    for (; submitted < attempts.size(); ++submitted) {
+      Attempt& attempt = attempts[submitted];
+      database_.Submit(std::move(attempt.commit), [&](db::CommitResult result) {
+        attempt.status = std::move(result.status);
+        committed.release();
+      });
+    }
+  };
   for (const std::string& key : keys) {
-    Attempt attempt;
-    if (Prepare(chunk, key, job, &attempt)) attempts.push_back(std::move(attempt));
+    Attempt& attempt = attempts.emplace_back();
+    if (!Prepare(chunk, key, job, &attempt)) attempts.pop_back();
+    if (!job->options.dry_run && attempts.size() >= submitted + kTogether) submit();
   }
-  if (!job->options.dry_run) SubmitAll(&attempts);
+  if (!job->options.dry_run) submit();
+  for (size_t i = 0; i < submitted; ++i) committed.acquire();
   std::vector<std::string> again;
   for (Attempt& attempt : attempts) {
     const Code code = attempt.status.code();
@@ -412,18 +427,6 @@ bool MassMigration::Prepare(const Chunk& chunk, const std::string& key, Migratio
   attempt->commit.shard = database_.ShardOf(chunk.keyspace, key);
   attempt->commit.writes.push_back(std::move(write));
   return true;
-}
-
-// All of a chunk are in flight together, so that they share groups.
-void MassMigration::SubmitAll(std::vector<Attempt>* attempts) {
-  std::latch done(static_cast<ptrdiff_t>(attempts->size()));
-  for (Attempt& attempt : *attempts) {
-    database_.Submit(std::move(attempt.commit), [&attempt, &done](db::CommitResult result) {
-      attempt.status = std::move(result.status);
-      done.count_down();
-    });
-  }
-  done.wait();
 }
 
 // No faster than the job may go.

@@ -88,7 +88,6 @@ class MassMigration {
   std::vector<std::string> TryOnce(const Chunk& chunk, const std::vector<std::string>& keys,
                                    MigrationJob* job);
   bool Prepare(const Chunk& chunk, const std::string& key, MigrationJob* job, Attempt* attempt);
-  void SubmitAll(std::vector<Attempt>* attempts);
   Status Store(const MigrationJob& job);
   void Wait(const MigrationJob& job, uint64_t chunk_started_ns, uint64_t written);
 
