@@ -17,23 +17,38 @@ WorkerPool::~WorkerPool() {
 }
 
 bool WorkerPool::TrySubmit(std::move_only_function<void()> job) {
+  bool wake = false;
   {
     const std::lock_guard lock(mutex_);
     if (queue_.size() >= max_queued_ || stopping_) return false;
     queue_.push_back(std::move(job));
+    wake = ShouldWake();
   }
-  wake_.notify_one();
+  if (wake) wake_.notify_one();
+  return true;
+}
+
+bool WorkerPool::ShouldWake() {
+  if (idle_ == 0 || waking_ || queue_.empty()) return false;
+  waking_ = true;
   return true;
 }
 
 void WorkerPool::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    while (queue_.empty() && !stopping_) {
+      ++idle_;
+      wake_.wait(lock);
+      --idle_;
+      waking_ = false;
+    }
     if (queue_.empty()) return;
     std::move_only_function<void()> job = std::move(queue_.front());
     queue_.pop_front();
+    const bool wake = ShouldWake();
     lock.unlock();
+    if (wake) wake_.notify_one();
     job();
     job = nullptr;  // what it holds is let go outside the lock
     lock.lock();

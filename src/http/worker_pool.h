@@ -31,12 +31,17 @@ class WorkerPool {
 
  private:
   void Run();
+  bool ShouldWake();  // needs mutex_; whoever is told so notifies
 
   const size_t max_queued_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::move_only_function<void()>> queue_;  // guarded by mutex_
   bool stopping_ = false;                              // guarded by mutex_
+  // Threads that wait, and whether one of them was told of a job and is on its way. It tells the
+  // next one if there are more jobs: to wake a thread costs as much as a short job.
+  size_t idle_ = 0;      // guarded by mutex_
+  bool waking_ = false;  // guarded by mutex_
   std::vector<std::thread> threads_;
 };
 
