@@ -55,6 +55,9 @@ class UnusablePolicy final : public DocumentPolicy {
                                             std::string_view) const override {
     return std::nullopt;
   }
+  std::optional<std::string> Remembered(std::string_view, const DocumentView&) const override {
+    return std::nullopt;
+  }
   bool Persists(std::string_view, const DocumentView&) const override { return false; }
   bool NotesAccess() const override { return false; }
   std::optional<std::string> Accessed(std::string_view, const DocumentView&,

@@ -168,9 +168,11 @@ class Database {
   Status GetRows(KeyspaceId keyspace, std::span<const std::string_view> keys,
                  std::vector<PinnedDocument>* documents, std::vector<bool>* found,
                  const DatabaseSnapshot* snapshot = nullptr) const;
-  // The same as Get for a thread that must not wait: nothing if a script has to run first.
+  // The same as Get for a thread that must not wait: nothing if a script has to run first. Then the
+  // document is the stored one, and FinishGet on another thread does what is left.
   Result<std::optional<bool>> GetAtOnce(KeyspaceId keyspace, std::string_view key,
                                         PinnedDocument* document) const;
+  Status FinishGet(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) const;
   // Whether reading or writing documents of the keyspace may run scripts.
   bool RunsScripts(KeyspaceId keyspace) const;
   Status Scan(KeyspaceId keyspace, const ScanOptions& options, const ScanVisitor& visitor) const;
@@ -281,6 +283,8 @@ class Database {
                                                   uint64_t now_ms) const;
   Result<RevisionList> StoredRevisions(KeyspaceId keyspace, std::string_view key) const;
   Status ReadPresent(const KeyspaceInfo& keyspace, Write* write) const;
+  void HoldReadForm(const DocumentPolicy& policy, KeyspaceId keyspace, std::string_view key,
+                    std::string body, PinnedDocument* document) const;
   void NoteAccess(const DocumentPolicy& policy, KeyspaceId keyspace, std::string_view key,
                   const DocumentView& document) const;
   void ObserveUpdates(const Commit& commit) const;

@@ -236,9 +236,16 @@ Status Database::PutInReadForm(const DocumentPolicy& policy, KeyspaceId keyspace
   if (policy.NotesAccess()) NoteAccess(policy, keyspace, key, document->view());
   if (!policy.ReadsOtherwise(key, document->view())) return OkStatus();
   ASSIGN_OR_RETURN(std::optional<std::string> body, policy.AsRead(key, document->view()));
-  if (!body) return OkStatus();
-  auto made = std::make_shared<Document>(document->view().Copy());
-  made->body = std::move(*body);
+  if (body) HoldReadForm(policy, keyspace, key, std::move(*body), document);
+  return OkStatus();
+}
+
+void Database::HoldReadForm(const DocumentPolicy& policy, KeyspaceId keyspace, std::string_view key,
+                            std::string body, PinnedDocument* document) const {
+  DocumentView view = document->view();
+  view.body = {};
+  auto made = std::make_shared<Document>(view.Copy());
+  made->body = std::move(body);
   if (policy.Persists(key, document->view())) {
     // Whoever changes it first wins; if that is not this write, there is nothing left to do.
     Commit commit;
@@ -253,7 +260,6 @@ Status Database::PutInReadForm(const DocumentPolicy& policy, KeyspaceId keyspace
     if (Admit(&commit).status.ok()) committer.Submit(std::move(commit), [](CommitResult) {});
   }
   document->Hold(std::move(made));
-  return OkStatus();
 }
 
 // The reader neither waits for this nor hears of it.
@@ -266,12 +272,30 @@ void Database::NoteAccess(const DocumentPolicy& policy, KeyspaceId keyspace, std
 Result<std::optional<bool>> Database::GetAtOnce(KeyspaceId keyspace, std::string_view key,
                                                 PinnedDocument* document) const {
   const auto policy = PolicyOf(keyspace, nullptr);
-  if (policy != nullptr && policy->RunsScripts()) {
-    ASSIGN_OR_RETURN(const bool found, GetStored(keyspace, key, document));
-    if (found && policy->ReadsOtherwise(key, document->view())) return std::nullopt;
+  if (policy == nullptr || !policy->RunsScripts()) {
+    ASSIGN_OR_RETURN(const bool found, Get(keyspace, key, document));
+    return found;
   }
-  ASSIGN_OR_RETURN(const bool found, Get(keyspace, key, document));
-  return found;
+  ASSIGN_OR_RETURN(const bool live, GetStored(keyspace, key, document));
+  if (!live) {
+    ASSIGN_OR_RETURN(const bool found, GetByRevisionKey(*policy, keyspace, key, document, nullptr));
+    return found;
+  }
+  if (policy->ReadsOtherwise(key, document->view())) {
+    std::optional<std::string> body = policy->Remembered(key, document->view());
+    if (!body) return std::nullopt;
+    if (policy->NotesAccess()) NoteAccess(*policy, keyspace, key, document->view());
+    HoldReadForm(*policy, keyspace, key, std::move(*body), document);
+    return true;
+  }
+  RETURN_IF_ERROR(PutInReadForm(*policy, keyspace, key, document));
+  return true;
+}
+
+Status Database::FinishGet(KeyspaceId keyspace, std::string_view key,
+                           PinnedDocument* document) const {
+  const auto policy = PolicyOf(keyspace, nullptr);
+  return policy == nullptr ? OkStatus() : PutInReadForm(*policy, keyspace, key, document);
 }
 
 bool Database::RunsScripts(KeyspaceId keyspace) const {

@@ -106,6 +106,9 @@ class DocumentPolicy {
   virtual Result<std::optional<std::string>> AsRead(std::string_view key,
                                                     const DocumentView& document,
                                                     std::string_view version = {}) const = 0;
+  // What AsRead would give, if that is known from before. Short.
+  virtual std::optional<std::string> Remembered(std::string_view key,
+                                                const DocumentView& document) const = 0;
   // Whether what AsRead gives is to be stored, once it is read.
   virtual bool Persists(std::string_view key, const DocumentView& document) const = 0;
 

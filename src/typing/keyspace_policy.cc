@@ -306,9 +306,9 @@ Result<std::optional<std::string>> KeyspacePolicy::AsRead(std::string_view key,
   if (!version.empty() || entry->migrated == nullptr) {
     return Migrate(*entry, key, document.body, version);
   }
-  if (auto kept = entry->migrated->Find(key, document.body)) return kept;
+  if (auto kept = entry->migrated->Find(key, document)) return kept;
   ASSIGN_OR_RETURN(std::optional<std::string> made, Migrate(*entry, key, document.body, version));
-  if (made) entry->migrated->Keep(key, document.body, *made);
+  if (made) entry->migrated->Keep(key, document, *made);
   return made;
 }
 
@@ -319,6 +319,13 @@ Result<std::optional<std::string>> KeyspacePolicy::Migrate(const Entry& entry, s
   ASSIGN_OR_RETURN(doctype::Migrated migrated, entry.runners->Borrow()->Run(key, body, version));
   if (migrated.steps == 0) return std::nullopt;
   return std::move(migrated.document);
+}
+
+std::optional<std::string> KeyspacePolicy::Remembered(std::string_view key,
+                                                      const DocumentView& document) const {
+  const Entry* const entry = FindOf(key, &document);
+  if (entry == nullptr || entry->migrated == nullptr) return std::nullopt;
+  return entry->migrated->Find(key, document);
 }
 
 bool KeyspacePolicy::Persists(std::string_view key, const DocumentView& document) const {

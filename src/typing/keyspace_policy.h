@@ -51,6 +51,8 @@ class KeyspacePolicy final : public db::DocumentPolicy {
   bool ReadsOtherwise(std::string_view key, const db::DocumentView& document) const override;
   Result<std::optional<std::string>> AsRead(std::string_view key, const db::DocumentView& document,
                                             std::string_view version) const override;
+  std::optional<std::string> Remembered(std::string_view key,
+                                        const db::DocumentView& document) const override;
   bool Persists(std::string_view key, const db::DocumentView& document) const override;
   bool NotesAccess() const override { return notes_access_; }
   std::optional<std::string> Accessed(std::string_view key, const db::DocumentView& document,

@@ -109,15 +109,23 @@ void AnswerRead(const Request& request, Response& response, const Result<bool>& 
 }
 
 // Scripts have to run: other connections of this thread do not wait for them.
-Task<> GetOnWorker(Context& context, Request& request, Response& response, Target target) {
+Task<> GetVersionOnWorker(Context& context, Request& request, Response& response, Target target) {
   db::PinnedDocument document;
-  const auto version = request.Query("schema");
   Result<Result<bool>> found = co_await RunBlocking(request, [&] {
-    return version ? context.database.GetAtVersion(target.keyspace, target.key, *version, &document)
-                   : context.database.Get(target.keyspace, target.key, &document);
+    return context.database.GetAtVersion(target.keyspace, target.key, *request.Query("schema"),
+                                         &document);
   });
   if (!found) co_return response.Error(found.error());
   AnswerRead(request, response, *found, document);
+}
+
+Task<> FinishGetOnWorker(Context& context, Request& request, Response& response, Target target,
+                         db::PinnedDocument document) {
+  const Result<Status> finished = co_await RunBlocking(
+      request, [&] { return context.database.FinishGet(target.keyspace, target.key, &document); });
+  if (!finished) co_return response.Error(finished.error());
+  if (!finished->ok()) co_return response.Error(*finished);
+  AnswerRead(request, response, true, document);
 }
 
 // An empty task: it is answered.
@@ -127,10 +135,12 @@ Task<> GetDocument(Context& context, Request& request, Response& response) {
     response.Error(target.error());
     return {};
   }
-  if (request.Query("schema")) return GetOnWorker(context, request, response, *target);
+  if (request.Query("schema")) return GetVersionOnWorker(context, request, response, *target);
   db::PinnedDocument document;
   const auto found = context.database.GetAtOnce(target->keyspace, target->key, &document);
-  if (found && !*found) return GetOnWorker(context, request, response, *target);
+  if (found && !*found) {
+    return FinishGetOnWorker(context, request, response, *target, std::move(document));
+  }
   if (found) {
     AnswerRead(request, response, **found, document);
   } else {
