@@ -1,4 +1,4 @@
-// flow list|lint|graph|run|runs|show|cancel|retry; traces are in flow_trace_commands.cc.
+// flow list|graph|run|runs|show|cancel|retry; traces are in flow_trace_commands.cc.
 #include <iterator>
 #include <memory>
 
@@ -7,7 +7,6 @@
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
-#include "cli/flow_files.h"
 
 namespace sluice::cli {
 namespace {
@@ -18,7 +17,6 @@ constexpr size_t kMaxInputBytes = 64ull << 20;
 constexpr int64_t kFirstFailure = 400;
 
 struct FlowOptions {
-  std::string directory;
   std::string name;
   std::string input;
   bool svg = false;
@@ -39,28 +37,6 @@ Status List(Context& context) {
                                         {"TTL_MS", "ttl_ms"},
                                         {"DESCRIPTION", "description"}});
   return OkStatus();
-}
-
-Status Lint(const FlowOptions& options, Context& context) {
-  std::vector<Status> problems;
-  const Value files = ReadFlowFiles(options.directory, &problems);
-  if (!problems.empty()) return context.ShowAllButLast(problems);
-  if (CountFlowFiles(files) == 0) {
-    return UsageError("{} has no flows, tasks and endpoints", options.directory);
-  }
-  ASSIGN_OR_RETURN(Api* const api, context.api());
-  problems = SendFlowFiles(api, options.directory, files, SendMode::kCheck,
-                           [&](std::string_view line) { context.output.Note(line); });
-  size_t errors = 0;
-  for (const Status& problem : problems) {
-    // Without a place it is why nothing could be checked.
-    if (problem.place().file.empty()) return problem;
-    context.output.Problem(problem);
-    ++errors;
-  }
-  if (errors == 0) return OkStatus();
-  return Error(Code::kInvalidArgument, std::string(kLintFailedId), "{} has {} error{}",
-               options.directory, errors, errors == 1 ? "" : "s");
 }
 
 Status Graph(const FlowOptions& options, Context& context) {
@@ -193,9 +169,6 @@ void AddFlowCommands(Program* program) {
                                [options, run](Context& context) { return run(*options, context); });
   };
   program->AddCommand(group, "list", "List the flows of the server's app", List);
-  add("lint", "Tell every problem of an app directory's flows, tasks and endpoints", Lint)
-      ->add_option("directory", options->directory, "App directory; nothing on the server changes")
-      ->required();
   CLI::App* graph = add("graph", "Draw a flow, as text for Mermaid or as SVG", Graph);
   graph->add_option("name", options->name, "Flow")->required();
   graph->add_flag("--svg", options->svg, "A picture instead of text");

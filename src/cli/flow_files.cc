@@ -53,6 +53,12 @@ json::Value ReadFlowFiles(const fs::path& directory, std::vector<Status>* proble
 
 size_t CountFlowFiles(const json::Value& files) { return files["files"].size(); }
 
+std::string WarningText(const Status& status) {
+  const Place& place = status.place();
+  return fmt::format("warning: {}:{}:{}: {} ({})", place.file, place.line, place.column,
+                     status.message(), status.id());
+}
+
 std::vector<Status> SendFlowFiles(Api* api, const std::string& directory, const json::Value& files,
                                   SendMode mode, const std::function<void(std::string_view)>& say) {
   const std::string query = Query({{"check", mode == SendMode::kCheck ? "true" : ""}});
@@ -80,8 +86,7 @@ std::vector<Status> SendFlowFiles(Api* api, const std::string& directory, const 
     if (problem["severity"] == json::Value("error")) {
       problems.push_back(std::move(status));
     } else {
-      say(fmt::format("warning: {}:{}:{}: {} ({})", place.file, place.line, place.column,
-                      status.message(), status.id()));
+      say(WarningText(status));
     }
   }
   return problems;

@@ -23,6 +23,9 @@ size_t CountFlowFiles(const json::Value& files);
 // kCheck: nothing changes, the problems are told.
 enum class SendMode : uint8_t { kReplace, kCheck };
 
+// "warning: file:line:column: message (id)"
+std::string WarningText(const Status& status);
+
 // Sends them; every problem that the server finds, with its place in the directory. Warnings are
 // said.
 std::vector<Status> SendFlowFiles(Api* api, const std::string& directory, const json::Value& files,

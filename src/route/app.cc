@@ -34,8 +34,14 @@ class AppSettings final : public flow::Settings {
     if (value == nullptr) return std::nullopt;
     return std::string(value);
   }
+  // `x.y` is that of `config:`, or of the whole file.
   json::Value Lookup(std::string_view key) const override {
-    json::Value at = config_;
+    json::Value found = Below(config_["config"], key);
+    return found.is_missing() ? Below(config_, key) : found;
+  }
+
+ private:
+  static json::Value Below(json::Value at, std::string_view key) {
     while (!key.empty()) {
       const size_t dot = key.find('.');
       json::Value next = at[key.substr(0, dot)];
@@ -45,7 +51,6 @@ class AppSettings final : public flow::Settings {
     return at;
   }
 
- private:
   const json::Value config_;
 };
 
@@ -406,6 +411,19 @@ std::shared_ptr<const App> MakeApp(const Services& services, Bundle bundle, std:
   app->version = std::move(version);
   AppMaker(services, app.get(), problems).Make();
   return problems->errors() == errors ? app : nullptr;
+}
+
+void CheckKeyspaces(const App& app, const Services& services, Missing missing,
+                    flow::Problems* problems) {
+  for (const auto& [name, place] : app.keyspaces) {
+    if (name.wildcard()) continue;
+    if (missing == Missing::kMayBeDeclared && app.declared.contains(name)) continue;
+    if (const auto keyspace = services.function.database.Resolve(name); !keyspace) {
+      problems->AddError(
+          Error(Code::kInvalidArgument, "route.no_keyspace", "{}", keyspace.error().message())
+              .At(place));
+    }
+  }
 }
 
 }  // namespace sluice::route

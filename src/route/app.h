@@ -56,4 +56,9 @@ enum class Missing : uint8_t { kIsWrong, kMayBeDeclared };
 std::shared_ptr<const App> MakeApp(const Services& services, Bundle bundle, std::string version,
                                    flow::Problems* problems);
 
+// Keyspaces of functions that are not there: errors route.no_keyspace. Not part of MakeApp, so that
+// one that is dropped later does not take the whole app with it.
+void CheckKeyspaces(const App& app, const Services& services, Missing missing,
+                    flow::Problems* problems);
+
 }  // namespace sluice::route

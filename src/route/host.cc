@@ -26,20 +26,6 @@ bool HasDurableFlow(const App& app) {
   return false;
 }
 
-// Only when an app arrives: a keyspace that is dropped later does not take the whole app with it.
-void CheckKeyspaces(const App& app, const db::Database& database, Missing missing,
-                    flow::Problems* problems) {
-  for (const auto& [name, place] : app.keyspaces) {
-    if (name.wildcard()) continue;
-    if (missing == Missing::kMayBeDeclared && app.declared.contains(name)) continue;
-    if (const auto keyspace = database.Resolve(name); !keyspace) {
-      problems->AddError(
-          Error(Code::kInvalidArgument, "route.no_keyspace", "{}", keyspace.error().message())
-              .At(place));
-    }
-  }
-}
-
 }  // namespace
 
 Host::Host(Services services, EngineOptions options, RunRetention retention)
@@ -102,8 +88,8 @@ void Host::Check(Bundle bundle, flow::Problems* problems) const {
 }
 
 void Host::CheckUse(const App& app, Missing missing, flow::Problems* problems) const {
-  CheckKeyspaces(app, services_.function.database, missing, problems);
-  starts_.Check(app, missing, problems);
+  CheckKeyspaces(app, services_, missing, problems);
+  CheckStarts(app, services_, missing, problems);
 }
 
 Status Host::Apply(Bundle bundle, flow::Problems* problems) {

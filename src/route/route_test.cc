@@ -227,14 +227,15 @@ TEST_F(RouteTest, ConfigurationHasTypes) {
                    {"flows/shop.yml", R"(flow: {id: shop, description: d, ttl: '${config.shop.ttl}'}
 first.task: a
 tasks:
-  - {name: a, process: no.op, input: ['map(config.shop) -> shop'], output: ['result.shop -> output.body'], description: d, execution: end}
+  - {name: a, process: no.op, input: ['map(config.shop) -> shop'], output: ['result.shop -> output.body', 'text(${shop.name} ${config.shop.code}) -> output.body.also'], description: d, execution: end}
 )"},
                    {"sluice.yaml",
                     "config: {shop: {limit: 5, open: true, name: demo, version: 1.10, code: '7', "
                     "ttl: 10}}"}}),
             "");
   EXPECT_EQ(Run("shop", Value::EmptyObject()),
-            R"(200 {"limit":5,"open":true,"name":"demo","version":1.10,"code":"7","ttl":10})");
+            R"(200 {"limit":5,"open":true,"name":"demo","version":1.10,"code":"7","ttl":10,)"
+            R"("also":"demo 7"})");
 }
 
 }  // namespace

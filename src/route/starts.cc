@@ -89,6 +89,30 @@ std::string EncodeSchedule(const flow::AutoStart& start, uint64_t next_ms) {
 
 }  // namespace
 
+void CheckStarts(const App& app, const Services& services, Missing missing,
+                 flow::Problems* problems) {
+  for (const auto& [id, flow] : app.flows->flows()) {
+    if (flow->start.on.empty()) continue;
+    const auto bad = [&](const Status& why) {
+      problems->AddError(
+          Error(Code::kInvalidArgument, "flow.bad_start", "flow.on: {}", why.message())
+              .At(flow->start.place));
+    };
+    const auto name = db::KeyspaceName::Parse(flow->start.on);
+    const bool declared =
+        missing == Missing::kMayBeDeclared && name && app.declared.contains(*name);
+    if (!name) {
+      bad(name.error());
+    } else if (const auto keyspace = services.function.database.Resolve(*name);
+               !keyspace && !declared) {
+      bad(keyspace.error());
+    }
+    if (flow->start.filter.empty()) continue;
+    const auto plan = services.queries.Prepare(fmt::format(kFilter, flow->start.filter), {});
+    if (!plan) bad(plan.error().Prefixed("the filter"));
+  }
+}
+
 Starts::Starts(const Services& services, Engine& engine)
     : services_(services), database_(services.function.database), engine_(engine) {}
 
@@ -120,28 +144,6 @@ void Starts::Wake() {
     woken_ = true;
   }
   wake_.notify_one();
-}
-
-void Starts::Check(const App& app, Missing missing, flow::Problems* problems) const {
-  for (const auto& [id, flow] : app.flows->flows()) {
-    if (flow->start.on.empty()) continue;
-    const auto bad = [&](const Status& why) {
-      problems->AddError(
-          Error(Code::kInvalidArgument, "flow.bad_start", "flow.on: {}", why.message())
-              .At(flow->start.place));
-    };
-    const auto name = db::KeyspaceName::Parse(flow->start.on);
-    const bool declared =
-        missing == Missing::kMayBeDeclared && name && app.declared.contains(*name);
-    if (!name) {
-      bad(name.error());
-    } else if (const auto keyspace = database_.Resolve(*name); !keyspace && !declared) {
-      bad(keyspace.error());
-    }
-    if (flow->start.filter.empty()) continue;
-    const auto plan = services_.queries.Prepare(fmt::format(kFilter, flow->start.filter), {});
-    if (!plan) bad(plan.error().Prefixed("the filter"));
-  }
 }
 
 // Followers are there for as long as their flows are.

@@ -23,13 +23,15 @@
 
 namespace sluice::route {
 
+// Keyspaces that can't be followed, or filtered so: errors flow.bad_start.
+void CheckStarts(const App& app, const Services& services, Missing missing,
+                 flow::Problems* problems);
+
 class Starts {
  public:
   Starts(const Services& services, Engine& engine);
   ~Starts();  // Stop
 
-  // What can't be followed, or filtered so: errors flow.bad_start.
-  void Check(const App& app, Missing missing, flow::Problems* problems) const;
   // The app whose flows start from now on. Waits.
   enum class Autostarts : uint8_t { kRun, kLeave };
   Status Configure(std::shared_ptr<const App> app, Autostarts autostarts);

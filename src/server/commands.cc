@@ -8,6 +8,7 @@ void AddAllCommands(cli::Program* program) {
   AddServeCommand(program);
   cli::AddClientCommands(program);
   AddFnTestCommand(program);
+  AddFlowLintCommand(program);
   AddFlowTestCommand(program);
   AddConfigCommands(program);
   AddLocalCommands(program);

@@ -5,6 +5,7 @@
 
 #include "json/parse.h"
 #include "json/print.h"
+#include "route/starts.h"
 
 namespace sluice::server {
 
@@ -85,6 +86,11 @@ Status FlowStage::Load(route::Bundle bundle, flow::Problems* problems) {
   app_ = route::MakeApp(*services_, std::move(bundle), "", problems);
   if (app_ != nullptr) return OkStatus();
   return Error(Code::kInvalidArgument, "trial.invalid", "the app has errors");
+}
+
+void FlowStage::Check(flow::Problems* problems) const {
+  route::CheckKeyspaces(*app_, *services_, route::Missing::kIsWrong, problems);
+  route::CheckStarts(*app_, *services_, route::Missing::kIsWrong, problems);
 }
 
 Status FlowStage::Store(const db::KeyspaceName& keyspace, const std::string& key,

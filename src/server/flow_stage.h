@@ -32,6 +32,8 @@ class FlowStage {
 
   // All that is wrong goes to `problems`.
   Status Load(route::Bundle bundle, flow::Problems* problems);
+  // What the loaded app needs of the database, and is not there.
+  void Check(flow::Problems* problems) const;
   Status Store(const db::KeyspaceName& keyspace, const std::string& key, const json::Value& value);
   // Missing when there is none.
   Result<json::Value> Find(const db::KeyspaceName& keyspace, const std::string& key) const;
