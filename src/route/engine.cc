@@ -263,14 +263,19 @@ void Engine::Schedule(Instance& instance, std::optional<uint64_t> due_ms) {
   if (first) timer_wake_.notify_one();
 }
 
-void Engine::At(uint64_t due_ms, std::function<void()> run) {
+void Engine::RunLater(LaterId id, std::function<void()> run) {
   bool first = false;
   {
     const std::lock_guard lock(timer_mutex_);
-    first = later_.empty() || due_ms < later_.begin()->first;
-    later_.emplace(due_ms, std::move(run));
+    first = later_.empty() || id < later_.begin()->first;
+    later_.emplace(id, std::move(run));
   }
   if (first) timer_wake_.notify_one();
+}
+
+void Engine::Drop(LaterId id) {
+  const std::lock_guard lock(timer_mutex_);
+  later_.erase(id);
 }
 
 void Engine::TimerLoop() {
@@ -280,12 +285,12 @@ void Engine::TimerLoop() {
     const uint64_t now_ms = NowMs();
     uint64_t due_ms = now_ms + kLongestMs;
     if (!timers_.empty()) due_ms = std::min(due_ms, timers_.begin()->first);
-    if (!later_.empty()) due_ms = std::min(due_ms, later_.begin()->first);
+    if (!later_.empty()) due_ms = std::min(due_ms, later_.begin()->first.first);
     if (due_ms > now_ms) {
       timer_wake_.wait_for(lock, std::chrono::milliseconds(due_ms - now_ms));
       continue;
     }
-    if (!later_.empty() && later_.begin()->first <= now_ms) {
+    if (!later_.empty() && later_.begin()->first.first <= now_ms) {
       const auto run = later_.extract(later_.begin());
       lock.unlock();
       pool_.Post(run.mapped());

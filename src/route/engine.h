@@ -200,8 +200,10 @@ class Engine {
   // Under the instance's mutex, so that the last step's time counts.
   void Schedule(Instance& instance, std::optional<uint64_t> due_ms);
   void TimerLoop();
-  // Runs something later, on the pool.
-  void At(uint64_t due_ms, std::function<void()> run);
+  // Runs something later, on the pool, unless it is dropped before.
+  using LaterId = std::pair<uint64_t, uint64_t>;  // when, and a number
+  void RunLater(LaterId id, std::function<void()> run);
+  void Drop(LaterId id);
   uint64_t NowMs();
 
   db::Database& database_;
@@ -211,6 +213,7 @@ class Engine {
   std::atomic<size_t> running_{0};
   std::atomic<bool> stopping_{false};
   std::atomic<size_t> storing_{0};  // steps that were submitted to the database
+  std::atomic<uint64_t> last_later_{0};
   Park park_;
   Counts counts_;
   TraceStore traces_;
@@ -222,8 +225,8 @@ class Engine {
 
   std::mutex timer_mutex_;
   std::condition_variable timer_wake_;
-  std::set<std::pair<uint64_t, InstancePtr>> timers_;     // under timer_mutex_
-  std::multimap<uint64_t, std::function<void()>> later_;  // under timer_mutex_
+  std::set<std::pair<uint64_t, InstancePtr>> timers_;  // under timer_mutex_
+  std::map<LaterId, std::function<void()>> later_;     // under timer_mutex_
   std::thread timer_thread_;
 };
 

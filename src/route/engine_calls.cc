@@ -54,8 +54,12 @@ void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json:
                      .body = std::move(output.body),
                      .streams = request->streams});
   };
+  const LaterId timeout{request->due_ms, ++last_later_};
+  Route::Job job = [this, timeout, run](Route::Slot& free) {
+    Drop(timeout);
+    run(free);
+  };
   // The turn is taken here: what one sends to a route with one instance arrives in order.
-  Route::Job job = run;
   const auto slot = request->route->Enter(job);
   if (!slot) return reply({.status = 503, .body = json::Value(slot.error().message())});
   if (*slot != nullptr) {
@@ -63,7 +67,7 @@ void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json:
     return;
   }
   // Who calls waits no longer than that, however long the calls before it take.
-  At(request->due_ms, [timeout_ms, waiting = std::weak_ptr(request)] {
+  RunLater(timeout, [timeout_ms, waiting = std::weak_ptr(request)] {
     const auto late = waiting.lock();
     if (late == nullptr) return;
     late->Answer({.status = 408,
