@@ -100,6 +100,9 @@ REST = """rest:
   - {service: http.flow.adapter, flow: send, methods: [POST], url: /api/send, timeout: 5m}
   - {service: http.flow.adapter, flow: missing, methods: [GET], url: /api/missing}
   - {service: '@TARGET@', methods: [GET, POST], url: '/relay/*', url_rewrite: ['/relay', '/target'], timeout: 5m}
+  - {service: '@TARGET@', methods: [POST], url: '/bare/*', url_rewrite: ['/bare', ''], headers: bare}
+headers:
+  - {id: bare, request: {drop: [cookie, x-secret], add: ['X-Via: sluice']}}
 static-content: {folder: 'file:@DIR@/made'}
 """
 
@@ -135,6 +138,8 @@ class Target(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", self.headers["Content-Type"])
         self.send_header("Content-Length", str(length))
         self.send_header("X-Path", self.path)
+        for name in ("Cookie", "X-Secret", "X-Via"):
+            self.send_header("Got-" + name, self.headers.get(name, "-"))
         self.send_header("X-Stream-Id", "stream-1")  # must not be taken for one of the server
         self.end_headers()
         with tempfile.TemporaryFile() as kept:
@@ -327,6 +332,19 @@ class StreamTest(unittest.TestCase):
         response = self.send("POST", "/relay/echo", [b"hello"], 5, "text/plain")
         self.assertEqual((response.status, response.read()), (200, b"hello"))
         self.assertEqual(response.headers["X-Path"], "/target/echo")
+
+    def test_a_relay_leaves_alone_what_it_is_not_told_to_change(self):
+        def answer(path):
+            connection = self.server.connect("flows", timeout=300)
+            self.addCleanup(connection.close)
+            connection.request("POST", path, b"x", {
+                "Content-Type": "text/plain", "Cookie": "a=1; b=2", "X-Secret": "s"})
+            headers = connection.getresponse().headers
+            return [headers[name] for name in ("X-Path", "Got-Cookie", "Got-X-Secret", "Got-X-Via")]
+
+        self.assertEqual(answer("/relay/a%20b?b=1&a=%2f&flag&b=2"),
+                         ["/target/a%20b?b=1&a=%2f&flag&b=2", "a=1; b=2", "s", "-"])
+        self.assertEqual(answer("/bare/x"), ["/x", "-", "-", "sluice"])
 
     def test_a_stream_is_sent_to_others(self):
         with self.watch:
