@@ -5,11 +5,16 @@
 namespace sluice::db {
 
 Transaction::Transaction(Database& database, Isolation isolation)
-    : Transaction(database, database.NewSnapshot(), isolation) {}
+    : Transaction(database, nullptr, isolation) {}
 
 Transaction::Transaction(Database& database, std::shared_ptr<const DatabaseSnapshot> snapshot,
                          Isolation isolation)
     : database_(database), snapshot_(std::move(snapshot)), isolation_(isolation) {}
+
+const DatabaseSnapshot& Transaction::snapshot() const {
+  if (snapshot_ == nullptr) snapshot_ = database_.NewSnapshot();
+  return *snapshot_;
+}
 
 Status Transaction::Join(KeyspaceId keyspace, std::string_view key) {
   RETURN_IF_ERROR(CheckKey(key));
@@ -44,14 +49,14 @@ Status Transaction::JoinRange(KeyspaceId keyspace, std::string_view from, std::s
     from = to = {};
   }
   if (!sequence_) {
-    ASSIGN_OR_RETURN(sequence_, database_.SequenceAt(*snapshot_, 0));
+    ASSIGN_OR_RETURN(sequence_, database_.SequenceAt(snapshot(), 0));
   }
   ranges_.push_back({keyspace, std::string(from), std::string(to), *sequence_});
   return OkStatus();
 }
 
 bool Transaction::Live(const Pending& pending) const {
-  return pending != nullptr && DocumentView::Of(*pending).LiveAt(snapshot_->time_ms());
+  return pending != nullptr && DocumentView::Of(*pending).LiveAt(snapshot().time_ms());
 }
 
 Result<bool> Transaction::Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) {
@@ -63,13 +68,13 @@ Result<bool> Transaction::Get(KeyspaceId keyspace, std::string_view key, PinnedD
     document->Hold(own->second);
     return true;
   }
-  ASSIGN_OR_RETURN(const bool found, database_.GetRow(keyspace, key, document, snapshot_.get()));
+  ASSIGN_OR_RETURN(const bool found, database_.GetRow(keyspace, key, document, &snapshot()));
   reads_[where] = found ? document->view().sequence : 0;
-  const bool live = found && document->view().LiveAt(snapshot_->time_ms());
-  const auto policy = database_.PolicyOf(keyspace, snapshot_.get());
+  const bool live = found && document->view().LiveAt(snapshot().time_ms());
+  const auto policy = database_.PolicyOf(keyspace, &snapshot());
   if (policy == nullptr) return live;
   if (!live) {
-    return database_.GetByRevisionKey(*policy, keyspace, key, document, snapshot_.get());
+    return database_.GetByRevisionKey(*policy, keyspace, key, document, &snapshot());
   }
   RETURN_IF_ERROR(database_.PutInReadForm(*policy, keyspace, key, document));
   return true;

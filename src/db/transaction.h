@@ -38,6 +38,7 @@ enum class Isolation : uint8_t {
 
 class Transaction {
  public:
+  // As of the moment of its first read: one that never reads needs no snapshot.
   explicit Transaction(Database& database, Isolation isolation = Isolation::kSerialisable);
   // As of a moment that was taken before.
   Transaction(Database& database, std::shared_ptr<const DatabaseSnapshot> snapshot,
@@ -105,10 +106,11 @@ class Transaction {
   Status JoinRange(KeyspaceId keyspace, std::string_view from, std::string_view to);
   bool Live(const Pending& pending) const;
   void Set(const Where& where, Pending pending, Marks marks);
+  const DatabaseSnapshot& snapshot() const;
 
   Database& database_;
   std::string actor_;
-  const std::shared_ptr<const DatabaseSnapshot> snapshot_;
+  mutable std::shared_ptr<const DatabaseSnapshot> snapshot_;  // null until it is needed
   const Isolation isolation_;
   std::optional<Sequence> sequence_;  // of the snapshot, when it was first asked for
   std::optional<ShardId> shard_;

@@ -152,7 +152,7 @@ class OverlaidIndexCursor final : public IndexCursor {
 class TransactionReader final : public Reader {
  public:
   explicit TransactionReader(Transaction& transaction)
-      : transaction_(transaction), checked_(transaction.database_, *transaction.snapshot_) {}
+      : transaction_(transaction), checked_(transaction.database_, transaction.snapshot()) {}
 
   Result<bool> Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) override {
     return transaction_.Get(keyspace, key, document);
@@ -179,8 +179,8 @@ Status TransactionReader::GetMany(KeyspaceId keyspace, std::span<const std::stri
                                   std::vector<bool>* found) {
   Transaction& in = transaction_;
   for (std::string_view key : keys) RETURN_IF_ERROR(in.Join(keyspace, key));
-  RETURN_IF_ERROR(in.database_.GetRows(keyspace, keys, documents, found, in.snapshot_.get()));
-  const auto policy = in.database_.PolicyOf(keyspace, in.snapshot_.get());
+  RETURN_IF_ERROR(in.database_.GetRows(keyspace, keys, documents, found, &in.snapshot()));
+  const auto policy = in.database_.PolicyOf(keyspace, &in.snapshot());
   for (size_t i = 0; i < keys.size(); ++i) {
     PinnedDocument& document = (*documents)[i];
     Transaction::Where where(keyspace, keys[i]);
@@ -192,13 +192,13 @@ Status TransactionReader::GetMany(KeyspaceId keyspace, std::span<const std::stri
       continue;
     }
     in.reads_[std::move(where)] = (*found)[i] ? document->sequence : 0;
-    if ((*found)[i]) (*found)[i] = document->LiveAt(in.snapshot_->time_ms());
+    if ((*found)[i]) (*found)[i] = document->LiveAt(in.snapshot().time_ms());
     if (policy == nullptr) continue;
     if ((*found)[i]) {
       RETURN_IF_ERROR(in.database_.PutInReadForm(*policy, keyspace, keys[i], &document));
     } else {
       ASSIGN_OR_RETURN((*found)[i], in.database_.GetByRevisionKey(*policy, keyspace, keys[i],
-                                                                  &document, in.snapshot_.get()));
+                                                                  &document, &in.snapshot()));
     }
   }
   return OkStatus();
@@ -210,7 +210,7 @@ std::unique_ptr<DocumentCursor> TransactionReader::Scan(KeyspaceId keyspace,
     return std::make_unique<FailedDocumentCursor>(std::move(joined));
   }
   return std::make_unique<OverlaidDocumentCursor>(transaction_.database_, keyspace, range,
-                                                  *transaction_.snapshot_, Documents(keyspace));
+                                                  transaction_.snapshot(), Documents(keyspace));
 }
 
 std::unique_ptr<IndexCursor> TransactionReader::ScanIndex(const Index& index,
@@ -221,7 +221,7 @@ std::unique_ptr<IndexCursor> TransactionReader::ScanIndex(const Index& index,
   Result<std::shared_ptr<const OwnRows>> own = Rows(index);
   if (!own) return std::make_unique<FailedIndexCursor>(std::move(own).error());
   return std::make_unique<OverlaidIndexCursor>(transaction_.database_, index, range,
-                                               *transaction_.snapshot_, Documents(index.keyspace()),
+                                               transaction_.snapshot(), Documents(index.keyspace()),
                                                std::move(*own));
 }
 

@@ -39,6 +39,8 @@ class TransactionTest : public DatabaseTest {
 TEST_F(TransactionTest, SeesASnapshotAndItsOwnWrites) {
   ASSERT_TRUE(Put("a", "1").status.ok());
   Transaction transaction(*database_);
+  ASSERT_TRUE(Put("before the first read", "1").status.ok());
+  EXPECT_EQ(In(transaction, "before the first read"), "1");
   ASSERT_TRUE(Put("later", "1").status.ok());
   EXPECT_EQ(In(transaction, "later"), "-");
   EXPECT_EQ(In(transaction, "a"), "1");
