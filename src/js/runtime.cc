@@ -64,6 +64,7 @@ class Runtime::Impl final : public Watched {
   }
 
   ~Impl() override {
+    Leave();
     {
       const v8::Locker locker(isolate_);
       const v8::Isolate::Scope scope(isolate_);
@@ -334,15 +335,12 @@ class Runtime::Impl final : public Watched {
 // The isolate on this thread, with its stack limit measured from here.
 class Runtime::Session::Scopes {
  public:
-  explicit Scopes(Impl& impl) : impl_(impl), locker_(impl.isolate()), scope_(impl.isolate()) {
+  explicit Scopes(Impl& impl) : locker_(impl.isolate()), scope_(impl.isolate()) {
     const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
     impl.isolate()->SetStackLimit(here - impl.stack_bytes());
-    Watchdog::Get().Watch(&impl);
   }
-  ~Scopes() { Watchdog::Get().Leave(&impl_); }
 
  private:
-  Impl& impl_;
   const v8::Locker locker_;
   const v8::Isolate::Scope scope_;
 };

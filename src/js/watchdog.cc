@@ -9,6 +9,8 @@ namespace sluice::js {
 namespace {
 
 constexpr std::chrono::milliseconds kInterval(10);
+// It sleeps when it saw nothing armed so often.
+constexpr int kQuietLooks = 100;
 
 }  // namespace
 
@@ -22,10 +24,21 @@ Watchdog::Watchdog() {
   thread_ = std::thread([this] { Run(); });
 }
 
+Watched::Watched() { Watchdog::Get().Watch(this); }
+
+void Watched::Leave() { Watchdog::Get().Leave(this); }
+
+void Watched::Arm(uint64_t deadline_ns) {
+  {
+    const std::lock_guard lock(mutex_);
+    deadline_ns_ = deadline_ns;
+  }
+  Watchdog::Get().Wake();
+}
+
 void Watchdog::Watch(Watched* watched) {
   const std::lock_guard lock(mutex_);
   watched_.push_back(watched);
-  if (watched_.size() == 1) wake_.notify_one();
 }
 
 void Watchdog::Leave(Watched* watched) {
@@ -33,13 +46,27 @@ void Watchdog::Leave(Watched* watched) {
   watched_.erase(std::find(watched_.begin(), watched_.end(), watched));
 }
 
+void Watchdog::WakeUp() {
+  {
+    const std::lock_guard lock(mutex_);
+    sleeps_ = false;
+  }
+  wake_.notify_one();
+}
+
 void Watchdog::Run() {
   const SystemClock clock;
+  int quiet = 0;
   std::unique_lock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [this] { return !watched_.empty(); });
+    if (quiet > kQuietLooks) sleeps_ = true;
+    // Who is armed from here on sees that it sleeps; who was before is seen now.
     const uint64_t now_ns = clock.MonotonicNs();
-    for (Watched* watched : watched_) watched->Look(now_ns);
+    bool armed = false;
+    for (Watched* watched : watched_) armed |= watched->Look(now_ns);
+    quiet = armed ? 0 : quiet + 1;
+    if (armed) sleeps_ = false;
+    wake_.wait(lock, [this] { return !sleeps_; });
     lock.unlock();
     std::this_thread::sleep_for(kInterval);
     lock.lock();

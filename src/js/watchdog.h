@@ -2,6 +2,7 @@
 // milliseconds while any of them is at work and sleeps otherwise.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -12,15 +13,15 @@ namespace sluice::js {
 
 inline constexpr uint64_t kNoDeadline = 0;
 
-// What is watched. Arm and Disarm cost an uncontended lock.
+// What is watched from when it is made until Leave. Arm and Disarm cost an uncontended lock.
 class Watched {
  public:
+  Watched();
   virtual ~Watched() = default;
+  // Before what End needs is gone. Nothing ends it any more.
+  void Leave();
 
-  void Arm(uint64_t deadline_ns) {
-    const std::lock_guard lock(mutex_);
-    deadline_ns_ = deadline_ns;
-  }
+  void Arm(uint64_t deadline_ns);
   // True when it was ended.
   bool Disarm() {
     const std::lock_guard lock(mutex_);
@@ -34,11 +35,14 @@ class Watched {
   friend class Watchdog;
   virtual void End() = 0;  // must only signal
 
-  void Look(uint64_t now_ns) {
+  // False when it is not armed.
+  bool Look(uint64_t now_ns) {
     const std::lock_guard lock(mutex_);
-    if (deadline_ns_ == kNoDeadline || now_ns < deadline_ns_ || ended_) return;
+    if (deadline_ns_ == kNoDeadline) return false;
+    if (now_ns < deadline_ns_ || ended_) return true;
     ended_ = true;
     End();
+    return true;
   }
 
   std::mutex mutex_;
@@ -53,14 +57,20 @@ class Watchdog {
   // From Watch to Leave it is looked at. Deadlines are of the monotonic clock.
   void Watch(Watched* watched);
   void Leave(Watched* watched);
+  // One was armed.
+  void Wake() {
+    if (sleeps_.load()) WakeUp();
+  }
 
  private:
   Watchdog();
+  void WakeUp();
   void Run();
 
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Watched*> watched_;  // guarded by mutex_
+  std::atomic<bool> sleeps_ = true;
   std::thread thread_;
 };
 
