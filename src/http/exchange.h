@@ -19,6 +19,9 @@ class Loop {
  public:
   virtual ~Loop() = default;
   virtual void Post(std::move_only_function<void()> run) = 0;
+  // On the loop's thread: runs code of users there when what runs now has returned. If it takes
+  // long or waits, the loop goes on on another thread.
+  virtual void Run(std::move_only_function<void()> job) = 0;
 };
 
 // A suspended awaitable that can be told to give up. Called on the loop's thread; it resumes its

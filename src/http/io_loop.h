@@ -1,21 +1,24 @@
-// One I/O thread: its io_context, the connections that live on it, and the one timer that looks at
-// all their time limits. Internal to http.
+// One I/O loop: its io_context, the connections that live on it, and the one timer that looks at
+// all their time limits. One thread has it at a time (loop_threads.h). Internal to http.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "http/exchange.h"
+#include "http/loop_threads.h"
 #include "http/request_parser.h"
 #include "http/server.h"
 #include "http/worker_pool.h"
@@ -34,6 +37,7 @@ struct ServerContext {
   const ServerOptions options;
   const Server::Environment environment;
   std::unique_ptr<WorkerPool> workers;
+  LoopWatch watch{environment.clock};
 
   // Connections alive on all loops. Leave wakes who waits in AwaitNone when the last has gone.
   bool TryEnter(size_t limit);
@@ -53,12 +57,15 @@ class IoLoop final : public Loop, public std::enable_shared_from_this<IoLoop> {
   ~IoLoop() override;
 
   void Start();
-  void Join();  // ends the thread
+  void End();   // no further event or job begins
+  void Join();  // waits for the threads; after End
+  LoopThreads& threads() { return threads_; }
 
   // Any thread.
   void Post(std::move_only_function<void()> run) override;
 
   // The rest: the loop's thread, or any before Start.
+  void Run(std::move_only_function<void()> job) override;
   void SetRouter(size_t listener, std::shared_ptr<const Router> router);
   const std::shared_ptr<const Router>& router(size_t listener) const { return routers_[listener]; }
   void Adopt(std::unique_ptr<Connection> connection);
@@ -74,6 +81,8 @@ class IoLoop final : public Loop, public std::enable_shared_from_this<IoLoop> {
   RequestIds& ids() { return ids_; }
 
  private:
+  void Work();
+  bool RunJobs();
   void RunPosted();
   void ArmTick();
   void Tick();
@@ -81,6 +90,7 @@ class IoLoop final : public Loop, public std::enable_shared_from_this<IoLoop> {
 
   ServerContext* const server_;
   boost::asio::io_context context_;
+  std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
   boost::asio::steady_timer timer_;
   bool tick_armed_ = false;  // only while there are connections
   bool draining_ = false;
@@ -90,11 +100,13 @@ class IoLoop final : public Loop, public std::enable_shared_from_this<IoLoop> {
   std::vector<std::shared_ptr<const Router>> routers_;  // by listener
   std::vector<std::unique_ptr<Connection>> connections_;
   std::vector<std::unique_ptr<Connection>> retired_;
+  std::deque<std::move_only_function<void()>> jobs_;  // code of users that waits for its turn
 
   std::mutex mutex_;
   std::vector<std::move_only_function<void()>> posted_;  // guarded by mutex_
+  bool ended_ = false;                                   // guarded by mutex_
 
-  std::thread thread_;
+  LoopThreads threads_;
 };
 
 }  // namespace sluice::http

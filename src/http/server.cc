@@ -33,7 +33,10 @@ class Server::Impl {
       loops_.push_back(std::make_shared<IoLoop>(&context_, RandomSeed()));
     }
   }
-  ~Impl() { Stop(); }
+  ~Impl() {
+    Stop();
+    for (const auto& loop : loops_) loop->Join();
+  }
 
   Result<Listener> Listen(const ListenOptions& options, std::shared_ptr<const Router> router) {
     CHECK(!started_);
@@ -50,6 +53,9 @@ class Server::Impl {
     started_ = true;
     for (const auto& acceptor : acceptors_) acceptor->Start();
     for (const auto& loop : loops_) loop->Start();
+    std::vector<LoopThreads*> watched;
+    for (const auto& loop : loops_) watched.push_back(&loop->threads());
+    context_.watch.Start(std::move(watched));
   }
 
   void SetRouter(size_t listener, std::shared_ptr<const Router> router) {
@@ -75,7 +81,8 @@ class Server::Impl {
       context_.AwaitNone();
     }
     context_.workers.reset();
-    for (const auto& loop : loops_) loop->Join();
+    context_.watch.Stop();
+    for (const auto& loop : loops_) loop->End();
   }
 
   size_t connections() const { return context_.connections.load(); }

@@ -1,4 +1,4 @@
-// Server: listeners, I/O threads and workers. A connection stays on the I/O thread it was given to.
+// Server: listeners, I/O loops and workers. A connection stays on the loop it was given to.
 //
 //   Server server(options, {.clock = clock});
 //   ASSIGN_OR_RETURN(Listener admin, server.Listen({.host = "127.0.0.1", .port = 0}, router));
@@ -115,7 +115,8 @@ class Server {
   // Requests that begin after this returns may still be answered by the old router for a moment.
   void SetRouter(size_t listener, std::shared_ptr<const Router> router);
   // Stops accepting, closes idle connections, answers what is in flight, closes all after drain_ms,
-  // waits for blocking work, ends the threads.
+  // waits for blocking work. Jobs of loops (exchange.h) may still run until the server is
+  // destroyed.
   void Stop();
 
   size_t connections() const;

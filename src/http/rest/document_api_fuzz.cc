@@ -25,6 +25,7 @@ class QueueLoop final : public Loop {
     queue_.push_back(std::move(run));
     posted_.notify_one();
   }
+  void Run(std::move_only_function<void()> job) override { Post(std::move(job)); }
   // False when nothing was posted for a while.
   bool RunOne() {
     std::unique_lock lock(mutex_);
