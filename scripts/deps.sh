@@ -8,7 +8,7 @@ level="${1:-test}"
 
 packages=(g++ cmake ninja-build ccache mold pkg-config
   librocksdb-dev libboost1.81-dev libsimdjson-dev libyaml-cpp-dev libcli11-dev
-  libfmt-dev libssl-dev libargon2-dev libcurl4-openssl-dev libre2-dev libicu-dev libhowardhinnant-date-dev tzdata libhttp-parser-dev liburing-dev libedit-dev liblua5.4-dev
+  libfmt-dev libssl-dev libargon2-dev libcurl4-openssl-dev libre2-dev libicu-dev libhowardhinnant-date-dev tzdata libhttp-parser-dev liburing-dev libedit-dev liblua5.4-dev libjemalloc-dev
   libsnappy-dev zlib1g-dev libbz2-dev liblz4-dev libzstd-dev libgtest-dev libgmock-dev
   libicu72 libuv1 libnghttp2-14 libc-ares2 libbrotli1)
 case "$level" in
