@@ -50,7 +50,8 @@ TaskMaker MakePure(std::string_view route, const Clock& clock) {
     }
     return {.status = answer.status,
             .headers = std::move(answer.headers),
-            .body = std::move(answer.body)};
+            .body = std::move(answer.body),
+            .repeatable = true};
   });
 }
 

@@ -48,6 +48,7 @@ void Engine::Stop() {
                        .body = json::Value("The server stops; the run goes on when it starts")});
   }
   pool_.Stop();
+  while (lent_ > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   // The database tells of steps on a thread of its own.
   while (storing_ > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const std::lock_guard lock(live_mutex_);
@@ -80,8 +81,42 @@ Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, 
     instance->answer_by_ms = NowMs() + answer_within_ms;
     Schedule(*instance, std::nullopt);
   }
-  pool_.Post([this, instance, start = std::move(start)] { Drive(instance, start); });
+  Begin(context, [this, instance, start = std::move(start)] { Drive(instance, start); });
   return instance;
+}
+
+namespace {
+
+// Counts a job from when it is lent until it is gone.
+class Lent {
+ public:
+  Lent(std::atomic<size_t>& count, Pool::Job job) : count_(&count), job_(std::move(job)) {
+    ++*count_;
+  }
+  Lent(Lent&& other) noexcept
+      : count_(std::exchange(other.count_, nullptr)), job_(std::move(other.job_)) {}
+  ~Lent() {
+    job_ = nullptr;
+    if (count_ != nullptr) --*count_;
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+  void operator()() { job_(); }
+
+ private:
+  std::atomic<size_t>* count_;
+  Pool::Job job_;
+};
+
+}  // namespace
+
+void Engine::Begin(const RunContext& context, Pool::Job job) {
+  if (context.run) {
+    context.run(Lent(lent_, std::move(job)));
+  } else {
+    pool_.Post(std::move(job));
+  }
 }
 
 Engine::InstancePtr Engine::NewInstance(std::shared_ptr<const App> app, flow::Start* start,
@@ -166,8 +201,10 @@ void Engine::Perform(const InstancePtr& instance, flow::Actions actions) {
     Do(instance, std::move(actions), &inline_call);
     // A durable run goes on when the server starts again.
     if (!inline_call && instance->durable()) return MaybePark(instance);
-    if (!inline_call || (instance->durable() && stopping_)) return;
+    if (!inline_call) return;
+    if (instance->durable() && stopping_) return StopHolding(instance);
     std::optional<flow::Actions> next = RunCall(instance, *inline_call);
+    if (!next && instance->durable()) return StopHolding(instance);
     if (!next) return;
     actions = std::move(*next);
   }
@@ -227,10 +264,10 @@ void Engine::RespondIfLate(const InstancePtr& instance) {
 
 void Engine::StopCall(const InstancePtr& instance, uint64_t call) {
   const std::lock_guard lock(instance->mutex);
-  const auto found = instance->running.find(call);
+  const auto found = std::ranges::find(instance->running, call, &Instance::Running::call);
   if (found == instance->running.end()) return;
-  found->second.cancelled->store(true);
-  found->second.task->Stop();
+  found->cancelled->store(true);
+  found->task->Stop();
 }
 
 void Engine::Ended(const InstancePtr& instance, const flow::Ended& ended) {
@@ -249,7 +286,9 @@ void Engine::Schedule(Instance& instance, std::optional<uint64_t> due_ms) {
   if (instance.answer_by_ms != 0 && (due == 0 || instance.answer_by_ms < due)) {
     due = instance.answer_by_ms;
   }
-  bool first = false;
+  if (instance.scheduled_ms == due) return;
+  instance.scheduled_ms = due;
+  bool wake = false;
   {
     const std::lock_guard lock(timer_mutex_);
     if (instance.due_ms == due || stopping_) return;
@@ -257,20 +296,26 @@ void Engine::Schedule(Instance& instance, std::optional<uint64_t> due_ms) {
     if (instance.due_ms != 0) timers_.erase({instance.due_ms, shared});
     instance.due_ms = due;
     if (due == 0) return;
-    first = timers_.empty() || due < timers_.begin()->first;
     timers_.emplace(due, shared);
+    wake = MustWakeFor(due);
   }
-  if (first) timer_wake_.notify_one();
+  if (wake) timer_wake_.notify_one();
+}
+
+bool Engine::MustWakeFor(uint64_t due_ms) {
+  if (due_ms >= timer_wakes_ms_) return false;
+  timer_wakes_ms_ = due_ms;
+  return true;
 }
 
 void Engine::RunLater(LaterId id, std::function<void()> run) {
-  bool first = false;
+  bool wake = false;
   {
     const std::lock_guard lock(timer_mutex_);
-    first = later_.empty() || id < later_.begin()->first;
     later_.emplace(id, std::move(run));
+    wake = MustWakeFor(id.first);
   }
-  if (first) timer_wake_.notify_one();
+  if (wake) timer_wake_.notify_one();
 }
 
 void Engine::Drop(LaterId id) {
@@ -287,6 +332,7 @@ void Engine::TimerLoop() {
     if (!timers_.empty()) due_ms = std::min(due_ms, timers_.begin()->first);
     if (!later_.empty()) due_ms = std::min(due_ms, later_.begin()->first.first);
     if (due_ms > now_ms) {
+      timer_wakes_ms_ = due_ms;
       timer_wake_.wait_for(lock, std::chrono::milliseconds(due_ms - now_ms));
       continue;
     }
@@ -302,6 +348,10 @@ void Engine::TimerLoop() {
     timers_.erase(timers_.begin());
     lock.unlock();
     pool_.Post([this, instance] {
+      {
+        const std::lock_guard its(instance->mutex);
+        instance->scheduled_ms = 0;
+      }
       RespondIfLate(instance);
       Drive(instance, flow::Tick{});
     });

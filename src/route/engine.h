@@ -2,12 +2,13 @@
 //
 // A run is stepped on a thread of the pool; the first function that a step asks for is called on
 // the same thread, the others (of a fork) on others. So a flow whose functions follow each other
-// changes threads not once.
+// changes threads not once. Who starts one may have a thread for that (RunContext::run).
 //
 // A durable run's steps are commits: what a function wrote, the run after its answer and a record
 // of the step are stored together (run_rows.h). What follows from one that has writes waits until
 // it is stored. Others can't be refused, and commits are stored in order, so the next function is
-// called at once; answers and what else others see wait in any case.
+// called at once; answers and what else others see wait in any case. Steps of functions that did
+// nothing but answer are held back while the next one runs, for 50 ms at most, and stored together.
 //
 // Concurrency: any thread.
 #pragma once
@@ -48,6 +49,9 @@ using ReplyTo = std::function<void(Reply reply)>;
 struct RunContext {
   TraceLink trace = {};
   std::shared_ptr<StreamScope> streams = nullptr;  // null: it has none yet
+  // Runs it on the thread of who asks, after this one's call; null: on a thread of the engine. A
+  // job may be dropped only when nobody waits for its answer any more.
+  std::function<void(Pool::Job job)> run = nullptr;
 };
 
 // What started a run, where others ask for it.
@@ -143,8 +147,11 @@ class Engine {
   // What is known of a call that has been answered.
   struct Ran {
     uint64_t us = 0;
+    bool repeatable = false;  // TaskOutput
   };
 
+  // On the thread of who asked, or one of the pool.
+  void Begin(const RunContext& context, Pool::Job job);
   void Drive(const InstancePtr& instance, const flow::Event& event);
   // Does what follows from a step, and from the functions that it calls.
   void Perform(const InstancePtr& instance, flow::Actions actions);
@@ -164,6 +171,11 @@ class Engine {
   static bool IsOver(const Instance& instance, const Pending& pending);
   void SubmitCommit(const InstancePtr& instance, Pending pending, Move move, db::Commit commit);
   void SubmitAhead(const InstancePtr& instance, flow::Actions later, db::Commit commit);
+  static bool MayHold(const Pending& pending, const Move& move);
+  // Under the mutex: stores what is held, then what follows is done.
+  void StoreHeld(const InstancePtr& instance, flow::Actions later);
+  // The thread that runs it leaves it.
+  void StopHolding(const InstancePtr& instance);
   void Stored(const InstancePtr& instance, Pending pending, Move move, const Status& status);
   void NotStored(const InstancePtr& instance, Pending pending, const Status& status);
   void StoreAgain(const InstancePtr& instance, flow::Actions later, const Status& status);
@@ -174,7 +186,11 @@ class Engine {
                   TraceLink link) const;
   void NoteStep(Instance& instance, const flow::Actions& actions);
   Move Plan(Instance& instance, const flow::Event& event, Ran ran);
-  void AddRows(const Instance& instance, const Move& move, db::Commit* commit) const;
+  // Steps that become rows, with the machine before them.
+  static void AddSteps(const Instance& instance, const Move& move, std::vector<db::RowWrite>* rows);
+  // The run after them.
+  static void AddRun(const Instance& instance, const RunHead& head, const RunMachine& machine,
+                     db::Commit* commit);
   void Accept(Instance& instance, Move move, flow::Actions* actions);
   void AddLive(const InstancePtr& instance);
   bool CanPark(const Instance& instance);
@@ -199,6 +215,8 @@ class Engine {
   static TraceLink LinkTo(const InstancePtr& instance);
   // Under the instance's mutex, so that the last step's time counts.
   void Schedule(Instance& instance, std::optional<uint64_t> due_ms);
+  // Under timer_mutex_: whether the timers' thread has to be woken for something due at that time.
+  bool MustWakeFor(uint64_t due_ms);
   void TimerLoop();
   // Runs something later, on the pool, unless it is dropped before.
   using LaterId = std::pair<uint64_t, uint64_t>;  // when, and a number
@@ -214,6 +232,7 @@ class Engine {
   std::atomic<bool> stopping_{false};
   std::atomic<size_t> storing_{0};  // steps that were submitted to the database
   std::atomic<uint64_t> last_later_{0};
+  std::atomic<size_t> lent_{0};  // jobs that others run, or have not dropped yet
   Park park_;
   Counts counts_;
   TraceStore traces_;
@@ -227,6 +246,7 @@ class Engine {
   std::condition_variable timer_wake_;
   std::set<std::pair<uint64_t, InstancePtr>> timers_;  // under timer_mutex_
   std::map<LaterId, std::function<void()>> later_;     // under timer_mutex_
+  uint64_t timer_wakes_ms_ = 0;  // by itself, at the latest; under timer_mutex_
   std::thread timer_thread_;
 };
 

@@ -63,7 +63,7 @@ void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json:
   const auto slot = request->route->Enter(job);
   if (!slot) return reply({.status = 503, .body = json::Value(slot.error().message())});
   if (*slot != nullptr) {
-    pool_.Post([run, slot = *slot] { run(*slot); });
+    Begin(context, [run, slot = *slot] { run(*slot); });
     return;
   }
   // Who calls waits no longer than that, however long the calls before it take.
@@ -97,10 +97,10 @@ class Engine::StepSink final : public TaskSink {
   }
 
   db::Commit TakeCommit() { return std::move(commit_); }
-  Ran ran() const {
+  uint64_t ran_us() const {
     const auto passed = std::chrono::steady_clock::now() - began_;
-    return {static_cast<uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(passed).count())};
+    return static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(passed).count());
   }
 
  private:
@@ -163,7 +163,7 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
       Release(route, &slot);
       return std::nullopt;
     }
-    instance->running[call.call] = {slot.instance.get(), input.cancelled};
+    instance->running.push_back({call.call, slot.instance.get(), input.cancelled});
     if (instance->trace != nullptr) {
       instance->trace->Began(call.call, clock_.MonotonicNs());
       trace = instance->trace;
@@ -175,7 +175,7 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
   flow::TaskResult result = ResultOf(call.call, output);
   {
     const std::lock_guard lock(instance->mutex);
-    instance->running.erase(call.call);
+    std::erase_if(instance->running, [&](const auto& each) { return each.call == call.call; });
     if (instance->trace != nullptr) instance->trace->Answered(result, clock_.MonotonicNs());
   }
   Release(route, &slot);
@@ -185,7 +185,7 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
     return actions;
   }
   return Submit(instance, {.event = std::move(result),
-                           .ran = sink.ran(),
+                           .ran = {sink.ran_us(), output.repeatable},
                            .commit = sink.TakeCommit(),
                            .call = call,
                            .attempt = attempt});

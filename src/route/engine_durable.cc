@@ -18,6 +18,9 @@ namespace {
 
 using storage::Family;
 
+// So long steps may be held back while the run goes on.
+constexpr uint64_t kHoldMs = 50;
+
 const flow::PendingCall* FindCall(const flow::Run& run, uint64_t id) {
   for (const flow::PendingCall& call : run.state().calls) {
     if (call.id == id) return &call;
@@ -112,22 +115,29 @@ Engine::Move Engine::Plan(Instance& instance, const flow::Event& event, Ran ran)
   return move;
 }
 
-void Engine::AddRows(const Instance& instance, const Move& move, db::Commit* commit) const {
+void Engine::AddSteps(const Instance& instance, const Move& move, std::vector<db::RowWrite>* rows) {
   const std::string& id = move.head.id;
+  for (const RunStep& step : move.steps) {
+    rows->push_back({Family::kRun, StepKey(id, step.number),
+                     EncodeStep(step, instance.stored->machine), std::nullopt});
+    if (step.number <= kMaxKeptSteps) continue;
+    rows->push_back(
+        {Family::kRun, StepKey(id, step.number - kMaxKeptSteps), std::nullopt, std::nullopt});
+  }
+}
+
+void Engine::AddRun(const Instance& instance, const RunHead& head, const RunMachine& machine,
+                    db::Commit* commit) {
+  const Instance::Stored& stored = *instance.stored;
   const auto put = [&](std::string key, std::optional<std::string> value) {
     commit->rows.push_back({Family::kRun, std::move(key), std::move(value), std::nullopt});
   };
-  const bool first = instance.stored->machine.text.empty();
-  const bool missing = first || instance.stored->lost_rows;
-  const bool ended = move.next.ended();
-  put(MachineKey(id), EncodeMachine(move.machine));
-  if (missing || ended) put(HeadKey(id), EncodeHead(move.head));
-  if (missing && !ended) put(LiveKey(id), "");
-  if (!first && ended) put(LiveKey(id), std::nullopt);
-  for (const RunStep& step : move.steps) {
-    put(StepKey(id, step.number), EncodeStep(step, instance.stored->machine));
-    if (step.number > kMaxKeptSteps) put(StepKey(id, step.number - kMaxKeptSteps), std::nullopt);
-  }
+  const bool missing = stored.first || stored.lost_rows;
+  const bool ended = head.phase != RunPhase::kRunning;
+  put(MachineKey(head.id), EncodeMachine(machine));
+  if (missing || ended) put(HeadKey(head.id), EncodeHead(head));
+  if (missing && !ended) put(LiveKey(head.id), "");
+  if (!stored.first && ended) put(LiveKey(head.id), std::nullopt);
 }
 
 void Engine::Accept(Instance& instance, Move move, flow::Actions* actions) {
@@ -138,7 +148,6 @@ void Engine::Accept(Instance& instance, Move move, flow::Actions* actions) {
   instance.run = std::move(move.next);
   stored.head = std::move(move.head);
   stored.machine = std::move(move.machine);
-  stored.lost_rows = false;
   for (const flow::Action& action : move.actions) {
     if (const auto* call = std::get_if<flow::Call>(&action)) {
       stored.sent_ms[call->call] = move.now_ms;
@@ -148,7 +157,11 @@ void Engine::Accept(Instance& instance, Move move, flow::Actions* actions) {
   }
   counts_.durable_steps += move.steps.size();
   NoteStep(instance, move.actions);
-  Schedule(instance, instance.run.ended() ? std::nullopt : instance.run.next_due_ms());
+  std::optional<uint64_t> due_ms = instance.run.next_due_ms();
+  if (stored.hold_until_ms != 0) {
+    due_ms = std::min(stored.hold_until_ms, due_ms.value_or(UINT64_MAX));
+  }
+  Schedule(instance, instance.run.ended() ? std::nullopt : due_ms);
   *actions = std::move(move.actions);
 }
 
@@ -165,8 +178,9 @@ flow::Actions Engine::Submit(const InstancePtr& instance, Pending pending) {
 // Who calls it has made the run busy.
 flow::Actions Engine::NextStep(const InstancePtr& instance) {
   flow::Actions calls;
-  std::unique_lock lock(instance->mutex);
+  const std::lock_guard lock(instance->mutex);
   Instance::Stored& stored = *instance->stored;
+  bool hold = false;
   while (!stored.waiting.empty()) {
     Pending pending = std::move(stored.waiting.front());
     stored.waiting.pop_front();
@@ -179,31 +193,57 @@ flow::Actions Engine::NextStep(const InstancePtr& instance) {
     if (move.taken) commit = std::move(pending.commit);
     if (commit.writes.empty() && commit.rows.empty()) pending.call.reset();
     const bool changed = move.changed || pending.again;
-    if (changed) AddRows(*instance, move, &commit);
     // A commit of the run's own rows alone is never refused for what others do, and those of one
     // shard are stored in order. So what follows may begin before it is stored; only what others
     // see of it waits.
     const bool ahead = !pending.call && !pending.stored && database_.shard_count() == 1;
     if (changed && !ahead) {
+      if (stored.hold_until_ms != 0) StoreHeld(instance, {});
+      AddSteps(*instance, move, &commit.rows);
+      AddRun(*instance, move.head, move.machine, &commit);
       SubmitCommit(instance, std::move(pending), std::move(move), std::move(commit));
       return calls;
     }
+    hold = changed && MayHold(pending, move);
+    if (changed) AddSteps(*instance, move, &stored.kept_back);
+    if (hold && stored.hold_until_ms == 0) stored.hold_until_ms = move.now_ms + kHoldMs;
     flow::Actions actions;
     Accept(*instance, std::move(move), &actions);
-    if (!changed) {
-      if (pending.stored) pending.stored(&actions);
-      calls.insert(calls.end(), std::move_iterator(actions.begin()),
-                   std::move_iterator(actions.end()));
-      continue;
-    }
+    if (!changed && pending.stored) pending.stored(&actions);
     flow::Actions later = std::move(pending.later);
     for (flow::Action& action : actions) {
-      (std::holds_alternative<flow::Call>(action) ? calls : later).push_back(std::move(action));
+      const bool at_once = !changed || std::holds_alternative<flow::Call>(action);
+      (at_once ? calls : later).push_back(std::move(action));
     }
-    SubmitAhead(instance, std::move(later), std::move(commit));
+    if (changed && !hold) StoreHeld(instance, std::move(later));
   }
+  if (stored.hold_until_ms != 0 && !hold) StoreHeld(instance, {});
   stored.busy = false;
   return calls;
+}
+
+// Nothing has happened but that a function is to be called, and the last one can be called again.
+bool Engine::MayHold(const Pending& pending, const Move& move) {
+  const bool repeatable =
+      std::holds_alternative<flow::Start>(pending.event) ||
+      (std::holds_alternative<flow::TaskResult>(pending.event) && pending.ran.repeatable);
+  return repeatable && !pending.again && pending.later.empty() && move.actions.size() == 1 &&
+         std::holds_alternative<flow::Call>(move.actions.front());
+}
+
+void Engine::StoreHeld(const InstancePtr& instance, flow::Actions later) {
+  Instance::Stored& stored = *instance->stored;
+  db::Commit commit;
+  commit.rows = std::exchange(stored.kept_back, {});
+  stored.hold_until_ms = 0;
+  AddRun(*instance, stored.head, stored.machine, &commit);
+  stored.first = stored.lost_rows = false;
+  SubmitAhead(instance, std::move(later), std::move(commit));
+}
+
+void Engine::StopHolding(const InstancePtr& instance) {
+  const std::lock_guard lock(instance->mutex);
+  if (instance->stored->hold_until_ms != 0) StoreHeld(instance, {});
 }
 
 bool Engine::IsOver(const Instance& instance, const Pending& pending) {
@@ -272,6 +312,7 @@ void Engine::Stored(const InstancePtr& instance, Pending pending, Move move, con
   bool more = false;
   {
     const std::lock_guard lock(instance->mutex);
+    instance->stored->first = instance->stored->lost_rows = false;
     Accept(*instance, std::move(move), &actions);
     if (pending.stored) pending.stored(&actions);
     more = !instance->stored->waiting.empty();
@@ -341,7 +382,8 @@ Result<std::vector<std::string>> Engine::LaunchAll(std::vector<Launch> launches,
         NewInstance(launch.app, &launch.start, nullptr, launch.origin, launch.trace);
     CHECK(instance->durable());
     Move move = Plan(*instance, launch.start, {});
-    AddRows(*instance, move, &commit);
+    AddSteps(*instance, move, &commit.rows);
+    AddRun(*instance, move.head, move.machine, &commit);
     ids.push_back(instance->id);
     begun.emplace_back(std::move(instance), std::move(move));
   }
@@ -352,6 +394,7 @@ Result<std::vector<std::string>> Engine::LaunchAll(std::vector<Launch> launches,
     flow::Actions actions;
     {
       const std::lock_guard lock(instance->mutex);
+      instance->stored->first = false;
       Accept(*instance, std::move(move), &actions);
     }
     pool_.Post([this, instance, actions = std::move(actions)]() mutable {
@@ -413,6 +456,7 @@ Status Engine::Resume(std::shared_ptr<const App> app, const RunHead& head,
   ASSIGN_OR_RETURN(instance->run,
                    flow::DecodeRun(state, instance->app->flows, instance->app->files.get()));
   instance->stored = std::make_unique<Instance::Stored>();
+  instance->stored->first = false;
   instance->stored->head = head;
   instance->stored->machine = machine;
   std::vector<flow::Call> open = instance->run.OpenCalls();

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "route/engine.h"
 
@@ -36,18 +37,22 @@ struct Engine::Instance : std::enable_shared_from_this<Engine::Instance> {
 
   // A function that runs for it.
   struct Running {
+    uint64_t call = 0;
     TaskInstance* task = nullptr;
     std::shared_ptr<std::atomic<bool>> cancelled;
   };
   // What is stored of a durable run, and what is about to be.
   struct Stored {
     bool busy = false;            // a step is being stored that others have to wait for
+    bool first = true;            // nothing was stored, or is about to be
     bool lost_rows = false;       // head and live rows may not be stored
     bool parked = false;          // it has left the memory, and does nothing any more
     std::deque<Pending> waiting;  // for the next one
     RunHead head;
-    RunMachine machine;                    // its text is empty until the run has been stored
+    RunMachine machine;                    // its text is empty until the first step
     std::map<uint64_t, uint64_t> sent_ms;  // by call
+    std::vector<db::RowWrite> kept_back;   // steps that are stored with the next one
+    uint64_t hold_until_ms = 0;            // 0: nothing is held, all is on its way to the disk
     std::atomic<int> ahead{0};             // steps that were made and are not stored yet
     std::atomic<bool> wants_park{false};   // when these are
     int held = 0;                          // by who is about to cancel it; under live_mutex_
@@ -59,7 +64,8 @@ struct Engine::Instance : std::enable_shared_from_this<Engine::Instance> {
   flow::Run run;                         // under mutex
   ReplyTo reply;                         // taken by the step that answers, under mutex
   uint64_t answer_by_ms = 0;             // who started a durable run waits so long; under mutex
-  std::map<uint64_t, Running> running;   // by call, under mutex
+  std::vector<Running> running;          // under mutex
+  uint64_t scheduled_ms = 0;             // what due_ms was last set to; under mutex
   std::shared_ptr<RunTrace> trace;       // null when there is none; its spans are under mutex
   std::unique_ptr<Stored> stored;        // of a durable run; what it points to is under mutex
   const flow::Flow* listened = nullptr;  // its flow, if somebody is told of its end

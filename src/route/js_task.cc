@@ -70,8 +70,10 @@ class JsTask final : public TaskInstance {
     // Whole seconds; what ends earlier is stopped by whom it runs for.
     const auto timeout_s = static_cast<uint32_t>((input.timeout_ms + 999) / 1000);
     function::Handler::Turn turn(*handler_);
-    return OutputOf(
+    TaskOutput output = OutputOf(
         handler_->RunTask(turn, effects, headers, body, input.instance, timeout_s, input.streams));
+    output.repeatable = !handler_->called_out();
+    return output;
   }
 
   TaskOutput OutputOf(const script::Outcome& outcome) const {

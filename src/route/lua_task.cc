@@ -23,7 +23,8 @@ class LuaTask final : public TaskInstance {
     if (answer) {
       return {.status = answer->status,
               .headers = std::move(answer->headers),
-              .body = std::move(answer->body)};
+              .body = std::move(answer->body),
+              .repeatable = true};
     }
     const Status& error = answer.error();
     // What the program did wrong is not the fault of who asked.

@@ -38,6 +38,8 @@ struct TaskOutput {
   json::Value headers = json::Value::EmptyObject();
   json::Value body = {};
   std::string stack = {};
+  // It did nothing but answer and hand over what it writes: calling it again does no harm.
+  bool repeatable = false;
 
   static TaskOutput Failure(int status, std::string message) {
     return {.status = status, .body = json::Value(message)};

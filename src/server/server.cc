@@ -161,12 +161,13 @@ class Server::Parts {
     lifecycle_.set_phase(http::rest::Lifecycle::Phase::kDraining);
     if (consumers_ != nullptr) consumers_->polls.Stop();  // what waits is answered now
     if (http_ != nullptr) http_->Stop();
+    // Its threads may still run flows.
+    if (flows_ != nullptr) flows_->Stop();
     http_.reset();
     filter_.reset();
     authenticator_.reset();
     rest_.reset();
     directory_.reset();
-    if (flows_ != nullptr) flows_->Stop();
     flows_.reset();
     trace_exporter_.reset();
     functions_.reset();

@@ -124,14 +124,20 @@ route::RestConfig::Match FindEndpoint(const route::App& app, Method method, std:
   return match;
 }
 
+// Runs what the client waits for on its connection's thread.
+std::function<void(route::Pool::Job)> RunOnLoop(Request& request) {
+  return
+      [loop = request.exchange().loop().get()](route::Pool::Job job) { loop->Run(std::move(job)); };
+}
+
 // Lets the guard look at the request. Not OK when it has been answered, or the client has gone.
 Task<bool> LetIn(route::Host& host, std::shared_ptr<const route::App> app,
                  const route::Endpoint& endpoint, Request& request, Value* dataset,
                  Response& response) {
   Completion<route::Reply> done(request);
-  host.engine().Call(app, GuardOf(request, endpoint), Value::EmptyObject(), *dataset,
-                     endpoint.timeout_ms,
-                     [done](route::Reply reply) { done.Complete(std::move(reply)); });
+  host.engine().Call(
+      app, GuardOf(request, endpoint), Value::EmptyObject(), *dataset, endpoint.timeout_ms,
+      [done](route::Reply reply) { done.Complete(std::move(reply)); }, {.run = RunOnLoop(request)});
   const Result<route::Reply> reply = co_await done;
   if (!reply) co_return false;
   if (LetsIn(*reply)) {
@@ -192,12 +198,12 @@ Task<> CallEndpoint(route::Host& host, std::shared_ptr<const route::App> app,
     const std::string route =
         endpoint.relay.empty() ? endpoint.services[0] : route::RelayRoute(endpoint);
     host.engine().Call(app, route, Value::EmptyObject(), std::move(*dataset), timeout_ms, reply_to,
-                       {std::move(trace), std::move(streams)});
+                       {std::move(trace), std::move(streams), RunOnLoop(request)});
   } else {
     const flow::Flow& flow = *app->flows->Find(endpoint.flow);
     flow::Start start = StartOf(request, endpoint, flow, trace, timeout_ms, std::move(*dataset));
     handle = host.engine().Start(app, std::move(start), reply_to, "rest", timeout_ms,
-                                 {std::move(trace), std::move(streams)});
+                                 {std::move(trace), std::move(streams), RunOnLoop(request)});
   }
   Result<route::Reply> reply = co_await done;
   if (!reply) host.engine().Abandon(handle);
