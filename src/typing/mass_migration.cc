@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
+#include <iterator>
 #include <semaphore>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/log.h"
@@ -340,6 +341,7 @@ struct MassMigration::Attempt {
   std::string from;  // its version
   std::vector<std::string> lost;
   db::Commit commit;
+  bool failed = false;  // it can't be migrated
   Status status;
 };
 
@@ -358,29 +360,24 @@ void MassMigration::Migrate(const Chunk& chunk, MigrationJob* job) {
 std::vector<std::string> MassMigration::TryOnce(const Chunk& chunk,
                                                 const std::vector<std::string>& keys,
                                                 MigrationJob* job) {
+  const std::span<const std::string> all = keys;
+  const size_t first = keys.size() < 2 * kTogether ? keys.size() : keys.size() / 2;
   std::deque<Attempt> attempts;
-  std::counting_semaphore<> committed(0);
-  size_t submitted = 0;
-  const auto submit = [&] {
-    for (; submitted < attempts.size(); ++submitted) {
-      Attempt& attempt = attempts[submitted];
-      database_.Submit(std::move(attempt.commit), [&](db::CommitResult result) {
-        attempt.status = std::move(result.status);
-        committed.release();
-      });
+  std::deque<Attempt> others;
+  {
+    std::jthread helper;
+    if (first < keys.size()) {
+      helper = std::jthread([&] { TryShare(chunk, all.subspan(first), job->options, &others); });
     }
-  };
-  for (const std::string& key : keys) {
-    Attempt& attempt = attempts.emplace_back();
-    if (!Prepare(chunk, key, job, &attempt)) attempts.pop_back();
-    if (!job->options.dry_run && attempts.size() >= submitted + kTogether) submit();
+    TryShare(chunk, all.first(first), job->options, &attempts);
   }
-  if (!job->options.dry_run) submit();
-  for (size_t i = 0; i < submitted; ++i) committed.acquire();
+  std::ranges::move(others, std::back_inserter(attempts));
   std::vector<std::string> again;
   for (Attempt& attempt : attempts) {
     const Code code = attempt.status.code();
-    if (code == Code::kConflict || code == Code::kNotFound) {
+    if (attempt.failed) {
+      job->AddFailure(attempt.key, attempt.status);
+    } else if (code == Code::kConflict || code == Code::kNotFound) {
       again.push_back(std::move(attempt.key));
     } else if (!attempt.status.ok()) {
       job->AddFailure(attempt.key, attempt.status);
@@ -396,9 +393,35 @@ std::vector<std::string> MassMigration::TryOnce(const Chunk& chunk,
   return again;
 }
 
+// What one thread does of a chunk: makes documents, while those before them are written.
+void MassMigration::TryShare(const Chunk& chunk, std::span<const std::string> keys,
+                             const MigrationOptions& options, std::deque<Attempt>* attempts) {
+  std::counting_semaphore<> committed(0);
+  size_t submitted = 0;
+  size_t waiting = 0;
+  const auto submit = [&] {
+    for (; submitted < attempts->size(); ++submitted) {
+      Attempt& attempt = (*attempts)[submitted];
+      if (attempt.failed || options.dry_run) continue;
+      ++waiting;
+      database_.Submit(std::move(attempt.commit), [&](db::CommitResult result) {
+        attempt.status = std::move(result.status);
+        committed.release();
+      });
+    }
+  };
+  for (const std::string& key : keys) {
+    Attempt& attempt = attempts->emplace_back();
+    if (!Prepare(chunk, key, options, &attempt)) attempts->pop_back();
+    if (attempts->size() >= submitted + kTogether) submit();
+  }
+  submit();
+  for (; waiting > 0; --waiting) committed.acquire();
+}
+
 // False when there is nothing (more) to do for the document.
-bool MassMigration::Prepare(const Chunk& chunk, const std::string& key, MigrationJob* job,
-                            Attempt* attempt) {
+bool MassMigration::Prepare(const Chunk& chunk, const std::string& key,
+                            const MigrationOptions& options, Attempt* attempt) {
   db::PinnedDocument stored;
   const auto found = database_.GetStored(chunk.keyspace, key, &stored);
   if (!found || !*found) return false;
@@ -407,8 +430,9 @@ bool MassMigration::Prepare(const Chunk& chunk, const std::string& key, Migratio
   if (attempt->from == chunk.type->schema) return false;  // somebody else wrote it
   auto body = chunk.policy->AsRead(key, stored.view(), chunk.type->schema);
   if (!body) {
-    job->AddFailure(key, body.error());
-    return false;
+    attempt->failed = true;
+    attempt->status = body.error();
+    return true;
   }
   if (!*body) return false;
   const auto before = json::Parse(stored->body);
@@ -423,7 +447,7 @@ bool MassMigration::Prepare(const Chunk& chunk, const std::string& key, Migratio
   db::Write write =
       db::PutWrite(chunk.keyspace, key, std::move(document), db::Precondition::CasIs(stored->cas));
   write.intent = db::Write::Intent::kMigrate;
-  write.announced = job->options.announce;
+  write.announced = options.announce;
   attempt->commit.shard = database_.ShardOf(chunk.keyspace, key);
   attempt->commit.writes.push_back(std::move(write));
   return true;

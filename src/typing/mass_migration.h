@@ -1,10 +1,10 @@
 // Brings all stored documents of a type to its current version, in the background.
 //
-// Operation: one thread takes one job after the other. It reads the keyspace in key order, as
-// stored, and writes each document of an older version back in the current one, if it is still the
-// one that was read; one that was changed meanwhile is looked at again. After each chunk the place
-// and the counts are stored, so that a job goes on after a crash from there: what was done since is
-// found to be done.
+// Operation: one thread takes one job after the other, and a second one helps it. It reads the
+// keyspace in key order, as stored, and writes each document of an older version back in the
+// current one, if it is still the one that was read; one that was changed meanwhile is looked at
+// again. After each chunk the place and the counts are stored, so that a job goes on after a crash
+// from there: what was done since is found to be done.
 // Concurrency: any thread.
 // Limits: one job per type; failures are counted, and the first kMaxFailures of them told.
 #pragma once
@@ -12,9 +12,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -87,7 +89,10 @@ class MassMigration {
   void Migrate(const Chunk& chunk, MigrationJob* job);
   std::vector<std::string> TryOnce(const Chunk& chunk, const std::vector<std::string>& keys,
                                    MigrationJob* job);
-  bool Prepare(const Chunk& chunk, const std::string& key, MigrationJob* job, Attempt* attempt);
+  void TryShare(const Chunk& chunk, std::span<const std::string> keys,
+                const MigrationOptions& options, std::deque<Attempt>* attempts);
+  bool Prepare(const Chunk& chunk, const std::string& key, const MigrationOptions& options,
+               Attempt* attempt);
   Status Store(const MigrationJob& job);
   void Wait(const MigrationJob& job, uint64_t chunk_started_ns, uint64_t written);
 

@@ -46,6 +46,7 @@ class MassMigrationTest : public db::DatabaseTest {
           Put(fmt::format("user:{}", i), fmt::format(R"({{"_schema":"1","n":{},"x":7}})", i))
               .status.ok());
     }
+    ASSERT_TRUE(Put("user:0bad", R"({"_schema":"1","n":0,"bad":true})").status.ok());
     ASSERT_TRUE(Put("user:bad", R"({"_schema":"1","n":0,"bad":true})").status.ok());
     ASSERT_TRUE(Put("user:new", R"({"_schema":"2","n":0})").status.ok());
     ASSERT_TRUE(Put("other", R"({"_schema":"1"})").status.ok());
@@ -79,12 +80,13 @@ TEST_F(MassMigrationTest, EveryDocumentOnce) {
   ASSERT_TRUE(migration.Begin("user", {}));
   job = Wait(migration);
   EXPECT_EQ(job.state, State::kDone);
-  EXPECT_EQ(job.documents, 1002u);
+  EXPECT_EQ(job.documents, 1003u);
   EXPECT_EQ(job.migrated, 1000u);
-  EXPECT_THAT(job.before, ElementsAre(Pair("1", 1001), Pair("2", 1)));
-  EXPECT_THAT(job.after, ElementsAre(Pair("1", 1), Pair("2", 1001)));
-  ASSERT_EQ(job.failures.size(), 1u);
-  EXPECT_EQ(job.failures[0].key, "user:bad");
+  EXPECT_THAT(job.before, ElementsAre(Pair("1", 1002), Pair("2", 1)));
+  EXPECT_THAT(job.after, ElementsAre(Pair("1", 2), Pair("2", 1001)));
+  ASSERT_EQ(job.failures.size(), 2u);
+  EXPECT_EQ(job.failures[0].key, "user:0bad");
+  EXPECT_EQ(job.failures[1].key, "user:bad");
   EXPECT_THAT(job.failures[0].message, HasSubstr("no"));
   EXPECT_THAT(job.lost, testing::Contains(Pair("x", testing::Gt(900))));
   EXPECT_EQ(Get("user:1"), R"({"_schema":"2","n":2})");
