@@ -182,8 +182,11 @@ class Database {
                             PinnedDocument* document) const;
   // What is kept of a document's earlier versions, oldest first. They are read as stored.
   Result<std::vector<Revision>> Revisions(KeyspaceId keyspace, std::string_view key) const;
+  // One of them.
   Result<bool> GetRevision(KeyspaceId keyspace, std::string_view key, uint64_t version,
                            PinnedDocument* document) const;
+  // False for one that is beyond the limits and only still stored, too.
+  Result<bool> HasRevision(KeyspaceId keyspace, std::string_view key, uint64_t version) const;
   // Forgets all of them; gives how many there were. Waits.
   Result<uint64_t> EraseRevisions(KeyspaceId keyspace, std::string_view key);
   // Keys of documents of which revisions are kept, also of those that are deleted, in key order.

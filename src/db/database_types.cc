@@ -336,6 +336,8 @@ Result<bool> Database::GetByRevisionKey(const DocumentPolicy& policy, KeyspaceId
                                         const DatabaseSnapshot* snapshot) const {
   const auto name = policy.RevisionOf(key);
   if (!name) return false;
+  ASSIGN_OR_RETURN(const bool kept, HasRevision(keyspace, name->key, name->version));
+  if (!kept) return false;
   const std::string row =
       RevisionRowKey(ShardOf(keyspace, name->key), keyspace, name->key, name->version);
   ASSIGN_OR_RETURN(const bool found,
@@ -369,6 +371,12 @@ Result<bool> Database::GetRevision(KeyspaceId keyspace, std::string_view key, ui
   if (!found) return false;
   RETURN_IF_ERROR(document->Decode());
   return true;
+}
+
+Result<bool> Database::HasRevision(KeyspaceId keyspace, std::string_view key,
+                                   uint64_t version) const {
+  ASSIGN_OR_RETURN(const std::vector<Revision> kept, Revisions(keyspace, key));
+  return std::ranges::find(kept, version, &Revision::version) != kept.end();
 }
 
 Result<uint64_t> Database::EraseRevisions(KeyspaceId keyspace, std::string_view key) {

@@ -155,6 +155,14 @@ TEST(TypeSet, FindsByKeyAndProperty) {
   EXPECT_EQ(types.FindByKey("n").type, nullptr);
 }
 
+TEST(TypeSet, RevisionsBelongToTheTypeWithSuchKeys) {
+  const TypeSet types({TypeOf("type: note\nkeyspace: app\nmatch: {property: kind}\n"
+                              "properties: {version: v}\nrevisions: {keep: 1}\n"),
+                       TypeOf(kUserType)});
+  EXPECT_EQ(types.FindByKey("user:1:v:2").type->name, "user");
+  EXPECT_EQ(types.FindByKey("other:v:2").type->name, "note");
+}
+
 TEST(TypeSet, WritesMustNotContradict) {
   const TypeSet types(
       {TypeOf(kUserType), TypeOf("type: note\nkeyspace: app\nmatch: {property: kind}\n")});

@@ -21,8 +21,10 @@ TypeSet::TypeSet(Types types) : types_(std::move(types)) {
 }
 
 TypeSet::Match TypeSet::FindByKey(std::string_view key) const {
-  for (const auto& type : types_) {
-    if (type->revisions) {
+  // Those that know the key's document first: one without a pattern takes any.
+  for (const bool with_key : {true, false}) {
+    for (const auto& type : types_) {
+      if (!type->revisions || type->key.has_value() != with_key) continue;
       auto revision = type->revisions->key.Read(key);
       if (revision && (!type->key || type->key->Matches(revision->key))) {
         return {type.get(), std::move(revision)};

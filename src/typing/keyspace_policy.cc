@@ -151,7 +151,10 @@ Result<db::DocumentPolicy::Prepared> KeyspacePolicy::Prepare(const WriteContext&
   const std::string_view body =
       document.datatype == db::Datatype::kJson ? document.body : std::string_view("0");
   ASSIGN_OR_RETURN(const doctype::TypeSet::Match match, set_.FindForWrite(context.key, body));
-  if (match.type == nullptr) return prepared;
+  if (match.type == nullptr) {
+    prepared.settled = SettleLeft(context.key, replaced);
+    return prepared;
+  }
   const Entry& entry = EntryOf(*match.type);
   RETURN_IF_ERROR(Upgrade(entry, context, body, &prepared));
   const std::string_view upgraded = prepared.body ? *prepared.body : body;
@@ -212,7 +215,15 @@ Result<db::DocumentPolicy::Settled> KeyspacePolicy::Settle(const WriteContext& c
                                                            std::string_view body,
                                                            const Replaced& replaced) const {
   const Entry* const entry = Find(context.key, body);
-  return entry == nullptr ? Settled{} : SettleAs(*entry, context, body, replaced);
+  return entry == nullptr ? SettleLeft(context.key, replaced)
+                          : SettleAs(*entry, context, body, replaced);
+}
+
+// A document that is of its type no more leaves it as a deleted one does.
+db::DocumentPolicy::Settled KeyspacePolicy::SettleLeft(std::string_view key,
+                                                       const Replaced& replaced) const {
+  return replaced.present == nullptr ? Settled{}
+                                     : SettleDelete(key, *replaced.present, replaced.last_revision);
 }
 
 Result<db::DocumentPolicy::Settled> KeyspacePolicy::SettleAs(const Entry& entry,

@@ -76,6 +76,7 @@ class KeyspacePolicy final : public db::DocumentPolicy {
   static Result<std::optional<std::string>> Migrate(const Entry& entry, std::string_view key,
                                                     std::string_view body,
                                                     std::string_view version);
+  Settled SettleLeft(std::string_view key, const Replaced& replaced) const;
   static Result<Settled> SettleAs(const Entry& entry, const WriteContext& context,
                                   std::string_view body, const Replaced& replaced);
   Status Upgrade(const Entry& entry, const WriteContext& context, std::string_view body,

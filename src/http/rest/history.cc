@@ -43,9 +43,12 @@ Result<db::Document> VersionOf(const Context& context, const Target& target,
     return Fail(Code::kNotFound, "document.not_found", "there is no document '{}'", target.key);
   }
   ASSIGN_OR_RETURN(const uint64_t version, NumberOf(target, text));
+  ASSIGN_OR_RETURN(const bool kept,
+                   context.database.HasRevision(target.keyspace, target.key, version));
+  if (!kept) return Unexpected(NoRevision(target, text));
   ASSIGN_OR_RETURN(const bool found,
                    context.database.GetRevision(target.keyspace, target.key, version, &document));
-  if (!found) return Unexpected(NoRevision(target, text));
+  if (!found) return Unexpected(NoRevision(target, text));  // trimmed since
   return document->Copy();
 }
 
