@@ -1,5 +1,6 @@
 #include "doctype/migration_runner.h"
 
+#include "doctype/document_text.h"
 #include "doctype/number_keeper.h"
 #include "doctype/stamps.h"
 #include "doctype/steps.h"
@@ -82,9 +83,14 @@ Result<Migrated> MigrationRunner::Run(std::string_view key, std::string_view doc
     migrated.document = document;
     return migrated;
   }
-  ASSIGN_OR_RETURN(const std::vector<size_t> plan, PlanOf(migrated.from, target));
+  const Result<std::vector<size_t>> plan = PlanOf(migrated.from, target);
+  if (!plan) {
+    return Unexpected(plan.error()
+                          .Prefixed(fmt::format("document '{}'", key))
+                          .With("document", std::string(key)));
+  }
   Form form(document);
-  for (const size_t number : plan) {
+  for (const size_t number : *plan) {
     const Migrations::Step& step = migrations_->steps()[number];
     Status error = RunStep(key, step, &form);
     if (error.ok()) continue;
@@ -93,16 +99,18 @@ Result<Migrated> MigrationRunner::Run(std::string_view key, std::string_view doc
     return Unexpected(error.With("document", std::string(key)).With("step", step.Name()));
   }
   migrated.document = form.text();
-  migrated.steps = plan.size();
+  migrated.steps = plan->size();
   return migrated;
 }
 
 Status MigrationRunner::RunStep(std::string_view key, const Migrations::Step& step, Form* form) {
   if (step.steps == nullptr) return RunScript(key, step, form);
   ASSIGN_OR_RETURN(Value* const value, form->value());
-  for (const MigrationStep& part : *step.steps) {
+  for (size_t i = 0; i < step.steps->size(); ++i) {
+    const MigrationStep& part = (*step.steps)[i];
     const Status applied = ApplyStep(part, value);
-    if (!applied.ok()) return applied.At(part.place);
+    if (applied.ok()) continue;
+    return applied.Prefixed(fmt::format("number {}", i + 1)).At(part.place);
   }
   SetVersion(migrations_->type(), step.to, value);
   return OkStatus();
@@ -143,16 +151,23 @@ Status MigrationRunner::RunScript(std::string_view key, const Migrations::Step& 
     ASSIGN_OR_RETURN(const Value value, json::Parse(made));
     made = json::ToText(NumberKeeper(old).Restore(value));
   } else {
-    RETURN_IF_ERROR(json::Validate(made));  // it may nest too deeply
+    const Status valid = json::Validate(made);  // it may nest too deeply
+    if (!valid.ok()) {
+      return Error(Code::kInvalidArgument, "migration.bad_result",
+                   "the step returned what is no "
+                   "document: {}",
+                   valid.message());
+    }
   }
-  RETURN_IF_ERROR(CheckMade(step, before, made));
-  form->set_text(std::move(made));
+  ASSIGN_OR_RETURN(std::string kept, CheckMade(step, before, std::move(made)));
+  form->set_text(std::move(kept));
   return OkStatus();
 }
 
-// A step sets the new version and leaves the type as it is.
-Status MigrationRunner::CheckMade(const Migrations::Step& step, std::string_view before,
-                                  std::string_view made) const {
+// A step sets the new version and leaves the type as it is. Other stamps are the server's: a step
+// that makes a new document need not know of them.
+Result<std::string> MigrationRunner::CheckMade(const Migrations::Step& step,
+                                               std::string_view before, std::string made) const {
   const Properties& properties = migrations_->type().properties;
   const StampSpans nothing;
   const auto old_spans = StampSpans::Find(before, properties);
@@ -161,19 +176,28 @@ Status MigrationRunner::CheckMade(const Migrations::Step& step, std::string_view
   const StampSpans& has = new_spans ? *new_spans : nothing;
   const std::string version = has.Text(Stamp::kSchema).value_or("");
   if (version != step.to) {
-    return Error(Code::kInvalidArgument, "migration.wrong_version",
-                 "expected '{}' as the new value of '{}', found {}", step.to,
-                 properties.PathOf(Stamp::kSchema),
-                 version == step.from ? "the old one"
-                 : version.empty()    ? "none"
-                                      : "'" + version + "'");
+    return Fail(Code::kInvalidArgument, "migration.wrong_version",
+                "expected '{}' as the new value of '{}', found {}", step.to,
+                properties.PathOf(Stamp::kSchema),
+                version == step.from ? "the old one"
+                : version.empty()    ? "none"
+                                     : "'" + version + "'");
   }
-  if (properties.uses(Stamp::kType) && had.Raw(Stamp::kType) != has.Raw(Stamp::kType) &&
+  StampEdit edit(properties, has);
+  bool lost = false;
+  for (size_t i = 0; i < kStamps; ++i) {
+    const auto stamp = static_cast<Stamp>(i);
+    if (had.Raw(stamp).empty() || !has.Raw(stamp).empty()) continue;
+    edit.Set(stamp, std::string(had.Raw(stamp)));
+    lost = true;
+  }
+  if (properties.uses(Stamp::kType) && !has.Raw(Stamp::kType).empty() &&
+      had.Raw(Stamp::kType) != has.Raw(Stamp::kType) &&
       had.Text(Stamp::kType) != has.Text(Stamp::kType)) {
-    return Error(Code::kInvalidArgument, "migration.bad_result", "the step changes '{}'",
-                 properties.PathOf(Stamp::kType));
+    return Fail(Code::kInvalidArgument, "migration.bad_result", "the step changes '{}'",
+                properties.PathOf(Stamp::kType));
   }
-  return OkStatus();
+  return lost ? edit.Apply() : std::move(made);
 }
 
 }  // namespace sluice::doctype

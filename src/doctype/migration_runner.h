@@ -42,8 +42,8 @@ class MigrationRunner {
   Result<std::vector<size_t>> PlanOf(const std::string& from, const std::string& to);
   Status RunStep(std::string_view key, const Migrations::Step& step, Form* form);
   Status RunScript(std::string_view key, const Migrations::Step& step, Form* form);
-  Status CheckMade(const Migrations::Step& step, std::string_view before,
-                   std::string_view made) const;
+  Result<std::string> CheckMade(const Migrations::Step& step, std::string_view before,
+                                std::string made) const;
   Result<ScriptSteps*> FileOf(const Migrations::Step& step);
 
   const std::shared_ptr<const Migrations> migrations_;

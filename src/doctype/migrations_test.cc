@@ -98,9 +98,24 @@ TEST_F(MigrationsTest, TheWayBack) {
   EXPECT_EQ(Migrate(R"({"_schema":"3.0","phones":[{"number":"1"}]})", "2.0"),
             R"({"_schema":"2.0","phone":"1"})");
   EXPECT_EQ(Migrate(R"({"_schema":"3.0"})", "1.0"),
-            "migration.no_way_back: no step of type 'user' leads from version '3.0' to '1.0'");
-  EXPECT_EQ(Migrate(R"({"_schema":"9"})"),
-            "migration.unknown_version: type 'user' has no schema version '9', only 1.0, 2.0, 3.0");
+            "migration.no_way_back: document 'user:123': no step of type 'user' leads from version "
+            "'3.0' to '1.0'");
+  EXPECT_EQ(
+      Migrate(R"({"_schema":"9"})"),
+      "migration.unknown_version: document 'user:123': type 'user' has no schema version '9', "
+      "only 1.0, 2.0, 3.0");
+}
+
+// Who makes a new document forgets what the server keeps in it.
+TEST_F(MigrationsTest, StampsThatAStepLeavesOutAreKept) {
+  Use(TypeOf(
+      "type: user\nkeyspace: app\nmatch: {key: 'user:{id}'}\nschema: '2'\n"
+      "properties: {type: t, schema: s, version: v, created: c, createdBy: by}\n"
+      "migrations: m.js\n",
+      {{"m.js", "module.exports = {'1 -> 2'(doc) { return {s: '2', n: doc.n, c: doc.at}; }};"}}));
+  EXPECT_EQ(Migrate(R"({"t":"user","s":"1","v":7,"c":5,"by":"joe","n":1})"),
+            R"({"t":"user","v":7,"c":5,"by":"joe","s":"2","n":1})");
+  EXPECT_EQ(Migrate(R"({"s":"1","c":5,"n":1,"at":9})"), R"({"s":"2","n":1,"c":9})");
 }
 
 TEST_F(MigrationsTest, Declared) {
@@ -127,8 +142,8 @@ TEST_F(MigrationsTest, Declared) {
   EXPECT_EQ(Migrate(made, "1.0"), kOld);
   EXPECT_EQ(
       Migrate(R"({"_schema":"1.0","name":7})"),
-      "migration.mismatch: document 'user:123', step '1.0 -> 2.0': split: expected a string at "
-      "'name', found number (types/test.yaml:10:9)");
+      "migration.mismatch: document 'user:123', step '1.0 -> 2.0': number 1: split: expected a "
+      "string at 'name', found number (types/test.yaml:10:9)");
 }
 
 TEST_F(MigrationsTest, WhatAStepMakesIsChecked) {
@@ -136,7 +151,7 @@ TEST_F(MigrationsTest, WhatAStepMakesIsChecked) {
   EXPECT_THAT(
       Run(head + "let v = []; for (let i = 0; i < 500; i++) v = [v]; return {...doc, v}; }};",
           R"({"_schema":"2.0"})"),
-      HasSubstr("json.too_deep: document 'user:123', step '2.0 -> 3.0'"));
+      HasSubstr("migration.bad_result: document 'user:123', step '2.0 -> 3.0'"));
   EXPECT_THAT(
       Run(head + "doc._type = 'other'; return doc; }};", R"({"_type":"user","_schema":"2.0"})"),
       HasSubstr("migration.bad_result"));

@@ -26,7 +26,10 @@ class NodeReader {
   // Both outlive it.
   NodeReader(const std::string& file, Problems* problems) : file_(file), problems_(problems) {}
 
-  Place PlaceOf(const yaml::Node& node) const { return {file_, node.line, node.column}; }
+  // Nowhere, if it is from JSON.
+  Place PlaceOf(const yaml::Node& node) const {
+    return node.line == 0 ? Place{} : Place{file_, node.line, node.column};
+  }
   // type.invalid unless the status has an id of its own.
   void Problem(const yaml::Node& node, const std::string& where, const std::string& message);
   void Problem(const yaml::Node& node, const std::string& where, const Status& status);

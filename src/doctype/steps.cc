@@ -279,8 +279,9 @@ Status CastAll(const Value& arguments, Value* document) {
     RETURN_IF_ERROR(path.ForEachParent(document, [&](Value* parent) -> Status {
       const Value* const value = parent->Find(path.name());
       if (value == nullptr || value->is_null()) return OkStatus();
-      ASSIGN_OR_RETURN(Value made, Cast(*value, pair.value.AsString()));
-      parent->Set(path.name(), std::move(made));
+      Result<Value> made = Cast(*value, pair.value.AsString());
+      if (!made) return made.error().Prefixed(fmt::format("cast of '{}'", pair.name()));
+      parent->Set(path.name(), std::move(*made));
       return OkStatus();
     }));
   }

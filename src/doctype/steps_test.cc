@@ -72,7 +72,7 @@ TEST(Steps, DefaultDropAndCast) {
   EXPECT_EQ(Apply(Kind::kCast, R"({"a":"number","b":"string"})", R"({"a":"1.50","b":2,"c":3})"),
             R"({"a":1.50,"b":"2","c":3})");
   EXPECT_EQ(Apply(Kind::kCast, R"({"a":"number"})", R"({"a":"x"})"),
-            R"(migration.mismatch: "x" can't become 'number')");
+            R"(migration.mismatch: cast of 'a': "x" can't become 'number')");
 }
 
 TEST(Steps, ArgumentsAreChecked) {

@@ -124,7 +124,11 @@ Result<MigrationJob> MigrationJob::FromJson(const json::Value& value) {
 void MigrationJob::AddFailure(const std::string& key, const Status& error) {
   ++failed;
   if (failures.size() >= kMaxFailures) return;
-  failures.push_back({key, std::string(error.id()), std::string(error.message())});
+  std::string message(error.message());
+  if (const Place& place = error.place(); place.line != 0) {
+    message += fmt::format(" ({}:{}:{})", place.file, place.line, place.column);
+  }
+  failures.push_back({key, std::string(error.id()), std::move(message)});
 }
 
 // The documents of the type that are next, by key.
