@@ -22,15 +22,21 @@ struct ExportOptions {
   std::string include_key;
   std::string prefix;
   bool rows = false;
+  bool stored = false;
 };
 
 // Rows as they come from the server become records of the output.
 class Exporter {
  public:
   Exporter(const ExportOptions& options, Output* output)
-      : options_(options), output_(output), value_path_(json::Path::Parse("value").value()) {}
+      : options_(options),
+        output_(output),
+        value_path_(json::Path({"value"})),
+        error_path_(json::Path({"error"})) {}
 
   Status OnRow(std::string_view row) {
+    ASSIGN_OR_RETURN(const std::optional<std::string_view> error, json::FindRaw(row, error_path_));
+    if (error) return TellUnreadable(row);
     if (options_.rows) return Write(row);
     ASSIGN_OR_RETURN(const std::optional<std::string_view> value, json::FindRaw(row, value_path_));
     if (!value) return Skip();  // binary
@@ -45,6 +51,12 @@ class Exporter {
   Status Finish() {
     if (options_.format == "list") output_->Raw(written_ == 0 ? "[]\n" : "\n]\n");
     output_->Note(fmt::format("{} documents exported", written_));
+    if (unreadable_ > 0) {
+      return Error(Code::kInvalidArgument, kExportIncompleteId,
+                   "{} documents were left out, because they can't be brought to the current "
+                   "version of their type; --stored exports all as they are",
+                   unreadable_);
+    }
     if (skipped_ == 0) return OkStatus();
     return Error(Code::kInvalidArgument, kExportIncompleteId,
                  "{} documents were left out, because they are not JSON{}; --rows exports all",
@@ -64,12 +76,20 @@ class Exporter {
     ++skipped_;
     return OkStatus();
   }
+  Status TellUnreadable(std::string_view row) {
+    constexpr int kOfDocument = 422;
+    output_->Problem(ErrorOf(kOfDocument, row));
+    ++unreadable_;
+    return OkStatus();
+  }
 
   const ExportOptions& options_;
   Output* const output_;
   const json::Path value_path_;
+  const json::Path error_path_;
   uint64_t written_ = 0;
   uint64_t skipped_ = 0;
+  uint64_t unreadable_ = 0;
 };
 
 Status Export(const ExportOptions& options, Context& context) {
@@ -81,7 +101,8 @@ Status Export(const ExportOptions& options, Context& context) {
   Exporter exporter(options, &context.output);
   LineSplitter splitter(kMaxLineBytes, [&](std::string_view row) { return exporter.OnRow(row); });
   RETURN_IF_ERROR(api->Stream(
-      {.path = "/v1/docs/" + Segment(options.keyspace) + Query({{"prefix", options.prefix}}),
+      {.path = "/v1/docs/" + Segment(options.keyspace) +
+               Query({{"prefix", options.prefix}, {"stored", options.stored ? "true" : ""}}),
        .headers = {{"Accept", "application/x-ndjson"}}},
       [&](std::string_view bytes) { return splitter.Feed(bytes); }));
   RETURN_IF_ERROR(splitter.Finish());
@@ -102,6 +123,8 @@ void AddExportCommand(Program* program) {
   command->add_option("--include-key", options->include_key,
                       "Put each document's key into this field of it");
   command->add_option("--prefix", options->prefix, "Only keys that begin with this");
+  command->add_flag("--stored", options->stored,
+                    "Documents as they are stored, not in the current version of their type");
   command->add_flag("--rows", options->rows,
                     "Key, value, expiry and flags of each document, binary ones too: what import "
                     "without --key reads");

@@ -104,6 +104,9 @@ Status PrintRow(std::string_view line, const KvOptions& options, Output* output)
     output->Line(json::ToText((*row)["key"]));
   } else if (options.keys_only) {
     output->Line(CellText((*row)["key"]));
+  } else if (row->Find("error") != nullptr) {
+    constexpr int kOfDocument = 422;
+    output->Problem(ErrorOf(kOfDocument, line));
   } else {
     const json::Value* value = row->Find("value");
     output->Line(

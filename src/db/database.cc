@@ -199,6 +199,7 @@ Status Database::GetRows(KeyspaceId keyspace, std::span<const std::string_view> 
 
 DocumentRange RangeOf(const ScanOptions& options) {
   DocumentRange range{options.from, options.to, options.reverse};
+  range.on_unreadable = options.on_unreadable;
   if (options.prefix > range.from) range.from = options.prefix;
   const std::string prefix_end = PrefixEnd(options.prefix);
   if (!prefix_end.empty() && (range.to.empty() || prefix_end < range.to)) range.to = prefix_end;

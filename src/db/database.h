@@ -78,6 +78,7 @@ struct ScanOptions {
   bool with_tombstones = false;
   uint64_t limit = UINT64_MAX;
   const DatabaseSnapshot* snapshot = nullptr;
+  OnUnreadable on_unreadable = nullptr;
 };
 // Called for each document in key order; false ends the scan.
 using ScanVisitor = std::function<bool(std::string_view key, const DocumentView& document)>;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,10 @@ struct RevisionLimits {
   uint64_t keep = 0;
   uint64_t max_age_ms = 0;
 };
+
+// Told of a document that can't be put into the form in which its type has it read. True: it is
+// left out, and reading goes on. Where there is none, such a document is an error.
+using OnUnreadable = std::function<bool(std::string_view key, const Status& why)>;
 
 // Immutable; any thread.
 class DocumentPolicy {

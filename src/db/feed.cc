@@ -97,8 +97,12 @@ const Change& Feed::InReadForm(const Change& change) {
                            std::string* holder) {
     if (!from || !policy->ReadsOtherwise(change.key, *from)) return;
     auto body = policy->AsRead(change.key, *from);
-    if (!body || !*body) return;
+    if (body && !*body) return;
     if (!std::exchange(other, true)) shown_ = change;
+    if (!body) {
+      if (to == &shown_.after) shown_.unreadable = std::move(body).error();
+      return;
+    }
     *holder = std::move(**body);
     (*to)->body = *holder;
   };

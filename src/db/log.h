@@ -36,6 +36,8 @@ struct Change {
   Cas cas = 0;  // the document's after the change; a deletion has one too
   std::optional<DocumentView> before;
   std::optional<DocumentView> after;  // none for deletions
+  // Not OK: `after` is as it is stored, since it can't be put into the form in which it is read.
+  Status unreadable;
 
   LogPosition position() const { return {sequence, n}; }
 };

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "db/document.h"
+#include "db/document_policy.h"
 #include "db/index.h"
 #include "db/types.h"
 
@@ -51,6 +52,7 @@ struct DocumentRange {
   std::string to;
   bool reverse = false;
   bool part_of_all = false;  // others read the rest, so it is cached as a scan of everything is
+  OnUnreadable on_unreadable = nullptr;
 };
 
 // Encoded parts in [from, to); an empty `to` stands for the end.

@@ -46,7 +46,8 @@ StoredDocumentCursor::StoredDocumentCursor(const Database& database, KeyspaceId 
             {range.from, range.to}, StoreSnapshot(snapshot), DirectionOf(range.reverse),
             CachingOf(database, keyspace, range)),
       now_ms_(TimeOf(database, snapshot)),
-      which_(rows) {}
+      which_(rows),
+      on_unreadable_(range.on_unreadable) {}
 
 bool StoredDocumentCursor::Next() {
   while (true) {
@@ -56,23 +57,23 @@ bool StoredDocumentCursor::Next() {
     decoded_ = DecodeDocument(rows_.value(), &document_);
     if (!decoded_.ok()) return false;
     if (which_ == Rows::kAll) return true;
-    if (document_.LiveAt(now_ms_)) return policy_ == nullptr || PutInReadForm();
+    if (!document_.LiveAt(now_ms_)) continue;
+    if (policy_ == nullptr) return true;
+    Status unreadable = PutInReadForm();
+    if (unreadable.ok()) return true;
+    if (on_unreadable_ && on_unreadable_(key(), unreadable)) continue;
+    decoded_ = std::move(unreadable);
   }
 }
 
-// False if it can't be done.
-bool StoredDocumentCursor::PutInReadForm() {
-  if (!policy_->ReadsOtherwise(key(), document_)) return true;
-  auto body = policy_->AsRead(key(), document_);
-  if (!body) {
-    decoded_ = std::move(body).error();
-    return false;
-  }
-  if (*body) {
-    body_ = std::move(**body);
+Status StoredDocumentCursor::PutInReadForm() {
+  if (!policy_->ReadsOtherwise(key(), document_)) return OkStatus();
+  ASSIGN_OR_RETURN(std::optional<std::string> body, policy_->AsRead(key(), document_));
+  if (body) {
+    body_ = std::move(*body);
     document_.body = body_;
   }
-  return true;
+  return OkStatus();
 }
 
 Status StoredDocumentCursor::status() const {

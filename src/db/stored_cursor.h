@@ -30,7 +30,7 @@ class StoredDocumentCursor final : public DocumentCursor {
   Status status() const override;
 
  private:
-  bool PutInReadForm();
+  Status PutInReadForm();
 
   const Database& database_;
   const KeyspaceId keyspace_;
@@ -38,6 +38,7 @@ class StoredDocumentCursor final : public DocumentCursor {
   MergedIterator rows_;
   const uint64_t now_ms_;
   const Rows which_;
+  const OnUnreadable on_unreadable_;
   bool started_ = false;
   DocumentView document_;
   std::string body_;  // of the document, if it is not the stored one

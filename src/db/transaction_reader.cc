@@ -60,11 +60,20 @@ class Walk {
   size_t end_;
 };
 
+// What the transaction wrote itself is not read from below.
+DocumentRange Below(DocumentRange range, std::shared_ptr<const OwnDocuments> own) {
+  range.on_unreadable = [own = std::move(own), rest = std::move(range.on_unreadable)](
+                            std::string_view key, const Status& why) {
+    return std::ranges::binary_search(*own, key, {}, &OwnDocument::key) || (rest && rest(key, why));
+  };
+  return range;
+}
+
 class OverlaidDocumentCursor final : public DocumentCursor {
  public:
   OverlaidDocumentCursor(const Database& database, KeyspaceId keyspace, const DocumentRange& range,
                          const DatabaseSnapshot& snapshot, std::shared_ptr<const OwnDocuments> own)
-      : stored_(database, keyspace, range, &snapshot),
+      : stored_(database, keyspace, Below(range, own), &snapshot),
         own_(std::move(own)),
         walk_(*own_, &OwnDocument::key, range) {}
 

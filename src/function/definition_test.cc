@@ -71,7 +71,8 @@ TEST(Definition, SettingsOfFailures) {
   EXPECT_EQ(SettingError(R"({"retry_jitter": "some"})"),
             "settings.retry_jitter: expected a number from 0 to 1, got string");
   EXPECT_EQ(SettingError(R"({"retry_on": ["exception", "curl"]})"),
-            "settings.retry_on: expected exception, timeout, memory, missing, or the name of an "
+            "settings.retry_on: expected exception, timeout, memory, missing, unreadable, or the "
+            "name of an "
             "error's class such as CurlError, got 'curl'");
   EXPECT_EQ(SettingError(R"({"retry_cuont": 1})"),
             "settings: there is no setting 'retry_cuont'; did you mean 'retry_count'?");

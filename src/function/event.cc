@@ -55,6 +55,7 @@ Event EventOf(const db::Change& change, const db::CursorState& after, bool with_
     event.xattrs = change.after->xattrs;
     event.datatype = change.after->datatype;
     event.expiry_ms = change.after->expiry_ms;
+    if (!change.unreadable.ok()) event.unreadable = change.unreadable.ToString();
   }
   if (with_previous && change.before && change.before->datatype == db::Datatype::kJson) {
     event.previous = change.before->body;

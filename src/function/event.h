@@ -28,6 +28,7 @@ struct Event {
   db::Cas cas = 0;
   db::Sequence sequence = 0;
   uint64_t expiry_ms = 0;
+  std::string unreadable;  // why the body is not in the form in which it is read; empty if it is
   // Of a timer; then the key is "callback:reference", and of the rest only the lane is set.
   std::optional<timer::Moment> timer;
   // The timer says that an event that failed, of this key, is to be tried again.

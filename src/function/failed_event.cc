@@ -1,7 +1,7 @@
 // The text is a JSON object with `operation`: that of a change, or "timer".
 // A change: keyspace, key, cas (as text), sequence, and unless it is a deletion datatype and
-// expiry_ms; "data": "left_out" when its data were too large. Data: strings body, xattrs, previous.
-// A timer: callback, reference. Data: its context.
+// expiry_ms; "data": "left_out" when its data were too large or unreadable. Data: strings body,
+// xattrs, previous. A timer: callback, reference. Data: its context.
 #include "function/failed_event.h"
 
 #include <charconv>
@@ -71,9 +71,8 @@ Status ReadDocument(const db::Database& database, Event* event) {
   ASSIGN_OR_RETURN(std::optional<db::Document> document, database.Get(event->keyspace, event->key));
   if (!document) {
     return Error(Code::kNotFound, "failure.document_gone",
-                 "the document '{}' had more than {} bytes, so that it was not kept with the "
-                 "event, and it is not there any more",
-                 event->key, kMaxKeptEventBytes);
+                 "the document '{}' was not kept with the event, and it is not there any more",
+                 event->key);
   }
   event->body = std::move(document->body);
   event->xattrs = std::move(document->xattrs);
@@ -123,7 +122,8 @@ FailedEvent KeptEvent(const Event& event, const db::KeyspaceName& keyspace) {
     text.Set("datatype", event.datatype == db::Datatype::kJson ? "json" : "binary");
     text.Set("expiry_ms", Value::Unsigned(event.expiry_ms));
     const Data data{event.body, event.xattrs, event.previous};
-    if (data.body.size() + data.xattrs.size() + data.previous.size() > kMaxKeptEventBytes) {
+    if (data.body.size() + data.xattrs.size() + data.previous.size() > kMaxKeptEventBytes ||
+        !event.unreadable.empty()) {
       text.Set("data", kLeftOut);
     } else {
       kept.payload = Encode(data);

@@ -16,14 +16,17 @@
 namespace sluice::function {
 
 // Classes of failures (queue::Problem::kind). kMissing: the timer's callback, or the document of an
-// event without data, is not there.
+// event without data, is not there. kUnreadable: the document's migration fails.
 inline constexpr std::string_view kException = "exception";
 inline constexpr std::string_view kTimeout = "timeout";
 inline constexpr std::string_view kMemory = "memory";
 inline constexpr std::string_view kMissing = "missing";
-inline constexpr std::string_view kProblemKinds[] = {kException, kTimeout, kMemory, kMissing};
+inline constexpr std::string_view kUnreadable = "unreadable";
+inline constexpr std::string_view kProblemKinds[] = {kException, kTimeout, kMemory, kMissing,
+                                                     kUnreadable};
 
-// Of an event with more data only the names are kept, and a retry sees the document as it is then.
+// Of an event with more data, or whose document can't be read, only the names are kept, and a retry
+// sees the document as it is then.
 inline constexpr size_t kMaxKeptEventBytes = 64 << 10;
 
 struct FailedEvent {

@@ -229,6 +229,12 @@ Worker::Attempted Worker::Ended(Effects& effects, const Effects::Savepoint& save
 }
 
 Worker::Attempted Worker::Try(Handler::Turn& turn, Effects& effects, const Event& event) {
+  if (!event.unreadable.empty()) {
+    queue::Problem problem;
+    problem.kind = kUnreadable;
+    problem.message = event.unreadable;
+    return problem;
+  }
   const Effects::Savepoint savepoint = effects.Mark();
   return Ended(effects, savepoint, handler_->Run(turn, effects, event));
 }

@@ -100,8 +100,8 @@ Worker::Attempted Worker::TryAgain(Handler::Turn& turn, Effects& effects,
   if (!again) {
     if (again.error().code() == Code::kIo) return Unexpected(again.error());
     queue::Problem problem;
-    problem.kind = kMissing;
-    problem.message = again.error().message();
+    problem.kind = again.error().code() == Code::kNotFound ? kMissing : kUnreadable;
+    problem.message = again.error().ToString();
     return problem;
   }
   if (const auto* timer = std::get_if<timer::Timer>(&*again)) {

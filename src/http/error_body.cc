@@ -26,6 +26,17 @@ void AppendMember(std::string* out, std::string_view name, std::string_view valu
   AppendText(out, value);
 }
 
+void AppendDetails(const Status& status, std::string* out) {
+  const Place& place = status.place();
+  if (!place.file.empty()) AppendMember(out, "file", place.file);
+  if (place.line != 0) *out += fmt::format(R"(,"line":{})", place.line);
+  if (place.column != 0) *out += fmt::format(R"(,"column":{})", place.column);
+  for (const auto& [name, value] : status.fields()) {
+    if (std::find(kOwnFields.begin(), kOwnFields.end(), name) != kOwnFields.end()) continue;
+    AppendMember(out, name, value);
+  }
+}
+
 }  // namespace
 
 std::string RepairedText(std::string_view text) {
@@ -79,17 +90,28 @@ int HttpStatusOf(Code code) {
   return 500;
 }
 
-int HttpStatusOf(const Status& error) {
+bool IsOfDocument(const Status& error) {
   constexpr std::string_view kOfDocuments[] = {
       "migration.bad_result", "migration.memory",           "migration.mismatch",
       "migration.threw",      "migration.returned_nothing", "migration.timeout",
       "schema.violated",      "migration.unknown_version",  "migration.wrong_version"};
-  const bool of_document = std::ranges::find(kOfDocuments, error.id()) != std::end(kOfDocuments);
-  return of_document ? 422 : HttpStatusOf(error.code());
+  return std::ranges::find(kOfDocuments, error.id()) != std::end(kOfDocuments);
+}
+
+int HttpStatusOf(const Status& error) {
+  return IsOfDocument(error) ? 422 : HttpStatusOf(error.code());
 }
 
 std::string_view ReasonPhrase(int http_status) {
   return http_status_str(static_cast<enum http_status>(http_status));
+}
+
+void AppendError(const Status& status, std::string* out) {
+  out->append(R"({"id":)");
+  AppendText(out, status.id());
+  AppendMember(out, "message", status.message());
+  AppendDetails(status, out);
+  out->push_back('}');
 }
 
 std::string ErrorBody(const Status& status, std::string_view request_id) {
@@ -97,14 +119,7 @@ std::string ErrorBody(const Status& status, std::string_view request_id) {
   AppendText(&out, status.id());
   AppendMember(&out, "message", status.message());
   AppendMember(&out, "request_id", request_id);
-  const Place& place = status.place();
-  if (!place.file.empty()) AppendMember(&out, "file", place.file);
-  if (place.line != 0) out += fmt::format(R"(,"line":{})", place.line);
-  if (place.column != 0) out += fmt::format(R"(,"column":{})", place.column);
-  for (const auto& [name, value] : status.fields()) {
-    if (std::find(kOwnFields.begin(), kOwnFields.end(), name) != kOwnFields.end()) continue;
-    AppendMember(&out, name, value);
-  }
+  AppendDetails(status, &out);
   out += "}}\n";
   return out;
 }

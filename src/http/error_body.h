@@ -12,6 +12,7 @@ namespace sluice::http {
 int HttpStatusOf(Code code);
 // The same, but for errors that are of a document instead of the request: 422.
 int HttpStatusOf(const Status& error);
+bool IsOfDocument(const Status& error);
 
 // "Not Found"; "<unknown>" for a number that HTTP does not know.
 std::string_view ReasonPhrase(int http_status);
@@ -20,6 +21,8 @@ std::string_view ReasonPhrase(int http_status);
 // U+FFFD.
 std::string RepairedText(std::string_view text);
 
+// {"id":...,"message":...,"file":...,"line":...,"column":...,<fields>}
+void AppendError(const Status& status, std::string* out);
 // {"error":{"id":...,"message":...,"request_id":...,"file":...,"line":...,"column":...,<fields>}}
 std::string ErrorBody(const Status& status, std::string_view request_id);
 

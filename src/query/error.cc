@@ -47,6 +47,7 @@ constexpr QueryErrorInfo kEntries[] = {
     {QueryCode::kMemoryQuota, Code::kTooLarge, "query.memory", 200},
     {QueryCode::kMissingKeys, Code::kNotFound, "query.missing_keys", 200},
     {QueryCode::kKeyspaceNotFound, Code::kNotFound, "query.keyspace_not_found", 424},
+    {QueryCode::kUnreadable, Code::kInvalidArgument, "query.unreadable", 200},
     {QueryCode::kDmlFailed, Code::kConflict, "query.write_failed", 200},
     {QueryCode::kIndexNotFound, Code::kNotFound, "query.index_not_found", 404},
     {QueryCode::kBucketNotFound, Code::kNotFound, "query.bucket_not_found", 424},
@@ -115,7 +116,9 @@ Status TableError(const Status& status) {
 
 QueryCode CodeOf(const Status& status) {
   const auto field = status.fields().find("code");
-  if (field == status.fields().end()) return QueryCode::kInternal;
+  if (field == status.fields().end()) {
+    return status.id().starts_with("migration.") ? QueryCode::kUnreadable : QueryCode::kInternal;
+  }
   int number = 0;
   std::from_chars(field->second.data(), field->second.data() + field->second.size(), number);
   return static_cast<QueryCode>(number);

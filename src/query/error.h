@@ -53,6 +53,7 @@ enum class QueryCode : uint16_t {
   kMemoryQuota = 5500,
   kMissingKeys = 5503,
   kKeyspaceNotFound = 12003,
+  kUnreadable = 12008,
   kDmlFailed = 12009,
   kIndexNotFound = 12016,
   kBucketNotFound = 12020,
@@ -97,7 +98,8 @@ Status AtPlace(const Status& status, const TextPlace& place);
 // An error of a table under its number; others as they are.
 Status TableError(const Status& status);
 
-// The number of an error; errors of other modules (a full disk, say) are 5000.
+// The number of an error; errors of other modules (a full disk, say) are 5000, but for those of a
+// document that can't be read.
 QueryCode CodeOf(const Status& status);
 
 // The status code that an HTTP answer has when the error came before any result.

@@ -28,7 +28,9 @@ DefinitionRows RunDefinition(db::Database& database, const QueryContext& context
       sample = static_cast<size_t>(std::max<int64_t>((*statement.with)["sample_size"].AsInt(), 1));
     }
     const auto reader = db::NewSnapshotReader(database);
-    const auto cursor = reader->Scan(keyspace->id, {});
+    db::DocumentRange range;
+    range.on_unreadable = [](std::string_view, const Status&) { return true; };
+    const auto cursor = reader->Scan(keyspace->id, range);
     while (shape.documents() < sample && cursor->Next()) {
       if (cursor->document().datatype != db::Datatype::kJson) continue;
       ASSIGN_OR_RETURN(const json::Value value, json::Parse(cursor->document().body));

@@ -327,9 +327,13 @@ Result<std::optional<std::string>> KeyspacePolicy::AsRead(std::string_view key,
 Result<std::optional<std::string>> KeyspacePolicy::Migrate(const Entry& entry, std::string_view key,
                                                            std::string_view body,
                                                            std::string_view version) {
-  ASSIGN_OR_RETURN(doctype::Migrated migrated, entry.runners->Borrow()->Run(key, body, version));
-  if (migrated.steps == 0) return std::nullopt;
-  return std::move(migrated.document);
+  Result<doctype::Migrated> migrated = entry.runners->Borrow()->Run(key, body, version);
+  if (!migrated) {
+    if (version.empty()) entry.runners->LogFailure(migrated.error());
+    return Unexpected(std::move(migrated).error());
+  }
+  if (migrated->steps == 0) return std::nullopt;
+  return std::move(migrated->document);
 }
 
 std::optional<std::string> KeyspacePolicy::Remembered(std::string_view key,

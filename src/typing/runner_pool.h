@@ -3,10 +3,12 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "doctype/migration_runner.h"
 
 namespace sluice::typing {
@@ -44,7 +46,20 @@ class RunnerPool {
     return Loan(*this, std::make_unique<doctype::MigrationRunner>(migrations_, limits_, clock_));
   }
 
+  // Of a reader's document. Some readers have nobody to tell, so that the log has it, now and then.
+  void LogFailure(const Status& error) {
+    {
+      const std::lock_guard lock(mutex_);
+      const uint64_t now_ns = clock_.MonotonicNs();
+      if (logged_ && now_ns - *logged_ < kLogIntervalNs) return;
+      logged_ = now_ns;
+    }
+    log::Warn("a document can't be brought to the current version of its type",
+              {{"type", migrations_->type().name}, {"error", error.ToString()}});
+  }
+
  private:
+  static constexpr uint64_t kLogIntervalNs = 60'000'000'000;
   static constexpr size_t kMaxIdle = 8;  // each may hold a JavaScript runtime
 
   void Return(std::unique_ptr<doctype::MigrationRunner> runner) {
@@ -57,6 +72,7 @@ class RunnerPool {
   const Clock& clock_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<doctype::MigrationRunner>> idle_;  // guarded by mutex_
+  std::optional<uint64_t> logged_;                               // guarded by mutex_
 };
 
 }  // namespace sluice::typing

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "http/error_body.h"
 #include "http/rest/access.h"
 #include "http/rest/body.h"
 #include "http/rest/commit_window.h"
@@ -37,13 +38,17 @@ Status AppendFound(const Context& context, db::KeyspaceId keyspace, std::string_
                    const db::DatabaseSnapshot& snapshot, std::string* out) {
   RETURN_IF_ERROR(db::CheckKey(key));
   db::PinnedDocument document;
-  ASSIGN_OR_RETURN(const bool found, context.database.Get(keyspace, key, &document, &snapshot));
-  if (found) {
+  const Result<bool> found = context.database.Get(keyspace, key, &document, &snapshot);
+  if (found && *found) {
     AppendDocumentRow(key, document.view(), RowValues::kInclude, out);
-  } else {
+  } else if (found) {
     out->append(R"({"key":)");
     json::AppendQuoted(key, out);
     out->append(R"(,"missing":true})");
+  } else if (IsOfDocument(found.error())) {
+    AppendUnreadableRow(key, found.error(), out);
+  } else {
+    return found.error();
   }
   if (out->size() <= kMaxAnswerBytes) return OkStatus();
   return Error(Code::kTooLarge, "batch.too_large", "the documents have more than {} bytes",

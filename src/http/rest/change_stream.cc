@@ -93,7 +93,11 @@ void ChangeStream::AppendChange(const db::Change& change, std::string* out) cons
     if (change.after->expiry_ms != 0) {
       fmt::format_to(std::back_inserter(data), R"(,"expiry":{})", change.after->expiry_ms);
     }
-    if (values_) AppendValueMember(*change.after, &data);
+    if (values_ && !change.unreadable.ok()) {
+      AppendErrorMember(change.unreadable, &data);
+    } else if (values_) {
+      AppendValueMember(*change.after, &data);
+    }
   }
   data += '}';
   const std::string id = position_.ToText();

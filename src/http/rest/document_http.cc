@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/base64.h"
+#include "http/error_body.h"
 #include "http/rest/expiry.h"
 #include "http/worker_pool.h"
 #include "json/print.h"
@@ -125,6 +126,18 @@ void AppendValueMember(const db::DocumentView& document, std::string* out) {
   out->append(R"(,"base64":")");
   AppendBase64(document.body, out);
   out->push_back('"');
+}
+
+void AppendErrorMember(const Status& error, std::string* out) {
+  out->append(R"(,"error":)");
+  AppendError(error, out);
+}
+
+void AppendUnreadableRow(std::string_view key, const Status& error, std::string* out) {
+  out->append(R"({"key":)");
+  json::AppendQuoted(key, out);
+  AppendErrorMember(error, out);
+  out->push_back('}');
 }
 
 void AppendDocumentRow(std::string_view key, const db::DocumentView& document, RowValues values,

@@ -54,6 +54,9 @@ void AppendDocumentRow(std::string_view key, const db::DocumentView& document, R
                        std::string* out);
 // ,"value":... or ,"base64":"..."
 void AppendValueMember(const db::DocumentView& document, std::string* out);
+// What stands in its place if the document can't be read in the version that it is to be read in.
+void AppendErrorMember(const Status& error, std::string* out);
+void AppendUnreadableRow(std::string_view key, const Status& error, std::string* out);
 void AppendOnOneLine(std::string_view json, std::string* out);
 
 // co_await CommitAndWait(...): submits one commit and waits for its result. A client that leaves

@@ -3,7 +3,8 @@
 //
 //   {"documents":[{"key":...,"cas":...,"value":...},...],"next":"..."}
 //
-// or, with Accept: application/x-ndjson, one such document per line, without a limit.
+// or, with Accept: application/x-ndjson, one such document per line, without a limit. A document
+// that can't be read in its current version has `error` instead of `cas` and `value`.
 #include <memory>
 #include <utility>
 
@@ -32,6 +33,7 @@ struct Scan {
   RowValues values = RowValues::kInclude;
   Format format = Format::kObject;
   bool stored = false;     // as they are stored, not as their types have them read
+  bool raw = false;        // rows are read so, and those of deleted documents are left out here
   bool revisions = false;  // after each document those that are kept of it
   int64_t documents = 0;   // so many from all over the keyspace; 0: all that the options say
   std::unique_ptr<db::DocumentCursor> sample;
@@ -63,7 +65,8 @@ Result<Scan> ScanOf(const Context& context, const Request& request) {
   if (keys_only) scan.values = RowValues::kOmit;
   ASSIGN_OR_RETURN(scan.stored, request.QueryBool("stored", false));
   ASSIGN_OR_RETURN(scan.revisions, request.QueryBool("revisions", false));
-  scan.options.with_tombstones = scan.stored;
+  scan.raw = scan.stored || keys_only;
+  scan.options.with_tombstones = scan.raw;
   if (request.Query("sample")) RETURN_IF_ERROR(ReadSample(request, &scan));
   const auto accept = request.FindHeader("Accept");
   if (accept && accept->find(kLinesType) != std::string_view::npos) scan.format = Format::kLines;
@@ -77,15 +80,20 @@ Result<Scan> ScanOf(const Context& context, const Request& request) {
   return scan;
 }
 
-void AppendRow(Scan* scan, std::string_view key, const db::DocumentView& document,
-               std::string* chunk) {
+template <typename Append>
+void AppendRow(Scan* scan, std::string* chunk, const Append& append) {
   if (scan->format == Format::kObject) {
     if (!scan->first) chunk->push_back(',');
     chunk->append("\n");
   }
   scan->first = false;
-  AppendDocumentRow(key, document, scan->values, chunk);
+  append();
   if (scan->format == Format::kLines) chunk->push_back('\n');
+}
+
+void AppendRow(Scan* scan, std::string_view key, const db::DocumentView& document,
+               std::string* chunk) {
+  AppendRow(scan, chunk, [&] { AppendDocumentRow(key, document, scan->values, chunk); });
 }
 
 // `document` is null for one that is deleted.
@@ -112,13 +120,16 @@ class Chunk {
 
   Result<std::string> Read() {
     if (scan_->revisions) RETURN_IF_ERROR(FindRevised());
-    RETURN_IF_ERROR(
-        context_.database.Scan(scan_->keyspace, scan_->options,
-                               [this](std::string_view key, const db::DocumentView& document) {
-                                 if (scan_->stored && !document.LiveAt(scan_->snapshot->time_ms()))
-                                   return true;
-                                 return TakeDeletedBefore(key) && Take(key, &document);
-                               }));
+    db::ScanOptions options = scan_->options;
+    options.on_unreadable = [this](std::string_view key, const Status& why) {
+      return TakeDeletedBefore(key) && Take(key, nullptr, why);
+    };
+    const Status read = context_.database.Scan(
+        scan_->keyspace, options, [this](std::string_view key, const db::DocumentView& document) {
+          if (scan_->raw && !document.LiveAt(scan_->snapshot->time_ms())) return true;
+          return TakeDeletedBefore(key) && Take(key, &document);
+        });
+    if (!read.ok() && !ended_) return Unexpected(read);
     if (!ended_) TakeDeletedBefore(std::nullopt);
     RETURN_IF_ERROR(failed_);
     scan_->finished = !paused_;
@@ -154,7 +165,8 @@ class Chunk {
     return true;
   }
 
-  bool Take(std::string_view key, const db::DocumentView* document) {
+  // Of a deleted document only its revisions are there, of an unreadable one an error.
+  bool Take(std::string_view key, const db::DocumentView* document, const Status& unreadable = {}) {
     if (scan_->remaining == 0) {
       scan_->next = scan_->options.reverse ? last_ : std::string(key);
       return End();
@@ -164,6 +176,9 @@ class Chunk {
       return End();
     }
     if (document != nullptr) AppendRow(scan_, key, *document, &text_);
+    if (!unreadable.ok()) {
+      AppendRow(scan_, &text_, [&] { AppendUnreadableRow(key, unreadable, &text_); });
+    }
     if (scan_->revisions) failed_ = AppendRevisions(context_, scan_, key, document, &text_);
     if (!failed_.ok()) return End();
     --scan_->remaining;

@@ -11,6 +11,8 @@ namespace sluice::query {
 namespace {
 
 constexpr size_t kMaxWarnings = 100;
+// Documents whose migration fails. More of them say that the migration is wrong, not they.
+constexpr size_t kMaxLeftOut = 100;
 constexpr size_t kMaxRegexes = 1000;
 constexpr int64_t kRegexMemory = 8 << 20;
 // The largest single value that a function may make.
@@ -136,6 +138,19 @@ void Context::Warn(QueryCode code, std::string message) {
     return;
   }
   warnings_.push_back(std::move(warning));
+}
+
+bool Context::LeaveOut(std::string_view key, const Status& why) {
+  CheckLimits();  // what failed may have taken its time
+  if (failed_) return false;
+  if (!left_out_.emplace(key).second) return true;
+  if (left_out_.size() > kMaxLeftOut) {
+    Fail(QueryError(QueryCode::kUnreadable, "more than {} documents can't be read, such as: {}",
+                    kMaxLeftOut, why.ToString()));
+    return false;
+  }
+  Warn(QueryCode::kUnreadable, "left out: " + why.ToString());
+  return true;
 }
 
 void Context::Fail(Status status) {

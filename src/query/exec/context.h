@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -179,6 +180,8 @@ class Context final : public FunctionContext {
   KnownCall& last_call(const Expr* call) { return last_calls_[call]; }
   const std::vector<Warning>& warnings() const { return warnings_; }
   std::vector<Warning> TakeWarnings() { return std::exchange(warnings_, {}); }
+  // What a scan does about a document that can't be read: warns and goes on, up to a limit.
+  bool LeaveOut(std::string_view key, const Status& why);
   // Rows that ORDER BY has put in order.
   void AddSorted(uint64_t rows) { sorted_ += rows; }
   uint64_t sorted() const { return sorted_; }
@@ -214,7 +217,8 @@ class Context final : public FunctionContext {
   size_t charged_ = 0;
   uint64_t sorted_ = 0;
   std::vector<Warning> warnings_;
-  std::unique_ptr<std::mt19937_64> random_;  // made when first asked for: it is large
+  std::set<std::string, std::less<>> left_out_;  // keys
+  std::unique_ptr<std::mt19937_64> random_;      // made when first asked for: it is large
   std::unordered_map<std::string, std::unique_ptr<re2::RE2>> regexes_;
   std::unordered_map<const Expr*, KnownCall> last_calls_;
 };

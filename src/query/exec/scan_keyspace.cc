@@ -40,6 +40,9 @@ class KeyspaceScan final : public PlanNode {
       } else if (!SetBounds(context, &range)) {
         return;
       }
+      range.on_unreadable = [&context](std::string_view key, const Status& why) {
+        return context.LeaveOut(key, why);
+      };
       cursor_ = context.reader().Scan(options_.target.keyspace, range);
     }
 
