@@ -15,6 +15,13 @@ struct Batch {
   std::vector<WriteOutcome> outcomes;
 };
 
+WriteOutcome OutcomeOf(Status status, db::Cas cas = 0) {
+  WriteOutcome outcome;
+  outcome.status = std::move(status);
+  outcome.cas = cas;
+  return outcome;
+}
+
 }  // namespace
 
 std::vector<WriteOutcome> Mutator::Apply(std::vector<db::Write> writes) {
@@ -34,8 +41,13 @@ std::vector<WriteOutcome> Mutator::Apply(std::vector<db::Write> writes) {
     commit.writes.push_back(std::move(writes[i]));
     database_.Submit(std::move(commit), [&batch, i](db::CommitResult result) {
       const std::lock_guard lock(batch.mutex);
-      batch.outcomes[i].status = std::move(result.status);
-      if (!result.writes.empty()) batch.outcomes[i].cas = result.writes[0].cas;
+      WriteOutcome& outcome = batch.outcomes[i];
+      outcome.status = std::move(result.status);
+      if (!result.writes.empty()) {
+        outcome.cas = result.writes[0].cas;
+        outcome.violation = std::move(result.writes[0].violation);
+        outcome.diverted_to = std::move(result.writes[0].diverted_to);
+      }
       if (--batch.waiting == 0) batch.done.notify_one();
     });
   }
@@ -59,17 +71,17 @@ Status Mutator::Note(const db::Write& write) {
 WriteOutcome Mutator::ApplyInTransaction(db::Write write) {
   using Kind = db::Precondition::Kind;
   if (changes_ != nullptr) {
-    if (Status noted = Note(write); !noted.ok()) return {.status = std::move(noted)};
+    if (Status noted = Note(write); !noted.ok()) return OutcomeOf(std::move(noted));
   }
   if (write.kind == db::Write::Kind::kDelete) {
-    return {.status = transaction_->Delete(write.keyspace, write.key)};
+    return OutcomeOf(transaction_->Delete(write.keyspace, write.key));
   }
   Result<db::Cas> cas =
       write.precondition.kind == Kind::kAbsent
           ? transaction_->Insert(write.keyspace, write.key, std::move(write.document))
           : transaction_->Put(write.keyspace, write.key, std::move(write.document));
-  if (!cas) return {.status = cas.error()};
-  return {.status = OkStatus(), .cas = *cas};
+  if (!cas) return OutcomeOf(cas.error());
+  return OutcomeOf(OkStatus(), *cas);
 }
 
 void Mutator::AddError(Status status) {

@@ -17,6 +17,9 @@ namespace sluice::query {
 struct WriteOutcome {
   Status status;
   db::Cas cas = 0;
+  // Not OK: the document is not as its type has it, and is stored all the same, or there instead.
+  Status violation;
+  std::string diverted_to;
 };
 
 // A row of a table before and after a write, as it is stored; none where there is no row.

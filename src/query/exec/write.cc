@@ -109,8 +109,7 @@ class Write final : public PlanNode {
         std::vector<Pending> again;
         for (size_t i = 0; i < batch.size(); ++i) {
           if (outcomes[i].status.ok()) {
-            mutator.Count();
-            Return(context, batch[i], outcomes[i].cas);
+            Written(context, batch[i], outcomes[i]);
           } else if (CanRetry(mutator, outcomes[i].status, batch[i])) {
             if (ReadAgain(context, &batch[i])) again.push_back(std::move(batch[i]));
           } else {
@@ -119,6 +118,19 @@ class Write final : public PlanNode {
         }
         batch = std::move(again);
       }
+    }
+
+    void Written(Context& context, Pending& pending, const WriteOutcome& outcome) {
+      if (!outcome.violation.ok()) {
+        const std::string why(outcome.violation.message());
+        context.Warn(QueryCode::kDmlFailed,
+                     outcome.diverted_to.empty()
+                         ? "stored all the same: " + why
+                         : fmt::format("stored as {} instead: {}", outcome.diverted_to, why));
+      }
+      if (!outcome.diverted_to.empty()) return;
+      context.options().mutator->Count();
+      Return(context, pending, outcome.cas);
     }
 
     bool CanRetry(const Mutator& mutator, const Status& status, Pending& pending) const {
@@ -158,6 +170,13 @@ class Write final : public PlanNode {
       if (pending.write.kind != db::Write::Kind::kDelete) {
         db::Document& document = pending.write.document;
         document.cas = cas;
+        Mutator& mutator = *context.options().mutator;
+        // Its type may have changed the document; if somebody else has since, it is not known how.
+        if (!mutator.in_transaction() &&
+            mutator.database().PolicyOf(pending.write.keyspace, nullptr) != nullptr) {
+          auto stored = mutator.database().Get(pending.write.keyspace, pending.write.key);
+          if (stored && *stored && (*stored)->cas == cas) document = std::move(**stored);
+        }
         context.SetDocument(options_.target.source, pending.write.key,
                             db::DocumentView::Of(document));
       }
