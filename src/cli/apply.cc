@@ -6,8 +6,10 @@
 #include "cli/flow_files.h"
 #include "cli/function_plan.h"
 #include "cli/importer.h"
+#include "cli/output.h"
 #include "cli/sql_files.h"
 #include "cli/type_files.h"
+#include "json/parse.h"
 
 namespace sluice::cli {
 namespace {
@@ -34,12 +36,23 @@ void WriteSeed(Api* api, const SeedFile& seed, const std::function<void(std::str
   }
 }
 
+void SayWarnings(std::string_view answer, const std::function<void(std::string_view)>& say) {
+  const auto parsed = json::Parse(answer);
+  if (!parsed) return;
+  for (const json::Value& warning : (*parsed)["warnings"].items()) {
+    if (!warning["id"].is_string()) continue;
+    say(fmt::format("warning: {} ({})", CellText(warning["message"]), CellText(warning["id"])));
+  }
+}
+
 Status CarryOutStep(Api* api, const Step& step, const std::function<void(std::string_view)>& say) {
   for (const ApiRequest& request : step.requests) {
-    const Status done = api->Do(request);
-    if (done.ok()) continue;
-    return step.function == nullptr ? done.Prefixed(step.ToString())
-                                    : Located(done, *step.function);
+    const auto answer = api->Call(request);
+    if (!answer) {
+      return step.function == nullptr ? answer.error().Prefixed(step.ToString())
+                                      : Located(answer.error(), *step.function);
+    }
+    SayWarnings(answer->body, say);
   }
   say(step.ToString() + ": done");
   return OkStatus();

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "cli/output.h"
+#include "doctype/loaded_type.h"
 #include "doctype/type_json.h"
 #include "doctype/type_reader.h"
 #include "json/print.h"
@@ -43,6 +44,10 @@ std::optional<doctype::Type> ReadTypeFile(const fs::path& path, std::vector<Stat
         return Fail(Code::kNotFound, "type.unreadable_file", "{}", read.error().message());
       },
       &found);
+  // What the server would find, too, but without knowing the places in these files.
+  if (type) {
+    doctype::LoadedType::Load(std::make_shared<const doctype::Type>(*type), &found);
+  }
   problems->insert(problems->end(), found.errors.begin(), found.errors.end());
   return found.errors.empty() ? std::move(type) : std::nullopt;
 }

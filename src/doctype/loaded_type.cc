@@ -1,6 +1,17 @@
 #include "doctype/loaded_type.h"
 
 namespace sluice::doctype {
+namespace {
+
+// A schema that stands in the type file is where its version is.
+void Locate(const Place& place, size_t first, std::vector<Status>* problems) {
+  for (size_t i = first; place.line != 0 && i < problems->size(); ++i) {
+    Status& problem = (*problems)[i];
+    if (problem.place().line == 0) problem = problem.At(place);
+  }
+}
+
+}  // namespace
 
 std::shared_ptr<const LoadedType> LoadedType::Load(std::shared_ptr<const Type> type,
                                                    Problems* problems) {
@@ -8,7 +19,11 @@ std::shared_ptr<const LoadedType> LoadedType::Load(std::shared_ptr<const Type> t
   std::shared_ptr<LoadedType> loaded(new LoadedType);
   loaded->type_ = type;
   for (const SchemaSource& source : type->schemas) {
+    const size_t errors = problems->errors.size();
+    const size_t warnings = problems->warnings.size();
     auto schema = Schema::Compile(source.schema, source.place.file, source.text, problems);
+    Locate(source.place, errors, &problems->errors);
+    Locate(source.place, warnings, &problems->warnings);
     if (schema != nullptr) loaded->schemas_[source.version] = std::move(schema);
   }
   if (!type->migrations.empty()) loaded->migrations_ = Migrations::Compile(type, problems);
