@@ -45,6 +45,13 @@ struct AdviceOptions {
 
 // --- test ---------------------------------------------------------------------------------------
 
+// A file, or the name of a type of the app directory that this is.
+std::string TypeFileOf(const std::string& text) {
+  std::error_code error;
+  const std::string in_app = (fs::path("types") / (text + ".yaml")).string();
+  return !fs::exists(text, error) && fs::exists(in_app, error) ? in_app : text;
+}
+
 Result<std::shared_ptr<const doctype::LoadedType>> LoadFile(const std::string& file,
                                                             Context& context) {
   std::vector<Status> problems;
@@ -64,18 +71,20 @@ Result<std::shared_ptr<const doctype::LoadedType>> LoadFile(const std::string& f
 }
 
 // Beside the type file: tests/NAME.json.
-std::vector<std::string> FixtureFiles(const AdviceOptions& options, const std::string& type) {
+std::vector<std::string> FixtureFiles(const AdviceOptions& options, const std::string& type_file,
+                                      const std::string& type) {
   if (!options.files.empty()) return options.files;
-  return {(fs::path(options.type_file).parent_path() / "tests" / (type + ".json")).string()};
+  return {(fs::path(type_file).parent_path() / "tests" / (type + ".json")).string()};
 }
 
 Status Test(const AdviceOptions& options, Context& context) {
-  ASSIGN_OR_RETURN(const auto loaded, LoadFile(options.type_file, context));
+  const std::string type_file = TypeFileOf(options.type_file);
+  ASSIGN_OR_RETURN(const auto loaded, LoadFile(type_file, context));
   const SystemClock clock;
   doctype::MigrationRunner runner(loaded->migrations(), {}, clock);
   size_t passed = 0;
   size_t failed = 0;
-  for (const std::string& file : FixtureFiles(options, loaded->type().name)) {
+  for (const std::string& file : FixtureFiles(options, type_file, loaded->type().name)) {
     ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxFileBytes));
     auto fixtures = json::Parse(text);
     if (!fixtures) return fixtures.error().Prefixed(file);
@@ -178,22 +187,24 @@ Result<doctype::Observed> ObservedOf(const AdviceOptions& options, Context& cont
   return doctype::ObservedFromJson(answer);
 }
 
+Value AdviceJson(const doctype::Advice& advice, const AdviceOptions& options,
+                 const doctype::Observed* observed) {
+  Value all = advice.ToJson({.synchronised = options.synchronised}, observed);
+  if (!options.keyspace.empty()) all.Set("keyspace", options.keyspace);
+  return all;
+}
+
 void Show(const doctype::Advice& advice, const AdviceOptions& options,
           const doctype::Observed* observed, Output* output) {
-  const doctype::LintOptions lint{.synchronised = options.synchronised};
-  if (output->json()) {
-    Value all = advice.ToJson(lint, observed);
-    if (!options.keyspace.empty()) all.Set("keyspace", options.keyspace);
-    return output->Object(all);
-  }
-  output->Raw(advice.ToText(lint, observed));
+  if (output->json()) return output->Object(AdviceJson(advice, options, observed));
+  output->Raw(advice.ToText({.synchronised = options.synchronised}, observed));
 }
 
 Status Lint(const AdviceOptions& options, Context& context) {
   doctype::TypeSet::Types types;
   if (!options.type_file.empty()) {
     std::vector<Status> problems;
-    auto type = ReadTypeFile(options.type_file, &problems);
+    auto type = ReadTypeFile(TypeFileOf(options.type_file), &problems);
     if (!type) return context.ShowAllButLast(problems);
     types.push_back(std::make_shared<const doctype::Type>(std::move(*type)));
   }
@@ -228,20 +239,26 @@ Result<doctype::TypeSet::Types> TypesOf(const std::string& keyspace, Context& co
   return types;
 }
 
-Status ReportKeyspace(const AdviceOptions& options, Context& context) {
+// As JSON it becomes one of a list, if there is one.
+Status ReportKeyspace(const AdviceOptions& options, Context& context, Value* list) {
   ASSIGN_OR_RETURN(doctype::TypeSet::Types types, TypesOf(options.keyspace, context));
   doctype::Advice advice(std::move(types));
   RETURN_IF_ERROR(VisitKeyspace(options, context, [&](std::string_view key, std::string_view text) {
     return advice.Add(key, text);
   }));
   ASSIGN_OR_RETURN(const doctype::Observed observed, ObservedOf(options, context));
-  Show(advice, options, &observed, &context.output);
+  if (list != nullptr && context.output.json()) {
+    list->Append(AdviceJson(advice, options, &observed));
+  } else {
+    Show(advice, options, &observed, &context.output);
+  }
   return OkStatus();
 }
 
 // Of every keyspace, if none is named.
 Status Report(const AdviceOptions& options, Context& context) {
-  if (!options.keyspace.empty()) return ReportKeyspace(options, context);
+  if (!options.keyspace.empty()) return ReportKeyspace(options, context, nullptr);
+  Value list = Value::EmptyArray();
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(const Value all, api->CallJson({.path = "/v1/buckets"}));
   for (const Value& bucket : all["buckets"].items()) {
@@ -251,10 +268,11 @@ Status Report(const AdviceOptions& options, Context& context) {
         AdviceOptions one = options;
         one.keyspace = collection["keyspace"].AsString();
         if (!context.output.json()) context.output.Raw("\n" + one.keyspace + "\n");
-        RETURN_IF_ERROR(ReportKeyspace(one, context));
+        RETURN_IF_ERROR(ReportKeyspace(one, context, &list));
       }
     }
   }
+  if (context.output.json()) context.output.Raw(json::ToText(list, {.indent = 2}) + "\n");
   return OkStatus();
 }
 
@@ -313,13 +331,15 @@ void AddTypeAdviceCommands(Program* program, CLI::App* group) {
                                [options, run](Context& context) { return run(*options, context); });
   };
   CLI::App* test = add("test", "Run a type's migrations over examples", Test);
-  test->add_option("type", options->type_file, "Type file (YAML)")->required();
+  test->add_option("type", options->type_file,
+                   "Type file (YAML), or the name of a type below types/ here")
+      ->required();
   test->add_option("fixtures", options->files,
                    "Files of {key, before, after}; without any, tests/NAME.json beside the type");
   CLI::App* lint = add("lint", "Say what documents in files cost, and what may make trouble", Lint);
   lint->add_option("files", options->files, "JSON: a document, a list, or one per line")
       ->required();
-  lint->add_option("--type", options->type_file, "Type file (YAML) of the documents");
+  lint->add_option("--type", options->type_file, "Type of the documents, in the same way");
   CLI::App* report = add("report", "The same for the documents of a keyspace", Report);
   for (CLI::App* command : {lint, report}) {
     command->add_flag("--mobile", options->synchronised,

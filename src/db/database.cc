@@ -368,11 +368,12 @@ void Database::ObserveUpdates(const Commit& commit) const {
     PinnedDocument present;
     const Result<bool> found = GetStored(write.keyspace, write.key, &present);
     if (!found || !*found || present->body.size() > kMaxBodyBytes) continue;
-    std::set<std::string> changed = ChangedFields(present->body, write.document.body);
+    FieldChanges changes = ChangedFields(present->body, write.document.body);
     if (const auto policy = PolicyOf(write.keyspace, nullptr); policy != nullptr) {
-      std::erase_if(changed, [&](const std::string& field) { return policy->IsStamp(field); });
+      std::erase_if(changes.changed,
+                    [&](const std::string& field) { return policy->IsStamp(field); });
     }
-    impl_->traffic.Updated(write.keyspace, changed);
+    impl_->traffic.Updated(write.keyspace, changes);
   }
 }
 

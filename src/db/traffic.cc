@@ -37,7 +37,8 @@ Traffic::Runs Traffic::Enter(StatementUse use) {
   return runs;
 }
 
-void Traffic::Updated(KeyspaceId keyspace, const std::set<std::string>& fields) {
+void Traffic::Updated(KeyspaceId keyspace, const FieldChanges& changes) {
+  const std::set<std::string>& fields = changes.changed;
   if (fields.empty()) return;
   const std::lock_guard lock(mutex_);
   if (updates_.size() >= kMaxKeyspaces && !updates_.contains(keyspace)) return;
@@ -45,6 +46,7 @@ void Traffic::Updated(KeyspaceId keyspace, const std::set<std::string>& fields) 
   ++of.seen;
   for (const std::string& field : fields) Count(field, &of.changed, &of.complete);
   if (fields.size() == 1) Count(*fields.begin(), &of.alone, &of.complete);
+  for (const std::string& field : changes.longer) Count(field, &of.longer, &of.complete);
 }
 
 KeyspaceTraffic Traffic::Of(KeyspaceId keyspace) const {
@@ -74,23 +76,29 @@ KeyspaceTraffic Traffic::Of(KeyspaceId keyspace) const {
     traffic.updates = found->second.seen;
     traffic.changed = found->second.changed;
     traffic.alone = found->second.alone;
+    traffic.longer = found->second.longer;
     traffic.complete = traffic.complete && found->second.complete;
   }
   return traffic;
 }
 
-std::set<std::string> ChangedFields(std::string_view before, std::string_view after) {
-  std::set<std::string> changed;
+FieldChanges ChangedFields(std::string_view before, std::string_view after) {
+  FieldChanges changes;
   const auto old = json::Parse(before);
   const auto now = json::Parse(after);
-  if (!old || !now || !old->is_object() || !now->is_object()) return changed;
+  if (!old || !now || !old->is_object() || !now->is_object()) return changes;
   for (const json::Field& field : now->fields()) {
-    if ((*old)[field.name()] != field.value) changed.emplace(field.name());
+    const json::Value& had = (*old)[field.name()];
+    if (had == field.value) continue;
+    changes.changed.emplace(field.name());
+    if (had.is_array() && field.value.is_array() && field.value.size() > had.size()) {
+      changes.longer.emplace(field.name());
+    }
   }
   for (const json::Field& field : old->fields()) {
-    if ((*now)[field.name()].is_missing()) changed.emplace(field.name());
+    if ((*now)[field.name()].is_missing()) changes.changed.emplace(field.name());
   }
-  return changed;
+  return changes;
 }
 
 }  // namespace sluice::db

@@ -47,6 +47,12 @@ struct StatementUse {
   auto operator<=>(const StatementUse&) const = default;
 };
 
+// What an update did to fields of the root.
+struct FieldChanges {
+  std::set<std::string> changed;
+  std::set<std::string> longer;  // of them, arrays that have more elements than before
+};
+
 struct KeyspaceTraffic {
   uint64_t statements = 0;                  // runs of those that read the keyspace
   uint64_t whole = 0;                       // of them, those that read whole documents
@@ -55,6 +61,7 @@ struct KeyspaceTraffic {
   uint64_t updates = 0;                     // that were looked at
   std::map<std::string, uint64_t> changed;  // of them, by field of the root
   std::map<std::string, uint64_t> alone;    // of them, those that changed nothing else
+  std::map<std::string, uint64_t> longer;   // of them, those that made the field's array longer
   bool complete = true;                     // false: there was more than fits
 };
 
@@ -76,8 +83,7 @@ class Traffic {
     const uint64_t commit = commits_.fetch_add(1, std::memory_order_relaxed);
     return commit < kFirstCommits || commit % kSampledCommits == 0;
   }
-  // The fields of the root that an update changed.
-  void Updated(KeyspaceId keyspace, const std::set<std::string>& fields);
+  void Updated(KeyspaceId keyspace, const FieldChanges& changes);
 
   KeyspaceTraffic Of(KeyspaceId keyspace) const;
 
@@ -86,6 +92,7 @@ class Traffic {
     uint64_t seen = 0;
     std::map<std::string, uint64_t> changed;
     std::map<std::string, uint64_t> alone;
+    std::map<std::string, uint64_t> longer;
     bool complete = true;
   };
   std::atomic<uint64_t> commits_ = 0;
@@ -96,6 +103,6 @@ class Traffic {
 };
 
 // The fields of the root in which two documents differ; none if one of them is no object.
-std::set<std::string> ChangedFields(std::string_view before, std::string_view after);
+FieldChanges ChangedFields(std::string_view before, std::string_view after);
 
 }  // namespace sluice::db

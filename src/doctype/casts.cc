@@ -14,7 +14,10 @@ namespace {
 
 using json::Value;
 
-constexpr int64_t kDayMs = 86'400'000;
+constexpr int64_t kSecondMs = 1000;
+constexpr int64_t kMinuteMs = 60 * kSecondMs;
+constexpr int64_t kHourMs = 60 * kMinuteMs;
+constexpr int64_t kDayMs = 24 * kHourMs;
 
 using Caster = Value (*)(const Value&);  // missing if it can't
 
@@ -71,9 +74,11 @@ Value ToDate(const Value& value) {
   return days ? Value(FormatDate(*days)) : Value();
 }
 
-Value ToSeconds(const Value& value) {
+// Of an epoch in milliseconds.
+template <int64_t unit>
+Value ToUnit(const Value& value) {
   if (!value.is_int()) return Value();
-  return value.AsInt() / 1000;
+  return value.AsInt() / unit;
 }
 
 Value ToGuid(const Value& value) {
@@ -92,10 +97,15 @@ constexpr NamedCast kCasts[] = {{"string", ToString},
                                 {"integer", ToInteger},
                                 {"boolean", ToBoolean},
                                 {"epoch_ms", ToEpoch<1>},
-                                {"epoch_s", ToEpoch<1000>},
+                                {"epoch_s", ToEpoch<kSecondMs>},
+                                {"epoch_minutes", ToEpoch<kMinuteMs>},
+                                {"epoch_hours", ToEpoch<kHourMs>},
                                 {"epoch_days", ToEpoch<kDayMs>},
                                 {"date", ToDate},
-                                {"seconds", ToSeconds},
+                                {"seconds", ToUnit<kSecondMs>},
+                                {"minutes", ToUnit<kMinuteMs>},
+                                {"hours", ToUnit<kHourMs>},
+                                {"days", ToUnit<kDayMs>},
                                 {"guid", ToGuid}};
 
 }  // namespace

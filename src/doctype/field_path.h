@@ -20,6 +20,8 @@ class FieldPath {
   // The last name.
   const std::string& name() const { return segments_.back().back(); }
   bool has_elements() const { return segments_.size() > 1; }
+  // Names, divided where the elements of an array are visited.
+  const std::vector<std::vector<std::string>>& segments() const { return segments_; }
 
   // Visits every object inside `root` that may hold the field: the parent, which is an object.
   // Stops at the first error.
@@ -34,7 +36,7 @@ class FieldPath {
  private:
   Status Visit(json::Value* at, size_t segment, size_t name, const Visitor& visit) const;
 
-  std::vector<std::vector<std::string>> segments_;  // names, divided where elements are visited
+  std::vector<std::vector<std::string>> segments_;
 };
 
 }  // namespace sluice::doctype

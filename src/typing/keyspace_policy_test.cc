@@ -522,6 +522,11 @@ TEST_F(AccessTest, OfUpdatesItIsSeenWhatTheyChange) {
   EXPECT_EQ(traffic.updates, 3u);
   EXPECT_THAT(traffic.alone, ElementsAre(testing::Pair("a", 2)));
   EXPECT_THAT(traffic.changed, ElementsAre(testing::Pair("a", 3), testing::Pair("b", 1)));
+  EXPECT_TRUE(traffic.longer.empty());
+  ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"tags":[1],"a":4})").status.ok());
+  ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"tags":[1,2],"a":4})").status.ok());
+  ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"tags":[],"a":4})").status.ok());
+  EXPECT_THAT(database_->traffic().Of(keyspace_).longer, ElementsAre(testing::Pair("tags", 1)));
 }
 
 // A change of types waits for indexes, but nobody waits for it.

@@ -67,13 +67,15 @@ void Advice::AddTyped(const Type& type, const Typed& seen, LintReport* report) c
     add("old-versions", type.properties.PathOf(Stamp::kSchema), seen.old, Risk::kLow,
         fmt::format("type '{}': not at the current version '{}': migrate them", type.name,
                     type.schema));
+    report->findings.back().instead = "sluice types migrate " + type.name;
   }
   constexpr double kNearLimit = 0.8;
   const uint64_t limit = type.limits.bytes;
   if (limit > 0 && static_cast<double>(seen.largest) >= kNearLimit * static_cast<double>(limit)) {
     add("near-limit", "", 1, Risk::kHigh,
-        fmt::format("type '{}': the largest document has {} bytes of {}", type.name, seen.largest,
-                    FormatSizeBytes(limit)));
+        fmt::format("type '{}': the largest document has {} bytes of {}: keep a part of it as a "
+                    "document of its own",
+                    type.name, seen.largest, FormatSizeBytes(limit)));
     report->findings.back().example = seen.largest_key;
   }
 }

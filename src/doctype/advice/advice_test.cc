@@ -8,6 +8,8 @@
 #include "doctype/advice/lint.h"
 #include "doctype/advice/observed.h"
 #include "doctype/advice/report.h"
+#include "doctype/migration_runner.h"
+#include "doctype/migrations.h"
 #include "doctype/schema/schema.h"
 #include "doctype/steps.h"
 #include "doctype/test_types.h"
@@ -51,6 +53,13 @@ TEST_F(LintTest, SavingsAreThoseOfTheGuide) {
   EXPECT_EQ(Of("repeated-id", "at").rule, "");
 }
 
+// One element of many has the key's number by chance.
+TEST_F(LintTest, MostValuesMustBeTheKeys) {
+  Add("order:1", R"({"lines":[{"n":1,"order":1},{"n":2,"order":1},{"n":3,"order":1}]})");
+  EXPECT_EQ(Of("repeated-id", "lines[].n").rule, "");
+  EXPECT_EQ(Of("repeated-id", "lines[].order").documents, 1u);
+}
+
 TEST_F(LintTest, DraftsOfMigrationsDoWhatTheyPromise) {
   constexpr std::string_view kDocument =
       R"({"when":"2018-12-14T03:45:24Z","list":[{"day":"Dec 14, 2018"}],"ms":1544759124000,)"
@@ -79,6 +88,72 @@ TEST_F(LintTest, PrecisionFinerThanUsed) {
   EXPECT_EQ(Of("fine-precision", "b").rule, "");
 }
 
+TEST_F(LintTest, PrecisionIsTheCoarsestThatAllTimesHave) {
+  for (int i = 1; i <= 3; ++i) {
+    const int64_t day = 86'400'000LL * (17'000 + i);
+    Add("a:" + std::to_string(i),
+        fmt::format(R"({{"day":{},"hour":{},"minute":{},"text":"2018-12-0{}T00:00:00Z",)"
+                    R"("some":"2018-12-0{}T00:0{}:00Z"}})",
+                    day, day + 3'600'000, day + 60'000, i, i, i));
+  }
+  EXPECT_EQ(Of("fine-precision", "day").bytes_saved, 3u * 8);
+  EXPECT_EQ(json::ToText(Of("fine-precision", "day").migration), R"([{"cast":{"day":"days"}}])");
+  EXPECT_EQ(Of("fine-precision", "hour").bytes_saved, 3u * 7);
+  EXPECT_EQ(Of("fine-precision", "minute").bytes_saved, 3u * 5);
+  EXPECT_EQ(Of("iso-date", "text").message, "store it as an epoch in days");
+  EXPECT_EQ(Of("iso-date", "text").bytes_saved, 3u * 17);
+  EXPECT_EQ(json::ToText(Of("iso-date", "some").migration),
+            R"([{"cast":{"some":"epoch_minutes"}}])");
+}
+
+// What a draft in JavaScript makes of a document.
+std::string Drafted(const std::string& script, std::string_view document) {
+  const auto type = TypeOf(
+      "type: a\nkeyspace: app\nmatch: {key: 'a:{id}'}\nproperties: {schema: v}\nschema: '2'\n"
+      "migrations: m.js\n",
+      {{"m.js", "module.exports = {'1 -> 2'(doc) { " + script + " doc.v = '2'; return doc; }};"}});
+  Problems problems;
+  const auto migrations = Migrations::Compile(type, &problems);
+  if (migrations == nullptr) return Lines(problems.errors);
+  const SystemClock clock;
+  const auto made = MigrationRunner(migrations, kPatient, clock).Run("a:1", document);
+  return made ? made->document : made.error().ToString();
+}
+
+TEST_F(LintTest, DraftsInJavaScriptDoWhatTheyPromise) {
+  constexpr std::string_view kDocument =
+      R"({"v":"1","note":null,"in":{"x-y":"","n":1},"list":[{"e":[]},{"e":[1]}],"state":"on",)"
+      R"("lines":[{"vat":19,"sku":"a"},{"vat":19,"sku":"b"}],"days":["2018-12-14T03:45:24Z"],)"
+      R"("tags":"one"})";
+  for (int i = 0; i < 20; ++i) Add("a:" + std::to_string(i), kDocument);
+  for (int i = 20; i < 22; ++i) Add("a:" + std::to_string(i), R"({"v":"1","tags":["a","b"]})");
+  std::string all;
+  for (const auto& [rule, path] :
+       std::vector<std::pair<std::string, std::string>>{{"empty-value", "note"},
+                                                        {"empty-value", "in.x-y"},
+                                                        {"empty-value", "list[].e"},
+                                                        {"default-value", "state"},
+                                                        {"repeated-element", "lines[].vat"},
+                                                        {"iso-date", "days[]"}}) {
+    const std::string script = Of(rule, path).script;
+    EXPECT_NE(script, "") << rule << " " << path;
+    all += "{ " + script + " } ";
+  }
+  EXPECT_EQ(Drafted(all, kDocument),
+            R"({"v":"2","in":{"n":1},"list":[{},{"e":[1]}],)"
+            R"("lines":[{"sku":"a"},{"sku":"b"}],"days":[1544759124],"tags":"one","linesVat":19})");
+  EXPECT_EQ(Drafted(all, R"({"v":"1"})"), R"({"v":"2"})");
+}
+
+TEST_F(LintTest, ValuesOfSeveralTypesBecomeTheMostFrequentOne) {
+  for (int i = 0; i < 3; ++i) Add("a:1", R"({"n":"1","l":[1]})");
+  Add("a:2", R"({"n":2,"l":3})");
+  EXPECT_EQ(json::ToText(Of("mixed-types", "n").migration), R"([{"cast":{"n":"string"}}])");
+  const std::string wrap = Of("mixed-types", "l").script;
+  EXPECT_EQ(Drafted(wrap, R"({"v":"1","l":3})"), R"({"v":"2","l":[3]})");
+  EXPECT_EQ(Drafted(wrap, R"({"v":"1","l":[3]})"), R"({"v":"2","l":[3]})");
+}
+
 TEST_F(LintTest, EmptyDefaultAndRepeatedValues) {
   for (int i = 0; i < 40; ++i) {
     Add("order:" + std::to_string(i),
@@ -104,6 +179,9 @@ TEST_F(LintTest, KeysTypesAndVersions) {
   EXPECT_EQ(Of("no-version").documents, 4u);
   EXPECT_EQ(Of("key-prefix").example, "4711");
   EXPECT_EQ(Of("key-delimiters").documents, 1u);
+  for (const std::string_view rule : {"no-type", "no-version", "key-prefix", "key-delimiters"}) {
+    EXPECT_NE(Of(rule).instead, "") << rule;
+  }
   EXPECT_THAT(Of("key-delimiters").message, HasSubstr("':' in 2, '_' in 1"));
   EXPECT_EQ(Of("root-underscore", "_a").rule, "");
   options_.synchronised = true;
@@ -116,6 +194,7 @@ TEST_F(LintTest, ShapesThatMakeTrouble) {
   Add("a:1", R"({"l":[)" + list + R"(],"m":1})");
   Add("a:2", R"({"l":[],"m":"1"})");
   EXPECT_THAT(Of("unbounded-array", "l").message, HasSubstr("151 elements, the mean 75.5"));
+  EXPECT_EQ(Of("unbounded-array", "l").instead, R"(limits: { array: { "l": 151 } })");
   EXPECT_EQ(Of("mixed-types", "m").message, "values of several types: 1 number, 1 string");
   EXPECT_EQ(Of("near-limit").rule, "");
   options_.limit_bytes = 400;
@@ -133,6 +212,7 @@ TEST_F(LintTest, KnowsTheType) {
   Add("user:1", R"({"_type":"user","_schema":"3.0","phones":[]})");
   Add("user:2", R"({"_type":"user","_schema":"1.0"})");
   EXPECT_EQ(Of("old-versions", "_schema").documents, 1u);
+  EXPECT_EQ(Of("old-versions", "_schema").instead, "sluice types migrate user");
   EXPECT_EQ(Of("no-version").rule, "");
 }
 
@@ -178,6 +258,9 @@ TEST(EmbedAdvice, Verdicts) {
   EXPECT_THAT(verdicts["country"], HasSubstr("reference: many-to-many"));
   const auto observed = advice.Finish({{"phones", {.updates_alone = 8, .updates = 10}}});
   EXPECT_THAT(ToText(observed), HasSubstr("it changes often, and by itself"));
+  const auto grown = advice.Finish({{"phones", {.updates_longer = 6, .updates = 10}}});
+  EXPECT_THAT(ToText(grown), HasSubstr("most updates make it longer"));
+  EXPECT_THAT(ToText(grown), HasSubstr("6/10"));
   EXPECT_EQ(ToJson(observed)[0]["path"].AsString(), "country");
 }
 
@@ -294,6 +377,32 @@ schema: "1"
     EXPECT_EQ(found["old-versions"], 1u);
     EXPECT_EQ(found["near-limit"], 1u);
   }
+}
+
+TEST(ShapeInference, KnowsVersionsHoldersAndDelimiters) {
+  ShapeInference inference;
+  ASSERT_TRUE(inference.Add("user::1", R"({"_type":"user","_schema":"9.0"})").ok());
+  ASSERT_TRUE(inference.Add("user::2", R"({"_type":"user","_schema":"10.0"})").ok());
+  ASSERT_TRUE(inference.Add("item:1", R"({"meta":{"type":"item","schema":2}})").ok());
+  ASSERT_TRUE(inference.Add("line:1", R"({"n":1})").ok());
+  ASSERT_TRUE(inference.Add("line:1:2", R"({"n":1})").ok());
+  std::map<std::string, std::string> files;
+  for (const InferredType& type : inference.Finish("app")) {
+    files[type.name] = type.type_file;
+    const auto read =
+        TypeOf(type.type_file, {{"schemas/" + type.name + "-1.json", json::ToText(type.schema)}});
+    if (type.name == "user") {
+      EXPECT_TRUE(read->key->Matches("user::7"));
+      EXPECT_EQ(read->schema, "10.0");
+    }
+    if (type.name == "item") {
+      EXPECT_EQ(read->properties.PathOf(Stamp::kSchema), "meta.schema");
+      EXPECT_EQ(read->properties.PathOf(Stamp::kType), "meta.type");
+      EXPECT_EQ(read->schema, "2");
+    }
+  }
+  EXPECT_THAT(files["user"], HasSubstr("documents of version 9.0, too"));
+  EXPECT_THAT(files["line"], HasSubstr("match: { property: type }"));
 }
 
 TEST(ObservedTest, PartsThatAreUpdatedAlone) {

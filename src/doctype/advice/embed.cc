@@ -80,6 +80,8 @@ EmbedVerdict EmbedAdvice::Judge(const std::string& path, const Candidate& candid
     verdict.rule = "unbounded arrays are not embedded";
   } else if (verdict.duplicated > kMostly && candidate.objects > 1) {
     verdict.rule = "many-to-many: the same data is in several documents";
+  } else if (Ratio(traffic.updates_longer, traffic.updates) > kMostly) {
+    verdict.rule = "unbounded arrays are not embedded: most updates make it longer";
   } else if (Ratio(traffic.updates_alone, traffic.updates) > kMostly) {
     verdict.rule = "it changes often, and by itself";
   } else if (verdict.longest > kFewElements) {
@@ -114,10 +116,13 @@ std::string ToText(const std::vector<EmbedVerdict>& verdicts) {
          verdict.traffic.updates == 0
              ? "-"
              : fmt::format("{}/{}", verdict.traffic.updates_alone, verdict.traffic.updates),
+         verdict.traffic.updates == 0
+             ? "-"
+             : fmt::format("{}/{}", verdict.traffic.updates_longer, verdict.traffic.updates),
          verdict.rule});
   }
   return Table({"PATH", "VERDICT", "DOCUMENTS", "MEAN", "MOST", "OF BYTES", "DUPLICATED",
-                "UPDATED ALONE", "WHY"},
+                "UPDATED ALONE", "GROWN", "WHY"},
                rows);
 }
 
@@ -134,6 +139,7 @@ Value ToJson(const std::vector<EmbedVerdict>& verdicts) {
                        {"share_of_bytes", verdict.share_of_bytes},
                        {"duplicated", verdict.duplicated},
                        {"updates_alone", static_cast<int64_t>(verdict.traffic.updates_alone)},
+                       {"updates_longer", static_cast<int64_t>(verdict.traffic.updates_longer)},
                        {"updates", static_cast<int64_t>(verdict.traffic.updates)},
                        {"joins", static_cast<int64_t>(verdict.traffic.joins)}}));
   }

@@ -17,9 +17,10 @@ namespace sluice::doctype {
 
 // What was observed of a path besides its documents; all 0 if nothing was.
 struct PathTraffic {
-  uint64_t updates_alone = 0;  // updates of the document that changed nothing else
-  uint64_t updates = 0;        // of its documents
-  uint64_t joins = 0;          // statements that joined its documents with others by it
+  uint64_t updates_alone = 0;   // updates of the document that changed nothing else
+  uint64_t updates_longer = 0;  // updates that added elements to it
+  uint64_t updates = 0;         // of its documents
+  uint64_t joins = 0;           // statements that joined its documents with others by it
 };
 
 struct EmbedVerdict {

@@ -12,7 +12,12 @@ namespace {
 using json::Value;
 
 constexpr std::string_view kTypeProperties[] = {"type", "_type", "docType", "_class", "kind"};
+constexpr std::string_view kVersionProperties[] = {"_schema", "schema", "schemaVersion",
+                                                   "_schemaVersion"};
+// The guide's other way: all of them in one object.
+constexpr std::string_view kHolders[] = {"", "meta", "_meta"};
 constexpr size_t kMaxNameBytes = 60;
+constexpr size_t kMaxVersions = 20;
 
 bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
@@ -23,11 +28,46 @@ bool IsName(std::string_view text) {
          });
 }
 
+bool IsAlnum(char c) {
+  return IsLetter(c) || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
+}
+
 // The word before the key's first delimiter; empty if there is none.
 std::string_view PrefixOf(std::string_view key) {
   size_t size = 0;
   while (size < key.size() && IsLetter(key[size])) ++size;
   return size > 0 && size + 1 < key.size() ? key.substr(0, size) : std::string_view();
+}
+
+// "user:{id}" of user:1, "user::{id}" of user::1.
+std::optional<KeyPattern> PatternOf(std::string_view key) {
+  size_t end = PrefixOf(key).size();
+  if (end == 0) return std::nullopt;
+  while (end < key.size() && !IsAlnum(key[end])) ++end;
+  const std::string_view start = key.substr(0, end);
+  if (start.find_first_of("{}") != std::string_view::npos) return std::nullopt;
+  auto pattern = KeyPattern::Parse(fmt::format("{}{{id}}", start));
+  return pattern ? std::optional<KeyPattern>(std::move(*pattern)) : std::nullopt;
+}
+
+const Value& Within(const Value& document, std::string_view holder) {
+  return holder.empty() ? document : document[holder];
+}
+
+// "10.2" is later than "9.1".
+bool Earlier(const std::string& one, const std::string& other) {
+  const auto numbers = [](const std::string& version) {
+    std::vector<uint64_t> out(1);
+    for (const char c : version) {
+      if (c >= '0' && c <= '9') {
+        out.back() = out.back() * 10 + static_cast<uint64_t>(c - '0');
+      } else {
+        out.push_back(0);
+      }
+    }
+    return out;
+  };
+  return std::pair(numbers(one), one) < std::pair(numbers(other), other);
 }
 
 // "user_profile" to "UserProfile".
@@ -59,14 +99,16 @@ std::string FieldNames(const Value& document) {
 ShapeInference::Group* ShapeInference::GroupOf(std::string_view key, const Value& document) {
   Group made;
   std::string id;
-  for (const std::string_view property : kTypeProperties) {
-    const Value& value = document[property];
-    if (!value.is_string() || !IsName(value.AsString())) continue;
-    made.name = value.AsString();
-    made.property = property;
-    made.found_by = "property";
-    id = "p" + made.name;
-    break;
+  for (const std::string_view holder : kHolders) {
+    for (const std::string_view property : kTypeProperties) {
+      const Value& value = Within(document, holder)[property];
+      if (!id.empty() || !value.is_string() || !IsName(value.AsString())) continue;
+      made.name = value.AsString();
+      made.object = holder;
+      made.property = property;
+      made.found_by = "property";
+      id = "p" + made.name;
+    }
   }
   const std::string_view prefix = PrefixOf(key);
   if (id.empty() && !prefix.empty()) {
@@ -93,33 +135,56 @@ Status ShapeInference::Add(std::string_view key, std::string_view document) {
     ++left_out_;
     return OkStatus();
   }
-  const std::string_view prefix = PrefixOf(key);
-  const char delimiter = prefix.empty() ? '\0' : key[prefix.size()];
-  if (group->documents == 0) group->delimiter = delimiter;
-  group->same_prefix &= prefix == group->name && delimiter == group->delimiter;
+  if (group->documents == 0 && PrefixOf(key) == group->name) group->key = PatternOf(key);
+  if (group->key && !group->key->Matches(key)) group->key.reset();
+  AddVersion(value, group);
   ++group->documents;
   group->shape.Add(value);
   return OkStatus();
 }
 
+void ShapeInference::AddVersion(const Value& document, Group* group) {
+  const Value& holder = Within(document, group->object);
+  for (const std::string_view property : kVersionProperties) {
+    const Value& version = holder[property];
+    if (!version.is_string() && !version.is_number()) continue;
+    if (group->version_property.empty()) group->version_property = property;
+    if (group->version_property != property || group->versions.size() >= kMaxVersions) continue;
+    group->versions.insert(version.is_string() ? std::string(version.AsString())
+                                               : json::ToText(version));
+  }
+}
+
 std::string ShapeInference::TypeFile(const Group& group, std::string_view keyspace) const {
-  std::string out = fmt::format("type: {}\nkeyspace: {}\n", group.name, keyspace);
+  const bool nested = !group.object.empty();
+  const std::string property = group.property.empty() ? "type" : group.property;
   std::string match;
-  const bool brace = group.delimiter == '{' || group.delimiter == '}';
-  if (group.same_prefix && group.delimiter != '\0' && !brace) {
-    std::string key;
-    json::AppendQuoted(fmt::format("{}{}{{id}}", group.name, group.delimiter), &key);
-    match = "key: " + key;
+  if (group.key) json::AppendQuoted(group.key->text(), &(match = "key: "));
+  if (!group.property.empty() || match.empty()) {
+    match += fmt::format("{}property: {}{}", match.empty() ? "" : ", ",
+                         nested ? group.object + "." : "", property);
   }
-  if (!group.property.empty()) {
-    match += (match.empty() ? "property: " : ", property: ") + group.property;
+  // The latest one is the current one; the others need migrations.
+  std::vector<std::string> versions(group.versions.begin(), group.versions.end());
+  std::ranges::sort(versions, Earlier);
+  std::string current = versions.empty() ? "1.0" : versions.back();
+  std::string quoted;
+  json::AppendQuoted(current, &quoted);
+  std::string out = fmt::format("type: {}\nkeyspace: {}\nmatch: {{ {} }}\nproperties:\n",
+                                group.name, keyspace, match);
+  if (nested) out += fmt::format("  object: {}\n", group.object);
+  out += fmt::format("  type: {}\n  schema: {}\nschema: {}\n", property,
+                     !group.version_property.empty() ? group.version_property
+                     : nested                        ? "schema"
+                                                     : "_schema",
+                     quoted);
+  if (versions.size() > 1) {
+    versions.pop_back();
+    out += fmt::format("# There are documents of version {}, too: they need migrations.\n",
+                       fmt::join(versions, ", "));
   }
-  if (match.empty()) match = "property: type";
-  return out + fmt::format(
-                   "match: {{ {} }}\nproperties:\n  type: {}\n  schema: _schema\n"
-                   "schema: \"1.0\"\nschemas: {{ \"1.0\": schemas/{}-1.json }}\n"
-                   "validate: warn\n",
-                   match, group.property.empty() ? "type" : group.property, group.name);
+  return out +
+         fmt::format("schemas: {{ {}: schemas/{}-1.json }}\nvalidate: warn\n", quoted, group.name);
 }
 
 std::vector<InferredType> ShapeInference::Finish(std::string_view keyspace) const {

@@ -4,12 +4,15 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
 #include "doctype/advice/shape.h"
+#include "doctype/key_pattern.h"
 #include "json/value.h"
 
 namespace sluice::doctype {
@@ -39,13 +42,16 @@ class ShapeInference {
   struct Group {
     std::string name;
     std::string found_by;
-    std::string property;  // that says what it is
-    char delimiter = '\0';
-    bool same_prefix = true;  // all keys are name, delimiter, something
+    std::string object;             // that holds what says what it is; empty for the root
+    std::string property;           // that says what it is
+    std::optional<KeyPattern> key;  // that all keys have: the name, a delimiter, something
+    std::string version_property;   // empty if none was seen
+    std::set<std::string> versions;
     uint64_t documents = 0;
     Shape shape;
   };
 
+  static void AddVersion(const json::Value& document, Group* group);
   Group* GroupOf(std::string_view key, const json::Value& document);
   std::string TypeFile(const Group& group, std::string_view keyspace) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/quantity.h"
+#include "doctype/advice/drafts.h"
 #include "json/print.h"
 
 namespace sluice::doctype {
@@ -15,6 +16,18 @@ constexpr double kLeastShare = 0.01;
 constexpr double kDefaultShare = 0.9;
 constexpr uint64_t kLeastForDefault = 20;
 constexpr double kNearLimit = 0.8;
+// Of fewer times it may be chance that they are whole minutes.
+constexpr uint64_t kLeastForMinutes = 3;
+
+// The coarsest precision in which all of them are whole; by_unit[0] has all.
+size_t UnitOf(const Tally (&by_unit)[kUnits]) {
+  size_t unit = 0;
+  while (unit + 1 < kUnits && by_unit[unit + 1].values == by_unit[0].values &&
+         (unit == 0 || by_unit[0].values >= kLeastForMinutes)) {
+    ++unit;
+  }
+  return unit;
+}
 
 // "customerShippingAddress" to "custShipAddr".
 std::string Abbreviated(std::string_view name) {
@@ -73,44 +86,51 @@ class Rules {
     return &findings_.back();
   }
 
+  // Steps, or JavaScript.
+  struct Draft {
+    Value step;
+    std::string script;
+  };
+
   void AddTally(std::string_view rule, const PathStatistics& at, const Tally& tally, Risk risk,
-                std::string message, Value step) {
+                std::string message, Draft draft) {
     if (!Enough(tally.documents)) return;
     Finding* const finding =
         Add(rule, at.path, tally.documents, tally.bytes, risk, std::move(message));
     finding->example = tally.example;
-    if (!step.is_missing()) finding->migration = Value::Array({std::move(step)});
+    if (!draft.step.is_missing()) finding->migration = Value::Array({std::move(draft.step)});
+    finding->script = std::move(draft.script);
   }
 
-  static Value Cast(const PathStatistics& at, std::string_view how) {
-    // The last name of an array's elements is none: a list of scalars has no step.
-    if (at.name.empty()) return Value();
-    return Value::Object({{"cast", Value::Object({{at.path, how}})}});
-  }
-  static Value Drop(const PathStatistics& at) {
-    if (at.name.empty()) return Value();
-    return Value::Object({{"drop", at.path}});
+  // Steps have no path for elements that are no objects: there `each` is said of v.
+  static Draft Cast(const PathStatistics& at, std::string_view how, std::string_view each) {
+    if (at.name.empty()) return {Value(), DraftMapElements(at.path, each)};
+    return {Value::Object({{"cast", Value::Object({{at.path, how}})}}), ""};
   }
 
   // Of a few documents any field may have a key's value by chance.
   void AddIds(const PathStatistics& at) {
-    if (at.ids.documents * 10 < at.documents * 9) return;
+    if (at.ids.values * 10 < at.values * 9 || at.name.empty()) return;
     AddTally("repeated-id", at, at.ids, Risk::kMedium,
-             "the document's key holds this value already", Drop(at));
+             "the document's key holds this value already",
+             {Value::Object({{"drop", at.path}}), ""});
   }
 
   void AddDates(const PathStatistics& at) {
-    const bool seconds = at.iso_precise == 0;
-    AddTally("iso-date", at, at.iso_dates, Risk::kMedium,
-             fmt::format("store it as an epoch in {}", seconds ? "seconds" : "milliseconds"),
-             Cast(at, seconds ? "epoch_s" : "epoch_ms"));
+    const size_t iso = UnitOf(at.iso_dates);
+    AddTally("iso-date", at, at.iso_dates[iso], Risk::kMedium,
+             fmt::format("store it as an epoch in {}", kTimeUnits[iso].name),
+             Cast(at, kTimeUnits[iso].of_text,
+                  fmt::format("Math.floor(Date.parse(v) / {})", kTimeUnits[iso].ms)));
     AddTally("month-date", at, at.month_dates, Risk::kMedium, "store it as YYYY-MM-DD",
-             Cast(at, "date"));
-    if (at.epochs > 0 && at.whole_seconds.values == at.epochs) {
-      AddTally("fine-precision", at, at.whole_seconds, Risk::kMedium,
-               "milliseconds are always 000: store seconds", Cast(at, "seconds"));
+             Cast(at, "date", "new Date(v + ' UTC').toISOString().slice(0, 10)"));
+    if (const size_t unit = UnitOf(at.epochs); unit > 0) {
+      AddTally("fine-precision", at, at.epochs[unit], Risk::kMedium,
+               fmt::format("always whole {0}: store {0}", kTimeUnits[unit].name),
+               Cast(at, kTimeUnits[unit].of_epoch, fmt::format("v / {}", kTimeUnits[unit].ms)));
     }
-    AddTally("guid-dashes", at, at.guids, Risk::kMedium, "leave out the dashes", Cast(at, "guid"));
+    AddTally("guid-dashes", at, at.guids, Risk::kMedium, "leave out the dashes",
+             Cast(at, "guid", "v.replaceAll('-', '')"));
   }
 
   void AddNames(const PathStatistics& at) {
@@ -125,9 +145,13 @@ class Rules {
   }
 
   void AddValues(const PathStatistics& at) {
-    AddTally("empty-value", at, at.empty, Risk::kLow, "leave the property out", Value());
+    if (!at.name.empty()) {
+      AddTally("empty-value", at, at.empty, Risk::kLow, "leave the property out",
+               {Value(), DraftDropEmpty(at.path)});
+    }
     AddTally("repeated-element", at, at.repeated, Risk::kMedium,
-             "every element has the same value: store it once beside the array", Value());
+             "every element has the same value: store it once beside the array",
+             {Value(), DraftHoist(at.path)});
     uint64_t count = 0;
     const Value& top = at.frequent.Top(&count);
     const bool scalar = at.arrays + at.objects == 0 && !at.name.empty();
@@ -141,6 +165,7 @@ class Rules {
             count * (at.name.size() + 4 + text.size()), Risk::kMedium,
             "nearly always this value: leave it out and let readers assume it");
     finding->example = text;
+    finding->script = DraftDropValue(at.path, top);
   }
 
   bool IsStamp(const PathStatistics& at) const {
@@ -156,11 +181,17 @@ class Rules {
 
   void AddShapes(const PathStatistics& at) {
     if (at.longest >= LintOptions::kLongArray && !Limited(at)) {
-      Add("unbounded-array", at.path, at.documents, 0, Risk::kHigh,
-          fmt::format("the longest array has {} elements, the mean {:.1f}: limit it, or keep the "
-                      "elements as documents of their own",
-                      at.longest,
-                      static_cast<double>(at.elements) / static_cast<double>(at.arrays)));
+      Finding* const finding =
+          Add("unbounded-array", at.path, at.documents, 0, Risk::kHigh,
+              fmt::format(
+                  "the longest array has {} elements, the mean {:.1f}: limit it, or keep the "
+                  "elements as documents of their own",
+                  at.longest, static_cast<double>(at.elements) / static_cast<double>(at.arrays)));
+      // A limit is said of one array of the document.
+      if (at.path.find("[]") == std::string::npos) {
+        finding->instead = fmt::format("limits: {{ array: {{ {}: {} }} }}",
+                                       json::ToText(Value(at.path)), at.longest);
+      }
     }
     std::string kinds;
     const auto add = [&](uint64_t count, std::string_view name) {
@@ -172,8 +203,20 @@ class Rules {
     add(at.arrays, "array");
     add(at.objects, "object");
     if (kinds.find(',') == std::string::npos) return;
-    Add("mixed-types", at.path, at.documents, 0, Risk::kMedium,
-        "values of several types: " + kinds);
+    Finding* const finding = Add("mixed-types", at.path, at.documents, 0, Risk::kMedium,
+                                 "values of several types: " + kinds);
+    Draft draft = ToMostFrequentType(at);
+    if (!draft.step.is_missing()) finding->migration = Value::Array({std::move(draft.step)});
+    finding->script = std::move(draft.script);
+  }
+
+  static Draft ToMostFrequentType(const PathStatistics& at) {
+    const uint64_t most = std::max({at.strings, at.numbers, at.booleans, at.arrays, at.objects});
+    if (most == at.objects) return {};  // nobody knows which field of it a scalar would be
+    if (most == at.arrays) return {Value(), DraftWrap(at.path)};
+    if (most == at.strings) return Cast(at, "string", "String(v)");
+    if (most == at.numbers) return Cast(at, "number", "Number(v)");
+    return Cast(at, "boolean", "v === true || v === 1 || v === 'true'");
   }
 
   bool Limited(const PathStatistics& at) const {
@@ -192,8 +235,9 @@ class Rules {
     });
     if (read || options_.read_names.contains(at.name)) return;
     Add("unread-field", at.path, at.documents, at.bytes, Risk::kHigh,
-        "no query or function was seen to read it")
-        ->migration = Value::Array({Drop(at)});
+        "no query or function was seen to read it; whether clients do that read whole documents is "
+        "not known")
+        ->migration = Value::Array({Value::Object({{"drop", at.path}})});
   }
 
   // The largest share of documents that one of these properties is in.
@@ -221,13 +265,16 @@ class Rules {
     if (Enough(all - Most(types))) {
       Add("no-type", "", all - Most(types), 0, Risk::kLow,
           fmt::format("nothing says what these documents are: add a property such as '{}'",
-                      types.front()));
+                      types.front()))
+          ->instead = fmt::format("properties: {{ type: {} }}", types.front());
     }
     if (Enough(all - Most(versions))) {
       Add("no-version", "", all - Most(versions), 0, Risk::kLow,
           fmt::format(
               "nothing says which version these documents have: add a property such as '{}'",
-              versions.front()));
+              versions.front()))
+          ->instead =
+          fmt::format("properties: {{ schema: {} }}, schema: \"1.0\"", versions.front());
     }
     if (!options_.synchronised) return;
     for (const auto& [path, at] : sample_.paths()) {
@@ -242,28 +289,45 @@ class Rules {
   void AddKeys() {
     const Tally& bare = sample_.keys_without_prefix();
     if (Enough(bare.documents)) {
-      Add("key-prefix", "", bare.documents, 0, Risk::kHigh,
-          "keys do not begin with a word that says what the document is")
-          ->example = bare.example;
+      Finding* const finding = Add("key-prefix", "", bare.documents, 0, Risk::kHigh,
+                                   "keys do not begin with a word that says what the document is");
+      finding->example = bare.example;
+      finding->instead = NewKeys("d.type || ':' || META(d).id",
+                                 "d.type IS VALUED AND NOT REGEXP_CONTAINS(META(d).id, "
+                                 "'^[A-Za-z]+[^A-Za-z0-9]')");
     }
     std::string used;
     uint64_t most = 0;
     uint64_t total = 0;
     std::string example;
+    char usual = '\0';
     for (const auto& [delimiter, tally] : sample_.delimiters()) {
       if (delimiter == '\0') continue;
       used += fmt::format("{}'{}' in {}", used.empty() ? "" : ", ", delimiter, tally.documents);
       total += tally.documents;
       if (tally.documents > most) {
         most = tally.documents;
+        usual = delimiter;
       } else {
         example = tally.example;
       }
     }
     if (total == most) return;
-    Add("key-delimiters", "", total - most, 0, Risk::kHigh,
-        "keys are divided by different characters: " + used)
-        ->example = example;
+    Finding* const finding = Add("key-delimiters", "", total - most, 0, Risk::kHigh,
+                                 "keys are divided by different characters: " + used);
+    finding->example = example;
+    finding->instead =
+        NewKeys(fmt::format("REGEXP_REPLACE(META(d).id, '[^A-Za-z0-9]+', '{}', 1)", usual),
+                fmt::format("REGEXP_CONTAINS(META(d).id, '^[A-Za-z0-9]+[^A-Za-z0-9{}]')", usual));
+  }
+
+  // Keys are no part of a document, so that no migration changes them. `of` must not hold for the
+  // new keys.
+  static std::string NewKeys(std::string_view key, std::string_view of) {
+    return fmt::format(
+        "INSERT INTO KEYSPACE (KEY k, VALUE v) SELECT {} AS k, d AS v FROM KEYSPACE AS d WHERE {}; "
+        "DELETE FROM KEYSPACE AS d WHERE {}",
+        key, of, of);
   }
 
   void AddSizes() {
@@ -273,8 +337,9 @@ class Rules {
     }
     if (static_cast<double>(sample_.largest()) < kNearLimit * static_cast<double>(limit)) return;
     Add("near-limit", "", 1, 0, Risk::kHigh,
-        fmt::format("the largest document has {} bytes of {}", sample_.largest(),
-                    FormatSizeBytes(limit)))
+        fmt::format("the largest document has {} bytes of {}: keep a part of it as a document of "
+                    "its own",
+                    sample_.largest(), FormatSizeBytes(limit)))
         ->example = sample_.largest_key();
   }
 
@@ -289,7 +354,8 @@ class Rules {
     }
     if (current >= at->values) return;
     Add("old-versions", at->path, at->values - current, 0, Risk::kLow,
-        fmt::format("not at the current version '{}': migrate them", type->schema));
+        fmt::format("not at the current version '{}': migrate them", type->schema))
+        ->instead = "sluice types migrate " + type->name;
   }
 
   const SampleStatistics& sample_;

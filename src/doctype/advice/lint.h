@@ -5,7 +5,7 @@
 //   repeated-id          the document's key, or its last part, stands in its body
 //   iso-date             RFC 3339 text where an epoch would do, in the precision that is used
 //   month-date           "Dec 14, 2018" instead of 2018-12-14
-//   fine-precision       milliseconds that are always 000
+//   fine-precision       epochs in milliseconds that are always whole seconds, minutes, hours, days
 //   guid-dashes          dashes of GUIDs
 //   long-name            names of more than kLongName bytes
 //   empty-value          null, "", [] or {}
@@ -50,7 +50,12 @@ struct Finding {
   Risk risk = Risk::kLow;
   std::string message;
   std::string example;
-  json::Value migration;  // a draft: a list of declarative steps; missing if there is none
+  // A draft of what to do, one of these: a list of declarative steps; the body of a step's function
+  // in JavaScript; or, where no migration can do it, a part of a type file, statements or a
+  // command.
+  json::Value migration;
+  std::string script;
+  std::string instead;
 };
 
 struct LintOptions {

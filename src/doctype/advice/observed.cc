@@ -68,6 +68,7 @@ std::map<std::string, PathTraffic> Observed::Paths() const {
   std::map<std::string, PathTraffic> traffic;
   for (const auto& [field, count] : changed) traffic[field].updates = updates;
   for (const auto& [field, count] : alone) traffic[field].updates_alone = count;
+  for (const auto& [field, count] : longer) traffic[field].updates_longer = count;
   for (const ObservedJoin& join : joins) {
     if (!join.path.empty()) traffic[join.path].joins += join.runs;
   }
@@ -86,6 +87,7 @@ Value ToJson(const Observed& observed) {
                         {"updates", Value::Unsigned(observed.updates)},
                         {"changed", CountsJson(observed.changed)},
                         {"changed_alone", CountsJson(observed.alone)},
+                        {"made_longer", CountsJson(observed.longer)},
                         {"joins", std::move(joins)},
                         {"sources", Value::Unsigned(observed.sources)},
                         {"names", std::move(names)},
@@ -104,6 +106,7 @@ Result<Observed> ObservedFromJson(const Value& value) {
   observed.updates = NumberOf(value["updates"]);
   observed.changed = CountsOf(value["changed"]);
   observed.alone = CountsOf(value["changed_alone"]);
+  observed.longer = CountsOf(value["made_longer"]);
   for (const Value& join : value["joins"].items()) {
     observed.joins.push_back({TextOf(join["from"]), TextOf(join["path"]), TextOf(join["to"]),
                               NumberOf(join["runs"]), NumberOf(join["statements"]),

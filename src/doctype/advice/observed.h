@@ -34,6 +34,7 @@ struct Observed {
   uint64_t updates = 0;                     // that were looked at
   std::map<std::string, uint64_t> changed;  // of them, by field of the root
   std::map<std::string, uint64_t> alone;    // of them, those that changed nothing else
+  std::map<std::string, uint64_t> longer;   // of them, those that made the field's array longer
   std::vector<ObservedJoin> joins;
   uint64_t sources = 0;         // texts of functions, procedures and flows
   std::set<std::string> names;  // that stand in them

@@ -86,6 +86,12 @@ std::string ToText(const LintReport& report) {
     if (!finding.migration.is_missing()) {
       out += fmt::format("    migration: {}\n", json::ToText(finding.migration));
     }
+    if (!finding.script.empty()) {
+      out += fmt::format("    migration in JavaScript: {}\n", Printable(finding.script));
+    }
+    if (!finding.instead.empty()) {
+      out += fmt::format("    instead of a migration: {}\n", Printable(finding.instead));
+    }
   }
   return out;
 }
@@ -103,6 +109,8 @@ json::Value ToJson(const LintReport& report) {
                              {"message", finding.message},
                              {"example", finding.example}});
     if (!finding.migration.is_missing()) row.Set("migration", finding.migration);
+    if (!finding.script.empty()) row.Set("script", finding.script);
+    if (!finding.instead.empty()) row.Set("instead", finding.instead);
     findings.Append(std::move(row));
   }
   return json::Value::Object({{"documents", static_cast<int64_t>(report.documents)},

@@ -166,19 +166,23 @@ void SampleStatistics::AddScalar(const Value& value, PathStatistics* at) {
                      (value.is_int() || value.is_string());
   if (is_id) Count(&at->ids, json::ToText(value).size() + field_bytes, text);
   if (value.is_string()) return AddString(text, at);
-  if (!LooksLikeEpochMs(value)) return;
-  ++at->epochs;
-  if (value.AsInt() % 1000 == 0) Count(&at->whole_seconds, 3, text);
+  if (LooksLikeEpochMs(value)) AddTime(value.AsInt(), text, text.size(), at->epochs);
+}
+
+// `bytes` are those that it takes now.
+void SampleStatistics::AddTime(int64_t ms, std::string_view text, size_t bytes,
+                               Tally (&by_unit)[kUnits]) {
+  for (size_t i = 0; i < kUnits; ++i) {
+    if (ms % kTimeUnits[i].ms != 0) return;
+    const size_t then = fmt::formatted_size("{}", ms / kTimeUnits[i].ms);
+    Count(&by_unit[i], bytes > then ? bytes - then : 0, text);
+  }
 }
 
 void SampleStatistics::AddString(std::string_view text, PathStatistics* at) {
   ++at->strings;
   if (const auto time = ParseDateTime(text)) {
-    const bool precise = time->ms % 1000 != 0;
-    at->iso_precise += precise;
-    const std::string epoch = fmt::format("{}", precise ? time->ms : time->ms / 1000);
-    const uint64_t quoted = text.size() + 2;
-    Count(&at->iso_dates, quoted > epoch.size() ? quoted - epoch.size() : 0, text);
+    AddTime(time->ms, text, text.size() + 2, at->iso_dates);  // with its quotes
   } else if (ParseMonthDate(text)) {
     constexpr size_t kDateBytes = 10;
     Count(&at->month_dates, text.size() > kDateBytes ? text.size() - kDateBytes : 0, text);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -37,6 +38,20 @@ struct Tally {
   std::string example;
 };
 
+// The precisions that times are stored in, from the finest on.
+struct TimeUnit {
+  int64_t ms;
+  std::string_view name;
+  std::string_view of_text;   // the cast of an ISO 8601 text
+  std::string_view of_epoch;  // the cast of an epoch in milliseconds
+};
+inline constexpr TimeUnit kTimeUnits[] = {{1, "milliseconds", "epoch_ms", ""},
+                                          {1000, "seconds", "epoch_s", "seconds"},
+                                          {60'000, "minutes", "epoch_minutes", "minutes"},
+                                          {3'600'000, "hours", "epoch_hours", "hours"},
+                                          {86'400'000, "days", "epoch_days", "days"}};
+inline constexpr size_t kUnits = std::size(kTimeUnits);
+
 struct PathStatistics {
   std::string path;  // "phones[].type"
   std::string name;  // its last part
@@ -45,19 +60,17 @@ struct PathStatistics {
   uint64_t bytes = 0;  // of names and values
   // By kind of value.
   uint64_t nulls = 0, booleans = 0, numbers = 0, strings = 0, arrays = 0, objects = 0;
-  Tally empty;               // null, "", [], {}
-  Tally iso_dates;           // as epoch in the precision used
-  uint64_t iso_precise = 0;  // of them, those with a fraction of seconds that is not 0
-  Tally month_dates;         // "Dec 14, 2018"
-  Tally guids;               // with dashes
-  Tally whole_seconds;       // epochs in milliseconds that end with 000
-  uint64_t epochs = 0;       // numbers that look like epochs in milliseconds
-  Tally ids;                 // the document's key or its last part, once more
-  Tally repeated;            // the same in every element of its array
-  uint64_t longest = 0;      // array
-  uint64_t elements = 0;     // of all arrays
-  FrequentValues frequent;   // of scalars
-  uint64_t seen_by = 0;      // the number of the last document that has it
+  Tally empty;              // null, "", [], {}
+  Tally iso_dates[kUnits];  // texts that are whole in this precision; the first has all
+  Tally month_dates;        // "Dec 14, 2018"
+  Tally guids;              // with dashes
+  Tally epochs[kUnits];     // numbers that look like epochs in milliseconds, in the same way
+  Tally ids;                // the document's key or its last part, once more
+  Tally repeated;           // the same in every element of its array
+  uint64_t longest = 0;     // array
+  uint64_t elements = 0;    // of all arrays
+  FrequentValues frequent;  // of scalars
+  uint64_t seen_by = 0;     // the number of the last document that has it
 };
 
 class SampleStatistics {
@@ -85,6 +98,7 @@ class SampleStatistics {
   void AddValue(const json::Value& value, const std::string& path, std::string_view name);
   void AddScalar(const json::Value& value, PathStatistics* at);
   void AddString(std::string_view text, PathStatistics* at);
+  void AddTime(int64_t ms, std::string_view text, size_t bytes, Tally (&by_unit)[kUnits]);
   void AddRepeated(const json::Value& array, const std::string& path);
   PathStatistics* StatisticsOf(const std::string& path, std::string_view name);
   void Count(Tally* tally, uint64_t saved, std::string_view example);

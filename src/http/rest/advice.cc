@@ -60,6 +60,7 @@ doctype::Observed ObservedOf(const Context& context, const db::KeyspaceInfo& key
   observed.updates = traffic.updates;
   observed.changed = traffic.changed;
   observed.alone = traffic.alone;
+  observed.longer = traffic.longer;
   observed.complete = traffic.complete;
   for (const auto& [join, runs] : traffic.joins) {
     observed.joins.push_back(

@@ -159,26 +159,36 @@ bool IsMergePatch(const Request& request) {
 }
 
 // For advice: which parts of documents are changed alone.
-void Observe(const Context& context, db::KeyspaceId keyspace, const std::set<std::string>& fields) {
+void Observe(const Context& context, db::KeyspaceId keyspace, const db::FieldChanges& changes) {
   db::Traffic& traffic = context.database.traffic();
-  if (traffic.SampleNow()) traffic.Updated(keyspace, fields);
+  if (traffic.SampleNow()) traffic.Updated(keyspace, changes);
 }
 
-std::set<std::string> FieldsOf(const Specs& specs) {
-  std::set<std::string> fields;
+bool MakesLonger(const MutateSpec& spec, const json::Path& path) {
+  using Op = MutateSpec::Op;
+  const bool appends =
+      spec.op == Op::kArrayAppend || spec.op == Op::kArrayPrepend || spec.op == Op::kArrayAddUnique;
+  const size_t steps = path.steps().size();
+  return (appends && steps == 1) || (spec.op == Op::kArrayInsert && steps == 2);
+}
+
+db::FieldChanges FieldsOf(const Specs& specs) {
+  db::FieldChanges changes;
   for (const MutateSpec& spec : specs.body) {
     const auto path = json::Path::Parse(spec.path);
     if (!path || path->empty()) continue;
     const auto* const name = std::get_if<std::string>(&path->steps().front());
-    if (name != nullptr) fields.insert(*name);
+    if (name == nullptr) continue;
+    changes.changed.insert(*name);
+    if (MakesLonger(spec, *path)) changes.longer.insert(*name);
   }
-  return fields;
+  return changes;
 }
 
-std::set<std::string> FieldsOf(const json::Value& patch) {
-  std::set<std::string> fields;
-  for (const json::Field& field : patch.fields()) fields.emplace(field.name());
-  return fields;
+db::FieldChanges FieldsOf(const json::Value& patch) {
+  db::FieldChanges changes;
+  for (const json::Field& field : patch.fields()) changes.changed.emplace(field.name());
+  return changes;
 }
 
 // What a PATCH's body asks for, without its expiry.

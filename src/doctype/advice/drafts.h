@@ -1,0 +1,23 @@
+// Drafts of migrations in JavaScript, for what the steps without code can't do. Each is the body of
+// a step's function: it changes `doc`. Empty where a path does not lead to a field.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "json/value.h"
+
+namespace sluice::doctype {
+
+// Removes the field where it is null, "", [] or {}.
+std::string DraftDropEmpty(std::string_view path);
+// Removes it where it has this value.
+std::string DraftDropValue(std::string_view path, const json::Value& value);
+// A value that all elements of an array have goes beside the array: lines[].vat to linesVat.
+std::string DraftHoist(std::string_view path);
+// Each element of an array becomes `expression` of it, which is called v: dates[].
+std::string DraftMapElements(std::string_view path, std::string_view expression);
+// What is no array becomes one of one element.
+std::string DraftWrap(std::string_view path);
+
+}  // namespace sluice::doctype
