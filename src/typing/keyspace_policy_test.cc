@@ -237,6 +237,33 @@ TEST_F(KeyspacePolicyTest, WhatCannotBeReadCanBeCounted) {
   EXPECT_EQ(*database_->CountDocuments(keyspace_), 1u);
 }
 
+TEST_F(KeyspacePolicyTest, ScansGoOnWithoutWhatCannotBeRead) {
+  ASSERT_TRUE(Put("user:1", R"({"_type":"user","_schema":"2.0"})").status.ok());
+  ASSERT_TRUE(Put("user:2", std::string(kFirst)).status.ok());
+  ASSERT_TRUE(SetUser().ok());
+  std::vector<std::string> keys;
+  const auto visit = [&](std::string_view key, const db::DocumentView&) {
+    keys.emplace_back(key);
+    return true;
+  };
+  EXPECT_EQ(database_->Scan(keyspace_, {}, visit).id(), "migration.threw");
+  db::ScanOptions options;
+  std::string told;
+  options.on_unreadable = [&](std::string_view key, const Status& why) {
+    told = fmt::format("{} {}", key, why.id());
+    return true;
+  };
+  EXPECT_TRUE(database_->Scan(keyspace_, options, visit).ok());
+  EXPECT_THAT(keys, ElementsAre("user:2"));
+  EXPECT_EQ(told, "user:1 migration.threw");
+  // A transaction that has replaced it does not ask for it.
+  db::Transaction transaction(*database_);
+  ASSERT_TRUE(transaction.Put(keyspace_, "user:1", Json(R"({"userId":1,"phones":[]})")));
+  keys.clear();
+  EXPECT_TRUE(transaction.Scan(keyspace_, "", "", visit).ok());
+  EXPECT_THAT(keys, ElementsAre("user:1", "user:2"));
+}
+
 TEST_F(KeyspacePolicyTest, MutationsAndTouchesPassThrough) {
   ASSERT_TRUE(Put("user:1", std::string(kFirst)).status.ok());
   ASSERT_TRUE(SetUser().ok());
