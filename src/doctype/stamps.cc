@@ -42,7 +42,7 @@ class Stamper {
     SetOwn(Stamp::kModified, now);
     SetOwn(Stamp::kModifiedBy, actor);
     SetOnce(Stamp::kAccessed, present, "");
-    RETURN_IF_ERROR(SetCountry());
+    RETURN_IF_ERROR(CheckCountry());
     stamped.document = edit_.Apply();
     return stamped;
   }
@@ -74,13 +74,10 @@ class Stamper {
     edit_.Set(stamp, present == nullptr ? value : std::string(present->Raw(stamp)));
   }
 
-  Status SetCountry() {
+  Status CheckCountry() {
     if (!properties_.uses(Stamp::kGeo)) return OkStatus();
     const std::string_view raw = spans_.Raw(Stamp::kGeo);
-    if (raw.empty()) {
-      if (!input_.country.empty()) edit_.Set(Stamp::kGeo, Quoted(input_.country));
-      return OkStatus();
-    }
+    if (raw.empty()) return OkStatus();
     const auto text = spans_.Text(Stamp::kGeo);
     const bool code = raw.front() == '"' && text && text->size() == 2 &&
                       std::ranges::all_of(*text, [](char c) { return c >= 'A' && c <= 'Z'; });

@@ -6,7 +6,7 @@
 //   created, createdBy     when the document is new; kept afterwards
 //   modified, modifiedBy   each time
 //   accessed    kept; Touch sets it
-//   geo         the client's, two capital letters; or where the request came from, if that is known
+//   geo         the client's: a country as two capital letters
 //
 // What a client sends for them is replaced, except for those that the type says it may write. All
 // else of the document stays byte for byte as it came.
@@ -28,7 +28,6 @@ struct StampInput {
   std::optional<std::string_view> present;  // what it replaces, if there is such a document
   uint64_t last_revision = 0;               // the highest version among the kept revisions
   std::string_view actor;                   // who writes: a user or "function:NAME"; may be empty
-  std::string_view country;                 // where it comes from, if known
   uint64_t now_ms = 0;
 };
 

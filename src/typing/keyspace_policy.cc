@@ -188,7 +188,6 @@ Status KeyspacePolicy::Validate(const Entry& entry, const WriteContext& context,
   ASSIGN_OR_RETURN(const doctype::Stamped stamped, ApplyStamps(type, {.document = body,
                                                                       .present = std::nullopt,
                                                                       .actor = context.actor,
-                                                                      .country = {},
                                                                       .now_ms = context.now_ms}));
   RETURN_IF_ERROR(CheckLimits(type, stamped.document));
   if (type.validate == Validation::kOff) return OkStatus();
@@ -234,7 +233,6 @@ Result<db::DocumentPolicy::Settled> KeyspacePolicy::SettleAs(const Entry& entry,
                             .present = std::nullopt,
                             .last_revision = replaced.last_revision,
                             .actor = context.actor,
-                            .country = {},
                             .now_ms = context.now_ms};
   if (replaced.present != nullptr) input.present = replaced.present->body;
   ASSIGN_OR_RETURN(doctype::Stamped stamped, ApplyStamps(entry.type(), input));
