@@ -34,6 +34,7 @@ struct Scan {
   Format format = Format::kObject;
   bool stored = false;     // as they are stored, not as their types have them read
   bool raw = false;        // rows are read so, and those of deleted documents are left out here
+  std::string schema;      // the version of their type's schema; empty for the current one
   bool revisions = false;  // after each document those that are kept of it
   int64_t documents = 0;   // so many from all over the keyspace; 0: all that the options say
   std::unique_ptr<db::DocumentCursor> sample;
@@ -44,7 +45,8 @@ struct Scan {
 };
 
 Status ReadSample(const Request& request, Scan* scan) {
-  for (const std::string_view other : {"from", "to", "prefix", "reverse", "limit", "revisions"}) {
+  for (const std::string_view other :
+       {"from", "to", "prefix", "reverse", "limit", "revisions", "schema"}) {
     if (!request.Query(other)) continue;
     return Error(Code::kInvalidArgument, "http.bad_parameter",
                  "query parameter '{}': a sample is of the whole keyspace and takes no such", other)
@@ -65,7 +67,12 @@ Result<Scan> ScanOf(const Context& context, const Request& request) {
   if (keys_only) scan.values = RowValues::kOmit;
   ASSIGN_OR_RETURN(scan.stored, request.QueryBool("stored", false));
   ASSIGN_OR_RETURN(scan.revisions, request.QueryBool("revisions", false));
-  scan.raw = scan.stored || keys_only;
+  scan.schema = request.Query("schema").value_or("");
+  if (scan.stored && !scan.schema.empty()) {
+    return Fail(Code::kInvalidArgument, "http.bad_parameter",
+                "query parameter 'schema': documents as they are stored have no other version");
+  }
+  scan.raw = scan.stored || keys_only || !scan.schema.empty();
   scan.options.with_tombstones = scan.raw;
   if (request.Query("sample")) RETURN_IF_ERROR(ReadSample(request, &scan));
   const auto accept = request.FindHeader("Accept");
@@ -127,7 +134,8 @@ class Chunk {
     const Status read = context_.database.Scan(
         scan_->keyspace, options, [this](std::string_view key, const db::DocumentView& document) {
           if (scan_->raw && !document.LiveAt(scan_->snapshot->time_ms())) return true;
-          return TakeDeletedBefore(key) && Take(key, &document);
+          if (!TakeDeletedBefore(key)) return false;
+          return scan_->schema.empty() ? Take(key, &document) : TakeAtVersion(key, document);
         });
     if (!read.ok() && !ended_) return Unexpected(read);
     if (!ended_) TakeDeletedBefore(std::nullopt);
@@ -185,6 +193,15 @@ class Chunk {
     ++rows_;
     last_ = key;
     return true;
+  }
+
+  bool TakeAtVersion(std::string_view key, db::DocumentView document) {
+    const auto policy = context_.database.PolicyOf(scan_->keyspace, scan_->snapshot.get());
+    if (policy == nullptr) return Take(key, &document);
+    const auto body = policy->AsRead(key, document, scan_->schema);
+    if (!body) return Take(key, nullptr, body.error());
+    if (*body) document.body = **body;
+    return Take(key, &document);
   }
 
   bool End() {
@@ -285,6 +302,8 @@ Status AddScanRoutes(Router& router, Context& context) {
             {.name = "stored",
              .description = "as they are stored, not in the current version of their type",
              .type = "boolean"},
+            {.name = "schema",
+             .description = "in this version of their type's schema, not in the current one"},
             {.name = "revisions",
              .description =
                  "after each document the revisions that are kept of it, also of deleted "
