@@ -135,6 +135,55 @@ TEST_F(DurableTest, IsListedAndToldStepByStep) {
   EXPECT_EQ(Counted("third"), 1);
 }
 
+// Three tasks that only answer; the last one never does if the input says so.
+std::map<std::string, std::string, std::less<>> AnsweringFiles() {
+  std::string flow =
+      "flow: {id: three, description: d, durable: true, ttl: 1h}\nfirst.task: a\ntasks:\n";
+  for (const auto& [name, next] : {std::pair("a", "b"), std::pair("b", "c"), std::pair("c", "")}) {
+    const bool last = *next == '\0';
+    flow += fmt::format(
+        "  - name: {0}\n    process: answer.demo\n    description: answers\n"
+        "    input: ['text({0}) -> name', 'input.body.hang -> hang']\n    output: ['result -> "
+        "{1}']\n",
+        name, last ? "output.body" : fmt::format("model.{}", name));
+    flow += last ? "    execution: end\n"
+                 : fmt::format("    execution: sequential\n    next: ['{}']\n", next);
+  }
+  return {{"flows.yaml", "flows: ['three.yml']"},
+          {"flows/three.yml", flow},
+          {"tasks/answer.demo.js",
+           "function handleEvent(headers, input) { while (input.hang === input.name) {} "
+           "return input.name; }"}};
+}
+
+// A slow machine stores them in between; then the next run is looked at.
+TEST_F(DurableTest, StepsThatOnlyAnswerAreOneCommit) {
+  Load(AnsweringFiles());
+  WaitUntil([&] {
+    const uint64_t before = database_->Stats().shards[0].commits;
+    EXPECT_EQ(Run("three", Value::EmptyObject()), "200 \"c\"");
+    return database_->Stats().shards[0].commits == before + 1;
+  });
+  WaitUntil([&] { return List(RunPhase::kRunning).empty(); });
+  const Value steps = Show(List()[0].id)["steps"];
+  ASSERT_EQ(steps.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(steps[i]["input"]["name"], Value(std::string(1, static_cast<char>('a' + i))));
+    EXPECT_EQ(steps[i]["state"], Value("done"));
+  }
+}
+
+// What is held back is stored while the next function runs.
+TEST_F(DurableTest, HeldStepsAreStoredWhileAFunctionRunsForLong) {
+  Load(AnsweringFiles());
+  Begin3(Value::Object({{"body", Value::Object({{"hang", "c"}})}}));
+  WaitUntil([&] { return List(RunPhase::kRunning).size() == 1; });
+  const std::string id = List()[0].id;
+  WaitUntil([&] { return Show(id)["steps"].size() == 2; });
+  EXPECT_TRUE(host_->engine().Cancel(id));
+  EXPECT_EQ(List(RunPhase::kCancelled).size(), 1u);
+}
+
 // Who started it waits a millisecond, the second task 700.
 TEST_F(DurableTest, GoesOnWhenNobodyWaitsAnyMore) {
   Load(Files("    delay: 700\n"));
