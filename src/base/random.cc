@@ -43,9 +43,15 @@ std::string NewUuid() {
   std::string bytes = IdentifierBytes(16);
   bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);
   bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
-  std::string hex = ToHex(bytes);
-  for (size_t at : {8, 13, 18, 23}) hex.insert(at, 1, '-');
-  return hex;
+  const std::string hex = ToHex(bytes);
+  std::string uuid(36, '-');
+  size_t from = 0;
+  for (const auto& [at, size] : std::initializer_list<std::pair<size_t, size_t>>{
+           {0, 8}, {9, 4}, {14, 4}, {19, 4}, {24, 12}}) {
+    uuid.replace(at, size, hex, from, size);
+    from += size;
+  }
+  return uuid;
 }
 
 }  // namespace sluice

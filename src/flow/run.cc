@@ -10,11 +10,11 @@ namespace sluice::flow {
 Run::Run(std::shared_ptr<const FlowSet> flows, const Files* files)
     : flows_(std::move(flows)), files_(files) {}
 
-void Run::Step(const Event& event, uint64_t now_ms, Actions* actions) {
+void Run::Step(Event event, uint64_t now_ms, Actions* actions) {
   if (state_.ended) return;
   Stepper stepper(this, now_ms, actions);
   stepper.FireDue();
-  std::visit([&](const auto& each) { stepper.On(each); }, event);
+  std::visit([&](auto& each) { stepper.On(std::move(each)); }, event);
   stepper.Finish();
 }
 

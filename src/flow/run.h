@@ -203,7 +203,7 @@ class Run {
   Run(std::shared_ptr<const FlowSet> flows, const Files* files);
 
   // Wall time must not go back between steps.
-  void Step(const Event& event, uint64_t now_ms, Actions* actions);
+  void Step(Event event, uint64_t now_ms, Actions* actions);
 
   bool ended() const { return state_.ended; }
   // When to step with Tick at the latest; nothing when there is nothing to wait for.

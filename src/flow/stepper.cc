@@ -49,11 +49,11 @@ void Stepper::AbandonCall(const PendingCall& call) {
   if (call.child == 0 && call.send_ms == 0) actions_->emplace_back(Abandon{call.id});
 }
 
-void Stepper::On(const Start& event) {
+void Stepper::On(Start event) {
   if (std::exchange(state_.started, true)) return;
-  state_.run = event.run;
-  state_.cid = event.cid;
-  state_.trace = event.trace;
+  state_.run = std::move(event.run);
+  state_.cid = std::move(event.cid);
+  state_.trace = std::move(event.trace);
   const Flow* flow = run_.flows_->Find(event.flow);
   if (flow == nullptr) return Refuse(404, fmt::format("Flow {} not found", event.flow));
   if (const Status size = CheckSize(event.input); !size.ok()) {
@@ -61,7 +61,7 @@ void Stepper::On(const Start& event) {
   }
   const uint64_t ttl_ms = event.ttl_ms > 0 ? event.ttl_ms : flow->ttl_ms;
   state_.root = state_.last_id + 1;
-  StartFrame(*flow, event.input, ttl_ms, nullptr);
+  StartFrame(*flow, std::move(event.input), ttl_ms, nullptr);
 }
 
 void Stepper::Refuse(int status, std::string message) {
@@ -71,7 +71,7 @@ void Stepper::Refuse(int status, std::string message) {
       Respond{status, json::Value::EmptyObject(), ErrorBody(status, state_.message)});
 }
 
-void Stepper::On(const TaskResult& event) {
+void Stepper::On(TaskResult event) {
   PendingCall* const call = FindCall(event.call);
   if (call == nullptr || call->child != 0 || call->send_ms != 0) return;
   for (const json::Value* part : {&event.body, &event.headers}) {
@@ -79,7 +79,7 @@ void Stepper::On(const TaskResult& event) {
     if (size.ok()) continue;
     return Deliver(TakeCall(call), {0, 500, {}, "the task's answer: " + size.message(), {}});
   }
-  Deliver(TakeCall(call), event);
+  Deliver(TakeCall(call), std::move(event));
 }
 
 void Stepper::On(const Cancel& event) {

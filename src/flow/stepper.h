@@ -19,9 +19,9 @@ class Stepper {
   Stepper(Run* run, uint64_t now_ms, Actions* actions)
       : run_(*run), state_(run->state_), now_ms_(now_ms), actions_(actions) {}
 
-  void On(const Start& event);
-  void On(const TaskResult& event);
-  void On(const Tick&) {}
+  void On(Start event);
+  void On(TaskResult event);
+  void On(Tick) {}
   void On(const Cancel& event);
 
   // Everything whose time has come, in order of time.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "db/table_schema.h"
 #include "function/field_reader.h"
 #include "function/source/characters.h"
 #include "query/parse/terminal.h"
@@ -116,6 +117,10 @@ Value PrintUrl(const UrlBinding& binding, Secrets secrets) {
 }
 
 }  // namespace
+
+bool BucketBinding::writes_documents() const {
+  return writable && keyspace.bucket != db::kTablesBucket;
+}
 
 Status CheckAlias(const std::string& where, std::string_view alias, std::set<std::string>* known) {
   const auto refuse = [&](std::string_view why) {

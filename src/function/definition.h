@@ -22,6 +22,8 @@ struct BucketBinding {
   bool writable = true;
 
   bool wildcard() const { return keyspace.wildcard(); }
+  // Rows of tables are written by statements alone.
+  bool writes_documents() const;
 };
 
 struct UrlBinding {

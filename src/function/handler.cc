@@ -118,7 +118,7 @@ std::string Handler::Configuration() const {
                                         {"bucket", binding.keyspace.bucket},
                                         {"scope", binding.keyspace.scope},
                                         {"collection", binding.keyspace.collection},
-                                        {"writable", binding.writable},
+                                        {"writable", binding.writes_documents()},
                                         {"wildcard", binding.wildcard()}}));
   }
   json::Value urls = json::Value::EmptyArray();
@@ -193,7 +193,7 @@ uint64_t Handler::RemainingMs() const {
 
 script::Outcome Handler::Call(Turn& turn, Effects& effects, std::string_view entry,
                               std::span<const script::Argument> arguments, uint32_t timeout_s,
-                              bool want_value) {
+                              uint64_t now_ns, std::optional<json::Value>* packed) {
   effects_ = &effects;
   transaction_ = &effects.documents();
   called_out_ = false;
@@ -204,11 +204,17 @@ script::Outcome Handler::Call(Turn& turn, Effects& effects, std::string_view ent
   timer_bytes_ = 0;
   logged_bytes_ = 0;
   if (debugged_) timeout_s = kDebuggedTimeoutS;
-  const uint64_t began_ns = services_.clock.MonotonicNs();
+  const uint64_t began_ns = now_ns != 0 ? now_ns : services_.clock.MonotonicNs();
   deadline_ns_ = began_ns + timeout_s * 1'000'000'000ull;
   script::Outcome outcome =
-      turn.session_.Call(entry, arguments, {.deadline_ns = deadline_ns_, .want_value = want_value});
-  if (!debugged_) statistics_->latency.Add((services_.clock.MonotonicNs() - began_ns) / 1000);
+      turn.session_.Call(entry, arguments,
+                         {.deadline_ns = deadline_ns_,
+                          .want_value = packed != nullptr,
+                          .finish = packed != nullptr ? "answer" : std::string_view(),
+                          .packed = packed});
+  if (!debugged_ && statistics_ != &uncounted_) {
+    statistics_->latency.Add((services_.clock.MonotonicNs() - began_ns) / 1000);
+  }
   if (outcome.ended == script::Ended::kStopped) interrupted_ = true;
   for (const auto& [handle, run] : queries_) NoteWrites(*run);
   queries_.clear();
@@ -260,13 +266,17 @@ script::Outcome Handler::RunOnDeploy(Turn& turn, Effects& effects, std::string_v
   return Call(turn, effects, "deploy", arguments, definition_->settings.on_deploy_timeout_s);
 }
 
-script::Outcome Handler::RunTask(Turn& turn, Effects& effects, std::string_view headers,
-                                 std::string_view body, int instance, uint32_t timeout_s,
-                                 const script::StreamSource* streams) {
-  streams_ = streams;
-  const script::Argument arguments[] = {script::Json{headers}, script::Json{body},
-                                        static_cast<double>(instance)};
-  return Call(turn, effects, "task", arguments, timeout_s, true);
+script::Outcome Handler::RunTask(Turn& turn, Effects& effects, const Task& task,
+                                 std::optional<json::Value>* body) {
+  streams_ = task.streams;
+  // Most often there are none, and JavaScript makes such an object itself.
+  const std::string headers = task.headers.size() == 0 ? "" : json::ToText(task.headers);
+  const json::Value null(nullptr);
+  const script::Argument arguments[] = {
+      static_cast<double>(task.instance),
+      headers.empty() ? script::Argument(script::Undefined{}) : script::Json{headers},
+      script::Pieces{task.input.is_missing() ? &null : &task.input}};
+  return Call(turn, effects, "task", arguments, task.timeout_s, task.now_ns, body);
 }
 
 }  // namespace sluice::function

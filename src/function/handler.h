@@ -78,6 +78,7 @@ class Handler {
   // After it used too much memory: make another one.
   bool spent() const { return runtime_->spent(); }
   void Stop() { runtime_->Stop(); }
+  void ForgetStop() { runtime_->ForgetStop(); }
   // Where it counts, and what ends its HTTP requests when it becomes true. They outlive it.
   void Attach(Statistics& statistics, const std::atomic<bool>& stop, HeldInsight& insight) {
     statistics_ = &statistics;
@@ -106,11 +107,18 @@ class Handler {
   bool interrupted() const { return interrupted_; }
   script::Outcome RunOnDeploy(Turn& turn, Effects& effects, std::string_view reason,
                               uint64_t delay_ms);
-  // Of a task: calls handleEvent with JSON texts. The value is {"status", "headers", "body",
-  // "stack"} of what it returned. It may read those streams.
-  script::Outcome RunTask(Turn& turn, Effects& effects, std::string_view headers,
-                          std::string_view body, int instance, uint32_t timeout_s,
-                          const script::StreamSource* streams = nullptr);
+  // Of a task: calls handleEvent. What it returned is `body`, or else the outcome's value is its
+  // {"status", "headers", "body", "stack"}. It may read those streams.
+  struct Task {
+    const json::Value& headers;
+    const json::Value& input;
+    int instance = 1;
+    uint32_t timeout_s = 0;
+    uint64_t now_ns = 0;  // 0: not known
+    const script::StreamSource* streams = nullptr;
+  };
+  script::Outcome RunTask(Turn& turn, Effects& effects, const Task& task,
+                          std::optional<json::Value>* body);
   bool HasCallback(Turn& turn, const std::string& name);
   // Calls the timer's callback, which must be there.
   script::Outcome RunTimer(Turn& turn, Effects& effects, const timer::Timer& timer);
@@ -130,7 +138,7 @@ class Handler {
   std::string Configuration() const;
   script::Outcome Call(Turn& turn, Effects& effects, std::string_view entry,
                        std::span<const script::Argument> arguments, uint32_t timeout_s,
-                       bool want_value = false);
+                       uint64_t now_ns = 0, std::optional<json::Value>* packed = nullptr);
 
   // Natives.
   void Get(script::Call& call);

@@ -93,7 +93,7 @@ DocumentCache& Handler::Cache() {
 
 bool Handler::MayWrite(script::Call& call, db::KeyspaceId keyspace, size_t key) {
   const auto binding = static_cast<size_t>(call.Number(key - kKey + kBinding));
-  if (!definition_->buckets[binding].writable) {
+  if (!definition_->buckets[binding].writes_documents()) {
     call.Throw("EventingError", "Writing to source bucket is forbidden");
     return false;
   }

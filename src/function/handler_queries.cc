@@ -1,47 +1,14 @@
 // The natives of library/queries.js. A statement reads and writes in the invocation's transaction.
-#include <algorithm>
-
+#include "function/confinement.h"
 #include "function/document_cache.h"
 #include "function/handler.h"
 #include "json/parse.h"
 #include "json/print.h"
-#include "query/statement_plan.h"
 
 namespace sluice::function {
 namespace {
 
 constexpr size_t kMaxOpenQueries = 100;
-
-bool Binds(const Definition& definition, const std::string& bucket, bool writable) {
-  if (!writable && bucket == definition.source.bucket) return true;
-  return std::ranges::any_of(definition.buckets, [&](const BucketBinding& binding) {
-    return binding.keyspace.bucket == bucket && (binding.writable || !writable);
-  });
-}
-
-// The rights of whoever stored a confined function were looked at for its bindings; what those do
-// not name is not for its statements.
-Status CheckConfined(const Definition& definition, const query::StatementPlan& plan) {
-  if (!definition.confined) return OkStatus();
-  if (plan.administers) {
-    return Error(Code::kForbidden, "function.confined", "this function may not change the catalog");
-  }
-  for (const db::KeyspaceName& keyspace : plan.writes) {
-    if (!Binds(definition, keyspace.bucket, true)) {
-      return Error(Code::kForbidden, "function.confined",
-                   "this function may not write to bucket '{}': it has no writable binding there",
-                   keyspace.bucket);
-    }
-  }
-  for (const db::KeyspaceName& keyspace : plan.reads) {
-    if (!Binds(definition, keyspace.bucket, false)) {
-      return Error(Code::kForbidden, "function.confined",
-                   "this function may not read bucket '{}': it has no binding there",
-                   keyspace.bucket);
-    }
-  }
-  return OkStatus();
-}
 
 }  // namespace
 

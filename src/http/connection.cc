@@ -270,6 +270,11 @@ void Connection::OnShutDown() {
   MaybeRetire();
 }
 
+void Connection::Reset() {
+  if (state_ != State::kClosed) transport_->Reset();
+  Close();
+}
+
 void Connection::Close() {
   if (state_ == State::kClosed) return;
   state_ = State::kClosed;

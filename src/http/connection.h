@@ -40,6 +40,7 @@ class Connection final : public StreamSink, public TransportEvents {
   void Tick(uint64_t now_ns);
   void Drain();  // the server stops: no new request after the current one
   void Close();
+  void Reset();  // and the client sees that something is missing
 
   // TransportEvents
   void OnReady(bool ok) override;

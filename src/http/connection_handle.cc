@@ -76,13 +76,10 @@ void Connection::Passed() {
 
 // When the body is there, the request is dispatched again, as a whole.
 void Connection::AwaitBody() {
-  std::optional<size_t> spool_above;
-  if (route_->spool_above && server_.options.request.max_spooled_bytes > 0) {
-    spool_above = route_->spool_above(request_);
+  if (route_->spool_above) {
+    if (const auto above = route_->spool_above(request_)) parser_.AllowSpool(*above);
   }
-  if (spool_above) {
-    parser_.AllowSpool(*spool_above);
-  } else if (parser_.TooLargeForMemory()) {
+  if (parser_.IsBodyTooLarge()) {
     response_.Error(413, parser_.BodyTooLarge());
     return Respond();
   }
@@ -191,6 +188,7 @@ void Connection::Respond() {
   }
   Observe();
   if (state_ == State::kClosed) return;
+  if (streaming_ && response_.aborted() && !chunked_) return Reset();
   if (streaming_ && cancelled()) {
     Flush();
     return Close();  // there is no whole answer that lingering could save

@@ -11,7 +11,7 @@ namespace sluice::http {
 namespace {
 
 // Answers of jobs wait for those of the next ones, so long at most.
-constexpr uint64_t kAnswersTogetherNs = 100'000;
+constexpr uint64_t kAnswersTogetherNs = 500'000;
 
 }  // namespace
 

@@ -58,6 +58,8 @@ class PlainTransport final : public Transport {
     socket_.close(ignored);
   }
 
+  void Reset() override { ResetSocket(socket_); }
+
   std::unique_ptr<TcpSocket> ReleasePlain() override {
     return std::make_unique<TcpSocket>(std::move(socket_));
   }

@@ -266,11 +266,11 @@ bool RequestParser::CheckFraming(int lengths, int encodings, std::string_view en
   return true;
 }
 
-// What may go to disk is known when the request's route is.
+// Where bodies may go to disk, the limit is known when the request's route is.
 bool RequestParser::CheckBodySize() {
   declared_ = parser_.content_length;
   if (declared_ == UINT64_MAX) return true;  // none given
-  if (declared_ > std::max<uint64_t>(limits_.max_body_bytes, limits_.max_spooled_bytes)) {
+  if (limits_.max_spooled_bytes == 0 && IsBodyTooLarge()) {
     Refuse(413, BodyTooLarge());
     return false;
   }
@@ -278,17 +278,27 @@ bool RequestParser::CheckBodySize() {
   return true;
 }
 
-bool RequestParser::TooLargeForMemory() const {
-  return declared_ != UINT64_MAX && declared_ > limits_.max_body_bytes;
+void RequestParser::AllowSpool(size_t above) {
+  if (limits_.max_spooled_bytes > above) spool_above_ = above;
+}
+
+uint64_t RequestParser::MostBody() const {
+  return spool_above_ ? limits_.max_spooled_bytes : limits_.max_body_bytes;
+}
+
+bool RequestParser::IsBodyTooLarge() const {
+  return declared_ != UINT64_MAX && declared_ > MostBody();
 }
 
 Status RequestParser::BodyTooLarge() const {
-  const uint64_t most = spool_above_ ? limits_.max_spooled_bytes : limits_.max_body_bytes;
-  if (declared_ == UINT64_MAX || declared_ <= most) {
-    return Error(Code::kTooLarge, "http.body_too_large", "the body has more than {} bytes", most);
+  const char* const setting = spool_above_ ? "flows.max_stream" : "http.max_body";
+  if (!IsBodyTooLarge()) {
+    return Error(Code::kTooLarge, "http.body_too_large", "the body has more than {} bytes ({})",
+                 MostBody(), setting);
   }
   return Error(Code::kTooLarge, "http.body_too_large",
-               "the body has {} bytes, at most {} are accepted", declared_, most);
+               "the body has {} bytes, at most {} are accepted ({})", declared_, MostBody(),
+               setting);
 }
 
 int RequestParser::AddBody(std::string_view bytes) {

@@ -23,7 +23,7 @@ struct RequestLimits {
   // Request line and headers together; more is answered with 431. At most kMostHeadBytes.
   size_t max_head_bytes = 32 << 10;
   size_t max_headers = 128;
-  // More is answered with 413, at once when Content-Length says so.
+  // More is answered with 413, before the body is read when Content-Length says so.
   size_t max_body_bytes = 24 << 20;
   // Of a body that its route lets go to disk, in that directory; 0: there are none.
   uint64_t max_spooled_bytes = 0;
@@ -64,10 +64,10 @@ class RequestParser {
   Status Finish(const char* message, uint64_t arrival_ns, RequestIds* ids);
   // After a Finish while kBody: takes back what it set, whose bytes may move now.
   void Unfinish();
-  // After a Finish while kBody: a body of more than `above` bytes goes to disk.
-  void AllowSpool(size_t above) { spool_above_ = above; }
-  // Whether the head announces a body that is too large for memory; the error that says so.
-  bool TooLargeForMemory() const;
+  // After a Finish while kBody: a body of more than `above` bytes goes to disk, if as much may.
+  void AllowSpool(size_t above);
+  // Whether the head announces a body that is too large; the error that says so.
+  bool IsBodyTooLarge() const;
   Status BodyTooLarge() const;
   // After kFailed instead: gives the request what an answer to it needs.
   void FinishRefused(uint64_t arrival_ns, RequestIds* ids);
@@ -101,6 +101,7 @@ class RequestParser {
   bool CheckHead();
   bool CheckFraming(int lengths, int encodings, std::string_view encoding);
   bool CheckBodySize();
+  uint64_t MostBody() const;
   int AddBody(std::string_view bytes);
   int Spool(std::string_view bytes);
   int Refuse(int http_status, Status error);

@@ -59,7 +59,7 @@ TEST(SpoolTest, ALargeBodyGoesToDisk) {
     size_t parsed = parser.Feed(message.data(), 0, head.size());
     if (parser.state() == RequestParser::State::kBody) {
       if (above) parser.AllowSpool(*above);
-      if (!above && parser.TooLargeForMemory()) return parser.BodyTooLarge().message();
+      if (parser.IsBodyTooLarge()) return parser.BodyTooLarge().message();
       parsed = parser.Feed(message.data(), parsed, message.size());
     }
     if (parser.state() == RequestParser::State::kFailed) return parser.error().message();
@@ -77,12 +77,20 @@ TEST(SpoolTest, ALargeBodyGoesToDisk) {
       parse(&request, "Transfer-Encoding: chunked", "5\r\n01234\r\n5\r\n56789\r\n0\r\n\r\n", 8),
       "disk 0123456789");
   EXPECT_EQ(parse(&request, "Content-Length: 16", long_body, std::nullopt),
-            "the body has 16 bytes, at most 8 are accepted");
+            "the body has 16 bytes, at most 8 are accepted (http.max_body)");
+  EXPECT_EQ(parse(&request, "Content-Length: 21", "", std::nullopt),
+            "the body has 21 bytes, at most 8 are accepted (http.max_body)");
   EXPECT_EQ(parse(&request, "Content-Length: 21", "", 8),
-            "the body has 21 bytes, at most 8 are accepted");
+            "the body has 21 bytes, at most 20 are accepted (flows.max_stream)");
+  // The disk would hold less than memory does.
+  EXPECT_EQ(parse(&request, "Content-Length: 21", "", 20),
+            "the body has 21 bytes, at most 8 are accepted (http.max_body)");
   EXPECT_EQ(
       parse(&request, "Transfer-Encoding: chunked", "15\r\n0123456789abcdef01234\r\n0\r\n\r\n", 8),
-      "the body has more than 20 bytes");
+      "the body has more than 20 bytes (flows.max_stream)");
+  EXPECT_EQ(
+      parse(&request, "Transfer-Encoding: chunked", "9\r\n012345678\r\n0\r\n\r\n", std::nullopt),
+      "the body has more than 8 bytes (http.max_body)");
 }
 
 TEST_F(ParserTest, Messages) {

@@ -50,6 +50,8 @@ class TlsTransport final : public Transport {
     stream_->next_layer().close(ignored);
   }
 
+  void Reset() override { ResetSocket(stream_->next_layer()); }
+
   std::unique_ptr<TlsStream> ReleaseTls() override { return std::move(stream_); }
 
  private:

@@ -47,11 +47,19 @@ class Transport {
   // client closes.
   virtual Done ShutDown() = 0;
   virtual void Close() = 0;
+  // Close, so that the client does not take what it got for all there is.
+  virtual void Reset() = 0;
 
   // For the WebSocket upgrade: gives the socket away (one of the two). Nothing may be running.
   virtual std::unique_ptr<TcpSocket> ReleasePlain() { return nullptr; }
   virtual std::unique_ptr<TlsStream> ReleaseTls() { return nullptr; }
 };
+
+inline void ResetSocket(TcpSocket& socket) {
+  boost::system::error_code ignored;
+  socket.set_option(boost::asio::socket_base::linger(true, 0), ignored);
+  socket.close(ignored);
+}
 
 std::unique_ptr<Transport> MakePlainTransport(TcpSocket socket, TransportEvents* events);
 std::unique_ptr<Transport> MakeTlsTransport(TcpSocket socket, boost::asio::ssl::context& context,

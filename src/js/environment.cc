@@ -66,6 +66,7 @@ Result<std::shared_ptr<const Environment>> Environment::Make(std::string_view li
     const v8::Local<v8::Context> context = v8::Context::New(isolate);
     const v8::Context::Scope scope(context);
     made = Keep(isolate, context, kHardenJs, "harden.js", kSealName);
+    if (made.ok()) made = Keep(isolate, context, kPackJs, "pack.js", kPackName);
     if (made.ok()) made = Keep(isolate, context, library, "library.js", kLibraryName);
     creator.SetDefaultContext(context);
   }
@@ -73,7 +74,8 @@ Result<std::shared_ptr<const Environment>> Environment::Make(std::string_view li
   RETURN_IF_ERROR(made);
   CHECK(impl->snapshot.data != nullptr);
   impl->extensions[0] = RegisterExtension(fmt::format("globalThis.{} = {}", kSealName, kHardenJs));
-  impl->extensions[1] = RegisterExtension(fmt::format("globalThis.{} = {}", kLibraryName, library));
+  impl->extensions[1] = RegisterExtension(fmt::format("globalThis.{} = {}", kPackName, kPackJs));
+  impl->extensions[2] = RegisterExtension(fmt::format("globalThis.{} = {}", kLibraryName, library));
   return std::shared_ptr<const Environment>(new Environment(std::move(impl)));
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/check.h"
 #include "js/text.h"
 
 namespace sluice::js {
@@ -51,6 +52,10 @@ struct Converter {
   }
   v8::MaybeLocal<v8::Value> operator()(script::Bytes bytes) const {
     return NewBuffer(isolate, bytes.bytes);
+  }
+  v8::MaybeLocal<v8::Value> operator()(script::Pieces) const {
+    CHECK(false);  // only calls have them
+    return {};
   }
 };
 

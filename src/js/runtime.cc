@@ -1,8 +1,9 @@
 #include "js/runtime.h"
 
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <optional>
-#include <unordered_map>
 
 #include <v8.h>
 
@@ -11,7 +12,9 @@
 #include "js/engine.h"
 #include "js/environment_impl.h"
 #include "js/inspector_impl.h"
+#include "js/makers.h"
 #include "js/native_call.h"
+#include "js/pack.h"
 #include "js/text.h"
 #include "js/watchdog.h"
 
@@ -61,16 +64,18 @@ class Runtime::Impl final : public Watched {
     isolate_->SetMicrotasksPolicy(v8::MicrotasksPolicy::kExplicit);
     isolate_->SetCaptureStackTraceForUncaughtExceptions(true, 20);
     isolate_->AddNearHeapLimitCallback(OnHeapLimit, this);
+    makers_.emplace(isolate_);
   }
 
   ~Impl() override {
     Leave();
     {
-      const v8::Locker locker(isolate_);
+      const std::lock_guard lock(session_mutex_);
       const v8::Isolate::Scope scope(isolate_);
       const v8::HandleScope handles(isolate_);
       if (inspector() != nullptr) inspector()->Detach(context_.Get(isolate_));
       entries_.clear();
+      makers_.reset();
       context_.Reset();
     }
     isolate_->Dispose();
@@ -79,7 +84,7 @@ class Runtime::Impl final : public Watched {
   v8::Local<v8::Context> NewContext() {
     if (inspector() == nullptr) return v8::Context::New(isolate_);
     const char** const names = options_.environment->impl_->extensions;
-    v8::ExtensionConfiguration extensions(2, names);
+    v8::ExtensionConfiguration extensions(Environment::Impl::kScripts, names);
     const v8::Local<v8::Context> context = v8::Context::New(isolate_, &extensions);
     CHECK(!context.IsEmpty());  // the scripts ran when the environment was made
     return context;
@@ -105,14 +110,19 @@ class Runtime::Impl final : public Watched {
     const v8::Local<v8::Context> context = context_.Get(isolate_);
     const v8::Context::Scope scope(context);
     const v8::TryCatch caught(isolate_);
-    const auto found = entries_.find(std::string(entry));
+    const auto found = entries_.find(entry);
     CHECK(found != entries_.end());
+    packed_.Clear();
     Begin(options.deadline_ns);
     if (inspector() != nullptr) inspector()->BeginCall();
     v8::Local<v8::Value> result;
-    const bool returned = Invoke(context, found->second.Get(isolate_), arguments, &result);
+    bool returned = Invoke(context, found->second.Get(isolate_), arguments, caught, &result);
+    if (returned && !options.finish.empty()) returned = Finish(context, options.finish, &result);
     std::string value;
-    const bool printed = returned && (!options.want_value || Print(context, result, &value));
+    if (returned && options.packed != nullptr) *options.packed = packed_.Value();
+    const bool wants_text =
+        options.want_value && (options.packed == nullptr || !options.packed->has_value());
+    const bool printed = returned && (!wants_text || Print(context, result, &value));
     script::Outcome outcome = End(context, printed, caught);
     outcome.value = std::move(value);
     return outcome;
@@ -128,9 +138,13 @@ class Runtime::Impl final : public Watched {
            value->IsFunction();
   }
 
+  // In this order: a termination that nobody knows of would end a later call.
   void Stop() {
-    stopped_ = true;
     isolate_->TerminateExecution();
+    stopped_ = true;
+  }
+  void ForgetStop() {
+    if (stopped_.exchange(false)) isolate_->CancelTerminateExecution();
   }
 
   v8::Isolate* isolate() const { return isolate_; }
@@ -139,7 +153,14 @@ class Runtime::Impl final : public Watched {
     return options_.inspector == nullptr ? nullptr : options_.inspector->impl_.get();
   }
   bool spent() const { return spent_; }
-  uint64_t stack_bytes() const { return options_.limits.stack_bytes; }
+  // From that address on; what is near to the last one does not count.
+  void LimitStack(uintptr_t here) {
+    constexpr uintptr_t kNear = 16 << 10;
+    if (here - stack_begin_ + kNear < 2 * kNear) return;
+    stack_begin_ = here;
+    isolate_->SetStackLimit(here - options_.limits.stack_bytes);
+  }
+  std::mutex& session_mutex() { return session_mutex_; }
 
  private:
   void End() override { isolate_->TerminateExecution(); }
@@ -201,19 +222,45 @@ class Runtime::Impl final : public Watched {
   }
 
   bool Invoke(v8::Local<v8::Context> context, v8::Local<v8::Function> function,
-              std::span<const script::Argument> arguments, v8::Local<v8::Value>* result) {
+              std::span<const script::Argument> arguments, const v8::TryCatch& caught,
+              v8::Local<v8::Value>* result) {
     constexpr size_t kMaxArguments = 16;
     CHECK(arguments.size() <= kMaxArguments);
-    v8::Local<v8::Value> values[kMaxArguments];
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      if (!ToValue(isolate_, context, arguments[i]).ToLocal(&values[i])) return false;
+    v8::Local<v8::Value> values[kMaxArguments + Makers::kMostPieces];
+    int count = 0;
+    for (const script::Argument& argument : arguments) {
+      if (const auto* pieces = std::get_if<script::Pieces>(&argument)) {
+        const int made = makers_->Take(context, *pieces->value, &values[count]);
+        if (made == 0) return false;
+        count += made;
+      } else if (!ToValue(isolate_, context, argument).ToLocal(&values[count++])) {
+        return false;
+      }
     }
     const bool returned =
-        function->Call(context, v8::Undefined(isolate_), static_cast<int>(arguments.size()), values)
-            .ToLocal(result);
-    // What promises still have to do belongs to this call.
-    if (returned) isolate_->PerformMicrotaskCheckpoint();
+        function->Call(context, v8::Undefined(isolate_), count, values).ToLocal(result);
+    Settle(!returned && caught.HasTerminated());
     return returned && !isolate_->IsExecutionTerminating();
+  }
+
+  // What promises still have to do belongs to the call that has just ended. If that was told to end
+  // it is dropped: V8 forgets what is left when it is told to end meanwhile.
+  void Settle(bool terminated) {
+    if (terminated) {
+      isolate_->CancelTerminateExecution();
+      isolate_->TerminateExecution();
+    }
+    isolate_->PerformMicrotaskCheckpoint();
+  }
+
+  bool Finish(v8::Local<v8::Context> context, std::string_view entry,
+              v8::Local<v8::Value>* result) {
+    const auto found = entries_.find(entry);
+    CHECK(found != entries_.end());
+    v8::Local<v8::Value> arguments[] = {*result};
+    return found->second.Get(isolate_)
+        ->Call(context, v8::Undefined(isolate_), 1, arguments)
+        .ToLocal(result);
   }
 
   bool Print(v8::Local<v8::Context> context, v8::Local<v8::Value> value, std::string* text) {
@@ -222,6 +269,20 @@ class Runtime::Impl final : public Watched {
     if (!v8::JSON::Stringify(context, value).ToLocal(&printed)) return false;
     *text = TextOf(isolate_, printed);
     return true;
+  }
+
+  template <typename Array, typename T>
+  v8::Local<v8::Value> ArrayOver(std::span<T> memory) {
+    auto store = v8::ArrayBuffer::NewBackingStore(memory.data(), memory.size_bytes(),
+                                                  v8::BackingStore::EmptyDeleter, nullptr);
+    return Array::New(v8::ArrayBuffer::New(isolate_, std::move(store)), 0, memory.size());
+  }
+
+  // The function that packs, for the library.
+  v8::MaybeLocal<v8::Value> MakePack(v8::Local<v8::Context> context) {
+    v8::Local<v8::Value> arguments[] = {ArrayOver<v8::Float64Array>(packed_.words()),
+                                        ArrayOver<v8::Uint8Array>(packed_.text())};
+    return Take(context, kPackName)->Call(context, v8::Undefined(isolate_), 2, arguments);
   }
 
   // A function that the snapshot keeps under a name; the name goes.
@@ -253,6 +314,11 @@ class Runtime::Impl final : public Watched {
           natives->Set(context, NewText(isolate_, native.name), function).IsNothing()) {
         return false;
       }
+    }
+    v8::Local<v8::Value> pack;
+    if (!MakePack(context).ToLocal(&pack) ||
+        natives->Set(context, NewText(isolate_, "pack"), pack).IsNothing()) {
+      return false;
     }
     v8::Local<v8::Value> configuration;
     if (!v8::JSON::Parse(context, NewText(isolate_, options_.configuration))
@@ -322,26 +388,32 @@ class Runtime::Impl final : public Watched {
   }
 
   RuntimeOptions options_;
+  std::mutex session_mutex_;
   BoundedBuffers buffers_;
   v8::Isolate* isolate_ = nullptr;
   v8::Global<v8::Context> context_;
   v8::Local<v8::Function> seal_;  // while loading
-  std::unordered_map<std::string, v8::Global<v8::Function>> entries_;
+  std::map<std::string, v8::Global<v8::Function>, std::less<>> entries_;
+  std::optional<Makers> makers_;
+  PackedResult packed_;
   int program_id_ = -1;  // of its script
+  uintptr_t stack_begin_ = 0;
   std::atomic<bool> spent_ = false;
   std::atomic<bool> stopped_ = false;
 };
 
-// The isolate on this thread, with its stack limit measured from here.
+// The isolate on this thread, with its stack limit measured from here. By a mutex of ours: V8's own
+// Locker forgets, each time it is taken, what V8 has asked the isolate to do next, and functions
+// that were optimised meanwhile are never used. What else it does is for threads that leave an
+// isolate in the middle of a call, and none does here.
 class Runtime::Session::Scopes {
  public:
-  explicit Scopes(Impl& impl) : locker_(impl.isolate()), scope_(impl.isolate()) {
-    const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-    impl.isolate()->SetStackLimit(here - impl.stack_bytes());
+  explicit Scopes(Impl& impl) : lock_(impl.session_mutex()), scope_(impl.isolate()) {
+    impl.LimitStack(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
   }
 
  private:
-  const v8::Locker locker_;
+  const std::lock_guard<std::mutex> lock_;
   const v8::Isolate::Scope scope_;
 };
 
@@ -364,6 +436,7 @@ bool Runtime::Defines(std::string_view function) {
 
 bool Runtime::spent() const { return impl_->spent(); }
 void Runtime::Stop() { impl_->Stop(); }
+void Runtime::ForgetStop() { impl_->ForgetStop(); }
 
 uint64_t Runtime::HeapBytes() {
   const Session session(*this);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "js/environment.h"
 #include "js/inspector.h"
 #include "js/program.h"
+#include "json/value.h"
 #include "script/call.h"
 #include "script/run.h"
 
@@ -48,8 +50,10 @@ class Runtime {
   // Whether the program defines a global function of that name.
   bool Defines(std::string_view function);
   bool spent() const;
-  // Ends the call that runs, if one does; calls after it work.
+  // Ends the call that runs, or else the next one; calls after it work.
   void Stop();
+  // While none runs: a stop that came too late is not for the next call.
+  void ForgetStop();
   uint64_t HeapBytes();
 
   class Session {
@@ -62,6 +66,11 @@ class Runtime {
     struct CallOptions {
       uint64_t deadline_ns = 0;  // of the monotonic clock; 0 for none
       bool want_value = false;   // Outcome::value
+      // An entry point that makes the result of what the called one returned, when the promises of
+      // the call have done what they had to do.
+      std::string_view finish = {};
+      // What the entry point packed, which then is not in Outcome::value.
+      std::optional<json::Value>* packed = nullptr;
     };
     // Calls an entry point of the library.
     script::Outcome Call(std::string_view entry, std::span<const script::Argument> arguments,

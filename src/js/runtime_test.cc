@@ -1,5 +1,6 @@
 #include "js/runtime.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
@@ -9,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "js/engine.h"
 
 namespace sluice::js {
 namespace {
@@ -228,6 +230,80 @@ TEST_F(RuntimeTest, StopFromAnotherThread) {
   EXPECT_EQ(Run(*runtime, {true}).ended, Ended::kStopped);
   stopper.join();
   EXPECT_EQ(Run(*runtime, {false}).value, "2");
+}
+
+TEST_F(RuntimeTest, AStopBetweenCallsIsForTheNextOneOrForgotten) {
+  const auto runtime = Start("function main(n) { while (n-- > 0) {} return 2 }");
+  runtime->Stop();
+  EXPECT_EQ(Run(*runtime, {1e9}).ended, Ended::kStopped);
+  EXPECT_EQ(Run(*runtime, {1.0}).value, "2");
+  runtime->Stop();
+  runtime->ForgetStop();
+  EXPECT_EQ(Run(*runtime, {1e5}).value, "2");
+}
+
+// A race of a thread that stops calls with the ends of these calls.
+TEST_F(RuntimeTest, AStopThatWasForgottenEndsNoCall) {
+  const auto runtime = Start("function main(n) { while (n-- > 0) {} return 2 }");
+  std::atomic<int> begun = 0;
+  std::atomic<int> stopped = 0;
+  constexpr int kCalls = 1000;
+  std::thread stopper([&] {
+    for (int i = 1; i <= kCalls; ++i) {
+      while (begun != i) std::this_thread::yield();
+      runtime->Stop();
+      stopped = i;
+    }
+  });
+  for (int i = 1; i <= kCalls; ++i) {
+    begun = i;
+    Run(*runtime, {100.0});
+    while (stopped != i) std::this_thread::yield();
+    runtime->ForgetStop();
+    EXPECT_EQ(Run(*runtime, {1e4}).value, "2") << i;
+  }
+  stopper.join();
+}
+
+// V8 optimises on a thread of its own, and what it made is taken by the next call, whichever
+// session that is in.
+TEST_F(RuntimeTest, FunctionsAreOptimisedThoughSessionsAreShort) {
+  constexpr int kOptimised = 1 << 4;
+  AddEngineFlags("--allow-natives-syntax");
+  const auto runtime = Start(
+      "function sum(n) { let sum = 0; for (let i = 0; i < n; ++i) sum += i; return sum }"
+      "function main(n) { return n < 0 ? %GetOptimizationStatus(sum) : sum(n) }");
+  bool optimised = false;
+  for (int i = 0; i < 100'000 && !optimised; ++i) {
+    Run(*runtime, {100.0});
+    if (i % 100 != 0) continue;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    optimised = (std::stoi(Run(*runtime, {-1.0}).value) & kOptimised) != 0;
+  }
+  EXPECT_TRUE(optimised);
+}
+
+TEST_F(RuntimeTest, WhatAProgramChangesBeforeItIsSealedDoesNotKeepItFromLoading) {
+  for (const char* const change :
+       {"Object.prototype.get = function() {};", "delete globalThis.BigInt64Array;",
+        "const Int8Array = null;", "globalThis.Float64Array = 5;"}) {
+    const auto runtime = Start(std::string(change) + "function main() { return [1, 2]; }");
+    EXPECT_EQ(Run(*runtime).value, "[1,2]") << change;
+  }
+}
+
+TEST_F(RuntimeTest, ThePromisesOfACallThatFailedAreNotForTheNext) {
+  const auto runtime = Start(
+      "function main(how) { Promise.resolve().then(() => { say('then'); });"
+      "  if (how === 1) throw new Error('no');"
+      "  while (how === 2) {} return 'done' }");
+  EXPECT_EQ(Run(*runtime, {1.0}).ended, Ended::kThrew);
+  EXPECT_EQ(said_, std::vector<std::string>{"then"});
+  said_.clear();
+  EXPECT_EQ(Run(*runtime, {2.0}, 50).ended, Ended::kTimedOut);
+  EXPECT_EQ(said_, std::vector<std::string>{});
+  EXPECT_EQ(Run(*runtime, {0.0}).value, R"("done")");
+  EXPECT_EQ(said_, std::vector<std::string>{"then"});
 }
 
 TEST_F(RuntimeTest, ThePromisesOfACallEndWithIt) {

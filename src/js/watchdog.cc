@@ -29,10 +29,7 @@ Watched::Watched() { Watchdog::Get().Watch(this); }
 void Watched::Leave() { Watchdog::Get().Leave(this); }
 
 void Watched::Arm(uint64_t deadline_ns) {
-  {
-    const std::lock_guard lock(mutex_);
-    deadline_ns_ = deadline_ns;
-  }
+  deadline_ns_ = deadline_ns;
   Watchdog::Get().Wake();
 }
 

@@ -13,7 +13,7 @@ namespace sluice::js {
 
 inline constexpr uint64_t kNoDeadline = 0;
 
-// What is watched from when it is made until Leave. Arm and Disarm cost an uncontended lock.
+// What is watched from when it is made until Leave. Arm and Disarm cost an atomic operation each.
 class Watched {
  public:
   Watched();
@@ -22,13 +22,14 @@ class Watched {
   void Leave();
 
   void Arm(uint64_t deadline_ns);
-  // True when it was ended.
+  // True when it was ended. What ends it has done so then.
   bool Disarm() {
-    const std::lock_guard lock(mutex_);
-    deadline_ns_ = kNoDeadline;
-    const bool ended = ended_;
-    ended_ = false;
-    return ended;
+    uint64_t deadline_ns = deadline_ns_.load();
+    while (deadline_ns == kEnding ||
+           !deadline_ns_.compare_exchange_weak(deadline_ns, kNoDeadline)) {
+      deadline_ns = deadline_ns_.load();
+    }
+    return deadline_ns == kEnded;
   }
 
  private:
@@ -37,17 +38,20 @@ class Watched {
 
   // False when it is not armed.
   bool Look(uint64_t now_ns) {
-    const std::lock_guard lock(mutex_);
-    if (deadline_ns_ == kNoDeadline) return false;
-    if (now_ns < deadline_ns_ || ended_) return true;
-    ended_ = true;
-    End();
+    uint64_t deadline_ns = deadline_ns_.load();
+    if (deadline_ns == kNoDeadline) return false;
+    if (now_ns < deadline_ns) return true;
+    if (deadline_ns_.compare_exchange_strong(deadline_ns, kEnding)) {
+      End();
+      deadline_ns_ = kEnded;
+    }
     return true;
   }
 
-  std::mutex mutex_;
-  uint64_t deadline_ns_ = kNoDeadline;  // guarded by mutex_
-  bool ended_ = false;                  // guarded by mutex_
+  // Later than any time.
+  static constexpr uint64_t kEnding = UINT64_MAX - 1;
+  static constexpr uint64_t kEnded = UINT64_MAX;
+  std::atomic<uint64_t> deadline_ns_ = kNoDeadline;
 };
 
 class Watchdog {

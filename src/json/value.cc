@@ -2,6 +2,7 @@
 // 1. Unused payload bytes are zero, so two short strings are equal when their sixteen bytes are.
 // 2. An object's slots are empty up to kLinearFields fields; beyond, they hold every field once.
 // 3. A shared thing is changed only by the one Value that holds it (count 1).
+// 4. An array or object that nothing was put into has none: its pointer is null.
 #include "json/value.h"
 
 #include <algorithm>
@@ -215,13 +216,13 @@ Value Value::Bytes(std::string_view bytes) { return Blob(Form::kBytes, bytes, {}
 
 Value Value::EmptyArray() {
   Value value;
-  value.SetScalar(Form::kArray, new SharedArray);
+  value.SetScalar(Form::kArray, static_cast<SharedArray*>(nullptr));
   return value;
 }
 
 Value Value::EmptyObject() {
   Value value;
-  value.SetScalar(Form::kObject, new SharedObject);
+  value.SetScalar(Form::kObject, static_cast<SharedObject*>(nullptr));
   return value;
 }
 
@@ -229,7 +230,7 @@ Value Value::Array(std::initializer_list<Value> items) { return Array(std::vecto
 
 Value Value::Array(std::vector<Value> items) {
   Value value = EmptyArray();
-  value.OwnArray()->items = std::move(items);
+  if (!items.empty()) value.OwnArray()->items = std::move(items);
   return value;
 }
 
@@ -241,7 +242,9 @@ Value Value::Object(std::initializer_list<FieldInit> fields) {
 
 Value Value::ObjectOf(std::span<Field> fields) {
   Value value = EmptyObject();
-  SharedObject* object = value.Scalar<SharedObject*>();
+  if (fields.empty()) return value;
+  auto* const object = new SharedObject;
+  value.SetScalar(Form::kObject, object);
   if (fields.size() <= SharedObject::kLinearFields && SharedObject::AllDiffer(fields)) {
     object->fields.assign(std::make_move_iterator(fields.begin()),
                           std::make_move_iterator(fields.end()));
@@ -280,7 +283,12 @@ void Value::Retain() const {
 }
 
 void Value::Release() {
-  if (Scalar<Shared*>()->count.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  // Nobody else can take what only this one holds.
+  std::atomic<uint32_t>& count = Scalar<Shared*>()->count;
+  if (count.load(std::memory_order_acquire) != 1 &&
+      count.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+    return;
+  }
   switch (form()) {
     case Form::kDecimal:
       delete Scalar<SharedDecimal*>();
@@ -385,19 +393,15 @@ std::string_view Value::literal() const {
   return {};
 }
 
-size_t Value::size() const {
-  if (is_array()) return Scalar<SharedArray*>()->items.size();
-  if (is_object()) return Scalar<SharedObject*>()->fields.size();
-  return 0;
-}
+size_t Value::size() const { return is_array() ? items().size() : fields().size(); }
 
 std::span<const Value> Value::items() const {
-  if (!is_array()) return {};
+  if (!is_array() || Scalar<SharedArray*>() == nullptr) return {};
   return Scalar<SharedArray*>()->items;
 }
 
 std::span<const Field> Value::fields() const {
-  if (!is_object()) return {};
+  if (!is_object() || Scalar<SharedObject*>() == nullptr) return {};
   return Scalar<SharedObject*>()->fields;
 }
 
@@ -413,6 +417,7 @@ const Value& Value::operator[](std::string_view name) const {
 const Value* Value::Find(std::string_view name) const {
   if (!is_object()) return nullptr;
   const auto* object = Scalar<SharedObject*>();
+  if (object == nullptr) return nullptr;
   const size_t at = object->Find(name);
   return at == SharedObject::kNone ? nullptr : &object->fields[at].value;
 }
@@ -420,21 +425,28 @@ const Value* Value::Find(std::string_view name) const {
 SharedArray* Value::OwnArray() {
   CHECK(is_array());
   auto* array = Scalar<SharedArray*>();
-  if (array->count.load(std::memory_order_acquire) == 1) return array;
-  Value copy = EmptyArray();
-  copy.Scalar<SharedArray*>()->items = array->items;
-  Swap(copy);
+  if (array != nullptr && array->count.load(std::memory_order_acquire) == 1) return array;
+  Value own;
+  own.SetScalar(Form::kArray, new SharedArray);
+  if (array != nullptr) own.Scalar<SharedArray*>()->items = array->items;
+  Swap(own);
   return Scalar<SharedArray*>();
 }
 
 SharedObject* Value::OwnObject() {
   CHECK(is_object());
+  constexpr size_t kUsualFields = 4;
   auto* object = Scalar<SharedObject*>();
-  if (object->count.load(std::memory_order_acquire) == 1) return object;
-  Value copy = EmptyObject();
-  copy.Scalar<SharedObject*>()->fields = object->fields;
-  copy.Scalar<SharedObject*>()->slots = object->slots;
-  Swap(copy);
+  if (object != nullptr && object->count.load(std::memory_order_acquire) == 1) return object;
+  Value own;
+  own.SetScalar(Form::kObject, new SharedObject);
+  if (object != nullptr) {
+    own.Scalar<SharedObject*>()->fields = object->fields;
+    own.Scalar<SharedObject*>()->slots = object->slots;
+  } else {
+    own.Scalar<SharedObject*>()->fields.reserve(kUsualFields);
+  }
+  Swap(own);
   return Scalar<SharedObject*>();
 }
 
@@ -453,6 +465,8 @@ void Value::Set(std::string_view name, Value value) {
 }
 
 bool Value::Remove(std::string_view name) {
+  CHECK(is_object());
+  if (size() == 0) return false;
   SharedObject* object = OwnObject();
   const size_t at = object->Find(name);
   if (at == SharedObject::kNone) return false;

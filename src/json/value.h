@@ -174,7 +174,8 @@ class Value {
   uint64_t Hash() const;
 
  private:
-  // The low four bits of the tag. From kLongDouble on, the payload points to something shared.
+  // The low four bits of the tag. From kLongDouble on, the payload points to something shared; of
+  // an array or object without contents it may be null.
   enum class Form : uint8_t {
     kMissing,
     kNull,
@@ -206,7 +207,7 @@ class Value {
 
   Form form() const { return static_cast<Form>(tag_ & 15); }
   size_t inline_size() const { return tag_ >> 4; }
-  bool IsShared() const { return form() >= Form::kLongDouble; }
+  bool IsShared() const { return form() >= Form::kLongDouble && Scalar<void*>() != nullptr; }
   void Clear(Form form) {
     std::memset(payload_, 0, kPayload);
     tag_ = static_cast<uint8_t>(form);

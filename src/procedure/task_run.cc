@@ -95,6 +95,7 @@ Result<TaskAnswer> TaskRun::Attempt(const std::vector<Value>& arguments, const T
                   .nesting = CurrentNesting() + 1};
   session.request.transaction = &transaction;
   session.request.cancelled = task.cancelled;
+  session.request.authorize = task.authorize;
   session.limits = limits;
   session.streams = task.streams;
   lua::RuntimeOptions options;

@@ -34,6 +34,8 @@ struct TaskOptions {
   // Commits what the program wrote, and waits; Code::kConflict lets it run again. None: the
   // database does.
   std::function<Status(const TaskAnswer& answer, db::Commit commit)> commit = nullptr;
+  // Asked for each statement that is to run; none: it may run all.
+  std::function<Status(const query::StatementPlan& plan)> authorize = nullptr;
   // That it may read; null: there are none.
   const script::StreamSource* streams = nullptr;
 };

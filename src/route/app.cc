@@ -5,11 +5,13 @@
 #include <expected>
 #include <utility>
 
+#include "db/table_schema.h"
 #include "flow/compile.h"
 #include "flow/flow_list.h"
 #include "flow/preload.h"
 #include "flow/source_tree.h"
 #include "flow/yaml_value.h"
+#include "function/confinement.h"
 #include "route/builtins.h"
 #include "route/http_task.h"
 #include "route/js_task.h"
@@ -24,6 +26,7 @@ namespace sluice::route {
 namespace {
 
 constexpr int kBuiltinInstances = 200;
+constexpr std::string_view kStatementSuffix = ".sql";
 
 // Variables of the server's environment, and sluice.yaml.
 class AppSettings final : public flow::Settings {
@@ -56,8 +59,8 @@ class AppSettings final : public flow::Settings {
 
 class AppMaker {
  public:
-  AppMaker(const Services& services, App* app, flow::Problems* problems)
-      : services_(services), app_(app), problems_(problems) {}
+  AppMaker(const Services& services, App* app, Missing missing, flow::Problems* problems)
+      : services_(services), app_(app), missing_(missing), problems_(problems) {}
 
   void Make() {
     const yaml::Node config = ReadConfig();
@@ -207,18 +210,24 @@ class AppMaker {
       const TaskOptions options = said == options_.end() ? TaskOptions() : said->second;
       auto maker = MakeTask(route, suffix, text, options);
       if (!maker) {
-        for (const Status& error : maker.error()) {
-          Place place = error.place();
-          place.file = path;
-          if (place.line == 0) place = {path, 1, 1};
-          problems_->AddError(error.At(place));
-        }
+        for (const Status& error : maker.error()) AddTaskProblem(path, error);
         // Who names it has made no mistake.
-        maker = []() -> Result<std::unique_ptr<TaskInstance>> { return nullptr; };
+        maker = MakeLateTask(route, suffix, text, options);
       }
       AddWithNames(route, options, *maker, {path, 1, 1});
     }
     for (const auto& [route, options] : options_) AddFileless(route, options);
+  }
+
+  void AddTaskProblem(const std::string& path, const Status& error) {
+    Place place = error.place();
+    place.file = path;
+    if (place.line == 0) place = {path, 1, 1};
+    const bool declared = missing_ == Missing::kMayBeDeclared &&
+                          query::CodeOf(error) == query::QueryCode::kKeyspaceNotFound;
+    const bool late = missing_ == Missing::kWasDropped && path.ends_with(kStatementSuffix);
+    declared || late ? problems_->AddWarning(error.At(place))
+                     : problems_->AddError(error.At(place));
   }
 
   void NoteKeyspaces(const yaml::Node& config) {
@@ -286,6 +295,22 @@ class AppMaker {
                  options.place);
   }
 
+  static StatementCheck CheckOf(const std::string& route, const TaskOptions& options) {
+    if (options.keyspaces.empty()) return nullptr;
+    return [route, keyspaces = options.keyspaces](const query::StatementPlan& plan) {
+      return function::CheckTaskStatement(route, keyspaces, plan);
+    };
+  }
+
+  // Of a task that MakeTask can't make.
+  TaskMaker MakeLateTask(const std::string& route, const std::string& suffix,
+                         const std::string& text, const TaskOptions& options) {
+    if (suffix == kStatementSuffix) {
+      return MakeLateSqlTask(services_.queries, text, CheckOf(route, options));
+    }
+    return []() -> Result<std::unique_ptr<TaskInstance>> { return nullptr; };
+  }
+
   using Made = std::expected<TaskMaker, std::vector<Status>>;
   Made MakeTask(const std::string& route, const std::string& suffix, const std::string& text,
                 const TaskOptions& options) {
@@ -296,12 +321,13 @@ class AppMaker {
     const auto wrong = [&](std::string_view message) -> Made {
       return one(Fail(Code::kInvalidArgument, "route.language", "{}", message));
     };
-    if (suffix != ".js" && !options.keyspaces.empty()) {
-      return wrong("keyspaces are for tasks in JavaScript; others use statements");
+    StatementCheck check = CheckOf(route, options);
+    if (suffix == kStatementSuffix) {
+      return one(MakeSqlTask(services_.queries, text, std::move(check)));
     }
-    if (suffix == ".sql") return one(MakeSqlTask(services_.queries, text));
     if (suffix == ".lua") {
-      return one(MakeLuaTask(services_.function.database, services_.procedures, route, text));
+      return one(MakeLuaTask(services_.function.database, services_.procedures, route, text,
+                             std::move(check)));
     }
     if (suffix != ".js") return wrong("expected a file that ends with .js, .lua or .sql");
     function::Definition definition;
@@ -376,7 +402,7 @@ class AppMaker {
     for (const Endpoint& endpoint : app_->rest.endpoints) {
       if (endpoint.relay.empty()) continue;
       Add(RelayRoute(endpoint), {.instances = kBuiltinInstances, .is_private = true},
-          MakeRelayTask(services_.function, services_.streams, endpoint.relay,
+          MakeRelayTask(services_.function, services_.max_stream_bytes, endpoint.relay,
                         endpoint.certificates));
     }
     CheckStatic(app_->rest.content);
@@ -391,6 +417,7 @@ class AppMaker {
 
   const Services& services_;
   App* const app_;
+  const Missing missing_;
   flow::Problems* const problems_;
   std::map<std::string, TaskOptions> options_;
   std::map<std::string, Place> named_;  // routes of the app's functions, by where they are named
@@ -404,12 +431,12 @@ Route* App::FindRoute(std::string_view name) const {
 }
 
 std::shared_ptr<const App> MakeApp(const Services& services, Bundle bundle, std::string version,
-                                   flow::Problems* problems) {
+                                   Missing missing, flow::Problems* problems) {
   const size_t errors = problems->errors();
   auto app = std::make_shared<App>();
   app->bundle = std::move(bundle);
   app->version = std::move(version);
-  AppMaker(services, app.get(), problems).Make();
+  AppMaker(services, app.get(), missing, problems).Make();
   return problems->errors() == errors ? app : nullptr;
 }
 
@@ -418,11 +445,15 @@ void CheckKeyspaces(const App& app, const Services& services, Missing missing,
   for (const auto& [name, place] : app.keyspaces) {
     if (name.wildcard()) continue;
     if (missing == Missing::kMayBeDeclared && app.declared.contains(name)) continue;
-    if (const auto keyspace = services.function.database.Resolve(name); !keyspace) {
-      problems->AddError(
-          Error(Code::kInvalidArgument, "route.no_keyspace", "{}", keyspace.error().message())
-              .At(place));
-    }
+    const auto keyspace = services.function.database.Resolve(name);
+    if (keyspace) continue;
+    const Status error =
+        Error(Code::kInvalidArgument, "route.no_keyspace", "{}", keyspace.error().message())
+            .At(place);
+    const bool table = name.bucket == db::kTablesBucket;
+    const bool warn =
+        missing == Missing::kWasDropped || (table && missing == Missing::kMayBeDeclared);
+    warn ? problems->AddWarning(error) : problems->AddError(error);
   }
 }
 

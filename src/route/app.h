@@ -30,7 +30,7 @@ struct Services {
   const procedure::Manager& procedures;
   // Where `file()` of flows may read and write; absolute paths.
   std::vector<std::string> directories = {};
-  StreamLimits streams = {};
+  uint64_t max_stream_bytes = 0;  // of a relay's answer, if it is more than kMaxHttpAnswerBytes
 };
 
 struct App {
@@ -49,15 +49,18 @@ struct App {
 };
 
 // What to think of a keyspace that is named and not there. Who only checks an app does not make
-// those that its sluice.yaml declares.
-enum class Missing : uint8_t { kIsWrong, kMayBeDeclared };
+// those that its sluice.yaml declares, nor the tables of its sql/. An app that was stored had all
+// of them then; what was dropped since must not keep the rest of it from running.
+enum class Missing : uint8_t { kIsWrong, kMayBeDeclared, kWasDropped };
 
-// All that is wrong goes to `problems`; null when there is an error among it.
+// All that is wrong goes to `problems`; null when there is an error among it. A statement whose
+// keyspace may be declared is a warning, and its route can't run. Of a stored app every statement
+// that can't be planned is a warning, and is planned when it is called.
 std::shared_ptr<const App> MakeApp(const Services& services, Bundle bundle, std::string version,
-                                   flow::Problems* problems);
+                                   Missing missing, flow::Problems* problems);
 
-// Keyspaces of functions that are not there: errors route.no_keyspace. Not part of MakeApp, so that
-// one that is dropped later does not take the whole app with it.
+// Keyspaces of functions that are not there: errors route.no_keyspace; warnings where tables may be
+// declared, or they were dropped. Not part of MakeApp: calls look for them.
 void CheckKeyspaces(const App& app, const Services& services, Missing missing,
                     flow::Problems* problems);
 

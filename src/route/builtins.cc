@@ -62,7 +62,7 @@ TaskOutput RunQuery(query::QueryEngine& engine, const TaskInput& input) {
   }
   const auto plan = engine.Prepare(statement.AsString(), {});
   if (!plan) return TaskOutput::Failure(plan.error());
-  return RunStatement(engine, *plan, input.body["args"], input);
+  return RunStatement(engine, {*plan}, input.body["args"], input);
 }
 
 struct Where {

@@ -81,7 +81,9 @@ Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, 
     instance->answer_by_ms = NowMs() + answer_within_ms;
     Schedule(*instance, std::nullopt);
   }
-  Begin(context, [this, instance, start = std::move(start)] { Drive(instance, start); });
+  Begin(context, [this, instance, start = std::move(start)]() mutable {
+    Drive(instance, std::move(start));
+  });
   return instance;
 }
 
@@ -114,6 +116,8 @@ class Lent {
 void Engine::Begin(const RunContext& context, Pool::Job job) {
   if (context.run) {
     context.run(Lent(lent_, std::move(job)));
+  } else if (context.pool != nullptr) {
+    context.pool->Post(Lent(lent_, std::move(job)));
   } else {
     pool_.Post(std::move(job));
   }
@@ -159,9 +163,8 @@ void Engine::BeginTrace(Instance& instance, std::string_view flow, std::string_v
 }
 
 // What the run was told and has asked for; at its end the trace is complete.
-void Engine::NoteStep(Instance& instance, const flow::Actions& actions) {
+void Engine::NoteStep(Instance& instance, const flow::Actions& actions, uint64_t now_ns) {
   if (instance.trace == nullptr) return;
-  const uint64_t now_ns = clock_.MonotonicNs();
   instance.trace->Note(actions, now_ns);
   if (!instance.run.ended()) return;
   instance.trace->Finish(instance.run.state(), now_ns);
@@ -179,19 +182,23 @@ void Engine::Abandon(const Handle& handle) {
   });
 }
 
-void Engine::Drive(const InstancePtr& instance, const flow::Event& event) {
-  if (instance->durable()) return Perform(instance, Submit(instance, {.event = event}));
+void Engine::Drive(const InstancePtr& instance, flow::Event event) {
+  if (instance->durable()) return Perform(instance, Submit(instance, {.event = std::move(event)}));
   flow::Actions actions;
-  if (Advance(instance, event, &actions)) Perform(instance, std::move(actions));
+  {
+    const std::lock_guard lock(instance->mutex);
+    if (!Advance(*instance, std::move(event), clock_.MonotonicNs(), &actions)) return;
+  }
+  Perform(instance, std::move(actions));
 }
 
-bool Engine::Advance(const InstancePtr& instance, const flow::Event& event,
+bool Engine::Advance(Instance& instance, flow::Event event, uint64_t now_ns,
                      flow::Actions* actions) {
-  const std::lock_guard lock(instance->mutex);
-  if (instance->run.ended()) return false;
-  instance->run.Step(event, NowMs(), actions);
-  NoteStep(*instance, *actions);
-  Schedule(*instance, instance->run.ended() ? std::nullopt : instance->run.next_due_ms());
+  if (instance.run.ended()) return false;
+  instance.stepped_ms = NowMs();
+  instance.run.Step(std::move(event), instance.stepped_ms, actions);
+  NoteStep(instance, *actions, now_ns);
+  Schedule(instance, instance.run.ended() ? std::nullopt : instance.run.next_due_ms());
   return true;
 }
 
@@ -214,7 +221,7 @@ void Engine::Do(const InstancePtr& instance, flow::Actions actions,
                 std::optional<flow::Call>* inline_call) {
   for (flow::Action& action : actions) {
     if (auto* call = std::get_if<flow::Call>(&action)) {
-      if (!*inline_call) {
+      if (inline_call != nullptr && !*inline_call) {
         inline_call->emplace(std::move(*call));
         continue;
       }

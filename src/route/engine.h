@@ -49,9 +49,11 @@ using ReplyTo = std::function<void(Reply reply)>;
 struct RunContext {
   TraceLink trace = {};
   std::shared_ptr<StreamScope> streams = nullptr;  // null: it has none yet
-  // Runs it on the thread of who asks, after this one's call; null: on a thread of the engine. A
-  // job may be dropped only when nobody waits for its answer any more.
+  // Runs it on the thread of who asks, after this one's call; null: on a thread of the pool. A job
+  // may be dropped only when nobody waits for its answer any more.
   std::function<void(Pool::Job job)> run = nullptr;
+  // Has threads for what `run` does not run, or had to wait for its turn; null: the engine's.
+  Pool* pool = nullptr;
 };
 
 // What started a run, where others ask for it.
@@ -152,9 +154,10 @@ class Engine {
 
   // On the thread of who asked, or one of the pool.
   void Begin(const RunContext& context, Pool::Job job);
-  void Drive(const InstancePtr& instance, const flow::Event& event);
+  void Drive(const InstancePtr& instance, flow::Event event);
   // Does what follows from a step, and from the functions that it calls.
   void Perform(const InstancePtr& instance, flow::Actions actions);
+  // The first call is left to who asks for it; null: there is none.
   void Do(const InstancePtr& instance, flow::Actions actions,
           std::optional<flow::Call>* inline_call);
   void Respond(const InstancePtr& instance, flow::Respond respond);
@@ -162,8 +165,8 @@ class Engine {
   void StopCall(const InstancePtr& instance, uint64_t call);
   void Ended(const InstancePtr& instance, const flow::Ended& ended);
 
-  // One step of a run that is not durable. False when it has ended before.
-  bool Advance(const InstancePtr& instance, const flow::Event& event, flow::Actions* actions);
+  // One step of a run that is not durable; under its mutex. False when it has ended before.
+  bool Advance(Instance& instance, flow::Event event, uint64_t now_ns, flow::Actions* actions);
   // Of a durable run: stores the step after those that came before it, and then goes on. What is to
   // be called at once is returned.
   flow::Actions Submit(const InstancePtr& instance, Pending pending);
@@ -171,6 +174,7 @@ class Engine {
   static bool IsOver(const Instance& instance, const Pending& pending);
   void SubmitCommit(const InstancePtr& instance, Pending pending, Move move, db::Commit commit);
   void SubmitAhead(const InstancePtr& instance, flow::Actions later, db::Commit commit);
+  static bool OnlyAnswers(const Instance& instance, const flow::Actions& actions);
   static bool MayHold(const Pending& pending, const Move& move);
   // Under the mutex: stores what is held, then what follows is done.
   void StoreHeld(const InstancePtr& instance, flow::Actions later);
@@ -184,7 +188,7 @@ class Engine {
   // Under the instance's mutex.
   void BeginTrace(Instance& instance, std::string_view flow, std::string_view origin,
                   TraceLink link) const;
-  void NoteStep(Instance& instance, const flow::Actions& actions);
+  void NoteStep(Instance& instance, const flow::Actions& actions, uint64_t now_ns);
   Move Plan(Instance& instance, const flow::Event& event, Ran ran);
   // Steps that become rows, with the machine before them.
   static void AddSteps(const Instance& instance, const Move& move, std::vector<db::RowWrite>* rows);
@@ -227,14 +231,15 @@ class Engine {
   db::Database& database_;
   const Clock& clock_;
   const EngineOptions options_;
-  std::atomic<uint64_t> last_ms_{0};
-  std::atomic<size_t> running_{0};
   std::atomic<bool> stopping_{false};
+  // Apart from each other: what every run changes would slow down those who read the rest.
+  alignas(64) std::atomic<uint64_t> last_ms_{0};
+  alignas(64) std::atomic<size_t> running_{0};
+  std::atomic<size_t> lent_{0};     // jobs that others run, or have not dropped yet
   std::atomic<size_t> storing_{0};  // steps that were submitted to the database
   std::atomic<uint64_t> last_later_{0};
-  std::atomic<size_t> lent_{0};  // jobs that others run, or have not dropped yet
-  Park park_;
   Counts counts_;
+  alignas(64) Park park_;
   TraceStore traces_;
 
   mutable std::mutex live_mutex_;

@@ -1,6 +1,5 @@
 // How the engine calls functions.
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <set>
 
@@ -55,9 +54,10 @@ void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json:
                      .streams = request->streams});
   };
   const LaterId timeout{request->due_ms, ++last_later_};
-  Route::Job job = [this, timeout, run](Route::Slot& free) {
+  Route::Job job = [this, timeout, run, pool = context.pool](Route::Slot& free) {
     Drop(timeout);
-    run(free);
+    if (pool == nullptr) return run(free);
+    Begin({.pool = pool}, [run, &free] { run(free); });
   };
   // The turn is taken here: what one sends to a route with one instance arrives in order.
   const auto slot = request->route->Enter(job);
@@ -78,12 +78,12 @@ void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json:
 
 namespace {
 
-flow::TaskResult ResultOf(uint64_t call, const TaskOutput& output) {
+flow::TaskResult ResultOf(uint64_t call, TaskOutput output) {
   return {.call = call,
           .status = output.status,
-          .headers = output.headers,
-          .body = output.body,
-          .stack = output.stack};
+          .headers = std::move(output.headers),
+          .body = std::move(output.body),
+          .stack = std::move(output.stack)};
 }
 
 }  // namespace
@@ -97,28 +97,25 @@ class Engine::StepSink final : public TaskSink {
   }
 
   db::Commit TakeCommit() { return std::move(commit_); }
-  uint64_t ran_us() const {
-    const auto passed = std::chrono::steady_clock::now() - began_;
-    return static_cast<uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(passed).count());
-  }
 
  private:
-  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   db::Commit commit_;
 };
 
 std::optional<flow::Actions> Engine::Fail(const InstancePtr& instance, const flow::Call& call,
                                           int status, std::string message) {
   flow::TaskResult result = ResultOf(call.call, TaskOutput::Failure(status, std::move(message)));
+  const uint64_t now_ns = clock_.MonotonicNs();
   {
     const std::lock_guard lock(instance->mutex);
-    if (instance->trace != nullptr) instance->trace->Answered(result, clock_.MonotonicNs());
+    if (instance->trace != nullptr) instance->trace->Answered(result, now_ns);
+    if (!instance->durable()) {
+      flow::Actions actions;
+      if (!Advance(*instance, std::move(result), now_ns, &actions)) return std::nullopt;
+      return actions;
+    }
   }
-  if (instance->durable()) return Submit(instance, {.event = std::move(result)});
-  flow::Actions actions;
-  if (!Advance(instance, result, &actions)) return std::nullopt;
-  return actions;
+  return Submit(instance, {.event = std::move(result)});
 }
 
 std::optional<flow::Actions> Engine::RunCall(const InstancePtr& instance, const flow::Call& call,
@@ -127,7 +124,7 @@ std::optional<flow::Actions> Engine::RunCall(const InstancePtr& instance, const 
   if (found == instance->app->routes.end()) {
     return Fail(instance, call, 500, fmt::format("Route {} not found", call.route));
   }
-  const std::shared_ptr<Route> route = found->second;
+  const std::shared_ptr<Route>& route = found->second;
   Route::Slot* slot = route->TryEnter();
   if (slot == nullptr) {
     Route::Job job = [this, instance, route, call, attempt](Route::Slot& free) {
@@ -147,8 +144,6 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
                                            int attempt) {
   TaskInput input{.headers = call.headers, .body = call.body};
   input.cancelled = std::make_shared<std::atomic<bool>>(false);
-  const uint64_t now_ms = NowMs();
-  if (call.due_ms != 0) input.timeout_ms = call.due_ms > now_ms ? call.due_ms - now_ms : 1;
   StepSink sink;
   if (instance->durable()) input.sink = &sink;
   input.streams =
@@ -156,6 +151,8 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
   std::shared_ptr<const RunTrace> trace;
   TraceContext context;
   const Status made = route->Prepare(slot);
+  const uint64_t began_ns = clock_.MonotonicNs();
+  input.now_ns = began_ns;
   {
     const std::lock_guard lock(instance->mutex);
     // It may have waited for long.
@@ -163,29 +160,35 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
       Release(route, &slot);
       return std::nullopt;
     }
-    instance->running.push_back({call.call, slot.instance.get(), input.cancelled});
+    // One that has waited is stopped in time all the same: the run gives it up.
+    const uint64_t now_ms = instance->stepped_ms;
+    if (call.due_ms != 0) input.timeout_ms = call.due_ms > now_ms ? call.due_ms - now_ms : 1;
+    if (made.ok()) instance->running.push_back({call.call, slot.instance.get(), input.cancelled});
     if (instance->trace != nullptr) {
-      instance->trace->Began(call.call, clock_.MonotonicNs());
+      instance->trace->Began(call.call, began_ns);
       trace = instance->trace;
       context = trace->ContextOf(call.call);
       input.trace = &context;
     }
   }
-  const TaskOutput output = made.ok() ? route->Run(slot, input) : TaskOutput::Failure(made);
-  flow::TaskResult result = ResultOf(call.call, output);
+  TaskOutput output = made.ok() ? route->Run(slot, input) : TaskOutput::Failure(made);
+  const uint64_t ended_ns = clock_.MonotonicNs();
+  const Ran ran{(ended_ns - began_ns) / 1000, output.repeatable};
+  flow::TaskResult result = ResultOf(call.call, std::move(output));
   {
     const std::lock_guard lock(instance->mutex);
     std::erase_if(instance->running, [&](const auto& each) { return each.call == call.call; });
-    if (instance->trace != nullptr) instance->trace->Answered(result, clock_.MonotonicNs());
-  }
-  Release(route, &slot);
-  if (!instance->durable()) {
-    flow::Actions actions;
-    if (!Advance(instance, result, &actions)) return std::nullopt;
-    return actions;
+    if (made.ok()) slot.instance->Renew();  // nobody stops it from here on
+    if (instance->trace != nullptr) instance->trace->Answered(result, ended_ns);
+    Release(route, &slot);
+    if (!instance->durable()) {
+      flow::Actions actions;
+      if (!Advance(*instance, std::move(result), ended_ns, &actions)) return std::nullopt;
+      return actions;
+    }
   }
   return Submit(instance, {.event = std::move(result),
-                           .ran = {sink.ran_us(), output.repeatable},
+                           .ran = ran,
                            .commit = sink.TakeCommit(),
                            .call = call,
                            .attempt = attempt});

@@ -146,6 +146,7 @@ void Engine::Accept(Instance& instance, Move move, flow::Actions* actions) {
     if (FindCall(move.next, call.id) == nullptr) stored.sent_ms.erase(call.id);
   }
   instance.run = std::move(move.next);
+  instance.stepped_ms = move.now_ms;
   stored.head = std::move(move.head);
   stored.machine = std::move(move.machine);
   for (const flow::Action& action : move.actions) {
@@ -156,7 +157,7 @@ void Engine::Accept(Instance& instance, Move move, flow::Actions* actions) {
     }
   }
   counts_.durable_steps += move.steps.size();
-  NoteStep(instance, move.actions);
+  NoteStep(instance, move.actions, clock_.MonotonicNs());
   std::optional<uint64_t> due_ms = instance.run.next_due_ms();
   if (stored.hold_until_ms != 0) {
     due_ms = std::min(stored.hold_until_ms, due_ms.value_or(UINT64_MAX));
@@ -266,6 +267,21 @@ void Engine::SubmitCommit(const InstancePtr& instance, Pending pending, Move mov
   });
 }
 
+// The run answers and ends, which the thread that has stored it may as well do: handing it to
+// another one takes longer. That is the database's, which has no time to write to a log, or for the
+// end of the last run of an app, and so of its functions.
+bool Engine::OnlyAnswers(const Instance& instance, const flow::Actions& actions) {
+  const auto answers = [](const flow::Action& action) {
+    return std::holds_alternative<flow::Respond>(action) ||
+           std::holds_alternative<flow::Ended>(action);
+  };
+  if (actions.empty() || instance.listened != nullptr || instance.app.use_count() == 1) {
+    return false;
+  }
+  const auto* const ended = std::get_if<flow::Ended>(&actions.back());
+  return ended != nullptr && ended->status < 400 && std::ranges::all_of(actions, answers);
+}
+
 void Engine::SubmitAhead(const InstancePtr& instance, flow::Actions later, db::Commit commit) {
   ++storing_;
   ++instance->stored->ahead;
@@ -276,6 +292,9 @@ void Engine::SubmitAhead(const InstancePtr& instance, flow::Actions later, db::C
         StoreAgain(instance, std::move(*kept), status);
         --instance->stored->ahead;
       });
+    } else if (OnlyAnswers(*instance, *kept)) {
+      --instance->stored->ahead;
+      Do(instance, std::move(*kept), nullptr);
     } else {
       const bool last = --instance->stored->ahead == 0;
       if (!kept->empty() || (last && instance->stored->wants_park.exchange(false))) {

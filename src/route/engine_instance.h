@@ -66,6 +66,7 @@ struct Engine::Instance : std::enable_shared_from_this<Engine::Instance> {
   uint64_t answer_by_ms = 0;             // who started a durable run waits so long; under mutex
   std::vector<Running> running;          // under mutex
   uint64_t scheduled_ms = 0;             // what due_ms was last set to; under mutex
+  uint64_t stepped_ms = 0;               // when the last step was; under mutex
   std::shared_ptr<RunTrace> trace;       // null when there is none; its spans are under mutex
   std::unique_ptr<Stored> stored;        // of a durable run; what it points to is under mutex
   const flow::Flow* listened = nullptr;  // its flow, if somebody is told of its end

@@ -7,9 +7,12 @@
 namespace sluice::route {
 namespace {
 
+// Of all relays together. Each has as many requests on their way as it has instances.
+constexpr size_t kMostRelayThreads = 1000;
+
 std::shared_ptr<const App> EmptyApp(const Services& services) {
   flow::Problems none;
-  return MakeApp(services, {}, "", &none);
+  return MakeApp(services, {}, "", Missing::kIsWrong, &none);
 }
 
 // Newer ones sort after older ones.
@@ -31,6 +34,7 @@ bool HasDurableFlow(const App& app) {
 Host::Host(Services services, EngineOptions options, RunRetention retention)
     : services_(std::move(services)),
       engine_(services_.function.database, services_.function.clock, options),
+      relays_(kMostRelayThreads),
       runs_(
           services_, engine_, [this] { return app(); }, retention),
       starts_(services_, engine_),
@@ -47,6 +51,7 @@ Status Host::Start() {
 void Host::Stop() {
   starts_.Stop();
   runs_.Stop();
+  relays_.Stop();
   engine_.Stop();
 }
 
@@ -60,14 +65,17 @@ Status Host::LoadApp() {
   const json::Value& version = value["version"];
   flow::Problems problems;
   auto app = MakeApp(services_, std::move(bundle),
-                     version.is_string() ? std::string(version.AsString()) : "", &problems);
-  if (app == nullptr) {
-    for (const flow::Problem& problem : problems.Sorted()) {
+                     version.is_string() ? std::string(version.AsString()) : "",
+                     Missing::kWasDropped, &problems);
+  if (app != nullptr) CheckUse(*app, Missing::kWasDropped, &problems);
+  for (const flow::Problem& problem : problems.Sorted()) {
+    if (app == nullptr) {
       log::Error("the app's flows can't be loaded", {{"problem", problem.ToString()}});
+    } else {
+      log::Warn("the app's flows are loaded with a problem", {{"problem", problem.ToString()}});
     }
-    return OkStatus();
   }
-  Replace(std::move(app));
+  if (app != nullptr) Replace(std::move(app));
   return OkStatus();
 }
 
@@ -83,7 +91,7 @@ std::shared_ptr<const App> Host::app() const {
 }
 
 void Host::Check(Bundle bundle, flow::Problems* problems) const {
-  const auto app = MakeApp(services_, std::move(bundle), "", problems);
+  const auto app = MakeApp(services_, std::move(bundle), "", Missing::kMayBeDeclared, problems);
   if (app != nullptr) CheckUse(*app, Missing::kMayBeDeclared, problems);
 }
 
@@ -95,7 +103,8 @@ void Host::CheckUse(const App& app, Missing missing, flow::Problems* problems) c
 Status Host::Apply(Bundle bundle, flow::Problems* problems) {
   const std::lock_guard change(change_mutex_);
   db::Database& database = services_.function.database;
-  auto app = MakeApp(services_, std::move(bundle), NewVersion(database), problems);
+  auto app =
+      MakeApp(services_, std::move(bundle), NewVersion(database), Missing::kIsWrong, problems);
   if (app == nullptr) return OkStatus();
   CheckUse(*app, Missing::kIsWrong, problems);
   if (problems->has_errors()) return OkStatus();

@@ -10,6 +10,7 @@
 #include "flow/problem.h"
 #include "route/app.h"
 #include "route/engine.h"
+#include "route/pool.h"
 #include "route/runs.h"
 #include "route/starts.h"
 
@@ -22,14 +23,18 @@ class Host {
   Host(Services services, EngineOptions options, RunRetention retention = {});
   ~Host() { Stop(); }
 
-  // Loads what is stored. An app that can't be compiled any more is left out, and told in the log.
-  // Durable runs go on.
+  // Loads what is stored. What was dropped since is told in the log, and to those who call what
+  // needs it; an app that can't be compiled any more is left out, and told there, too. Durable runs
+  // go on.
   Status Start();
   void Stop();
 
   std::shared_ptr<const App> app() const;
   Engine& engine() { return engine_; }
   Runs& runs() { return runs_; }
+  // Threads of relays. These wait for clients, however slow they are: of other threads they would
+  // take all.
+  Pool& relays() { return relays_; }
 
   // Compiles the bundle; with errors nothing changes. Else it is stored and runs from then on.
   // Waits.
@@ -45,6 +50,7 @@ class Host {
 
   const Services services_;
   Engine engine_;
+  Pool relays_;
   Runs runs_;
   Starts starts_;
   std::mutex change_mutex_;  // one change at a time

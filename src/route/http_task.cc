@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 
 #include "base/percent.h"
 #include "base/utf8.h"
@@ -9,6 +10,7 @@
 #include "function/curl/http_client.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "route/answer_pipe.h"
 
 namespace sluice::route {
 namespace {
@@ -154,15 +156,19 @@ class HttpTask : public TaskInstance {
       : services_(services), client_(*services.addresses, kMaxHttpAnswerBytes) {}
 
  protected:
-  // Given up when nobody waits for the answer any more.
-  Result<HttpResponse> Send(const TaskInput& input, const HttpRequest& request,
-                            Certificates certificates) {
+  // Becomes true when nobody waits for the answer any more.
+  static const std::atomic<bool>& StopOf(const TaskInput& input) {
     static const std::atomic<bool> kNever{false};
+    return input.cancelled == nullptr ? kNever : *input.cancelled;
+  }
+
+  Result<HttpResponse> Send(const std::atomic<bool>& stop, const HttpRequest& request,
+                            Certificates certificates) {
     function::UrlBinding binding;
     binding.validate_certificate = certificates == Certificates::kChecked;
     binding.alias = binding.validate_certificate ? "checked" : "trusted";
     function::HttpSender& sender = services_.http == nullptr ? client_ : *services_.http;
-    return sender.Send(binding, request, input.cancelled == nullptr ? kNever : *input.cancelled);
+    return sender.Send(binding, request, stop);
   }
 
   static TaskOutput FailureOf(const Status& error) {
@@ -190,7 +196,7 @@ class TargetTask final : public HttpTask {
   TaskOutput Run(const TaskInput& input) override {
     const auto request = RequestOf(input);
     if (!request) return TaskOutput::Failure(request.error());
-    auto response = Send(input, *request, target_.certificates);
+    auto response = Send(StopOf(input), *request, target_.certificates);
     return response ? OutputOf(std::move(*response)) : FailureOf(response.error());
   }
 
@@ -250,7 +256,7 @@ class RequestTask final : public HttpTask {
     Certificates certificates = Certificates::kChecked;
     const auto request = RequestOf(input, &certificates);
     if (!request) return TaskOutput::Failure(request.error());
-    auto response = Send(input, *request, certificates);
+    auto response = Send(StopOf(input), *request, certificates);
     return response ? OutputOf(std::move(*response)) : FailureOf(response.error());
   }
 
@@ -313,65 +319,81 @@ class RequestTask final : public HttpTask {
   }
 };
 
-// What a relay's target answers: in memory, and on disk when it is large.
+uint64_t DeclaredSize(const HttpResponse& head) {
+  uint64_t size = 0;
+  for (const auto& [name, value] : head.headers) {
+    const std::string_view text = Trimmed(value);
+    if (flow::LowerCase(name) != "content-length") continue;
+    std::from_chars(text.data(), text.data() + text.size(), size);
+  }
+  return size;
+}
+
+// What a relay's target answers: in memory, or passed on as it arrives when it is large.
 class RelayedBody {
  public:
-  explicit RelayedBody(const StreamLimits& limits) : limits_(limits) {}
+  RelayedBody(uint64_t max_bytes, AnswerPipe* pipe) : max_bytes_(max_bytes), pipe_(pipe) {}
 
-  Status Add(std::string_view bytes) {
+  Status Add(const HttpResponse& head, std::string_view bytes) {
+    if (size_ == 0) declared_ = DeclaredSize(head);
     size_ += bytes.size();
-    if (size_ > std::max(limits_.max_bytes, kMaxHttpAnswerBytes)) {
+    if (std::max(size_, declared_) > max_bytes_) {
       return Error(Code::kTooLarge, "curl.too_large", "the response has more than {} bytes",
-                   std::max(limits_.max_bytes, kMaxHttpAnswerBytes));
+                   max_bytes_);
     }
-    if (file_ == nullptr && (size_ <= kRelayMemoryBytes || limits_.max_bytes == 0)) {
-      memory_.append(bytes);
-      return OkStatus();
-    }
-    if (file_ == nullptr) {
-      ASSIGN_OR_RETURN(file_, DiskFile::MakeUnnamed(limits_.directory));
-      RETURN_IF_ERROR(file_->Append(std::exchange(memory_, {})));
-    }
-    return file_->Append(bytes);
+    if (begun_) return pipe_->Add(bytes);
+    memory_.append(bytes);
+    if (pipe_ == nullptr || size_ <= kRelayMemoryBytes) return OkStatus();
+    begun_ = true;
+    pipe_->Begin(HeadOf(head));
+    return pipe_->Add(std::exchange(memory_, {}));
   }
 
-  Status MoveTo(TaskOutput* output, StreamScope* streams) {
-    if (file_ == nullptr) {
-      output->body = Value::Bytes(memory_);
-      return OkStatus();
-    }
-    ASSIGN_OR_RETURN(const std::string id, streams->Add(std::make_shared<Stream>(file_)));
-    output->headers.Set(kStreamHeader, Value(id));
-    return OkStatus();
+  bool begun() const { return begun_; }
+  const std::string& memory() const { return memory_; }
+
+  static TaskOutput HeadOf(const HttpResponse& response) {
+    TaskOutput head{.status = response.status, .headers = HeadersOf(response)};
+    head.headers.Remove(kStreamHeader);
+    return head;
   }
 
  private:
-  const StreamLimits& limits_;
+  const uint64_t max_bytes_;
+  AnswerPipe* const pipe_;
+  bool begun_ = false;  // the pipe has the head, and with it pieces
   uint64_t size_ = 0;
+  uint64_t declared_ = 0;  // by the target; 0: it says nothing
   std::string memory_;
-  std::shared_ptr<DiskFile> file_;
 };
 
 class RelayTask final : public HttpTask {
  public:
-  RelayTask(const function::Services& services, StreamLimits limits, std::string host,
+  RelayTask(const function::Services& services, uint64_t max_bytes, std::string host,
             Certificates certificates)
       : HttpTask(services),
-        limits_(std::move(limits)),
+        max_bytes_(std::max(max_bytes, kMaxHttpAnswerBytes)),
         host_(std::move(host)),
         certificates_(certificates) {}
 
   TaskOutput Run(const TaskInput& input) override {
     auto request = RequestOf(input);
     if (!request) return TaskOutput::Failure(request.error());
-    RelayedBody body(input.streams == nullptr ? kNoStreams : limits_);
-    request->sink = [&](std::string_view bytes) { return body.Add(bytes); };
-    auto response = Send(input, *request, certificates_);
+    AnswerPipe* const pipe = input.streams == nullptr ? nullptr : input.streams->pipe().get();
+    RelayedBody body(pipe == nullptr ? kMaxHttpAnswerBytes : max_bytes_, pipe);
+    request->passes_on = [&] { return body.begun(); };
+    request->sink = [&](const HttpResponse& head, std::string_view bytes) {
+      return body.Add(head, bytes);
+    };
+    auto response = Send(pipe == nullptr ? StopOf(input) : pipe->left(), *request, certificates_);
+    if (body.begun()) {
+      pipe->End(response ? OkStatus() : response.error());
+      return {};  // the pipe's reader has it
+    }
     if (!response) return FailureOf(response.error());
-    TaskOutput output{.status = response->status, .headers = HeadersOf(*response)};
-    output.headers.Remove(kStreamHeader);
-    const Status moved = body.MoveTo(&output, input.streams);
-    return moved.ok() ? output : TaskOutput::Failure(moved);
+    TaskOutput output = RelayedBody::HeadOf(*response);
+    output.body = Value::Bytes(body.memory());
+    return output;
   }
 
  private:
@@ -401,8 +423,7 @@ class RelayTask final : public HttpTask {
     return request;
   }
 
-  static inline const StreamLimits kNoStreams;
-  const StreamLimits limits_;
+  const uint64_t max_bytes_;
   const std::string host_;
   const Certificates certificates_;
 };
@@ -421,10 +442,10 @@ TaskMaker MakeHttpRequestTask(const function::Services& services) {
   };
 }
 
-TaskMaker MakeRelayTask(const function::Services& services, StreamLimits limits, std::string host,
+TaskMaker MakeRelayTask(const function::Services& services, uint64_t max_bytes, std::string host,
                         Certificates certificates) {
-  return [&services, limits, host, certificates]() -> Result<std::unique_ptr<TaskInstance>> {
-    return std::make_unique<RelayTask>(services, limits, host, certificates);
+  return [&services, max_bytes, host, certificates]() -> Result<std::unique_ptr<TaskInstance>> {
+    return std::make_unique<RelayTask>(services, max_bytes, host, certificates);
   };
 }
 

@@ -14,7 +14,8 @@
 namespace sluice::route {
 
 inline constexpr uint64_t kMaxHttpAnswerBytes = 32ull << 20;
-// What a relay keeps in memory of a body; larger ones are streams.
+// What a relay keeps in memory of a body: larger ones of requests are streams, larger answers are
+// passed on as they arrive.
 inline constexpr size_t kRelayMemoryBytes = 1 << 20;
 
 enum class Certificates : uint8_t { kChecked, kTrusted };
@@ -33,8 +34,9 @@ TaskMaker MakeHttpTask(const function::Services& services, HttpTarget target);
 // async.http.request: the input says what to send.
 TaskMaker MakeHttpRequestTask(const function::Services& services);
 // Sends a request of REST automation on to a host; its path is `uri` already rewritten, its body
-// bytes, or a stream. An answer that is large is a stream, too.
-TaskMaker MakeRelayTask(const function::Services& services, StreamLimits limits, std::string host,
+// bytes, or a stream. A large answer goes to the call's AnswerPipe, if it has one; then it may have
+// `max_bytes`.
+TaskMaker MakeRelayTask(const function::Services& services, uint64_t max_bytes, std::string host,
                         Certificates certificates);
 
 // Whether a text is http://host or https://host with at most a path; and only the host.

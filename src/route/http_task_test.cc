@@ -1,5 +1,8 @@
 #include "route/http_task.h"
 
+#include <future>
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +11,7 @@
 #include "json/parse.h"
 #include "json/print.h"
 #include "query/engine.h"
+#include "route/answer_pipe.h"
 
 namespace sluice::route {
 namespace {
@@ -41,6 +45,39 @@ class HttpTaskTest : public db::DatabaseTest {
     const std::string shown = output.body.is_bytes() ? "bytes " + std::string(output.body.AsBytes())
                                                      : json::ToText(output.body);
     return fmt::format("{} {} {}", output.status, json::ToText(output.headers), shown);
+  }
+
+  // What a client gets of a relay's answer that is passed on, and how it ends. It leaves when it
+  // has taken `most` bytes.
+  struct Piped {
+    int status = 0;
+    size_t bytes = 0;
+    std::string end;
+  };
+  Piped TakeRelayed(const TaskMaker& maker, size_t most) {
+    std::promise<int> head;
+    const auto pipe = std::make_shared<AnswerPipe>(
+        [&](const TaskOutput& output) { head.set_value(output.status); });
+    std::thread relay([&] {
+      StreamScope streams;
+      streams.set_pipe(pipe);
+      const Value body = *json::Parse(R"({"method":"GET","uri":"/"})");
+      const TaskOutput output =
+          (*maker())->Run({.headers = Value::EmptyObject(), .body = body, .streams = &streams});
+      EXPECT_EQ(output.status, 200);
+    });
+    Piped piped{.status = head.get_future().get()};
+    while (piped.bytes < most && piped.end.empty()) {
+      std::promise<Result<std::string>> taken;
+      pipe->Take([&](Result<std::string> piece) { taken.set_value(std::move(piece)); });
+      const Result<std::string> piece = taken.get_future().get();
+      if (piece) piped.bytes += piece->size();
+      if (!piece) piped.end = piece.error().id();
+      if (piece && piece->empty()) piped.end = "end";
+    }
+    pipe->Leave();
+    relay.join();
+    return piped;
   }
 
   const SystemClock clock_;
@@ -115,7 +152,7 @@ TEST_F(HttpTaskTest, ARelaySendsWhatCame) {
   function::TestServer server([](const std::string&) {
     return Response("302 Found\r\nLocation: /other\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2", "");
   });
-  const TaskMaker maker = MakeRelayTask(*services_, {}, server.url(), Certificates::kChecked);
+  const TaskMaker maker = MakeRelayTask(*services_, 0, server.url(), Certificates::kChecked);
   EXPECT_EQ(Run(maker, R"({"method":"POST","uri":"/v2/x","query_string":"?q=1&flag&q=%2f",
                            "header":{"accept":"*/*","content-type":"text/plain"},
                            "cookie":{"s":"t"},"body":"raw"})"),
@@ -123,6 +160,29 @@ TEST_F(HttpTaskTest, ARelaySendsWhatCame) {
   EXPECT_THAT(server.last(), StartsWith("POST /v2/x?q=1&flag&q=%2f HTTP/1.1\r\n"));
   EXPECT_THAT(server.last(), HasSubstr("Cookie: s=t\r\n"));
   EXPECT_THAT(server.last(), testing::EndsWith("raw"));
+}
+
+TEST_F(HttpTaskTest, ALargeAnswerOfARelayGoesToItsPipe) {
+  constexpr size_t kSize = 8 << 20;
+  const std::string body(kSize, 'x');
+  std::atomic<size_t> declared = kSize;
+  function::TestServer server([&](const std::string&) {
+    return fmt::format("HTTP/1.1 203 Yes\r\nContent-Length: {}\r\n\r\n{}", declared.load(), body);
+  });
+  const TaskMaker maker = MakeRelayTask(*services_, 0, server.url(), Certificates::kChecked);
+  const Piped whole = TakeRelayed(maker, SIZE_MAX);
+  EXPECT_EQ(whole.status, 203);
+  EXPECT_EQ(whole.bytes, kSize);
+  EXPECT_EQ(whole.end, "end");
+  // The client leaves.
+  const Piped part = TakeRelayed(maker, 1);
+  EXPECT_LT(part.bytes, kSize);
+  EXPECT_EQ(part.end, "");
+  // The target leaves.
+  declared = kSize + 1;
+  const Piped broken = TakeRelayed(maker, SIZE_MAX);
+  EXPECT_EQ(broken.bytes, kSize);
+  EXPECT_EQ(broken.end, "curl.failed");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/log.h"
@@ -24,12 +25,11 @@ class JsTask final : public TaskInstance {
 
   // What it writes is one commit, made again when somebody else changed what it had read.
   TaskOutput Run(const TaskInput& input) override {
-    const std::string headers = json::ToText(input.headers);
-    const std::string body = input.body.is_missing() ? "null" : json::ToText(input.body);
     for (int attempt = 1;; ++attempt) {
       function::Effects effects(services_.database, "");
-      TaskOutput output = Attempt(effects, headers, body, input);
+      TaskOutput output = Attempt(effects, input, attempt == 1);
       if (output.status >= 400 || Cancelled(input)) return output;
+      if (effects.documents().writes() == 0 && effects.timers().rows() == 0) return output;
       db::Commit commit = effects.TakeCommit();
       if (commit.writes.empty() && commit.rows.empty()) return output;
       commit.origin = "task:" + definition_->name;
@@ -44,6 +44,9 @@ class JsTask final : public TaskInstance {
     }
   }
 
+  void Renew() override {
+    if (handler_ != nullptr) handler_->ForgetStop();
+  }
   void Stop() override {
     const std::lock_guard lock(mutex_);
     if (handler_ != nullptr) handler_->Stop();
@@ -54,8 +57,7 @@ class JsTask final : public TaskInstance {
     return input.cancelled != nullptr && input.cancelled->load();
   }
 
-  TaskOutput Attempt(function::Effects& effects, const std::string& headers,
-                     const std::string& body, const TaskInput& input) {
+  TaskOutput Attempt(function::Effects& effects, const TaskInput& input, bool first) {
     if (handler_ == nullptr || handler_->spent()) {
       script::Outcome failed;
       const auto log = [name = definition_->name](std::string_view line) {
@@ -70,8 +72,21 @@ class JsTask final : public TaskInstance {
     // Whole seconds; what ends earlier is stopped by whom it runs for.
     const auto timeout_s = static_cast<uint32_t>((input.timeout_ms + 999) / 1000);
     function::Handler::Turn turn(*handler_);
-    TaskOutput output = OutputOf(
-        handler_->RunTask(turn, effects, headers, body, input.instance, timeout_s, input.streams));
+    std::optional<json::Value> packed;
+    const script::Outcome outcome = handler_->RunTask(turn, effects,
+                                                      {.headers = input.headers,
+                                                       .input = input.body,
+                                                       .instance = input.instance,
+                                                       .timeout_s = timeout_s,
+                                                       .now_ns = first ? input.now_ns : 0,
+                                                       .streams = input.streams},
+                                                      &packed);
+    TaskOutput output;
+    if (outcome.ok() && packed) {
+      output.body = std::move(*packed);
+    } else {
+      output = OutputOf(outcome);
+    }
     output.repeatable = !handler_->called_out();
     return output;
   }

@@ -8,11 +8,12 @@ namespace {
 
 class LuaTask final : public TaskInstance {
  public:
-  LuaTask(db::Database& database, procedure::TaskRun run)
-      : database_(database), run_(std::move(run)) {}
+  LuaTask(db::Database& database, procedure::TaskRun run, StatementCheck authorize)
+      : database_(database), run_(std::move(run)), authorize_(std::move(authorize)) {}
 
   TaskOutput Run(const TaskInput& input) override {
     procedure::TaskOptions options{.timeout_ms = input.timeout_ms, .cancelled = input.cancelled};
+    options.authorize = authorize_;
     options.streams = input.streams;
     options.commit = [&](const procedure::TaskAnswer& answer, db::Commit commit) {
       const TaskOutput output{
@@ -35,19 +36,21 @@ class LuaTask final : public TaskInstance {
  private:
   db::Database& database_;
   const procedure::TaskRun run_;
+  const StatementCheck authorize_;
 };
 
 }  // namespace
 
 Result<TaskMaker> MakeLuaTask(db::Database& database, const procedure::Manager& procedures,
-                              const std::string& route, const std::string& text) {
+                              const std::string& route, const std::string& text,
+                              StatementCheck authorize) {
   ASSIGN_OR_RETURN(auto program, lua::Program::Compile(route, text));
   if (!program->Has("main")) {
     return Fail(Code::kInvalidArgument, "lua.no_entry",
                 "expected 'local function main(headers, input, instance)'");
   }
-  return [&database, &procedures, program]() -> Result<std::unique_ptr<TaskInstance>> {
-    return std::make_unique<LuaTask>(database, procedures.NewTask(program));
+  return [&database, &procedures, program, authorize]() -> Result<std::unique_ptr<TaskInstance>> {
+    return std::make_unique<LuaTask>(database, procedures.NewTask(program), authorize);
   };
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 
 #include "base/wait_scope.h"
 
@@ -67,10 +68,14 @@ void Pool::Grow() {
     ++called_;
     wake_.notify_one();
   } else if (workers_.size() < most_threads_) {
+    auto worker = std::make_unique<Worker>(*this);
+    try {
+      worker->thread = std::thread([this, self = worker.get()] { WorkLoop(*self); });
+    } catch (const std::system_error&) {
+      return;  // the system has no more threads: those that there are see to it
+    }
     ++running_;
-    workers_.push_back(std::make_unique<Worker>(*this));
-    Worker& worker = *workers_.back();
-    worker.thread = std::thread([this, &worker] { WorkLoop(worker); });
+    workers_.push_back(std::move(worker));
   }
 }
 
@@ -136,6 +141,7 @@ void Pool::WatchLoop() {
       Worker& worker = *workers_[i];
       if (worker.has_job && tick_ - worker.began_tick > kLongTicks) Uncount(worker);
     }
+    Grow();  // there may have been no thread for it
   }
 }
 

@@ -1,29 +1,49 @@
 #include "route/route.h"
 
+#include <algorithm>
+
 namespace sluice::route {
 
-Route::Slot* Route::TryEnter() {
-  const std::lock_guard lock(mutex_);
-  if (free_.empty()) {
-    if (slots_.size() >= static_cast<size_t>(limits_.instances)) return nullptr;
-    slots_.push_back(std::make_unique<Slot>(static_cast<int>(slots_.size()) + 1));
-    return slots_.back().get();
-  }
-  Slot* const slot = free_.back();
-  free_.pop_back();
-  return slot;
+std::atomic<Route::Slot*>& Route::MySpot() {
+  static std::atomic<size_t> threads = 0;
+  thread_local const size_t mine = threads++ % kSpots;
+  return spots_[mine].slot;
 }
 
-Result<Route::Slot*> Route::Enter(Job& job) {
-  if (Slot* const slot = TryEnter(); slot != nullptr) return slot;
+Route::Slot* Route::TryEnter() {
+  if (waiting_count_.load() == 0) {
+    if (Slot* const slot = MySpot().exchange(nullptr); slot != nullptr) return slot;
+  }
   const std::lock_guard lock(mutex_);
-  // One may have become free meanwhile.
+  return waiting_.empty() ? TakeFree() : nullptr;
+}
+
+Route::Slot* Route::TakeFree() {
   if (!free_.empty()) {
     Slot* const slot = free_.back();
     free_.pop_back();
     return slot;
   }
+  for (Spot& spot : spots_) {
+    if (spot.slot.load() == nullptr) continue;
+    if (Slot* const slot = spot.slot.exchange(nullptr); slot != nullptr) return slot;
+  }
+  if (slots_.size() >= static_cast<size_t>(limits_.instances)) return nullptr;
+  slots_.push_back(std::make_unique<Slot>(static_cast<int>(slots_.size()) + 1));
+  return slots_.back().get();
+}
+
+Result<Route::Slot*> Route::Enter(Job& job) {
+  if (Slot* const slot = TryEnter(); slot != nullptr) return slot;
+  const std::lock_guard lock(mutex_);
+  ++waiting_count_;
+  // One may have become free meanwhile.
+  if (Slot* const slot = waiting_.empty() ? TakeFree() : nullptr; slot != nullptr) {
+    --waiting_count_;
+    return slot;
+  }
   if (waiting_.size() >= limits_.queue) {
+    --waiting_count_;
     return Fail(Code::kOverloaded, "route.overloaded",
                 "route '{}' is overloaded: {} calls wait for its {} instances", name_,
                 waiting_.size(), limits_.instances);
@@ -33,6 +53,16 @@ Result<Route::Slot*> Route::Enter(Job& job) {
 }
 
 std::optional<Route::Job> Route::Leave(Slot* slot) {
+  if (waiting_count_.load() == 0) {
+    Slot* none = nullptr;
+    if (MySpot().compare_exchange_strong(none, slot)) {
+      if (waiting_count_.load() == 0) return std::nullopt;
+      // Somebody has begun to wait. If the instance is not there any more, who took it sees to
+      // that.
+      Slot* left = slot;
+      if (!MySpot().compare_exchange_strong(left, nullptr)) return std::nullopt;
+    }
+  }
   const std::lock_guard lock(mutex_);
   if (waiting_.empty()) {
     free_.push_back(slot);
@@ -40,6 +70,7 @@ std::optional<Route::Job> Route::Leave(Slot* slot) {
   }
   Job job = std::move(waiting_.front());
   waiting_.pop_front();
+  --waiting_count_;
   return job;
 }
 
@@ -58,15 +89,24 @@ TaskOutput Route::Run(Slot& slot, TaskInput input) {
     output = TaskOutput::Failure(
         500, fmt::format("{} answered with {}, which is no status", name_, output.status));
   }
-  const std::lock_guard lock(mutex_);
-  ++calls_;
-  if (output.status >= 400) ++failures_;
+  slot.calls.store(slot.calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (output.status >= 400) ++slot.failures;
   return output;
 }
 
 Route::Stats Route::stats() const {
   const std::lock_guard lock(mutex_);
-  return {static_cast<int>(slots_.size() - free_.size()), waiting_.size(), calls_, failures_};
+  size_t unused = free_.size();
+  for (const Spot& spot : spots_) unused += spot.slot.load() != nullptr;
+  Stats stats;
+  // An instance may have moved to a spot that was looked at before.
+  stats.busy = static_cast<int>(slots_.size() - std::min(unused, slots_.size()));
+  stats.waiting = waiting_.size();
+  for (const auto& slot : slots_) {
+    stats.calls += slot->calls;
+    stats.failures += slot->failures;
+  }
+  return stats;
 }
 
 }  // namespace sluice::route

@@ -4,6 +4,8 @@
 // Concurrency: any thread.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -33,6 +35,9 @@ class Route {
   struct Slot {
     int number = 0;
     std::unique_ptr<TaskInstance> instance = nullptr;  // made by the first call
+    // Written by who holds it only.
+    std::atomic<uint64_t> calls = 0;
+    std::atomic<uint64_t> failures = 0;
   };
   // What to do when an instance is free; on a thread that may block.
   using Job = std::move_only_function<void(Slot& slot)>;
@@ -45,7 +50,8 @@ class Route {
   const RouteLimits& limits() const { return limits_; }
   const TaskMaker& maker() const { return maker_; }
 
-  // A free instance, which is then the caller's until Leave; null when there is none.
+  // A free instance, which is then the caller's until Leave; null when there is none. The one that
+  // the calling thread has had last, if it is free.
   Slot* TryEnter();
   // The same, but when there is none the job is kept for later. Error route.overloaded.
   Result<Slot*> Enter(Job& job);
@@ -66,15 +72,27 @@ class Route {
   Stats stats() const;
 
  private:
+  // Where a thread leaves an instance that nobody waits for, and looks for one first: so it finds
+  // it in its core's caches, and meets no other thread. Others take it from there before they make
+  // one.
+  struct alignas(64) Spot {
+    std::atomic<Slot*> slot = nullptr;
+  };
+  static constexpr size_t kSpots = 16;
+  std::atomic<Slot*>& MySpot();
+  Slot* TakeFree();  // under mutex_
+
   const std::string name_;
   const RouteLimits limits_;
   const TaskMaker maker_;
-  mutable std::mutex mutex_;
+  std::array<Spot, kSpots> spots_;
+  // Calls in waiting_, and those that are about to be there. Who leaves an instance in a spot looks
+  // here afterwards, and who waits looks at the spots afterwards: one of them sees the other.
+  alignas(64) std::atomic<size_t> waiting_count_ = 0;
+  alignas(64) mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Slot>> slots_;  // under mutex_; those that were made
-  std::vector<Slot*> free_;                   // under mutex_
+  std::vector<Slot*> free_;                   // under mutex_; that are in no spot
   std::deque<Job> waiting_;                   // under mutex_
-  uint64_t calls_ = 0;                        // under mutex_
-  uint64_t failures_ = 0;                     // under mutex_
 };
 
 }  // namespace sluice::route

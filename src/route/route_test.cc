@@ -1,4 +1,5 @@
 // Apps as a host runs them: flows with functions in JavaScript and SQL++, endpoints.
+#include <atomic>
 #include <future>
 #include <memory>
 #include <string>
@@ -6,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "function/curl/test_server.h"
 #include "json/print.h"
 #include "route/test_host.h"
 
@@ -112,6 +114,19 @@ tasks:
   EXPECT_EQ(Run("save", body(false)), R"(200 [{"k":"user:7","name":"Joe"}])");
 }
 
+TEST_F(RouteTest, OnlyALoadedAppNeedsTheKeyspacesOfItsStatements) {
+  const Bundle missing{{{"tasks/load.rate.sql", "SELECT r.rate\nFROM rates r"}}};
+  const auto check = [&](const Bundle& bundle) {
+    flow::Problems problems;
+    host_->Check(bundle, &problems);
+    return problems.Sorted().empty() ? "" : problems.Sorted().front().ToString();
+  };
+  EXPECT_THAT(check(missing), HasSubstr("tasks/load.rate.sql:2:6: warning: keyspace 'rates"));
+  EXPECT_THAT(Apply(missing.files), HasSubstr("tasks/load.rate.sql:2:6: error: keyspace 'rates"));
+  EXPECT_THAT(check({{{"tasks/load.rate.sql", "SELECT FROM rates"}}}),
+              HasSubstr("tasks/load.rate.sql:1:8: error: "));
+}
+
 TEST_F(RouteTest, LuaTasksAreOneTransaction) {
   EXPECT_EQ(Apply({{"tasks/count.demo.lua", R"(local function main(headers, input, instance)
   if input.loop then while true do end end
@@ -177,6 +192,66 @@ end
     EXPECT_EQ(got.status, 200) << json::ToText(got.body);
   }
   EXPECT_EQ(json::ToText(call("get.demo").get().body), R"([{"n":40}])");
+}
+
+// Calls that wait for slow clients, as those of relays, must not keep the engine's threads, also
+// when they had to wait for an instance first.
+TEST_F(RouteTest, CallsKeepToTheThreadsThatTheyWereGiven) {
+  std::atomic<int> asked = 0;
+  std::atomic<int> let_go = 0;
+  const function::TestServer server([&](const std::string&) {
+    const int number = ++asked;
+    WaitUntil([&] { return let_go >= number; });
+    return "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+  });
+  host_.reset();
+  options_.max_threads = 1;
+  Begin();
+  ASSERT_EQ(Apply({{"sluice.yaml", "tasks: {slow.demo: {url: '" + server.url() + "'}}"}}), "");
+  const auto call = [&](const std::string& route, Pool* pool) {
+    auto done = std::make_shared<std::promise<Reply>>();
+    host_->engine().Call(host_->app(), route, Value::EmptyObject(), Value::EmptyObject(), 60'000,
+                         [done](Reply reply) { done->set_value(std::move(reply)); },
+                         {.pool = pool});
+    return done->get_future();
+  };
+  std::future<Reply> first = call("slow.demo", &host_->relays());
+  std::future<Reply> second = call("slow.demo", &host_->relays());
+  let_go = 1;
+  EXPECT_EQ(first.get().status, 200);
+  WaitUntil([&] { return asked == 2; });
+  EXPECT_EQ(call("no.op", nullptr).get().status, 200);
+  let_go = 2;
+  EXPECT_EQ(second.get().status, 200);
+}
+
+// A flow gives up a function that has returned and waits to be stored: the next who calls it gets
+// an answer.
+TEST_F(RouteTest, AStopThatComesTooLateIsNobodys) {
+  ASSERT_EQ(Apply({{"tasks/put.demo.js",
+                    "function handleEvent(headers, input) { docs.k = input; return 'put'; }"},
+                   {"sluice.yaml", "tasks: {put.demo: {keyspaces: {docs: b}}}"},
+                   {"flows.yaml", "flows: ['put.yml']"},
+                   {"flows/put.yml", R"(flow: {id: put, description: d, ttl: 10s}
+first.task: put.demo
+tasks:
+  - {process: put.demo, input: ['int(1) -> n'], output: ['result -> output.body'], description: d, execution: end}
+)"}}),
+            "");
+  for (int i = 0; i < 300; ++i) {
+    flow::Start start;
+    start.flow = "put";
+    start.input = Value::EmptyObject();
+    const Engine::Handle handle =
+        host_->engine().Start(host_->app(), std::move(start), [](const Reply&) {});
+    std::this_thread::sleep_for(std::chrono::microseconds(i * 5));
+    host_->engine().Abandon(handle);
+    std::promise<Reply> done;
+    host_->engine().Call(host_->app(), "put.demo", Value::EmptyObject(), Value::Object({{"n", 2}}),
+                         30'000, [&](Reply reply) { done.set_value(std::move(reply)); });
+    const Reply reply = done.get_future().get();
+    ASSERT_EQ(reply.status, 200) << i << ": " << json::ToText(reply.body);
+  }
 }
 
 TEST_F(RouteTest, EndpointsAreFoundByHowSpecificTheyAre) {

@@ -164,7 +164,8 @@ Result<std::shared_ptr<const App>> Runs::AppOf(const std::string& version) {
   ASSIGN_OR_RETURN(const Value value, db::DecodeMetaJson(AppKey(version), row));
   ASSIGN_OR_RETURN(Bundle bundle, BundleFromJson(value));
   flow::Problems problems;
-  std::shared_ptr<const App> app = MakeApp(services_, std::move(bundle), version, &problems);
+  std::shared_ptr<const App> app =
+      MakeApp(services_, std::move(bundle), version, Missing::kWasDropped, &problems);
   if (app == nullptr) {
     const auto sorted = problems.Sorted();
     return Fail(Code::kInvalidArgument, "flow.app_gone",

@@ -15,29 +15,44 @@ constexpr auto kLongestPause = std::chrono::milliseconds(20);
 
 class SqlTask final : public TaskInstance {
  public:
-  SqlTask(query::QueryEngine& engine, StatementPlanPtr plan)
-      : engine_(engine), plan_(std::move(plan)) {}
+  SqlTask(query::QueryEngine& engine, std::string text, TaskStatement statement)
+      : engine_(engine), text_(std::move(text)), statement_(std::move(statement)) {}
+
   TaskOutput Run(const TaskInput& input) override {
-    return RunStatement(engine_, plan_, input.body, input);
+    if (statement_.plan == nullptr) {
+      auto plan = engine_.Prepare(text_, {});
+      if (!plan) return TaskOutput::Failure(plan.error());
+      statement_.plan = std::move(*plan);
+    }
+    return RunStatement(engine_, statement_, input.body, input);
   }
 
  private:
   query::QueryEngine& engine_;
-  const StatementPlanPtr plan_;
+  const std::string text_;
+  TaskStatement statement_;  // without a plan until there is one
 };
 
-TaskOutput RunOnce(query::QueryEngine& engine, const StatementPlanPtr& plan,
+TaskMaker MakerOf(query::QueryEngine& engine, std::string text, TaskStatement statement) {
+  return [&engine, text = std::move(text),
+          statement = std::move(statement)]() -> Result<std::unique_ptr<TaskInstance>> {
+    return std::make_unique<SqlTask>(engine, text, statement);
+  };
+}
+
+TaskOutput RunOnce(query::QueryEngine& engine, const TaskStatement& statement,
                    const json::Value& arguments, const TaskInput& input,
                    db::Transaction* transaction) {
   query::RunRequest request;
   request.timeout_ms = input.timeout_ms;
   request.cancelled = input.cancelled;
   request.transaction = transaction;
+  request.authorize = statement.authorize;
   for (const json::Field& field : arguments.fields()) {
     request.named[std::string(field.name())] = field.value;
   }
   for (const json::Value& item : arguments.items()) request.positional.push_back(item);
-  auto run = engine.Execute(plan, std::move(request));
+  auto run = engine.Execute(statement.plan, std::move(request));
   if (!run) return TaskOutput::Failure(run.error());
   TaskOutput output;
   output.body = json::Value::EmptyArray();
@@ -60,15 +75,16 @@ bool FitsTransaction(query::StatementKind kind) {
 
 }  // namespace
 
-TaskOutput RunStatement(query::QueryEngine& engine, const StatementPlanPtr& plan,
+TaskOutput RunStatement(query::QueryEngine& engine, const TaskStatement& statement,
                         const json::Value& arguments, const TaskInput& input) {
-  const bool reads_only = plan->IsReadOnly() && plan->kind != query::StatementKind::kExecute;
-  if (input.sink == nullptr || reads_only || !FitsTransaction(plan->kind)) {
-    return RunOnce(engine, plan, arguments, input, nullptr);
+  const query::StatementPlan& plan = *statement.plan;
+  const bool reads_only = plan.IsReadOnly() && plan.kind != query::StatementKind::kExecute;
+  if (input.sink == nullptr || reads_only || !FitsTransaction(plan.kind)) {
+    return RunOnce(engine, statement, arguments, input, nullptr);
   }
   for (int attempt = 1;; ++attempt) {
     db::Transaction transaction(engine.database());
-    TaskOutput output = RunOnce(engine, plan, arguments, input, &transaction);
+    TaskOutput output = RunOnce(engine, statement, arguments, input, &transaction);
     if (output.status >= 400 || transaction.writes() == 0) return output;
     const Status status = input.sink->Commit(output, transaction.TakeCommit());
     if (status.ok()) return output;
@@ -79,11 +95,15 @@ TaskOutput RunStatement(query::QueryEngine& engine, const StatementPlanPtr& plan
   }
 }
 
-Result<TaskMaker> MakeSqlTask(query::QueryEngine& engine, std::string text) {
+Result<TaskMaker> MakeSqlTask(query::QueryEngine& engine, std::string text,
+                              StatementCheck authorize) {
   ASSIGN_OR_RETURN(auto plan, engine.Prepare(text, {}));
-  return [&engine, plan]() -> Result<std::unique_ptr<TaskInstance>> {
-    return std::make_unique<SqlTask>(engine, plan);
-  };
+  if (authorize) RETURN_IF_ERROR(authorize(*plan));
+  return MakerOf(engine, std::move(text), {std::move(plan), std::move(authorize)});
+}
+
+TaskMaker MakeLateSqlTask(query::QueryEngine& engine, std::string text, StatementCheck authorize) {
+  return MakerOf(engine, std::move(text), {nullptr, std::move(authorize)});
 }
 
 }  // namespace sluice::route

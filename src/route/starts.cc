@@ -94,9 +94,10 @@ void CheckStarts(const App& app, const Services& services, Missing missing,
   for (const auto& [id, flow] : app.flows->flows()) {
     if (flow->start.on.empty()) continue;
     const auto bad = [&](const Status& why) {
-      problems->AddError(
+      const Status status =
           Error(Code::kInvalidArgument, "flow.bad_start", "flow.on: {}", why.message())
-              .At(flow->start.place));
+              .At(flow->start.place);
+      missing == Missing::kWasDropped ? problems->AddWarning(status) : problems->AddError(status);
     };
     const auto name = db::KeyspaceName::Parse(flow->start.on);
     const bool declared =
@@ -146,7 +147,8 @@ void Starts::Wake() {
   wake_.notify_one();
 }
 
-// Followers are there for as long as their flows are.
+// Followers are there for as long as their flows and keyspaces are. Who loads the app tells which
+// keyspaces are missing.
 Status Starts::MakeFollowers(const App& app) {
   const auto catalog = database_.catalog();
   std::map<std::string, db::KeyspaceId> wanted;
@@ -154,12 +156,7 @@ Status Starts::MakeFollowers(const App& app) {
     if (flow->start.on.empty()) continue;
     ASSIGN_OR_RETURN(const auto name, db::KeyspaceName::Parse(flow->start.on));
     const auto keyspace = database_.Resolve(name);
-    if (keyspace) {
-      wanted[FollowerOf(*flow)] = *keyspace;
-    } else {
-      log::Error("a flow can't follow its keyspace",
-                 {{"flow", id}, {"error", keyspace.error().ToString()}});
-    }
+    if (keyspace) wanted[FollowerOf(*flow)] = *keyspace;
   }
   for (const auto& [name, follower] : catalog->followers()) {
     if (!name.starts_with(kFollowers)) continue;
@@ -198,10 +195,6 @@ Status Starts::AddSources(const flow::Flow& flow, Configured* configured) {
     ASSIGN_OR_RETURN(source.stored, database_.ReadCursor(source.cursor));
     ASSIGN_OR_RETURN(source.feed,
                      db::Feed::OfFollower(database_, shard, source.cursor.follower, source.stored));
-    if (!flow.start.filter.empty()) {
-      ASSIGN_OR_RETURN(source.filter,
-                       services_.queries.Prepare(fmt::format(kFilter, flow.start.filter), {}));
-    }
     configured->sources.push_back(std::move(source));
   }
   return OkStatus();
@@ -237,17 +230,28 @@ Result<Starts::Configured> Starts::Load(std::shared_ptr<const App> app) {
   return configured;
 }
 
-bool Starts::Fires(const Source& source, const Value& change) const {
-  if (source.filter == nullptr) return true;
+bool Starts::Fires(Source& source, const Value& change) const {
+  if (source.flow->start.filter.empty()) return true;
+  const Result<bool> passes = Passes(source, change);
+  if (passes) return *passes;
+  // What can't be decided is left to the flow: a change must not get lost.
+  log::Warn("a flow's filter failed",
+            {{"flow", source.flow->id}, {"error", passes.error().ToString()}});
+  return true;
+}
+
+// The filter may need a keyspace that was dropped: the other flows' starts don't.
+Result<bool> Starts::Passes(Source& source, const Value& change) const {
+  if (source.filter == nullptr) {
+    const std::string text = fmt::format(kFilter, source.flow->start.filter);
+    ASSIGN_OR_RETURN(source.filter, services_.queries.Prepare(text, {}));
+  }
   query::RunRequest request;
   request.positional.push_back(change);
-  const auto run = services_.queries.Execute(source.filter, std::move(request));
-  if (run && (*run)->Next()) return true;
-  const Status status = run ? (*run)->status() : run.error();
-  if (status.ok()) return false;
-  // What can't be decided is left to the flow: a change must not get lost.
-  log::Warn("a flow's filter failed", {{"flow", source.flow->id}, {"error", status.ToString()}});
-  return true;
+  ASSIGN_OR_RETURN(const auto run, services_.queries.Execute(source.filter, std::move(request)));
+  if (run->Next()) return true;
+  RETURN_IF_ERROR(run->status());
+  return false;
 }
 
 Result<bool> Starts::Follow(const Configured& configured, Source& source) {

@@ -23,7 +23,8 @@
 
 namespace sluice::route {
 
-// Keyspaces that can't be followed, or filtered so: errors flow.bad_start.
+// Keyspaces that can't be followed, or filtered so: errors flow.bad_start, or warnings where
+// something was dropped.
 void CheckStarts(const App& app, const Services& services, Missing missing,
                  flow::Problems* problems);
 
@@ -47,7 +48,7 @@ class Starts {
     db::CursorState stored;
     uint64_t stored_ms = 0;  // when it was stored last
     std::unique_ptr<db::Feed> feed;
-    std::shared_ptr<const query::StatementPlan> filter;  // null: every change counts
+    std::shared_ptr<const query::StatementPlan> filter;  // null: not planned yet
   };
   struct Schedule {
     const flow::Flow* flow = nullptr;
@@ -75,7 +76,8 @@ class Starts {
   Status RunAutostart(const Configured& configured, size_t index);
   Status LaunchOnce(const Configured& configured, const flow::Flow& flow, std::string key,
                     flow::Start start);
-  bool Fires(const Source& source, const json::Value& change) const;
+  bool Fires(Source& source, const json::Value& change) const;
+  Result<bool> Passes(Source& source, const json::Value& change) const;
   void Wake();
 
   const Services& services_;

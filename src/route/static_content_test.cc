@@ -39,7 +39,7 @@ class StaticContentTest : public HostTest {
                             {(root_ / "open").string()}};
     return MakeApp(services,
                    {{{"rest.yaml", "static-content: {folder: 'file:" + folder.string() + "'}"}}},
-                   "", problems);
+                   "", Missing::kIsWrong, problems);
   }
   // Where it is below the root, and its type.
   std::string Find(const App& app, std::string_view path) {

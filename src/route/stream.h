@@ -16,6 +16,8 @@
 
 namespace sluice::route {
 
+class AnswerPipe;
+
 // Answers with this header have the stream of that id as their body.
 inline constexpr std::string_view kStreamHeader = "x-stream-id";
 
@@ -40,12 +42,6 @@ using StreamPtr = std::shared_ptr<const Stream>;
 // Error flow.no_stream.
 Status NoStream(std::string_view id);
 
-// Where streams are put, and how large they may be.
-struct StreamLimits {
-  std::string directory = {};
-  uint64_t max_bytes = 0;  // of one; 0: there are none
-};
-
 // Those of a run or call. Any thread.
 class StreamScope final : public script::StreamSource {
  public:
@@ -59,9 +55,14 @@ class StreamScope final : public script::StreamSource {
                                         uint64_t size) const override;
   bool empty() const;
 
+  // Where the answer goes if it is passed on while it arrives; null: nowhere. Set before the call.
+  const std::shared_ptr<AnswerPipe>& pipe() const { return pipe_; }
+  void set_pipe(std::shared_ptr<AnswerPipe> pipe) { pipe_ = std::move(pipe); }
+
  private:
   mutable std::mutex mutex_;
   std::map<std::string, StreamPtr, std::less<>> streams_;  // under mutex_
+  std::shared_ptr<AnswerPipe> pipe_;
 };
 
 }  // namespace sluice::route

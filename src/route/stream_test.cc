@@ -152,7 +152,7 @@ tasks:
     output: []
     description: d
     execution: end
-    delay: 500
+    delay: 3s
 )";
   const std::string id = Add("abc");
   ASSERT_EQ(Apply({{"flows.yaml", "flows: ['wait.yml']"}, {"flows/wait.yml", std::string(kFlow)}}),

@@ -22,6 +22,7 @@ struct TaskInput {
   const json::Value& body;
   int instance = 1;
   uint64_t timeout_ms = 30'000;
+  uint64_t now_ns = 0;  // monotonic time, if who calls knows it
   // Who commits what the function writes; null: the function itself.
   TaskSink* sink = nullptr;
   // Becomes true when nobody waits for the answer any more; null: that is never told.
@@ -65,8 +66,10 @@ Status CommitTask(db::Database& database, const TaskInput& input, const TaskOutp
 class TaskInstance {
  public:
   virtual ~TaskInstance() = default;
+  // After a call that could be stopped: a stop that came too late is not for the next one.
+  virtual void Renew() {}
   virtual TaskOutput Run(const TaskInput& input) = 0;
-  // From another thread while it runs: nobody wants the answer any more.
+  // From another thread while it runs, or is about to: nobody wants the answer any more.
   virtual void Stop() {}
 };
 

@@ -62,7 +62,10 @@ class Reader {
         options->routes.push_back(item.text);
       }
     } else if (entry.key == "keyspaces") {
-      if (!entry.value.is_map()) Wrong(entry.value, "keyspaces: expected a map of their names");
+      if (!entry.value.is_map() || entry.value.entries.empty()) {
+        Wrong(entry.value,
+              "keyspaces: expected a map of at least one, such as {orders: shop.data.orders}");
+      }
       for (const yaml::Entry& binding : entry.value.entries) ReadKeyspace(binding, options);
     } else if (entry.key == "state") {
       auto parsed = db::KeyspaceName::Parse(TextOf(entry.value));
@@ -120,7 +123,7 @@ class Reader {
       Wrong(task.line, task.column, "expected url or state, not both");
     }
     if ((options.http || options.state) && !options.keyspaces.empty()) {
-      Wrong(task.line, task.column, "keyspaces are for tasks in JavaScript");
+      Wrong(task.line, task.column, "keyspaces are for tasks in JavaScript, Lua and SQL++");
     }
   }
 

@@ -6,7 +6,7 @@
 //       routes: [greeting.other]   # further names of the same function
 //       queue: 100                 # calls that may wait for an instance
 //       private: true              # not for rest.yaml
-//       keyspaces:
+//       keyspaces:                 # its variables, and all that its statements may use
 //         users: app.people.users            # to read and write
 //         prices: {keyspace: shop, access: r}
 //     payment.api:                 # no file, but an HTTP endpoint

@@ -1,10 +1,13 @@
 // A host with an app, for tests.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,6 +66,13 @@ class HostTest : public db::DatabaseTest {
                           [&](Reply reply) { done.set_value(std::move(reply)); });
     const Reply reply = done.get_future().get();
     return fmt::format("{} {}", reply.status, json::ToText(reply.body));
+  }
+  static void WaitUntil(const std::function<bool()>& holds) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!holds()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
   }
   static json::Value User(std::string_view user) {
     return json::Value::Object({{"path_parameter", json::Value::Object({{"user", user}})}});

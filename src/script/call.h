@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "json/value.h"
+
 namespace sluice::script {
 
 // What the host passes to a script. Views are valid until the call returns.
@@ -20,7 +22,12 @@ struct Json {
 struct Bytes {
   std::string_view bytes;
 };
-using Argument = std::variant<Undefined, Null, bool, double, std::string_view, Json, Bytes>;
+// A value in pieces, as several arguments: a function that makes it, and what of; or undefined, and
+// the value. The last argument of a call.
+struct Pieces {
+  const json::Value* value;
+};
+using Argument = std::variant<Undefined, Null, bool, double, std::string_view, Json, Bytes, Pieces>;
 
 enum class Kind : uint8_t {
   kUndefined,

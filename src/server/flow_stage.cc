@@ -83,7 +83,7 @@ Status FlowStage::MakeTables(const std::vector<cli::SqlFileStatement>& statement
 }
 
 Status FlowStage::Load(route::Bundle bundle, flow::Problems* problems) {
-  app_ = route::MakeApp(*services_, std::move(bundle), "", problems);
+  app_ = route::MakeApp(*services_, std::move(bundle), "", route::Missing::kIsWrong, problems);
   if (app_ != nullptr) return OkStatus();
   return Error(Code::kInvalidArgument, "trial.invalid", "the app has errors");
 }

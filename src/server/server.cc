@@ -231,8 +231,7 @@ class Server::Parts {
                         *query_engine_,
                         *procedures_,
                         PathsOf(loaded_.config.flows_directories),
-                        {.directory = StreamDirectory(loaded_.config),
-                         .max_bytes = loaded_.config.flows_max_stream_bytes}},
+                        loaded_.config.flows_max_stream_bytes},
         std::move(options),
         route::RunRetention{.keep_ms = loaded_.config.flows_run_retention_ms,
                             .most = loaded_.config.flows_max_finished_runs});

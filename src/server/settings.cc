@@ -308,8 +308,9 @@ constexpr Setting kSettings[] = {
      .fallback = "1GiB",
      .least = 0,
      .most = kTiB,
-     .help = "Largest body of a request or of a relay's answer that goes to disk, in `streams` of "
-             "the data directory, instead of memory; with 0 none does."},
+     .help = "Largest body of a request that goes to disk, in `streams` of the data directory, "
+             "instead of memory; with 0 none does. Also the largest answer that a relay passes on, "
+             "which may be 32 MiB in any case."},
     {.name = "flows.traces",
      .type = T::kCount,
      .member = &Config::flows_traces,

@@ -8,12 +8,15 @@ Usage: tests/http/run_flow_streams.py --sluice BINARY
 """
 
 import hashlib
+import http.client
 import http.server
 import json
 import pathlib
+import socket
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -100,6 +103,7 @@ REST = """rest:
   - {service: http.flow.adapter, flow: send, methods: [POST], url: /api/send, timeout: 5m}
   - {service: http.flow.adapter, flow: missing, methods: [GET], url: /api/missing}
   - {service: '@TARGET@', methods: [GET, POST], url: '/relay/*', url_rewrite: ['/relay', '/target'], timeout: 5m}
+  - {service: '@TARGET@', methods: [GET], url: '/brief/*', url_rewrite: ['/brief', ''], timeout: 4s}
   - {service: '@TARGET@', methods: [POST], url: '/bare/*', url_rewrite: ['/bare', ''], headers: bare}
 headers:
   - {id: bare, request: {drop: [cookie, x-secret], add: ['X-Via: sluice']}}
@@ -129,8 +133,24 @@ def read_answer(response):
 
 
 class Target(http.server.BaseHTTPRequestHandler):
-    """Answers POST with the body that it got, PUT with what it was, GET with a large one."""
+    """Answers POST with the body that it got, PUT with what it was, GET with a large one.
+
+    The path of a GET ends with how it answers and with a number: chunked/SIZE, declared/SIZE, held/SIZE until it is
+    told to go on, broken/SIZE half of it, paused/MILLISECONDS between pieces. What has `silent` in its path is not
+    answered until it is told to.
+    """
     protocol_version = "HTTP/1.1"
+    sent = 0                       # of the last GET
+    silent = []                    # paths that wait for their answer
+    go_on = threading.Event()
+    refused = threading.Event()    # nobody reads the last GET any more
+
+    def parse_request(self):
+        parsed = super().parse_request()
+        if parsed and "silent" in self.path:
+            Target.silent.append(self.path)
+            Target.go_on.wait(120)
+        return parsed
 
     def do_POST(self):
         length = int(self.headers["Content-Length"])
@@ -163,16 +183,37 @@ class Target(http.server.BaseHTTPRequestHandler):
         self.wfile.write(text)
 
     def do_GET(self):
-        size = int(self.path.rsplit("/", 1)[1])
+        way, number = self.path.rsplit("/", 2)[1:]
+        number = int(number)
+        size = 2 * MIB + 4 * len(PIECE) if way == "paused" else number
+        Target.sent = 0
+        Target.refused.clear()
         self.send_response(200)
-        self.send_header("Transfer-Encoding", "chunked")
+        if way == "declared":
+            self.send_header("Content-Length", str(size))
+        else:
+            self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         try:
             for piece in body_pieces(size):
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-            self.wfile.write(b"0\r\n\r\n")
+                self.wait(way, number)
+                self.wfile.write(piece if way == "declared" else b"%x\r\n%s\r\n" % (len(piece), piece))
+                Target.sent += len(piece)
+                if way == "broken" and Target.sent >= size // 2:
+                    raise ConnectionAbortedError
+            if way != "declared":
+                self.wfile.write(b"0\r\n\r\n")
         except OSError:
-            self.close_connection = True  # the server wants no more
+            Target.refused.set()
+            self.close_connection = True
+
+    def wait(self, way, number):
+        if Target.sent < 2 * MIB:
+            return
+        if way == "held":
+            Target.go_on.wait(60)
+        if way == "paused":
+            time.sleep(number / 1000)
 
     def log_message(self, *_):
         pass
@@ -182,6 +223,34 @@ class Target(http.server.BaseHTTPRequestHandler):
             super().handle()
         except OSError:
             pass  # the server has gone
+
+
+class TargetServer(http.server.ThreadingHTTPServer):
+    request_queue_size = 256
+
+
+def start_server(sluice, directory, target, arguments):
+    """A server with the app."""
+    server = SluiceServer(sluice, arguments=[
+        "--dev", "--http-max-body", "1MiB", "--flows-max-stream", str(MOST_STREAM), "--flows-directories",
+        str(directory), *arguments]).start()
+    names = {"sum": SUM, "echo": ECHO, "save": SAVE, "fetch": FETCH, "send": SEND, "missing": MISSING}
+    files = {f"flows/{name}.yml": text for name, text in names.items()}
+    files["flows.yaml"] = "flows: [" + ", ".join(f"'{name}.yml'" for name in names) + "]"
+    files["rest.yaml"] = REST
+    url = f"http://127.0.0.1:{target.server_port}"
+    files = {path: text.replace("@DIR@", str(directory)).replace("@TARGET@", url) for path, text in files.items()}
+    answer = server.request("PUT", "/v1/flows/app", {"files": files})
+    if answer.status != 200:
+        raise RuntimeError(f"the app is refused: {answer.body!r}")
+    return server
+
+
+def wait_until(holds, seconds=120):
+    deadline = time.monotonic() + seconds
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return holds()
 
 
 class MemoryWatch(threading.Thread):
@@ -217,24 +286,12 @@ class StreamTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.target = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Target)
+        cls.target = TargetServer(("127.0.0.1", 0), Target)
         threading.Thread(target=cls.target.serve_forever, daemon=True).start()
         cls.scratch = tempfile.TemporaryDirectory(prefix="sluice-streams-")
         cls.directory = pathlib.Path(cls.scratch.name).resolve()
         (cls.directory / "made").mkdir()
-        cls.server = SluiceServer(cls.sluice, arguments=[
-            "--dev", "--http-max-body", "1MiB", "--flows-max-stream", str(MOST_STREAM),
-            "--flows-directories", str(cls.directory)]).start()
-        names = {"sum": SUM, "echo": ECHO, "save": SAVE, "fetch": FETCH, "send": SEND, "missing": MISSING}
-        files = {f"flows/{name}.yml": text for name, text in names.items()}
-        files["flows.yaml"] = "flows: [" + ", ".join(f"'{name}.yml'" for name in names) + "]"
-        files["rest.yaml"] = REST
-        target = f"http://127.0.0.1:{cls.target.server_port}"
-        files = {path: text.replace("@DIR@", str(cls.directory)).replace("@TARGET@", target)
-                 for path, text in files.items()}
-        answer = cls.server.request("PUT", "/v1/flows/app", {"files": files})
-        if answer.status != 200:
-            raise RuntimeError(f"the app is refused: {answer.body!r}")
+        cls.server = start_server(cls.sluice, cls.directory, cls.target, [])
         cls.digest = digest_of(body_pieces(BODY_BYTES))
 
     @classmethod
@@ -328,6 +385,58 @@ class StreamTest(unittest.TestCase):
             self.assertEqual(read_answer(response), (BODY_BYTES, self.digest))
         self.assert_small()
 
+    def test_a_relay_passes_an_answer_on_while_it_arrives(self):
+        Target.go_on.clear()
+        with self.watch:
+            response = self.send("GET", f"/relay/held/{BODY_BYTES}")
+            self.assertEqual(response.status, 200)
+            begin = response.read(MIB)
+            self.assertEqual(self.open_streams(), [])
+            self.assertLess(Target.sent, BODY_BYTES)
+            Target.go_on.set()
+            rest = hashlib.sha256(begin)
+            while piece := response.read(MIB):
+                rest.update(piece)
+        self.assertEqual(rest.hexdigest(), self.digest)
+        self.assert_small()
+
+    def test_a_slow_client_slows_down_the_target_of_a_relay(self):
+        with self.watch:
+            response = self.send("GET", f"/relay/chunked/{BODY_BYTES}")
+            before = -1
+            while before != Target.sent:
+                before = Target.sent
+                time.sleep(0.5)
+            self.assertLess(before, BODY_BYTES // 2)  # in buffers of sockets
+            self.assertEqual(read_answer(response), (BODY_BYTES, self.digest))
+        self.assert_small()
+
+    def test_a_relay_ends_on_both_sides(self):
+        connection = self.server.connect("flows", timeout=300)
+        connection.request("GET", f"/relay/chunked/{BODY_BYTES}")
+        response = connection.getresponse()
+        response.read(MIB)
+        response.close()
+        connection.close()
+        self.assertTrue(Target.refused.wait(30))
+        self.assert_incomplete(self.send("GET", f"/relay/broken/{BODY_BYTES}"))
+
+    def test_an_http_1_0_client_is_told_that_something_is_missing(self):
+        with socket.create_connection(("127.0.0.1", self.server.ports["flows"]), timeout=120) as client:
+            client.sendall(f"GET /relay/broken/{BODY_BYTES} HTTP/1.0\r\n\r\n".encode())
+            with self.assertRaises(ConnectionResetError):
+                while client.recv(MIB):
+                    pass
+
+    def test_the_timeout_of_a_relay_is_that_of_each_wait_for_a_large_answer(self):
+        self.assertEqual(read_answer(self.send("GET", "/brief/paused/1500"))[0], 2 * MIB + 4 * len(PIECE))
+        self.assert_incomplete(self.send("GET", "/brief/paused/20000"))
+
+    def assert_incomplete(self, response):
+        self.assertEqual(response.status, 200)
+        with self.assertRaises((http.client.IncompleteRead, ConnectionError)):
+            read_answer(response)
+
     def test_a_relay_with_small_bodies(self):
         response = self.send("POST", "/relay/echo", [b"hello"], 5, "text/plain")
         self.assertEqual((response.status, response.read()), (200, b"hello"))
@@ -354,13 +463,23 @@ class StreamTest(unittest.TestCase):
         self.assert_small()
 
     def test_what_is_too_large_is_refused(self):
-        response = self.send("POST", "/api/echo", [b""], MOST_STREAM + 1)
-        self.assertEqual(response.status, 413)
+        def refused(size, content_type):
+            response = self.send("POST", "/api/echo", [b""], size, content_type)
+            self.assertEqual(response.status, 413)
+            return json.loads(response.read())["message"]
+
+        self.assertEqual(
+            refused(MOST_STREAM + 1, "application/octet-stream"),
+            f"the body has {MOST_STREAM + 1} bytes, at most {MOST_STREAM} are accepted (flows.max_stream)")
         # What is parsed has to be in memory.
-        response = self.send("POST", "/api/echo", [b""], MEMORY_BYTES + 1, "application/json")
-        self.assertEqual(response.status, 413)
-        response = self.send("GET", f"/relay/{MOST_STREAM + MIB}")
+        for size in (MEMORY_BYTES + 1, MOST_STREAM + 1):
+            self.assertEqual(
+                refused(size, "application/json"),
+                f"the body has {size} bytes, at most {MEMORY_BYTES} are accepted (http.max_body)")
+        response = self.send("GET", f"/relay/declared/{MOST_STREAM + 1}")
         self.assertEqual((response.status, json.loads(response.read())["type"]), (502, "error"))
+        # That it is too large is known when most of it has been sent.
+        self.assert_incomplete(self.send("GET", f"/relay/chunked/{MOST_STREAM + MIB}"))
 
     def test_a_stream_that_there_is_none(self):
         response = self.send("GET", "/api/missing")
@@ -377,11 +496,15 @@ class StreamTest(unittest.TestCase):
         for piece in body_pieces(8 * MIB):
             connection.send(piece)
         connection.close()
-        deadline = 60 * 100
-        while self.open_streams() and deadline > 0:
-            deadline -= 1
-            threading.Event().wait(0.01)
-        self.assertEqual(self.open_streams(), [])
+        # Another one, before the target of its relay has answered.
+        Target.go_on.clear()
+        self.addCleanup(Target.go_on.set)
+        Target.silent.clear()
+        connection = self.server.connect("flows")
+        connection.request("POST", "/relay/silent", PIECE * 32, {"Content-Type": "text/plain"})
+        self.assertTrue(wait_until(lambda: Target.silent))
+        connection.close()
+        self.assertTrue(wait_until(lambda: not self.open_streams()), self.open_streams())
         self.assertEqual(list((self.server.data / "streams").iterdir()), [])
 
     def open_streams(self):
@@ -393,6 +516,63 @@ class StreamTest(unittest.TestCase):
             except OSError:
                 pass  # closed meanwhile
         return [name for name in names if "/streams/" in name]
+
+
+class RelayLimitsTest(unittest.TestCase):
+    """How long, and of what, relays keep something: a server with one I/O loop for each test."""
+
+    DRAIN_S = 1
+
+    def setUp(self):
+        Target.go_on.clear()
+        Target.silent.clear()
+        Target.refused.clear()
+        self.target = TargetServer(("127.0.0.1", 0), Target)
+        threading.Thread(target=self.target.serve_forever, daemon=True).start()
+        self.scratch = tempfile.TemporaryDirectory(prefix="sluice-relays-")
+        self.addCleanup(self.scratch.cleanup)
+        self.addCleanup(self.target.server_close)
+        self.addCleanup(self.target.shutdown)
+        self.addCleanup(Target.go_on.set)
+        self.server = start_server(StreamTest.sluice, pathlib.Path(self.scratch.name).resolve(), self.target,
+                                   ["--http-threads", "1", "--http-drain-timeout", f"{self.DRAIN_S}s"])
+        self.addCleanup(self.server.close)
+
+    def ask(self, path):
+        connection = self.server.connect("flows", timeout=120)
+        self.addCleanup(connection.close)
+        connection.request("GET", path)
+        return connection
+
+    def assert_stops(self):
+        begin = time.monotonic()
+        self.server.stop()
+        self.assertLess(time.monotonic() - begin, self.DRAIN_S + 15)  # less than http.write_stall
+
+    def test_a_client_that_reads_nothing_does_not_hold_up_a_stop(self):
+        self.ask(f"/relay/chunked/{BODY_BYTES}")
+        before = -1
+        while before != Target.sent or before == 0:
+            before = Target.sent
+            time.sleep(0.5)
+        self.assertLess(before, BODY_BYTES)
+        self.assert_stops()
+        self.assertTrue(Target.refused.wait(30))
+
+    def test_a_silent_target_does_not_hold_up_a_stop(self):
+        self.ask("/relay/silent/chunked/1")
+        held = self.ask(f"/relay/held/{BODY_BYTES}").getresponse()
+        self.assertEqual(held.read(MIB), PIECE * (MIB // len(PIECE)))
+        self.assertTrue(wait_until(lambda: Target.silent))
+        self.assert_stops()
+
+    def test_relays_that_wait_leave_threads_for_flows(self):
+        asked = [self.ask("/relay/silent/chunked/5") for _ in range(150)]
+        self.assertTrue(wait_until(lambda: len(Target.silent) == len(asked)), len(Target.silent))
+        self.assertEqual(self.ask("/api/missing").getresponse().status, 404)
+        Target.go_on.set()
+        for connection in asked:
+            self.assertEqual(connection.getresponse().read(), PIECE[:5])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include "function/curl/http_client.h"
 
+#include <chrono>
 #include <map>
 
 #include <curl/curl.h>
@@ -61,7 +62,7 @@ class HttpClient::Transfer {
     Set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     Set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
     Set(CURLOPT_USERAGENT, "sluice");
-    Set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout_ms));
+    if (!request.sink) Set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout_ms));
     Set(CURLOPT_OPENSOCKETFUNCTION, &Transfer::OnSocket);
     Set(CURLOPT_OPENSOCKETDATA, this);
     Set(CURLOPT_HEADERFUNCTION, &Transfer::OnHeader);
@@ -90,16 +91,29 @@ class HttpClient::Transfer {
       return Fail(late ? Code::kTimeout : Code::kUnavailable, late ? "curl.timeout" : "curl.failed",
                   "{}{}", kUnable, curl_easy_strerror(code));
     }
+    NoteHead();
+    return std::move(response_);
+  }
+
+  // Whether a sink has waited for too long.
+  bool late() const {
+    if (!request_->sink || request_->timeout_ms == 0) return false;
+    return Now() - heard_ > std::chrono::milliseconds(request_->timeout_ms);
+  }
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  static Time Now() { return std::chrono::steady_clock::now(); }
+
+  void NoteHead() {
     long status = 0;
     curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
     response_.status = static_cast<int>(status);
     char* type = nullptr;
     curl_easy_getinfo(easy_, CURLINFO_CONTENT_TYPE, &type);
     if (type != nullptr) response_.content_type = MediaType(type);
-    return std::move(response_);
   }
 
- private:
   static constexpr std::string_view kUnableShort = "Unable to perform the request";
 
   template <typename Value>
@@ -210,7 +224,9 @@ class HttpClient::Transfer {
   static size_t OnBody(char* data, size_t, size_t size, void* self) {
     auto& transfer = *static_cast<Transfer*>(self);
     if (transfer.request_->sink) {
-      transfer.ended_ = transfer.request_->sink({data, size});
+      if (transfer.response_.status == 0) transfer.NoteHead();
+      transfer.ended_ = transfer.request_->sink(transfer.response_, {data, size});
+      if (!transfer.request_->passes_on || transfer.request_->passes_on()) transfer.heard_ = Now();
       return transfer.ended_.ok() ? size : 0;
     }
     std::string& body = transfer.response_.body;
@@ -225,8 +241,9 @@ class HttpClient::Transfer {
   const HttpClient& client_;
   CURL* const easy_;
   const HttpRequest* request_ = nullptr;
-  uint64_t sent_ = 0;  // of the source
-  Status ended_;       // by the source or the sink
+  uint64_t sent_ = 0;   // of the source
+  Time heard_ = Now();  // when the request began, or bytes were passed on last
+  Status ended_;        // by the source or the sink
   curl_slist* headers_ = nullptr;
   HttpResponse response_;
   size_t header_bytes_ = 0;
@@ -271,7 +288,7 @@ Result<HttpResponse> HttpClient::Send(const UrlBinding& binding, const HttpReque
   CHECK(curl_multi_add_handle(multi, easy.get()) == CURLM_OK);
   const WaitScope waits;
   int running = 1;
-  while (running > 0 && !stop) {
+  while (running > 0 && !stop && !transfer.late()) {
     curl_multi_perform(multi, &running);
     if (running > 0) curl_multi_poll(multi, nullptr, 0, kLookAtStopMs, nullptr);
   }
@@ -281,7 +298,8 @@ Result<HttpResponse> HttpClient::Send(const UrlBinding& binding, const HttpReque
     if (message->msg == CURLMSG_DONE) code = message->data.result;
   }
   curl_multi_remove_handle(multi, easy.get());
-  if (running > 0) {
+  if (running > 0 && !stop) code = CURLE_OPERATION_TIMEDOUT;
+  if (running > 0 && stop) {
     return Fail(Code::kCancelled, "curl.stopped", "{}the function stops", kUnable);
   }
   return transfer.Finish(code);

@@ -16,6 +16,14 @@
 
 namespace sluice::function {
 
+struct HttpResponse {
+  int status = 0;
+  // In order. Values are as they came: with the space before and the line's end.
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string content_type;  // lower case, without parameters
+  std::string body;          // decoded, if it came compressed
+};
+
 struct HttpRequest {
   std::string method;                // GET, POST, PUT, HEAD or DELETE
   std::string url;                   // of RequestUrl
@@ -25,19 +33,13 @@ struct HttpRequest {
   // of a piece that can't be had ends the request.
   uint64_t source_size = 0;
   std::function<Result<std::string>(uint64_t offset, size_t size)> source = nullptr;
-  // Takes the response's body as it comes; then it is not bounded, and not in the response. An
-  // error ends the request.
-  std::function<Status(std::string_view bytes)> sink = nullptr;
+  // Takes the response's body as it comes, and may wait; then it is not bounded, and not in the
+  // response. Status and headers are in the head. An error ends the request.
+  std::function<Status(const HttpResponse& head, std::string_view bytes)> sink = nullptr;
   bool follow_redirects = true;
+  // Of the whole request; but while a sink passes bytes on (null: always) of each wait for more.
   uint64_t timeout_ms = 0;
-};
-
-struct HttpResponse {
-  int status = 0;
-  // In order. Values are as they came: with the space before and the line's end.
-  std::vector<std::pair<std::string, std::string>> headers;
-  std::string content_type;  // lower case, without parameters
-  std::string body;          // decoded, if it came compressed
+  std::function<bool()> passes_on = nullptr;
 };
 
 // "application/json" of " Application/JSON; charset=utf-8".

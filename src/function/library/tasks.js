@@ -58,23 +58,35 @@
   delete EventEnvelope.parts;
   Object.assign(globalThis, { AppException, IllegalArgumentException, EventEnvelope });
 
-  function failure(error) {
-    return {
-      status: error.status, body: String(error.message), stack: String(error.stack ?? ''),
-    };
+  class Failure {
+    constructor(error) {
+      this.status = error.status;
+      this.body = String(error.message);
+      this.stack = String(error.stack ?? '');
+    }
   }
 
+  let handle; // stays what it is from the first call on
+
   return {
-    // Answers { status, headers, body }.
-    task(headers, input, instance) {
+    // The input comes in pieces: it is made of them, or the only one.
+    task(instance, headers, make, a, b, c, d, e, f, g, h) {
       try {
-        const result = globalThis.handleEvent(headers, input, instance);
-        return result instanceof EventEnvelope ? parts(result) : { body: result };
+        const input = make === undefined ? a : make(a, b, c, d, e, f, g, h);
+        handle ??= globalThis.handleEvent;
+        return handle.call(globalThis, headers ?? {}, input, instance);
       } catch (error) {
         if (error instanceof Error && Number.isInteger(error.status)
-          && error.status >= 400 && error.status < 600) return failure(error);
+          && error.status >= 400 && error.status < 600) return new Failure(error);
         throw error;
       }
+    },
+
+    // { status, headers, body }; or it packs what is nothing but a body.
+    answer(result) {
+      if (result instanceof Failure) return result;
+      if (result instanceof EventEnvelope) return parts(result);
+      return native.pack(result) ? undefined : { body: result };
     },
   };
 })

@@ -150,6 +150,12 @@ Task<bool> LetIn(route::Host& host, std::shared_ptr<const route::App> app,
   co_return false;
 }
 
+void SetStreamHead(const route::Endpoint& endpoint, const route::Reply& reply, Response& response) {
+  const std::string content_type = SetAnswerHead(endpoint, reply, response);
+  response.set_status(reply.status);
+  response.set_content_type(content_type.empty() ? "application/octet-stream" : content_type);
+}
+
 // A value, or the stream that the header x-stream-id names.
 Task<> AnswerReply(Request& request, const route::Endpoint& endpoint, route::Reply reply,
                    Response& response) {
@@ -159,14 +165,46 @@ Task<> AnswerReply(Request& request, const route::Endpoint& endpoint, route::Rep
                                               ? Unexpected(route::NoStream(id.AsString()))
                                               : reply.streams->Find(id.AsString());
   if (!stream) co_return AnswerError(request, 500, Value(stream.error().message()), response);
-  const std::string content_type = SetAnswerHead(endpoint, reply, response);
-  response.set_status(reply.status);
-  response.set_content_type(content_type.empty() ? "application/octet-stream" : content_type);
+  SetStreamHead(endpoint, reply, response);
   co_await SendStream(*stream, request, response);
 }
 
-Task<> CallEndpoint(route::Host& host, std::shared_ptr<const route::App> app,
-                    route::RestConfig::Match match, Request& request, Response& response) {
+// Of a relay: the whole answer, or the head of one that its pipe has.
+struct RelayAnswer {
+  route::Reply reply;
+  bool piped = false;
+};
+
+// A large answer is sent as it arrives. When the client has gone, nobody asks the target for more.
+Task<> CallRelay(route::Host& host, std::shared_ptr<const route::App> app,
+                 const route::Endpoint& endpoint, Value dataset, route::RunContext context,
+                 Request& request, Response& response) {
+  Completion<RelayAnswer> done(request);
+  struct Taker {
+    ~Taker() { pipe->Leave(); }
+    const std::shared_ptr<route::AnswerPipe> pipe;
+  };
+  const Taker taker{std::make_shared<route::AnswerPipe>([done](route::TaskOutput head) {
+    done.Complete(
+        {.reply = {.status = head.status, .headers = std::move(head.headers)}, .piped = true});
+  })};
+  const auto reply_to = [done](route::Reply reply) {
+    reply.streams = nullptr;  // they have the pipe, which has `done`
+    done.Complete({.reply = std::move(reply)});
+  };
+  if (context.streams == nullptr) context.streams = std::make_shared<route::StreamScope>();
+  context.streams->set_pipe(taker.pipe);
+  host.engine().Call(app, route::RelayRoute(endpoint), Value::EmptyObject(), std::move(dataset),
+                     TimeoutOf(request, endpoint), reply_to, std::move(context));
+  Result<RelayAnswer> answer = co_await done;
+  if (!answer) co_return;
+  if (!answer->piped) co_return Answer(request, endpoint, std::move(answer->reply), response);
+  SetStreamHead(endpoint, answer->reply, response);
+  co_await SendPiped(*taker.pipe, request, response);
+}
+
+Task<> CallEndpoint(route::Host& host, const std::shared_ptr<const route::App>& app,
+                    const route::RestConfig::Match& match, Request& request, Response& response) {
   const route::Endpoint& endpoint = *match.endpoint;
   AddPolicyHeaders(endpoint, response);
   std::shared_ptr<route::StreamScope> streams;
@@ -186,6 +224,12 @@ Task<> CallEndpoint(route::Host& host, std::shared_ptr<const route::App> app,
   }
   route::TraceLink trace = TraceOf(request, endpoint);
   if (trace.tracing == route::Tracing::kTold) response.AddHeader("X-Trace-Id", trace.id);
+  if (!endpoint.relay.empty()) {
+    // Not on the loop, which has few threads for those who wait.
+    route::RunContext context{std::move(trace), std::move(streams), nullptr, &host.relays()};
+    co_return co_await CallRelay(host, app, endpoint, std::move(*dataset), std::move(context),
+                                 request, response);
+  }
   Completion<route::Reply> done(request);
   const auto reply_to = [done](route::Reply reply) { done.Complete(std::move(reply)); };
   for (size_t i = 1; i < endpoint.services.size(); ++i) {
@@ -195,9 +239,8 @@ Task<> CallEndpoint(route::Host& host, std::shared_ptr<const route::App> app,
   const uint64_t timeout_ms = TimeoutOf(request, endpoint);
   route::Engine::Handle handle;
   if (endpoint.flow.empty()) {
-    const std::string route =
-        endpoint.relay.empty() ? endpoint.services[0] : route::RelayRoute(endpoint);
-    host.engine().Call(app, route, Value::EmptyObject(), std::move(*dataset), timeout_ms, reply_to,
+    host.engine().Call(app, endpoint.services[0], Value::EmptyObject(), std::move(*dataset),
+                       timeout_ms, reply_to,
                        {std::move(trace), std::move(streams), RunOnLoop(request)});
   } else {
     const flow::Flow& flow = *app->flows->Find(endpoint.flow);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "flow/text_form.h"
+#include "http/completion.h"
 #include "http/rest/flow_dataset.h"
 #include "http/url.h"
 #include "http/worker_pool.h"
@@ -43,6 +44,19 @@ Task<> SendStream(route::StreamPtr stream, Request& request, Response& response)
           Error(Code::kIo, "file.unreadable", "a stream ended before its size"));
     }
   } while (offset < stream->size());
+}
+
+Task<> SendPiped(route::AnswerPipe& pipe, Request& request, Response& response) {
+  for (;;) {
+    const Completion<Result<std::string>> taken(request);
+    pipe.Take([taken](Result<std::string> piece) { taken.Complete(std::move(piece)); });
+    const Result<Result<std::string>> piece = co_await taken;
+    if (!piece) co_return;
+    if (!*piece) co_return response.Abort((*piece).error());
+    if ((*piece)->empty()) co_return;
+    const Status sent = co_await response.Write(**piece);
+    if (!sent.ok()) co_return;
+  }
 }
 
 }  // namespace sluice::http::rest

@@ -8,6 +8,7 @@
 #include "http/response.h"
 #include "http/task.h"
 #include "json/value.h"
+#include "route/answer_pipe.h"
 #include "route/app.h"
 #include "route/stream.h"
 
@@ -20,5 +21,7 @@ std::optional<size_t> SpoolAbove(const route::App& app, const Request& request,
 
 // Sends it piece by piece, as the client takes it. Status, headers and content type have been set.
 Task<> SendStream(route::StreamPtr stream, Request& request, Response& response);
+// The same of an answer that is still on its way.
+Task<> SendPiped(route::AnswerPipe& pipe, Request& request, Response& response);
 
 }  // namespace sluice::http::rest

@@ -16,7 +16,7 @@
   }
 
   const {
-    defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf,
+    defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, preventExtensions,
   } = Object;
   const {ownKeys} = Reflect;
 
@@ -55,6 +55,24 @@
     for (const key of ['constructor', 'message', 'name', 'toString']) allowOverride(prototype, key);
   }
 
+  // What freeze does, but V8 does not take the object's elements for read-only then. If it does so of
+  // a prototype of arrays, every store to an array leaves the optimised code.
+  function freezeNames(object) {
+    for (const key of ownKeys(object)) {
+      const change = { __proto__: null, configurable: false };
+      if ('value' in getOwnPropertyDescriptor(object, key)) change.writable = false;
+      defineProperty(object, key, change);
+    }
+    preventExtensions(object);
+  }
+  const ofArrays = new Set([Object.prototype, Array.prototype]);
+  for (const name of ['Int8', 'Uint8', 'Uint8Clamped', 'Int16', 'Uint16', 'Int32', 'Uint32', 'Float32',
+    'Float64', 'BigInt64', 'BigUint64']) {
+    const type = globalThis[`${name}Array`]; // a program may have removed it
+    if (typeof type !== 'function' || typeof type.prototype !== 'object') continue;
+    ofArrays.add(type.prototype).add(getPrototypeOf(type.prototype));
+  }
+
   const seen = new Set();
   function harden(root) {
     const pending = [root];
@@ -64,7 +82,11 @@
       if (!isObject || seen.has(value)) continue;
       seen.add(value);
       if (ArrayBuffer.isView(value)) continue; // can't be frozen
-      if (value !== globalThis) freeze(value);
+      if (ofArrays.has(value)) {
+        freezeNames(value);
+      } else if (value !== globalThis) {
+        freeze(value);
+      }
       pending.push(getPrototypeOf(value));
       for (const key of ownKeys(value)) {
         const descriptor = getOwnPropertyDescriptor(value, key);
