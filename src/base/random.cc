@@ -1,10 +1,10 @@
 #include "base/random.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include <sys/random.h>
 
-#include "base/bytes.h"
 #include "base/check.h"
 
 namespace sluice {
@@ -40,16 +40,16 @@ std::string IdentifierBytes(size_t size) {
 }
 
 std::string NewUuid() {
+  static constexpr char kDigits[] = "0123456789abcdef";
   std::string bytes = IdentifierBytes(16);
   bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);
   bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
-  const std::string hex = ToHex(bytes);
   std::string uuid(36, '-');
-  size_t from = 0;
-  for (const auto& [at, size] : std::initializer_list<std::pair<size_t, size_t>>{
-           {0, 8}, {9, 4}, {14, 4}, {19, 4}, {24, 12}}) {
-    uuid.replace(at, size, hex, from, size);
-    from += size;
+  size_t at = 0;
+  for (const char byte : bytes) {
+    if (at == 8 || at == 13 || at == 18 || at == 23) ++at;
+    uuid[at++] = kDigits[static_cast<uint8_t>(byte) >> 4];
+    uuid[at++] = kDigits[static_cast<uint8_t>(byte) & 15];
   }
   return uuid;
 }

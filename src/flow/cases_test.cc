@@ -142,12 +142,12 @@ class FlowCase : public testing::TestWithParam<std::string> {
 
   // The run goes on from what its JSON text says.
   void StoreAndLoad(const std::shared_ptr<const FlowSet>& flows, flow::Run* run) const {
-    const std::string text = json::ToText(EncodeRun(*run));
+    const std::string text = EncodeRun(*run);
     const auto parsed = json::Parse(text, {.max_bytes = 1 << 30});
     ASSERT_TRUE(parsed) << parsed.error().ToString();
     auto decoded = DecodeRun(*parsed, flows, files_.get());
     ASSERT_TRUE(decoded) << decoded.error().ToString();
-    EXPECT_EQ(json::ToText(EncodeRun(*decoded)), text);
+    EXPECT_EQ(EncodeRun(*decoded), text);
     *run = *std::move(decoded);
   }
 

@@ -27,7 +27,7 @@ const json::Value& Dataset() {
 
 // A run that was stored goes on as the one that was not.
 Run Reloaded(const Run& run, const std::shared_ptr<const FlowSet>& flows) {
-  const auto stored = json::Parse(json::ToText(EncodeRun(run)), {.max_bytes = 1 << 30});
+  const auto stored = json::Parse(EncodeRun(run), {.max_bytes = 1 << 30});
   CHECK(stored.has_value());
   auto decoded = DecodeRun(*stored, flows, nullptr);
   CHECK(decoded.has_value());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "flow/portable.h"
+#include "json/object_writer.h"
 
 namespace sluice::flow {
 
@@ -17,16 +18,30 @@ std::unexpected<Status> Bad(std::string_view why) {
   return Fail(Code::kCorruption, "flow.bad_state", "a stored run can't be read: {}", why);
 }
 
-void Put(Value* object, std::string_view name, uint64_t number) {
-  if (number != 0) object->Set(name, static_cast<int64_t>(number));
+void Put(json::ObjectWriter* object, std::string_view name, uint64_t number) {
+  if (number != 0) object->Int(name, static_cast<int64_t>(number));
 }
 
-void Put(Value* object, std::string_view name, const Value& value) {
-  if (!value.is_missing()) object->Set(name, ToPortable(value));
+void Put(json::ObjectWriter* object, std::string_view name, const Value& value) {
+  if (!value.is_missing()) json::Print(ToPortable(value), object->Field(name));
 }
 
-void PutTask(Value* object, std::string_view name, const Flow& flow, TaskIndex task) {
-  if (task >= 0) object->Set(name, flow.tasks[static_cast<size_t>(task)].name);
+void PutTask(json::ObjectWriter* object, std::string_view name, const Flow& flow, TaskIndex task) {
+  if (task >= 0) object->Text(name, flow.tasks[static_cast<size_t>(task)].name);
+}
+
+// [one, another]
+template <typename Items, typename Append>
+void PutList(json::ObjectWriter* object, std::string_view name, const Items& items,
+             const Append& append) {
+  std::string* const out = object->Field(name);
+  char before = '[';
+  for (const auto& item : items) {
+    *out += before;
+    append(item, out);
+    before = ',';
+  }
+  *out += items.empty() ? "[]" : "]";
 }
 
 // Reads fields and remembers the first that is not as it must be.
@@ -86,14 +101,14 @@ class Reader {
   std::string problem_;
 };
 
-Value EncodeLine(const Line& line, const Flow& flow) {
-  Value made = Value::EmptyObject();
+void AppendLine(const Line& line, const Flow& flow, std::string* out) {
+  json::ObjectWriter made(out);
   Put(&made, "group", line.group);
-  if (line.index >= 0) made.Set("index", line.index);
+  if (line.index >= 0) made.Int("index", line.index);
   Put(&made, "item", line.item);
   Put(&made, "error", line.error);
   PutTask(&made, "failed", flow, line.failed);
-  return made;
+  made.End();
 }
 
 Line DecodeLine(Reader reader, const Flow& flow, Reader* outer, bool has_index) {
@@ -111,34 +126,29 @@ Line DecodeLine(Reader reader, const Flow& flow, Reader* outer, bool has_index) 
 
 class RunCodec {
  public:
-  static Value Encode(const Run& run) {
+  static void Append(const Run& run, std::string* out) {
     const RunState& state = run.state_;
-    Value made = Value::Object({{"v", kVersion},
-                                {"run", state.run},
-                                {"cid", state.cid},
-                                {"trace", state.trace},
-                                {"status", state.status},
-                                {"message", state.message},
-                                {"started", state.started},
-                                {"ended", state.ended}});
+    json::ObjectWriter made(out);
+    made.Int("v", kVersion);
+    made.Text("run", state.run);
+    made.Text("cid", state.cid);
+    made.Text("trace", state.trace);
+    made.Int("status", state.status);
+    made.Text("message", state.message);
+    made.Flag("started", state.started);
+    made.Flag("ended", state.ended);
     Put(&made, "last", state.last_id);
     Put(&made, "root", state.root);
     Put(&made, "shared", state.shared);
     Put(&made, "model", run.last_model_);
-    Value frames = Value::EmptyArray();
-    Value groups = Value::EmptyArray();
-    Value calls = Value::EmptyArray();
-    for (const Frame& frame : state.frames) frames.Append(EncodeFrame(frame));
-    for (const Group& group : state.groups) {
-      groups.Append(EncodeGroup(group, FlowOf(state, group.frame)));
-    }
-    for (const PendingCall& call : state.calls) {
-      calls.Append(EncodeCall(call, FlowOf(state, call.frame)));
-    }
-    made.Set("frames", std::move(frames));
-    made.Set("groups", std::move(groups));
-    made.Set("calls", std::move(calls));
-    return made;
+    PutList(&made, "frames", state.frames, AppendFrame);
+    PutList(&made, "groups", state.groups, [&](const Group& group, std::string* to) {
+      AppendGroup(group, FlowOf(state, group.frame), to);
+    });
+    PutList(&made, "calls", state.calls, [&](const PendingCall& call, std::string* to) {
+      AppendCall(call, FlowOf(state, call.frame), to);
+    });
+    made.End();
   }
 
   static Status Decode(const Value& value, Run* run) {
@@ -176,8 +186,10 @@ class RunCodec {
     return *FindFrame(state, frame)->flow;
   }
 
-  static Value EncodeFrame(const Frame& frame) {
-    Value made = Value::Object({{"flow", frame.flow->id}, {"responded", frame.responded}});
+  static void AppendFrame(const Frame& frame, std::string* out) {
+    json::ObjectWriter made(out);
+    made.Text("flow", frame.flow->id);
+    made.Flag("responded", frame.responded);
     Put(&made, "id", frame.id);
     Put(&made, "input", frame.input);
     Put(&made, "model", frame.model);
@@ -185,7 +197,7 @@ class RunCodec {
     Put(&made, "due", frame.due_ms);
     Put(&made, "depth", static_cast<uint64_t>(frame.depth));
     Put(&made, "caller", frame.caller);
-    return made;
+    made.End();
   }
 
   static Status DecodeFrame(const Value& value, Run* run) {
@@ -208,15 +220,16 @@ class RunCodec {
     return OkStatus();
   }
 
-  static Value EncodeGroup(const Group& group, const Flow& flow) {
-    Value made = Value::Object({{"outer", EncodeLine(group.outer, flow)}});
+  static void AppendGroup(const Group& group, const Flow& flow, std::string* out) {
+    json::ObjectWriter made(out);
+    AppendLine(group.outer, flow, made.Field("outer"));
     PutTask(&made, "task", flow, group.task);
     Put(&made, "id", group.id);
     Put(&made, "frame", group.frame);
     Put(&made, "expected", group.expected);
     Put(&made, "done", group.done);
     Put(&made, "step", group.step);
-    return made;
+    made.End();
   }
 
   static Status DecodeGroup(const Value& value, RunState* state) {
@@ -243,8 +256,9 @@ class RunCodec {
     return OkStatus();
   }
 
-  static Value EncodeCall(const PendingCall& call, const Flow& flow) {
-    Value made = Value::Object({{"line", EncodeLine(call.line, flow)}});
+  static void AppendCall(const PendingCall& call, const Flow& flow, std::string* out) {
+    json::ObjectWriter made(out);
+    AppendLine(call.line, flow, made.Field("line"));
     PutTask(&made, "task", flow, call.task);
     Put(&made, "id", call.id);
     Put(&made, "frame", call.frame);
@@ -253,7 +267,7 @@ class RunCodec {
     Put(&made, "send", call.send_ms);
     Put(&made, "due", call.due_ms);
     Put(&made, "child", call.child);
-    return made;
+    made.End();
   }
 
   static Status DecodeCall(const Value& value, RunState* state) {
@@ -277,7 +291,13 @@ class RunCodec {
   }
 };
 
-Value EncodeRun(const Run& run) { return RunCodec::Encode(run); }
+std::string EncodeRun(const Run& run) {
+  constexpr size_t kUsualBytes = 1024;
+  std::string text;
+  text.reserve(kUsualBytes);
+  RunCodec::Append(run, &text);
+  return text;
+}
 
 Result<Run> DecodeRun(const Value& value, std::shared_ptr<const FlowSet> flows,
                       const Files* files) {

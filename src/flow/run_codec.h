@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "base/status.h"
 #include "flow/run.h"
@@ -12,7 +13,7 @@
 namespace sluice::flow {
 
 // Only what JSON text can hold.
-json::Value EncodeRun(const Run& run);
+std::string EncodeRun(const Run& run);
 
 // Error flow.bad_state: not what EncodeRun made, or of flows and tasks that are not there.
 Result<Run> DecodeRun(const json::Value& value, std::shared_ptr<const FlowSet> flows,

@@ -61,6 +61,8 @@ class Runtime::Impl final : public Watched {
     parameters.constraints.ConfigureDefaultsFromHeapSize(0, options_.limits.heap_bytes);
     isolate_ = v8::Isolate::New(parameters);
     isolate_->SetData(kProgramSlot, &program_id_);
+    isolate_->SetData(kRuntimeSlot, this);
+    isolate_->SetPromiseHook(OnPromise);
     isolate_->SetMicrotasksPolicy(v8::MicrotasksPolicy::kExplicit);
     isolate_->SetCaptureStackTraceForUncaughtExceptions(true, 20);
     isolate_->AddNearHeapLimitCallback(OnHeapLimit, this);
@@ -113,11 +115,14 @@ class Runtime::Impl final : public Watched {
     const auto found = entries_.find(entry);
     CHECK(found != entries_.end());
     packed_.Clear();
+    promised_ = false;
     Begin(options.deadline_ns);
     if (inspector() != nullptr) inspector()->BeginCall();
     v8::Local<v8::Value> result;
     bool returned = Invoke(context, found->second.Get(isolate_), arguments, caught, &result);
-    if (returned && !options.finish.empty()) returned = Finish(context, options.finish, &result);
+    if (returned && promised_ && !options.finish.empty()) {
+      returned = Finish(context, options.finish, &result);
+    }
     std::string value;
     if (returned && options.packed != nullptr) *options.packed = packed_.Value();
     const bool wants_text =
@@ -257,10 +262,13 @@ class Runtime::Impl final : public Watched {
               v8::Local<v8::Value>* result) {
     const auto found = entries_.find(entry);
     CHECK(found != entries_.end());
-    v8::Local<v8::Value> arguments[] = {*result};
     return found->second.Get(isolate_)
-        ->Call(context, v8::Undefined(isolate_), 1, arguments)
+        ->Call(context, v8::Undefined(isolate_), 0, nullptr)
         .ToLocal(result);
+  }
+
+  static void OnPromise(v8::PromiseHookType, v8::Local<v8::Promise> promise, v8::Local<v8::Value>) {
+    static_cast<Impl*>(promise->GetIsolate()->GetData(kRuntimeSlot))->promised_ = true;
   }
 
   bool Print(v8::Local<v8::Context> context, v8::Local<v8::Value> value, std::string* text) {
@@ -396,7 +404,8 @@ class Runtime::Impl final : public Watched {
   std::map<std::string, v8::Global<v8::Function>, std::less<>> entries_;
   std::optional<Makers> makers_;
   PackedResult packed_;
-  int program_id_ = -1;  // of its script
+  bool promised_ = false;  // there was a promise since the call began
+  int program_id_ = -1;    // of its script
   uintptr_t stack_begin_ = 0;
   std::atomic<bool> spent_ = false;
   std::atomic<bool> stopped_ = false;

@@ -66,8 +66,8 @@ class Runtime {
     struct CallOptions {
       uint64_t deadline_ns = 0;  // of the monotonic clock; 0 for none
       bool want_value = false;   // Outcome::value
-      // An entry point that makes the result of what the called one returned, when the promises of
-      // the call have done what they had to do.
+      // An entry point that makes the result of the call anew, if there were promises: they have
+      // done what they had to do then.
       std::string_view finish = {};
       // What the entry point packed, which then is not in Outcome::value.
       std::optional<json::Value>* packed = nullptr;

@@ -20,12 +20,15 @@ namespace {
 
 // `tell` calls the program's function with a value that came in pieces, and packs what it returns
 // if it can.
-constexpr std::string_view kLibrary = R"((native) => ({
-  tell(make, ...pieces) {
-    return globalThis.main(make === undefined ? pieces[0] : make(...pieces));
-  },
-  finish: (result) => (native.pack(result) ? undefined : { text: result }),
-}))";
+constexpr std::string_view kLibrary = R"((native) => {
+  let result;
+  const finish = () => (native.pack(result) ? undefined : { text: result });
+  const tell = (make, ...pieces) => {
+    result = globalThis.main(make === undefined ? pieces[0] : make(...pieces));
+    return finish();
+  };
+  return { tell, finish };
+})";
 
 class ValuesTest : public ::testing::Test {
  protected:

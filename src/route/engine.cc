@@ -12,7 +12,7 @@ namespace sluice::route {
 
 Engine::Engine(db::Database& database, const Clock& clock, EngineOptions options)
     : database_(database),
-      clock_(clock),
+      time_(clock),
       options_(std::move(options)),
       traces_(options_.traces),
       pool_(options_.max_threads) {
@@ -53,15 +53,6 @@ void Engine::Stop() {
   while (storing_ > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const std::lock_guard lock(live_mutex_);
   live_.clear();
-}
-
-// Never goes back.
-uint64_t Engine::NowMs() {
-  const uint64_t now_ms = clock_.WallMs();
-  uint64_t last_ms = last_ms_.load();
-  while (last_ms < now_ms && !last_ms_.compare_exchange_weak(last_ms, now_ms)) {
-  }
-  return std::max(last_ms, now_ms);
 }
 
 Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, ReplyTo reply,
@@ -153,12 +144,13 @@ void Engine::BeginTrace(Instance& instance, std::string_view flow, std::string_v
       instance.listened == nullptr) {
     return;
   }
+  const uint64_t now_ns = time_.MonotonicNs();
   instance.trace = std::make_shared<RunTrace>(RunTrace::Head{.run = instance.id,
                                                              .flow = std::string(flow),
                                                              .origin = std::string(origin),
                                                              .link = std::move(link),
-                                                             .wall_ns = clock_.WallNs(),
-                                                             .monotonic_ns = clock_.MonotonicNs()},
+                                                             .wall_ns = time_.WallNsAt(now_ns),
+                                                             .monotonic_ns = now_ns},
                                               instance.app->flows);
 }
 
@@ -187,7 +179,7 @@ void Engine::Drive(const InstancePtr& instance, flow::Event event) {
   flow::Actions actions;
   {
     const std::lock_guard lock(instance->mutex);
-    if (!Advance(*instance, std::move(event), clock_.MonotonicNs(), &actions)) return;
+    if (!Advance(*instance, std::move(event), time_.MonotonicNs(), &actions)) return;
   }
   Perform(instance, std::move(actions));
 }
@@ -195,7 +187,7 @@ void Engine::Drive(const InstancePtr& instance, flow::Event event) {
 bool Engine::Advance(Instance& instance, flow::Event event, uint64_t now_ns,
                      flow::Actions* actions) {
   if (instance.run.ended()) return false;
-  instance.stepped_ms = NowMs();
+  instance.stepped_ms = time_.MsAt(now_ns);
   instance.run.Step(std::move(event), instance.stepped_ms, actions);
   NoteStep(instance, *actions, now_ns);
   Schedule(instance, instance.run.ended() ? std::nullopt : instance.run.next_due_ms());
@@ -334,6 +326,7 @@ void Engine::TimerLoop() {
   constexpr uint64_t kLongestMs = 1000;
   std::unique_lock lock(timer_mutex_);
   while (!stopping_) {
+    time_.Adjust();
     const uint64_t now_ms = NowMs();
     uint64_t due_ms = now_ms + kLongestMs;
     if (!timers_.empty()) due_ms = std::min(due_ms, timers_.begin()->first);

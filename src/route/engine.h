@@ -30,6 +30,7 @@
 #include "flow/run.h"
 #include "route/app.h"
 #include "route/pool.h"
+#include "route/run_clock.h"
 #include "route/run_rows.h"
 #include "route/stream.h"
 #include "route/trace.h"
@@ -226,14 +227,13 @@ class Engine {
   using LaterId = std::pair<uint64_t, uint64_t>;  // when, and a number
   void RunLater(LaterId id, std::function<void()> run);
   void Drop(LaterId id);
-  uint64_t NowMs();
+  uint64_t NowMs() const { return time_.NowMs(); }
 
   db::Database& database_;
-  const Clock& clock_;
+  RunClock time_;
   const EngineOptions options_;
   std::atomic<bool> stopping_{false};
   // Apart from each other: what every run changes would slow down those who read the rest.
-  alignas(64) std::atomic<uint64_t> last_ms_{0};
   alignas(64) std::atomic<size_t> running_{0};
   std::atomic<size_t> lent_{0};     // jobs that others run, or have not dropped yet
   std::atomic<size_t> storing_{0};  // steps that were submitted to the database

@@ -105,7 +105,7 @@ class Engine::StepSink final : public TaskSink {
 std::optional<flow::Actions> Engine::Fail(const InstancePtr& instance, const flow::Call& call,
                                           int status, std::string message) {
   flow::TaskResult result = ResultOf(call.call, TaskOutput::Failure(status, std::move(message)));
-  const uint64_t now_ns = clock_.MonotonicNs();
+  const uint64_t now_ns = time_.MonotonicNs();
   {
     const std::lock_guard lock(instance->mutex);
     if (instance->trace != nullptr) instance->trace->Answered(result, now_ns);
@@ -139,11 +139,24 @@ std::optional<flow::Actions> Engine::RunCall(const InstancePtr& instance, const 
   return RunOn(route, *slot, call, instance, attempt);
 }
 
+namespace {
+
+// That of the last call, if nobody looks at it any more.
+std::shared_ptr<std::atomic<bool>> NewCancelled(Route::Slot& slot) {
+  if (slot.cancelled == nullptr || slot.cancelled.use_count() > 1) {
+    slot.cancelled = std::make_shared<std::atomic<bool>>();
+  }
+  *slot.cancelled = false;
+  return slot.cancelled;
+}
+
+}  // namespace
+
 std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, Route::Slot& slot,
                                            const flow::Call& call, const InstancePtr& instance,
                                            int attempt) {
   TaskInput input{.headers = call.headers, .body = call.body};
-  input.cancelled = std::make_shared<std::atomic<bool>>(false);
+  input.cancelled = NewCancelled(slot);
   StepSink sink;
   if (instance->durable()) input.sink = &sink;
   input.streams =
@@ -151,7 +164,7 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
   std::shared_ptr<const RunTrace> trace;
   TraceContext context;
   const Status made = route->Prepare(slot);
-  const uint64_t began_ns = clock_.MonotonicNs();
+  const uint64_t began_ns = time_.MonotonicNs();
   input.now_ns = began_ns;
   {
     const std::lock_guard lock(instance->mutex);
@@ -172,7 +185,7 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
     }
   }
   TaskOutput output = made.ok() ? route->Run(slot, input) : TaskOutput::Failure(made);
-  const uint64_t ended_ns = clock_.MonotonicNs();
+  const uint64_t ended_ns = time_.MonotonicNs();
   const Ran ran{(ended_ns - began_ns) / 1000, output.repeatable};
   flow::TaskResult result = ResultOf(call.call, std::move(output));
   {

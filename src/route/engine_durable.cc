@@ -66,7 +66,7 @@ Engine::Move Engine::Plan(Instance& instance, const flow::Event& event, Ran ran)
   if (move.taken) move.next.Step(event, move.now_ms, &move.actions);
   move.machine.at_ms = move.now_ms;
   move.machine.next_step = stored.machine.next_step;
-  move.machine.text = json::ToText(flow::EncodeRun(move.next));
+  move.machine.text = flow::EncodeRun(move.next);
   move.changed = move.machine.text != stored.machine.text;
   for (const flow::PendingCall& call : instance.run.state().calls) {
     if (FindCall(move.next, call.id) != nullptr) continue;
@@ -157,7 +157,7 @@ void Engine::Accept(Instance& instance, Move move, flow::Actions* actions) {
     }
   }
   counts_.durable_steps += move.steps.size();
-  NoteStep(instance, move.actions, clock_.MonotonicNs());
+  NoteStep(instance, move.actions, time_.MonotonicNs());
   std::optional<uint64_t> due_ms = instance.run.next_due_ms();
   if (stored.hold_until_ms != 0) {
     due_ms = std::min(stored.hold_until_ms, due_ms.value_or(UINT64_MAX));
@@ -481,7 +481,7 @@ Status Engine::Resume(std::shared_ptr<const App> app, const RunHead& head,
   std::vector<flow::Call> open = instance->run.OpenCalls();
   BeginTrace(*instance, head.flow, head.origin, {.id = head.trace});
   if (instance->trace != nullptr) {
-    instance->trace->Note(flow::Actions(open.begin(), open.end()), clock_.MonotonicNs());
+    instance->trace->Note(flow::Actions(open.begin(), open.end()), time_.MonotonicNs());
   }
   for (const flow::Call& call : open) instance->stored->sent_ms[call.call] = NowMs();
   {

@@ -34,7 +34,8 @@ class Route {
   // An instance, held by whoever runs it.
   struct Slot {
     int number = 0;
-    std::unique_ptr<TaskInstance> instance = nullptr;  // made by the first call
+    std::unique_ptr<TaskInstance> instance = nullptr;        // made by the first call
+    std::shared_ptr<std::atomic<bool>> cancelled = nullptr;  // TaskInput, of the last call
     // Written by who holds it only.
     std::atomic<uint64_t> calls = 0;
     std::atomic<uint64_t> failures = 0;

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "flow/portable.h"
+#include "json/object_writer.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -47,15 +48,47 @@ void PutNumber(Value* object, std::string_view name, uint64_t number) {
   if (number != 0) object->Set(name, Value::Unsigned(number));
 }
 
+void PutText(json::ObjectWriter* object, std::string_view name, std::string_view text) {
+  if (!text.empty()) object->Text(name, text);
+}
+
+void PutNumber(json::ObjectWriter* object, std::string_view name, uint64_t number) {
+  if (number != 0) object->Int(name, static_cast<int64_t>(number));
+}
+
 // What is too large is told by its size.
-void PutValue(Value* object, std::string_view name, const Value& value) {
+void PutValue(json::ObjectWriter* object, std::string_view name, const Value& value) {
   if (value.is_missing()) return;
-  Value portable = flow::ToPortable(value);
-  const size_t bytes = json::ToText(portable).size();
-  if (bytes > kMaxStepValueBytes) {
-    portable = Value::Object({{"$sluice", "left_out"}, {"bytes", Value::Unsigned(bytes)}});
-  }
-  object->Set(name, std::move(portable));
+  std::string* const out = object->Field(name);
+  const size_t begin = out->size();
+  json::Print(flow::ToPortable(value), out);
+  const size_t bytes = out->size() - begin;
+  if (bytes <= kMaxStepValueBytes) return;
+  out->resize(begin);
+  json::ObjectWriter left_out(out);
+  left_out.Text("$sluice", "left_out");
+  left_out.Int("bytes", static_cast<int64_t>(bytes));
+  left_out.End();
+}
+
+// As people see it.
+void AppendView(const RunStep& step, std::string* out) {
+  json::ObjectWriter view(out);
+  view.Int("step", step.number);
+  view.Text("flow", step.flow);
+  view.Text("task", step.task);
+  view.Text("route", step.route);
+  view.Text("state", StepEndName(step.end));
+  PutNumber(&view, "sent_ms", step.sent_ms);
+  PutNumber(&view, "ended_ms", step.ended_ms);
+  PutNumber(&view, "ran_us", step.ran_us);
+  PutValue(&view, "headers", step.headers);
+  PutValue(&view, "input", step.input);
+  PutNumber(&view, "status", static_cast<uint64_t>(step.status));
+  PutValue(&view, "output_headers", step.output_headers);
+  PutValue(&view, "output", step.output);
+  PutText(&view, "stack", std::string_view(step.stack).substr(0, kMaxStackBytes));
+  view.End();
 }
 
 Result<Value> ParseRow(std::string_view what, std::string_view stored) {
@@ -170,28 +203,15 @@ Result<RunMachine> DecodeMachine(std::string_view stored) {
   return machine;
 }
 
-Value ViewOf(const RunStep& step) {
-  Value view = Value::Object({{"step", Value::Unsigned(step.number)},
-                              {"flow", step.flow},
-                              {"task", step.task},
-                              {"route", step.route},
-                              {"state", StepEndName(step.end)}});
-  PutNumber(&view, "sent_ms", step.sent_ms);
-  PutNumber(&view, "ended_ms", step.ended_ms);
-  PutNumber(&view, "ran_us", step.ran_us);
-  PutValue(&view, "headers", step.headers);
-  PutValue(&view, "input", step.input);
-  PutNumber(&view, "status", static_cast<uint64_t>(step.status));
-  PutValue(&view, "output_headers", step.output_headers);
-  PutValue(&view, "output", step.output);
-  PutText(&view, "stack", step.stack.substr(0, kMaxStackBytes));
-  return view;
-}
-
 std::string EncodeStep(const RunStep& step, const RunMachine& before) {
+  constexpr size_t kUsualBytes = 512;
+  std::string view;
+  view.reserve(kUsualBytes);
+  AppendView(step, &view);
   std::string row;
+  row.reserve(kUsualBytes + view.size() + before.text.size());
   AppendU8(&row, kVersion);
-  AppendString(&row, json::ToText(ViewOf(step)));
+  AppendString(&row, view);
   if (before.text.size() <= kMaxKeptMachineBytes) row += EncodeMachine(before);
   return row;
 }

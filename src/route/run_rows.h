@@ -96,8 +96,7 @@ struct StoredStep {
 };
 Result<StoredStep> DecodeStep(std::string_view stored);
 
-// As people see them.
+// As people see it.
 json::Value ViewOf(const RunHead& head);
-json::Value ViewOf(const RunStep& step);
 
 }  // namespace sluice::route

@@ -276,9 +276,8 @@ Status Runs::Retry(const std::string& id, std::optional<uint32_t> number) {
   ASSIGN_OR_RETURN(flow::Run run, flow::DecodeRun(state, app->flows, app->files.get()));
   const uint64_t now_ms = services_.function.clock.WallMs();
   if (now_ms > stored.before->at_ms) run.Postpone(now_ms - stored.before->at_ms);
-  RunMachine machine{.next_step = stored.before->next_step,
-                     .at_ms = now_ms,
-                     .text = json::ToText(flow::EncodeRun(run))};
+  RunMachine machine{
+      .next_step = stored.before->next_step, .at_ms = now_ms, .text = flow::EncodeRun(run)};
   db::Commit commit;
   const auto put = [&](std::string key, std::optional<std::string> value) {
     commit.rows.push_back({Family::kRun, std::move(key), std::move(value), std::nullopt});

@@ -67,6 +67,14 @@
   }
 
   let handle; // stays what it is from the first call on
+  let returned; // by it
+
+  // { status, headers, body }; or it packs what is nothing but a body.
+  function answer() {
+    if (returned instanceof Failure) return returned;
+    if (returned instanceof EventEnvelope) return parts(returned);
+    return native.pack(returned) ? undefined : { body: returned };
+  }
 
   return {
     // The input comes in pieces: it is made of them, or the only one.
@@ -74,19 +82,15 @@
       try {
         const input = make === undefined ? a : make(a, b, c, d, e, f, g, h);
         handle ??= globalThis.handleEvent;
-        return handle.call(globalThis, headers ?? {}, input, instance);
+        returned = handle.call(globalThis, headers ?? {}, input, instance);
       } catch (error) {
-        if (error instanceof Error && Number.isInteger(error.status)
-          && error.status >= 400 && error.status < 600) return new Failure(error);
-        throw error;
+        if (!(error instanceof Error && Number.isInteger(error.status)
+          && error.status >= 400 && error.status < 600)) throw error;
+        returned = new Failure(error);
       }
+      return answer();
     },
 
-    // { status, headers, body }; or it packs what is nothing but a body.
-    answer(result) {
-      if (result instanceof Failure) return result;
-      if (result instanceof EventEnvelope) return parts(result);
-      return native.pack(result) ? undefined : { body: result };
-    },
+    answer,
   };
 })
