@@ -126,7 +126,7 @@ Line DecodeLine(Reader reader, const Flow& flow, Reader* outer, bool has_index) 
 
 class RunCodec {
  public:
-  static void Append(const Run& run, std::string* out) {
+  static void Append(const Run& run, RootInput root, std::string* out) {
     const RunState& state = run.state_;
     json::ObjectWriter made(out);
     made.Int("v", kVersion);
@@ -141,7 +141,9 @@ class RunCodec {
     Put(&made, "root", state.root);
     Put(&made, "shared", state.shared);
     Put(&made, "model", run.last_model_);
-    PutList(&made, "frames", state.frames, AppendFrame);
+    PutList(&made, "frames", state.frames, [&](const Frame& frame, std::string* to) {
+      AppendFrame(frame, root == RootInput::kWith || frame.id != state.root, to);
+    });
     PutList(&made, "groups", state.groups, [&](const Group& group, std::string* to) {
       AppendGroup(group, FlowOf(state, group.frame), to);
     });
@@ -151,7 +153,7 @@ class RunCodec {
     made.End();
   }
 
-  static Status Decode(const Value& value, Run* run) {
+  static Status Decode(const Value& value, const Value& input, Run* run) {
     if (value["v"] != Value(kVersion)) return Bad("its version is not known").error();
     RunState& state = run->state_;
     Reader reader(value);
@@ -168,13 +170,14 @@ class RunCodec {
     run->last_model_ = reader.Any("model");
     if (!state.shared.is_object()) reader.Refuse("shared");
     if (!reader.problem().empty()) return Bad(reader.problem()).error();
-    for (const Value& each : value["frames"].items()) RETURN_IF_ERROR(DecodeFrame(each, run));
+    for (const Value& each : value["frames"].items()) {
+      RETURN_IF_ERROR(DecodeFrame(each, input, run));
+    }
     for (const Value& each : value["groups"].items()) RETURN_IF_ERROR(DecodeGroup(each, &state));
     for (const Value& each : value["calls"].items()) RETURN_IF_ERROR(DecodeCall(each, &state));
     return OkStatus();
   }
 
- private:
   static const Frame* FindFrame(const RunState& state, uint64_t id) {
     for (const Frame& frame : state.frames) {
       if (frame.id == id) return &frame;
@@ -182,16 +185,17 @@ class RunCodec {
     return nullptr;
   }
 
+ private:
   static const Flow& FlowOf(const RunState& state, uint64_t frame) {
     return *FindFrame(state, frame)->flow;
   }
 
-  static void AppendFrame(const Frame& frame, std::string* out) {
+  static void AppendFrame(const Frame& frame, bool with_input, std::string* out) {
     json::ObjectWriter made(out);
     made.Text("flow", frame.flow->id);
     made.Flag("responded", frame.responded);
     Put(&made, "id", frame.id);
-    Put(&made, "input", frame.input);
+    if (with_input) Put(&made, "input", frame.input);
     Put(&made, "model", frame.model);
     Put(&made, "ttl", frame.ttl_ms);
     Put(&made, "due", frame.due_ms);
@@ -200,7 +204,7 @@ class RunCodec {
     made.End();
   }
 
-  static Status DecodeFrame(const Value& value, Run* run) {
+  static Status DecodeFrame(const Value& value, const Value& root_input, Run* run) {
     Reader reader(value);
     Frame frame;
     const std::string flow = reader.Text("flow");
@@ -209,6 +213,7 @@ class RunCodec {
     frame.responded = reader.Flag("responded");
     frame.id = reader.Number("id");
     frame.input = reader.Any("input");
+    if (frame.input.is_missing() && frame.id == run->state_.root) frame.input = root_input;
     frame.model = reader.Any("model");
     frame.ttl_ms = reader.Number("ttl");
     frame.due_ms = reader.Number("due");
@@ -291,19 +296,24 @@ class RunCodec {
   }
 };
 
-std::string EncodeRun(const Run& run) {
+std::string EncodeRun(const Run& run, RootInput root) {
   constexpr size_t kUsualBytes = 1024;
   std::string text;
   text.reserve(kUsualBytes);
-  RunCodec::Append(run, &text);
+  RunCodec::Append(run, root, &text);
   return text;
 }
 
-Result<Run> DecodeRun(const Value& value, std::shared_ptr<const FlowSet> flows,
-                      const Files* files) {
+Result<Run> DecodeRun(const Value& value, std::shared_ptr<const FlowSet> flows, const Files* files,
+                      const Value& input) {
   Run run(std::move(flows), files);
-  RETURN_IF_ERROR(RunCodec::Decode(value, &run));
+  RETURN_IF_ERROR(RunCodec::Decode(value, input, &run));
   return run;
+}
+
+Value RootInputOf(const Run& run) {
+  const Frame* const root = RunCodec::FindFrame(run.state(), run.state().root);
+  return root == nullptr ? Value() : root->input;
 }
 
 }  // namespace sluice::flow

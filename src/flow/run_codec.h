@@ -3,6 +3,7 @@
 // still has them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -12,11 +13,19 @@
 
 namespace sluice::flow {
 
-// Only what JSON text can hold.
-std::string EncodeRun(const Run& run);
+// What a run was started with never changes, and may be large: who stores the run again and again
+// stores it once.
+enum class RootInput : uint8_t { kWith, kWithout };
 
-// Error flow.bad_state: not what EncodeRun made, or of flows and tasks that are not there.
+// Only what JSON text can hold.
+std::string EncodeRun(const Run& run, RootInput root = RootInput::kWith);
+
+// `input` is that of a root that was encoded without. Error flow.bad_state: not what EncodeRun
+// made, or of flows and tasks that are not there.
 Result<Run> DecodeRun(const json::Value& value, std::shared_ptr<const FlowSet> flows,
-                      const Files* files);
+                      const Files* files, const json::Value& input = {});
+
+// The input of the root; missing before it starts, and when it has ended.
+json::Value RootInputOf(const Run& run);
 
 }  // namespace sluice::flow

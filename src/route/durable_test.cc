@@ -109,6 +109,12 @@ class DurableTest : public HostTest {
     EXPECT_TRUE(shown.has_value()) << shown.error().ToString();
     return shown ? *shown : Value();
   }
+  std::string RunRow(const std::string& key) {
+    std::string row;
+    const auto found = database_->store().Get(storage::Family::kRun, key, &row);
+    EXPECT_TRUE(found && *found) << key;
+    return row;
+  }
   void Restart() {
     host_.reset();
     Begin();
@@ -273,6 +279,36 @@ TEST_F(DurableTest, IsRetriedFromAStep) {
   EXPECT_EQ(Counted("second"), 2);
 }
 
+TEST_F(DurableTest, ALargeInputIsStoredOnce) {
+  constexpr size_t kLarge = 500'000;
+  Load(Files("    delay: 1s\n"));
+  Put("go");
+  Begin3(Value::Object(
+      {{"body", Value::Object({{"fail", "go"}, {"large", std::string(kLarge, 'x')}})}}));
+  WaitUntil([&] { return Counted("first") == 1; });
+  Restart();
+  WaitUntil([&] { return List(RunPhase::kCompleted).size() == 1; });
+  const std::string id = List()[0].id;
+  EXPECT_EQ(json::ToText(Show(id)["steps"][2]["input"]), R"({"name":"third","fail":"go"})");
+  EXPECT_GT(RunRow(InputKey(id)).size(), kLarge);
+  for (const std::string& key : {MachineKey(id), StepKey(id, 1), StepKey(id, 3)}) {
+    EXPECT_LT(RunRow(key).size(), 5000u) << key;
+    EXPECT_GT(RunRow(key).size(), 100u) << key;
+  }
+  ASSERT_TRUE(host_->runs().Retry(id, 2).ok());
+  WaitUntil([&] { return Counted("third") == 2; });
+  EXPECT_EQ(Counted("first"), 1);
+  // It goes with its run.
+  Begin3();
+  WaitUntil([&] { return List(RunPhase::kCompleted).size() == 2; });
+  retention_.most = 1;
+  Restart();
+  ASSERT_TRUE(host_->runs().Sweep().ok());
+  EXPECT_EQ(List().size(), 1u);
+  std::string row;
+  EXPECT_FALSE(*database_->store().Get(storage::Family::kRun, InputKey(id), &row));
+}
+
 TEST_F(DurableTest, EndsWhenItsTimeIsOver) {
   Load(Files("    delay: 4900\n", 1, "5s"));
   Begin3();
@@ -291,11 +327,8 @@ TEST_F(DurableTest, EndsWhenItsTimeIsOver) {
 
 TEST_F(DurableTest, FinishedRunsAreRemoved) {
   Load(Files(""));
-  host_.reset();
-  host_ = std::make_unique<Host>(
-      Services{{*database_, *engine_, SystemClockForTests()}, *engine_, *procedures_},
-      EngineOptions(), RunRetention{.keep_ms = 3'600'000, .most = 2});
-  ASSERT_TRUE(host_->Start().ok());
+  retention_ = {.keep_ms = 3'600'000, .most = 2};
+  Restart();
   for (int i = 0; i < 5; ++i) Run("three", Value::EmptyObject());
   WaitUntil([&] { return List(RunPhase::kRunning).empty(); });
   const std::vector<RunHead> all = List();

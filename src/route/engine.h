@@ -117,7 +117,7 @@ class Engine {
   };
   Result<std::vector<std::string>> LaunchAll(std::vector<Launch> launches, db::Commit commit);
   // Goes on with a run that is stored. Error flow.bad_state.
-  Status Resume(std::shared_ptr<const App> app, const RunHead& head, const RunMachine& machine);
+  Status Resume(std::shared_ptr<const App> app, const StoredRun& run);
   // Who keeps the time of runs that leave the memory; before any run.
   using Park = std::function<void(const std::string& id, uint64_t due_ms)>;
   void OnPark(Park park) { park_ = std::move(park); }

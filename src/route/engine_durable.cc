@@ -42,6 +42,13 @@ const flow::SubflowEnded* EndOf(const flow::Actions& actions, uint64_t call) {
   return nullptr;
 }
 
+// What is to be stored in a row of its own; else missing.
+json::Value LargeInputOf(const flow::Run& run) {
+  json::Value input = flow::RootInputOf(run);
+  if (input.is_missing() || EncodeInput(input).size() <= kMostInputInMachine) return {};
+  return input;
+}
+
 RunPhase PhaseAfter(const flow::RunState& state, const flow::Event& event) {
   if (std::holds_alternative<flow::Cancel>(event)) return RunPhase::kCancelled;
   return state.message.empty() ? RunPhase::kCompleted : RunPhase::kFailed;
@@ -66,7 +73,9 @@ Engine::Move Engine::Plan(Instance& instance, const flow::Event& event, Ran ran)
   if (move.taken) move.next.Step(event, move.now_ms, &move.actions);
   move.machine.at_ms = move.now_ms;
   move.machine.next_step = stored.machine.next_step;
-  move.machine.text = flow::EncodeRun(move.next);
+  if (stored.machine.text.empty()) stored.input = LargeInputOf(move.next);
+  move.machine.text = flow::EncodeRun(
+      move.next, stored.input.is_missing() ? flow::RootInput::kWith : flow::RootInput::kWithout);
   move.changed = move.machine.text != stored.machine.text;
   for (const flow::PendingCall& call : instance.run.state().calls) {
     if (FindCall(move.next, call.id) != nullptr) continue;
@@ -134,6 +143,7 @@ void Engine::AddRun(const Instance& instance, const RunHead& head, const RunMach
   };
   const bool missing = stored.first || stored.lost_rows;
   const bool ended = head.phase != RunPhase::kRunning;
+  if (missing && !stored.input.is_missing()) put(InputKey(head.id), EncodeInput(stored.input));
   put(MachineKey(head.id), EncodeMachine(machine));
   if (missing || ended) put(HeadKey(head.id), EncodeHead(head));
   if (missing && !ended) put(LiveKey(head.id), "");
@@ -468,16 +478,17 @@ void Engine::Forget(const InstancePtr& instance) {
   live_.erase(instance->id);
 }
 
-Status Engine::Resume(std::shared_ptr<const App> app, const RunHead& head,
-                      const RunMachine& machine) {
+Status Engine::Resume(std::shared_ptr<const App> app, const StoredRun& run) {
+  const RunHead& head = run.head;
   auto instance = std::make_shared<Instance>(std::move(app), head.id, nullptr);
-  ASSIGN_OR_RETURN(const json::Value state, json::Parse(machine.text));
-  ASSIGN_OR_RETURN(instance->run,
-                   flow::DecodeRun(state, instance->app->flows, instance->app->files.get()));
+  ASSIGN_OR_RETURN(const json::Value state, json::Parse(run.machine.text));
+  ASSIGN_OR_RETURN(instance->run, flow::DecodeRun(state, instance->app->flows,
+                                                  instance->app->files.get(), run.input));
   instance->stored = std::make_unique<Instance::Stored>();
   instance->stored->first = false;
   instance->stored->head = head;
-  instance->stored->machine = machine;
+  instance->stored->machine = run.machine;
+  instance->stored->input = run.input;
   std::vector<flow::Call> open = instance->run.OpenCalls();
   BeginTrace(*instance, head.flow, head.origin, {.id = head.trace});
   if (instance->trace != nullptr) {

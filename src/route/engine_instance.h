@@ -45,11 +45,12 @@ struct Engine::Instance : std::enable_shared_from_this<Engine::Instance> {
   struct Stored {
     bool busy = false;            // a step is being stored that others have to wait for
     bool first = true;            // nothing was stored, or is about to be
-    bool lost_rows = false;       // head and live rows may not be stored
+    bool lost_rows = false;       // rows but the machine may not be stored
     bool parked = false;          // it has left the memory, and does nothing any more
     std::deque<Pending> waiting;  // for the next one
     RunHead head;
     RunMachine machine;                    // its text is empty until the first step
+    json::Value input;                     // that has a row of its own; else missing
     std::map<uint64_t, uint64_t> sent_ms;  // by call
     std::vector<db::RowWrite> kept_back;   // steps that are stored with the next one
     uint64_t hold_until_ms = 0;            // 0: nothing is held, all is on its way to the disk

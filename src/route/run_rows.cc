@@ -131,6 +131,7 @@ std::string_view StepEndName(StepEnd end) {
 }
 
 std::string HeadKey(std::string_view id) { return KeyOf(kHeadPrefix, id); }
+std::string InputKey(std::string_view id) { return KeyOf(kInputPrefix, id); }
 std::string MachineKey(std::string_view id) { return KeyOf("m", id); }
 std::string StepPrefix(std::string_view id) { return KeyOf("s", id); }
 std::string LiveKey(std::string_view id) { return KeyOf(kLivePrefix, id); }
@@ -181,6 +182,17 @@ Result<RunHead> DecodeHead(std::string_view id, std::string_view stored) {
   if (!phase || head.flow.empty()) return Unexpected(Corrupt("head"));
   head.phase = *phase;
   return head;
+}
+
+std::string EncodeInput(const Value& input) {
+  std::string row(1, static_cast<char>(kVersion));
+  json::Print(flow::ToPortable(input), &row);
+  return row;
+}
+
+Result<Value> DecodeInput(std::string_view stored) {
+  ASSIGN_OR_RETURN(const Value value, ParseRow("input", stored));
+  return flow::FromPortable(value);
 }
 
 std::string EncodeMachine(const RunMachine& machine) {

@@ -2,6 +2,7 @@
 //
 //   head      what lists show; written when a run starts and when it ends
 //   machine   the run between two steps (flow/run_codec.h)
+//   input     what a run was started with, if that is large: then it is not in the machine
 //   step      a task that is over: what it got and gave, and the machine before it was over
 //   live      a run that is to be gone on with when the server starts
 //   app       files of an app that runs need
@@ -46,6 +47,13 @@ struct RunMachine {
   std::string text;    // JSON of EncodeRun
 };
 
+// A run as it is stored.
+struct StoredRun {
+  RunHead head;
+  RunMachine machine;
+  json::Value input = {};  // missing: the machine has it
+};
+
 enum class StepEnd : uint8_t { kDone, kFailed, kTimedOut, kAbandoned };
 std::string_view StepEndName(StepEnd end);
 
@@ -67,6 +75,8 @@ struct RunStep {
   std::string stack;
 };
 
+// What a run was started with is stored with each step, unless it has more text than this.
+inline constexpr size_t kMostInputInMachine = 1024;
 // Values with more text than this are left out of steps.
 inline constexpr size_t kMaxStepValueBytes = 64ull << 10;
 // A machine that is larger is not kept with a step, which then can't be retried.
@@ -75,17 +85,21 @@ inline constexpr size_t kMaxKeptMachineBytes = 256ull << 10;
 inline constexpr uint32_t kMaxKeptSteps = 1000;
 
 std::string HeadKey(std::string_view id);
+std::string InputKey(std::string_view id);
 std::string MachineKey(std::string_view id);
 std::string StepPrefix(std::string_view id);
 std::string StepKey(std::string_view id, uint32_t number);
 std::string LiveKey(std::string_view id);
 std::string AppKey(std::string_view version);
 inline constexpr std::string_view kHeadPrefix = "h";
+inline constexpr std::string_view kInputPrefix = "i";
 inline constexpr std::string_view kLivePrefix = "l";
 inline constexpr std::string_view kAppPrefix = "a";
 
 std::string EncodeHead(const RunHead& head);
 Result<RunHead> DecodeHead(std::string_view id, std::string_view stored);
+std::string EncodeInput(const json::Value& input);
+Result<json::Value> DecodeInput(std::string_view stored);
 std::string EncodeMachine(const RunMachine& machine);
 Result<RunMachine> DecodeMachine(std::string_view stored);
 // `before` is kept unless it is too large.

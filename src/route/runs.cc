@@ -121,10 +121,12 @@ bool Runs::Wake(const std::string& id) {
 }
 
 Status Runs::ResumeOne(const std::string& id) {
-  ASSIGN_OR_RETURN(const RunHead head, ReadHead(id));
-  ASSIGN_OR_RETURN(const RunMachine machine, ReadMachine(id));
-  ASSIGN_OR_RETURN(auto app, AppOf(head.app));
-  return engine_.Resume(std::move(app), head, machine);
+  StoredRun run;
+  ASSIGN_OR_RETURN(run.head, ReadHead(id));
+  ASSIGN_OR_RETURN(run.machine, ReadMachine(id));
+  ASSIGN_OR_RETURN(run.input, ReadInput(id));
+  ASSIGN_OR_RETURN(auto app, AppOf(run.head.app));
+  return engine_.Resume(std::move(app), run);
 }
 
 // A run that can't go on is not lost: it is told why, and may be retried.
@@ -188,6 +190,13 @@ Result<RunMachine> Runs::ReadMachine(const std::string& id) const {
   ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, MachineKey(id), &row));
   if (!found) return Unexpected(NotFound(id));
   return DecodeMachine(row);
+}
+
+Result<Value> Runs::ReadInput(const std::string& id) const {
+  std::string row;
+  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, InputKey(id), &row));
+  if (!found) return Value();
+  return DecodeInput(row);
 }
 
 Result<Runs::Page> Runs::List(const Filter& filter) const {
@@ -273,11 +282,14 @@ Status Runs::Retry(const std::string& id, std::optional<uint32_t> number) {
   }
   ASSIGN_OR_RETURN(auto app, AppOf(head.app));
   ASSIGN_OR_RETURN(const Value state, json::Parse(stored.before->text));
-  ASSIGN_OR_RETURN(flow::Run run, flow::DecodeRun(state, app->flows, app->files.get()));
+  ASSIGN_OR_RETURN(Value input, ReadInput(id));
+  ASSIGN_OR_RETURN(flow::Run run, flow::DecodeRun(state, app->flows, app->files.get(), input));
   const uint64_t now_ms = services_.function.clock.WallMs();
   if (now_ms > stored.before->at_ms) run.Postpone(now_ms - stored.before->at_ms);
-  RunMachine machine{
-      .next_step = stored.before->next_step, .at_ms = now_ms, .text = flow::EncodeRun(run)};
+  RunMachine machine{.next_step = stored.before->next_step,
+                     .at_ms = now_ms,
+                     .text = flow::EncodeRun(run, input.is_missing() ? flow::RootInput::kWith
+                                                                     : flow::RootInput::kWithout)};
   db::Commit commit;
   const auto put = [&](std::string key, std::optional<std::string> value) {
     commit.rows.push_back({Family::kRun, std::move(key), std::move(value), std::nullopt});
@@ -294,7 +306,7 @@ Status Runs::Retry(const std::string& id, std::optional<uint32_t> number) {
   put(MachineKey(id), EncodeMachine(machine));
   put(LiveKey(id), "");
   RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
-  return engine_.Resume(std::move(app), head, machine);
+  return engine_.Resume(std::move(app), {head, machine, std::move(input)});
 }
 
 }  // namespace sluice::route

@@ -67,10 +67,12 @@ class Runs {
   bool Wake(const std::string& id);
   Result<RunHead> ReadHead(const std::string& id) const;
   Result<RunMachine> ReadMachine(const std::string& id) const;
+  Result<json::Value> ReadInput(const std::string& id) const;  // missing: it has no such row
   Result<std::shared_ptr<const App>> AppOf(const std::string& version);
   Status ResumeOne(const std::string& id);
   Status ResumeOrPark(const std::string& id);
   Status GiveUp(const std::string& id, const Status& why);
+  Status Remove(const std::vector<RunHead>& runs);  // in the order of their ids
   Status SweepApps(const std::set<std::string>& needed);
   void SweepLoop();
 

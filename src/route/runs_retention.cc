@@ -1,4 +1,5 @@
 // Finished runs, and apps that no run needs, are removed in time.
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -45,16 +46,39 @@ Status Runs::Sweep() {
   }
   RETURN_IF_ERROR(rows->status());
   const size_t too_many = finished.size() > retention_.most ? finished.size() - retention_.most : 0;
-  db::Commit commit;
-  for (size_t i = 0; i < finished.size(); ++i) {
-    const bool old = finished[i].ended_ms + retention_.keep_ms <= now_ms;
-    if (!old && i >= too_many) continue;
-    AddRemoval(finished[i], &commit);
-    if (commit.rows.size() < kRowsPerCommit) continue;
-    RETURN_IF_ERROR(database_.Apply(std::exchange(commit, {})).status);
-  }
-  if (!commit.rows.empty()) RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
+  size_t i = 0;
+  std::erase_if(finished, [&](const RunHead& head) {
+    const bool old = head.ended_ms + retention_.keep_ms <= now_ms;
+    return i++ >= too_many && !old;
+  });
+  RETURN_IF_ERROR(Remove(finished));
   return SweepApps(needed);
+}
+
+Status Runs::Remove(const std::vector<RunHead>& runs) {
+  if (runs.empty()) return OkStatus();
+  db::Commit commit;
+  const auto apply_if = [&](size_t rows) {
+    if (commit.rows.size() < rows) return OkStatus();
+    return database_.Apply(std::exchange(commit, {})).status;
+  };
+  // Few have such a row. It goes before the head, without which nobody would know of it.
+  const auto inputs = database_.store().NewIterator(
+      Family::kRun, {.lower = InputKey(runs.front().id), .upper = PrefixEnd(kInputPrefix)});
+  for (inputs->SeekToFirst(); inputs->Valid() && inputs->key() <= InputKey(runs.back().id);
+       inputs->Next()) {
+    const std::string_view id = inputs->key().substr(kInputPrefix.size());
+    if (!std::ranges::binary_search(runs, id, {}, &RunHead::id)) continue;
+    commit.rows.push_back({Family::kRun, InputKey(id), std::nullopt, std::nullopt});
+    RETURN_IF_ERROR(apply_if(kRowsPerCommit));
+  }
+  RETURN_IF_ERROR(inputs->status());
+  RETURN_IF_ERROR(apply_if(1));
+  for (const RunHead& head : runs) {
+    AddRemoval(head, &commit);
+    RETURN_IF_ERROR(apply_if(kRowsPerCommit));
+  }
+  return apply_if(1);
 }
 
 Status Runs::SweepApps(const std::set<std::string>& needed) {

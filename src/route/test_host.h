@@ -41,7 +41,7 @@ class HostTest : public db::DatabaseTest {
                   std::make_shared<function::AddressRules>(function::PrivateAddresses::kAllowed)},
                  *engine_,
                  *procedures_},
-        options_);
+        options_, retention_);
     ASSERT_TRUE(host_->Start().ok());
   }
   static const Clock& SystemClockForTests() {
@@ -78,7 +78,8 @@ class HostTest : public db::DatabaseTest {
     return json::Value::Object({{"path_parameter", json::Value::Object({{"user", user}})}});
   }
 
-  EngineOptions options_;  // from the next Begin on
+  EngineOptions options_;   // from the next Begin on
+  RunRetention retention_;  // as well
   std::unique_ptr<query::QueryEngine> engine_;
   std::unique_ptr<procedure::Manager> procedures_;
   std::unique_ptr<Host> host_;
