@@ -35,7 +35,8 @@ Result<std::shared_ptr<DiskFile>> DiskFile::MakeUnnamed(const std::string& direc
 }
 
 Result<std::shared_ptr<DiskFile>> DiskFile::Open(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without waiting for who writes to it, if it is a pipe.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return Unexpected(Unreadable(path, errno));
   struct stat about {};
   const bool is_file = ::fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);

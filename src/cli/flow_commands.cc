@@ -191,7 +191,8 @@ void AddFlowCommands(Program* program) {
   add_run("show", "Show a durable run: its steps, and what it waits for", ShowRun);
   add_run("cancel", "End a durable run", CancelRun);
   add_run("retry", "Set a finished durable run back to a step, and go on from there", RetryRun)
-      ->add_option("--step", options->step, "The step whose task is called again; else the last");
+      ->add_option("--step", options->step, "The step whose task is called again; else the last")
+      ->check(CLI::PositiveNumber);
   AddFlowTraceCommands(program, group);
 }
 

@@ -103,6 +103,9 @@ std::optional<int> Program::Parse(int argc, const char* const* argv) {
     while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
     context_.output.Raw(command->help());
     return static_cast<int>(ExitCode::kOk);
+  } catch (const CLI::CallForVersion& version) {
+    context_.output.Line(version.what());
+    return static_cast<int>(ExitCode::kOk);
   } catch (const CLI::ParseError& error) {
     context_.output.set_format(context_.options.output == "json" ? OutputFormat::kJson
                                                                  : OutputFormat::kTable);

@@ -44,8 +44,9 @@ class FlowLinker {
 
   static std::vector<Called> CalledBy(const FlowDraft& draft) {
     std::vector<Called> called;
-    for (const Task& task : draft.flow.tasks) {
-      if (task.is_subflow()) called.push_back({task.subflow, task.place});
+    for (size_t i = 0; i < draft.flow.tasks.size(); ++i) {
+      const Task& task = draft.flow.tasks[i];
+      if (task.is_subflow()) called.push_back({task.subflow, draft.tasks[i].route_place});
     }
     const auto add = [&](const std::string& target) {
       if (!target.starts_with(kFlowPrefix)) return;

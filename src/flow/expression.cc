@@ -76,12 +76,6 @@ Result<json::Value> RunCall(const PluginCall& call, const Scope& scope) {
   return call.plugin->run({{args, call.args.size()}, call.prepared.get(), scope.now_ms});
 }
 
-const json::Value& ItemValue(const Expression& expression, const Scope& scope) {
-  const auto& item = *expression.item;
-  if (scope.item == nullptr || item.list != scope.list) return kMissing;
-  return item.rest.Get(*scope.item, scope.view);
-}
-
 Result<json::Value> Plain(const Expression& expression, const Scope& scope) {
   switch (expression.space) {
     case Space::kConstant:
@@ -109,12 +103,7 @@ Result<json::Value> Plain(const Expression& expression, const Scope& scope) {
   }
   const json::Value& root = RootOf(expression.space, scope);
   const json::Value& found = expression.path.Get(root, scope.view);
-  if (!expression.item || !found.is_missing()) return found;
-  if (expression.item->kind == Expression::Item::Kind::kIndex) {
-    if (scope.index < 0 || expression.item->list != scope.list) return json::Value();
-    return json::Value(scope.index);
-  }
-  return ItemValue(expression, scope);
+  return expression.item && found.is_missing() ? expression.item->Get(scope.view) : found;
 }
 
 }  // namespace

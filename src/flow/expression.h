@@ -58,15 +58,7 @@ struct Expression {
   std::shared_ptr<const Conversion> conversion;
   std::shared_ptr<const PluginCall> call;
   std::shared_ptr<const JsonPath> search;
-
-  // `model.list.ITEM.name`, `model.list.INDEX`: of the branch of a fork over `model.list`.
-  struct Item {
-    enum class Kind : uint8_t { kItem, kIndex };
-    std::string list;  // model.list
-    Kind kind = Kind::kItem;
-    Path rest;
-  };
-  std::optional<Item> item;
+  std::optional<ModelRef::Item> item;
 };
 
 // What the text of mappings may use while it is compiled.
@@ -91,9 +83,6 @@ struct Scope {
   const json::Value* result = nullptr;
   const json::Value* header = nullptr;
   int status = 200;
-  std::string_view list;              // the source of the fork whose branch this is
-  const json::Value* item = nullptr;  // and its element
-  int64_t index = -1;
   const Files* files = nullptr;
   uint64_t now_ms = 0;
   std::vector<std::string>* complaints = nullptr;  // for the log

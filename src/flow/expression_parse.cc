@@ -6,6 +6,7 @@
 #include "flow/expression.h"
 #include "flow/json_path.h"
 #include "flow/plugin.h"
+#include "flow/source_tree.h"
 #include "flow/text_form.h"
 
 namespace sluice::flow {
@@ -38,13 +39,39 @@ Result<Expression> TextConstant(Expression made, std::string_view inside,
   return made;
 }
 
+// Its texts with what their `${...}` stand for.
+Result<json::Value> Resolved(const json::Value& value, const Settings& settings) {
+  if (value.is_string()) {
+    Problems problems;
+    json::Value made(ReplaceVariables(value.AsString(), {}, settings, &problems));
+    if (problems.has_errors()) return Unexpected(problems.Sorted().front().status);
+    return made;
+  }
+  if (value.is_array()) {
+    json::Value made = json::Value::EmptyArray();
+    for (const json::Value& item : value.items()) {
+      ASSIGN_OR_RETURN(json::Value each, Resolved(item, settings));
+      made.Append(std::move(each));
+    }
+    return made;
+  }
+  if (!value.is_object()) return value;
+  json::Value made = json::Value::EmptyObject();
+  for (const json::Field& field : value.fields()) {
+    ASSIGN_OR_RETURN(json::Value each, Resolved(field.value, settings));
+    made.Set(field.name(), std::move(each));
+  }
+  return made;
+}
+
 Result<Expression> MapConstant(Expression made, std::string_view inside,
                                const ParseContext& context) {
   if (Trim(inside).empty()) return BadConstant(made.text, "a map needs keys");
   if (inside.find_first_of("=,") == inside.npos) {
     json::Value value = context.settings ? context.settings->Lookup(Trim(inside)) : json::Value();
-    if (!value.is_missing()) return Constant(std::move(made), std::move(value));
-    return BadConstant(made.text, "the configuration has no such key");
+    if (value.is_missing()) return BadConstant(made.text, "the configuration has no such key");
+    ASSIGN_OR_RETURN(value, Resolved(value, *context.settings));
+    return Constant(std::move(made), std::move(value));
   }
   std::set<std::string> names;
   bool constant = true;
@@ -169,26 +196,6 @@ Result<Expression> ParseCall(std::string_view text, const ParseContext& context)
   return made;
 }
 
-// `model.list.ITEM.name`: the element of a fork over `model.list`.
-Status FindItem(Expression* made, std::string_view text) {
-  constexpr std::pair<std::string_view, Expression::Item::Kind> kKinds[] = {
-      {".ITEM", Expression::Item::Kind::kItem}, {".INDEX", Expression::Item::Kind::kIndex}};
-  for (const auto& [word, kind] : kKinds) {
-    const size_t at = text.find(word);
-    if (at == text.npos || at <= 6) continue;
-    std::string_view rest = text.substr(at + word.size());
-    if (!rest.empty() && rest.front() != '.' && rest.front() != '[') continue;
-    Expression::Item item{std::string(text.substr(0, at)), kind, {}};
-    if (rest.starts_with('.')) rest.remove_prefix(1);
-    if (!rest.empty()) {
-      ASSIGN_OR_RETURN(item.rest, Path::Parse(rest, Path::Use::kRead));
-    }
-    made->item = std::move(item);
-    return OkStatus();
-  }
-  return OkStatus();
-}
-
 Result<Expression> ParseModel(std::string_view text) {
   Expression made;
   made.text = std::string(text);
@@ -205,7 +212,7 @@ Result<Expression> ParseModel(std::string_view text) {
   ASSIGN_OR_RETURN(ModelRef ref, ModelRef::Parse(text));
   made.space = ref.shared ? Space::kShared : Space::kModel;
   made.path = std::move(ref.path);
-  if (!ref.shared) RETURN_IF_ERROR(FindItem(&made, text));
+  made.item = std::move(ref.item);
   return made;
 }
 

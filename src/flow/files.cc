@@ -18,6 +18,23 @@ fs::path RealPath(const fs::path& path) {
   return error ? fs::path() : real;
 }
 
+// Whether it, or a directory on the way to it, is a link that leads nowhere yet: what is written
+// there would be made wherever it points to.
+bool HasDanglingLink(fs::path real) {
+  std::error_code ignored;
+  for (; real.has_relative_path(); real = real.parent_path()) {
+    if (fs::is_symlink(fs::symlink_status(real, ignored))) return true;
+  }
+  return false;
+}
+
+// A pipe or a device would hold up who opens it.
+bool IsSpecial(const std::string& real) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(real, ignored);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
 bool IsInside(const fs::path& path, const fs::path& directory) {
   const fs::path relative = path.lexically_relative(directory);
   return !relative.empty() && relative != "." && *relative.begin() != "..";
@@ -51,7 +68,8 @@ Result<std::string> DirectoryFiles::Resolve(Area area, std::string_view path) co
   }
   const fs::path real = RealPath(fs::path("/") / path);
   for (const std::string& directory : allowed_) {
-    if (!directory.empty() && IsInside(real, directory)) return real.string();
+    if (directory.empty() || !IsInside(real, directory)) continue;
+    if (!HasDanglingLink(real)) return real.string();
   }
   return Fail(Code::kForbidden, "flow.file_outside",
               "'/{}' is in none of the directories that flows may use", path);
@@ -64,11 +82,15 @@ Status DirectoryFiles::Check(Area area, std::string_view path) const {
 
 Result<std::string> DirectoryFiles::Read(Area area, std::string_view path) const {
   ASSIGN_OR_RETURN(const std::string real, Resolve(area, path));
+  if (IsSpecial(real)) {
+    return Fail(Code::kIo, "file.unreadable", "can't read {}: it is no file", path);
+  }
   return ReadFile(real, kMaxBytes);
 }
 
 Status DirectoryFiles::Write(std::string_view path, std::string_view bytes, Mode mode) const {
   ASSIGN_OR_RETURN(const std::string real, Resolve(Area::kFile, path));
+  if (IsSpecial(real)) return Unwritable(path, "it is no file");
   std::error_code error;
   fs::create_directories(fs::path(real).parent_path(), error);
   if (error) return Unwritable(path, error.message());

@@ -6,7 +6,9 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include "base/disk_file.h"
 #include "base/file.h"
 #include "flow/flow_list.h"
 
@@ -66,6 +68,22 @@ TEST_F(FilesTest, ALinkThatLeadsOutIsOutside) {
   EXPECT_EQ(files_->Write(At("allowed/link/new.txt"), "x", Files::Mode::kReplace).id(),
             "flow.file_outside");
   EXPECT_FALSE(fs::exists(At("outside/new.txt")));
+  // Also one to what is not there yet.
+  fs::create_symlink(At("outside/made.txt"), At("allowed/dangling"));
+  fs::create_symlink(At("outside/made"), At("allowed/nowhere"));
+  for (const char* const path : {"allowed/dangling", "allowed/nowhere/x"}) {
+    EXPECT_EQ(files_->Write(At(path), "x", Files::Mode::kReplace).id(), "flow.file_outside");
+  }
+  EXPECT_FALSE(fs::exists(At("outside/made.txt")));
+  EXPECT_FALSE(fs::exists(At("outside/made")));
+}
+
+TEST_F(FilesTest, APipeHoldsNobodyUp) {
+  ASSERT_EQ(mkfifo(At("allowed/pipe").c_str(), 0600), 0);
+  EXPECT_EQ(Read(Files::Area::kFile, At("allowed/pipe")), "file.unreadable");
+  EXPECT_EQ(files_->Write(At("allowed/pipe"), "x", Files::Mode::kAppend).id(),
+            "flow.file_unwritable");
+  EXPECT_FALSE(DiskFile::Open(At("allowed/pipe")));
 }
 
 TEST_F(FilesTest, WritesAppendsAndRemoves) {

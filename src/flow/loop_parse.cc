@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "flow/mapping.h"
 #include "flow/text_form.h"
 
 namespace sluice::flow {
@@ -12,6 +13,27 @@ template <typename... Args>
 Status BadLoop(fmt::format_string<Args...> format, Args&&... args) {
   return Error(Code::kInvalidArgument, "flow.bad_loop", "{}",
                fmt::format(format, std::forward<Args>(args)...));
+}
+
+// A variable that the loop changes.
+Result<ModelRef> ParseCounted(std::string_view text) {
+  ASSIGN_OR_RETURN(ModelRef ref, ModelRef::Parse(text, Path::Use::kWrite));
+  if (!ref.shared && IsReservedKey(ref.path.first_key())) {
+    return Fail(Code::kInvalidArgument, "flow.bad_loop",
+                "'{}' overwrites the reserved state-machine key '{}'", ref.text,
+                ref.path.first_key());
+  }
+  return ref;
+}
+
+// A variable that is true or not. Whoever writes an expression would get a variable of that name.
+Result<ModelRef> ParseFlag(std::string_view text) {
+  if (Trim(text).find_first_of(" \t=<>!&|") != std::string_view::npos) {
+    return Fail(Code::kInvalidArgument, "flow.bad_loop",
+                "'{}' must be one model variable that is true or false, not an expression",
+                Trim(text));
+  }
+  return ModelRef::Parse(text);
 }
 
 std::vector<std::string_view> SplitSegments(std::string_view text) {
@@ -29,7 +51,7 @@ Status ParseStart(std::string_view text, Loop* loop) {
   const auto number =
       equals == text.npos ? std::nullopt : ParseWholeNumber(text.substr(equals + 1));
   if (!number) return BadLoop("check for-loop initializer. e.g. 'model.n = 0', found '{}'", text);
-  auto ref = ModelRef::Parse(text.substr(0, equals), Path::Use::kWrite);
+  auto ref = ParseCounted(text.substr(0, equals));
   if (!ref) return BadLoop("check for-loop initializer: {}", ref.error().message());
   loop->start_ref = *std::move(ref);
   loop->start = *number;
@@ -90,7 +112,7 @@ Status ParseCounter(std::string_view text, Loop* loop) {
   }
   const bool before = text.starts_with("++") || text.starts_with("--");
   name = Trim(before ? text.substr(2) : text.substr(0, text.size() - 2));
-  auto ref = ModelRef::Parse(name, Path::Use::kWrite);
+  auto ref = ParseCounted(name);
   if (!ref)
     return BadLoop("'for' loop has invalid comparator or sequencer: {}", ref.error().message());
   loop->counter = *std::move(ref);
@@ -115,7 +137,7 @@ Status ParseFor(std::string_view inside, Loop* loop) {
 Status ParseWhile(std::string_view inside, Loop* loop) {
   loop->kind = Loop::Kind::kWhile;
   if (inside.find(';') != inside.npos) return BadLoop("'while' loop should have only one value");
-  auto ref = ModelRef::Parse(inside);
+  auto ref = ParseFlag(inside);
   if (!ref) return BadLoop("'while' should use a model key: {}", ref.error().message());
   loop->running = *std::move(ref);
   return OkStatus();
@@ -147,7 +169,7 @@ Status ParseLoopCondition(std::string_view text, Loop* loop) {
   if (act != "break" && act != "continue") {
     return BadLoop("loop condition(s) syntax error - {}", text);
   }
-  auto ref = ModelRef::Parse(text.substr(open + 1, close - open - 1));
+  auto ref = ParseFlag(text.substr(open + 1, close - open - 1));
   if (!ref) return BadLoop("loop condition(s) syntax error - {}: {}", text, ref.error().message());
   loop->conditions.push_back(
       {*std::move(ref), act == "break" ? Loop::Act::kBreak : Loop::Act::kContinue});

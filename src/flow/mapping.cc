@@ -83,6 +83,7 @@ Status Put(const Mapping& mapping, const Scope& scope, const Writable& to, Value
   const Target& target = mapping.to;
   switch (target.space) {
     case TargetSpace::kBody:
+      if (value.is_missing()) return OkStatus();
       if (mapped.body.is_object()) {
         return target.path.Set(&mapped.body, scope.view, std::move(value));
       }
@@ -101,6 +102,8 @@ Status Put(const Mapping& mapping, const Scope& scope, const Writable& to, Value
       SetHeaders(mapping, scope, "output", value, &mapped.headers);
       return OkStatus();
     case TargetSpace::kHeader:
+      if (value.is_missing()) return OkStatus();
+      [[fallthrough]];
     case TargetSpace::kOutputHeader:
       SetHeader(target.content.Text(scope.view), value, &mapped.headers);
       return OkStatus();

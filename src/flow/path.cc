@@ -9,6 +9,7 @@ namespace sluice::flow {
 namespace {
 
 const json::Value kMissing;
+constexpr std::string_view kModelPrefix = "model.";
 
 std::unexpected<Status> BadPath(std::string_view text, std::string_view why) {
   return Fail(Code::kInvalidArgument, "flow.bad_mapping", "'{}' is no path: {}", text, why);
@@ -115,10 +116,36 @@ class PathReader {
   size_t at_ = 0;
 };
 
+// `model.list.ITEM.name`
+Result<std::optional<ModelRef::Item>> FindItem(std::string_view text) {
+  using Item = ModelRef::Item;
+  constexpr std::pair<std::string_view, Item::Kind> kKinds[] = {{".ITEM", Item::Kind::kItem},
+                                                                {".INDEX", Item::Kind::kIndex}};
+  for (const auto& [word, kind] : kKinds) {
+    const size_t at = text.find(word);
+    if (at == text.npos || at <= kModelPrefix.size()) continue;
+    std::string_view rest = text.substr(at + word.size());
+    if (!rest.empty() && rest.front() != '.' && rest.front() != '[') continue;
+    Item item{std::string(text.substr(0, at)), kind, {}};
+    if (rest.starts_with('.')) rest.remove_prefix(1);
+    if (!rest.empty()) {
+      ASSIGN_OR_RETURN(item.rest, Path::Parse(rest, Path::Use::kRead));
+    }
+    return item;
+  }
+  return std::nullopt;
+}
+
 // The number in `[model.n]`, to write to.
 Result<size_t> IndexToWrite(const Step& step, const ModelView& view) {
-  const auto index = WholeNumberOf(step.ref->Get(view));
-  if (!index || *index < 0) {
+  const json::Value& value = step.ref->Get(view);
+  const auto index = WholeNumberOf(value);
+  if (!index) {
+    return Fail(Code::kInvalidArgument, "flow.bad_index",
+                "Cannot set RHS to an index that is no number - {} is {}", step.ref->text,
+                TextOf(value));
+  }
+  if (*index < 0) {
     return Fail(Code::kInvalidArgument, "flow.bad_index", "Cannot set RHS to negative index - {}",
                 step.ref->text);
   }
@@ -279,10 +306,10 @@ Result<ModelRef> ModelRef::Parse(std::string_view text, Path::Use use) {
   ModelRef ref;
   ref.text = std::string(Trim(text));
   std::string_view rest = ref.text;
-  if (!rest.starts_with("model.")) {
+  if (!rest.starts_with(kModelPrefix)) {
     return Fail(Code::kInvalidArgument, "flow.bad_mapping", "'{}' is not a model variable", rest);
   }
-  rest.remove_prefix(6);
+  rest.remove_prefix(kModelPrefix.size());
   for (const std::string_view prefix : {"parent.", "root."}) {
     if (rest.starts_with(prefix)) {
       ref.shared = true;
@@ -295,11 +322,20 @@ Result<ModelRef> ModelRef::Parse(std::string_view text, Path::Use use) {
                 "'{}' can't be used as a whole; name a key in it", ref.text);
   }
   ASSIGN_OR_RETURN(ref.path, Path::Parse(rest, use));
+  if (!ref.shared && use == Path::Use::kRead) {
+    ASSIGN_OR_RETURN(ref.item, FindItem(ref.text));
+  }
   return ref;
 }
 
 const json::Value& ModelRef::Get(const ModelView& view) const {
-  return path.Get(shared ? *view.shared : *view.model, view);
+  const json::Value& found = path.Get(shared ? *view.shared : *view.model, view);
+  return item && found.is_missing() ? item->Get(view) : found;
+}
+
+const json::Value& ModelRef::Item::Get(const ModelView& view) const {
+  if (view.item == nullptr || list != view.list) return kMissing;
+  return kind == Kind::kIndex ? view.index : rest.Get(*view.item, view);
 }
 
 }  // namespace sluice::flow

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,10 @@ struct Step;
 struct ModelView {
   const json::Value* model = nullptr;   // of the flow instance
   const json::Value* shared = nullptr;  // model.parent and model.root: of the whole run
+  // In a branch of a fork over a list: that list's name, and the branch's element and number.
+  std::string_view list = {};
+  const json::Value* item = nullptr;
+  json::Value index = {};
 };
 
 // Text with `{model.x}` in it: strings and numbers are put in, everything else as "null". Braces
@@ -90,6 +95,18 @@ struct ModelRef {
   std::string text;  // as written
   bool shared = false;
   Path path;
+
+  // `model.list.ITEM.name`, `model.list.INDEX`: of the branch of a fork over `model.list`, unless
+  // the model has something at that path.
+  struct Item {
+    enum class Kind : uint8_t { kItem, kIndex };
+    std::string list;  // model.list
+    Kind kind = Kind::kItem;
+    Path rest;
+
+    const json::Value& Get(const ModelView& view) const;
+  };
+  std::optional<Item> item;
 
   // Errors: flow.bad_mapping, when it is no model variable.
   static Result<ModelRef> Parse(std::string_view text, Path::Use use = Path::Use::kRead);

@@ -343,23 +343,20 @@ class TaskReader {
   void ReadDelay() {
     const yaml::Node* node = Find("delay");
     if (node == nullptr) return;
-    std::string text = TextAt("delay");
-    if (text.starts_with("model.")) {
+    const std::string text = TextAt("delay");
+    if (text.starts_with("model.") && text.find(':') == std::string::npos) {
       auto ref = ModelRef::Parse(text);
       if (!ref) return reading_.Add(*node, ref.error());
       flow_.use.Read(*ref, reading_.At(*node));
       task().delay_ref = *std::move(ref);
       return;
     }
-    const std::string written = text;
-    text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
-    const bool bare = text.find_first_not_of("0123456789") == std::string::npos;
-    const auto ms = ParseDurationMs(bare ? text + "ms" : text);
+    const std::optional<uint64_t> ms = ParseDelayMs(text);
     if (!ms || *ms < 1) {
       return Bad(*node, "flow.bad_delay",
                  "invalid task {}. delay '{}' must be milliseconds from 1, or a variable that "
                  "starts with 'model.'",
-                 name(), written);
+                 name(), text);
     }
     if (flow_.flow.ttl_ms > 0 && *ms >= flow_.flow.ttl_ms) {
       return Bad(*node, "flow.bad_delay", "invalid task {}. delay must be less than TTL", name());

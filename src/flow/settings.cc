@@ -10,16 +10,16 @@ std::optional<std::string> FixedSettings::Environment(std::string_view name) con
   return found->second;
 }
 
-json::Value FixedSettings::Lookup(std::string_view key) const {
-  json::Value at = config_;
-  while (true) {
-    if (const json::Value* whole = at.Find(key)) return *whole;
-    const size_t dot = key.find('.');
-    if (dot == std::string_view::npos) return {};
-    json::Value below = at[key.substr(0, dot)];
-    at = std::move(below);
-    key.remove_prefix(dot + 1);
+json::Value ValueAt(const json::Value& config, std::string_view key) {
+  if (const json::Value* whole = config.Find(key)) return *whole;
+  for (size_t dot = key.find('.'); dot != key.npos; dot = key.find('.', dot + 1)) {
+    const json::Value* below = config.Find(key.substr(0, dot));
+    if (below == nullptr) continue;
+    if (json::Value found = ValueAt(*below, key.substr(dot + 1)); !found.is_missing()) return found;
   }
+  return {};
 }
+
+json::Value FixedSettings::Lookup(std::string_view key) const { return ValueAt(config_, key); }
 
 }  // namespace sluice::flow

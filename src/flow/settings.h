@@ -21,6 +21,9 @@ class Settings {
   virtual json::Value Lookup(std::string_view key) const = 0;
 };
 
+// What there is at a dotted key: maps in maps, keys that have dots themselves, or both.
+json::Value ValueAt(const json::Value& config, std::string_view key);
+
 // Settings that are given, for tests and for apps without configuration.
 class FixedSettings final : public Settings {
  public:

@@ -268,24 +268,28 @@ void Stepper::EndFrame(uint64_t frame_id) {
   EraseIf(&state_.frames, [&](const Frame& each) { return each.id == frame_id; });
 }
 
+ModelView Stepper::View(const Frame& frame, const Line& line) {
+  ModelView view = View(frame);
+  const Group* const group = line.index < 0 ? nullptr : FindGroup(line.group);
+  if (group == nullptr) return view;
+  if (const auto& source = TaskOf(*group).source) view.list = source->text;
+  view.item = &line.item;
+  view.index = line.index;
+  return view;
+}
+
 bool Stepper::RunTaskMappings(const std::vector<Mapping>& mappings, const TaskResult* result,
                               Frame* frame, const Line& line, Mapped* mapped) {
   if (mappings.empty()) return true;
   std::vector<std::string> complaints;
   Scope scope;
-  scope.view = View(*frame);
+  scope.view = View(*frame, line);
   scope.input = &frame->input;
   scope.error = &line.error;
   if (result != nullptr) {
     scope.result = &result->body;
     scope.header = &result->headers;
     scope.status = result->status;
-  }
-  if (const Group* group = line.index < 0 ? nullptr : FindGroup(line.group)) {
-    const Task& fork = TaskOf(*group);
-    if (fork.source) scope.list = fork.source->text;
-    scope.item = &line.item;
-    scope.index = line.index;
   }
   scope.files = run_.files_;
   scope.now_ms = now_ms_;
@@ -315,15 +319,20 @@ void Stepper::SendExternals(const Frame& frame, std::vector<Mapped::External> ex
   }
 }
 
-uint64_t Stepper::DelayOf(const Task& task, const Frame& frame) {
+uint64_t Stepper::DelayOf(const Task& task, const Frame& frame, const Line& line) {
   if (!task.delay_ref) return task.delay_ms;
-  const json::Value& value = task.delay_ref->Get(View(frame));
-  const auto delay_ms = WholeNumberOf(value);
-  if (!delay_ms || *delay_ms <= 0) return 0;
-  if (static_cast<uint64_t>(*delay_ms) < frame.ttl_ms) return static_cast<uint64_t>(*delay_ms);
+  const json::Value value = task.delay_ref->Get(View(frame, line));
+  if (value.is_missing()) return 0;  // it need not be delayed each time
+  std::optional<uint64_t> delay_ms;
+  if (value.is_string()) {
+    delay_ms = ParseDelayMs(value.AsString());
+  } else if (const auto number = WholeNumberOf(value); number && *number >= 0) {
+    delay_ms = static_cast<uint64_t>(*number);
+  }
+  if (delay_ms && *delay_ms < frame.ttl_ms) return *delay_ms;
   Log(*frame.flow, log::Level::kWarn,
       fmt::format("Unable to schedule future task {} because {} is invalid (TTL={}, delay={})",
-                  task.name, task.delay_ref->text, frame.ttl_ms, *delay_ms));
+                  task.name, task.delay_ref->text, frame.ttl_ms, TextOf(value)));
   return 0;
 }
 
@@ -343,7 +352,7 @@ void Stepper::StartTask(uint64_t frame_id, TaskIndex index, Line line) {
   if (state_.calls.size() >= kMaxCalls) {
     return AbortFrame(frame_id, 503, fmt::format("more than {} tasks wait in one run", kMaxCalls));
   }
-  const uint64_t delay_ms = DelayOf(task, *frame);
+  const uint64_t delay_ms = DelayOf(task, *frame, line);
   PendingCall call;
   call.id = ++state_.last_id;
   call.frame = frame_id;

@@ -61,7 +61,7 @@ class Stepper {
   // Tasks (stepper.cc).
   void StartTask(uint64_t frame_id, TaskIndex index, Line line);
   void Dispatch(uint64_t call_id);
-  uint64_t DelayOf(const Task& task, const Frame& frame);
+  uint64_t DelayOf(const Task& task, const Frame& frame, const Line& line);
   bool RunTaskMappings(const std::vector<Mapping>& mappings, const TaskResult* result, Frame* frame,
                        const Line& line, Mapped* mapped);
   void SendExternals(const Frame& frame, std::vector<Mapped::External> externals);
@@ -88,7 +88,9 @@ class Stepper {
   bool LoopGoesOn(const Loop& loop, const Frame& frame);
   Line LeaveGroup(Line line, TaskIndex going_to);
 
-  ModelView View(const Frame& frame) { return {&frame.model, &state_.shared}; }
+  ModelView View(const Frame& frame) { return {.model = &frame.model, .shared = &state_.shared}; }
+  // In a branch of a fork over a list, too.
+  ModelView View(const Frame& frame, const Line& line);
 
   Run& run_;
   RunState& state_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/quantity.h"
 #include "base/utf8.h"
 #include "json/print.h"
 
@@ -139,6 +140,15 @@ std::optional<double> NumberOf(const json::Value& value) {
   if (value.is_string()) return ParseNumber(value.AsString());
   if (value.is_bytes()) return ParseNumber(value.AsBytes());
   return std::nullopt;
+}
+
+std::optional<uint64_t> ParseDelayMs(std::string_view text) {
+  std::string compact(text);
+  std::erase(compact, ' ');
+  const bool bare = compact.find_first_not_of("0123456789") == std::string::npos;
+  const auto ms = ParseDurationMs(bare ? compact + "ms" : compact);
+  if (!ms) return std::nullopt;
+  return *ms;
 }
 
 Status CheckSize(const json::Value& value, size_t depth_above) {

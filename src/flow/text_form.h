@@ -28,6 +28,8 @@ std::optional<int64_t> WholeNumberOf(const json::Value& value);
 std::optional<double> NumberOf(const json::Value& value);
 std::optional<int64_t> ParseWholeNumber(std::string_view text);
 std::optional<double> ParseNumber(std::string_view text);
+// `1000`, `1000 ms`, `2s`: milliseconds unless it says more.
+std::optional<uint64_t> ParseDelayMs(std::string_view text);
 
 // How deep maps and lists of a flow may be inside each other. Less than json::kMaxDepth, so that a
 // run's state, which has them in it, can be stored as JSON.

@@ -1,5 +1,6 @@
 #include "http/response.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/log.h"
@@ -15,6 +16,16 @@ void AppendNumber(std::string* out, uint64_t value) {
   char digits[20];
   const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
   out->append(digits, static_cast<size_t>(end - digits));
+}
+
+// As RFC 9110 has names of headers.
+bool IsToken(std::string_view name) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  const auto is_part = [&](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           kMarks.find(c) != kMarks.npos;
+  };
+  return !name.empty() && std::ranges::all_of(name, is_part);
 }
 
 void AppendStatusLine(std::string* out, int status) {
@@ -83,6 +94,7 @@ void Response::Error(int http_status, const Status& error) {
 }
 
 void Response::AddHeader(std::string_view name, std::string_view value) {
+  if (!IsToken(name)) return;  // it would change what the rest of the answer means
   headers_.append(name);
   headers_.append(": ");
   const size_t start = headers_.size();

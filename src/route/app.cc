@@ -39,21 +39,11 @@ class AppSettings final : public flow::Settings {
   }
   // `x.y` is that of `config:`, or of the whole file.
   json::Value Lookup(std::string_view key) const override {
-    json::Value found = Below(config_["config"], key);
-    return found.is_missing() ? Below(config_, key) : found;
+    json::Value found = flow::ValueAt(config_["config"], key);
+    return found.is_missing() ? flow::ValueAt(config_, key) : found;
   }
 
  private:
-  static json::Value Below(json::Value at, std::string_view key) {
-    while (!key.empty()) {
-      const size_t dot = key.find('.');
-      json::Value next = at[key.substr(0, dot)];
-      at = std::move(next);
-      key.remove_prefix(dot == std::string_view::npos ? key.size() : dot + 1);
-    }
-    return at;
-  }
-
   const json::Value config_;
 };
 

@@ -354,6 +354,12 @@ class RelayedBody {
 
   static TaskOutput HeadOf(const HttpResponse& response) {
     TaskOutput head{.status = response.status, .headers = HeadersOf(response)};
+    // Each as it is, whatever is in it.
+    Value cookies = Value::EmptyArray();
+    for (const auto& [name, value] : response.headers) {
+      if (flow::LowerCase(name) == "set-cookie") cookies.Append(Value(Trimmed(value)));
+    }
+    if (cookies.size() > 0) head.headers.Set("set-cookie", std::move(cookies));
     head.headers.Remove(kStreamHeader);
     return head;
   }

@@ -156,7 +156,7 @@ TEST_F(HttpTaskTest, ARelaySendsWhatCame) {
   EXPECT_EQ(Run(maker, R"({"method":"POST","uri":"/v2/x","query_string":"?q=1&flag&q=%2f",
                            "header":{"accept":"*/*","content-type":"text/plain"},
                            "cookie":{"s":"t"},"body":"raw"})"),
-            R"(302 {"location":"/other","set-cookie":"a=1|b=2"} bytes )");
+            R"(302 {"location":"/other","set-cookie":["a=1","b=2"]} bytes )");
   EXPECT_THAT(server.last(), StartsWith("POST /v2/x?q=1&flag&q=%2f HTTP/1.1\r\n"));
   EXPECT_THAT(server.last(), HasSubstr("Cookie: s=t\r\n"));
   EXPECT_THAT(server.last(), testing::EndsWith("raw"));

@@ -62,6 +62,9 @@ TEST(Commands, DevelopmentStaysOnThisMachine) {
 
 TEST(Commands, VersionAndHelpGoToStandardOutput) {
   EXPECT_EQ(Invocation({"version"}).out.str().substr(0, 7), "sluice ");
+  const Invocation flag({"--version"});
+  EXPECT_EQ(flag.exit_code, 0);
+  EXPECT_EQ(flag.out.str(), Invocation({"version"}).out.str());
   const Invocation help({"kv", "put", "--help"});
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_NE(help.out.str().find("--if-absent"), std::string::npos);

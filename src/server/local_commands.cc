@@ -29,6 +29,7 @@ void AddLocalCommands(cli::Program* program) {
   restore->add_option("--data", options->data, "Data directory to make: not there yet, or empty")
       ->required();
 
+  program->app().set_version_flag("--version", fmt::format("sluice {}", Version()));
   program->AddCommand(&program->app(), "version", "Print the version", [](cli::Context& context) {
     if (context.output.json()) {
       context.output.Object(VersionDetails());

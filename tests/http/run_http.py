@@ -50,7 +50,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 
 import expect  # noqa: E402
-from sluice_server import ServerError, SluiceServer, exchange, find_sluice  # noqa: E402
+from sluice_server import Headers, ServerError, SluiceServer, exchange, find_sluice  # noqa: E402
 
 REQUEST = re.compile(r"([A-Z]+) (?:(eventing|flows):)?(/(?:\{\{[^}]*\}\}|\S)*)$")
 EXPECTATION = re.compile(r"=> (\d{3})(?: within (\d+)s)?$")
@@ -201,7 +201,7 @@ class Runner:
 
     def send(self, request):
         method, listener, path = request.first.groups()
-        headers = {name: expect.fill(value, self.captures) for name, value in request.headers}
+        headers = Headers([(name, expect.fill(value, self.captures)) for name, value in request.headers])
         connection = self.connection(listener or "http")
         return exchange(connection, method, expect.fill(path, self.captures),
                         body_bytes(request.body, self.captures), headers)

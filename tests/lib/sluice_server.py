@@ -133,9 +133,21 @@ class SluiceServer:
             connection.close()
 
 
+class Headers(dict):
+    """Of a request, as they are sent: a name may come more than once."""
+
+    def __init__(self, pairs):
+        super().__init__(pairs)
+        self.pairs = list(pairs)
+
+    def items(self):
+        return self.pairs
+
+
 def exchange(connection, method, path, body=None, headers=None):
     """One request on a connection that is kept. A dict or list as body is sent as JSON."""
-    headers = dict(headers or {})
+    if not isinstance(headers, Headers):
+        headers = dict(headers or {})
     if isinstance(body, (dict, list)):
         body = json.dumps(body)
         headers.setdefault("Content-Type", "application/json")

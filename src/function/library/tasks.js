@@ -54,6 +54,8 @@
     }
   }
 
+  const { apply } = Reflect;
+  const { then } = Promise.prototype;
   const { parts } = EventEnvelope;
   delete EventEnvelope.parts;
   Object.assign(globalThis, { AppException, IllegalArgumentException, EventEnvelope });
@@ -68,6 +70,13 @@
 
   let handle; // stays what it is from the first call on
   let returned; // by it
+  let settled; // what a promise that it returned came to; null before
+
+  function failureOf(error) {
+    if (error instanceof Error && Number.isInteger(error.status)
+      && error.status >= 400 && error.status < 600) return new Failure(error);
+    throw error;
+  }
 
   // { status, headers, body }; or it packs what is nothing but a body.
   function answer() {
@@ -79,18 +88,30 @@
   return {
     // The input comes in pieces: it is made of them, or the only one.
     task(instance, headers, make, a, b, c, d, e, f, g, h) {
+      settled = undefined;
       try {
         const input = make === undefined ? a : make(a, b, c, d, e, f, g, h);
         handle ??= globalThis.handleEvent;
         returned = handle.call(globalThis, headers ?? {}, input, instance);
       } catch (error) {
-        if (!(error instanceof Error && Number.isInteger(error.status)
-          && error.status >= 400 && error.status < 600)) throw error;
-        returned = new Failure(error);
+        returned = failureOf(error);
+      }
+      if (!(returned instanceof Promise)) return answer();
+      settled = null;
+      apply(then, returned, [
+        (value) => { settled = { value }; },
+        (error) => { settled = { error }; },
+      ]);
+      return undefined;
+    },
+
+    // The same when promises have done what they had to do.
+    answer() {
+      if (settled === null) throw new Error('handleEvent returned a promise that nothing settles');
+      if (settled !== undefined) {
+        returned = 'error' in settled ? failureOf(settled.error) : settled.value;
       }
       return answer();
     },
-
-    answer,
   };
 })

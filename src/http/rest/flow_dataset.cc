@@ -1,6 +1,7 @@
 #include "http/rest/flow_dataset.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/utf8.h"
 #include "flow/text_form.h"
@@ -51,7 +52,9 @@ Value HeadersOf(const Request& request, const route::Endpoint& endpoint) {
   const route::HeaderRules& rules = RequestRules(endpoint);
   for (const Header& header : request.headers()) {
     const std::string name = LowerCase(header.name);
-    if (name != "cookie" && Passes(rules, name)) headers.Set(name, HeaderText(header.value));
+    if (name == "cookie" || !Passes(rules, name)) continue;
+    const bool again = headers.Find(name) != nullptr;
+    headers.Set(name, HeaderText(again ? JoinedHeader(request, name) : header.value));
   }
   for (const auto& [name, value] : rules.add) headers.Set(LowerCase(name), Value(value));
   return headers;
@@ -60,7 +63,8 @@ Value HeadersOf(const Request& request, const route::Endpoint& endpoint) {
 Value CookiesOf(const Request& request, const route::Endpoint& endpoint) {
   Value cookies = Value::EmptyObject();
   if (!Passes(RequestRules(endpoint), "cookie")) return cookies;
-  std::string_view rest = request.FindHeader("cookie").value_or("");
+  const std::string all = JoinedHeader(request, "cookie", "; ");
+  std::string_view rest = all;
   while (!rest.empty()) {
     const size_t end = rest.find(';');
     std::string_view one = rest.substr(0, end);
@@ -184,6 +188,14 @@ bool HasPolicy(const route::Endpoint& endpoint, std::string_view lower_name) {
          (endpoint.cors != nullptr && std::ranges::any_of(endpoint.cors->headers, is));
 }
 
+// What of an answer's head is the server's to say.
+bool IsOurs(std::string_view lower_name) {
+  constexpr std::string_view kOurs[] = {
+      "content-length", "transfer-encoding", "connection", "keep-alive",  "proxy-connection", "te",
+      "trailer",        "upgrade",           "date",       "x-request-id"};
+  return std::ranges::find(kOurs, lower_name) != std::end(kOurs);
+}
+
 // Several cookies are one text, with `|` between them.
 void AddHeader(std::string_view name, std::string_view value, Response& response) {
   if (!EqualsIgnoreCase(name, "set-cookie")) return response.AddHeader(name, value);
@@ -213,6 +225,18 @@ Result<std::string> RewrittenPath(const Request& request, const route::Endpoint&
 }
 
 }  // namespace
+
+std::string JoinedHeader(const Request& request, std::string_view lower_name,
+                         std::string_view separator) {
+  std::string joined;
+  bool first = true;
+  for (const Header& header : request.headers()) {
+    if (!EqualsIgnoreCase(header.name, lower_name)) continue;
+    if (!std::exchange(first, false)) joined += separator;
+    joined += header.value;
+  }
+  return joined;
+}
 
 BodyForm FormOfBody(const Request& request) {
   const Media media = MediaOf(request);
@@ -276,7 +300,11 @@ std::string SetAnswerHead(const route::Endpoint& endpoint, const route::Reply& r
   const route::HeaderRules& rules = endpoint.headers == nullptr ? none : endpoint.headers->response;
   for (const json::Field& header : reply.headers.fields()) {
     const std::string name = LowerCase(header.name());
-    if (!header.value.is_string() || !Passes(rules, name)) continue;
+    if (!Passes(rules, name) || IsOurs(name)) continue;
+    for (const Value& item : header.value.items()) {
+      if (item.is_string()) response.AddHeader(header.name(), item.AsString());
+    }
+    if (!header.value.is_string()) continue;
     if (name == route::kStreamHeader || HasPolicy(endpoint, name)) continue;
     // The answer has that of our own trace; the one of a relay's target would be a second.
     if (name == "x-trace-id" && endpoint.tracing == route::Tracing::kTold) continue;
@@ -291,10 +319,10 @@ std::string SetAnswerHead(const route::Endpoint& endpoint, const route::Reply& r
 
 void Answer(const Request& request, const route::Endpoint& endpoint, route::Reply reply,
             Response& response) {
-  if (reply.status < 100 || reply.status > 599) reply.status = 500;
   std::string content_type = SetAnswerHead(endpoint, reply, response);
   const Value& body = reply.body;
-  if (reply.status >= 400 && content_type.empty() && !body.is_array() && !body.is_bytes()) {
+  const bool is_message = !body.is_array() && !body.is_object() && !body.is_bytes();
+  if (reply.status >= 400 && content_type.empty() && is_message) {
     return AnswerError(request, reply.status, body.is_missing() ? Value("") : body, response);
   }
   if (body.is_missing() || body.is_null()) {

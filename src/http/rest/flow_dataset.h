@@ -33,6 +33,9 @@ void AddPolicyHeaders(const route::Endpoint& endpoint, Response& response);
 std::string SetAnswerHead(const route::Endpoint& endpoint, const route::Reply& reply,
                           Response& response);
 // {"type": "error", "status": ..., "message": ...}, as JSON, HTML or XML.
+// Of a header that came several times all values, as one.
+std::string JoinedHeader(const Request& request, std::string_view lower_name,
+                         std::string_view separator = ", ");
 void AnswerError(const Request& request, int status, const json::Value& message,
                  Response& response);
 

@@ -85,7 +85,11 @@ Value SessionOf(const route::Reply& reply) {
 std::string AllowedMethods(const route::App& app, std::string_view path) {
   std::string allowed;
   for (const char* const method : {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}) {
-    if (app.rest.Find(method, path).endpoint == nullptr) continue;
+    const bool as_get = std::string_view(method) == "HEAD";
+    if (app.rest.Find(method, path).endpoint == nullptr &&
+        (!as_get || app.rest.Find("GET", path).endpoint == nullptr)) {
+      continue;
+    }
     allowed += (allowed.empty() ? "" : ", ") + std::string(method);
   }
   return allowed;
@@ -111,8 +115,9 @@ void AnswerOptions(const route::App& app, std::string_view path, const Request& 
 const std::string& GuardOf(const Request& request, const route::Endpoint& endpoint) {
   for (const route::AuthRule& rule : endpoint.authentication) {
     if (rule.header.empty()) return rule.service;
-    const auto header = request.FindHeader(rule.header);
-    if (header && (rule.value.empty() || *header == rule.value)) return rule.service;
+    if (!request.FindHeader(rule.header)) continue;
+    // What the guard and the function get, too.
+    if (rule.value.empty() || JoinedHeader(request, rule.header) == rule.value) return rule.service;
   }
   return endpoint.authentication.back().service;  // has no header
 }
@@ -159,6 +164,11 @@ void SetStreamHead(const route::Endpoint& endpoint, const route::Reply& reply, R
 // A value, or the stream that the header x-stream-id names.
 Task<> AnswerReply(Request& request, const route::Endpoint& endpoint, route::Reply reply,
                    Response& response) {
+  // Those below 200 are no answer: a client would wait for one.
+  if (reply.status < 200 || reply.status > 599) {
+    reply = {.status = 500,
+             .body = Value(fmt::format("{} is no status of an answer", reply.status))};
+  }
   const Value id = reply.headers[route::kStreamHeader];
   if (!id.is_string()) co_return Answer(request, endpoint, std::move(reply), response);
   const Result<route::StreamPtr> stream = reply.streams == nullptr

@@ -31,10 +31,13 @@ void AddHeaders(const Value& headers, Response& response) {
 }
 
 // Whether the page may be shown; else it has been answered. A filter can redirect with a status of
-// 300 and more, or refuse with 400 and more; what headers it sets are the page's.
+// 300 and more, or refuse with 400 and more or with false, as a guard does; what headers it sets
+// are the page's.
 bool Passes(const Request& request, const route::Reply& reply, Response& response) {
-  if (reply.status >= 400) {
-    AnswerError(request, reply.status, reply.body, response);
+  const bool refused = reply.body.is_bool() && !reply.body.AsBool();
+  if (reply.status >= 400 || refused) {
+    AnswerError(request, refused ? 401 : reply.status, refused ? Value("Unauthorized") : reply.body,
+                response);
     return false;
   }
   AddHeaders(reply.headers, response);
