@@ -171,6 +171,15 @@ class TaskReader {
                                         name())
                                       .At(place));
     }
+    if (IsOutput(mapping.to.space) && executes_ && !Is(Execution::kResponse) &&
+        !Is(Execution::kEnd)) {
+      reading_.problems->AddWarning(
+          Error(Code::kInvalidArgument, "flow.lost_output",
+                "task {}: '{}' is lost, only response and end tasks answer: keep it in the model",
+                name(), mapping.text)
+              .At(place));
+    }
+    NoteTypes(mapping, place);
     const std::string_view key =
         mapping.to.space == TargetSpace::kBody ? mapping.to.path.first_key() : std::string_view();
     if (key == "input" || key == "output" || key == "result" || key == "error") {
@@ -178,6 +187,32 @@ class TaskReader {
                                           "task {}: '{}' makes a key '{}' of the function's body",
                                           name(), mapping.text, key)
                                         .At(place));
+    }
+  }
+
+  static bool IsOutput(TargetSpace space) {
+    return space == TargetSpace::kOutputBody || space == TargetSpace::kOutputHeaders ||
+           space == TargetSpace::kOutputHeader || space == TargetSpace::kOutputStatus;
+  }
+
+  // `input.body.x:int` is the key `x:int`: only model variables have types.
+  void NoteTypes(const Mapping& mapping, const Place& place) {
+    const Space from = mapping.from.space;
+    const Path* paths[] = {
+        from == Space::kInput || from == Space::kResult ? &mapping.from.path : nullptr,
+        mapping.to.space == TargetSpace::kBody || mapping.to.space == TargetSpace::kOutputBody
+            ? &mapping.to.path
+            : nullptr};
+    for (const Path* const path : paths) {
+      if (path == nullptr || path->empty()) continue;
+      const std::string_view key = path->steps().back().key;
+      const size_t colon = key.rfind(':');
+      if (colon == key.npos || !Conversion::Parse(key.substr(colon + 1))) continue;
+      reading_.problems->AddWarning(
+          Error(Code::kInvalidArgument, "flow.unusual_mapping",
+                "task {}: '{}' has a key '{}': only model variables have types, as in model.x:{}",
+                name(), mapping.text, key, key.substr(colon + 1))
+              .At(place));
     }
   }
 

@@ -45,6 +45,7 @@ void AppendStatusLine(std::string* out, int status) {
 void Response::Reset(StreamSink* sink, std::string_view request_id) {
   status_ = 200;
   aborted_ = false;
+  knows_head_length_ = false;
   content_type_.clear();
   headers_.clear();
   body_.clear();
@@ -122,9 +123,10 @@ void Response::AppendHead(const HeadContext& context, std::string* out) const {
   }
   if (context.framing == Framing::kChunked) {
     out->append("\r\nTransfer-Encoding: chunked");
-  } else if (context.framing == Framing::kLength && !bodiless()) {
+  } else if (context.framing == Framing::kLength && !bodiless() &&
+             (!knows_head_length_ || head_length_)) {
     out->append("\r\nContent-Length: ");
-    AppendNumber(out, body_.size());
+    AppendNumber(out, knows_head_length_ ? *head_length_ : body_.size());
   }
   out->append("\r\n");
   out->append(headers_);

@@ -5,6 +5,7 @@
 
 #include <coroutine>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,11 @@ class Response {
   // Replaces line breaks in the value by spaces. Content-Length, Transfer-Encoding, Connection,
   // Date and X-Request-Id are the server's own.
   void AddHeader(std::string_view name, std::string_view value);
+  // Of an answer to HEAD, whose body is not there to be measured; none: it is not said.
+  void set_head_length(std::optional<uint64_t> length) {
+    knows_head_length_ = true;
+    head_length_ = length;
+  }
   void set_content_type(std::string_view type) { content_type_ = type; }
   const std::string& body() const { return body_; }
 
@@ -84,6 +90,8 @@ class Response {
   void LogFailure(const Status& error) const;
 
   int status_ = 200;
+  bool knows_head_length_ = false;
+  std::optional<uint64_t> head_length_;
   bool aborted_ = false;
   std::string content_type_;
   std::string headers_;  // "Name: value\r\n"...

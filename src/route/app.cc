@@ -372,12 +372,26 @@ class AppMaker {
       error ? problems_->AddError(shown) : problems_->AddWarning(shown);
     }
     for (flow::FlowText& text : texts) text.file = ShownPath(text.file);
+    TellUnlisted(texts);
     flow::CompileOptions options;
     options.settings = &settings;
     options.files = app_->files.get();
     options.has_route = [&](std::string_view route) { return app_->routes.contains(route); };
     for (const auto& [name, route] : app_->routes) options.routes.push_back(name);
     app_->flows = flow::CompileFlows(texts, options, problems_);
+  }
+
+  void TellUnlisted(const std::vector<flow::FlowText>& texts) {
+    for (const auto& [path, text] : app_->bundle.files) {
+      if (!path.starts_with("flows/") || !(path.ends_with(".yml") || path.ends_with(".yaml")) ||
+          std::ranges::find(texts, path, &flow::FlowText::file) != texts.end()) {
+        continue;
+      }
+      problems_->AddWarning(Error(Code::kNotFound, "flow.unlisted",
+                                  "this flow is not loaded: no flow list, such as flows.yaml, "
+                                  "names it")
+                                .At({path, 1, 1}));
+    }
   }
 
   void ReadRest(const std::vector<Listed>& lists, const flow::Settings& settings) {

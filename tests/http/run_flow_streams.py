@@ -373,6 +373,7 @@ class StreamTest(unittest.TestCase):
             self.assertEqual((response.status, answer["size"]), (200, BODY_BYTES), answer)
             for path in ("/api/fetch", "/saved.bin"):
                 self.assertEqual(read_answer(self.send("GET", path)), (BODY_BYTES, self.digest), path)
+            self.assertEqual(self.send("HEAD", "/saved.bin").headers["Content-Length"], str(BODY_BYTES))
         self.assertEqual(list((self.directory / "made").iterdir()), [self.directory / "made/saved.bin"])
         self.assert_small()
 

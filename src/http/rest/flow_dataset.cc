@@ -321,6 +321,10 @@ void Answer(const Request& request, const route::Endpoint& endpoint, route::Repl
             Response& response) {
   std::string content_type = SetAnswerHead(endpoint, reply, response);
   const Value& body = reply.body;
+  // What the target of a relay would have sent is not known.
+  if (request.method() == Method::kHead && !endpoint.relay.empty()) {
+    response.set_head_length(std::nullopt);
+  }
   const bool is_message = !body.is_array() && !body.is_object() && !body.is_bytes();
   if (reply.status >= 400 && content_type.empty() && is_message) {
     return AnswerError(request, reply.status, body.is_missing() ? Value("") : body, response);

@@ -1,5 +1,7 @@
 #include "http/rest/flow_static.h"
 
+#include <algorithm>
+
 #include "http/completion.h"
 #include "http/rest/flow_dataset.h"
 #include "http/rest/flow_stream.h"
@@ -28,6 +30,20 @@ void AddHeaders(const Value& headers, Response& response) {
   for (const json::Field& header : headers.fields()) {
     if (header.value.is_string()) response.AddHeader(header.name(), header.value.AsString());
   }
+}
+
+// `"a", W/"b"`, or `*` for any.
+bool IsAmong(std::string_view tags, std::string_view tag) {
+  while (!tags.empty()) {
+    const size_t end = tags.find(',');
+    std::string_view one = tags.substr(0, end);
+    tags.remove_prefix(end == std::string_view::npos ? tags.size() : end + 1);
+    one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
+    one = one.substr(0, one.find_last_not_of(' ') + 1);
+    if (one.starts_with("W/")) one.remove_prefix(2);
+    if (one == tag || one == "*") return true;
+  }
+  return false;
 }
 
 // Whether the page may be shown; else it has been answered. A filter can redirect with a status of
@@ -66,15 +82,19 @@ Task<> AnswerStatic(route::Host& host, std::shared_ptr<const route::App> app, st
     response.AddHeader("Cache-Control", "no-cache, no-store");
   } else {
     response.AddHeader("ETag", (*file)->etag);
-    if (request.FindHeader("if-none-match").value_or("") == (*file)->etag) {
+    if (IsAmong(request.FindHeader("if-none-match").value_or(""), (*file)->etag)) {
       co_return response.NoContent(304);
     }
   }
-  if ((*file)->path.empty() || request.method() == Method::kHead) {
+  if ((*file)->path.empty()) {
     co_return response.Body(200, (*file)->content_type, std::string((*file)->bytes));
   }
   const auto opened = co_await RunBlocking(request, [&] { return DiskFile::Open((*file)->path); });
   if (!opened || !*opened) co_return AnswerMissing(request, response);
+  if (request.method() == Method::kHead) {
+    response.set_head_length((**opened)->size());
+    co_return response.Body(200, (*file)->content_type, "");
+  }
   response.set_content_type((*file)->content_type);
   co_await SendStream(std::make_shared<route::Stream>(**opened), request, response);
 }
