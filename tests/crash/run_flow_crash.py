@@ -117,12 +117,14 @@ class Client(threading.Thread):
             while True:
                 name = f"{self.number}-{self.chance.getrandbits(60):x}"
                 self.begun.add(name)
+                # A large input is a row of its own.
+                body = {"id": name, "note": "x" * self.chance.choice((0, 4000))}
                 if self.chance.random() < 0.5:
-                    answer = exchange(flows, "POST", "/start", {"id": name})
+                    answer = exchange(flows, "POST", "/start", body)
                     good = answer.status == 200 and json.loads(answer.body) == {"id": name}
                 else:
                     answer = exchange(admin, "POST", "/v1/flows/counted/run?wait=false",
-                                      {"body": {"id": name}})
+                                      {"body": body})
                     good = answer.status == 202
                 if not good:
                     raise RuntimeError(f"{name}: {answer.status} {answer.body[:500]!r}")
