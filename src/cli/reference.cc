@@ -9,7 +9,7 @@ constexpr std::string_view kPageHead =
 
 <!-- Made by `sluice reference`; a test compares. -->
 
-`sluice` is the server and its client in one program. `serve`, `restore`, `config`, `version`, `fn test`, `flow test`, `types test` and `types lint`
+`sluice` is the server and its client in one program. `serve`, `restore`, `verify`, `config`, `version`, `fn test`, `flow test`, `types test` and `types lint`
 work on this machine; all other commands talk to a server over HTTP.
 
 - Data goes to standard output, everything else to standard error. `-o json` gives JSON, errors included:

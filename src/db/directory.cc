@@ -12,6 +12,7 @@
 
 #include "json/parse.h"
 #include "json/print.h"
+#include "storage/verify.h"
 
 namespace sluice::db {
 namespace {
@@ -68,6 +69,13 @@ Result<std::optional<DirectoryFormat>> ReadFormat(const std::string& directory) 
   DirectoryFormat format;
   const int64_t version = (*value)["sluice"].AsInt();
   const int64_t shards = (*value)["shards"].AsInt();
+  if (version > kVersion) {
+    return Fail(
+        Code::kUnsupported, "storage.unknown_format",
+        "{} says format {}: a newer Sluice wrote this. This server reads format {}; install the "
+        "newer version, or restore a backup of this one",
+        FormatPath(directory), version, kVersion);
+  }
   if (version != kVersion || shards < 1 || shards > kMaxShards) {
     return Fail(Code::kUnsupported, "storage.unknown_format",
                 "{} says format {} with {} shards; this server reads format {} with 1 to {}",
@@ -94,12 +102,18 @@ Status WriteFormat(const std::string& directory, const DirectoryFormat& format) 
   return SyncPath(directory, O_RDONLY | O_DIRECTORY);
 }
 
-Status RestoreBackup(const std::string& backup, const std::string& directory) {
-  ASSIGN_OR_RETURN(const std::optional<DirectoryFormat> format, ReadFormat(backup));
+Status VerifyDirectory(const std::string& directory) {
+  ASSIGN_OR_RETURN(const std::optional<DirectoryFormat> format, ReadFormat(directory));
   if (!format) {
     return Error(Code::kNotFound, "backup.not_found",
-                 "{} holds no complete backup: it has no FORMAT file", backup);
+                 "{} holds no complete backup: it has no FORMAT file", directory);
   }
+  return storage::VerifyClosedStore(StorePath(directory));
+}
+
+Status RestoreBackup(const std::string& backup, const std::string& directory) {
+  RETURN_IF_ERROR(VerifyDirectory(backup));
+  ASSIGN_OR_RETURN(const std::optional<DirectoryFormat> format, ReadFormat(backup));
   std::error_code error;
   if (fs::exists(directory, error) && !fs::is_empty(directory, error)) {
     return Error(Code::kAlreadyExists, "backup.target_not_empty",

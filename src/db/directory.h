@@ -26,7 +26,11 @@ Status WriteFormat(const std::string& directory, const DirectoryFormat& format);
 // Creates it with its parents; OK when it is there.
 Status MakeDirectory(const std::string& directory);
 
-// Copies a backup to `directory`, which must not exist or be empty.
+// Reads all of a backup, or of a data directory that no server runs on, and compares it with its
+// checksums. Writes nothing.
+Status VerifyDirectory(const std::string& directory);
+
+// Verifies a backup and copies it to `directory`, which must not exist or be empty.
 Status RestoreBackup(const std::string& backup, const std::string& directory);
 
 }  // namespace sluice::db

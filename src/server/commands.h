@@ -13,6 +13,7 @@ void AddFnTestCommand(cli::Program* program);    // fn_test_command.cc: fn test
 void AddFlowLintCommand(cli::Program* program);  // flow_lint_command.cc: flow lint
 void AddFlowTestCommand(cli::Program* program);  // flow_test_command.cc: flow test
 void AddConfigCommands(cli::Program* program);   // config_commands.cc: config print|validate|docs
-void AddLocalCommands(cli::Program* program);    // local_commands.cc: restore, version, reference
+void AddLocalCommands(
+    cli::Program* program);  // local_commands.cc: restore, verify, version, reference
 
 }  // namespace sluice::server

@@ -1,4 +1,4 @@
-// restore, version, reference.
+// restore, verify, version, reference.
 #include <memory>
 
 #include "cli/completion.h"
@@ -29,7 +29,19 @@ void AddLocalCommands(cli::Program* program) {
   restore->add_option("--data", options->data, "Data directory to make: not there yet, or empty")
       ->required();
 
-  program->app().set_version_flag("--version", fmt::format("sluice {}", Version()));
+  const auto verified = std::make_shared<std::string>();
+  program
+      ->AddCommand(&program->app(), "verify",
+                   "Check a backup, or the data directory of a server that does not run",
+                   [verified](cli::Context& context) -> Status {
+                     RETURN_IF_ERROR(db::VerifyDirectory(*verified));
+                     context.output.Note(fmt::format("{} is complete and undamaged", *verified));
+                     return OkStatus();
+                   })
+      ->add_option("directory", *verified, "Directory that backup wrote, or a data directory")
+      ->required();
+
+  program->app().set_version_flag("-v,--version", fmt::format("sluice {}", Version()));
   program->AddCommand(&program->app(), "version", "Print the version", [](cli::Context& context) {
     if (context.output.json()) {
       context.output.Object(VersionDetails());

@@ -1,6 +1,7 @@
 #include "storage/rocks_log.h"
 
 #include <cstdio>
+#include <string_view>
 
 #include "base/log.h"
 
@@ -8,6 +9,8 @@ namespace sluice::storage {
 namespace {
 
 constexpr size_t kMaxMessageBytes = 2048;
+// A checkpoint stops the deletion of files twice, which RocksDB warns of each time.
+constexpr std::string_view kOfCheckpoints = "File Deletions";
 
 }  // namespace
 
@@ -20,6 +23,7 @@ void LogForwarder::Logv(rocksdb::InfoLogLevel level, const char* format, va_list
   if (!begun_.load(std::memory_order_relaxed)) return;
   char text[kMaxMessageBytes];
   if (std::vsnprintf(text, sizeof text, format, arguments) < 0) return;
+  if (std::string_view(text).find(kOfCheckpoints) != std::string_view::npos) return;
   const bool warning = level == rocksdb::InfoLogLevel::WARN_LEVEL;
   log::Write(warning ? log::Level::kWarn : log::Level::kError, "rocksdb", {{"text", text}});
 }

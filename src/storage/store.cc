@@ -17,6 +17,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/options.h>
 #include <rocksdb/slice.h>
 #include <rocksdb/snapshot.h>
@@ -84,6 +85,16 @@ rocksdb::DBOptions DatabaseOptions(const StoreOptions& options) {
   result.stats_dump_period_sec = 0;
   return result;
 }
+
+// After a failed write RocksDB waits until the disk has room for a whole write buffer, and refuses
+// Resume() until then. The committer knows when it pays to try again.
+class RecoverOnlyWhenAsked final : public rocksdb::EventListener {
+ public:
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status,
+                            bool* automatic) override {
+    *automatic = false;
+  }
+};
 
 rocksdb::PinnableSlice* AsPinnable(std::byte* storage) {
   return std::launder(reinterpret_cast<rocksdb::PinnableSlice*>(storage));
@@ -214,6 +225,7 @@ Result<std::unique_ptr<Store>> Store::Open(const std::string& directory, StoreOp
   database_options.env = impl->env.get();
   const auto log = std::make_shared<LogForwarder>();
   database_options.info_log = log;
+  database_options.listeners.push_back(std::make_shared<RecoverOnlyWhenAsked>());
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status opened =
@@ -313,7 +325,8 @@ Status Store::Checkpoint(const std::string& directory) const {
   rocksdb::Checkpoint* raw = nullptr;
   RETURN_IF_ERROR(impl_->Convert(rocksdb::Checkpoint::Create(impl_->db.get(), &raw)));
   const std::unique_ptr<rocksdb::Checkpoint> checkpoint(raw);
-  return FromRocks(checkpoint->CreateCheckpoint(directory), directory);
+  RETURN_IF_ERROR(FromRocks(checkpoint->CreateCheckpoint(directory), directory));
+  return WalGuard::NoteCopy(directory);
 }
 
 Status Store::Verify() const { return impl_->Convert(impl_->db->VerifyChecksum()); }

@@ -102,50 +102,115 @@ Status WriteLedger(const std::string& directory, const std::string& path, const 
   return SyncPath(directory, O_RDONLY | O_DIRECTORY);
 }
 
+std::string LedgerPath(const std::string& directory) {
+  return fmt::format("{}/{}", directory, kLedger);
+}
+
+bool IsManifest(const fs::path& path) { return path.filename().string().starts_with("MANIFEST-"); }
+
+// The file that CURRENT names; empty if there is none.
+std::string CurrentManifest(const std::string& directory) {
+  std::ifstream current(fmt::format("{}/CURRENT", directory));
+  std::string name;
+  std::getline(current, name);
+  std::error_code error;
+  return fs::exists(fmt::format("{}/{}", directory, name), error) ? name : std::string();
+}
+
+// The logs that are there and newer than `over`.
+Result<std::set<uint64_t>> PresentWals(const std::string& directory, uint64_t over) {
+  std::set<uint64_t> present;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    const std::optional<uint64_t> number = WalNumber(entry.path());
+    if (number && *number > over) present.insert(*number);
+  }
+  if (error) {
+    return Fail(Code::kIo, "storage.io", "cannot read {}: {}", directory, error.message());
+  }
+  return present;
+}
+
+// Checks everything; returns the ledger of the logs that are there.
+Result<Ledger> CheckedLedger(const std::string& directory) {
+  RETURN_IF_ERROR(SyncedSizes::Check(directory));
+  // A manifest that is not there RocksDB finds out by itself.
+  if (const std::string manifest = CurrentManifest(directory); !manifest.empty()) {
+    RETURN_IF_ERROR(CheckManifest(fmt::format("{}/{}", directory, manifest)));
+  }
+  ASSIGN_OR_RETURN(Ledger ledger, ReadLedger(LedgerPath(directory)));
+  ASSIGN_OR_RETURN(std::set<uint64_t> present, PresentWals(directory, ledger.over));
+  for (uint64_t number : ledger.made) {
+    if (present.contains(number)) continue;
+    return Fail(Code::kCorruption, "storage.corrupt",
+                "{} is missing, and with it commits that were acknowledged. Restore it from a "
+                "backup",
+                WalName(directory, number));
+  }
+  std::vector<std::string> files;
+  for (uint64_t number : present) files.push_back(WalName(directory, number));
+  RETURN_IF_ERROR(CheckWals(files));
+  ledger.made = std::move(present);
+  return ledger;
+}
+
+// A log or a manifest: notes its size each time it was synced.
+class SizedFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  SizedFile(std::unique_ptr<rocksdb::FSWritableFile> file, SyncedSizes* sizes, int place)
+      : FSWritableFileOwnerWrapper(std::move(file)), sizes_(*sizes), place_(place) {}
+
+  rocksdb::IOStatus Sync(const rocksdb::IOOptions& options,
+                         rocksdb::IODebugContext* debug) override {
+    const uint64_t size = GetFileSize(options, debug);  // others may append while this syncs
+    return Noted(FSWritableFileOwnerWrapper::Sync(options, debug), size);
+  }
+  rocksdb::IOStatus Fsync(const rocksdb::IOOptions& options,
+                          rocksdb::IODebugContext* debug) override {
+    const uint64_t size = GetFileSize(options, debug);
+    return Noted(FSWritableFileOwnerWrapper::Fsync(options, debug), size);
+  }
+
+ private:
+  rocksdb::IOStatus Noted(rocksdb::IOStatus synced, uint64_t size) {
+    if (synced.ok()) sizes_.Note(place_, size);
+    return synced;
+  }
+
+  SyncedSizes& sizes_;
+  const int place_;
+};
+
 }  // namespace
 
 WalGuard::WalGuard(std::string directory)
-    : FileSystemWrapper(rocksdb::FileSystem::Default()), directory_(std::move(directory)) {}
+    : FileSystemWrapper(rocksdb::FileSystem::Default()),
+      directory_(std::move(directory)),
+      synced_(directory_) {}
 
-// One that is not there RocksDB finds out by itself.
-Status WalGuard::CheckCurrentManifest() const {
-  std::ifstream current(fmt::format("{}/CURRENT", directory_));
-  std::string name;
-  std::getline(current, name);
-  const std::string path = fmt::format("{}/{}", directory_, name);
-  std::error_code error;
-  return name.empty() || !fs::exists(path, error) ? OkStatus() : CheckManifest(path);
+Status WalGuard::Check(const std::string& directory) {
+  const Result<Ledger> ledger = CheckedLedger(directory);
+  return ledger ? OkStatus() : ledger.error();
+}
+
+Status WalGuard::NoteCopy(const std::string& directory) {
+  ASSIGN_OR_RETURN(const std::set<uint64_t> present, PresentWals(directory, 0));
+  std::vector<std::string> names = {CurrentManifest(directory)};
+  for (uint64_t number : present) {
+    names.push_back(fs::path(WalName(directory, number)).filename().string());
+  }
+  RETURN_IF_ERROR(SyncedSizes::NoteAll(directory, names));
+  return WriteLedger(directory, LedgerPath(directory), {.made = present});
 }
 
 Status WalGuard::CheckAndNote() {
-  RETURN_IF_ERROR(CheckCurrentManifest());
-  const std::string path = fmt::format("{}/{}", directory_, kLedger);
-  ASSIGN_OR_RETURN(Ledger ledger, ReadLedger(path));
-  std::set<uint64_t> present;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory_, error)) {
-    const std::optional<uint64_t> number = WalNumber(entry.path());
-    if (number && *number > ledger.over) present.insert(*number);
-  }
-  if (error) {
-    return Error(Code::kIo, "storage.io", "cannot read {}: {}", directory_, error.message());
-  }
-  for (uint64_t number : ledger.made) {
-    if (present.contains(number)) continue;
-    return Error(Code::kCorruption, "storage.corrupt",
-                 "{} is missing, and with it commits that were acknowledged. Restore it from a "
-                 "backup",
-                 WalName(directory_, number));
-  }
-  std::vector<std::string> files;
-  for (uint64_t number : present) files.push_back(WalName(directory_, number));
-  RETURN_IF_ERROR(CheckWals(files));
-  ledger.made = std::move(present);
-  return WriteLedger(directory_, path, ledger);
+  ASSIGN_OR_RETURN(const Ledger ledger, CheckedLedger(directory_));
+  RETURN_IF_ERROR(synced_.Open());
+  return WriteLedger(directory_, LedgerPath(directory_), ledger);
 }
 
 Status WalGuard::Append(const std::string& line) const {
-  return SyncPath(fmt::format("{}/{}", directory_, kLedger), O_WRONLY | O_CREAT | O_APPEND, line);
+  return SyncPath(LedgerPath(directory_), O_WRONLY | O_CREAT | O_APPEND, line);
 }
 
 rocksdb::IOStatus WalGuard::LockFile(const std::string& path, const rocksdb::IOOptions& options,
@@ -165,7 +230,11 @@ rocksdb::IOStatus WalGuard::NewWritableFile(const std::string& path,
                                             rocksdb::IODebugContext* debug) {
   rocksdb::IOStatus made = FileSystemWrapper::NewWritableFile(path, options, file, debug);
   const std::optional<uint64_t> number = WalNumber(path);
-  if (!made.ok() || !number || fs::path(path).parent_path() != directory_) return made;
+  if (!made.ok() || fs::path(path).parent_path() != directory_) return made;
+  if (!number && !IsManifest(path)) return made;
+  const int place = synced_.Add(fs::path(path).filename().string());
+  *file = std::make_unique<SizedFile>(std::move(*file), &synced_, place);
+  if (!number) return made;
   Status noted = SyncPath(directory_, O_RDONLY | O_DIRECTORY);
   if (noted.ok()) noted = Append(fmt::format("+{}\n", *number));
   return ToRocks(noted);
@@ -178,7 +247,11 @@ rocksdb::IOStatus WalGuard::DeleteFile(const std::string& path, const rocksdb::I
     const Status noted = Append(fmt::format("-{}\n", *number));
     if (!noted.ok()) return ToRocks(noted);
   }
-  return FileSystemWrapper::DeleteFile(path, options, debug);
+  rocksdb::IOStatus deleted = FileSystemWrapper::DeleteFile(path, options, debug);
+  if (deleted.ok() && (number || IsManifest(path))) {
+    synced_.Forget(fs::path(path).filename().string());
+  }
+  return deleted;
 }
 
 }  // namespace sluice::storage

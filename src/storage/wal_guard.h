@@ -2,7 +2,8 @@
 //
 // RocksDB can't tell that its newest log is gone. So a file beside the logs, WALS, notes each one
 // when it is made, before anything is written to it, and when RocksDB is about to delete it (which
-// it does in order: all older ones are not needed either).
+// it does in order: all older ones are not needed either). Nor can it tell that a log or the
+// manifest was cut short: SYNCED notes how long they are (synced_sizes.h).
 #pragma once
 
 #include <memory>
@@ -11,6 +12,7 @@
 #include <rocksdb/file_system.h>
 
 #include "base/status.h"
+#include "storage/synced_sizes.h"
 
 namespace sluice::storage {
 
@@ -19,6 +21,11 @@ namespace sluice::storage {
 class WalGuard final : public rocksdb::FileSystemWrapper {
  public:
   explicit WalGuard(std::string directory);
+
+  // What LockFile checks, of a store that nobody has open; writes nothing.
+  static Status Check(const std::string& directory);
+  // Makes WALS and SYNCED for a directory that holds a finished copy of a store.
+  static Status NoteCopy(const std::string& directory);
 
   const char* Name() const override { return "WalGuard"; }
   // Why opening was refused, if this refused it.
@@ -34,11 +41,11 @@ class WalGuard final : public rocksdb::FileSystemWrapper {
 
  private:
   Status CheckAndNote();
-  Status CheckCurrentManifest() const;
   Status Append(const std::string& line) const;
 
   const std::string directory_;
   Status failure_;
+  SyncedSizes synced_;
 };
 
 }  // namespace sluice::storage

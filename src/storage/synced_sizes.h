@@ -1,0 +1,58 @@
+// How much of each write-ahead log and manifest has reached the disk, in a file beside them,
+// SYNCED.
+//
+// A log that was cut short looks to RocksDB as if nothing more had been written, and a manifest
+// that was cut short as if the newer table files did not exist (it then deletes them). With the
+// sizes, both are noticed before RocksDB reads anything.
+//
+// A size is noted after the file was synced and is itself not synced: it survives the end of the
+// process, and after a power cut it may be too small, never too large.
+//
+// Threads: any.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace sluice::storage {
+
+class SyncedSizes {
+ public:
+  explicit SyncedSizes(std::string directory);
+  ~SyncedSizes();
+  SyncedSizes(const SyncedSizes&) = delete;
+  SyncedSizes& operator=(const SyncedSizes&) = delete;
+
+  // storage.corrupt if a file of `directory` is smaller than was noted. A file that is gone is not
+  // this one's business.
+  static Status Check(const std::string& directory);
+  // Notes the sizes that files have in a directory that nobody writes to, and syncs the notes.
+  static Status NoteAll(const std::string& directory, const std::vector<std::string>& names);
+
+  // Opens the notes, which must have been checked. Files that are gone are forgotten.
+  Status Open();
+  // A place for a file's size, to be handed to Note and Forget; -1 if all are taken.
+  int Add(const std::string& name);
+  void Note(int place, uint64_t bytes);
+  void Forget(const std::string& name);
+
+ private:
+  struct Entry {
+    std::string name;  // empty: the place is free
+    uint64_t bytes = 0;
+  };
+  static std::string Path(const std::string& directory);
+  static std::vector<Entry> Read(const std::string& directory);
+  void Write(int place);  // of entries_[place]; mutex_ is held
+
+  const std::string directory_;
+  std::mutex mutex_;
+  std::vector<Entry> entries_;  // guarded by mutex_
+  int file_ = -1;               // set by Open, before other threads come
+};
+
+}  // namespace sluice::storage

@@ -1,0 +1,14 @@
+// Checks the files of a store that nobody has open.
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+
+namespace sluice::storage {
+
+// Reads every block of every file and compares checksums; logs and manifest must be whole. Writes
+// nothing, so that a backup stays as it is.
+Status VerifyClosedStore(const std::string& directory);
+
+}  // namespace sluice::storage
