@@ -1,6 +1,8 @@
 #include "cli/apply.h"
 
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 
 #include "cli/flow_files.h"
@@ -18,7 +20,8 @@ void WriteSeed(Api* api, const SeedFile& seed, const std::function<void(std::str
                std::vector<Status>* problems) {
   std::ifstream file(seed.path, std::ios::binary);
   if (!file) {
-    problems->push_back(Error(Code::kIo, "file.unreadable", "can't read {}", seed.path));
+    problems->push_back(
+        Error(Code::kIo, "file.unreadable", "can't read {}: {}", seed.path, std::strerror(errno)));
     return;
   }
   Importer importer(

@@ -47,14 +47,22 @@ std::string_view HintOf(const Status& status) {
     std::string_view id;
     std::string_view text;
   };
+  static constexpr std::string_view kPorts =
+      "--server names the admin port, 8091 unless you changed it; 8096 is that of the Eventing "
+      "API, 8100 "
+      "that of flows";
   static constexpr Hint kHints[] = {
       {kUsageId, "sluice COMMAND --help shows a command's options"},
       {"client.connect", "is the server running? --server or SLUICE_SERVER says where it is"},
+      {"cli.bad_answer", kPorts},
+      {"http.no_route", kPorts},
       {"storage.in_use",
        "another sluice runs on this data directory: stop it, or choose another "
        "one with --data"},
       {"storage.read_only", "the data directory and its files must be writable for this user"},
-      {"http.listen", "choose another port, or 0 for a free one"},
+      {"http.listen",
+       "another program listens there: choose another address with --http, --eventing or --flows; "
+       "port 0 picks a free one"},
   };
   for (const Hint& hint : kHints) {
     if (status.id() == hint.id) return hint.text;

@@ -1,5 +1,7 @@
 // import FILE|- --keyspace K.
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <memory>
 
@@ -131,7 +133,8 @@ Status Import(const CommandOptions& options, Context& context) {
   if (options.file != "-") {
     file.open(options.file, std::ios::binary);
     if (!file) {
-      return Error(Code::kNotFound, "file.unreadable", "can't read {}", options.file);
+      return Error(Code::kNotFound, "file.unreadable", "can't read {}: {}", options.file,
+                   std::strerror(errno));
     }
   }
   ProblemLog problems;

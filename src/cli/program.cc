@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/nearest.h"
 #include "cli/api.h"
 #include "cli/exit_code.h"
 #include "cli/secret.h"
@@ -42,6 +43,37 @@ Status FindPassword(GlobalOptions* options) {
     options->password = password;
   }
   return OkStatus();
+}
+
+// The command that was named last: `kv` of `sluice kv gett`.
+const CLI::App* NamedCommand(const CLI::App* app) {
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return app;
+}
+
+std::vector<std::string> CommandsOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!command->get_group().empty()) names.push_back(command->get_name());
+  }
+  return names;
+}
+
+// CLI11 says "A subcommand is required" for one that is missing and for one that it does not know.
+Status CommandError(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* named = NamedCommand(&app);
+  const std::vector<std::string> names = CommandsOf(*named);
+  if (names.empty()) return UsageError("{}", error.what());
+  const std::string group = named == &app ? "" : named->get_name() + " ";
+  const std::string there = fmt::format("there are: {}", fmt::join(names, ", "));
+  for (const std::string& word : app.remaining(true)) {
+    if (word.starts_with('-')) return UsageError("there is no option '{}'", word);
+    const std::string nearest = NearestName(word, names);
+    return UsageError(
+        "there is no command '{}{}'; {}", group, word,
+        nearest.empty() ? there : fmt::format("did you mean '{}{}'?", group, nearest));
+  }
+  return UsageError("'sluice {}' needs a command; {}", group.substr(0, group.find(' ')), there);
 }
 
 }  // namespace
@@ -96,12 +128,15 @@ CLI::App* Program::AddGroup(const std::string& name, const std::string& help) {
 }
 
 std::optional<int> Program::Parse(int argc, const char* const* argv) {
+  // A newcomer types `sluice`, or `sluice help`, to see what there is.
+  if (argc == 1 || (argc == 2 && std::string_view(argv[1]) == "help")) {
+    context_.output.Raw(app_.help());
+    return static_cast<int>(ExitCode::kOk);
+  }
   try {
     app_.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const CLI::App* command = &app_;
-    while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
-    context_.output.Raw(command->help());
+    context_.output.Raw(NamedCommand(&app_)->help());
     return static_cast<int>(ExitCode::kOk);
   } catch (const CLI::CallForVersion& version) {
     context_.output.Line(version.what());
@@ -109,7 +144,7 @@ std::optional<int> Program::Parse(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     context_.output.set_format(context_.options.output == "json" ? OutputFormat::kJson
                                                                  : OutputFormat::kTable);
-    return Finish(UsageError("{}", error.what()));
+    return Finish(CommandError(app_, error));
   }
   return std::nullopt;
 }

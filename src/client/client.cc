@@ -33,7 +33,7 @@ Result<Endpoint> ParseUrl(std::string_view url) {
     rest.remove_prefix(8);
   } else if (rest.starts_with("http://")) {
     rest.remove_prefix(7);
-  } else {
+  } else if (rest.find("://") != std::string_view::npos) {
     return bad();
   }
   if (rest.ends_with('/')) rest.remove_suffix(1);

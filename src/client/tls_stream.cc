@@ -82,6 +82,11 @@ class TlsStream final : public Stream {
       return Error(Code::kUnavailable, "client.tls", "the certificate of '{}' is not trusted: {}",
                    host, X509_verify_cert_error_string(verdict));
     }
+    if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_WRONG_VERSION_NUMBER) {
+      ERR_clear_error();
+      return Error(Code::kUnavailable, "client.tls",
+                   "'{}' does not speak TLS on this port: use http:// instead of https://", host);
+    }
     return ERR_peek_error() == 0 && error != 0 ? IoError(error) : TlsError("handshake");
   }
 

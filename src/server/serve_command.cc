@@ -38,6 +38,10 @@ std::map<std::string, std::string> DevelopmentDefaults(const ServeOptions& optio
 
 Status CheckDevelopment(const ServeOptions& options, const Config& config) {
   if (!options.development()) return OkStatus();
+  if (!options.app_directory.empty() && !std::filesystem::is_directory(options.app_directory)) {
+    return Error(Code::kNotFound, "app.no_directory", "{} is not a directory",
+                 options.app_directory);
+  }
   for (const std::string& text :
        {config.listen_http, config.listen_eventing, config.listen_flows}) {
     ASSIGN_OR_RETURN(const Address address, ParseAddress(text));
