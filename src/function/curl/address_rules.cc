@@ -29,8 +29,12 @@ constexpr Range4 kPrivate4[] = {
     {0xA9FE0000, 16},  // link-local, and the metadata services of clouds
     {0xAC100000, 12},  // private
     {0xC0000000, 24},  // protocol assignments
+    {0xC0000200, 24},  // documentation
+    {0xC0586300, 24},  // relays of 6to4
     {0xC0A80000, 16},  // private
     {0xC6120000, 15},  // benchmarks
+    {0xC6336400, 24},  // documentation
+    {0xCB007100, 24},  // documentation
     {0xE0000000, 4},   // multicast
     {0xF0000000, 4},   // reserved, broadcast
 };
@@ -61,11 +65,13 @@ std::optional<uint32_t> Inner4(const Ipv6& address) {
 
 bool IsPrivate6(const Ipv6& address) {
   if (const auto inner = Inner4(address)) return IsPrivate4(*inner);
-  const bool zeros = std::all_of(address.begin(), address.end() - 1, [](auto b) { return !b; });
-  if (zeros && address[15] <= 1) return true;                 // unspecified, loopback
-  if ((address[0] & 0xFE) == 0xFC) return true;               // unique local
-  if (address[0] == 0xFE && address[1] >= 0x80) return true;  // link-local, site-local
-  return address[0] == 0xFF;                                  // multicast
+  // The rest is loopback, link-local, unique local, multicast, translation, or not given to
+  // anybody.
+  if ((address[0] & 0xE0) != 0x20) return true;
+  const uint32_t first = Word(address, 0);
+  if (first >> 9 == 0x20010000 >> 9) return true;  // protocol assignments, Teredo
+  if (first == 0x20010DB8) return true;            // documentation
+  return first >> 12 == 0x3FFF0000 >> 12;          // documentation
 }
 
 // One address in both forms: IPv4 is kept mapped into IPv6.
@@ -112,13 +118,20 @@ bool IsThisMachine(const Ipv6& address) {
       std::all_of(address.begin(), address.end() - 1, [](auto b) { return !b; })) {
     return address[15] <= 1;
   }
+  Ipv6 wanted = address;
+  if (const auto inner = Inner4(address)) {
+    wanted = {};
+    wanted[10] = wanted[11] = 0xFF;
+    const uint32_t word = htonl(*inner);
+    std::memcpy(&wanted[12], &word, sizeof(word));
+  }
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return true;
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, &freeifaddrs);
   for (const ifaddrs* at = list; at != nullptr; at = at->ifa_next) {
     if (at->ifa_addr == nullptr) continue;
     const auto own = EndpointOf(at->ifa_addr);
-    if (own && own->address == address) return true;
+    if (own && own->address == wanted) return true;
   }
   return false;
 }
@@ -146,9 +159,10 @@ Status AddressRules::Check(const sockaddr* address) const {
                  "{} port {} is this server's own; functions can't call it",
                  TextOf(endpoint->address), endpoint->port);
   }
-  if (mode_ == PrivateAddresses::kRefused && IsPrivate6(endpoint->address)) {
+  if (mode_ == PrivateAddresses::kAllowed) return OkStatus();
+  if (IsPrivate6(endpoint->address) || IsThisMachine(endpoint->address)) {
     return Error(Code::kForbidden, "function.address_refused",
-                 "{} is not an address of the public internet; the setting "
+                 "{} is not an address of the public internet, or is this machine's; the setting "
                  "functions.allow_private_addresses would allow it",
                  TextOf(endpoint->address));
   }

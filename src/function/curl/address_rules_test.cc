@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
 
 namespace sluice::function {
@@ -55,12 +56,25 @@ constexpr const char* kPrivate[] = {"127.0.0.1",
                                     "::127.0.0.1",
                                     "64:ff9b::a00:1",
                                     "2002:7f00:1::",
-                                    "2002:c0a8:101::"};
+                                    "2002:c0a8:101::",
+                                    "192.0.2.1",
+                                    "192.88.99.1",
+                                    "198.51.100.7",
+                                    "203.0.113.255",
+                                    "2001:db8::1",
+                                    "2001::1",
+                                    "2001:1ff::1",
+                                    "3fff::1",
+                                    "64:ff9b:1::a00:1",
+                                    "100::1",
+                                    "fb00::1",
+                                    "4000::1"};
 constexpr const char* kPublic[] = {
-    "1.1.1.1",     "9.255.255.255", "11.0.0.1",       "100.63.0.1",     "100.128.0.1",
-    "126.0.0.1",   "169.253.0.1",   "172.15.0.1",     "172.32.0.1",     "192.0.1.1",
-    "192.167.0.1", "198.20.0.1",    "223.255.255.1",  "2606:4700::1",   "::ffff:1.1.1.1",
-    "2a00::1",     "fb00::1",       "64:ff9b::101:1", "2002:101:101::",
+    "1.1.1.1",      "9.255.255.255", "11.0.0.1",       "100.63.0.1",     "100.128.0.1",
+    "126.0.0.1",    "169.253.0.1",   "172.15.0.1",     "172.32.0.1",     "192.0.1.1",
+    "192.167.0.1",  "198.20.0.1",    "223.255.255.1",  "2606:4700::1",   "::ffff:1.1.1.1",
+    "2a00::1",      "2001:200::1",   "64:ff9b::101:1", "2002:101:101::", "192.0.3.1",
+    "198.51.101.1", "203.0.112.1",   "3ffe::1",
 };
 
 TEST(AddressRules, WhatIsNotOfThePublicInternetIsRefusedUnlessAllowed) {
@@ -73,6 +87,22 @@ TEST(AddressRules, WhatIsNotOfThePublicInternetIsRefusedUnlessAllowed) {
   for (const char* text : kPublic) {
     EXPECT_TRUE(Check(strict, text).ok()) << text << " " << Check(strict, text).ToString();
   }
+}
+
+// A service on 0.0.0.0 of this machine is reached by each of them, public as they may be.
+TEST(AddressRules, AddressesOfThisMachineAreRefusedUnlessAllowed) {
+  const AddressRules strict(PrivateAddresses::kRefused);
+  ifaddrs* list = nullptr;
+  ASSERT_EQ(getifaddrs(&list), 0);
+  size_t checked = 0;
+  for (const ifaddrs* at = list; at != nullptr; at = at->ifa_next) {
+    if (at->ifa_addr == nullptr) continue;
+    if (at->ifa_addr->sa_family != AF_INET && at->ifa_addr->sa_family != AF_INET6) continue;
+    EXPECT_EQ(strict.Check(at->ifa_addr).id(), "function.address_refused") << at->ifa_name;
+    ++checked;
+  }
+  freeifaddrs(list);
+  EXPECT_GT(checked, 0u);
 }
 
 TEST(AddressRules, OwnListenersAreAlwaysRefused) {
