@@ -250,5 +250,20 @@ TEST(Schema, EndsAlways) {
   EXPECT_THAT(Check(text, "1"), HasSubstr("needs more than 20000000 steps"));
 }
 
+// What is done at the end of each of a million ways takes long, too.
+TEST(Schema, LongTextsAndPatternsAreManySteps) {
+  std::string text = R"({"$ref":"#/$defs/d0","$defs":{)";
+  for (int i = 0; i < 20; ++i) {
+    const std::string next = R"({"$ref":"#/$defs/d)" + std::to_string(i + 1) + "\"}";
+    text += "\"d" + std::to_string(i) + R"(":{"anyOf":[)" + next + "," + next + "]},";
+  }
+  const std::string document = '"' + std::string(100'000, 'a') + '"';
+  for (const char* const leaf : {R"({"pattern":"b$"})", R"({"minLength":200000})"}) {
+    EXPECT_THAT(Check(text + R"("d20":)" + leaf + "}}", document),
+                HasSubstr("needs more than 20000000 steps"))
+        << leaf;
+  }
+}
+
 }  // namespace
 }  // namespace sluice::doctype

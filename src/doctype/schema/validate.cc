@@ -55,6 +55,10 @@ uint64_t Characters(std::string_view text) {
 }
 
 // true is not 1, in schemas as in our order of values; 1.0 is 1.
+// What one step stands for, in time.
+constexpr size_t kBytesOfStep = 8;      // of a text that is read
+constexpr size_t kStepsOfPattern = 16;  // of one that is tried
+
 bool Same(const Value& a, const Value& b) { return json::Equal(a, b); }
 
 }  // namespace
@@ -65,6 +69,15 @@ class Schema::Validator {
   Validator(const Nodes& nodes, std::vector<SchemaError>* errors)
       : nodes_(nodes), errors_(errors) {}
 
+  bool CheckDocument(const Value& document) {
+    const bool ok = Check(nodes_.root, document, nullptr, nullptr);
+    if (steps_ <= kMaxSteps) return ok;
+    // Not all of it was looked at.
+    return errors_ != nullptr && !errors_->empty() ? false
+                                                   : TooMuch(nodes_.all[nodes_.root], nullptr);
+  }
+
+ private:
   // Which elements or fields some schema has looked at.
   using Evaluated = std::vector<bool>;
 
@@ -85,7 +98,6 @@ class Schema::Validator {
     return ok;
   }
 
- private:
   using Node = Nodes::Node;
   static constexpr Nodes::Id kNone = Nodes::kNone;
 
@@ -178,8 +190,15 @@ class Schema::Validator {
     return out;
   }
 
+  // A pattern takes as long as many steps, and the longer the text is.
+  bool Matches(std::string_view text, const RE2& pattern) {
+    steps_ += kStepsOfPattern + text.size() / kBytesOfStep;
+    return RE2::PartialMatch({text.data(), text.size()}, pattern);
+  }
+
   bool CheckString(const Node& node, const Value& value, const Step* at) {
     const std::string_view text = value.AsString();
+    steps_ += text.size() / kBytesOfStep;
     bool ok = true;
     if (node.min_length || node.max_length) {
       const uint64_t length = Characters(text);
@@ -192,7 +211,7 @@ class Schema::Validator {
                    *node.max_length);
       }
     }
-    if (node.pattern != nullptr && !RE2::PartialMatch({text.data(), text.size()}, *node.pattern)) {
+    if (node.pattern != nullptr && !Matches(text, *node.pattern)) {
       ok = Wrong(node, at, "pattern", "does not match '{}'", node.pattern->pattern());
     }
     if (node.format != Format::kNone && !HasFormat(node.format, text)) {
@@ -303,7 +322,7 @@ class Schema::Validator {
       *ok &= Check(property->second, field.value, at, nullptr);
     }
     for (const auto& [pattern, id] : node.pattern_properties) {
-      if (!RE2::PartialMatch({field.name().data(), field.name().size()}, *pattern)) continue;
+      if (!Matches(field.name(), *pattern)) continue;
       looked = true;
       *ok &= Check(id, field.value, at, nullptr);
     }
@@ -322,6 +341,7 @@ class Schema::Validator {
       ok = Wrong(node, at, "maxItems", "has {} elements, expected at most {}", value.size(),
                  *node.max_items);
     }
+    if (node.unique_items) steps_ += value.size();
     if (node.unique_items && !AllDifferent(value)) {
       ok = Wrong(node, at, "uniqueItems", "has equal elements");
     }
@@ -378,8 +398,8 @@ class Schema::Validator {
 
 std::vector<SchemaError> Schema::Validate(const Value& document) const {
   std::vector<SchemaError> errors;
-  if (Validator(*nodes_, nullptr).Check(nodes_->root, document, nullptr, nullptr)) return errors;
-  Validator(*nodes_, &errors).Check(nodes_->root, document, nullptr, nullptr);
+  if (Validator(*nodes_, nullptr).CheckDocument(document)) return errors;
+  Validator(*nodes_, &errors).CheckDocument(document);
   return errors;
 }
 
