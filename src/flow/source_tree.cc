@@ -11,6 +11,7 @@ namespace sluice::flow {
 namespace {
 
 constexpr size_t kMaxReferences = 16;         // of `${a}` to `${b}` to ...
+constexpr size_t kMaxReplaced = 1000;         // references of one value, those of others included
 constexpr size_t kMaxScalarBytes = 64 << 10;  // of one value, after replacing
 
 class Replacer {
@@ -24,6 +25,14 @@ class Replacer {
       const size_t start = text.find("${");
       const size_t end = start == text.npos ? text.npos : text.find('}', start);
       if (end == text.npos) break;
+      if (replaced_ > kMaxReplaced) return {};
+      if (++replaced_ > kMaxReplaced) {
+        problems_->AddError(Error(Code::kTooLarge, "flow.too_large",
+                                  "a value has more than {} ${{...}}, those of others included",
+                                  kMaxReplaced)
+                                .At(place_));
+        return {};
+      }
       out.append(text.substr(0, start));
       out.append(ValueOf(text.substr(start + 2, end - start - 2)));
       text.remove_prefix(end + 1);
@@ -70,6 +79,7 @@ class Replacer {
   const Settings& settings_;
   Problems* const problems_;
   std::vector<std::string> open_;
+  size_t replaced_ = 0;
 };
 
 class TreeMaker {
