@@ -190,7 +190,7 @@ void Reading::CheckKeys(const yaml::Node& map, std::span<const std::string> know
   for (const yaml::Entry& entry : map.entries) {
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
     problems->AddError(Error(Code::kInvalidArgument, "flow.unknown_key", "{} has no key '{}'{}",
-                             what, entry.key, DidYouMean(entry.key, known))
+                             what, WrittenKey(entry), DidYouMean(entry.key, known))
                            .At({file, entry.line, entry.column}));
   }
 }

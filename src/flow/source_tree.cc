@@ -168,13 +168,22 @@ std::string WithoutTabs(std::string_view text) {
   return out;
 }
 
+// A tab that is read as blanks may be what is wrong: it is, if without that it is told of the same
+// line or the one before.
+Status OrTab(const Status& error, std::string_view text) {
+  const auto parsed = yaml::Parse(text, error.place().file);
+  if (parsed || parsed.error().message().find("tab") == std::string::npos) return error;
+  const uint32_t line = parsed.error().place().line;
+  return line <= error.place().line + 1 && line + 1 >= error.place().line ? parsed.error() : error;
+}
+
 }  // namespace
 
 Result<yaml::Node> ReadTree(std::string_view text, const std::string& file,
                             const Settings& settings, Problems* problems) {
   auto parsed = yaml::Parse(WithoutTabs(text), file);
   if (!parsed) {
-    problems->AddError(parsed.error());
+    problems->AddError(OrTab(parsed.error(), text));
     return parsed;
   }
   return TreeMaker(file, settings, problems).Make(*parsed);
@@ -184,6 +193,17 @@ std::string ReplaceVariables(std::string_view text, const Place& place, const Se
                              Problems* problems) {
   if (text.find("${") == text.npos) return std::string(text);
   return Replacer(place, settings, problems).Replace(text);
+}
+
+std::string WrittenKey(const yaml::Entry& entry) {
+  std::string key = entry.key;
+  for (const yaml::Entry* at = &entry; at->value.entries.size() == 1;) {
+    const yaml::Entry& inner = at->value.entries.front();
+    if (inner.line != entry.line || inner.column != entry.column) break;
+    key += "." + inner.key;
+    at = &inner;
+  }
+  return key;
 }
 
 bool IsEmpty(const yaml::Node* node) {

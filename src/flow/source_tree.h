@@ -21,6 +21,9 @@ Result<yaml::Node> ReadTree(std::string_view text, const std::string& file,
 std::string ReplaceVariables(std::string_view text, const Place& place, const Settings& settings,
                              Problems* problems);
 
+// A key as it was written: with the dots that ReadTree has made maps of.
+std::string WrittenKey(const yaml::Entry& entry);
+
 // A node that says nothing: null, or an empty text, list or map.
 bool IsEmpty(const yaml::Node* node);
 

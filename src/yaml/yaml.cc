@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
+#include "yaml/explain.h"
 
 namespace sluice::yaml {
 namespace {
@@ -216,8 +217,8 @@ Result<Node> Parse(std::string_view text, std::string_view file, const Limits& l
   } catch (const YAML::Exception& exception) {
     const bool known = !exception.mark.is_null();
     return Unexpected(
-        Error(Code::kInvalidArgument, "yaml.invalid", "{}", exception.msg)
-            .At({std::string(file), known ? static_cast<uint32_t>(exception.mark.line + 1) : 0,
+        Explain(text, exception.msg,
+                {std::string(file), known ? static_cast<uint32_t>(exception.mark.line + 1) : 0,
                  known ? static_cast<uint32_t>(exception.mark.column + 1) : 0}));
   }
 }

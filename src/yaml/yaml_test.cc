@@ -59,6 +59,26 @@ TEST(Yaml, RefusesWhatIsAmbiguous) {
   EXPECT_NE(Problem("a: *nowhere\n"), "no error");
 }
 
+TEST(Yaml, TellsInPlainWordsWhatIsNoYaml) {
+  EXPECT_EQ(Problem("a:\n\tb: 1\n"),
+            "yaml.invalid: a tab can't indent a line: use blanks (f.yaml:2:1)");
+  EXPECT_EQ(Problem("a: {b: 1, c: [2, 3\nd: 4\n"),
+            "yaml.invalid: the [ has no end: expected ], or a comma between entries "
+            "(f.yaml:1:14)");
+  EXPECT_EQ(Problem("# {\na: 'b {'\nc: it's {\nd: {e: 1\n"),
+            "yaml.invalid: the { has no end: expected }, or a comma between entries (f.yaml:4:4)");
+  EXPECT_EQ(Problem("a: b: c\n"),
+            "yaml.invalid: a ':' can't be here: a text that has ': ' in it needs quotes, and a key "
+            "a line of its own (f.yaml:1:5)");
+  EXPECT_EQ(Problem("a: 'b\n"), "yaml.invalid: a text in quotes has no closing quote (f.yaml:2:1)");
+  EXPECT_EQ(Problem("a: 1\n b: 2\n"),
+            "yaml.invalid: a ':' can't be here: a text that has ': ' in it needs quotes, and a key "
+            "a line of its own (f.yaml:2:3)");
+  EXPECT_EQ(Problem("a: ]\n"), "yaml.invalid: this bracket closes nothing (f.yaml:1:4)");
+  EXPECT_EQ(Problem("a: @b\n"),
+            "yaml.invalid: a text can't begin with this character: put it in quotes (f.yaml:1:4)");
+}
+
 TEST(Yaml, RefusesWhatIsNotUtf8) {
   EXPECT_EQ(Problem("a: \"\xff\"\n"), "yaml.invalid: text must be UTF-8 (f.yaml:1:4)");
   EXPECT_NE(Problem("\xc3: 1\n"), "no error");
