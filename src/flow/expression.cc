@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "flow/json_path.h"
+#include "flow/mapping.h"
 #include "flow/plugin.h"
 #include "flow/text_form.h"
 #include "json/parse.h"
@@ -76,6 +77,14 @@ Result<json::Value> RunCall(const PluginCall& call, const Scope& scope) {
   return call.plugin->run({{args, call.args.size()}, call.prepared.get(), scope.now_ms});
 }
 
+json::Value ReadOutput(const Expression& expression, const Scope& scope) {
+  if (scope.mapped == nullptr) return {};
+  json::Value output = json::Value::Object({{"header", scope.mapped->headers}});
+  output.Set("body", scope.mapped->output);
+  if (scope.mapped->status != 0) output.Set("status", scope.mapped->status);
+  return expression.path.Get(output, scope.view);
+}
+
 Result<json::Value> Plain(const Expression& expression, const Scope& scope) {
   switch (expression.space) {
     case Space::kConstant:
@@ -94,6 +103,8 @@ Result<json::Value> Plain(const Expression& expression, const Scope& scope) {
       return json::Value(scope.status);
     case Space::kDatatype:
       return json::Value(TypeNameOf(OrMissing(scope.result)));
+    case Space::kOutput:
+      return ReadOutput(expression, scope);
     case Space::kCall:
       return RunCall(*expression.call, scope);
     case Space::kJsonPath:

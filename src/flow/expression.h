@@ -21,6 +21,7 @@
 namespace sluice::flow {
 
 struct PluginCall;
+struct Mapped;
 class JsonPath;
 
 // Input mappings run before a task's function, output mappings after it.
@@ -35,6 +36,7 @@ enum class Space : uint8_t {
   kStatus,
   kHeader,
   kDatatype,
+  kOutput,  // the answer so far, in an argument of f:
   kConstant,
   kText,  // text with {model.x} in it
   kMap,   // map(...) with {model.x} in it
@@ -83,6 +85,7 @@ struct Scope {
   const json::Value* result = nullptr;
   const json::Value* header = nullptr;
   int status = 200;
+  const Mapped* mapped = nullptr;  // what the mappings before have made; null: nothing
   const Files* files = nullptr;
   uint64_t now_ms = 0;
   std::vector<std::string>* complaints = nullptr;  // for the log

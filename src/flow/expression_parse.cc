@@ -28,10 +28,7 @@ Result<Expression> Constant(Expression made, json::Value value) {
   return made;
 }
 
-Result<Expression> TextConstant(Expression made, std::string_view inside,
-                                const ParseContext& context) {
-  // Inside a call blanks count: f:concat(model.a, text( ), model.b).
-  if (context.depth == 0) inside = Trim(inside);
+Result<Expression> TextConstant(Expression made, std::string_view inside) {
   ASSIGN_OR_RETURN(Template text, Template::Parse(inside));
   if (text.constant()) return Constant(std::move(made), inside);
   made.space = Space::kText;
@@ -143,7 +140,7 @@ Result<std::optional<Expression>> ParseConstant(std::string_view text,
   made.text = std::string(text);
   if (text.back() != ')') return BadConstant(text, "missing close bracket");
   const std::string_view inside = text.substr(open + 1, text.size() - open - 2);
-  if (name == "text") return TextConstant(std::move(made), inside, context);
+  if (name == "text") return TextConstant(std::move(made), inside);
   if (name == "map") return MapConstant(std::move(made), inside, context);
   if (name == "file") return FileConstant(std::move(made), inside, Space::kFile, context);
   if (name == "classpath") return FileConstant(std::move(made), inside, Space::kResource, context);
@@ -240,6 +237,16 @@ Result<bool> ParseDataset(std::string_view text, std::string_view name, Space sp
   return true;
 }
 
+// `output.body.x`, `output.header.x` or `output.status`: the answer as far as it is made.
+Result<bool> ParseOutput(std::string_view text, Expression* made) {
+  ASSIGN_OR_RETURN(const bool is, ParseDataset(text, "output", Space::kOutput, made));
+  if (!is) return false;
+  const std::string_view part = made->path.empty() ? "" : made->path.first_key();
+  if (part == "header") made->path.IgnoreCaseAt(1);
+  if (part == "body" || part == "header" || part == "status") return true;
+  return Bad(text, "- an output has status, header and body only");
+}
+
 }  // namespace
 
 std::vector<std::string_view> SplitArguments(std::string_view text) {
@@ -291,6 +298,10 @@ Result<Expression> ParseExpression(std::string_view text, const ParseContext& co
   for (const Dataset& dataset : kDatasets) {
     if (dataset.side != context.side) continue;
     ASSIGN_OR_RETURN(const bool is, ParseDataset(text, dataset.name, dataset.space, &made));
+    if (is) return made;
+  }
+  if (context.side == Side::kOutput && context.depth > 0) {
+    ASSIGN_OR_RETURN(const bool is, ParseOutput(text, &made));
     if (is) return made;
   }
   return Bad(text, context.side == Side::kInput

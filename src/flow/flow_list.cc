@@ -41,7 +41,7 @@ class ListReader {
     if (!root) return;
     const Reading reading{location, options_, problems_};
     const yaml::Node* flows = root->Find("flows");
-    if (IsEmpty(flows) || !flows->is_list()) {
+    if (flows == nullptr || !flows->is_list()) {
       reading.Add(*root, Error(Code::kInvalidArgument, "flow.bad_list",
                                "a flow list must have 'flows', a list of file names"));
       return;

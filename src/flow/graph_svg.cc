@@ -56,11 +56,14 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
-// Its name, its function unless that is the same, and its loop.
+bool Retries(const Task& task) { return !task.next.empty() && task.next.front() == kRetryTask; }
+
+// Its name, its function unless that is the same, its loop, and that it tries again.
 std::vector<std::string_view> LinesOf(const Task& task) {
   std::vector<std::string_view> lines = {task.name};
   if (task.route != task.name) lines.push_back(task.route);
   if (!task.loop.text.empty()) lines.push_back(task.loop.text);
+  if (Retries(task)) lines.emplace_back("1: @retry");
   return lines;
 }
 
@@ -267,6 +270,15 @@ std::string ArrowSvg(const Arrow& arrow, const std::vector<size_t>& way, const L
                                    layout.width, y2, x2, y2));
 }
 
+// From handlers back to the tasks that name them, and that they try again.
+void AddRetries(const Flow& flow, std::vector<Arrow>* arrows) {
+  for (size_t i = 0; i < flow.tasks.size(); ++i) {
+    const TaskIndex handler = flow.tasks[i].exception;
+    if (handler < 0 || !Retries(flow.tasks[static_cast<size_t>(handler)])) continue;
+    arrows->push_back({handler, static_cast<TaskIndex>(i), "1: @retry"});
+  }
+}
+
 // Several arrows from one task to another are one.
 std::vector<Arrow> Merged(const std::vector<Arrow>& arrows) {
   std::vector<Arrow> merged;
@@ -284,7 +296,8 @@ std::vector<Arrow> Merged(const std::vector<Arrow>& arrows) {
 }
 
 constexpr std::string_view kStyle =
-    "<style>rect{fill:#fff;stroke:#345}.decision{fill:#ffe}.end{fill:#efe}.sink{fill:#eee}"
+    "<rect width=\"100%\" height=\"100%\" style=\"fill:#fff\"/>\n<style>g "
+    "rect{fill:#fff;stroke:#345}.decision{fill:#ffe}.end{fill:#efe}.sink{fill:#eee}"
     ".fork,.parallel,.pipeline{fill:#eef}.response{fill:#eff}path{fill:none;stroke:#345}"
     ".error{stroke:#a33;stroke-dasharray:5 4}circle{fill:#345}"
     "text{font:13px monospace;text-anchor:middle}.route,.label{font-size:11px;fill:#567}"
@@ -310,7 +323,9 @@ std::string EntriesSvg(const Flow& flow, const std::vector<Box>& boxes) {
 }  // namespace
 
 std::string SvgOf(const Flow& flow) {
-  const std::vector<Arrow> arrows = Merged(ArrowsOf(flow));
+  std::vector<Arrow> all = ArrowsOf(flow);
+  AddRetries(flow, &all);
+  const std::vector<Arrow> arrows = Merged(all);
   const Layout layout = LayoutOf(flow, arrows);
   int height = 0;
   for (const Box& box : layout.boxes) height = std::max(height, box.bottom() + kGap);

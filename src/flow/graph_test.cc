@@ -121,6 +121,15 @@ tasks:
   EXPECT_NE(svg.find(">for (model.n = 0; model.n &lt; 3; model.n++)<"), svg.npos);
   EXPECT_NE(svg.find(">any error<"), svg.npos);
   EXPECT_NE(svg.find(">2, 1: no retry<"), svg.npos);
+  // What is tried again is in the box, and an arrow back to the task that has the handler.
+  EXPECT_NE(svg.find("class=\"route\""), svg.npos);
+  EXPECT_NE(svg.find("class=\"label\""), svg.npos);
+  size_t retries = 0;
+  for (size_t at = svg.find(">1: @retry<"); at != svg.npos; at = svg.find(">1: @retry<", at + 1)) {
+    ++retries;
+  }
+  EXPECT_EQ(retries, 2u);
+  EXPECT_NE(svg.find("<rect width=\"100%\" height=\"100%\""), svg.npos);  // the background
   const std::string text = MermaidOf(*flows->Find("f"));
   EXPECT_NE(text.find("t4[[\"e<br/>for (model.n = 0; model.n #lt; 3; model.n++)\"]]"), text.npos)
       << text;

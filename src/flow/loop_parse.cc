@@ -131,7 +131,14 @@ Status ParseFor(std::string_view inside, Loop* loop) {
     parts.erase(parts.begin());
   }
   RETURN_IF_ERROR(ParseCompare(parts[0], loop));
-  return ParseCounter(parts[1], loop);
+  RETURN_IF_ERROR(ParseCounter(parts[1], loop));
+  const auto counts = [&](const Loop::Operand& operand) {
+    return operand.ref && operand.ref->text == loop->counter.text;
+  };
+  if (counts(loop->left) || counts(loop->right)) return OkStatus();
+  return BadLoop(
+      "'for' loop has invalid comparator or sequencer: '{}' does not look at {}, which '{}' counts",
+      parts[0], loop->counter.text, parts[1]);
 }
 
 Status ParseWhile(std::string_view inside, Loop* loop) {

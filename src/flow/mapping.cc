@@ -139,6 +139,7 @@ Status RunMappings(const std::vector<Mapping>& mappings, const Scope& scope, con
     if (mapping.to.conversion) {
       value = mapping.to.conversion->Apply(value, scope.view, mapping.from.text, scope.complaints);
     }
+    if (mapping.to.negated) value = Value(!IsTrue(value));
     RETURN_IF_ERROR(Put(mapping, scope, to, std::move(value)));
   }
   return OkStatus();

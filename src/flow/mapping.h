@@ -38,6 +38,7 @@ struct Target {
   Template content;  // the key of kExternal, kHeader and kOutputHeader, the path of kFile
   Files::Mode mode = Files::Mode::kReplace;
   std::shared_ptr<const Conversion> conversion;
+  bool negated = false;  // `!model.x`, in the middle of three parts
 };
 
 struct Mapping {

@@ -160,7 +160,9 @@ Result<Mapping> MakeMapping(std::string_view left, std::string_view right,
   Mapping made;
   made.text = fmt::format("{} -> {}", left, right);
   ASSIGN_OR_RETURN(made.from, ParseExpression(left, context));
-  ASSIGN_OR_RETURN(made.to, ParseTarget(right, context));
+  const bool negated = right.starts_with("!model.");
+  ASSIGN_OR_RETURN(made.to, ParseTarget(right.substr(negated ? 1 : 0), context));
+  made.to.negated = negated;
   RETURN_IF_ERROR(CheckMap(made));
   return made;
 }
@@ -182,6 +184,8 @@ Result<std::vector<Mapping>> ParseMapping(std::string_view text, const ParseCont
   ASSIGN_OR_RETURN(const auto parts, SplitParts(text));
   std::vector<Mapping> made;
   if (parts.size() == 2) {
+    if (parts[1].starts_with('!'))
+      return Bad(text, "has a ! on its right side: use !model.x on the left");
     ASSIGN_OR_RETURN(Mapping mapping, MakeMapping(parts[0], parts[1], context));
     made.push_back(std::move(mapping));
     return made;
@@ -190,13 +194,11 @@ Result<std::vector<Mapping>> ParseMapping(std::string_view text, const ParseCont
   if (!middle.starts_with("model.") && !middle.starts_with("!model.")) {
     return Bad(text, "- the middle of three parts must be a model variable");
   }
-  // `a -> !model.b -> c`: b is set as it is and c gets the opposite.
-  const std::string_view variable = middle.starts_with('!') ? middle.substr(1) : middle;
-  const size_t colon = variable.find(':');
-  const std::string read =
-      (middle.starts_with('!') ? "!" : "") + std::string(Trim(variable.substr(0, colon)));
-  ASSIGN_OR_RETURN(Mapping first, MakeMapping(parts[0], variable, context));
-  ASSIGN_OR_RETURN(Mapping second, MakeMapping(read, parts[2], context));
+  // `a -> !model.b -> c`: b is set to the opposite, and c gets what b is.
+  ASSIGN_OR_RETURN(Mapping first, MakeMapping(parts[0], middle, context));
+  if (middle.starts_with('!')) middle.remove_prefix(1);
+  const std::string_view variable = Trim(middle.substr(0, middle.find(':')));
+  ASSIGN_OR_RETURN(Mapping second, MakeMapping(variable, parts[2], context));
   made.push_back(std::move(first));
   made.push_back(std::move(second));
   return made;

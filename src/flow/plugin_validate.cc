@@ -102,7 +102,6 @@ Result<std::shared_ptr<const Prepared>> Prepare(std::span<const Expression> args
     if (parts[2] != "required") return BadArgument("validate", "'required' is expected");
     rule->required = true;
   } else if (parts.size() == 4) {
-    rule->required = true;
     ASSIGN_OR_RETURN(rule->from, Limit(*rule, parts[2]));
     ASSIGN_OR_RETURN(rule->to, Limit(*rule, parts[3]));
   }
@@ -112,15 +111,17 @@ Result<std::shared_ptr<const Prepared>> Prepare(std::span<const Expression> args
 // What is wrong with the value; empty when it is right.
 std::string Complaint(const Rule& rule, const Value& value) {
   if (value.is_missing() || value.is_null()) {
-    return rule.required ? fmt::format("Missing {}", rule.name) : "";
+    return rule.required ? fmt::format("{} is required.", rule.name) : "";
   }
   if (!IsOf(rule.kind, value)) {
     return fmt::format("Invalid {} - expect: {}, actual: {}", rule.name, rule.type,
                        TypeNameOf(value));
   }
-  if (rule.from && (json::Compare(value, *rule.from) < 0 || json::Compare(value, *rule.to) > 0)) {
-    return fmt::format("Invalid {} - must be between {} and {}", rule.name, TextOf(*rule.from),
-                       TextOf(*rule.to));
+  if (rule.from && json::Compare(value, *rule.from) < 0) {
+    return fmt::format("{} ({}) < {}", rule.name, TextOf(value), TextOf(*rule.from));
+  }
+  if (rule.to && json::Compare(value, *rule.to) > 0) {
+    return fmt::format("{} ({}) > {}", rule.name, TextOf(value), TextOf(*rule.to));
   }
   return "";
 }

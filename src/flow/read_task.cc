@@ -263,21 +263,25 @@ class TaskReader {
     if (Is(Execution::kDecision) && count > 0) ReadRetry();
   }
 
-  // `@retry` or `@retry | fallback` as the first of a decision's next tasks.
+  // `@retry`, `@retry | fallback` or `fallback | @retry` as the first of a decision's next tasks.
   void ReadRetry() {
+    constexpr std::string_view kRetry = "@retry";
     Reference& first = draft_.next.front();
-    if (!first.name.starts_with("@retry")) return;
-    const std::string_view rest = Trim(std::string_view(first.name).substr(6));
-    const std::string fallback(Trim(rest.substr(rest.empty() ? 0 : 1)));
-    if (!rest.empty() && (!rest.starts_with('|') || fallback.empty())) {
+    if (first.name.find(kRetry) == std::string::npos) return;
+    const std::string_view text = first.name;
+    const size_t bar = text.find('|');
+    const std::string_view left = Trim(text.substr(0, bar));
+    const std::string_view right = bar == text.npos ? "" : Trim(text.substr(bar + 1));
+    const std::string fallback(left == kRetry ? right : left);
+    if ((left != kRetry && right != kRetry) || (bar != text.npos && fallback.empty())) {
       reading_.problems->AddError(Error(Code::kInvalidArgument, "flow.bad_next",
                                         "task {}: expected '@retry' or '@retry | task', found '{}'",
                                         name(), first.name)
                                       .At(first.place));
-    } else if (!rest.empty()) {
+    } else if (bar != text.npos) {
       draft_.fallback = Reference{fallback, first.place};
     }
-    first.name = "@retry";
+    first.name = kRetry;
   }
 
   void ReadJoin() {

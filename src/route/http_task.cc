@@ -39,8 +39,15 @@ std::string TextOf(const Value& value) {
   return value.is_string() ? std::string(value.AsString()) : json::ToText(value);
 }
 
-// Line breaks would make headers of their own.
+std::string_view Trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+// Line breaks would make headers of their own. Those at the end come from files, and do not count.
 Status AddHeader(std::string_view name, std::string_view value, HttpRequest* request) {
+  value = Trimmed(value);
   constexpr std::string_view kNoName = "\r\n\0: "sv;
   constexpr std::string_view kNoValue = "\r\n\0"sv;
   if (name.empty() || name.find_first_of(kNoName) != std::string_view::npos ||
@@ -116,12 +123,6 @@ void AddQuery(const Value& query, std::string* url) {
     if (!field.value.is_array()) add(field.name(), field.value);
     for (const Value& item : field.value.items()) add(field.name(), item);
   }
-}
-
-std::string_view Trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
 // Names in lower case. Of several with one name the values are joined, cookies by `|`.
@@ -262,17 +263,34 @@ class RequestTask final : public HttpTask {
 
  private:
   static Status CheckFields(const Value& input) {
-    constexpr std::string_view kFields[] = {"method", "host",   "url",     "headers",       "query",
-                                            "body",   "stream", "timeout", "trust_all_cert"};
+    constexpr std::string_view kFields[] = {"method",  "host",           "url",       "headers",
+                                            "cookies", "query",          "body",      "stream",
+                                            "timeout", "trust_all_cert", "parameters"};
     for (const json::Field& field : input.fields()) {
       if (std::ranges::find(kFields, field.name()) == std::end(kFields)) {
         return Invalid(
             fmt::format("async.http.request: '{}' is unknown: expected method, host, url, "
-                        "headers, query, body, stream, timeout or trust_all_cert",
+                        "headers, cookies, query, body, stream, timeout or trust_all_cert",
                         field.name()));
       }
     }
+    for (const json::Field& field : input["parameters"].fields()) {
+      if (field.name() == "query") continue;
+      return Invalid(
+          fmt::format("async.http.request: 'parameters.{}' is unknown: expected parameters.query",
+                      field.name()));
+    }
     return OkStatus();
+  }
+
+  // Beside a header `cookie` that the flow sends itself.
+  static Status AddCookies(const Value& cookies, HttpRequest* request) {
+    std::string text;
+    for (const json::Field& cookie : cookies.fields()) {
+      text += fmt::format("{}{}={}", text.empty() ? "" : "; ", cookie.name(),
+                          Trimmed(TextOf(cookie.value)));
+    }
+    return text.empty() ? OkStatus() : AddHeader("Cookie", text, request);
   }
 
   static Result<HttpRequest> RequestOf(const TaskInput& input, Certificates* certificates) {
@@ -287,6 +305,7 @@ class RequestTask final : public HttpTask {
     }
     ASSIGN_OR_RETURN(request.url, UrlOf(body));
     AddQuery(body["query"], &request.url);
+    AddQuery(body["parameters"]["query"], &request.url);
     request.timeout_ms = input.timeout_ms;
     if (body["timeout"].is_number()) {
       const double asked_ms = body["timeout"].ToDouble() * 1000;
@@ -297,6 +316,7 @@ class RequestTask final : public HttpTask {
     if (body["trust_all_cert"] == Value(true)) *certificates = Certificates::kTrusted;
     RETURN_IF_ERROR(AddHeaders(input.headers, &request));
     RETURN_IF_ERROR(AddHeaders(body["headers"], &request));
+    RETURN_IF_ERROR(AddCookies(body["cookies"], &request));
     RETURN_IF_ERROR(AddTrace(input, &request));
     if (!body["stream"].is_missing()) {
       RETURN_IF_ERROR(SetStream(input, body["stream"], &request));

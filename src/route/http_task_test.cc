@@ -102,6 +102,24 @@ TEST_F(HttpTaskTest, ATargetGetsTheInputAsItsBody) {
   EXPECT_EQ(Run(maker, R"({"n":1})"), "400 {} \"the url needs 'id', which the input has not\"");
 }
 
+TEST_F(HttpTaskTest, ARequestIsWrittenAsInEventScript) {
+  function::TestServer server(
+      [](const std::string&) { return Response("200 OK\r\nContent-Type: text/plain", "hello"); });
+  const TaskMaker maker = MakeHttpRequestTask(*services_);
+  const std::string input = fmt::format(
+      R"({{"host": "{}", "url": "/find", "parameters": {{"query": {{"hello": "a b"}}}}, "query": {{"n": 1}},
+           "headers": {{"authorization": "Bearer x\r\n"}}, "cookies": {{"a": 1, "b": "two"}}}})",
+      server.url());
+  EXPECT_THAT(Run(maker, input), HasSubstr("\"hello\""));
+  EXPECT_THAT(server.last(), StartsWith("GET /find?n=1&hello=a%20b HTTP/1.1\r\n"));
+  EXPECT_THAT(server.last(), HasSubstr("authorization: Bearer x\r\n"));
+  EXPECT_THAT(server.last(), HasSubstr("Cookie: a=1; b=two\r\n"));
+  EXPECT_THAT(Run(maker, R"({"url": "http://x", "headers": {"a": "b\nc: d"}})"),
+              HasSubstr("400 {} \"'a' is no header"));
+  EXPECT_THAT(Run(maker, R"({"url": "http://x", "parameters": {"path": {}}})"),
+              HasSubstr("'parameters.path' is unknown"));
+}
+
 TEST_F(HttpTaskTest, GetSendsTheInputAsQuery) {
   function::TestServer server(
       [](const std::string&) { return Response("200 OK\r\nContent-Type: text/plain", "hello"); });
