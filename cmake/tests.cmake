@@ -74,6 +74,7 @@ if(TARGET sluice)
   script_test(flow_streams_test blackbox
     tests/http/run_flow_streams.py --sluice $<TARGET_FILE:sluice>)
   script_test(flow_slow_test blackbox tests/http/run_flow_slow.py --sluice $<TARGET_FILE:sluice>)
+  script_test(flow_gone_test blackbox tests/http/run_flow_gone.py --sluice $<TARGET_FILE:sluice>)
   script_test(flow_crash_test blackbox
     tests/crash/run_flow_crash.py --sluice $<TARGET_FILE:sluice> --rounds 15)
   script_test(flow_start_crash_test blackbox

@@ -101,7 +101,7 @@ BuiltinAnswer HandleResilience(const Value&, const Value& body, uint64_t now) {
   const bool other = IsAmong(status, body["alternative"]);
   answer.body.Set("decision", static_cast<int>(other ? kOtherWay : kAgain));
   if (attempt > 1) {
-    answer.delay_ms =
+    answer.hold_next_ms =
         static_cast<uint64_t>(std::max(kLeastDelayMs, NumberAt(body, "delay", kLeastDelayMs)));
   }
   return answer;

@@ -17,7 +17,7 @@ struct BuiltinAnswer {
   int status = 200;
   json::Value headers = json::Value::EmptyObject();
   json::Value body;
-  uint64_t delay_ms = 0;  // to wait before it is given
+  uint64_t hold_next_ms = 0;  // TaskResult
 };
 
 using Builtin = BuiltinAnswer (*)(const json::Value& headers, const json::Value& body,

@@ -19,7 +19,7 @@ std::string Answer(std::string_view route, std::string_view body) {
       FindBuiltin(route)(*json::Parse(R"({"h":"v"})"), *json::Parse(body), kNow);
   std::string text = json::ToText(answer.body, {.order = json::PrintOptions::Order::kSorted});
   if (answer.headers.size() > 0) text += " " + json::ToText(answer.headers);
-  if (answer.delay_ms > 0) text += fmt::format(" after {} ms", answer.delay_ms);
+  if (answer.hold_next_ms > 0) text += fmt::format(" after {} ms", answer.hold_next_ms);
   return text;
 }
 

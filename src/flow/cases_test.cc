@@ -137,7 +137,7 @@ class FlowCase : public testing::TestWithParam<std::string> {
     const Builtin builtin = FindBuiltin(route);
     EXPECT_NE(builtin, nullptr) << route;
     BuiltinAnswer answer = builtin(call.headers, call.body, now_ms);
-    return {{call.call, answer.status, answer.headers, answer.body}, answer.delay_ms};
+    return {{call.call, answer.status, answer.headers, answer.body, {}, answer.hold_next_ms}};
   }
 
   // The run goes on from what its JSON text says.

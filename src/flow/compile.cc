@@ -83,11 +83,26 @@ class FlowLinker {
   std::vector<std::string> ids_;
 };
 
+// Of a text that is no YAML: the id that it seems to have, so that those who name the flow are not
+// told that there is none.
+void NoteUnread(const FlowText& unread, std::map<std::string, Candidate>* candidates) {
+  constexpr std::string_view kBlanks = " \t'\"";
+  const std::string_view text = unread.text;
+  const size_t key = text.find("id:");
+  const size_t begin = key == text.npos ? key : text.find_first_not_of(kBlanks, key + 3);
+  if (begin == text.npos) return;
+  const std::string id(text.substr(begin, text.find_first_of(" \t\r\n'\",}", begin) - begin));
+  Candidate candidate;
+  candidate.good = false;
+  candidate.draft.file = unread.file;
+  if (!id.empty()) candidates->emplace(id, std::move(candidate));
+}
+
 void ReadOne(const FlowText& text, const CompileOptions& options,
              std::map<std::string, Candidate>* candidates, Problems* problems) {
   const size_t errors_before = problems->errors();
   const auto tree = ReadTree(text.text, text.file, *options.settings, problems);
-  if (!tree) return;
+  if (!tree) return NoteUnread(text, candidates);
   const Reading reading{text.file, options, problems};
   Candidate candidate;
   candidate.draft = ReadFlow(*tree, reading);
@@ -107,7 +122,8 @@ void ReadOne(const FlowText& text, const CompileOptions& options,
 }  // namespace
 
 std::shared_ptr<const FlowSet> CompileFlows(const std::vector<FlowText>& texts,
-                                            const CompileOptions& options, Problems* problems) {
+                                            const CompileOptions& options, Problems* problems,
+                                            std::set<std::string, std::less<>>* refused) {
   if (texts.size() > kMaxFlows) {
     problems->AddError(Error(Code::kTooLarge, "flow.too_large", "more than {} flows", kMaxFlows));
     return std::make_shared<const FlowSet>();
@@ -117,8 +133,11 @@ std::shared_ptr<const FlowSet> CompileFlows(const std::vector<FlowText>& texts,
   FlowLinker(&candidates, problems).Link();
   std::vector<std::shared_ptr<const Flow>> flows;
   for (auto& [id, candidate] : candidates) {
-    if (candidate.good)
+    if (candidate.good) {
       flows.push_back(std::make_shared<const Flow>(std::move(candidate.draft.flow)));
+    } else if (refused != nullptr) {
+      refused->insert(id);
+    }
   }
   return std::make_shared<const FlowSet>(std::move(flows));
 }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +35,9 @@ struct CompileOptions {
 };
 
 // The good ones of the flows. Everything that is wrong goes to `problems`.
+// `refused` gets the ids of the others, as far as they have one.
 std::shared_ptr<const FlowSet> CompileFlows(const std::vector<FlowText>& texts,
-                                            const CompileOptions& options, Problems* problems);
+                                            const CompileOptions& options, Problems* problems,
+                                            std::set<std::string, std::less<>>* refused = nullptr);
 
 }  // namespace sluice::flow

@@ -54,6 +54,8 @@ struct TaskResult {
   json::Value headers;
   json::Value body;
   std::string stack = {};  // of a failure
+  // So much later the tasks that follow are sent, as if they had such a delay.
+  uint64_t hold_next_ms = 0;
 };
 
 // Time has come: delays, limits of tasks, limits of flows.
@@ -177,6 +179,9 @@ struct Frame {
   uint64_t due_ms = 0;
   int depth = 0;
   bool responded = false;
+  // It has come to its end. Tasks that were begun before run all the same, and what they answer is
+  // passed over; the frame goes when they are done.
+  bool over = false;
   uint64_t caller = 0;  // the call that waits for it; 0 for the root, or when nobody waits
 };
 

@@ -194,6 +194,7 @@ class RunCodec {
     json::ObjectWriter made(out);
     made.Text("flow", frame.flow->id);
     made.Flag("responded", frame.responded);
+    if (frame.over) made.Flag("over", true);
     Put(&made, "id", frame.id);
     if (with_input) Put(&made, "input", frame.input);
     Put(&made, "model", frame.model);
@@ -211,6 +212,7 @@ class RunCodec {
     frame.flow = run->flows_->Find(flow);
     if (frame.flow == nullptr) return Bad(fmt::format("there is no flow {}", flow)).error();
     frame.responded = reader.Flag("responded");
+    frame.over = reader.Flag("over");
     frame.id = reader.Number("id");
     frame.input = reader.Any("input");
     if (frame.input.is_missing() && frame.id == run->state_.root) frame.input = root_input;

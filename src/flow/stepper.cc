@@ -128,7 +128,7 @@ void Stepper::FireDue() {
       Deliver(std::move(taken), {0, 408, {}, fmt::format("Timeout for {} ms", task.ttl_ms), {}});
     } else {
       const Frame* frame = FindFrame(frame_id);
-      AbortFrame(frame_id, 408, fmt::format("Flow timeout for {} ms", frame->ttl_ms));
+      AbortFrame(frame_id, 408, fmt::format("Flow timeout for {} ms", frame->ttl_ms), Tasks::kStop);
     }
   }
 }
@@ -141,7 +141,7 @@ void Stepper::Finish() {
     if (alive) {
       ++i;
     } else if (state_.frames[i].responded) {
-      EndFrame(id);
+      EraseFrame(id);
       i = 0;
     } else {
       AbortFrame(id, 500,
@@ -155,7 +155,7 @@ void Stepper::Finish() {
 }
 
 void Stepper::StartFrame(const Flow& flow, json::Value input, uint64_t ttl_ms,
-                         const PendingCall* caller) {
+                         const PendingCall* caller, bool caller_waits) {
   Frame frame;
   frame.id = ++state_.last_id;
   frame.flow = &flow;
@@ -169,7 +169,7 @@ void Stepper::StartFrame(const Flow& flow, json::Value input, uint64_t ttl_ms,
   if (!state_.trace.empty()) frame.model.Set("trace", state_.trace);
   if (caller != nullptr) {
     const Frame& parent = *FindFrame(caller->frame);
-    frame.caller = caller->id;
+    if (caller_waits) frame.caller = caller->id;
     frame.depth = parent.depth + 1;
     frame.due_ms = std::min(frame.due_ms, parent.due_ms);
   }
@@ -183,13 +183,18 @@ void Stepper::StartSubflow(uint64_t call_id) {
   const Frame& frame = *FindFrame(call->frame);
   const Task& task = frame.flow->tasks[static_cast<size_t>(call->task)];
   const Flow* flow = run_.flows_->Find(task.subflow);
-  if (flow == nullptr) {
-    return AbortFrame(frame.id, 500, fmt::format("{} not defined", task.route));
-  }
-  if (frame.depth + 1 >= kMaxFlowDepth || state_.frames.size() >= kMaxFrames) {
-    return AbortFrame(frame.id, 500,
-                      fmt::format("{} - more than {} flows inside each other or {} in one run",
-                                  task.route, kMaxFlowDepth, kMaxFrames));
+  const bool too_many = frame.depth + 1 >= kMaxFlowDepth || state_.frames.size() >= kMaxFrames;
+  if (flow == nullptr || too_many) {
+    const TaskResult refused = {
+        .status = 500,
+        .body = flow == nullptr
+                    ? fmt::format("{} not defined", task.route)
+                    : fmt::format("{} - more than {} flows inside each other or {} in one run",
+                                  task.route, kMaxFlowDepth, kMaxFrames)};
+    const uint64_t frame_id = frame.id;
+    const PendingCall taken = TakeCall(call);
+    if (frame.over) return PassOver(taken, refused);
+    return AbortFrame(frame_id, refused.status, refused.body);
   }
   json::Value input;
   if (task.subflow_input == SubflowInput::kDataset) {
@@ -204,7 +209,9 @@ void Stepper::StartSubflow(uint64_t call_id) {
   const PendingCall caller = *call;
   actions_->emplace_back(
       SubflowBegan{call->id, frame.flow->id, task.name, task.route, call->frame, call->child});
-  StartFrame(*flow, std::move(input), ttl_ms, &caller);
+  const bool waits = !frame.over;
+  if (!waits) TakeCall(call);
+  StartFrame(*flow, std::move(input), ttl_ms, &caller, waits);
 }
 
 void Stepper::RespondFrame(uint64_t frame_id, int status, json::Value headers, json::Value body) {
@@ -222,28 +229,36 @@ void Stepper::RespondFrame(uint64_t frame_id, int status, json::Value headers, j
   Deliver(std::move(taken), {0, status, std::move(headers), std::move(body), {}});
 }
 
-void Stepper::AbortFrame(uint64_t frame_id, int status, const json::Value& message) {
+// The time of tasks that run on after their flow's end is over, too.
+void Stepper::GiveUpRest(const Frame& frame) {
+  for (const PendingCall& call : state_.calls) {
+    if (call.frame != frame.id) continue;
+    Log(*frame.flow, log::Level::kWarn,
+        fmt::format("Task {} was not done within the {} ms of flow {}, which had ended before it",
+                    frame.flow->tasks[static_cast<size_t>(call.task)].name, frame.ttl_ms,
+                    frame.flow->id));
+  }
+  EndFrame(frame.id, Tasks::kStop);
+}
+
+void Stepper::AbortFrame(uint64_t frame_id, int status, const json::Value& message, Tasks tasks) {
   Frame* const frame = FindFrame(frame_id);
   if (frame == nullptr) return;
-  if (frame->responded) {
-    Log(*frame->flow, log::Level::kError,
-        fmt::format("Flow {} aborted after its response: {} {}", frame->flow->id, status,
-                    TextOf(message)));
-    if (frame_id == state_.root) {
-      state_.status = status;
-      state_.message = TextOf(message);
-    }
-    return EndFrame(frame_id);
-  }
-  if (frame_id == state_.root) {
+  if (frame->over) return GiveUpRest(*frame);
+  const bool root = frame_id == state_.root;
+  if (root) {
     state_.status = status;
     state_.message = TextOf(message);
   }
+  if (std::exchange(frame->responded, true)) {
+    Log(*frame->flow, log::Level::kError,
+        fmt::format("Flow {} aborted after its response: {} {}", frame->flow->id, status,
+                    TextOf(message)));
+    return EndFrame(frame_id, tasks);
+  }
   // What waits for it is answered when nothing of it is left.
-  const uint64_t caller = frame->caller;
-  const bool root = frame_id == state_.root;
-  frame->caller = 0;
-  EndFrame(frame_id);
+  const uint64_t caller = std::exchange(frame->caller, 0);
+  EndFrame(frame_id, tasks);
   if (root) {
     actions_->emplace_back(Respond{status, json::Value::EmptyObject(), ErrorBody(status, message)});
     return;
@@ -253,16 +268,26 @@ void Stepper::AbortFrame(uint64_t frame_id, int status, const json::Value& messa
   Deliver(TakeCall(call), {0, status, {}, ErrorBody(status, message), {}});
 }
 
-void Stepper::EndFrame(uint64_t frame_id) {
+void Stepper::EndFrame(uint64_t frame_id, Tasks tasks) {
   Frame* const frame = FindFrame(frame_id);
   if (frame == nullptr) return;
-  if (frame_id == state_.root) run_.last_model_ = std::move(frame->model);
-  // Sub-flows that it called go on by themselves.
+  bool runs_on = false;
   for (const PendingCall& call : state_.calls) {
     if (call.frame != frame_id) continue;
-    AbandonCall(call);
+    // Sub-flows that it called go on by themselves.
     if (Frame* child = call.child == 0 ? nullptr : FindFrame(call.child)) child->caller = 0;
+    if (tasks == Tasks::kStop) AbandonCall(call);
+    runs_on = runs_on || (tasks == Tasks::kRun && call.child == 0);
   }
+  if (!runs_on) return EraseFrame(frame_id);
+  EraseIf(&state_.calls,
+          [&](const PendingCall& call) { return call.frame == frame_id && call.child != 0; });
+  EraseIf(&state_.groups, [&](const Group& group) { return group.frame == frame_id; });
+  frame->over = true;
+}
+
+void Stepper::EraseFrame(uint64_t frame_id) {
+  if (frame_id == state_.root) run_.last_model_ = std::move(FindFrame(frame_id)->model);
   EraseIf(&state_.calls, [&](const PendingCall& call) { return call.frame == frame_id; });
   EraseIf(&state_.groups, [&](const Group& group) { return group.frame == frame_id; });
   EraseIf(&state_.frames, [&](const Frame& each) { return each.id == frame_id; });
@@ -290,6 +315,7 @@ bool Stepper::RunTaskMappings(const std::vector<Mapping>& mappings, const TaskRe
     scope.result = &result->body;
     scope.header = &result->headers;
     scope.status = result->status;
+    scope.mapped = mapped;
   }
   scope.files = run_.files_;
   scope.now_ms = now_ms_;
@@ -338,7 +364,7 @@ uint64_t Stepper::DelayOf(const Task& task, const Frame& frame, const Line& line
 
 void Stepper::StartTask(uint64_t frame_id, TaskIndex index, Line line) {
   Frame* const frame = FindFrame(frame_id);
-  if (frame == nullptr) return;
+  if (frame == nullptr || frame->over) return;
   const ChainLink link(&chain_);
   if (chain_ > kMaxChain) {
     return AbortFrame(frame_id, 500,
@@ -352,7 +378,7 @@ void Stepper::StartTask(uint64_t frame_id, TaskIndex index, Line line) {
   if (state_.calls.size() >= kMaxCalls) {
     return AbortFrame(frame_id, 503, fmt::format("more than {} tasks wait in one run", kMaxCalls));
   }
-  const uint64_t delay_ms = DelayOf(task, *frame, line);
+  const uint64_t delay_ms = DelayOf(task, *frame, line) + std::min(hold_ms_, frame->ttl_ms);
   PendingCall call;
   call.id = ++state_.last_id;
   call.frame = frame_id;

@@ -52,11 +52,17 @@ class Stepper {
   void Refuse(int status, std::string message);
 
   // Frames (stepper.cc).
-  void StartFrame(const Flow& flow, json::Value input, uint64_t ttl_ms, const PendingCall* caller);
+  void StartFrame(const Flow& flow, json::Value input, uint64_t ttl_ms, const PendingCall* caller,
+                  bool caller_waits = true);
   void StartSubflow(uint64_t call_id);
   void RespondFrame(uint64_t frame_id, int status, json::Value headers, json::Value body);
-  void AbortFrame(uint64_t frame_id, int status, const json::Value& message);
-  void EndFrame(uint64_t frame_id);
+  // What becomes of the tasks of a frame that ends.
+  enum class Tasks : uint8_t { kRun, kStop };
+  void AbortFrame(uint64_t frame_id, int status, const json::Value& message,
+                  Tasks tasks = Tasks::kRun);
+  void EndFrame(uint64_t frame_id, Tasks tasks);
+  void EraseFrame(uint64_t frame_id);
+  void GiveUpRest(const Frame& frame);
 
   // Tasks (stepper.cc).
   void StartTask(uint64_t frame_id, TaskIndex index, Line line);
@@ -70,6 +76,7 @@ class Stepper {
 
   // What follows a result (transition.cc).
   void Deliver(PendingCall call, TaskResult result);
+  void PassOver(const PendingCall& call, const TaskResult& result);
   void Succeed(PendingCall call, const TaskResult& result);
   void Fail(PendingCall call, const TaskResult& result);
   void Follow(uint64_t frame_id, TaskIndex index, Line line, Mapped mapped);
@@ -97,6 +104,7 @@ class Stepper {
   const uint64_t now_ms_;
   Actions* const actions_;
   int chain_ = 0;
+  uint64_t hold_ms_ = 0;  // TaskResult::hold_next_ms of what is being followed
 };
 
 // {"type":"error","status":S,"message":M}

@@ -39,15 +39,29 @@ const Task& Stepper::TaskOf(const Group& group) {
 }
 
 void Stepper::Deliver(PendingCall call, TaskResult result) {
-  if (FindFrame(call.frame) == nullptr) return;
+  const Frame* const frame = FindFrame(call.frame);
+  if (frame == nullptr) return;
+  if (frame->over) return PassOver(call, result);
   if (call.child != 0) {
     actions_->emplace_back(SubflowEnded{call.id, result.status, result.headers, result.body});
   }
+  const uint64_t outer_ms = std::exchange(hold_ms_, result.hold_next_ms);
   if (result.status >= 400) {
     Fail(std::move(call), result);
   } else {
     Succeed(std::move(call), result);
   }
+  hold_ms_ = outer_ms;
+}
+
+// The flow of the task has ended.
+void Stepper::PassOver(const PendingCall& call, const TaskResult& result) {
+  if (result.status < 400) return;
+  const Flow& flow = *FindFrame(call.frame)->flow;
+  Log(flow, log::Level::kWarn,
+      fmt::format("Task {} failed after flow {} had ended: {} {}",
+                  flow.tasks[static_cast<size_t>(call.task)].name, flow.id, result.status,
+                  TextOf(result.body)));
 }
 
 void Stepper::Succeed(PendingCall call, const TaskResult& result) {
@@ -101,7 +115,7 @@ void Stepper::Follow(uint64_t frame_id, TaskIndex index, Line line, Mapped mappe
       return StartTask(frame_id, task.next.front(), std::move(line));
     case Execution::kEnd:
       RespondFrame(frame_id, status, std::move(mapped.headers), std::move(mapped.output));
-      return EndFrame(frame_id);
+      return EndFrame(frame_id, Tasks::kRun);
     case Execution::kSequential:
       return StartTask(frame_id, task.next.front(), std::move(line));
     case Execution::kParallel:

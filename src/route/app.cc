@@ -151,11 +151,16 @@ class AppMaker {
     return texts;
   }
 
+  // What is wrong with a flow is told of the flow, and not of those that name it.
+  bool HasFlow(std::string_view id) const {
+    return app_->flows->Find(id) != nullptr || refused_flows_.contains(id);
+  }
+
   // A route, or flow://id.
   bool HasTarget(std::string_view target) const {
     constexpr std::string_view kFlow = "flow://";
     if (!target.starts_with(kFlow)) return app_->routes.contains(target);
-    return app_->flows->Find(target.substr(kFlow.size())) != nullptr;
+    return HasFlow(target.substr(kFlow.size()));
   }
 
   void Wrong(const std::string& file, std::string_view id, const std::string& message) {
@@ -324,7 +329,8 @@ class AppMaker {
     definition.name = route;
     definition.code = text;
     definition.buckets = options.keyspaces;
-    return MakeJsTask(services_.function, std::move(definition));
+    if (checker_ == nullptr) checker_ = std::make_unique<js::SyntaxChecker>();
+    return MakeJsTask(services_.function, std::move(definition), checker_.get());
   }
 
   void AddPreloads(const std::vector<Listed>& lists, const flow::Settings& settings) {
@@ -378,7 +384,7 @@ class AppMaker {
     options.files = app_->files.get();
     options.has_route = [&](std::string_view route) { return app_->routes.contains(route); };
     for (const auto& [name, route] : app_->routes) options.routes.push_back(name);
-    app_->flows = flow::CompileFlows(texts, options, problems_);
+    app_->flows = flow::CompileFlows(texts, options, problems_, &refused_flows_);
   }
 
   void TellUnlisted(const std::vector<flow::FlowText>& texts) {
@@ -395,11 +401,10 @@ class AppMaker {
   }
 
   void ReadRest(const std::vector<Listed>& lists, const flow::Settings& settings) {
-    RestNames names{
-        .find_route = [&](std::string_view route) { return app_->FindRoute(route); },
-        .has_flow = [&](std::string_view flow) { return app_->flows->Find(flow) != nullptr; },
-        .routes = {},
-        .flows = {}};
+    RestNames names{.find_route = [&](std::string_view route) { return app_->FindRoute(route); },
+                    .has_flow = [&](std::string_view flow) { return HasFlow(flow); },
+                    .routes = {},
+                    .flows = {}};
     for (const auto& [route, unused] : app_->routes) names.routes.push_back(route);
     for (const auto& [id, unused] : app_->flows->flows()) names.flows.emplace_back(id);
     app_->rest = ReadRestConfig(ReadFiles(lists), settings, names, problems_);
@@ -423,6 +428,8 @@ class AppMaker {
   App* const app_;
   const Missing missing_;
   flow::Problems* const problems_;
+  std::unique_ptr<js::SyntaxChecker> checker_;        // made by the first task in JavaScript
+  std::set<std::string, std::less<>> refused_flows_;  // that have errors
   std::map<std::string, TaskOptions> options_;
   std::map<std::string, Place> named_;  // routes of the app's functions, by where they are named
 };

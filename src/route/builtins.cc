@@ -1,12 +1,8 @@
 #include "route/builtins.h"
 
-#include <algorithm>
-#include <chrono>
 #include <functional>
-#include <thread>
 #include <utility>
 
-#include "base/wait_scope.h"
 #include "db/database.h"
 #include "flow/builtin.h"
 #include "json/parse.h"
@@ -43,15 +39,11 @@ constexpr std::string_view kPure[] = {"no.op", "echo", "simple.exception.handler
 TaskMaker MakePure(std::string_view route, const Clock& clock) {
   return Make([builtin = flow::FindBuiltin(route), &clock](const TaskInput& input) -> TaskOutput {
     flow::BuiltinAnswer answer = builtin(input.headers, input.body, clock.WallMs());
-    const uint64_t delay_ms = std::min(answer.delay_ms, input.timeout_ms);
-    if (delay_ms > 0) {
-      const WaitScope waits;
-      std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
-    }
     return {.status = answer.status,
             .headers = std::move(answer.headers),
             .body = std::move(answer.body),
-            .repeatable = true};
+            .repeatable = true,
+            .hold_next_ms = answer.hold_next_ms};
   });
 }
 

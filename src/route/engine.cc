@@ -33,7 +33,7 @@ void Engine::Stop() {
     for (const auto& [due_ms, instance] : timers) instance->due_ms = 0;
   }
   for (const auto& [due_ms, instance] : timers) {
-    if (!instance->durable()) Drive(instance, flow::Cancel{});
+    if (!instance->durable()) Drive(instance, flow::Cancel{}, {});
   }
   timers.clear();
   std::map<std::string, InstancePtr, std::less<>> live;
@@ -73,7 +73,7 @@ Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, 
     Schedule(*instance, std::nullopt);
   }
   Begin(context, [this, instance, start = std::move(start)]() mutable {
-    Drive(instance, std::move(start));
+    Drive(instance, std::move(start), {});
   });
   return instance;
 }
@@ -120,6 +120,8 @@ Engine::InstancePtr Engine::NewInstance(std::shared_ptr<const App> app, flow::St
   const bool durable = flow != nullptr && flow->durable;
   if (start->run.empty()) start->run = durable ? queue::NewRunId(NowMs()) : NewUuid();
   auto instance = std::make_shared<Instance>(std::move(app), start->run, std::move(reply));
+  instance->cid = start->cid;
+  instance->trace_id = start->trace;
   ++counts_.started;
   const std::string trace_id = trace.id;
   BeginTrace(*instance, start->flow, origin, std::move(trace));
@@ -169,13 +171,20 @@ void Engine::NoteStep(Instance& instance, const flow::Actions& actions, uint64_t
 void Engine::Abandon(const Handle& handle) {
   const InstancePtr instance = handle.lock();
   if (instance == nullptr || instance->durable()) return;
+  {
+    const std::lock_guard lock(instance->mutex);
+    if (instance->run.ended()) return;
+  }
+  log::Info("a client has gone; its flow is cancelled", {{"run", instance->id}});
   pool_.Post([this, instance] {
-    Drive(instance, flow::Cancel{.status = 499, .message = "The client has gone"});
+    Drive(instance, flow::Cancel{.status = 499, .message = "The client has gone"}, {});
   });
 }
 
-void Engine::Drive(const InstancePtr& instance, flow::Event event) {
-  if (instance->durable()) return Perform(instance, Submit(instance, {.event = std::move(event)}));
+void Engine::Drive(const InstancePtr& instance, flow::Event event, Ran ran) {
+  if (instance->durable()) {
+    return Perform(instance, Submit(instance, {.event = std::move(event), .ran = ran}));
+  }
   flow::Actions actions;
   {
     const std::lock_guard lock(instance->mutex);
@@ -353,7 +362,7 @@ void Engine::TimerLoop() {
         instance->scheduled_ms = 0;
       }
       RespondIfLate(instance);
-      Drive(instance, flow::Tick{});
+      Drive(instance, flow::Tick{}, {});
     });
     lock.lock();
   }

@@ -55,6 +55,7 @@ struct RunContext {
   std::function<void(Pool::Job job)> run = nullptr;
   // Has threads for what `run` does not run, or had to wait for its turn; null: the engine's.
   Pool* pool = nullptr;
+  std::string cid = {};  // of a call: the correlation id of who asks
 };
 
 // What started a run, where others ask for it.
@@ -155,7 +156,7 @@ class Engine {
 
   // On the thread of who asked, or one of the pool.
   void Begin(const RunContext& context, Pool::Job job);
-  void Drive(const InstancePtr& instance, flow::Event event);
+  void Drive(const InstancePtr& instance, flow::Event event, Ran ran);
   // Does what follows from a step, and from the functions that it calls.
   void Perform(const InstancePtr& instance, flow::Actions actions);
   // The first call is left to who asks for it; null: there is none.
@@ -211,6 +212,9 @@ class Engine {
                                      int attempt);
   std::optional<flow::Actions> Fail(const InstancePtr& instance, const flow::Call& call, int status,
                                     std::string message);
+  // Of a function whose answer has to wait, without a thread.
+  void AnswerLater(const InstancePtr& instance, flow::TaskResult result, Ran ran,
+                   uint64_t after_ms);
   void Release(const std::shared_ptr<Route>& route, Route::Slot* slot);
   void Send(const InstancePtr& instance, const flow::Send& send);
   // The flow, if the app or the flow itself has listeners that are told of its runs' end.

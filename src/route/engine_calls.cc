@@ -8,50 +8,68 @@
 
 namespace sluice::route {
 
+namespace {
+
+// One function is called, without a flow.
+struct CallRequest {
+  std::shared_ptr<const App> app;
+  std::shared_ptr<Route> route;
+  json::Value headers;
+  json::Value body;
+  uint64_t due_ms;
+  ReplyTo reply;
+  TraceLink trace;
+  std::shared_ptr<StreamScope> streams;
+  std::string cid;
+  std::atomic<bool> answered = false;
+
+  void Answer(Reply answer) {
+    if (!answered.exchange(true)) reply(std::move(answer));
+  }
+
+  TaskOutput Run(Route::Slot& slot, uint64_t now_ms) const {
+    if (now_ms >= due_ms) {
+      return TaskOutput::Failure(408, "Timeout of a call that waited for its turn");
+    }
+    const TraceContext span{.id = trace.id,
+                            .span = SpanOf(trace.id, now_ms),
+                            .flags = trace.flags,
+                            .state = trace.state};
+    const bool told = trace.tracing == Tracing::kTold;
+    return route->Run(slot, {.headers = headers,
+                             .body = body,
+                             .timeout_ms = due_ms - now_ms,
+                             .trace = span.id.empty() ? nullptr : &span,
+                             .streams = streams.get(),
+                             .route = route->name(),
+                             .cid = cid,
+                             .trace_id = told ? std::string_view(trace.id) : std::string_view()});
+  }
+};
+
+}  // namespace
+
 void Engine::Call(std::shared_ptr<const App> app, const std::string& name, json::Value headers,
                   json::Value body, uint64_t timeout_ms, ReplyTo reply, RunContext context) {
   const auto found = app->routes.find(name);
   if (found == app->routes.end()) {
     return reply({.status = 503, .body = json::Value("Service " + name + " not reachable")});
   }
-  struct Request {
-    std::shared_ptr<const App> app;
-    std::shared_ptr<Route> route;
-    json::Value headers;
-    json::Value body;
-    uint64_t due_ms;
-    ReplyTo reply;
-    TraceLink trace;
-    std::shared_ptr<StreamScope> streams;
-    std::atomic<bool> answered = false;
-    void Answer(Reply answer) {
-      if (!answered.exchange(true)) reply(std::move(answer));
-    }
-  };
-  auto request = std::make_shared<Request>(app, found->second, std::move(headers), std::move(body),
-                                           NowMs() + timeout_ms, reply, std::move(context.trace),
-                                           std::move(context.streams));
+  auto request = std::make_shared<CallRequest>(
+      app, found->second, std::move(headers), std::move(body), NowMs() + timeout_ms, reply,
+      std::move(context.trace), std::move(context.streams), std::move(context.cid));
   if (request->streams == nullptr) request->streams = std::make_shared<StreamScope>();
   const auto run = [this, request](Route::Slot& slot) {
     if (request->answered) return Release(request->route, &slot);
-    const uint64_t now_ms = NowMs();
-    TaskOutput output = TaskOutput::Failure(408, "Timeout of a call that waited for its turn");
-    const TraceContext span{.id = request->trace.id,
-                            .span = SpanOf(request->trace.id, now_ms),
-                            .flags = request->trace.flags,
-                            .state = request->trace.state};
-    if (now_ms < request->due_ms) {
-      output = request->route->Run(slot, {.headers = request->headers,
-                                          .body = request->body,
-                                          .timeout_ms = request->due_ms - now_ms,
-                                          .trace = span.id.empty() ? nullptr : &span,
-                                          .streams = request->streams.get()});
-    }
+    TaskOutput output = request->Run(slot, NowMs());
     Release(request->route, &slot);
-    request->Answer({.status = output.status,
-                     .headers = std::move(output.headers),
-                     .body = std::move(output.body),
-                     .streams = request->streams});
+    Reply answer{.status = output.status,
+                 .headers = std::move(output.headers),
+                 .body = std::move(output.body),
+                 .streams = request->streams};
+    if (output.answer_after_ms == 0) return request->Answer(std::move(answer));
+    RunLater({NowMs() + output.answer_after_ms, ++last_later_},
+             [request, answer = std::move(answer)] { request->Answer(answer); });
   };
   const LaterId timeout{request->due_ms, ++last_later_};
   Route::Job job = [this, timeout, run, pool = context.pool](Route::Slot& free) {
@@ -83,7 +101,8 @@ flow::TaskResult ResultOf(uint64_t call, TaskOutput output) {
           .status = output.status,
           .headers = std::move(output.headers),
           .body = std::move(output.body),
-          .stack = std::move(output.stack)};
+          .stack = std::move(output.stack),
+          .hold_next_ms = output.hold_next_ms};
 }
 
 }  // namespace
@@ -161,6 +180,9 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
   if (instance->durable()) input.sink = &sink;
   input.streams =
       instance->given_streams != nullptr ? instance->given_streams.get() : &instance->own_streams;
+  input.route = route->name();
+  input.cid = instance->cid;
+  input.trace_id = instance->trace_id;
   std::shared_ptr<const RunTrace> trace;
   TraceContext context;
   const Status made = route->Prepare(slot);
@@ -187,24 +209,41 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
   TaskOutput output = made.ok() ? route->Run(slot, input) : TaskOutput::Failure(made);
   const uint64_t ended_ns = time_.MonotonicNs();
   const Ran ran{(ended_ns - began_ns) / 1000, output.repeatable};
+  const uint64_t after_ms = output.answer_after_ms;
   flow::TaskResult result = ResultOf(call.call, std::move(output));
   {
     const std::lock_guard lock(instance->mutex);
     std::erase_if(instance->running, [&](const auto& each) { return each.call == call.call; });
     if (made.ok()) slot.instance->Renew();  // nobody stops it from here on
-    if (instance->trace != nullptr) instance->trace->Answered(result, ended_ns);
+    if (instance->trace != nullptr && after_ms == 0) instance->trace->Answered(result, ended_ns);
     Release(route, &slot);
-    if (!instance->durable()) {
+    if (!instance->durable() && after_ms == 0) {
       flow::Actions actions;
       if (!Advance(*instance, std::move(result), ended_ns, &actions)) return std::nullopt;
       return actions;
     }
+  }
+  if (after_ms != 0) {
+    AnswerLater(instance, std::move(result), ran, after_ms);
+    return std::nullopt;
   }
   return Submit(instance, {.event = std::move(result),
                            .ran = ran,
                            .commit = sink.TakeCommit(),
                            .call = call,
                            .attempt = attempt});
+}
+
+// A durable run that is stopped meanwhile calls the function again.
+void Engine::AnswerLater(const InstancePtr& instance, flow::TaskResult result, Ran ran,
+                         uint64_t after_ms) {
+  RunLater({NowMs() + after_ms, ++last_later_}, [this, instance, result = std::move(result), ran] {
+    {
+      const std::lock_guard lock(instance->mutex);
+      if (instance->trace != nullptr) instance->trace->Answered(result, time_.MonotonicNs());
+    }
+    Drive(instance, result, ran);
+  });
 }
 
 void Engine::Release(const std::shared_ptr<Route>& route, Route::Slot* slot) {

@@ -484,6 +484,8 @@ Status Engine::Resume(std::shared_ptr<const App> app, const StoredRun& run) {
   ASSIGN_OR_RETURN(const json::Value state, json::Parse(run.machine.text));
   ASSIGN_OR_RETURN(instance->run, flow::DecodeRun(state, instance->app->flows,
                                                   instance->app->files.get(), run.input));
+  instance->cid = instance->run.state().cid;
+  instance->trace_id = instance->run.state().trace;
   instance->stored = std::make_unique<Instance::Stored>();
   instance->stored->first = false;
   instance->stored->head = head;

@@ -61,6 +61,8 @@ struct Engine::Instance : std::enable_shared_from_this<Engine::Instance> {
 
   const std::shared_ptr<const App> app;
   const std::string id;
+  std::string cid;       // of who asked; set before others see it
+  std::string trace_id;  // empty when it is not told
   std::mutex mutex;
   flow::Run run;                         // under mutex
   ReplyTo reply;                         // taken by the step that answers, under mutex

@@ -88,10 +88,10 @@ std::shared_ptr<const flow::FlowSet> WithoutMocked(const App& app, const Value& 
 flow::PlayedAnswer RunBuiltin(flow::Builtin builtin, const flow::Call& call, uint64_t now_ms) {
   const flow::BuiltinAnswer answer = builtin(call.headers, call.body, now_ms);
   flow::PlayedAnswer played;
-  played.after_ms = answer.delay_ms;
   played.result.status = answer.status;
   played.result.headers = answer.headers;
   played.result.body = answer.body;
+  played.result.hold_next_ms = answer.hold_next_ms;
   return played;
 }
 
@@ -105,10 +105,14 @@ flow::PlayedAnswer RunRoute(const App& app, std::string_view name, const flow::C
     played.result.body = Value(fmt::format("Route {} not found", name));
     return played;
   }
-  TaskOutput output = route->Run(
-      *slot,
-      {.headers = call.headers, .body = call.body, .timeout_ms = kTimeoutMs, .streams = streams});
+  TaskOutput output = route->Run(*slot, {.headers = call.headers,
+                                         .body = call.body,
+                                         .timeout_ms = kTimeoutMs,
+                                         .streams = streams,
+                                         .route = name,
+                                         .cid = "test"});
   route->Leave(slot);
+  played.after_ms = output.answer_after_ms;
   played.result.status = output.status;
   played.result.headers = std::move(output.headers);
   played.result.body = std::move(output.body);

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/wait_scope.h"
+#include "flow/text_form.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "route/stream.h"
@@ -21,7 +22,10 @@ class JsTask final : public TaskInstance {
  public:
   JsTask(const function::Services& services, std::shared_ptr<const function::Definition> definition,
          std::shared_ptr<const js::Program> program)
-      : services_(services), definition_(std::move(definition)), program_(std::move(program)) {}
+      : services_(services),
+        definition_(std::move(definition)),
+        program_(std::move(program)),
+        reads_origin_(ReadsOrigin(definition_->code)) {}
 
   // What it writes is one commit, made again when somebody else changed what it had read.
   TaskOutput Run(const TaskInput& input) override {
@@ -71,10 +75,11 @@ class JsTask final : public TaskInstance {
     if (Cancelled(input)) return TaskOutput::Failure(408, "nobody waits for the answer");
     // Whole seconds; what ends earlier is stopped by whom it runs for.
     const auto timeout_s = static_cast<uint32_t>((input.timeout_ms + 999) / 1000);
+    const json::Value headers = reads_origin_ ? HeadersWithOrigin(input) : input.headers;
     function::Handler::Turn turn(*handler_);
     std::optional<json::Value> packed;
     const script::Outcome outcome = handler_->RunTask(turn, effects,
-                                                      {.headers = input.headers,
+                                                      {.headers = headers,
                                                        .input = input.body,
                                                        .instance = input.instance,
                                                        .timeout_s = timeout_s,
@@ -117,22 +122,63 @@ class JsTask final : public TaskInstance {
   const function::Services& services_;
   const std::shared_ptr<const function::Definition> definition_;
   const std::shared_ptr<const js::Program> program_;
+  const bool reads_origin_;
   std::mutex mutex_;  // held to change the handler, and to stop it
   std::unique_ptr<function::Handler> handler_;
 };
 
+// Whether the line, or the one before it, may be part of an embedded SQL++ statement.
+bool MayBeStatement(std::string_view code, uint32_t line) {
+  constexpr std::string_view kVerbs[] = {"select", "insert", "upsert", "update",
+                                         "delete", "merge",  "with"};
+  uint32_t number = 1;
+  for (size_t start = 0; start < code.size() && number <= line; ++number) {
+    const size_t end = std::min(code.find('\n', start), code.size());
+    const std::string text = flow::LowerCase(code.substr(start, end - start));
+    start = end + 1;
+    if (number + 1 < line) continue;
+    for (const std::string_view verb : kVerbs) {
+      if (text.find(verb) != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
+// A bracket without an end is often told far from the mistake, which V8 finds where it can't go on.
+// It knows no embedded statements: what it says of one is no mistake.
+Status AtMistake(const Status& error, const function::Definition& definition,
+                 js::SyntaxChecker* checker) {
+  if (error.message().find("has no end") == std::string::npos) return error;
+  const script::Outcome found = checker->Compile({definition.name + ".js", definition.code});
+  const auto line = static_cast<uint32_t>(found.place.line);
+  const bool later = line > error.place().line;
+  if (found.ok() || !later || found.message.find("end of input") != std::string::npos ||
+      MayBeStatement(definition.code, line)) {
+    return error;
+  }
+  return Error(Code::kInvalidArgument, "function.syntax", "{}; {}:{}: {}", found.message,
+               error.place().line, error.place().column, error.message())
+      .At({"", line, static_cast<uint32_t>(found.place.column)});
+}
+
 }  // namespace
 
 std::expected<TaskMaker, std::vector<Status>> MakeJsTask(const function::Services& services,
-                                                         function::Definition definition) {
+                                                         function::Definition definition,
+                                                         js::SyntaxChecker* checker) {
   definition.task = true;
   const auto prepared = function::PrepareOrTellAll(definition);
-  if (!prepared) return std::unexpected(prepared.error());
-  const auto shared = std::make_shared<const function::Definition>(std::move(definition));
-  // What only the engine finds is told now, too, and not to who calls it first.
-  script::Outcome failed;
-  if (function::Handler::Make(
-          services, shared, prepared->program, [](std::string_view) {}, &failed) == nullptr) {
+  if (!prepared) {
+    std::vector<Status> errors;
+    for (const Status& error : prepared.error()) {
+      errors.push_back(AtMistake(error, definition, checker));
+    }
+    return std::unexpected(std::move(errors));
+  }
+  // What only the engine finds is told now, too, and not to who calls it first. There is nothing
+  // but functions at the top level, so that declaring them is all that loading it does.
+  const script::Outcome failed = checker->Declare(prepared->program->source());
+  if (!failed.ok()) {
     const function::SourcePlace place =
         prepared->source->columns.ToUser({.line = static_cast<uint32_t>(failed.place.line),
                                           .column = static_cast<uint32_t>(failed.place.column)});
@@ -140,6 +186,7 @@ std::expected<TaskMaker, std::vector<Status>> MakeJsTask(const function::Service
         std::vector<Status>{Error(Code::kInvalidArgument, "function.compile", "{}", failed.message)
                                 .At({"", place.line, place.column})});
   }
+  const auto shared = std::make_shared<const function::Definition>(std::move(definition));
   return
       [&services, shared, program = prepared->program]() -> Result<std::unique_ptr<TaskInstance>> {
         return std::make_unique<JsTask>(services, shared, program);

@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "function/handler.h"
+#include "js/syntax_check.h"
 #include "route/task.h"
 
 namespace sluice::route {
 
 // Checks and compiles the code. Errors are those of functions, each with its place in the code.
 std::expected<TaskMaker, std::vector<Status>> MakeJsTask(const function::Services& services,
-                                                         function::Definition definition);
+                                                         function::Definition definition,
+                                                         js::SyntaxChecker* checker);
 
 }  // namespace sluice::route

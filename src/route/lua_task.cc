@@ -8,8 +8,12 @@ namespace {
 
 class LuaTask final : public TaskInstance {
  public:
-  LuaTask(db::Database& database, procedure::TaskRun run, StatementCheck authorize)
-      : database_(database), run_(std::move(run)), authorize_(std::move(authorize)) {}
+  LuaTask(db::Database& database, procedure::TaskRun run, StatementCheck authorize,
+          bool reads_origin)
+      : database_(database),
+        run_(std::move(run)),
+        authorize_(std::move(authorize)),
+        reads_origin_(reads_origin) {}
 
   TaskOutput Run(const TaskInput& input) override {
     procedure::TaskOptions options{.timeout_ms = input.timeout_ms, .cancelled = input.cancelled};
@@ -20,7 +24,8 @@ class LuaTask final : public TaskInstance {
           .status = answer.status, .headers = answer.headers, .body = answer.body};
       return CommitTask(database_, input, output, std::move(commit));
     };
-    auto answer = run_.Run({input.headers, input.body, json::Value(input.instance)}, options);
+    const json::Value headers = reads_origin_ ? HeadersWithOrigin(input) : input.headers;
+    auto answer = run_.Run({headers, input.body, json::Value(input.instance)}, options);
     if (answer) {
       return {.status = answer->status,
               .headers = std::move(answer->headers),
@@ -37,6 +42,7 @@ class LuaTask final : public TaskInstance {
   db::Database& database_;
   const procedure::TaskRun run_;
   const StatementCheck authorize_;
+  const bool reads_origin_;
 };
 
 }  // namespace
@@ -49,8 +55,10 @@ Result<TaskMaker> MakeLuaTask(db::Database& database, const procedure::Manager& 
     return Fail(Code::kInvalidArgument, "lua.no_entry",
                 "expected 'local function main(headers, input, instance)'");
   }
-  return [&database, &procedures, program, authorize]() -> Result<std::unique_ptr<TaskInstance>> {
-    return std::make_unique<LuaTask>(database, procedures.NewTask(program), authorize);
+  return [&database, &procedures, program, authorize,
+          reads_origin = ReadsOrigin(text)]() -> Result<std::unique_ptr<TaskInstance>> {
+    return std::make_unique<LuaTask>(database, procedures.NewTask(program), authorize,
+                                     reads_origin);
   };
 }
 

@@ -66,7 +66,14 @@ struct Endpoint {
   uint64_t timeout_ms = 30'000;
   std::vector<AuthRule> authentication;  // the last one is for all; none: everybody gets in
   Tracing tracing = Tracing::kKept;
-  bool upload = false;  // multipart/form-data is taken apart
+  // Headers of requests that have the trace's id, W3C's trace, and the correlation id.
+  std::string trace_header = "X-Trace-Id";
+  std::string parent_header = "traceparent";
+  std::string correlation_header = "X-Correlation-Id";
+  // A client that goes away ends its flow, unless that is durable.
+  bool cancels_on_disconnect = false;
+  bool upload = false;           // multipart/form-data is taken apart
+  bool streams_uploads = false;  // and its files, as bodies of bytes, are streams however small
   // Of a relay: the route of RelayRoute that sends requests on, and what begins their path here and
   // there.
   std::string relay;  // http://host
@@ -105,7 +112,7 @@ std::string RelayRoute(const Endpoint& endpoint);
 // What endpoints may name.
 struct RestNames {
   std::function<const Route*(std::string_view route)> find_route;
-  std::function<bool(std::string_view flow)> has_flow;
+  std::function<bool(std::string_view flow)> has_flow;  // also one with errors, told already
   // For suggestions.
   std::vector<std::string> routes;
   std::vector<std::string> flows;

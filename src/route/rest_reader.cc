@@ -46,7 +46,8 @@ class Reader {
         ReadStatic(entry.value, &config.content);
       } else if (entry.key != "rest") {
         Wrong(entry.line, entry.column,
-              fmt::format("expected rest, cors, headers or static-content, got '{}'", entry.key));
+              fmt::format("expected rest, cors, headers or static-content, got '{}'",
+                          flow::WrittenKey(entry)));
       }
     }
   }
@@ -100,7 +101,8 @@ class Reader {
     for (const yaml::Entry& entry : map.entries) {
       if (std::ranges::find(known, entry.key) != known.end()) continue;
       Wrong(entry.line, entry.column,
-            fmt::format("there is no key '{}' here{}", entry.key, DidYouMean(entry.key, known)));
+            fmt::format("there is no key '{}' here{}", flow::WrittenKey(entry),
+                        DidYouMean(entry.key, known)));
     }
   }
 
@@ -223,7 +225,9 @@ class Reader {
     } else if (entry.key == "tracing") {
       endpoint->tracing = ReadBool(value) ? Tracing::kTold : Tracing::kOff;
     } else if (entry.key == "upload") {
-      endpoint->upload = ReadBool(value);
+      endpoint->streams_uploads = value.text == "stream";
+      endpoint->upload =
+          endpoint->streams_uploads || ReadBool(value, "expected true, false or stream");
     } else if (entry.key == "trust_all_cert") {
       if (ReadBool(value)) endpoint->certificates = Certificates::kTrusted;
     } else if (entry.key == "url_rewrite") {
@@ -237,12 +241,50 @@ class Reader {
       if (found == config->headers.end()) return Wrong(value, "there is no such entry in headers");
       endpoint->headers = &found->second;
     } else {
+      ReadRareField(entry.key, entry, endpoint);
+    }
+  }
+
+  // A key with dots is maps in maps by now; it is told as it was written.
+  void ReadRareField(const std::string& key, const yaml::Entry& entry, Endpoint* endpoint) {
+    const Node& value = entry.value;
+    if (value.is_map() && !value.entries.empty()) {
+      for (const yaml::Entry& inner : value.entries) {
+        ReadRareField(key + "." + inner.key, inner, endpoint);
+      }
+    } else if (key == "trace.id.header") {
+      ReadHeaderName(value, &endpoint->trace_header);
+    } else if (key == "correlation.id.header") {
+      ReadHeaderName(value, &endpoint->correlation_header);
+    } else if (key == "traceparent.header") {
+      ReadHeaderName(value, &endpoint->parent_header);
+    } else if (key == "on_disconnect") {
+      if (value.text != "cancel" && value.text != "continue") {
+        return Wrong(value, "on_disconnect: expected continue or cancel");
+      }
+      endpoint->cancels_on_disconnect = value.text == "cancel";
+    } else if (key == "threshold") {
+      problems_->AddWarning(Error(Code::kInvalidArgument, "rest.ignored",
+                                  "'threshold' means nothing here: how large a body may be is the "
+                                  "server's setting http.max_body")
+                                .At({file_, entry.line, entry.column}));
+    } else {
       Wrong(entry.line, entry.column,
             fmt::format("'{}' is not supported: expected service, methods, url, flow, timeout, "
-                        "cors, headers, authentication, tracing, upload, url_rewrite or "
-                        "trust_all_cert",
-                        entry.key));
+                        "cors, headers, authentication, tracing, upload, url_rewrite, "
+                        "trust_all_cert, on_disconnect, trace.id.header, correlation.id.header or "
+                        "traceparent.header",
+                        key));
     }
+  }
+
+  void ReadHeaderName(const Node& node, std::string* name) {
+    constexpr std::string_view kNoName = "\t\r\n \"(),/:;<=>?@[\\]{}";
+    if (!node.is_scalar() || node.text.empty() ||
+        node.text.find_first_of(kNoName) != std::string::npos) {
+      return Wrong(node, "expected the name of a header");
+    }
+    *name = node.text;
   }
 
   void ReadMethods(const Node& list, Endpoint* endpoint) {
@@ -307,8 +349,8 @@ class Reader {
     endpoint->timeout_ms = std::clamp(*timeout_ms, kMinTimeoutMs, kMaxTimeoutMs);
   }
 
-  bool ReadBool(const Node& node) {
-    if (node.text != "true" && node.text != "false") Wrong(node, "expected true or false");
+  bool ReadBool(const Node& node, const std::string& expected = "expected true or false") {
+    if (node.text != "true" && node.text != "false") Wrong(node, expected);
     return node.text == "true";
   }
 

@@ -49,6 +49,14 @@ Value ModelOf(const Value& state) {
   return state["model"];
 }
 
+// Whether the flow that was started has come to its end.
+bool IsOver(const Value& state) {
+  for (const Value& frame : state["frames"].items()) {
+    if (frame["id"] == state["root"]) return frame["over"] == Value(true);
+  }
+  return true;
+}
+
 // When a run goes on that waits for nothing but time, by its stored state.
 std::optional<uint64_t> WaitsUntil(const Value& state) {
   std::optional<uint64_t> least;
@@ -257,6 +265,21 @@ Status Runs::Cancel(const std::string& id) {
                PhaseName(head.phase));
 }
 
+Result<RunMachine> Runs::ReadBefore(const std::string& id, uint32_t step,
+                                    const RunMachine& last) const {
+  std::string row;
+  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, StepKey(id, step), &row));
+  if (!found) {
+    return Fail(Code::kNotFound, "flow.step_not_found",
+                "the run '{}' has no step {}: expected 1 to {}, of which the last {} are kept", id,
+                step, last.next_step - 1, kMaxKeptSteps);
+  }
+  ASSIGN_OR_RETURN(StoredStep stored, DecodeStep(row));
+  if (stored.before) return *std::move(stored.before);
+  return Fail(Code::kInvalidArgument, "flow.step_not_kept",
+              "the state of the run before step {} was too large to be kept", step);
+}
+
 Status Runs::Retry(const std::string& id, std::optional<uint32_t> number) {
   const std::lock_guard lock(retry_mutex_);
   ASSIGN_OR_RETURN(RunHead head, ReadHead(id));
@@ -267,26 +290,20 @@ Status Runs::Retry(const std::string& id, std::optional<uint32_t> number) {
   // Its end is stored a moment before the engine has done with it.
   while (engine_.IsLive(id)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   ASSIGN_OR_RETURN(const RunMachine last, ReadMachine(id));
-  const uint32_t step = number.value_or(last.next_step - 1);
-  std::string row;
-  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, StepKey(id, step), &row));
-  if (!found) {
-    return Error(Code::kNotFound, "flow.step_not_found",
-                 "the run '{}' has no step {}: expected 1 to {}, of which the last {} are kept", id,
-                 step, last.next_step - 1, kMaxKeptSteps);
-  }
-  ASSIGN_OR_RETURN(StoredStep stored, DecodeStep(row));
-  if (!stored.before) {
-    return Error(Code::kInvalidArgument, "flow.step_not_kept",
-                 "the state of the run before step {} was too large to be kept", step);
+  uint32_t step = number.value_or(last.next_step - 1);
+  ASSIGN_OR_RETURN(RunMachine before, ReadBefore(id, step, last));
+  ASSIGN_OR_RETURN(Value state, json::Parse(before.text));
+  // Tasks that ran on after the flow's end are no step to go on from, unless they are asked for.
+  while (!number && step > 1 && IsOver(state)) {
+    ASSIGN_OR_RETURN(before, ReadBefore(id, --step, last));
+    ASSIGN_OR_RETURN(state, json::Parse(before.text));
   }
   ASSIGN_OR_RETURN(auto app, AppOf(head.app));
-  ASSIGN_OR_RETURN(const Value state, json::Parse(stored.before->text));
   ASSIGN_OR_RETURN(Value input, ReadInput(id));
   ASSIGN_OR_RETURN(flow::Run run, flow::DecodeRun(state, app->flows, app->files.get(), input));
   const uint64_t now_ms = services_.function.clock.WallMs();
-  if (now_ms > stored.before->at_ms) run.Postpone(now_ms - stored.before->at_ms);
-  RunMachine machine{.next_step = stored.before->next_step,
+  if (now_ms > before.at_ms) run.Postpone(now_ms - before.at_ms);
+  RunMachine machine{.next_step = before.next_step,
                      .at_ms = now_ms,
                      .text = flow::EncodeRun(run, input.is_missing() ? flow::RootInput::kWith
                                                                      : flow::RootInput::kWithout)};

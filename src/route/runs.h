@@ -67,6 +67,8 @@ class Runs {
   bool Wake(const std::string& id);
   Result<RunHead> ReadHead(const std::string& id) const;
   Result<RunMachine> ReadMachine(const std::string& id) const;
+  // Before a step; `last` is the run's machine at its end.
+  Result<RunMachine> ReadBefore(const std::string& id, uint32_t step, const RunMachine& last) const;
   Result<json::Value> ReadInput(const std::string& id) const;  // missing: it has no such row
   Result<std::shared_ptr<const App>> AppOf(const std::string& version);
   Status ResumeOne(const std::string& id);

@@ -16,6 +16,23 @@ Status CommitTask(db::Database& database, const TaskInput& input, const TaskOutp
   return database.Apply(std::move(commit)).status;
 }
 
+json::Value HeadersWithOrigin(const TaskInput& input) {
+  json::Value headers = input.headers;
+  const auto set = [&](std::string_view name, std::string_view value) {
+    if (value.empty()) {
+      headers.Remove(name);
+    } else {
+      headers.Set(name, value);
+    }
+  };
+  set("my_route", input.route);
+  set("my_correlation_id", input.cid);
+  set("my_trace_id", input.trace_id);
+  return headers;
+}
+
+bool ReadsOrigin(std::string_view code) { return code.find("my_") != code.npos; }
+
 TaskOutput TaskOutput::Failure(const Status& status) {
   switch (status.code()) {
     case Code::kInvalidArgument:

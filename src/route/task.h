@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "db/database.h"
@@ -31,7 +32,17 @@ struct TaskInput {
   const TraceContext* trace = nullptr;
   // The streams of its run, or call; null: there can be none.
   StreamScope* streams = nullptr;
+  // For HeadersWithOrigin: its route, and the correlation id and the trace of who asked, if told.
+  std::string_view route = {};
+  std::string_view cid = {};
+  std::string_view trace_id = {};
 };
+
+// Headers that functions find of where they are called from: my_route, my_correlation_id,
+// my_trace_id. Nobody else sets them.
+json::Value HeadersWithOrigin(const TaskInput& input);
+// Whether code may read them. Making them costs what many a function takes.
+bool ReadsOrigin(std::string_view code);
 
 // A status of 400 and more is a failure, and the body its message.
 struct TaskOutput {
@@ -41,6 +52,9 @@ struct TaskOutput {
   std::string stack = {};
   // It did nothing but answer and hand over what it writes: calling it again does no harm.
   bool repeatable = false;
+  // The answer is given so much later; nobody waits for that on a thread.
+  uint64_t answer_after_ms = 0;
+  uint64_t hold_next_ms = 0;  // flow::TaskResult
 
   static TaskOutput Failure(int status, std::string message) {
     return {.status = status, .body = json::Value(message)};

@@ -1,19 +1,12 @@
 #include "route/timer_task.h"
 
-#include <algorithm>
-#include <chrono>
-#include <thread>
-
 #include "base/quantity.h"
-#include "base/wait_scope.h"
 
 namespace sluice::route {
 namespace {
 
 using json::Value;
 
-// How often it looks whether it is still wanted.
-constexpr std::chrono::milliseconds kLook(50);
 constexpr uint64_t kMaxDelayMs = 24ull * 3600 * 1000;
 
 Result<uint64_t> DelayOf(const Value& delay) {
@@ -40,24 +33,12 @@ class TimerTask final : public TaskInstance {
           408, fmt::format("timer: {} ms are more than the {} ms that are left", *delay_ms,
                            input.timeout_ms));
     }
-    if (!Wait(*delay_ms, input)) return TaskOutput::Failure(503, "timer: nobody waits any more");
     return {.body = Value::Object({{"waited_ms", Value::Unsigned(*delay_ms)},
-                                   {"now", Value::Unsigned(clock_.WallMs())}})};
+                                   {"now", Value::Unsigned(clock_.WallMs() + *delay_ms)}}),
+            .answer_after_ms = *delay_ms};
   }
 
  private:
-  // False when it was ended before.
-  static bool Wait(uint64_t delay_ms, const TaskInput& input) {
-    const WaitScope waits;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(delay_ms);
-    while (true) {
-      if (input.cancelled != nullptr && *input.cancelled) return false;
-      const auto left = end - std::chrono::steady_clock::now();
-      if (left <= left.zero()) return true;
-      std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(left, kLook));
-    }
-  }
-
   const Clock& clock_;
 };
 

@@ -118,7 +118,7 @@ Result<std::string> LaunchFlow(route::Host& host, std::shared_ptr<const route::A
                                const flow::Flow& flow, flow::Start start) {
   if (!flow.durable) {
     return Fail(Code::kInvalidArgument, "flow.not_durable",
-                "flow '{}' is not durable: it runs only while somebody waits", flow.id);
+                "flow '{}' is not durable: its answer has to be waited for", flow.id);
   }
   std::vector<route::Engine::Launch> launches;
   launches.push_back({std::move(app), std::move(start), "command"});
@@ -155,14 +155,11 @@ Task<> RunFlow(route::Host& host, Request& request, Response& response) {
     co_return;
   }
   Completion<route::Reply> done(request);
-  const auto handle = host.engine().Start(
+  host.engine().Start(
       app, std::move(start), [done](route::Reply reply) { done.Complete(std::move(reply)); },
       "command");
   Result<route::Reply> reply = co_await done;
-  if (!reply) {
-    host.engine().Abandon(handle);
-    co_return;
-  }
+  if (!reply) co_return;  // the client has gone; the flow goes on
   Value answer = Value::Object({{"status", reply->status}, {"headers", std::move(reply->headers)}});
   if (!reply->run.empty()) answer.Set("run", Value(reply->run));
   answer.Set("body", reply->body.is_missing() ? Value(nullptr) : std::move(reply->body));

@@ -47,16 +47,24 @@ const route::HeaderRules& RequestRules(const route::Endpoint& endpoint) {
   return endpoint.headers == nullptr ? kNone : endpoint.headers->request;
 }
 
+// Functions are told these by the server (route/task.h).
+bool IsOrigin(std::string_view lower_name) {
+  return lower_name == "my_route" || lower_name == "my_trace_id" || lower_name == "my_trace_path" ||
+         lower_name == "my_correlation_id";
+}
+
 Value HeadersOf(const Request& request, const route::Endpoint& endpoint) {
   Value headers = Value::EmptyObject();
   const route::HeaderRules& rules = RequestRules(endpoint);
   for (const Header& header : request.headers()) {
     const std::string name = LowerCase(header.name);
-    if (name == "cookie" || !Passes(rules, name)) continue;
+    if (name == "cookie" || (endpoint.relay.empty() && IsOrigin(name)) || !Passes(rules, name))
+      continue;
     const bool again = headers.Find(name) != nullptr;
     headers.Set(name, HeaderText(again ? JoinedHeader(request, name) : header.value));
   }
   for (const auto& [name, value] : rules.add) headers.Set(LowerCase(name), Value(value));
+  if (!endpoint.flow.empty()) headers.Set("x-flow-id", Value(endpoint.flow));
   return headers;
 }
 
@@ -94,7 +102,19 @@ Status AddJson(const Request& request, Value* dataset) {
   return OkStatus();
 }
 
+// What curl sends with -d and no content type: no form is an object or a list of JSON.
+bool IsJsonByMistake(std::string_view body) {
+  const size_t begin = body.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || (body[begin] != '{' && body[begin] != '[')) return false;
+  return json::Parse(body).has_value();
+}
+
 Status AddForm(const Request& request, Value* query) {
+  if (IsJsonByMistake(request.body())) {
+    return Error(Code::kInvalidArgument, "flow.bad_body",
+                 "the body is JSON, but its content type is application/x-www-form-urlencoded: "
+                 "send it with Content-Type: application/json");
+  }
   const auto pairs = ParseQuery(request.body());
   if (!pairs) {
     return Error(Code::kInvalidArgument, "flow.bad_body", "the body has a malformed escape");
@@ -307,7 +327,8 @@ std::string SetAnswerHead(const route::Endpoint& endpoint, const route::Reply& r
     if (!header.value.is_string()) continue;
     if (name == route::kStreamHeader || HasPolicy(endpoint, name)) continue;
     // The answer has that of our own trace; the one of a relay's target would be a second.
-    if (name == "x-trace-id" && endpoint.tracing == route::Tracing::kTold) continue;
+    if (name == LowerCase(endpoint.trace_header) && endpoint.tracing == route::Tracing::kTold)
+      continue;
     if (name == "content-type") {
       content_type = header.value.AsString();
     } else {

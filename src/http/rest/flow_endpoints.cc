@@ -36,6 +36,11 @@ uint64_t TimeoutOf(const Request& request, const route::Endpoint& endpoint) {
   return valid && ttl_ms > 0 ? std::min(ttl_ms, endpoint.timeout_ms) : endpoint.timeout_ms;
 }
 
+std::string CorrelationOf(const Request& request, const route::Endpoint& endpoint) {
+  const auto given = request.FindHeader(endpoint.correlation_header);
+  return given && IsValidUtf8(*given) ? std::string(*given) : std::string(request.id());
+}
+
 // What was asked for to be told to a flow. Its time is the client's if that is shorter, unless it
 // is durable: then only the client does not wait longer.
 flow::Start StartOf(const Request& request, const route::Endpoint& endpoint, const flow::Flow& flow,
@@ -43,22 +48,24 @@ flow::Start StartOf(const Request& request, const route::Endpoint& endpoint, con
   flow::Start start;
   start.flow = endpoint.flow;
   start.input = std::move(dataset);
-  start.cid = request.FindHeader("x-correlation-id").value_or(request.id());
-  if (!IsValidUtf8(start.cid)) start.cid = request.id();
+  start.cid = CorrelationOf(request, endpoint);
   if (!flow.durable && timeout_ms < flow.ttl_ms) start.ttl_ms = timeout_ms;
   if (trace.tracing == route::Tracing::kTold) start.trace = trace.id;
   return start;
 }
 
-// The trace that a request belongs to: that of traceparent, else of X-Trace-Id, else a new one.
+// The trace that a request belongs to: that of traceparent, else of X-Trace-Id, or whatever these
+// headers are called, else a new one.
 route::TraceLink TraceOf(const Request& request, const route::Endpoint& endpoint) {
   if (endpoint.tracing == route::Tracing::kOff) return {.tracing = route::Tracing::kOff};
   route::TraceLink link;
-  if (auto parent = route::ParseTraceParent(request.FindHeader("traceparent").value_or(""))) {
+  if (auto parent =
+          route::ParseTraceParent(request.FindHeader(endpoint.parent_header).value_or(""))) {
     link = std::move(*parent);
     const std::string_view state = request.FindHeader("tracestate").value_or("");
     if (state.size() <= route::kMaxTraceState && IsValidUtf8(state)) link.state = state;
-  } else if (const auto id = request.FindHeader("x-trace-id"); id && route::IsTraceId(*id)) {
+  } else if (const auto id = request.FindHeader(endpoint.trace_header);
+             id && route::IsTraceId(*id)) {
     link.id = *id;
   } else if (endpoint.tracing == route::Tracing::kTold) {
     link.id = route::NewTraceId();
@@ -233,7 +240,7 @@ Task<> CallEndpoint(route::Host& host, const std::shared_ptr<const route::App>& 
     co_return;
   }
   route::TraceLink trace = TraceOf(request, endpoint);
-  if (trace.tracing == route::Tracing::kTold) response.AddHeader("X-Trace-Id", trace.id);
+  if (trace.tracing == route::Tracing::kTold) response.AddHeader(endpoint.trace_header, trace.id);
   if (!endpoint.relay.empty()) {
     // Not on the loop, which has few threads for those who wait.
     route::RunContext context{std::move(trace), std::move(streams), nullptr, &host.relays()};
@@ -251,7 +258,10 @@ Task<> CallEndpoint(route::Host& host, const std::shared_ptr<const route::App>& 
   if (endpoint.flow.empty()) {
     host.engine().Call(app, endpoint.services[0], Value::EmptyObject(), std::move(*dataset),
                        timeout_ms, reply_to,
-                       {std::move(trace), std::move(streams), RunOnLoop(request)});
+                       {.trace = std::move(trace),
+                        .streams = std::move(streams),
+                        .run = RunOnLoop(request),
+                        .cid = CorrelationOf(request, endpoint)});
   } else {
     const flow::Flow& flow = *app->flows->Find(endpoint.flow);
     flow::Start start = StartOf(request, endpoint, flow, trace, timeout_ms, std::move(*dataset));
@@ -259,7 +269,7 @@ Task<> CallEndpoint(route::Host& host, const std::shared_ptr<const route::App>& 
                                  {std::move(trace), std::move(streams), RunOnLoop(request)});
   }
   Result<route::Reply> reply = co_await done;
-  if (!reply) host.engine().Abandon(handle);
+  if (!reply && endpoint.cancels_on_disconnect) host.engine().Abandon(handle);
   if (reply) co_await AnswerReply(request, endpoint, std::move(*reply), response);
 }
 

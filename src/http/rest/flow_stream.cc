@@ -25,7 +25,7 @@ std::optional<size_t> SpoolAbove(const route::App& app, const Request& request,
     return std::min(max_body_bytes, route::kRelayMemoryBytes);
   }
   if (FormOfBody(request) == BodyForm::kParsed) return std::nullopt;
-  return max_body_bytes;
+  return match.endpoint->streams_uploads ? 0 : max_body_bytes;
 }
 
 Task<> SendStream(route::StreamPtr stream, Request& request, Response& response) {

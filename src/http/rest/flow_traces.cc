@@ -40,9 +40,10 @@ void Show(route::Host& host, const Request& request, Response& response) {
   const std::string_view id = request.Param("trace");
   const auto found = host.engine().traces().Find(id);
   if (found.empty()) {
-    return response.Error(Error(Code::kNotFound, "flow.no_trace",
-                                "there is no trace '{}': the latest {} are kept", id,
-                                host.engine().traces().kept()));
+    return response.Error(Error(
+        Code::kNotFound, "flow.no_trace",
+        "there is no trace '{}': of the runs since the server started, the latest {} are kept", id,
+        host.engine().traces().kept()));
   }
   Value runs = Value::EmptyArray();
   for (const route::TracePtr& trace : found) runs.Append(route::ViewOf(*trace));
