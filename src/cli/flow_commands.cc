@@ -7,6 +7,7 @@
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/text_width.h"
 
 namespace sluice::cli {
 namespace {
@@ -114,6 +115,16 @@ std::string RunPath(const FlowOptions& options, const std::string& rest = "") {
   return "/v1/flows/runs/" + Segment(options.run) + rest;
 }
 
+// Values of any size, in a table for people; -o json has all of them.
+Value Shortened(Value row) {
+  constexpr size_t kWidest = 60;
+  for (const char* const name : {"input", "output"}) {
+    if (row[name].is_missing()) continue;
+    row.Set(name, CutToWidth(CellText(row[name]), kWidest));
+  }
+  return row;
+}
+
 Status ShowRun(const FlowOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(const Value run, api->CallJson({.path = RunPath(options)}));
@@ -124,18 +135,20 @@ Status ShowRun(const FlowOptions& options, Context& context) {
   context.output.Object(WithTimes(run));
   if (run["steps"].size() > 0) {
     context.output.Line("");
-    context.output.Rows(run["steps"], {{"STEP", "step"},
-                                       {"TASK", "task"},
-                                       {"STATE", "state"},
-                                       {"STATUS", "status"},
-                                       {"RAN_US", "ran_us"},
-                                       {"INPUT", "input"},
-                                       {"OUTPUT", "output"}});
+    Value rows = Value::EmptyArray();
+    for (const Value& step : run["steps"].items()) rows.Append(Shortened(step));
+    context.output.Rows(rows, {{"STEP", "step"},
+                               {"TASK", "task"},
+                               {"STATE", "state"},
+                               {"STATUS", "status"},
+                               {"RAN_US", "ran_us"},
+                               {"INPUT", "input"},
+                               {"OUTPUT", "output"}});
   }
   if (run["waiting"].size() > 0) {
     context.output.Line("");
     Value rows = Value::EmptyArray();
-    for (const Value& task : run["waiting"].items()) rows.Append(WithTimes(task));
+    for (const Value& task : run["waiting"].items()) rows.Append(Shortened(WithTimes(task)));
     context.output.Rows(
         rows, {{"WAITING", "task"}, {"FLOW", "flow"}, {"INPUT", "input"}, {"UNTIL", "send"}});
   }

@@ -53,14 +53,23 @@ json::Value ReadFlowFiles(const fs::path& directory, std::vector<Status>* proble
 
 size_t CountFlowFiles(const json::Value& files) { return files["files"].size(); }
 
-std::string WarningText(const Status& status) {
+std::string WarningText(const Status& status, OutputFormat format) {
   const Place& place = status.place();
+  if (format == OutputFormat::kJson) {
+    return json::ToText(json::Value::Object({{"severity", "warning"},
+                                             {"id", status.id()},
+                                             {"message", status.message()},
+                                             {"file", place.file},
+                                             {"line", json::Value::Unsigned(place.line)},
+                                             {"column", json::Value::Unsigned(place.column)}}));
+  }
   return fmt::format("warning: {}:{}:{}: {} ({})", place.file, place.line, place.column,
                      status.message(), status.id());
 }
 
 std::vector<Status> SendFlowFiles(Api* api, const std::string& directory, const json::Value& files,
-                                  SendMode mode, const std::function<void(std::string_view)>& say) {
+                                  SendMode mode, const std::function<void(std::string_view)>& say,
+                                  OutputFormat format) {
   const std::string query = Query({{"check", mode == SendMode::kCheck ? "true" : ""}});
   ApiRequest request{.method = "PUT", .path = "/v1/flows/app" + query, .body = json::ToText(files)};
   request.headers.emplace_back("Content-Type", "application/json");
@@ -86,7 +95,7 @@ std::vector<Status> SendFlowFiles(Api* api, const std::string& directory, const 
     if (problem["severity"] == json::Value("error")) {
       problems.push_back(std::move(status));
     } else {
-      say(WarningText(status));
+      say(WarningText(status, format));
     }
   }
   return problems;

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "cli/api.h"
+#include "cli/output.h"
 #include "json/value.h"
 
 namespace sluice::cli {
@@ -23,12 +24,13 @@ size_t CountFlowFiles(const json::Value& files);
 // kCheck: nothing changes, the problems are told.
 enum class SendMode : uint8_t { kReplace, kCheck };
 
-// "warning: file:line:column: message (id)"
-std::string WarningText(const Status& status);
+// "warning: file:line:column: message (id)"; as JSON an object with "severity": "warning".
+std::string WarningText(const Status& status, OutputFormat format = OutputFormat::kTable);
 
 // Sends them; every problem that the server finds, with its place in the directory. Warnings are
 // said.
 std::vector<Status> SendFlowFiles(Api* api, const std::string& directory, const json::Value& files,
-                                  SendMode mode, const std::function<void(std::string_view)>& say);
+                                  SendMode mode, const std::function<void(std::string_view)>& say,
+                                  OutputFormat format = OutputFormat::kTable);
 
 }  // namespace sluice::cli

@@ -17,7 +17,7 @@ struct FlowLintOptions {
 
 // All errors, with their places below the directory; warnings are said.
 std::vector<Status> TellAll(const flow::Problems& found, const std::string& directory,
-                            const std::function<void(std::string_view)>& say) {
+                            cli::Output* output) {
   std::vector<Status> errors;
   for (const flow::Problem& problem : found.Sorted()) {
     Place place = problem.status.place();
@@ -25,7 +25,7 @@ std::vector<Status> TellAll(const flow::Problems& found, const std::string& dire
     if (problem.severity == flow::Problem::Severity::kError) {
       errors.push_back(problem.status.At(place));
     } else {
-      say(cli::WarningText(problem.status.At(place)));
+      output->Note(cli::WarningText(problem.status.At(place), output->format()));
     }
   }
   return errors;
@@ -33,12 +33,12 @@ std::vector<Status> TellAll(const flow::Problems& found, const std::string& dire
 
 // Without a server: over a database that has what the directory declares.
 Result<std::vector<Status>> LintHere(const FlowLintOptions& options, const cli::AppDirectory& app,
-                                     const std::function<void(std::string_view)>& say) {
+                                     cli::Output* output) {
   ASSIGN_OR_RETURN(const auto stage, FlowStage::Set(app, SystemClock().WallMs(), options.files));
   ASSIGN_OR_RETURN(route::Bundle bundle, route::BundleFromJson(app.flow_files));
   flow::Problems found;
   if (stage->Load(std::move(bundle), &found).ok()) stage->Check(&found);
-  return TellAll(found, options.directory, say);
+  return TellAll(found, options.directory, output);
 }
 
 Status Lint(const FlowLintOptions& options, cli::Context& context) {
@@ -51,11 +51,11 @@ Status Lint(const FlowLintOptions& options, cli::Context& context) {
   const auto say = [&](std::string_view line) { context.output.Note(line); };
   std::vector<Status> problems;
   if (options.local) {
-    ASSIGN_OR_RETURN(problems, LintHere(options, app.app, say));
+    ASSIGN_OR_RETURN(problems, LintHere(options, app.app, &context.output));
   } else {
     ASSIGN_OR_RETURN(cli::Api* const api, context.api());
-    problems =
-        cli::SendFlowFiles(api, options.directory, app.app.flow_files, cli::SendMode::kCheck, say);
+    problems = cli::SendFlowFiles(api, options.directory, app.app.flow_files, cli::SendMode::kCheck,
+                                  say, context.output.format());
   }
   for (const Status& problem : problems) {
     // Without a place it is why nothing could be checked.

@@ -91,12 +91,16 @@ Status Test(const FlowTestOptions& options, cli::Context& context) {
   if (!app.problems.empty()) return context.ShowAllButLast(app.problems);
   ASSIGN_OR_RETURN(const std::vector<std::string> names, FindCases(options));
   Value rows = Value::EmptyArray();
+  size_t runs = 0;
   size_t failed = 0;
   size_t unusable = 0;
   for (const std::string& name : names) {
     const std::string directory = (fs::path(options.directory) / "tests" / name).string();
     const FlowCaseOutcome outcome = RunFlowCase(app.app, directory, options.files);
-    if (!outcome.passed()) ++(outcome.unusable.empty() ? failed : unusable);
+    if (!outcome.unusable.empty()) ++unusable;
+    runs += outcome.runs.size();
+    failed += static_cast<size_t>(std::ranges::count_if(
+        outcome.runs, [](const FlowRunOutcome& run) { return !run.problems.empty(); }));
     if (context.output.json()) {
       AddRows(name, outcome, &rows);
     } else {
@@ -110,8 +114,7 @@ Status Test(const FlowTestOptions& options, cli::Context& context) {
                  unusable, names.size());
   }
   if (failed == 0) return OkStatus();
-  return Error(Code::kInvalidArgument, cli::kTestFailedId, "{} of {} cases failed", failed,
-               names.size());
+  return Error(Code::kInvalidArgument, cli::kTestFailedId, "{} of {} runs failed", failed, runs);
 }
 
 }  // namespace

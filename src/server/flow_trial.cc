@@ -180,19 +180,24 @@ class FlowCase {
     return CheckDocuments(stage, run, &outcome->problems);
   }
 
-  // What a run does not name is not looked at.
+  // What a run does not name is not looked at, in maps of any depth; null: it is not there.
   static Value Named(const Value& expected, const Value& got) {
+    if (expected.is_array() && got.is_array()) {
+      Value made = Value::EmptyArray();
+      for (size_t i = 0; i < got.size(); ++i) {
+        made.Append(i < expected.size() ? Named(expected[i], got[i]) : got[i]);
+      }
+      return made;
+    }
+    if (!expected.is_object() || !got.is_object()) return got;
     Value made = Value::EmptyObject();
     for (const json::Field& field : expected.fields()) {
-      if (const Value* const found = got.Find(field.name())) made.Set(field.name(), *found);
-    }
-    return made;
-  }
-  // Of each map of a list.
-  static Value NamedOfEach(const Value& expected, const Value& got) {
-    Value made = Value::EmptyArray();
-    for (size_t i = 0; i < got.size(); ++i) {
-      made.Append(i < expected.size() ? Named(expected[i], got[i]) : got[i]);
+      const Value* const found = got.Find(field.name());
+      if (found != nullptr) {
+        made.Set(field.name(), Named(field.value, *found));
+      } else if (field.value.is_null()) {
+        made.Set(field.name(), Value(nullptr));
+      }
     }
     return made;
   }
@@ -212,8 +217,8 @@ class FlowCase {
     compare("response", [&](const Value& expected) { return Named(expected, response); });
     compare("model", [&](const Value& expected) { return Named(expected, played.model); });
     compare("order", [&](const Value&) { return tasks; });
-    compare("calls", [&](const Value& expected) { return NamedOfEach(expected, played.calls); });
-    compare("sends", [&](const Value& expected) { return NamedOfEach(expected, played.sends); });
+    compare("calls", [&](const Value& expected) { return Named(expected, played.calls); });
+    compare("sends", [&](const Value& expected) { return Named(expected, played.sends); });
     compare("took", [&](const Value&) { return Value::Unsigned(played.took_ms); });
     if (const Value* const log = run.Find("log")) {
       function::trial::CompareLines(*log, played.log, "log", problems);
@@ -229,7 +234,7 @@ class FlowCase {
       for (const json::Field& document : keyspace.value.fields()) {
         if (!document.value.is_null()) expected.Set(document.name(), document.value);
         ASSIGN_OR_RETURN(Value found, stage.Find(name, std::string(document.name())));
-        if (!found.is_missing()) got.Set(document.name(), std::move(found));
+        if (!found.is_missing()) got.Set(document.name(), Named(document.value, found));
       }
       Compare(expected, got, Below("documents", keyspace.name()), problems);
     }
