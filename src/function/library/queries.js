@@ -53,6 +53,10 @@
     }
   }
 
+  // A handler gets at them by what it is returned.
+  Object.freeze(Rows);
+  Object.freeze(Rows.prototype);
+
   function start(statement, parameters, type, readOnly) {
     const handle = native.queryStart(statement, parametersOf(parameters), type, readOnly);
     return new Rows(handle, native.queryNext(handle, type), type);
