@@ -66,6 +66,8 @@ if(TARGET sluice)
   script_test(docs_test blackbox tests/docs/run_docs.py --sluice $<TARGET_FILE:sluice>)
   script_test(function_crash_test blackbox
     tests/crash/run_function_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
+  script_test(function_hold_test blackbox
+    tests/crash/run_function_hold.py --sluice $<TARGET_FILE:sluice>)
   script_test(stream_test blackbox tests/stream/run_stream.py --sluice $<TARGET_FILE:sluice>)
   script_test(trigger_crash_test blackbox
     tests/crash/run_trigger_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)

@@ -39,7 +39,7 @@ std::unique_ptr<ScriptSteps> ScriptSteps::Start(std::shared_ptr<const js::Progra
   options.program = std::move(program);
   options.limits.heap_bytes = limits.heap_bytes;
   options.limits.buffer_bytes = limits.heap_bytes;
-  options.start_deadline_ns = steps->DeadlineNs();
+  options.start_cpu_ms = limits.timeout_ms;
   steps->runtime_ = js::Runtime::Start(std::move(options), failed);
   return steps->runtime_ == nullptr ? nullptr : std::move(steps);
 }

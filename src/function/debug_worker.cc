@@ -18,8 +18,7 @@ DebugWorker::~DebugWorker() { End(); }
 void DebugWorker::End() {
   {
     const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    ending_ = true;
+    *stop_ = true;
   }
   context_.inspector->Close();
   if (thread_.joinable()) thread_.join();
@@ -30,7 +29,7 @@ bool DebugWorker::Take(Event& event, Worker& from) {
     const std::lock_guard lock(mutex_);
     const js::Inspector::State state = context_.inspector->state();
     const bool wanted = state.connected || !state.had_client;
-    if (stopping_ || over_ || event_ || !wanted) return false;
+    if (stopping() || over_ || event_ || !wanted) return false;
     event_ = std::move(event);
     from_ = &from;
   }
@@ -65,7 +64,7 @@ DebugWorker::Step DebugWorker::Next() {
   const js::Inspector::State state = context_.inspector->state();
   const auto now = std::chrono::steady_clock::now();
   if (state.connected) attended_ = now;
-  if (stopping_ || over_ || now - attended_ > kForgottenAfter) return Step::kEnd;
+  if (stopping() || over_ || now - attended_ > kForgottenAfter) return Step::kEnd;
   if (!event_) return Step::kWait;
   if (state.ready) return Step::kRun;
   return state.had_client && !state.connected ? Step::kGiveBack : Step::kWait;

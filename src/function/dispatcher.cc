@@ -82,6 +82,7 @@ WorkerContext Dispatcher::ContextOfWorkers() {
           options_.statistics,
           options_.log,
           options_.insight,
+          turns_,
           [this] { Wake(); },
           options_.failed,
           &trap_};
@@ -130,12 +131,17 @@ void Dispatcher::Wake() {
   wake_.notify_one();
 }
 
-void Dispatcher::Stop() {
+void Dispatcher::RequestStop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_one();
+  for (const auto& worker : workers_) worker->RequestStop();
+}
+
+void Dispatcher::Stop() {
+  RequestStop();
   options_.timers.Remove(options_.follower, timers_added_);
   options_.timers.Remove(queue::RetryOwner(options_.failures.owner()), retries_added_);
   StopDebugger();

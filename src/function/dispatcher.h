@@ -48,6 +48,8 @@ class Dispatcher {
 
   // There may be something new, or room. Any thread; cheap.
   void Wake();
+  // Ends the calls that run. Does not wait.
+  void RequestStop();
   // Returns when no event of the function runs any more.
   void Stop();
   bool caught_up() const;  // everything committed so far was handled, and no timer runs
@@ -74,6 +76,7 @@ class Dispatcher {
   std::array<db::CursorState, kLanes> given_;
   std::unique_ptr<db::Feed> feed_;
   Trap trap_;
+  Turns turns_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::mutex debug_mutex_;
   std::unique_ptr<DebugWorker> debug_worker_;  // guarded by debug_mutex_

@@ -16,14 +16,16 @@
 namespace sluice::function {
 
 // Classes of failures (queue::Problem::kind). kMissing: the timer's callback, or the document of an
-// event without data, is not there. kUnreadable: the document's migration fails.
+// event without data, is not there. kUnreadable: the document's migration fails. kCommit: what the
+// handler has done can't be committed.
 inline constexpr std::string_view kException = "exception";
 inline constexpr std::string_view kTimeout = "timeout";
 inline constexpr std::string_view kMemory = "memory";
 inline constexpr std::string_view kMissing = "missing";
 inline constexpr std::string_view kUnreadable = "unreadable";
-inline constexpr std::string_view kProblemKinds[] = {kException, kTimeout, kMemory, kMissing,
-                                                     kUnreadable};
+inline constexpr std::string_view kCommit = "commit";
+inline constexpr std::string_view kProblemKinds[] = {kException, kTimeout,    kMemory,
+                                                     kMissing,   kUnreadable, kCommit};
 
 // Of an event with more data, or whose document can't be read, only the names are kept, and a retry
 // sees the document as it is then.

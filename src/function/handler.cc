@@ -1,7 +1,5 @@
 #include "function/handler.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/base64.h"
@@ -16,9 +14,8 @@
 namespace sluice::function {
 namespace {
 
-// For loading a function, at least: what is short for an event must not stop the function when the
-// machine is busy.
-constexpr uint32_t kLoadSeconds = 30;
+// For loading a function.
+constexpr uint64_t kLoadCpuMs = 30'000;
 
 constexpr size_t kMaxLoggedBytes = 1 << 20;  // of one invocation
 constexpr size_t kMaxLogLineBytes = 64 << 10;
@@ -82,24 +79,28 @@ std::expected<Prepared, std::vector<Status>> PrepareOrTellAll(const Definition& 
 }
 
 Handler::Handler(const Services& services, std::shared_ptr<const Definition> definition,
-                 LogLine log)
-    : services_(services), definition_(std::move(definition)), log_(std::move(log)) {}
+                 LogLine log, script::StopFlag stop)
+    : services_(services),
+      definition_(std::move(definition)),
+      log_(std::move(log)),
+      stop_(stop != nullptr ? std::move(stop) : std::make_shared<std::atomic<bool>>(false)) {}
 Handler::~Handler() = default;
 
 std::unique_ptr<Handler> Handler::Make(const Services& services,
                                        std::shared_ptr<const Definition> definition,
                                        std::shared_ptr<const js::Program> program, LogLine log,
                                        script::Outcome* failed,
-                                       std::shared_ptr<js::Inspector> inspector) {
-  std::unique_ptr<Handler> handler(new Handler(services, std::move(definition), std::move(log)));
+                                       std::shared_ptr<js::Inspector> inspector,
+                                       script::StopFlag stop) {
+  std::unique_ptr<Handler> handler(
+      new Handler(services, std::move(definition), std::move(log), std::move(stop)));
   js::RuntimeOptions options;
   options.environment = SharedEnvironment();
   options.program = std::move(program);
   options.natives = handler->Natives();
   options.configuration = handler->Configuration();
-  options.start_deadline_ns =
-      services.clock.MonotonicNs() +
-      std::max(kLoadSeconds, handler->definition_->settings.execution_timeout_s) * 1'000'000'000ull;
+  options.start_cpu_ms = kLoadCpuMs;
+  options.stop = handler->stop_;
   handler->debugged_ = inspector != nullptr;
   options.inspector = std::move(inspector);
   handler->keyspaces_.resize(handler->definition_->buckets.size());
@@ -198,7 +199,7 @@ script::Outcome Handler::Call(Turn& turn, Effects& effects, std::string_view ent
   transaction_ = &effects.documents();
   called_out_ = false;
   interrupted_ = false;
-  writes_ = 0;
+  writes_before_ = transaction_->writes();
   bytes_before_ = transaction_->bytes();
   timers_ = 0;
   timer_bytes_ = 0;
@@ -216,7 +217,6 @@ script::Outcome Handler::Call(Turn& turn, Effects& effects, std::string_view ent
     statistics_->latency.Add((services_.clock.MonotonicNs() - began_ns) / 1000);
   }
   if (outcome.ended == script::Ended::kStopped) interrupted_ = true;
-  for (const auto& [handle, run] : queries_) NoteWrites(*run);
   queries_.clear();
   transaction_ = nullptr;
   effects_ = nullptr;

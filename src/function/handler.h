@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -24,12 +25,21 @@
 #include "function/event.h"
 #include "function/insight.h"
 #include "function/statistics.h"
+#include "function/under_way.h"
 #include "js/runtime.h"
 #include "query/engine.h"
 #include "script/stream_source.h"
 #include "timer/timer.h"
 
 namespace sluice::function {
+
+// What one invocation may do: its writes are one commit, and in memory until then.
+struct InvocationLimits {
+  size_t documents = 10'000;  // also flows that it starts
+  size_t bytes = 48ull << 20;
+  size_t timers = 10'000;
+  size_t timer_bytes = 48ull << 20;
+};
 
 // What all functions of a server share.
 struct Services {
@@ -45,6 +55,10 @@ struct Services {
   bool handlers_use_clock = false;
   // Where functions' logs are; without it, in memory.
   std::filesystem::path log_directory = {};
+  InvocationLimits limits = {};
+  // What runs, for the process after a crash; may be null. Outlives the functions.
+  UnderWay* under_way = nullptr;
+  bool hold = false;  // deployed functions are paused until somebody resumes them
 };
 
 // A definition's code as V8 gets it, with what is known of it.
@@ -64,12 +78,14 @@ class Handler {
   using LogLine = std::function<void(std::string_view line)>;
 
   // Compiles and loads; what is wrong with the code is in `failed`, and null is returned. With an
-  // inspector it is debugged: a run may take as long as it likes.
+  // inspector it is debugged: a run may take as long as it likes. The flag ends loading, runs, and
+  // the statements and HTTP requests of these.
   static std::unique_ptr<Handler> Make(const Services& services,
                                        std::shared_ptr<const Definition> definition,
                                        std::shared_ptr<const js::Program> program, LogLine log,
                                        script::Outcome* failed,
-                                       std::shared_ptr<js::Inspector> inspector = nullptr);
+                                       std::shared_ptr<js::Inspector> inspector = nullptr,
+                                       script::StopFlag stop = nullptr);
   ~Handler();
 
   bool HasOnUpdate() const { return has_on_update_; }
@@ -79,10 +95,9 @@ class Handler {
   bool spent() const { return runtime_->spent(); }
   void Stop() { runtime_->Stop(); }
   void ForgetStop() { runtime_->ForgetStop(); }
-  // Where it counts, and what ends its HTTP requests when it becomes true. They outlive it.
-  void Attach(Statistics& statistics, const std::atomic<bool>& stop, HeldInsight& insight) {
+  // Where it counts. They outlive it.
+  void Attach(Statistics& statistics, HeldInsight& insight) {
     statistics_ = &statistics;
-    stop_ = &stop;
     insight_ = &insight;
   }
 
@@ -103,7 +118,8 @@ class Handler {
   script::Outcome Run(Turn& turn, Effects& effects, const Event& event);
   // Of the last run: it made HTTP requests, which are not undone with its writes.
   bool called_out() const { return called_out_; }
-  // Of the last run: it, or a request of it, was ended by a stop. The run does not count.
+  // Of the last run: it, or a request or statement of it, was ended by a stop. The run does not
+  // count.
   bool interrupted() const { return interrupted_; }
   script::Outcome RunOnDeploy(Turn& turn, Effects& effects, std::string_view reason,
                               uint64_t delay_ms);
@@ -124,7 +140,8 @@ class Handler {
   script::Outcome RunTimer(Turn& turn, Effects& effects, const timer::Timer& timer);
 
  private:
-  Handler(const Services& services, std::shared_ptr<const Definition> definition, LogLine log);
+  Handler(const Services& services, std::shared_ptr<const Definition> definition, LogLine log,
+          script::StopFlag stop);
 
   std::vector<script::Native> Natives();
   script::Native InInvocation(script::Native native);
@@ -168,7 +185,16 @@ class Handler {
   void ThrowKv(script::Call& call, const Status& status);
   // `type` is the argument that names the error's class.
   void ThrowQuery(script::Call& call, size_t type, const Status& status);
+  struct OpenQuery {
+    std::unique_ptr<query::Run> run;
+    bool writes = false;
+    std::deque<std::string> rows;  // JSON; those that were read ahead
+  };
+  Status Begin(OpenQuery& query);
   void AnswerStored(script::Call& call, const Result<db::Cas>& stored);
+  // function.too_many_writes when the invocation has written more than it may, and one document
+  // more, if `more`, counts too.
+  Status CheckWritten(size_t more = 0) const;
   // False after an error was thrown.
   bool MayWrite(script::Call& call, db::KeyspaceId keyspace, size_t key_argument);
   DocumentCache& Cache();
@@ -194,8 +220,7 @@ class Handler {
   Statistics uncounted_;
   Statistics* statistics_ = &uncounted_;
   HeldInsight* insight_ = nullptr;
-  static inline const std::atomic<bool> kNever{false};
-  const std::atomic<bool>* stop_ = &kNever;
+  const script::StopFlag stop_;  // never null
 
   // The invocation that runs.
   Effects* effects_ = nullptr;
@@ -204,12 +229,12 @@ class Handler {
   uint64_t deadline_ns_ = 0;
   bool called_out_ = false;
   bool interrupted_ = false;
-  size_t writes_ = 0;
-  size_t bytes_before_ = 0;  // in the transaction
+  size_t writes_before_ = 0;  // in the transaction
+  size_t bytes_before_ = 0;   // in the transaction
   size_t timers_ = 0;
   size_t timer_bytes_ = 0;
   size_t logged_bytes_ = 0;
-  std::map<uint32_t, std::unique_ptr<query::Run>> queries_;
+  std::map<uint32_t, std::unique_ptr<OpenQuery>> queries_;
   uint32_t next_query_ = 1;
 };
 

@@ -8,11 +8,6 @@
 namespace sluice::function {
 namespace {
 
-// Of one invocation.
-constexpr size_t kMaxWrites = 5000;
-constexpr size_t kMaxWriteBytes = 32ull << 20;
-// Unless settings say otherwise.
-
 db::Document DocumentOf(script::Call& call, size_t payload) {
   db::Document document;
   const bool bytes = call.kind(payload) == script::Kind::kBytes;
@@ -98,17 +93,23 @@ bool Handler::MayWrite(script::Call& call, db::KeyspaceId keyspace, size_t key) 
     return false;
   }
   if (cache_ != nullptr) cache_->Erase(keyspace, call.String(key));
-  if (++writes_ > kMaxWrites) {
-    call.Throw("EventingError",
-               fmt::format("an invocation may write at most {} documents", kMaxWrites));
-    return false;
+  const bool more = !transaction_->Wrote(keyspace, call.String(key));
+  const Status written = CheckWritten(more ? 1 : 0);
+  if (!written.ok()) call.Throw("EventingError", written.message());
+  return written.ok();
+}
+
+Status Handler::CheckWritten(size_t more) const {
+  const InvocationLimits& limits = services_.limits;
+  if (transaction_->writes() - writes_before_ + more > limits.documents) {
+    return Error(Code::kTooLarge, "function.too_many_writes",
+                 "an invocation may write at most {} documents (functions.max_documents)",
+                 limits.documents);
   }
-  if (transaction_->bytes() - bytes_before_ > kMaxWriteBytes) {
-    call.Throw("EventingError",
-               fmt::format("an invocation may write at most {} bytes", kMaxWriteBytes));
-    return false;
-  }
-  return true;
+  if (transaction_->bytes() - bytes_before_ <= limits.bytes) return OkStatus();
+  return Error(Code::kTooLarge, "function.too_many_writes",
+               "an invocation may write at most {} bytes (functions.max_document_bytes)",
+               limits.bytes);
 }
 
 // What JSON.stringify made is JSON, but may be nested more deeply than a document may be.

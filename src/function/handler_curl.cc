@@ -104,7 +104,7 @@ void Handler::Curl(script::Call& call) {
   const Result<HttpResponse> response = Http().Send(binding, request, *stop_);
   counts.curl_latency.Add((services_.clock.MonotonicNs() - began_ns) / 1000);
   if (!response) {
-    interrupted_ = response.error().id() == "curl.stopped";
+    interrupted_ |= response.error().id() == "curl.stopped";
     CountFailure(counts, response.error());
     return call.Throw("CurlError", response.error().message());
   }

@@ -52,9 +52,9 @@ class HandlerTest : public ::testing::Test {
     const auto handler = Handler::Make(
         Services{*database_, *engine_, clock_, addresses_},
         std::make_shared<const Definition>(definition), prepared->program,
-        [this](std::string_view line) { log_.append(line).append("\n"); }, &failed);
+        [this](std::string_view line) { log_.append(line).append("\n"); }, &failed, nullptr, stop_);
     if (handler == nullptr) return "not loaded: " + failed.message;
-    handler->Attach(statistics_, stop_, held_insight_);
+    handler->Attach(statistics_, held_insight_);
     Effects effects(*database_, "f");
     Event event;
     event.keyspace = *database_->Resolve({.bucket = "src"});
@@ -85,7 +85,7 @@ class HandlerTest : public ::testing::Test {
       std::make_shared<AddressRules>(PrivateAddresses::kAllowed);
   Definition definition_;
   Statistics statistics_;
-  std::atomic<bool> stop_{false};
+  const script::StopFlag stop_ = std::make_shared<std::atomic<bool>>(false);
   Insight insight_;
   HeldInsight held_insight_{insight_, clock_};
   std::string log_;

@@ -33,6 +33,8 @@ void Handler::StartFlow(script::Call& call) {
   std::string run;
   auto row = queue::MakeFlowRequest(services_.database, call.String(0), std::move(*input), &run);
   if (!row) return call.Throw("EventingError", "startFlow: " + row.error().message());
+  const Status written = CheckWritten(1);
+  if (!written.ok()) return call.Throw("EventingError", "startFlow: " + written.message());
   transaction_->AddRow(std::move(*row));
   call.Return(std::string_view(run));
 }

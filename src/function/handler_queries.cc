@@ -13,6 +13,8 @@ constexpr size_t kMaxOpenQueries = 100;
 }  // namespace
 
 void Handler::ThrowQuery(script::Call& call, size_t type, const Status& status) {
+  // What the statement was about to tell is not known: the handler must not act on it.
+  interrupted_ |= stop_->load();
   ++statistics_->query_exceptions;
   call.Throw(call.String(type), status.message());
 }
@@ -32,8 +34,10 @@ void Handler::QueryStart(script::Call& call) {
         call.String(2),
         fmt::format("an invocation may have at most {} statements open", kMaxOpenQueries));
   }
+  auto query = std::make_unique<OpenQuery>();
   query::RunRequest request;
   request.transaction = transaction_;
+  request.cancelled = stop_;
   request.timeout_ms = RemainingMs();
   request.read_only = call.Boolean(3);
   const std::string parameters = call.String(1);
@@ -47,30 +51,54 @@ void Handler::QueryStart(script::Call& call) {
       request.named.emplace(field.name(), field.value);
     }
   }
-  request.authorize = [this](const query::StatementPlan& plan) {
+  request.authorize = [this, query = query.get()](const query::StatementPlan& plan) {
+    query->writes |= !plan.IsReadOnly();
     return CheckConfined(*definition_, plan);
   };
   auto run = services_.queries.Query(call.String(0), {}, std::move(request));
   if (!run) return ThrowQuery(call, 2, run.error());
+  query->run = std::move(*run);
+  const size_t savepoint = transaction_->Savepoint();
+  Status done = Begin(*query);
+  NoteWrites(*query->run);
+  if (done.ok()) done = CheckWritten();
+  if (done.id() == "function.too_many_writes") transaction_->RollbackTo(savepoint);
+  if (!done.ok()) return ThrowQuery(call, 2, done);
   const uint32_t handle = next_query_++;
-  queries_.emplace(handle, std::move(*run));
+  queries_.emplace(handle, std::move(query));
   call.Return(static_cast<double>(handle));
+}
+
+// A statement that writes is carried out whether or not somebody reads its rows, and what it could
+// not do is told at once. What is read comes row by row.
+Status Handler::Begin(OpenQuery& query) {
+  query::Run& run = *query.run;
+  if (run.Next()) query.rows.push_back(json::ToText(run.row()));
+  while (query.writes && !query.rows.empty() && run.Next()) {
+    query.rows.push_back(json::ToText(run.row()));
+  }
+  RETURN_IF_ERROR(run.status());
+  return run.row_errors().empty() ? OkStatus() : run.row_errors().front();
 }
 
 // handle, class of errors.
 void Handler::QueryNext(script::Call& call) {
   const auto found = queries_.find(static_cast<uint32_t>(call.Number(0)));
   if (found == queries_.end()) return;
-  query::Run& run = *found->second;
-  if (run.Next()) return call.ReturnJson(json::ToText(run.row()));
+  OpenQuery& query = *found->second;
+  if (!query.rows.empty()) {
+    call.ReturnJson(query.rows.front());
+    query.rows.pop_front();
+    return;
+  }
+  query::Run& run = *query.run;
+  if (!query.writes && run.Next()) return call.ReturnJson(json::ToText(run.row()));
   if (!run.status().ok()) ThrowQuery(call, 1, run.status());
 }
 
 void Handler::QueryClose(script::Call& call) {
   const auto found = queries_.find(static_cast<uint32_t>(call.Number(0)));
-  if (found == queries_.end()) return;
-  NoteWrites(*found->second);
-  queries_.erase(found);
+  if (found != queries_.end()) queries_.erase(found);
 }
 
 void Handler::NoteWrites(const query::Run& run) {

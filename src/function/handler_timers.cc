@@ -6,9 +6,6 @@
 namespace sluice::function {
 namespace {
 
-// Of one invocation.
-constexpr size_t kMaxTimers = 10'000;
-constexpr size_t kMaxTimerBytes = 64ull << 20;
 constexpr size_t kMaxReferenceBytes = 4096;
 
 }  // namespace
@@ -38,9 +35,12 @@ bool Handler::MayCreateTimer(script::Call& call, const timer::Timer& timer) {
                               kMaxReferenceBytes, timer.reference.size()));
   }
   timer_bytes_ += timer.reference.size() + timer.context.size();
-  if (++timers_ > kMaxTimers || timer_bytes_ > kMaxTimerBytes) {
-    return refuse(fmt::format("an invocation may create at most {} timers, with {} MiB together",
-                              kMaxTimers, kMaxTimerBytes >> 20));
+  const InvocationLimits& limits = services_.limits;
+  if (++timers_ > limits.timers || timer_bytes_ > limits.timer_bytes) {
+    return refuse(fmt::format(
+        "an invocation may create at most {} timers (functions.max_timers), with {} bytes together "
+        "(functions.max_timer_bytes)",
+        limits.timers, limits.timer_bytes));
   }
   return true;
 }

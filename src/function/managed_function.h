@@ -1,8 +1,10 @@
 // What the manager keeps of one function; included by its parts only.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "function/debug_session.h"
@@ -27,6 +29,9 @@ struct Manager::Function {
   std::shared_ptr<Dispatcher> dispatcher;        // guarded by mutex; null unless it runs
   std::shared_ptr<DebugSession> debugger;        // guarded by mutex; the last one started
   std::string failure;                           // guarded by mutex
+  std::optional<State> passing;                  // guarded by mutex; the state on the way
+  // Of the OnDeploy that runs, or ran last; guarded by mutex.
+  script::StopFlag stop_deploying = std::make_shared<std::atomic<bool>>(false);
   Statistics statistics;
   const std::unique_ptr<queue::FailureList> failures;
   const std::shared_ptr<FunctionLog> log;
@@ -42,6 +47,37 @@ struct Manager::Function {
     return definition;
   }
   State state() const { return StateOf(current()->settings); }
+
+  // The change lock. Error function.in_transition while its state changes.
+  Result<std::unique_lock<std::mutex>> BeginChange();
+  // True when it is on its way to run: that ends then.
+  bool StopOnDeploy() {
+    const std::lock_guard lock(mutex);
+    if (passing != State::kDeploying && passing != State::kResuming) return false;
+    *stop_deploying = true;
+    return true;
+  }
+  script::StopFlag deploying_stop() const {
+    const std::lock_guard lock(mutex);
+    return stop_deploying;
+  }
+};
+
+// While it lives, the function is on its way to another state.
+class Manager::Passing {
+ public:
+  Passing(Function& function, State state) : function_(function) { Set(state); }
+  ~Passing() { Set(std::nullopt); }
+  Passing(const Passing&) = delete;
+  Passing& operator=(const Passing&) = delete;
+
+ private:
+  void Set(std::optional<State> state) {
+    const std::lock_guard lock(function_.mutex);
+    function_.passing = state;
+    if (state) function_.stop_deploying = std::make_shared<std::atomic<bool>>(false);
+  }
+  Function& function_;
 };
 
 }  // namespace sluice::function

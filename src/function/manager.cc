@@ -15,6 +15,14 @@ std::string_view StateName(State state) {
       return "deployed";
     case State::kPaused:
       return "paused";
+    case State::kDeploying:
+      return "deploying";
+    case State::kUndeploying:
+      return "undeploying";
+    case State::kPausing:
+      return "pausing";
+    case State::kResuming:
+      return "resuming";
   }
   return "";
 }
@@ -28,6 +36,21 @@ Status WrongState(std::string_view id, const std::string& name, State state,
 State StateOf(const Settings& settings) {
   if (!settings.deployed) return State::kUndeployed;
   return settings.processing ? State::kDeployed : State::kPaused;
+}
+
+Result<std::unique_lock<std::mutex>> Manager::Function::BeginChange() {
+  std::unique_lock lock(change, std::try_to_lock);
+  if (lock.owns_lock()) return lock;
+  {
+    const std::lock_guard held(mutex);
+    if (passing) {
+      return Fail(Code::kConflict, "function.in_transition",
+                  "state transition not possible: function '{}' is in {} state. Try again later.",
+                  definition->name, StateName(*passing));
+    }
+  }
+  lock.lock();
+  return lock;
 }
 
 Manager::Manager(const Services& services)
@@ -56,6 +79,8 @@ Status Manager::Start() {
   RETURN_IF_ERROR(DropForgottenTimers());
   RETURN_IF_ERROR(LoadFailures());
   DropForgottenLogs();
+  RETURN_IF_ERROR(HoldFunctions());
+  if (services_.hold) HoldAll();
   for (uint16_t shard = 0; shard < services_.database.shard_count(); ++shard) {
     listeners_.push_back(services_.database.OnCommitted(
         shard, [this](const db::Committed& committed) { OnCommitted(committed); }));
@@ -72,15 +97,25 @@ Status Manager::Start() {
   return OkStatus();
 }
 
+std::map<std::string, Manager::FunctionPtr> Manager::All() const {
+  const std::lock_guard lock(mutex_);
+  return functions_;
+}
+
+void Manager::RequestStop() {
+  stopping_ = true;
+  for (const auto& [name, function] : All()) {
+    const std::lock_guard lock(function->mutex);
+    *function->stop_deploying = true;
+    if (function->dispatcher != nullptr) function->dispatcher->RequestStop();
+  }
+}
+
 void Manager::Stop() {
+  RequestStop();
   watch_.reset();
   listeners_.clear();
-  std::map<std::string, FunctionPtr> functions;
-  {
-    const std::lock_guard lock(mutex_);
-    functions = functions_;
-  }
-  for (const auto& [name, function] : functions) {
+  for (const auto& [name, function] : All()) {
     std::shared_ptr<Dispatcher> dispatcher;
     {
       const std::lock_guard lock(function->mutex);
@@ -130,6 +165,7 @@ Result<FunctionStatus> Manager::StatusOf(const std::string& name) const {
   status.definition = function->current();
   status.state = function->state();
   const std::lock_guard lock(function->mutex);
+  if (function->passing) status.state = *function->passing;
   status.failure = function->failure;
   status.caught_up = function->dispatcher != nullptr && function->dispatcher->caught_up();
   return status;

@@ -4,9 +4,11 @@
 // way. A change of state is stored before it is carried out, so that after a crash it is carried
 // out again: a deployed function without its follower gets one, an undeployed one with a follower
 // loses it.
-// Concurrency: every method from any thread; changes of one function follow each other.
+// Concurrency: every method from any thread. While a function's state changes, other changes of it
+// are refused (function.in_transition), but Undeploy ends an OnDeploy that runs.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -28,7 +30,16 @@
 
 namespace sluice::function {
 
-enum class State : uint8_t { kUndeployed, kDeployed, kPaused };
+// The last four are on the way to another one.
+enum class State : uint8_t {
+  kUndeployed,
+  kDeployed,
+  kPaused,
+  kDeploying,
+  kUndeploying,
+  kPausing,
+  kResuming,
+};
 std::string_view StateName(State state);
 
 struct FunctionStatus {
@@ -62,6 +73,8 @@ class Manager {
 
   // Loads the definitions and starts what is deployed.
   Status Start();
+  // Ends the handlers that run; none begins any more. Does not wait.
+  void RequestStop();
   void Stop();
 
   // `name` is a function's location (Definition::Location) everywhere.
@@ -132,9 +145,11 @@ class Manager {
 
  private:
   struct Function;
+  class Passing;
   using FunctionPtr = std::shared_ptr<Function>;
 
   Result<FunctionPtr> Get(const std::string& name) const;
+  std::map<std::string, FunctionPtr> All() const;
   Status Save(const Definition& definition);
   Status Replace(const FunctionPtr& function, Definition definition);
   Status LoadConfig();
@@ -145,6 +160,7 @@ class Manager {
                                    Flow use = Flow::kCounts);
   void AddFlow(const Definition& definition);
   void RemoveFlow(const std::string& name);
+  Status CheckRunning() const;
   Status ResumeLocked(const FunctionPtr& function);
   Status UndeployLocked(const FunctionPtr& function, const std::string& why);
   // Undeploys what has lost a keyspace.
@@ -157,6 +173,13 @@ class Manager {
   void AddRoutes(const std::shared_ptr<Dispatcher>& dispatcher, const std::string& follower);
   Status DropForgottenTimers();
   Status LoadFailures();
+  // manager_holds.cc
+  Result<json::Value> LoadCrashes();
+  Status SaveCrashes(const json::Value& crashes);
+  Status HoldFunctions();
+  Status Hold(const FunctionPtr& function, const std::string& why);
+  void HoldAll();
+  Status Unhold(const std::string& name);
   // Before functions run.
   void DropForgottenLogs();
   Result<json::Value> CountFailures(const Function& function) const;
@@ -168,9 +191,11 @@ class Manager {
   FunctionLogs logs_;
   std::vector<std::shared_ptr<void>> listeners_;
 
+  std::atomic<bool> stopping_ = false;
   mutable std::mutex mutex_;
   std::map<std::string, FunctionPtr> functions_;  // guarded by mutex_
   GlobalConfig config_;                           // guarded by mutex_
+  std::mutex holds_mutex_;                        // held while the row of held functions is changed
   // Of deployed and paused functions, by location.
   std::mutex flows_mutex_;
   std::map<std::string, DataFlow> flows_;  // guarded by flows_mutex_

@@ -6,7 +6,7 @@ namespace sluice::function {
 
 Status Manager::StartDebugger(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  const std::lock_guard change(function->change);
+  ASSIGN_OR_RETURN(const auto change, function->BeginChange());
   if (!config().debugger) {
     return Error(Code::kForbidden, "function.debugger_disabled",
                  "debugging is off: set enable_debugger in the configuration of functions");
@@ -34,7 +34,7 @@ Status Manager::StartDebugger(const std::string& name) {
 
 Status Manager::StopDebugger(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  const std::lock_guard change(function->change);
+  ASSIGN_OR_RETURN(const auto change, function->BeginChange());
   std::shared_ptr<Dispatcher> dispatcher;
   {
     const std::lock_guard lock(function->mutex);
@@ -57,12 +57,7 @@ Result<std::shared_ptr<DebugSession>> Manager::DebuggerOf(const std::string& nam
 }
 
 std::shared_ptr<DebugSession> Manager::FindDebugger(std::string_view token) const {
-  std::map<std::string, FunctionPtr> functions;
-  {
-    const std::lock_guard lock(mutex_);
-    functions = functions_;
-  }
-  for (const auto& [name, function] : functions) {
+  for (const auto& [name, function] : All()) {
     const auto debugger = DebuggerOf(name);
     if (debugger && (*debugger)->Knows(token)) return *debugger;
   }

@@ -49,7 +49,7 @@ Status Manager::Store(Definition definition) {
       }
       function = slot;
     }
-    const std::lock_guard change(function->change);
+    ASSIGN_OR_RETURN(const auto change, function->BeginChange());
     if (function->removed) continue;  // meanwhile: it is made anew
     const Status stored = Replace(function, std::move(definition));
     if (!stored.ok() && made) {
@@ -117,7 +117,7 @@ std::vector<Definition> Manager::List() const {
 
 Status Manager::Remove(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  const std::lock_guard change(function->change);
+  ASSIGN_OR_RETURN(const auto change, function->BeginChange());
   if (function->state() != State::kUndeployed) {
     return WrongState("function.not_undeployed", name, function->state(), "deleted");
   }

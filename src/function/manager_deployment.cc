@@ -76,23 +76,29 @@ Status Manager::RunOnDeploy(const FunctionPtr& function, const Prepared& prepare
   script::Outcome outcome;
   const auto handler = Handler::Make(
       services_, definition, prepared.program,
-      [&](std::string_view line) { function->log->Add(LogLevel::kInfo, line); }, &outcome);
-  if (handler == nullptr) return CodeError(*definition, *prepared.source, outcome);
+      [&](std::string_view line) { function->log->Add(LogLevel::kInfo, line); }, &outcome, nullptr,
+      function->deploying_stop());
+  const auto failed = [&](std::string_view why) {
+    return Error(Code::kInvalidArgument, "function.on_deploy_failed", "OnDeploy of '{}' failed: {}",
+                 definition->name, why);
+  };
+  if (handler == nullptr) {
+    return outcome.ended == script::Ended::kStopped
+               ? failed(outcome.message)
+               : CodeError(*definition, *prepared.source, outcome);
+  }
   if (!handler->HasOnDeploy()) return OkStatus();
-  const std::atomic<bool> never{false};
   HeldInsight insight(function->insight, services_.clock);
   insight.Begin();
-  handler->Attach(function->statistics, never, insight);
+  handler->Attach(function->statistics, insight);
   Effects effects(services_.database, FollowerOf(*definition));
   {
     Handler::Turn turn(*handler);
     outcome = handler->RunOnDeploy(turn, effects, reason, 0);
   }
   insight.Release();
-  if (!outcome.ok()) {
-    return Error(Code::kInvalidArgument, "function.on_deploy_failed", "OnDeploy of '{}' failed: {}",
-                 definition->name, outcome.message);
-  }
+  if (handler->interrupted()) return failed("was stopped");
+  if (!outcome.ok()) return failed(outcome.message);
   db::Commit commit = effects.TakeCommit();
   commit.origin = FollowerOf(*definition);
   commit.actor = "function:" + definition->name;

@@ -18,9 +18,16 @@ std::string NewInstanceId(uint64_t* uuid) {
 
 }  // namespace
 
+// Nothing begins after RequestStop: a flag that was made before it is set, one that is made later
+// is not asked for.
+Status Manager::CheckRunning() const {
+  if (!stopping_) return OkStatus();
+  return Error(Code::kUnavailable, "function.stopping", "the server stops");
+}
+
 Status Manager::Deploy(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  const std::lock_guard change(function->change);
+  ASSIGN_OR_RETURN(const auto change, function->BeginChange());
   if (function->state() == State::kPaused) return ResumeLocked(function);
   if (function->state() != State::kUndeployed || function->removed)
     return WrongState("function.already_deployed", name, function->state(), "deployed");
@@ -29,6 +36,8 @@ Status Manager::Deploy(const std::string& name) {
                  "functions follow one shard, and this server has {} (storage.shards)",
                  services_.database.shard_count());
   }
+  const Passing passing(*function, State::kDeploying);
+  RETURN_IF_ERROR(CheckRunning());
   ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function->current()));
   function->insight.Reset();
   Definition definition = *function->current();
@@ -55,8 +64,15 @@ Status Manager::Deploy(const std::string& name) {
 
 Status Manager::Undeploy(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  const std::lock_guard change(function->change);
+  const bool ended_deploying = function->StopOnDeploy();
+  std::unique_lock<std::mutex> change;
+  if (ended_deploying) {
+    change = std::unique_lock(function->change);
+  } else {
+    ASSIGN_OR_RETURN(change, function->BeginChange());
+  }
   if (function->state() == State::kUndeployed) {
+    if (ended_deploying) return OkStatus();
     return WrongState("function.not_deployed", name, function->state(), "undeployed");
   }
   return UndeployLocked(function, "");
@@ -69,6 +85,7 @@ Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& w
   const std::string location = definition.Location();
   definition.settings.deployed = false;
   definition.settings.processing = false;
+  const Passing passing(*function, State::kUndeploying);
   RETURN_IF_ERROR(Save(definition));
   std::shared_ptr<Dispatcher> dispatcher;
   {
@@ -78,6 +95,7 @@ Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& w
     function->failure = why;
   }
   if (dispatcher != nullptr) dispatcher->Stop();
+  RETURN_IF_ERROR(Unhold(location));
   RemoveFlow(location);
   RETURN_IF_ERROR(timer::DropOwner(services_.database, follower));
   // What waited to be tried again is dead; it stays in the list.
@@ -89,13 +107,14 @@ Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& w
 
 Status Manager::Pause(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  const std::lock_guard change(function->change);
+  ASSIGN_OR_RETURN(const auto change, function->BeginChange());
   if (function->state() == State::kPaused)
     return WrongState("function.already_paused", name, function->state(), "paused");
   if (function->state() != State::kDeployed)
     return WrongState("function.not_deployed", name, function->state(), "paused");
   Definition definition = *function->current();
   definition.settings.processing = false;
+  const Passing passing(*function, State::kPausing);
   RETURN_IF_ERROR(Save(definition));
   std::shared_ptr<Dispatcher> dispatcher;
   {
@@ -109,7 +128,7 @@ Status Manager::Pause(const std::string& name) {
 
 Status Manager::Resume(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  const std::lock_guard change(function->change);
+  ASSIGN_OR_RETURN(const auto change, function->BeginChange());
   if (function->state() == State::kDeployed)
     return WrongState("function.already_deployed", name, function->state(), "resumed");
   if (function->state() == State::kUndeployed)
@@ -119,8 +138,11 @@ Status Manager::Resume(const std::string& name) {
 
 // Under the function's change lock.
 Status Manager::ResumeLocked(const FunctionPtr& function) {
+  const Passing passing(*function, State::kResuming);
+  RETURN_IF_ERROR(CheckRunning());
   ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function->current()));
   RETURN_IF_ERROR(RunOnDeploy(function, prepared, "Resume"));
+  RETURN_IF_ERROR(Unhold(function->current()->Location()));
   Definition definition = *function->current();
   definition.settings.processing = true;
   RETURN_IF_ERROR(Save(definition));
@@ -139,12 +161,7 @@ Status Manager::SetState(const std::string& name, State wanted) {
 }
 
 void Manager::OnCatalogChanged() {
-  std::map<std::string, FunctionPtr> functions;
-  {
-    const std::lock_guard lock(mutex_);
-    functions = functions_;
-  }
-  for (const auto& [name, function] : functions) {
+  for (const auto& [name, function] : All()) {
     const std::lock_guard change(function->change);
     if (function->removed || function->state() == State::kUndeployed) continue;
     const std::shared_ptr<const Definition> definition = function->current();

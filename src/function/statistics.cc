@@ -58,6 +58,7 @@ constexpr Entry kEntries[] = {
     {kEvents, "dcp_filtered_counter", &Statistics::filtered},
     {kEvents, "worker_spawn_counter", &Statistics::workers_started},
     {kEvents, "commits", &Statistics::commits},
+    {kEvents, "conflicts", &Statistics::conflicts},
     {kFailures, "retry_success", &Statistics::retry_success},
     {kFailures, "retry_failure", &Statistics::retry_failure},
     {kFailures, "replayed", &Statistics::replayed},

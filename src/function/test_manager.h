@@ -50,11 +50,16 @@ class ManagerTest : public ::testing::Test {
     engine_ = std::make_unique<query::QueryEngine>(*database_, query::EngineOptions{});
     Services services{*database_, *engine_, clock_};
     services.log_directory = directory_ / "data/logs/functions";
+    services.limits = limits_;
+    services.hold = hold_;
+    if (keeps_under_way_) under_way_ = std::move(*UnderWay::Open(directory_ / "under_way"));
+    services.under_way = under_way_.get();
     manager_ = std::make_unique<Manager>(services);
     CHECK(manager_->Start().ok());
   }
   void Close() {
     manager_.reset();
+    under_way_.reset();
     engine_.reset();
     database_.reset();
   }
@@ -122,6 +127,11 @@ class ManagerTest : public ::testing::Test {
   std::filesystem::path directory_;
   std::unique_ptr<db::Database> database_;
   std::unique_ptr<query::QueryEngine> engine_;
+  // Of the next Open.
+  InvocationLimits limits_;
+  bool hold_ = false;
+  bool keeps_under_way_ = false;
+  std::unique_ptr<UnderWay> under_way_;
   std::unique_ptr<Manager> manager_;
 };
 

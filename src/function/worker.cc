@@ -13,6 +13,7 @@ constexpr size_t kMaxQueued = 4096;
 constexpr size_t kMaxQueuedTimers = 1024;  // room of their own, so that changes can't keep them out
 constexpr size_t kMaxQueuedBytes = 32ull << 20;
 constexpr size_t kMaxBatch = 512;
+constexpr std::chrono::milliseconds kLongestBatch(20);
 constexpr int kMaxAttempts = 1000;
 constexpr std::chrono::milliseconds kRetryPause(100);
 // An isolate has about two megabytes and is made in a few milliseconds: a function that hears
@@ -25,6 +26,12 @@ bool IsPassing(const Status& status) {
          status.code() == Code::kIo;
 }
 
+// Somebody else has the function, or the database can't go on.
+bool EndsFunction(const Status& status) {
+  return status.id().starts_with("cursor.") || status.code() == Code::kUnavailable ||
+         status.code() == Code::kCancelled || status.code() == Code::kInternal;
+}
+
 // What was not committed is run again when the function goes on.
 Status Stopping() { return Error(Code::kUnavailable, "function.stopping", "the function stops"); }
 
@@ -34,7 +41,9 @@ Worker::Worker(WorkerContext context, Thread)
     : context_(std::move(context)),
       log_(context_.log, context_.services.clock),
       insight_(context_.insight, context_.services.clock),
-      random_(context_.services.database.NewCas()) {}
+      under_way_(context_.services.under_way, context_.definition->Location()),
+      random_(context_.services.database.NewCas()),
+      most_at_once_(kMaxBatch) {}
 
 Worker::Worker(WorkerContext context) : Worker(std::move(context), Thread::kNone) {
   thread_ = std::thread([this] { Loop(); });
@@ -42,19 +51,17 @@ Worker::Worker(WorkerContext context) : Worker(std::move(context), Thread::kNone
 
 Worker::~Worker() { Stop(); }
 
-void Worker::Stop() {
+void Worker::RequestStop() {
   {
     const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    ending_ = true;
+    *stop_ = true;
   }
   wake_.notify_one();
-  if (thread_.joinable()) thread_.join();
 }
 
-bool Worker::stopping() const {
-  const std::lock_guard lock(mutex_);
-  return stopping_;
+void Worker::Stop() {
+  RequestStop();
+  if (thread_.joinable()) thread_.join();
 }
 
 bool Worker::Offer(Event& event) {
@@ -82,8 +89,9 @@ void Worker::Loop() {
   while (true) {
     Events events = Take();
     if (events.empty()) return;
-    const Status processed = Process(events);
-    Finish(events);
+    std::span<const Event> left = events;
+    const Status processed = Process(&left);
+    Finish(left);
     if (!processed.ok()) {
       if (!stopping()) context_.failed(processed);
       return;
@@ -113,7 +121,7 @@ void Worker::Finish(std::span<const Event> events) {
 Worker::Events Worker::Take() {
   Events events;
   std::unique_lock lock(mutex_);
-  const auto news = [this] { return stopping_ || !queue_.empty(); };
+  const auto news = [this] { return stopping() || !queue_.empty(); };
   if (handler_ != nullptr && !wake_.wait_for(lock, kIdleIsolate, news)) {
     lock.unlock();
     handler_.reset();
@@ -121,7 +129,7 @@ Worker::Events Worker::Take() {
   }
   while (events.empty()) {
     wake_.wait(lock, news);
-    if (stopping_) return events;
+    if (stopping()) return events;
     while (!queue_.empty() && events.size() < kMaxBatch) TakeFront(&events);
   }
   busy_ = true;
@@ -161,57 +169,85 @@ void Worker::Release(std::optional<Event> event) {
   context_.drained();
 }
 
-Status Worker::Process(std::span<Event> events) {
-  while (!events.empty()) {
-    size_t done = 0;
-    bool conflict = false;
-    RETURN_IF_ERROR(ProcessTogether(events, &done, &conflict));
-    if (conflict) {
-      // Somebody changed what one of them read: one by one, only that one is run again.
-      ++context_.statistics.conflicts;
-      for (size_t i = 0; i < done; ++i) RETURN_IF_ERROR(ProcessAlone(events[i]));
+Status Worker::Process(std::span<const Event>* events) {
+  while (!events->empty()) {
+    const Turns::Turn turn(context_.turns);
+    Tried tried;
+    const size_t most = refused_ ? 1 : std::min(events->size(), most_at_once_);
+    RETURN_IF_ERROR(ProcessTogether(events->first(most), &tried));
+    if (!tried.refused.ok()) {
+      RETURN_IF_ERROR(Refused(events->first(tried.events), tried, turn.alone()));
+      continue;
     }
-    events = events.subspan(done);
+    Finish(events->first(tried.events));
+    *events = events->subspan(tried.events);
+    most_at_once_ = std::min(most_at_once_ * 2, kMaxBatch);
+    attempts_ = 0;
+    refused_.reset();
   }
   return OkStatus();
 }
 
-// As many events as fit into one commit; `done` is how many those were.
-Status Worker::ProcessTogether(std::span<const Event> events, size_t* done, bool* conflict) {
+// As many events as fit into one commit.
+Status Worker::ProcessTogether(std::span<const Event> events, Tried* tried) {
   Effects effects(context_.services.database, context_.follower, context_.failures.owner());
   bool end = false;
+  const auto until = std::chrono::steady_clock::now() + kLongestBatch;
+  size_t& done = tried->events;
   const auto more = [&] {
-    return !end && *done < events.size() && !effects.full() && !log_.full();
+    return !end && done < events.size() && !effects.full() && !log_.full() && !stopping() &&
+           (done == 0 || std::chrono::steady_clock::now() < until);
   };
-  while (more() && !stopping()) {
+  while (more()) {
     RETURN_IF_ERROR(EnsureHandler());
     // The isolate stays ours until it is spent or the commit is full.
     Handler::Turn turn(*handler_);
     while (more() && !handler_->spent()) {
-      RETURN_IF_ERROR(RunOne(turn, effects, events[(*done)++]));
+      RETURN_IF_ERROR(RunOne(turn, effects, events[done++]));
       // Somebody outside was called: what would be run again after a crash is kept short.
       end = handler_->called_out();
     }
   }
-  if (*done == 0) return Stopping();
-  return Commit(effects, events.first(*done), conflict);
+  if (done == 0) return Stopping();
+  return Commit(effects, events.first(done), tried);
+}
+
+// They are run again. Whoever of the other workers writes the same is kept away first; if that does
+// not help, fewer events together have a better chance. One that is refused alone for what it has
+// done is a failure.
+Status Worker::Refused(std::span<const Event> events, const Tried& tried, bool alone) {
+  if (tried.passing) {
+    std::this_thread::sleep_for(kRetryPause);
+    return OkStatus();
+  }
+  const bool conflict = IsConflict(tried.refused);
+  if (conflict) {
+    ++context_.statistics.conflicts;
+    context_.turns.Conflicted();
+  }
+  if (events.size() > 1) {
+    if (alone || !conflict) most_at_once_ = events.size() / 2;
+    return OkStatus();
+  }
+  if (conflict && ++attempts_ < kMaxAttempts) return OkStatus();
+  if (refused_) return tried.refused;  // not even that it failed can be kept
+  refused_.emplace();
+  refused_->kind = kCommit;
+  refused_->type = tried.refused.id();
+  refused_->message = tried.refused.ToString();
+  return OkStatus();
 }
 
 Status Worker::ProcessAlone(const Event& event) {
+  attempts_ = 0;
+  refused_.reset();
   for (int attempt = 0; attempt < kMaxAttempts && !stopping(); ++attempt) {
-    RETURN_IF_ERROR(EnsureHandler());
-    Effects effects(context_.services.database, context_.follower, context_.failures.owner());
-    {
-      Handler::Turn turn(*handler_);
-      RETURN_IF_ERROR(RunOne(turn, effects, event));
-    }
-    bool conflict = false;
-    RETURN_IF_ERROR(Commit(effects, {&event, 1}, &conflict));
-    if (!conflict) return OkStatus();
-    ++context_.statistics.conflicts;
+    Tried tried;
+    RETURN_IF_ERROR(ProcessTogether({&event, 1}, &tried));
+    if (tried.refused.ok()) return OkStatus();
+    RETURN_IF_ERROR(Refused({&event, 1}, tried, true));
   }
-  return Error(Code::kConflict, "function.conflict", "an event of {} '{}' met a conflict {} times",
-               event.timer ? "timer" : "document", event.key, kMaxAttempts);
+  return Stopping();
 }
 
 Status Worker::RunOne(Handler::Turn& turn, Effects& effects, const Event& event) {
@@ -222,6 +258,7 @@ Status Worker::RunOne(Handler::Turn& turn, Effects& effects, const Event& event)
 
 Worker::Attempted Worker::Ended(Effects& effects, const Effects::Savepoint& savepoint,
                                 const script::Outcome& outcome) {
+  under_way_.End();
   if (handler_->interrupted()) return Unexpected(Stopping());
   if (outcome.ok()) return std::nullopt;
   effects.RollbackTo(savepoint);
@@ -229,6 +266,7 @@ Worker::Attempted Worker::Ended(Effects& effects, const Effects::Savepoint& save
 }
 
 Worker::Attempted Worker::Try(Handler::Turn& turn, Effects& effects, const Event& event) {
+  if (refused_) return *refused_;
   if (!event.unreadable.empty()) {
     queue::Problem problem;
     problem.kind = kUnreadable;
@@ -236,10 +274,12 @@ Worker::Attempted Worker::Try(Handler::Turn& turn, Effects& effects, const Event
     return problem;
   }
   const Effects::Savepoint savepoint = effects.Mark();
+  under_way_.Begin(UnderWay::Kind::kDocument, event.sequence, event.key);
   return Ended(effects, savepoint, handler_->Run(turn, effects, event));
 }
 
 Worker::Attempted Worker::Try(Handler::Turn& turn, Effects& effects, const timer::Timer& timer) {
+  if (refused_) return *refused_;
   if (!handler_->HasCallback(turn, timer.callback)) {
     queue::Problem problem;
     problem.kind = kMissing;
@@ -247,6 +287,7 @@ Worker::Attempted Worker::Try(Handler::Turn& turn, Effects& effects, const timer
     return problem;
   }
   const Effects::Savepoint savepoint = effects.Mark();
+  under_way_.Begin(UnderWay::Kind::kTimer, timer.moment.id, timer.reference);
   return Ended(effects, savepoint, handler_->RunTimer(turn, effects, timer));
 }
 
@@ -297,11 +338,12 @@ Status Worker::EnsureHandler() {
   handler_ = Handler::Make(
       context_.services, context_.definition, context_.prepared.program,
       [this](std::string_view line) { log_.Add(LogLevel::kInfo, line); }, &failed,
-      context_.inspector);
+      context_.inspector, stop_);
   if (handler_ != nullptr) {
-    handler_->Attach(context_.statistics, ending_, insight_);
+    handler_->Attach(context_.statistics, insight_);
     return OkStatus();
   }
+  if (stopping()) return Stopping();
   return Error(Code::kInternal, "function.not_loaded", "the function can't be loaded: {}",
                failed.message);
 }
@@ -347,9 +389,8 @@ void Worker::Committed(const Effects::Counts& counts,
   if (earliest_timer_ms) context_.timers.Created(context_.follower, *earliest_timer_ms);
 }
 
-// Adds the lanes' cursors and waits until it is durable. Refusals that pass (a full queue, a full
-// disk) are waited out.
-Status Worker::Commit(Effects& effects, std::span<const Event> events, bool* conflict) {
+// Adds the lanes' cursors and waits until it is durable.
+Status Worker::Commit(Effects& effects, std::span<const Event> events, Tried* tried) {
   const std::optional<uint64_t> earliest_timer_ms = effects.timers().earliest_ms();
   const std::optional<uint64_t> earliest_retry_ms = effects.failures().earliest_ms();
   db::Commit commit = effects.TakeCommit();
@@ -369,16 +410,13 @@ Status Worker::Commit(Effects& effects, std::span<const Event> events, bool* con
   }
   log_.Drop();
   insight_.Drop();
-  if (result.status.id() == "cursor.moved") return result.status;  // somebody else has the function
-  if (IsConflict(result.status)) {
-    *conflict = true;
-    return OkStatus();
+  if (EndsFunction(result.status)) return result.status;
+  tried->refused = result.status;
+  tried->passing = IsPassing(result.status);
+  if (tried->passing) {
+    log::Warn("a function waits to commit",
+              {{"function", context_.definition->name}, {"error", result.status.ToString()}});
   }
-  if (!IsPassing(result.status)) return result.status;
-  log::Warn("a function waits to commit",
-            {{"function", context_.definition->name}, {"error", result.status.ToString()}});
-  std::this_thread::sleep_for(kRetryPause);
-  *conflict = true;  // run again: the transaction is gone
   return OkStatus();
 }
 

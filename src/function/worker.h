@@ -3,8 +3,12 @@
 //
 // An event takes effect once: its writes and its cursor move, or the end of its timer, are one
 // commit, and a commit that was built on an outdated read is not applied but run again. An event
-// whose handler throws has no effect but that its cursor moves, or its timer ends, and that it is
-// kept as a failure; that is one commit too. A retry of it ends in the same way.
+// whose handler throws, or whose commit is refused for what is in it, has no effect but that its
+// cursor moves, or its timer ends, and that it is kept as a failure; that is one commit too. A
+// retry of it ends in the same way.
+//
+// What slow handlers have done is not kept back for those after them: a batch ends after a while. A
+// stop ends the call that runs, whose event is left to the next run.
 #pragma once
 
 #include <array>
@@ -23,6 +27,7 @@
 #include "function/handler.h"
 #include "function/held_log.h"
 #include "function/statistics.h"
+#include "function/turns.h"
 #include "queue/failure_list.h"
 #include "timer/scheduler.h"
 
@@ -43,6 +48,7 @@ struct WorkerContext {
   Statistics& statistics;
   FunctionLog& log;
   Insight& insight;
+  Turns& turns;
   std::function<void()> drained;              // there is room for more events
   std::function<void(const Status&)> failed;  // it can't go on; called once, the thread has ended
   Trap* trap = nullptr;                       // takes events to be debugged
@@ -59,7 +65,9 @@ class Worker {
   // False when there is no room: the event was not taken.
   bool Offer(Event& event);
   bool idle() const;
-  // Ends after the batch that runs; what waits is dropped.
+  // Ends the call that runs; what waits is dropped. Does not wait.
+  void RequestStop();
+  // The same, and waits.
   void Stop();
   // The event that the trap took was handled, or is given back to be handled here: what came after
   // it in its lane goes on.
@@ -72,18 +80,19 @@ class Worker {
   Status ProcessAlone(const Event& event);
   Status EnsureHandler();
   void Finish(std::span<const Event> events);
-  bool stopping() const;
+  bool stopping() const { return stop_->load(); }
 
   const WorkerContext context_;
   // Of the batch that runs.
   HeldLog log_;
   HeldInsight insight_;
   std::unique_ptr<Handler> handler_;
+  UnderWay::Slot under_way_;
   Random random_;
 
   mutable std::mutex mutex_;
-  bool stopping_ = false;            // guarded by mutex_
-  std::atomic<bool> ending_{false};  // as stopping_, for what waits inside a run
+  // Set under mutex_.
+  const script::StopFlag stop_ = std::make_shared<std::atomic<bool>>(false);
   std::thread thread_;
 
  private:
@@ -92,8 +101,17 @@ class Worker {
   void Loop();
   Events Take();
   void TakeFront(Events* events);
-  Status Process(std::span<Event> events);
-  Status ProcessTogether(std::span<const Event> events, size_t* done, bool* conflict);
+  // What became of a commit that is not an error of the worker's: OK, or why the events have to be
+  // run again.
+  struct Tried {
+    size_t events = 0;
+    Status refused;
+    bool passing = false;  // the refusal has nothing to do with them
+  };
+  // Leaves those that are not done with.
+  Status Process(std::span<const Event>* events);
+  Status ProcessTogether(std::span<const Event> events, Tried* tried);
+  Status Refused(std::span<const Event> events, const Tried& tried, bool alone);
   Status RunOne(Handler::Turn& turn, Effects& effects, const Event& event);
   Status RunChange(Handler::Turn& turn, Effects& effects, const Event& event);
   Status RunTimer(Handler::Turn& turn, Effects& effects, const Event& event);
@@ -113,11 +131,16 @@ class Worker {
   Status Keep(Effects& effects, const std::string& key, FailedEvent event, queue::Problem problem);
   std::optional<uint64_t> NextTryMs(const queue::Problem& problem, uint32_t attempts);
 
-  Status Commit(Effects& effects, std::span<const Event> events, bool* conflict);
+  Status Commit(Effects& effects, std::span<const Event> events, Tried* tried);
   std::vector<db::CursorMove> CursorMoves(std::span<const Event> events) const;
   void Committed(const Effects::Counts& counts, const std::optional<uint64_t>& earliest_timer_ms);
   void FailuresCommitted(const queue::SizeChange& change,
                          const std::optional<uint64_t>& earliest_retry_ms);
+
+  size_t most_at_once_;
+  int attempts_ = 0;  // of the event that was refused alone
+  // Why the commit of the event that runs was refused: its handler is not called again.
+  std::optional<queue::Problem> refused_;
 
   std::condition_variable wake_;
   std::deque<Event> queue_;  // guarded by mutex_

@@ -24,6 +24,8 @@ namespace {
 // Room above the limit for the one allocation that passes it: without it V8 ends the process. Only
 // address space; the call is ended as soon as V8 looks.
 constexpr size_t kHeapHeadroom = 2ull << 30;
+// A call without a deadline can be stopped nevertheless.
+constexpr uint64_t kForever = UINT64_MAX / 2;
 
 // The name that the error's class has. V8 itself knows how a class is called in its text, which is
 // not always the same.
@@ -101,7 +103,11 @@ class Runtime::Impl final : public Watched {
     if (inspector() != nullptr)
       inspector()->Attach(isolate_, context, [this] { return KeepLimits(); });
     const v8::TryCatch caught(isolate_);
-    Begin(options_.start_deadline_ns);
+    if (options_.start_cpu_ms != 0) {
+      ArmForCpuTime(options_.start_cpu_ms * 1'000'000);
+    } else {
+      Arm(kForever);
+    }
     const bool loaded = RunLibrary(context) && RunProgram(context) && Seal(context);
     return End(context, loaded, caught);
   }
@@ -116,7 +122,7 @@ class Runtime::Impl final : public Watched {
     CHECK(found != entries_.end());
     packed_.Clear();
     promised_ = false;
-    Begin(options.deadline_ns);
+    Arm(options.deadline_ns == 0 ? kForever : options.deadline_ns);
     if (inspector() != nullptr) inspector()->BeginCall();
     v8::Local<v8::Value> result;
     bool returned = Invoke(context, found->second.Get(isolate_), arguments, caught, &result);
@@ -169,6 +175,9 @@ class Runtime::Impl final : public Watched {
 
  private:
   void End() override { isolate_->TerminateExecution(); }
+  bool StopAsked() const override {
+    return stopped_.load() || (options_.stop != nullptr && options_.stop->load());
+  }
 
   static size_t OnHeapLimit(void* data, size_t current, size_t) {
     auto* const self = static_cast<Impl*>(data);
@@ -185,8 +194,6 @@ class Runtime::Impl final : public Watched {
     return !spent_;
   }
 
-  void Begin(uint64_t deadline_ns) { Arm(deadline_ns); }
-
   // What ended the run, and the isolate made ready for the next.
   script::Outcome End(v8::Local<v8::Context> context, bool finished, const v8::TryCatch& caught) {
     script::Outcome outcome;
@@ -197,8 +204,11 @@ class Runtime::Impl final : public Watched {
     if (!finished && !terminated) Describe(context, caught, &outcome);
     const bool left = inspector() != nullptr && inspector()->EndCall();
     const bool timed_out = Disarm();
-    const bool stopped = stopped_.exchange(false) || terminated || (left && !finished);
-    if (isolate_->IsExecutionTerminating() || timed_out || stopped || spent_ || inspector()) {
+    // A run that has finished before the flag could end it counts.
+    const bool flagged = options_.stop != nullptr && options_.stop->load();
+    const bool stopped = stopped_.exchange(false) || terminated || (!finished && (left || flagged));
+    if (isolate_->IsExecutionTerminating() || timed_out || stopped || flagged || spent_ ||
+        inspector()) {
       isolate_->CancelTerminateExecution();
     }
     if (spent_ && !left)

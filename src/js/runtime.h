@@ -3,7 +3,7 @@
 // Operation: Start makes the isolate from the environment's snapshot, runs the library and the
 // program and seals all of it, so that a call finds everything as the one before it did. A Session
 // takes the isolate for a thread; within it, calls follow each other.
-// Concurrency: one session at a time, on any thread; Stop from any thread.
+// Concurrency: one session at a time, on any thread; Stop and the stop flag from any thread.
 // Limits: a call that runs too long, or uses too much memory, is ended. After the latter the
 // runtime is spent: the owner makes another one.
 #pragma once
@@ -24,6 +24,7 @@
 #include "json/value.h"
 #include "script/call.h"
 #include "script/run.h"
+#include "script/stop_flag.h"
 
 namespace sluice::js {
 
@@ -33,7 +34,10 @@ struct RuntimeOptions {
   std::vector<script::Native> natives;
   std::string configuration = "{}";  // JSON text, for the library
   script::Limits limits;
-  uint64_t start_deadline_ns = 0;  // for library and program; 0 for none
+  // For library and program, of the thread that starts it: a busy machine makes no code too slow. 0
+  // for none.
+  uint64_t start_cpu_ms = 0;
+  script::StopFlag stop;
   // For debugging. Of one runtime: it is closed when that goes.
   std::shared_ptr<Inspector> inspector;
 };

@@ -1,6 +1,7 @@
 #include "js/runtime.h"
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -23,6 +24,7 @@ constexpr std::string_view kLibrary = R"((native, configuration) => {
   globalThis.say = (text) => native.say(text);
   globalThis.echo = (value) => native.echo(value);
   globalThis.fail = () => native.fail();
+  globalThis.pause = () => native.pause();
   globalThis.Refused = class Refused extends Error {
     constructor(message) { super(); this.message = message; }
   };
@@ -53,6 +55,11 @@ class RuntimeTest : public ::testing::Test {
          }},
         {"fail", [](script::Call& call) { call.Throw("Refused", "", R"({"code":7})"); }},
     };
+    options.natives.push_back({"pause", [](script::Call&) {
+                                 std::this_thread::sleep_for(std::chrono::milliseconds(700));
+                               }});
+    options.stop = stop_;
+    options.start_cpu_ms = start_cpu_ms_;
     return Runtime::Start(std::move(options), failed);
   }
 
@@ -79,6 +86,8 @@ class RuntimeTest : public ::testing::Test {
   }
 
   std::vector<std::string> said_;
+  script::StopFlag stop_;
+  uint64_t start_cpu_ms_ = 0;
 };
 
 TEST_F(RuntimeTest, CallsWithArgumentsAndAValue) {
@@ -230,6 +239,52 @@ TEST_F(RuntimeTest, StopFromAnotherThread) {
   EXPECT_EQ(Run(*runtime, {true}).ended, Ended::kStopped);
   stopper.join();
   EXPECT_EQ(Run(*runtime, {false}).value, "2");
+}
+
+// While V8 makes the text of a stack it forgets that it was told to end.
+TEST_F(RuntimeTest, AStackDoesNotSwallowTheEnd) {
+  for (const std::string body :
+       {"for (;;) new Error('x').stack.length",
+        "for (;;) try { null.x } catch (e) { say(e.stack) }",
+        "const f = () => { for (;;) new Error('x').stack.length }; try { f() } finally { f() }"}) {
+    const auto runtime = Start("function main() {" + body + "}");
+    EXPECT_EQ(Run(*runtime, {}, 100).ended, Ended::kTimedOut) << body;
+    std::thread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      runtime->Stop();
+    });
+    EXPECT_EQ(Run(*runtime).ended, Ended::kStopped) << body;
+    stopper.join();
+  }
+}
+
+TEST_F(RuntimeTest, AFlagEndsWhatRunsAndWhatIsLoaded) {
+  stop_ = std::make_shared<std::atomic<bool>>(false);
+  const auto runtime = Start("function main(go) { while (go) {} return 2 }");
+  EXPECT_EQ(Run(*runtime, {false}).value, "2");
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    *stop_ = true;
+  });
+  EXPECT_EQ(Run(*runtime, {true}).ended, Ended::kStopped);
+  stopper.join();
+  // What ends in time by itself counts.
+  EXPECT_EQ(Run(*runtime, {false}).value, "2");
+  Outcome failed;
+  EXPECT_EQ(Start("for (;;) {}", &failed), nullptr);
+  EXPECT_EQ(failed.ended, Ended::kStopped);
+}
+
+// Loading waits for nothing, so that the time that others have the processor is not its own.
+TEST_F(RuntimeTest, LoadingIsBoundedByTimeOnTheProcessor) {
+  start_cpu_ms_ = 300;
+  Outcome failed;
+  EXPECT_EQ(Start("for (;;) {}", &failed), nullptr);
+  EXPECT_EQ(failed.ended, Ended::kTimedOut);
+  const auto runtime = Start(
+      "const until = Date.now() + 1; while (Date.now() < until) {}\n"
+      "pause(); function main() { return 2 }");
+  EXPECT_EQ(Run(*runtime).value, "2");
 }
 
 TEST_F(RuntimeTest, AStopBetweenCallsIsForTheNextOneOrForgotten) {

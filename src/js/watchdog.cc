@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
+#include <pthread.h>
+
+#include "base/check.h"
 #include "base/clock.h"
 
 namespace sluice::js {
@@ -11,6 +15,12 @@ namespace {
 constexpr std::chrono::milliseconds kInterval(10);
 // It sleeps when it saw nothing armed so often.
 constexpr int kQuietLooks = 100;
+
+std::optional<uint64_t> TimeOf(clockid_t clock) {
+  timespec time{};
+  if (clock_gettime(clock, &time) != 0) return std::nullopt;
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
 
 }  // namespace
 
@@ -28,9 +38,22 @@ Watched::Watched() { Watchdog::Get().Watch(this); }
 
 void Watched::Leave() { Watchdog::Get().Leave(this); }
 
-void Watched::Arm(uint64_t deadline_ns) {
+void Watched::ArmBy(clockid_t clock, uint64_t deadline_ns) {
+  clock_.store(clock, std::memory_order_relaxed);  // seen by who sees the deadline
   deadline_ns_ = deadline_ns;
   Watchdog::Get().Wake();
+}
+
+void Watched::ArmForCpuTime(uint64_t ns) {
+  clockid_t clock = CLOCK_MONOTONIC;
+  CHECK(pthread_getcpuclockid(pthread_self(), &clock) == 0);
+  ArmBy(clock, TimeOf(clock).value_or(0) + ns);
+}
+
+// Of a thread that has ended meanwhile there is none: what it ran is not armed any more.
+uint64_t Watched::OwnTime(uint64_t monotonic_ns) const {
+  const clockid_t clock = clock_.load(std::memory_order_relaxed);
+  return clock == CLOCK_MONOTONIC ? monotonic_ns : TimeOf(clock).value_or(0);
 }
 
 void Watchdog::Watch(Watched* watched) {

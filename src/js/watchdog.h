@@ -1,5 +1,5 @@
-// Ends calls that run past their deadline. One thread for all runtimes, which looks every few
-// milliseconds while any of them is at work and sleeps otherwise.
+// Ends calls that run past their deadline, or that somebody wants to stop. One thread for all
+// runtimes, which looks every few milliseconds while any of them is at work and sleeps otherwise.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,16 @@
 #include <thread>
 #include <vector>
 
+#include <time.h>
+
 namespace sluice::js {
 
 inline constexpr uint64_t kNoDeadline = 0;
 
 // What is watched from when it is made until Leave. Arm and Disarm cost an atomic operation each.
+//
+// V8 can lose a termination: while it makes the text of `error.stack`, for one. So what is to end
+// is told so at every look until it is disarmed.
 class Watched {
  public:
   Watched();
@@ -21,8 +26,11 @@ class Watched {
   // Before what End needs is gone. Nothing ends it any more.
   void Leave();
 
-  void Arm(uint64_t deadline_ns);
-  // True when it was ended. What ends it has done so then.
+  // Of the monotonic clock.
+  void Arm(uint64_t deadline_ns) { ArmBy(CLOCK_MONOTONIC, deadline_ns); }
+  // After so much time on a processor of the calling thread, which must be the one that disarms.
+  void ArmForCpuTime(uint64_t ns);
+  // True when its time was over. What ends it has done so then.
   bool Disarm() {
     uint64_t deadline_ns = deadline_ns_.load();
     while (deadline_ns == kEnding ||
@@ -35,22 +43,29 @@ class Watched {
  private:
   friend class Watchdog;
   virtual void End() = 0;  // must only signal
+  // Somebody wants it to end, whatever its deadline is. Also asked while it is not armed.
+  virtual bool StopAsked() const = 0;
+
+  void ArmBy(clockid_t clock, uint64_t deadline_ns);
 
   // False when it is not armed.
   bool Look(uint64_t now_ns) {
     uint64_t deadline_ns = deadline_ns_.load();
     if (deadline_ns == kNoDeadline) return false;
-    if (now_ns < deadline_ns) return true;
+    const bool over = deadline_ns == kEnded || OwnTime(now_ns) >= deadline_ns;
+    if (!over && !StopAsked()) return true;
     if (deadline_ns_.compare_exchange_strong(deadline_ns, kEnding)) {
       End();
-      deadline_ns_ = kEnded;
+      deadline_ns_ = over ? kEnded : deadline_ns;
     }
     return true;
   }
+  uint64_t OwnTime(uint64_t monotonic_ns) const;
 
   // Later than any time.
   static constexpr uint64_t kEnding = UINT64_MAX - 1;
   static constexpr uint64_t kEnded = UINT64_MAX;
+  std::atomic<clockid_t> clock_ = CLOCK_MONOTONIC;  // that the deadline is of
   std::atomic<uint64_t> deadline_ns_ = kNoDeadline;
 };
 
@@ -58,7 +73,7 @@ class Watchdog {
  public:
   static Watchdog& Get();
 
-  // From Watch to Leave it is looked at. Deadlines are of the monotonic clock.
+  // From Watch to Leave it is looked at.
   void Watch(Watched* watched);
   void Leave(Watched* watched);
   // One was armed.

@@ -56,6 +56,11 @@ struct Config {
   uint64_t procedures_memory_limit_bytes = 0;
 
   std::string functions_allow_private_addresses;  // true, false
+  std::string functions_hold;                     // true, false
+  uint64_t functions_max_documents = 0;
+  uint64_t functions_max_document_bytes = 0;
+  uint64_t functions_max_timers = 0;
+  uint64_t functions_max_timer_bytes = 0;
 
   uint64_t flows_run_retention_ms = 0;
   uint64_t flows_max_finished_runs = 0;

@@ -1,6 +1,9 @@
 // serve: runs the server until a signal stops it.
+#include <chrono>
 #include <filesystem>
 #include <memory>
+#include <semaphore>
+#include <thread>
 
 #include <unistd.h>
 
@@ -23,6 +26,7 @@ struct ServeOptions {
   CLI::Option* dev = nullptr;
   std::string app_directory;  // of --dev; may be empty
   bool print_ports = false;
+  bool hold_functions = false;
 
   bool development() const { return dev->count() > 0; }
 };
@@ -90,7 +94,35 @@ Result<std::unique_ptr<DevApp>> StartApp(const ServeOptions& options, const Conf
                   host.contains(':') ? "[" + host + "]" : host, server.ports().http));
 }
 
+// Ends the process if a stop takes too long: code that nothing can end, such as a built-in function
+// of V8 on a huge array, must not keep a server from being restarted. What was acknowledged is in
+// the store, as it is after a crash.
+class StopLimit {
+ public:
+  explicit StopLimit(std::chrono::milliseconds most)
+      : thread_([this, most] {
+          if (ended_.try_acquire_for(most)) return;
+          log::Error("the stop takes too long: the server ends without it",
+                     {{"waited_ms", most.count()}});
+          _exit(1);
+        }) {}
+  ~StopLimit() {
+    ended_.release();
+    thread_.join();
+  }
+  StopLimit(const StopLimit&) = delete;
+  StopLimit& operator=(const StopLimit&) = delete;
+
+ private:
+  std::binary_semaphore ended_{0};
+  std::thread thread_;
+};
+
+// Beside the time that requests have.
+constexpr std::chrono::seconds kLongestStop(5);
+
 Status Serve(const ServeOptions& options, cli::Context& context) {
+  if (options.hold_functions) options.flags->values["functions.hold"] = "true";
   const ConfigResult loaded = LoadWithFlags(*options.flags, DevelopmentDefaults(options));
   if (!loaded.problems.empty()) return context.ShowAllButLast(loaded.problems);
   const Config& config = loaded.loaded.config;
@@ -114,6 +146,7 @@ Status Serve(const ServeOptions& options, cli::Context& context) {
   ExitOnNextStopSignal();
   NotifySupervisor("STOPPING=1");
   log::Info("stopping");
+  const StopLimit limit(std::chrono::milliseconds(config.http_drain_timeout_ms) + kLongestStop);
   app.reset();
   server->Stop();
   log::Info("stopped");
@@ -136,6 +169,8 @@ void AddServeCommand(cli::Program* program) {
                      ->type_name("[DIR]");
   serve->add_flag("--print-ports", options->print_ports,
                   "When ready, print one line of JSON with the ports and the process id");
+  serve->add_flag("--hold-functions", options->hold_functions,
+                  "Start with all functions paused, until you resume them (functions.hold)");
   options->flags = AddConfigFlags(serve);
 }
 

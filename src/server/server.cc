@@ -159,6 +159,8 @@ class Server::Parts {
 
   void Stop() {
     lifecycle_.set_phase(http::rest::Lifecycle::Phase::kDraining);
+    // Also the OnDeploy that a request waits for.
+    if (functions_ != nullptr) functions_->RequestStop();
     if (consumers_ != nullptr) consumers_->polls.Stop();  // what waits is answered now
     if (http_ != nullptr) http_->Stop();
     // Its threads may still run flows.
@@ -206,14 +208,32 @@ class Server::Parts {
         *query_engine_, QueryOptionsOf(loaded_.config), clock_);
   }
 
+  function::Services FunctionServices() const {
+    function::Services services{*database_, *query_engine_, clock_, addresses_};
+    services.limits = {.documents = loaded_.config.functions_max_documents,
+                       .bytes = loaded_.config.functions_max_document_bytes,
+                       .timers = loaded_.config.functions_max_timers,
+                       .timer_bytes = loaded_.config.functions_max_timer_bytes};
+    return services;
+  }
+
   Status OpenFunctions() {
     addresses_ = std::make_shared<function::AddressRules>(
         loaded_.config.functions_allow_private_addresses == "true"
             ? function::PrivateAddresses::kAllowed
             : function::PrivateAddresses::kRefused);
-    function::Services services{*database_, *query_engine_, clock_, addresses_};
+    function::Services services = FunctionServices();
     services.log_directory =
         std::filesystem::path(loaded_.config.data_directory) / "logs" / "functions";
+    services.hold = loaded_.config.functions_hold == "true";
+    auto under_way = function::UnderWay::Open(std::filesystem::path(loaded_.config.data_directory) /
+                                              "under_way");
+    if (under_way) {
+      under_way_ = std::move(*under_way);
+    } else {
+      log::Warn("no crash will tell what was under way", {{"error", under_way.error().ToString()}});
+    }
+    services.under_way = under_way_.get();
     functions_ = std::make_unique<function::Manager>(services);
     return functions_->Start();
   }
@@ -227,9 +247,7 @@ class Server::Parts {
       options.exporter = [this](const route::TracePtr& trace) { trace_exporter_->Offer(trace); };
     }
     flows_ = std::make_unique<route::Host>(
-        route::Services{{*database_, *query_engine_, clock_, addresses_},
-                        *query_engine_,
-                        *procedures_,
+        route::Services{FunctionServices(), *query_engine_, *procedures_,
                         PathsOf(loaded_.config.flows_directories),
                         loaded_.config.flows_max_stream_bytes},
         std::move(options),
@@ -343,6 +361,7 @@ class Server::Parts {
   std::unique_ptr<http::rest::ConsumerService> consumers_;
   std::unique_ptr<http::rest::QueryService> query_service_;
   std::shared_ptr<function::AddressRules> addresses_;
+  std::unique_ptr<function::UnderWay> under_way_;  // null: it can't be written
   std::unique_ptr<function::Manager> functions_;
   std::unique_ptr<route::OtlpExporter> trace_exporter_;  // null: traces are not exported
   std::unique_ptr<route::Host> flows_;

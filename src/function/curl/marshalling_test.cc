@@ -320,7 +320,7 @@ TEST_F(CurlTest, ASlowServerIsGivenUp) {
 
 TEST_F(CurlTest, AStopEndsTheRequest) {
   answer_ = [this](const std::string&) {
-    stop_ = true;
+    *stop_ = true;
     return Hold();
   };
   EXPECT_EQ(Run("return curl('GET', api);"),

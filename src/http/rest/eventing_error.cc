@@ -98,6 +98,7 @@ constexpr Known kKnownIds[] = {
     {"function.entry_point", 27},
     {"function.eval", 27},
     {"function.half_state", 23},
+    {"function.in_transition", 55},
     {"function.invalid_config", 38},
     {"function.js_timer", 27},
     {"function.module", 27},

@@ -20,17 +20,18 @@ void ChangeState(EventingCall& call) {
 }
 
 Value StatusView(const function::FunctionStatus& status) {
-  const bool deployed = status.state != function::State::kUndeployed;
-  const bool runs = status.state == function::State::kDeployed;
+  using function::State;
   const Definition& definition = *status.definition;
+  const bool deployed = definition.settings.deployed;
+  const bool starts = status.state == State::kDeploying || status.state == State::kResuming;
   return Value::Object({{"composite_status", function::StateName(status.state)},
                         {"name", definition.name},
                         {"function_scope", Value::Object({{"bucket", definition.scope_bucket},
                                                           {"scope", definition.scope_scope}})},
-                        {"num_bootstrapping_nodes", 0},
-                        {"num_deployed_nodes", deployed ? 1 : 0},
+                        {"num_bootstrapping_nodes", starts ? 1 : 0},
+                        {"num_deployed_nodes", deployed && !starts ? 1 : 0},
                         {"deployment_status", deployed},
-                        {"processing_status", runs},
+                        {"processing_status", definition.settings.processing},
                         {"redeploy_required", false},
                         {"caught_up", status.caught_up},
                         {"failure", status.failure}});
