@@ -48,8 +48,9 @@ class FunctionRig {
   db::Database& database() { return *database_; }
   function::Manager& manager() { return *manager_; }
 
-  void Deploy(const std::string& code, const std::string& name = "bench") {
+  void Deploy(const std::string& code, const std::string& name = "bench", uint32_t workers = 1) {
     function::Definition definition;
+    definition.settings.worker_count = workers;
     definition.name = name;
     definition.code = code;
     definition.source = {.bucket = "src"};
