@@ -2,9 +2,11 @@
 //
 // A name is, in this order: a result term (in ORDER BY), a variable in scope, innermost first, or a
 // field of the only FROM term of the innermost block that has a FROM clause.
+#include <algorithm>
 #include <utility>
 
 #include "query/bind/binder.h"
+#include "query/bind/comdb2.h"
 #include "query/bind/scope.h"
 #include "query/error.h"
 
@@ -48,8 +50,14 @@ Status Binder::BindExpression(ExpressionPtr& expression, Scope& scope) {
   ForEachChild(*expression, [&](ExpressionPtr& child) {
     if (status.ok()) status = BindExpression(child, scope);
   });
-  if (status.ok() && expression->kind == ExprKind::kCall) ConvertCompared(*expression);
-  return status;
+  if (!status.ok() || expression->kind != ExprKind::kCall) return status;
+  ConvertCompared(*expression);
+  const Scope* const from = scope.WithFrom();
+  const bool of_table = from != nullptr && std::ranges::any_of(from->sources, [&](VariableId id) {
+                          return TableOf(id) != nullptr;
+                        });
+  if (of_table) UseComdb2Rules(variables_, *expression);
+  return OkStatus();
 }
 
 // One of users has never the name of one that is built in.

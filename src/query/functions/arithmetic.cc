@@ -19,6 +19,11 @@ Value Unknown(const Value& a, const Value& b) {
   return a.is_missing() || b.is_missing() ? Value() : Value(nullptr);
 }
 
+// A datetime or interval, and another or a number.
+bool AreTemporal(const Value& a, const Value& b) {
+  return (IsTemporal(a) && (IsTemporal(b) || b.is_number())) || (a.is_number() && IsTemporal(b));
+}
+
 // --- decimals ---
 
 std::optional<Decimal> Exactly(const Value& value) {
@@ -107,6 +112,7 @@ Value Sub(FunctionContext&, Args args) { return Subtract(*args[0], *args[1]); }
 Value Neg(FunctionContext&, Args args) { return Negate(*args[0]); }
 
 Value Divide(FunctionContext& context, Args args) {
+  if (args[0]->is_interval()) return DivideTemporal(*args[0], *args[1]);
   if (!args[1]->is_number()) return nullptr;
   const double divisor = args[1]->ToDouble();
   if (divisor == 0) {
@@ -182,7 +188,7 @@ Value Add(const Value& a, const Value& b) {
     int64_t sum;
     if (!__builtin_add_overflow(a.AsInt(), b.AsInt(), &sum)) return sum;
   }
-  if (IsTemporal(a) && IsTemporal(b)) return AddTemporal(a, b);
+  if (AreTemporal(a, b)) return AddTemporal(a, b);
   return ByKind(a, b, AddDecimals, [](double x, double y) { return x + y; });
 }
 
@@ -191,7 +197,7 @@ Value Subtract(const Value& a, const Value& b) {
     int64_t difference;
     if (!__builtin_sub_overflow(a.AsInt(), b.AsInt(), &difference)) return difference;
   }
-  if (IsTemporal(a) && IsTemporal(b)) return SubtractTemporal(a, b);
+  if (AreTemporal(a, b)) return SubtractTemporal(a, b);
   const auto exact = [](const Decimal& x, Decimal y) {
     y.negative = !y.negative;
     return AddDecimals(x, y);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "query/functions/cast.h"
+#include "query/functions/comdb2.h"
 #include "query/functions/function.h"
 
 namespace sluice::query {
@@ -18,7 +20,8 @@ Table MakeTable() {
         NumberFunctions(),     ObjectFunctions(),     ObjectNestedFunctions(),
         PatternFunctions(),    RedactFunctions(),     StringBuildFunctions(),
         StringFunctions(),     TableFunctions(),      TokenFunctions(),
-        TypeFunctions(),       VectorFunctions()}) {
+        TypeFunctions(),       VectorFunctions(),     CastFunctions(),
+        Comdb2Functions()}) {
     for (const ScalarFunction& function : family.functions) table[function.name] = &function;
     for (const auto& [alias, name] : family.aliases) table[alias] = table.at(name);
   }

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "query/functions/arithmetic.h"
+
 namespace sluice::query {
 namespace {
 
@@ -12,6 +14,8 @@ using json::Value;
 using Kind = Interval::Kind;
 
 constexpr int64_t kMostMonths = 120'000;
+constexpr int64_t kSecondUs = 1'000'000;
+constexpr double kMostAmount = 9e18;
 
 // The same day of another month, or that month's last.
 Value AddMonths(Datetime datetime, int64_t months) {
@@ -34,7 +38,20 @@ Value Move(Datetime datetime, Interval interval) {
   return Datetime{moved};
 }
 
+// What a number means beside a datetime or an interval; other values are themselves.
+Value IntervalBeside(const Value& number, const Value& other) {
+  if (!number.is_number()) return number;
+  const bool months = other.is_interval() && other.AsInterval().kind == Kind::kYearMonth;
+  const double amount = number.ToDouble() * (months ? 1 : kSecondUs);
+  if (!(std::abs(amount) < kMostAmount)) return nullptr;
+  if (months) return Interval{.kind = Kind::kYearMonth, .amount = static_cast<int64_t>(amount)};
+  // A whole number of seconds stays exact.
+  const int64_t us = number.is_int() ? number.AsInt() * kSecondUs : std::llround(amount);
+  return Interval{.kind = Kind::kDaySecond, .amount = us};
+}
+
 Value Negated(const Value& interval) {
+  if (interval.is_number()) return Negate(interval);
   if (!interval.is_interval() || interval.AsInterval().amount == INT64_MIN) return nullptr;
   Interval negated = interval.AsInterval();
   negated.amount = -negated.amount;
@@ -43,7 +60,9 @@ Value Negated(const Value& interval) {
 
 }  // namespace
 
-Value AddTemporal(const Value& a, const Value& b) {
+Value AddTemporal(const Value& left, const Value& right) {
+  const Value a = IntervalBeside(left, right);
+  const Value b = IntervalBeside(right, left);
   if (a.is_datetime() && b.is_interval()) return Move(a.AsDatetime(), b.AsInterval());
   if (a.is_interval() && b.is_datetime()) return Move(b.AsDatetime(), a.AsInterval());
   if (!a.is_interval() || !b.is_interval()) return nullptr;
@@ -67,9 +86,15 @@ Value MultiplyTemporal(const Value& a, const Value& b) {
   const Value& factor = a.is_interval() ? b : a;
   if (!interval.is_interval() || !factor.is_number()) return nullptr;
   const double product = static_cast<double>(interval.AsInterval().amount) * factor.ToDouble();
-  constexpr double kMost = 9e18;
-  if (!(std::abs(product) < kMost)) return nullptr;
+  if (!(std::abs(product) < kMostAmount)) return nullptr;
   return Interval{.kind = interval.AsInterval().kind, .amount = std::llround(product)};
+}
+
+Value DivideTemporal(const Value& a, const Value& b) {
+  if (!a.is_interval() || !b.is_number() || b.ToDouble() == 0) return nullptr;
+  const double quotient = static_cast<double>(a.AsInterval().amount) / b.ToDouble();
+  if (!(std::abs(quotient) < kMostAmount)) return nullptr;
+  return Interval{.kind = a.AsInterval().kind, .amount = std::llround(quotient)};
 }
 
 }  // namespace sluice::query

@@ -9,11 +9,14 @@ inline bool IsTemporal(const json::Value& value) {
   return value.is_datetime() || value.is_interval();
 }
 
-// Datetime and interval, two intervals of one kind; NULL for everything else and past the limits.
+// Datetime and interval, two intervals of one kind. A number stands for so many seconds, beside an
+// interval of months for months. NULL for everything else and past the limits.
 json::Value AddTemporal(const json::Value& a, const json::Value& b);
 // Also two datetimes: the interval between them.
 json::Value SubtractTemporal(const json::Value& a, const json::Value& b);
 // An interval times a number.
 json::Value MultiplyTemporal(const json::Value& a, const json::Value& b);
+// An interval divided by a number.
+json::Value DivideTemporal(const json::Value& a, const json::Value& b);
 
 }  // namespace sluice::query

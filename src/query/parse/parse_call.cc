@@ -95,6 +95,22 @@ Status Parser::CallArguments(Expression* call) {
   call->distinct = Accept("DISTINCT");
   if (!call->distinct) Accept("ALL");
   ASSIGN_OR_RETURN(call->args, ExprList());
+  if (call->name == "cast" && call->args.size() == 1) {
+    // CAST(e AS type): the type's name is the second argument.
+    RETURN_IF_ERROR(Expect("AS"));
+    if (Here().kind != TokenKind::kWord) return Expected("the name of a type");
+    ExpressionPtr type = Make(ExprKind::kLiteral, place());
+    type->value = json::Value(LowerCase(std::string(TextOf(Here()))));
+    call->args.push_back(std::move(type));
+    ++at_;
+    if (Accept("(")) {  // how long it may be: what is longer is cut
+      ASSIGN_OR_RETURN(const uint32_t length, LengthHere());
+      ExpressionPtr most = Make(ExprKind::kLiteral, place());
+      most->value = json::Value(static_cast<int64_t>(length));
+      call->args.push_back(std::move(most));
+      RETURN_IF_ERROR(Expect(")"));
+    }
+  }
   if (!At(")")) return Expected("a comma or )");
   ++at_;
   return OkStatus();

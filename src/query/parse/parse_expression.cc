@@ -11,9 +11,15 @@ namespace {
 constexpr uint32_t kMaxPositionalParameter = 65535;
 
 // Reserved words that can be called as functions all the same.
-constexpr Terminal kCallable[] = {
-    "AND", "BETWEEN",   "FLATTEN", "FLATTEN_KEYS", "HASH",    "IN",    "INFER",  "LEFT",  "LIKE",
-    "MAP", "NTH_VALUE", "NUMBER",  "OR",           "REPLACE", "RIGHT", "STRING", "WITHIN"};
+constexpr Terminal kCallable[] = {"AND",   "BETWEEN",   "CAST",   "FLATTEN", "FLATTEN_KEYS",
+                                  "HASH",  "IN",        "INFER",  "LEFT",    "LIKE",
+                                  "MAP",   "NTH_VALUE", "NUMBER", "OR",      "REPLACE",
+                                  "RIGHT", "STRING",    "WITHIN"};
+
+// Reserved words that mean nothing where an expression begins: columns are often called so, and
+// generate_series calls its column VALUE.
+constexpr Terminal kNames[] = {"AT",   "KEY",  "LANGUAGE", "LEVEL", "NEXT",   "OPTION", "PASSWORD",
+                               "PATH", "PREV", "PREPARE",  "ROLE",  "SCHEMA", "START",  "VALUE"};
 
 json::Value NumberOf(std::string_view literal) {
   const json::Value number = json::NumberFromLiteral(literal);
@@ -211,7 +217,9 @@ Result<ExpressionPtr> Parser::Primary() {
 }
 
 Result<ExpressionPtr> Parser::WordPrimary() {
-  if (AtName() || At("VALUE")) return NameOrCall();  // generate_series calls its column so
+  if (AtName() || std::ranges::find(kNames, Here().terminal) != std::end(kNames)) {
+    return NameOrCall();
+  }
   if (At("NULL")) return Literal(json::Value(nullptr));
   if (At("MISSING")) return Literal(json::Value());
   if (At("TRUE")) return Literal(json::Value(true));

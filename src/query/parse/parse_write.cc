@@ -80,7 +80,10 @@ Status Parser::InsertSource(InsertStatement* insert) {
   if (!At("(")) return InsertRows(insert);
   const size_t key = IsAhead(1, "PRIMARY") ? 2 : 1;
   if (!IsAhead(key, "KEY")) return InsertColumns(insert);
-  if (IsAhead(key + 1, ",") || IsAhead(key + 1, ")")) {
+  const bool listed = IsAhead(key + 1, ",") || IsAhead(key + 1, ")");
+  // A table may have a column of that name.
+  if (listed && key == 1 && !IsAhead(key + 2, "VALUE")) return InsertColumns(insert);
+  if (listed) {
     RETURN_IF_ERROR(InsertHeader());
     return InsertRows(insert);
   }
