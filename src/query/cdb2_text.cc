@@ -1,5 +1,9 @@
 #include "query/cdb2_text.h"
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "base/bytes.h"
@@ -11,13 +15,28 @@
 namespace sluice::query {
 namespace {
 
-std::string Quoted(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "''" : std::string(1, c);
-  return quoted + "'";
+// cdb2sql does not double quotes.
+std::string Quoted(std::string_view text) { return fmt::format("'{}'", text); }
+
+using db::ColumnType;
+
+std::string IntervalText(json::Interval interval, std::optional<ColumnType> type) {
+  constexpr size_t kMilliseconds = 4;  // ".000"
+  std::string text = db::FormatInterval(interval);
+  if (text.starts_with('-')) text.insert(1, " ");
+  const size_t point = text.find('.');
+  if (type == ColumnType::kIntervalDsUs && text.size() - point == kMilliseconds) text += "000";
+  return "\"" + text + "\"";
 }
 
-std::string Cdb2Value(const json::Value& value, std::string_view zone) {
+std::string DatetimeText(json::Datetime moment, std::string_view zone,
+                         std::optional<ColumnType> type) {
+  const bool micro = type == ColumnType::kDatetimeUs || moment.us % 1000 != 0;
+  return "\"" + db::FormatDatetime(moment, zone, micro ? 6 : 3) + "\"";
+}
+
+std::string Cdb2Value(const json::Value& value, std::string_view zone,
+                      std::optional<ColumnType> type = std::nullopt) {
   switch (value.type()) {
     case json::Type::kMissing:
     case json::Type::kNull:
@@ -25,6 +44,9 @@ std::string Cdb2Value(const json::Value& value, std::string_view zone) {
     case json::Type::kBool:
       return value.AsBool() ? "1" : "0";
     case json::Type::kInt:
+      if (type == ColumnType::kFloat || type == ColumnType::kDouble) {
+        return fmt::format("{:f}", value.ToDouble());
+      }
       return std::to_string(value.AsInt());
     case json::Type::kDouble: {
       // A whole number beyond int64 came as digits.
@@ -34,13 +56,11 @@ std::string Cdb2Value(const json::Value& value, std::string_view zone) {
       return digits ? std::string(literal) : fmt::format("{:f}", value.AsDouble());
     }
     case json::Type::kDecimal:
-      return "\"" + value.AsDecimal().ToString() + "\"";
-    case json::Type::kDatetime: {
-      const json::Datetime moment = value.AsDatetime();
-      return "\"" + db::FormatDatetime(moment, zone, moment.us % 1000 == 0 ? 3 : 6) + "\"";
-    }
+      return Quoted(value.AsDecimal().ToString());
+    case json::Type::kDatetime:
+      return DatetimeText(value.AsDatetime(), zone, type);
     case json::Type::kInterval:
-      return "\"" + db::FormatInterval(value.AsInterval()) + "\"";
+      return IntervalText(value.AsInterval(), type);
     case json::Type::kString:
       return Quoted(value.AsString());
     case json::Type::kBytes:
@@ -73,17 +93,67 @@ std::string_view BeforeFrom(const SelectBlock& block, const Query& query, std::s
   return last ? Trimmed(text, " \t\r\n;") : "";
 }
 
+const SelectBlock* BlockOf(const Statement& statement) {
+  const QueryPtr* const query = std::get_if<QueryPtr>(&statement.body);
+  const auto* const block =
+      query == nullptr ? nullptr : std::get_if<std::unique_ptr<SelectBlock>>(&(*query)->body);
+  return block == nullptr || (*block)->projection.raw ? nullptr : block->get();
+}
+
+// By their aliases.
+using Tables = std::vector<std::pair<std::string, std::shared_ptr<const db::KeyspaceInfo>>>;
+
+void AddTable(const FromTerm& term, const db::Catalog& catalog, Tables* tables) {
+  if (term.expression == nullptr || term.expression->kind != ExprKind::kName) return;
+  auto table = catalog.FindTable(term.expression->name);
+  if (table == nullptr || table->table == nullptr) return;
+  tables->emplace_back(term.alias.empty() ? term.expression->name : term.alias, std::move(table));
+}
+
+// The type of a plain column.
+std::optional<ColumnType> TypeOf(const Expression& expression, const Tables& tables) {
+  const bool path =
+      expression.kind == ExprKind::kField && expression.args[0]->kind == ExprKind::kName;
+  if (!path && expression.kind != ExprKind::kName) return std::nullopt;
+  for (const auto& [alias, table] : tables) {
+    if (path && expression.args[0]->name != alias) continue;
+    const db::TableColumn* const column = table->table->FindColumn(expression.name);
+    if (column != nullptr) return column->type;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+Cdb2Types Cdb2TypesOf(std::string_view statement, const db::Catalog& catalog) {
+  Cdb2Types types;
+  const Result<Statement> parsed = ParseStatement(statement);
+  const SelectBlock* const block = parsed ? BlockOf(*parsed) : nullptr;
+  if (block == nullptr || !block->from) return types;
+  Tables tables;
+  AddTable(block->from->first, catalog, &tables);
+  for (const JoinClause& join : block->from->joins) AddTable(join.term, catalog, &tables);
+  for (const ResultTerm& term : block->projection.terms) {
+    if (term.star) {
+      for (const auto& [alias, table] : tables) {
+        for (const db::TableColumn& column : table->table->columns) {
+          types[column.name] = column.type;
+        }
+      }
+    } else if (const auto type = TypeOf(*term.expression, tables)) {
+      types[term.alias.empty() ? ImplicitName(*term.expression) : term.alias] = *type;
+    }
+  }
+  return types;
+}
 
 Cdb2Names Cdb2NamesOf(std::string_view statement) {
   Cdb2Names names;
   const Result<Statement> parsed = ParseStatement(statement);
-  const QueryPtr* const query = parsed ? std::get_if<QueryPtr>(&parsed->body) : nullptr;
-  if (query == nullptr) return names;
-  const auto* const block = std::get_if<std::unique_ptr<SelectBlock>>(&(*query)->body);
-  if (block == nullptr || (*block)->projection.raw) return names;
-  const std::string_view all = BeforeFrom(**block, **query, statement);
-  const std::vector<ResultTerm>& terms = (*block)->projection.terms;
+  const SelectBlock* const block = parsed ? BlockOf(*parsed) : nullptr;
+  if (block == nullptr) return names;
+  const std::string_view all = BeforeFrom(*block, *std::get<QueryPtr>(parsed->body), statement);
+  const std::vector<ResultTerm>& terms = block->projection.terms;
   int unnamed = 0;
   for (size_t i = 0; i < terms.size(); ++i) {
     if (terms[i].star || !terms[i].alias.empty()) continue;
@@ -98,15 +168,18 @@ Cdb2Names Cdb2NamesOf(std::string_view statement) {
   return names;
 }
 
-std::string Cdb2Row(const json::Value& row, std::string_view zone, const Cdb2Names& names) {
+std::string Cdb2Row(const json::Value& row, std::string_view zone, const Cdb2Names& names,
+                    const Cdb2Types& types) {
   if (!row.is_object()) return "($0=" + Cdb2Value(row, zone) + ")";
   std::string text = "(";
   for (const json::Field& field : row.fields()) {
     if (text.size() > 1) text += ", ";
     const auto name = names.find(field.name());
+    const auto type = types.find(field.name());
     text +=
         fmt::format("{}={}", name == names.end() ? field.name() : std::string_view(name->second),
-                    Cdb2Value(field.value, zone));
+                    Cdb2Value(field.value, zone,
+                              type == types.end() ? std::nullopt : std::optional(type->second)));
   }
   return text + ")";
 }

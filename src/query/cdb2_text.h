@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "db/catalog.h"
 #include "json/value.h"
 
 namespace sluice::query {
@@ -16,7 +17,15 @@ using Cdb2Names = std::map<std::string, std::string, std::less<>>;
 // Columns of a SELECT that were given no name are called as they are written: count(*).
 Cdb2Names Cdb2NamesOf(std::string_view statement);
 
+// The types of result columns, by their names in rows: a column of doubles shows 2.000000 also when
+// the value is a whole number.
+using Cdb2Types = std::map<std::string, db::ColumnType, std::less<>>;
+
+// Of a SELECT from tables, the result columns that are columns of these.
+Cdb2Types Cdb2TypesOf(std::string_view statement, const db::Catalog& catalog);
+
 // A row that is no object has one column without a name. `zone` is where datetimes are shown.
-std::string Cdb2Row(const json::Value& row, std::string_view zone, const Cdb2Names& names = {});
+std::string Cdb2Row(const json::Value& row, std::string_view zone, const Cdb2Names& names = {},
+                    const Cdb2Types& types = {});
 
 }  // namespace sluice::query

@@ -101,12 +101,31 @@ TEST(Cdb2Text, PrintsEveryType) {
                                    {"n", nullptr},
                                    {"a", Value::Array({1, 2})}}),
                     "America/New_York"),
-            "(i=1, d=3.142857, c='it''s', b=x'dead', "
+            "(i=1, d=3.142857, c='it's', b=x'dead', "
             "t=\"2019-12-19T131422.330 America/New_York\", "
             "u=\"2019-12-19T131422.330001 America/New_York\", y=\"0-5\", n=NULL, a='[1,2]')");
   EXPECT_EQ(Cdb2Row(Value("first"), "UTC"), "($0='first')");
+  EXPECT_EQ(
+      Cdb2Row(Value::Object({{"y", json::Interval{json::Interval::Kind::kYearMonth, -5}},
+                             {"s", json::Interval{json::Interval::Kind::kDaySecond, -50'000'000}}}),
+              "UTC"),
+      "(y=\"- 0-5\", s=\"- 0 00:00:50.000\")");
   EXPECT_EQ(Cdb2Row(Value::Object({{"$1", 2}, {"i", 1}}), "UTC", {{"$1", "count(*)"}}),
             "(count(*)=2, i=1)");
+}
+
+TEST_F(Tables, ColumnsAreShownByTheirTypes) {
+  Ask("CREATE TABLE t (i int, d double, u datetimeus, s intervaldsus)");
+  Ask("INSERT INTO t VALUES (1, 2, 3, 4)");
+  const auto shown = [&](const std::string& statement) {
+    auto run = *engine_->Query(statement, {}, {});
+    EXPECT_TRUE(run->Next());
+    return Cdb2Row(run->row(), "UTC", {}, Cdb2TypesOf(statement, *database_->catalog()));
+  };
+  EXPECT_EQ(shown("SELECT * FROM t"),
+            "(i=1, d=2.000000, u=\"1970-01-01T000003.000000 UTC\", s=\"0 00:00:04.000000\")");
+  EXPECT_EQ(shown("SELECT x.d AS e, d + 1 AS f, u FROM t AS x"),
+            "(e=2.000000, f=3, u=\"1970-01-01T000003.000000 UTC\")");
 }
 
 TEST(Cdb2Text, ColumnsWithoutANameAreCalledAsTheyAreWritten) {

@@ -153,7 +153,7 @@ void ServiceAnswer::Row(const Value& row, std::string* out) {
   out->append(static_cast<size_t>(2 * indent_), ' ');
   const size_t before = out->size();
   if (cdb2_rows_) {
-    json::AppendQuoted(query::Cdb2Row(row, time_zone_, cdb2_names_), out);
+    json::AppendQuoted(query::Cdb2Row(row, time_zone_, cdb2_names_, cdb2_types_), out);
   } else {
     Append(row, 2, out);
   }

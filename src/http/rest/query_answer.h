@@ -33,6 +33,9 @@ class QueryAnswer {
   QueryAnswer(std::string request_id, const QueryParameters& parameters);
   virtual ~QueryAnswer() = default;
 
+  // Before the first row: as what the values of columns are shown in Comdb2's rows.
+  void SetColumnTypes(query::Cdb2Types types) { cdb2_types_ = std::move(types); }
+
   // Each appends to `out`.
   virtual void Head(const json::Value& signature, std::string* out) = 0;
   virtual void Row(const json::Value& row, std::string* out) = 0;
@@ -55,6 +58,7 @@ class QueryAnswer {
   const bool cdb2_rows_;
   const std::string time_zone_;
   const query::Cdb2Names cdb2_names_;
+  query::Cdb2Types cdb2_types_;
   bool has_head_ = false;
   uint64_t rows_ = 0;
   uint64_t row_bytes_ = 0;

@@ -106,6 +106,9 @@ Status QueryStatement::Start() {
                      service_.transactions.Use(parameters_.txid, active_->user));
     lease_.emplace(std::move(lease));
   }
+  if (parameters_.cdb2_rows) {
+    answer_->SetColumnTypes(query::Cdb2TypesOf(plan_->text, *service_.engine.database().catalog()));
+  }
   ASSIGN_OR_RETURN(run_, service_.engine.Execute(plan_, MakeRunRequest()));
   return OkStatus();
 }
@@ -218,6 +221,7 @@ void QueryStatement::Finish(const Status& status, Chunk* chunk) {
   if (parameters_.profile != QueryParameters::Profile::kOff) outcome.profile = Profile();
   answer_->Tail(outcome, &chunk->text);
   if (lease_ && outcome.errors.empty()) lease_->Keep();
+  if (!outcome.errors.empty()) failure_ = outcome.errors.front();
   FollowTransaction(outcome);
   NoteCompleted(outcome);
   Release();

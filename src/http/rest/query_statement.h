@@ -57,6 +57,8 @@ class QueryStatement {
 
   // After the end: the transaction that its client is in, empty for none.
   const std::string& txid() const { return txid_; }
+  // Its first error.
+  const Status& failure() const { return failure_; }
 
  private:
   Status Start();
@@ -87,6 +89,7 @@ class QueryStatement {
   std::unique_ptr<query::Run> run_;
   const std::unique_ptr<QueryAnswer> answer_;
   std::string txid_;
+  Status failure_;
 };
 
 // Error 13014 unless who sent it may run the statement.

@@ -135,7 +135,9 @@ void StreamSession::Begin(const StreamMessage& message) {
   if (const auto set = ReadSetStatement(parameters.statement)) {
     return Set(message, set->first, set->second);
   }
+  if (!failed_.ok() && RefusesInFailed(message, parameters)) return;
   parameters.txid = txid_;
+  comdb2_ = parameters.cdb2_rows;
   auto answer = std::make_unique<StreamAnswer>(message.id, NewUuid(), parameters);
   std::optional<Window> window;
   if (message.ahead > 0) {
@@ -169,11 +171,36 @@ void StreamSession::Set(const StreamMessage& message, const std::string& name,
 void StreamSession::Pull(uint64_t rows) {
   QueryStatement::Chunk chunk =
       current_->NextChunk({.rows = rows, .bytes = kMessageBytes, .first_row_alone = false});
-  if (chunk.last) {
-    txid_ = current_->txid();
-    SetCurrent(nullptr, "");
-  }
+  if (chunk.last) EndStatement();
   out_->Send(std::move(chunk.text));
+}
+
+void StreamSession::EndStatement() {
+  txid_ = current_->txid();
+  if (txid_.empty()) {
+    failed_ = OkStatus();
+  } else if (comdb2_ && failed_.ok()) {
+    failed_ = current_->failure();
+  }
+  SetCurrent(nullptr, "");
+}
+
+bool StreamSession::RefusesInFailed(const StreamMessage& message,
+                                    const QueryParameters& parameters) {
+  using Action = query::TransactionStatement::Action;
+  const auto plan = service_.engine.Prepare(parameters.statement, parameters.context);
+  const bool ends = plan && (*plan)->kind == query::StatementKind::kTransaction;
+  const Action action = ends
+                            ? std::get<query::TransactionStatement>((*plan)->statement->body).action
+                            : Action::kBegin;
+  if (action == Action::kRollback) return false;
+  Refuse(message.id, failed_);
+  if (action == Action::kCommit) {
+    RollBack();
+    txid_.clear();
+    failed_ = OkStatus();
+  }
+  return true;
 }
 
 // As many as the window has room for.
@@ -193,9 +220,7 @@ void StreamSession::Push() {
     window_->bytes += chunk.text.size();
   }
   out_->Send(std::move(chunk.text));
-  if (!chunk.last) return;
-  txid_ = current_->txid();
-  SetCurrent(nullptr, "");
+  if (chunk.last) EndStatement();
 }
 
 void StreamSession::CloseStatement(const StreamMessage& message) {

@@ -61,6 +61,10 @@ class StreamSession {
   void Set(const StreamMessage& message, const std::string& name, const std::string& value);
   void Pull(uint64_t rows);
   void Push();
+  // After the last part of the current statement's answer.
+  void EndStatement();
+  // Answers a statement in a transaction that has failed, unless it may run.
+  bool RefusesInFailed(const StreamMessage& message, const QueryParameters& parameters);
   void CloseStatement(const StreamMessage& message);
   // Answers what did not become a statement.
   void Refuse(const std::string& id, const Status& why);
@@ -76,6 +80,10 @@ class StreamSession {
   // The session's thread.
   QueryParameters defaults_;
   std::string txid_;  // empty for none
+  // As Comdb2 has it, for statements with its rows: after an error a transaction can't be committed
+  // any more. OK while there was none.
+  Status failed_;
+  bool comdb2_ = false;  // the current statement has its rows
 
   std::mutex mutex_;
   std::condition_variable wake_;
