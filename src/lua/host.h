@@ -49,8 +49,11 @@ class HostObject {
   HostObject(const HostObject&) = delete;
   HostObject& operator=(const HostObject&) = delete;
   const HostClass& type() const { return type_; }
+  // About what it holds outside of Lua; counts as memory of the run that has it.
+  virtual size_t bytes() const { return kSmallObject; }
 
  private:
+  static constexpr size_t kSmallObject = 256;
   const HostClass& type_;
 };
 
@@ -78,10 +81,14 @@ class Call {
 
   // True when the run was stopped or is over its time: a method that waits gives up.
   virtual bool ended() const = 0;
-  // What is left of the run's time; kNoLimit without one.
+  // True when the run was stopped, whatever its step has taken: a method that waits for an event
+  // or for the client gives up, which may take any time, and begins another step after the wait.
+  virtual bool stopped() const = 0;
+  // What is left of the time of the run's step; kNoLimit without one.
   static constexpr uint64_t kNoLimit = UINT64_MAX;
   virtual uint64_t RemainingMs() const = 0;
-  // Begins to count instructions anew: of methods that wait for the next event.
+  // Begins a step, with instructions and time of its own: of methods that wait for the next event
+  // or for the client.
   virtual void Renew() = 0;
   // Counts as so many instructions.
   virtual void Spend(uint64_t instructions) = 0;

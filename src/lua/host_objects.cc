@@ -15,6 +15,12 @@ namespace {
 
 using Pointer = std::shared_ptr<HostObject>;
 
+// What a userdata has.
+struct Held {
+  Pointer object;
+  uint64_t bytes;
+};
+
 const char kClassKey = 0;
 const char kOutermostKey = 0;
 
@@ -47,6 +53,7 @@ class MethodCall final : public Call {
   void Return(Value value) override { results_.emplace_back(std::move(value)); }
   void Return(Pointer object) override { results_.emplace_back(std::move(object)); }
   bool ended() const override { return State::Of(lua_).over(); }
+  bool stopped() const override { return State::Of(lua_).gone(); }
 
   uint64_t RemainingMs() const override {
     const uint64_t deadline = State::Of(lua_).deadline_ns();
@@ -55,7 +62,7 @@ class MethodCall final : public Call {
     return deadline > now ? (deadline - now) / 1'000'000 : 0;
   }
 
-  void Renew() override { State::Of(lua_).ForgetInstructions(); }
+  void Renew() override { State::Of(lua_).Renew(); }
   void Spend(uint64_t instructions) override { State::Of(lua_).Charge(lua_, instructions); }
 
   int PushResults() {
@@ -105,7 +112,9 @@ int CallMethod(lua_State* lua) {
 }
 
 int Collect(lua_State* lua) {
-  static_cast<Pointer*>(lua_touserdata(lua, 1))->~Pointer();
+  auto* const held = static_cast<Held*>(lua_touserdata(lua, 1));
+  State::Of(lua).ReleaseBytes(held->bytes);
+  held->~Held();
   return 0;
 }
 
@@ -175,8 +184,10 @@ std::string OutermostName(lua_State* lua, int index) {
 void PushObject(lua_State* lua, const Pointer& object) {
   if (object == nullptr) return lua_pushnil(lua);
   PushMetatable(lua, object->type());
-  void* const memory = lua_newuserdatauv(lua, sizeof(Pointer), 0);
-  new (memory) Pointer(object);
+  const uint64_t bytes = object->bytes();
+  void* const memory = lua_newuserdatauv(lua, sizeof(Held), 0);
+  State::Of(lua).HoldBytes(lua, bytes);  // raises, as the line above does
+  new (memory) Held{.object = object, .bytes = bytes};
   lua_insert(lua, -2);
   lua_setmetatable(lua, -2);
 }
@@ -185,7 +196,7 @@ Pointer ToObject(lua_State* lua, int index) {
   if (lua_type(lua, index) != LUA_TUSERDATA || lua_getmetatable(lua, index) == 0) return nullptr;
   const bool is_object = lua_rawgetp(lua, -1, &kClassKey) == LUA_TBOOLEAN;
   lua_pop(lua, 2);
-  return is_object ? *static_cast<Pointer*>(lua_touserdata(lua, index)) : nullptr;
+  return is_object ? static_cast<Held*>(lua_touserdata(lua, index))->object : nullptr;
 }
 
 }  // namespace sluice::lua

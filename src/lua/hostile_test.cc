@@ -103,8 +103,33 @@ TEST_P(Endless, IsEndedByTime) {
   const auto start = std::chrono::steady_clock::now();
   const Finished finished = RunText(Main(GetParam().body), {}, Small(UINT64_MAX / 2, 30));
   EXPECT_EQ(finished.outcome.ended, Ended::kTimedOut) << finished.outcome.message;
-  EXPECT_EQ(finished.outcome.message, "the run took too long");
+  EXPECT_EQ(finished.outcome.message, "the run took too long: more than 30 ms");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+}
+
+// Lua shifts its stack for that, and runs no instruction.
+TEST(Hostile, ATableThatIsItsOwnCallIsEnded) {
+  constexpr std::string_view kOwnCall =
+      "local t = setmetatable({}, {}) getmetatable(t).__call = t ";
+  for (const std::string_view call : {"return t()", "while true do pcall(t) end"}) {
+    const Finished finished =
+        RunText(Main(std::string(kOwnCall) + std::string(call)), {}, Small(UINT64_MAX / 2, 0));
+    EXPECT_EQ(finished.outcome.ended, Ended::kOutOfMemory);
+    EXPECT_EQ(finished.outcome.message, "the run's calls of __call metamethods do not end");
+    const Finished late =
+        RunText(Main(std::string(kOwnCall) + std::string(call)), {}, Small(UINT64_MAX / 2, 1));
+    EXPECT_EQ(late.outcome.message, "the run took too long: more than 1 ms");
+  }
+}
+
+TEST(Hostile, DeepStacksOfProgramsThatEndAreAllowed) {
+  const Finished finished = RunText(
+      Main("local function f(n, ...) if n == 0 then return select('#', ...) end "
+           "return (f(n - 1, n, ...)) end "
+           "local function g(n) if n == 0 then return 0 end return 1 + g(n - 1) end "
+           "return f(300) + g(20000) + #{table.unpack(table.pack(('x'):rep(50000):byte(1, -1)))}"),
+      {}, Small(UINT64_MAX / 2, 0));
+  EXPECT_TRUE(finished.ok()) << finished.outcome.message;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Endless, testing::ValuesIn(kEndless),

@@ -2,10 +2,8 @@
 // nothing.
 #include "lua/runtime.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "base/clock.h"
 #include "lua/host_objects.h"
 #include "lua/sandbox.h"
 #include "lua/state.h"
@@ -136,16 +134,12 @@ class Runtime::Impl {
   }
 
   script::Outcome RunProtected(Body body, void* context) {
-    uint64_t deadline = options_.limits.deadline_ns;
-    if (const uint64_t limit = options_.limits.time_ms; limit != 0) {
-      const uint64_t own = SystemClock().MonotonicNs() + limit * kNsPerMs;
-      deadline = deadline == 0 ? own : std::min(deadline, own);
-    }
     lua_State* const lua = state_.lua();
     Protected run{.body = body, .context = context, .failure = {}};
     int status = LUA_OK;
     if (!state_.ended()) {
-      state_.Begin(options_.limits.instructions, deadline);
+      state_.Begin(options_.limits.instructions, {.step_ns = options_.limits.time_ms * kNsPerMs,
+                                                  .deadline_ns = options_.limits.deadline_ns});
       lua_pushcfunction(lua, RunWithHandler);
       lua_pushlightuserdata(lua, &run);
       status = lua_pcall(lua, 1, 1, 0);

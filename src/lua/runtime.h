@@ -29,7 +29,7 @@ namespace sluice::lua {
 struct Limits {
   uint64_t instructions = 100'000'000;  // of one Call
   uint64_t memory_bytes = 64ull << 20;
-  uint64_t time_ms = 0;      // of one Call; 0 for none
+  uint64_t time_ms = 0;      // of one Call, or of one step of it (Call::Renew); 0 for none
   uint64_t deadline_ns = 0;  // of all of them, by the monotonic clock; 0 for none
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,10 +12,17 @@ namespace sluice::lua {
 namespace {
 
 constexpr uint64_t kStep = 200;
+constexpr uint64_t kNsPerMs = 1'000'000;
 // So many bytes allocated are worth a look at the clock: long strings take long to make.
 constexpr uint64_t kBytesPerLook = 4 << 20;
 
 constexpr uint64_t kBytesPerInstruction = 64;  // of large allocations
+
+// See RefusesStack.
+constexpr size_t kExtraStack = 5 * 16;
+constexpr size_t kSmallStack = 16 << 10;
+constexpr size_t kLargeStack = 1 << 20;
+constexpr int kMaxDoublings = 4;
 
 uint64_t NowNs() { return SystemClock().MonotonicNs(); }
 
@@ -31,6 +39,22 @@ State::~State() {
   if (lua_ != nullptr) lua_close(lua_);
 }
 
+// A table that is its own __call makes Lua shift an ever larger stack without an instruction, which
+// the hook would see: all that can be refused is the memory. A stack is made anew with twice its
+// size, but for the kExtraStack bytes that Lua keeps free.
+bool State::RefusesStack(size_t new_size) {
+  if (ended()) return true;  // Lua collects garbage and asks again
+  const bool doubled = new_size + kExtraStack == 2 * std::exchange(last_block_, new_size);
+  if (!doubled) return false;
+  ++doublings_;
+  if (over()) {
+    End(script::Ended::kTimedOut, stopped() ? "the run was stopped" : WhyTooLong());
+  } else if (new_size >= kLargeStack && doublings_ >= kMaxDoublings) {
+    End(script::Ended::kOutOfMemory, "the run's calls of __call metamethods do not end");
+  }
+  return ended();
+}
+
 void* State::Allocate(void* user, void* block, size_t old_size, size_t new_size) {
   State& state = *static_cast<State*>(user);
   if (block == nullptr) old_size = 0;  // then it says what is to be made
@@ -42,6 +66,7 @@ void* State::Allocate(void* user, void* block, size_t old_size, size_t new_size)
   if (new_size > old_size && state.used_ - old_size + new_size > state.memory_limit_) {
     return nullptr;
   }
+  if (block == nullptr && new_size >= kSmallStack && state.RefusesStack(new_size)) return nullptr;
   void* const made = std::realloc(block, new_size);
   if (made == nullptr) return nullptr;
   state.used_ += new_size - old_size;
@@ -55,11 +80,21 @@ void* State::Allocate(void* user, void* block, size_t old_size, size_t new_size)
 
 void State::SetHook(lua_State* lua, int count) { lua_sethook(lua, Hook, LUA_MASKCOUNT, count); }
 
-void State::Begin(uint64_t max_instructions, uint64_t deadline_ns) {
-  instructions_ = 0;
-  deadline_ns_ = deadline_ns;
+void State::Begin(uint64_t max_instructions, const Time& time) {
+  time_ = time;
   running_ = lua_;
+  Renew();
+  renewed_ = false;
   SetMaxInstructions(max_instructions);
+}
+
+void State::Renew() {
+  instructions_ = 0;
+  renewed_ = true;
+  deadline_ns_ = time_.deadline_ns;
+  if (time_.step_ns == 0) return;
+  const uint64_t step_ends = NowNs() + time_.step_ns;
+  deadline_ns_ = deadline_ns_ == 0 ? step_ends : std::min(deadline_ns_, step_ends);
 }
 
 void State::SetMaxInstructions(uint64_t instructions) {
@@ -81,6 +116,7 @@ void State::Hook(lua_State* lua, lua_Debug*) {
     state.instructions_ += state.allocated_ / kBytesPerInstruction;
   }
   state.instructions_ += static_cast<uint64_t>(state.step_);
+  state.doublings_ = 0;
   state.Check(lua);
 }
 
@@ -90,6 +126,15 @@ void State::Charge(lua_State* lua, uint64_t instructions) {
 }
 
 bool State::over() const { return stopped() || (deadline_ns_ != 0 && NowNs() >= deadline_ns_); }
+bool State::gone() const {
+  return stopped() || (time_.deadline_ns != 0 && NowNs() >= time_.deadline_ns);
+}
+
+std::string State::WhyTooLong() const {
+  if (deadline_ns_ == time_.deadline_ns) return "the run took too long";
+  return fmt::format("the run took too long: more than {} ms{}", time_.step_ns / kNsPerMs,
+                     renewed_ ? " since it last waited for its client or an event" : "");
+}
 
 void State::Check(lua_State* lua) {
   allocated_ = 0;
@@ -100,7 +145,7 @@ void State::Check(lua_State* lua) {
     } else if (stopped()) {
       End(script::Ended::kStopped, "the run was stopped");
     } else if (deadline_ns_ != 0 && NowNs() >= deadline_ns_) {
-      End(script::Ended::kTimedOut, "the run took too long");
+      End(script::Ended::kTimedOut, WhyTooLong());
     }
   }
   if (ended()) {

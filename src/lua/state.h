@@ -31,11 +31,17 @@ class State final : public StepMeter {
   // Null when there was not enough memory to begin with.
   lua_State* lua() { return lua_; }
 
+  // Of one call, by the monotonic clock; 0 for none.
+  struct Time {
+    uint64_t step_ns = 0;      // at most, from the beginning or from the last Renew on
+    uint64_t deadline_ns = 0;  // of all steps together
+  };
   // Begins a call: the counts start again.
-  void Begin(uint64_t max_instructions, uint64_t deadline_ns);
+  void Begin(uint64_t max_instructions, const Time& time);
+  // Begins a step: instructions and its time are counted anew.
+  void Renew();
   void SetMaxInstructions(uint64_t instructions);
   uint64_t instructions() const { return instructions_; }
-  void ForgetInstructions() { instructions_ = 0; }
   uint64_t deadline_ns() const { return deadline_ns_; }
 
   // Counts, and raises an error when a limit is reached. Also looks at the time.
@@ -48,7 +54,10 @@ class State final : public StepMeter {
   bool ended() const { return ended_ != script::Ended::kReturned; }
   script::Ended how_ended() const { return ended_; }
   const std::string& why_ended() const { return why_; }
-  bool over() const;  // of the time, or stopped; for those who wait
+  // Stopped, or past its time; for methods that wait for as long as the step may take.
+  bool over() const;
+  // Stopped, or past the deadline of all steps; for methods that wait without an end.
+  bool gone() const;
   void EndForMemory();
   // Raises the error of the limit that was reached.
   [[noreturn]] void Raise(lua_State* lua);
@@ -67,8 +76,10 @@ class State final : public StepMeter {
 
  private:
   static void* Allocate(void* user, void* block, size_t old_size, size_t new_size);
+  bool RefusesStack(size_t new_size);
   static void Hook(lua_State* lua, lua_Debug* event);
   void Check(lua_State* lua);
+  std::string WhyTooLong() const;
   void SetHook(lua_State* lua, int count);
   void End(script::Ended how, std::string why);
   bool stopped() const {
@@ -79,13 +90,17 @@ class State final : public StepMeter {
   const uint64_t memory_limit_;
   uint64_t used_ = 0;
   uint64_t allocated_ = 0;  // since the time was looked at
+  size_t last_block_ = 0;   // of at least kSmallStack bytes
+  int doublings_ = 0;       // of a stack, since an instruction was counted
   lua_State* lua_ = nullptr;
   lua_State* running_ = nullptr;
   uint64_t instructions_ = 0;
   uint64_t max_instructions_ = 0;
   int step_ = 0;          // instructions between two hooks
   bool hurried_ = false;  // the next hook comes early
-  uint64_t deadline_ns_ = 0;
+  Time time_;
+  uint64_t deadline_ns_ = 0;  // of this step
+  bool renewed_ = false;      // it is not the call's first
   std::atomic<bool> stop_ = false;
   const std::atomic<bool>* cancelled_ = nullptr;
   script::Ended ended_ = script::Ended::kReturned;

@@ -25,6 +25,11 @@ class ClientRows {
   // Since the start of the run.
   virtual uint64_t pushed() const = 0;
   virtual uint64_t acknowledged() const = 0;
+  // The client has gone: nobody acknowledges any more.
+  virtual bool gone() const = 0;
+  // The procedure waits for an event: what was acknowledged before has been dealt with, so it need
+  // not go on if the client goes.
+  virtual void Rest() = 0;
   // What the first `rows` rows stood for is consumed for good.
   virtual void Confirm(uint64_t rows) = 0;
   // The client takes rows before it has acknowledged those before them.

@@ -27,22 +27,34 @@ Result<uint64_t> Milliseconds(const Value& value, std::string_view method) {
   return Unexpected(BadArgument(method, "a number of milliseconds"));
 }
 
+// Whoever waits for a client or an event is ended by nothing but this.
+Status CheckNotGone(const Consumption& self, const Call& call) {
+  if (!call.stopped() && !self.session.client->gone()) return OkStatus();
+  return Error(Code::kCancelled, "procedure.client_gone",
+               "the client has gone, or has cancelled the request");
+}
+
 // The next event, or null when there is none by the deadline.
-Result<const TriggerEvent*> WaitForEvent(Consumption& self, Call& call,
-                                         LiveQueue::Deadline deadline) {
-  call.Renew();
+Result<const TriggerEvent*> AwaitEvent(Consumption& self, const Call& call,
+                                       LiveQueue::Deadline deadline) {
   while (true) {
+    RETURN_IF_ERROR(CheckNotGone(self, call));
     const uint64_t seen = self.live->news();
     RETURN_IF_ERROR(self.CheckHeld());
     ASSIGN_OR_RETURN(const TriggerEvent* event, self.queue.Next());
     if (event != nullptr) return event;
     const auto now = Clock::now();
     if (deadline && now >= *deadline) return nullptr;
-    if (call.ended()) {
-      return Fail(Code::kCancelled, "procedure.client_gone", "the run was ended");
-    }
     self.live->Wait(seen, deadline ? std::min(*deadline, now + kLook) : now + kLook);
   }
+}
+
+Result<const TriggerEvent*> WaitForEvent(Consumption& self, Call& call,
+                                         LiveQueue::Deadline deadline) {
+  self.session.client->Rest();
+  Result<const TriggerEvent*> event = AwaitEvent(self, call, deadline);
+  call.Renew();
+  return event;
 }
 
 Status Give(Consumption& self, Call& call, const TriggerEvent* event) {
@@ -102,10 +114,9 @@ Status RunEmit(HostObject& object, Call& call) {
   const auto deadline = Clock::now() + std::chrono::milliseconds(self.emit_timeout_ms);
   const auto look = [&]() -> Status {
     if (Clock::now() >= deadline) self.seat->Stall();
-    if (call.ended()) {
-      return Error(Code::kCancelled, "procedure.client_gone", "the run was ended");
-    }
-    return self.CheckHeld();
+    RETURN_IF_ERROR(CheckNotGone(self, call));
+    // Who has lost its turn learns that when it consumes.
+    return self.live->dropped() ? self.CheckHeld() : OkStatus();
   };
   const auto plain = std::exchange(self.session.emit, [&](Value row) {
     return self.session.client->PushAndWait(std::move(row), look);
@@ -135,16 +146,24 @@ Result<ForwardOptions> ForwardOptionsOf(Call& call) {
       options.batch = field.value.AsBool();
     } else if (field.name() == "documents" && field.value.is_bool()) {
       options.documents = field.value.AsBool();
+    } else if (field.name() == "sentinel" && field.value.is_bool()) {
+      options.sentinel = field.value.AsBool();
+    } else if (field.name() == "count") {
+      if (!field.value.is_int() || field.value.AsInt() < 0) {
+        return Unexpected(BadArgument("count", "a whole number"));
+      }
+      options.count = static_cast<uint64_t>(field.value.AsInt());
     } else if (field.name() == "poll_timeout") {
       ASSIGN_OR_RETURN(options.poll_timeout_ms, Milliseconds(field.value, "poll_timeout"));
     } else {
-      return Unexpected(BadArgument("forward", "batch, documents or poll_timeout"));
+      return Unexpected(
+          BadArgument("forward", "batch, count, documents, sentinel or poll_timeout"));
     }
   }
   return options;
 }
 
-// Sends events to the client from now on, as a default consumer does.
+// Sends events to the client from now on, as a default consumer does; returns after the last one.
 Status RunForward(HostObject& object, Call& call) {
   Consumption& self = Self(object);
   if (self.session.begun || self.session.emitter.columns().empty()) {
@@ -214,7 +233,7 @@ Status RunConsumer(HostObject& object, Call& call) {
     const uint64_t acknowledged = session.client->acknowledged();
     if (acknowledged > confirmed) session.client->Confirm(acknowledged);
     confirmed = acknowledged;
-    return call.ended();
+    return call.stopped() || session.client->gone();
   });
   call.Renew();
   if (seat == nullptr) {

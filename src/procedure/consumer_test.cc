@@ -117,6 +117,77 @@ TEST_F(ConsumerTest, AStalledClientIsReplaced) {
   EXPECT_EQ(Consumed("c"), 1u);
 }
 
+TEST_F(ConsumerTest, ALostTurnShowsWhenItConsumes) {
+  Ask("CREATE TABLE t(i int)");
+  Ask("CREATE PROCEDURE c {local function main()\n"
+      "local consumer = db:consumer() consumer:emit_timeout(10)\n"
+      "local e = consumer:get()\n"
+      "db:begin() consumer:emit(e.new.i) consumer:consume() db:emit(db:commit()) end}");
+  Ask("CREATE LUA CONSUMER c ON (TABLE t FOR INSERT)");
+  Ask("INSERT INTO t VALUES (1)");
+  Client slow = Exec("EXEC PROCEDURE c()");
+  EXPECT_EQ(Next(slow), R"({"$0":1})");
+  EXPECT_TRUE(Eventually([&] { return StateOf("c") == Seats::Occupancy::State::kStalled; }));
+  Client other = Exec("EXEC PROCEDURE c()");
+  EXPECT_EQ(Next(other), R"({"$0":1})");
+  EXPECT_EQ(Next(slow, 2), "{\"$0\":2}\nend\n");
+  EXPECT_EQ(Next(other, 2), "{\"$0\":0}\nend\n");
+  EXPECT_EQ(Consumed("c"), 1u);
+}
+
+// It is no statement that ends: only the time between two waits is limited.
+TEST_F(ConsumerTest, ARunOutlastsTheTimeOfAStatement) {
+  constexpr uint64_t kTimeoutMs = 1000;
+  MakePlain();
+  Ask("CREATE DEFAULT LUA CONSUMER d ON (TABLE t FOR INSERT)");
+  query::RunRequest request;
+  request.acknowledges = true;
+  request.timeout_ms = kTimeoutMs;
+  Client own = *engine_->Query("EXEC PROCEDURE c()", {}, request);
+  Client standard = *engine_->Query("EXEC PROCEDURE d('{\"with_id\": false}')", {}, request);
+  Client second = *engine_->Query("EXEC PROCEDURE c()", {}, request);
+  auto turn = std::async(std::launch::async, [&] { return Next(second); });
+  for (const std::string number : {"1", "2", "3"}) {
+    auto row = std::async(std::launch::async, [&] { return Next(own); });
+    auto event = std::async(std::launch::async, [&] { return Next(standard); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(kTimeoutMs / 2));
+    Ask("INSERT INTO t VALUES (" + number + ")");
+    EXPECT_EQ(row.get(), R"({"$0":)" + number + "}");
+    EXPECT_EQ(event.get(), R"({"comdb2_event":"add","i":)" + number + "}");
+  }
+  own.reset();
+  EXPECT_EQ(turn.get(), R"({"$0":3})");
+}
+
+TEST_F(ConsumerTest, AStepHasTheTimeOfAStatement) {
+  Ask("CREATE TABLE t(i int)");
+  Ask("CREATE PROCEDURE c {local function main()\n"
+      "local consumer = db:consumer() consumer:get() db:sleep(60) end}");
+  Ask("CREATE LUA CONSUMER c ON (TABLE t FOR INSERT)");
+  Ask("INSERT INTO t VALUES (1)");
+  query::RunRequest request;
+  request.acknowledges = true;
+  request.timeout_ms = 100;
+  Client client = *engine_->Query("EXEC PROCEDURE c()", {}, request);
+  EXPECT_EQ(Next(client),
+            "procedure.failed: procedure 'c': the run took too long: more than 100 ms since it "
+            "last waited for its client or an event");
+}
+
+// A client may acknowledge and go at once.
+TEST_F(ConsumerTest, WhatWasAcknowledgedBeforeItWentIsConsumed) {
+  MakePlain();
+  Ask("CREATE DEFAULT LUA CONSUMER d ON (TABLE t FOR INSERT)");
+  Ask("INSERT INTO t VALUES (1), (2), (3)");
+  for (const std::string name : {"c", "d"}) {
+    Client client = ExecAhead("EXEC PROCEDURE " + name + "()");
+    EXPECT_THAT(Next(client), HasSubstr(":1}"));
+    receipts_->Acknowledge(1);
+    client.reset();
+    EXPECT_EQ(Consumed(name), 1u);
+  }
+}
+
 TEST_F(ConsumerTest, RegisteringHasATimeout) {
   Ask("CREATE TABLE t(i int)");
   Ask("CREATE PROCEDURE c {local function main()\n"
@@ -305,6 +376,42 @@ TEST_F(ConsumerTest, RowsComeAheadOfTheirAcknowledgements) {
   EXPECT_EQ(Next(client), R"({"comdb2_event":"old","i":3})");
 }
 
+TEST_F(ConsumerTest, ASentinelEndsATransaction) {
+  Ask("CREATE TABLE t(i int)");
+  Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT)");
+  Ask("INSERT INTO t VALUES (1), (2)");
+  Ask("INSERT INTO t VALUES (3)");
+  for (const std::string batch : {"true", "false"}) {
+    Client client = Exec(
+        "EXEC PROCEDURE watch('{\"with_id\": false, \"with_txn_sentinel\": true, "
+        "\"batch_consume\": " +
+        batch + "}')");
+    EXPECT_EQ(Next(client, 5),
+              "{\"comdb2_event\":\"add\",\"i\":1}\n{\"comdb2_event\":\"add\",\"i\":2}\n"
+              "{\"comdb2_event\":\"txn\",\"i\":null}\n{\"comdb2_event\":\"add\",\"i\":3}\n"
+              "{\"comdb2_event\":\"txn\",\"i\":null}\n");
+    client.reset();
+    EXPECT_EQ(Consumed("watch"), 2u);
+    Ask("DROP LUA CONSUMER watch");
+    Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT)");
+    Ask("INSERT INTO t VALUES (1), (2)");
+    Ask("INSERT INTO t VALUES (3)");
+  }
+}
+
+TEST_F(ConsumerTest, EndsAfterItsCount) {
+  Ask("CREATE TABLE t(i int)");
+  Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT AND UPDATE)");
+  Ask("INSERT INTO t VALUES (1)");
+  Ask("UPDATE t SET i = 2");
+  Ask("UPDATE t SET i = 3");
+  Client client = Exec("EXEC PROCEDURE watch('{\"with_id\": false, \"consume_count\": 2}')");
+  EXPECT_EQ(Next(client, 4),
+            "{\"comdb2_event\":\"add\",\"i\":1}\n{\"comdb2_event\":\"old\",\"i\":1}\n"
+            "{\"comdb2_event\":\"new\",\"i\":2}\nend\n");
+  EXPECT_EQ(Consumed("watch"), 2u);
+}
+
 TEST_F(ConsumerTest, TransactionsAheadAreConsumedWhole) {
   Ask("CREATE TABLE t(i int)");
   Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT)");
@@ -371,6 +478,21 @@ TEST_F(ConsumerTest, StopEndsLongPolls) {
   polls.Stop();
   EXPECT_TRUE(first.get()->empty());
   EXPECT_EQ(second.get().error().id(), "consumer.busy");
+}
+
+// A client that gives up a request which waits may leave with the next one.
+TEST_F(ConsumerTest, AClientLeavesWhileItsPollWaits) {
+  MakePlain();
+  PollClients polls(*engine_, manager_->triggers());
+  auto waiting = std::async(std::launch::async, [&] {
+    return polls.Next({.consumer = "c", .client = "one", .timeout_ms = 3'600'000});
+  });
+  EXPECT_TRUE(Eventually([&] { return StateOf("c") == Seats::Occupancy::State::kTaken; }));
+  EXPECT_TRUE(
+      polls.Next({.consumer = "c", .client = "one", .max = 0, .timeout_ms = 0, .release = true})
+          .has_value());
+  EXPECT_TRUE(waiting.get()->empty());
+  EXPECT_EQ(StateOf("c"), Seats::Occupancy::State::kFree);
 }
 
 TEST_F(ConsumerTest, DepthCountsWhatWaits) {

@@ -79,6 +79,7 @@ Status RunTable(HostObject& object, Call& call) {
   }
   call.Return(
       std::make_shared<TableObject>(SessionOf(object), std::move(name), std::move(temporary)));
+  call.Return(Value(kOk));
   return OkStatus();
 }
 

@@ -96,7 +96,8 @@ Status RunJsonToTable(HostObject& object, Call& call) {
 Status RunCsvToTable(HostObject&, Call& call) {
   ASSIGN_OR_RETURN(const std::string text, StringArgument(call, 0, "csv_to_table"));
   ASSIGN_OR_RETURN(Value rows, ParseCsv(text));
-  call.Return(std::move(rows));
+  // Of one line, as Comdb2 has it, the row itself.
+  call.Return(rows.size() == 1 ? rows.items()[0] : std::move(rows));
   return OkStatus();
 }
 

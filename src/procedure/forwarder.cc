@@ -22,6 +22,7 @@ Forwarder::Forwarder(Consumption& consumption, lua::Call& call, ForwardOptions o
       client_(*consumption.session.client),
       options_(options),
       zone_(consumption.session.zone()),
+      left_(options.count),
       acknowledged_(client_.acknowledged()),
       progressed_(Clock::now()) {
   static constexpr std::pair<std::string_view, Source> kNamed[] = {
@@ -46,12 +47,16 @@ Status Forwarder::Run() {
   while (true) {
     const uint64_t seen = self_.live->news();
     RETURN_IF_ERROR(self_.CheckHeld());
-    if (call_.ended()) {
-      return Error(Code::kCancelled, "procedure.client_gone", "the run was ended");
-    }
+    const bool gone = call_.stopped() || client_.gone();
+    // What the client acknowledged before it went counts.
     RETURN_IF_ERROR(ConsumeAcknowledged());
+    if (gone) {
+      return Error(Code::kCancelled, "procedure.client_gone",
+                   "the client has gone, or has cancelled the request");
+    }
+    if (left_ == 0 && units_.empty()) return OkStatus();
     bool pushed = false;
-    if (MayPush()) {
+    if (left_ > 0 && MayPush()) {
       ASSIGN_OR_RETURN(pushed, PushEvent());
     }
     if (!pushed) RETURN_IF_ERROR(Wait(seen));
@@ -76,17 +81,24 @@ Result<bool> Forwarder::PushEvent() {
                             event->inserted.is_missing() ? event->deleted : event->inserted));
   }
   ++open_.events;
+  --left_;
   open_.bytes += event->bytes;
   bytes_ += event->bytes;
   const int64_t tid = event->tid();
   self_.queue.Take();
-  if (options_.batch) {
-    // A commit's events are all there, or none is.
-    ASSIGN_OR_RETURN(const TriggerEvent* following, self_.queue.Next());
-    if (following != nullptr && following->tid() == tid) return true;
+  bool last = false;
+  if (options_.batch || options_.sentinel) {
+    ASSIGN_OR_RETURN(last, IsLastOf(tid));
   }
-  EndUnit();
+  if (options_.sentinel && last) RETURN_IF_ERROR(PushRow(nullptr, "txn", {}));
+  if (!options_.batch || last || left_ == 0) EndUnit();
   return true;
+}
+
+// A commit's events are all there, or none is.
+Result<bool> Forwarder::IsLastOf(int64_t tid) {
+  ASSIGN_OR_RETURN(const TriggerEvent* following, self_.queue.Next());
+  return following == nullptr || following->tid() != tid;
 }
 
 void Forwarder::EndUnit() {

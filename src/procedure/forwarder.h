@@ -23,8 +23,10 @@
 namespace sluice::procedure {
 
 struct ForwardOptions {
-  bool batch = false;      // by transaction
-  bool documents = false;  // rows have `key` and `document` instead of columns
+  bool batch = false;           // by transaction
+  bool documents = false;       // rows have `key` and `document` instead of columns
+  bool sentinel = false;        // after the events of a transaction a row says that these were all
+  uint64_t count = UINT64_MAX;  // events, after which it ends
   std::optional<uint64_t> poll_timeout_ms = std::nullopt;  // then a row says that nothing happened
 };
 
@@ -34,8 +36,8 @@ class Forwarder {
   Forwarder(Consumption& consumption, lua::Call& call, ForwardOptions options);
   ~Forwarder();
 
-  // Until the client goes, or another one takes over, or the consumer is dropped, each of which is
-  // an error.
+  // Until so many events are consumed; or the client goes, or another one takes over, or the
+  // consumer is dropped, each of which is an error.
   Status Run();
 
  private:
@@ -60,6 +62,8 @@ class Forwarder {
   bool MayPush() const;
   // Whether there was an event.
   Result<bool> PushEvent();
+  // The one that was pushed is the last of its transaction.
+  Result<bool> IsLastOf(int64_t tid);
   Status PushRow(const TriggerEvent* event, std::string_view kind, const Value& values);
   void EndUnit();
   Status ConsumeAcknowledged();
@@ -77,6 +81,7 @@ class Forwarder {
   std::deque<Unit> units_;  // sent and not consumed
   Unit open_;               // the one of which more follows
   size_t bytes_ = 0;        // of all that was sent and not consumed
+  uint64_t left_;           // events that may be sent
   uint64_t acknowledged_ = 0;
   Time progressed_;  // when something was last sent or acknowledged
 };

@@ -56,7 +56,8 @@ Result<std::vector<Value>> Manager::Create(const query::ProcedureStatement& stat
   }
   ASSIGN_OR_RETURN(const Value version,
                    store_.Create(statement.name, statement.version, statement.source));
-  return std::vector<Value>{Value::Object({{"version", version}})};
+  return std::vector<Value>{Value::Object(
+      {{"version", version.is_int() ? Value(std::to_string(version.AsInt())) : version}})};
 }
 
 Status Manager::Change(const query::ProcedureStatement& statement) {
@@ -73,8 +74,10 @@ Status Manager::Change(const query::ProcedureStatement& statement) {
     return functions_.Drop(name, statement.aggregate);
   }
   if (statement.action == Action::kPutDefault) {
-    ASSIGN_OR_RETURN(const auto program, store_.Find(name, statement.version));
-    RETURN_IF_ERROR(CheckStillFunction(name, *program));
+    const auto program = store_.Find(name, statement.version);
+    // Comdb2's clients know this number: the schema is not what the statement takes it for.
+    if (!program) return program.error().With("returned", "240");
+    RETURN_IF_ERROR(CheckStillFunction(name, **program));
     return store_.PutDefault(name, statement.version);
   }
   const auto known = store_.DefaultVersion(name);

@@ -42,8 +42,8 @@ TEST_F(ProcedureTest, Versions) {
     std::string made = text;
     return made.replace(made.find('%'), 1, word);
   };
-  EXPECT_EQ(Ask("CREATE PROCEDURE v " + source("one")), "{\"version\":1}\n");
-  EXPECT_EQ(Ask("CREATE PROCEDURE v " + source("two")), "{\"version\":2}\n");
+  EXPECT_EQ(Ask("CREATE PROCEDURE v " + source("one")), "{\"version\":\"1\"}\n");
+  EXPECT_EQ(Ask("CREATE PROCEDURE v " + source("two")), "{\"version\":\"2\"}\n");
   EXPECT_EQ(Ask("CREATE PROCEDURE v VERSION 'x' " + source("three") + ";"),
             "{\"version\":\"x\"}\n");
   EXPECT_EQ(Ask("EXEC PROCEDURE v()"), "{\"$0\":\"one\"}\n");
@@ -196,9 +196,13 @@ TEST_F(ProcedureTest, Values) {
             "{\"$0\":\"{\\\"a\\\":[1,null]}\",\"$1\":0}\n");
   EXPECT_THAT(Main("db:emit(db:table_to_json({}, {type_annotate = true}))"),
               ::testing::HasSubstr("it has no options"));
-  EXPECT_EQ(Main("local r = db:csv_to_table('a,\"b\"\"c\"\\n1,2') db:emit(r[1][2], r[2][1], #r)"),
-            "{\"$0\":\"b\\\"c\",\"$1\":\"1\",\"$2\":2}\n");
+  EXPECT_EQ(Main("local r = db:csv_to_table('a,\"b\"\"c\"\\n1,2') db:emit(r[1][2], r[2][1], "
+                 "#r + #db:csv_to_table('10,20,30'))"),
+            "{\"$0\":\"b\\\"c\",\"$1\":\"1\",\"$2\":5}\n");
   EXPECT_EQ(Main("db:emit(#db:guid(), #db:guid_str())"), "{\"$0\":16,\"$1\":36}\n");
+  EXPECT_EQ(Main("local s = db:prepare('SELECT @b - @a + @b AS n') s:bind(1, 5) s:bind(2, 3) "
+                 "local t, rc = db:table('x', {{'i', 'int'}}) db:emit(s:fetch().n, rc)"),
+            "{\"$0\":7,\"$1\":0}\n");
   EXPECT_EQ(Main("db:emit(db:cast('12', 'int'), db:isnull(db:NULL()), db:isnull(0))"),
             "{\"$0\":12,\"$1\":true,\"$2\":false}\n");
   EXPECT_EQ(Main("db:settimezone('Asia/Tokyo') db:emit(tostring(db:now()))"),
@@ -225,11 +229,15 @@ TEST_F(ProcedureTest, Limits) {
   EXPECT_EQ(Main("db:setmaxinstructions(1000) while true do end"),
             "error procedure.failed: procedure 'p': the most instructions of a run, 1000, are used "
             "up");
+  // What a statement holds counts as memory.
+  EXPECT_EQ(Main("local t = {} while true do t[#t + 1] = db:exec('SELECT 1') end"),
+            "error procedure.failed: procedure 'p': the run needs more than 67108864 bytes of "
+            "memory");
   query::RunRequest request;
   request.timeout_ms = 50;
   Ask("CREATE PROCEDURE sleepy {local function main() db:sleep(100) end}");
   EXPECT_EQ(Ask("EXEC PROCEDURE sleepy()", request),
-            "error procedure.failed: procedure 'sleepy': the run took too long");
+            "error procedure.failed: procedure 'sleepy': the run took too long: more than 50 ms");
 }
 
 TEST_F(ProcedureTest, ARunThatIsLetGoEnds) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "procedure/db_object.h"
 #include "procedure/session.h"
@@ -14,9 +15,13 @@ namespace {
 
 constexpr auto kAcknowledgeLook = std::chrono::milliseconds(20);
 constexpr auto kCancelLook = std::chrono::milliseconds(100);
+// How long a procedure may take to consume what its client acknowledged before it went.
+constexpr auto kLastAct = std::chrono::seconds(3);
 // What a procedure may return as a number: 0, or one of these.
 constexpr int64_t kFirstCode = -200;
 constexpr int64_t kLastCode = -299;
+// Comdb2's number for one that returns inside of a transaction.
+constexpr int64_t kOpenTransaction = -222;
 
 // What main returned: nothing or 0 is success, a string is an error, and so is another number,
 // after which there may be a text.
@@ -24,16 +29,18 @@ Status CheckReturned(const std::string& name, const std::vector<lua::Returned>& 
   const Value& value = std::get<Value>(values[0]);
   if (value.is_string()) {
     return Error(Code::kInvalidArgument, "procedure.returned", "procedure '{}': {}", name,
-                 value.AsString());
+                 value.AsString())
+        .With("said", std::string(value.AsString()));
   }
   if (!value.is_number() || value.ToDouble() == 0) return OkStatus();
   int64_t code = value.is_int() ? value.AsInt() : kFirstCode;
   if (code > kFirstCode || code < kLastCode) code = kFirstCode;
   const Value* const text = values.size() > 1 ? std::get_if<Value>(&values[1]) : nullptr;
+  const std::string said(text != nullptr && text->is_string() ? text->AsString() : "");
   return Error(Code::kInvalidArgument, "procedure.returned", "procedure '{}' returned {}{}", name,
-               code,
-               text != nullptr && text->is_string() ? fmt::format(": {}", text->AsString()) : "")
-      .With("returned", std::to_string(code));
+               code, said.empty() ? "" : ": " + said)
+      .With("returned", std::to_string(code))
+      .With("said", said);
 }
 
 // A call outside of Lua, for rows of an object that main returned.
@@ -47,6 +54,7 @@ class FinalCall final : public lua::Call {
   void Return(Value) override {}
   void Return(std::shared_ptr<lua::HostObject>) override {}
   bool ended() const override { return false; }
+  bool stopped() const override { return false; }
   uint64_t RemainingMs() const override { return kNoLimit; }
   void Renew() override {}
   void Spend(uint64_t) override {}
@@ -72,14 +80,19 @@ ProcedureRun::ProcedureRun(query::QueryEngine& engine, const Store& store, const
 ProcedureRun::~ProcedureRun() {
   if (runs_ahead()) options_.request.receipts->SetWake(nullptr);
   {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    cancelled_->store(true);
-    if (runtime_ != nullptr) runtime_->Stop();
+    std::unique_lock lock(mutex_);
+    Stop(&lock);
   }
-  changed_.notify_all();
   if (thread_.joinable()) thread_.join();
   --*running_;
+}
+
+void ProcedureRun::Stop(std::unique_lock<std::mutex>* lock) {
+  stopping_ = true;
+  Notify();
+  changed_.wait_for(*lock, kLastAct, [&] { return acted_on_ || ended_; });
+  cancelled_->store(true);
+  if (runtime_ != nullptr) runtime_->Stop();
 }
 
 void ProcedureRun::Notify() {
@@ -107,11 +120,7 @@ void ProcedureRun::WaitForRows() {
   const auto& asked = options_.request.cancelled;
   while (queue_.empty() && !ended_) {
     changed_.wait_for(lock, kCancelLook);
-    if (asked == nullptr || !asked->load() || stopping_) continue;
-    stopping_ = true;
-    cancelled_->store(true);
-    if (runtime_ != nullptr) runtime_->Stop();
-    Notify();
+    if (asked != nullptr && asked->load() && !stopping_) Stop(&lock);
   }
   const bool was_full = queue_.size() >= max_queued();
   ready_.swap(queue_);
@@ -134,32 +143,40 @@ bool ProcedureRun::HasRoom() const {
   return queue_.size() < max_queued() || stopping_;
 }
 
-Status ProcedureRun::Push(Value row) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return queue_.size() < max_queued() || stopping_; });
+Status ProcedureRun::Put(std::unique_lock<std::mutex>* lock, Value row) {
+  changed_.wait(*lock, [&] { return queue_.size() < max_queued() || stopping_; });
   if (stopping_) return Error(Code::kCancelled, "procedure.client_gone", "client disconnect");
   queue_.push_back(std::move(row));
   ++pushed_;
-  const bool first = queue_.size() == 1;
-  lock.unlock();
-  if (first) changed_.notify_all();
+  if (queue_.size() == 1) changed_.notify_all();
   return OkStatus();
 }
 
+Status ProcedureRun::Push(Value row) {
+  std::unique_lock lock(mutex_);
+  return Put(&lock, std::move(row));
+}
+
 Status ProcedureRun::PushAndWait(Value row, const std::function<Status()>& look) {
-  RETURN_IF_ERROR(Push(std::move(row)));
   const auto acknowledged = [&] {
     return runs_ahead() ? options_.request.receipts->acknowledged() : acknowledged_;
   };
   std::unique_lock lock(mutex_);
+  acted_on_ = true;
+  RETURN_IF_ERROR(Put(&lock, std::move(row)));
+  acted_on_ = false;
   const uint64_t mine = pushed_;
-  while (acknowledged() < mine && !stopping_) {
+  Status looked;
+  while (acknowledged() < mine && !stopping_ && looked.ok()) {
     if (changed_.wait_for(lock, kAcknowledgeLook) == std::cv_status::no_timeout) continue;
     lock.unlock();
-    RETURN_IF_ERROR(look());
+    looked = look();
     lock.lock();
   }
   if (acknowledged() >= mine) return OkStatus();
+  acted_on_ = true;
+  changed_.notify_all();
+  RETURN_IF_ERROR(looked);
   return Error(Code::kCancelled, "procedure.client_gone", "client disconnect");
 }
 
@@ -172,6 +189,17 @@ uint64_t ProcedureRun::acknowledged() const {
   if (runs_ahead()) return options_.request.receipts->acknowledged();
   const std::lock_guard lock(mutex_);
   return acknowledged_;
+}
+
+bool ProcedureRun::gone() const {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
+void ProcedureRun::Rest() {
+  const std::lock_guard lock(mutex_);
+  acted_on_ = true;
+  if (stopping_) changed_.notify_all();
 }
 
 void ProcedureRun::Confirm(uint64_t rows) {
@@ -208,6 +236,11 @@ Status ProcedureRun::RunProgram() {
   runtime_options.program = options_.program;
   runtime_options.limits = options_.limits;
   runtime_options.limits.time_ms = options_.request.timeout_ms;
+  if (options_.request.transaction != nullptr && options_.request.timeout_ms > 0) {
+    // No step outlasts the transaction.
+    runtime_options.limits.deadline_ns =
+        SystemClock().MonotonicNs() + options_.request.timeout_ms * 1'000'000;
+  }
   runtime_options.globals.emplace_back("db", std::make_shared<DbObject>(session));
   runtime_options.print = [this](std::string_view line) {
     log::Info("a procedure prints", {{"procedure", options_.name}, {"line", std::string(line)}});
@@ -231,11 +264,14 @@ Status ProcedureRun::RunProgram() {
   if (!finished.ok()) return FailureOf("procedure", options_.name, finished.outcome);
   if (session.begun) {
     return Error(Code::kConflict, "procedure.open_transaction",
-                 "procedure '{}': unterminated transaction (no commit or rollback)", options_.name);
+                 "procedure '{}': unterminated transaction (no commit or rollback)", options_.name)
+        .With("returned", std::to_string(kOpenTransaction))
+        .With("said", "unterminated transaction (no commit or rollback)");
   }
   if (!session.emitted_error.empty()) {
     return Error(Code::kInvalidArgument, "procedure.emitted", "procedure '{}': {}", options_.name,
-                 session.emitted_error);
+                 session.emitted_error)
+        .With("said", session.emitted_error);
   }
   if (finished.values.empty()) return OkStatus();
   if (std::holds_alternative<Value>(finished.values[0])) {

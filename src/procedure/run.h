@@ -2,7 +2,8 @@
 // it emits wait in a short queue, and it waits when that is full. Letting go of the run stops it.
 //
 // A row is acknowledged when the one after it is asked for; or, if the request has receipts, when
-// these say so.
+// these say so. What was acknowledged counts although the client goes right after it: a procedure
+// that waited for that has some time to consume what the row stood for.
 #pragma once
 
 #include <atomic>
@@ -58,13 +59,18 @@ class ProcedureRun final : public query::Run, private ClientRows {
   Status RunProgram();
   // Waits until there are rows in ready_; none at the end.
   void WaitForRows();
+  // Nobody wants rows any more. Under mutex_.
+  void Stop(std::unique_lock<std::mutex>* lock);
 
   // The thread of the run.
+  Status Put(std::unique_lock<std::mutex>* lock, Value row);  // under mutex_
   bool HasRoom() const override;
   Status Push(Value row) override;
   Status PushAndWait(Value row, const std::function<Status()>& look) override;
   uint64_t pushed() const override;
   uint64_t acknowledged() const override;
+  bool gone() const override;
+  void Rest() override;
   void Confirm(uint64_t rows) override;
   bool runs_ahead() const override { return options_.request.receipts != nullptr; }
   void SetWake(std::function<void()> wake) override;
@@ -95,7 +101,10 @@ class ProcedureRun final : public query::Run, private ClientRows {
   bool ended_ = false;               // under mutex_
   Status status_;                    // under mutex_
   lua::Runtime* runtime_ = nullptr;  // under mutex_, while it runs
-  bool stopping_ = false;            // under mutex_
+  bool stopping_ = false;            // under mutex_; the client has gone
+  // Under mutex_. False from a row that is to be acknowledged on until the procedure has dealt with
+  // that.
+  bool acted_on_ = true;
   std::thread thread_;
 };
 

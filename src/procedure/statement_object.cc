@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "procedure/arguments.h"
+#include "query/value_size.h"
 
 namespace sluice::procedure {
 namespace {
@@ -122,7 +123,21 @@ Result<std::shared_ptr<StatementObject>> StatementObject::Prepare(Session& sessi
 StatementObject::StatementObject(Session& session, std::shared_ptr<const query::StatementPlan> plan)
     : HostObject(Class()), session_(session), plan_(std::move(plan)) {}
 
+// An open run has a plan's operators and a place for their rows.
+size_t StatementObject::bytes() const {
+  constexpr size_t kOpenRun = 4096;
+  size_t bytes = sizeof(*this) + (run_ == nullptr ? 0 : kOpenRun);
+  for (const Value& row : rows_) bytes += query::ApproximateBytes(row);
+  return bytes;
+}
+
+// Parameters with names have places, too: in the order in which they are first written.
 void StatementObject::BindPositional(size_t index, Value value) {
+  const query::ParameterList& known = plan_->parameters;
+  if (known.positional == 0 && index <= known.named.size()) {
+    named_[known.named[index - 1]] = std::move(value);
+    return;
+  }
   if (positional_.size() < index) positional_.resize(index, Value(nullptr));
   positional_[index - 1] = std::move(value);
 }

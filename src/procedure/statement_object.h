@@ -18,6 +18,7 @@ class StatementObject final : public lua::HostObject,
   // Error of the query engine when the text can't be planned.
   static Result<std::shared_ptr<StatementObject>> Prepare(Session& session, std::string_view text);
   static const lua::HostClass& Class();
+  size_t bytes() const override;
 
   StatementObject(Session& session, std::shared_ptr<const query::StatementPlan> plan);
 

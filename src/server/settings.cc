@@ -239,8 +239,8 @@ constexpr Setting kSettings[] = {
      .fallback = "10m",
      .least = 0,
      .most = 3650 * kDay,
-     .help = "The longest time that a statement may take. A request may ask for less. 0 for no "
-             "limit."},
+     .help = "The longest time that a statement may take; of a consumer's run, a step between two "
+             "waits. A request may ask for less. 0 for no limit."},
     {.name = "query.completed_threshold",
      .type = T::kDuration,
      .member = &Config::query_completed_threshold_ms,

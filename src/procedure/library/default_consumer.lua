@@ -2,8 +2,8 @@
 -- `text` is a JSON object with options.
 local kinds = {
     with_id = 'boolean', with_tid = 'boolean', with_sequence = 'boolean', with_epoch = 'boolean',
-    batch_consume = 'boolean',
-    register_timeout = 'number', poll_timeout = 'number', emit_timeout = 'number',
+    batch_consume = 'boolean', with_txn_sentinel = 'boolean',
+    consume_count = 'number', register_timeout = 'number', poll_timeout = 'number', emit_timeout = 'number',
 }
 
 local function read_options(text)
@@ -90,6 +90,8 @@ local function main(text)
     return consumer:forward({
         batch = options.batch_consume or false,
         documents = documents,
+        sentinel = options.with_txn_sentinel or false,
+        count = options.consume_count,
         poll_timeout = options.poll_timeout,
     })
 end

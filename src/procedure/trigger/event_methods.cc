@@ -12,8 +12,13 @@ Result<const RecentEvents::Facts*> FactsOf(HostObject& object, Call& call,
                                            std::string_view method) {
   ASSIGN_OR_RETURN(const Value event, call.Get(0));
   const Value& id = event["id"];
-  if (!id.is_bytes()) return Unexpected(BadArgument(method, "an event"));
-  const RecentEvents::Facts* const facts = SessionOf(object).events.Find(id.AsBytes());
+  const RecentEvents& events = SessionOf(object).events;
+  if (!event.is_object() || event["type"].is_missing()) {
+    return Unexpected(BadArgument(method, "an event"));
+  }
+  // A procedure that has put something else into the id means the event that it got last.
+  const RecentEvents::Facts* const facts =
+      id.is_bytes() ? events.Find(id.AsBytes()) : events.last();
   if (facts == nullptr) return Unexpected(BadArgument(method, "an event that this run was given"));
   return facts;
 }

@@ -33,6 +33,8 @@ class RecentEvents {
   void Note(const TriggerEvent& event);
   // Null when it is none of them.
   const Facts* Find(std::string_view id) const;
+  // Null when there was none.
+  const Facts* last() const { return facts_.empty() ? nullptr : &facts_.back(); }
 
  private:
   static constexpr size_t kMost = 10'000;

@@ -11,6 +11,8 @@ constexpr std::chrono::milliseconds kLook(100);
 // What a client that has gone leaves in memory is kept for so long after its lease.
 constexpr std::chrono::seconds kForget(60);
 constexpr size_t kMaxBytes = 16 << 20;
+// How long a client that leaves waits for its own other request to end.
+constexpr std::chrono::seconds kRelease(5);
 
 bool GivenUp(const PollRequest& request) {
   return request.cancelled != nullptr && request.cancelled->load();
@@ -49,14 +51,17 @@ Result<std::shared_ptr<PollClients::Client>> PollClients::Enter(const PollReques
                                                                 Time deadline) {
   std::unique_lock lock(mutex_);
   ForgetLapsed(Clock::now());
+  if (request.release) deadline = std::max(deadline, Clock::now() + kRelease);
   while (true) {
     std::shared_ptr<Client>& client = clients_[{request.consumer, request.client}];
     if (client == nullptr) client = std::make_shared<Client>();
     if (!client->busy) {
       client->busy = true;
+      client->leaving = false;
       return client;
     }
     if (GivenUp(request)) return Unexpected(Gone());
+    if (request.release) client->leaving = true;
     if (Over(deadline)) {
       return Fail(Code::kConflict, "consumer.busy",
                   "another request of the client '{}' to consumer '{}' is under way",
@@ -107,8 +112,8 @@ Status PollClients::Sit(const PollRequest& request, Time deadline, Client* clien
   }
   if (client->seat == nullptr) {
     client->queue.reset();
-    client->seat = (*live)->seats().Take(request.client, deadline,
-                                         [&] { return GivenUp(request) || stopping_; });
+    client->seat = (*live)->seats().Take(
+        request.client, deadline, [&] { return GivenUp(request) || client->leaving || stopping_; });
   }
   if (client->seat == nullptr) {
     if (GivenUp(request)) return Gone();
@@ -168,7 +173,7 @@ Result<std::vector<TriggerEvent>> PollClients::Collect(const PollRequest& reques
     }
     queue.Rewind();
     const Time now = Clock::now();
-    if (!events.empty() || Over(deadline)) break;
+    if (!events.empty() || client->leaving || Over(deadline)) break;
     if (GivenUp(request)) return Unexpected(Gone());
     if (client->live->dropped()) return Unexpected(Dropped(request.consumer));
     client->live->Wait(seen, std::min(deadline, now + kLook));

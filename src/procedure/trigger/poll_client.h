@@ -64,7 +64,9 @@ class PollClients {
     std::optional<EventQueue> queue;
     bool busy = false;  // under mutex_; the three above belong to whoever set it
     bool owns = false;  // under mutex_; as of the last request
-    Time lapses;        // under mutex_
+    // Another request of the client wants it released: the one that waits ends.
+    std::atomic<bool> leaving = false;
+    Time lapses;  // under mutex_
   };
   using Key = std::pair<std::string, std::string>;  // consumer, client
 

@@ -311,7 +311,7 @@ std::vector<Value> Triggers::ListQueues() const {
     if (!depth || !head) continue;
     const uint64_t now_ms = engine_.database().clock().WallMs();
     const Value age =
-        *head == nullptr ? Value(nullptr) : Value::Unsigned((now_ms - (*head)->time_ms) / 1000);
+        *head == nullptr ? Value(0) : Value::Unsigned((now_ms - (*head)->time_ms) / 1000);
     const uint64_t done = events->stored().events;
     rows.push_back(Value::Object({{"queuename", "__q" + definition->name},
                                   {"spname", definition->name},
