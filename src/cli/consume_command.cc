@@ -40,6 +40,12 @@ Result<json::Value> ArgumentOf(const ConsumeOptions& options) {
   return argument.size() == 0 ? json::Value() : argument;
 }
 
+// Whether another row of the same event follows: those of an update are two.
+bool IsOldRow(const json::Value& row) {
+  if (row.is_string()) return row.AsString().starts_with("(comdb2_event='old'");
+  return row["comdb2_event"] == json::Value("old");
+}
+
 std::string Quoted(std::string_view name) {
   std::string quoted = "`";
   for (const char c : name) quoted += c == '`' ? "``" : std::string(1, c);
@@ -60,13 +66,15 @@ Status Consume(const ConsumeOptions& options, Context& context) {
                        .timeout_ms = options.timeout_ms};
   if (options.format == "cdb2") call.parameters.Set("timezone", options.time_zone);
   if (given) call.parameters.Set("args", json::Value::Array({json::ToText(argument)}));
-  uint64_t left = options.max > 0 ? options.max : UINT64_MAX;
+  uint64_t left = options.max > 0 ? options.max : UINT64_MAX;  // events
   call.rows = std::min(call.rows, left);
   const Result<SqlAnswer> answer =
       stream.RunAhead(call, [&](const json::Value& rows) -> Result<SqlStream::Taken> {
-        const uint64_t printed = std::min<uint64_t>(left, rows.size());
-        for (uint64_t i = 0; i < printed; ++i) {
-          const json::Value& row = rows.items()[i];
+        uint64_t printed = 0;
+        for (const json::Value& row : rows.items()) {
+          if (left == 0) break;
+          ++printed;
+          if (!IsOldRow(row)) --left;
           context.output.Line(row.is_string() ? std::string(row.AsString()) : json::ToText(row));
         }
         context.output.Flush();
@@ -74,7 +82,6 @@ Status Consume(const ConsumeOptions& options, Context& context) {
         if (context.output.DataFailed()) {
           return Fail(Code::kIo, "cli.output", "can't write to standard output");
         }
-        left -= printed;
         return SqlStream::Taken{.rows = printed, .enough = left == 0};
       });
   if (!answer && options.timeout_ms > 0 && answer.error().id() == "client.timeout") {
@@ -99,7 +106,10 @@ void AddConsumeCommand(Program* program) {
       ->check(CLI::Range(1, 1'000'000));
   consume->add_option("--timeout", options->timeout_ms, "End when no row came for so long")
       ->type_name("MS");
-  consume->add_option("--max", options->max, "End after this many rows")->type_name("N");
+  consume
+      ->add_option("--max", options->max,
+                   "End after this many events; an update is one, of two rows")
+      ->type_name("N");
   consume
       ->add_option("--options", options->options,
                    "Of a default consumer, as in '{\"with_tid\": true}'")

@@ -104,7 +104,7 @@ void Output::Problem(const Status& status) {
     return;
   }
   if (status.fields().contains(std::string(kBareField))) {
-    notes_ << status.message() << '\n' << std::flush;
+    if (!status.message().empty()) notes_ << status.message() << '\n' << std::flush;
     return;
   }
   notes_ << fmt::format("error: {}{} ({})\n", PlaceText(status.place()), status.message(),

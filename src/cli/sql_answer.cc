@@ -69,6 +69,8 @@ Status ErrorFrom(const json::Value& error, const SqlStatement& statement, const 
   status = status.With("code", std::to_string(number));
   const std::string returned = TextOf(error["reason"]["returned"]);
   if (!returned.empty()) status = status.With("returned", returned);
+  const json::Value& said = error["reason"]["said"];
+  if (said.is_string()) status = status.With("said", std::string(said.AsString()));
   const bool in_procedure = !error["procedure"].is_missing();
   const uint32_t line = in_procedure ? 0 : Position(error["line"]);
   const uint32_t column = Position(error["column"]);

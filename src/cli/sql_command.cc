@@ -143,6 +143,11 @@ Status RunSql(const SqlOptions& options, Context& context) {
       typed ? RunTerminal(context, api, &shell) : RunScript(options, context, &shell);
   session.End();
   if (!status.ok() || typed || shell.failed() == 0) return status;
+  if (session.settings().format == SqlFormat::kCdb2) {
+    // cdb2sql sums nothing up: the exit code tells it.
+    return Error(Code::kInvalidArgument, kSqlIncompleteId, "")
+        .With(std::string(kBareField), "true");
+  }
   return Error(Code::kInvalidArgument, kSqlIncompleteId, "{} of {} statements failed",
                shell.failed(), shell.run());
 }

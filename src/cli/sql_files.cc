@@ -107,9 +107,9 @@ std::string Quoted(std::string_view name) { return fmt::format("`{}`", name); }
 
 Result<std::vector<Value>> Ask(SqlStream* stream, std::string text) {
   std::vector<Value> all;
-  const auto sink = [&](const Value& rows) -> Result<uint64_t> {
+  const auto sink = [&](const Value& rows) {
     all.insert(all.end(), rows.items().begin(), rows.items().end());
-    return kRowsAtOnce;
+    return OkStatus();
   };
   const SqlStream::Call call{.statement = {.text = std::move(text)},
                              .file = "",
@@ -231,8 +231,7 @@ std::vector<Status> CarryOutSql(SqlStream* stream, const SqlStep& step) {
                                .file = step.path,
                                .parameters = Value::EmptyObject(),
                                .rows = kRowsAtOnce};
-    const Result<SqlAnswer> answer =
-        stream->Run(call, [](const Value&) -> Result<uint64_t> { return kRowsAtOnce; });
+    const Result<SqlAnswer> answer = stream->Run(call, [](const Value&) { return OkStatus(); });
     if (!answer) return {answer.error()};
     if (!answer->errors.empty()) return answer->errors;
   }

@@ -15,6 +15,20 @@ std::string Counted(int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+// What cdb2sql prints after a statement that writes; empty for others.
+std::string RowsChanged(const std::string& statement, int64_t count) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {{"INSERT", "inserted"},
+                                                                      {"REPLACE", "inserted"},
+                                                                      {"UPSERT", "inserted"},
+                                                                      {"UPDATE", "updated"},
+                                                                      {"DELETE", "deleted"}};
+  const std::string word = FirstWord(statement);
+  for (const auto& [first, done] : kWords) {
+    if (word == first) return fmt::format("(rows {}={})", done, count);
+  }
+  return "";
+}
+
 // The number that Comdb2's clients know: errors of tables have it behind 19000, a conflict is 2,
 // what a procedure returned, what is wrong with a statement -3.
 int Cdb2Code(const Status& error) {
@@ -24,11 +38,21 @@ int Cdb2Code(const Status& error) {
   const int number = code == error.fields().end() ? 0 : std::atoi(code->second.c_str());
   constexpr int kTables = 19000;
   constexpr int kConflict = 17007;
+  constexpr int kCheck = 19406;  // of Comdb2's CHECK the client has another number than the server
+  constexpr int kCdb2Check = 403;
+  if (number == kCheck) return kCdb2Check;
   if (number >= kTables && number < kTables + 1000) return number - kTables;
   return number == kConflict ? 2 : -3;
 }
 
 Status Cdb2Error(const SqlStatement& statement, const Status& error) {
+  // What a procedure said is shown as it is.
+  if (const auto said = error.fields().find("said"); said != error.fields().end()) {
+    return Status(error.code(), error.id(),
+                  fmt::format("[{}] failed with rc {} {}", statement.text, Cdb2Code(error),
+                              said->second))
+        .With(std::string(kBareField), "true");
+  }
   std::string message = error.message();
   // Comdb2's number says it.
   if (const auto code = error.fields().find("code"); code != error.fields().end()) {
@@ -83,9 +107,9 @@ bool SqlSession::PrintsLines(const std::string& statement) {
       .file = "",
       .parameters = json::Value::Object({{"args", json::Value::Array({name})}})};
   bool found = false;
-  const auto answer = stream_.Run(call, [&](const json::Value&) -> Result<uint64_t> {
+  const auto answer = stream_.Run(call, [&](const json::Value&) {
     found = true;
-    return 1;
+    return OkStatus();
   });
   return found;
 }
@@ -109,18 +133,19 @@ Status SqlSession::Run(const SqlStatement& statement, const std::string& file) {
     stream_.SetAtStart(fmt::format("SET timezone '{}'", settings_.time_zone));
   }
   const bool lines = PrintsLines(statement.text);
+  const bool in_transaction = stream_.in_transaction();
   const SqlStream::Call call{
       .statement = statement, .file = file, .parameters = ParametersOf(statement.text)};
   json::Value results = json::Value::EmptyArray();
   uint64_t count = 0;
-  const auto take = [&](const json::Value& rows) -> Result<uint64_t> {
+  const auto take = [&](const json::Value& rows) -> Status {
     count += rows.size();
     if (lines) {
       RETURN_IF_ERROR(PrintLines(rows));
     } else {
       for (const json::Value& row : rows.items()) results.Append(row);
     }
-    return call.rows;
+    return OkStatus();
   };
   ASSIGN_OR_RETURN(SqlAnswer answer, stream_.Run(call, take));
   const auto elapsed = std::chrono::steady_clock::now() - start;
@@ -132,6 +157,9 @@ Status SqlSession::Run(const SqlStatement& statement, const std::string& file) {
     for (size_t i = 0; i + 1 < answer.errors.size(); ++i) output_->Problem(answer.errors[i]);
     return answer.errors.back();
   }
+  if (settings_.format == SqlFormat::kCdb2 && !in_transaction && count == 0) {
+    PrintRowsChanged(statement.text, answer);
+  }
   PrintSummary(answer, count,
                static_cast<uint64_t>(
                    std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count()));
@@ -142,11 +170,10 @@ Result<json::Value> SqlSession::Fetch(const std::string& statement) {
   json::Value results = json::Value::EmptyArray();
   const SqlStream::Call call{
       .statement = {.text = statement}, .file = "", .parameters = ParametersOf(statement)};
-  ASSIGN_OR_RETURN(const SqlAnswer answer,
-                   stream_.Run(call, [&](const json::Value& rows) -> Result<uint64_t> {
-                     for (const json::Value& row : rows.items()) results.Append(row);
-                     return call.rows;
-                   }));
+  ASSIGN_OR_RETURN(const SqlAnswer answer, stream_.Run(call, [&](const json::Value& rows) {
+    for (const json::Value& row : rows.items()) results.Append(row);
+    return OkStatus();
+  }));
   if (!answer.errors.empty()) return Unexpected(answer.errors.back());
   return results;
 }
@@ -173,6 +200,13 @@ void SqlSession::PrintRows(const SqlAnswer& answer) {
     case SqlFormat::kCdb2:
       break;  // printed as they came
   }
+  output_->Flush();
+}
+
+void SqlSession::PrintRowsChanged(const std::string& statement, const SqlAnswer& answer) {
+  const std::string line = RowsChanged(statement, NumberOf(answer.metrics["mutationCount"]));
+  if (line.empty()) return;
+  output_->Line(line);
   output_->Flush();
 }
 

@@ -59,6 +59,8 @@ class SqlSession {
   // Rows of this message; an error when they can't be written.
   Status PrintLines(const json::Value& rows);
   void PrintRows(const SqlAnswer& answer);
+  // As cdb2sql does: "(rows inserted=2)".
+  void PrintRowsChanged(const std::string& statement, const SqlAnswer& answer);
   void PrintSummary(const SqlAnswer& answer, uint64_t rows, uint64_t elapsed_us);
 
   Output* const output_;

@@ -92,6 +92,10 @@ size_t SqlSplitter::StepCode() {
     state_ = State::kLineComment;
     return 2;
   }
+  if (c == '#' && line_ends_ && !begun_) {  // as cdb2sql has it
+    state_ = State::kLineComment;
+    return 1;
+  }
   if (At("/*")) {
     state_ = State::kBlockComment;
     return 2;

@@ -10,10 +10,6 @@ namespace {
 
 using json::Value;
 
-// After the last row that is wanted was acknowledged: for what the server does about it, if nothing
-// tells.
-constexpr uint64_t kAcknowledgeMs = 3000;
-
 Status Cancelled() {
   return Error(Code::kCancelled, "query.cancelled",
                "cancelled; what the statement had written by then stays");
@@ -107,25 +103,14 @@ Result<SqlAnswer> SqlStream::RunAhead(const Call& call, const AheadSink& sink) {
 }
 
 Result<SqlAnswer> SqlStream::TakeAhead(const Call& call, const AheadSink& sink) {
-  uint64_t taken = 0;
-  uint64_t consumed = 0;
   while (true) {
-    const Result<Value> answer =
-        Receive({.interrupted = interrupted_, .timeout_ms = call.timeout_ms});
-    if (!answer) {
-      if (answer.error().id() == "client.timeout") AwaitConsumed(taken, consumed);
-      return Unexpected(answer.error());
-    }
-    const Value& rows = (*answer)["rows"];
-    if (const Value& count = (*answer)["acknowledged"]; count.is_int()) {
-      consumed = static_cast<uint64_t>(count.AsInt());
-    }
+    ASSIGN_OR_RETURN(const Value answer,
+                     Receive({.interrupted = interrupted_, .timeout_ms = call.timeout_ms}));
     Taken more;
-    if (rows.size() > 0) {
-      ASSIGN_OR_RETURN(more, sink(rows));
-      taken += more.rows;
+    if (answer["rows"].size() > 0) {
+      ASSIGN_OR_RETURN(more, sink(answer["rows"]));
     }
-    if (const Value& done = (*answer)["done"]; !done.is_missing()) {
+    if (const Value& done = answer["done"]; !done.is_missing()) {
       return ReadSqlAnswer(done, call.statement, call.file);
     }
     if (more.rows > 0) {
@@ -133,20 +118,8 @@ Result<SqlAnswer> SqlStream::TakeAhead(const Call& call, const AheadSink& sink) 
       RETURN_IF_ERROR(socket_->Send(json::ToText(next)));
     }
     if (!more.enough) continue;
-    AwaitConsumed(taken, consumed);
-    if (socket_ != nullptr) RETURN_IF_ERROR(CloseStatement());
+    RETURN_IF_ERROR(CloseStatement());
     return SqlAnswer{};
-  }
-}
-
-void SqlStream::AwaitConsumed(uint64_t rows, uint64_t consumed) {
-  while (consumed < rows) {
-    const Result<Value> answer =
-        Receive({.interrupted = interrupted_, .timeout_ms = kAcknowledgeMs});
-    if (!answer || !(*answer)["done"].is_missing()) return;
-    if (const Value& count = (*answer)["acknowledged"]; count.is_int()) {
-      consumed = static_cast<uint64_t>(count.AsInt());
-    }
   }
 }
 
@@ -155,27 +128,14 @@ Result<SqlAnswer> SqlStream::Pull(const Call& call, Value message, const Sink& s
   while (true) {
     ASSIGN_OR_RETURN(const Value answer, Ask(message, call.timeout_ms));
     if (!answer["signature"].is_missing()) signature = answer["signature"];
-    uint64_t wanted = call.rows;
-    if (answer["rows"].size() > 0 && sink) {
-      ASSIGN_OR_RETURN(wanted, sink(answer["rows"]));
-    }
+    if (answer["rows"].size() > 0 && sink) RETURN_IF_ERROR(sink(answer["rows"]));
     if (!answer["done"].is_missing()) {
       SqlAnswer read = ReadSqlAnswer(answer["done"], call.statement, call.file);
       read.signature = std::move(signature);
       return read;
     }
-    message = Value::Object({{"id", id_}, {"next", static_cast<int64_t>(wanted)}});
-    if (wanted > 0) continue;
-    Acknowledge();
-    if (socket_ != nullptr) RETURN_IF_ERROR(CloseStatement());
-    return SqlAnswer{};
+    message = Value::Object({{"id", id_}, {"next", static_cast<int64_t>(call.rows)}});
   }
-}
-
-// The server has taken note when something comes: a row, or the end. When nothing does, it waits
-// for events, and has taken note, too.
-void SqlStream::Acknowledge() {
-  static_cast<void>(Ask(Value::Object({{"id", id_}, {"next", 1}}), kAcknowledgeMs));
 }
 
 Status SqlStream::CloseStatement() {

@@ -28,16 +28,15 @@ class SqlStream {
   SqlStream(Api* api, const std::atomic<bool>* interrupted)
       : api_(api), interrupted_(interrupted) {}
 
-  // What is called with rows, before more are asked for and these thereby acknowledged. Returns
-  // how many to ask for: 0 ends the statement when these have been acknowledged. An error ends it,
-  // too, and then they are not.
-  using Sink = std::function<Result<uint64_t>(const json::Value& rows)>;
+  // What is called with rows, before more are asked for and these thereby acknowledged. An error
+  // ends the statement, and then they are not.
+  using Sink = std::function<Status(const json::Value& rows)>;
 
   struct Call {
     SqlStatement statement;
     std::string file;         // for errors; empty for none
     json::Value parameters;   // an object of the query service's
-    uint64_t rows = 1000;     // that are asked for first
+    uint64_t rows = 1000;     // that are asked for at once
     uint64_t timeout_ms = 0;  // the longest wait for rows; 0: no limit
   };
   // The answer without rows. query.cancelled when interrupted, client.timeout when rows took longer
@@ -46,8 +45,8 @@ class SqlStream {
 
   // Rows come ahead of their acknowledgements, up to call.rows. The sink says how many of those
   // that it gets it has dealt with, from the first one on, which acknowledges them. When that is
-  // enough the statement ends, once they are consumed. Errors as above; an error of the sink
-  // acknowledges nothing more.
+  // enough the statement ends; what was acknowledged is consumed then. Errors as above; an error of
+  // the sink acknowledges nothing more.
   struct Taken {
     uint64_t rows = 0;
     bool enough = false;
@@ -65,13 +64,10 @@ class SqlStream {
   Result<json::Value> Receive(const client::WebSocket::Patience& patience);
   Result<SqlAnswer> Pull(const Call& call, json::Value message, const Sink& sink);
   Result<SqlAnswer> TakeAhead(const Call& call, const AheadSink& sink);
-  // Of TakeAhead: until so many rows are consumed, or it takes too long.
-  void AwaitConsumed(uint64_t rows, uint64_t consumed);
   // After a statement that failed.
   Result<SqlAnswer> GiveUp(const Status& error);
-  // Ends the statement that runs.
+  // Ends the statement that runs; returns when what was acknowledged is consumed.
   Status CloseStatement();
-  void Acknowledge();
   void Follow(const SqlStatement& statement, const SqlAnswer& answer);
 
   Api* const api_;
