@@ -110,7 +110,7 @@ class Poll {
   #path;
   #options;
   #acknowledged;
-  #held = false;
+  #asked = false;
 
   constructor(sluice, name, {batch = 100, timeoutMs = 30_000, leaseMs, client, signal} = {}) {
     this.#sluice = sluice;
@@ -126,7 +126,6 @@ class Poll {
       signal?.throwIfAborted();
       try {
         const events = await this.#ask({max: batch, timeout_ms: timeoutMs});
-        this.#held = true;
         if (events.length > 0) return events;
         pause = RETRY_FIRST_MS;
       } catch (error) {
@@ -140,7 +139,7 @@ class Poll {
 
   /** What was handled is acknowledged, and the next client need not wait for the lease to lapse. */
   async leave() {
-    if (!this.#held) return;
+    if (!this.#asked) return;
     this.#options.signal = undefined;
     // When it fails, the lease lapses by itself, and what was not acknowledged comes again.
     await this.#ask({max: 0, timeout_ms: 0, release: true}).catch(() => {});
@@ -149,6 +148,7 @@ class Poll {
   async #ask(wanted) {
     const {client, leaseMs, signal} = this.#options;
     const acknowledging = this.handled === this.#acknowledged ? undefined : this.handled;
+    this.#asked = true;
     const late = AbortSignal.timeout(wanted.timeout_ms + ANSWER_GRACE_MS);
     const {status, value} = await this.#sluice.post(
         this.#path, {...wanted, client, lease_ms: leaseMs, ack: acknowledging},

@@ -115,6 +115,8 @@ test('a signal ends a loop', async () => {
   const control = new AbortController();
   setTimeout(() => control.abort(new Error('enough')), 300);
   await assert.rejects(take(1, {signal: control.signal}), /enough/);
+  // The poll that was waiting does not keep it.
+  assert.equal((await sluice.consumers())[0].state, 'free');
 });
 
 test('errors', async () => {
