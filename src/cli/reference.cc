@@ -68,9 +68,9 @@ A statement ends with `;` outside of strings, back quotes and comments, or with 
 that closes it only `$$` does, so that the procedure's code may have semicolons. From `BEGIN` to `COMMIT` or `ROLLBACK` statements run
 in one transaction, which is rolled back if the input ends first.
 
-Statements go over one [streaming connection](stream.md): rows of a procedure are printed as they come (in the formats `cdb2` and
-`lines`, and those of a consumer always), and asking for the next ones, once these have been written, acknowledges a consumer's. Ctrl-C acknowledges nothing. `SET name =
-value` holds until the end.
+Statements go over one [streaming connection](stream.md). Rows of a procedure appear as it emits them in the formats `cdb2` and `lines`, and those of a
+consumer in every format. A row of a consumer is acknowledged when it was written and the next one is asked for; Ctrl-C acknowledges nothing.
+`SET name = value` holds until the end.
 
 ```sh
 $ sluice sql 'CREATE TABLE t(i int)'
