@@ -10,6 +10,7 @@
 
 #include "base/nearest.h"
 #include "db/datetime_text.h"
+#include "db/table_schema.h"
 #include "http/url.h"
 #include "json/parse.h"
 #include "query/error.h"
@@ -335,6 +336,18 @@ constexpr std::string_view kSessionParameters[] = {
     "max_parallelism", "metrics",   "preserve_expiry", "profile", "query_context", "readonly",
     "row_format",      "signature", "spversion",       "timeout", "timezone"};
 
+// SET TRANSACTION as Comdb2's clients say it. A transaction reads one snapshot and fails when
+// something that it read has changed: no level asks for more.
+Status CheckLevel(std::string_view value) {
+  constexpr std::string_view kLevels[] = {"blocksql", "read committed", "snapshot",
+                                          "snapshot isolation", "serializable"};
+  const bool known = std::ranges::any_of(
+      kLevels, [&](std::string_view level) { return db::SameColumnName(level, value); });
+  if (known) return OkStatus();
+  return QueryError(QueryCode::kBadParameter, "SET TRANSACTION: expected one of {}; found '{}'",
+                    fmt::join(kLevels, ", "), value);
+}
+
 }  // namespace
 
 Status ReadQueryParameters(const Request& request, QueryParameters* parameters) {
@@ -360,6 +373,8 @@ Status ReadStreamParameters(const Value& message, QueryParameters* parameters) {
 
 Status ReadSessionParameter(std::string_view name, const std::string& value,
                             QueryParameters* parameters) {
+  if (name == "transaction") return CheckLevel(value);
+  if (name == "maxquerytime") return Reader(parameters).Read("timeout", Value(value + "s"), true);
   if (std::ranges::find(kSessionParameters, name) == std::end(kSessionParameters)) {
     return QueryError(QueryCode::kUnknownParameter, "there is nothing to SET by the name '{}': {}",
                       name, fmt::join(kSessionParameters, ", "));

@@ -100,8 +100,10 @@ std::optional<std::pair<std::string, std::string>> ReadSetStatement(std::string_
   while (rest.ends_with(';')) rest = Trimmed(rest.substr(0, rest.size() - 1));
   if (TakeWord(&rest) != "set") return std::nullopt;
   std::string name = TakeWord(&rest);
-  if (name.empty() || name == "transaction") return std::nullopt;
   rest = Trimmed(rest);
+  std::string_view level = rest;
+  const bool of_transaction = name == "transaction" && TakeWord(&level) == "isolation";
+  if (name.empty() || of_transaction) return std::nullopt;
   if (rest.starts_with('=')) rest = Trimmed(rest.substr(1));
   const bool quoted = rest.size() >= 2 && (rest.front() == '\'' || rest.front() == '"') &&
                       rest.back() == rest.front();

@@ -32,7 +32,7 @@ struct StreamMessage {
 Result<StreamMessage> ReadStreamMessage(std::string_view text);
 
 // SET name [=] value: the name in lower case and the value without quotes. None when the statement
-// is another one, SET TRANSACTION among them.
+// is another one, SET TRANSACTION ISOLATION LEVEL among them.
 std::optional<std::pair<std::string, std::string>> ReadSetStatement(std::string_view statement);
 
 }  // namespace sluice::http::rest
