@@ -93,9 +93,9 @@ Status Database::Impl::Open() {
     states.push_back(state);
   }
   stamps = std::make_unique<HybridClock>(clock, floor);
-  const CommitterOptions committer_options{options.tombstone_retention_ms,
-                                           options.max_queued_commits, options.max_queued_bytes,
-                                           format.shards};
+  const CommitterOptions committer_options{
+      options.tombstone_retention_ms, options.max_queued_commits,
+      std::max(options.max_queued_bytes, 2 * options.commit_limits.bytes), format.shards};
   for (ShardId shard = 0; shard < format.shards; ++shard) {
     committers.push_back(std::make_unique<Committer>(
         shard, *store, *journal, clock, *stamps, [this] { return CurrentCatalog(); }, states[shard],
@@ -296,6 +296,8 @@ Result<Sequence> Database::SequenceAt(const DatabaseSnapshot& snapshot, ShardId 
 // --- writing ------------------------------------------------------------------------------------
 
 uint16_t Database::shard_count() const { return impl_->format.shards; }
+const CommitLimits& Database::commit_limits() const { return impl_->options.commit_limits; }
+Durability Database::durability() const { return impl_->options.durability; }
 
 ShardId Database::ShardOf(KeyspaceId keyspace, std::string_view key) const {
   return db::ShardOf(keyspace, key, impl_->format.shards);
@@ -331,10 +333,6 @@ Status CheckCommit(const Database& database, const Commit& commit) {
   if (commit.shard >= database.shard_count()) {
     return Error(Code::kInvalidArgument, "commit.malformed", "there is no shard {}", commit.shard);
   }
-  if (commit.writes.size() > kMaxCommitWrites) {
-    return Error(Code::kTooLarge, "commit.too_large", "a commit has at most {} writes, got {}",
-                 kMaxCommitWrites, commit.writes.size());
-  }
   size_t bytes = 0;
   for (const Write& write : commit.writes) {
     RETURN_IF_ERROR(CheckKey(write.key));
@@ -345,10 +343,7 @@ Status CheckCommit(const Database& database, const Commit& commit) {
                    commit.shard);
     }
   }
-  if (bytes > kMaxCommitBytes) {
-    return Error(Code::kTooLarge, "commit.too_large", "a commit has at most {} bytes, got {}",
-                 kMaxCommitBytes, bytes);
-  }
+  RETURN_IF_ERROR(database.commit_limits().Check(commit.writes.size(), bytes));
   return CheckConditions(database, commit);
 }
 

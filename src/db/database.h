@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "db/catalog.h"
 #include "db/commit.h"
+#include "db/commit_limits.h"
 #include "db/document.h"
 #include "db/document_policy.h"
 #include "db/index_compiler.h"
@@ -46,12 +47,13 @@ struct DatabaseOptions {
   // How long the log is kept for followers that do not hold it (change feeds of clients).
   uint64_t log_retention_ms = 60'000;
   size_t max_queued_commits = 65'536;      // per shard; past it a commit is refused
-  size_t max_queued_bytes = 256ull << 20;  // per shard
+  size_t max_queued_bytes = 256ull << 20;  // per shard; at least one commit fits
   // Reads the SQL++ texts of index definitions. Null: indexes are made of paths only.
   std::shared_ptr<const IndexCompiler> index_compiler;
   // Reads the texts of document types. Null: keyspaces have none.
   std::shared_ptr<const PolicyCompiler> policy_compiler;
   storage::StoreOptions store;
+  CommitLimits commit_limits;
 };
 
 // All shards as they were at one moment. A document that was to expire later lives in it for good.
@@ -218,6 +220,8 @@ class Database {
   // --- writing ---
   ShardId ShardOf(KeyspaceId keyspace, std::string_view key) const;
   uint16_t shard_count() const;
+  const CommitLimits& commit_limits() const;
+  Durability durability() const;
   // The next stamp of the hybrid clock, for writers that must know a CAS before their commit.
   Cas NewCas();
   // All writes must belong to commit.shard. Never blocks; the callback runs on the committer's

@@ -100,12 +100,28 @@ Status Transaction::Scan(KeyspaceId keyspace, std::string_view from, std::string
 // Of a write besides its key and document, about.
 constexpr size_t kWriteBytes = 256;
 
-void Transaction::Set(const Where& where, Pending pending, Marks marks) {
+namespace {
+
+uint32_t DocumentBytes(const std::shared_ptr<Document>& pending) {
+  if (pending == nullptr) return 0;
+  return static_cast<uint32_t>(pending->body.size() + pending->xattrs.size());
+}
+
+}  // namespace
+
+Status Transaction::Set(const Where& where, Pending pending, Marks marks) {
+  const auto present = writes_.find(where);
+  const bool replaces = present != writes_.end();
+  const uint32_t document_bytes =
+      document_bytes_ + DocumentBytes(pending) - (replaces ? DocumentBytes(present->second) : 0);
+  RETURN_IF_ERROR(
+      database_.commit_limits().Check(writes_.size() + (replaces ? 0 : 1), document_bytes));
+  document_bytes_ = document_bytes;
   ++changes_;
   Undo undo{.where = where, .bytes = kWriteBytes + 2 * where.second.size()};
-  if (pending != nullptr) undo.bytes += pending->body.size() + pending->xattrs.size();
+  undo.bytes += DocumentBytes(pending);
   bytes_ += undo.bytes;
-  if (const auto found = writes_.find(where); found != writes_.end()) undo.replaced = found->second;
+  if (replaces) undo.replaced = present->second;
   if (const auto found = marks_.find(where); found != marks_.end()) {
     undo.marks = found->second;
     marks_.erase(found);
@@ -113,6 +129,7 @@ void Transaction::Set(const Where& where, Pending pending, Marks marks) {
   undo_.push_back(std::move(undo));
   writes_.insert_or_assign(where, std::move(pending));
   if (marks.anonymous || marks.keep_xattrs || marks.touch) marks_.emplace(where, marks);
+  return OkStatus();
 }
 
 void Transaction::AddRow(RowWrite row) {
@@ -132,12 +149,13 @@ void Transaction::StampAll() {
   for (const auto& [where, pending] : writes_) Stamp(pending);
 }
 
-Cas Transaction::SetDocument(KeyspaceId keyspace, std::string_view key, Document document,
-                             Marks marks) {
+Result<Cas> Transaction::SetDocument(KeyspaceId keyspace, std::string_view key, Document document,
+                                     Marks marks) {
   document.cas = database_.NewCas();
   document.sequence = 0;  // given by the commit
   const Cas cas = document.cas;
-  Set({keyspace, std::string(key)}, std::make_shared<Document>(std::move(document)), marks);
+  RETURN_IF_ERROR(
+      Set({keyspace, std::string(key)}, std::make_shared<Document>(std::move(document)), marks));
   return cas;
 }
 
@@ -168,8 +186,9 @@ Result<Cas> Transaction::Put(KeyspaceId keyspace, std::string_view key, Document
   if (options.unstamped) {
     document.cas = 0;
     document.sequence = 0;
-    Set({keyspace, std::string(key)}, std::make_shared<Document>(std::move(document)),
-        {.anonymous = options.anonymous, .keep_xattrs = options.keep_xattrs});
+    RETURN_IF_ERROR(Set({keyspace, std::string(key)},
+                        std::make_shared<Document>(std::move(document)),
+                        {.anonymous = options.anonymous, .keep_xattrs = options.keep_xattrs}));
     return Cas{0};
   }
   return SetDocument(keyspace, key, std::move(document),
@@ -213,8 +232,7 @@ Result<Cas> Transaction::Touch(KeyspaceId keyspace, std::string_view key, uint64
 Status Transaction::Delete(KeyspaceId keyspace, std::string_view key, Cas cas) {
   PinnedDocument present;
   RETURN_IF_ERROR(CheckPresent(keyspace, key, cas, &present));
-  Set({keyspace, std::string(key)}, nullptr, {});
-  return OkStatus();
+  return Set({keyspace, std::string(key)}, nullptr, {});
 }
 
 void Transaction::RollbackTo(size_t savepoint) {
@@ -225,10 +243,15 @@ void Transaction::RollbackTo(size_t savepoint) {
     if (undo.marks) marks_.emplace(undo.where, *undo.marks);
     if (undo.row) {
       rows_.pop_back();
-    } else if (undo.replaced) {
-      writes_.insert_or_assign(undo.where, std::move(*undo.replaced));
     } else {
-      writes_.erase(undo.where);
+      const auto present = writes_.find(undo.where);
+      document_bytes_ -= DocumentBytes(present->second);
+      if (undo.replaced) {
+        document_bytes_ += DocumentBytes(*undo.replaced);
+        present->second = std::move(*undo.replaced);
+      } else {
+        writes_.erase(present);
+      }
     }
     bytes_ -= undo.bytes;
     undo_.pop_back();
@@ -271,6 +294,7 @@ Commit Transaction::TakeCommit() {
   reads_.clear();
   undo_.clear();
   bytes_ = 0;
+  document_bytes_ = 0;
   writes_.clear();
   marks_.clear();
   return commit;

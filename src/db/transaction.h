@@ -50,6 +50,8 @@ class Transaction {
   Status Scan(KeyspaceId keyspace, std::string_view from, std::string_view to,
               const ScanVisitor& visitor);
   // Return the stamp that the document will have. Flags and extended attributes are the given ones.
+  // Each write, and Delete, fails with commit.too_large if the commit would be larger than
+  // Database::commit_limits.
   Result<Cas> Put(KeyspaceId keyspace, std::string_view key, Document document,
                   TransactionWriteOptions options = {});
   Result<Cas> Insert(KeyspaceId keyspace, std::string_view key, Document document,
@@ -99,13 +101,14 @@ class Transaction {
 
   Status Join(KeyspaceId keyspace, std::string_view key);
   Status CheckPresent(KeyspaceId keyspace, std::string_view key, Cas cas, PinnedDocument* document);
-  Cas SetDocument(KeyspaceId keyspace, std::string_view key, Document document, Marks marks);
+  Result<Cas> SetDocument(KeyspaceId keyspace, std::string_view key, Document document,
+                          Marks marks);
   // A write that is looked at has its stamp from then on.
   void Stamp(const Pending& pending);
   void StampAll();
   Status JoinRange(KeyspaceId keyspace, std::string_view from, std::string_view to);
   bool Live(const Pending& pending) const;
-  void Set(const Where& where, Pending pending, Marks marks);
+  Status Set(const Where& where, Pending pending, Marks marks);
   const DatabaseSnapshot& snapshot() const;
 
   Database& database_;
@@ -114,6 +117,7 @@ class Transaction {
   const Isolation isolation_;
   std::optional<Sequence> sequence_;  // of the snapshot, when it was first asked for
   std::optional<ShardId> shard_;
+  uint32_t document_bytes_ = 0;  // of the documents in writes_
   std::map<Where, Pending> writes_;
   std::vector<RowWrite> rows_;
   std::map<Where, Marks> marks_;  // of some of writes_

@@ -321,5 +321,35 @@ TEST_F(ShardedTransactionTest, StaysInOneShard) {
   EXPECT_EQ(database_->Apply(std::move(nowhere)).status.id(), "commit.malformed");
 }
 
+// The write that would make the commit too large fails, and what was written before can be
+// committed.
+TEST_F(TransactionTest, KeepsToTheLimitsOfACommit) {
+  options_.commit_limits = {.writes = 3, .bytes = 1000};
+  Reopen();
+  Transaction transaction(*database_);
+  ASSERT_TRUE(transaction.Put(keyspace_, "a", Json("1")));
+  ASSERT_TRUE(transaction.Put(keyspace_, "b", Json("1")));
+  ASSERT_TRUE(transaction.Insert(keyspace_, "c", Json("1")));
+  const Result<Cas> fourth = transaction.Put(keyspace_, "d", Json("1"));
+  EXPECT_EQ(StatusOf(fourth).ToString(),
+            "commit.too_large: a commit has at most 3 writes (storage.max_commit_writes), got 4");
+  EXPECT_EQ(In(transaction, "d"), "-");
+  // One that replaces another is no further one, also a deletion.
+  ASSERT_TRUE(transaction.Put(keyspace_, "a", Json("\"" + std::string(900, 'x') + "\"")));
+  const size_t savepoint = transaction.Savepoint();
+  EXPECT_EQ(
+      StatusOf(transaction.Put(keyspace_, "b", Json("\"" + std::string(100, 'x') + "\""))).id(),
+      "commit.too_large");
+  ASSERT_TRUE(transaction.Delete(keyspace_, "a").ok());
+  ASSERT_TRUE(transaction.Put(keyspace_, "b", Json("\"" + std::string(100, 'x') + "\"")));
+  transaction.RollbackTo(savepoint);
+  EXPECT_EQ(
+      StatusOf(transaction.Put(keyspace_, "b", Json("\"" + std::string(100, 'x') + "\""))).id(),
+      "commit.too_large");
+  EXPECT_TRUE(transaction.Put(keyspace_, "b", Json("2")));
+  EXPECT_TRUE(transaction.Apply().status.ok());
+  EXPECT_EQ(Get("b"), "2");
+}
+
 }  // namespace
 }  // namespace sluice::db

@@ -61,7 +61,8 @@ class AtomicRun final : public Run {
     profile_ = run->profile();
     RETURN_IF_ERROR(run->status());
     if (!run->row_errors().empty()) return run->row_errors()[0];
-    return changes.empty() ? OkStatus() : KeepReferences(engine_, transaction, std::move(changes));
+    if (changes.empty()) return OkStatus();
+    return TableError(KeepReferences(engine_, transaction, std::move(changes)));
   }
 
   QueryEngine& engine_;

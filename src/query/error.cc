@@ -26,6 +26,7 @@ constexpr QueryErrorInfo kEntries[] = {
     {QueryCode::kMissingAlias, Code::kInvalidArgument, "query.no_alias", 400},
     {QueryCode::kDuplicateAlias, Code::kInvalidArgument, "query.duplicate_alias", 400},
     {QueryCode::kNoSuchPrepared, Code::kNotFound, "query.no_such_prepared", 404},
+    {QueryCode::kBadEncodedPlan, Code::kInvalidArgument, "query.bad_encoded_plan", 400},
     {QueryCode::kPreparedMismatch, Code::kInvalidArgument, "query.prepared_mismatch", 400},
     {QueryCode::kPreparedExists, Code::kAlreadyExists, "query.prepared_exists", 409},
     {QueryCode::kNotGrouped, Code::kInvalidArgument, "query.not_grouped", 400},
@@ -35,6 +36,7 @@ constexpr QueryErrorInfo kEntries[] = {
     {QueryCode::kInternal, Code::kInternal, "query.failed", 500},
     {QueryCode::kBothArguments, Code::kInvalidArgument, "query.both_arguments", 400},
     {QueryCode::kEvaluation, Code::kInvalidArgument, "query.evaluation", 200},
+    {QueryCode::kAborted, Code::kInvalidArgument, "query.aborted", 200},
     {QueryCode::kBadLimit, Code::kInvalidArgument, "query.bad_limit", 400},
     {QueryCode::kRange, Code::kInvalidArgument, "query.range", 200},
     {QueryCode::kDivideByZero, Code::kInvalidArgument, "query.divide_by_zero", 200},
@@ -47,6 +49,7 @@ constexpr QueryErrorInfo kEntries[] = {
     {QueryCode::kMemoryQuota, Code::kTooLarge, "query.memory", 200},
     {QueryCode::kMissingKeys, Code::kNotFound, "query.missing_keys", 200},
     {QueryCode::kKeyspaceNotFound, Code::kNotFound, "query.keyspace_not_found", 424},
+    {QueryCode::kPrimaryIndexNotFound, Code::kNotFound, "query.primary_index_not_found", 404},
     {QueryCode::kUnreadable, Code::kInvalidArgument, "query.unreadable", 200},
     {QueryCode::kDmlFailed, Code::kConflict, "query.write_failed", 200},
     {QueryCode::kIndexNotFound, Code::kNotFound, "query.index_not_found", 404},
@@ -56,14 +59,16 @@ constexpr QueryErrorInfo kEntries[] = {
     {QueryCode::kScopeExists, Code::kAlreadyExists, "query.scope_exists", 409},
     {QueryCode::kCollectionExists, Code::kAlreadyExists, "query.collection_exists", 409},
     {QueryCode::kInvalidIndex, Code::kInvalidArgument, "query.bad_index", 400},
+    {QueryCode::kNotDurable, Code::kUnsupported, "query.not_durable", 400},
     {QueryCode::kCasMismatch, Code::kConflict, "query.changed_meanwhile", 200},
-    {QueryCode::kDmlNotFound, Code::kNotFound, "query.write_not_found", 200},
     {QueryCode::kForbidden, Code::kForbidden, "query.forbidden", 401},
     {QueryCode::kTransaction, Code::kInvalidArgument, "query.transaction", 400},
+    {QueryCode::kTransactionOrder, Code::kInvalidArgument, "query.transaction_order", 400},
     {QueryCode::kCommitConflict, Code::kConflict, "query.commit_conflict", 409},
     {QueryCode::kTransactionNotFound, Code::kNotFound, "query.no_such_transaction", 404},
     {QueryCode::kDuplicateKey, Code::kAlreadyExists, "query.duplicate_key", 409},
     {QueryCode::kKeyNotFound, Code::kNotFound, "query.key_not_found", 404},
+    {QueryCode::kTransactionTooLarge, Code::kTooLarge, "query.transaction_too_large", 413},
     {QueryCode::kForeignKey, Code::kConflict, "query.foreign_key", 200},
     {QueryCode::kNotNull, Code::kInvalidArgument, "query.not_null", 200},
     {QueryCode::kConversion, Code::kInvalidArgument, "query.conversion", 200},
@@ -98,6 +103,9 @@ Status AtPlace(const Status& status, const TextPlace& place) {
 
 Status TableError(const Status& status) {
   const std::string& id = status.id();
+  if (id == "commit.too_large") {
+    return MakeQueryError(QueryCode::kTransactionTooLarge, status.message());
+  }
   if (id == "table.not_null") return MakeQueryError(QueryCode::kNotNull, status.message());
   if (id == "table.duplicate") return MakeQueryError(QueryCode::kDuplicateRow, status.message());
   if (id == "table.conversion" || id == "table.out_of_range" || id == "table.too_long") {
@@ -114,14 +122,32 @@ Status TableError(const Status& status) {
   return status;
 }
 
+namespace {
+
+QueryCode ParseCode(const std::string& text) {
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return static_cast<QueryCode>(number);
+}
+
+}  // namespace
+
 QueryCode CodeOf(const Status& status) {
   const auto field = status.fields().find("code");
-  if (field == status.fields().end()) {
-    return status.id().starts_with("migration.") ? QueryCode::kUnreadable : QueryCode::kInternal;
-  }
-  int number = 0;
-  std::from_chars(field->second.data(), field->second.data() + field->second.size(), number);
-  return static_cast<QueryCode>(number);
+  if (field != status.fields().end()) return ParseCode(field->second);
+  return status.id().starts_with("migration.") ? QueryCode::kUnreadable : QueryCode::kInternal;
+}
+
+std::optional<QueryCode> CauseOf(const Status& status) {
+  const auto field = status.fields().find(std::string(kCauseCode));
+  if (field == status.fields().end()) return std::nullopt;
+  return ParseCode(field->second);
+}
+
+Status WriteError(QueryCode cause, std::string_view why) {
+  return QueryError(QueryCode::kDmlFailed, "DML Error: {}", why)
+      .With(std::string(kCauseCode), fmt::format("{}", static_cast<int>(cause)))
+      .With("message", std::string(why));
 }
 
 std::span<const QueryErrorInfo> QueryErrors() { return kEntries; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,7 @@ enum class QueryCode : uint16_t {
   kMissingAlias = 4010,
   kDuplicateAlias = 4020,
   kNoSuchPrepared = 4040,
+  kBadEncodedPlan = 4070,
   kPreparedMismatch = 4080,
   kPreparedExists = 4090,
   kNotGrouped = 4210,
@@ -41,6 +43,7 @@ enum class QueryCode : uint16_t {
   kInternal = 5000,
   kBothArguments = 5003,
   kEvaluation = 5010,
+  kAborted = 5011,
   kBadLimit = 5030,
   kRange = 5035,
   kDivideByZero = 5036,
@@ -53,6 +56,7 @@ enum class QueryCode : uint16_t {
   kMemoryQuota = 5500,
   kMissingKeys = 5503,
   kKeyspaceNotFound = 12003,
+  kPrimaryIndexNotFound = 12004,
   kUnreadable = 12008,
   kDmlFailed = 12009,
   kIndexNotFound = 12016,
@@ -62,14 +66,16 @@ enum class QueryCode : uint16_t {
   kScopeExists = 12025,
   kCollectionExists = 12027,
   kInvalidIndex = 12029,
+  kNotDurable = 12031,
   kCasMismatch = 12033,
-  kDmlNotFound = 12036,
   kForbidden = 13014,
   kTransaction = 17001,
+  kTransactionOrder = 17005,
   kCommitConflict = 17007,
   kTransactionNotFound = 17010,
   kDuplicateKey = 17012,
   kKeyNotFound = 17014,
+  kTransactionTooLarge = 17016,
   // Tables: 19000 and the number that Comdb2's clients know.
   kForeignKey = 19003,
   kNotNull = 19004,
@@ -95,12 +101,19 @@ std::unexpected<Status> QueryFail(QueryCode code, fmt::format_string<Args...> fo
 // With the place, said in the message too as SQL++ does: "... (near line 1, column 8)".
 Status AtPlace(const Status& status, const TextPlace& place);
 
-// An error of a table under its number; others as they are.
+// An error of a table, or of a commit's size, under its number; others as they are.
 Status TableError(const Status& status);
 
 // The number of an error; errors of other modules (a full disk, say) are 5000, but for those of a
 // document that can't be read.
 QueryCode CodeOf(const Status& status);
+
+// The field of an error that has the number of what caused it, and that number.
+inline constexpr std::string_view kCauseCode = "cause_code";
+std::optional<QueryCode> CauseOf(const Status& status);
+
+// A document's write that failed, for one of the reasons that clients tell apart.
+Status WriteError(QueryCode cause, std::string_view why);
 
 // The status code that an HTTP answer has when the error came before any result.
 int HttpStatusOf(QueryCode code);

@@ -30,6 +30,8 @@ struct Config {
   uint64_t storage_cache_bytes = 0;
   uint64_t storage_write_buffer_bytes = 0;
   uint64_t storage_max_wal_bytes = 0;
+  uint64_t storage_max_commit_writes = 0;
+  uint64_t storage_max_commit_bytes = 0;
   uint64_t storage_log_retention_ms = 0;
   uint64_t storage_tombstone_retention_ms = 0;
 

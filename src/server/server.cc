@@ -62,6 +62,8 @@ db::DatabaseOptions DatabaseOptionsOf(const Config& config, const Clock& clock) 
   options.sync_interval_ms = config.storage_sync_interval_ms;
   options.tombstone_retention_ms = config.storage_tombstone_retention_ms;
   options.log_retention_ms = config.storage_log_retention_ms;
+  options.commit_limits = {.writes = config.storage_max_commit_writes,
+                           .bytes = config.storage_max_commit_bytes};
   options.store.cache_bytes = config.storage_cache_bytes;
   options.store.write_buffer_bytes = config.storage_write_buffer_bytes;
   options.store.max_wal_bytes = config.storage_max_wal_bytes;

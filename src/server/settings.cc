@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/quantity.h"
+#include "db/types.h"
 
 namespace sluice::server {
 namespace {
@@ -124,6 +125,21 @@ constexpr Setting kSettings[] = {
      .help = "Size of the write-ahead log past which memory is written out: bounds what a start "
              "after a "
              "crash replays."},
+    {.name = "storage.max_commit_writes",
+     .type = T::kCount,
+     .member = &Config::storage_max_commit_writes,
+     .fallback = "100000",
+     .least = db::kMaxCommitWrites,
+     .most = 1'000'000,
+     .help = "Documents and rows that one transaction may write. Other writers of the shard wait "
+             "while its commit is applied."},
+    {.name = "storage.max_commit_bytes",
+     .type = T::kSize,
+     .member = &Config::storage_max_commit_bytes,
+     .fallback = "128MiB",
+     .least = db::kMaxCommitBytes,
+     .most = 512 * kMiB,
+     .help = "Size of all documents and rows that one transaction may write."},
     {.name = "storage.log_retention",
      .type = T::kDuration,
      .member = &Config::storage_log_retention_ms,

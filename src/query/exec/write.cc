@@ -110,6 +110,8 @@ class Write final : public PlanNode {
         for (size_t i = 0; i < batch.size(); ++i) {
           if (outcomes[i].status.ok()) {
             Written(context, batch[i], outcomes[i]);
+          } else if (outcomes[i].status.id() == "commit.too_large") {
+            return context.Fail(TableError(outcomes[i].status));
           } else if (CanRetry(mutator, outcomes[i].status, batch[i])) {
             if (ReadAgain(context, &batch[i])) again.push_back(std::move(batch[i]));
           } else {
@@ -188,16 +190,15 @@ class Write final : public PlanNode {
                              write.precondition.kind == db::Precondition::Kind::kAbsent;
       if (duplicate &&
           (status.code() == Code::kAlreadyExists || status.code() == Code::kConflict)) {
-        mutator.AddError(QueryError(QueryCode::kDmlFailed,
-                                    "DML Error: a document with the key '{}' exists", write.key)
-                             .With("cause_code", "17012")
-                             .With("cause", fmt::format("Duplicate Key: {}", write.key)));
+        mutator.AddError(
+            WriteError(QueryCode::kDuplicateKey, fmt::format("Duplicate Key: {}", write.key)));
       } else if (status.code() == Code::kConflict) {
-        mutator.AddError(QueryError(QueryCode::kCasMismatch,
-                                    "the document '{}' was changed by somebody else", write.key));
+        mutator.AddError(
+            WriteError(QueryCode::kCasMismatch,
+                       fmt::format("CAS mismatch: '{}' was changed by somebody else", write.key)));
       } else if (status.code() == Code::kNotFound) {
         mutator.AddError(
-            QueryError(QueryCode::kDmlNotFound, "the document '{}' is gone", write.key));
+            WriteError(QueryCode::kKeyNotFound, fmt::format("Key not found: {}", write.key)));
       } else {
         mutator.AddError(status.Prefixed(fmt::format("document '{}'", write.key)));
       }
