@@ -43,6 +43,11 @@ void CompletedRequests::Add(CompletedRequest request) {
   requests_.push_back(std::move(request));
 }
 
+bool CompletedRequests::Remove(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  return std::erase_if(requests_, [&](const auto& request) { return request.id == id; }) > 0;
+}
+
 std::vector<CompletedRequest> CompletedRequests::List() const {
   const std::lock_guard lock(mutex_);
   return {requests_.begin(), requests_.end()};

@@ -42,6 +42,8 @@ class CompletedRequests {
 
   uint64_t threshold_ms() const { return threshold_ms_; }
   void Add(CompletedRequest request);
+  // Whether it was there.
+  bool Remove(const std::string& id);
   // The oldest first.
   std::vector<CompletedRequest> List() const;
 

@@ -145,6 +145,17 @@ Status CheckNotReferenced(const db::Catalog& catalog, const db::TableSchema& tab
   return OkStatus();
 }
 
+// The scope and the collection _default are there as long as their bucket is, but have names that
+// can't be given to others.
+bool Exists(const db::Catalog& catalog, const CatalogName& name, CatalogObject object) {
+  const auto bucket = catalog.buckets().find(name.bucket);
+  if (bucket == catalog.buckets().end()) return false;
+  if (object == CatalogObject::kBucket) return true;
+  const auto scope = bucket->second.scopes.find(name.scope);
+  if (scope == bucket->second.scopes.end()) return false;
+  return object == CatalogObject::kScope || scope->second.collections.contains(name.collection);
+}
+
 // What IF EXISTS and IF NOT EXISTS forgive.
 bool Forgiven(const Status& status, const CatalogStatement& statement) {
   if (!statement.if_clause) return false;
@@ -164,6 +175,10 @@ DefinitionRows RunDefinition(db::Database& database, const QueryContext& context
     }
   }
   ASSIGN_OR_RETURN(const CatalogName name, NameOf(context, statement));
+  const bool create = statement.action == CatalogAction::kCreate;
+  if (create && statement.if_clause && Exists(*database.catalog(), name, statement.object)) {
+    return Defined();
+  }
   Status status;
   switch (statement.action) {
     case CatalogAction::kCreate:

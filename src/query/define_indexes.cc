@@ -50,11 +50,9 @@ db::IndexPart PartOf(const IndexKey& key) {
 }
 
 Status Numbered(const Status& status, const TextPlace& place) {
-  if (status.id() == "index.exists") {
-    return AtPlace(QueryError(QueryCode::kIndexExists, "{}", status.message()), place);
-  }
   if (status.id() == "index.not_found") {
-    return AtPlace(QueryError(QueryCode::kIndexNotFound, "{}", status.message()), place);
+    return AtPlace(QueryError(QueryCode::kIndexNotFound, "Index Not Found: {}", status.message()),
+                   place);
   }
   if (status.code() == Code::kInvalidArgument || status.code() == Code::kUnsupported) {
     return AtPlace(QueryError(QueryCode::kInvalidIndex, "{}", status.message()), place);
@@ -62,36 +60,33 @@ Status Numbered(const Status& status, const TextPlace& place) {
   return status;
 }
 
-// WITH {"defer_build": true}; what only makes sense on several machines is refused.
-Result<db::IndexBuild> BuildOf(const CreateIndexStatement& statement) {
+Warning NoEffect(std::string_view what) {
+  return {QueryCode::kInvalidIndex,
+          fmt::format("{} has no effect: an index is one piece on one machine", what)};
+}
+
+// WITH {"defer_build": true}. What places an index on several machines, or tells how large it will
+// be, has no effect on one.
+Result<db::IndexBuild> BuildOf(const CreateIndexStatement& statement,
+                               std::vector<Warning>* warnings) {
+  constexpr std::string_view kPlacement[] = {"num_replica", "nodes",        "num_partition",
+                                             "secKeySize",  "docKeySize",   "arrSize",
+                                             "numDoc",      "residentRatio"};
   db::IndexBuild build = db::IndexBuild::kNow;
   if (!statement.with) return build;
   for (const json::Field& field : statement.with->fields()) {
     if (field.name() == "defer_build" && field.value.is_bool()) {
       if (field.value.AsBool()) build = db::IndexBuild::kDeferred;
-      continue;
+    } else if (std::ranges::find(kPlacement, field.name()) != std::end(kPlacement)) {
+      warnings->push_back(NoEffect(field.name()));
+    } else {
+      return Unexpected(
+          AtPlace(QueryError(QueryCode::kInvalidIndex,
+                             "WITH: expected {{\"defer_build\": true}}, got \"{}\"", field.name()),
+                  statement.place));
     }
-    return Unexpected(
-        AtPlace(QueryError(QueryCode::kInvalidIndex,
-                           "WITH: expected {{\"defer_build\": true}}, got \"{}\"", field.name()),
-                statement.place));
   }
   return build;
-}
-
-Result<std::vector<std::string>> NamesOf(const db::Database& database,
-                                         const BuildIndexStatement& statement) {
-  std::vector<std::string> names;
-  for (const ExpressionPtr& expression : statement.names) {
-    ASSIGN_OR_RETURN(const json::Value value, EvaluateConstant(database, *expression));
-    if (value.is_string()) names.emplace_back(value.AsString());
-    for (const json::Value& item : value.items()) {
-      if (item.is_string()) names.emplace_back(item.AsString());
-    }
-  }
-  if (!names.empty()) return names;
-  return Unexpected(
-      AtPlace(QueryError(QueryCode::kInvalidIndex, "BUILD INDEX takes names"), statement.place));
 }
 
 }  // namespace
@@ -100,11 +95,8 @@ DefinitionRows RunDefinition(db::Database& database, const QueryContext& context
                              const CreateIndexStatement& statement) {
   ASSIGN_OR_RETURN(const auto keyspace,
                    ResolveKeyspace(*database.catalog(), context, statement.keyspace));
-  if (!statement.partition_by.empty()) {
-    return Unexpected(AtPlace(
-        QueryError(QueryCode::kInvalidIndex, "PARTITION BY: an index is one piece on one machine"),
-        statement.place));
-  }
+  Defined defined;
+  if (!statement.partition_by.empty()) defined.warnings.push_back(NoEffect("PARTITION BY"));
   db::IndexDefinition definition;
   definition.primary = statement.primary;
   definition.unique = statement.unique;
@@ -116,10 +108,16 @@ DefinitionRows RunDefinition(db::Database& database, const QueryContext& context
   definition.name = statement.name.empty() ? std::string(db::kPrimaryIndexName) : statement.name;
   for (const IndexKey& key : statement.keys) definition.parts.push_back(PartOf(key));
   if (statement.where != nullptr) definition.where = ToText(*statement.where);
-  ASSIGN_OR_RETURN(const db::IndexBuild build, BuildOf(statement));
+  ASSIGN_OR_RETURN(const db::IndexBuild build, BuildOf(statement, &defined.warnings));
+  const std::string name = definition.name;
   const Status status = database.CreateIndex(keyspace->name, std::move(definition), build);
   if (status.ok() || (statement.if_not_exists && status.code() == Code::kAlreadyExists)) {
-    return std::vector<json::Value>{};
+    return defined;
+  }
+  if (status.id() == "index.exists") {
+    return Unexpected(
+        AtPlace(QueryError(QueryCode::kIndexExists, "The index {} already exists.", name),
+                statement.place));
   }
   return Unexpected(Numbered(TableError(status), statement.place));
 }
@@ -137,22 +135,45 @@ DefinitionRows RunDefinition(db::Database& database, const QueryContext& context
   if (status.id() == "table.referenced") {
     return Unexpected(AtPlace(TableError(status), statement.place));
   }
+  if (statement.primary && status.id() == "index.not_found") {
+    return Unexpected(AtPlace(QueryError(QueryCode::kPrimaryIndexNotFound,
+                                         "Primary Index not found: {}", status.message()),
+                              statement.place));
+  }
   return Unexpected(Numbered(status, statement.place));
 }
 
-DefinitionRows RunDefinition(db::Database&, const QueryContext&,
-                             const AlterIndexStatement& statement) {
-  return Unexpected(
-      AtPlace(QueryError(QueryCode::kInvalidIndex,
-                         "ALTER INDEX moves an index between machines; here there is one"),
-              statement.place));
-}
-
 DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
-                             const BuildIndexStatement& statement) {
+                             const AlterIndexStatement& statement) {
+  constexpr std::string_view kActions[] = {"move", "replica_count", "drop_replica"};
   ASSIGN_OR_RETURN(const auto keyspace,
                    ResolveKeyspace(*database.catalog(), context, statement.keyspace));
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesOf(database, statement));
+  if (std::ranges::none_of(keyspace->indexes, [&](const auto& index) {
+        return index->definition().name == statement.name;
+      })) {
+    return Unexpected(AtPlace(
+        QueryError(QueryCode::kIndexNotFound, "Index Not Found: there is no index '{}' on {}",
+                   statement.name, keyspace->name.ToString()),
+        statement.place));
+  }
+  const json::Value action = (*statement.with)["action"];
+  const std::string_view word = action.is_string() ? action.AsString() : "";
+  if (std::ranges::find(kActions, word) == std::end(kActions)) {
+    return Unexpected(AtPlace(
+        QueryError(QueryCode::kInvalidIndex, "ALTER INDEX: expected an \"action\", one of {}",
+                   fmt::join(kActions, ", ")),
+        statement.place));
+  }
+  Defined defined;
+  defined.warnings.push_back(NoEffect(fmt::format("ALTER INDEX, {},", word)));
+  return defined;
+}
+
+DefinitionRows BuildIndexes(db::Database& database, const QueryContext& context,
+                            const BuildIndexStatement& statement,
+                            const std::vector<std::string>& names) {
+  ASSIGN_OR_RETURN(const auto keyspace,
+                   ResolveKeyspace(*database.catalog(), context, statement.keyspace));
   const Status status = database.BuildIndex(keyspace->name, names);
   if (!status.ok()) return Unexpected(Numbered(status, statement.place));
   return std::vector<json::Value>{};

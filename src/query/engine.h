@@ -68,6 +68,7 @@ struct RunRequest {
   std::shared_ptr<std::atomic<bool>> cancelled;
   // Documents that are written keep their expiry unless the statement sets one.
   bool preserve_expiry = false;
+  uint32_t memory_limit_mib = 0;  // less than the engine's; 0: that one
   // The most threads that may read at the same time where a scan can be divided; 0: as many as the
   // engine has. In a transaction it is always one.
   size_t max_parallelism = 0;

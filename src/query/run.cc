@@ -1,5 +1,6 @@
 #include "query/run.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "db/reader.h"
@@ -21,13 +22,19 @@ std::unique_ptr<db::Reader> ReaderOf(QueryEngine& engine, const StatementPlan& p
                                              : db::NewSnapshotReader(engine.database());
 }
 
+size_t MemoryLimitOf(const QueryEngine& engine, const RunRequest& request) {
+  const size_t most = engine.options().memory_limit_bytes;
+  const size_t asked = static_cast<size_t>(request.memory_limit_mib) << 20;
+  return asked == 0 ? most : std::min(most, asked);
+}
+
 class PlanRun final : public Run {
  public:
   PlanRun(QueryEngine& engine, std::shared_ptr<const StatementPlan> plan, RunRequest request,
           std::vector<Value> parameters, std::vector<RowChange>* changes = nullptr)
       : plan_(std::move(plan)),
         cancelled_(std::move(request.cancelled)),
-        memory_(engine.options().memory_limit_bytes),
+        memory_(MemoryLimitOf(engine, request)),
         mutator_(engine.database(), request.transaction, changes, request.user),
         reader_(ReaderOf(engine, *plan_, request)),
         options_(OptionsOf(engine, request, std::move(parameters))),
@@ -111,7 +118,8 @@ class PlanRun final : public Run {
 
 class RowsRun final : public Run {
  public:
-  explicit RowsRun(std::vector<Value> rows) : rows_(std::move(rows)) {}
+  RowsRun(std::vector<Value> rows, std::vector<Warning> warnings)
+      : rows_(std::move(rows)), warnings_(std::move(warnings)) {}
   bool Next() override { return ++position_ <= rows_.size(); }
   const Value& row() const override { return rows_[position_ - 1]; }
   Status status() const override { return OkStatus(); }
@@ -130,8 +138,8 @@ class RowsRun final : public Run {
 
 }  // namespace
 
-std::unique_ptr<Run> MakeRowsRun(std::vector<Value> rows) {
-  return std::make_unique<RowsRun>(std::move(rows));
+std::unique_ptr<Run> MakeRowsRun(std::vector<Value> rows, std::vector<Warning> warnings) {
+  return std::make_unique<RowsRun>(std::move(rows), std::move(warnings));
 }
 
 Result<std::vector<Value>> BindParameters(const ParameterList& parameters, RunRequest& request) {

@@ -12,7 +12,7 @@ Result<std::unique_ptr<Run>> StartRun(QueryEngine& engine,
                                       RunRequest request);
 
 // A run that has only these rows.
-std::unique_ptr<Run> MakeRowsRun(std::vector<Value> rows);
+std::unique_ptr<Run> MakeRowsRun(std::vector<Value> rows, std::vector<Warning> warnings = {});
 
 // Statements that are no queries: definitions, PREPARE, EXPLAIN, INFER (statements.cc).
 Result<std::unique_ptr<Run>> RunStatement(QueryEngine& engine,

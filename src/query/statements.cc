@@ -6,6 +6,7 @@
 
 #include "query/alter_table.h"
 #include "query/definitions.h"
+#include "query/encoded_plan.h"
 #include "query/exec/context.h"
 #include "query/exec/expr_access.h"
 #include "query/functions/aggregate.h"
@@ -148,12 +149,25 @@ class StatementRunner {
     if (table != nullptr && !statement.cascade) {
       RETURN_IF_ERROR(CheckNoTriggers(*table, "dropped", statement.place));
     }
-    ASSIGN_OR_RETURN(std::vector<Value> rows,
-                     RunDefinition(engine_.database(), plan_.context, statement));
+    ASSIGN_OR_RETURN(Defined defined, RunDefinition(engine_.database(), plan_.context, statement));
     if (table != nullptr && engine_.procedures() != nullptr) {
       RETURN_IF_ERROR(engine_.procedures()->Forget(table->id));
     }
-    return MakeRowsRun(std::move(rows));
+    return MakeRowsRun(std::move(defined.rows));
+  }
+
+  // Names, or expressions that give names: often a subquery over system:indexes.
+  Rows operator()(const BuildIndexStatement& statement) {
+    std::vector<std::string> names;
+    for (const ExpressionPtr& expression : statement.names) {
+      ASSIGN_OR_RETURN(const auto run,
+                       engine_.Query("SELECT RAW " + ToText(*expression), plan_.context, request_));
+      while (run->Next()) AppendNames(run->row(), &names);
+      RETURN_IF_ERROR(run->status());
+    }
+    ASSIGN_OR_RETURN(Defined defined,
+                     BuildIndexes(engine_.database(), plan_.context, statement, names));
+    return MakeRowsRun(std::move(defined.rows), std::move(defined.warnings));
   }
 
   Rows operator()(const AlterTableStatement& statement) {
@@ -181,13 +195,18 @@ class StatementRunner {
                   std::is_same_v<Other, DeleteStatement> || std::is_same_v<Other, MergeStatement>) {
       return QueryFail(QueryCode::kInternal, "a query without a plan");
     } else {
-      ASSIGN_OR_RETURN(std::vector<Value> rows,
+      ASSIGN_OR_RETURN(Defined defined,
                        RunDefinition(engine_.database(), plan_.context, statement));
-      return MakeRowsRun(std::move(rows));
+      return MakeRowsRun(std::move(defined.rows), std::move(defined.warnings));
     }
   }
 
  private:
+  static void AppendNames(const Value& value, std::vector<std::string>* names) {
+    if (value.is_string()) names->emplace_back(value.AsString());
+    for (const Value& item : value.items()) AppendNames(item, names);
+  }
+
   Status CheckNoTriggers(const db::KeyspaceInfo& table, std::string_view what,
                          const TextPlace& place) const {
     if (engine_.procedures() == nullptr) return OkStatus();
@@ -248,9 +267,8 @@ Value DescribePrepared(const std::string& name, const StatementPlan& plan) {
       {{"name", Value(name)},
        {"statement", Value(plan.text)},
        {"signature", plan.signature},
-       {"query_context", Value(plan.context.bucket.empty() ? std::string()
-                                                           : "default:" + plan.context.bucket +
-                                                                 "." + plan.context.scope)}});
+       {"query_context", Value(ContextText(plan.context))},
+       {"encoded_plan", Value(EncodePlan({.text = plan.text, .context = plan.context}))}});
 }
 
 Result<std::unique_ptr<Run>> RunStatement(QueryEngine& engine,

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
+#include "json/path.h"
 #include "query/error.h"
 
 namespace sluice::query {
@@ -10,12 +12,50 @@ namespace {
 
 using Rows = std::vector<Value>;
 
+constexpr std::string_view kDatastore = "sluice";
+constexpr std::string_view kNamespace = "default";
+
+std::string PathTo(std::string_view parts) { return fmt::format("{}:{}", kNamespace, parts); }
+
+Value NamedRow(const std::string& name, std::string_view path) {
+  return Value::Object({{"id", name},
+                        {"name", name},
+                        {"namespace", kNamespace},
+                        {"namespace_id", kNamespace},
+                        {"datastore_id", kDatastore},
+                        {"path", PathTo(path)}});
+}
+
+Rows Datastores(const SystemView&) {
+  return {Value::Object({{"id", kDatastore}, {"url", kDatastore}})};
+}
+
+Rows Namespaces(const SystemView&) {
+  return {Value::Object({{"id", kNamespace}, {"name", kNamespace}, {"datastore_id", kDatastore}})};
+}
+
+Rows Dual(const SystemView&) { return {Value::EmptyObject()}; }
+
+Rows Me(const SystemView& view) { return {view.me}; }
+
+Rows Functions(const SystemView& view) {
+  Rows rows;
+  for (const auto& [name, function] : view.engine.Functions()->functions) {
+    rows.push_back(Value::Object(
+        {{"identity",
+          Value::Object({{"name", function->name}, {"namespace", kNamespace}, {"type", "global"}})},
+         {"definition", Value::Object({{"#language", "lua"},
+                                       {"type", function->aggregate ? "aggregate" : "scalar"},
+                                       {"deterministic", function->deterministic}})}}));
+  }
+  return rows;
+}
+
 Rows Buckets(const SystemView& view) {
   Rows rows;
   for (const auto& [name, bucket] : view.engine.database().catalog()->buckets()) {
     if (!view.sees_bucket(name) || name == db::kTablesBucket) continue;
-    rows.push_back(
-        Value::Object({{"name", name}, {"namespace", "default"}, {"path", "default:" + name}}));
+    rows.push_back(NamedRow(name, name));
   }
   return rows;
 }
@@ -25,10 +65,8 @@ Rows Scopes(const SystemView& view) {
   for (const auto& [bucket, info] : view.engine.database().catalog()->buckets()) {
     if (!view.sees_bucket(bucket) || bucket == db::kTablesBucket) continue;
     for (const auto& [name, scope] : info.scopes) {
-      rows.push_back(Value::Object({{"name", name},
-                                    {"bucket", bucket},
-                                    {"namespace", "default"},
-                                    {"path", "default:" + bucket + "." + name}}));
+      rows.push_back(NamedRow(name, bucket + "." + name));
+      rows.back().Set("bucket", bucket);
     }
   }
   return rows;
@@ -39,33 +77,68 @@ Rows Keyspaces(const SystemView& view) {
   for (const auto& [id, keyspace] : view.engine.database().catalog()->keyspaces()) {
     const db::KeyspaceName& name = keyspace->name;
     if (!view.sees_bucket(name.bucket)) continue;
-    rows.push_back(Value::Object(
-        {{"name", name.collection},
-         {"bucket", name.bucket},
-         {"scope", name.scope},
-         {"namespace", "default"},
-         {"path", "default:" + name.bucket + "." + name.scope + "." + name.collection}}));
+    rows.push_back(
+        NamedRow(name.collection, name.bucket + "." + name.scope + "." + name.collection));
+    rows.back().Set("bucket", name.bucket);
+    rows.back().Set("scope", name.scope);
   }
   return rows;
 }
 
+// `a`, (`a`.`b`), (`a`[0]): as Couchbase prints them, for clients that compare the texts.
+std::string PathText(const std::string& path) {
+  if (path == "META().id") return "(meta().`id`)";
+  const Result<json::Path> parsed = json::Path::Parse(path);
+  if (!parsed) return path;
+  std::string text;
+  for (const json::PathStep& step : parsed->steps()) {
+    if (const auto* name = std::get_if<std::string>(&step)) {
+      text = text.empty() ? fmt::format("`{}`", *name) : fmt::format("({}.`{}`)", text, *name);
+    } else {
+      text = fmt::format("({}[{}])", text.empty() ? "self" : text, std::get<int64_t>(step));
+    }
+  }
+  return text.empty() ? "self" : text;
+}
+
 std::string KeyText(const db::IndexPart& part) {
-  std::string text = part.expression.empty() ? part.path : part.expression;
+  std::string text = part.expression.empty() ? PathText(part.path) : part.expression;
+  if (part.expression.empty() && part.each_element) {
+    text = fmt::format("({} {})", part.distinct ? "distinct" : "all", text);
+  }
+  if (part.include_missing) text += " INCLUDE MISSING";
   if (part.descending) text += " DESC";
   return text;
+}
+
+// Clients wait until an index is "online".
+std::string_view StateText(db::Index::State state) {
+  switch (state) {
+    case db::Index::State::kBuilding:
+      return "building";
+    case db::Index::State::kReady:
+      return "online";
+    case db::Index::State::kDeferred:
+      return "deferred";
+    case db::Index::State::kInvalid:
+      break;
+  }
+  return "offline";
 }
 
 Value IndexRow(const db::KeyspaceName& keyspace, const db::Index& index) {
   const db::IndexDefinition& definition = index.definition();
   Value keys = Value::EmptyArray();
   for (const db::IndexPart& part : definition.parts) keys.Append(Value(KeyText(part)));
-  Value row = Value::Object({{"name", definition.name},
+  Value row = Value::Object({{"id", fmt::format("{:016x}", index.id())},
+                             {"name", definition.name},
                              {"bucket_id", keyspace.bucket},
                              {"scope_id", keyspace.scope},
                              {"keyspace_id", keyspace.collection},
-                             {"namespace_id", "default"},
+                             {"namespace_id", kNamespace},
+                             {"datastore_id", kDatastore},
                              {"index_key", std::move(keys)},
-                             {"state", db::IndexStateName(index.state())},
+                             {"state", StateText(index.state())},
                              {"using", "gsi"}});
   if (definition.primary) row.Set("is_primary", Value(true));
   if (!definition.where.empty()) row.Set("condition", Value(definition.where));
@@ -115,9 +188,11 @@ struct Table {
   Rows (*rows)(const SystemView&);
 };
 constexpr Table kTables[] = {
-    {"active_requests", Active}, {"buckets", Buckets},     {"completed_requests", Completed},
-    {"indexes", Indexes},        {"keyspaces", Keyspaces}, {"prepareds", Prepareds},
-    {"scopes", Scopes}};
+    {"active_requests", Active}, {"all_indexes", Indexes}, {"all_keyspaces", Keyspaces},
+    {"all_scopes", Scopes},      {"buckets", Buckets},     {"completed_requests", Completed},
+    {"datastores", Datastores},  {"dual", Dual},           {"functions", Functions},
+    {"indexes", Indexes},        {"keyspaces", Keyspaces}, {"my_user_info", Me},
+    {"namespaces", Namespaces},  {"prepareds", Prepareds}, {"scopes", Scopes}};
 
 }  // namespace
 

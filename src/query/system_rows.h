@@ -23,11 +23,10 @@ struct SystemView {
   uint64_t now_ms = 0;
   std::function<bool(std::string_view bucket)> sees_bucket;
   std::function<bool(const std::string& user)> sees_request;  // of that user
+  Value me;                                                   // the row of system:my_user_info
 };
 
-// Of system:<name>: buckets, scopes, keyspaces, indexes, active_requests, completed_requests,
-// prepareds. Error 12003
-// for another name.
+// Of system:<name>, as Couchbase has it. Error 12003 for a name that there is not.
 Result<std::vector<Value>> SystemRows(const SystemView& view, std::string_view name);
 
 }  // namespace sluice::query

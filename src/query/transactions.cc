@@ -32,19 +32,22 @@ Transactions::~Transactions() {
   clock_thread_.join();
 }
 
-Result<std::string> Transactions::Begin(const std::string& user, uint64_t timeout_ms) {
+Result<std::string> Transactions::Begin(const std::string& user, const Start& start) {
   EndExpired();
-  if (timeout_ms == 0) timeout_ms = options_.timeout_ms;
-  timeout_ms = std::min(timeout_ms, options_.max_timeout_ms);
+  const uint64_t timeout_ms = std::min(
+      start.timeout_ms == 0 ? options_.timeout_ms : start.timeout_ms, options_.max_timeout_ms);
   const uint64_t deadline = database_.clock().MonotonicNs() + timeout_ms * kNsPerMs;
   auto session = std::make_shared<Session>(database_, user, deadline);
-  std::string id = NewUuid();
+  session->last_statement = start.statement;
+  std::string id = start.id.empty() ? NewUuid() : start.id;
   const std::lock_guard lock(mutex_);
   if (sessions_.size() >= options_.max_open) {
     return QueryFail(QueryCode::kTransaction, "{} transactions are open, the most there may be",
                      sessions_.size());
   }
-  sessions_.emplace(id, std::move(session));
+  if (!sessions_.emplace(id, std::move(session)).second) {
+    return QueryFail(QueryCode::kTransaction, "there is a transaction '{}' already", id);
+  }
   wake_.notify_all();
   return id;
 }
@@ -142,9 +145,23 @@ Status Transactions::Lease::Run(const TransactionStatement& statement) {
   return OkStatus();
 }
 
+Status Transactions::Lease::Number(int64_t statement) {
+  if (statement <= session_->last_statement) {
+    return QueryError(QueryCode::kTransactionOrder,
+                      "statement {} of transaction '{}' comes after number {}: numbers grow",
+                      statement, id_, session_->last_statement);
+  }
+  session_->last_statement = statement;
+  return OkStatus();
+}
+
 Status Transactions::Lease::Commit() {
   ended_ = true;
-  const Status status = session_->transaction.Apply().status;
+  return CommitTransaction(session_->transaction);
+}
+
+Status CommitTransaction(db::Transaction& transaction) {
+  const Status status = transaction.Apply().status;
   if (status.code() != Code::kConflict) return TableError(status);
   return QueryError(QueryCode::kCommitConflict,
                     "what the transaction read was changed by somebody else, so nothing was "
@@ -169,7 +186,10 @@ Result<std::unique_ptr<Run>> RunTransactionStatement(Transactions& transactions,
                                                      const TransactionRequest& request) {
   const auto& statement = std::get<TransactionStatement>(plan.statement->body);
   if (statement.action == TransactionStatement::Action::kBegin && request.txid.empty()) {
-    ASSIGN_OR_RETURN(const std::string id, transactions.Begin(request.user, request.timeout_ms));
+    const Transactions::Start start{.timeout_ms = request.timeout_ms,
+                                    .id = request.new_txid,
+                                    .statement = request.statement_number.value_or(-1)};
+    ASSIGN_OR_RETURN(const std::string id, transactions.Begin(request.user, start));
     return MakeRowsRun({Value::Object({{"txid", Value(id)}})});
   }
   if (request.txid.empty()) {
@@ -177,6 +197,7 @@ Result<std::unique_ptr<Run>> RunTransactionStatement(Transactions& transactions,
                      "the request has no 'txid': send the one that BEGIN gave");
   }
   ASSIGN_OR_RETURN(Transactions::Lease lease, transactions.Use(request.txid, request.user));
+  if (request.statement_number) RETURN_IF_ERROR(lease.Number(*request.statement_number));
   RETURN_IF_ERROR(lease.Run(statement));
   return MakeRowsRun({});
 }

@@ -35,8 +35,13 @@ class Transactions {
   Transactions(db::Database& database, TransactionsOptions options);
   ~Transactions();
 
-  // The id. Error 17001 when too many are open. A timeout of 0 is the default one.
-  Result<std::string> Begin(const std::string& user, uint64_t timeout_ms);
+  struct Start {
+    uint64_t timeout_ms = 0;  // 0 is the default one
+    std::string id;           // that the client has chosen; empty: a new one
+    int64_t statement = -1;   // the number of BEGIN; -1: statements have none
+  };
+  // The id. Error 17001 when too many are open, or one has the id.
+  Result<std::string> Begin(const std::string& user, const Start& start);
 
   class Lease;
   // Errors: 17010 when it does not exist (any more) or is another user's; 17001 when another
@@ -57,6 +62,7 @@ class Transactions {
     const std::string user;
     const uint64_t deadline_ns;  // monotonic
     bool busy = false;           // under mutex_; the rest belongs to the lease
+    int64_t last_statement = -1;
     std::vector<std::pair<std::string, size_t>> savepoints;
   };
   void Return(const std::string& id, bool ended);
@@ -76,10 +82,15 @@ struct TransactionRequest {
   std::string user;
   std::string txid;         // empty for BEGIN
   uint64_t timeout_ms = 0;  // of BEGIN
+  std::string new_txid;     // of BEGIN; see Transactions::Start
+  std::optional<int64_t> statement_number;
 };
 Result<std::unique_ptr<Run>> RunTransactionStatement(Transactions& transactions,
                                                      const StatementPlan& plan,
                                                      const TransactionRequest& request);
+
+// Error 17007 when something that was read has changed meanwhile: nothing was written.
+Status CommitTransaction(db::Transaction& transaction);
 
 // A statement's hold on a transaction. What it wrote stays if it is told Keep, else it is undone
 // when the lease goes. Outlived by its Transactions.
@@ -92,6 +103,8 @@ class Transactions::Lease {
   db::Transaction& transaction() { return session_->transaction; }
   uint64_t RemainingMs() const;
   void Keep() { keep_ = true; }
+  // The client counts its statements. Error 17005 for a number that is not above the last one.
+  Status Number(int64_t statement);
 
   // COMMIT, ROLLBACK and savepoints; not BEGIN. Error 17007 when something that was read has
   // changed meanwhile: nothing was written, and the transaction is over.

@@ -306,6 +306,14 @@ class Server::Parts {
     RETURN_IF_ERROR(
         http::AddOpenApi({.title = "Sluice", .version = std::string(Version())}, &admin));
     http::Router eventing;
+    RETURN_IF_ERROR(eventing.Add({.path = "/",
+                                  .summary = "Whether the service answers",
+                                  .tag = "operation",
+                                  .description = "Client libraries of Couchbase ask for it.",
+                                  .responses = {{200, "it does", http::Content{}}},
+                                  .handler = [](http::Request&, http::Response& response) {
+                                    response.Json(200, R"({"status":"OK"})");
+                                  }}));
     RETURN_IF_ERROR(http::rest::AddHealthRoutes(eventing, *rest_));
     RETURN_IF_ERROR(
         http::rest::AddEventingRoutes(eventing, *functions_, {.prefix = "", .tls = tls}));

@@ -55,6 +55,17 @@ void DeletePrepared(QueryService& service, const Request& request, Response& res
       query::QueryError(query::QueryCode::kNoSuchPrepared, "nothing is prepared as '{}'", name));
 }
 
+Status AddPingRoute(Router& router) {
+  return router.Add(
+      {.method = Method::kGet,
+       .path = "/admin/ping",
+       .summary = "Whether the query service answers",
+       .tag = "query",
+       .description = "Client libraries of Couchbase ask for it.",
+       .responses = {{200, "it does", Content{}}},
+       .handler = [](Request&, Response& response) { response.Json(200, R"({"status":"OK"})"); }});
+}
+
 Status AddActiveRoutes(Router& router, QueryService& service) {
   RETURN_IF_ERROR(router.Add({.method = Method::kGet,
                               .path = "/admin/active_requests",
@@ -94,6 +105,7 @@ bool MaySeeRequest(const auth::Principal& who, const std::string& user) {
 }
 
 Status AddQueryAdminRoutes(Router& router, QueryService& service) {
+  RETURN_IF_ERROR(AddPingRoute(router));
   RETURN_IF_ERROR(AddActiveRoutes(router, service));
   RETURN_IF_ERROR(router.Add(
       {.method = Method::kGet,

@@ -15,9 +15,23 @@ using query::QueryCode;
 
 constexpr int kIndent = 4;
 
-bool IsWorthRetrying(QueryCode code) {
-  return code == QueryCode::kTooManyRequests || code == QueryCode::kCasMismatch ||
-         code == QueryCode::kCommitConflict;
+// What lies below an error has a number, too, by which clients tell errors of writes apart.
+Value ReasonView(const Status& error) {
+  Value reason = Value::EmptyObject();
+  if (const auto cause = query::CauseOf(error)) {
+    reason.Set("code", Value(static_cast<int>(*cause)));
+  }
+  for (const auto& [name, value] : error.fields()) {
+    if (name == "code" || name == query::kCauseCode) continue;
+    reason.Set(name, Value(value));
+  }
+  return reason;
+}
+
+bool IsWorthRetrying(const Status& error) {
+  const QueryCode code = query::CodeOf(error);
+  return code == QueryCode::kTooManyRequests || code == QueryCode::kCommitConflict ||
+         query::CauseOf(error) == QueryCode::kCasMismatch;
 }
 
 Value ErrorView(const Status& error) {
@@ -30,11 +44,8 @@ Value ErrorView(const Status& error) {
   }
   // The line is not one of the statement, but of what it ran.
   if (!error.place().file.empty()) view.Set("procedure", Value(error.place().file));
-  if (IsWorthRetrying(query::CodeOf(error))) view.Set("retry", Value(true));
-  Value reason = Value::EmptyObject();
-  for (const auto& [name, value] : error.fields()) {
-    if (name != "code") reason.Set(name, Value(value));
-  }
+  if (IsWorthRetrying(error)) view.Set("retry", Value(true));
+  Value reason = ReasonView(error);
   if (reason.size() > 0) view.Set("reason", std::move(reason));
   return view;
 }
@@ -139,6 +150,10 @@ void ServiceAnswer::Begin(std::string* out) {
 void ServiceAnswer::Head(const Value& signature, std::string* out) {
   Begin(out);
   has_head_ = true;
+  if (!prepared_.empty()) {
+    Separate(out);
+    Member("prepared", Value(prepared_), out);
+  }
   if (signature_ && !signature.is_missing()) {
     Separate(out);
     Member("signature", signature, out);
@@ -197,6 +212,10 @@ void ServiceAnswer::Tail(const QueryOutcome& outcome, std::string* out) {
   if (metrics_) {
     Separate(out);
     Member("metrics", Metrics(outcome), out);
+  }
+  if (!outcome.controls.is_missing()) {
+    Separate(out);
+    Member("controls", outcome.controls, out);
   }
   if (!outcome.profile.is_missing()) {
     Separate(out);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -26,6 +27,7 @@ struct QueryOutcome {
   uint64_t sorted = 0;
   size_t load = 0;  // statements that run
   json::Value profile;
+  json::Value controls;
 };
 
 class QueryAnswer {
@@ -44,6 +46,9 @@ class QueryAnswer {
   virtual void Open(std::string*) {}
   virtual void Close(std::string*) {}
 
+  // The name of the statement that the request has prepared and runs; before Head.
+  void set_prepared(std::string name) { prepared_ = std::move(name); }
+
   const std::string& request_id() const { return request_id_; }
   bool has_head() const { return has_head_; }
   uint64_t rows() const { return rows_; }
@@ -59,6 +64,7 @@ class QueryAnswer {
   const std::string time_zone_;
   const query::Cdb2Names cdb2_names_;
   query::Cdb2Types cdb2_types_;
+  std::string prepared_;
   bool has_head_ = false;
   uint64_t rows_ = 0;
   uint64_t row_bytes_ = 0;
@@ -66,8 +72,8 @@ class QueryAnswer {
 
 // In the order that clients of Couchbase expect:
 //
-//   {"requestID", "clientContextID"?, "signature"?, "results", "errors"?, "warnings"?, "status",
-//    "metrics"?, "profile"?}
+//   {"requestID", "clientContextID"?, "prepared"?, "signature"?, "results", "errors"?, "warnings"?,
+//    "status", "metrics"?, "controls"?, "profile"?}
 class ServiceAnswer final : public QueryAnswer {
  public:
   ServiceAnswer(std::string request_id, const QueryParameters& parameters);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <initializer_list>
 #include <iterator>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -38,6 +39,12 @@ Status Bad(std::string_view name, std::string_view expected, const Value& found)
                     expected, text);
 }
 
+std::string_view Trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
 Status ReadText(std::string_view name, const Value& value, std::string* out) {
   if (!value.is_string()) return Bad(name, "a string", value);
   *out = value.AsString();
@@ -49,10 +56,15 @@ Status ReadBool(std::string_view name, const Value& value, bool* out) {
     *out = value.AsBool();
     return OkStatus();
   }
-  const std::string_view text = value.is_string() ? value.AsString() : "";
-  if (text != "true" && text != "false") return Bad(name, "true or false", value);
-  *out = text == "true";
-  return OkStatus();
+  constexpr std::string_view kTrue[] = {"true", "1", "t"};
+  constexpr std::string_view kFalse[] = {"false", "0", "f"};
+  const auto is_one_of = [&](const auto& words) {
+    return value.is_string() && std::ranges::any_of(words, [&](std::string_view word) {
+             return EqualsIgnoreCase(word, value.AsString());
+           });
+  };
+  *out = is_one_of(kTrue);
+  return *out || is_one_of(kFalse) ? OkStatus() : Bad(name, "true or false", value);
 }
 
 // One of these words, in any case.
@@ -125,33 +137,64 @@ class Reader {
  public:
   explicit Reader(QueryParameters* into) : into_(*into) {}
 
-  Status Read(std::string_view name, const Value& value, bool is_form) {
+  // A form's values are text, JSON as its text; an empty one is none. What SET gives is text, too.
+  enum class From : uint8_t { kJson, kForm, kSet };
+
+  // Names are found in any case, as Couchbase has it.
+  Status Read(std::string_view name, const Value& value, From from) {
+    name = Trimmed(name);
+    const bool is_form = from != From::kJson;
+    is_form_ = is_form;
     if (name.starts_with('$') || name.starts_with('@')) {
       ASSIGN_OR_RETURN(Value argument, JsonIn(name, value, is_form));
       into_.named[std::string(name.substr(1))] = std::move(argument);
       return OkStatus();
     }
-    if (name == "args") return ReadArguments(value, is_form);
-    const auto entry = std::ranges::find(kEntries, name, &Entry::name);
-    if (entry == std::end(kEntries)) return Unknown(name);
-    return std::visit([&](const auto& way) { return ReadInto(way, name, value); }, entry->way);
+    if (name.empty()) return OkStatus();
+    const auto entry = std::ranges::find_if(
+        Entries(), [&](const Entry& known) { return EqualsIgnoreCase(known.name, name); });
+    if (entry == Entries().end()) return Unknown(name);
+    if (from == From::kForm && value.AsString().empty()) return OkStatus();
+    return std::visit([&](const auto& way) { return ReadInto(way, entry->name, value); },
+                      entry->way);
+  }
+
+  static std::vector<std::pair<std::string_view, std::string_view>> Types() {
+    std::vector<std::pair<std::string_view, std::string_view>> types;
+    for (const Entry& entry : Entries()) types.emplace_back(entry.name, TypeOf(entry));
+    return types;
   }
 
  private:
-  // Where a parameter goes: into a member as it is, nowhere because only one word may be said, or
-  // through a function of its own.
+  // Where a parameter goes: into a member as it is, nowhere because only one word may be said or
+  // because it has no meaning here, or through a function of its own.
   struct Only {
     std::string_view word;
   };
+  // Known to Couchbase. Its value is looked at, so that clients hear of a mistake.
+  enum class Unused : uint8_t { kFlag, kNumber, kDuration, kText, kJson };
   using Text = std::string QueryParameters::*;
   using Flag = bool QueryParameters::*;
   using Duration = std::optional<uint64_t> QueryParameters::*;
   using Function = Status (Reader::*)(std::string_view, const Value&);
   struct Entry {
     std::string_view name;
-    std::variant<Text, Flag, Duration, Only, Function> way;
+    std::variant<Text, Flag, Duration, Only, Unused, Function> way;
+    std::string_view type = {};  // in JSON schema, where it does not follow from the way
   };
-  static const Entry kEntries[21];
+  static std::span<const Entry> Entries();
+
+  static std::string_view TypeOf(const Entry& entry) {
+    if (!entry.type.empty()) return entry.type;
+    if (std::holds_alternative<Flag>(entry.way)) return "boolean";
+    if (std::holds_alternative<Function>(entry.way)) return {};
+    const Unused* const unused = std::get_if<Unused>(&entry.way);
+    if (unused == nullptr || *unused == Unused::kDuration || *unused == Unused::kText) {
+      return "string";
+    }
+    if (*unused == Unused::kJson) return {};
+    return *unused == Unused::kFlag ? "boolean" : "integer";
+  }
 
   Status ReadInto(Text member, std::string_view name, const Value& value) {
     return ReadText(name, value, &(into_.*member));
@@ -169,23 +212,54 @@ class Reader {
   Status ReadInto(Function function, std::string_view name, const Value& value) {
     return (this->*function)(name, value);
   }
+  Status ReadInto(Unused kind, std::string_view name, const Value& value) {
+    bool flag = false;
+    std::optional<uint64_t> duration;
+    std::string text;
+    switch (kind) {
+      case Unused::kFlag:
+        return ReadBool(name, value, &flag);
+      case Unused::kNumber:
+        return IntegerIn(value) ? OkStatus() : Bad(name, "a whole number", value);
+      case Unused::kDuration:
+        return ReadDuration(name, value, &duration);
+      case Unused::kText:
+        return ReadText(name, value, &text);
+      case Unused::kJson:
+        break;
+    }
+    const Result<Value> parsed = JsonIn(name, value, is_form_);
+    return parsed ? OkStatus() : parsed.error();
+  }
 
   static Status Unknown(std::string_view name) {
-    std::vector<std::string> known = {"args"};
-    for (const Entry& entry : kEntries) known.emplace_back(entry.name);
+    std::vector<std::string> known;
+    for (const Entry& entry : Entries()) known.emplace_back(entry.name);
     std::ranges::sort(known);
     return QueryError(QueryCode::kUnknownParameter,
                       "there is no parameter '{}'{}. There are {}, and $name for named values",
                       name, DidYouMean(name, known), fmt::join(known, ", "));
   }
 
-  Status ReadArguments(const Value& value, bool is_form) {
-    ASSIGN_OR_RETURN(const Value list, JsonIn("args", value, is_form));
-    if (!list.is_array()) return Bad("args", "a JSON list", list);
+  Status Arguments(std::string_view name, const Value& value) {
+    ASSIGN_OR_RETURN(const Value list, JsonIn(name, value, is_form_));
+    if (!list.is_array()) return Bad(name, "a JSON list", list);
     into_.positional.assign(list.items().begin(), list.items().end());
     return OkStatus();
   }
 
+  // A name; in a form also as JSON, in quotes, and the whole row that PREPARE gave.
+  Status Prepared(std::string_view name, const Value& value) {
+    Value given = value;
+    if (is_form_ && (value.AsString().starts_with('"') || value.AsString().starts_with('{'))) {
+      ASSIGN_OR_RETURN(given, JsonIn(name, value, true));
+    }
+    if (!given.is_object()) return ReadText(name, given, &into_.prepared);
+    if (const Value plan = given["encoded_plan"]; plan.is_string()) {
+      into_.encoded_plan = plan.AsString();
+    }
+    return ReadText(name, given["name"], &into_.prepared);
+  }
   Status ClientContextId(std::string_view name, const Value& value) {
     RETURN_IF_ERROR(ReadText(name, value, &into_.client_context_id));
     if (into_.client_context_id.size() <= kMaxClientContextId) return OkStatus();
@@ -249,8 +323,50 @@ class Reader {
   // Every statement reads a snapshot that has all acknowledged writes: each of these is kept.
   Status ScanConsistency(std::string_view name, const Value& value) {
     size_t chosen = 0;
-    return ReadChoice(name, value, {"not_bounded", "at_plus", "request_plus", "statement_plus"},
-                      &chosen);
+    RETURN_IF_ERROR(ReadChoice(
+        name, value, {"not_bounded", "at_plus", "request_plus", "statement_plus"}, &chosen));
+    into_.scan_consistency = value.AsString();
+    return OkStatus();
+  }
+  // Of one machine's documents there are no other copies, so a majority has what this one has.
+  Status DurabilityLevel(std::string_view name, const Value& value) {
+    size_t chosen = 0;
+    RETURN_IF_ERROR(ReadChoice(name, value,
+                               {"none", "majority", "majorityAndPersistActive",
+                                "majorityAndPersistToActive", "persistToMajority"},
+                               &chosen));
+    into_.needs_disk = chosen >= 2;
+    return OkStatus();
+  }
+  Status UseReplica(std::string_view name, const Value& value) {
+    size_t chosen = 0;
+    bool flag = false;
+    if (ReadBool(name, value, &flag).ok()) return OkStatus();
+    return ReadChoice(name, value, {"on", "off", "unset"}, &chosen);
+  }
+  // A number of bits, also in hexadecimal.
+  Status FeatureBits(std::string_view name, const Value& value) {
+    const std::string_view text = value.is_string() ? value.AsString() : "";
+    const bool hexadecimal = (text.starts_with("0x") || text.starts_with("0X")) &&
+                             text.find_first_not_of("0123456789abcdefABCDEF", 2) == text.npos;
+    return hexadecimal || IntegerIn(value) ? OkStatus() : Bad(name, "a whole number", value);
+  }
+  Status MemoryQuota(std::string_view name, const Value& value) {
+    const std::optional<int64_t> number = IntegerIn(value);
+    if (!number || *number < 0) return Bad(name, "a number of MiB from 0", value);
+    into_.memory_quota_mib = static_cast<uint32_t>(std::min<int64_t>(*number, UINT32_MAX));
+    return OkStatus();
+  }
+  Status TransactionStatement(std::string_view name, const Value& value) {
+    into_.transaction_statement = IntegerIn(value);
+    if (into_.transaction_statement.value_or(-1) >= 0) return OkStatus();
+    return Bad(name, "a whole number from 0", value);
+  }
+  Status TransactionData(std::string_view name, const Value& value) {
+    ASSIGN_OR_RETURN(Value data, JsonIn(name, value, is_form_));
+    if (!data.is_object()) return Bad(name, "a JSON object", data);
+    into_.transaction_data = std::move(data);
+    return OkStatus();
   }
   Status MaxParallelism(std::string_view name, const Value& value) {
     const std::optional<int64_t> number = IntegerIn(value);
@@ -260,29 +376,64 @@ class Reader {
   }
 
   QueryParameters& into_;
+  bool is_form_ = false;  // where the parameter that is read comes from
 };
 
-const Reader::Entry Reader::kEntries[] = {{"statement", &QueryParameters::statement},
-                                          {"prepared", &QueryParameters::prepared},
-                                          {"timeout", &QueryParameters::timeout_ms},
-                                          {"txtimeout", &QueryParameters::transaction_timeout_ms},
-                                          {"readonly", &QueryParameters::read_only},
-                                          {"pretty", &QueryParameters::pretty},
-                                          {"metrics", &QueryParameters::metrics},
-                                          {"signature", &QueryParameters::signature},
-                                          {"preserve_expiry", &QueryParameters::preserve_expiry},
-                                          {"txid", &QueryParameters::txid},
-                                          {"client_context_id", &Reader::ClientContextId},
-                                          {"query_context", &Reader::Context},
-                                          {"profile", &Reader::Profile},
-                                          {"scan_consistency", &Reader::ScanConsistency},
-                                          {"max_parallelism", &Reader::MaxParallelism},
-                                          {"row_format", &Reader::RowFormat},
-                                          {"timezone", &Reader::TimeZone},
-                                          {"spversion", &Reader::ProcedureVersion},
-                                          {"format", Only{"JSON"}},
-                                          {"encoding", Only{"UTF-8"}},
-                                          {"compression", Only{"NONE"}}};
+// docs/reference/query-service.md has a line for each.
+std::span<const Reader::Entry> Reader::Entries() {
+  static const Entry kEntries[] = {{"statement", &QueryParameters::statement},
+                                   {"prepared", &Reader::Prepared, "string"},
+                                   {"encoded_plan", &QueryParameters::encoded_plan},
+                                   {"auto_execute", &QueryParameters::auto_execute},
+                                   {"args", &Reader::Arguments, "array"},
+                                   {"timeout", &QueryParameters::timeout_ms},
+                                   {"txtimeout", &QueryParameters::transaction_timeout_ms},
+                                   {"txid", &QueryParameters::txid},
+                                   {"tximplicit", &QueryParameters::implicit_transaction},
+                                   {"txstmtnum", &Reader::TransactionStatement, "integer"},
+                                   {"txdata", &Reader::TransactionData, "object"},
+                                   {"readonly", &QueryParameters::read_only},
+                                   {"pretty", &QueryParameters::pretty},
+                                   {"metrics", &QueryParameters::metrics},
+                                   {"signature", &QueryParameters::signature},
+                                   {"controls", &QueryParameters::controls},
+                                   {"sort_projection", &QueryParameters::sort_projection},
+                                   {"preserve_expiry", &QueryParameters::preserve_expiry},
+                                   {"client_context_id", &Reader::ClientContextId, "string"},
+                                   {"query_context", &Reader::Context, "string"},
+                                   {"profile", &Reader::Profile, "string"},
+                                   {"scan_consistency", &Reader::ScanConsistency, "string"},
+                                   {"durability_level", &Reader::DurabilityLevel, "string"},
+                                   {"max_parallelism", &Reader::MaxParallelism, "integer"},
+                                   {"memory_quota", &Reader::MemoryQuota, "integer"},
+                                   {"row_format", &Reader::RowFormat, "string"},
+                                   {"timezone", &Reader::TimeZone, "string"},
+                                   {"spversion", &Reader::ProcedureVersion},
+                                   {"format", Only{"JSON"}},
+                                   {"encoding", Only{"UTF-8"}},
+                                   {"compression", Only{"NONE"}},
+                                   {"namespace", Only{"default"}},
+                                   {"scan_vector", Unused::kJson},
+                                   {"scan_vectors", Unused::kJson},
+                                   {"scan_wait", Unused::kDuration},
+                                   {"scan_cap", Unused::kNumber},
+                                   {"pipeline_batch", Unused::kNumber},
+                                   {"pipeline_cap", Unused::kNumber},
+                                   {"kvtimeout", Unused::kDuration},
+                                   {"durability_timeout", Unused::kDuration},
+                                   {"error_limit", Unused::kNumber},
+                                   {"auto_prepare", Unused::kFlag},
+                                   {"use_cbo", Unused::kFlag},
+                                   {"use_fts", Unused::kFlag},
+                                   {"use_replica", &Reader::UseReplica, "string"},
+                                   {"max_index_api", Unused::kNumber},
+                                   {"n1ql_feat_ctrl", &Reader::FeatureBits},
+                                   {"numatrs", Unused::kNumber},
+                                   {"atrcollection", Unused::kText},
+                                   {"logging", Unused::kText},
+                                   {"creds", Unused::kJson}};
+  return kEntries;
+}
 
 bool IsJsonBody(const Request& request) {
   const std::string_view type = request.FindHeader("Content-Type").value_or("");
@@ -293,7 +444,7 @@ bool IsJsonBody(const Request& request) {
 
 Status ReadPairs(const QueryPairs& pairs, Reader* reader) {
   for (const auto& [name, value] : pairs) {
-    RETURN_IF_ERROR(reader->Read(name, Value(value), true));
+    RETURN_IF_ERROR(reader->Read(name, Value(value), Reader::From::kForm));
   }
   return OkStatus();
 }
@@ -314,7 +465,7 @@ Status ReadBody(const Request& request, Reader* reader) {
                       object ? "" : ": " + object.error().message());
   }
   for (const json::Field& field : object->fields()) {
-    RETURN_IF_ERROR(reader->Read(field.name(), field.value, false));
+    RETURN_IF_ERROR(reader->Read(field.name(), field.value, Reader::From::kJson));
   }
   return OkStatus();
 }
@@ -358,6 +509,10 @@ Status ReadQueryParameters(const Request& request, QueryParameters* parameters) 
   return CheckStatement(*parameters);
 }
 
+std::vector<std::pair<std::string_view, std::string_view>> QueryParameterTypes() {
+  return Reader::Types();
+}
+
 Status ReadStreamParameters(const Value& message, QueryParameters* parameters) {
   Reader reader(parameters);
   for (const json::Field& field : message.fields()) {
@@ -366,7 +521,7 @@ Status ReadStreamParameters(const Value& message, QueryParameters* parameters) {
       return QueryError(QueryCode::kUnknownParameter, "there is no parameter '{}' on a stream",
                         field.name());
     }
-    RETURN_IF_ERROR(reader.Read(field.name(), field.value, false));
+    RETURN_IF_ERROR(reader.Read(field.name(), field.value, Reader::From::kJson));
   }
   return CheckStatement(*parameters);
 }
@@ -374,12 +529,14 @@ Status ReadStreamParameters(const Value& message, QueryParameters* parameters) {
 Status ReadSessionParameter(std::string_view name, const std::string& value,
                             QueryParameters* parameters) {
   if (name == "transaction") return CheckLevel(value);
-  if (name == "maxquerytime") return Reader(parameters).Read("timeout", Value(value + "s"), true);
+  if (name == "maxquerytime") {
+    return Reader(parameters).Read("timeout", Value(value + "s"), Reader::From::kSet);
+  }
   if (std::ranges::find(kSessionParameters, name) == std::end(kSessionParameters)) {
     return QueryError(QueryCode::kUnknownParameter, "there is nothing to SET by the name '{}': {}",
                       name, fmt::join(kSessionParameters, ", "));
   }
-  return Reader(parameters).Read(name, Value(value), true);
+  return Reader(parameters).Read(name, Value(value), Reader::From::kSet);
 }
 
 }  // namespace sluice::http::rest

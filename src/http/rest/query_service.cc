@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/random.h"
 #include "http/completion.h"
@@ -64,15 +65,29 @@ Task<> Answer(QueryService& service, Request& request, Response& response) {
   }
 }
 
-constexpr std::string_view kRequestSchema =
-    R"({"type":"object","properties":{"statement":{"type":"string"},"prepared":{"type":"string"},)"
-    R"("args":{"type":"array"},"timeout":{"type":"string"},"readonly":{"type":"boolean"},)"
-    R"("scan_consistency":{"type":"string"},"query_context":{"type":"string"},)"
-    R"("pretty":{"type":"boolean"},"client_context_id":{"type":"string"},)"
-    R"("profile":{"type":"string"},"max_parallelism":{"type":"integer"},)"
-    R"("metrics":{"type":"boolean"},"signature":{"type":"boolean"},"txid":{"type":"string"},)"
-    R"("txtimeout":{"type":"string"},"preserve_expiry":{"type":"boolean"},)"
-    R"("row_format":{"type":"string"},"timezone":{"type":"string"}}})";
+json::Value TypeSchema(std::string_view type) {
+  json::Value schema = json::Value::EmptyObject();
+  if (!type.empty()) schema.Set("type", json::Value(type));
+  if (type == "array") schema.Set("items", json::Value::EmptyObject());
+  return schema;
+}
+
+// Besides these there are $name and @name, of any type.
+json::Value RequestSchema() {
+  json::Value properties = json::Value::EmptyObject();
+  for (const auto& [name, type] : QueryParameterTypes()) properties.Set(name, TypeSchema(type));
+  return json::Value::Object(
+      {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", true}});
+}
+
+std::vector<Parameter> UrlParameters() {
+  std::vector<Parameter> parameters;
+  for (const auto& [name, type] : QueryParameterTypes()) {
+    const bool plain = type == "boolean" || type == "integer";
+    parameters.push_back({.name = std::string(name), .type = plain ? std::string(type) : "string"});
+  }
+  return parameters;
+}
 
 Route ServiceRoute(QueryService& service, Method method) {
   return {.method = method,
@@ -94,12 +109,12 @@ Status AddQueryRoutes(Router& router, QueryService& service) {
   Route post = ServiceRoute(service, Method::kPost);
   post.summary = "Run a SQL++ statement";
   post.description = "Parameters come as a form or as JSON; $name gives a named parameter's value.";
-  post.request = Content{.description = "the statement and its parameters",
-                         .schema = json::Value(kRequestSchema)};
+  post.request =
+      Content{.description = "the statement and its parameters", .schema = RequestSchema()};
   RETURN_IF_ERROR(router.Add(std::move(post)));
   Route get = ServiceRoute(service, Method::kGet);
   get.summary = "Run a SQL++ statement that only reads";
-  get.parameters = {{.name = "statement", .description = "SQL++", .required = true}};
+  get.parameters = UrlParameters();
   RETURN_IF_ERROR(router.Add(std::move(get)));
   RETURN_IF_ERROR(AddQueryStreamRoute(router, service));
   return AddQueryAdminRoutes(router, service);

@@ -110,7 +110,7 @@ TEST_F(QueryServiceTest, TooManyStatementsAreRefused) {
 
 // A transaction's statement that is cancelled is undone, and the transaction can be used again.
 TEST_F(QueryServiceTest, ALeavingClientReleasesItsTransaction) {
-  const std::string id = *service_.transactions.Begin("local", 0);
+  const std::string id = *service_.transactions.Begin("local", {});
   {
     RawClient client(server_->port());
     client.Send(Text("POST", "/query/service",

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "http/rest/access.h"
+#include "query/encoded_plan.h"
 #include "query/error.h"
 #include "query/system_rows.h"
 
@@ -33,6 +34,42 @@ std::shared_ptr<query::ActiveRequest> Describe(const QueryParameters& parameters
   return active;
 }
 
+Value Sorted(const Value& row) {
+  if (!row.is_object()) return row;
+  Value sorted = Value::EmptyObject();
+  for (const json::Field* field : json::SortedFields(row)) sorted.Set(field->name(), field->value);
+  return sorted;
+}
+
+// Client libraries that begin a transaction with key-value writes hand it over with BEGIN. Such
+// writes can't be taken over; what has none begins here, under the client's id.
+Status ReadTransactionData(const Value& data, query::TransactionRequest* request) {
+  if (data["mutations"].is_array() && data["mutations"].size() > 0) {
+    return query::QueryError(QueryCode::kTransaction,
+                             "parameter 'txdata': key-value writes of a client library's "
+                             "transaction can't be taken over; begin with a statement");
+  }
+  if (data["id"]["atmpt"].is_string()) request->new_txid = data["id"]["atmpt"].AsString();
+  const Value left = data["state"]["timeLeftMs"];
+  if (request->timeout_ms == 0 && left.is_int() && left.AsInt() > 0) {
+    request->timeout_ms = static_cast<uint64_t>(left.AsInt());
+  }
+  return OkStatus();
+}
+
+Value UserRow(const auth::Principal& who) {
+  Value roles = Value::EmptyArray();
+  for (const auth::Grant& grant : who.grants) {
+    Value role = Value::Object({{"role", Value(auth::RoleName(grant.role))}});
+    if (grant.role != auth::Role::kAdmin) role.Set("bucket_name", Value(grant.bucket));
+    roles.Append(std::move(role));
+  }
+  return Value::Object({{"domain", Value("local")},
+                        {"id", Value(who.user)},
+                        {"name", Value(who.user)},
+                        {"roles", std::move(roles)}});
+}
+
 Result<std::vector<Value>> ReadSystemRows(const QueryService& service, const auth::Principal& who,
                                           std::string_view name) {
   const query::SystemView view{
@@ -41,7 +78,8 @@ Result<std::vector<Value>> ReadSystemRows(const QueryService& service, const aut
       .completed = service.completed,
       .now_ms = service.clock.WallMs(),
       .sees_bucket = [&](auto bucket) { return who.Allows(auth::Permission::kRead, bucket); },
-      .sees_request = [&](const auto& user) { return MaySeeRequest(who, user); }};
+      .sees_request = [&](const auto& user) { return MaySeeRequest(who, user); },
+      .me = UserRow(who)};
   return query::SystemRows(view, name);
 }
 
@@ -72,6 +110,7 @@ QueryStatement::~QueryStatement() { Release(); }
 void QueryStatement::Release() {
   run_.reset();
   lease_.reset();
+  implicit_.reset();
   if (std::exchange(admitted_, false)) service_.active.Remove(active_->id);
 }
 
@@ -95,16 +134,26 @@ QueryStatement::Chunk QueryStatement::NextChunk(const Limits& limits) {
 }
 
 Status QueryStatement::Start() {
+  RETURN_IF_ERROR(CheckDurability());
+  ASSIGN_OR_RETURN(const auto removal, query::AsSystemDelete(parameters_.statement));
+  if (removal) return StartSystemDelete(*removal);
   ASSIGN_OR_RETURN(plan_, FindPlan());
   planned_ns_ = service_.clock.MonotonicNs();
   if (plan_->kind == StatementKind::kTransaction) return StartTransactional();
-  if (parameters_.transaction_timeout_ms) {
-    return query::QueryError(QueryCode::kBadParameter, "parameter 'txtimeout' belongs to BEGIN");
+  if (parameters_.transaction_timeout_ms && !parameters_.implicit_transaction) {
+    return query::QueryError(QueryCode::kBadParameter,
+                             "parameter 'txtimeout' belongs to BEGIN, or to 'tximplicit'");
   }
   if (!parameters_.txid.empty()) {
     ASSIGN_OR_RETURN(query::Transactions::Lease lease,
                      service_.transactions.Use(parameters_.txid, active_->user));
     lease_.emplace(std::move(lease));
+    if (parameters_.transaction_statement) {
+      RETURN_IF_ERROR(lease_->Number(*parameters_.transaction_statement));
+    }
+  } else if (parameters_.implicit_transaction) {
+    implicit_.emplace(service_.engine.database());
+    implicit_->set_actor(active_->user);
   }
   if (parameters_.cdb2_rows) {
     answer_->SetColumnTypes(query::Cdb2TypesOf(plan_->text, *service_.engine.database().catalog()));
@@ -113,37 +162,110 @@ Status QueryStatement::Start() {
   return OkStatus();
 }
 
+// Of what the sender sees: the rows that the SELECT finds are those.
+Status QueryStatement::StartSystemDelete(const query::SystemDelete& removal) {
+  if (parameters_.read_only) {
+    return query::QueryError(QueryCode::kReadOnly, "DELETE can't run in a read-only request");
+  }
+  const auth::Principal& who = static_cast<const Sender&>(*caller_.sender).who();
+  if (removal.keyspace == "prepareds" &&
+      !who.Allows(auth::Permission::kAdmin, auth::kEveryBucket)) {
+    return query::QueryError(QueryCode::kForbidden,
+                             "User does not have credentials: '{}' is not an admin, and only "
+                             "admins have prepared statements forgotten",
+                             who.user);
+  }
+  ASSIGN_OR_RETURN(plan_, service_.engine.Prepare(removal.select, parameters_.context));
+  planned_ns_ = service_.clock.MonotonicNs();
+  ASSIGN_OR_RETURN(auto select, service_.engine.Execute(plan_, MakeRunRequest()));
+  const auto remove = [this, keyspace = removal.keyspace](const std::string& id) {
+    if (keyspace == "prepareds") return service_.engine.DeleteNamed(id);
+    if (keyspace == "completed_requests") return service_.completed.Remove(id);
+    const auto active = service_.active.Find(id);
+    if (active == nullptr || active == active_) return false;
+    active->cancelled->store(true);
+    return true;
+  };
+  run_ = query::MakeSystemDeleteRun(std::move(select), remove);
+  return OkStatus();
+}
+
+Status QueryStatement::CheckDurability() const {
+  if (!parameters_.needs_disk || service_.engine.database().durability() == db::Durability::kSync) {
+    return OkStatus();
+  }
+  return query::QueryError(QueryCode::kNotDurable,
+                           "durability_level: this server acknowledges writes before they are on "
+                           "disk (storage.durability)");
+}
+
 Status QueryStatement::StartTransactional() {
   RETURN_IF_ERROR(AuthorizeStatement(static_cast<const Sender&>(*caller_.sender).who(), *plan_));
   if (parameters_.read_only) {
     return query::QueryError(QueryCode::kReadOnly,
                              "transactions can't be begun or ended in a read-only request");
   }
-  ASSIGN_OR_RETURN(run_, query::RunTransactionStatement(
-                             service_.transactions, *plan_,
-                             {.user = active_->user,
-                              .txid = parameters_.txid,
-                              .timeout_ms = parameters_.transaction_timeout_ms.value_or(0)}));
+  if (parameters_.implicit_transaction) {
+    return query::QueryError(QueryCode::kBadParameter,
+                             "parameter 'tximplicit' is of a statement that is a transaction by "
+                             "itself, not of BEGIN, COMMIT and their like");
+  }
+  query::TransactionRequest request{.user = active_->user,
+                                    .txid = parameters_.txid,
+                                    .timeout_ms = parameters_.transaction_timeout_ms.value_or(0),
+                                    .new_txid = {},
+                                    .statement_number = parameters_.transaction_statement};
+  if (parameters_.transaction_data) {
+    RETURN_IF_ERROR(ReadTransactionData(*parameters_.transaction_data, &request));
+  }
+  ASSIGN_OR_RETURN(run_, query::RunTransactionStatement(service_.transactions, *plan_, request));
   return OkStatus();
 }
 
-Result<std::shared_ptr<const StatementPlan>> QueryStatement::FindPlan() {
+Result<QueryStatement::PlanPtr> QueryStatement::FindPlan() {
+  if (!parameters_.prepared.empty()) return FindPrepared(parameters_.prepared);
   using Profiling = query::QueryEngine::Profiling;
   const bool profiled = parameters_.profile == QueryParameters::Profile::kTimings;
-  const Profiling profiling = profiled ? Profiling::kOn : Profiling::kOff;
-  if (parameters_.prepared.empty()) {
-    return service_.engine.Prepare(parameters_.statement, parameters_.context, profiling);
+  ASSIGN_OR_RETURN(PlanPtr plan,
+                   service_.engine.Prepare(parameters_.statement, parameters_.context,
+                                           profiled ? Profiling::kOn : Profiling::kOff));
+  if (plan->kind == StatementKind::kPrepare && parameters_.auto_execute) {
+    return PrepareAndFind(std::move(plan));
   }
-  ASSIGN_OR_RETURN(auto named, service_.engine.FindNamed(parameters_.prepared));
-  if (!profiled) return named;
-  return service_.engine.Prepare(named->text, named->context, profiling);
+  return plan;
+}
+
+// By its name or, where that is not known, by the text that PREPARE gave with it.
+Result<QueryStatement::PlanPtr> QueryStatement::FindPrepared(const std::string& name) {
+  query::QueryEngine& engine = service_.engine;
+  Result<PlanPtr> named = engine.FindNamed(name);
+  if (!named && !parameters_.encoded_plan.empty()) {
+    ASSIGN_OR_RETURN(const query::PreparedText text, query::DecodePlan(parameters_.encoded_plan));
+    ASSIGN_OR_RETURN(named, engine.Prepare(text.text, text.context));
+    RETURN_IF_ERROR(AuthorizeStatement(static_cast<const Sender&>(*caller_.sender).who(), **named));
+    RETURN_IF_ERROR(engine.Name(name, *named, active_->user, false));
+  }
+  if (!named || parameters_.profile != QueryParameters::Profile::kTimings) return named;
+  return engine.Prepare((*named)->text, (*named)->context, query::QueryEngine::Profiling::kOn);
+}
+
+// auto_execute: what PREPARE prepares runs at once, and the answer tells its name.
+Result<QueryStatement::PlanPtr> QueryStatement::PrepareAndFind(PlanPtr prepare) {
+  ASSIGN_OR_RETURN(const auto run, service_.engine.Execute(std::move(prepare), MakeRunRequest()));
+  if (!run->Next()) return Unexpected(run->status());
+  const std::string name(run->row()["name"].AsString());
+  answer_->set_prepared(name);
+  return FindPrepared(name);
 }
 
 // Of the time that the request may take, including what it waited for a thread.
 uint64_t QueryStatement::RemainingMs() const {
   uint64_t limit = parameters_.timeout_ms.value_or(0);
-  const uint64_t most = service_.options.timeout_ms;
-  if (limit == 0 || (most != 0 && most < limit)) limit = most;
+  const auto bound = [&](uint64_t most) {
+    if (most != 0 && (limit == 0 || most < limit)) limit = most;
+  };
+  bound(service_.options.timeout_ms);
+  bound(parameters_.transaction_timeout_ms.value_or(0));
   if (limit == 0) return 0;
   const uint64_t waited = (service_.clock.MonotonicNs() - caller_.arrival_ns) / 1'000'000;
   return limit > waited ? limit - waited : 1;
@@ -159,6 +281,8 @@ query::RunRequest QueryStatement::MakeRunRequest() {
     const uint64_t left = lease_->RemainingMs();
     if (request.timeout_ms == 0 || left < request.timeout_ms) request.timeout_ms = left;
   }
+  if (implicit_) request.transaction = &*implicit_;
+  request.memory_limit_mib = parameters_.memory_quota_mib;
   request.read_only = parameters_.read_only;
   request.user = active_->user;
   request.cancelled = active_->cancelled;
@@ -185,7 +309,7 @@ void QueryStatement::ReadRows(const Limits& limits, Chunk* chunk) {
   uint64_t flush_at = kNever;
   for (uint64_t rows = 1; run_->Next(); ++rows) {
     head();
-    answer_->Row(run_->row(), &chunk->text);
+    answer_->Row(parameters_.sort_projection ? Sorted(run_->row()) : run_->row(), &chunk->text);
     chunk->rows = rows;
     active_->rows.fetch_add(1, std::memory_order_relaxed);
     if (plan_->kind == StatementKind::kTransaction) txid_ = run_->row()["txid"].AsString();
@@ -198,9 +322,16 @@ void QueryStatement::ReadRows(const Limits& limits, Chunk* chunk) {
   Finish(run_->status(), chunk);
 }
 
-void QueryStatement::Finish(const Status& status, Chunk* chunk) {
+// The statement alone is a transaction, if it is one, and has come to its end.
+Status QueryStatement::CommitImplicit() {
+  if (!implicit_ || implicit_->writes() == 0 || !run_->row_errors().empty()) return OkStatus();
+  return query::CommitTransaction(*implicit_);
+}
+
+void QueryStatement::Finish(const Status& ended, Chunk* chunk) {
   chunk->last = true;
   QueryOutcome outcome;
+  const Status status = ended.ok() ? CommitImplicit() : ended;
   if (!status.ok()) {
     outcome.errors.push_back(status);
     outcome.ended_early = true;
@@ -210,7 +341,8 @@ void QueryStatement::Finish(const Status& status, Chunk* chunk) {
     outcome.errors.insert(outcome.errors.end(), run_->row_errors().begin(),
                           run_->row_errors().end());
     outcome.warnings = run_->warnings();
-    outcome.mutations = run_->mutations();
+    const bool undone = implicit_ && !outcome.errors.empty();
+    outcome.mutations = undone ? 0 : run_->mutations();
     outcome.sorted = run_->sorted();
     if (!answer_->has_head()) answer_->Head(plan_->signature, &chunk->text);
   }
@@ -219,6 +351,7 @@ void QueryStatement::Finish(const Status& status, Chunk* chunk) {
   outcome.execution_ns = now - started_ns_;
   outcome.load = service_.active.size();
   if (parameters_.profile != QueryParameters::Profile::kOff) outcome.profile = Profile();
+  if (parameters_.controls) outcome.controls = Controls();
   answer_->Tail(outcome, &chunk->text);
   if (lease_ && outcome.errors.empty()) lease_->Keep();
   if (!outcome.errors.empty()) failure_ = outcome.errors.front();
@@ -277,17 +410,41 @@ Value QueryStatement::Profile() const {
   return profile;
 }
 
+// What the request asked for, as Couchbase names it.
+Value QueryStatement::Controls() const {
+  Value controls = Value::Object({{"scan_consistency", Value(parameters_.scan_consistency)},
+                                  {"queryContext", Value(query::ContextText(parameters_.context))},
+                                  {"readonly", Value(parameters_.read_only)}});
+  if (!parameters_.positional.empty()) {
+    Value list = Value::EmptyArray();
+    for (const Value& value : parameters_.positional) list.Append(value);
+    controls.Set("positionalArgs", std::move(list));
+  }
+  if (!parameters_.named.empty()) {
+    Value named = Value::EmptyObject();
+    for (const auto& [name, value] : parameters_.named) named.Set(name, value);
+    controls.Set("namedArgs", std::move(named));
+  }
+  if (parameters_.memory_quota_mib > 0) {
+    controls.Set("memoryQuota", Value::Unsigned(parameters_.memory_quota_mib));
+  }
+  return controls;
+}
+
 Status AuthorizeStatement(const auth::Principal& who, const StatementPlan& plan) {
   using auth::Permission;
   const auto require = [&](Permission permission, const std::string& bucket) {
     if (who.Allows(permission, bucket)) return OkStatus();
     return query::QueryError(QueryCode::kForbidden,
-                             "user '{}' lacks the permission {} on bucket {}", who.user,
-                             auth::PermissionName(permission), bucket);
+                             "User does not have credentials: '{}' lacks the permission {} on "
+                             "bucket {}",
+                             who.user, auth::PermissionName(permission), bucket);
   };
   if (plan.administers && !who.Allows(Permission::kAdmin, auth::kEveryBucket)) {
     return query::QueryError(QueryCode::kForbidden,
-                             "user '{}' is not an admin: only admins change the catalog", who.user);
+                             "User does not have credentials: '{}' is not an admin, and only "
+                             "admins change the catalog",
+                             who.user);
   }
   for (const db::KeyspaceName& keyspace : plan.reads) {
     RETURN_IF_ERROR(require(Permission::kQuery, keyspace.bucket));

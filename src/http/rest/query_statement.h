@@ -16,6 +16,7 @@
 #include "http/rest/query_service.h"
 #include "query/active_requests.h"
 #include "query/engine.h"
+#include "query/system_delete.h"
 #include "query/transactions.h"
 
 namespace sluice::http::rest {
@@ -62,7 +63,13 @@ class QueryStatement {
 
  private:
   Status Start();
-  Result<std::shared_ptr<const query::StatementPlan>> FindPlan();
+  using PlanPtr = std::shared_ptr<const query::StatementPlan>;
+  Result<PlanPtr> FindPlan();
+  Result<PlanPtr> FindPrepared(const std::string& name);
+  Result<PlanPtr> PrepareAndFind(PlanPtr prepare);
+  Status StartSystemDelete(const query::SystemDelete& removal);
+  Status CheckDurability() const;
+  Status CommitImplicit();
   query::RunRequest MakeRunRequest();
   uint64_t RemainingMs() const;
   Status StartTransactional();
@@ -75,6 +82,7 @@ class QueryStatement {
   // Lists it among those that took long or failed.
   void NoteCompleted(const QueryOutcome& outcome);
   json::Value Profile() const;
+  json::Value Controls() const;
 
   QueryService& service_;
   const QueryParameters parameters_;
@@ -86,6 +94,7 @@ class QueryStatement {
   uint64_t running_ns_ = 0;  // inside NextChunk
   std::shared_ptr<const query::StatementPlan> plan_;
   std::optional<query::Transactions::Lease> lease_;
+  std::optional<db::Transaction> implicit_;  // of the statement alone; not with lease_
   std::unique_ptr<query::Run> run_;
   const std::unique_ptr<QueryAnswer> answer_;
   std::string txid_;

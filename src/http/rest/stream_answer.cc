@@ -32,6 +32,10 @@ void StreamAnswer::Head(const Value& signature, std::string* out) {
   has_head_ = true;
   out->append(R"(,"requestID":)");
   json::AppendQuoted(request_id_, out);
+  if (!prepared_.empty()) {
+    out->append(R"(,"prepared":)");
+    json::AppendQuoted(prepared_, out);
+  }
   if (!signature_ || signature.is_missing()) return;
   out->append(R"(,"signature":)");
   query::AppendResult(signature, out);
@@ -55,6 +59,7 @@ void StreamAnswer::Tail(const QueryOutcome& outcome, std::string* out) {
   if (!outcome.errors.empty()) done.Set("errors", ErrorsView(outcome.errors));
   if (!outcome.warnings.empty()) done.Set("warnings", WarningsView(outcome.warnings));
   if (metrics_) done.Set("metrics", Metrics(outcome));
+  if (!outcome.controls.is_missing()) done.Set("controls", outcome.controls);
   if (!outcome.profile.is_missing()) done.Set("profile", outcome.profile);
   out->append(R"(,"done":)");
   query::AppendResult(done, out);

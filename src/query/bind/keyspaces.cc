@@ -90,9 +90,11 @@ Result<std::shared_ptr<const db::KeyspaceInfo>> ResolveKeyspace(const db::Catalo
   ASSIGN_OR_RETURN(const db::KeyspaceName name, KeyspaceNameOf(context, path));
   auto found = catalog.Resolve(name);
   if (found) return *found;
-  return Unexpected(AtPlace(QueryError(QueryCode::kKeyspaceNotFound, "keyspace '{}' not found: {}",
-                                       name.ToString(), found.error().message()),
-                            path.place));
+  const bool no_scope = found.error().id() == "scope.not_found";
+  return Unexpected(
+      AtPlace(QueryError(no_scope ? QueryCode::kScopeNotFound : QueryCode::kKeyspaceNotFound,
+                         "keyspace '{}' not found: {}", name.ToString(), found.error().message()),
+              path.place));
 }
 
 }  // namespace sluice::query

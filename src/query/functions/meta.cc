@@ -68,7 +68,7 @@ Value Abort(FunctionContext& context, Args args) {
   const std::string reason = args[0]->is_string()    ? std::string(args[0]->AsString())
                              : args[0]->is_missing() ? "missing"
                                                      : json::ToText(*args[0]);
-  context.Fail(QueryError(QueryCode::kEvaluation, "aborted: {}", reason));
+  context.Fail(QueryError(QueryCode::kAborted, "Abort: {}", reason));
   return nullptr;
 }
 

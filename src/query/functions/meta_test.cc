@@ -33,7 +33,7 @@ TEST(MetaFunctions, Abort) {
   TestContext context;
   Call(context, "abort", {Value::Object({{"why", 1}})});
   EXPECT_EQ(CodeOf(context.failure), QueryCode::kEvaluation);
-  EXPECT_EQ(context.failure.message(), "aborted: {\"why\":1}");
+  EXPECT_EQ(context.failure.message(), "Abort: {\"why\":1}");
 }
 
 TEST(MetaFunctions, FindErr) {

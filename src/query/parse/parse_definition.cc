@@ -89,7 +89,7 @@ Result<CreateIndexStatement> Parser::CreateIndex() {
 }
 
 Status Parser::CreateIndexOptions(CreateIndexStatement* index) {
-  if (!index->primary && Accept("PARTITION")) {
+  if (Accept("PARTITION")) {
     RETURN_IF_ERROR(Expect("BY"));
     RETURN_IF_ERROR(Expect("HASH"));
     RETURN_IF_ERROR(Expect("("));
@@ -101,12 +101,18 @@ Status Parser::CreateIndexOptions(CreateIndexStatement* index) {
   return WithOptions(&index->with);
 }
 
+// Couchbase shows array keys in brackets, ((distinct (array ... end))), and takes them so.
 Result<IndexKey> Parser::IndexKeyHere() {
+  size_t brackets = 0;
+  while (IsAhead(brackets, "(")) ++brackets;
+  if (!IsAhead(brackets, "DISTINCT") && !IsAhead(brackets, "ALL")) brackets = 0;
+  at_ += brackets;
   IndexKey key;
-  key.distinct = At("DISTINCT");
-  key.each_element = At("DISTINCT") || At("ALL");
-  if (key.each_element) ++at_;
+  key.each_element = Accept("ALL");
+  key.distinct = Accept("DISTINCT");
+  key.each_element |= key.distinct;
   ASSIGN_OR_RETURN(key.expression, Expr());
+  for (; brackets > 0; --brackets) RETURN_IF_ERROR(Expect(")"));
   key.expression->distinct |= key.distinct && key.expression->kind == ExprKind::kArrayFor;
   RETURN_IF_ERROR(IndexKeyOrder(&key));
   return key;

@@ -107,7 +107,8 @@ Status Parser::IsolationLevel() {
 }
 
 // UPDATE STATISTICS [FOR] k or ANALYZE [KEYSPACE | COLLECTION] k, then what of it:
-// (expressions), INDEX (names), INDEX ALL, DELETE (expressions), DELETE ALL; WITH options.
+// (expressions), INDEX (names), INDEX ALL, DELETE (expressions), DELETE ALL. Or UPDATE STATISTICS
+// FOR INDEX, ANALYZE INDEX: name ON k, or k.name. [USING GSI] WITH options.
 Result<StatisticsStatement> Parser::Statistics() {
   if (Accept("UPDATE", "STATISTICS")) {
     Accept("FOR");
@@ -116,12 +117,21 @@ Result<StatisticsStatement> Parser::Statistics() {
     if (!Accept("KEYSPACE")) Accept("COLLECTION");
   }
   StatisticsStatement statistics;
-  ASSIGN_OR_RETURN(statistics.keyspace, Keyspace());
+  std::string name;
+  if (Accept("INDEX")) {
+    RETURN_IF_ERROR(IndexName(&name, &statistics.keyspace));
+    if (statistics.keyspace.parts.empty()) RETURN_IF_ERROR(Expect("ON"));
+  }
+  if (statistics.keyspace.parts.empty()) {
+    ASSIGN_OR_RETURN(statistics.keyspace, Keyspace());
+  }
   const bool all = (Accept("INDEX") || Accept("DELETE")) && Accept("ALL");
   if (!all && Accept("(")) {
     ASSIGN_OR_RETURN(const Expressions ignored, ExprList());
     RETURN_IF_ERROR(Expect(")"));
   }
+  std::string kind;
+  RETURN_IF_ERROR(UsingIndexKind(&kind));
   std::optional<json::Value> options;
   RETURN_IF_ERROR(WithOptions(&options));
   return statistics;

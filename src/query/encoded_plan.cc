@@ -1,0 +1,42 @@
+// Base64 of {"statement", "query_context"?}.
+#include "query/encoded_plan.h"
+
+#include "base/base64.h"
+#include "json/parse.h"
+#include "json/print.h"
+#include "query/error.h"
+
+namespace sluice::query {
+
+using json::Value;
+
+std::string ContextText(const QueryContext& context) {
+  if (context.bucket.empty()) return {};
+  return "default:" + context.bucket + "." + context.scope;
+}
+
+std::string EncodePlan(const PreparedText& prepared) {
+  Value plan = Value::Object({{"statement", Value(prepared.text)}});
+  if (!prepared.context.bucket.empty()) {
+    plan.Set("query_context", Value(ContextText(prepared.context)));
+  }
+  return ToBase64(json::ToText(plan));
+}
+
+Result<PreparedText> DecodePlan(std::string_view encoded) {
+  const Result<std::string> text = FromBase64(encoded);
+  if (text) {
+    const Result<Value> plan = json::Parse(*text, {.max_bytes = text->size()});
+    if (plan && (*plan)["statement"].is_string()) {
+      PreparedText prepared{.text = std::string((*plan)["statement"].AsString()), .context = {}};
+      const Value context = (*plan)["query_context"];
+      if (!context.is_string()) return prepared;
+      ASSIGN_OR_RETURN(prepared.context, QueryContext::Parse(context.AsString()));
+      return prepared;
+    }
+  }
+  return QueryFail(QueryCode::kBadEncodedPlan,
+                   "the encoded_plan is not one that PREPARE gave: prepare the statement again");
+}
+
+}  // namespace sluice::query
