@@ -87,6 +87,11 @@ if(TARGET sluice)
     set_tests_properties(javascript_client_test PROPERTIES
       ENVIRONMENT "SLUICE=$<TARGET_FILE:sluice>")
   endif()
+  script_test(openapi_test blackbox tests/openapi/run_openapi.py --sluice $<TARGET_FILE:sluice>)
+  script_test(couchbase_sdk_test blackbox
+    tests/couchbase_sdk/run_sdk.py --sluice $<TARGET_FILE:sluice>)
+  # The packages of npm that they need may be out of reach.
+  set_tests_properties(openapi_test couchbase_sdk_test PROPERTIES SKIP_RETURN_CODE 77)
   script_test(debugger_test blackbox
     tests/debugger/run_debugger.py --sluice $<TARGET_FILE:sluice>)
   script_test(crash_test blackbox

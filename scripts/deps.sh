@@ -63,3 +63,23 @@ if [ ! -e "$node_prefix/unpacked" ]; then
   rm -rf "$node_prefix/debs"
   touch "$node_prefix/unpacked"
 fi
+
+# Tests with packages of npm: what checks the OpenAPI document, and Couchbase's own client. Without
+# npm, or out of its reach, these tests are skipped.
+npm_packages() {
+  local prefix="build/deps/$1" packages=("${@:2}")
+  [ -e "$prefix/installed" ] && return
+  mkdir -p "$prefix"
+  echo '{"private": true}' > "$prefix/package.json"
+  if command -v npm >/dev/null &&
+    npm install --prefix "$prefix" --no-audit --no-fund --ignore-scripts --silent "${packages[@]}"; then
+    touch "$prefix/installed"
+  else
+    echo "deps: npm could not install ${packages[*]}: the test that needs them will be skipped" >&2
+  fi
+}
+if [ "$level" = test ]; then
+  npm_packages openapi @seriousme/openapi-schema-validator@2.11.0 openapi-typescript@7.13.0 \
+    typescript@5.9.3
+  npm_packages couchbase couchbase@4.7.1
+fi

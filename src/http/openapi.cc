@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "http/error_body.h"
+#include "json/parse.h"
 #include "json/print.h"
 
 namespace sluice::http {
@@ -66,8 +68,17 @@ Value Parameters(const Route& route, const std::string& path) {
   return list;
 }
 
+// Routes give a schema as a value or as its text.
+Value SchemaOf(const Content& content) {
+  if (content.schema.is_missing()) return Value::EmptyObject();
+  if (!content.schema.is_string()) return content.schema;
+  Result<Value> parsed = json::Parse(content.schema.AsString());
+  CHECK(parsed);  // it is the program's own
+  return std::move(*parsed);
+}
+
 Value ContentValue(const Content& content) {
-  Value schema = content.schema.is_missing() ? Value::EmptyObject() : content.schema;
+  Value schema = SchemaOf(content);
   return Value::Object({{content.type, Value::Object({{"schema", std::move(schema)}})}});
 }
 
@@ -78,15 +89,44 @@ Value Responses(const Route& route) {
     if (info.content) response.Set("content", ContentValue(*info.content));
     responses.Set(std::to_string(info.status), std::move(response));
   }
+  if (route.websocket) {
+    responses.Set("101", Value::Object({{"description", "the connection is a WebSocket"}}));
+  }
   responses.Set("default", Value::Object({{"$ref", "#/components/responses/Error"}}));
   return responses;
 }
 
+// "get_v1_docs_keyspace_key": the names that generated clients give their calls.
+std::string OperationId(const Route& route, const std::string& path) {
+  std::string id = LowerMethod(route.method);
+  for (const char c : path) {
+    const bool part = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (part) {
+      id += c;
+    } else if (c == '/' || c == '_' || c == '-') {
+      id += '_';
+    }
+  }
+  return id;
+}
+
+// Who may call it: anybody, or whoever shows a password or a token.
+Value Security(const Route& route) {
+  Value list = Value::EmptyArray();
+  if (route.auth.empty()) return list;
+  for (const char* const scheme : {"basic", "token"}) {
+    list.Append(Value::Object({{scheme, Value::EmptyArray()}}));
+  }
+  return list;
+}
+
 Value Operation(const Route& route, const std::string& path) {
-  Value operation = Value::Object({{"summary", route.summary}});
+  Value operation =
+      Value::Object({{"operationId", OperationId(route, path)}, {"summary", route.summary}});
   if (!route.description.empty()) operation.Set("description", route.description);
   if (!route.tag.empty()) operation.Set("tags", Value::Array({route.tag}));
   if (!route.auth.empty()) operation.Set("x-permission", route.auth);
+  operation.Set("security", Security(route));
   operation.Set("parameters", Parameters(route, path));
   if (route.request) {
     Value body = Value::Object({{"required", true}, {"content", ContentValue(*route.request)}});
@@ -104,8 +144,13 @@ Value Components() {
   const Value error = Value::Object(
       {{"description", "what went wrong"},
        {"content", Value::Object({{"application/json", Value::Object({{"schema", reference}})}})}});
+  const auto scheme = [](const char* name) {
+    return Value::Object({{"type", "http"}, {"scheme", name}});
+  };
   return Value::Object({{"schemas", Value::Object({{"Error", ErrorSchema()}})},
-                        {"responses", Value::Object({{"Error", error}})}});
+                        {"responses", Value::Object({{"Error", error}})},
+                        {"securitySchemes", Value::Object({{"basic", scheme("basic")},
+                                                           {"token", scheme("bearer")}})}});
 }
 
 }  // namespace
