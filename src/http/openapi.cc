@@ -129,7 +129,10 @@ Value Operation(const Route& route, const std::string& path) {
   operation.Set("security", Security(route));
   operation.Set("parameters", Parameters(route, path));
   if (route.request) {
-    Value body = Value::Object({{"required", true}, {"content", ContentValue(*route.request)}});
+    // One of which nothing is said may be left out.
+    const bool required =
+        !route.request->description.empty() || !route.request->schema.is_missing();
+    Value body = Value::Object({{"required", required}, {"content", ContentValue(*route.request)}});
     if (!route.request->description.empty()) {
       body.Set("description", route.request->description);
     }

@@ -99,6 +99,23 @@ void EventingResults::AnswerTo(EventingCall& call) const {
   call.response.Json(207, AnswerText(list_));
 }
 
+namespace {
+
+// Of a function that belongs to a scope; see EventingCall::location.
+std::vector<Parameter> ScopeParameters(const EventingRoute& route) {
+  if (std::string_view(route.path).find("{name}") == std::string_view::npos) return {};
+  return {{.name = "bucket", .description = "of the function's scope, if it has one"},
+          {.name = "scope", .description = "that the function belongs to"}};
+}
+
+// What a body holds differs; many calls have none.
+std::optional<Content> BodyOf(const EventingRoute& route) {
+  if (route.method != Method::kPost && route.method != Method::kPut) return std::nullopt;
+  return Content{};
+}
+
+}  // namespace
+
 Status AddEventingRoutes(Router& router, function::Manager& manager,
                          const EventingListener& listener) {
   router.SetErrorAnswer(listener.prefix, AnswerEventingError);
@@ -110,6 +127,8 @@ Status AddEventingRoutes(Router& router, function::Manager& manager,
                                   .path = listener.prefix + route.path,
                                   .summary = route.summary,
                                   .tag = "functions",
+                                  .parameters = ScopeParameters(route),
+                                  .request = BodyOf(route),
                                   .responses = {{200, "done, or what was asked for", Content{}}},
                                   .auth = std::string(route.auth),
                                   .handler = Blocking([&manager, listener, handle = route.handle](

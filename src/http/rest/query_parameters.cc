@@ -517,7 +517,8 @@ Status ReadStreamParameters(const Value& message, QueryParameters* parameters) {
   Reader reader(parameters);
   for (const json::Field& field : message.fields()) {
     if (field.name() == "id" || field.name() == "next" || field.name() == "ahead") continue;
-    if (field.name() == "txid" || field.name() == "pretty") {
+    const std::string_view name = Trimmed(field.name());
+    if (EqualsIgnoreCase(name, "txid") || EqualsIgnoreCase(name, "pretty")) {
       return QueryError(QueryCode::kUnknownParameter, "there is no parameter '{}' on a stream",
                         field.name());
     }
