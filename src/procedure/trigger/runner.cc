@@ -82,7 +82,7 @@ TriggerRunner::~TriggerRunner() {
 void TriggerRunner::Stop() {
   {
     const std::lock_guard lock(mutex_);
-    ending_ = true;
+    *ending_ = true;
     if (running_ != nullptr) running_->Stop();
   }
   queue_->Wake();
@@ -204,7 +204,7 @@ Status TriggerRunner::EnsureRuntime() {
                                         .name = name_,
                                         .context = {},
                                         .request = {},
-                                        .cancelled = nullptr,
+                                        .cancelled = ending_,
                                         .emit = [](const Value&) -> Status {
                                           return Error(Code::kInvalidArgument, "trigger.no_client",
                                                        "a trigger has no client to emit rows to");
@@ -236,7 +236,7 @@ Status TriggerRunner::RunOne(const TriggerEvent& event) {
   session_->events.Note(event);
   {
     const std::lock_guard lock(mutex_);
-    if (ending_) return Error(Code::kCancelled, "trigger.stopping", "the trigger stops");
+    if (*ending_) return Error(Code::kCancelled, "trigger.stopping", "the trigger stops");
     running_ = runtime_.get();
     running_event_ = event.id();
   }
@@ -245,6 +245,8 @@ Status TriggerRunner::RunOne(const TriggerEvent& event) {
     const std::lock_guard lock(mutex_);
     running_ = nullptr;
     running_event_.clear();
+    // A statement of it may have been ended, and a procedure can take that for an answer.
+    if (*ending_) return Error(Code::kCancelled, "trigger.stopping", "the trigger stops");
     if (interrupted_ && !finished.ok()) {
       interrupted_ = false;
       return Error(Code::kCancelled, "trigger.interrupted", "an operator has ended the run");

@@ -83,7 +83,7 @@ class TriggerRunner {
   void Failed(const Status& status);
   void PauseAfterFailure();
   void Rest(uint64_t seen);
-  bool ending() const { return ending_.load() || queue_->dropped(); }
+  bool ending() const { return ending_->load() || queue_->dropped(); }
   void SetState(TriggerProgress::State state);
   Status OpenQueue();
   void HeadPassed();
@@ -118,7 +118,8 @@ class TriggerRunner {
   size_t most_at_once_;
   uint32_t attempts_ = 0;
 
-  std::atomic<bool> ending_{false};
+  // Also ends the statement that a run waits for.
+  const std::shared_ptr<std::atomic<bool>> ending_ = std::make_shared<std::atomic<bool>>(false);
   mutable std::mutex mutex_;
   TriggerProgress progress_;         // under mutex_
   lua::Runtime* running_ = nullptr;  // under mutex_, while a call is under way

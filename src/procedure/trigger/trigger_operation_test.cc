@@ -116,6 +116,20 @@ TEST_F(TriggerOperationTest, WhileItIsHeld) {
   EXPECT_TRUE(Becomes("SELECT RAW i FROM seen", "1\n2\n"));
 }
 
+// The statement alone would take years. What the procedure makes of its end has no effect.
+TEST_F(TriggerOperationTest, AStopEndsTheStatementOfARun) {
+  Ask("CREATE PROCEDURE picky {local function main(e)\n"
+      "db:exec('SELECT COUNT(*) AS n FROM ARRAY_RANGE(0, 10000) AS a UNNEST ARRAY_RANGE(0, 10000) "
+      "AS b UNNEST ARRAY_RANGE(0, 10000) AS c UNNEST ARRAY_RANGE(0, 10000) AS d')\n"
+      "return db:table('seen'):insert({i = e.new.i}) end}");
+  Ask("PUT DEFAULT PROCEDURE picky 2");
+  Ask("INSERT INTO t(i) VALUES (1)");
+  EXPECT_TRUE(Eventually([&] { return Now().progress.state == TriggerProgress::State::kRunning; }));
+  Restart();
+  EXPECT_EQ(Ask("SELECT RAW i FROM seen"), "");
+  EXPECT_EQ(Now().depth, 1u);
+}
+
 TEST_F(TriggerOperationTest, SkipEndsTheRunOfThatEvent) {
   Ask("CREATE PROCEDURE picky {local function main(e)\n"
       "if e.new.i == 1 then db:sleep(600) end\n"
