@@ -71,6 +71,14 @@ void Connection::Dispatch(Extent extent) {
 
 void Connection::Passed() {
   if (extent_ == Extent::kHead) return AwaitBody();
+  if (route_->spool_above && !request_.body().empty()) {
+    const auto above = route_->spool_above(request_);
+    const Status spooled = above ? parser_.SpoolWhole(*above) : OkStatus();
+    if (!spooled.ok()) {
+      response_.Error(spooled);
+      return Respond();
+    }
+  }
   RunHandler();
 }
 

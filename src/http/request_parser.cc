@@ -282,6 +282,14 @@ void RequestParser::AllowSpool(size_t above) {
   if (limits_.max_spooled_bytes > above) spool_above_ = above;
 }
 
+Status RequestParser::SpoolWhole(size_t above) {
+  AllowSpool(above);
+  std::string& body = request_->body_;
+  if (!spool_above_ || body.size() <= *spool_above_) return OkStatus();
+  ASSIGN_OR_RETURN(request_->spooled_, DiskFile::MakeUnnamed(limits_.spool_directory));
+  return request_->spooled_->Append(std::exchange(body, {}));
+}
+
 uint64_t RequestParser::MostBody() const {
   return spool_above_ ? limits_.max_spooled_bytes : limits_.max_body_bytes;
 }

@@ -66,6 +66,8 @@ class RequestParser {
   void Unfinish();
   // After a Finish while kBody: a body of more than `above` bytes goes to disk, if as much may.
   void AllowSpool(size_t above);
+  // After the whole request came at once: the same for what is in memory.
+  Status SpoolWhole(size_t above);
   // Whether the head announces a body that is too large; the error that says so.
   bool IsBodyTooLarge() const;
   Status BodyTooLarge() const;

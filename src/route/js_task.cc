@@ -161,6 +161,24 @@ Status AtMistake(const Status& error, const function::Definition& definition,
       .At({"", line, static_cast<uint32_t>(found.place.column)});
 }
 
+// What only the engine finds is told when the app is loaded, and not to who calls the task first.
+// There is nothing but functions at the top level, so that declaring them is all that loading it
+// does; except that one may take the place of a built-in class, which the library needs.
+script::Outcome Load(const function::Services& services,
+                     const std::shared_ptr<const function::Definition>& definition,
+                     const function::Prepared& prepared, js::SyntaxChecker* checker) {
+  script::Outcome outcome = checker->Declare(prepared.program->source());
+  const auto may_be_class = [](const std::string& name) {
+    return name[0] >= 'A' && name[0] <= 'Z';
+  };
+  if (!outcome.ok() || std::ranges::none_of(prepared.source->facts.functions, may_be_class)) {
+    return outcome;
+  }
+  function::Handler::Make(
+      services, definition, prepared.program, [](std::string_view) {}, &outcome);
+  return outcome;
+}
+
 }  // namespace
 
 std::expected<TaskMaker, std::vector<Status>> MakeJsTask(const function::Services& services,
@@ -175,9 +193,8 @@ std::expected<TaskMaker, std::vector<Status>> MakeJsTask(const function::Service
     }
     return std::unexpected(std::move(errors));
   }
-  // What only the engine finds is told now, too, and not to who calls it first. There is nothing
-  // but functions at the top level, so that declaring them is all that loading it does.
-  const script::Outcome failed = checker->Declare(prepared->program->source());
+  const auto shared = std::make_shared<const function::Definition>(std::move(definition));
+  const script::Outcome failed = Load(services, shared, *prepared, checker);
   if (!failed.ok()) {
     const function::SourcePlace place =
         prepared->source->columns.ToUser({.line = static_cast<uint32_t>(failed.place.line),
@@ -186,7 +203,6 @@ std::expected<TaskMaker, std::vector<Status>> MakeJsTask(const function::Service
         std::vector<Status>{Error(Code::kInvalidArgument, "function.compile", "{}", failed.message)
                                 .At({"", place.line, place.column})});
   }
-  const auto shared = std::make_shared<const function::Definition>(std::move(definition));
   return
       [&services, shared, program = prepared->program]() -> Result<std::unique_ptr<TaskInstance>> {
         return std::make_unique<JsTask>(services, shared, program);
