@@ -1,6 +1,7 @@
 // user list|add|rm|passwd and token create|list|rm.
 #include <memory>
 
+#include "base/time_text.h"
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/secret.h"
@@ -40,6 +41,9 @@ json::Value WithRolesText(const json::Value& rows, const Output& output) {
     std::vector<std::string> roles;
     for (const json::Value& role : row["roles"].items()) roles.push_back(CellText(role));
     row.Set("roles", fmt::format("{}", fmt::join(roles, ", ")));
+    if (const json::Value& expires = row["expires_ms"]; expires.is_int()) {
+      row.Set("expires", UtcText(static_cast<uint64_t>(expires.AsInt())));
+    }
     shown.Append(std::move(row));
   }
   return shown;
@@ -107,8 +111,11 @@ Status CreateToken(const AccountOptions& options, Context& context) {
 Status ListTokens(const AccountOptions&, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(const json::Value answer, api->CallJson({.path = "/v1/tokens"}));
-  context.output.Rows(WithRolesText(answer["tokens"], context.output),
-                      {{"ID", "id"}, {"NAME", "name"}, {"USER", "user"}, {"ROLES", "roles"}});
+  context.output.Rows(WithRolesText(answer["tokens"], context.output), {{"ID", "id"},
+                                                                        {"NAME", "name"},
+                                                                        {"USER", "user"},
+                                                                        {"ROLES", "roles"},
+                                                                        {"EXPIRES", "expires"}});
   return OkStatus();
 }
 

@@ -5,6 +5,7 @@
 #include "cli/app_directory.h"
 #include "cli/commands.h"
 #include "cli/keyspace_name.h"
+#include "cli/wait_note.h"
 #include "json/print.h"
 
 namespace sluice::cli {
@@ -75,11 +76,14 @@ Status Create(const IndexOptions& options, Context& context) {
     parts.Append(part.ToJson());
   }
   ASSIGN_OR_RETURN(Api* const api, context.api());
-  RETURN_IF_ERROR(
-      api->Do({.method = "PUT",
-               .path = IndexPath(options),
-               .headers = {{"Content-Type", "application/json"}},
-               .body = json::ToText(json::Value::Object({{"parts", std::move(parts)}}))}));
+  const auto create = [&] {
+    const WaitNote note(&context.output, fmt::format("building the index {}", options.name));
+    return api->Do({.method = "PUT",
+                    .path = IndexPath(options),
+                    .headers = {{"Content-Type", "application/json"}},
+                    .body = json::ToText(json::Value::Object({{"parts", std::move(parts)}}))});
+  };
+  RETURN_IF_ERROR(create());
   context.output.Note(fmt::format("index {} on {} created", options.name, options.keyspace));
   return OkStatus();
 }

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/completion.h"
+#include "cli/wait_note.h"
 #include "db/directory.h"
 #include "server/commands.h"
 #include "server/version.h"
@@ -21,7 +22,11 @@ void AddLocalCommands(cli::Program* program) {
   CLI::App* restore = program->AddCommand(
       &program->app(), "restore", "Make a data directory from a backup, while no server runs on it",
       [options](cli::Context& context) -> Status {
-        RETURN_IF_ERROR(db::RestoreBackup(options->backup, options->data));
+        const auto restore = [&] {
+          const cli::WaitNote note(&context.output, "verifying and copying the backup");
+          return db::RestoreBackup(options->backup, options->data);
+        };
+        RETURN_IF_ERROR(restore());
         context.output.Note(fmt::format("{} restored to {}", options->backup, options->data));
         return OkStatus();
       });
@@ -34,7 +39,11 @@ void AddLocalCommands(cli::Program* program) {
       ->AddCommand(&program->app(), "verify",
                    "Check a backup, or the data directory of a server that does not run",
                    [verified](cli::Context& context) -> Status {
-                     RETURN_IF_ERROR(db::VerifyDirectory(*verified));
+                     const auto verify = [&] {
+                       const cli::WaitNote note(&context.output, "reading all files");
+                       return db::VerifyDirectory(*verified);
+                     };
+                     RETURN_IF_ERROR(verify());
                      context.output.Note(fmt::format("{} is complete and undamaged", *verified));
                      return OkStatus();
                    })

@@ -1,0 +1,30 @@
+#include "cli/wait_note.h"
+
+#include <utility>
+
+namespace sluice::cli {
+
+WaitNote::WaitNote(Output* output, std::string what, std::chrono::milliseconds first,
+                   std::chrono::milliseconds interval)
+    : output_(output), what_(std::move(what)), thread_([=, this] { Run(first, interval); }) {}
+
+WaitNote::~WaitNote() {
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  ended_.notify_one();
+  thread_.join();
+}
+
+void WaitNote::Run(std::chrono::milliseconds first, std::chrono::milliseconds interval) {
+  const auto start = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  for (auto next = start + first; !ended_.wait_until(lock, next, [&] { return over_; });
+       next += interval) {
+    const auto waited = std::chrono::duration_cast<std::chrono::seconds>(next - start);
+    output_->Note(fmt::format("{}, {} s so far", what_, waited.count()));
+  }
+}
+
+}  // namespace sluice::cli
