@@ -1,12 +1,13 @@
 # Sluice: the commands a person types. Each one installs what it needs, builds what changed and says
 # what it does; cmake/ and CMakePresets.json hold how things are built.
 .DEFAULT_GOAL := help
-.PHONY: help run build test check bench bench-full asan tsan fuzz crash format rocksdb clean
+.PHONY: help run build test check bench bench-full asan tsan fuzz crash format rocksdb install deb clean
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 CRASH_ROUNDS ?= 200
 RUN_DATA ?= build/run-data
+PREFIX ?= /usr/local
 CTEST = ctest --output-on-failure -j $(JOBS)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
@@ -24,7 +25,7 @@ build/%/build.ninja: CMakePresets.json $(wildcard build/deps/rocksdb/lib/librock
 	cmake --preset $*
 	@touch $@
 
-DEPS = deps-build deps-test deps-bench deps-fuzz
+DEPS = deps-build deps-test deps-bench deps-fuzz deps-package
 .PHONY: $(DEPS)
 $(DEPS): deps-%:
 	@scripts/deps.sh $*
@@ -83,8 +84,16 @@ crash: deps-test build ## Kill the server CRASH_ROUNDS (200) times under load an
 rocksdb: ## Build an optimised RocksDB once (15 to 45 minutes); later builds use it
 	JOBS=$(JOBS) scripts/rocksdb.sh
 
+install: build ## Install the server to PREFIX (/usr/local), its settings to /etc/sluice.yaml
+	cmake --install build/release --prefix $(PREFIX) --strip > build/release/install.log
+	@echo "installed: $(DESTDIR)$(PREFIX)/bin/sluice. Try: sluice serve --dev"
+
+deb: deps-package build ## Make a Debian package in build/
+	@cd build/release && cpack -B $(CURDIR)/build/package > package.log || { cat package.log; exit 1; }
+	@mv build/package/*.deb build/ && echo "made: $$(ls -t build/*.deb | head -1)"
+
 format: ## Format the C++ sources
 	@find src tests bench -name '*.cc' -o -name '*.h' | xargs -r clang-format -i
 
 clean: ## Remove what builds made; fetched and built dependencies stay
-	rm -rf build/release build/dev build/asan build/tsan build/fuzz build/sluice build/bench.json
+	rm -rf build/release build/dev build/asan build/tsan build/fuzz build/sluice build/bench.json build/package build/*.deb

@@ -92,6 +92,11 @@ if(TARGET sluice)
     tests/couchbase_sdk/run_sdk.py --sluice $<TARGET_FILE:sluice>)
   # The packages of npm that they need may be out of reach.
   set_tests_properties(openapi_test couchbase_sdk_test PROPERTIES SKIP_RETURN_CODE 77)
+  # The package in a clean Debian 12.
+  if(NOT SLUICE_SANITIZE)
+    script_test(deb_test blackbox tests/packaging/run_deb.sh ${CMAKE_BINARY_DIR})
+    set_tests_properties(deb_test PROPERTIES SKIP_RETURN_CODE 77)
+  endif()
   script_test(debugger_test blackbox
     tests/debugger/run_debugger.py --sluice $<TARGET_FILE:sluice>)
   script_test(crash_test blackbox

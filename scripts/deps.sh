@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what a build, a test run or a benchmark needs: Debian packages by name, only those
 # missing. V8 is unpacked into build/deps/node, because Debian's libnode cannot be installed beside
-# another Node.js. Usage: scripts/deps.sh [build|test|bench|fuzz|rocksdb]   (each includes build)
+# another Node.js. Usage: scripts/deps.sh [build|test|bench|fuzz|package|rocksdb]   (each includes build)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 level="${1:-test}"
@@ -13,11 +13,12 @@ packages=(g++ cmake ninja-build ccache mold pkg-config
   libicu72 libuv1 libnghttp2-14 libc-ares2 libbrotli1)
 case "$level" in
   build) ;;
-  test) packages+=(clang-format python3 curl openssl) ;;
+  test) packages+=(clang-format python3 curl openssl dpkg-dev file debootstrap) ;;
   bench) packages+=(python3 curl wrk nginx-light libsqlite3-dev) ;;
   fuzz) packages+=(clang-19 libclang-rt-19-dev) ;;
+  package) packages+=(dpkg-dev file) ;;
   rocksdb) packages+=(dpkg-dev) ;;
-  *) echo "deps.sh: expected build, test, bench, fuzz or rocksdb, got '$level'" >&2; exit 2 ;;
+  *) echo "deps.sh: expected build, test, bench, fuzz, package or rocksdb, got '$level'" >&2; exit 2 ;;
 esac
 
 run_as_root() {
