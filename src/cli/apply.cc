@@ -48,6 +48,21 @@ void SayWarnings(std::string_view answer, const std::function<void(std::string_v
   }
 }
 
+// Of a function: with their places in its files.
+void SayWarnings(std::string_view answer, const FunctionSpec& function,
+                 const std::function<void(std::string_view)>& say) {
+  const auto parsed = json::Parse(answer);
+  if (!parsed) return;
+  for (const json::Value& warning : (*parsed)["warning_info"]["warnings"].items()) {
+    const Status located =
+        Located(Error(Code::kInvalidArgument, "app.invalid", "{}", CellText(warning)), function);
+    const Place& place = located.place();
+    const std::string where =
+        place.line == 0 ? "" : fmt::format("{}:{}:{}: ", place.file, place.line, place.column);
+    say(fmt::format("warning: {}{}", where, located.message()));
+  }
+}
+
 Status CarryOutStep(Api* api, const Step& step, const std::function<void(std::string_view)>& say) {
   for (const ApiRequest& request : step.requests) {
     const auto answer = api->Call(request);
@@ -55,7 +70,11 @@ Status CarryOutStep(Api* api, const Step& step, const std::function<void(std::st
       return step.function == nullptr ? answer.error().Prefixed(step.ToString())
                                       : Located(answer.error(), *step.function);
     }
-    SayWarnings(answer->body, say);
+    if (step.function == nullptr) {
+      SayWarnings(answer->body, say);
+    } else {
+      SayWarnings(answer->body, *step.function, say);
+    }
   }
   say(step.ToString() + ": done");
   return OkStatus();

@@ -7,6 +7,7 @@
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/function_path.h"
+#include "cli/output.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -33,14 +34,17 @@ Status Import(const std::string& file, Context& context) {
   for (const Value& definition : list.items()) {
     const Value& name = definition["appname"];
     const std::string shown = name.is_string() ? std::string(name.AsString()) : "?";
-    const Status stored = api->Do({.method = "POST",
-                                   .path = FunctionPath("import"),
-                                   .headers = {{"Content-Type", "application/json"}},
-                                   .body = json::ToText(definition)});
-    if (stored.ok()) {
-      context.output.Note(fmt::format("function {} imported", shown));
-    } else {
-      problems.push_back(stored.Prefixed("function " + shown));
+    const auto stored = api->CallJson({.method = "POST",
+                                       .path = FunctionPath("import"),
+                                       .headers = {{"Content-Type", "application/json"}},
+                                       .body = json::ToText(definition)});
+    if (!stored) {
+      problems.push_back(stored.error().Prefixed("function " + shown));
+      continue;
+    }
+    context.output.Note(fmt::format("function {} imported", shown));
+    for (const Value& warning : (*stored)[0]["warning_info"]["warnings"].items()) {
+      context.output.Note(fmt::format("warning: function {}: {}", shown, CellText(warning)));
     }
   }
   return context.ShowAllButLast(problems);

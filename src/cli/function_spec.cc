@@ -51,8 +51,12 @@ class FunctionReader {
     depcfg_.Set("constants", constants_);
     settings.Set("deployment_status", spec_->deploy);
     settings.Set("processing_status", spec_->deploy);
-    spec_->definition = Value::Object(
-        {{"appname", spec_->name}, {"appcode", code}, {"depcfg", depcfg_}, {"settings", settings}});
+    // A misspelt setting is a mistake here, unlike in what Couchbase exported.
+    spec_->definition = Value::Object({{"appname", spec_->name},
+                                       {"appcode", code},
+                                       {"enforce_schema", true},
+                                       {"depcfg", depcfg_},
+                                       {"settings", settings}});
   }
 
  private:

@@ -13,10 +13,17 @@ namespace {
 
 using json::Value;
 
+// Text that may be empty, which stands for nothing given.
+void ReadName(FieldReader& reader, const std::string& field, std::string* name) {
+  std::string given;
+  reader.Text(field, &given);
+  if (!given.empty()) *name = std::move(given);
+}
+
 void ReadKeyspace(FieldReader& reader, const std::string& prefix, db::KeyspaceName* keyspace) {
   reader.Text(prefix + "_bucket", &keyspace->bucket, true);
-  reader.Text(prefix + "_scope", &keyspace->scope);
-  reader.Text(prefix + "_collection", &keyspace->collection);
+  ReadName(reader, prefix + "_scope", &keyspace->scope);
+  ReadName(reader, prefix + "_collection", &keyspace->collection);
 }
 
 // Letters, digits, `_` and `-`, not beginning with the last two, at most 100.
@@ -44,10 +51,14 @@ Status ReadBucket(const Value& value, const std::string& where, BucketBinding* b
   FieldReader reader(value, where);
   reader.Text("alias", &binding->alias, true);
   reader.Text("bucket_name", &binding->keyspace.bucket, true);
-  reader.Text("scope_name", &binding->keyspace.scope);
-  reader.Text("collection_name", &binding->keyspace.collection);
+  ReadName(reader, "scope_name", &binding->keyspace.scope);
+  ReadName(reader, "collection_name", &binding->keyspace.collection);
   std::string access = "rw";
-  reader.OneOf("access", {"r", "rw"}, &access);
+  ReadName(reader, "access", &access);
+  if (access != "r" && access != "rw") {
+    return Error(Code::kInvalidArgument, "function.invalid_definition",
+                 "{}: expected one of r, rw, got '{}'", reader.Where("access"), access);
+  }
   binding->writable = access == "rw";
   return reader.status();
 }
@@ -129,6 +140,7 @@ Status CheckAlias(const std::string& where, std::string_view alias, std::set<std
   };
   if (IsReservedWord(alias)) return refuse("a binding can't have a word of JavaScript as its name");
   if (IsSqlReserved(alias)) return refuse("a binding can't have a word of SQL++ as its name");
+  if (IsBuiltInName(alias)) return refuse("a binding can't have the name of a built-in");
   if (alias.size() > 64 || !IsPlainName(alias)) {
     return refuse("a binding's name is a JavaScript identifier of at most 64 characters");
   }
@@ -174,6 +186,7 @@ Result<Definition> ParseDefinition(const Value& value) {
   reader.Text("appcode", &definition.code, true);
   reader.Text("function_instance_id", &definition.instance_id);
   reader.Flag("confined", &definition.confined);
+  reader.Flag("enforce_schema", &definition.enforce_schema);
   RETURN_IF_ERROR(reader.status());
   RETURN_IF_ERROR(CheckFunctionName(definition.name));
   if (const Value& uuid = reader.Member("handleruuid"); uuid.is_int()) {
@@ -184,6 +197,8 @@ Result<Definition> ParseDefinition(const Value& value) {
     scope_reader.Text("bucket", &definition.scope_bucket);
     scope_reader.Text("scope", &definition.scope_scope);
     RETURN_IF_ERROR(scope_reader.status());
+    definition.scope_bucket = AnyIfEmpty(definition.scope_bucket);
+    definition.scope_scope = AnyIfEmpty(definition.scope_scope);
     if ((definition.scope_bucket == "*") != (definition.scope_scope == "*")) {
       return Fail(Code::kInvalidArgument, "function.invalid_definition",
                   "function_scope: expected a bucket and a scope, or * for both, got {}.{}",
@@ -191,7 +206,9 @@ Result<Definition> ParseDefinition(const Value& value) {
     }
   }
   RETURN_IF_ERROR(ParseDeployment(reader.Member("depcfg"), &definition));
-  RETURN_IF_ERROR(ParseSettings(reader.Member("settings"), &definition.settings));
+  RETURN_IF_ERROR(ParseSettings(
+      reader.Member("settings"), &definition.settings,
+      definition.enforce_schema ? UnknownSettings::kRefused : UnknownSettings::kKept));
   return definition;
 }
 
@@ -219,8 +236,8 @@ Value PrintDefinition(const Definition& definition, Secrets secrets) {
   Value value = Value::Object(
       {{"appname", definition.name},
        {"appcode", definition.code},
-       {"version", "evt-7.6.0-0000-ee"},
-       {"enforce_schema", false},
+       {"version", fmt::format("evt-{}-ee", kCouchbaseVersion)},
+       {"enforce_schema", definition.enforce_schema},
        {"handleruuid", static_cast<int64_t>(definition.uuid)},
        {"function_instance_id", definition.instance_id},
        {"function_scope",

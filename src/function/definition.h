@@ -48,8 +48,9 @@ struct Definition {
   std::vector<UrlBinding> urls;
   std::vector<ConstantBinding> constants;
   Settings settings;
-  uint64_t uuid = 0;        // handleruuid: new with each deploy
-  std::string instance_id;  // function_instance_id
+  bool enforce_schema = false;  // settings that nobody knows are refused, and not only told of
+  uint64_t uuid = 0;            // handleruuid: new with each deploy
+  std::string instance_id;      // function_instance_id
   // Ours: stored by somebody who is no admin, so that its statements may only read the buckets of
   // its source and bindings, and only write to those of its writable bindings.
   bool confined = false;
@@ -62,6 +63,15 @@ struct Definition {
   static std::string LocationOf(const std::string& bucket, const std::string& scope,
                                 const std::string& name);
 };
+
+// What definitions say that they were made by, and the server is to tools that ask for a version:
+// the Couchbase whose interfaces it has.
+inline constexpr std::string_view kCouchbaseVersion = "7.6.0-0000";
+
+// Where clients name a scope by ?bucket= and ?scope=, or in JSON, nothing means all, as "*" does.
+inline std::string AnyIfEmpty(std::string_view name) {
+  return std::string(name.empty() ? "*" : name);
+}
 
 // What stands for a password or key in answers, and for the stored one in requests.
 inline constexpr std::string_view kMaskedSecret = "*****";

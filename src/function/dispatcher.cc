@@ -50,8 +50,8 @@ Result<std::unique_ptr<Dispatcher>> Dispatcher::Start(Options options) {
   std::unique_ptr<Dispatcher> dispatcher(new Dispatcher(std::move(options)));
   RETURN_IF_ERROR(dispatcher->LoadCursors());
   const Options& given = dispatcher->options_;
-  given.statistics.workers_started += given.definition->settings.worker_count;
-  for (uint32_t i = 0; i < given.definition->settings.worker_count; ++i) {
+  given.statistics.workers_started += given.definition->settings.workers();
+  for (uint32_t i = 0; i < given.definition->settings.workers(); ++i) {
     dispatcher->workers_.push_back(std::make_unique<Worker>(dispatcher->ContextOfWorkers()));
   }
   dispatcher->thread_ = std::thread([raw = dispatcher.get()] { raw->Loop(); });

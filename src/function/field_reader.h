@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,6 +58,21 @@ class FieldReader {
                         "{}: expected {}, got {}", Where(name), expected, value.AsInt()));
     }
     *to = static_cast<uint32_t>(value.AsInt());
+  }
+  // As large as it may be in `to`.
+  template <typename Integer>
+  void Number(std::string_view name, uint64_t min, Integer* to) {
+    const json::Value& value = Member(name);
+    if (value.is_missing()) return;
+    const std::string expected = fmt::format("a whole number from {}", min);
+    if (!value.is_int()) return Fail(InvalidField(Where(name), expected, value));
+    const int64_t most = static_cast<int64_t>(std::min<uint64_t>(
+        std::numeric_limits<Integer>::max(), std::numeric_limits<int64_t>::max()));
+    if (value.AsInt() < static_cast<int64_t>(min) || value.AsInt() > most) {
+      return Fail(Error(Code::kInvalidArgument, "function.invalid_definition",
+                        "{}: expected {}, got {}", Where(name), expected, value.AsInt()));
+    }
+    *to = static_cast<Integer>(value.AsInt());
   }
   void Decimal(std::string_view name, double min, double max, double* to) {
     const json::Value& value = Member(name);

@@ -83,6 +83,9 @@ class Manager {
   // undeployed, all but source, metadata keyspace and boundary while paused, and only the settings
   // of OnlyDynamicChanges while deployed. Masked secrets stay what they were.
   Status Store(Definition definition);
+  // Whether its code may be stored; looked at unless it is stored already. Returns what is no error
+  // but likely a mistake, a sentence each.
+  Result<std::vector<std::string>> CheckStored(const Definition& definition);
   // What would be wrong with it if it were stored and deployed now; nothing is changed or run but
   // the code's constants.
   Status Check(Definition definition);
@@ -107,6 +110,8 @@ class Manager {
   // What the lines of its code have done (function/insight.h). Counts calls from then on.
   Result<json::Value> InsightOf(const std::string& name);
   Result<json::Value> StatisticsOf(const std::string& name) const;
+  // Where logs are files; empty when they are in memory.
+  const std::filesystem::path& log_directory() const { return services_.log_directory; }
   Status ResetStatistics(const std::string& name);
   // Of every function, by name.
   void VisitStatistics(

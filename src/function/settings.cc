@@ -1,7 +1,6 @@
 #include "function/settings.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/nearest.h"
 #include "function/failure_settings.h"
@@ -56,8 +55,10 @@ constexpr Compatible kCompatible[] = {
 // Settings that older versions export and newer ones pass over.
 constexpr std::string_view kObsolete[] = {
     "agg_dcp_feed_mem_cap",
+    "auto_swapper",
     "breakpad_on",
     "cleanup_timers",
+    "cluster_stats",
     "cron_timers_per_doc",
     "curl_timeout",
     "data_chan_size",
@@ -65,19 +66,32 @@ constexpr std::string_view kObsolete[] = {
     "dcp_num_connections",
     "dcp_window_size",
     "deadline_timeout",
+    "enable_recursive_mutation",
+    "enable_snapshot_smr",
     "execute_timer_routine_count",
     "feedback_batch_size",
     "feedback_read_buffer_size",
     "fuzz_offset",
     "idle_checkpoint_interval",
+    "lcb_inst_incr_size",
+    "lss_cleaner_max_threshold",
+    "lss_cleaner_threshold",
+    "lss_read_ahead_size",
+    "memory_quota",
     "poll_bucket_interval",
+    "rbacpass",
+    "rbacrole",
+    "rbacuser",
     "skip_timer_threshold",
     "sock_batch_size",
+    "timer_processing_tick_interval",
     "timer_queue_mem_cap",
     "timer_queue_size",
     "timer_storage_chan_size",
     "timer_storage_routine_count",
+    "timer_worker_pool_size",
     "undeploy_routine_count",
+    "use_memory_manager",
     "user_prefix",
     "using_timer",
     "vb_ownership_giveup_routine_count",
@@ -86,23 +100,30 @@ constexpr std::string_view kObsolete[] = {
     "worker_queue_cap",
     "worker_queue_mem_cap",
     "worker_response_timeout",
+    "xattr_doc_timer_entry_prune_threshold",
 };
 
-Status UnknownSetting(std::string_view name) {
+bool IsCompatible(std::string_view name) {
+  return std::ranges::find(kCompatible, name, &Compatible::name) != std::end(kCompatible);
+}
+
+bool IsKnown(std::string_view name) {
+  return std::ranges::find(kActedOn, name) != std::end(kActedOn) || IsFailureSetting(name) ||
+         IsCompatible(name) || std::ranges::find(kObsolete, name) != std::end(kObsolete);
+}
+
+std::string UnknownSetting(std::string_view name) {
   std::vector<std::string> known(std::begin(kActedOn), std::end(kActedOn));
   for (const Compatible& one : kCompatible) known.emplace_back(one.name);
   for (const std::string_view one : kFailureSettings) known.emplace_back(one);
-  return Error(Code::kInvalidArgument, "function.invalid_definition",
-               "settings: there is no setting '{}'{}", name, DidYouMean(name, known));
+  return fmt::format("settings: there is no setting '{}'{}", name, DidYouMean(name, known));
 }
 
 void CheckCompatible(FieldReader& reader, const Compatible& setting) {
   switch (setting.kind) {
     case kNumber: {
-      uint32_t number = 0;
-      reader.Number(setting.name, static_cast<uint32_t>(setting.least),
-                    std::numeric_limits<uint32_t>::max(), &number);
-      return;
+      uint64_t number = 0;
+      return reader.Number(setting.name, static_cast<uint64_t>(setting.least), &number);
     }
     case kFlag: {
       bool flag = false;
@@ -131,9 +152,8 @@ void ReadLogSettings(FieldReader& reader, LogSettings* settings) {
   std::string level(LogLevelName(settings->level));
   reader.OneOf("log_level", {"INFO", "ERROR", "WARNING", "DEBUG", "TRACE"}, &level);
   settings->level = LogLevelOf(level);
-  constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max();
-  reader.Number("app_log_max_size", 1024, kMost, &settings->files.max_bytes);
-  reader.Number("app_log_max_files", 1, kMost, &settings->files.max_files);
+  reader.Number("app_log_max_size", 1024, &settings->files.max_bytes);
+  reader.Number("app_log_max_files", 1, &settings->files.max_files);
   reader.Flag("enable_applog_rotation", &settings->files.rotates);
 }
 
@@ -141,17 +161,18 @@ void ReadActedOn(FieldReader& reader, Settings* settings) {
   reader.Flag("deployment_status", &settings->deployed);
   reader.Flag("processing_status", &settings->processing);
   std::string boundary = settings->boundary == Boundary::kEverything ? "everything" : "from_now";
-  reader.OneOf("dcp_stream_boundary", {"everything", "from_now"}, &boundary);
-  settings->boundary = boundary == "everything" ? Boundary::kEverything : Boundary::kFromNow;
+  reader.OneOf("dcp_stream_boundary", {"everything", "from_now", "from_prior"}, &boundary);
+  // Older versions say from_prior of what goes on after a pause: it changes nothing.
+  if (boundary == "everything") settings->boundary = Boundary::kEverything;
+  if (boundary == "from_now") settings->boundary = Boundary::kFromNow;
   reader.Text("description", &settings->description);
-  reader.Number("worker_count", 1, 64, &settings->worker_count);
-  reader.Number("execution_timeout", 1, 3600, &settings->execution_timeout_s);
-  reader.Number("on_deploy_timeout", 1, 3600, &settings->on_deploy_timeout_s);
+  reader.Number("worker_count", 1, &settings->worker_count);
+  reader.Number("execution_timeout", 1, &settings->execution_timeout_s);
+  reader.Number("on_deploy_timeout", 1, &settings->on_deploy_timeout_s);
   reader.Number("timer_context_size", 20, 20 << 20, &settings->timer_context_bytes);
-  reader.Number("curl_max_allowed_resp_size", 0, 1024, &settings->curl_max_response_mb);
-  constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max();
-  reader.Number("bucket_cache_size", 20 << 20, kMost, &settings->cache_bytes);
-  reader.Number("bucket_cache_age", 1, kMost, &settings->cache_age_ms);
+  reader.Number("curl_max_allowed_resp_size", 0, &settings->curl_max_response_mb);
+  reader.Number("bucket_cache_size", 20 << 20, &settings->cache_bytes);
+  reader.Number("bucket_cache_age", 1, &settings->cache_age_ms);
   reader.OneOf("language_compatibility", {"6.0.0", "6.5.0", "6.6.2", "7.2.0"}, &settings->language);
   reader.OneOf("n1ql_consistency", {"", "none", "request"}, &settings->consistency);
   if (settings->consistency.empty()) settings->consistency = "none";
@@ -171,7 +192,7 @@ Value TextList(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-Status ParseSettings(const Value& value, Settings* settings) {
+Status ParseSettings(const Value& value, Settings* settings, UnknownSettings unknown) {
   if (value.is_missing()) return OkStatus();
   FieldReader reader(value, "settings");
   RETURN_IF_ERROR(reader.status());
@@ -180,11 +201,11 @@ Status ParseSettings(const Value& value, Settings* settings) {
   for (const json::Field& field : value.fields()) {
     if (std::ranges::find(kActedOn, field.name()) != std::end(kActedOn)) continue;
     if (IsFailureSetting(field.name())) continue;
-    const auto* known = std::ranges::find(kCompatible, field.name(), &Compatible::name);
-    if (known != std::end(kCompatible)) {
-      CheckCompatible(reader, *known);
-    } else if (std::ranges::find(kObsolete, field.name()) == std::end(kObsolete)) {
-      return UnknownSetting(field.name());
+    if (IsCompatible(field.name())) {
+      CheckCompatible(reader, *std::ranges::find(kCompatible, field.name(), &Compatible::name));
+    } else if (unknown == UnknownSettings::kRefused && !IsKnown(field.name())) {
+      return Error(Code::kInvalidArgument, "function.invalid_definition", "{}",
+                   UnknownSetting(field.name()));
     }
     settings->others.Set(field.name(), field.value);
   }
@@ -194,6 +215,18 @@ Status ParseSettings(const Value& value, Settings* settings) {
                  "settings: processing_status can't be true while deployment_status is false");
   }
   return OkStatus();
+}
+
+std::vector<std::string> SettingWarnings(const Settings& settings) {
+  std::vector<std::string> warnings;
+  for (const json::Field& field : settings.others.fields()) {
+    if (!IsKnown(field.name())) {
+      const std::string unknown = UnknownSetting(field.name());
+      warnings.push_back(unknown + (unknown.ends_with('?') ? " " : ". ") +
+                         "It is kept and changes nothing");
+    }
+  }
+  return warnings;
 }
 
 Value PrintSettings(const Settings& settings) {
@@ -211,7 +244,7 @@ Value PrintSettings(const Settings& settings) {
   value.Set("on_deploy_timeout", settings.on_deploy_timeout_s);
   value.Set("timer_context_size", settings.timer_context_bytes);
   value.Set("curl_max_allowed_resp_size", settings.curl_max_response_mb);
-  value.Set("bucket_cache_size", settings.cache_bytes);
+  value.Set("bucket_cache_size", Value::Unsigned(settings.cache_bytes));
   value.Set("bucket_cache_age", settings.cache_age_ms);
   value.Set("language_compatibility", settings.language);
   value.Set("n1ql_consistency", settings.consistency);

@@ -6,7 +6,6 @@
 
 #include "base/quantity.h"
 #include "flow/source_tree.h"
-#include "function/source/checks.h"
 
 namespace sluice::route {
 namespace {
@@ -156,10 +155,6 @@ class Reader {
     std::set<std::string> known;  // a map has no key twice
     const Status alias = function::CheckAlias("keyspaces", entry.key, &known);
     if (!alias.ok()) Wrong(entry.line, entry.column, alias.message());
-    if (function::IsApiName(entry.key)) {
-      Wrong(entry.line, entry.column,
-            "keyspaces: '" + entry.key + "' is a function that all tasks have: take another name");
-    }
     std::string name = entry.value.text;
     if (entry.value.is_map()) {
       const yaml::Node* const keyspace = entry.value.Find("keyspace");

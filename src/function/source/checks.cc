@@ -69,7 +69,10 @@ class TopLevel {
     const size_t name = generator ? i + 2 : i + 1;
     const bool declaration = token(name).kind == TokenKind::kIdentifier && token(name + 1).Is("(");
     const size_t body = declaration ? CloserOf(tokens_, name + 1) + 1 : 0;
-    if (!declaration || !token(body).Is("{")) return Other(i);
+    if (!declaration || !token(body).Is("{")) {
+      // Brackets of text that can't be read end anywhere; the error of that is told.
+      return FirstError(tokens_).kind == TokenKind::kError ? tokens_.size() : Other(i);
+    }
     Define(token(name), generator);
     return CloserOf(tokens_, body) + 1;
   }
@@ -177,6 +180,8 @@ class TopLevel {
 bool IsApiName(std::string_view name) {
   return std::ranges::find(kApiNames, name) != std::end(kApiNames);
 }
+
+std::span<const std::string_view> ApiNames() { return kApiNames; }
 
 CheckedProgram CheckProgram(std::string_view text, const TokenList& tokens,
                             const std::set<std::string>& bindings, bool task) {

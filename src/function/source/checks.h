@@ -4,6 +4,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,12 @@ struct EntryPoints {
   bool operator==(const EntryPoints&) const = default;
 };
 
+// What is no error but likely a mistake.
+struct Warning {
+  SourcePlace place;
+  std::string text;
+};
+
 // What the rest of the server wants to know of a program.
 struct ProgramFacts {
   EntryPoints entry_points;
@@ -32,6 +39,7 @@ struct ProgramFacts {
   // are deprecated but used.
   std::set<std::string> redefined;
   std::set<std::string> deprecated;
+  std::vector<Warning> warnings;  // in order of place
 };
 
 struct CheckedProgram {
@@ -41,6 +49,14 @@ struct CheckedProgram {
 
 // Names of the handler API, which programs should leave alone.
 bool IsApiName(std::string_view name);
+std::span<const std::string_view> ApiNames();
+// The same, of JavaScript and of the whole library: names that bindings can't have.
+bool IsBuiltInName(std::string_view name);
+
+// Names that are used, but neither in `known` nor built in.
+std::vector<Warning> NameWarnings(const TokenList& tokens, const std::set<std::string>& known);
+// Functions that no event calls although their names are nearly those of entry points.
+std::vector<Warning> EntryPointWarnings(const TokenList& tokens, const ProgramFacts& facts);
 
 // `text` is what the tokens were made of. `bindings` are names that functions can't have. When the
 // tokens have an error, it is reported, and nothing after it is.

@@ -143,6 +143,7 @@ TEST(ChecksTest, SyntaxErrorEndsTheChecks) {
       {"function OnUpdate() { `${a }", "1:28 syntax"},
       {"function OnUpdate() { if (a { } }", "1:33 syntax"},
       {"function OnUpdate() {", "1:21 syntax"},
+      {"function OnUpdate(doc, meta {\n  log(doc);\n}", "1:18 syntax"},
       {"var a;\nfunction OnUpdate() { x = 1 @ 2; setTimeout(f) }", "1:1 top_level, 2:29 syntax"},
   };
   for (const Case& c : cases) EXPECT_EQ(Errors(c.code), c.errors) << c.code;
@@ -197,6 +198,59 @@ TEST(ChecksTest, Warnings) {
   EXPECT_EQ(program.facts.redefined, (std::set<std::string>{"crc64", "curl", "log"}));
   EXPECT_EQ(program.facts.deprecated, (std::set<std::string>{"N1qlQuery"}));
   EXPECT_TRUE(Check("function OnUpdate() { log(curl); x.log = 1; }").facts.redefined.empty());
+}
+
+// "line:column name" of each.
+std::string FreeNames(std::string_view code) {
+  const TokenList tokens = FindEmbeddedSql(code, {}).tokens;
+  std::set<std::string> known = DeclaredNames(tokens);
+  known.insert("dst");
+  std::string names;
+  for (const Warning& warning : NameWarnings(tokens, known)) {
+    const size_t from = warning.text.find('\'') + 1;
+    names += fmt::format("{}:{} {}, ", warning.place.line, warning.place.column,
+                         warning.text.substr(from, warning.text.find('\'', from) - from));
+  }
+  return names;
+}
+
+TEST(ChecksTest, NamesThatNothingDefines) {
+  const struct {
+    std::string_view code;
+    std::string_view names;
+  } cases[] = {
+      {"function OnUpdate(doc, meta) { dst[meta.id] = doc; log(JSON.stringify(doc)); }", ""},
+      {"function f(a) { creatTimer(a); creatTimer(b, {c: d, e, f() {}}); }",
+       "1:17 creatTimer, 1:43 b, 1:50 d, 1:53 e, "},
+      {"function f() { for (const x of [1]) { try { y: while (1) break y; } catch (e) { log(e, x); "
+       "} } }",
+       ""},
+      {"function f() { if (typeof window !== 'undefined') window.x(); }", ""},
+      {"function f() { const {a, b: [c], ...d} = arguments; return (x, y = a) => x + y + c + d; }",
+       ""},
+      {"function f() { class A { field = 1; static m() { return free; } } return new A(); }", ""},
+      {"function f(q) { SELECT * FROM nowhere WHERE a = $q; return `${missing}`; }",
+       "1:64 missing, "},
+      {"function f(q) { return q?.log.b + KVError + Infinity + couchbase.x; }", ""},
+  };
+  for (const auto& c : cases) EXPECT_EQ(FreeNames(c.code), c.names) << c.code;
+}
+
+TEST(ChecksTest, FunctionsThatAreNearlyEntryPoints) {
+  const auto warnings = [](std::string_view code) {
+    const TokenList tokens = FindEmbeddedSql(code, {}).tokens;
+    std::string texts;
+    for (const Warning& warning : EntryPointWarnings(tokens, Check(code).facts)) {
+      texts += warning.text + "\n";
+    }
+    return texts;
+  };
+  EXPECT_EQ(warnings("function OnUpdat() {}\nfunction OnDelete() {}"),
+            "no event calls the function OnUpdat; did you mean 'OnUpdate'?\n");
+  EXPECT_EQ(warnings("function onUpdate() {}\nfunction OnDelete() {}"),
+            "no event calls the function onUpdate; did you mean 'OnUpdate'?\n");
+  EXPECT_EQ(warnings("function OnUpdate() { OnUpdat(); }\nfunction OnUpdat() {}"), "");
+  EXPECT_EQ(warnings("function OnDelete() { OnUpdat(); }\nfunction OnUpdat() {}"), "");
 }
 
 }  // namespace

@@ -110,6 +110,15 @@ std::expected<PreparedSource, std::vector<Status>> Prepare(std::string_view code
   errors.insert(errors.end(), program.errors.begin(), program.errors.end());
   if (!errors.empty()) return std::unexpected(std::move(errors));
 
+  std::set<std::string> known = DeclaredNames(sql.tokens);
+  for (const std::string& around : {before, after}) known.merge(DeclaredNames(Tokenize(around)));
+  known.merge(bindings);
+  program.facts.warnings = NameWarnings(sql.tokens, known);
+  for (Warning& warning : EntryPointWarnings(sql.tokens, program.facts)) {
+    program.facts.warnings.push_back(std::move(warning));
+  }
+  std::ranges::stable_sort(program.facts.warnings, {}, &Warning::place);
+
   PreparedSource source{.statements = std::move(sql.statements), .facts = std::move(program.facts)};
   source.first_line = 2 - static_cast<int>(PlaceAfter({}, before).line);
   source.handler_offset = before.size();

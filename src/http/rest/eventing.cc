@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/error_body.h"
 #include "http/rest/access.h"
 #include "http/rest/body.h"
 #include "http/rest/eventing_error.h"
@@ -16,10 +17,18 @@ using function::Definition;
 using function::State;
 using json::Value;
 
+namespace {
+
+// couchbase-cli sends ?bucket=&scope= for a function that has none.
+std::string LocationIn(const Request& request, const std::string& name) {
+  return Definition::LocationOf(function::AnyIfEmpty(request.Query("bucket").value_or("")),
+                                function::AnyIfEmpty(request.Query("scope").value_or("")), name);
+}
+
+}  // namespace
+
 std::string EventingCall::location() const {
-  const std::string bucket(request.Query("bucket").value_or("*"));
-  const std::string scope(request.Query("scope").value_or("*"));
-  return Definition::LocationOf(bucket, scope, std::string(request.Param("name")));
+  return LocationIn(request, std::string(request.Param("name")));
 }
 
 void EventingCall::Answer(const Value& value) {
@@ -32,6 +41,11 @@ void EventingCall::Refuse(const Status& error) { AnswerEventingError(response, e
 void EventingCall::Done(const Status& status, std::string_view info) {
   if (!status.ok()) return Refuse(status);
   AnswerEventingSuccess(response, info);
+}
+
+void EventingCall::Done(const Result<Warnings>& done, std::string_view info) {
+  if (!done) return Refuse(done.error());
+  AnswerEventingSuccess(response, info, *done);
 }
 
 Status MayManage(const Request& request, const Definition& definition) {
@@ -48,9 +62,7 @@ Result<Definition> FindManaged(const EventingCall& call, const std::string& loca
 
 Result<Definition> FindNamed(const EventingCall& call, std::string_view parameter) {
   ASSIGN_OR_RETURN(const std::string name, call.request.QueryRequired(parameter));
-  const std::string bucket(call.request.Query("bucket").value_or("*"));
-  const std::string scope(call.request.Query("scope").value_or("*"));
-  return FindManaged(call, Definition::LocationOf(bucket, scope, name));
+  return FindManaged(call, LocationIn(call.request, name));
 }
 
 std::vector<Definition> ListManaged(const EventingCall& call) {
@@ -73,23 +85,26 @@ Status MayStore(const EventingCall& call, const Definition& definition) {
   return old ? MayManage(request, *old) : OkStatus();
 }
 
-Status StoreFor(const EventingCall& call, Definition definition) {
+Result<Warnings> StoreFor(const EventingCall& call, Definition definition) {
   RETURN_IF_ERROR(MayStore(call, definition));
+  ASSIGN_OR_RETURN(Warnings warnings, call.manager.CheckStored(definition));
   definition.confined =
       !SenderOf(call.request).Allows(auth::Permission::kAdmin, auth::kEveryBucket);
   const std::string location = definition.Location();
   const bool runs = definition.settings.deployed && definition.settings.processing;
   RETURN_IF_ERROR(call.manager.Store(std::move(definition)));
-  return runs ? call.manager.SetState(location, State::kDeployed) : OkStatus();
+  if (runs) RETURN_IF_ERROR(call.manager.SetState(location, State::kDeployed));
+  return warnings;
 }
 
-void EventingResults::Add(const Status& status, std::string_view info) {
-  if (status.ok()) {
-    list_.Append(Value::Object({{"code", 0}, {"info", info}}));
-    return;
-  }
-  if (failed_++ == 0) first_error_ = status;
-  list_.Append(EventingErrorView(status));
+void EventingResults::Add(std::string_view function, const Result<Warnings>& done,
+                          std::string_view info) {
+  if (done) return list_.Append(EventingSuccessView(info, *done));
+  if (failed_++ == 0) first_error_ = done.error();
+  Value view = EventingErrorView(done.error());
+  view.Set("info", RepairedText(done.error().message()));
+  view.Set("function", RepairedText(std::string(function)));
+  list_.Append(std::move(view));
 }
 
 void EventingResults::AnswerTo(EventingCall& call) const {

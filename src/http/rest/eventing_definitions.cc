@@ -34,7 +34,10 @@ void RemoveFunctions(EventingCall& call) {
   EventingResults results;
   for (const Definition& definition : ListManaged(call)) {
     if (definition.settings.deployed) continue;
-    results.Add(call.manager.Remove(definition.Location()), definition.name);
+    const std::string location = definition.Location();
+    const Status removed = call.manager.Remove(location);
+    results.Add(location, removed.ok() ? Result<Warnings>(Warnings()) : Unexpected(removed),
+                definition.name);
   }
   results.AnswerTo(call);
 }
@@ -56,7 +59,7 @@ Result<Definition> GivenDefinition(const EventingCall& call) {
   return definition;
 }
 
-Status StoreOne(const EventingCall& call) {
+Result<Warnings> StoreOne(const EventingCall& call) {
   ASSIGN_OR_RETURN(Definition definition, GivenDefinition(call));
   return StoreFor(call, std::move(definition));
 }
@@ -104,7 +107,7 @@ void ShowChecksum(EventingCall& call) {
   call.response.Text(200, std::move(hex));
 }
 
-Status ReplaceCode(const EventingCall& call) {
+Result<Warnings> ReplaceCode(const EventingCall& call) {
   ASSIGN_OR_RETURN(Definition definition, FindManaged(call, call.location()));
   definition.code = call.request.body();
   return StoreFor(call, std::move(definition));
@@ -127,15 +130,17 @@ State WantedState(const function::Settings& settings) {
 
 // Settings that are not named stay as they are. The two of the state change it: what ends a run
 // goes before the other settings, what starts one after them.
-Status ChangeSettings(const EventingCall& call) {
+Result<Warnings> ChangeSettings(const EventingCall& call) {
   ASSIGN_OR_RETURN(Definition definition, FindManaged(call, call.location()));
   ASSIGN_OR_RETURN(const Value changes, json::Parse(call.request.body()));
   const bool deployment = !changes["deployment_status"].is_missing();
   if (deployment != !changes["processing_status"].is_missing()) {
-    return Error(Code::kInvalidArgument, "function.half_state",
-                 "settings: deployment_status and processing_status go together");
+    return Fail(Code::kInvalidArgument, "function.half_state",
+                "settings: deployment_status and processing_status go together");
   }
-  RETURN_IF_ERROR(ParseSettings(changes, &definition.settings));
+  RETURN_IF_ERROR(ParseSettings(changes, &definition.settings,
+                                definition.enforce_schema ? function::UnknownSettings::kRefused
+                                                          : function::UnknownSettings::kKept));
   const std::string location = definition.Location();
   const State wanted = WantedState(definition.settings);
   if (wanted != State::kDeployed) RETURN_IF_ERROR(call.manager.SetState(location, wanted));
@@ -152,7 +157,7 @@ void ShowDeployment(EventingCall& call) {
   call.Answer(PrintDeployment(*definition, Secrets::kMasked));
 }
 
-Status ReplaceDeployment(const EventingCall& call) {
+Result<Warnings> ReplaceDeployment(const EventingCall& call) {
   ASSIGN_OR_RETURN(Definition definition, FindManaged(call, call.location()));
   ASSIGN_OR_RETURN(const Value depcfg, json::Parse(call.request.body()));
   RETURN_IF_ERROR(ParseDeployment(depcfg, &definition));

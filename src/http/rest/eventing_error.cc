@@ -170,9 +170,19 @@ void AnswerEventingError(Response& response, int http_status, const Status& erro
   response.Json(http_status, AnswerText(EventingErrorView(error)));
 }
 
-void AnswerEventingSuccess(Response& response, std::string_view info) {
+Value EventingSuccessView(std::string_view info, const std::vector<std::string>& warnings) {
+  Value view = Value::Object({{"code", 0}, {"info", info}});
+  if (warnings.empty()) return view;
+  Value list = Value::EmptyArray();
+  for (const std::string& warning : warnings) list.Append(Value(RepairedText(warning)));
+  view.Set("warning_info", Value::Object({{"status", info}, {"warnings", std::move(list)}}));
+  return view;
+}
+
+void AnswerEventingSuccess(Response& response, std::string_view info,
+                           const std::vector<std::string>& warnings) {
   response.AddHeader("status", "0");
-  response.Json(200, AnswerText(Value::Object({{"code", 0}, {"info", info}})));
+  response.Json(200, AnswerText(EventingSuccessView(info, warnings)));
 }
 
 Value EventingErrorCodes() {

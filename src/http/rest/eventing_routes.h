@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "function/manager.h"
@@ -12,6 +13,8 @@
 #include "json/value.h"
 
 namespace sluice::http::rest {
+
+using Warnings = std::vector<std::string>;
 
 struct EventingCall {
   function::Manager& manager;
@@ -25,6 +28,8 @@ struct EventingCall {
   void Refuse(const Status& error);
   // {"code": 0, "info": ...}, or the error.
   void Done(const Status& status, std::string_view info);
+  // The same, with warnings.
+  void Done(const Result<Warnings>& done, std::string_view info);
 };
 
 struct EventingRoute {
@@ -61,13 +66,13 @@ std::vector<function::Definition> ListManaged(const EventingCall& call);
 // Whether the sender may manage it and has the rights on what it binds.
 Status MayStore(const EventingCall& call, const function::Definition& definition);
 // Stores a definition for the sender, who must have the rights on what it binds, and brings the
-// function to the state that its settings ask for.
-Status StoreFor(const EventingCall& call, function::Definition definition);
+// function to the state that its settings ask for. What it warns of does not keep it from running.
+Result<Warnings> StoreFor(const EventingCall& call, function::Definition definition);
 
 // The answer for several functions: a list of what became of each, 207 when some failed.
 class EventingResults {
  public:
-  void Add(const Status& status, std::string_view info);
+  void Add(std::string_view function, const Result<Warnings>& done, std::string_view info);
   void AnswerTo(EventingCall& call) const;
 
  private:

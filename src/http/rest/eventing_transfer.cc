@@ -21,7 +21,12 @@ Result<std::vector<Value>> Definitions(std::string_view body) {
   return std::vector<Value>(value.items().begin(), value.items().end());
 }
 
-Status StoreValue(const EventingCall& call, const Value& value) {
+std::string NameIn(const Value& definition) {
+  const Value& name = definition["appname"];
+  return name.is_string() ? std::string(name.AsString()) : "";
+}
+
+Result<Warnings> StoreValue(const EventingCall& call, const Value& value) {
   ASSIGN_OR_RETURN(Definition definition, function::ParseDefinition(value));
   return StoreFor(call, std::move(definition));
 }
@@ -31,7 +36,9 @@ void StoreFunctions(EventingCall& call) {
   const auto definitions = Definitions(call.request.body());
   if (!definitions) return call.Refuse(definitions.error());
   EventingResults results;
-  for (const Value& one : *definitions) results.Add(StoreValue(call, one), "Successfully stored");
+  for (const Value& one : *definitions) {
+    results.Add(NameIn(one), StoreValue(call, one), "Successfully stored");
+  }
   results.AnswerTo(call);
 }
 
@@ -70,11 +77,11 @@ void Remap(const KeyspaceRemap& remap, Definition* definition) {
   definition->scope_scope = scope.scope;
 }
 
-Status RestoreOne(const EventingCall& call, const KeyspaceFilter& filter,
-                  const KeyspaceRemap& remap, const Value& value, bool* taken) {
+Result<Warnings> RestoreOne(const EventingCall& call, const KeyspaceFilter& filter,
+                            const KeyspaceRemap& remap, const Value& value, bool* taken) {
   ASSIGN_OR_RETURN(Definition definition, function::ParseDefinition(value));
   *taken = filter.Takes(definition.source);
-  if (!*taken) return OkStatus();
+  if (!*taken) return Warnings();
   Remap(remap, &definition);
   definition.settings.deployed = false;
   definition.settings.processing = false;
@@ -96,8 +103,8 @@ void Restore(EventingCall& call) {
   EventingResults results;
   for (const Value& one : *definitions) {
     bool taken = true;
-    const Status restored = RestoreOne(call, *filter, *remap, one, &taken);
-    if (taken || !restored.ok()) results.Add(restored, "Successfully restored");
+    const Result<Warnings> restored = RestoreOne(call, *filter, *remap, one, &taken);
+    if (taken || !restored) results.Add(NameIn(one), restored, "Successfully restored");
   }
   results.AnswerTo(call);
 }
