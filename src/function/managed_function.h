@@ -18,6 +18,10 @@ inline constexpr std::string_view kDefinitionRows = "function/";
 // `id` says which rule it is; the message is the same for all.
 Status WrongState(std::string_view id, const std::string& name, State state,
                   std::string_view wanted);
+// {"caught_up", "commits_behind"} of a function that runs: how much of the log it has still to read
+// and handle. While it reads what was there when it was deployed, "reads_documents" is true
+// instead.
+json::Value LagOf(const db::Database& database, const Definition& definition, bool caught_up);
 State StateOf(const Settings& settings);
 
 struct Manager::Function {

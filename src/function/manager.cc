@@ -29,6 +29,11 @@ std::string_view StateName(State state) {
 
 Status WrongState(std::string_view id, const std::string& name, State state,
                   std::string_view wanted) {
+  // By these words couchbase-cli knows that there is nothing to do.
+  if (wanted == StateName(state) || (state == State::kDeployed && wanted == "resumed")) {
+    return Error(Code::kConflict, id, "Invalid operation. Function: {} already in {} state.", name,
+                 StateName(state));
+  }
   return Error(Code::kConflict, id, "function '{}' is {}, which does not allow it to be {}", name,
                StateName(state), wanted);
 }
@@ -205,6 +210,10 @@ Result<json::Value> Manager::StatisticsOf(const std::string& name) const {
                 {{"lines_lost", static_cast<int64_t>(function->log->lines_lost())},
                  {"write_failures", static_cast<int64_t>(function->log->write_failures())}}));
   const std::shared_ptr<const Definition> definition = function->current();
+  if (definition->settings.processing) {
+    const Result<FunctionStatus> status = StatusOf(name);
+    value.Set("lag", LagOf(services_.database, *definition, status && status->caught_up));
+  }
   value.Set("function_name", definition->name);
   value.Set("function_scope", json::Value::Object({{"bucket", definition->scope_bucket},
                                                    {"scope", definition->scope_scope}}));

@@ -7,11 +7,34 @@ namespace sluice::function {
 
 using json::Value;
 
-// {"script": code, "lines": {"3": {...}}} as in Couchbase; "counted" is ours: whether calls were
-// counted before this look.
+Value LagOf(const db::Database& database, const Definition& definition, bool caught_up) {
+  Value lag = Value::Object({{"caught_up", caught_up}});
+  if (caught_up) {
+    lag.Set("commits_behind", 0);
+    return lag;
+  }
+  const db::Sequence newest = database.Stats().shards.front().sequence;
+  db::Sequence lowest = newest;
+  for (uint16_t lane = 0; lane < kLanes; ++lane) {
+    const auto cursor = database.ReadCursor({FollowerOf(definition), 0, lane});
+    if (!cursor) return lag;
+    if (cursor->backfilling) {
+      lag.Set("reads_documents", true);
+      return lag;
+    }
+    lowest = std::min(lowest, cursor->position.done());
+  }
+  lag.Set("commits_behind", Value::Unsigned(newest - lowest));
+  return lag;
+}
+
+// {"script": code, "lines": {"3": {...}}} as in Couchbase, where the script begins with the
+// handler's headers and lines count without them. "header_lines" and "counted" are ours: how many
+// lines those are, and whether calls were counted before this look.
 Result<Value> Manager::InsightOf(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  const std::string& code = function->current()->code;
+  const std::shared_ptr<const Definition> definition = function->current();
+  const std::string& code = definition->code;
   // Footers come after the code, and are not shown.
   const auto last = static_cast<uint32_t>(std::ranges::count(code, '\n') + 1);
   const bool counted = function->insight.Look(services_.clock.MonotonicNs());
@@ -25,7 +48,13 @@ Result<Value> Manager::InsightOf(const std::string& name) {
                              {"error_msg", line.last_error},
                              {"last_log", line.last_log}}));
   }
-  return Value::Object({{"script", code}, {"lines", std::move(lines)}, {"counted", counted}});
+  std::string script;
+  for (const std::string& header : definition->settings.handler_headers) script += header + '\n';
+  const auto header_lines = std::ranges::count(script, '\n');
+  return Value::Object({{"script", script + code},
+                        {"lines", std::move(lines)},
+                        {"header_lines", static_cast<int64_t>(header_lines)},
+                        {"counted", counted}});
 }
 
 }  // namespace sluice::function

@@ -24,6 +24,7 @@
 #include "http/openapi.h"
 #include "http/rest/access.h"
 #include "http/rest/advice.h"
+#include "http/rest/cluster.h"
 #include "http/rest/consumers.h"
 #include "http/rest/context.h"
 #include "http/rest/eventing.h"
@@ -303,6 +304,11 @@ class Server::Parts {
     const bool tls = !loaded_.config.tls_certificate.empty();
     RETURN_IF_ERROR(
         http::rest::AddEventingRoutes(admin, *functions_, {.prefix = "/_p/event", .tls = tls}));
+    RETURN_IF_ERROR(
+        http::rest::AddClusterRoutes(admin, {.version = std::string(function::kCouchbaseVersion),
+                                             .tls = tls,
+                                             .http_port = [this] { return ports.http; },
+                                             .eventing_port = [this] { return ports.eventing; }}));
     RETURN_IF_ERROR(
         http::AddOpenApi({.title = "Sluice", .version = std::string(Version())}, &admin));
     http::Router eventing;
