@@ -109,7 +109,7 @@ declare function readStream(id: string, offset?: number, size?: number): StreamP
 declare function readStreamText(id: string, offset?: number, size?: number): StreamPiece<string>;
 
 interface CurlRequest {
-  headers?: Record<string, string>;
+  headers?: Record<string, any>;
   /**
    * Without `encoding`: a string is sent as text/plain, an ArrayBuffer as application/octet-stream,
    * everything else as application/json. HEAD sends none.
@@ -153,6 +153,9 @@ interface QueryRows extends Iterable<any> {
 
 interface QueryOptions {
   consistency?: 'none' | 'request';
+  /** Checked; statements need not be prepared. */
+  isPrepared?: boolean;
+  clientContextId?: any;
 }
 
 /** Runs a SQL++ statement. An array gives positional parameters, an object named ones. */
@@ -175,7 +178,8 @@ declare class N1qlQuery {
 
 /** Names a document for the functions of `couchbase`. */
 interface DocumentMeta {
-  id: string;
+  /** What is no string becomes one. */
+  id: string | number | boolean;
   cas?: string;
   expiry_date?: Date;
   /** Needed where the binding has `*`. */
@@ -281,6 +285,8 @@ interface Couchbase {
   analyticsQuery(statement: string, parameters?: any[] | Record<string, any>): QueryRows;
   /** Throws SearchError: there is no search on this server. */
   searchQuery(index: string, query: any, options?: any): never;
+  /** Builds queries: `SearchQuery.match('x').field('y')`. Nothing here runs them. */
+  SearchQuery: Record<string, (...values: any[]) => any>;
 
   /** Of a buffer's bytes, a string's text, the JSON text of anything else. */
   base64Encode(value: any): string;

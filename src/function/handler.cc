@@ -120,6 +120,8 @@ std::string Handler::Configuration() const {
                                         {"scope", binding.keyspace.scope},
                                         {"collection", binding.keyspace.collection},
                                         {"writable", binding.writes_documents()},
+                                        {"access", binding.writable ? "rw" : "r"},
+                                        {"source", binding.keyspace == definition_->source},
                                         {"wildcard", binding.wildcard()}}));
   }
   json::Value urls = json::Value::EmptyArray();

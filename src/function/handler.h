@@ -49,6 +49,8 @@ struct Services {
   // Whom functions may call over HTTP.
   std::shared_ptr<const AddressRules> addresses =
       std::make_shared<const AddressRules>(PrivateAddresses::kRefused);
+  // enable_curl of the configuration, which may change while functions run.
+  std::shared_ptr<std::atomic<bool>> curl_allowed = std::make_shared<std::atomic<bool>>(true);
   // For trials: answers all requests instead of the network, from any thread; and handlers see the
   // clock's time as theirs, which otherwise is the machine's.
   HttpSender* http = nullptr;

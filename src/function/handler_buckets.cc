@@ -27,19 +27,34 @@ void ReturnDocument(script::Call& call, const Document& document) {
                    std::string_view(json ? "json" : "binary")});
 }
 
+// The names by which handlers of Couchbase know the errors; ours for others.
+std::string KvNameOf(const Status& status) {
+  constexpr std::pair<std::string_view, std::string_view> kNamesOfErrors[] = {
+      {"bucket.not_found", "LCB_ERR_BUCKET_NOT_FOUND"},
+      {"collection.not_found", "LCB_ERR_COLLECTION_NOT_FOUND"},
+      {"document.invalid_key", "LCB_ERR_INVALID_ARGUMENT"},
+      {"document.too_large", "LCB_ERR_VALUE_TOO_LARGE"},
+      {"scope.not_found", "LCB_ERR_SCOPE_NOT_FOUND"}};
+  for (const auto& [id, name] : kNamesOfErrors) {
+    if (status.id() == id) return std::string(name);
+  }
+  return status.id();
+}
+
 }  // namespace
 
 void Handler::ThrowKv(script::Call& call, const Status& status) {
   ++statistics_->kv_exceptions;
   call.Throw("KVError", status.message(),
              json::ToText(json::Value::Object(
-                 {{"code", 0}, {"name", status.id()}, {"desc", status.message()}})));
+                 {{"code", 0}, {"name", KvNameOf(status)}, {"desc", status.message()}})));
 }
 
 void Handler::AnswerStored(script::Call& call, const Result<db::Cas>& stored) {
   if (stored) return ReturnStamp(call, OkStatus(), *stored);
-  if (IsSoft(stored.error())) return ReturnStamp(call, stored.error(), 0);
-  ThrowKv(call, stored.error());
+  if (!IsSoft(stored.error())) return ThrowKv(call, stored.error());
+  if (IsMismatch(stored.error())) ++statistics_->cas_mismatches;
+  ReturnStamp(call, stored.error(), 0);
 }
 
 std::vector<script::Native> Handler::BucketNatives() {
@@ -210,6 +225,7 @@ void Handler::Erase(script::Call& call) {
   if (!cas) return call.Throw("TypeError", "cas should be the string that a read returned");
   const Status erased = transaction_->Delete(*keyspace, call.String(kKey), *cas);
   if (!erased.ok() && !IsSoft(erased)) return ThrowKv(call, erased);
+  if (IsMismatch(erased)) ++statistics_->cas_mismatches;
   call.Return(std::string_view(erased.ok() ? "" : erased.id()));
 }
 

@@ -50,6 +50,14 @@ void CountFailure(Statistics& counts, const Status& status) {
   }
 }
 
+// "/a/b" of "http://h:1/a/b?c".
+std::string PathOf(const std::string& url) {
+  const size_t host = url.find("://");
+  const size_t from = host == std::string::npos ? host : url.find('/', host + 3);
+  if (from == std::string::npos) return "/";
+  return url.substr(from, url.find_first_of("?#", from) - from);
+}
+
 void Answer(script::Call& call, const HttpResponse& response) {
   const std::string_view kind = KindOf(response);
   std::vector<script::Argument> values = {static_cast<double>(response.status), kind};
@@ -84,6 +92,9 @@ HttpSender& Handler::Http() {
 
 // binding, method, path, query, headers as lines, body, whether to follow redirects, seconds or 0.
 void Handler::Curl(script::Call& call) {
+  if (!*services_.curl_allowed) {
+    return call.Throw("CurlError", "Ability to make curl calls is disabled");
+  }
   const auto index = static_cast<size_t>(call.Number(0));
   if (index >= definition_->urls.size()) return call.Throw("CurlError", "there is no such binding");
   const UrlBinding& binding = definition_->urls[index];
@@ -106,7 +117,10 @@ void Handler::Curl(script::Call& call) {
   if (!response) {
     interrupted_ |= response.error().id() == "curl.stopped";
     CountFailure(counts, response.error());
-    return call.Throw("CurlError", response.error().message());
+    return call.Throw("CurlError", response.error().id() == "function.own_address"
+                                       ? "The curl call tried accessing a restricted endpoint: " +
+                                             PathOf(request.url)
+                                       : response.error().message());
   }
   ++(response->status == 200 ? counts.curl_successes : counts.curl_other_statuses);
   Answer(call, *response);

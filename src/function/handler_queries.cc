@@ -2,21 +2,37 @@
 #include "function/confinement.h"
 #include "function/document_cache.h"
 #include "function/handler.h"
+#include "function/source/sql_statement.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "query/statement_plan.h"
 
 namespace sluice::function {
 namespace {
 
 constexpr size_t kMaxOpenQueries = 100;
+constexpr std::string_view kNoSearch =
+    "Search is not available: this server has no full-text indexes. Use SQL++, such as LIKE, "
+    "CONTAINS() or REGEXP_CONTAINS()";
+
+Result<std::shared_ptr<const query::StatementPlan>> PlanOf(query::QueryEngine& queries,
+                                                           const std::string& statement) {
+  auto plan = queries.Prepare(statement, {});
+  if (plan) return plan;
+  const std::string verb = UnavailableVerb(statement);
+  if (verb.empty()) return plan;
+  return Fail(Code::kUnsupported, "function.sql_unavailable", "{} is not available on this server",
+              verb);
+}
 
 }  // namespace
 
 void Handler::ThrowQuery(script::Call& call, size_t type, const Status& status) {
   // What the statement was about to tell is not known: the handler must not act on it.
   interrupted_ |= stop_->load();
-  ++statistics_->query_exceptions;
-  call.Throw(call.String(type), status.message());
+  const std::string name = call.String(type);
+  ++(name == "AnalyticsError" ? statistics_->analytics_exceptions : statistics_->query_exceptions);
+  call.Throw(name, status.message());
 }
 
 std::vector<script::Native> Handler::QueryNatives() {
@@ -24,6 +40,11 @@ std::vector<script::Native> Handler::QueryNatives() {
       {"queryStart", [this](script::Call& call) { QueryStart(call); }},
       {"queryNext", [this](script::Call& call) { QueryNext(call); }},
       {"queryClose", [this](script::Call& call) { QueryClose(call); }},
+      {"searchQuery",
+       [this](script::Call& call) {
+         ++statistics_->search_exceptions;
+         call.Throw("SearchError", kNoSearch);
+       }},
   };
 }
 
@@ -55,7 +76,11 @@ void Handler::QueryStart(script::Call& call) {
     query->writes |= !plan.IsReadOnly();
     return CheckConfined(*definition_, plan);
   };
-  auto run = services_.queries.Query(call.String(0), {}, std::move(request));
+  auto plan = PlanOf(services_.queries, call.String(0));
+  if (!plan) return ThrowQuery(call, 2, plan.error());
+  // As in Couchbase, what changes the catalog does so at once, whatever becomes of the invocation.
+  if ((*plan)->administers && !definition_->task) request.transaction = nullptr;
+  auto run = services_.queries.Execute(std::move(*plan), std::move(request));
   if (!run) return ThrowQuery(call, 2, run.error());
   query->run = std::move(*run);
   const size_t savepoint = transaction_->Savepoint();

@@ -111,6 +111,7 @@ void Handler::MutateIn(script::Call& call) {
   const Result<bool> found = transaction_->Get(*keyspace, key, &present);
   if (!found) return ThrowKv(call, found.error());
   if (*found && *expected != 0 && *expected != present->cas) {
+    ++statistics_->cas_mismatches;
     return ReturnStamp(call, Error(Code::kConflict, "document.cas_mismatch", "another CAS"), 0);
   }
   db::Document document;
@@ -130,6 +131,7 @@ void Handler::MutateIn(script::Call& call) {
   const Result<db::Cas> stored =
       transaction_->Replace(*keyspace, key, std::move(document), options);
   if (!stored && !IsSoft(stored.error())) return ThrowKv(call, stored.error());
+  if (!stored && IsMismatch(stored.error())) ++statistics_->cas_mismatches;
   if (!stored) return ReturnStamp(call, stored.error(), 0);
   const std::string stamp = std::to_string(*stored);
   call.ReturnList(

@@ -27,8 +27,8 @@ bool Handler::MayCreateTimer(script::Call& call, const timer::Timer& timer) {
   if (definition_->task) return refuse("a function of flows can't create timers");
   if (timer.context.size() > allowed) {
     ++effects_->counts().contexts_too_large;
-    return refuse(fmt::format("a timer's context may have {} bytes as JSON, this one has {}",
-                              allowed, timer.context.size()));
+    return refuse(
+        fmt::format("The context payload size is more than the configured size:{} bytes", allowed));
   }
   if (timer.reference.size() > kMaxReferenceBytes) {
     return refuse(fmt::format("a timer's reference may have {} bytes, this one has {}",

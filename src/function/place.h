@@ -26,6 +26,8 @@ inline bool IsSoft(const Status& status) {
          status.id() == "document.cas_mismatch";
 }
 
+inline bool IsMismatch(const Status& status) { return status.id() == "document.cas_mismatch"; }
+
 // A stamp as handlers see it; none when it is no number.
 inline std::optional<db::Cas> CasOf(std::string_view text) {
   db::Cas cas = 0;

@@ -100,8 +100,8 @@ TEST_F(TimerFunctionsTest, ArgumentsThatCantBeAreRefused) {
   Put("a", "1");
   Settle();
   EXPECT_EQ(Get("tried"), R"([true,true,true,true,true,true,true,)"
-                          R"("A timer's reference must be a string, got object",)"
-                          R"("Anonymous function is not allowed"])");
+                          R"("Second argument to cancelTimer must be a string",)"
+                          R"("First argument to createTimer must be a valid global function"])");
   EXPECT_EQ(Waiting(), List{});
   EXPECT_EQ(Count("failure_stats", "timer_context_size_exceeded_counter"), 1u);
   EXPECT_EQ(Count("execution_stats", "timer_create_counter"), 0u);

@@ -173,7 +173,9 @@ class HttpTask : public TaskInstance {
   }
 
   static TaskOutput FailureOf(const Status& error) {
-    if (error.id() == "function.address_refused") return TaskOutput::Failure(403, error.message());
+    if (error.id() == "function.address_refused" || error.id() == "function.own_address") {
+      return TaskOutput::Failure(403, error.message());
+    }
     if (error.id() == "curl.too_large") return TaskOutput::Failure(502, error.message());
     return TaskOutput::Failure(error);
   }

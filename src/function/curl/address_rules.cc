@@ -155,7 +155,7 @@ Status AddressRules::Check(const sockaddr* address) const {
                  "functions may call IPv4 and IPv6 addresses only");
   }
   if (IsOwnPort(endpoint->port) && IsThisMachine(endpoint->address)) {
-    return Error(Code::kForbidden, "function.address_refused",
+    return Error(Code::kForbidden, "function.own_address",
                  "{} port {} is this server's own; functions can't call it",
                  TextOf(endpoint->address), endpoint->port);
   }

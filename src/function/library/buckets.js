@@ -10,18 +10,22 @@
 
   // --- values ---
 
-  function refuse(what, value) {
-    const type = value === undefined ? 'undefined' : typeof value;
-    throw new EventingError(`Invalid data type for ${what} - ${type}`);
+  // Throws for a key of a map that is a symbol, and for values that have no JSON.
+  function check(what, value, ErrorType = EventingError) {
+    const problem = shared.invalidType(value);
+    if (problem !== undefined) throw new ErrorType(`Invalid data type for ${what} - ${problem}`);
   }
 
   // What is stored: bytes as they are, everything else as JSON text.
-  function payloadOf(value) {
-    if (value instanceof ArrayBuffer) return value;
-    if (value === undefined || typeof value === 'function' || typeof value === 'symbol') {
-      refuse('value', value);
-    }
-    return JSON.stringify(value);
+  const payloadOf = (value) => (value instanceof ArrayBuffer ? value : JSON.stringify(value));
+
+  // Of the source, the words of Couchbase, which says them of every binding.
+  function checkWritable(binding, words = 'Writing to source bucket is forbidden') {
+    if (binding.writable) return;
+    if (binding.source) throw new EventingError(words);
+    const why = binding.access === 'r'
+      ? `the access of binding ${binding.alias} is "r"` : 'rows of tables are written by statements';
+    throw new EventingError(`${words.replace('source bucket', binding.alias)}: ${why}`);
   }
 
   // --- maps ---
@@ -32,7 +36,9 @@
       + 'Please use advance keyspace accessor');
   }
 
-  const notFound = { code: 1, name: 'LCB_KEY_ENOENT', desc: 'The key does not exist on the server' };
+  const notFound = {
+    code: 1, name: 'LCB_ERR_DOCUMENT_NOT_FOUND', desc: 'LCB_ERR_DOCUMENT_NOT_FOUND (301)',
+  };
 
   function makeMap(binding) {
     const { index } = binding;
@@ -45,16 +51,17 @@
         return found;
       },
       set(target, key, value) {
-        if (typeof key === 'symbol') refuse('key', key);
+        check('key', key);
+        check('value', value);
+        checkWritable(binding);
         checkMap(binding);
-        if (!binding.writable) throw new EventingError('Writing to source bucket is forbidden');
         native.set(index, key, payloadOf(value));
         return true;
       },
       deleteProperty(target, key) {
-        if (typeof key === 'symbol') refuse('key', key);
+        check('key', key, KVError);
+        checkWritable(binding, 'Delete from source bucket is forbidden');
         checkMap(binding);
-        if (!binding.writable) throw new EventingError('Delete from source bucket is forbidden');
         if (!native.remove(index, key) && throwsWhenMissing) throw new KVError(notFound);
         return true;
       },
@@ -87,7 +94,7 @@
       key_not_found: true,
     },
     'document.exists': {
-      code: 2, name: 'LCB_KEY_EEXISTS', desc: 'The document key already exists in the server',
+      code: 2, name: 'LCB_KEY_EEXISTS', desc: 'The document key already exists in the server.',
       key_already_exists: true,
     },
     'document.cas_mismatch': {
@@ -104,14 +111,14 @@
       desc: 'The path exists in the document already', field_already_exists: true,
     },
     'document.not_counter': {
-      code: 6, name: 'LCB_DELTA_BADVAL', desc: 'The document is no counter', not_number: true,
+      code: 6, name: 'LCB_DELTA_BADVAL', desc: 'counter value cannot be parsed as a number', not_number: true,
     },
   };
 
   const failure = (status) => ({ success: false, error: { ...soft[status] } });
 
   function resultMeta(meta, cas, expiry, datatype) {
-    const result = { id: meta.id, cas };
+    const result = { id: String(meta.id), cas };
     if (expiry > 0) result.expiry_date = new Date(expiry * 1000);
     if (datatype !== undefined) result.datatype = datatype;
     return result;
@@ -121,8 +128,11 @@
     if (values.length < count) {
       throw new TypeError(`couchbase.${name} requires at least ${count} arguments`);
     }
+    if (values[0] === undefined || values[0] === null) {
+      throw new TypeError('1st argument should be object');
+    }
     const binding = bindings.get(values[0]);
-    if (binding === undefined) throw new TypeError('1st argument should be a bucket binding');
+    if (binding === undefined) throw new TypeError('1st argument should be bucket object');
     return binding;
   }
 
@@ -131,10 +141,12 @@
     if (typeof meta !== 'object' || meta === null) {
       throw new TypeError('2nd argument should be object');
     }
-    if (meta.id === undefined) {
+    if (!('id' in meta)) {
       throw new TypeError('document key is not present in 2nd argument');
     }
-    if (typeof meta.id !== 'string') throw new TypeError('document key should be a string');
+    const problem = shared.invalidType(meta.id);
+    if (problem !== undefined) throw new TypeError(`Invalid data type for metaId: ${problem}`);
+    if (String(meta.id) === '') throw new TypeError('document key cannot be empty');
     if (honours.includes('cas') && meta.cas !== undefined && typeof meta.cas !== 'string') {
       throw new TypeError('cas should be a string');
     }
@@ -142,6 +154,28 @@
       && !(meta.expiry_date instanceof Date)) {
       throw new TypeError('expiry should be a date object');
     }
+  }
+
+  function checkDocument(value) {
+    const problem = shared.invalidType(value);
+    if (problem !== undefined) {
+      throw new TypeError(`Invalid data type for 3rd argument: ${problem}`);
+    }
+  }
+
+  // The options, which may be left out: the arguments from `index` on.
+  function optionsOf(values, index) {
+    if (values.length <= index) return {};
+    const options = values[index];
+    if (typeof options !== 'object' || options === null) {
+      throw new TypeError('options argument, if present, must be object');
+    }
+    for (const [name, shown] of [['cache', 'cache'], ['self_recursion', 'recursion']]) {
+      if (name in options && typeof options[name] !== 'boolean') {
+        throw new TypeError(`the '${shown}' parameter in options should be a boolean`);
+      }
+    }
+    return options;
   }
 
   // [binding, key, scope, collection]: where a call goes. With a wildcard the call names what the
@@ -158,36 +192,34 @@
       }
       return keyspace[name];
     };
-    return [binding.index, meta.id, open('scope', 'scope_name'),
+    return [binding.index, String(meta.id), open('scope', 'scope_name'),
       open('collection', 'collection_name')];
   }
 
   const seconds = (date) => (date === undefined ? 0 : Math.floor(date.getTime() / 1000));
 
-  function writable(binding) {
-    if (!binding.writable) throw new EventingError('Writing to source bucket is forbidden');
-  }
-
   function store(operation) {
     return (...values) => {
-      const [, meta, value, options] = values;
+      const [, meta, value] = values;
       const binding = bindingOf(operation, 3, values);
+      checkWritable(binding);
       checkMeta(meta, 'expiry', operation === 'replace' ? 'cas' : '');
-      writable(binding);
+      checkDocument(value);
+      const options = optionsOf(values, 3);
       const cas = operation === 'replace' ? meta.cas : undefined;
       const [status, stamp] = native.store(operation, ...placeOf(binding, meta), payloadOf(value),
-        cas ?? '', seconds(meta.expiry_date), options?.self_recursion === true);
+        cas ?? '', seconds(meta.expiry_date), options.self_recursion === true);
       if (status !== '') return failure(status);
       return { success: true, meta: resultMeta(meta, stamp, seconds(meta.expiry_date)) };
     };
   }
 
-  function count(name, delta) {
+  function count(delta) {
     return (...values) => {
       const [, meta] = values;
-      const binding = bindingOf(name, 2, values);
+      const binding = bindingOf('counter', 2, values);
+      checkWritable(binding);
       checkMeta(meta);
-      writable(binding);
       const [status, stamp, value] = native.count(...placeOf(binding, meta), delta);
       if (status !== '') return failure(status);
       return { success: true, meta: resultMeta(meta, stamp, 0), doc: { count: value } };
@@ -195,15 +227,16 @@
   }
 
   shared.accessors = {
-    bindingOf, checkMeta, failure, placeOf, resultMeta, seconds, writable,
+    bindingOf, checkMeta, checkWritable, failure, optionsOf, placeOf, resultMeta, seconds,
   };
 
   Object.assign(couchbase, {
     get(...values) {
-      const [, meta, options] = values;
+      const [, meta] = values;
       const binding = bindingOf('get', 2, values);
       checkMeta(meta);
-      const found = native.fetch(...placeOf(binding, meta), options?.cache === true);
+      const options = optionsOf(values, 2);
+      const found = native.fetch(...placeOf(binding, meta), options.cache === true);
       if (found === undefined) return failure('document.not_found');
       const [doc, cas, expiry, datatype] = found;
       return { success: true, meta: resultMeta(meta, cas, expiry, datatype), doc };
@@ -214,25 +247,24 @@
     delete(...values) {
       const [, meta] = values;
       const binding = bindingOf('delete', 2, values);
+      checkWritable(binding, 'Delete from source bucket is forbidden');
       checkMeta(meta, 'cas');
-      writable(binding);
       const status = native.erase(...placeOf(binding, meta), meta.cas ?? '');
-      return status === '' ? { success: true, meta: { id: meta.id } } : failure(status);
+      return status === '' ? { success: true, meta: { id: String(meta.id) } } : failure(status);
     },
     touch(...values) {
       const [, meta] = values;
       const binding = bindingOf('touch', 2, values);
+      checkWritable(binding, 'Touch operation is forbidden');
       checkMeta(meta, 'expiry');
-      writable(binding);
       const [status, stamp] = native.touch(...placeOf(binding, meta), seconds(meta.expiry_date));
       if (status !== '') return failure(status);
       return { success: true, meta: resultMeta(meta, stamp, seconds(meta.expiry_date)) };
     },
-    increment: count('increment', 1),
-    decrement: count('decrement', -1),
-    bindingDetails(binding) {
-      const found = bindings.get(binding);
-      if (found === undefined) throw new TypeError('1st argument should be a bucket binding');
+    increment: count(1),
+    decrement: count(-1),
+    bindingDetails(...values) {
+      const found = bindingOf('bindingDetails', 1, values);
       return {
         access: found.writable ? 'rw' : 'r',
         keyspace: { bucket: found.bucket, scope: found.scope, collection: found.collection },

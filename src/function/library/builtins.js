@@ -20,9 +20,26 @@
     native.log(line);
   }
 
+  function onlyOne(values) {
+    if (values.length !== 1) throw new EventingError('Need one parameter');
+    return values[0];
+  }
+
+  // What has no JSON text counts as the word.
+  const jsonOf = (value) => JSON.stringify(value) ?? 'undefined';
+
   // Of the bytes of a buffer, else of the JSON text: strings count with their quotes.
-  const crc64 = (value) => native.crc64(
-    value instanceof ArrayBuffer ? value : JSON.stringify(value) ?? '');
+  function crc64(...values) {
+    const value = onlyOne(values);
+    return native.crc64(value instanceof ArrayBuffer ? value : jsonOf(value));
+  }
+
+  // Strings count without their quotes.
+  function crc64GoIso(...values) {
+    const value = onlyOne(values);
+    return native.crc64(
+      value instanceof ArrayBuffer || typeof value === 'string' ? value : jsonOf(value));
+  }
 
   // --- Base64 ---
 
@@ -30,18 +47,21 @@
     ? value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength) : value);
 
   // Of the bytes of a buffer, the text of a string, the JSON text of anything else.
-  function base64Encode(value) {
+  function base64Encode(...values) {
+    const value = onlyOne(values);
     if (typeof value === 'string') return native.base64Encode(value);
     if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) {
       return native.base64Encode(bytesOf(value));
     }
-    const text = JSON.stringify(value);
-    if (text === undefined) throw new TypeError(`base64Encode can't encode ${typeof value}`);
-    return native.base64Encode(text);
+    try {
+      return native.base64Encode(jsonOf(value));
+    } catch (error) {
+      throw new EventingError(error.message); // a BigInt, or an object that is its own part
+    }
   }
 
   function checkText(name, text) {
-    if (typeof text !== 'string') throw new TypeError(`${name} requires a string`);
+    if (typeof text !== 'string') throw new EventingError(`${name} requires a string`);
   }
 
   function base64Decode(text) {
@@ -52,12 +72,12 @@
   // Numbers of `size` bytes each, least significant byte first.
   const encodeFloats = (name, size, set) => (numbers) => {
     if (!Array.isArray(numbers) && !(ArrayBuffer.isView(numbers) && 'length' in numbers)) {
-      throw new TypeError(`${name} requires an array of numbers`);
+      throw new EventingError(`${name} requires an array of numbers`);
     }
     const view = new DataView(new ArrayBuffer(numbers.length * size));
     for (let i = 0; i < numbers.length; i += 1) {
       if (typeof numbers[i] !== 'number') {
-        throw new TypeError(`${name} requires an array of numbers`);
+        throw new EventingError(`${name} requires an array of numbers`);
       }
       set.call(view, i * size, numbers[i], true);
     }
@@ -67,7 +87,8 @@
     checkText(name, text);
     const view = new DataView(native.base64Decode(text, true));
     if (view.byteLength % size !== 0) {
-      throw new TypeError(`${name} requires numbers of ${size} bytes, got ${view.byteLength} bytes`);
+      throw new EventingError(
+        `${name} requires numbers of ${size} bytes, got ${view.byteLength} bytes`);
     }
     return Array.from({ length: view.byteLength / size }, (_, i) => get.call(view, i * size, true));
   };
@@ -86,9 +107,7 @@
   Object.assign(couchbase, {
     log,
     crc64,
-    // Strings count without their quotes.
-    crc_64_go_iso: (value) => native.crc64(
-      value instanceof ArrayBuffer || typeof value === 'string' ? value : JSON.stringify(value) ?? ''),
+    crc_64_go_iso: crc64GoIso,
   });
   return {};
 })

@@ -47,10 +47,18 @@
 
   const asIs = (text) => text;
 
+  // Names and values of a query, which stay where they are.
+  const encodeQuery = (query) => query.split('&').map((part) => {
+    const equals = part.indexOf('=');
+    return equals < 0 ? encode(part)
+      : `${encode(part.slice(0, equals))}=${encode(part.slice(equals + 1))}`;
+  }).join('&');
+
   function queryOf(params, version) {
     if (params === undefined || params === null) return '';
     if (typeof params === 'string') {
-      return ['7.1.0', '7.2.0'].includes(version) ? params : encode(params);
+      if (version === '7.2.0') return params;
+      return version === '7.1.0' ? encodeQuery(params) : encode(params);
     }
     if (typeof params !== 'object') refuse("'params' should be an object or a string");
     return pairs(params, "'params'", version === '7.2.0' ? asIs : encode);
@@ -59,7 +67,11 @@
   function pathOf(path, version) {
     if (path === undefined || path === null) return '';
     if (typeof path !== 'string') refuse("'path' should be a string");
-    return version === '7.1.0' ? path.split('/').map(encode).join('/') : path;
+    if (version !== '7.1.0') return path;
+    const mark = path.indexOf('?');
+    const segments = (text) => text.split('/').map(encode).join('/');
+    return mark < 0 ? segments(path)
+      : `${segments(path.slice(0, mark))}?${encodeQuery(path.slice(mark + 1))}`;
   }
 
   // --- request ---
@@ -108,8 +120,7 @@
     let typed = contentType === undefined;
     const lines = [];
     for (const [name, given] of Object.entries(headers ?? {})) {
-      if (typeof given !== 'string') refuse(`The header ${name} should be a string`);
-      const value = given.trim(); // what a response had can be sent on
+      const value = textOf(given, `the header ${name}`).trim(); // that of a response can be sent on
       if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[\r\n\0]/.test(value)) {
         refuse(`The header ${JSON.stringify(name)} has characters that headers can't have`);
       }

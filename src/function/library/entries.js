@@ -19,6 +19,8 @@
 
   return {
     update(doc, xattrs, op, previous, ...described) {
+      // Handlers get what users have set, not what the system keeps.
+      for (const name of Object.keys(xattrs)) if (name.startsWith('_')) delete xattrs[name];
       const meta = metaOf(...described);
       meta.op = op;
       if (previous !== undefined) meta.previous = previous;

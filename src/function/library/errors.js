@@ -1,6 +1,10 @@
 // Error classes that handlers can catch by name. A message may be an object, as KVError's is.
-(() => {
+((native, configuration, shared) => {
   'use strict';
+
+  // Why a value can't be stored or sent; undefined when it can.
+  shared.invalidType = (value) => (['undefined', 'function', 'symbol'].includes(typeof value)
+    ? `"${typeof value}" is not a valid type` : undefined);
 
   for (const name of ['KVError', 'N1QLError', 'EventingError', 'CurlError', 'AnalyticsError',
     'SearchError']) {

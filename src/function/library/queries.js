@@ -1,22 +1,55 @@
 // N1QL() and couchbase.n1qlQuery(): statements run at once; rows come one by one while the handler
 // asks for them.
-((native, configuration) => {
+((native, configuration, shared) => {
   'use strict';
 
-  function parametersOf(given) {
-    if (given === undefined || given === null) return '';
-    if (typeof given !== 'object') throw new N1QLError('Parameters must be an array or an object');
-    for (const value of Object.values(given)) {
-      if (value === undefined || typeof value === 'function' || typeof value === 'symbol') {
-        throw new N1QLError(`A parameter can't be ${typeof value}`);
-      }
+  function statementOf(values, ErrorType) {
+    if (values.length < 1) throw new ErrorType('Need at least the query');
+    if (typeof values[0] !== 'string') {
+      throw new ErrorType('Expecting a string for the first parameter');
     }
-    if (Array.isArray(given)) return JSON.stringify(given);
+    return values[0];
+  }
+
+  function checkTypes(values, ErrorType, where) {
+    values.forEach((value, index) => {
+      const problem = shared.invalidType(value);
+      if (problem !== undefined) throw new ErrorType(`Invalid data type ${where(index)}: ${problem}`);
+    });
+  }
+
+  function parametersOf(given, ErrorType) {
+    if (given === undefined || given === null) return '';
+    if (typeof given !== 'object') throw new ErrorType('Unable to cast second parameter to object');
+    if (Array.isArray(given)) {
+      checkTypes(Array.from(given), ErrorType, (index) => `at index ${index} for positional parameters`);
+      return JSON.stringify(given);
+    }
+    checkTypes(Object.values(given), ErrorType, () => 'for named parameters');
     const named = {};
     for (const [name, value] of Object.entries(given)) {
       named[name.startsWith('$') ? name.slice(1) : name] = value;
     }
     return JSON.stringify(named);
+  }
+
+  // Statements always see everything, and need not be prepared: the options are only checked.
+  function checkOptions(options, consistencies, ErrorType) {
+    if (options === undefined || options === null) return;
+    const { consistency, isPrepared, clientContextId } = options;
+    if (consistency !== undefined && typeof consistency !== 'string') {
+      throw new ErrorType('Expecting a string for consistency');
+    }
+    if (consistency !== undefined && !consistencies.includes(consistency)) {
+      const choices = consistencies.map((one) => `'${one}'`).join(', ');
+      throw new ErrorType(`consistency must be one of ${choices}`);
+    }
+    if (isPrepared !== undefined && typeof isPrepared !== 'boolean') {
+      throw new ErrorType('Expecting a boolean for isPrepared property');
+    }
+    if (clientContextId !== undefined) {
+      checkTypes([clientContextId], ErrorType, () => 'for clientContextId');
+    }
   }
 
   // One stream: a second loop over it goes on where the first one stopped.
@@ -58,28 +91,60 @@
   Object.freeze(Rows.prototype);
 
   function start(statement, parameters, type, readOnly) {
-    const handle = native.queryStart(statement, parametersOf(parameters), type, readOnly);
+    const handle = native.queryStart(statement, parameters, type, readOnly);
     return new Rows(handle, native.queryNext(handle, type), type);
   }
 
-  function n1qlQuery(statement, parameters, options) {
-    if (typeof statement !== 'string') throw new N1QLError('The statement must be a string');
-    const consistency = options?.consistency ?? configuration.consistency;
-    if (consistency !== 'none' && consistency !== 'request') {
-      throw new N1QLError(`consistency must be none or request, got ${String(consistency)}`);
-    }
-    return start(statement, parameters, 'N1QLError', false);
+  function n1qlQuery(...values) {
+    const statement = statementOf(values, N1QLError);
+    checkOptions(values[2], ['none', 'request'], N1QLError);
+    return start(statement, parametersOf(values[1], N1QLError), 'N1QLError', false);
   }
 
   // The same engine; statements that write are refused.
-  function analyticsQuery(statement, parameters) {
-    if (typeof statement !== 'string') throw new AnalyticsError('The statement must be a string');
-    return start(statement, parameters, 'AnalyticsError', true);
+  function analyticsQuery(...values) {
+    const statement = statementOf(values, AnalyticsError);
+    checkOptions(values[2], ['not_bounded', 'request_plus', 'none', 'request'], AnalyticsError);
+    return start(statement, parametersOf(values[1], AnalyticsError), 'AnalyticsError', true);
   }
 
+  // There is no full-text search; what builds queries is there, so that handlers get that far.
   function searchQuery() {
-    throw new SearchError('Search is not available on this server');
+    native.searchQuery();
   }
+
+  const builder = (kind, ...names) => (...values) => {
+    const query = { kind };
+    names.forEach((name, index) => { if (index < values.length) query[name] = values[index]; });
+    // Each setter returns the query: match('x').field('y').boost(2)
+    return new Proxy(query, {
+      get: (target, key, self) => (key in target || typeof key === 'symbol' || key === 'toJSON'
+        ? target[key] : (value) => { target[key] = value; return self; }),
+    });
+  };
+  const SearchQuery = {
+    match: builder('match', 'match'),
+    matchPhrase: builder('matchPhrase', 'match_phrase'),
+    regexp: builder('regexp', 'regexp'),
+    queryString: builder('queryString', 'query'),
+    numericRange: builder('numericRange'),
+    dateRange: builder('dateRange'),
+    termRange: builder('termRange'),
+    conjuncts: (...queries) => builder('conjuncts', 'conjuncts')(queries.flat()),
+    disjuncts: (...queries) => builder('disjuncts', 'disjuncts')(queries.flat()),
+    boolean: builder('boolean'),
+    wildcard: builder('wildcard', 'wildcard'),
+    docIds: (...ids) => builder('docIds', 'ids')(ids.flat()),
+    booleanField: builder('booleanField', 'bool'),
+    term: builder('term', 'term'),
+    phrase: (...terms) => builder('phrase', 'terms')(terms.flat()),
+    prefix: builder('prefix', 'prefix'),
+    matchAll: builder('matchAll'),
+    matchNone: builder('matchNone'),
+    geoDistance: builder('geoDistance', 'lon', 'lat', 'distance'),
+    geoBoundingBox: builder('geoBoundingBox', 'tl_lon', 'tl_lat', 'br_lon', 'br_lat'),
+    geoPolygon: builder('geoPolygon', 'points'),
+  };
 
   // As in versions before 6.5, where embedded statements became this.
   class N1qlQuery {
@@ -99,6 +164,8 @@
   }
 
   Object.assign(globalThis, { N1QL: n1qlQuery, N1qlQuery });
-  Object.assign(globalThis.couchbase, { n1qlQuery, analyticsQuery, searchQuery });
+  Object.assign(globalThis.couchbase, {
+    n1qlQuery, analyticsQuery, searchQuery, SearchQuery,
+  });
   return {};
 })

@@ -4,7 +4,7 @@
 
   const { couchbase } = globalThis;
   const {
-    bindingOf, checkMeta, failure, placeOf, resultMeta, seconds, writable,
+    bindingOf, checkMeta, checkWritable, failure, optionsOf, placeOf, resultMeta, seconds,
   } = shared.accessors;
 
   const kinds = new WeakMap(); // a spec -> 'MutateInSpec' or 'LookupInSpec'
@@ -40,7 +40,9 @@
   };
 
   function textOf(specs, kind) {
-    if (!Array.isArray(specs)) throw new TypeError('3rd argument should be an array');
+    if (!Array.isArray(specs)) {
+      throw new TypeError("the 'subdoc operations' parameter should be an array");
+    }
     for (const spec of specs) {
       if (kinds.get(spec) !== kind) throw new TypeError(`3rd argument should be of ${kind}s`);
     }
@@ -51,13 +53,14 @@
     MutateInSpec,
     LookupInSpec,
     mutateIn(...values) {
-      const [, meta, specs, options] = values;
+      const [, meta, specs] = values;
       const binding = bindingOf('mutateIn', 3, values);
+      checkWritable(binding);
       checkMeta(meta, 'cas', 'expiry');
-      writable(binding);
+      const options = optionsOf(values, 3);
       const expiry = meta.expiry_date === undefined ? -1 : seconds(meta.expiry_date);
       const [status, stamp, kept] = native.mutateIn(...placeOf(binding, meta),
-        textOf(specs, 'MutateInSpec'), meta.cas ?? '', expiry, options?.self_recursion === true);
+        textOf(specs, 'MutateInSpec'), meta.cas ?? '', expiry, options.self_recursion === true);
       if (status !== '') return failure(status);
       return { success: true, meta: resultMeta(meta, stamp, kept) };
     },

@@ -5,14 +5,11 @@
   const { couchbase } = globalThis;
   const { getTime } = Date.prototype;
 
-  function nameOf(callback) {
-    if (typeof callback !== 'function') {
-      throw new EventingError(`A timer's callback must be a function, got ${typeof callback}`);
-    }
-    const { name } = callback;
-    if (name === '') throw new EventingError('Anonymous function is not allowed');
-    if (typeof name !== 'string' || globalThis[name] !== callback) {
-      throw new EventingError("A timer's callback must be a function of the handler's top level");
+  // Of a function of the handler's top level.
+  function nameOf(callback, caller) {
+    const name = typeof callback === 'function' ? callback.name : '';
+    if (typeof name !== 'string' || name === '' || globalThis[name] !== callback) {
+      throw new EventingError(`First argument to ${caller} must be a valid global function`);
     }
     return name;
   }
@@ -22,29 +19,40 @@
     try {
       time = Reflect.apply(getTime, date, []);
     } catch {
-      throw new EventingError(`A timer's time must be a Date, got ${typeof date}`);
+      throw new EventingError('Second argument to createTimer must be a Date object instance');
     }
-    if (Number.isNaN(time)) throw new EventingError("A timer's time must be a valid Date");
+    if (Number.isNaN(time)) {
+      throw new EventingError('Unable to compute epoch for the given Date instance');
+    }
     return Math.max(time, 0);
   }
 
   // The same callback and reference again replace the timer. Returns the reference.
-  function createTimer(callback, date, reference, context) {
-    const name = nameOf(callback);
+  function createTimer(...values) {
+    if (values.length < 3) {
+      throw new EventingError(
+        'createTimer needs atleast 3 arguments - callback function, time, reference');
+    }
+    const [callback, date, reference, context] = values;
+    const name = nameOf(callback, 'createTimer');
     const time = timeOf(date);
     if (typeof reference !== 'string' && reference !== null && reference !== undefined) {
       throw new EventingError(
-        `A timer's reference must be a string, or null for a new one, got ${typeof reference}`);
+        'Third argument to createTimer must be a string (or null to generate an ID)');
     }
     const made = native.timerCreate(name, time, reference ?? undefined, JSON.stringify(context));
     return reference ?? made;
   }
 
   // False when there is no such timer, or no more.
-  function cancelTimer(callback, reference) {
-    const name = nameOf(callback);
+  function cancelTimer(...values) {
+    if (values.length < 2) {
+      throw new EventingError('cancelTimer needs 2 arguments - callback function, reference');
+    }
+    const [callback, reference] = values;
+    const name = nameOf(callback, 'cancelTimer');
     if (typeof reference !== 'string') {
-      throw new EventingError(`A timer's reference must be a string, got ${typeof reference}`);
+      throw new EventingError('Second argument to cancelTimer must be a string');
     }
     return native.timerCancel(name, reference);
   }

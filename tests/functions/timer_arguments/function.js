@@ -18,7 +18,9 @@ function OnUpdate(doc, meta) {
   log(message(() => createTimer(Fired, soon, 'r', 'x'.repeat(1024))));
   log(message(() => createTimer(Fired, soon, 'r', 'x'.repeat(1022))));
   log(message(() => createTimer(Fired, soon, null).length > 0));
-  log(message(() => createTimer(Fired, soon).length > 0));
+  log(message(() => createTimer(Fired, soon, undefined).length > 0));
+  log(message(() => createTimer(Fired, soon)));
+  log(message(() => cancelTimer(Fired)));
   log(message(() => cancelTimer(Fired, 7)));
   log(message(() => cancelTimer(() => {}, 'r')));
   log(message(() => cancelTimer(Fired, 'other')));
