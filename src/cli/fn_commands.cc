@@ -14,6 +14,7 @@ struct FnOptions {
   std::string name;
   bool code = false;
   size_t bytes = 40960;
+  bool all = false;
 };
 
 std::string TextOf(const Value& value) {
@@ -126,11 +127,55 @@ Value Flattened(const Value& statistics) {
   return flat;
 }
 
+int64_t Sum(const Value& group, std::initializer_list<std::string_view> names) {
+  int64_t sum = 0;
+  for (const std::string_view name : names) {
+    if (group[name].is_int()) sum += group[name].AsInt();
+  }
+  return sum;
+}
+
+std::string LagText(const Value& lag, int64_t waiting) {
+  if (!lag.is_object()) return "the function does not run";
+  if (lag["caught_up"] == Value(true)) return "none";
+  if (lag["reads_documents"] == Value(true)) {
+    return fmt::format("reads the documents that were there, {} changes in hand", waiting);
+  }
+  return fmt::format("{} commits behind, {} changes in hand", Sum(lag, {"commits_behind"}),
+                     waiting);
+}
+
+// What one looks for first, of the many counts that Couchbase has names for.
+Value Summary(const Value& statistics) {
+  const Value& run = statistics["execution_stats"];
+  const Value& failed = statistics["failure_stats"];
+  const Value& kept = statistics["failures"];
+  const Value& latency = statistics["latency_percentile_stats"];
+  return Value::Object(
+      {{"lag", LagText(statistics["lag"], Sum(statistics["events_remaining"], {"dcp_backlog"}))},
+       {"updates", Sum(run, {"on_update_success", "on_update_failure"})},
+       {"deletions", Sum(run, {"on_delete_success", "on_delete_failure"})},
+       {"timers", Sum(run, {"timer_callback_success", "timer_callback_failure"})},
+       {"failed", Sum(run, {"on_update_failure", "on_delete_failure", "timer_callback_failure"})},
+       {"timeouts", Sum(failed, {"timeout_count"})},
+       {"retries", Sum(kept, {"retry_success", "retry_failure"})},
+       {"waiting_for_retry", Sum(kept, {"waiting"})},
+       {"dead", Sum(kept, {"dead"})},
+       {"own_changes_left_out",
+        Sum(statistics["event_processing_stats"],
+            {"dcp_mutation_suppressed_counter", "dcp_deletion_suppressed_counter"})},
+       {"latency_us", Value::Object({{"50%", latency["50"]}, {"99%", latency["99"]}})}});
+}
+
 Status Stats(const FnOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(const Value statistics,
                    api->CallJson({.path = FunctionPath("stats", options.name)}));
-  context.output.Object(context.output.json() ? statistics : Flattened(statistics));
+  if (context.output.json()) {
+    context.output.Object(statistics);
+  } else {
+    context.output.Object(options.all ? Flattened(statistics) : Summary(statistics));
+  }
   return OkStatus();
 }
 
@@ -161,7 +206,8 @@ void AddFnCommands(Program* program) {
   add("logs", "What a function has logged, newest first", Logs)
       ->add_option("--bytes", options->bytes, "At most so much of it")
       ->capture_default_str();
-  add("stats", "What a function has done", Stats);
+  add("stats", "What a function has done, and how far behind it is", Stats)
+      ->add_flag("--all", options->all, "Every count, by its name in the REST interface");
   AddFnInsightCommand(program, group);
   AddFnFailuresCommand(program, group);
   AddFnTransferCommands(program, group);

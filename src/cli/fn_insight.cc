@@ -42,6 +42,8 @@ Status Insight(const std::string& name, Context& context) {
     std::istringstream code(
         insight["script"].is_string() ? std::string(insight["script"].AsString()) : "");
     std::string text;
+    const Value& headers = insight["header_lines"];
+    for (int64_t i = 0; headers.is_int() && i < headers.AsInt(); ++i) std::getline(code, text);
     for (size_t number = 1; std::getline(code, text); ++number) {
       PrintLine(number, text, insight["lines"][std::to_string(number)], context.output);
     }

@@ -3,6 +3,8 @@
 #include <limits>
 #include <vector>
 
+#include <zlib.h>
+
 #include "base/nearest.h"
 #include "function/field_reader.h"
 #include "function/source/transpile.h"
@@ -62,7 +64,7 @@ Status Check(const Value& all, GlobalConfig* config) {
   if (const Value& nodes = all["num_nodes_running"]; nodes != Value(-1)) {
     reader.Number("num_nodes_running", 1, kMost, &number);
   }
-  config->curl = config->curl && !disable_binding;
+  config->curl_bindings = !disable_binding;
   return reader.status();
 }
 
@@ -72,6 +74,16 @@ Value GlobalConfig::Print() const {
   Value all = Defaults();
   for (const json::Field& field : given.fields()) all.Set(field.name(), field.value);
   return all;
+}
+
+size_t CodeBytes(std::string_view code) {
+  uLongf size = compressBound(code.size());
+  std::string packed(size, '\0');
+  if (compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+               reinterpret_cast<const Bytef*>(code.data()), code.size()) != Z_OK) {
+    return code.size();
+  }
+  return size;
 }
 
 Result<GlobalConfig> MergeConfig(const GlobalConfig& before, const Value& changes) {

@@ -28,10 +28,12 @@ Status Manager::Save(const Definition& definition) {
 }
 
 Status Manager::Store(Definition definition) {
-  if (const uint32_t most = config().function_bytes; definition.code.size() > most) {
+  const uint32_t most = config().function_bytes;
+  if (definition.code.size() > most && CodeBytes(definition.code) > most) {
     return Error(Code::kTooLarge, "function.too_large",
-                 "the code of a function has at most {} bytes (function_size), got {}", most,
-                 definition.code.size());
+                 "the code of a function has at most {} bytes when it is deflated (function_size), "
+                 "got {}",
+                 most, CodeBytes(definition.code));
   }
   definition.settings.deployed = false;
   definition.settings.processing = false;
@@ -146,6 +148,7 @@ Status Manager::SetConfig(const json::Value& changes) {
   commit.rows.push_back({storage::Family::kMeta, std::string(kConfigRow),
                          db::EncodeMetaJson(next.given), std::nullopt});
   RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
+  *services_.curl_allowed = next.curl;
   const std::lock_guard lock(mutex_);
   config_ = std::move(next);
   return OkStatus();
@@ -158,6 +161,7 @@ Status Manager::LoadConfig() {
   if (!found) return OkStatus();
   ASSIGN_OR_RETURN(const json::Value given, db::DecodeMetaJson(kConfigRow, row));
   ASSIGN_OR_RETURN(config_, MergeConfig({}, given));
+  *services_.curl_allowed = config_.curl;
   return OkStatus();
 }
 

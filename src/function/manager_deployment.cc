@@ -20,9 +20,9 @@ Result<Prepared> Manager::CheckDeployment(const std::shared_ptr<const Definition
                                           Flow use) {
   RETURN_IF_ERROR(CheckSecrets(*definition));
   const GlobalConfig config = this->config();
-  if (!config.curl && !definition->urls.empty()) {
+  if (!config.curl_bindings && !definition->urls.empty()) {
     return Fail(Code::kForbidden, "function.curl_disabled",
-                "function '{}' has URL bindings, which enable_curl or disable_curl_binding forbids",
+                "function '{}' has URL bindings, which disable_curl_binding forbids",
                 definition->name);
   }
   RETURN_IF_ERROR(CheckKeyspaces(*definition, *services_.database.catalog()));

@@ -41,7 +41,9 @@ constexpr Entry kEntries[] = {
     {kFailed, "timeout_count", &Statistics::timeouts},
     {kFailed, "bucket_op_exception_count", &Statistics::kv_exceptions},
     {kFailed, "n1ql_op_exception_count", &Statistics::query_exceptions},
-    {kFailed, "bkt_ops_cas_mismatch_count", &Statistics::conflicts},
+    {kFailed, "analytics_op_exception_count", &Statistics::analytics_exceptions},
+    {kFailed, "search_op_exception_count", &Statistics::search_exceptions},
+    {kFailed, "bkt_ops_cas_mismatch_count", &Statistics::cas_mismatches},
     {kFailed, "bucket_op_cache_miss_count", &Statistics::cache_misses},
     {kFailed, "bucket_cache_overflow_count", &Statistics::cache_overflows},
     {kFailed, "curl_non_200_response", &Statistics::curl_other_statuses},
@@ -120,8 +122,13 @@ constexpr Metric kMetrics[] = {
      Of<&S::kv_exceptions>},
     {"eventing_n1ql_op_exception_count", "SQL++ statements that threw.", false,
      Of<&S::query_exceptions>},
-    {"eventing_bkt_ops_cas_mismatch_count", "Commits run again after a conflict.", false,
-     Of<&S::conflicts>},
+    {"eventing_analytics_op_exception_count", "Analytics statements that threw.", false,
+     Of<&S::analytics_exceptions>},
+    {"eventing_search_op_exception_count", "Search queries that threw.", false,
+     Of<&S::search_exceptions>},
+    {"eventing_bkt_ops_cas_mismatch_count", "Operations refused because of another CAS.", false,
+     Of<&S::cas_mismatches>},
+    {"eventing_conflicts", "Commits run again after a conflict.", false, Of<&S::conflicts>},
     {"eventing_retry_success", "Runs of failed events again that ended well.", false,
      Of<&S::retry_success>},
     {"eventing_retry_failure", "Runs of failed events again that failed.", false,
@@ -161,14 +168,24 @@ void Statistics::Reset() {
 
 Value PrintStatistics(const Statistics& statistics) {
   Value execution = PrintGroup(statistics, kRun);
+  Value events = PrintGroup(statistics, kEvents);
   execution.Set("curl", PrintGroup(statistics, kCurl));
   execution.Set("dcp_mutation_msg_counter", Value::Unsigned(Updates(statistics)));
   execution.Set("dcp_delete_msg_counter", Value::Unsigned(Deletions(statistics)));
   execution.Set("num_processed_events",
                 Value::Unsigned(Updates(statistics) + Deletions(statistics)));
+  const auto read = [&](std::string_view name, uint64_t count) {
+    events.Set(std::string(name), Value::Unsigned(count));
+  };
+  read("dcp_mutation", statistics.updates_given + statistics.updates_suppressed);
+  read("dcp_deletion", statistics.deletions_given + statistics.deletions_suppressed);
+  read("dcp_expiration", statistics.expiries_given);
+  execution.Set("messages_parsed",
+                Value::Unsigned(statistics.updates_given + statistics.deletions_given +
+                                statistics.expiries_given));
   return Value::Object({{"execution_stats", std::move(execution)},
                         {"failure_stats", PrintGroup(statistics, kFailed)},
-                        {"event_processing_stats", PrintGroup(statistics, kEvents)},
+                        {"event_processing_stats", std::move(events)},
                         {"failures", PrintGroup(statistics, kFailures)},
                         {"latency_percentile_stats", PrintPercentiles(statistics.latency)},
                         {"latency_stats", statistics.latency.Print()},

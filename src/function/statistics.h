@@ -39,6 +39,9 @@ struct Statistics {
   Count backlog{0};    // read from the log and not done with
   Count kv_exceptions{0};
   Count query_exceptions{0};
+  Count analytics_exceptions{0};
+  Count search_exceptions{0};
+  Count cas_mismatches{0};  // answers of the accessors
   Count cache_misses{0};
   Count cache_overflows{0};  // documents that made others leave, or did not fit
   Count workers_started{0};

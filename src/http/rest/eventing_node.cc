@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/random.h"
 #include "http/rest/access.h"
+#include "http/rest/accounts_view.h"
 #include "http/rest/eventing_routes.h"
+#include "http/rest/process_metrics.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -30,7 +33,7 @@ void ShowCpuCount(EventingCall& call) {
 void ShowWorkerCount(EventingCall& call) {
   uint64_t workers = 0;
   for (const Definition& definition : ListManaged(call)) {
-    if (definition.settings.processing) workers += definition.settings.worker_count;
+    if (definition.settings.processing) workers += definition.settings.workers();
   }
   AnswerText(call, std::to_string(workers));
 }
@@ -47,11 +50,61 @@ void ShowDeployed(EventingCall& call) {
   call.Answer(names);
 }
 
+// Of this process: nobody gives nodes names that last.
+void ShowUuid(EventingCall& call) {
+  static const std::string uuid = NewUuid();
+  AnswerText(call, uuid);
+}
+
+void ShowUser(EventingCall& call) {
+  const auth::Principal& sender = SenderOf(call.request);
+  call.Answer(Value::Object(
+      {{"user", sender.user}, {"domain", "local"}, {"roles", RolesView(sender.grants)}}));
+}
+
+Value NameList(const std::set<std::string>& names) {
+  Value list = Value::EmptyArray();
+  for (const std::string& name : names) list.Append(Value(name));
+  return list;
+}
+
+// Deprecated parts of the handler API that functions use, and such that they define anew.
+void ShowAnnotations(EventingCall& call) {
+  Value list = Value::EmptyArray();
+  for (const Definition& definition : ListManaged(call)) {
+    const auto prepared = function::Prepare(definition);
+    if (!prepared) continue;
+    const function::ProgramFacts& facts = prepared->source->facts;
+    if (facts.deprecated.empty() && facts.redefined.empty()) continue;
+    list.Append(Value::Object({{"name", definition.name},
+                               {"deprecatedNames", NameList(facts.deprecated)},
+                               {"overloadedNames", NameList(facts.redefined)}}));
+  }
+  call.Answer(list);
+}
+
+void ShowLogDirectory(EventingCall& call) {
+  call.Answer(Value::Object({{"log_dir", call.manager.log_directory().string()}}));
+}
+
+// As Go's programs have it; /metrics has more.
+void ShowVariables(EventingCall& call) {
+  call.Answer(
+      Value::Object({{"cmdline", Value::Array({"sluice"})},
+                     {"memstats", Value::Object({{"Sys", Value::Unsigned(ResidentBytes())}})}}));
+}
+
 void ShowNone(EventingCall& call) { call.Answer(Value::EmptyObject()); }
 void ShowFalse(EventingCall& call) { AnswerText(call, "false"); }
 
 constexpr EventingRoute kRoutes[] = {
     {Method::kGet, "/version", "The version of exported definitions", ShowVersion, kKnown},
+    {Method::kGet, "/uuid", "A name of this process", ShowUuid, kKnown},
+    {Method::kGet, "/getUserInfo", "Who the sender is", ShowUser, kKnown},
+    {Method::kGet, "/getAnnotations", "Deprecated and redefined names that functions use",
+     ShowAnnotations, kKnown},
+    {Method::kGet, "/logFileLocation", "Where the logs of functions are", ShowLogDirectory, kAdmin},
+    {Method::kGet, "/debug/vars", "The memory of the process", ShowVariables, kAdmin},
     {Method::kGet, "/getCpuCount", "How many processors there are", ShowCpuCount, kKnown},
     {Method::kGet, "/getWorkerCount", "How many workers run functions", ShowWorkerCount, kKnown},
     {Method::kGet, "/getDeployedApps", "Functions that are deployed, also paused ones",

@@ -43,7 +43,9 @@ void ShowStatuses(EventingCall& call) {
     const auto status = call.manager.StatusOf(definition.Location());
     if (status) list.Append(StatusView(*status));
   }
-  call.Answer(Value::Object({{"apps", list}, {"num_eventing_nodes", 1}}));
+  // Of none, Couchbase says null, and couchbase-cli asks for that.
+  if (list.size() == 0) list = Value(nullptr);
+  call.Answer(Value::Object({{"apps", std::move(list)}, {"num_eventing_nodes", 1}}));
 }
 
 void ShowStatus(EventingCall& call) {
@@ -108,12 +110,20 @@ void ShowLog(EventingCall& call) {
   call.response.Text(200, std::move(*text));
 }
 
-// There is one node, so that ?aggregate= has nothing to add.
+// There is one node, so that ?aggregate= has nothing to add. Without a name: of all, by location.
 Result<Value> InsightView(const EventingCall& call) {
-  ASSIGN_OR_RETURN(const Definition definition, FindNamed(call, "name"));
   ASSIGN_OR_RETURN(const bool aggregate, call.request.QueryBool("aggregate", false));
   static_cast<void>(aggregate);
-  return call.manager.InsightOf(definition.Location());
+  if (call.request.Query("name")) {
+    ASSIGN_OR_RETURN(const Definition definition, FindNamed(call, "name"));
+    return call.manager.InsightOf(definition.Location());
+  }
+  Value all = Value::EmptyObject();
+  for (const Definition& definition : ListManaged(call)) {
+    const auto insight = call.manager.InsightOf(definition.Location());
+    if (insight) all.Set(definition.Location(), *insight);  // else it was deleted meanwhile
+  }
+  return all;
 }
 
 void ShowInsight(EventingCall& call) {
@@ -137,6 +147,7 @@ constexpr EventingRoute kRoutes[] = {
     {Method::kPost, "/api/v1/functions/{name}/resume", "Resume", ChangeState<&Manager::Resume>,
      kKnown},
     {Method::kGet, "/api/v1/status", "States of all functions", ShowStatuses, kKnown},
+    {Method::kGet, "/getStatus", "The same, as older clients ask", ShowStatuses, kKnown},
     {Method::kGet, "/api/v1/status/{name}", "A function's state", ShowStatus, kKnown},
     {Method::kGet, "/api/v1/stats", "Statistics of all functions", ShowAllStatistics, kKnown},
     {Method::kGet, "/api/v1/stats/{name}", "A function's statistics", ShowStatistics, kKnown},

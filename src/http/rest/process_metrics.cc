@@ -15,15 +15,6 @@ double Seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-// Pages of /proc/self/statm: whole size, then resident.
-uint64_t ResidentBytes() {
-  std::ifstream statm("/proc/self/statm");
-  uint64_t size = 0;
-  uint64_t resident = 0;
-  statm >> size >> resident;
-  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
 uint64_t OpenFiles() {
   std::error_code error;
   uint64_t count = 0;
@@ -35,6 +26,15 @@ uint64_t OpenFiles() {
 }
 
 }  // namespace
+
+// Pages of /proc/self/statm: whole size, then resident.
+uint64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  uint64_t size = 0;
+  uint64_t resident = 0;
+  statm >> size >> resident;
+  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
 
 void AppendProcessMetrics(std::string* out) {
   rusage usage{};
