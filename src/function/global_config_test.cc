@@ -21,7 +21,8 @@ TEST(GlobalConfig, ChangesAreMergedAndNullsGoBack) {
       Merge(changed, R"({"function_size": null, "disable_curl_binding": true})").value();
   EXPECT_TRUE(again.allow_recursion);
   EXPECT_EQ(again.function_bytes, 131072u);
-  EXPECT_FALSE(again.curl);
+  EXPECT_FALSE(again.curl_bindings);
+  EXPECT_TRUE(again.curl);
   EXPECT_EQ(again.Print()["ram_quota"], json::Value(256));
 }
 

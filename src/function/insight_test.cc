@@ -78,7 +78,8 @@ TEST_F(FunctionInsightTest, ErrorsAndLogsAreAlwaysNotedAndCallsAfterALook) {
   Put("b", "2");
   Settle();
   const json::Value first = *manager_->InsightOf("f");
-  EXPECT_EQ(first["script"].AsString(), kCode);
+  EXPECT_EQ(first["script"].AsString(), std::string("'use strict';\n\n\n") + kCode);
+  EXPECT_EQ(first["header_lines"], json::Value(3));
   EXPECT_FALSE(first["counted"].AsBool());
   EXPECT_EQ(Line("2"), "-");
   EXPECT_TRUE(Line("5").starts_with("0 0  \"saw\" ")) << Line("5");

@@ -412,7 +412,7 @@ TEST_F(ManagerTest, DocumentsOfSyncGatewayAreLeftOutWhenAsked) {
 TEST_F(ManagerTest, URLBindingsCanBeForbidden) {
   Definition f = Function("function OnUpdate(doc, meta) {}");
   f.urls = {{.alias = "api", .hostname = "http://h"}};
-  ASSERT_TRUE(manager_->SetConfig(json::Parse(R"({"enable_curl": false})").value()).ok());
+  ASSERT_TRUE(manager_->SetConfig(json::Parse(R"({"disable_curl_binding": true})").value()).ok());
   ASSERT_TRUE(manager_->Store(f).ok());
   EXPECT_EQ(manager_->Deploy("f").id(), "function.curl_disabled");
   ASSERT_TRUE(manager_->SetConfig(json::Parse(R"({"function_size": 8})").value()).ok());
