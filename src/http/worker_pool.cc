@@ -1,9 +1,12 @@
 #include "http/worker_pool.h"
 
+#include <system_error>
+
 namespace sluice::http {
 
-WorkerPool::WorkerPool(size_t threads, size_t max_queued) : max_queued_(max_queued) {
-  threads_.reserve(threads);
+WorkerPool::WorkerPool(size_t threads, size_t max_queued)
+    : max_queued_(max_queued), most_active_(threads) {
+  const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
 }
 
@@ -28,8 +31,32 @@ bool WorkerPool::TrySubmit(std::move_only_function<void()> job) {
   return true;
 }
 
+void WorkerPool::Lend() {
+  bool wake = false;
+  {
+    const std::lock_guard lock(mutex_);
+    ++most_active_;
+    if (threads_.size() < most_active_ && !stopping_) AddThread();
+    wake = ShouldWake();
+  }
+  if (wake) wake_.notify_one();
+}
+
+void WorkerPool::GiveBack() {
+  const std::lock_guard lock(mutex_);
+  --most_active_;
+}
+
+void WorkerPool::AddThread() {
+  try {
+    threads_.emplace_back([this] { Run(); });
+  } catch (const std::system_error&) {
+    // The system has no more; those that there are do the work.
+  }
+}
+
 bool WorkerPool::ShouldWake() {
-  if (idle_ == 0 || waking_ || queue_.empty()) return false;
+  if (idle_ == 0 || waking_ || !MayTake()) return false;
   waking_ = true;
   return true;
 }
@@ -37,21 +64,26 @@ bool WorkerPool::ShouldWake() {
 void WorkerPool::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    while (queue_.empty() && !stopping_) {
+    while (!MayTake()) {
+      if (stopping_ && queue_.empty()) {
+        wake_.notify_all();  // those that waited for a place
+        return;
+      }
       ++idle_;
       wake_.wait(lock);
       --idle_;
       waking_ = false;
     }
-    if (queue_.empty()) return;
     std::move_only_function<void()> job = std::move(queue_.front());
     queue_.pop_front();
+    ++active_;
     const bool wake = ShouldWake();
     lock.unlock();
     if (wake) wake_.notify_one();
     job();
     job = nullptr;  // what it holds is let go outside the lock
     lock.lock();
+    --active_;
   }
 }
 

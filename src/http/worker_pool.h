@@ -29,9 +29,16 @@ class WorkerPool {
   // False, and nothing taken, when the queue is full.
   bool TrySubmit(std::move_only_function<void()> job);
 
+  // Called by a job that takes long: another one may run beside the usual number until GiveBack, on
+  // a thread that is added when there is none. As many threads stay as were ever needed.
+  void Lend();
+  void GiveBack();
+
  private:
   void Run();
   bool ShouldWake();  // needs mutex_; whoever is told so notifies
+  bool MayTake() const { return !queue_.empty() && active_ < most_active_; }  // needs mutex_
+  void AddThread();                                                           // needs mutex_
 
   const size_t max_queued_;
   std::mutex mutex_;
@@ -40,9 +47,11 @@ class WorkerPool {
   bool stopping_ = false;                              // guarded by mutex_
   // Threads that wait, and whether one of them was told of a job and is on its way. It tells the
   // next one if there are more jobs: to wake a thread costs as much as a short job.
-  size_t idle_ = 0;      // guarded by mutex_
-  bool waking_ = false;  // guarded by mutex_
-  std::vector<std::thread> threads_;
+  size_t idle_ = 0;                   // guarded by mutex_
+  bool waking_ = false;               // guarded by mutex_
+  size_t active_ = 0;                 // jobs that run; guarded by mutex_
+  size_t most_active_;                // guarded by mutex_
+  std::vector<std::thread> threads_;  // guarded by mutex_ until it stops
 };
 
 Status OverloadedError();

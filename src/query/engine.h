@@ -41,6 +41,8 @@
 
 namespace sluice::query {
 
+class Turn;
+
 struct EngineOptions {
   size_t memory_limit_bytes = 512ull << 20;  // of one statement
   size_t max_named_prepared = 16'384;
@@ -66,6 +68,8 @@ struct RunRequest {
   db::Transaction* transaction = nullptr;
   // Set from any thread to end the run.
   std::shared_ptr<std::atomic<bool>> cancelled;
+  // Makes the run wait when too many others take long; may be null.
+  std::shared_ptr<Turn> turn;
   // Documents that are written keep their expiry unless the statement sets one.
   bool preserve_expiry = false;
   uint32_t memory_limit_mib = 0;  // less than the engine's; 0: that one

@@ -25,6 +25,7 @@ constexpr QueryErrorInfo kEntries[] = {
     {QueryCode::kPlan, Code::kInvalidArgument, "query.plan", 400},
     {QueryCode::kMissingAlias, Code::kInvalidArgument, "query.no_alias", 400},
     {QueryCode::kDuplicateAlias, Code::kInvalidArgument, "query.duplicate_alias", 400},
+    {QueryCode::kDuplicateWithAlias, Code::kInvalidArgument, "query.duplicate_with", 400},
     {QueryCode::kNoSuchPrepared, Code::kNotFound, "query.no_such_prepared", 404},
     {QueryCode::kBadEncodedPlan, Code::kInvalidArgument, "query.bad_encoded_plan", 400},
     {QueryCode::kPreparedMismatch, Code::kInvalidArgument, "query.prepared_mismatch", 400},

@@ -32,6 +32,7 @@ enum class QueryCode : uint16_t {
   kPlan = 4000,
   kMissingAlias = 4010,
   kDuplicateAlias = 4020,
+  kDuplicateWithAlias = 4021,
   kNoSuchPrepared = 4040,
   kBadEncodedPlan = 4070,
   kPreparedMismatch = 4080,

@@ -1,8 +1,10 @@
 // Whatever a statement holds on to counts: each operator that keeps rows ends at the memory limit
 // with error 5500, and with less to keep gives its answer.
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include "db/test_database.h"
 #include "db/transaction.h"
@@ -40,6 +42,19 @@ constexpr std::string_view kStatements[] = {
     // windows
     "SELECT s, ROW_NUMBER() OVER (ORDER BY n) AS r FROM src",
     "SELECT n, FIRST_VALUE(s) OVER (ORDER BY s) AS f FROM src",
+    // comprehensions, constructors, LET, arguments
+    "SELECT RAW ARRAY REPEAT('x', 2000) || TO_STR(i) FOR i IN ARRAY_RANGE(0, ROWS) END",
+    "SELECT RAW OBJECT TO_STR(i) : REPEAT('x', 2000) FOR i IN ARRAY_RANGE(0, ROWS) END",
+    "SELECT RAW [ARRAY REPEAT('x', 200) FOR i IN ARRAY_RANGE(0, ROWS) END, "
+    "ARRAY REPEAT('y', 200) FOR i IN ARRAY_RANGE(0, ROWS) END, "
+    "ARRAY REPEAT('z', 200) FOR i IN ARRAY_RANGE(0, ROWS) END]",
+    "SELECT RAW ARRAY_LENGTH(ARRAY_CONCAT(ARRAY REPEAT('x', 200) FOR i IN ARRAY_RANGE(0, ROWS) "
+    "END, "
+    "ARRAY REPEAT('y', 200) FOR i IN ARRAY_RANGE(0, ROWS) END, "
+    "ARRAY REPEAT('z', 200) FOR i IN ARRAY_RANGE(0, ROWS) END))",
+    "SELECT RAW 1 LET a = ARRAY REPEAT('x', 200) FOR i IN ARRAY_RANGE(0, ROWS) END, "
+    "b = ARRAY REPEAT('y', 200) FOR i IN ARRAY_RANGE(0, ROWS) END, "
+    "c = ARRAY REPEAT('z', 200) FOR i IN ARRAY_RANGE(0, ROWS) END",
     // subqueries and WITH
     "SELECT RAW ARRAY_LENGTH((SELECT RAW s FROM src))",
     "WITH w AS (SELECT RAW s FROM src) SELECT RAW ARRAY_LENGTH(w)",
@@ -103,7 +118,74 @@ TEST_P(MemoryLimit, EndsWhatKeepsTooMuch) {
   EXPECT_EQ(CodeOf(many), QueryCode::kMemoryQuota) << many.ToString() << GetParam();
 }
 
+// An error after some documents were written says how many.
+using PartialWrites = MemoryLimit;
+TEST_F(PartialWrites, AreCounted) {
+  ASSERT_TRUE(
+      Run(With("UPSERT INTO docs (KEY TO_STR(src.n), VALUE src) SELECT src FROM src", 2000)).ok());
+  const Status failed =
+      Run("UPDATE docs SET v = CASE WHEN n = 1999 THEN ABORT('no') ELSE 1 END WHERE n > 0");
+  EXPECT_FALSE(failed.ok());
+  EXPECT_NE(failed.message().find(" documents were changed before that and stay so)"),
+            std::string::npos)
+      << failed.ToString();
+}
+
 INSTANTIATE_TEST_SUITE_P(Statements, MemoryLimit, ::testing::ValuesIn(kStatements));
+
+// Notes how much memory is in use whenever a statement looks at the time.
+class SamplingClock final : public Clock {
+ public:
+  uint64_t WallNs() const override {
+    most_ = std::max(most_, InUse());
+    return 1'700'000'000'000'000'000;
+  }
+  uint64_t MonotonicNs() const override { return WallNs(); }
+  static size_t InUse() {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+  }
+  size_t most() const { return most_; }
+  void Forget() { most_ = 0; }
+
+ private:
+  mutable size_t most_ = 0;  // one thread
+};
+
+// What is counted is about what is there: the limit is one of the process's memory, too.
+TEST(MemoryUse, IsNotMuchMoreThanTheLimit) {
+  constexpr size_t kHalf = size_t{32} << 20;
+  SamplingClock clock;
+  const db::TestDirectory directory;
+  db::DatabaseOptions options;
+  options.index_compiler = MakeIndexCompiler();
+  auto database = db::Database::Open(directory / "data", options, clock);
+  ASSERT_TRUE(database) << database.error().ToString();
+  QueryEngine engine(**database, EngineOptions{.memory_limit_bytes = 2 * kHalf, .threads = 1});
+  for (const std::string_view statement : {
+           "SELECT x, y, SUM(x) AS s, COUNT(DISTINCT y) AS c FROM ARRAY_RANGE(0, 3000) AS x "
+           "UNNEST ARRAY_RANGE(0, 3000) AS y GROUP BY x, y",
+           "SELECT x, y, COUNT(*) AS n FROM ARRAY_RANGE(0, 3000) AS x "
+           "UNNEST ARRAY_RANGE(0, 3000) AS y GROUP BY x, y",
+           "SELECT x, y, x + y AS z, 'a text that is longer' || TO_STR(x) AS t "
+           "FROM ARRAY_RANGE(0, 3000) AS x UNNEST ARRAY_RANGE(0, 3000) AS y ORDER BY y",
+           "SELECT DISTINCT x, y FROM ARRAY_RANGE(0, 3000) AS x UNNEST ARRAY_RANGE(0, 3000) AS y",
+           "SELECT x, y, RANK() OVER (ORDER BY x) AS r FROM ARRAY_RANGE(0, 3000) AS x "
+           "UNNEST ARRAY_RANGE(0, 3000) AS y",
+           "SELECT RAW ARRAY [x, {'y': x}] FOR x IN ARRAY_RANGE(0, 1000000) END",
+       }) {
+    const size_t before = SamplingClock::InUse();
+    clock.Forget();
+    RunRequest request;
+    request.timeout_ms = 1000;  // so that it looks at the time, which stands still
+    auto run = engine.Query(std::string(statement), {}, std::move(request));
+    ASSERT_TRUE(run) << run.error().ToString();
+    while ((*run)->Next()) {
+    }
+    EXPECT_EQ(CodeOf((*run)->status()), QueryCode::kMemoryQuota) << statement;
+    EXPECT_LT(clock.most(), before + 3 * kHalf) << statement;
+  }
+}
 
 using TransactionMemory = MemoryLimit;
 

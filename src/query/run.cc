@@ -28,6 +28,18 @@ size_t MemoryLimitOf(const QueryEngine& engine, const RunRequest& request) {
   return asked == 0 ? most : std::min(most, asked);
 }
 
+// An error that also says what was done before it.
+Status AfterWrites(const Status& status, uint64_t written) {
+  if (status.ok() || written == 0) return status;
+  Status told(
+      status.code(), status.id(),
+      fmt::format("{} ({} changed before that and stay{} so)", status.message(),
+                  written == 1 ? "one document was" : fmt::format("{} documents were", written),
+                  written == 1 ? "s" : ""));
+  for (const auto& [key, value] : status.fields()) told = told.With(key, value);
+  return told.At(status.place());
+}
+
 class PlanRun final : public Run {
  public:
   PlanRun(QueryEngine& engine, std::shared_ptr<const StatementPlan> plan, RunRequest request,
@@ -51,7 +63,11 @@ class PlanRun final : public Run {
     return true;
   }
   const Value& row() const override { return context_.slot(plan_->query.result); }
-  Status status() const override { return context_.status(); }
+  Status status() const override {
+    // Outside a transaction each document that was written stays so.
+    return mutator_.in_transaction() ? context_.status()
+                                     : AfterWrites(context_.status(), mutator_.mutations());
+  }
   const std::vector<Status>& row_errors() const override { return mutator_.errors(); }
   const std::vector<Warning>& warnings() const override { return context_.warnings(); }
   uint64_t mutations() const override { return mutator_.mutations(); }
@@ -81,6 +97,7 @@ class PlanRun final : public Run {
     }
     options.user = std::move(request.user);
     options.cancelled = cancelled_.get();
+    options.turn = request.turn;
     options.memory = &memory_;
     options.parameters = std::move(parameters);
     options.system_rows = [&engine, more = std::move(request.system_rows)](

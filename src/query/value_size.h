@@ -11,6 +11,9 @@ namespace sluice::query {
 // here.
 inline constexpr size_t kMostCountedBytes = size_t{1} << 28;
 
+// What an allocation takes beyond what was asked for.
+inline constexpr size_t kAllocationBytes = 16;
+
 // About the memory that `value` and everything in it would take if nothing were shared; at most a
 // little more than kMostCountedBytes.
 size_t ApproximateBytes(const json::Value& value);
@@ -28,5 +31,7 @@ inline constexpr int kMaxValueDepth = 2 * json::kMaxDepth;
 // Whether the value has at most that many levels of arrays and objects and takes at most
 // kMostCountedBytes.
 bool FitsLimits(const json::Value& value, int max_depth = kMaxValueDepth);
+// The same with kMaxValueDepth; `*bytes` is what was counted.
+bool FitsLimits(const json::Value& value, size_t* bytes);
 
 }  // namespace sluice::query

@@ -14,8 +14,8 @@ TEST(ValueSizeTest, Counts) {
   EXPECT_EQ(ApproximateBytes(5), 16u);
   EXPECT_EQ(ApproximateBytes("short"), 16u);
   EXPECT_EQ(ApproximateBytes(std::string(100, 'x')), 140u);
-  EXPECT_EQ(ApproximateBytes(Value::Array({1, 2})), 72u);
-  EXPECT_EQ(ApproximateBytes(Value::Object({{"a", 1}})), 72u);
+  EXPECT_EQ(ApproximateBytes(Value::Array({1, 2})), 112u);
+  EXPECT_EQ(ApproximateBytes(Value::Object({{"a", 1}})), 144u);
   EXPECT_EQ(ApproximateBytes(Value::Bytes("abc")), 43u);
 }
 

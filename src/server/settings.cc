@@ -241,7 +241,8 @@ constexpr Setting kSettings[] = {
      .fallback = "8",
      .least = 1,
      .most = 1024,
-     .help = "Threads that run statements; further statements wait for one."},
+     .help = "Threads that run statements. One that takes longer than 0.1 s leaves its place to "
+             "another, and at most as many of those run at a time."},
     {.name = "query.max_requests",
      .type = T::kCount,
      .member = &Config::query_max_requests,

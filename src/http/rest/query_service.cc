@@ -35,7 +35,7 @@ Task<Result<Chunk>> NextChunk(QueryService& service, Request& request,
                               std::shared_ptr<QueryStatement> statement) {
   Completion<Chunk> done(request);
   const bool taken =
-      service.workers.TrySubmit([statement, done] { done.Complete(statement->NextChunk({})); });
+      service.workers.TrySubmit([statement, done] { done.Complete(statement->NextPart()); });
   if (!taken) co_return Unexpected(OverloadedError());
   Result<Chunk> chunk = co_await done;
   if (!chunk) statement->Cancel();

@@ -1,5 +1,7 @@
 // The query service: what /query/service and /admin/... share. Statements run on its own threads,
-// so that none keeps other requests waiting; how many there may be at once is bounded.
+// so that none keeps other requests waiting; how many there may be at once is bounded. One that
+// takes long gives its thread's place to another, and waits when as many as there are threads do
+// so.
 //
 // Made by server/ after the engine and destroyed before it, when the HTTP server has stopped.
 // Concurrency: any thread.
@@ -17,6 +19,7 @@
 #include "query/completed_requests.h"
 #include "query/engine.h"
 #include "query/transactions.h"
+#include "query/turns.h"
 
 namespace sluice::http::rest {
 
@@ -38,6 +41,7 @@ class QueryService {
         active(options.max_requests),
         completed(options.completed_threshold_ms),
         transactions(engine.database(), {}),
+        turns(options.threads, {[this] { workers.Lend(); }, [this] { workers.GiveBack(); }}, clock),
         workers(options.threads, options.max_requests),
         streams(options.max_streams) {}
 
@@ -47,6 +51,7 @@ class QueryService {
   query::ActiveRequests active;
   query::CompletedRequests completed;
   query::Transactions transactions;
+  query::LongTurns turns;
   // Last: their statements use the others.
   WorkerPool workers;
   SessionThreads streams;

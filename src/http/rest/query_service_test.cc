@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,9 +28,9 @@ constexpr std::string_view kOneRowThenForEver =
 
 class QueryServiceTest : public testing::Test {
  protected:
-  QueryServiceTest()
+  explicit QueryServiceTest(size_t max_requests = 2)
       : engine_(rest_.database(), {}),
-        service_(engine_, {.threads = 2, .max_requests = 2}, rest_.clock()) {
+        service_(engine_, {.threads = 2, .max_requests = max_requests}, rest_.clock()) {
     Router router = rest_.NewRouter();
     EXPECT_TRUE(AddQueryRoutes(router, service_).ok());
     server_ = std::make_unique<TestServer>(std::move(router), ServerOptions{}, &rest_.filter());
@@ -106,6 +107,35 @@ TEST_F(QueryServiceTest, TooManyStatementsAreRefused) {
   first.Close();
   ASSERT_TRUE(Reaches(1));
   EXPECT_EQ(Call(Statement("SELECT 1 FROM [] AS a")).status, 200);
+}
+
+class ManyStatements : public QueryServiceTest {
+ protected:
+  ManyStatements() : QueryServiceTest(16) {}
+};
+
+// Long statements give way: each that takes long leaves its thread's place to another, and more of
+// them than there are threads wait in the middle.
+TEST_F(ManyStatements, ShortOnesAreAnsweredWhileLongOnesRun) {
+  constexpr size_t kLong = 7;
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (size_t i = 0; i < kLong; ++i) {
+    clients.push_back(std::make_unique<RawClient>(server_->port()));
+    clients.back()->Send(Statement(
+        "SELECT COUNT(*) FROM ARRAY_RANGE(0, 1000000) AS x UNNEST ARRAY_RANGE(0, 1000000) AS y"));
+    ASSERT_TRUE(Reaches(i + 1));
+    // Time goes on until it has been noticed that those that have a thread take long.
+    rest_.clock().AdvanceMs(1000);
+    EXPECT_THAT(Call(Statement("SELECT RAW 1 + 1")).body, HasSubstr("2"));
+  }
+  EXPECT_EQ(service_.active.size(), kLong);
+  for (const auto& active : service_.active.List()) {
+    EXPECT_EQ(Call(Text("DELETE", "/admin/active_requests/" + active->id)).status, 204);
+  }
+  for (const auto& client : clients) {
+    EXPECT_THAT(client->ReadUntil("\"status\": \"stopped\""), HasSubstr("\"code\":1190"));
+  }
+  EXPECT_TRUE(Reaches(0));
 }
 
 // A transaction's statement that is cancelled is undone, and the transaction can be used again.

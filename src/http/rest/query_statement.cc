@@ -133,6 +133,14 @@ QueryStatement::Chunk QueryStatement::NextChunk(const Limits& limits) {
   return chunk;
 }
 
+QueryStatement::Chunk QueryStatement::NextPart() {
+  if (turn_ == nullptr) turn_ = std::make_shared<query::Turn>(service_.turns);
+  turn_->Begin();
+  Chunk chunk = NextChunk({});
+  turn_->End();
+  return chunk;
+}
+
 Status QueryStatement::Start() {
   RETURN_IF_ERROR(CheckDurability());
   ASSIGN_OR_RETURN(const auto removal, query::AsSystemDelete(parameters_.statement));
@@ -286,6 +294,7 @@ query::RunRequest QueryStatement::MakeRunRequest() {
   request.read_only = parameters_.read_only;
   request.user = active_->user;
   request.cancelled = active_->cancelled;
+  request.turn = turn_;
   request.preserve_expiry = parameters_.preserve_expiry;
   request.max_parallelism = parameters_.max_parallelism;
   request.acknowledges = caller_.acknowledges;

@@ -52,6 +52,8 @@ class QueryStatement {
     bool first_row_alone = true;  // so that it leaves at once
   };
   Chunk NextChunk(const Limits& limits);
+  // The same on a thread of the service's pool, which takes another job when this takes long.
+  Chunk NextPart();
 
   // Any thread: makes NextChunk come to an end.
   void Cancel() { active_->cancelled->store(true); }
@@ -95,6 +97,7 @@ class QueryStatement {
   std::shared_ptr<const query::StatementPlan> plan_;
   std::optional<query::Transactions::Lease> lease_;
   std::optional<db::Transaction> implicit_;  // of the statement alone; not with lease_
+  std::shared_ptr<query::Turn> turn_;        // of NextPart; else null
   std::unique_ptr<query::Run> run_;
   const std::unique_ptr<QueryAnswer> answer_;
   std::string txid_;

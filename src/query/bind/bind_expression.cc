@@ -103,12 +103,14 @@ Status Binder::BindPath(ExpressionPtr& expression, Scope& scope) {
 Status Binder::BindMeta(Expression& expression, Scope& scope) {
   if (expression.args.empty()) {
     const Scope* from = scope.WithFrom();
-    if (from == nullptr || from->sources.size() != 1) {
+    const VariableId main = from != nullptr ? from->main_source : 0;
+    if (from == nullptr || (main == 0 && from->sources.size() != 1)) {
       return AtPlace(QueryError(QueryCode::kMetaNeedsArgument,
                                 "META() needs the alias of a keyspace here: META(alias)"),
                      expression.place);
     }
-    expression.args.push_back(MakeVariable(variables_, from->sources[0], expression.place));
+    const VariableId source = main != 0 ? main : from->sources[0];
+    expression.args.push_back(MakeVariable(variables_, source, expression.place));
     return OkStatus();
   }
   ExpressionPtr& of = expression.args[0];
@@ -117,6 +119,12 @@ Status Binder::BindMeta(Expression& expression, Scope& scope) {
     if (variable != 0 && TableOf(variable) != nullptr) {
       of = MakeVariable(variables_, variable, of->place);
       return OkStatus();
+    }
+    if (variable == 0) {
+      return AtPlace(
+          QueryError(QueryCode::kMetaNeedsArgument,
+                     "META() takes the alias of a keyspace, and '{}' is none here", of->name),
+          of->place);
     }
   }
   return BindExpression(of, scope);

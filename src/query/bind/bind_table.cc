@@ -167,6 +167,7 @@ Status Binder::BindField(ExpressionPtr& expression, const Scope& scope) {
     if (tables.size() == 1) return BindColumnOf(expression, tables[0]);
     std::vector<VariableId> others;
     for (const VariableId source : from->sources) {
+      if (from->main_source != 0 && source != from->main_source) continue;
       if (TableOf(source) == nullptr) others.push_back(source);
       if (TableOf(source) != nullptr) last = TableOf(source);
     }

@@ -120,6 +120,19 @@ Status Binder::Bind(DeleteStatement& statement) {
   return BindReturning(statement.returning, scope);
 }
 
+// {alias: source}, the row that is merged: what INSERT (KEY k) inserts.
+ExpressionPtr Binder::RowOf(const FromTerm& source) const {
+  auto row = std::make_unique<Expression>();
+  row->kind = ExprKind::kObject;
+  row->place = source.place;
+  auto name = std::make_unique<Expression>();
+  name->kind = ExprKind::kLiteral;
+  name->value = json::Value(source.alias);
+  row->args.push_back(std::move(name));
+  row->args.push_back(MakeVariable(variables_, source.variable, source.place));
+  return row;
+}
+
 Status Binder::Bind(MergeStatement& statement) {
   Scope scope(nullptr);
   Scope sources(nullptr);
@@ -135,6 +148,10 @@ Status Binder::Bind(MergeStatement& statement) {
   }
   RETURN_IF_ERROR(BindOptional(statement.on, scope));
   RETURN_IF_ERROR(BindOptional(statement.on_key, sources));
+  RETURN_IF_ERROR(BindLet(statement.let, scope));
+  for (const NamedExpression& let : statement.let) {
+    sources.names.push_back({let.name, let.variable});
+  }
   RETURN_IF_ERROR(BindAssignments(statement.set, scope));
   RETURN_IF_ERROR(BindAssignments(statement.unset, scope));
   RETURN_IF_ERROR(BindOptional(statement.update_where, scope));
@@ -143,8 +160,12 @@ Status Binder::Bind(MergeStatement& statement) {
   RETURN_IF_ERROR(BindOptional(statement.insert_value, sources));
   RETURN_IF_ERROR(BindOptional(statement.insert_options, sources));
   RETURN_IF_ERROR(BindOptional(statement.insert_where, sources));
+  if (statement.insert_key != nullptr && statement.insert_value == nullptr) {
+    statement.insert_value = RowOf(statement.source);
+  }
   Scope constants(nullptr);
   RETURN_IF_ERROR(BindOptional(statement.limit, constants));
+  scope.main_source = statement.target.variable;
   return BindReturning(statement.returning, scope);
 }
 

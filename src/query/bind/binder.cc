@@ -23,7 +23,9 @@ class FreeVariables {
   explicit FreeVariables(VariableId first_own, const Variables& variables)
       : first_own_(first_own), variables_(variables) {}
 
-  bool Has(Query& query) {
+  // Of a query or an expression.
+  template <typename T>
+  bool Has(T& query) {
     bool found = false;
     WalkDeep(query, [&](ExpressionPtr& e) {
       if (e->kind == ExprKind::kVariable && e->variable < first_own_ &&
@@ -89,19 +91,26 @@ Status Binder::BindQuery(Query& query, Scope* outer) {
 Status Binder::BindWith(Query& query, Scope& scope) {
   for (CommonTable& table : query.with) {
     if (scope.Declares(table.name)) {
-      return AtPlace(
-          QueryError(QueryCode::kDuplicateAlias, "WITH has two queries named '{}'", table.name),
-          table.place);
+      return AtPlace(QueryError(QueryCode::kDuplicateWithAlias,
+                                "Duplicate WITH alias reference in WITH: '{}'", table.name),
+                     table.place);
     }
+    // While it is made, a recursive table is another one in each round.
     if (query.recursive) {
-      table.variable = variables_.Add(table.name, Variable::Kind::kTable);
-      scope.names.push_back({table.name, table.variable});
-      RETURN_IF_ERROR(BindExpression(table.expression, scope));
-    } else {
-      RETURN_IF_ERROR(BindExpression(table.expression, scope));
-      table.variable = variables_.Add(table.name, Variable::Kind::kTable);
+      table.variable = variables_.Add(table.name);
       scope.names.push_back({table.name, table.variable});
     }
+    const auto first_own = static_cast<VariableId>(variables_.all.size());
+    RETURN_IF_ERROR(BindExpression(table.expression, scope));
+    if (!query.recursive) {
+      table.variable = variables_.Add(table.name);
+      scope.names.push_back({table.name, table.variable});
+    }
+    variables_.all[table.variable].kind = Variable::Kind::kTable;
+    if (FreeVariables(first_own, variables_).Has(table.expression)) {
+      variables_.all[table.variable].kind = Variable::Kind::kValue;
+    }
+    scope.tables.push_back(table.name);
   }
   return OkStatus();
 }
@@ -162,11 +171,24 @@ Status Binder::BindFrom(FromClause& from, Scope& scope) {
   return OkStatus();
 }
 
+// A keyspace's name is no variable, though it names the documents elsewhere: FROM a in a subquery
+// of FROM a reads the keyspace again, and FROM a.list the list of the outer document.
+bool Binder::NamesKeyspace(const FromTerm& term, const Scope& scope) const {
+  const Expression& root = RootOf(*term.expression);
+  if (root.kind != ExprKind::kName || scope.FindExplicit(root.name, root.ignore_case) != 0) {
+    return false;
+  }
+  const std::vector<std::string> parts = PathParts(*term.expression);
+  if (parts.size() == 1 || scope.Find(root.name, root.ignore_case) == 0) return true;
+  constexpr size_t kFullPath = 3;
+  if (parts.size() < kFullPath) return false;
+  const KeyspacePath path{.place = term.place, .name_space = "", .parts = parts};
+  return ResolveKeyspace(catalog_, context_, path).has_value();
+}
+
 Status Binder::BindTerm(FromTerm& term, Scope& scope) {
   if (!term.keyspace) {
-    const Expression& root = RootOf(*term.expression);
-    const bool is_name = root.kind == ExprKind::kName;
-    if (is_name && scope.Find(root.name, root.ignore_case) == 0) {
+    if (NamesKeyspace(term, scope)) {
       term.keyspace =
           KeyspacePath{.place = term.place, .name_space = "", .parts = PathParts(*term.expression)};
       term.expression = nullptr;
@@ -198,6 +220,12 @@ Status Binder::DeclareTerm(FromTerm& term, Scope& scope) {
                    "FROM has two terms named '{}': give one another name with AS", term.alias),
         term.place);
   }
+  if (term.explicit_alias && scope.outer != nullptr && scope.outer->HasTable(term.alias)) {
+    return AtPlace(
+        QueryError(QueryCode::kDuplicateAlias,
+                   "Duplicate FROM alias '{}': a query of WITH has this name", term.alias),
+        term.place);
+  }
   if (term.keyspace && IsSystemTable(*term.keyspace)) term.keyspace->name_space = "system";
   if (term.keyspace && IsSystemKeyspace(*term.keyspace)) {
     term.variable = variables_.Add(term.alias);
@@ -209,7 +237,9 @@ Status Binder::DeclareTerm(FromTerm& term, Scope& scope) {
   }
   const bool system_table = term.keyspace && IsSystemTable(*term.keyspace);
   variables_.all[term.variable].flat = series || system_table;
-  scope.names.push_back({term.alias, term.variable});
+  scope.names.push_back({.name = term.alias,
+                         .variable = term.variable,
+                         .implicit = term.keyspace.has_value() && !term.explicit_alias});
   scope.sources.push_back(term.variable);
   scope.has_from = true;
   return OkStatus();
@@ -296,13 +326,27 @@ Status Binder::BindProjection(Projection& projection, Scope& scope) {
     terms.push_back(std::move(term));
   }
   projection.terms = std::move(terms);
+  // A path names fields of the result; anything else gives such names as text.
   for (ExpressionPtr& excluded : projection.exclude) {
-    if (excluded->kind != ExprKind::kName && excluded->kind != ExprKind::kField) {
-      return AtPlace(QueryError(QueryCode::kPlan, "EXCLUDE takes names and paths"),
-                     excluded->place);
-    }
+    if (!AsNamePath(*excluded)) RETURN_IF_ERROR(BindExpression(excluded, scope));
   }
   return CheckResultNames(projection);
+}
+
+std::optional<std::vector<json::PathStep>> AsNamePath(const Expression& expression) {
+  if (expression.kind == ExprKind::kName) {
+    return std::vector<json::PathStep>{json::PathStep(expression.name)};
+  }
+  const bool field = expression.kind == ExprKind::kField;
+  const bool element = expression.kind == ExprKind::kElement && expression.args.size() == 2 &&
+                       expression.args[1]->kind == ExprKind::kLiteral &&
+                       expression.args[1]->value.is_int();
+  if (!field && !element) return std::nullopt;
+  auto path = AsNamePath(*expression.args[0]);
+  if (!path) return std::nullopt;
+  path->push_back(field ? json::PathStep(expression.name)
+                        : json::PathStep(expression.args[1]->value.AsInt()));
+  return path;
 }
 
 Status Binder::ExpandStar(const ResultTerm& star, const Scope& scope,
@@ -332,6 +376,7 @@ Status Binder::ExpandStar(const ResultTerm& star, const Scope& scope,
       term.star = true;
     } else {
       term.alias = variables_[source].name;
+      term.of_star = true;
     }
     terms->push_back(std::move(term));
   }

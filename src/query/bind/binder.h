@@ -3,6 +3,7 @@
 // a reference like any other. After binding no kName is left in the statement.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/status.h"
 #include "db/catalog.h"
 #include "db/row.h"
+#include "json/path.h"
 #include "query/parse/ast.h"
 #include "query/user_functions.h"
 
@@ -83,6 +85,7 @@ class Binder {
   Status BindBlock(SelectBlock& block, std::vector<SortTerm>* order_by, Scope& outer);
   Status BindNamedWindows(SelectBlock& block, Scope& scope);
   Status BindFrom(FromClause& from, Scope& scope);
+  bool NamesKeyspace(const FromTerm& term, const Scope& scope) const;
   Status BindTerm(FromTerm& term, Scope& scope);
   Status BindJoin(JoinClause& join, Scope& scope);
   Status DeclareTerm(FromTerm& term, Scope& scope);
@@ -95,6 +98,7 @@ class Binder {
   Status BindOrder(std::vector<SortTerm>& terms, const Projection& projection, Scope& scope);
   template <typename Changing>
   Status BindChosen(Changing& statement, Scope& scope);
+  ExpressionPtr RowOf(const FromTerm& source) const;
   Status BindAssignments(std::vector<Assignment>& assignments, Scope& scope);
   // Replaces group keys and aggregates behind the grouping; variables [first, past) are of rows.
   Status RewriteGroups(SelectBlock& block, std::vector<SortTerm>* order_by, VariableId first,
@@ -147,6 +151,8 @@ class Binder {
 Result<std::shared_ptr<const db::KeyspaceInfo>> ResolveKeyspace(const db::Catalog& catalog,
                                                                 const QueryContext& context,
                                                                 const KeyspacePath& path);
+// `a.b[1]` as steps; nothing for what is no path of names and positions.
+std::optional<std::vector<json::PathStep>> AsNamePath(const Expression& expression);
 // system:indexes and kin: read from the server itself.
 bool IsSystemKeyspace(const KeyspacePath& path);
 // comdb2_tables and kin: the same, with columns.

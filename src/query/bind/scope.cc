@@ -37,6 +37,15 @@ VariableId Binder::Scope::Find(std::string_view name, bool ignore_case) const {
   return 0;
 }
 
+VariableId Binder::Scope::FindExplicit(std::string_view name, bool ignore_case) const {
+  for (const Scope* scope = this; scope != nullptr; scope = scope->outer) {
+    for (auto entry = scope->names.rbegin(); entry != scope->names.rend(); ++entry) {
+      if (!entry->implicit && SameName(entry->name, name, ignore_case)) return entry->variable;
+    }
+  }
+  return 0;
+}
+
 bool Binder::Scope::Declares(std::string_view name) const {
   return std::ranges::any_of(names, [&](const Name& entry) { return entry.name == name; });
 }
@@ -48,6 +57,8 @@ const Binder::Scope* Binder::Scope::WithFrom() const {
 }
 
 std::string ImplicitName(const Expression& expression) {
+  // a.[b] is named as b would be.
+  if (expression.kind == ExprKind::kFieldOf) return ImplicitName(*expression.args[1]);
   const bool path = expression.kind == ExprKind::kName || expression.kind == ExprKind::kField;
   return path ? expression.name : "";
 }

@@ -29,7 +29,11 @@ class FoldingContext final : public FunctionContext {
   const std::string& user() const override { return user_; }
   void Warn(QueryCode, std::string) override { usable_ = false; }
   void Fail(Status) override { usable_ = false; }
-  bool Allow(size_t bytes) override { return usable_ = usable_ && bytes < (1u << 16); }
+  bool Allow(size_t bytes) override { return usable_ = usable_ && bytes < kFoldedBytes; }
+  bool Spend(size_t steps) override {
+    spent_ += steps;
+    return usable_ = usable_ && spent_ < kFoldedSteps;
+  }
   const re2::RE2* Regex(std::string_view, Match) override {
     usable_ = false;
     return nullptr;
@@ -37,8 +41,13 @@ class FoldingContext final : public FunctionContext {
   bool usable() const { return usable_; }
 
  private:
+  static constexpr size_t kFoldedBytes = 1 << 16;
+  // Nothing stops the planner, so what takes long is left to the run.
+  static constexpr size_t kFoldedSteps = 1 << 14;
+
   std::string zone_ = "UTC";
   std::string user_;
+  size_t spent_ = 0;
   bool usable_ = true;
 };
 
@@ -62,7 +71,52 @@ ExprPtr Fold(const ScalarFunction& function, const std::vector<ExprPtr>& args) {
   return context.usable() ? MakeLiteral(std::move(value)) : nullptr;
 }
 
+// Functions of SQL++ that there are none of here, and why.
+std::string_view WhyUnsupported(std::string_view name) {
+  struct Feature {
+    std::string_view name;
+    std::string_view why;
+  };
+  constexpr std::string_view kSearch = "there is no full-text search";
+  constexpr std::string_view kStatements = "a statement can't look at statements or definitions";
+  constexpr std::string_view kVectors = "there are no vector indexes, use VECTOR_DISTANCE()";
+  constexpr std::string_view kModels = "no language models are called";
+  constexpr Feature kFeatures[] = {
+      {"curl", "statements call no other servers, functions on changes can"},
+      {"search", kSearch},
+      {"search_meta", kSearch},
+      {"search_score", kSearch},
+      {"search_query", kSearch},
+      {"evaluate", kStatements},
+      {"formalize", kStatements},
+      {"formalise", kStatements},
+      {"extractddl", kStatements},
+      {"sanitize", kStatements},
+      {"sanitize_statement", kStatements},
+      {"indexinfo", kStatements},
+      {"advisor", "there is no advice on indexes, EXPLAIN shows the plan"},
+      {"_timeseries", "there are no time series"},
+      {"approx_vector_distance", kVectors},
+      {"ann_distance", kVectors},
+      {"sparse_vector_distance", "there are no sparse vectors"},
+      {"sparse_distance", "there are no sparse vectors"},
+      {"reciprocal_fusion", kSearch},
+      {"recursive_cte", "use WITH RECURSIVE"},
+      {"flatten_keys", "index each key by itself"},
+      {"ai_compute", kModels},
+      {"ai_rerank", kModels},
+      {"natural_model_providers", kModels},
+      {"model_providers", kModels},
+  };
+  const auto* found = std::ranges::find(kFeatures, name, &Feature::name);
+  return found == std::end(kFeatures) ? "" : found->why;
+}
+
 Status UnknownFunction(const Expression& call) {
+  if (const std::string_view why = WhyUnsupported(call.name); !why.empty()) {
+    return AtPlace(QueryError(QueryCode::kSyntax, "{}() is not supported: {}", call.name, why),
+                   call.place);
+  }
   std::vector<std::string> names;
   for (const std::string_view name : FunctionNames()) names.emplace_back(name);
   return AtPlace(QueryError(QueryCode::kSyntax, "there is no function {}(){}", call.name,
@@ -195,7 +249,7 @@ ExprPtr Compiler::FoldedArray(std::vector<ExprPtr> items) {
   std::vector<Value> values;
   for (const ExprPtr& item : items) {
     if (item->constant() == nullptr) return MakeArray(std::move(items));
-    values.push_back(item->constant()->is_missing() ? Value(nullptr) : *item->constant());
+    values.push_back(*item->constant());
   }
   return MakeLiteral(Value::Array(std::move(values)));
 }

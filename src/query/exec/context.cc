@@ -6,6 +6,7 @@
 
 #include "json/parse.h"
 #include "query/exec/subquery.h"
+#include "query/turns.h"
 
 namespace sluice::query {
 namespace {
@@ -95,11 +96,22 @@ int64_t Context::wall_time_us() const {
   return static_cast<int64_t>(options_.clock->WallNs() / 1000);
 }
 
+bool Context::IsCancelled() const {
+  return options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed);
+}
+
+bool Context::IsLate() const {
+  return options_.deadline_ms != UINT64_MAX && options_.clock->WallMs() >= options_.deadline_ms;
+}
+
 void Context::CheckLimits() {
-  if (options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed)) {
+  ticks_ = 0;
+  if (options_.turn != nullptr) {
+    options_.turn->Check([this] { return IsCancelled() || IsLate(); });
+  }
+  if (IsCancelled()) {
     Fail(QueryError(QueryCode::kCancelled, "the statement was cancelled"));
-  } else if (options_.deadline_ms != UINT64_MAX &&
-             options_.clock->WallMs() >= options_.deadline_ms) {
+  } else if (IsLate()) {
     Fail(QueryError(QueryCode::kTimeout, "Timeout exceeded: the statement ran out of its time"));
   } else if (part_ != nullptr && scan_->first_failed < part_->number) {
     Fail(QueryError(QueryCode::kCancelled, "an earlier part of the scan has failed"));

@@ -70,6 +70,7 @@ class Context;
 class Mutator;
 class Profile;
 class ThreadBudget;
+class Turn;
 
 // The keys in [from, to) of a source's keyspace; an empty `to` stands for the end.
 struct ScanPart {
@@ -99,6 +100,7 @@ struct RunOptions {
   std::string user;
   uint64_t deadline_ms = UINT64_MAX;  // Unix time
   const std::atomic<bool>* cancelled = nullptr;
+  std::shared_ptr<Turn> turn;  // may be null
   MemoryBudget* memory = nullptr;
   std::vector<Value> parameters;  // in the order of the plan's parameter list
   Mutator* mutator = nullptr;     // of statements that write
@@ -162,9 +164,11 @@ class Context final : public FunctionContext {
   const Value& parameter(size_t index) const { return options_.parameters[index]; }
   bool failed() const { return failed_; }
   const Status& status() const { return status_; }
-  // To be called for every row that is read: false when the run must stop.
-  bool Tick() {
-    if ((++ticks_ & 255) == 0) CheckLimits();
+  // To be called for every row that is read, and with as many `steps` for work that takes as long
+  // as so many rows: false when the run must stop.
+  bool Tick(size_t steps = 1) {
+    ticks_ += steps;
+    if (ticks_ >= kTicksPerCheck) CheckLimits();
     return !failed_;
   }
   // Memory that an operator holds on to. False, and the run has failed, when there is no more.
@@ -195,11 +199,16 @@ class Context final : public FunctionContext {
   void Warn(QueryCode code, std::string message) override;
   void Fail(Status status) override;
   bool Allow(size_t bytes) override;
+  bool Spend(size_t steps) override { return Tick(steps); }
   const re2::RE2* Regex(std::string_view pattern, Match match) override;
 
  private:
+  static constexpr size_t kTicksPerCheck = 256;
+
   void LoadNow(size_t source, GroupNumber group);
   void CheckLimits();
+  bool IsCancelled() const;
+  bool IsLate() const;
 
   const Layout& layout_;
   db::Reader& reader_;
@@ -213,7 +222,7 @@ class Context final : public FunctionContext {
   std::vector<Value> extracted_;
   bool failed_ = false;
   Status status_;
-  uint64_t ticks_ = 0;
+  size_t ticks_ = 0;  // since the limits were looked at
   size_t charged_ = 0;
   uint64_t sorted_ = 0;
   std::vector<Warning> warnings_;

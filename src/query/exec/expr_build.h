@@ -3,10 +3,13 @@
 
 #include <vector>
 
+#include "json/path.h"
 #include "query/exec/expr.h"
 #include "query/functions/function.h"
 
 namespace sluice::query {
+
+class HeldValues;
 
 ExprPtr MakeCall(const ScalarFunction& function, std::vector<ExprPtr> args);
 ExprPtr MakeArray(std::vector<ExprPtr> items);
@@ -26,8 +29,15 @@ struct ResultEntry {
 };
 ExprPtr MakeResultObject(std::vector<ResultEntry> entries);
 
-// Without what the paths lead to.
-ExprPtr MakeExclude(ExprPtr object, std::vector<json::Path> paths);
+// EXCLUDE: an object without what the paths lead to.
+struct ExcludeParts {
+  ExprPtr object;
+  std::vector<std::vector<json::PathStep>> paths;
+  std::vector<ExprPtr> names;       // more paths, as text or arrays of texts
+  std::string star;                 // the only alias that * has: its fields need not say it
+  std::vector<std::string> spread;  // aliases whose fields are here: `a.x` is x of a.*
+};
+ExprPtr MakeExclude(ExcludeParts parts);
 
 enum class ComprehensionKind : uint8_t { kAny, kEvery, kAnyAndEvery, kArray, kFirst, kObject };
 struct RangeExpr {
@@ -45,12 +55,17 @@ struct ComprehensionParts {
 };
 ExprPtr MakeComprehension(ComprehensionParts parts);
 
-// What a range walks over: elements or fields of a value, or everything inside it.
+// What a range with WITHIN walks over: everything inside a value, with its name or position.
 struct RangeItem {
   Value name;
   Value value;
 };
-// False when the source is neither array nor object.
-bool CollectRange(const Value& source, bool within, std::vector<RangeItem>* items);
+void CollectInside(Context& context, const Value& value, HeldValues* held,
+                   std::vector<RangeItem>* items);
+
+// Values share their parts, so nesting one in another again and again costs little until somebody
+// prints or compares the result: each array and object that holds others is measured when it is
+// made. What is too large fails the run.
+void CheckSize(Context& context, Value& value);
 
 }  // namespace sluice::query

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "json/compare.h"
+#include "query/exec/held_values.h"
 #include "query/functions/comparison.h"
 
 namespace sluice::query {
@@ -91,7 +92,11 @@ class ComparisonExpr final : public Expr {
   const Value& Eval(Context& context, Value& scratch) const override {
     Value right_scratch;
     const Value& left = left_->Eval(context, scratch);
+    HeldValues held(context);
+    const bool large = left.is_array() || left.is_object();
+    if (large && &left == &scratch) held.Add(left);
     const Value& right = right_->Eval(context, right_scratch);
+    if (large) context.Tick(left.size());
     scratch = Compared(comparison_, left, right);
     return scratch;
   }
@@ -106,31 +111,32 @@ class InConstantsExpr final : public Expr {
  public:
   InConstantsExpr(ExprPtr operand, const Value& list) : operand_(std::move(operand)) {
     for (const Value& item : list.items()) {
-      if (item.is_null()) {
-        has_null_ = true;
-      } else {
-        values_.insert(item);
-      }
+      has_null_ |= item.is_null();
+      has_missing_ |= item.is_missing();
+      if (!item.is_null() && !item.is_missing()) values_.insert(item);
     }
   }
   const Value& Eval(Context& context, Value& scratch) const override {
-    const Value& value = operand_->Eval(context, scratch);
-    if (value.is_missing() || (value.is_null() && values_.empty() && !has_null_)) {
-      scratch = value.is_missing() ? Value() : Value(false);
-    } else if (value.is_null()) {
-      scratch = nullptr;
-    } else if (values_.contains(value)) {
-      scratch = true;
-    } else {
-      scratch = has_null_ ? Value(nullptr) : Value(false);
-    }
+    scratch = Look(operand_->Eval(context, scratch));
     return scratch;
   }
 
  private:
+  Value Look(const Value& value) const {
+    if (value.is_missing()) return Value();
+    const bool null = has_null_ || (value.is_null() && !values_.empty());
+    if (!value.is_null()) {
+      // What equals in the set's order may hold a NULL, which equals nothing here.
+      const auto found = values_.find(value);
+      if (found != values_.end() && Truth(CompareEq(value, *found))) return true;
+    }
+    return null ? Value(nullptr) : has_missing_ ? Value() : Value(false);
+  }
+
   const ExprPtr operand_;
   std::unordered_set<Value, json::ValueHash> values_;
   bool has_null_ = false;
+  bool has_missing_ = false;
 };
 
 class CaseExpr final : public Expr {

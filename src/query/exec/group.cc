@@ -1,11 +1,13 @@
 #include "query/exec/group.h"
 
 #include <algorithm>
+#include <deque>
 #include <unordered_set>
 #include <utility>
 
 #include "json/compare.h"
 #include "query/exec/parallel.h"
+#include "query/exec/row_keeper.h"
 #include "query/exec/user_call.h"
 #include "query/value_size.h"
 
@@ -13,18 +15,21 @@ namespace sluice::query {
 namespace {
 
 constexpr uint32_t kNoGroup = UINT32_MAX;
-constexpr size_t kGroupBytes = 64;
-constexpr size_t kAccumulatorBytes = 64;
+// A value in a hash set: its node, and its place in the table.
+constexpr size_t kSetBytes = 64;
+// What the table has for a group beside its keys: the hash, of which there may be room for twice as
+// many, and up to ten buckets while it grows.
+constexpr size_t kTableBytes = 3 * sizeof(uint64_t) + 10 * sizeof(uint32_t);
 
 using ValueSet = std::unordered_set<Value, json::ValueHash>;
 
 // Groups by their keys: open addressing over numbers of groups, whose keys lie in one vector.
 class GroupTable {
  public:
-  explicit GroupTable(size_t keys) : keys_(keys), buckets_(64, kNoGroup) {}
+  explicit GroupTable(size_t keys) : keys_(keys), buckets_(64, kNoGroup), values_(keys) {}
 
   size_t size() const { return hashes_.size(); }
-  const Value* keys(size_t group) const { return values_.data() + group * keys_; }
+  const Value* keys(size_t group) const { return keys_ == 0 ? nullptr : values_[group]; }
 
   // The group of these keys; `*added` tells whether it is new.
   size_t FindOrAdd(const Value* keys, bool* added) {
@@ -41,7 +46,7 @@ class GroupTable {
     const size_t group = hashes_.size();
     buckets_[bucket] = static_cast<uint32_t>(group);
     hashes_.push_back(hash);
-    values_.insert(values_.end(), keys, keys + keys_);
+    std::copy_n(keys, keys_, values_.Add());
     if (hashes_.size() * 2 > buckets_.size()) Grow();
     return group;
   }
@@ -58,7 +63,7 @@ class GroupTable {
 
   bool Same(size_t group, const Value* keys) const {
     for (size_t i = 0; i < keys_; ++i) {
-      if (!json::Equal(values_[group * keys_ + i], keys[i])) return false;
+      if (!json::Equal(values_[group][i], keys[i])) return false;
     }
     return true;
   }
@@ -75,21 +80,24 @@ class GroupTable {
   size_t keys_;
   std::vector<uint32_t> buckets_;
   std::vector<uint64_t> hashes_;
-  std::vector<Value> values_;
+  KeptRows values_;
 };
 
 // The aggregates of one group.
 struct GroupState {
   std::vector<std::unique_ptr<Accumulator>> accumulators;
-  std::vector<std::unique_ptr<ValueSet>> distinct;
-  std::vector<Value> items;  // GROUP AS
+  std::vector<std::unique_ptr<ValueSet>> distinct;  // none when no aggregate is DISTINCT
+  std::vector<Value> items;                         // GROUP AS
 };
 
 // Groups of rows, as one thread has seen them.
 class Groups {
  public:
   explicit Groups(const GroupOptions& options)
-      : options_(options), table_(options.keys.size()), keys_(options.keys.size()) {}
+      : options_(options),
+        table_(options.keys.size()),
+        keys_(options.keys.size()),
+        has_distinct_(std::ranges::any_of(options.aggregates, &AggregateExpr::distinct)) {}
 
   size_t size() const { return groups_.size(); }
   const Value* keys(size_t group) const { return table_.keys(group); }
@@ -108,7 +116,7 @@ class Groups {
       GroupState& from = other.state(group);
       for (size_t i = 0; i < options_.aggregates.size(); ++i) {
         Change(context, *state.accumulators[i], [&](Accumulator& accumulator) {
-          if (state.distinct[i] == nullptr) {
+          if (!options_.aggregates[i].distinct) {
             accumulator.Merge(*from.accumulators[i]);
             return;
           }
@@ -135,15 +143,22 @@ class Groups {
 
   GroupState& AddGroup(Context& context, const Value* keys) {
     GroupState& state = groups_.emplace_back();
+    size_t bytes = sizeof(GroupState) + kTableBytes + options_.keys.size() * sizeof(Value);
+    for (size_t i = 0; i < options_.keys.size(); ++i) bytes += HeldBytes(keys[i]);
+    state.accumulators.reserve(options_.aggregates.size());
     for (const AggregateExpr& aggregate : options_.aggregates) {
       state.accumulators.push_back(aggregate.user_function == nullptr
                                        ? aggregate.function->make()
                                        : MakeUserAccumulator(context, *aggregate.user_function));
-      state.distinct.push_back(aggregate.distinct ? std::make_unique<ValueSet>() : nullptr);
+      bytes += kPointerBytes + kMaxAccumulatorBytes + 2 * kAllocationBytes;
     }
-    size_t bytes = kGroupBytes + options_.aggregates.size() * kAccumulatorBytes +
-                   options_.keys.size() * 2 * sizeof(Value);
-    for (size_t i = 0; i < options_.keys.size(); ++i) bytes += HeldBytes(keys[i]);
+    if (has_distinct_) {
+      state.distinct.reserve(options_.aggregates.size());
+      for (const AggregateExpr& aggregate : options_.aggregates) {
+        state.distinct.push_back(aggregate.distinct ? std::make_unique<ValueSet>() : nullptr);
+        bytes += kPointerBytes + 2 * kAllocationBytes + sizeof(ValueSet);
+      }
+    }
     Charge(context, bytes);
     return state;
   }
@@ -181,19 +196,22 @@ class Groups {
   // Whether the value is new to this aggregate of the group.
   bool AddDistinct(Context& context, GroupState& state, size_t aggregate, const Value& value) {
     if (!state.distinct[aggregate]->insert(value).second) return false;
-    Charge(context, kGroupBytes + HeldBytes(value));
+    Charge(context, kSetBytes + HeldBytes(value));
     return true;
   }
 
   void AddItem(Context& context, GroupState& state, Value item) {
     state.items.push_back(std::move(item));
-    Charge(context, kGroupBytes + HeldBytes(state.items.back()));
+    Charge(context, 3 * sizeof(Value) + HeldBytes(state.items.back()));
   }
+
+  static constexpr size_t kPointerBytes = sizeof(void*);
 
   const GroupOptions& options_;
   GroupTable table_;
-  std::vector<GroupState> groups_;
+  std::deque<GroupState> groups_;  // they do not move
   std::vector<Value> keys_;
+  const bool has_distinct_;
   size_t charged_ = 0;
 };
 
@@ -237,6 +255,7 @@ class Group final : public PlanNode {
       position_ = 0;
       groups_ = std::make_unique<Groups>(options_);
       if (!plan_.Divisible() || !ReadInParts(context, *options_.input, *this)) {
+        parts_.clear();
         groups_ = std::make_unique<Groups>(options_);
         input_->Open(context);
         while (input_->Next(context)) groups_->AddRow(context);
@@ -258,7 +277,7 @@ class Group final : public PlanNode {
       if (options_.group_item != nullptr) {
         context.slot(options_.group_slot) = Value::Array(std::move(state.items));
       }
-      return !context.failed();
+      return context.Tick();
     }
 
    private:

@@ -46,14 +46,14 @@ class HashJoin final : public PlanNode {
           if (!left_->Next(context)) return false;
           StartRow(context);
         }
-        while (candidate_ != kNoRow) {
+        while (candidate_ != kNoRow && context.Tick()) {
           const uint32_t row = candidate_;
           candidate_ = next_[row];
           if (!SameKeys(rows_[row])) continue;
           keeper_.Restore(context, rows_[row] + keys_.size());
           if (options_.condition != nullptr && !options_.condition->IsTrue(context)) continue;
           matched_ = true;
-          return context.Tick();
+          return !context.failed();
         }
         in_row_ = false;
         if (context.failed()) return false;

@@ -1,6 +1,7 @@
 // Rows that do not come from a keyspace.
 #include <utility>
 
+#include "query/exec/held_values.h"
 #include "query/exec/scans.h"
 
 namespace sluice::query {
@@ -36,7 +37,7 @@ class ValueScan final : public PlanNode {
     explicit Run(const ValueScanOptions& options) : options_(options) {}
 
     void Open(Context& context) override {
-      value_ = options_.value->Get(context);
+      charge_.Set(context, Assign(context, *options_.value, value_));
       position_ = 0;
       rows_ =
           value_.is_array() ? value_.size() : (value_.is_missing() || options_.arrays_only ? 0 : 1);
@@ -55,6 +56,7 @@ class ValueScan final : public PlanNode {
    private:
     const ValueScanOptions& options_;
     Value value_;
+    RowCharge charge_;
     size_t position_ = 0;
     size_t rows_ = 0;
   };

@@ -26,6 +26,8 @@ class SlidingAggregate {
   Context& context_;
   const WindowCall& call_;
   const WindowPartition& partition_;
+  std::unique_ptr<Accumulator> (*const make_)();  // unless a user's function does it
+  const bool removable_;                          // values can be taken out again
   std::unique_ptr<Accumulator> accumulator_;
   std::unordered_map<Value, size_t, json::ValueHash> distinct_;  // how many rows have the value
   size_t begin_ = 0;  // the accumulator has the rows from here

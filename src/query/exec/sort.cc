@@ -17,6 +17,9 @@ struct Row {
   Value result;
 };
 
+// The vector of rows may have twice the room that it needs, and while it grows, half of that again.
+constexpr size_t kRowBytes = 3 * sizeof(Row);
+
 size_t HeldBytes(const Row& row) {
   size_t bytes = query::HeldBytes(row.result);
   for (const Value& key : row.keys) bytes += query::HeldBytes(key);
@@ -64,6 +67,7 @@ class Sort final : public PlanNode {
       keep_ = limit > UINT64_MAX - skip ? UINT64_MAX : limit + skip;
       if (context.failed() || limit == 0) return;
       if (!ReadInParts(context, *options_.input, *this)) {
+        parts_.clear();
         kept_ = SortedRows();
         input_->Open(context);
         Collect(context, *input_, &kept_);
@@ -76,7 +80,7 @@ class Sort final : public PlanNode {
     bool Next(Context& context) override {
       if (context.failed() || position_ >= kept_.rows.size()) return false;
       context.slot(options_.slot) = std::move(kept_.rows[position_++].result);
-      return true;
+      return context.Tick();
     }
 
    private:
@@ -108,7 +112,7 @@ class Sort final : public PlanNode {
         Offer(context, keys, kept->read++, kept);
       }
       if (context.failed()) return;
-      std::ranges::sort(kept->rows, [this](const Row& a, const Row& b) { return Before(a, b); });
+      SortInRuns(context, kept->rows, [this](const Row& a, const Row& b) { return Before(a, b); });
     }
 
     int CompareKeys(const std::vector<Value>& a, const std::vector<Value>& b) const {
@@ -146,7 +150,7 @@ class Sort final : public PlanNode {
       }
       rows.push_back({.keys = keys, .number = number, .result = options_.result->Get(context)});
       const size_t bytes =
-          sizeof(Row) + (orders_.size() + 4) * sizeof(Value) + HeldBytes(rows.back());
+          kRowBytes + orders_.size() * sizeof(Value) + kAllocationBytes + HeldBytes(rows.back());
       kept->charged += bytes;
       if (!context.Charge(bytes)) return;
       if (keep_ != UINT64_MAX) std::ranges::push_heap(rows, worse);

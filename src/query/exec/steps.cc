@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "json/compare.h"
+#include "query/exec/held_values.h"
 #include "query/value_size.h"
 
 namespace sluice::query {
@@ -70,8 +71,10 @@ class Let final : public PlanNode {
     void Open(Context& context) override { input_->Open(context); }
     bool Next(Context& context) override {
       if (!input_->Next(context)) return false;
+      size_t bytes = 0;
       for (const SlotAssignment& assignment : assignments_) {
-        context.slot(assignment.slot) = assignment.value->Get(context);
+        bytes += Assign(context, *assignment.value, context.slot(assignment.slot));
+        charge_.Set(context, bytes);
       }
       return !context.failed();
     }
@@ -79,6 +82,7 @@ class Let final : public PlanNode {
    private:
     std::unique_ptr<Operator> input_;
     const std::vector<SlotAssignment>& assignments_;
+    RowCharge charge_;
   };
 
   const PlanPtr input_;

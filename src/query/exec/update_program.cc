@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "json/path.h"
+#include "query/exec/held_values.h"
 
 namespace sluice::query {
 namespace {
@@ -73,27 +74,40 @@ struct Place {
   Steps steps;
 };
 
-void CollectPlaces(const Value& value, const Steps& steps, bool within, std::vector<Place>* out) {
-  const auto add = [&](Value name, json::PathStep step, const Value& child) {
+// The places of what is in a value that is at `steps`; of all that is inside with `within`.
+class PlaceCollector {
+ public:
+  PlaceCollector(Context& context, HeldValues* held, bool within)
+      : context_(context), held_(held), within_(within) {}
+
+  void Collect(const Value& value, const Steps& steps) {
+    int64_t position = 0;
+    for (const Value& item : value.items()) {
+      if (!Add(Value(position), json::PathStep(position), item, steps)) return;
+      ++position;
+    }
+    for (const json::Field& field : value.fields()) {
+      if (!Add(field.key, json::PathStep(std::string(field.name())), field.value, steps)) return;
+    }
+  }
+  std::vector<Place> Take() { return std::move(places_); }
+
+ private:
+  bool Add(Value name, json::PathStep step, const Value& child, const Steps& steps) {
     Steps below = steps;
     below.push_back(std::move(step));
-    if (within) {
-      Steps inside = below;
-      out->push_back({std::move(name), std::move(below)});
-      CollectPlaces(child, inside, true, out);
-    } else {
-      out->push_back({std::move(name), std::move(below)});
-    }
-  };
-  int64_t position = 0;
-  for (const Value& item : value.items()) {
-    add(Value(position), json::PathStep(position), item);
-    ++position;
+    if (!context_.Tick()) return false;
+    if (!held_->AddBytes(2 * sizeof(Place) + below.size() * sizeof(json::PathStep))) return false;
+    places_.push_back({std::move(name), below});
+    if (within_) Collect(child, below);
+    return !context_.failed();
   }
-  for (const json::Field& field : value.fields()) {
-    add(field.key, json::PathStep(std::string(field.name())), field.value);
-  }
-}
+
+  Context& context_;
+  HeldValues* const held_;
+  const bool within_;
+  std::vector<Place> places_;
+};
 
 }  // namespace
 
@@ -121,16 +135,19 @@ class UpdateProgram::Runner {
       return;
     }
     const UpdateLoop& loop = assignment.loops[level];
+    HeldValues held(context_);
     std::vector<std::vector<Place>> ranges(loop.ranges.size());
     size_t count = SIZE_MAX;
     for (size_t i = 0; i < ranges.size(); ++i) {
       const auto steps = Resolve(loop.ranges[i].root, loop.ranges[i].steps);
       if (!steps) return;
-      CollectPlaces(At(before_, *steps), *steps, loop.ranges[i].within, &ranges[i]);
+      PlaceCollector places(context_, &held, loop.ranges[i].within);
+      places.Collect(At(before_, *steps), *steps);
+      ranges[i] = places.Take();
       count = std::min(count, ranges[i].size());
     }
     // From the end, so that an UNSET of an element does not move those still to come.
-    for (size_t at = count; at-- > 0;) {
+    for (size_t at = count; at-- > 0 && context_.Tick();) {
       for (size_t i = 0; i < ranges.size(); ++i) {
         const UpdateRange& range = loop.ranges[i];
         context_.slot(range.value) = At(before_, ranges[i][at].steps);

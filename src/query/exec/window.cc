@@ -14,6 +14,11 @@
 namespace sluice::query {
 namespace {
 
+// Of a row: its number in the sort, with the sort's room, and its place among its peers.
+constexpr size_t kNumberBytes = 5 * sizeof(uint32_t);
+// What a call may keep of a row while it is in the frame: a node of a map.
+constexpr size_t kFrameBytes = 80;
+
 class Window final : public PlanNode {
  public:
   explicit Window(WindowOptions options) : options_(std::move(options)) {}
@@ -65,8 +70,8 @@ class Window final : public PlanNode {
         keeper_->Save(context, rows_->Add());
         ReadColumns(context, columns_.Add());
         const size_t last = rows_->size() - 1;
-        const size_t bytes =
-            rows_->held_bytes(last) + columns_.held_bytes(last) + options_.calls * sizeof(Value);
+        const size_t bytes = rows_->held_bytes(last) + columns_.held_bytes(last) + kNumberBytes +
+                             options_.calls * (sizeof(Value) + kFrameBytes);
         if (!Charge(context, bytes)) return;
       }
     }
@@ -94,14 +99,14 @@ class Window final : public PlanNode {
       for (const SortKey& key : group.order_by) orders.push_back(OrderOf(context, key));
       std::vector<uint32_t> numbers(rows_->size());
       std::iota(numbers.begin(), numbers.end(), 0);
-      std::ranges::stable_sort(numbers, [&](uint32_t a, uint32_t b) {
+      SortInRuns(context, numbers, [&](uint32_t a, uint32_t b) {
         const int compared = ComparePartitions(group, a, b);
         return compared != 0 ? compared < 0 : CompareOrder(group, orders, a, b) < 0;
       });
       size_t end = 0;
       for (size_t begin = 0; begin < numbers.size() && !context.failed(); begin = end) {
         end = begin + 1;
-        while (end < numbers.size() &&
+        while (end < numbers.size() && context.Tick() &&
                ComparePartitions(group, numbers[begin], numbers[end]) == 0) {
           ++end;
         }

@@ -40,6 +40,12 @@ struct FrameOptions {
   WindowFrame::Exclude exclude = WindowFrame::Exclude::kNoOthers;
   std::optional<size_t> start_offset;
   std::optional<size_t> end_offset;
+
+  // Each row's frame has all rows of the one before.
+  bool OnlyGrows() const {
+    return start == WindowFrame::Bound::kUnboundedPreceding &&
+           exclude == WindowFrame::Exclude::kNoOthers;
+  }
 };
 
 struct WindowCall {

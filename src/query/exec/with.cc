@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "json/compare.h"
+#include "query/exec/held_values.h"
 #include "query/exec/steps.h"
 #include "query/value_size.h"
 
@@ -38,8 +39,11 @@ class With final : public PlanNode {
         : input_(std::move(input)), tables_(tables) {}
 
     void Open(Context& context) override {
+      size_t bytes = 0;
       for (const TableDefinition& table : tables_) {
-        Value rows = table.value->Get(context);
+        Value rows;
+        bytes += Assign(context, *table.value, rows);
+        charge_.Set(context, bytes);
         if (table.step != nullptr) rows = Recurse(context, table, rows);
         context.slot(table.slot) = std::move(rows);
         if (context.failed()) return;
@@ -90,6 +94,7 @@ class With final : public PlanNode {
 
     std::unique_ptr<Operator> input_;
     const std::vector<TableDefinition>& tables_;
+    RowCharge charge_;
   };
 
   const PlanPtr input_;

@@ -168,6 +168,9 @@ class Write final : public PlanNode {
     void Return(Context& context, Pending& pending, db::Cas cas) {
       if (options_.returning == nullptr) return;
       keeper_.Restore(context, pending.row.data());
+      if (pending.write.precondition.kind == db::Precondition::Kind::kAbsent) {
+        options_.not_of_inserted.Clear(context);
+      }
       // Of a delete the kept row has the old document.
       if (pending.write.kind != db::Write::Kind::kDelete) {
         db::Document& document = pending.write.document;

@@ -34,8 +34,10 @@ bool ReadOptions(Context& context, const Expr* options, db::Write* write) {
   const Value& expiration = value["expiration"];
   if (expiration.is_missing()) return true;
   const auto expiry = ExpiryOf(context, expiration);
-  if (expiry) write->document.expiry_ms = *expiry;
-  return expiry.has_value();
+  if (!expiry) return false;
+  write->document.expiry_ms = *expiry;
+  write->keep_expiry = false;  // what the statement says wins over preserve_expiry
+  return true;
 }
 
 class InsertProgram final : public WriteProgram {

@@ -96,6 +96,8 @@ struct WriteOptions {
   Slot slot = 0;
   const Layout* layout = nullptr;
   bool each_once = false;  // MERGE: a document may be written once
+  // MERGE: what RETURNING does not see of a row that was inserted.
+  RowVariables not_of_inserted;
 };
 PlanPtr MakeWrite(WriteOptions options);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -162,6 +163,31 @@ class ExtremeAccumulator final : public Accumulator {
   Value best_ = nullptr;
 };
 
+// The same with all values in order, so that they can be taken out again.
+template <End end>
+class OrderedAccumulator final : public Accumulator {
+ public:
+  void Add(const Value& value) override {
+    if (IsKnown(value)) ++values_[value];
+  }
+  void Remove(const Value& value) override {
+    const auto found = values_.find(value);
+    if (found != values_.end() && --found->second == 0) values_.erase(found);
+  }
+  void Merge(Accumulator& other) override {
+    for (const auto& [value, count] : static_cast<OrderedAccumulator&>(other).values_) {
+      values_[value] += count;
+    }
+  }
+  Value Finish(FunctionContext&) override {
+    if (values_.empty()) return nullptr;
+    return end == End::kLeast ? values_.begin()->first : values_.rbegin()->first;
+  }
+
+ private:
+  std::map<Value, size_t, json::ValueLess> values_;  // how often each is there
+};
+
 // --- what needs all values ---
 
 class CollectingAccumulator : public Accumulator {
@@ -179,7 +205,7 @@ class CollectingAccumulator : public Accumulator {
  protected:
   void Keep(const Value& value) {
     values_.push_back(value);
-    bytes_ += ApproximateBytes(value);
+    bytes_ += 2 * sizeof(Value) + ApproximateBytes(value);  // the vector may have room for more
   }
   std::vector<Value>& values() { return values_; }
 
@@ -277,6 +303,7 @@ class SpreadAccumulator final : public Accumulator {
 
 template <typename T>
 std::unique_ptr<Accumulator> Make() {
+  static_assert(sizeof(T) <= kMaxAccumulatorBytes);
   return std::make_unique<T>();
 }
 
@@ -293,10 +320,12 @@ constexpr AggregateFunction kAggregates[] = {
     {"count", Make<CountAccumulator<IsKnown>>, true},
     {"count_star", Make<CountAccumulator<Always>>, true},
     {"countn", Make<CountAccumulator<IsNumber>>, true},
-    {"max", Make<ExtremeAccumulator<End::kGreatest>>},
+    {"max", Make<ExtremeAccumulator<End::kGreatest>>, false, false,
+     Make<OrderedAccumulator<End::kGreatest>>},
     {"mean", Make<AverageAccumulator>, true},
     {"median", Make<MedianAccumulator>},
-    {"min", Make<ExtremeAccumulator<End::kLeast>>},
+    {"min", Make<ExtremeAccumulator<End::kLeast>>, false, false,
+     Make<OrderedAccumulator<End::kLeast>>},
     {"stddev", Make<SampleOrZero<Measure::kDeviation>>, false, true},
     {"stddev_pop", Make<Population<Measure::kDeviation>>, false, true},
     {"stddev_samp", Make<Sample<Measure::kDeviation>>, false, true},

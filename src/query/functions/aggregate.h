@@ -26,12 +26,17 @@ class Accumulator {
   virtual void Remove(const Value& value) { (void)value; }
 };
 
+// The largest of them has as many bytes.
+inline constexpr size_t kMaxAccumulatorBytes = 144;
+
 struct AggregateFunction {
   std::string_view name;  // lower case
   std::unique_ptr<Accumulator> (*make)();
   bool removable = false;
   // The last digits depend on the order of Adds and Merges.
   bool rounds_in_order = false;
+  // Makes one that can undo Adds, for more time and memory than the usual one takes; may be null.
+  std::unique_ptr<Accumulator> (*make_removable)() = nullptr;
 };
 
 // Null when there is none. COUNT(*) is "count_star".

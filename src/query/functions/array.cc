@@ -70,10 +70,11 @@ Value Prepend(FunctionContext&, Args args) {
 }
 
 // Appends the values that the array does not hold.
-Value Put(FunctionContext&, Args args) {
+Value Put(FunctionContext& context, Args args) {
   if (!args[0]->is_array()) return nullptr;
   std::vector<Value> items = Copy(*args[0]);
   for (const Value* arg : args.subspan(1)) {
+    if (!context.Spend(args[0]->size())) return nullptr;
     if (!Truth(In(*arg, *args[0]))) items.push_back(*arg);
   }
   return Value::Array(std::move(items));
@@ -111,13 +112,13 @@ Value Insert(FunctionContext&, Args args) {
   return Value::Array(std::move(items));
 }
 
-Value Remove(FunctionContext&, Args args) {
+Value Remove(FunctionContext& context, Args args) {
   if (!args[0]->is_array()) return nullptr;
   std::vector<Value> items = Copy(*args[0]);
-  std::erase_if(items, [&](const Value& item) {
-    return std::ranges::any_of(args.subspan(1),
-                               [&](const Value* arg) { return Truth(CompareEq(item, *arg)); });
-  });
+  for (const Value* arg : args.subspan(1)) {
+    if (!context.Spend(items.size())) return nullptr;
+    std::erase_if(items, [&](const Value& item) { return Truth(CompareEq(item, *arg)); });
+  }
   return Value::Array(std::move(items));
 }
 

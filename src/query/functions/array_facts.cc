@@ -1,6 +1,7 @@
 // Functions that say something about arrays, or compare several as sets.
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -47,7 +48,34 @@ Value IfNull(FunctionContext&, Args args) {
   return found == items.end() ? Value(nullptr) : *found;
 }
 
+bool AllowAll(FunctionContext& context, Args args) {
+  constexpr size_t kPerElement = 64;  // in a hash table
+  size_t count = 0;
+  for (const Value* arg : args) count += arg->size();
+  return context.Allow(count * kPerElement);
+}
+
 bool Holds(const Value& array, const Value& value) { return Truth(In(value, array)); }
+
+// The same for many values in one array.
+class Holder {
+ public:
+  Holder(const Value& array, size_t values) : array_(array) {
+    constexpr size_t kFew = 1024;  // comparisons
+    if (values <= 1 || array.size() * values <= kFew) return;
+    set_.emplace(array.items().begin(), array.items().end());
+  }
+  bool Holds(const Value& value) const {
+    if (!set_) return query::Truth(In(value, array_));
+    // What equals in the set's order may hold a NULL, which equals nothing here.
+    const auto found = set_->find(value);
+    return found != set_->end() && Truth(CompareEq(value, *found));
+  }
+
+ private:
+  const Value& array_;
+  std::optional<ValueSet> set_;
+};
 
 Value Contains(FunctionContext&, Args args) {
   return args[0]->is_array() ? Value(Holds(*args[0], *args[1])) : Value(nullptr);
@@ -58,16 +86,18 @@ std::span<const Value> Wanted(const Value& value) {
   return value.is_array() ? value.items() : std::span<const Value>(&value, 1);
 }
 
-Value ContainsAll(FunctionContext&, Args args) {
-  if (!args[0]->is_array()) return nullptr;
+Value ContainsAll(FunctionContext& context, Args args) {
+  if (!args[0]->is_array() || !AllowAll(context, args)) return nullptr;
+  const Holder holder(*args[0], Wanted(*args[1]).size());
   return std::ranges::all_of(Wanted(*args[1]),
-                             [&](const Value& value) { return Holds(*args[0], value); });
+                             [&](const Value& value) { return holder.Holds(value); });
 }
 
-Value ContainsAny(FunctionContext&, Args args) {
-  if (!args[0]->is_array()) return nullptr;
+Value ContainsAny(FunctionContext& context, Args args) {
+  if (!args[0]->is_array() || !AllowAll(context, args)) return nullptr;
+  const Holder holder(*args[0], Wanted(*args[1]).size());
   return std::ranges::any_of(Wanted(*args[1]),
-                             [&](const Value& value) { return Holds(*args[0], value); });
+                             [&](const Value& value) { return holder.Holds(value); });
 }
 
 Value PositionOf(FunctionContext&, Args args) {
@@ -93,13 +123,6 @@ Value BinarySearch(FunctionContext&, Args args) {
 
 bool AllArrays(Args args) {
   return std::ranges::all_of(args, [](const Value* arg) { return arg->is_array(); });
-}
-
-bool AllowAll(FunctionContext& context, Args args) {
-  constexpr size_t kPerElement = 64;  // in a hash table
-  size_t count = 0;
-  for (const Value* arg : args) count += arg->size();
-  return context.Allow(count * kPerElement);
 }
 
 Value Union(FunctionContext& context, Args args) {

@@ -44,6 +44,9 @@ class FunctionContext {
   // Called before making a value of about this size; false when the statement's memory limit
   // would be passed, which then fails the statement.
   virtual bool Allow(size_t bytes) = 0;
+  // Called by a function for each `steps` of work that its arguments' and its result's size do not
+  // tell of. False when the statement must stop: its time is over, or somebody has cancelled it.
+  virtual bool Spend(size_t steps) = 0;
   // The compiled pattern, kept for the statement; null (and Fail is called) when it is no regular
   // expression. `whole` anchors it at both ends.
   enum class Match : uint8_t { kAnywhere, kWhole };

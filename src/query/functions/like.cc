@@ -9,6 +9,7 @@ namespace sluice::query {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
+constexpr size_t kRunesPerStep = 16;
 
 // A pattern whose only special character is %.
 bool MatchesPieces(std::string_view text, std::string_view pattern) {
@@ -18,7 +19,7 @@ bool MatchesPieces(std::string_view text, std::string_view pattern) {
   text.remove_prefix(cut);
   pattern.remove_prefix(cut + 1);
   while ((cut = pattern.find('%')) != kNone) {
-    const size_t found = text.find(pattern.substr(0, cut));
+    const size_t found = FindText(text, pattern.substr(0, cut));
     if (found == kNone) return false;
     text.remove_prefix(found + cut);
     pattern.remove_prefix(cut + 1);
@@ -82,11 +83,12 @@ size_t LikePattern::MatchAt(const Segment& segment, std::string_view text, size_
   return at;
 }
 
-size_t LikePattern::Find(const Segment& segment, std::string_view text, size_t at) {
+size_t LikePattern::Find(FunctionContext& context, const Segment& segment, std::string_view text,
+                         size_t at) {
   if (segment.pieces.empty()) return at;
   const std::string& first = segment.pieces[0].literal;
-  while (at <= text.size()) {
-    at = text.find(first, at);
+  while (at <= text.size() && context.Spend(1 + segment.runes / kRunesPerStep)) {
+    at = FindText(text, first, at);
     if (at == kNone) return kNone;
     const size_t end = MatchAt(segment, text, at);
     if (end != kNone || at >= text.size()) return end;
@@ -95,12 +97,12 @@ size_t LikePattern::Find(const Segment& segment, std::string_view text, size_t a
   return kNone;
 }
 
-bool LikePattern::Matches(std::string_view text) const {
+bool LikePattern::Matches(FunctionContext& context, std::string_view text) const {
   size_t at = MatchAt(segments_[0], text, 0);
   if (at == kNone) return false;
   if (segments_.size() == 1) return at == text.size();
   for (size_t i = 1; i + 1 < segments_.size(); ++i) {
-    at = Find(segments_[i], text, at);
+    at = Find(context, segments_[i], text, at);
     if (at == kNone) return false;
   }
   // The last one ends where the text does, so it starts as many characters before.
@@ -112,13 +114,14 @@ bool LikePattern::Matches(std::string_view text) const {
   return start >= at && MatchAt(segments_.back(), text, start) == text.size();
 }
 
-Result<bool> LikeMatches(std::string_view text, std::string_view pattern, char32_t escape) {
+Result<bool> LikeMatches(FunctionContext& context, std::string_view text, std::string_view pattern,
+                         char32_t escape) {
   if (escape < 0x80 && escape != '%' && pattern.find('_') == kNone &&
       pattern.find(static_cast<char>(escape)) == kNone) {
     return MatchesPieces(text, pattern);
   }
   ASSIGN_OR_RETURN(const LikePattern parsed, LikePattern::Parse(pattern, escape));
-  return parsed.Matches(text);
+  return parsed.Matches(context, text);
 }
 
 namespace {
@@ -141,7 +144,7 @@ Value Like(FunctionContext& context, Args args) {
   if (!AllStrings(args)) return nullptr;
   const auto escape = EscapeOf(args, 2);
   if (Failed(context, escape)) return nullptr;
-  const auto matches = LikeMatches(TextOf(args, 0), TextOf(args, 1), *escape);
+  const auto matches = LikeMatches(context, TextOf(args, 0), TextOf(args, 1), *escape);
   if (Failed(context, matches)) return nullptr;
   return *matches;
 }

@@ -12,6 +12,8 @@
 
 namespace sluice::query {
 
+class FunctionContext;
+
 class LikePattern {
  public:
   static constexpr char32_t kDefaultEscape = '\\';
@@ -19,7 +21,7 @@ class LikePattern {
   // Error query.evaluation when the pattern ends with the escape character.
   static Result<LikePattern> Parse(std::string_view pattern, char32_t escape = kDefaultEscape);
 
-  bool Matches(std::string_view text) const;
+  bool Matches(FunctionContext& context, std::string_view text) const;
 
   // What every match starts with.
   const std::string& prefix() const { return prefix_; }
@@ -42,7 +44,8 @@ class LikePattern {
   void AddAny();
   // The end of a match of `segment` that starts at `at`; npos if there is none.
   static size_t MatchAt(const Segment& segment, std::string_view text, size_t at);
-  static size_t Find(const Segment& segment, std::string_view text, size_t at);
+  static size_t Find(FunctionContext& context, const Segment& segment, std::string_view text,
+                     size_t at);
 
   std::vector<Segment> segments_{Segment{}};
   std::string prefix_;
@@ -50,7 +53,7 @@ class LikePattern {
 };
 
 // The same for a pattern that is used once. Simple patterns (no escape, no _) cost nothing to read.
-Result<bool> LikeMatches(std::string_view text, std::string_view pattern,
+Result<bool> LikeMatches(FunctionContext& context, std::string_view text, std::string_view pattern,
                          char32_t escape = LikePattern::kDefaultEscape);
 
 // The least value that collates after every string with this prefix: a string, or [] when there is

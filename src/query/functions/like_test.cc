@@ -75,6 +75,7 @@ bool Naive(std::string_view text, std::string_view pattern) {
 }
 
 TEST(Like, AgreesWithTheDefinition) {
+  TestContext context;
   Random random(7);
   const auto make = [&](std::string_view letters, uint64_t longest) {
     std::string out;
@@ -85,8 +86,9 @@ TEST(Like, AgreesWithTheDefinition) {
   for (int i = 0; i < 20'000; ++i) {
     const std::string text = make("ab", 10), pattern = make("ab%_", 7);
     const bool expected = Naive(text, pattern);
-    EXPECT_EQ(*LikeMatches(text, pattern), expected) << text << " LIKE " << pattern;
-    EXPECT_EQ(LikePattern::Parse(pattern)->Matches(text), expected) << text << " LIKE " << pattern;
+    EXPECT_EQ(*LikeMatches(context, text, pattern), expected) << text << " LIKE " << pattern;
+    EXPECT_EQ(LikePattern::Parse(pattern)->Matches(context, text), expected)
+        << text << " LIKE " << pattern;
   }
 }
 

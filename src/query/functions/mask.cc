@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include <re2/re2.h>
-
 #include "query/functions/arguments.h"
+#include "query/functions/regex.h"
 #include "query/functions/text.h"
 
 namespace sluice::query {
@@ -35,7 +34,7 @@ std::optional<Anchor> FindAnchor(FunctionContext& context, const Value& anchor,
   if (name == "end") return Anchor{0, true};
   const re2::RE2* regex = context.Regex(anchor.AsString(), FunctionContext::Match::kAnywhere);
   re2::StringPiece match;
-  if (regex == nullptr || !regex->Match(text, 0, text.size(), re2::RE2::UNANCHORED, &match, 1)) {
+  if (regex == nullptr || !MatchesRegex(context, *regex, text, 0, &match)) {
     return std::nullopt;
   }
   return Anchor{RuneCount(text.substr(0, static_cast<size_t>(match.data() - text.data()))), false};
@@ -49,8 +48,8 @@ Value Mask(FunctionContext& context, Args args) {
   const Value options = args.size() > 1 ? *args[1] : Value::EmptyObject();
   std::u32string mask = OptionRunes(options, "mask", "");
   if (mask.empty()) mask = U"********";
-  const std::u32string hole = OptionRunes(options, "hole", " ");
-  const std::u32string inject = OptionRunes(options, "inject", "");
+  const RuneSet holes(OptionRunes(options, "hole", " "));
+  const RuneSet injects(OptionRunes(options, "inject", ""));
   const bool keep_length =
       options["length"].is_string() && ToLowerAscii(options["length"].AsString()) == "source";
 
@@ -59,7 +58,7 @@ Value Mask(FunctionContext& context, Args args) {
   const auto anchor = FindAnchor(context, options["anchor"], source);
   if (!anchor || anchor->skipped > text.size()) return *args[0];
   const auto injected = static_cast<size_t>(
-      std::ranges::count_if(mask, [&](char32_t c) { return inject.find(c) != inject.npos; }));
+      std::ranges::count_if(mask, [&](char32_t c) { return injects.contains(c); }));
   const size_t size = keep_length ? text.size() + injected : mask.size() + anchor->skipped;
   if (anchor->from_end) {
     std::ranges::reverse(text);
@@ -71,11 +70,11 @@ Value Mask(FunctionContext& context, Args args) {
   for (size_t m = 0; out.size() < size && (m < mask.size() || next < text.size()); ++m) {
     if (m >= mask.size()) {
       out += text[next++];
-    } else if (hole.find(mask[m]) != hole.npos && next < text.size()) {
+    } else if (holes.contains(mask[m]) && next < text.size()) {
       out += text[next++];
     } else {
       out += mask[m];
-      if (inject.find(mask[m]) == inject.npos) ++next;
+      if (!injects.contains(mask[m])) ++next;
     }
   }
   if (anchor->from_end) std::ranges::reverse(out);

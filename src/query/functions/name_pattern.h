@@ -11,6 +11,7 @@
 #include <re2/re2.h>
 
 #include "query/functions/function.h"
+#include "query/functions/regex.h"
 
 namespace sluice::query {
 
@@ -31,15 +32,17 @@ class NamePattern {
     if (OptionIs(options, "ignorecase", true)) text = "(?i)" + text;
     const auto match = OptionIs(options, "exact", true) ? FunctionContext::Match::kWhole
                                                         : FunctionContext::Match::kAnywhere;
+    context_ = &context;
     regex_ = context.Regex(text, match);
     return regex_ != nullptr;
   }
 
   bool Matches(std::string_view name) const {
-    return regex_ == nullptr || re2::RE2::PartialMatch(name, *regex_);
+    return regex_ == nullptr || MatchesRegex(*context_, *regex_, name);
   }
 
  private:
+  FunctionContext* context_ = nullptr;
   const re2::RE2* regex_ = nullptr;
 };
 

@@ -68,10 +68,13 @@ Value Concat2(FunctionContext&, Args args) {
   return result;
 }
 
-Value Remove(FunctionContext&, Args args) {
+Value Remove(FunctionContext& context, Args args) {
   if (!args[0]->is_object() || !AllStrings(args, 1)) return nullptr;
   Value result = *args[0];
-  for (size_t i = 1; i < args.size(); ++i) result.Remove(TextOf(args, i));
+  for (size_t i = 1; i < args.size(); ++i) {
+    if (!context.Spend(result.size())) return nullptr;
+    result.Remove(TextOf(args, i));
+  }
   return result;
 }
 
@@ -93,14 +96,17 @@ Value Rename(FunctionContext&, Args args) {
 }
 
 // Fields with the old value get the new one; a MISSING one removes them.
-Value Replace(FunctionContext&, Args args) {
+Value Replace(FunctionContext& context, Args args) {
   if (args[0]->is_missing() || args[1]->is_missing()) return Value();
   if (!args[0]->is_object() || args[1]->is_null()) return nullptr;
-  Value result = *args[0];
+  std::vector<Field> fields;
   for (const Field& field : args[0]->fields()) {
-    if (Truth(CompareEq(*args[1], field.value))) result.Set(field.name(), *args[2]);
+    if (!context.Spend(1)) return nullptr;
+    const bool old = Truth(CompareEq(*args[1], field.value));
+    const Value& value = old ? *args[2] : field.value;
+    if (!value.is_missing()) fields.push_back({field.key, value});
   }
-  return result;
+  return Value::ObjectOf(fields);
 }
 
 void RemoveAt(Value* value, std::span<const json::PathStep> path) {
@@ -131,7 +137,7 @@ Value RemoveFields(FunctionContext& context, Args args) {
   for (const Value* arg : args.subspan(1)) {
     const auto paths = arg->is_array() ? arg->items() : std::span<const Value>(arg, 1);
     for (const Value& text : paths) {
-      if (!text.is_string()) return nullptr;
+      if (!text.is_string() || !context.Spend(result.size())) return nullptr;
       const auto path = Path::Parse(text.AsString());
       if (!path) {
         context.Fail(QueryError(QueryCode::kEvaluation, "OBJECT_REMOVE_FIELDS(): {}",

@@ -2,11 +2,10 @@
 // expression ends the statement.
 #include <vector>
 
-#include <re2/re2.h>
-
 #include "query/functions/arguments.h"
 #include "query/functions/function.h"
 #include "query/functions/like.h"
+#include "query/functions/regex.h"
 #include "query/functions/text.h"
 
 namespace sluice::query {
@@ -20,21 +19,22 @@ struct Span {
   size_t end;
 };
 
-bool FindFirst(const re2::RE2& regex, std::string_view text, size_t from, Span* span) {
+bool FindFirst(FunctionContext& context, const re2::RE2& regex, std::string_view text, size_t from,
+               Span* span) {
   re2::StringPiece match;
-  if (!regex.Match(text, from, text.size(), re2::RE2::UNANCHORED, &match, 1)) return false;
+  if (!MatchesRegex(context, regex, text, from, &match)) return false;
   span->begin = static_cast<size_t>(match.data() - text.data());
   span->end = span->begin + match.size();
   return true;
 }
 
 // Matches that do not overlap; an empty one right behind another does not count.
-std::vector<Span> FindAll(const re2::RE2& regex, std::string_view text) {
+std::vector<Span> FindAll(FunctionContext& context, const re2::RE2& regex, std::string_view text) {
   std::vector<Span> spans;
   constexpr size_t kNowhere = std::string_view::npos;
   size_t last_end = kNowhere;
   Span span{};
-  for (size_t at = 0; at <= text.size() && FindFirst(regex, text, at, &span);) {
+  for (size_t at = 0; at <= text.size() && FindFirst(context, regex, text, at, &span);) {
     const bool empty_here = span.end == at;
     if (!empty_here || span.begin != last_end) spans.push_back(span);
     at = !empty_here ? span.end : at < text.size() ? at + RuneAt(text, at).size : at + 1;
@@ -52,13 +52,13 @@ const re2::RE2* PatternOf(FunctionContext& context, Args args, Match match) {
 Value RegexContains(FunctionContext& context, Args args) {
   const re2::RE2* regex = PatternOf(context, args, Match::kAnywhere);
   if (regex == nullptr) return nullptr;
-  return re2::RE2::PartialMatch(TextOf(args, 0), *regex);
+  return MatchesRegex(context, *regex, TextOf(args, 0));
 }
 
 Value RegexLike(FunctionContext& context, Args args) {
   const re2::RE2* regex = PatternOf(context, args, Match::kWhole);
   if (regex == nullptr) return nullptr;
-  return re2::RE2::PartialMatch(TextOf(args, 0), *regex);
+  return MatchesRegex(context, *regex, TextOf(args, 0));
 }
 
 // -1 when there is none, whatever the first position is called.
@@ -67,7 +67,7 @@ Value RegexPosition(FunctionContext& context, Args args) {
   const re2::RE2* regex = PatternOf(context, args, Match::kAnywhere);
   if (regex == nullptr) return nullptr;
   Span span{};
-  if (!FindFirst(*regex, TextOf(args, 0), 0, &span)) return -1;
+  if (!FindFirst(context, *regex, TextOf(args, 0), 0, &span)) return -1;
   return static_cast<int64_t>(span.begin) + first;
 }
 
@@ -78,7 +78,7 @@ Value RegexReplace(FunctionContext& context, Args args) {
   const re2::RE2* regex = PatternOf(context, args, Match::kAnywhere);
   if (regex == nullptr) return nullptr;
   const std::string_view text = TextOf(args, 0), with = TextOf(args, 2);
-  std::vector<Span> spans = FindAll(*regex, text);
+  std::vector<Span> spans = FindAll(context, *regex, text);
   if (args.size() > 3 && static_cast<int64_t>(spans.size()) > *limit) {
     spans.resize(*limit < 0 ? 0 : static_cast<size_t>(*limit));
   }
@@ -97,7 +97,7 @@ Value RegexMatches(FunctionContext& context, Args args) {
   if (regex == nullptr || !context.Allow(TextOf(args, 0).size() * sizeof(Value))) return nullptr;
   const std::string_view text = TextOf(args, 0);
   std::vector<Value> items;
-  for (const Span& span : FindAll(*regex, text)) {
+  for (const Span& span : FindAll(context, *regex, text)) {
     items.push_back(TextValue(text.substr(span.begin, span.end - span.begin)));
   }
   return Value::Array(std::move(items));
@@ -110,7 +110,7 @@ Value RegexSplit(FunctionContext& context, Args args) {
   const std::string_view text = TextOf(args, 0);
   std::vector<Value> items;
   size_t at = 0;
-  for (const Span& span : FindAll(*regex, text)) {
+  for (const Span& span : FindAll(context, *regex, text)) {
     if (span.end == 0) continue;
     items.push_back(TextValue(text.substr(at, span.begin - at)));
     at = span.end;

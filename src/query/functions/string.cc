@@ -12,7 +12,7 @@ namespace {
 
 Value Contains(FunctionContext&, Args args) {
   if (!AllStrings(args)) return nullptr;
-  return TextOf(args, 0).find(TextOf(args, 1)) != std::string_view::npos;
+  return FindText(TextOf(args, 0), TextOf(args, 1)) != std::string_view::npos;
 }
 
 size_t LengthIn(Unit unit, std::string_view text) {
@@ -49,18 +49,18 @@ template <Side side>
 Value Trim(FunctionContext&, Args args) {
   if (!AllStrings(args)) return nullptr;
   std::string_view text = TextOf(args, 0);
-  const std::u32string set = RunesOf(args.size() > 1 ? TextOf(args, 1) : " \t\n\f\r");
+  const RuneSet set(RunesOf(args.size() > 1 ? TextOf(args, 1) : " \t\n\f\r"));
   if (side != Side::kRight) {
     while (!text.empty()) {
       const Rune rune = RuneAt(text, 0);
-      if (set.find(rune.code) == set.npos) break;
+      if (!set.contains(rune.code)) break;
       text.remove_prefix(rune.size);
     }
   }
   if (side != Side::kLeft) {
     while (!text.empty()) {
       const Rune rune = RuneBefore(text, text.size());
-      if (set.find(rune.code) == set.npos) break;
+      if (!set.contains(rune.code)) break;
       text.remove_suffix(rune.size);
     }
   }
@@ -72,7 +72,7 @@ template <Unit unit, int first>
 Value Position(FunctionContext&, Args args) {
   if (!AllStrings(args)) return nullptr;
   const std::string_view text = TextOf(args, 0);
-  const size_t found = text.find(TextOf(args, 1));
+  const size_t found = FindText(text, TextOf(args, 1));
   if (found == text.npos) return first - 1;
   return static_cast<int64_t>(LengthIn(unit, text.substr(0, found))) + first;
 }

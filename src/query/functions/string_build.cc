@@ -95,7 +95,7 @@ Value Pad(FunctionContext& context, Args args) {
 
 // Where the next `old` is at or after `at`; an empty one is before each character and at the end.
 size_t FindNext(std::string_view text, std::string_view old, size_t at, bool first) {
-  if (!old.empty()) return text.find(old, at);
+  if (!old.empty()) return FindText(text, old, at);
   if (first) return 0;
   return at >= text.size() ? text.npos : at + RuneAt(text, at).size;
 }
@@ -149,7 +149,7 @@ std::vector<Value> SplitAt(std::string_view text, std::string_view separator) {
     return items;
   }
   for (size_t at = 0;;) {
-    const size_t found = text.find(separator, at);
+    const size_t found = FindText(text, separator, at);
     items.emplace_back(text.substr(at, found - at));
     if (found == text.npos) return items;
     at = found + separator.size();

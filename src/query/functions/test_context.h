@@ -36,6 +36,12 @@ class TestContext final : public FunctionContext {
     Fail(QueryError(QueryCode::kMemoryQuota, "the statement needs more than its memory"));
     return false;
   }
+  bool Spend(size_t steps) override {
+    spent += steps;
+    if (spent <= limit_steps) return true;
+    Fail(QueryError(QueryCode::kTimeout, "Timeout exceeded"));
+    return false;
+  }
   const re2::RE2* Regex(std::string_view pattern, Match match) override {
     auto& compiled = patterns_[{std::string(pattern), match}];
     if (compiled == nullptr) {
@@ -54,6 +60,8 @@ class TestContext final : public FunctionContext {
   std::string user_name = "Administrator";
   uint64_t random = 0;
   size_t limit_bytes = 1 << 20;
+  size_t limit_steps = SIZE_MAX;
+  size_t spent = 0;
   std::vector<Warning> warnings;
   Status failure;
 

@@ -1,6 +1,8 @@
 #include "query/functions/text.h"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include <unicode/uchar.h>
 
@@ -95,6 +97,18 @@ std::u32string RunesOf(std::string_view text) {
   }
   return runes;
 }
+
+size_t FindText(std::string_view text, std::string_view part, size_t from) {
+  if (from > text.size()) return text.npos;
+  if (part.empty()) return from;
+  const void* found = memmem(text.data() + from, text.size() - from, part.data(), part.size());
+  if (found == nullptr) return text.npos;
+  return static_cast<size_t>(static_cast<const char*>(found) - text.data());
+}
+
+RuneSet::RuneSet(std::u32string runes) : sorted_(std::move(runes)) { std::ranges::sort(sorted_); }
+
+bool RuneSet::contains(char32_t code) const { return std::ranges::binary_search(sorted_, code); }
 
 size_t RuneCount(std::string_view text) {
   if (IsAscii(text)) return text.size();

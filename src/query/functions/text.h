@@ -27,6 +27,20 @@ Rune RuneBefore(std::string_view text, size_t end);
 void AppendRune(char32_t code, std::string* out);
 std::u32string RunesOf(std::string_view text);
 
+// Where `part` is at or after `from`; npos when it is not. Takes a time that grows with both sizes,
+// not with their product as string_view::find does at worst.
+size_t FindText(std::string_view text, std::string_view part, size_t from = 0);
+
+// Characters that are looked for often.
+class RuneSet {
+ public:
+  explicit RuneSet(std::u32string runes);
+  bool contains(char32_t code) const;
+
+ private:
+  std::u32string sorted_;
+};
+
 size_t RuneCount(std::string_view text);
 // Where the character number `count` starts; text.size() when there are no more than `count`.
 size_t RuneOffset(std::string_view text, size_t count);

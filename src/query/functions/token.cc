@@ -8,12 +8,11 @@
 #include <optional>
 #include <set>
 
-#include <re2/re2.h>
-
 #include "json/compare.h"
 #include "query/functions/arguments.h"
 #include "query/functions/function.h"
 #include "query/functions/like.h"
+#include "query/functions/regex.h"
 #include "query/functions/text.h"
 
 namespace sluice::query {
@@ -141,7 +140,7 @@ Value ContainsTokenLike(FunctionContext& context, Args args) {
     return nullptr;
   }
   return HasToken(args, *options, [&](const Value& token) {
-    return token.is_string() && pattern->Matches(token.AsString());
+    return token.is_string() && pattern->Matches(context, token.AsString());
   });
 }
 
@@ -151,7 +150,7 @@ Value ContainsTokenRegexp(FunctionContext& context, Args args) {
   const re2::RE2* regex = context.Regex(TextOf(args, 1), FunctionContext::Match::kWhole);
   if (regex == nullptr) return nullptr;
   return HasToken(args, *options, [&](const Value& token) {
-    return token.is_string() && re2::RE2::PartialMatch(token.AsString(), *regex);
+    return token.is_string() && MatchesRegex(context, *regex, token.AsString());
   });
 }
 

@@ -82,6 +82,7 @@ Value ParseNumber(std::string_view text) {
 // What is left without white space and the characters of `dropped`. A single comma is the decimal
 // point when there is no other.
 std::string WithoutDecoration(std::string_view text, std::string_view dropped) {
+  const RuneSet drops(RunesOf(dropped));
   std::string kept;
   size_t comma = std::string::npos;
   bool comma_is_point = true;
@@ -90,7 +91,7 @@ std::string WithoutDecoration(std::string_view text, std::string_view dropped) {
     const std::string_view character = text.substr(at, rune.size);
     at += rune.size;
     if (character == "." && comma != std::string::npos) comma_is_point = false;
-    if (IsSpaceRune(rune.code) || dropped.find(character) != std::string_view::npos) continue;
+    if (IsSpaceRune(rune.code) || drops.contains(rune.code)) continue;
     if (character == "." || (character == "," && comma != std::string::npos)) {
       comma_is_point = false;
     } else if (character == ",") {

@@ -226,6 +226,7 @@ struct ResultTerm {
   ExpressionPtr expression;  // null for a bare *
   bool star = false;         // * or expression.*
   std::string alias;         // empty: taken from the expression
+  bool of_star = false;      // set by the binder: it stands for a part of a bare *
 };
 
 struct Projection {
@@ -382,6 +383,7 @@ struct MergeStatement {
   FromTerm source;
   ExpressionPtr on;      // ON condition
   ExpressionPtr on_key;  // ON KEY e
+  std::vector<NamedExpression> let;
   bool has_update = false;
   std::vector<Assignment> set;
   std::vector<Assignment> unset;

@@ -213,6 +213,7 @@ Result<ExpressionPtr> Parser::Primary() {
   if (At("[")) return ArrayConstructor();
   if (At("{")) return ObjectConstructor();
   if (At("?")) return QuestionMark();
+  RETURN_IF_ERROR(UnsupportedExpression());
   return Unexpected(ExpectedName("an expression"));
 }
 
@@ -237,6 +238,7 @@ Result<ExpressionPtr> Parser::WordPrimary() {
   }
   const bool callable = std::ranges::find(kCallable, Here().terminal) != std::end(kCallable);
   if (callable && IsAhead(1, "(")) return NameOrCall();
+  RETURN_IF_ERROR(UnsupportedExpression());
   return Unexpected(ExpectedName("an expression"));
 }
 

@@ -15,6 +15,9 @@ Result<MergeStatement> Parser::Merge() {
   if (primary && !At("KEY")) return Unexpected(Expected("KEY"));
   ExpressionPtr* const condition = Accept("KEY") ? &merge.on_key : &merge.on;
   ASSIGN_OR_RETURN(*condition, Expr());
+  if (Accept("LET")) {
+    ASSIGN_OR_RETURN(merge.let, Assignments());
+  }
   if (!At("WHEN")) return Unexpected(Expected("WHEN MATCHED or WHEN NOT MATCHED"));
   while (Accept("WHEN")) RETURN_IF_ERROR(MergeAction(&merge));
   if (Accept("LIMIT")) {
@@ -49,7 +52,27 @@ Status Parser::MergeMatched(MergeStatement* merge) {
   return WhereClause(&merge->delete_where);
 }
 
-// With ON KEY the key is known: INSERT document. Otherwise INSERT (KEY k, VALUE v [, OPTIONS o]).
+// ([KEY] k [, [VALUE] v [, [OPTIONS] o]])
+Result<Parser::KeyValueOptions> Parser::MergeKeyValue() {
+  KeyValueOptions parts;
+  RETURN_IF_ERROR(Expect("("));
+  Accept("PRIMARY");
+  Accept("KEY");
+  ASSIGN_OR_RETURN(parts.key, Expr());
+  if (At(",") && !IsAhead(1, "OPTIONS")) {
+    ++at_;
+    Accept("VALUE");
+    ASSIGN_OR_RETURN(parts.value, Expr());
+  }
+  if (Accept(",")) {
+    Accept("OPTIONS");
+    ASSIGN_OR_RETURN(parts.options, Expr());
+  }
+  RETURN_IF_ERROR(Expect(")"));
+  return parts;
+}
+
+// With ON KEY the key is known: INSERT document. Otherwise it comes first, in parentheses.
 Status Parser::MergeInsert(MergeStatement* merge) {
   const Token& action = Here();
   RETURN_IF_ERROR(Expect("INSERT"));
@@ -59,15 +82,15 @@ Status Parser::MergeInsert(MergeStatement* merge) {
   if (keyed && merge->on_key) {
     return Wrong(Here(), "ON KEY says the key already: expected the document alone");
   }
-  if (!keyed && !merge->on_key) return Expected("(KEY ..., VALUE ...)");
-  if (keyed) {
-    ASSIGN_OR_RETURN(KeyValueOptions named, KeyValue());
-    merge->insert_key = std::move(named.key);
-    merge->insert_value = std::move(named.value);
-    merge->insert_options = std::move(named.options);
-  } else {
+  if (merge->on_key) {
     ASSIGN_OR_RETURN(merge->insert_value, Expr());
+    return WhereClause(&merge->insert_where);
   }
+  if (!At("(")) return Expected("(KEY ..., VALUE ...)");
+  ASSIGN_OR_RETURN(KeyValueOptions parts, MergeKeyValue());
+  merge->insert_key = std::move(parts.key);
+  merge->insert_value = std::move(parts.value);
+  merge->insert_options = std::move(parts.options);
   return WhereClause(&merge->insert_where);
 }
 

@@ -185,7 +185,10 @@ Result<ResultTerm> Parser::ResultTermHere() {
     term.star = true;
     return term;
   }
-  ASSIGN_OR_RETURN(term.alias, OptionalAlias());
+  if (Accept("AS") || AtImplicitAlias()) {
+    term.place = place();
+    ASSIGN_OR_RETURN(term.alias, Name("an alias"));
+  }
   return term;
 }
 

@@ -174,6 +174,7 @@ Status Parser::StatementBody(Statement* statement) {
     return OkStatus();
   };
   if (AtQuery() || At("(")) return take(QueryHere());
+  RETURN_IF_ERROR(Unsupported());
   const bool replaces = AtWord("REPLACE") && IsAhead(1, "INTO");
   if (At("INSERT") || At("UPSERT") || replaces) return take(Insert());
   if (At("UPDATE", "STATISTICS") || At("ANALYZE")) return take(Statistics());

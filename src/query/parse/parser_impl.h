@@ -210,6 +210,12 @@ class Parser {
   Status MergeAction(MergeStatement* merge);
   Status MergeMatched(MergeStatement* merge);
   Status MergeInsert(MergeStatement* merge);
+  Result<KeyValueOptions> MergeKeyValue();
+
+  // What is refused by its name (parse_unsupported.cc): OK when the statement, or the expression,
+  // is none of that.
+  Status Unsupported() const;
+  Status UnsupportedExpression() const;
 
   // Definitions (parse_definition.cc).
   Status Create(Statement* statement);

@@ -152,6 +152,7 @@ struct AstPrinter::StatementBody {
     printer.Term(merge.source);
     printer.Clause("ON", merge.on);
     printer.Clause("ON KEY", merge.on_key);
+    printer.Let(merge.let);
     if (merge.has_update) {
       printer.Say(" WHEN MATCHED THEN UPDATE");
       printer.Changes(merge.set, merge.unset);

@@ -341,12 +341,18 @@ Result<QueryPlan> PlanWrite(Planner& planner, MergeStatement& statement) {
   if (statement.source.expression != nullptr && statement.source.expression->query != nullptr) {
     planner.PrepareQuery(*statement.source.expression->query);
   }
+  for (const NamedExpression& let : statement.let) planner.Prepare(*let.expression);
   UseAssignments(planner, statement.set);
   UseAssignments(planner, statement.unset);
   UseProjection(planner, statement.returning);
   UseTarget(planner, join.term);
   planner.FinishLayout();
   ASSIGN_OR_RETURN(RowPlan rows, planner.PlanMergeRows(statement.source, join));
+  if (!statement.let.empty()) {
+    ASSIGN_OR_RETURN(std::vector<SlotAssignment> lets, CompileLets(planner, statement.let));
+    for (const SlotAssignment& let : lets) rows.variables.slots.push_back(let.slot);
+    rows.plan = MakeLet(std::move(rows.plan), std::move(lets));
+  }
   MergeParts parts{.target = TargetOf(planner, join.term)};
   if (statement.has_update) {
     ASSIGN_OR_RETURN(parts.update,
@@ -380,6 +386,11 @@ Result<QueryPlan> PlanWrite(Planner& planner, MergeStatement& statement) {
   WriteOptions options;
   options.target = parts.target;
   options.each_once = true;
+  if (planner.variables().IsDocument(statement.source.variable)) {
+    options.not_of_inserted.sources = {planner.layout()->SourceIndex(statement.source.variable)};
+  } else {
+    options.not_of_inserted.slots = {statement.source.variable};
+  }
   options.input = std::move(rows.plan);
   options.variables = std::move(rows.variables);
   options.program = MakeMergeProgram(std::move(parts));

@@ -342,13 +342,24 @@ Result<ExprPtr> Planner::CompileProjection(const Projection& projection) {
   }
   ExprPtr result = MakeResultObject(std::move(entries));
   if (projection.exclude.empty()) return result;
-  std::vector<json::Path> paths;
+  ExcludeParts parts;
   for (const ExpressionPtr& excluded : projection.exclude) {
-    auto path = json::Path::Parse(ToText(*excluded));
-    if (!path) return Unexpected(AtPlace(path.error(), excluded->place));
-    paths.push_back(std::move(*path));
+    if (auto path = AsNamePath(*excluded)) {
+      parts.paths.push_back(std::move(*path));
+    } else {
+      ASSIGN_OR_RETURN(ExprPtr names, compiler_.Compile(*excluded));
+      parts.names.push_back(std::move(names));
+    }
   }
-  return MakeExclude(std::move(result), std::move(paths));
+  std::vector<std::string> stars;
+  for (const ResultTerm& term : projection.terms) {
+    if (term.of_star) stars.push_back(term.alias);
+    const Expression& value = *term.expression;
+    if (term.star && value.kind == ExprKind::kVariable) parts.spread.push_back(value.name);
+  }
+  if (stars.size() == 1) parts.star = stars[0];
+  parts.object = std::move(result);
+  return MakeExclude(std::move(parts));
 }
 
 std::string Planner::ProjectionText(const Projection& projection) {
@@ -368,12 +379,45 @@ Result<PlanPtr> Planner::PlanWith(const Query& query, PlanPtr input) {
   return Counted(MakeWith(std::move(input), std::move(tables)));
 }
 
+namespace {
+
+// OPTIONS {"levels": n, "documents": n} of a recursive table.
+Status ReadTableOptions(const CommonTable& table, TableDefinition* definition) {
+  if (!table.options) return OkStatus();
+  const auto wrong = [&](std::string_view what) {
+    return AtPlace(
+        QueryError(QueryCode::kPlan, "OPTIONS of WITH RECURSIVE {}: {}", table.name, what),
+        table.place);
+  };
+  if (!table.options->is_object()) return wrong("expected an object");
+  for (const json::Field& field : table.options->fields()) {
+    uint64_t* const limit = field.name() == "levels"      ? &definition->max_levels
+                            : field.name() == "documents" ? &definition->max_documents
+                                                          : nullptr;
+    if (limit == nullptr) {
+      return wrong(fmt::format("'{}' is unknown; there are levels and documents", field.name()));
+    }
+    if (!field.value.is_int() || field.value.AsInt() < 0) {
+      return wrong(fmt::format("{} takes a whole number that is not negative", field.name()));
+    }
+    *limit = static_cast<uint64_t>(field.value.AsInt());
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
 Result<TableDefinition> Planner::PlanTable(const Query& query, const CommonTable& table) {
   TableDefinition definition{.name = table.name, .slot = table.variable};
   const Expression& expression = *table.expression;
   const std::vector<VariableId> uses = ReferencedVariables(expression);
   const bool recursive = query.recursive && std::ranges::binary_search(uses, table.variable);
   if (!recursive) {
+    if (table.options || !table.cycle.empty()) {
+      return Unexpected(AtPlace(QueryError(QueryCode::kPlan, "'{}' is not recursive: it has no {}",
+                                           table.name, table.options ? "OPTIONS" : "CYCLE"),
+                                table.place));
+    }
     ASSIGN_OR_RETURN(definition.value, compiler_.Compile(expression));
     return definition;
   }
@@ -388,17 +432,16 @@ Result<TableDefinition> Planner::PlanTable(const Query& query, const CommonTable
         table.place));
   }
   ASSIGN_OR_RETURN(QueryPlan start, PlanBody((*operation)->left));
-  ASSIGN_OR_RETURN(QueryPlan step, PlanBody((*operation)->right));
+  // Each round reads other rows: nothing that the step makes of them can be kept for the next.
+  const bool outer = std::exchange(correlated_, true);
+  auto step = PlanBody((*operation)->right);
+  correlated_ = outer;
+  if (!step) return Unexpected(step.error());
   definition.value = MakeSubquery(std::make_shared<const QueryPlan>(std::move(start)),
                                   {.correlated = true, .number = layout_->NewSubquery()});
-  definition.step = std::make_shared<const QueryPlan>(std::move(step));
+  definition.step = std::make_shared<const QueryPlan>(std::move(*step));
   definition.distinct = !(*operation)->all;
-  if (table.options) {
-    const Value& levels = (*table.options)["levels"];
-    const Value& documents = (*table.options)["documents"];
-    if (levels.is_int()) definition.max_levels = static_cast<uint64_t>(levels.AsInt());
-    if (documents.is_int()) definition.max_documents = static_cast<uint64_t>(documents.AsInt());
-  }
+  RETURN_IF_ERROR(ReadTableOptions(table, &definition));
   for (const ExpressionPtr& field : table.cycle) definition.cycle_fields.push_back(field->name);
   return definition;
 }
