@@ -257,6 +257,31 @@ TEST_F(Equivalence, JoinsAreTheSame) {
   }
 }
 
+TEST_F(Equivalence, RowsOfJoinsAreInOrder) {
+  static constexpr std::string_view kOrders[] = {"META(x).id{} DESC", "META(x).id{}",
+                                                 "x.a, META(x).id{}", "x.a DESC, META(x).id{}"};
+  static constexpr std::string_view kRests[] = {"t, k", "t DESC, k DESC", "k DESC, t"};
+  static constexpr std::string_view kJoins[] = {
+      "UNNEST x.tags AS t LET k = 1", "JOIN plain AS y ON x.a = y.b LET t = y.c.d, k = META(y).id",
+      "JOIN plain AS y USE HASH (PROBE) ON x.a = y.b LET t = y.b, k = META(y).id",
+      "LEFT JOIN plain AS y ON x.c.d = y.a LET t = y.a, k = META(y).id"};
+  for (int i = 0; i < kQueries / 4 && !HasFailure(); ++i) {
+    const std::string_view join = OneOf(kJoins);
+    const std::string condition = RandomCondition(0);
+    const std::string order(OneOf(kOrders));
+    const std::string_view rest = OneOf(kRests);
+    // What is no key of a scan or an index is sorted.
+    const auto rows = [&](std::string_view source, std::string_view sorted) {
+      return Rows(
+          fmt::format("SELECT META(x).id, x.a, t, k FROM {} AS x {} WHERE {} ORDER BY {}, {}",
+                      source, join, condition, fmt::format(fmt::runtime(order), sorted), rest));
+    };
+    const std::vector<std::string> expected = rows("plain", " || ''");
+    EXPECT_EQ(rows("plain", ""), expected) << join << condition << order;
+    EXPECT_EQ(rows("indexed", ""), expected) << join << condition << order;
+  }
+}
+
 TEST_F(Equivalence, AConditionAndItsOppositeAndTheRestAreAll) {
   for (int i = 0; i < kQueries / 4 && !HasFailure(); ++i) {
     const std::string condition = RandomCondition(1);

@@ -54,6 +54,14 @@ bool KeepsOrder(const FromClause& from) {
   });
 }
 
+// Whether more than the key of the first term orders the rows that joins make of its documents:
+// each document may have several of them, so that its place in the scan does not tell theirs.
+bool OrdersPartners(const FromClause& from, const std::vector<SortTerm>& order) {
+  if (from.joins.empty() || order.size() < 2) return false;
+  const auto meta = AsMeta(*order.front().expression);
+  return meta && meta->variable == from.first.variable && meta->field == "id";
+}
+
 // left = right, where one side is of `variable` alone and the other not of it.
 struct JoinKey {
   const Expression* left = nullptr;
@@ -85,7 +93,9 @@ Result<RowPlan> Planner::PlanFrom(const FromClause& from, std::vector<Condition>
                                   const std::vector<SortTerm>* wanted_order) {
   const std::vector<VariableId> all = AllVariables(from, variables_);
   std::vector<Condition> mine;
-  if (!KeepsOrder(from)) wanted_order = nullptr;
+  if (!KeepsOrder(from) || (wanted_order != nullptr && OrdersPartners(from, *wanted_order))) {
+    wanted_order = nullptr;
+  }
   NoteJoinHint(from.first, "nothing stands before it to join it with");
   // A RIGHT JOIN makes rows without the terms before it: their conditions wait.
   if (!HasRightJoin(from)) {
