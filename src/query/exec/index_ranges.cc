@@ -42,7 +42,9 @@ bool Bound(Context& context, const SpanExpr& span, const db::IndexPart& part,
            const std::string& prefix, db::IndexRange* range) {
   // Where the values in question begin and end, in the part's own direction.
   std::string least = prefix;
-  if (!Append(part.descending ? Value(nullptr) : Value(false), part, &least)) return false;
+  const bool from_null = part.descending || span.with_null;
+  if (!Append(from_null ? Value(nullptr) : Value(false), part, &least)) return false;
+  if (part.descending && span.with_null) least = PrefixEnd(least);
   range->from = part.descending ? prefix : least;
   range->to = part.descending ? least : PrefixEnd(prefix);
   const auto apply = [&](const BoundExpr& bound, bool is_low) {

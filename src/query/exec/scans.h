@@ -60,7 +60,8 @@ struct SpanExpr {
   std::vector<Equal> equal;  // values of the leading parts
   BoundExpr low;             // of the part after them
   BoundExpr high;
-  bool bounded = false;  // there is a condition on that part: NULL and MISSING are not in it
+  bool bounded = false;    // there is a condition on that part: NULL and MISSING are not in it
+  bool with_null = false;  // but NULL is, which IS NOT MISSING allows
 };
 // A part of an index row that answers a path or META().id without the document.
 struct CoveredPart {

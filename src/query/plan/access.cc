@@ -87,6 +87,12 @@ std::vector<PartPredicate> MatchPart(const Expression& condition, const PartMatc
     add(Kind::kIn, *args[1], true);
   } else if (IsCall(condition, "like") && args.size() == 2 && is_part(*args[0])) {
     MatchLike(*args[1], made, &found);
+  } else if (args.size() == 1 && is_part(*args[0])) {
+    if (IsCall(condition, "is_not_null") || IsCall(condition, "is_valued")) {
+      found.push_back({.kind = Kind::kValued, .exact = Exact::kYes});
+    } else if (IsCall(condition, "is_not_missing")) {
+      found.push_back({.kind = Kind::kPresent, .exact = Exact::kYes});
+    }
   }
   return found;
 }
@@ -150,6 +156,7 @@ Result<Access::Choice> Access::ByScan(const std::vector<SortTerm>* wanted_order)
   for (const Condition& condition : conditions_) {
     for (const PartPredicate& predicate :
          MatchPart(*condition.expression, is_id, term_.variable, &made_)) {
+      if (!predicate.compares()) continue;
       BoundExpr& bound = predicate.kind == PartPredicate::Kind::kLow ? options.from : options.to;
       if (bound.value != nullptr) continue;
       ASSIGN_OR_RETURN(bound.value, planner_.compiler_.Compile(*predicate.value));

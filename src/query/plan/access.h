@@ -12,7 +12,14 @@ namespace sluice::query {
 
 // What must hold of a part of a document, as far as an index or the order of keys can find it.
 struct PartPredicate {
-  enum class Kind : uint8_t { kEqual, kIn, kLow, kHigh };
+  enum class Kind : uint8_t {
+    kEqual,
+    kIn,
+    kLow,
+    kHigh,
+    kValued,   // IS NOT NULL, IS VALUED: there is no value to compare with
+    kPresent,  // IS NOT MISSING
+  };
   // Whether it says all that the condition says: never, when the value is found to be a scalar, or
   // always. In this order.
   enum class Exact : uint8_t { kNo, kIfScalar, kYes };
@@ -20,11 +27,14 @@ struct PartPredicate {
   bool inclusive = true;
   const Expression* value = nullptr;  // not of this document
   Exact exact = Exact::kNo;
+
+  bool compares() const { return kind != Kind::kValued && kind != Kind::kPresent; }
 };
 
 // The ways in which a condition compares a part with something that is known before the document
-// is: part = e, part < e, part BETWEEN, part IN e, part LIKE 'x%'. Empty when it does not. Values
-// that the condition does not hold as such are added to `made`.
+// is: part = e, part < e, part BETWEEN, part IN e, part LIKE 'x%', or says that it is there: part
+// IS NOT MISSING. Empty when it does not. Values that the condition does not hold as such are added
+// to `made`.
 using PartMatcher = std::function<bool(const Expression&)>;
 std::vector<PartPredicate> MatchPart(const Expression& condition, const PartMatcher& is_part,
                                      VariableId document, std::vector<ExpressionPtr>* made);

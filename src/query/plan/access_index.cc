@@ -18,6 +18,7 @@ int ScoreOf(const IndexMatch& match) {
     score += equal.kind == PartPredicate::Kind::kEqual ? 100 : 80;
   }
   if (match.low || match.high) score += match.low && match.high ? 50 : 40;
+  if (match.floor) score += 5;
   if (match.covering) score += 30;
   if (match.sorted) score += 20;
   return score - static_cast<int>(match.index->definition().parts.size());
@@ -128,7 +129,13 @@ Result<IndexScanOptions> Access::SpanOf(const IndexMatch& match) {
     ASSIGN_OR_RETURN(options.span.high.value, planner_.compiler_.Compile(*match.high->value));
     options.span.high.inclusive = match.high->inclusive;
   }
-  options.span.bounded = match.low || match.high;
+  if (match.floor) {
+    const bool present = match.floor->kind == PartPredicate::Kind::kPresent;
+    text += fmt::format("{}{} IS {}", text.empty() ? "" : ", ", name(next),
+                        present ? "NOT MISSING" : "VALUED");
+    options.span.with_null = present;
+  }
+  options.span.bounded = match.low || match.high || match.floor;
   options.text = std::move(text);
   return options;
 }

@@ -77,6 +77,7 @@ std::vector<IndexMatcher::Found> IndexMatcher::PredicatesOf(const BoundIndexKey&
     if (key.each_element) found.clear();
     for (const PartPredicate& predicate : predicates) {
       const bool typed = !key.each_element && IsTypedColumn(*key.expression);
+      if (typed && !predicate.compares()) continue;
       found.push_back(
           {.predicate = typed ? OfTypedColumn(*key.expression, predicate, made_) : predicate,
            .condition = i});
@@ -132,6 +133,7 @@ std::vector<PartPredicate> IndexMatcher::MatchElements(const Expression& conditi
   const auto is_element = [&](const Expression& e) { return SameExpression(e, *element); };
   for (const Condition& term : terms) {
     for (PartPredicate predicate : MatchPart(*term.expression, is_element, document_, made_)) {
+      if (!predicate.compares()) continue;
       // The value must not come from the element either.
       if (std::ranges::binary_search(ReferencedVariables(*predicate.value), range.value_id)) {
         continue;
@@ -163,13 +165,29 @@ bool IndexMatcher::TakePart(const std::vector<Found>& found, IndexMatch* match) 
   std::vector<int> ends(conditions_.size(), 0);
   for (const Found& each : found) ends[each.condition] += 1;
   for (const Found& each : found) {
+    if (!each.predicate.compares()) continue;
     auto& bound = each.predicate.kind == Kind::kLow ? match->low : match->high;
     if (bound) continue;
     bound = each.predicate;
     match->used[each.condition] = true;
     if (--ends[each.condition] == 0) match->Answer(each.condition, each.predicate.exact);
   }
+  TakeFloor(found, match);
   return false;
+}
+
+// NULL and MISSING are never between bounds. Without bounds a part that is said to be there has a
+// range of its own: the narrower one of those that are asked for.
+void IndexMatcher::TakeFloor(const std::vector<Found>& found, IndexMatch* match) {
+  const bool bounded = match->low || match->high;
+  for (const Kind kind : {Kind::kValued, Kind::kPresent}) {
+    for (const Found& each : found) {
+      if (each.predicate.kind != kind) continue;
+      if (!bounded && !match->floor) match->floor = each.predicate;
+      match->used[each.condition] = true;
+      match->Answer(each.condition, each.predicate.exact);
+    }
+  }
 }
 
 void IndexMatcher::Cover(const BoundIndex& bound, IndexMatch* match) const {

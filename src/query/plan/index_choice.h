@@ -15,6 +15,7 @@ struct IndexMatch {
   std::vector<PartPredicate> equal;  // kEqual or kIn, of the leading parts
   std::optional<PartPredicate> low;  // of the part after them
   std::optional<PartPredicate> high;
+  std::optional<PartPredicate> floor;    // kValued or kPresent, where there is neither low nor high
   std::vector<bool> used;                // by condition: the ranges come from it
   std::vector<bool> answered;            // by condition: the ranges say all of it
   std::vector<bool> answered_if_scalar;  // or do so when all their values are scalars
@@ -25,7 +26,7 @@ struct IndexMatch {
   bool reverse = false;
 
   void Answer(size_t condition, PartPredicate::Exact exact);
-  size_t parts_used() const { return equal.size() + (low || high ? 1 : 0); }
+  size_t parts_used() const { return equal.size() + (low || high || floor ? 1 : 0); }
 };
 
 // Reading a document through an index costs about as much as this many of a scan.
@@ -68,6 +69,7 @@ class IndexMatcher {
   std::vector<PartPredicate> MatchElements(const Expression& condition,
                                            const Expression& array) const;
   bool TakePart(const std::vector<Found>& found, IndexMatch* match) const;
+  static void TakeFloor(const std::vector<Found>& found, IndexMatch* match);
   void Cover(const BoundIndex& bound, IndexMatch* match) const;
   void CheckOrder(const BoundIndex& bound, IndexMatch* match) const;
 
