@@ -9,6 +9,7 @@
 #include "query/functions/date_parts.h"
 #include "query/functions/duration.h"
 #include "query/functions/function.h"
+#include "query/functions/text.h"
 
 namespace sluice::query {
 namespace {
@@ -234,12 +235,14 @@ bool IsBefore(const Moment& a, const Moment& b) {
 // From `start` up or down to but without `end`; nothing when there is no such part or the statement
 // failed.
 template <typename Show>
-Value Range(FunctionContext& context, Args args, Moment start, const Moment& end, Show show) {
+Value Range(FunctionContext& context, Args args, const Moment& start, const Moment& end,
+            Show show) {
   const auto step = args.size() > 3 ? WholeNumber(*args[3]) : 1;
   if (!step || !args[2]->is_string()) return nullptr;
   const auto units = DateDifference(end, start, TextOf(args, 2));
   if (!units) return nullptr;
-  if (*step == 0 || IsBefore(start, end) != (*step > 0)) return Value::EmptyArray();
+  if (*step == 0) return Value::Array({show(start)});
+  if (IsBefore(start, end) != (*step > 0)) return Value::EmptyArray();
   const int64_t count = std::abs(*units) / std::abs(*step) + 1;
   if (count > kRangeLimit) {
     context.Fail(QueryError(QueryCode::kRange, "a range of dates may have {} of them, not {}",
@@ -248,12 +251,17 @@ Value Range(FunctionContext& context, Args args, Moment start, const Moment& end
   }
   constexpr size_t kDateBytes = 64;
   if (!context.Allow(static_cast<size_t>(count) * kDateBytes)) return nullptr;
+  // The ends of months are counted from the start: 30 January, 29 February, 30 March.
+  const bool from_start = ToLowerAscii(TextOf(args, 2)) == "calendar_month";
   std::vector<Value> items;
-  while (*step > 0 ? IsBefore(start, end) : IsBefore(end, start)) {
-    items.push_back(show(start));
-    const auto next = AddToDate(start, *step, TextOf(args, 2));
-    if (!next) return nullptr;
-    start = *next;
+  std::optional<Moment> next = start;
+  while (next && (*step > 0 ? IsBefore(*next, end) : IsBefore(end, *next))) {
+    if (!context.Spend(1)) return nullptr;
+    items.push_back(show(*next));
+    const auto steps = static_cast<int64_t>(items.size());
+    // A date past the calendar is past the end, too.
+    next = from_start ? AddToDate(start, *step * steps, TextOf(args, 2))
+                      : AddToDate(*next, *step, TextOf(args, 2));
   }
   return Value::Array(std::move(items));
 }

@@ -54,7 +54,9 @@ void AppendOffset(int offset, const Item& item, std::string* out) {
             : minutes != 0 ? DateFormat::Offset::kColon
                            : DateFormat::Offset::kHours;
   }
-  if (style == DateFormat::Offset::kPlain) fmt::format_to(to, "{:02}", minutes);
+  const bool plain_seconds = style == DateFormat::Offset::kPlainSeconds;
+  if (style == DateFormat::Offset::kPlain || plain_seconds) fmt::format_to(to, "{:02}", minutes);
+  if (plain_seconds) fmt::format_to(to, "{:02}", seconds);
   if (style >= DateFormat::Offset::kColon) fmt::format_to(to, ":{:02}", minutes);
   if (style == DateFormat::Offset::kSeconds) fmt::format_to(to, ":{:02}", seconds);
 }
@@ -196,12 +198,16 @@ std::optional<Item> DetectZone(std::string_view zone) {
   return std::nullopt;
 }
 
-// hh:mm[:ss[.fraction][zone]]
+// hh:mm[:ss[.fraction][zone]], the hour perhaps with one digit
 bool DetectTime(std::string_view time, std::vector<Item>* items) {
-  if (!HasShape(time.substr(0, 5), "00:00")) return false;
-  items->insert(items->end(),
-                {Number(DateItem::kHour, 2), Literal(':'), Number(DateItem::kMinute, 2)});
-  time.remove_prefix(5);
+  const size_t colon = time.find(':');
+  if (colon != 1 && colon != 2) return false;
+  if (!HasShape(time.substr(0, colon), std::string_view("00").substr(0, colon))) return false;
+  if (!HasShape(time.substr(colon, 3), ":00")) return false;
+  Item hour = Number(DateItem::kHour, 2);
+  hour.pad = Pad::kLoose;
+  items->insert(items->end(), {hour, Literal(':'), Number(DateItem::kMinute, 2)});
+  time.remove_prefix(colon + 3);
   if (time.empty()) return true;
   if (!HasShape(time.substr(0, 3), ":00")) return false;
   items->insert(items->end(), {Literal(':'), Number(DateItem::kSecond, 2)});

@@ -62,11 +62,11 @@ enum class DateItem : uint8_t {
 
 class DateFormat {
  public:
-  // Printed numbers are filled up to their width with zeros or blanks. Parsing takes exactly that
-  // many characters; up to as many with kNone and kLoose.
+  // Printed numbers are filled up to their width with zeros or blanks (kLoose: with zeros). Parsing
+  // takes exactly that many characters with kZero, else up to as many.
   enum class Pad : uint8_t { kZero, kSpace, kNone, kLoose };
   enum class Letters : uint8_t { kAsIs, kUpper, kLower };
-  enum class Offset : uint8_t { kHours, kPlain, kColon, kSeconds, kShortest };
+  enum class Offset : uint8_t { kHours, kPlain, kPlainSeconds, kColon, kSeconds, kShortest };
 
   struct Item {
     DateItem kind = DateItem::kLiteral;

@@ -75,16 +75,20 @@ constexpr Word kReferenceWords[] = {
     {"04", {.kind = DateItem::kMinute, .width = 2}},
     {"05", {.kind = DateItem::kSecond, .width = 2}},
     {"06", {.kind = DateItem::kYearOfCentury, .width = 2}},
-    {"15", {.kind = DateItem::kHour, .width = 2}},
+    {"15", {.kind = DateItem::kHour, .pad = Pad::kLoose, .width = 2}},
+    {"__2", {.kind = DateItem::kDayOfYear, .pad = Pad::kSpace, .width = 3}},
+    {"_2006", {.kind = DateItem::kLiteral, .literal = '_'}},  // the year follows
     {"_2", {.kind = DateItem::kDay, .pad = Pad::kSpace, .width = 2}},
     {"PM", {.kind = DateItem::kHalfDay}},
     {"pm", {.kind = DateItem::kHalfDay, .letters = Letters::kLower}},
     {"Z07:00:00", {.kind = DateItem::kZoneOffset, .offset = Offset::kSeconds, .zulu = true}},
     {"Z07:00", {.kind = DateItem::kZoneOffset, .zulu = true}},
+    {"Z070000", {.kind = DateItem::kZoneOffset, .offset = Offset::kPlainSeconds, .zulu = true}},
     {"Z0700", {.kind = DateItem::kZoneOffset, .offset = Offset::kPlain, .zulu = true}},
     {"Z07", {.kind = DateItem::kZoneOffset, .offset = Offset::kHours, .zulu = true}},
     {"-07:00:00", {.kind = DateItem::kZoneOffset, .offset = Offset::kSeconds}},
     {"-07:00", {.kind = DateItem::kZoneOffset}},
+    {"-070000", {.kind = DateItem::kZoneOffset, .offset = Offset::kPlainSeconds}},
     {"-0700", {.kind = DateItem::kZoneOffset, .offset = Offset::kPlain}},
     {"-07", {.kind = DateItem::kZoneOffset, .offset = Offset::kHours}},
     {"1", {.kind = DateItem::kMonth, .pad = Pad::kNone, .width = 2}},
@@ -277,12 +281,14 @@ std::optional<DateFormat> DateFormat::ReadPercent(std::string_view text) {
 
 DateFormat DateFormat::ReadLetters(std::string_view text) {
   DateFormat format;
+  bool known = false;  // a single letter may stand in any word
   while (!text.empty()) {
     const Word* word = FindWord(kLetterWords, text);
+    known |= word != nullptr && word->text.size() > 1;
     format.items_.push_back(word != nullptr ? word->item : LiteralOrBlank(text[0]));
     text.remove_prefix(word != nullptr ? word->text.size() : 1);
   }
-  return format;
+  return known ? format : Default();
 }
 
 DateFormat DateFormat::ReadReference(std::string_view text) {
@@ -292,8 +298,8 @@ DateFormat DateFormat::ReadReference(std::string_view text) {
     // A fraction of a second: a point or comma and zeros, or nines for one without end zeros.
     if ((c == '.' || c == ',') && text.size() > 1 && (text[1] == '0' || text[1] == '9')) {
       const size_t end = std::min(text.find_first_not_of(text[1], 1), text.size());
-      if (end <= 10 && (end == text.size() || kDigits.find(text[end]) == kDigits.npos)) {
-        const auto width = static_cast<uint8_t>(end - 1);
+      if (end == text.size() || kDigits.find(text[end]) == kDigits.npos) {
+        const auto width = static_cast<uint8_t>(std::min<size_t>(end - 1, 9));
         if (text[1] == '9') {
           format.items_.push_back(
               {.kind = DateItem::kTrimmedFraction, .literal = c, .width = width});
@@ -308,7 +314,8 @@ DateFormat DateFormat::ReadReference(std::string_view text) {
     const Word* word = FindWord(kReferenceWords, text);
     format.items_.push_back(word != nullptr ? word->item
                                             : Item{.kind = DateItem::kLiteral, .literal = c});
-    text.remove_prefix(word != nullptr ? word->text.size() : 1);
+    const bool literal = word == nullptr || word->item.kind == DateItem::kLiteral;
+    text.remove_prefix(literal ? 1 : word->text.size());
   }
   return format;
 }

@@ -46,8 +46,9 @@ class Reader {
   bool TakeYear(const Item& item);
   bool TakeHour(const Item& item);
   bool TakeOrdinal();
-  bool TakeZone();
+  bool TakeZone(const Item& item);
   bool TakeOffset();
+  bool HasTwoDigits() const { return text_.size() >= 2 && IsDigit(text_[0]) && IsDigit(text_[1]); }
 
   std::string_view text_;
   Fields fields_;
@@ -66,8 +67,7 @@ bool Reader::TakeNumber(const Item& item, int64_t low, int64_t high, int64_t* nu
   }
   size_t end = start;
   while (end < item.width && end < text_.size() && IsDigit(text_[end])) ++end;
-  const bool exact = item.pad == Pad::kZero || item.pad == Pad::kSpace;
-  if (end == start || (exact && end != item.width)) return false;
+  if (end == start || (item.pad == Pad::kZero && end != item.width)) return false;
   std::from_chars(text_.data() + start, text_.data() + end, *number);
   text_.remove_prefix(end);
   return *number >= low && *number <= high;
@@ -120,11 +120,11 @@ bool Reader::TakeHalfDay(const Item& item) {
 }
 
 bool Reader::TakeFraction() {
-  const size_t digits = std::min<size_t>(
-      static_cast<size_t>(std::ranges::find_if_not(text_, IsDigit) - text_.begin()), 9);
+  const auto digits = static_cast<size_t>(std::ranges::find_if_not(text_, IsDigit) - text_.begin());
   if (digits == 0) return false;
-  std::from_chars(text_.data(), text_.data() + digits, fields_.nanos);
-  for (size_t i = digits; i < 9; ++i) fields_.nanos *= 10;
+  constexpr size_t kKept = 9;
+  std::from_chars(text_.data(), text_.data() + std::min(digits, kKept), fields_.nanos);
+  for (size_t i = digits; i < kKept; ++i) fields_.nanos *= 10;
   text_.remove_prefix(digits);
   return true;
 }
@@ -156,7 +156,7 @@ bool Reader::TakeOrdinal() {
   return true;
 }
 
-// +hh, +hhmm, +hh:mm, +hh:mm:ss
+// +hh, +hhmm, +hhmmss, +hh:mm, +hh:mm:ss
 bool Reader::TakeOffset() {
   const int sign = text_[0] == '-' ? -1 : 1;
   const Item two{.kind = DateItem::kMinute, .width = 2};
@@ -166,14 +166,21 @@ bool Reader::TakeOffset() {
   if (TakeChar(':')) {
     if (!TakeInt(two, 0, 59, &minutes)) return false;
     if (TakeChar(':') && !TakeInt(two, 0, 59, &seconds)) return false;
-  } else if (text_.size() >= 2 && IsDigit(text_[0]) && IsDigit(text_[1])) {
+  } else if (HasTwoDigits()) {
     if (!TakeInt(two, 0, 59, &minutes)) return false;
+    if (HasTwoDigits() && !TakeInt(two, 0, 59, &seconds)) return false;
   }
   fields_.zone = Zone{.offset = sign * (hours * 3600 + minutes * 60 + seconds)};
   return true;
 }
 
-bool Reader::TakeZone() {
+// An abbreviation says no offset unless it is a zone's name: then the date is taken as UTC's.
+bool IsAbbreviation(std::string_view name) {
+  const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+  return name.size() >= 3 && name.size() <= 5 && std::ranges::all_of(name, is_capital);
+}
+
+bool Reader::TakeZone(const Item& item) {
   if (text_.empty()) return false;
   if (text_[0] == '+' || text_[0] == '-') return TakeOffset();
   const auto is_name = [](char c) {
@@ -184,6 +191,9 @@ bool Reader::TakeZone() {
   const std::string_view name = text_.substr(0, size);
   if (name.empty()) return false;
   fields_.zone = name == "Z" ? Zone{} : FindZone(name);
+  if (!fields_.zone && item.kind == DateItem::kZoneAbbreviation && IsAbbreviation(name)) {
+    fields_.zone = Zone{};
+  }
   text_.remove_prefix(size);
   return fields_.zone.has_value();
 }
@@ -210,7 +220,8 @@ bool Reader::Take(const Item& item) {
     case DateItem::kDay:
       return TakeInt(item, 1, 31, &fields_.day);
     case DateItem::kDayOfYear:
-      return TakeInt({.pad = Pad::kNone, .width = 3}, 1, 366, &fields_.day_of_year);
+      return TakeInt({.pad = item.pad == Pad::kSpace ? Pad::kSpace : Pad::kNone, .width = 3}, 1,
+                     366, &fields_.day_of_year);
     case DateItem::kWeekdayName:
     case DateItem::kShortWeekdayName:
       return TakeWeekdayName(item);
@@ -234,7 +245,7 @@ bool Reader::Take(const Item& item) {
     case DateItem::kZoneOffset:
     case DateItem::kZoneAbbreviation:
     case DateItem::kZoneName:
-      return TakeZone();
+      return TakeZone(item);
     case DateItem::kEpochSeconds:
       return TakeNumber({.pad = Pad::kNone, .width = 12}, 0, 253'402'300'799,
                         &fields_.epoch.emplace(0));

@@ -241,7 +241,7 @@ TEST(DateFunctions, Ranges) {
        {"2023-03-01", "2023-01-01", "month", -1},
        List({"2023-03-01", "2023-02-01"})},
       {"date_range_str", {"2023-01-01", "2023-03-01", "month", -1}, List({})},
-      {"date_range_str", {"2023-01-01", "2023-03-01", "month", 0}, List({})},
+      {"date_range_str", {"2023-01-01", "2023-03-01", "month", 0}, List({"2023-01-01"})},
       {"date_range_str", {"2023-01-01", "2023-01-01", "day"}, List({})},
       {"date_range_str", {"2023-01-01", "2023-03-01", "day", 1.5}, nullptr},
       {"date_range_str", {"2023-01-01", "2023-03-01", "age"}, nullptr},
