@@ -174,7 +174,7 @@ constexpr ScalarFunction kFunctions[] = {
     {"neg", 1, 1, Neg},
     {"mult", 2, kAnyNumber, MultiplyAll},
     {"divide", 2, 2, Divide},
-    {"div", 2, 2, IntegerQuotient},
+    {"div", 2, 2, Divide},
     {"idiv", 2, 2, IntegerQuotient},
     {"mod", 2, 2, Mod},
     {"imod", 2, 2, IntegerRemainder},
