@@ -69,7 +69,7 @@ size_t FrameFinder::BeginOf(Context& context, size_t position) const {
   const bool preceding = options.start == Bound::kPreceding;
   if (options.unit == Unit::kRange) {
     const Value& distance = Distance(context, position, *options.start_offset);
-    if (!partition_.Key(position).is_number()) return partition_.PeersBegin(position);
+    if (!partition_.Key(position).is_number()) return partition_.size();
     return FindKey(position, distance, preceding, Side::kNotBefore);
   }
   const size_t count = Count(context, position, *options.start_offset);
@@ -92,7 +92,7 @@ size_t FrameFinder::EndOf(Context& context, size_t position) const {
   const bool preceding = options.end == Bound::kPreceding;
   if (options.unit == Unit::kRange) {
     const Value& distance = Distance(context, position, *options.end_offset);
-    if (!partition_.Key(position).is_number()) return partition_.PeersEnd(position);
+    if (!partition_.Key(position).is_number()) return 0;
     return FindKey(position, distance, preceding, Side::kBehind);
   }
   const size_t count = Count(context, position, *options.end_offset);
