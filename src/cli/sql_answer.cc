@@ -61,11 +61,27 @@ std::string TextOf(const json::Value& value) {
   return value.is_string() ? std::string(value.AsString()) : "";
 }
 
+// A message without the place in the statement, which its clients read there: here the place in the
+// file stands before it, and the line itself below.
+std::string WithoutPlace(std::string message, uint32_t line, uint32_t column) {
+  const std::string after = fmt::format(" (near line {}, column {})", line, column);
+  if (const size_t at = message.find(after); at != message.npos) message.erase(at, after.size());
+  const std::string before = fmt::format("line {}, column {}, near '", line, column);
+  constexpr std::string_view kEnd = "', ";
+  if (const size_t at = message.find(before); at != message.npos) {
+    const size_t end = message.find("', at: ", at);
+    if (end != message.npos) message.erase(at, end + kEnd.size() - at);
+  }
+  return message;
+}
+
 Status ErrorFrom(const json::Value& error, const SqlStatement& statement, const std::string& file) {
   const int64_t number = error["code"].is_int() ? error["code"].AsInt() : 5000;
   const std::string id = TextOf(error["id"]);
+  const std::string message =
+      WithoutPlace(TextOf(error["msg"]), Position(error["line"]), Position(error["column"]));
   Status status(CodeOf(number), id.empty() ? "query.failed" : id,
-                fmt::format("{} [{}]", TextOf(error["msg"]), number));
+                fmt::format("{} [{}]", message, number));
   status = status.With("code", std::to_string(number));
   const std::string returned = TextOf(error["reason"]["returned"]);
   if (!returned.empty()) status = status.With("returned", returned);
