@@ -18,7 +18,7 @@ class TransactionsTest : public db::DatabaseTest {
   }
   void TearDown() override { transactions_.reset(); }
 
-  std::string Begin(const std::string& user = "ann") { return *transactions_->Begin(user, 0); }
+  std::string Begin(const std::string& user = "ann") { return *transactions_->Begin(user, {}); }
   Status Run(const std::string& id, Action action, const std::string& savepoint = "") {
     auto lease = transactions_->Use(id, "ann");
     if (!lease) return lease.error();
@@ -128,9 +128,9 @@ TEST_F(TransactionsTest, OneStatementAtATimeOfOneUser) {
 TEST_F(TransactionsTest, ThereIsAMostOfThem) {
   Begin();
   Begin("bob");
-  EXPECT_EQ(NumberOf(transactions_->Begin("ann", 0).error()), QueryCode::kTransaction);
+  EXPECT_EQ(NumberOf(transactions_->Begin("ann", {}).error()), QueryCode::kTransaction);
   clock_.AdvanceMs(15'000);
-  EXPECT_TRUE(transactions_->Begin("ann", 0));
+  EXPECT_TRUE(transactions_->Begin("ann", {}));
 }
 
 }  // namespace
