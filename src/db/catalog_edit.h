@@ -2,7 +2,9 @@
 // and the rows that store it. Used on the committer's thread, inside a task.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,8 +51,13 @@ class CatalogEdit {
 
   // The types of a keyspace become these, with their policy (null for none). Where documents are
   // read in another form from now on, indexes are made anew: gives their ids, to be built.
+  // kChanged: the stored rows are of a server that put documents into another form.
+  enum class ReadRules : uint8_t { kSame, kChanged };
   Result<std::vector<IndexId>> SetTypes(KeyspaceId keyspace, std::vector<TypeDefinition> types,
-                                        std::shared_ptr<const DocumentPolicy> policy);
+                                        std::shared_ptr<const DocumentPolicy> policy,
+                                        ReadRules rules = ReadRules::kSame);
+  // The keyspaces of such types.
+  static Result<std::set<KeyspaceId>> OutdatedTypes(const storage::Store& store);
 
   Status CreateFollower(FollowerInfo follower);
   Status DropFollower(const std::string& name);

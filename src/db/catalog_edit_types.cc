@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/bytes.h"
 #include "base/log.h"
 #include "db/catalog_edit.h"
 #include "db/catalog_rows.h"
@@ -73,17 +74,39 @@ class UnusablePolicy final : public DocumentPolicy {
   const std::string form_ = "unusable";
 };
 
+// How documents are put into their read form, apart from what types say; higher when that changes
+// (2: documents without a version have one). Rows of indexes that were made under another one are
+// made anew when the database is opened.
+constexpr int64_t kReadRules = 2;
+
 json::Value RowOf(KeyspaceId keyspace, const TypeDefinition& type) {
   auto definition = json::Parse(type.text);
   return json::Value::Object(
       {{"keyspace", keyspace},
+       {"read_rules", kReadRules},
        {"definition", definition ? std::move(*definition) : json::Value::EmptyObject()}});
 }
 
 }  // namespace
 
+Result<std::set<KeyspaceId>> CatalogEdit::OutdatedTypes(const storage::Store& store) {
+  std::set<KeyspaceId> outdated;
+  storage::IterateOptions options;
+  options.lower = TypeRowKey("");
+  options.upper = PrefixEnd(TypeRowKey(""));
+  const auto rows = store.NewIterator(storage::Family::kMeta, std::move(options));
+  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
+    ASSIGN_OR_RETURN(const json::Value value, DecodeMetaJson(rows->key(), rows->value()));
+    if (value["read_rules"] == json::Value(kReadRules)) continue;
+    outdated.insert(static_cast<KeyspaceId>(value["keyspace"].AsInt()));
+  }
+  RETURN_IF_ERROR(rows->status());
+  return outdated;
+}
+
 Result<std::vector<IndexId>> CatalogEdit::SetTypes(KeyspaceId id, std::vector<TypeDefinition> types,
-                                                   std::shared_ptr<const DocumentPolicy> policy) {
+                                                   std::shared_ptr<const DocumentPolicy> policy,
+                                                   ReadRules rules) {
   const KeyspaceInfo* const info = next_->Find(id);
   if (info == nullptr) {
     return Fail(Code::kNotFound, "keyspace.not_found", "the keyspace does not exist (any more)");
@@ -98,7 +121,8 @@ Result<std::vector<IndexId>> CatalogEdit::SetTypes(KeyspaceId id, std::vector<Ty
     PutRow(TypeRowKey(type.name), EncodeMetaJson(RowOf(id, type)));
   }
   KeyspaceInfo changed = *info;
-  const bool other_form = ReadFormOf(info->policy.get()) != ReadFormOf(policy.get());
+  const bool other_form = (rules == ReadRules::kChanged && !ReadFormOf(policy.get()).empty()) ||
+                          ReadFormOf(info->policy.get()) != ReadFormOf(policy.get());
   changed.types = std::move(types);
   changed.policy = std::move(policy);
   std::vector<IndexId> made;

@@ -95,6 +95,7 @@ class Database::Impl {
   Status DeleteCursors(const std::string& follower);
   Status DropIncompleteFollowers();
   Status EmptyInvalidIndexes();
+  Status RemakeOutdatedIndexes();
   Status DropOrphans(ShardId shard);
   Result<bool> BuildIndexChunk(const Index& index, ShardId shard, std::string* from);
   Status PurgeTombstones(ShardId shard, const std::vector<std::string>& expiry_keys);

@@ -27,16 +27,17 @@ Status Database::PutType(const KeyspaceName& name, TypeDefinition type) {
   }
   const std::string type_name = type.name;
   const KeyspaceInfo* const had = before->FindType(type_name);
+  if (had != nullptr && had->id != keyspace->id) {
+    return Error(Code::kConflict, "type.other_keyspace",
+                 "there is a document type '{}' of {}, which would lose it: remove it first, or "
+                 "choose another name",
+                 type_name, had->name.ToString());
+  }
   std::vector<TypeDefinition> types = keyspace->types;
   std::erase_if(types, [&](const TypeDefinition& each) { return each.name == type_name; });
   types.push_back(std::move(type));
   Indexes unfinished;
   RETURN_IF_ERROR(impl_->SetTypes(keyspace->id, std::move(types), &unfinished));
-  if (had != nullptr && had->id != keyspace->id) {
-    types = had->types;
-    std::erase_if(types, [&](const TypeDefinition& each) { return each.name == type_name; });
-    RETURN_IF_ERROR(impl_->SetTypes(had->id, std::move(types), &unfinished));
-  }
   alone.unlock();
   return impl_->BuildRemade(unfinished);
 }
@@ -131,8 +132,11 @@ Status Database::PrepareWrite(const KeyspaceInfo& keyspace, std::string_view act
     ASSIGN_OR_RETURN(
         DocumentPolicy::Prepared made,
         policy.Prepare({write->key, actor, now_ms}, DocumentView::Of(write->document), replaced));
-    if (made.body) write->document.body = std::move(*made.body);
-    prepared.document = true;
+    // A script may have looked at what is replaced: what it made is in `settled`, and where that is
+    // another document by then, the committer has what was given.
+    const bool rests_on_replaced = made.body && !made.diverted && policy.RunsScripts();
+    if (made.body && !rests_on_replaced) write->document.body = std::move(*made.body);
+    prepared.document = !rests_on_replaced;
     prepared.violation = std::move(made.violation);
     prepared.diverted = std::move(made.diverted);
     if (prepared.ahead != nullptr) prepared.ahead->settled = std::move(made.settled);

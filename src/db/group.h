@@ -105,6 +105,7 @@ class Group {
 
   // Document types (group_types.cc).
   Status StageTyped(const Commit& commit, Write& write, Staged* staged, WriteResult* result);
+  static bool StillPrepared(const Write& write, const DocumentPolicy& policy, const Staged& staged);
   Status ResolveMutation(Write& write, Staged* staged, WriteResult* result);
   Status Divert(const PreparedWrite& prepared, Write& write, Staged* staged, WriteResult* result);
   Status Settle(const DocumentPolicy::WriteContext& context, Write& write, Staged* staged);

@@ -30,6 +30,15 @@ std::string_view ActorOf(const Commit& commit) {
 
 }  // namespace
 
+// What was made of the document on the writer's thread holds: it rests on nothing else, or on what
+// is still there.
+bool Group::StillPrepared(const Write& write, const DocumentPolicy& policy, const Staged& staged) {
+  if (!PreparedFor(write, policy)) return false;
+  return write.prepared->document ||
+         (staged.ahead != nullptr && staged.ahead->live == staged.before.live &&
+          staged.ahead->settled.body.has_value());
+}
+
 Status Group::StageTyped(const Commit& commit, Write& write, Staged* staged, WriteResult* result) {
   const DocumentPolicy& policy = *staged->keyspace->policy;
   RETURN_IF_ERROR(policy.CheckUsable());
@@ -39,9 +48,10 @@ Status Group::StageTyped(const Commit& commit, Write& write, Staged* staged, Wri
   if (write.kind != Write::Kind::kPut) return SettleDelete(write, staged);
   if (write.intent != Write::Intent::kChange) return OkStatus();
   const DocumentPolicy::WriteContext context{write.key, ActorOf(commit), context_.now_ms};
-  if (!PreparedFor(write, policy) || !write.prepared->document) {
+  if (!StillPrepared(write, policy, *staged)) {
+    const DocumentPolicy::Replaced replaced{staged->before.live ? staged->before.view : nullptr, 0};
     ASSIGN_OR_RETURN(DocumentPolicy::Prepared made,
-                     policy.Prepare(context, DocumentView::Of(write.document), {}));
+                     policy.Prepare(context, DocumentView::Of(write.document), replaced));
     if (!PreparedFor(write, policy)) {
       auto prepared = std::make_unique<PreparedWrite>();
       prepared->policy = staged->keyspace->policy;

@@ -2,9 +2,11 @@
 // finds out from which sequence on the log is complete.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "base/bytes.h"
+#include "db/catalog_edit.h"
 #include "db/cursor.h"
 #include "db/database_impl.h"
 
@@ -47,7 +49,8 @@ void DeleteIds(storage::Batch* batch, storage::Family family, ShardId shard,
 Status Database::Impl::CleanUpAfterCrash() {
   for (ShardId shard = 1; shard < format.shards; ++shard) RETURN_IF_ERROR(DropOrphans(shard));
   RETURN_IF_ERROR(DropIncompleteFollowers());
-  return EmptyInvalidIndexes();
+  RETURN_IF_ERROR(EmptyInvalidIndexes());
+  return RemakeOutdatedIndexes();
 }
 
 // Writes do not keep an index that can't be compiled, so its rows are worth nothing from now on.
@@ -66,6 +69,24 @@ Status Database::Impl::EmptyInvalidIndexes() {
     }
     return OkStatus();
   });
+}
+
+// A server that read documents of some types in another form has made their index rows. They are
+// built in the background, as after a change of types.
+Status Database::Impl::RemakeOutdatedIndexes() {
+  ASSIGN_OR_RETURN(const std::set<KeyspaceId> outdated, CatalogEdit::OutdatedTypes(*store));
+  const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
+  for (const KeyspaceId id : outdated) {
+    const KeyspaceInfo* const keyspace = catalog->Find(id);
+    // Those that can't be used are made anew when they can.
+    if (keyspace == nullptr || !keyspace->policy->CheckUsable().ok()) continue;
+    RETURN_IF_ERROR(ChangeCatalog([&](CatalogEdit& edit) -> Status {
+      const auto made =
+          edit.SetTypes(id, keyspace->types, keyspace->policy, CatalogEdit::ReadRules::kChanged);
+      return made ? OkStatus() : made.error();
+    }));
+  }
+  return OkStatus();
 }
 
 Status Database::Impl::DropOrphans(ShardId shard) {

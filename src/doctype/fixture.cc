@@ -1,5 +1,8 @@
 #include "doctype/fixture.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "doctype/document_diff.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -21,9 +24,13 @@ Status CheckFixture(const Value& fixture) {
   if (after == error) return invalid("expected a document 'after', or the id of an 'error'");
   for (const json::Field& field : fixture.fields()) {
     const std::string_view name = field.name();
-    if (name != "key" && name != "before" && name != "after" && name != "error" && name != "to") {
+    constexpr std::string_view kNames[] = {"key", "before", "after", "error", "to", "stored"};
+    if (std::ranges::find(kNames, name) == std::end(kNames)) {
       return invalid(fmt::format("there is no '{}' in a fixture", name));
     }
+  }
+  if (!fixture["stored"].is_missing() && !fixture["stored"].is_object()) {
+    return invalid("'stored' is the document that a write replaces");
   }
   const Value& to = fixture["to"];
   return to.is_missing() || to.is_string() ? OkStatus() : invalid("'to' is a version, a string");
@@ -34,8 +41,10 @@ Status CheckFixture(const Value& fixture) {
 Status RunFixture(MigrationRunner& runner, const Value& fixture) {
   RETURN_IF_ERROR(CheckFixture(fixture));
   const Value& to = fixture["to"];
-  const auto migrated = runner.Run(fixture["key"].AsString(), json::ToText(fixture["before"]),
-                                   to.is_string() ? to.AsString() : std::string_view());
+  const std::string stored = fixture["stored"].is_object() ? json::ToText(fixture["stored"]) : "";
+  const auto migrated =
+      runner.Run(fixture["key"].AsString(), json::ToText(fixture["before"]),
+                 {.to = to.is_string() ? to.AsString() : std::string_view(), .stored = stored});
   const Value& error = fixture["error"];
   if (!migrated) {
     const bool expected = error.is_string() && migrated.error().id() == error.AsString();

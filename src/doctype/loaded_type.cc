@@ -26,7 +26,14 @@ std::shared_ptr<const LoadedType> LoadedType::Load(std::shared_ptr<const Type> t
     Locate(source.place, warnings, &problems->warnings);
     if (schema != nullptr) loaded->schemas_[source.version] = std::move(schema);
   }
-  if (!type->migrations.empty()) loaded->migrations_ = Migrations::Compile(type, problems);
+  if (!type->migrations.empty()) {
+    loaded->migrations_ = Migrations::Compile(type, problems);
+  } else if (!type->unversioned.empty() && type->unversioned != type->schema) {
+    problems->AddError(Error(Code::kInvalidArgument, "migration.unknown_version",
+                             "unversioned: no migration leads from '{}' to the schema version '{}'",
+                             type->unversioned, type->schema)
+                           .At(type->unversioned_place));
+  }
   return problems->errors.size() == before ? loaded : nullptr;
 }
 

@@ -41,7 +41,9 @@ void ReadStep(const yaml::Node& node, const std::string& where, NodeReader* read
 void ReadSteps(const yaml::Node& node, const std::string& where, NodeReader* reader,
                std::vector<MigrationStep>* steps) {
   if (!node.is_list() || node.items.empty()) {
-    return reader->Problem(node, where, std::string("expected a list of steps"));
+    return reader->Problem(
+        node, where,
+        std::string(node.is_list() ? "expected at least one step" : "expected a list of steps"));
   }
   for (const yaml::Node& item : node.items) ReadStep(item, where, reader, steps);
 }
@@ -65,6 +67,7 @@ void ReadEntry(const yaml::Node& node, const std::string& where, NodeReader* rea
   MigrationSource source;
   source.place = reader->PlaceOf(node);
   bool has_steps = false;
+  bool told = false;  // of a key that can't be used
   reader->ForEach(node, where, {"file", "code", "from", "to", "steps", "back"},
                   [&](const yaml::Entry& entry, const std::string& path) {
                     if (entry.key == "steps" || entry.key == "back") {
@@ -76,9 +79,13 @@ void ReadEntry(const yaml::Node& node, const std::string& where, NodeReader* rea
                                       : entry.key == "code" ? source.code
                                       : entry.key == "from" ? source.from
                                                             : source.to;
-                    to = reader->Text(entry.value, path).value_or("");
+                    const bool version = entry.key == "from" || entry.key == "to";
+                    auto text = version ? reader->Version(entry.value, path)
+                                        : reader->Text(entry.value, path);
+                    told |= !text;
+                    to = std::move(text).value_or("");
                   });
-  if (!node.is_map()) return;
+  if (!node.is_map() || told) return;
   const bool is_code = !source.file.empty() && !source.code.empty();
   const bool is_steps = !source.from.empty() && !source.to.empty() && has_steps;
   if (is_code == is_steps) {

@@ -74,37 +74,53 @@ Result<std::vector<size_t>> MigrationRunner::PlanOf(const std::string& from,
 }
 
 Result<Migrated> MigrationRunner::Run(std::string_view key, std::string_view document,
-                                      std::string_view to) {
+                                      const MigrateOptions& options) {
   const Type& type = migrations_->type();
   Migrated migrated;
+  migrated.document = document;
   migrated.from = SchemaVersion(type, document);
-  const std::string target = to.empty() ? type.schema : std::string(to);
-  if (migrated.from.empty() || migrated.from == target) {
-    migrated.document = document;
-    return migrated;
+  const bool says_none = migrated.from.empty();
+  if (says_none) {
+    migrated.from =
+        VersionOr(type, document,
+                  options.unversioned.empty() ? migrations_->unversioned() : options.unversioned);
   }
+  const std::string target = options.to.empty() ? type.schema : std::string(options.to);
+  if (migrated.from.empty()) return migrated;
+  if (says_none && (migrated.from != target || !options.to.empty())) {
+    migrated.document = WithVersion(type, document, migrated.from);
+    migrated.changed = true;
+  }
+  if (migrated.from == target) return migrated;
+  Status failed;
   const Result<std::vector<size_t>> plan = PlanOf(migrated.from, target);
-  if (!plan) {
-    return Unexpected(plan.error()
-                          .Prefixed(fmt::format("document '{}'", key))
-                          .With("document", std::string(key)));
+  if (plan) {
+    failed = RunSteps({key, options.stored}, *plan, &migrated);
+  } else {
+    failed = plan.error().Prefixed(fmt::format("document '{}'", key));
   }
-  Form form(document);
-  for (const size_t number : *plan) {
-    const Migrations::Step& step = migrations_->steps()[number];
-    Status error = RunStep(key, step, &form);
-    if (error.ok()) continue;
-    error = error.Prefixed(fmt::format("document '{}', step '{}'", key, step.Name()));
-    if (error.place().line == 0) error = error.At(step.place);
-    return Unexpected(error.With("document", std::string(key)).With("step", step.Name()));
-  }
-  migrated.document = form.text();
-  migrated.steps = plan->size();
+  if (!failed.ok()) return Unexpected(failed.With("document", std::string(key)));
   return migrated;
 }
 
-Status MigrationRunner::RunStep(std::string_view key, const Migrations::Step& step, Form* form) {
-  if (step.steps == nullptr) return RunScript(key, step, form);
+Status MigrationRunner::RunSteps(const Target& target, const std::vector<size_t>& plan,
+                                 Migrated* migrated) {
+  Form form(migrated->document);
+  for (const size_t number : plan) {
+    const Migrations::Step& step = migrations_->steps()[number];
+    Status error = RunStep(target, step, &form);
+    if (error.ok()) continue;
+    error = error.Prefixed(fmt::format("document '{}', step '{}'", target.key, step.Name()));
+    if (error.place().line == 0) error = error.At(step.place);
+    return error.With("step", step.Name());
+  }
+  migrated->document = form.text();
+  migrated->changed = true;
+  return OkStatus();
+}
+
+Status MigrationRunner::RunStep(const Target& target, const Migrations::Step& step, Form* form) {
+  if (step.steps == nullptr) return RunScript(target, step, form);
   ASSIGN_OR_RETURN(Value* const value, form->value());
   for (size_t i = 0; i < step.steps->size(); ++i) {
     const MigrationStep& part = (*step.steps)[i];
@@ -125,12 +141,15 @@ Result<ScriptSteps*> MigrationRunner::FileOf(const Migrations::Step& step) {
   return file.get();
 }
 
-Status MigrationRunner::RunScript(std::string_view key, const Migrations::Step& step, Form* form) {
+Status MigrationRunner::RunScript(const Target& target, const Migrations::Step& step, Form* form) {
   ASSIGN_OR_RETURN(ScriptSteps* const file, FileOf(step));
   const std::string& before = form->text();
-  script::Outcome outcome =
-      file->Run(step.function, before,
-                {.id = key, .type = migrations_->type().name, .from = step.from, .to = step.to});
+  script::Outcome outcome = file->Run(step.function, before,
+                                      {.id = target.key,
+                                       .type = migrations_->type().name,
+                                       .from = step.from,
+                                       .to = step.to,
+                                       .stored = target.stored});
   if (!outcome.ok()) {
     const Place at{step.place.file, static_cast<uint32_t>(std::max(outcome.place.line, 0)),
                    static_cast<uint32_t>(std::max(outcome.place.column, 0))};

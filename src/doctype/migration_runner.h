@@ -19,8 +19,16 @@ namespace sluice::doctype {
 
 struct Migrated {
   std::string document;
-  std::string from;  // the version that it had; empty if it has none
-  size_t steps = 0;  // that were run
+  std::string from;      // the version that it had, or is taken for; empty if it can have none
+  bool changed = false;  // else the document is as it was given, byte for byte
+};
+
+struct MigrateOptions {
+  std::string_view to = {};  // a version; empty: the current one
+  // The version of a document that says none; empty: that of stored ones.
+  std::string_view unversioned = {};
+  // The document that a write replaces, as readers see it, for steps to look at; empty: none.
+  std::string_view stored = {};
 };
 
 class MigrationRunner {
@@ -29,19 +37,25 @@ class MigrationRunner {
   MigrationRunner(std::shared_ptr<const Migrations> migrations, const ScriptLimits& limits,
                   const Clock& clock);
 
-  // The document at another version, the current one if `to` is empty. A document that has no
-  // version, or has that one, stays byte for byte as it is.
+  // The document at another version. One that has that version stays byte for byte as it is; one
+  // that says none gets its version first, if steps are to be run or a version is asked for.
   //
   // Errors name document and step, and have the place in the file: migration.threw,
   // migration.timeout, migration.memory, migration.returned_nothing, migration.bad_result,
   // migration.wrong_version, migration.mismatch; and those of Migrations::Plan.
-  Result<Migrated> Run(std::string_view key, std::string_view document, std::string_view to = {});
+  Result<Migrated> Run(std::string_view key, std::string_view document,
+                       const MigrateOptions& options = {});
 
  private:
   class Form;
   Result<std::vector<size_t>> PlanOf(const std::string& from, const std::string& to);
-  Status RunStep(std::string_view key, const Migrations::Step& step, Form* form);
-  Status RunScript(std::string_view key, const Migrations::Step& step, Form* form);
+  struct Target {
+    std::string_view key;
+    std::string_view stored;
+  };
+  Status RunSteps(const Target& target, const std::vector<size_t>& plan, Migrated* migrated);
+  Status RunStep(const Target& target, const Migrations::Step& step, Form* form);
+  Status RunScript(const Target& target, const Migrations::Step& step, Form* form);
   Result<std::string> CheckMade(const Migrations::Step& step, std::string_view before,
                                 std::string made) const;
   Result<ScriptSteps*> FileOf(const Migrations::Step& step);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "doctype/script_steps.h"
+#include "doctype/stamps.h"
 #include "json/parse.h"
 
 namespace sluice::doctype {
@@ -93,6 +94,7 @@ std::shared_ptr<const Migrations> Migrations::Compile(std::shared_ptr<const Type
     }
   }
   if (problems->errors.size() == before) made->CheckChain(problems);
+  if (problems->errors.size() == before) made->FindUnversioned(problems);
   return problems->errors.size() == before ? made : nullptr;
 }
 
@@ -122,6 +124,14 @@ void Migrations::AddFile(const MigrationSource& source, Problems* problems) {
     if (from.empty() || !pair[1].AsBool()) {
       problems->AddError(Error(Code::kInvalidArgument, "migration.bad_name",
                                "'{}': expected a function called like '1.0 -> 2.0'", name)
+                             .At(PlaceOf(source, name)));
+      continue;
+    }
+    if (MeansNoVersion(from) || MeansNoVersion(to)) {
+      problems->AddError(Error(Code::kInvalidArgument, "migration.bad_name",
+                               "'{}': '{}' is no version; say 'unversioned: \"1.0\"' in the type "
+                               "for the version of documents that have none",
+                               name, MeansNoVersion(from) ? from : to)
                              .At(PlaceOf(source, name)));
       continue;
     }
@@ -170,6 +180,37 @@ void Migrations::CheckChain(Problems* problems) const {
             ? fmt::format("step '{}' closes a circle of versions", step.Name())
             : fmt::format("step '{}': another step leads from '{}', too", step.Name(), step.from));
   }
+}
+
+void Migrations::FindUnversioned(Problems* problems) {
+  const auto distances = Distances(steps_, type_->schema);
+  unversioned_ = type_->unversioned;
+  if (!unversioned_.empty()) {
+    if (distances.contains(unversioned_)) return;
+    return problems->AddError(Error(Code::kInvalidArgument, "migration.unknown_version",
+                                    "unversioned: type '{}' has no schema version '{}', only {}",
+                                    type_->name, unversioned_, fmt::join(Versions(), ", "))
+                                  .At(type_->unversioned_place));
+  }
+  const Step* other = nullptr;
+  for (const Step& step : steps_) {
+    if (!IsForward(distances, step.from, step.to)) continue;
+    const bool led_to = std::ranges::any_of(steps_, [&](const Step& each) {
+      return each.to == step.from && IsForward(distances, each.from, each.to);
+    });
+    if (led_to) continue;
+    if (!unversioned_.empty()) other = &step;
+    if (unversioned_.empty() || distances.at(step.from) > distances.at(unversioned_)) {
+      unversioned_ = step.from;
+    }
+  }
+  if (other == nullptr) return;
+  problems->AddWarning(
+      Error(Code::kInvalidArgument, "migration.several_firsts",
+            "no step leads to '{}', and to another version, either: documents without a version "
+            "are taken for '{}' unless the type says 'unversioned'",
+            other->from, unversioned_)
+          .At(other->place));
 }
 
 std::vector<std::string> Migrations::Versions() const {

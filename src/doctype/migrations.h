@@ -43,6 +43,9 @@ class Migrations {
   const Type& type() const { return *type_; }
   const std::vector<std::shared_ptr<const js::Program>>& files() const { return files_; }
   const std::vector<Step>& steps() const { return steps_; }
+  // The version of stored documents that say none: what the type says, or else the first one of
+  // the chain, to which no step leads.
+  const std::string& unversioned() const { return unversioned_; }
   // The versions that documents may have, the current one included.
   std::vector<std::string> Versions() const;
   // The steps from one version to another, in order: numbers of steps(). migration.unknown_version,
@@ -54,10 +57,12 @@ class Migrations {
   void AddFile(const MigrationSource& source, Problems* problems);
   void AddSteps(const MigrationSource& source);
   void CheckChain(Problems* problems) const;
+  void FindUnversioned(Problems* problems);
 
   const std::shared_ptr<const Type> type_;
   std::vector<std::shared_ptr<const js::Program>> files_;
   std::vector<Step> steps_;
+  std::string unversioned_;
 };
 
 }  // namespace sluice::doctype

@@ -69,7 +69,7 @@ class MigrationsTest : public testing::Test {
     runner_ = std::make_unique<MigrationRunner>(migrations_, limits, clock_);
   }
   std::string Migrate(std::string_view document, std::string_view to = {}) {
-    const auto migrated = runner_->Run("user:123", document, to);
+    const auto migrated = runner_->Run("user:123", document, {.to = to});
     return migrated ? migrated->document : migrated.error().ToString();
   }
 
@@ -89,8 +89,43 @@ TEST_F(MigrationsTest, TheSeedsUser) {
               HasSubstr(R"("phones":[{"type":"other","number":"1234567890"}])"));
   // What needs no step keeps its bytes.
   EXPECT_EQ(Migrate(R"({ "_schema":"3.0", "a":1.0})"), R"({ "_schema":"3.0", "a":1.0})");
-  EXPECT_EQ(Migrate(R"({ "a":1.0})"), R"({ "a":1.0})");
   EXPECT_THAT(migrations_->Versions(), ElementsAre("1.0", "2.0", "3.0"));
+}
+
+// A document that says no version is of the first one, or of the one that the type says.
+TEST_F(MigrationsTest, Unversioned) {
+  Use(WithCode(std::string(kUsers)));
+  EXPECT_EQ(migrations_->unversioned(), "1.0");
+  EXPECT_EQ(Migrate(R"({"name":"Joe Smith","phone":"1234567890"})"),
+            R"({"_schema":"3.0","firstName":"Joe","lastName":"Smith",)"
+            R"("phones":[{"type":"other","number":"1234567890"}]})");
+  EXPECT_EQ(Migrate(R"({"_schema":null,"name":"A B","phone":"1"})", "1.0"),
+            R"({"_schema":"1.0","name":"A B","phone":"1"})");
+  EXPECT_EQ(Migrate("[1]"), "[1]");
+
+  const std::string head =
+      "type: a\nkeyspace: b\nmatch: {key: 'a:{n}'}\nproperties: {object: meta, schema: s}\n"
+      "schema: '2'\nmigrations: [{from: '1', to: '2', steps: [{rename: {a: b}}]}]\n";
+  Use(TypeOf(head, {}));
+  EXPECT_EQ(Migrate(R"({"a":7})"), R"({"meta":{"s":"2"},"b":7})");
+  Use(TypeOf(head + "unversioned: '2'\n", {}));
+  EXPECT_EQ(Migrate(R"({ "a":7})"), R"({ "a":7})");
+  EXPECT_EQ(Migrate(R"({"a":7})", "2"), R"({"meta":{"s":"2"},"a":7})");
+  EXPECT_THAT(Problem(TypeOf(head + "unversioned: '3'\n", {})),
+              HasSubstr("migration.unknown_version: unversioned: type 'a' has no schema version "
+                        "'3', only 1, 2"));
+  EXPECT_THAT(Problem(WithCode("module.exports = {'none -> 3.0'(doc) { return doc; }};")),
+              HasSubstr("'none' is no version; say 'unversioned"));
+}
+
+TEST_F(MigrationsTest, AStepSeesWhatAWriteReplaces) {
+  Use(
+      WithCode("module.exports = {'2.0 -> 3.0'({phone, ...doc}, {to, stored}) {\n"
+               "  return {...doc, _schema: to, phones: [...(stored?.phones ?? []), phone]}; }};"));
+  EXPECT_EQ(Migrate(R"({"_schema":"2.0","phone":1})"), R"({"_schema":"3.0","phones":[1]})");
+  const auto migrated = runner_->Run("user:123", R"({"_schema":"2.0","phone":1})",
+                                     {.stored = R"({"_schema":"3.0","phones":[7]})"});
+  EXPECT_EQ(migrated->document, R"({"_schema":"3.0","phones":[7,1]})");
 }
 
 TEST_F(MigrationsTest, TheWayBack) {

@@ -5,6 +5,7 @@
 
 #include "base/nearest.h"
 #include "base/quantity.h"
+#include "doctype/stamps.h"
 
 namespace sluice::doctype {
 
@@ -44,6 +45,16 @@ std::optional<std::string> NodeReader::Text(const yaml::Node& node, const std::s
   if (node.is_scalar() && !node.text.empty()) return node.text;
   const std::string_view found = node.is_scalar() ? "an empty one" : yaml::KindName(node.kind);
   Problem(node, where, fmt::format("expected a text, found {}", found));
+  return std::nullopt;
+}
+
+std::optional<std::string> NodeReader::Version(const yaml::Node& node, const std::string& where) {
+  const auto text = Text(node, where);
+  if (!text || !MeansNoVersion(*text)) return text;
+  Problem(node, where,
+          fmt::format("'{}' is no version; say 'unversioned: \"1.0\"' in the type for the version "
+                      "of documents that have none",
+                      *text));
   return std::nullopt;
 }
 

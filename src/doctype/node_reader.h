@@ -39,6 +39,9 @@ class NodeReader {
                std::initializer_list<std::string> known, const Visitor& visit);
   // Each is a problem and nothing when the node is something else.
   std::optional<std::string> Text(const yaml::Node& node, const std::string& where);
+  // Of a schema. "none" and the like are no versions: documents that say none are of the version
+  // that `unversioned` names.
+  std::optional<std::string> Version(const yaml::Node& node, const std::string& where);
   std::optional<uint64_t> Number(const yaml::Node& node, const std::string& where, uint64_t least);
   std::optional<uint64_t> DurationMs(const yaml::Node& node, const std::string& where);
   std::optional<uint64_t> SizeBytes(const yaml::Node& node, const std::string& where);

@@ -57,7 +57,13 @@ script::Outcome ScriptSteps::Run(std::string_view function, std::string_view doc
                                  const Meta& meta) {
   js::Runtime::Session session(*runtime_);
   const script::Argument arguments[] = {
-      function, script::Json{document}, meta.id, meta.type, meta.from, meta.to};
+      function,
+      script::Json{document},
+      meta.id,
+      meta.type,
+      meta.from,
+      meta.to,
+      script::Json{meta.stored.empty() ? std::string_view("null") : meta.stored}};
   return session.Call("run", arguments, {.deadline_ns = DeadlineNs(), .want_value = true});
 }
 

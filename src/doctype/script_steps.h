@@ -39,6 +39,7 @@ class ScriptSteps {
     std::string_view type;
     std::string_view from;
     std::string_view to;
+    std::string_view stored;  // JSON of the document that a write replaces; empty: none
   };
   // The outcome's value is the new document's text; empty if the step returned nothing.
   script::Outcome Run(std::string_view function, std::string_view document, const Meta& meta);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "json/print.h"
 
 namespace sluice::doctype {
@@ -18,6 +19,30 @@ std::string TimeText(const Properties& properties, uint64_t ms) {
   return fmt::format("{}", properties.seconds ? ms / 1000 : ms);
 }
 
+// ISO 3166-1, and XK, which many use for Kosovo.
+constexpr std::string_view kCountries =
+    "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR "
+    "BS "
+    "BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC "
+    "EE "
+    "EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK "
+    "HM "
+    "HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB "
+    "LC "
+    "LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ "
+    "NA "
+    "NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU "
+    "RW "
+    "SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN "
+    "TO "
+    "TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW";
+
+bool IsCountry(std::string_view code) {
+  if (code.size() != 2 || code[0] == ' ' || code[1] == ' ') return false;
+  const size_t at = kCountries.find(code);
+  return at != std::string_view::npos && at % 3 == 0;
+}
+
 class Stamper {
  public:
   Stamper(const Type& type, const StampInput& input, const StampSpans& spans)
@@ -30,7 +55,7 @@ class Stamper {
   // `present` is null for a new document.
   Result<Stamped> Run(const StampSpans* present) {
     edit_.Set(Stamp::kType, Quoted(type_.name));
-    if (spans_.Raw(Stamp::kSchema).empty() && !type_.schema.empty()) {
+    if (!spans_.Text(Stamp::kSchema) && !type_.schema.empty()) {
       edit_.Set(Stamp::kSchema, Quoted(type_.schema));
     }
     Stamped stamped;
@@ -79,11 +104,9 @@ class Stamper {
     const std::string_view raw = spans_.Raw(Stamp::kGeo);
     if (raw.empty()) return OkStatus();
     const auto text = spans_.Text(Stamp::kGeo);
-    const bool code = raw.front() == '"' && text && text->size() == 2 &&
-                      std::ranges::all_of(*text, [](char c) { return c >= 'A' && c <= 'Z'; });
-    if (code || raw == "null") return OkStatus();
+    if (raw == "null" || (raw.front() == '"' && text && IsCountry(*text))) return OkStatus();
     return Error(Code::kInvalidArgument, "type.bad_country",
-                 "'{}': expected a country as two capital letters, such as \"DE\"",
+                 "'{}': expected a country as two capital letters (ISO 3166), such as \"DE\"",
                  properties_.PathOf(Stamp::kGeo));
   }
 
@@ -128,9 +151,26 @@ std::optional<std::string> Touch(const Type& type, std::string_view document, ui
 }
 
 std::string SchemaVersion(const Type& type, std::string_view document) {
+  return VersionOr(type, document, "");
+}
+
+std::string VersionOr(const Type& type, std::string_view document, std::string_view unversioned) {
   if (!type.properties.uses(Stamp::kSchema)) return "";
   const auto spans = StampSpans::Find(document, type.properties);
-  return spans ? spans->Text(Stamp::kSchema).value_or("") : "";
+  return spans ? spans->Text(Stamp::kSchema).value_or(std::string(unversioned)) : "";
+}
+
+std::string WithVersion(const Type& type, std::string_view document, std::string_view version) {
+  const auto spans = StampSpans::Find(document, type.properties);
+  CHECK(spans.has_value());
+  StampEdit edit(type.properties, *spans);
+  edit.Set(Stamp::kSchema, Quoted(version));
+  return edit.Apply();
+}
+
+bool MeansNoVersion(std::string_view version) {
+  constexpr std::string_view kNames[] = {"none", "null", "missing", "undefined", "~"};
+  return std::ranges::find(kNames, version) != std::end(kNames);
 }
 
 }  // namespace sluice::doctype

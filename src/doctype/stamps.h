@@ -48,5 +48,11 @@ std::optional<std::string> Touch(const Type& type, std::string_view document, ui
 
 // The version of the schema that a document says it has; empty if it does not say.
 std::string SchemaVersion(const Type& type, std::string_view document);
+// The same, and `unversioned` for an object that says none. Empty for what can say none.
+std::string VersionOr(const Type& type, std::string_view document, std::string_view unversioned);
+// A document that can say its version (VersionOr gave one), with this one.
+std::string WithVersion(const Type& type, std::string_view document, std::string_view version);
+// "none", "null", ...: what people write for having no version.
+bool MeansNoVersion(std::string_view version);
 
 }  // namespace sluice::doctype

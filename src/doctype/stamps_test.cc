@@ -96,6 +96,7 @@ TEST(Stamps, Country) {
   EXPECT_THAT(Stamp(*type, R"({"_geo":"DE"})"), HasSubstr(R"("_geo":"DE")"));
   EXPECT_THAT(Stamp(*type, R"({"_geo":"Germany"})"), HasSubstr("type.bad_country"));
   EXPECT_THAT(Stamp(*type, R"({"_geo":"de"})"), HasSubstr("type.bad_country"));
+  EXPECT_THAT(Stamp(*type, R"({"_geo":"ZZ"})"), HasSubstr("type.bad_country"));
   EXPECT_THAT(Stamp(*type, "{}"), testing::Not(HasSubstr("_geo")));
 }
 

@@ -116,6 +116,10 @@ struct Type {
   bool by_property = false;       // documents with this name as their type property are of it
   Properties properties;
   std::string schema;  // the current version; empty if documents have none
+  // The version of documents that say none. Empty: of stored ones the first version of the chain
+  // (Migrations::unversioned), of written ones the current one.
+  std::string unversioned;
+  Place unversioned_place;
   std::vector<SchemaSource> schemas;
   Validation validate = Validation::kOff;
   std::vector<MigrationSource> migrations;

@@ -102,6 +102,7 @@ Value ToJson(const Type& type) {
                              {"match", match},
                              {"properties", PropertiesJson(type.properties)}});
   if (!type.schema.empty()) out.Set("schema", type.schema);
+  if (!type.unversioned.empty()) out.Set("unversioned", type.unversioned);
   Value schemas = Value::EmptyObject();
   for (const SchemaSource& source : type.schemas) schemas.Set(source.version, source.schema);
   if (schemas.size() > 0) out.Set("schemas", schemas);

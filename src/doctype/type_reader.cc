@@ -36,8 +36,8 @@ class TypeReader {
     const size_t before = problems_->errors.size();
     reader_.ForEach(
         root, "",
-        {"type", "keyspace", "match", "properties", "schema", "schemas", "validate", "migrations",
-         "migrate", "revisions", "limits"},
+        {"type", "keyspace", "match", "properties", "schema", "unversioned", "schemas", "validate",
+         "migrations", "migrate", "revisions", "limits"},
         [this](const yaml::Entry& entry, const std::string& where) { ReadKey(entry, where); });
     if (root.is_map()) CheckTogether();
     if (problems_->errors.size() > before) return std::nullopt;
@@ -56,7 +56,10 @@ class TypeReader {
     } else if (entry.key == "properties") {
       ReadProperties(node, where);
     } else if (entry.key == "schema") {
-      if (const auto text = reader_.Text(node, where)) type_.schema = *text;
+      type_.schema = reader_.Version(node, where).value_or("");
+    } else if (entry.key == "unversioned") {
+      type_.unversioned = reader_.Version(node, where).value_or("");
+      type_.unversioned_place = reader_.PlaceOf(node);
     } else if (entry.key == "schemas") {
       ReadSchemas(node, where);
     } else if (entry.key == "validate") {
@@ -355,7 +358,7 @@ class TypeReader {
     if (type_.properties.uses(Stamp::kSchema) && type_.schema.empty()) {
       Needed(false, "schema");
     }
-    for (const std::string_view key : {"schemas", "migrations"}) {
+    for (const std::string_view key : {"unversioned", "schemas", "migrations"}) {
       const yaml::Node* node = root_->Find(key);
       if (node != nullptr && !versioned) {
         reader_.Problem(*node, std::string(key),

@@ -29,6 +29,8 @@ class TypeSet {
   // By the key alone, for deletes and for scans that look for revisions: nothing for types that
   // are found by a property.
   Match FindByKey(std::string_view key) const;
+  // By the property alone, whatever the key is; null for none.
+  const Type* FindByProperty(std::string_view document) const;
   // For writing: key and property must not contradict each other. type.mismatch (a key of one type,
   // the property of another), type.key_mismatch (the property of a type whose pattern the key does
   // not match), type.revision_key (revisions are written by the server).
@@ -40,8 +42,6 @@ class TypeSet {
   static void Check(const Types& types, Problems* problems);
 
  private:
-  const Type* FindByProperty(std::string_view document) const;
-
   const Types types_;
   bool by_property_ = false;  // one of them is found by its property, or checked by it
 };

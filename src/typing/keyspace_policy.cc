@@ -54,6 +54,7 @@ std::string ReadFormOf(const KeyspacePolicy::Types& types) {
     if (MigratesOnRead(type)) {
       migrates = true;
       part.Set("schema", type.schema);
+      part.Set("unversioned", loaded->migrations()->unversioned());
       part.Set("migrations", all["migrations"]);
     }
     form.Append(std::move(part));
@@ -120,6 +121,24 @@ std::string KeyspacePolicy::TypeOf(std::string_view key, const DocumentView& doc
   return entry == nullptr ? "" : entry->type().name;
 }
 
+void KeyspacePolicy::SayVersion(std::string_view key, db::Document* document) const {
+  const DocumentView view = DocumentView::Of(*document);
+  const Entry* const entry = FindOf(key, &view);
+  if (entry == nullptr || entry->runners == nullptr || view.datatype != db::Datatype::kJson) return;
+  if (!doctype::SchemaVersion(entry->type(), view.body).empty()) return;
+  const std::string version =
+      doctype::VersionOr(entry->type(), view.body, entry->loaded->migrations()->unversioned());
+  if (!version.empty()) document->body = WithVersion(entry->type(), view.body, version);
+}
+
+Result<std::optional<std::string>> KeyspacePolicy::NewKey(std::string_view body) const {
+  const Type* const type = set_.FindByProperty(body);
+  if (type == nullptr || !type->key) return std::nullopt;
+  ASSIGN_OR_RETURN(const Value document, json::Parse(body));
+  ASSIGN_OR_RETURN(std::string key, type->key->Build(document));
+  return key;
+}
+
 const KeyspacePolicy::Entry& KeyspacePolicy::EntryOf(const Type& type) const {
   for (const Entry& entry : entries_) {
     if (&entry.type() == &type) return entry;
@@ -156,7 +175,7 @@ Result<db::DocumentPolicy::Prepared> KeyspacePolicy::Prepare(const WriteContext&
     return prepared;
   }
   const Entry& entry = EntryOf(*match.type);
-  RETURN_IF_ERROR(Upgrade(entry, context, body, &prepared));
+  RETURN_IF_ERROR(Upgrade(entry, context, body, replaced, &prepared));
   const std::string_view upgraded = prepared.body ? *prepared.body : body;
   RETURN_IF_ERROR(Validate(entry, context, upgraded, &prepared));
   if (prepared.diverted) return prepared;
@@ -164,20 +183,51 @@ Result<db::DocumentPolicy::Prepared> KeyspacePolicy::Prepare(const WriteContext&
   return prepared;
 }
 
+// The version of a document that says none when it is written. Readers of a type that does not
+// migrate them get such documents as they are stored, and write them back so.
+std::string KeyspacePolicy::UnversionedWrite(const Entry& entry, const Replaced& replaced) {
+  const Type& type = entry.type();
+  if (!type.unversioned.empty()) return type.unversioned;
+  const bool rewritten = entry.runners != nullptr && type.on_read == ReadMigration::kOff &&
+                         replaced.present != nullptr &&
+                         doctype::SchemaVersion(type, replaced.present->body).empty();
+  return rewritten ? entry.loaded->migrations()->unversioned() : type.schema;
+}
+
 // A document of an older version is stored as one of the current version.
 Status KeyspacePolicy::Upgrade(const Entry& entry, const WriteContext& context,
-                               std::string_view body, Prepared* prepared) const {
+                               std::string_view body, const Replaced& replaced,
+                               Prepared* prepared) const {
   const Type& type = entry.type();
-  if (type.on_write == doctype::WriteMigration::kOff) return OkStatus();
-  const std::string version = doctype::SchemaVersion(type, body);
+  const std::string unversioned = UnversionedWrite(entry, replaced);
+  const std::string version = doctype::VersionOr(type, body, unversioned);
   if (version.empty() || version == type.schema) return OkStatus();
+  if (type.on_write == doctype::WriteMigration::kOff) {
+    if (doctype::SchemaVersion(type, body).empty()) {
+      prepared->body = doctype::WithVersion(type, body, version);
+    }
+    return OkStatus();
+  }
   if (entry.runners == nullptr) {
     return Error(Code::kInvalidArgument, "migration.unknown_version",
                  "type '{}' has no schema version '{}', only {}", type.name, version, type.schema);
   }
-  ASSIGN_OR_RETURN(doctype::Migrated migrated, entry.runners->Borrow()->Run(context.key, body));
+  const std::string stored =
+      HasScripts(type) && replaced.present != nullptr ? StoredAsRead(context.key, replaced) : "";
+  ASSIGN_OR_RETURN(doctype::Migrated migrated,
+                   entry.runners->Borrow()->Run(context.key, body,
+                                                {.unversioned = unversioned, .stored = stored}));
   prepared->body = std::move(migrated.document);
   return OkStatus();
+}
+
+// Nothing of what can't be read: a write need not read what it replaces.
+std::string KeyspacePolicy::StoredAsRead(std::string_view key, const Replaced& replaced) const {
+  if (replaced.present->datatype != db::Datatype::kJson) return "";
+  if (!ReadsOtherwise(key, *replaced.present)) return std::string(replaced.present->body);
+  auto body = AsRead(key, *replaced.present, {});
+  if (!body) return "";
+  return *body ? std::move(**body) : std::string(replaced.present->body);
 }
 
 // The document is looked at as it will be stored, but for stamps that depend on what it replaces.
@@ -290,7 +340,8 @@ bool KeyspacePolicy::ReadsOtherwise(std::string_view key, const DocumentView& do
   if (read_form_.empty() || document.datatype != db::Datatype::kJson) return false;
   const Entry* const entry = Find(key, document.body);
   if (entry == nullptr || !MigratesOnRead(entry->type())) return false;
-  const std::string version = doctype::SchemaVersion(entry->type(), document.body);
+  const std::string version =
+      doctype::VersionOr(entry->type(), document.body, entry->loaded->migrations()->unversioned());
   return !version.empty() && version != entry->type().schema;
 }
 
@@ -305,7 +356,7 @@ Result<std::optional<std::string>> KeyspacePolicy::AsRead(std::string_view key,
   }
   const Type& type = entry->type();
   if (entry->runners == nullptr || document.datatype != db::Datatype::kJson) {
-    if (version.empty() || version == doctype::SchemaVersion(type, document.body)) {
+    if (version.empty() || version == doctype::VersionOr(type, document.body, type.schema)) {
       return std::nullopt;
     }
     return Fail(Code::kInvalidArgument, "migration.unknown_version",
@@ -325,12 +376,12 @@ Result<std::optional<std::string>> KeyspacePolicy::AsRead(std::string_view key,
 Result<std::optional<std::string>> KeyspacePolicy::Migrate(const Entry& entry, std::string_view key,
                                                            std::string_view body,
                                                            std::string_view version) {
-  Result<doctype::Migrated> migrated = entry.runners->Borrow()->Run(key, body, version);
+  Result<doctype::Migrated> migrated = entry.runners->Borrow()->Run(key, body, {.to = version});
   if (!migrated) {
     if (version.empty()) entry.runners->LogFailure(migrated.error());
     return Unexpected(std::move(migrated).error());
   }
-  if (migrated->steps == 0) return std::nullopt;
+  if (!migrated->changed) return std::nullopt;
   return std::move(migrated->document);
 }
 

@@ -33,6 +33,14 @@ class KeyspacePolicy final : public db::DocumentPolicy {
   // The type that a stored document has, by name; empty if it has none.
   std::string TypeOf(std::string_view key, const db::DocumentView& document) const;
 
+  // A document that was stored says its version from now on, so that whoever writes it again does
+  // not write it as a new one. Does nothing for one that says it already, or has none.
+  void SayVersion(std::string_view key, db::Document* document) const;
+
+  // The key of a new document that says its type: made of its properties by the type's pattern.
+  // Nothing if it says none, or its type has no pattern. type.no_key.
+  Result<std::optional<std::string>> NewKey(std::string_view body) const;
+
   bool RunsScripts() const override { return runs_scripts_; }
   Result<Prepared> Prepare(const WriteContext& context, const db::DocumentView& document,
                            const Replaced& replaced) const override;
@@ -79,8 +87,10 @@ class KeyspacePolicy final : public db::DocumentPolicy {
   Settled SettleLeft(std::string_view key, const Replaced& replaced) const;
   static Result<Settled> SettleAs(const Entry& entry, const WriteContext& context,
                                   std::string_view body, const Replaced& replaced);
+  static std::string UnversionedWrite(const Entry& entry, const Replaced& replaced);
+  std::string StoredAsRead(std::string_view key, const Replaced& replaced) const;
   Status Upgrade(const Entry& entry, const WriteContext& context, std::string_view body,
-                 Prepared* prepared) const;
+                 const Replaced& replaced, Prepared* prepared) const;
   Status Validate(const Entry& entry, const WriteContext& context, std::string_view body,
                   Prepared* prepared) const;
 

@@ -81,6 +81,21 @@ class KeyspacePolicyTest : public db::DatabaseTest {
     commit.writes.push_back(db::PutWrite(keyspace_, key, Json(std::move(body))));
     return database_->Apply(std::move(commit));
   }
+  // Adds a field to the document as readers see it, as PATCH does.
+  db::Write Adding(const std::string& key, const std::string& field) {
+    db::Write write;
+    write.kind = db::Write::Kind::kMutate;
+    write.keyspace = keyspace_;
+    write.key = key;
+    write.mutation = [field](const db::DocumentView* present) -> Result<db::Mutated> {
+      db::Mutated mutated;
+      mutated.document = present->Copy();
+      mutated.document.body.pop_back();
+      mutated.document.body += "," + field + "}";
+      return mutated;
+    };
+    return write;
+  }
   void PutMany(size_t count, std::string_view body) {
     constexpr size_t kTogether = 500;
     for (size_t i = 0; i < count;) {
@@ -210,6 +225,101 @@ TEST_F(KeyspacePolicyTest, WritesAreUpgradedStampedAndKeptAsRevisions) {
   EXPECT_THAT(Versions("user:1"), ElementsAre(3, 4, 5));
   EXPECT_TRUE(PutBy("ann", "user:1", R"({"userId":1,"phones":[]})").status.ok());
   EXPECT_THAT(Versions("user:1"), ElementsAre(4, 5, 6));
+}
+
+constexpr std::string_view kUnversioned =
+    R"({"userId":1,"name":"Joe Smith","phone":"123-456-7890"})";
+constexpr std::string_view kUnversionedAsRead =
+    R"({"_schema":"3.0","userId":1,"firstName":"Joe","lastName":"Smith",)"
+    R"("phones":[{"type":"mobile","number":"1234567890"}]})";
+
+// Data that was there before its type has no version: it is of the first one.
+TEST_F(KeyspacePolicyTest, StoredDocumentsWithoutAVersion) {
+  ASSERT_TRUE(Put("user:1", std::string(kUnversioned)).status.ok());
+  ASSERT_TRUE(Put("user:2", R"({"_schema":null,"name":"A B","phone":"1234567890"})").status.ok());
+  ASSERT_TRUE(
+      database_->CreateIndex({.bucket = "b"}, {.name = "i", .parts = {{.path = "lastName"}}}).ok());
+  ASSERT_TRUE(SetUser().ok());
+  EXPECT_EQ(Get("user:1"), kUnversionedAsRead);
+  EXPECT_THAT(Get("user:2"), HasSubstr(R"("firstName":"A")"));
+  EXPECT_THAT(Indexed("i"), ElementsAre("user:2", "user:1"));
+
+  // What is changed is the migrated form, and says its version.
+  ASSERT_TRUE(Apply(Adding("user:1", R"("y":1)")).status.ok());
+  EXPECT_THAT(Get("user:1"), HasSubstr(R"("_schema":"3.0","userId":1,"firstName":"Joe")"));
+  EXPECT_THAT(Get("user:1"), HasSubstr(R"("y":1)"));
+  EXPECT_THAT(Indexed("i"), ElementsAre("user:2", "user:1"));
+  ASSERT_TRUE(Delete("user:2").status.ok());
+  EXPECT_THAT(Indexed("i"), ElementsAre("user:1"));
+}
+
+// A whole document without a version is of the current one, unless the type says otherwise.
+TEST_F(KeyspacePolicyTest, WrittenDocumentsWithoutAVersion) {
+  const std::string type =
+      Replaced(std::string(kType), "schema: \"3.0\"\n", "schema: \"3.0\"\nunversioned: \"1.0\"\n");
+  ASSERT_TRUE(SetType(type).ok());
+  ASSERT_TRUE(Put("user:1", std::string(kUnversioned)).status.ok());
+  EXPECT_THAT(Get("user:1"), HasSubstr(R"("_schema":"3.0","userId":1,"firstName":"Joe")"));
+  ASSERT_TRUE(SetUser().ok());
+  ASSERT_TRUE(Put("user:2", R"({"userId":1,"phones":[]})").status.ok());
+  EXPECT_THAT(Get("user:2"), HasSubstr(R"("_schema":"3.0")"));
+}
+
+// Where readers get documents as they are stored, they write them back so, without a version.
+TEST_F(KeyspacePolicyTest, WithoutAVersionAndNotMigratedOnRead) {
+  const std::string off =
+      Replaced(std::string(kType), "revisions:", "migrate: {read: off}\nrevisions:");
+  ASSERT_TRUE(Put("user:1", std::string(kUnversioned)).status.ok());
+  ASSERT_TRUE(SetType(off).ok());
+  EXPECT_EQ(Get("user:1"), kUnversioned);
+  ASSERT_TRUE(Apply(Adding("user:1", R"("y":1)")).status.ok());
+  EXPECT_THAT(Get("user:1"), HasSubstr(R"("firstName":"Joe")"));
+  ASSERT_TRUE(Delete("user:1").status.ok());
+
+  ASSERT_TRUE(database_->DropType("user").ok());
+  ASSERT_TRUE(Put("user:2", std::string(kUnversioned)).status.ok());
+  ASSERT_TRUE(SetType(Replaced(off, "read: off", "read: off, write: off")).ok());
+  ASSERT_TRUE(Put("user:2", std::string(kUnversioned)).status.ok());
+  EXPECT_THAT(Get("user:2"), HasSubstr(R"("_schema":"1.0","userId":1,"name":"Joe Smith")"));
+}
+
+// A client of an older version gives what it knows; a step adds to what it does not know.
+TEST_F(KeyspacePolicyTest, AStepOfAWriteSeesTheStoredDocument) {
+  const auto type = doctype::TypeOf(
+      "type: user\nkeyspace: b\nmatch: {key: 'user:{userId}'}\nproperties: {schema: _schema}\n"
+      "schema: '2.0'\nmigrations: m.js\n",
+      {{"m.js",
+        "module.exports = {'1.0 -> 2.0'({n, ...doc}, {to, stored}) {\n"
+        "  return {...doc, _schema: to, all: [...(stored?.all ?? []), n]}; }};"}});
+  ASSERT_TRUE(
+      database_->PutType({.bucket = "b"}, {type->name, json::ToText(doctype::ToJson(*type))}).ok());
+  ASSERT_TRUE(Put("user:1", R"({"_schema":"1.0","n":1})").status.ok());
+  ASSERT_TRUE(Put("user:1", R"({"_schema":"1.0","n":2})").status.ok());
+  EXPECT_EQ(Get("user:1"), R"({"_schema":"2.0","all":[1,2]})");
+  // Several in one commit see each other.
+  db::Commit commit;
+  for (const char* const body : {R"({"_schema":"1.0","n":3})", R"({"_schema":"1.0","n":4})"}) {
+    commit.writes.push_back(db::PutWrite(keyspace_, "user:1", Json(body)));
+  }
+  ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+  EXPECT_EQ(Get("user:1"), R"({"_schema":"2.0","all":[1,2,3,4]})");
+  // So do writers at the same time: nothing that one of them added is lost.
+  constexpr int kWriters = 4;
+  constexpr int kWrites = 50;
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < kWriters; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int i = 0; i < kWrites; ++i) {
+        const int n = 1000 + writer * kWrites + i;
+        EXPECT_TRUE(Put("user:1", fmt::format(R"({{"_schema":"1.0","n":{}}})", n)).status.ok());
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  const std::string all = Get("user:1");
+  for (int n = 1000; n < 1000 + kWriters * kWrites; ++n) {
+    EXPECT_THAT(all, HasSubstr(fmt::format("{}", n)));
+  }
 }
 
 TEST_F(KeyspacePolicyTest, WhatDoesNotFitIsRefused) {

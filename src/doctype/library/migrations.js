@@ -19,9 +19,9 @@
       const steps = load();
       return Object.keys(steps).map((name) => [name, typeof steps[name] === 'function']);
     },
-    // undefined for what returns undefined or null.
-    run(name, doc, id, type, from, to) {
-      const made = load()[name](doc, Object.freeze({id, type, from, to}));
+    // undefined for what returns undefined or null. `stored` is null unless a write replaces it.
+    run(name, doc, id, type, from, to, stored) {
+      const made = load()[name](doc, Object.freeze({id, type, from, to, stored}));
       return made === null ? undefined : made;
     },
   };

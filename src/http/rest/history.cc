@@ -10,6 +10,7 @@
 #include "http/worker_pool.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "typing/keyspace_policy.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -119,6 +120,11 @@ Task<> Restore(Context& context, Request& request, Response& response) {
   if (!revision) co_return response.Error(revision.error());
   revision->cas = 0;
   revision->expiry_ms = 0;
+  const auto catalog = context.database.catalog();
+  if (const auto* policy = dynamic_cast<const typing::KeyspacePolicy*>(
+          catalog->Find(target->keyspace)->policy.get())) {
+    policy->SayVersion(target->key, &*revision);
+  }
   db::Write write =
       db::PutWrite(target->keyspace, std::string(target->key), std::move(*revision), *condition);
   const db::CommitResult result =

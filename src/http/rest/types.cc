@@ -74,6 +74,13 @@ Result<NewType> NewTypeOf(const Context& context, const Request& request) {
   }
   ASSIGN_OR_RETURN(made.keyspace, db::KeyspaceName::Parse(type.keyspace));
   ASSIGN_OR_RETURN(const auto keyspace, context.database.catalog()->Resolve(made.keyspace));
+  if (const auto* had = context.database.catalog()->FindType(name);
+      had != nullptr && had->id != keyspace->id) {
+    return Fail(Code::kConflict, "type.other_keyspace",
+                "there is a document type '{}' of {}, which would lose it: remove it first, or "
+                "choose another name",
+                name, had->name.ToString());
+  }
   doctype::TypeSet::Types all = {std::shared_ptr<const doctype::Type>(made.loaded, &type)};
   for (const db::TypeDefinition& other : keyspace->types) {
     if (other.name == name) continue;

@@ -203,7 +203,8 @@ class Write final : public PlanNode {
         mutator.AddError(
             WriteError(QueryCode::kKeyNotFound, fmt::format("Key not found: {}", write.key)));
       } else {
-        mutator.AddError(status.Prefixed(fmt::format("document '{}'", write.key)));
+        const bool named = status.message().starts_with("document '");  // as types do
+        mutator.AddError(named ? status : status.Prefixed(fmt::format("document '{}'", write.key)));
       }
     }
 
