@@ -1,7 +1,9 @@
 // types migrate NAME: begins a mass migration, shows how far it is and what came of it.
 #include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "cli/api.h"
 #include "cli/commands.h"
@@ -73,6 +75,18 @@ void ShowCounts(const Value& job, Output* output) {
   output->Rows(rows, {{"VERSION", "version"}, {"BEFORE", "before"}, {"AFTER", "after"}});
 }
 
+// "950 of 2.0, 3 without a version": what is not of the current version.
+std::string LeftBehind(const Value& job) {
+  std::vector<std::string> left;
+  for (const auto& [version, count] : job["after"].fields()) {
+    if (version == job["to"] || CountOf(count) == 0) continue;
+    left.push_back(version == Value("none")
+                       ? fmt::format("{} without a version", CellText(count))
+                       : fmt::format("{} of version {}", CellText(count), CellText(version)));
+  }
+  return fmt::format("{}", fmt::join(left, ", "));
+}
+
 void ShowJob(const Value& job, Output* output) {
   if (output->json()) return output->Object(job);
   ShowCounts(job, output);
@@ -80,6 +94,10 @@ void ShowJob(const Value& job, Output* output) {
                            CellText(job["migrated"]), CellText(job["documents"]),
                            job["dry_run"] == Value(true) ? " (only tried)" : "",
                            CellText(job["failed"])));
+  if (CountOf(job["restarts"]) > 0) {
+    output->Note(fmt::format("the type's version changed to {} meanwhile: it started over",
+                             CellText(job["to"])));
+  }
   for (const auto& [path, count] : job["lost"].fields()) {
     output->Note(fmt::format("values of {} are no longer there in {} documents", CellText(path),
                              CellText(count)));
@@ -106,9 +124,11 @@ Status Migrate(const MigrateOptions& options, Context& context) {
   if (job["state"] == Value("failed")) {
     return Error(Code::kInternal, "migration.failed", "{}", CellText(job["problem"]));
   }
-  if (job["failed"] == Value(0)) return OkStatus();
+  const std::string left = job["state"] == Value("done") ? LeftBehind(job) : "";
+  if (job["failed"] == Value(0) && left.empty()) return OkStatus();
   return Error(Code::kInvalidArgument, std::string(kMigrationIncompleteId),
-               "{} documents could not be migrated", CellText(job["failed"]));
+               "{} documents could not be migrated; there are {}", CellText(job["failed"]),
+               left.empty() ? "none of other versions" : left);
 }
 
 }  // namespace

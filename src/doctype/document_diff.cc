@@ -54,6 +54,45 @@ void ForEachScalar(const Value& value, const std::string& path, const Visit& vis
   if (!value.is_object() && !value.is_array()) visit(value, path);
 }
 
+// Shorter ones are parts of other texts by chance.
+constexpr size_t kLeastPart = 4;
+
+std::string TextOf(const Value& value) {
+  return value.is_string() ? std::string(value.AsString()) : json::ToText(value);
+}
+
+// Of 123-456-7890 the same as of (123) 4567890.
+std::string Letters(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool kept = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                      static_cast<unsigned char>(c) >= 0x80;
+    if (kept) out += c;
+  }
+  return out;
+}
+
+template <typename Visit>
+void ForEachWord(std::string_view text, const Visit& visit) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of(" \t,;/|"), text.size());
+    const std::string word = Letters(text.substr(0, end));
+    if (!word.empty()) visit(word);
+    text.remove_prefix(std::min(text.size(), end + 1));
+  }
+}
+
+// Each word is a value by itself, or a part of one: "Joe van Smith" was split.
+bool Divided(std::string_view text, const std::set<std::string>& values) {
+  size_t words = 0;
+  bool all = true;
+  ForEachWord(text, [&](const std::string& word) {
+    ++words;
+    all = all && values.contains(word);
+  });
+  return all && words > 1;
+}
+
 }  // namespace
 
 std::vector<DocumentChange> Diff(const Value& before, const Value& after) {
@@ -90,17 +129,24 @@ Value ToJson(const std::vector<DocumentChange>& changes) {
 }
 
 std::vector<std::string> LostFields(const Value& before, const Value& after) {
+  std::set<std::string> paths;  // that have a value
   std::set<std::string> values;
-  std::string texts;  // all strings, to look for parts of them
-  ForEachScalar(after, "", [&](const Value& value, const std::string&) {
-    values.insert(json::ToText(value));
-    if (value.is_string()) texts.append(value.AsString()).append(1, '\0');
+  std::string texts;  // all of them, to look for parts of them
+  ForEachScalar(after, "", [&](const Value& value, const std::string& path) {
+    if (value.is_null()) return;
+    paths.insert(path);
+    values.insert(Letters(TextOf(value)));
+    ForEachWord(TextOf(value), [&](const std::string& word) { values.insert(word); });
+    texts.append(Letters(TextOf(value))).append(1, '\0');
   });
   std::vector<std::string> lost;
   ForEachScalar(before, "", [&](const Value& value, const std::string& path) {
-    if (value.is_null() || values.contains(json::ToText(value))) return;
-    const bool part = value.is_string() && texts.find(value.AsString()) != std::string::npos;
-    if (!part) lost.push_back(path);
+    if (value.is_null() || paths.contains(path)) return;  // it has another value: a cast
+    const std::string text = TextOf(value);
+    const std::string letters = Letters(text);
+    const bool whole = letters.empty() || values.contains(letters) ||
+                       (letters.size() >= kLeastPart && texts.find(letters) != std::string::npos);
+    if (!whole && !Divided(text, values)) lost.push_back(path);
   });
   return lost;
 }

@@ -38,6 +38,24 @@ TEST(DocumentDiff, HasAnEnd) {
   EXPECT_EQ(Diff(json::Value::EmptyArray(), many).size(), kMaxChanges);
 }
 
+// A cast, a split, a join, a rename and a move lose nothing.
+TEST(DocumentDiff, WhatIsKeptInAnotherForm) {
+  const auto lost = [](const char* before, const char* after) {
+    return LostFields(*json::Parse(before), *json::Parse(after));
+  };
+  EXPECT_THAT(
+      lost(R"({"lat":"42.53","at":"2018-12-14T03:45:24Z"})", R"({"lat":42.53,"at":1544759124})"),
+      testing::IsEmpty());
+  EXPECT_THAT(lost(R"({"name":"Joe van Smith","phone":"123-456-7890"})",
+                   R"({"firstName":"Joe","lastName":"van Smith","phones":[{"n":"1234567890"}]})"),
+              testing::IsEmpty());
+  EXPECT_THAT(
+      lost(R"({"firstName":"Joe","lastName":"Smith","n":"7"})", R"({"name":"Joe Smith","m":7})"),
+      testing::IsEmpty());
+  EXPECT_THAT(lost(R"({"name":"Joe Smith","x":7})", R"({"firstName":"Joe"})"),
+              testing::ElementsAre("name", "x"));
+}
+
 TEST(DocumentDiff, LostFields) {
   EXPECT_THAT(LostFields(*json::Parse(R"({"a":1,"n":"Joe","x":null,"gone":[7,"y"],"moved":true})"),
                          *json::Parse(R"({"b":{"c":true},"name":"Joe Smith","a":2,"one":1})")),

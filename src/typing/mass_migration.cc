@@ -49,7 +49,7 @@ std::map<std::string, uint64_t> CountsOf(const Value& value) {
   return counts;
 }
 
-// Documents that say no version are taken for current ones.
+// What they say: documents without a version are counted as such.
 std::string VersionName(const doctype::Type& type, std::string_view body) {
   std::string version = doctype::SchemaVersion(type, body);
   return version.empty() ? "none" : version;
@@ -75,6 +75,8 @@ json::Value MigrationJob::ToJson() const {
                              {"dry_run", options.dry_run},
                              {"announce", options.announce},
                              {"rate", Value::Unsigned(options.rate)},
+                             {"to", to},
+                             {"restarts", Value::Unsigned(restarts)},
                              {"next", next},
                              {"about", Value::Unsigned(about)},
                              {"scanned", Value::Unsigned(scanned)},
@@ -102,6 +104,8 @@ Result<MigrationJob> MigrationJob::FromJson(const json::Value& value) {
   job.options.dry_run = value["dry_run"] == Value(true);
   job.options.announce = value["announce"] == Value(true);
   job.options.rate = NumberOf(value["rate"]);
+  job.to = TextOf(value["to"]);
+  job.restarts = NumberOf(value["restarts"]);
   job.next = TextOf(value["next"]);
   job.about = NumberOf(value["about"]);
   job.scanned = NumberOf(value["scanned"]);
@@ -129,6 +133,18 @@ void MigrationJob::AddFailure(const std::string& key, const Status& error) {
     message += fmt::format(" ({}:{}:{})", place.file, place.line, place.column);
   }
   failures.push_back({key, std::string(error.id()), std::move(message)});
+}
+
+void MigrationJob::StartOver(const std::string& version) {
+  MigrationJob again;
+  again.type = type;
+  again.options = options;
+  again.to = version;
+  again.restarts = restarts + (to.empty() ? 0 : 1);
+  again.about = about;
+  again.lost = lost;
+  again.started_ms = started_ms;
+  *this = std::move(again);
 }
 
 // The documents of the type that are next, by key.
@@ -192,6 +208,7 @@ Result<MigrationJob> MassMigration::Begin(const std::string& type,
   job.type = type;
   job.options = options;
   job.started_ms = database_.clock().WallMs();
+  job.to = loaded->type().schema;
   job.about = database_.EstimateRows(keyspace->id);
   {
     const std::lock_guard lock(mutex_);
@@ -257,7 +274,7 @@ void MassMigration::Run() {
       return jobs_[job.type].state == State::kCancelled;
     }();
     if (cancelled) job.state = State::kCancelled;
-    if (!more && job.state == State::kRunning) job.state = State::kDone;
+    if (!more && job.state == State::kRunning && IsCurrent(job)) job.state = State::kDone;
     if (job.state != State::kRunning) job.ended_ms = database_.clock().WallMs();
     if (!job.options.dry_run) {
       const Status stored = Store(job);
@@ -272,6 +289,17 @@ void MassMigration::Run() {
   }
 }
 
+// If not, the version has changed since the last chunk was read, and the next one starts over.
+bool MassMigration::IsCurrent(const MigrationJob& job) const {
+  const auto catalog = database_.catalog();
+  const db::KeyspaceInfo* const keyspace = catalog->FindType(job.type);
+  if (keyspace == nullptr) return true;
+  const auto* const policy = dynamic_cast<const KeyspacePolicy*>(keyspace->policy.get());
+  const doctype::LoadedType* const loaded =
+      policy == nullptr ? nullptr : policy->FindType(job.type);
+  return loaded == nullptr || loaded->type().schema == job.to;
+}
+
 bool MassMigration::RunChunk(MigrationJob* job) {
   const uint64_t started = database_.clock().MonotonicNs();
   Chunk chunk;
@@ -281,6 +309,10 @@ bool MassMigration::RunChunk(MigrationJob* job) {
     job->state = State::kFailed;
     job->problem = read.ToString();
     return false;
+  }
+  if (chunk.type->schema != job->to) {
+    job->StartOver(chunk.type->schema);
+    if (!chunk.from.empty()) return true;
   }
   job->documents += chunk.documents;
   job->scanned += chunk.scanned;
@@ -334,7 +366,7 @@ Status MassMigration::ReadChunk(const MigrationJob& job, Chunk* chunk) const {
         ++chunk->documents;
         const std::string version = VersionName(*chunk->type, document.body);
         ++chunk->versions[version];
-        if (version != chunk->type->schema && version != "none") chunk->old.emplace_back(key);
+        if (version != chunk->type->schema) chunk->old.emplace_back(key);
         return true;
       });
 }

@@ -4,7 +4,8 @@
 // keyspace in key order, as stored, and writes each document of an older version back in the
 // current one, if it is still the one that was read; one that was changed meanwhile is looked at
 // again. After each chunk the place and the counts are stored, so that a job goes on after a crash
-// from there: what was done since is found to be done.
+// from there: what was done since is found to be done. If the type's current version changes
+// meanwhile, it starts over, so that at the end all documents are of one version.
 // Concurrency: any thread.
 // Limits: one job per type; failures are counted, and the first kMaxFailures of them told.
 #pragma once
@@ -45,7 +46,9 @@ struct MigrationJob {
   std::string type;
   MigrationOptions options;
   State state = State::kRunning;
+  std::string to;          // the version that documents are brought to
   std::string next;        // the key to go on with
+  uint64_t restarts = 0;   // because the current version of the type changed
   uint64_t about = 0;      // documents of the keyspace when it began, an estimate
   uint64_t scanned = 0;    // of them, how many were passed
   uint64_t documents = 0;  // of the type that were looked at
@@ -62,6 +65,8 @@ struct MigrationJob {
   json::Value ToJson() const;
   static Result<MigrationJob> FromJson(const json::Value& value);
   void AddFailure(const std::string& key, const Status& error);
+  // What was counted is of documents on their way to another version.
+  void StartOver(const std::string& version);
 };
 
 class MassMigration {
@@ -85,6 +90,7 @@ class MassMigration {
 
   void Run();
   bool RunChunk(MigrationJob* job);  // false when there is no more
+  bool IsCurrent(const MigrationJob& job) const;
   Status ReadChunk(const MigrationJob& job, Chunk* chunk) const;
   void Migrate(const Chunk& chunk, MigrationJob* job);
   std::vector<std::string> TryOnce(const Chunk& chunk, const std::vector<std::string>& keys,

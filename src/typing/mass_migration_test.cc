@@ -50,7 +50,10 @@ class MassMigrationTest : public db::DatabaseTest {
     ASSERT_TRUE(Put("user:bad", R"({"_schema":"1","n":0,"bad":true})").status.ok());
     ASSERT_TRUE(Put("user:new", R"({"_schema":"2","n":0})").status.ok());
     ASSERT_TRUE(Put("other", R"({"_schema":"1"})").status.ok());
-    const auto type = doctype::TypeOf(kType, {{"m.js", std::string(kCode)}});
+    SetType(std::string(kType), std::string(kCode));
+  }
+  void SetType(const std::string& text, const std::string& code) {
+    const auto type = doctype::TypeOf(text, {{"m.js", code}});
     ASSERT_TRUE(
         database_->PutType({.bucket = "b"}, {"user", json::ToText(doctype::ToJson(*type))}).ok());
   }
@@ -118,6 +121,57 @@ TEST_F(MassMigrationTest, GoesOnAfterARestartAndBesideWriters) {
     const bool written = i % 3 == 0 && i < 900;
     EXPECT_THAT(body, HasSubstr(fmt::format(R"("n":{})", written ? 5001 : i + 1))) << i;
     EXPECT_THAT(body, HasSubstr(R"("_schema":"2")"));
+  }
+}
+
+TEST_F(MassMigrationTest, DocumentsWithoutAVersion) {
+  ASSERT_TRUE(database_->DropType("user").ok());
+  for (int i = 0; i < 10; ++i)
+    ASSERT_TRUE(Put(fmt::format("user:{}", i), R"({"n":1})").status.ok());
+  SetType(std::string(kType), std::string(kCode));
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  ASSERT_TRUE(migration.Begin("user", {}));
+  const MigrationJob job = Wait(migration);
+  EXPECT_THAT(job.before, ElementsAre(Pair("1", 992), Pair("2", 1), Pair("none", 10)));
+  EXPECT_THAT(job.after, ElementsAre(Pair("1", 2), Pair("2", 1001), Pair("none", 0)));
+  EXPECT_EQ(Get("user:1"), R"({"_schema":"2","n":2})");
+}
+
+// Documents without a version that are of the current one only get it.
+TEST_F(MassMigrationTest, UnversionedOnesOfTheCurrentVersion) {
+  ASSERT_TRUE(database_->DropType("user").ok());
+  ASSERT_TRUE(Put("user:1", R"({"n":1})").status.ok());
+  SetType(std::string(kType) + "unversioned: '2'\n", std::string(kCode));
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  ASSERT_TRUE(migration.Begin("user", {}));
+  EXPECT_EQ(Wait(migration).after["none"], 0u);
+  EXPECT_EQ(Get("user:1"), R"({"_schema":"2","n":1})");
+}
+
+// The version changes while it runs: it starts over, and leaves nothing behind.
+TEST_F(MassMigrationTest, StartsOverForANewVersion) {
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  ASSERT_TRUE(migration.Begin("user", {.rate = 2000}));
+  while (migration.Find("user")->migrated < 100) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::string type(kType);
+  type.replace(type.find("\"2\""), 3, "\"3\"");
+  std::string code(kCode);
+  code.replace(code.rfind("};"), 2,
+               ", '2 -> 3'(doc) { return {...doc, _schema: '3', three: true}; } };");
+  SetType(type, code);
+  const MigrationJob job = Wait(migration);
+  EXPECT_EQ(job.state, State::kDone);
+  EXPECT_EQ(job.restarts, 1u);
+  EXPECT_EQ(job.to, "3");
+  EXPECT_EQ(job.documents, 1003u);
+  EXPECT_THAT(job.after, testing::Contains(Pair("3", 1001)));
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_THAT(Get(fmt::format("user:{}", i)), HasSubstr(R"("three":true)")) << i;
   }
 }
 
