@@ -68,6 +68,10 @@ if(TARGET sluice)
     tests/crash/run_function_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
   script_test(function_hold_test blackbox
     tests/crash/run_function_hold.py --sluice $<TARGET_FILE:sluice>)
+  # Needs npm and, once, a network; says so and is skipped without.
+  script_test(datasets_test blackbox
+    tests/datasets/run_datasets.py --sluice $<TARGET_FILE:sluice>)
+  set_tests_properties(datasets_test PROPERTIES SKIP_RETURN_CODE 77)
   script_test(stream_test blackbox tests/stream/run_stream.py --sluice $<TARGET_FILE:sluice>)
   script_test(trigger_crash_test blackbox
     tests/crash/run_trigger_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)

@@ -37,7 +37,7 @@ struct AdviceOptions {
   std::string type_file;
   std::vector<std::string> files;
   std::string keyspace;
-  uint64_t sample = 10'000;
+  uint64_t sample = 0;  // 0: all of what is not large
   bool full = false;
   bool synchronised = false;
   std::string directory;
@@ -109,22 +109,21 @@ Status Test(const AdviceOptions& options, Context& context) {
 
 using DocumentVisitor = std::function<Status(std::string_view key, std::string_view document)>;
 
-// A row as `sluice export --rows` writes it, or a document alone.
-Status VisitRow(const Value& row, const std::string& fallback, const DocumentVisitor& visit) {
+// A row as `sluice export --rows` writes it, or a document alone, whose key nobody knows.
+Status VisitRow(const Value& row, const DocumentVisitor& visit) {
   if (row["key"].is_string() && !row["value"].is_missing()) {
     return visit(row["key"].AsString(), json::ToText(row["value"]));
   }
-  return visit(fallback, json::ToText(row));
+  return visit("", json::ToText(row));
 }
 
 // One document, a list of them, or one per line.
 Status VisitFile(const std::string& file, const DocumentVisitor& visit) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxFileBytes));
-  const std::string stem = fs::path(file).stem().string();
   const auto whole = json::Parse(text, {.max_bytes = kMaxFileBytes});
   if (whole) {
-    if (!whole->is_array()) return VisitRow(*whole, stem, visit);
-    for (const Value& row : whole->items()) RETURN_IF_ERROR(VisitRow(row, stem, visit));
+    if (!whole->is_array()) return VisitRow(*whole, visit);
+    for (const Value& row : whole->items()) RETURN_IF_ERROR(VisitRow(row, visit));
     return OkStatus();
   }
   uint32_t number = 0;
@@ -133,7 +132,7 @@ Status VisitFile(const std::string& file, const DocumentVisitor& visit) {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) return OkStatus();
     const auto row = json::Parse(line);
     if (!row) return row.error().At({file, number, 0});
-    return VisitRow(*row, stem, visit);
+    return VisitRow(*row, visit);
   });
   RETURN_IF_ERROR(lines.Feed(text));
   return lines.Finish();
@@ -150,15 +149,13 @@ Result<uint64_t> CountDocuments(const std::string& keyspace, Api* api) {
   return count.is_int() ? static_cast<uint64_t>(count.AsInt()) : 0;
 }
 
-// Documents of a keyspace as they are stored: some from all over it, or all.
-Status VisitKeyspace(const AdviceOptions& options, Context& context, const DocumentVisitor& visit) {
-  RETURN_IF_ERROR(CheckKeyspace(options.keyspace));
+// Documents of a keyspace as they are stored: all, or some from all over it. `there` is how many
+// the keyspace has.
+Status VisitKeyspace(const AdviceOptions& options, Context& context, uint64_t there,
+                     const DocumentVisitor& visit) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ProgressBar bar(&context.output);
-  uint64_t of = options.sample;
-  if (options.full && bar.shown()) {
-    ASSIGN_OR_RETURN(of, CountDocuments(options.keyspace, api));
-  }
+  const uint64_t of = options.full || options.sample == 0 ? there : std::min(there, options.sample);
   uint64_t read = 0;
   const json::Extractor value({json::Path({"value"})});
   LineSplitter lines(kMaxLineBytes, [&](std::string_view line) -> Status {
@@ -168,12 +165,20 @@ Status VisitKeyspace(const AdviceOptions& options, Context& context, const Docum
     ASSIGN_OR_RETURN(const auto raw, value.Raw(line));  // with the blanks that it is stored with
     return visit(row["key"].AsString(), raw.front());
   });
-  const std::string sample = options.full ? "" : std::to_string(options.sample);
+  const std::string sample = options.full          ? std::to_string(INT64_MAX)
+                             : options.sample == 0 ? std::string("auto")
+                                                   : std::to_string(options.sample);
   RETURN_IF_ERROR(api->Stream({.path = "/v1/docs/" + Segment(options.keyspace) +
                                        Query({{"stored", "true"}, {"sample", sample}}),
                                .headers = {{"Accept", "application/x-ndjson"}}},
                               [&](std::string_view bytes) { return lines.Feed(bytes); }));
   return lines.Finish();
+}
+
+Result<uint64_t> CountKeyspace(const AdviceOptions& options, Context& context) {
+  RETURN_IF_ERROR(CheckKeyspace(options.keyspace));
+  ASSIGN_OR_RETURN(Api* const api, context.api());
+  return CountDocuments(options.keyspace, api);
 }
 
 // --- advice -------------------------------------------------------------------------------------
@@ -187,17 +192,22 @@ Result<doctype::Observed> ObservedOf(const AdviceOptions& options, Context& cont
   return doctype::ObservedFromJson(answer);
 }
 
-Value AdviceJson(const doctype::Advice& advice, const AdviceOptions& options,
+doctype::LintOptions LintOptionsOf(const AdviceOptions& options, uint64_t there) {
+  return {
+      .synchronised = options.synchronised, .keyspace = options.keyspace, .documents_there = there};
+}
+
+Value AdviceJson(const doctype::Advice& advice, const AdviceOptions& options, uint64_t there,
                  const doctype::Observed* observed) {
-  Value all = advice.ToJson({.synchronised = options.synchronised}, observed);
+  Value all = advice.ToJson(LintOptionsOf(options, there), observed);
   if (!options.keyspace.empty()) all.Set("keyspace", options.keyspace);
   return all;
 }
 
-void Show(const doctype::Advice& advice, const AdviceOptions& options,
+void Show(const doctype::Advice& advice, const AdviceOptions& options, uint64_t there,
           const doctype::Observed* observed, Output* output) {
-  if (output->json()) return output->Object(AdviceJson(advice, options, observed));
-  output->Raw(advice.ToText({.synchronised = options.synchronised}, observed));
+  if (output->json()) return output->Object(AdviceJson(advice, options, there, observed));
+  output->Raw(advice.ToText(LintOptionsOf(options, there), observed));
 }
 
 Status Lint(const AdviceOptions& options, Context& context) {
@@ -211,9 +221,13 @@ Status Lint(const AdviceOptions& options, Context& context) {
   doctype::Advice advice(std::move(types));
   for (const std::string& file : options.files) {
     RETURN_IF_ERROR(VisitFile(
+        file, [&](std::string_view, std::string_view text) { return advice.Look(text); }));
+  }
+  for (const std::string& file : options.files) {
+    RETURN_IF_ERROR(VisitFile(
         file, [&](std::string_view key, std::string_view text) { return advice.Add(key, text); }));
   }
-  Show(advice, options, nullptr, &context.output);
+  Show(advice, options, 0, nullptr, &context.output);
   return OkStatus();
 }
 
@@ -243,14 +257,18 @@ Result<doctype::TypeSet::Types> TypesOf(const std::string& keyspace, Context& co
 Status ReportKeyspace(const AdviceOptions& options, Context& context, Value* list) {
   ASSIGN_OR_RETURN(doctype::TypeSet::Types types, TypesOf(options.keyspace, context));
   doctype::Advice advice(std::move(types));
-  RETURN_IF_ERROR(VisitKeyspace(options, context, [&](std::string_view key, std::string_view text) {
-    return advice.Add(key, text);
-  }));
+  ASSIGN_OR_RETURN(const uint64_t there, CountKeyspace(options, context));
+  RETURN_IF_ERROR(
+      VisitKeyspace(options, context, there,
+                    [&](std::string_view, std::string_view text) { return advice.Look(text); }));
+  RETURN_IF_ERROR(VisitKeyspace(
+      options, context, there,
+      [&](std::string_view key, std::string_view text) { return advice.Add(key, text); }));
   ASSIGN_OR_RETURN(const doctype::Observed observed, ObservedOf(options, context));
   if (list != nullptr && context.output.json()) {
-    list->Append(AdviceJson(advice, options, &observed));
+    list->Append(AdviceJson(advice, options, there, &observed));
   } else {
-    Show(advice, options, &observed, &context.output);
+    Show(advice, options, there, &observed, &context.output);
   }
   return OkStatus();
 }
@@ -300,9 +318,10 @@ Status WriteTypes(const std::vector<doctype::InferredType>& types, const fs::pat
 
 Status Infer(const AdviceOptions& options, Context& context) {
   doctype::ShapeInference inference;
-  RETURN_IF_ERROR(VisitKeyspace(options, context, [&](std::string_view key, std::string_view text) {
-    return inference.Add(key, text);
-  }));
+  ASSIGN_OR_RETURN(const uint64_t there, CountKeyspace(options, context));
+  RETURN_IF_ERROR(VisitKeyspace(
+      options, context, there,
+      [&](std::string_view key, std::string_view text) { return inference.Add(key, text); }));
   const auto types = inference.Finish(options.keyspace);
   if (!options.directory.empty()) return WriteTypes(types, options.directory, &context.output);
   if (context.output.json()) {
@@ -315,9 +334,10 @@ Status Infer(const AdviceOptions& options, Context& context) {
 
 void AddSampling(CLI::App* command, const std::shared_ptr<AdviceOptions>& options) {
   command
-      ->add_option("--sample", options->sample, "How many documents are read, evenly over all keys")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+      ->add_option("--sample", options->sample,
+                   "How many documents are read, chosen by chance; without it all of up to a "
+                   "million or 1 GB, else 10000")
+      ->check(CLI::PositiveNumber);
   command->add_flag("--full", options->full, "Read all of them");
 }
 
@@ -340,7 +360,8 @@ void AddTypeAdviceCommands(Program* program, CLI::App* group) {
   lint->add_option("files", options->files, "JSON: a document, a list, or one per line")
       ->required();
   lint->add_option("--type", options->type_file, "Type of the documents, in the same way");
-  CLI::App* report = add("report", "The same for the documents of a keyspace", Report);
+  CLI::App* report =
+      add("report", "Say what the documents of a keyspace cost, and how to improve them", Report);
   for (CLI::App* command : {lint, report}) {
     command->add_flag("--mobile", options->synchronised,
                       "Documents are synchronised with mobile devices");

@@ -22,9 +22,9 @@ class SampleTest : public DatabaseTest {
       ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
     }
   }
-  std::vector<std::string> Sample(uint64_t documents) {
+  std::vector<std::string> Sample(uint64_t documents, uint64_t counted = kCountedDocuments) {
     const auto snapshot = database_->NewSnapshot();
-    const auto cursor = NewSampleCursor(*database_, keyspace_, documents, *snapshot);
+    const auto cursor = NewSampleCursor(*database_, keyspace_, documents, *snapshot, counted);
     std::vector<std::string> keys;
     while (cursor->Next()) keys.emplace_back(cursor->key());
     EXPECT_TRUE(cursor->status().ok());
@@ -37,7 +37,35 @@ TEST_F(SampleTest, OfFewDocuments) {
   Fill(10);
   ASSERT_TRUE(Delete("k000003").status.ok());
   EXPECT_EQ(Sample(100).size(), 9u);
-  EXPECT_THAT(Sample(3), ElementsAre("k000000", "k000004", "k000007"));
+  EXPECT_EQ(Sample(3).size(), 3u);
+  EXPECT_EQ(Sample(kAllDocuments).size(), 9u);
+}
+
+// Documents of one kind lie beside each other in key order: each has its share in the sample.
+TEST_F(SampleTest, IsNotOfTheFirstOnes) {
+  Fill(10'000);
+  std::array<int, 10> parts = {};
+  const std::vector<std::string> keys = Sample(1000);
+  EXPECT_EQ(keys.size(), 1000u);
+  for (const std::string& key : keys) ++parts[static_cast<size_t>(std::stoi(key.substr(1))) / 1000];
+  for (const int found : parts) {
+    EXPECT_GT(found, 60);
+    EXPECT_LT(found, 140);
+  }
+}
+
+// More than are counted: keys are found without reading all.
+TEST_F(SampleTest, OfTooManyToCount) {
+  Fill(10'000, 100);
+  std::array<int, 10> parts = {};
+  const std::vector<std::string> keys = Sample(500, 1000);
+  EXPECT_GT(keys.size(), 400u);
+  EXPECT_TRUE(std::ranges::is_sorted(keys));
+  for (const std::string& key : keys) ++parts[static_cast<size_t>(std::stoi(key.substr(1))) / 1000];
+  for (const int found : parts) {
+    EXPECT_GT(found, 20);
+    EXPECT_LT(found, 100);
+  }
 }
 
 TEST_F(SampleTest, OfManyItComesFromEverywhere) {

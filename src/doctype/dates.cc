@@ -126,8 +126,9 @@ std::optional<int64_t> ParseMonthDate(std::string_view text) {
   const size_t digits = text.size() > 1 && text[1] >= '0' && text[1] <= '9' ? 2 : 1;
   int day = 0;
   int year = 0;
-  if (month == 0 || !TakeNumber(&text, digits, &day) || !TakeChar(&text, ',') ||
-      !TakeChar(&text, ' ') || !TakeNumber(&text, 4, &year) || !text.empty()) {
+  if (month == 0 || !TakeNumber(&text, digits, &day)) return std::nullopt;
+  if (text.starts_with(',')) text.remove_prefix(1);
+  if (!TakeChar(&text, ' ') || !TakeNumber(&text, 4, &year) || !text.empty()) {
     return std::nullopt;
   }
   return DaysOf(year, month, day);

@@ -4,6 +4,7 @@
 
 #include "base/quantity.h"
 #include "doctype/stamps.h"
+#include "json/parse.h"
 
 namespace sluice::doctype {
 namespace {
@@ -22,14 +23,29 @@ std::map<std::string, PathTraffic> PathsOf(const Observed* observed) {
 
 }  // namespace
 
+Status Advice::Look(std::string_view document) {
+  ASSIGN_OR_RETURN(const json::Value value, json::Parse(document));
+  if (!shape_) shape_.emplace();
+  if (value.is_object()) shape_->Add(value);
+  return OkStatus();
+}
+
 Status Advice::Add(std::string_view key, std::string_view document) {
+  if (shape_) {
+    const std::set<std::string> maps = shape_->MapPaths();
+    shape_.reset();
+    sample_.SetMaps(maps);
+    embed_.SetMaps(maps);
+  }
   RETURN_IF_ERROR(sample_.Add(key, document));
   const TypeSet::Match match = set_.Find(key, document);
   if (match.type != nullptr && !match.revision) {
     Typed& seen = typed_[match.type->name];
     ++seen.documents;
     const std::string version = SchemaVersion(*match.type, document);
-    if (!version.empty() && version != match.type->schema) ++seen.old;
+    const bool current = version == match.type->schema ||
+                         (version.empty() && match.type->unversioned == match.type->schema);
+    if (match.type->properties.uses(Stamp::kSchema) && !current) ++seen.old;
     if (document.size() > seen.largest) {
       seen.largest = document.size();
       seen.largest_key = key;

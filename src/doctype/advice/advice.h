@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "doctype/advice/embed.h"
 #include "doctype/advice/lint.h"
 #include "doctype/advice/observed.h"
+#include "doctype/advice/shape.h"
 #include "doctype/advice/statistics.h"
 #include "doctype/type_set.h"
 #include "json/value.h"
@@ -22,6 +24,9 @@ class Advice {
   // `types` are those of the documents, if they have some.
   explicit Advice(TypeSet::Types types = {}) : types_(types), set_(std::move(types)) {}
 
+  // Documents are read twice: first all of them are looked at, for objects whose names are data,
+  // then all are added. json.invalid.
+  Status Look(std::string_view document);
   Status Add(std::string_view key, std::string_view document);
 
   // `observed` may be null: nothing is known but the documents.
@@ -43,6 +48,7 @@ class Advice {
   const TypeSet::Types types_;
   const TypeSet set_;
   std::map<std::string, Typed> typed_;  // by the type's name
+  std::optional<Shape> shape_;  // of those that were looked at, until the first one is added
   SampleStatistics sample_;
   EmbedAdvice embed_;
 };

@@ -60,6 +60,132 @@ TEST_F(LintTest, MostValuesMustBeTheKeys) {
   EXPECT_EQ(Of("repeated-id", "lines[].order").documents, 1u);
 }
 
+// Ids may have delimiters of their own. Their dashes are the key's, too.
+TEST_F(LintTest, IdsWithDelimiters) {
+  Add("user::3f2504e0-4f89-11d3-9a0c-0305e82c3301",
+      R"({"id":"3f2504e0-4f89-11d3-9a0c-0305e82c3301","part":"3301","name":"ABC-1.0"})");
+  EXPECT_EQ(Of("repeated-id", "id").documents, 1u);
+  EXPECT_EQ(Of("guid-dashes", "id").rule, "");
+  EXPECT_EQ(Of("repeated-id", "part").rule, "");
+  Add("license::ABC-1.0", R"({"name":"ABC-1.0"})");
+  sample_ = SampleStatistics();
+  Add("license::ABC-1.0", R"({"name":"ABC-1.0"})");
+  EXPECT_EQ(Of("repeated-id", "name").documents, 1u);
+  // Nothing is said of keys that nobody knows.
+  sample_ = SampleStatistics();
+  Add("", R"({"name":""})");
+  EXPECT_EQ(Of("key-prefix").rule, "");
+  EXPECT_EQ(Of("repeated-id", "name").rule, "");
+}
+
+TEST_F(LintTest, NumbersInQuotesAndLargeParts) {
+  for (int i = 0; i < 20; ++i) {
+    Add("a:" + std::to_string(i),
+        fmt::format(R"({{"lat":"42.{}","zip":"0{}","n":{},"all":{{"x":"{:0200}"}}}})", i + 1, i, i,
+                    i));
+  }
+  EXPECT_EQ(Of("number-text", "lat").bytes_saved, 40u);
+  EXPECT_EQ(json::ToText(Of("number-text", "lat").migration), R"([{"cast":{"lat":"number"}}])");
+  EXPECT_EQ(Of("number-text", "zip").rule, "");
+  EXPECT_THAT(Of("large-part", "all").message, HasSubstr("% of all bytes"));
+}
+
+// Bytes of a sample are scaled to what it is a sample of.
+TEST_F(LintTest, SamplesAreCalledSo) {
+  Add("user:1", R"({"type":"user","schema":"1","id":1})");
+  const uint64_t saved = Of("repeated-id", "id").bytes_saved;
+  options_.documents_there = 100;
+  EXPECT_EQ(Of("repeated-id", "id").bytes_saved, saved * 100);
+  EXPECT_THAT(ToText(Lint(sample_, options_)), HasSubstr("1 of 100 documents (sample)"));
+  EXPECT_EQ(json::ToText(ToJson(Lint(sample_, options_))["of"]), "100");
+}
+
+// Currencies by their codes: one path, not one for each.
+TEST(MapsTest, NamesThatAreData) {
+  Advice advice;
+  ShapeInference inference;
+  std::vector<std::string> documents;
+  for (int i = 0; i < 60; ++i) {
+    documents.push_back(
+        fmt::format(R"({{"n":{},"currencies":{{"C{}":{{"name":"Some currency {}","symbol":"$"}}}},)"
+                    R"("tongues":{{"t{}":"x","t{}":"x"}},"versions":{{{}}},"flat":{{{}}}}})",
+                    i, i % 30, i % 30, i % 25, (i + 1) % 25,
+                    [] {
+                      std::string all;
+                      for (int v = 0; v < 30; ++v)
+                        all += fmt::format("{}\"{}\":\"n\"", v ? "," : "", v);
+                      return all;
+                    }(),
+                    [] {
+                      std::string all;
+                      for (int v = 0; v < 30; ++v)
+                        all += fmt::format("{}\"f{}\":\"n\"", v ? "," : "", v);
+                      return all;
+                    }()));
+  }
+  for (const std::string& document : documents) ASSERT_TRUE(advice.Look(document).ok());
+  for (size_t i = 0; i < documents.size(); ++i) {
+    ASSERT_TRUE(advice.Add(fmt::format("c:{}", i), documents[i]).ok());
+    ASSERT_TRUE(inference.Add(fmt::format("c:{}", i), documents[i]).ok());
+  }
+  const std::string text = advice.ToText({}, nullptr);
+  EXPECT_THAT(text, Not(HasSubstr("currencies.C1")));
+  EXPECT_THAT(text, Not(HasSubstr("tongues.t1")));
+  EXPECT_THAT(text, Not(HasSubstr("versions.")));
+  EXPECT_THAT(text, HasSubstr("flat.f1"));  // a record of 30 fields
+  const auto types = inference.Finish("app");
+  ASSERT_EQ(types.size(), 1u);
+  EXPECT_EQ(json::ToText(types[0].schema["properties"]["currencies"]["additionalProperties"]
+                                        ["properties"]["name"]["type"]),
+            "\"string\"");
+  EXPECT_THAT(types[0].declaration, HasSubstr("currencies: Record<string, {"));
+  EXPECT_THAT(types[0].declaration, HasSubstr("tongues: Record<string, "));
+}
+
+TEST(ShapeInference, KeysOfSeveralParts) {
+  ShapeInference cities;
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_TRUE(cities
+                    .Add(fmt::format("city::{}::{}", i % 2 ? "AD" : "AE", i),
+                         fmt::format(R"({{"country":"{}","name":"c{}"}})", i % 2 ? "AD" : "AE", i))
+                    .ok());
+  }
+  auto types = cities.Finish("geo.n.cities");
+  ASSERT_EQ(types.size(), 1u);
+  EXPECT_EQ(types[0].name, "city");
+  EXPECT_EQ(types[0].matched, 30u);
+  EXPECT_THAT(types[0].type_file, HasSubstr(R"(match: { key: "city::{country}::{id2}" })"));
+  EXPECT_THAT(types[0].type_file, HasSubstr("unversioned: \"1.0\""));
+  EXPECT_THAT(types[0].type_file, Not(HasSubstr("type: type")));
+
+  // One shape: the locales in front are no types.
+  ShapeInference emoji;
+  for (const char* const locale : {"de", "en", "en-gb", "fr", "it"}) {
+    for (int i = 0; i < 9; ++i) {
+      ASSERT_TRUE(emoji
+                      .Add(fmt::format("{}::1F60{}", locale, i),
+                           fmt::format(R"({{"hexcode":"1F60{}","label":"a","group":1}})", i))
+                      .ok());
+    }
+  }
+  types = emoji.Finish("app.n.emoji");
+  ASSERT_EQ(types.size(), 1u);
+  EXPECT_EQ(types[0].name, "emoji");
+  EXPECT_THAT(types[0].type_file, HasSubstr(R"(match: { key: "{id}::{hexcode}" })"));
+
+  // A property whose values have all the same fields says something else.
+  ShapeInference mime;
+  for (const char* const type : {"audio", "video", "text", "image"}) {
+    ASSERT_TRUE(
+        mime.Add(fmt::format("{}/x", type), fmt::format(R"({{"type":"{}","source":"iana"}})", type))
+            .ok());
+  }
+  types = mime.Finish("app.n.mime");
+  ASSERT_EQ(types.size(), 1u);
+  EXPECT_THAT(types[0].type_file, HasSubstr("match: { key: \"{type}/{id2}\" }"));
+  EXPECT_THAT(types[0].type_file, Not(HasSubstr("type: type")));
+}
+
 TEST_F(LintTest, DraftsOfMigrationsDoWhatTheyPromise) {
   constexpr std::string_view kDocument =
       R"({"when":"2018-12-14T03:45:24Z","list":[{"day":"Dec 14, 2018"}],"ms":1544759124000,)"
@@ -78,7 +204,7 @@ TEST_F(LintTest, DraftsOfMigrationsDoWhatTheyPromise) {
   }
   EXPECT_EQ(json::ToText(document),
             R"({"when":1544759124,"list":[{"day":"2018-12-14"}],"ms":1544759124,)"
-            R"("custShipAddr":"x"})");
+            R"("customerShippingAddress":"x"})");
 }
 
 TEST_F(LintTest, PrecisionFinerThanUsed) {
@@ -149,6 +275,10 @@ TEST_F(LintTest, ValuesOfSeveralTypesBecomeTheMostFrequentOne) {
   for (int i = 0; i < 3; ++i) Add("a:1", R"({"n":"1","l":[1]})");
   Add("a:2", R"({"n":2,"l":3})");
   EXPECT_EQ(json::ToText(Of("mixed-types", "n").migration), R"([{"cast":{"n":"string"}}])");
+  for (int i = 0; i < 4; ++i) Add("a:2", R"({"n":2,"l":3})");
+  EXPECT_EQ(json::ToText(Of("mixed-types", "n").migration), R"([{"cast":{"n":"number"}}])");
+  Add("a:3", R"({"n":"many"})");  // no number: only texts hold all of them
+  EXPECT_EQ(json::ToText(Of("mixed-types", "n").migration), R"([{"cast":{"n":"string"}}])");
   const std::string wrap = Of("mixed-types", "l").script;
   EXPECT_EQ(Drafted(wrap, R"({"v":"1","l":3})"), R"({"v":"2","l":[3]})");
   EXPECT_EQ(Drafted(wrap, R"({"v":"1","l":[3]})"), R"({"v":"2","l":[3]})");
@@ -175,14 +305,19 @@ TEST_F(LintTest, KeysTypesAndVersions) {
   Add("user:2", R"({"type":"user"})");
   Add("order_7", "{}");
   Add("4711", "{}");
+  Add("en-gb::1:2", R"({"type":"x"})");
   EXPECT_EQ(Of("no-type").documents, 2u);
-  EXPECT_EQ(Of("no-version").documents, 4u);
+  EXPECT_EQ(Of("no-version").documents, 5u);
+  EXPECT_THAT(Of("no-version").instead, HasSubstr("unversioned: \"1.0\""));
   EXPECT_EQ(Of("key-prefix").example, "4711");
   EXPECT_EQ(Of("key-delimiters").documents, 1u);
   for (const std::string_view rule : {"no-type", "no-version", "key-prefix", "key-delimiters"}) {
     EXPECT_NE(Of(rule).instead, "") << rule;
   }
   EXPECT_THAT(Of("key-delimiters").message, HasSubstr("':' in 2, '_' in 1"));
+  EXPECT_EQ(Of("key-delimiters").example, "order_7");
+  options_.keyspace = "app.shop.orders";
+  EXPECT_THAT(Of("key-delimiters").instead, HasSubstr("INSERT INTO `app`.`shop`.`orders` "));
   EXPECT_EQ(Of("root-underscore", "_a").rule, "");
   options_.synchronised = true;
   EXPECT_EQ(json::ToText(Of("root-underscore", "_a").migration), R"([{"rename":{"_a":"a"}}])");
@@ -301,7 +436,7 @@ TEST(ShapeInference, ProposesTypes) {
   EXPECT_TRUE(problems.warnings.empty());
   for (const std::string& user : users) EXPECT_TRUE(schema->Validate(*json::Parse(user)).empty());
   EXPECT_FALSE(schema->Validate(*json::Parse(R"({"type":"user"})")).empty());
-  EXPECT_THAT(ToText(types), HasSubstr("user   property         30"));
+  EXPECT_THAT(ToText(types), HasSubstr("user   property         30       30"));
   EXPECT_EQ(ToJson(types)[0]["found_by"].AsString(), "property");
 }
 
@@ -328,7 +463,8 @@ Observed Seen() {
 
 TEST(ObservedTest, FieldsThatNobodyReads) {
   Advice advice;
-  ASSERT_TRUE(advice.Add("u:1", R"({"name":"a","fax":"b","tel":"c"})").ok());
+  ASSERT_TRUE(
+      advice.Add("u:1", R"({"name":"a","fax":"b","tel":"c","type":"u","_schema":"1"})").ok());
   Observed seen = Seen();
   AddNames("function OnUpdate(doc) { log(doc.tel); }", &seen.names);
   const auto unread = [&](const Observed* observed) {
@@ -341,12 +477,19 @@ TEST(ObservedTest, FieldsThatNobodyReads) {
     }
     return paths;
   };
+  EXPECT_EQ(unread(&seen), "");  // too few statements
+  seen.statements = Observed::kLeastStatements;
+  seen.seconds = Observed::kLeastSeconds - 1;
+  EXPECT_EQ(unread(&seen), "");
+  EXPECT_THAT(advice.ToText({}, &seen), testing::HasSubstr("is told after 1000 runs"));
+  seen.seconds = Observed::kLeastSeconds;
   EXPECT_EQ(unread(&seen), "fax ");
+  EXPECT_THAT(advice.ToText({}, &seen), Not(testing::HasSubstr("drop")));
   EXPECT_EQ(unread(nullptr), "");
   seen.whole = 1;  // who knows which fields it uses
   EXPECT_EQ(unread(&seen), "");
   EXPECT_THAT(advice.ToText({}, &seen), testing::HasSubstr("since the server's start at 2026"));
-  EXPECT_THAT(advice.ToText({}, &seen), testing::HasSubstr("1 runs read whole documents"));
+  EXPECT_THAT(advice.ToText({}, &seen), testing::HasSubstr("1 of them read whole documents"));
 }
 
 TEST(AdviceTest, VersionsLeftBehindOfSeveralTypes) {
@@ -402,7 +545,8 @@ TEST(ShapeInference, KnowsVersionsHoldersAndDelimiters) {
     }
   }
   EXPECT_THAT(files["user"], HasSubstr("documents of version 9.0, too"));
-  EXPECT_THAT(files["line"], HasSubstr("match: { property: type }"));
+  EXPECT_THAT(files["line"], HasSubstr("match: { property: _type }"));
+  EXPECT_THAT(files["line"], HasSubstr("# Nothing in these documents or their keys"));
 }
 
 TEST(ObservedTest, PartsThatAreUpdatedAlone) {

@@ -74,9 +74,9 @@ std::string DraftDropEmpty(std::string_view path) {
                        Field(object, name));
   });
   if (code.empty()) return "";
-  return "const isEmpty = (v) => v === null || v === '' || "
+  return "{ const isEmpty = (v) => v === null || v === '' || "
          "(typeof v === 'object' && Object.keys(v).length === 0); " +
-         code;
+         code + " }";
 }
 
 std::string DraftDropValue(std::string_view path, const json::Value& value) {

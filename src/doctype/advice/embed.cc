@@ -30,9 +30,16 @@ Status EmbedAdvice::Add(std::string_view document) {
 
 void EmbedAdvice::Visit(const Value& value, const std::string& path) {
   const bool list = value.is_array() && value.size() > 0 && value[0].is_object();
+  const bool map = maps_.contains(path);
   if (list || value.is_object()) AddCandidate(value, path);
   for (const json::Field& field : value.fields()) {
-    Visit(field.value, FieldBelow(path, field.name()));
+    if (map) {
+      for (const json::Field& inner : field.value.fields()) {
+        Visit(inner.value, FieldBelow(path + ".*", inner.name()));
+      }
+    } else {
+      Visit(field.value, FieldBelow(path, field.name()));
+    }
   }
   for (const Value& item : value.items()) {
     for (const json::Field& field : item.fields()) {
@@ -50,15 +57,17 @@ void EmbedAdvice::AddCandidate(const Value& value, const std::string& path) {
   }
   candidate.seen_by = documents_;
   candidate.bytes += json::ToText(value).size();
-  if (value.is_object()) return AddObject(value, &candidate);
+  if (value.is_object() && !maps_.contains(path)) return AddObject(value, &candidate);
   ++candidate.arrays;
   candidate.longest = std::max<uint64_t>(candidate.longest, value.size());
   for (const Value& item : value.items()) AddObject(item, &candidate);
+  for (const json::Field& field : value.fields()) AddObject(field.value, &candidate);
 }
 
 void EmbedAdvice::AddObject(const Value& object, Candidate* candidate) {
   ++candidate->objects;
-  if (remembered_ >= kMaxObjects || object.size() == 0) return;
+  if (remembered_ >= kMaxObjects || !object.is_object()) return;
+  if (json::ToText(object).size() < kLeastDuplicateBytes) return;
   const auto [found, added] = candidate->hashes.emplace(object.Hash(), documents_);
   remembered_ += added;
   if (!added && found->second != documents_) ++candidate->duplicates;

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -41,7 +42,11 @@ class EmbedAdvice {
   static constexpr size_t kMaxObjects = 200'000;  // that are remembered to find duplicates
   static constexpr uint64_t kManyElements = 100;
   static constexpr uint64_t kFewElements = 20;
+  // Smaller objects, such as {"count":1}, are equal by chance.
+  static constexpr size_t kLeastDuplicateBytes = 32;
 
+  // As SampleStatistics has it: a map is like an array of its values.
+  void SetMaps(std::set<std::string> maps) { maps_ = std::move(maps); }
   Status Add(std::string_view document);
   std::vector<EmbedVerdict> Finish(const std::map<std::string, PathTraffic>& traffic = {}) const;
 
@@ -64,6 +69,7 @@ class EmbedAdvice {
   EmbedVerdict Judge(const std::string& path, const Candidate& candidate,
                      const PathTraffic& traffic) const;
 
+  std::set<std::string> maps_;
   std::map<std::string, Candidate> candidates_;
   size_t remembered_ = 0;
   uint64_t documents_ = 0;

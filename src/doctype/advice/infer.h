@@ -1,5 +1,9 @@
 // Which types a keyspace holds: documents grouped by what they say they are, by their keys' prefix,
 // or else by their fields; for each group a type file, a JSON Schema and TypeScript declarations.
+//
+// Groups of the same fields are one type: then what divided them is no name of a type, as the
+// locales of en::1F600 and de::1F600 are none, nor the values of a property `type` that says
+// something else.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +25,7 @@ struct InferredType {
   std::string name;
   std::string found_by;  // "property", "key" or "fields"
   uint64_t documents = 0;
+  uint64_t matched = 0;  // of them, by the type file
   double share = 0;
   std::string type_file;    // YAML
   json::Value schema;       // JSON Schema
@@ -39,21 +44,40 @@ class ShapeInference {
   uint64_t left_out() const { return left_out_; }
 
  private:
+  // The parts that all keys of a group are divided into: "user:", "{id}".
+  struct Keys {
+    bool first = true;
+    bool same = true;                          // all keys are divided in the same way
+    std::string prefix;                        // the word in front, with what follows; may be empty
+    std::set<std::string> prefix_names;        // fields of the root that hold the word
+    std::vector<std::string> between;          // what divides the parts after it
+    std::vector<std::set<std::string>> names;  // of each part: fields of the root with its value
+  };
   struct Group {
     std::string name;
     std::string found_by;
-    std::string object;             // that holds what says what it is; empty for the root
-    std::string property;           // that says what it is
-    std::optional<KeyPattern> key;  // that all keys have: the name, a delimiter, something
-    std::string version_property;   // empty if none was seen
+    std::string object;    // that holds what says what it is; empty for the root
+    std::string property;  // that says what it is
+    Keys keys;
+    std::string version_property;  // empty if none was seen
     std::set<std::string> versions;
+    uint64_t unversioned = 0;  // documents without a version
     uint64_t documents = 0;
     Shape shape;
   };
 
   static void AddVersion(const json::Value& document, Group* group);
+  static void AddKey(std::string_view key, const json::Value& document, Keys* keys);
+  static void MergeKeys(const Keys& other, Keys* keys);
+  static void MergeGroup(const Group& other, Group* group);
   Group* GroupOf(std::string_view key, const json::Value& document);
-  std::string TypeFile(const Group& group, std::string_view keyspace) const;
+  std::vector<std::vector<const Group*>> Clusters() const;
+  std::vector<Group> Merged(std::string_view keyspace) const;
+  static Keys WithoutPrefix(Keys keys);
+  static std::optional<KeyPattern> PatternOf(const Keys& keys);
+  static std::string MatchOf(const Group& group, bool only, uint64_t* matched);
+  static std::string TypeFile(const Group& group, std::string_view keyspace,
+                              const std::string& match);
 
   std::map<std::string, Group> groups_;
   uint64_t documents_ = 0;

@@ -29,17 +29,11 @@ size_t UnitOf(const Tally (&by_unit)[kUnits]) {
   return unit;
 }
 
-// "customerShippingAddress" to "custShipAddr".
-std::string Abbreviated(std::string_view name) {
-  constexpr size_t kLetters = 4;
-  std::string out;
-  size_t letters = 0;
-  for (const char c : name) {
-    const bool starts = (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || (c >= '0' && c <= '9');
-    if (starts) letters = 0;
-    if (letters++ < kLetters) out += c;
-  }
-  return out;
+// app._default._default to `app`.`_default`.`_default`.
+std::string KeyspaceInSql(std::string_view name) {
+  std::string out = "`";
+  for (const char c : name) out += c == '.' ? std::string("`.`") : std::string(1, c);
+  return out + "`";
 }
 
 class Rules {
@@ -55,6 +49,7 @@ class Rules {
       AddValues(at);
       AddShapes(at);
       AddUnread(at);
+      AddLarge(at);
     }
     AddStamps();
     AddKeys();
@@ -72,6 +67,14 @@ class Rules {
            static_cast<double>(documents) >= kLeastShare * static_cast<double>(sample_.documents());
   }
 
+  // What is saved in the sample, scaled to the keyspace that it is of.
+  uint64_t OfAll(uint64_t bytes) const {
+    if (options_.documents_there <= sample_.documents()) return bytes;
+    return static_cast<uint64_t>(static_cast<double>(bytes) *
+                                 static_cast<double>(options_.documents_there) /
+                                 static_cast<double>(sample_.documents()));
+  }
+
   Finding* Add(std::string_view rule, const std::string& path, uint64_t documents, uint64_t saved,
                Risk risk, std::string message) {
     Finding finding;
@@ -79,7 +82,7 @@ class Rules {
     finding.path = path;
     finding.documents = documents;
     finding.share = static_cast<double>(documents) / static_cast<double>(sample_.documents());
-    finding.bytes_saved = saved;
+    finding.bytes_saved = OfAll(saved);
     finding.risk = risk;
     finding.message = std::move(message);
     findings_.push_back(std::move(finding));
@@ -98,6 +101,12 @@ class Rules {
     Finding* const finding =
         Add(rule, at.path, tally.documents, tally.bytes, risk, std::move(message));
     finding->example = tally.example;
+    SetDraft(at, std::move(draft), finding);
+  }
+
+  // No step goes to the values of a map.
+  static void SetDraft(const PathStatistics& at, Draft draft, Finding* finding) {
+    if (at.path.find(".*") != std::string::npos) return;
     if (!draft.step.is_missing()) finding->migration = Value::Array({std::move(draft.step)});
     finding->script = std::move(draft.script);
   }
@@ -109,8 +118,13 @@ class Rules {
   }
 
   // Of a few documents any field may have a key's value by chance.
+  bool IsId(const PathStatistics& at) const {
+    return !IsStamp(at) && at.ids.values > 0 && at.ids.values * 10 >= at.values * 9 &&
+           !at.name.empty();
+  }
+
   void AddIds(const PathStatistics& at) {
-    if (at.ids.values * 10 < at.values * 9 || at.name.empty()) return;
+    if (!IsId(at)) return;
     AddTally("repeated-id", at, at.ids, Risk::kMedium,
              "the document's key holds this value already",
              {Value::Object({{"drop", at.path}}), ""});
@@ -129,23 +143,26 @@ class Rules {
                fmt::format("always whole {0}: store {0}", kTimeUnits[unit].name),
                Cast(at, kTimeUnits[unit].of_epoch, fmt::format("v / {}", kTimeUnits[unit].ms)));
     }
+    if (IsId(at)) return;  // without dashes it would not be the key's any more
     AddTally("guid-dashes", at, at.guids, Risk::kMedium, "leave out the dashes",
              Cast(at, "guid", "v.replaceAll('-', '')"));
+    if (at.number_texts.values < kLeastForDefault || at.number_texts.values < at.strings) return;
+    AddTally("number-text", at, at.number_texts, Risk::kMedium,
+             "a number in quotes: store it as a number, unless it is a name made of digits",
+             Cast(at, "number", "Number(v)"));
   }
 
   void AddNames(const PathStatistics& at) {
-    if (at.name.size() <= LintOptions::kLongName || !Enough(at.documents)) return;
-    const std::string shorter = Abbreviated(at.name);
-    if (shorter.size() >= at.name.size()) return;
-    Finding* const finding =
-        Add("long-name", at.path, at.documents, at.values * (at.name.size() - shorter.size()),
-            Risk::kHigh, fmt::format("a shorter name, such as '{}'", shorter));
-    finding->migration =
-        Value::Array({Value::Object({{"rename", Value::Object({{at.path, shorter}})}})});
+    constexpr size_t kMost = LintOptions::kLongName;
+    if (at.name.size() <= kMost || !Enough(at.documents)) return;
+    Add("long-name", at.path, at.documents, at.values * (at.name.size() - kMost), Risk::kHigh,
+        fmt::format("{} letters: a name of {} saves this, a shorter one more; the step 'rename' "
+                    "does it",
+                    at.name.size(), kMost));
   }
 
   void AddValues(const PathStatistics& at) {
-    if (!at.name.empty()) {
+    if (!at.name.empty() && at.name != kAnyName) {
       AddTally("empty-value", at, at.empty, Risk::kLow, "leave the property out",
                {Value(), DraftDropEmpty(at.path)});
     }
@@ -154,7 +171,7 @@ class Rules {
              {Value(), DraftHoist(at.path)});
     uint64_t count = 0;
     const Value& top = at.frequent.Top(&count);
-    const bool scalar = at.arrays + at.objects == 0 && !at.name.empty();
+    const bool scalar = at.arrays + at.objects == 0 && !at.name.empty() && at.name != kAnyName;
     const bool stamp = IsStamp(at);
     if (!scalar || stamp || top.is_missing() || top.is_null() || count < kLeastForDefault) return;
     if (top.is_string() && top.AsString().empty()) return;
@@ -165,7 +182,7 @@ class Rules {
             count * (at.name.size() + 4 + text.size()), Risk::kMedium,
             "nearly always this value: leave it out and let readers assume it");
     finding->example = text;
-    finding->script = DraftDropValue(at.path, top);
+    SetDraft(at, {Value(), DraftDropValue(at.path, top)}, finding);
   }
 
   bool IsStamp(const PathStatistics& at) const {
@@ -205,18 +222,16 @@ class Rules {
     if (kinds.find(',') == std::string::npos) return;
     Finding* const finding = Add("mixed-types", at.path, at.documents, 0, Risk::kMedium,
                                  "values of several types: " + kinds);
-    Draft draft = ToMostFrequentType(at);
-    if (!draft.step.is_missing()) finding->migration = Value::Array({std::move(draft.step)});
-    finding->script = std::move(draft.script);
+    SetDraft(at, ToOneType(at), finding);
   }
 
-  static Draft ToMostFrequentType(const PathStatistics& at) {
-    const uint64_t most = std::max({at.strings, at.numbers, at.booleans, at.arrays, at.objects});
-    if (most == at.objects) return {};  // nobody knows which field of it a scalar would be
-    if (most == at.arrays) return {Value(), DraftWrap(at.path)};
-    if (most == at.strings) return Cast(at, "string", "String(v)");
-    if (most == at.numbers) return Cast(at, "number", "Number(v)");
-    return Cast(at, "boolean", "v === true || v === 1 || v === 'true'");
+  // Only what works for every value that was seen.
+  static Draft ToOneType(const PathStatistics& at) {
+    if (at.objects > 0) return {};  // nobody knows which field of it a scalar would be
+    if (at.arrays > 0) return {Value(), DraftWrap(at.path)};
+    const bool numbers = at.booleans == 0 && at.number_texts.values == at.strings;
+    if (numbers && at.numbers > at.strings) return Cast(at, "number", "Number(v)");
+    return Cast(at, "string", "String(v)");
   }
 
   bool Limited(const PathStatistics& at) const {
@@ -228,6 +243,7 @@ class Rules {
 
   void AddUnread(const PathStatistics& at) {
     if (!options_.read_paths || at.name.empty() || at.objects + at.arrays > 0) return;
+    if (IsStamp(at)) return;
     const bool read = std::ranges::any_of(*options_.read_paths, [&](const std::string& path) {
       // Reading an object or array reads what is in it.
       return at.path == path || (at.path.starts_with(path) &&
@@ -235,9 +251,16 @@ class Rules {
     });
     if (read || options_.read_names.contains(at.name)) return;
     Add("unread-field", at.path, at.documents, at.bytes, Risk::kHigh,
-        "no query or function was seen to read it; whether clients do that read whole documents is "
-        "not known")
-        ->migration = Value::Array({Value::Object({{"drop", at.path}})});
+        "no statement or function was seen to read it, and nobody read whole documents: ask those "
+        "who write it whether it is needed");
+  }
+
+  void AddLarge(const PathStatistics& at) {
+    const bool of_root = at.path.find_first_of(".[") == std::string::npos;
+    if (!of_root || at.objects + at.arrays == 0 || at.bytes * 2 < sample_.bytes()) return;
+    Add("large-part", at.path, at.documents, 0, Risk::kLow,
+        fmt::format("{:.0f} % of all bytes are in this field: look here first",
+                    100.0 * static_cast<double>(at.bytes) / static_cast<double>(sample_.bytes())));
   }
 
   // The largest share of documents that one of these properties is in.
@@ -273,8 +296,8 @@ class Rules {
           fmt::format(
               "nothing says which version these documents have: add a property such as '{}'",
               versions.front()))
-          ->instead =
-          fmt::format("properties: {{ schema: {} }}, schema: \"1.0\"", versions.front());
+          ->instead = fmt::format(
+          "properties: {{ schema: {} }}, schema: \"1.0\", unversioned: \"1.0\"", versions.front());
     }
     if (!options_.synchronised) return;
     for (const auto& [path, at] : sample_.paths()) {
@@ -296,38 +319,52 @@ class Rules {
                                  "d.type IS VALUED AND NOT REGEXP_CONTAINS(META(d).id, "
                                  "'^[A-Za-z]+[^A-Za-z0-9]')");
     }
-    std::string used;
+    AddDelimiters();
+  }
+
+  // Of keys that the usual delimiter does not divide anywhere: en-gb::1F1E6 is divided by "::",
+  // too.
+  void AddDelimiters() {
+    const std::string* usual = nullptr;
     uint64_t most = 0;
-    uint64_t total = 0;
-    std::string example;
-    char usual = '\0';
-    for (const auto& [delimiter, tally] : sample_.delimiters()) {
-      if (delimiter == '\0') continue;
-      used += fmt::format("{}'{}' in {}", used.empty() ? "" : ", ", delimiter, tally.documents);
-      total += tally.documents;
-      if (tally.documents > most) {
-        most = tally.documents;
-        usual = delimiter;
-      } else {
-        example = tally.example;
-      }
+    for (const auto& [delimiter, at] : sample_.delimiters()) {
+      if (at.keys.documents <= most) continue;
+      most = at.keys.documents;
+      usual = &delimiter;
     }
-    if (total == most) return;
-    Finding* const finding = Add("key-delimiters", "", total - most, 0, Risk::kHigh,
+    if (usual == nullptr) return;
+    std::string used = fmt::format("'{}' in {}", *usual, most);
+    uint64_t odd = 0;
+    std::string example;
+    for (const auto& [delimiter, at] : sample_.delimiters()) {
+      const auto found = at.others.find(*usual);
+      const uint64_t fine = found == at.others.end() ? 0 : found->second;
+      if (&delimiter == usual || at.keys.documents == fine) continue;
+      used += fmt::format(", '{}' in {}", delimiter, at.keys.documents - fine);
+      odd += at.keys.documents - fine;
+      example = at.keys.example;
+    }
+    if (odd == 0) return;
+    Finding* const finding = Add("key-delimiters", "", odd, 0, Risk::kHigh,
                                  "keys are divided by different characters: " + used);
     finding->example = example;
+    const std::string text = json::ToText(Value(*usual));
     finding->instead =
-        NewKeys(fmt::format("REGEXP_REPLACE(META(d).id, '[^A-Za-z0-9]+', '{}', 1)", usual),
-                fmt::format("REGEXP_CONTAINS(META(d).id, '^[A-Za-z0-9]+[^A-Za-z0-9{}]')", usual));
+        NewKeys(fmt::format("REGEXP_REPLACE(META(d).id, '[^A-Za-z0-9]+', {}, 1)", text),
+                fmt::format("REGEXP_CONTAINS(META(d).id, '[^A-Za-z0-9]') AND NOT "
+                            "CONTAINS(META(d).id, {})",
+                            text));
   }
 
   // Keys are no part of a document, so that no migration changes them. `of` must not hold for the
   // new keys.
-  static std::string NewKeys(std::string_view key, std::string_view of) {
+  std::string NewKeys(std::string_view key, std::string_view of) const {
+    const std::string keyspace =
+        options_.keyspace.empty() ? "KEYSPACE" : KeyspaceInSql(options_.keyspace);
     return fmt::format(
-        "INSERT INTO KEYSPACE (KEY k, VALUE v) SELECT {} AS k, d AS v FROM KEYSPACE AS d WHERE {}; "
-        "DELETE FROM KEYSPACE AS d WHERE {}",
-        key, of, of);
+        "INSERT INTO {0} (KEY k, VALUE v) SELECT {1} AS k, d AS v FROM {0} AS d WHERE {2}; "
+        "DELETE FROM {0} AS d WHERE {2}",
+        keyspace, key, of);
   }
 
   void AddSizes() {
@@ -374,6 +411,7 @@ LintReport Lint(const SampleStatistics& sample, const LintOptions& options) {
   LintReport report;
   report.documents = sample.documents();
   report.bytes = sample.bytes();
+  report.documents_there = std::max(options.documents_there, report.documents);
   if (report.documents > 0) report.findings = Rules(sample, options).Run();
   return report;
 }

@@ -2,11 +2,12 @@
 // of the guide to document management: each finding has the rule's id, where it holds, what it
 // would save as measured, and what changing it may break.
 //
-//   repeated-id          the document's key, or its last part, stands in its body
+//   repeated-id          the document's key, or its end, stands in its body
 //   iso-date             RFC 3339 text where an epoch would do, in the precision that is used
 //   month-date           "Dec 14, 2018" instead of 2018-12-14
 //   fine-precision       epochs in milliseconds that are always whole seconds, minutes, hours, days
 //   guid-dashes          dashes of GUIDs
+//   number-text          numbers in quotes
 //   long-name            names of more than kLongName bytes
 //   empty-value          null, "", [] or {}
 //   default-value        nearly always the same value
@@ -17,6 +18,7 @@
 //   root-underscore      names that begin with _ do not synchronise with mobile devices
 //   unbounded-array      arrays that grow
 //   near-limit           documents near the limit of their size
+//   large-part           a field that has most of the documents' bytes
 //   mixed-types          one path with values of several types
 //   old-versions         documents that are not at the current version
 //   unread-field         no query or function reads it
@@ -64,6 +66,9 @@ struct LintOptions {
 
   const Type* type = nullptr;  // whose properties and limits are meant, if that is known
   bool synchronised = false;   // documents go to mobile devices
+  std::string keyspace;        // for statements that are proposed; empty: it is not known
+  // Of the keyspace; 0: those that were looked at are all.
+  uint64_t documents_there = 0;
   uint64_t limit_bytes = 20 << 20;
   // Paths that queries and functions read, if that was observed.
   std::optional<std::set<std::string>> read_paths;
@@ -71,9 +76,12 @@ struct LintOptions {
 };
 
 struct LintReport {
-  uint64_t documents = 0;
-  uint64_t bytes = 0;
+  uint64_t documents = 0;         // that were looked at
+  uint64_t bytes = 0;             // of them
+  uint64_t documents_there = 0;   // of the keyspace; savings are those of all of them
   std::vector<Finding> findings;  // those that save most first
+
+  bool sampled() const { return documents < documents_there; }
 };
 
 LintReport Lint(const SampleStatistics& sample, const LintOptions& options);

@@ -81,6 +81,7 @@ Value ToJson(const Observed& observed) {
   Value names = Value::EmptyArray();
   for (const std::string& name : observed.names) names.Append(Value(name));
   return Value::Object({{"since", observed.since},
+                        {"seconds", Value::Unsigned(observed.seconds)},
                         {"statements", Value::Unsigned(observed.statements)},
                         {"whole_documents", Value::Unsigned(observed.whole)},
                         {"paths", CountsJson(observed.paths)},
@@ -101,6 +102,7 @@ Result<Observed> ObservedFromJson(const Value& value) {
   Observed observed;
   observed.since = TextOf(value["since"]);
   observed.statements = NumberOf(value["statements"]);
+  observed.seconds = NumberOf(value["seconds"]);
   observed.whole = NumberOf(value["whole_documents"]);
   observed.paths = CountsOf(value["paths"]);
   observed.updates = NumberOf(value["updates"]);
@@ -139,15 +141,20 @@ std::vector<JoinVerdict> JudgeJoins(const Observed& observed) {
 
 std::string ToText(const Observed& observed, const std::vector<JoinVerdict>& joins) {
   std::string text = fmt::format(
-      "Seen since the server's start at {}: {} runs of statements, {} updates looked at, {} texts "
-      "of "
-      "functions, procedures and flows.\n",
+      "Seen since the server's start at {}: {} runs of statements and reads of documents, {} "
+      "updates "
+      "looked at, {} texts of functions, procedures and flows.\n",
       observed.since, observed.statements, observed.updates, observed.sources);
   if (observed.whole > 0) {
-    text += fmt::format("{} runs read whole documents: which fields nobody reads can't be told.\n",
-                        observed.whole);
+    text +=
+        fmt::format("{} of them read whole documents: which fields nobody reads can't be told.\n",
+                    observed.whole);
   } else if (!observed.complete) {
     text += "There was more than is kept: which fields nobody reads can't be told.\n";
+  } else if (!observed.KnowsReads()) {
+    text +=
+        fmt::format("Which fields nobody reads is told after {} runs of statements and a day.\n",
+                    Observed::kLeastStatements);
   }
   if (joins.empty()) return text;
   std::vector<std::vector<std::string>> rows;

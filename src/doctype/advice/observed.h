@@ -27,9 +27,14 @@ struct ObservedJoin {
 };
 
 struct Observed {
+  // Of less use nobody knows what is read once a day, or at the end of a month.
+  static constexpr uint64_t kLeastStatements = 1000;
+  static constexpr uint64_t kLeastSeconds = 24 * 3600;
+
   std::string since;                        // the server's start
-  uint64_t statements = 0;                  // runs of those that read the keyspace
-  uint64_t whole = 0;                       // of them, those that read whole documents
+  uint64_t seconds = 0;                     // from then on
+  uint64_t statements = 0;                  // runs of those that read the keyspace, other reads
+  uint64_t whole = 0;                       // of them, and of reads without one, whole documents
   std::map<std::string, uint64_t> paths;    // runs by path
   uint64_t updates = 0;                     // that were looked at
   std::map<std::string, uint64_t> changed;  // of them, by field of the root
@@ -40,9 +45,11 @@ struct Observed {
   std::set<std::string> names;  // that stand in them
   bool complete = true;         // false: there was more than was kept
 
-  // Whether it is known which fields nobody reads: statements or code were seen, none of the
-  // statements reads whole documents, and nothing was left out.
-  bool KnowsReads() const { return complete && whole == 0 && (statements > 0 || sources > 0); }
+  // Whether it is known which fields nobody reads: enough statements were seen for long enough,
+  // nobody reads whole documents, and nothing was left out.
+  bool KnowsReads() const {
+    return complete && whole == 0 && statements >= kLeastStatements && seconds >= kLeastSeconds;
+  }
   std::map<std::string, PathTraffic> Paths() const;
 };
 

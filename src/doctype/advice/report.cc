@@ -66,8 +66,14 @@ std::string Table(const std::vector<std::string>& titles,
 }
 
 std::string ToText(const LintReport& report) {
-  std::string out = fmt::format("{} documents, {} bytes, {} findings\n", report.documents,
-                                report.bytes, report.findings.size());
+  std::string out =
+      report.sampled()
+          ? fmt::format(
+                "{} of {} documents (sample), {} bytes in the sample, {} findings; bytes "
+                "saved are scaled to all documents\n",
+                report.documents, report.documents_there, report.bytes, report.findings.size())
+          : fmt::format("{} documents, {} bytes, {} findings\n", report.documents, report.bytes,
+                        report.findings.size());
   if (report.findings.empty()) return out;
   constexpr size_t kBar = 10;
   std::vector<std::vector<std::string>> rows;
@@ -114,6 +120,8 @@ json::Value ToJson(const LintReport& report) {
     findings.Append(std::move(row));
   }
   return json::Value::Object({{"documents", static_cast<int64_t>(report.documents)},
+                              {"of", static_cast<int64_t>(report.documents_there)},
+                              {"sampled", report.sampled()},
                               {"bytes", static_cast<int64_t>(report.bytes)},
                               {"findings", findings}});
 }

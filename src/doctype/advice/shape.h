@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ class Shape {
  public:
   // Beyond these, names or values are taken for data.
   static constexpr size_t kMaxFields = 200;
+  static constexpr size_t kMapNames = 20;
   static constexpr size_t kMaxChoices = 8;
   static constexpr int kMaxDepth = 32;
 
@@ -28,6 +30,15 @@ class Shape {
     return fields_;
   }
   const Shape* Field(std::string_view name) const;
+  void Merge(const Shape& other);
+
+  // Objects whose names are data, such as currencies by their codes: more than kMapNames of them,
+  // whose values all look the same. Values that are scalars may be fields of a record, so there
+  // names must differ from object to object, or be no identifiers.
+  bool IsMap() const;
+  // The paths below this shape of objects that are maps: "currencies", "stats.chrome", "a.*.b". A
+  // document itself is none.
+  std::set<std::string> MapPaths() const;
 
   // A JSON Schema, draft 2020-12.
   json::Value ToSchema() const;
@@ -39,9 +50,14 @@ class Shape {
   void AddObject(const json::Value& object, int depth);
   std::vector<std::string> Choices() const;
   std::string_view FormatName() const;
+  uint64_t Kinds() const;  // a bit for each kind of value but null
+  bool OneShape() const;   // of all fields
+  Shape Values() const;    // of a map
+  void AddMapPaths(const std::string& path, std::set<std::string>* paths) const;
   json::Value ObjectSchema() const;
   std::string ObjectTypeScript(int indent) const;
 
+  bool document_ = false;  // not what is inside of one
   uint64_t count_ = 0;
   uint64_t nulls_ = 0, booleans_ = 0, integers_ = 0, doubles_ = 0, strings_ = 0, arrays_ = 0,
            objects_ = 0;

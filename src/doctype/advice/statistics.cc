@@ -1,10 +1,12 @@
 #include "doctype/advice/statistics.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "doctype/dates.h"
 #include "doctype/schema/format.h"
 #include "json/compare.h"
+#include "json/number.h"
 #include "json/parse.h"
 #include "json/path.h"
 #include "json/print.h"
@@ -24,6 +26,21 @@ bool IsAlnum(char c) {
 }
 
 bool IsLetter(char c) { return IsAlnum(c) && (c < '0' || c > '9'); }
+
+// From where to where the next characters are that are no letters or digits.
+std::pair<size_t, size_t> NextRun(std::string_view text, size_t at) {
+  while (at < text.size() && IsAlnum(text[at])) ++at;
+  size_t end = at;
+  while (end < text.size() && !IsAlnum(text[end])) ++end;
+  return {at, end};
+}
+
+// A number that would be the same without its quotes: "42.53", not "007" nor a long id.
+bool IsNumberText(std::string_view text) {
+  constexpr size_t kMaxDigits = 15;
+  return !text.empty() && text.size() <= kMaxDigits && json::NumberLength(text) == text.size() &&
+         text != "-0" && text.find_first_of("eE") == std::string_view::npos;
+}
 
 std::string Example(std::string_view text) {
   if (text.size() <= kMaxExampleBytes) return std::string(text);
@@ -103,14 +120,27 @@ Status SampleStatistics::Add(std::string_view key, std::string_view document) {
 
 void SampleStatistics::AddKey(std::string_view key) {
   key_ = key;
-  const auto* const delimiter = std::ranges::find_if_not(key, IsAlnum);
-  const bool has = delimiter != key.end();
-  Count(&delimiters_[has ? *delimiter : '\0'], 0, key);
-  const auto* const last = std::find_if_not(key.rbegin(), key.rend(), IsAlnum).base();
-  last_part_ = key.substr(static_cast<size_t>(last - key.begin()));
-  const std::string_view prefix = key.substr(0, static_cast<size_t>(delimiter - key.begin()));
-  const bool word = has && !prefix.empty() && std::ranges::all_of(prefix, IsLetter);
+  if (key.empty()) return;
+  const size_t first = NextRun(key, 0).first;
+  const std::string_view prefix = key.substr(0, first);
+  const bool word = first < key.size() && !prefix.empty() && std::ranges::all_of(prefix, IsLetter);
   if (!word) Count(&keys_without_prefix_, 0, key);
+  if (first == key.size()) return;
+  auto [begin, end] = NextRun(key, 0);
+  Delimiter& delimiter = delimiters_[std::string(key.substr(begin, end - begin))];
+  Count(&delimiter.keys, 0, key);
+  std::set<std::string> others;
+  while (end < key.size()) {
+    std::tie(begin, end) = NextRun(key, end);
+    if (begin < end) others.emplace(key.substr(begin, end - begin));
+  }
+  for (const std::string& other : others) ++delimiter.others[other];
+}
+
+// The key, or what follows some delimiter in it. An id may have delimiters of its own, as GUIDs do.
+bool SampleStatistics::IsId(std::string_view text) const {
+  if (text.empty() || !key_.ends_with(text)) return false;
+  return text.size() == key_.size() || !IsAlnum(key_[key_.size() - text.size() - 1]);
 }
 
 PathStatistics* SampleStatistics::StatisticsOf(const std::string& path, std::string_view name) {
@@ -141,8 +171,13 @@ void SampleStatistics::AddValue(const Value& value, const std::string& path,
   if (IsEmpty(value)) Count(&at->empty, size + field_bytes, json::ToText(value));
   if (value.is_object()) {
     ++at->objects;
+    const bool map = maps_.contains(path);
     for (const json::Field& field : value.fields()) {
-      AddValue(field.value, FieldBelow(path, field.name()), field.name());
+      if (map) {
+        AddValue(field.value, path + ".*", kAnyName);
+      } else {
+        AddValue(field.value, FieldBelow(path, field.name()), field.name());
+      }
     }
   } else if (value.is_array()) {
     ++at->arrays;
@@ -162,9 +197,8 @@ void SampleStatistics::AddScalar(const Value& value, PathStatistics* at) {
   if (value.is_bool()) ++at->booleans;
   if (value.is_number()) ++at->numbers;
   at->frequent.Add(value);
-  const bool is_id = !text.empty() && (text == key_ || text == last_part_) &&
-                     (value.is_int() || value.is_string());
-  if (is_id) Count(&at->ids, json::ToText(value).size() + field_bytes, text);
+  if (IsId(text) && (value.is_int() || value.is_string()))
+    Count(&at->ids, json::ToText(value).size() + field_bytes, text);
   if (value.is_string()) return AddString(text, at);
   if (LooksLikeEpochMs(value)) AddTime(value.AsInt(), text, text.size(), at->epochs);
 }
@@ -188,6 +222,8 @@ void SampleStatistics::AddString(std::string_view text, PathStatistics* at) {
     Count(&at->month_dates, text.size() > kDateBytes ? text.size() - kDateBytes : 0, text);
   } else if (HasFormat(Format::kUuid, text)) {
     Count(&at->guids, 4, text);
+  } else if (IsNumberText(text)) {
+    Count(&at->number_texts, 2, text);
   }
 }
 

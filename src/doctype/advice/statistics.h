@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -65,7 +67,8 @@ struct PathStatistics {
   Tally month_dates;        // "Dec 14, 2018"
   Tally guids;              // with dashes
   Tally epochs[kUnits];     // numbers that look like epochs in milliseconds, in the same way
-  Tally ids;                // the document's key or its last part, once more
+  Tally ids;                // the document's key or its end, once more
+  Tally number_texts;       // numbers in quotes
   Tally repeated;           // the same in every element of its array
   uint64_t longest = 0;     // array
   uint64_t elements = 0;    // of all arrays
@@ -77,7 +80,10 @@ class SampleStatistics {
  public:
   static constexpr size_t kMaxPaths = 10'000;
 
-  // `document` must be JSON; json.invalid.
+  // Objects whose names are data (Shape::MapPaths): their values are one path, "currencies.*". To
+  // be said before documents are added.
+  void SetMaps(std::set<std::string> maps) { maps_ = std::move(maps); }
+  // `document` must be JSON; json.invalid. An empty key: it is not known.
   Status Add(std::string_view key, std::string_view document);
 
   uint64_t documents() const { return documents_; }
@@ -87,8 +93,13 @@ class SampleStatistics {
   // By path, in the order of their names.
   const std::map<std::string, PathStatistics>& paths() const { return paths_; }
   const PathStatistics* Find(const std::string& path) const;
-  // Keys by the first character that is no letter or digit; '\0' for those without.
-  const std::map<char, Tally>& delimiters() const { return delimiters_; }
+  // Keys by what divides them first: characters that are no letters or digits, "::". Those that
+  // nothing divides are not among them.
+  struct Delimiter {
+    Tally keys;
+    std::map<std::string, uint64_t> others;  // of them, those that have this one further on
+  };
+  const std::map<std::string, Delimiter>& delimiters() const { return delimiters_; }
   const Tally& keys_without_prefix() const { return keys_without_prefix_; }
   // Paths beyond kMaxPaths that were not looked at.
   uint64_t left_out() const { return left_out_; }
@@ -100,14 +111,15 @@ class SampleStatistics {
   void AddString(std::string_view text, PathStatistics* at);
   void AddTime(int64_t ms, std::string_view text, size_t bytes, Tally (&by_unit)[kUnits]);
   void AddRepeated(const json::Value& array, const std::string& path);
+  bool IsId(std::string_view text) const;
   PathStatistics* StatisticsOf(const std::string& path, std::string_view name);
   void Count(Tally* tally, uint64_t saved, std::string_view example);
 
   std::map<std::string, PathStatistics> paths_;
-  std::map<char, Tally> delimiters_;
+  std::set<std::string> maps_;
+  std::map<std::string, Delimiter> delimiters_;
   Tally keys_without_prefix_;
   std::string_view key_;  // of the document that is being added
-  std::string_view last_part_;
   std::map<const Tally*, uint64_t> counted_by_;
   uint64_t documents_ = 0;
   uint64_t bytes_ = 0;
@@ -115,6 +127,9 @@ class SampleStatistics {
   std::string largest_key_;
   uint64_t left_out_ = 0;
 };
+
+// The last part of a path whose names are data.
+inline constexpr std::string_view kAnyName = "*";
 
 // "name" below "path", quoted where it must be.
 std::string FieldBelow(const std::string& path, std::string_view name);

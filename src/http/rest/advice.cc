@@ -21,8 +21,6 @@ namespace {
 
 using json::Value;
 
-constexpr int64_t kDefaultSample = 10'000;
-
 std::string NameOf(const db::Catalog& catalog, db::KeyspaceId keyspace) {
   const db::KeyspaceInfo* const info = catalog.Find(keyspace);
   return info == nullptr ? "(dropped)" : info->name.ToString();
@@ -55,6 +53,8 @@ doctype::Observed ObservedOf(const Context& context, const db::KeyspaceInfo& key
   doctype::Observed observed;
   observed.since = FormatTimeMs(context.started_ms);
   observed.statements = traffic.statements;
+  const uint64_t now_ms = context.database.clock().WallMs();
+  observed.seconds = now_ms > context.started_ms ? (now_ms - context.started_ms) / 1000 : 0;
   observed.whole = traffic.whole;
   observed.paths = traffic.paths;
   observed.updates = traffic.updates;
@@ -101,20 +101,31 @@ Result<Value> AdviceOf(const Context& context, const Request& request, const Cod
   ASSIGN_OR_RETURN(const auto keyspace, KeyspaceOf(context, request));
   ASSIGN_OR_RETURN(const bool full, request.QueryBool("full", false));
   ASSIGN_OR_RETURN(const bool mobile, request.QueryBool("mobile", false));
-  ASSIGN_OR_RETURN(const int64_t sample, request.QueryInt("sample", kDefaultSample, 1, INT64_MAX));
+  ASSIGN_OR_RETURN(const int64_t sample, request.QueryInt("sample", 0, 1, INT64_MAX));
+  const uint64_t wanted = full          ? db::kAllDocuments
+                          : sample == 0 ? db::UsualSample(context.database, keyspace->id)
+                                        : static_cast<uint64_t>(sample);
+  ASSIGN_OR_RETURN(const uint64_t documents_there, context.database.CountDocuments(keyspace->id));
   const auto snapshot = context.database.NewSnapshot();
-  const auto documents =
-      db::NewSampleCursor(context.database, keyspace->id,
-                          full ? UINT64_MAX - 1 : static_cast<uint64_t>(sample), *snapshot);
   doctype::Advice advice(TypesOf(*keyspace));
-  while (documents->Next()) {
-    const db::DocumentView& document = documents->document();
-    if (document.datatype != db::Datatype::kJson) continue;
-    RETURN_IF_ERROR(advice.Add(documents->key(), document.body));
-  }
-  RETURN_IF_ERROR(documents->status());
+  const auto visit = [&](const auto& use) -> Status {
+    const auto documents = db::NewSampleCursor(context.database, keyspace->id, wanted, *snapshot);
+    while (documents->Next()) {
+      const db::DocumentView& document = documents->document();
+      if (document.datatype != db::Datatype::kJson) continue;
+      RETURN_IF_ERROR(use(documents->key(), document.body));
+    }
+    return documents->status();
+  };
+  RETURN_IF_ERROR(
+      visit([&](std::string_view, std::string_view document) { return advice.Look(document); }));
+  RETURN_IF_ERROR(visit(
+      [&](std::string_view key, std::string_view document) { return advice.Add(key, document); }));
   const doctype::Observed observed = ObservedOf(context, *keyspace, code);
-  return advice.ToJson({.synchronised = mobile}, &observed);
+  return advice.ToJson({.synchronised = mobile,
+                        .keyspace = keyspace->name.ToString(),
+                        .documents_there = documents_there},
+                       &observed);
 }
 
 }  // namespace
@@ -128,7 +139,8 @@ Status AddAdviceRoutes(Router& router, Context& context, CodeVisitor code) {
        .description = "From a sample of documents and from what was seen of their use since the "
                       "server's start.",
        .parameters = {{.name = "sample",
-                       .description = "how many documents are read; 10000 if not given",
+                       .description = "how many documents are read; if not given, all of up to a "
+                                      "million or 1 GB, else 10000",
                        .type = "integer"},
                       {.name = "full", .description = "read all of them", .type = "boolean"},
                       {.name = "mobile",

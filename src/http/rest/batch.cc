@@ -9,6 +9,7 @@
 #include "http/rest/document_http.h"
 #include "http/rest/document_item.h"
 #include "http/rest/routes.h"
+#include "http/rest/whole_reads.h"
 #include "http/worker_pool.h"
 #include "json/print.h"
 
@@ -60,6 +61,7 @@ Result<std::string> GetBatch(const Context& context, const Request& request) {
   ASSIGN_OR_RETURN(const std::string name, RequiredString(body, "keyspace"));
   ASSIGN_OR_RETURN(const db::KeyspaceId keyspace,
                    PermittedKeyspace(context, request, auth::Permission::kRead, name));
+  NoteWholeRead(context.database, keyspace);
   ASSIGN_OR_RETURN(const json::Value keys, ListField(body, "keys"));
   if (keys.is_missing()) return BadField("keys", "a list of keys", keys);
   if (keys.size() > kMaxItems) return Unexpected(TooMany("keys"));

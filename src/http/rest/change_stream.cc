@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "http/rest/document_http.h"
+#include "http/rest/whole_reads.h"
 #include "http/sse.h"
 #include "json/print.h"
 
@@ -18,6 +19,7 @@ Result<std::unique_ptr<ChangeStream>> ChangeStream::Open(db::Database& database,
                                                          ChangeStreamOptions options) {
   std::unique_ptr<ChangeStream> stream(new ChangeStream(database, options));
   // From here on the log has every change, so that what is read now and what follows fit together.
+  if (options.values) NoteWholeRead(database, options.keyspace);
   ASSIGN_OR_RETURN(stream->follows_, database.FollowTransiently(options.keyspace));
   RETURN_IF_ERROR(stream->Start(options));
   return stream;

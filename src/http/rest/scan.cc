@@ -13,6 +13,7 @@
 #include "http/rest/chunks.h"
 #include "http/rest/document_http.h"
 #include "http/rest/routes.h"
+#include "http/rest/whole_reads.h"
 #include "http/worker_pool.h"
 #include "json/print.h"
 
@@ -36,7 +37,8 @@ struct Scan {
   bool raw = false;        // rows are read so, and those of deleted documents are left out here
   std::string schema;      // the version of their type's schema; empty for the current one
   bool revisions = false;  // after each document those that are kept of it
-  int64_t documents = 0;   // so many from all over the keyspace; 0: all that the options say
+  bool sampled = false;    // some from all over the keyspace
+  int64_t documents = 0;   // so many of them; 0: as many as is usual
   std::unique_ptr<db::DocumentCursor> sample;
   uint64_t remaining = 0;  // how many more documents are wanted
   bool first = true;
@@ -52,6 +54,8 @@ Status ReadSample(const Request& request, Scan* scan) {
                  "query parameter '{}': a sample is of the whole keyspace and takes no such", other)
         .With("parameter", std::string(other));
   }
+  scan->sampled = true;
+  if (*request.Query("sample") == "auto") return OkStatus();
   ASSIGN_OR_RETURN(scan->documents, request.QueryInt("sample", 0, 1, INT64_MAX));
   return OkStatus();
 }
@@ -223,8 +227,11 @@ class Chunk {
 
 Result<std::string> SampleChunk(const Context& context, Scan* scan) {
   if (!scan->sample) {
-    scan->sample = db::NewSampleCursor(context.database, scan->keyspace,
-                                       static_cast<uint64_t>(scan->documents), *scan->snapshot);
+    const uint64_t documents = scan->documents == 0
+                                   ? db::UsualSample(context.database, scan->keyspace)
+                                   : static_cast<uint64_t>(scan->documents);
+    scan->sample =
+        db::NewSampleCursor(context.database, scan->keyspace, documents, *scan->snapshot);
   }
   std::string text;
   for (size_t rows = 0; rows < kChunkRows && text.size() < kChunkBytes; ++rows) {
@@ -242,7 +249,7 @@ Result<std::string> SampleChunk(const Context& context, Scan* scan) {
 Result<std::string> NextChunk(const Context& context, Scan* scan) {
   if (!scan->snapshot) scan->snapshot = context.database.NewSnapshot();
   scan->options.snapshot = scan->snapshot.get();
-  if (scan->documents > 0) return SampleChunk(context, scan);
+  if (scan->sampled) return SampleChunk(context, scan);
   return Chunk(context, scan).Read();
 }
 
@@ -260,6 +267,8 @@ std::string TailOf(const Scan& scan) {
 Task<> ScanDocuments(Context& context, Request& request, Response& response) {
   Result<Scan> scan = ScanOf(context, request);
   if (!scan) co_return response.Error(scan.error());
+  const bool whole = !scan->sampled && scan->values == RowValues::kInclude;  // samples are advice's
+  if (whole) NoteWholeRead(context.database, scan->keyspace);
   bool started = false;
   while (!scan->finished) {
     Result<Result<std::string>> chunk =
@@ -310,9 +319,9 @@ Status AddScanRoutes(Router& router, Context& context) {
                  "ones",
              .type = "boolean"},
             {.name = "sample",
-             .description = "about so many documents from all over the keyspace, as they are "
-                            "stored; without a limit",
-             .type = "integer"}},
+             .description = "so many documents from all over the keyspace, as they are stored; "
+                            "without a limit. auto: all of a million documents or 1 GB, else "
+                            "10000"}},
        .responses = {{200, "the documents", Content{}}},
        .auth = std::string(kReadKeyspace),
        .handler = [&context](Request& request, Response& response) -> Task<> {
