@@ -15,6 +15,9 @@ namespace {
 constexpr std::array<std::string_view, 6> kOwnFields = {"id",   "message", "request_id",
                                                         "file", "line",    "column"};
 
+// The one field whose text is JSON itself (doctype/schema/schema.h).
+constexpr std::string_view kJsonField = "violations";
+
 void AppendText(std::string* out, std::string_view text) {
   json::AppendQuoted(RepairedText(text), out);
 }
@@ -33,7 +36,11 @@ void AppendDetails(const Status& status, std::string* out) {
   if (place.column != 0) *out += fmt::format(R"(,"column":{})", place.column);
   for (const auto& [name, value] : status.fields()) {
     if (std::find(kOwnFields.begin(), kOwnFields.end(), name) != kOwnFields.end()) continue;
-    AppendMember(out, name, value);
+    if (name == kJsonField) {
+      out->append(fmt::format(R"(,"{}":{})", name, value));
+    } else {
+      AppendMember(out, name, value);
+    }
   }
 }
 

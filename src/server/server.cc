@@ -35,6 +35,7 @@
 #include "http/rest/metrics.h"
 #include "http/rest/query_service.h"
 #include "http/rest/routes.h"
+#include "http/rest/strict_route.h"
 #include "http/rest/trigger_metrics.h"
 #include "http/rest/triggers.h"
 #include "http/rest/type_migration.h"
@@ -301,6 +302,7 @@ class Server::Parts {
     RETURN_IF_ERROR(http::rest::AddAdviceRoutes(
         admin, *rest_,
         [this](const std::function<void(std::string_view)>& visit) { VisitCode(visit); }));
+    http::rest::RefuseUnknownParameters(admin);
     const bool tls = !loaded_.config.tls_certificate.empty();
     RETURN_IF_ERROR(
         http::rest::AddEventingRoutes(admin, *functions_, {.prefix = "/_p/event", .tls = tls}));

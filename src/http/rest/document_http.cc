@@ -207,8 +207,13 @@ Content WrittenContent() {
 void SetViolation(const db::WriteResult& written, json::Value* view) {
   if (!written.diverted_to.empty()) view->Set("quarantined", written.diverted_to);
   if (written.violation.ok()) return;
-  view->Set("violation", json::Value::Object({{"id", written.violation.id()},
-                                              {"message", written.violation.message()}}));
+  json::Value violation = json::Value::Object(
+      {{"id", written.violation.id()}, {"message", written.violation.message()}});
+  if (const auto found = written.violation.fields().find("violations");
+      found != written.violation.fields().end()) {
+    if (auto list = json::Parse(found->second)) violation.Set("violations", std::move(*list));
+  }
+  view->Set("violation", std::move(violation));
 }
 
 void AppendViolation(const db::WriteResult& written, std::string* out) {

@@ -9,11 +9,13 @@
 #include "http/rest/document_http.h"
 #include "http/rest/expiry.h"
 #include "http/rest/routes.h"
+#include "http/rest/whole_reads.h"
 #include "http/worker_pool.h"
 #include "json/extract.h"
 #include "json/parse.h"
 #include "json/path.h"
 #include "json/print.h"
+#include "typing/keyspace_policy.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -128,11 +130,30 @@ Task<> FinishGetOnWorker(Context& context, Request& request, Response& response,
   AnswerRead(request, response, true, document);
 }
 
+// Also one whose migration fails: it can be looked at and mended.
+void GetStored(const Context& context, const Request& request, Response& response,
+               const Target& target) {
+  if (request.Query("schema")) {
+    return response.Error(
+        Error(Code::kInvalidArgument, "http.bad_parameter",
+              "query parameter 'schema': a document as it is stored has no other version"));
+  }
+  db::PinnedDocument document;
+  const Result<bool> found = context.database.GetStored(target.keyspace, target.key, &document);
+  AnswerRead(request, response, found, document);
+}
+
 // An empty task: it is answered.
 Task<> GetDocument(Context& context, Request& request, Response& response) {
   const Result<Target> target = TargetOf(context, request);
-  if (!target) {
-    response.Error(target.error());
+  const Result<bool> stored = request.QueryBool("stored", false);
+  if (!target || !stored) {
+    response.Error(target ? stored.error() : target.error());
+    return {};
+  }
+  NoteWholeRead(context.database, target->keyspace);
+  if (*stored) {
+    GetStored(context, request, response, *target);
     return {};
   }
   if (request.Query("schema")) return GetVersionOnWorker(context, request, response, *target);
@@ -210,12 +231,24 @@ Task<> StoreDocument(Context& context, Request& request, Response& response, Sto
   AnswerWrite(response, result, created ? Outcome::kCreated : Outcome::kDone);
 }
 
+// Of a document that says its type, what the type's pattern makes of its properties.
+Result<std::string> NewKeyOf(const Context& context, db::KeyspaceId keyspace,
+                             const db::Document& document) {
+  const auto policy = context.database.PolicyOf(keyspace, nullptr);
+  const auto* const types = dynamic_cast<const typing::KeyspacePolicy*>(policy.get());
+  if (types == nullptr || document.datatype != db::Datatype::kJson) return NewUuid();
+  ASSIGN_OR_RETURN(std::optional<std::string> key, types->NewKey(document.body));
+  return key ? std::move(*key) : NewUuid();
+}
+
 Task<> InsertWithNewKey(Context& context, Request& request, Response& response) {
   const Result<db::KeyspaceId> keyspace = ResolveKeyspace(context, request.Param("keyspace"));
   if (!keyspace) co_return response.Error(keyspace.error());
   Result<db::Write> write = PutWriteOf(context, request);
   if (!write) co_return response.Error(write.error());
-  const std::string key = NewUuid();
+  const Result<std::string> made = NewKeyOf(context, *keyspace, write->document);
+  if (!made) co_return response.Error(made.error());
+  const std::string& key = *made;
   write->keyspace = *keyspace;
   write->key = key;
   write->precondition = db::Precondition::Absent();
@@ -225,8 +258,8 @@ Task<> InsertWithNewKey(Context& context, Request& request, Response& response) 
   const db::WriteResult& written = result.writes.front();
   if (!written.diverted_to.empty()) co_return AnswerWrite(response, result, Outcome::kCreated);
   AddEntityTag(response, written.cas);
-  response.AddHeader("Location",
-                     "/v1/docs/" + PercentEncode(request.Param("keyspace")) + "/" + key);
+  response.AddHeader("Location", "/v1/docs/" + PercentEncode(request.Param("keyspace")) + "/" +
+                                     PercentEncode(key));
   json::Value answer = json::Value::Object({{"key", key},
                                             {"cas", std::to_string(written.cas)},
                                             {"sequence", json::Value::Unsigned(result.sequence)}});
@@ -282,6 +315,9 @@ Status AddReading(Router& router, Context& context) {
                       {.name = "schema",
                        .description = "the version of its type's schema to give it in, if steps "
                                       "lead to it; without it the current one"},
+                      {.name = "stored",
+                       .description = "as it is stored, not in the current version of its type",
+                       .type = "boolean"},
                       {.name = "xattrs",
                        .description = "answer with an object that has the extended attributes too",
                        .type = "boolean"},
