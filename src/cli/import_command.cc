@@ -1,7 +1,9 @@
 // import FILE|- --keyspace K.
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -33,8 +35,9 @@ struct CommandOptions {
 // One line that is overwritten, on a terminal only.
 class ProgressLine {
  public:
-  explicit ProgressLine(Output* output)
-      : output_(output), shown_(!output->quiet() && isatty(STDERR_FILENO)) {}
+  // `bytes` of the file; 0: nobody knows.
+  ProgressLine(Output* output, uint64_t bytes)
+      : output_(output), bytes_(bytes), shown_(!output->quiet() && isatty(STDERR_FILENO)) {}
   ~ProgressLine() { Clear(); }
 
   void Show(const ImportCounts& counts) {
@@ -42,8 +45,10 @@ class ProgressLine {
     if (!shown_ || now - last_ < kProgressInterval) return;
     last_ = now;
     drawn_ = true;
-    output_->notes() << fmt::format("\r\x1b[K{}, {} MB read", counts.ToString(),
-                                    counts.bytes / 1'000'000)
+    const std::string share =
+        bytes_ == 0 ? "" : fmt::format(" ({} %)", std::min(counts.bytes, bytes_) * 100 / bytes_);
+    output_->notes() << fmt::format("\r\x1b[K{}, {} MB read{}", counts.ToString(),
+                                    counts.bytes / 1'000'000, share)
                      << std::flush;
   }
   void Clear() {
@@ -53,6 +58,7 @@ class ProgressLine {
 
  private:
   Output* const output_;
+  const uint64_t bytes_;
   const bool shown_;
   bool drawn_ = false;
   std::chrono::steady_clock::time_point last_;
@@ -77,6 +83,8 @@ Result<ImportOptions> MakeOptions(const CommandOptions& options) {
 // Every problem goes to the error log, the first ones to the terminal.
 class ProblemLog {
  public:
+  explicit ProblemLog(RecordFormat format) : list_(format == RecordFormat::kList) {}
+
   Status Open(const std::string& path) {
     if (path.empty()) return OkStatus();
     file_.open(path, std::ios::binary | std::ios::trunc);
@@ -88,15 +96,19 @@ class ProblemLog {
   void Add(const ImportProblem& problem, const std::string& input, Output* output) {
     ++count_;
     if (count_ <= kShownProblems) {
-      output->Problem(problem.status.At({input, static_cast<uint32_t>(problem.number), 0}));
+      const Status& status = problem.status;
+      // The place in a list is no line.
+      output->Problem(list_ ? status.Prefixed(fmt::format("{}: element {}", input, problem.number))
+                            : status.At({input, static_cast<uint32_t>(problem.number), 0}));
     } else if (count_ == kShownProblems + 1) {
       output->Note(path_.empty() ? "further errors are not shown; --error-log FILE keeps them all"
                                  : "further errors are in " + path_);
     }
     if (!file_.is_open()) return;
-    file_ << json::ToText(json::Value::Object({{"line", json::Value::Unsigned(problem.number)},
-                                               {"id", problem.status.id()},
-                                               {"message", problem.status.message()}}))
+    file_ << json::ToText(json::Value::Object(
+                 {{list_ ? "element" : "line", json::Value::Unsigned(problem.number)},
+                  {"id", problem.status.id()},
+                  {"message", problem.status.message()}}))
           << '\n';
   }
 
@@ -107,6 +119,7 @@ class ProblemLog {
   }
 
  private:
+  const bool list_;
   std::ofstream file_;
   std::string path_;
   uint64_t count_ = 0;
@@ -120,6 +133,7 @@ void ShowSummary(const ImportCounts& counts, Output* output) {
   json::Value summary = json::Value::Object({{"imported", json::Value::Unsigned(counts.imported)},
                                              {"skipped", json::Value::Unsigned(counts.skipped)},
                                              {"failed", json::Value::Unsigned(counts.failed)}});
+  if (counts.replaced > 0) summary.Set("replaced", json::Value::Unsigned(counts.replaced));
   if (counts.violated + counts.quarantined > 0) {
     summary.Set("violated", json::Value::Unsigned(counts.violated));
     summary.Set("quarantined", json::Value::Unsigned(counts.quarantined));
@@ -137,10 +151,13 @@ Status Import(const CommandOptions& options, Context& context) {
                    std::strerror(errno));
     }
   }
-  ProblemLog problems;
+  ProblemLog problems(import.format);
   RETURN_IF_ERROR(problems.Open(options.error_log));
   ASSIGN_OR_RETURN(Api* const api, context.api());
-  ProgressLine progress(&context.output);
+  std::error_code unknown;
+  const uint64_t bytes =
+      options.file == "-" ? 0 : std::filesystem::file_size(options.file, unknown);
+  ProgressLine progress(&context.output, unknown ? 0 : bytes);
   Importer importer(
       api, std::move(import),
       [&](const ImportProblem& problem) {

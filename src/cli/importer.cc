@@ -1,5 +1,6 @@
 #include "cli/importer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "json/parse.h"
@@ -36,6 +37,10 @@ Result<Status> StatusOf(const json::Value& error) {
 
 std::string ImportCounts::ToString() const {
   std::string text = fmt::format("{} imported", imported);
+  if (replaced > 0) {
+    text +=
+        fmt::format(" ({} new, {} replaced)", imported - std::min(imported, replaced), replaced);
+  }
   if (violated > 0) text += fmt::format(" ({} do not fit their type)", violated);
   if (skipped > 0) text += fmt::format(", {} skipped", skipped);
   if (quarantined > 0) text += fmt::format(", {} in quarantine", quarantined);
@@ -106,6 +111,9 @@ Status Importer::Send() {
     return Error(Code::kInternal, "cli.bad_answer", "the server did not say what it imported");
   }
   counts_.imported += static_cast<uint64_t>(answer["imported"].AsInt());
+  if (answer["replaced"].is_int()) {
+    counts_.replaced += static_cast<uint64_t>(answer["replaced"].AsInt());
+  }
   RETURN_IF_ERROR(AddProblems(answer, numbers));
   RETURN_IF_ERROR(AddViolations(answer, numbers));
   on_progress_(counts_);

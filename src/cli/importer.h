@@ -30,7 +30,8 @@ struct ImportOptions {
 
 struct ImportCounts {
   uint64_t imported = 0;
-  uint64_t skipped = 0;  // there already, with if_absent
+  uint64_t replaced = 0;  // of them, those whose key was there
+  uint64_t skipped = 0;   // there already, with if_absent
   uint64_t failed = 0;
   uint64_t violated = 0;     // imported, although they do not fit their document types
   uint64_t quarantined = 0;  // not imported but stored in another keyspace for that reason

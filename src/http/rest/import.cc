@@ -1,7 +1,10 @@
 // POST /v1/import/{keyspace}: JSON lines, one document each, as a scan with
 // Accept: application/x-ndjson gives them. Lines are independent of each other: what is wrong with
 // one is reported with its number, and the others are written. A large import is sent in pieces.
+#include <map>
 #include <mutex>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,8 +25,10 @@ constexpr size_t kMaxReported = 100;
 // What became of the lines; filled by committers' threads too.
 class Outcomes {
  public:
-  void Done(uint64_t line, const db::WriteResult& written) {
+  // `replaced`: its key was there before.
+  void Done(uint64_t line, const db::WriteResult& written, bool replaced) {
     const std::lock_guard lock(mutex_);
+    if (replaced && written.diverted_to.empty()) ++replaced_;
     ++(written.diverted_to.empty() ? imported_ : quarantined_);
     if (written.violation.ok()) return;
     if (written.diverted_to.empty()) ++violated_;
@@ -51,6 +56,7 @@ class Outcomes {
     json::Value view = json::Value::Object({{"imported", json::Value::Unsigned(imported_)},
                                             {"failed", json::Value::Unsigned(failed_)},
                                             {"errors", std::move(errors)}});
+    if (replaced_ > 0) view.Set("replaced", json::Value::Unsigned(replaced_));
     if (violations_.empty()) return view;
     json::Value violations = json::Value::EmptyArray();
     for (const auto& [line, violation] : violations_) violations.Append(violation);
@@ -64,6 +70,7 @@ class Outcomes {
   mutable std::mutex mutex_;
   // All guarded by mutex_.
   uint64_t imported_ = 0;
+  uint64_t replaced_ = 0;  // of them
   uint64_t failed_ = 0;
   uint64_t violated_ = 0;     // stored although they do not fit their types
   uint64_t quarantined_ = 0;  // stored in another keyspace for that reason
@@ -110,8 +117,18 @@ bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
+// Whether the key is there, or was in a line before: those are not all committed yet. Others who
+// write at the same time may make it wrong.
+bool IsThere(const Context& context, const db::Write& write, std::set<std::string>* before) {
+  if (!before->insert(write.key).second) return true;
+  db::PinnedDocument present;
+  const auto found = context.database.GetStored(write.keyspace, write.key, &present);
+  return found && *found;
+}
+
 json::Value ImportLines(Context& context, const Import& import, std::string_view text) {
   Outcomes outcomes;
+  std::set<std::string> keys;
   {
     CommitWindow window(context.database);
     for (uint64_t number = 1; !text.empty(); ++number) {
@@ -124,15 +141,17 @@ json::Value ImportLines(Context& context, const Import& import, std::string_view
         outcomes.Failed(number, write.error());
         continue;
       }
+      const bool replaced = IsThere(context, *write, &keys);
       db::Commit commit = CommitOf(context, std::move(*write));
       commit.actor = import.actor;
-      window.Submit(std::move(commit), [&outcomes, number](const db::CommitResult& result) {
-        if (result.status.ok()) {
-          outcomes.Done(number, result.writes.front());
-        } else {
-          outcomes.Failed(number, result.status);
-        }
-      });
+      window.Submit(std::move(commit),
+                    [&outcomes, number, replaced](const db::CommitResult& result) {
+                      if (result.status.ok()) {
+                        outcomes.Done(number, result.writes.front(), replaced);
+                      } else {
+                        outcomes.Failed(number, result.status);
+                      }
+                    });
     }
   }
   return outcomes.View();
