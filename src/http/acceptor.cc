@@ -13,6 +13,7 @@ using boost::system::error_code;
 constexpr int kBacklog = 1024;
 // After a failed accept (no file descriptor left): clients wait in the backlog meanwhile.
 constexpr auto kRetryAfter = std::chrono::milliseconds(100);
+constexpr char kTls12Ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
 // Clients beyond max_connections that are being told so; further ones are closed without a word.
 constexpr size_t kMaxRefused = 64;
 
@@ -68,6 +69,10 @@ Status Acceptor::LoadTls(const TlsOptions& options) {
   tls_->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
                         asio::ssl::context::no_tlsv1_1 | SSL_OP_NO_RENEGOTIATION,
                     error);
+  // Of TLS 1.2 only what keeps the past secret when the key becomes known; 1.3 has nothing else.
+  if (!error && SSL_CTX_set_cipher_list(tls_->native_handle(), kTls12Ciphers) != 1) {
+    return Error(Code::kInternal, "http.tls", "OpenSSL has none of the ciphers {}", kTls12Ciphers);
+  }
   if (!error) tls_->use_certificate_chain_file(options.certificate_file, error);
   if (!error) {
     file = options.key_file;

@@ -18,6 +18,8 @@ constexpr size_t kMaxKeptBuffer = 64 << 10;
 // waits.
 constexpr size_t kMaxUnsent = 64 << 10;
 constexpr uint64_t kNsPerMs = 1'000'000;
+// What takes no longer ends as it began, whatever it does to the rights of its own sender.
+constexpr uint64_t kShortRequestMs = 1000;
 
 void Recycle(std::string* buffer) {
   buffer->clear();
@@ -35,7 +37,7 @@ Connection::Connection(IoLoop* loop, size_t listener, std::string remote, Admiss
       admission_(admission),
       parser_(server_.options.request, &request_, &remote_, this) {}
 
-Connection::~Connection() = default;
+Connection::~Connection() { UncountBody(); }
 
 WorkerPool& Connection::workers() const { return *server_.workers; }
 
@@ -97,7 +99,7 @@ bool Connection::ParseRequest() {
     since_ns_ = server_.now_ns();
   }
   const bool in_body = parser_.state() == RequestParser::State::kBody;
-  parsed_ = parser_.Feed(buffer_.get() + begin_, parsed_, end_ - begin_);
+  if (!FeedParser() || !CountBody()) return false;
   switch (parser_.state()) {
     case RequestParser::State::kHead:
       return false;
@@ -118,6 +120,40 @@ bool Connection::ParseRequest() {
   return false;
 }
 
+// False: the message is malformed, and has been refused.
+bool Connection::FeedParser() {
+  using State = RequestParser::State;
+  const char* const message = buffer_.get() + begin_;
+  const size_t size = end_ - begin_;
+  while (parsed_ < size && (parser_.state() == State::kHead || parser_.state() == State::kBody)) {
+    const size_t good = check_.Good(message, parsed_, size);
+    if (good == parsed_) {
+      Refuse(400, Error(Code::kInvalidArgument, "http.malformed",
+                        "not an HTTP request: lines and chunks end with CRLF"));
+      return false;
+    }
+    parsed_ = parser_.Feed(message, parsed_, good);
+  }
+  return true;
+}
+
+// False: all bodies together take too much, and this one has been refused.
+bool Connection::CountBody() {
+  const uint64_t size = request_.body().size();
+  if (size <= BodyMemory::kUncounted || size <= counted_) return true;
+  if (server_.bodies.TryTake(size - counted_)) {
+    counted_ = size;
+    return true;
+  }
+  Refuse(503, Error(Code::kOverloaded, "http.bodies_full",
+                    "the bodies of all requests take the {} bytes that they may together, {} times "
+                    "http.max_body: try again",
+                    server_.bodies.most(), BodyMemory::kLargest));
+  return false;
+}
+
+void Connection::UncountBody() { server_.bodies.GiveBack(std::exchange(counted_, 0)); }
+
 // The body has been copied; its place in the buffer is free again.
 void Connection::DropBodyBytes() {
   if (reading_) return;  // a read into the place after it is open
@@ -131,6 +167,8 @@ void Connection::NextMessage() {
   parsed_ = 0;
   message_begun_ = false;
   parser_.Reset();
+  check_.Reset();
+  UncountBody();
 }
 
 // Makes room for the next read. Between requests only, so nothing points into the buffer.
@@ -315,16 +353,27 @@ void Connection::Tick(uint64_t now_ns) {
     case State::kReading:
       return CheckReading(waited_ms);
     case State::kHandling:
+      if (HasLostRights(now_ns)) return Cancel();
       if (client_ended_ && !streaming_) return ProbeClient();
       return CheckStream(unsent_ms);
     case State::kLingering:
       if (waited_ms > options.linger_ms) Close();
       return;
-    case State::kFinishing:
     case State::kUpgraded:
+      if (HasLostRights(now_ns)) Cancel();
+      return;
+    case State::kFinishing:
     case State::kClosed:
       return;
   }
+}
+
+// Streams, WebSockets and polls end with the rights that they began with.
+bool Connection::HasLostRights(uint64_t now_ns) const {
+  if (server_.rights == nullptr || cancelled()) return false;
+  const bool lasts = streaming_ || state_ == State::kUpgraded ||
+                     now_ns > request_.arrival_ns() + kShortRequestMs * kNsPerMs;
+  return lasts && !server_.rights->Holds(request_);
 }
 
 void Connection::CheckReading(uint64_t waited_ms) {

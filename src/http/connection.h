@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "http/io_loop.h"
+#include "http/message_check.h"
 #include "http/request_parser.h"
 #include "http/response.h"
 #include "http/router.h"
@@ -70,6 +71,9 @@ class Connection final : public StreamSink, public TransportEvents {
   // connection.cc: bytes and time
   void Process();
   bool ParseRequest();
+  bool FeedParser();
+  bool CountBody();
+  void UncountBody();
   void DropBodyBytes();
   void NextMessage();
   void PrepareBuffer();
@@ -83,6 +87,7 @@ class Connection final : public StreamSink, public TransportEvents {
   void CheckReading(uint64_t waited_ms);
   void ProbeClient();
   void CheckStream(uint64_t unsent_ms);
+  bool HasLostRights(uint64_t now_ns) const;
   bool output_full() const;
   bool idle() const { return state_ == State::kReading && begin_ == end_ && !message_begun_; }
 
@@ -150,6 +155,8 @@ class Connection final : public StreamSink, public TransportEvents {
   Request request_;
   Response response_;
   RequestParser parser_;
+  MessageCheck check_;
+  uint64_t counted_ = 0;  // of the body, in ServerContext::bodies
   std::shared_ptr<const Router> router_;
   const Route* route_ = nullptr;
   Extent extent_ = Extent::kWhole;

@@ -17,9 +17,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "http/body_memory.h"
 #include "http/exchange.h"
 #include "http/loop_threads.h"
 #include "http/request_parser.h"
+#include "http/rights_watch.h"
 #include "http/server.h"
 #include "http/worker_pool.h"
 
@@ -30,12 +32,17 @@ class Connection;
 // What all loops and connections of a server share. Immutable after Start except for the counters.
 struct ServerContext {
   ServerContext(const ServerOptions& options, Server::Environment environment)
-      : options(options), environment(std::move(environment)) {}
+      : options(options),
+        environment(std::move(environment)),
+        rights(dynamic_cast<const RightsWatch*>(this->environment.filter)),
+        bodies(options.request.max_body_bytes) {}
 
   uint64_t now_ns() const { return environment.clock.MonotonicNs(); }
 
   const ServerOptions options;
   const Server::Environment environment;
+  const RightsWatch* const rights;  // may be null
+  BodyMemory bodies;
   std::unique_ptr<WorkerPool> workers;
   LoopWatch watch{environment.clock};
 

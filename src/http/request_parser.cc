@@ -137,6 +137,7 @@ void RequestParser::Reset() {
   spool_above_.reset();
   expects_continue_ = keep_alive_ = wants_websocket_ = false;
   Unfinish();
+  request_->principal_.reset();  // what the filter found by the head is there with the body, too
   request_->spooled_.reset();
   request_->body_.clear();
   if (request_->body_.capacity() > kMaxKeptBody) request_->body_ = std::string();
@@ -148,7 +149,6 @@ void RequestParser::Unfinish() {
   request.params_.clear();
   request.query_.clear();
   request.headers_.clear();
-  request.principal_.reset();
 }
 
 size_t RequestParser::Feed(const char* message, size_t from, size_t size) {

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "http/error_body.h"
+#include "http/request.h"
 
 namespace sluice::http {
 namespace {
@@ -38,6 +39,15 @@ void AppendStatusLine(std::string* out, int status) {
   out->push_back(' ');
   out->append(ReasonPhrase(status));
   out->append("\r\n");
+}
+
+// Whether lines of headers have this one; `name` is in lower case.
+bool HasHeader(std::string_view lines, std::string_view name) {
+  while (!lines.empty()) {
+    if (EqualsIgnoreCase(lines.substr(0, lines.find(':')), name)) return true;
+    lines.remove_prefix(lines.find("\r\n") + 2);
+  }
+  return false;
 }
 
 }  // namespace
@@ -116,6 +126,11 @@ void Response::AppendHead(const HeadContext& context, std::string* out) const {
     out->append("\r\nContent-Type: ");
     out->append(content_type_);
   }
+  // Not no-referrer, with which the forms of our own pages would have the origin "null".
+  if (!HasHeader(headers_, "x-content-type-options")) {
+    out->append("\r\nX-Content-Type-Options: nosniff");
+  }
+  if (!HasHeader(headers_, "referrer-policy")) out->append("\r\nReferrer-Policy: same-origin");
   if (context.close) {
     out->append("\r\nConnection: close");
   } else if (context.keep_alive_1_0) {
