@@ -441,10 +441,13 @@ Status Database::Backup(const std::string& directory) const {
     return Error(Code::kAlreadyExists, "backup.target_not_empty",
                  "{} exists already; a backup is made in a new directory", directory);
   }
-  RETURN_IF_ERROR(MakeDirectory(directory));
-  RETURN_IF_ERROR(impl_->store->Checkpoint(StorePath(directory)));
+  Status made = MakeDirectory(directory);
+  if (made.ok()) made = impl_->store->Checkpoint(StorePath(directory));
   // Written last: a backup without it is incomplete.
-  return WriteFormat(directory, impl_->format);
+  if (made.ok()) made = WriteFormat(directory, impl_->format);
+  // What is left of it would be in the way of the next attempt.
+  if (!made.ok()) std::filesystem::remove_all(directory, error);
+  return made;
 }
 
 Status Database::Verify() const { return impl_->store->Verify(); }

@@ -8,6 +8,7 @@
 #include "query/encoded_plan.h"
 #include "query/error.h"
 #include "query/system_rows.h"
+#include "query/system_tables.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -70,8 +71,44 @@ Value UserRow(const auth::Principal& who) {
                         {"roles", std::move(roles)}});
 }
 
+// Rows of comdb2_tables and kin for those who may read tables. Procedures, triggers and their
+// queues reach all data: they are shown to those who may read all of it, their source to admins.
+std::vector<Value> Visible(std::string_view name, std::vector<Value> rows,
+                           const auth::Principal& who) {
+  constexpr std::string_view kOfCode[] = {"comdb2_procedures", "comdb2_triggers", "comdb2_queues"};
+  const auto is = [&](std::string_view other) { return EqualsIgnoreCase(name, other); };
+  if (who.Allows(auth::Permission::kAdmin, "") || is("comdb2_functions")) return rows;
+  const bool of_code = std::ranges::any_of(kOfCode, is);
+  if (!who.Allows(auth::Permission::kRead, of_code ? auth::kEveryBucket : db::kTablesBucket)) {
+    return {};
+  }
+  if (of_code) {
+    for (Value& row : rows) row.Remove("src");
+  }
+  return rows;
+}
+
+// Without the names of what a bucket has, for those who may not look into it.
+Status WithoutNames(const Status& error, const auth::Principal& who) {
+  const std::string& message = error.message();
+  const size_t list = message.find("' (there are: ");
+  if (list == std::string::npos) return error;
+  const size_t quote = message.rfind('\'', list - 1);
+  const std::string_view path =
+      std::string_view(message).substr(quote + 1, list - std::min(list, quote + 1));
+  if (who.Allows(auth::Permission::kRead, path.substr(0, path.find('.')))) return error;
+  const size_t end = std::min(message.find(')', list), message.size() - 1);
+  Status shown(error.code(), error.id(), message.substr(0, list + 1) + message.substr(end + 1));
+  for (const auto& [key, value] : error.fields()) shown = shown.With(key, value);
+  return shown.At(error.place());
+}
+
 Result<std::vector<Value>> ReadSystemRows(const QueryService& service, const auth::Principal& who,
                                           std::string_view name) {
+  if (auto rows = query::SystemTableRows(*service.engine.database().catalog(),
+                                         service.engine.procedures(), name)) {
+    return Visible(name, std::move(*rows), who);
+  }
   const query::SystemView view{
       .engine = service.engine,
       .active = service.active,
@@ -145,7 +182,9 @@ Status QueryStatement::Start() {
   RETURN_IF_ERROR(CheckDurability());
   ASSIGN_OR_RETURN(const auto removal, query::AsSystemDelete(parameters_.statement));
   if (removal) return StartSystemDelete(*removal);
-  ASSIGN_OR_RETURN(plan_, FindPlan());
+  auto plan = FindPlan();
+  if (!plan) return WithoutNames(plan.error(), static_cast<const Sender&>(*caller_.sender).who());
+  plan_ = std::move(*plan);
   planned_ns_ = service_.clock.MonotonicNs();
   if (plan_->kind == StatementKind::kTransaction) return StartTransactional();
   if (parameters_.transaction_timeout_ms && !parameters_.implicit_transaction) {
