@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "db/catalog_rows.h"
+#include "route/guards.h"
 
 namespace sluice::route {
 namespace {
@@ -92,7 +93,9 @@ std::shared_ptr<const App> Host::app() const {
 
 void Host::Check(Bundle bundle, flow::Problems* problems) const {
   const auto app = MakeApp(services_, std::move(bundle), "", Missing::kMayBeDeclared, problems);
-  if (app != nullptr) CheckUse(*app, Missing::kMayBeDeclared, problems);
+  if (app == nullptr) return;
+  CheckUse(*app, Missing::kMayBeDeclared, problems);
+  CheckGuards(*app, problems);
 }
 
 void Host::CheckUse(const App& app, Missing missing, flow::Problems* problems) const {
@@ -107,6 +110,7 @@ Status Host::Apply(Bundle bundle, flow::Problems* problems) {
       MakeApp(services_, std::move(bundle), NewVersion(database), Missing::kIsWrong, problems);
   if (app == nullptr) return OkStatus();
   CheckUse(*app, Missing::kIsWrong, problems);
+  CheckGuards(*app, problems);
   if (problems->has_errors()) return OkStatus();
   db::Commit commit;
   std::optional<std::string> row;

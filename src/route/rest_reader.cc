@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "flow/source_tree.h"
 #include "flow/text_form.h"
+#include "route/guards.h"
 #include "route/path_parts.h"
 #include "route/rest_config.h"
 
@@ -430,7 +431,8 @@ class Reader {
               fmt::format("expected path, exclusion or service, got '{}'", entry.key));
       }
     }
-    if (names_.find_route(content->filter_service) == nullptr) {
+    if (content->filter_service != kUsersGuard &&
+        names_.find_route(content->filter_service) == nullptr) {
       Wrong(node, "filter: " + NoRoute(content->filter_service));
     }
   }
@@ -456,6 +458,7 @@ class Reader {
 
   void CheckServices(const Node& node, Endpoint* endpoint) {
     for (const AuthRule& rule : endpoint->authentication) {
+      if (rule.service == kUsersGuard || rule.service == kNoGuard) continue;
       if (names_.find_route(rule.service) != nullptr) continue;
       Wrong(*node.Find("authentication"), NoRoute(rule.service));
     }

@@ -1,5 +1,7 @@
 #include "server/config_print.h"
 
+#include <algorithm>
+
 #include "json/print.h"
 #include "json/value.h"
 #include "server/settings.h"
@@ -28,7 +30,7 @@ An unknown section, setting or `SLUICE_...` variable is an error that names its 
 that exists. All errors are shown at once. Durations are written `250ms`, `5s`, `10m`, `2h`, `7d`; sizes `512`,
 `64KiB`, `20MiB`, `1GiB`.
 
-`sluice config print` shows the values in force and where each comes from, `sluice config validate FILE` checks a file.
+`sluice config print` shows the values in force and where each comes from, without the passwords of URLs, `sluice config validate FILE` checks a file.
 The variables `SLUICE_SERVER`, `SLUICE_USER`, `SLUICE_PASSWORD`, `SLUICE_TOKEN` and `SLUICE_CA_FILE` are not settings:
 the command line client reads them (see [cli.md](cli.md)).
 )";
@@ -37,6 +39,21 @@ std::string Quoted(std::string_view text) {
   std::string quoted;
   json::AppendQuoted(text, &quoted);  // a JSON string is a YAML string
   return quoted;
+}
+
+// The text of a value that may be shown: `http://user:*****@host`, as a log or a ticket may have
+// it.
+std::string ShownText(const Setting& setting, const ConfigValue& value) {
+  const std::string& text = value.text;
+  if (setting.type != SettingType::kUrl) return text;
+  const size_t start = text.find("://");
+  if (start == std::string::npos) return text;
+  const size_t end = std::min(text.find_first_of("/?#", start + 3), text.size());
+  const size_t at = text.rfind('@', end);
+  if (at == std::string::npos || at < start + 3) return text;
+  const size_t colon = text.find(':', start + 3);
+  const size_t secret = colon < at ? colon + 1 : start + 3;
+  return text.substr(0, secret) + "*****" + text.substr(at);
 }
 
 const ConfigValue& ValueOf(const LoadedConfig& loaded, const Setting& setting) {
@@ -60,7 +77,8 @@ std::string ConfigAsYaml(const LoadedConfig& loaded) {
       if (setting.section() != section.name) continue;
       const ConfigValue& value = ValueOf(loaded, setting);
       const bool number = setting.type == SettingType::kCount;
-      out += fmt::format("  {}: {}", setting.key(), number ? value.text : Quoted(value.text));
+      out += fmt::format("  {}: {}", setting.key(),
+                         number ? value.text : Quoted(ShownText(setting, value)));
       if (!value.source.empty()) out += fmt::format("  # {}", value.source);
       out += '\n';
     }
@@ -77,8 +95,8 @@ std::string ConfigAsJson(const LoadedConfig& loaded) {
       const ConfigValue& value = ValueOf(loaded, setting);
       const auto* count = std::get_if<uint64_t Config::*>(&setting.member);
       const bool number = setting.type == SettingType::kCount;
-      object.Set(setting.key(),
-                 number ? json::Value::Unsigned(loaded.config.*(*count)) : json::Value(value.text));
+      object.Set(setting.key(), number ? json::Value::Unsigned(loaded.config.*(*count))
+                                       : json::Value(ShownText(setting, value)));
     }
     root.Set(section.name, std::move(object));
   }

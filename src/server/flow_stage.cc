@@ -5,6 +5,7 @@
 
 #include "json/parse.h"
 #include "json/print.h"
+#include "route/guards.h"
 #include "route/starts.h"
 
 namespace sluice::server {
@@ -91,6 +92,7 @@ Status FlowStage::Load(route::Bundle bundle, flow::Problems* problems) {
 void FlowStage::Check(flow::Problems* problems) const {
   route::CheckKeyspaces(*app_, *services_, route::Missing::kIsWrong, problems);
   route::CheckStarts(*app_, *services_, route::Missing::kIsWrong, problems);
+  route::CheckGuards(*app_, problems);
 }
 
 Status FlowStage::Store(const db::KeyspaceName& keyspace, const std::string& key,

@@ -1,6 +1,8 @@
 // restore, verify, version, reference.
 #include <memory>
 
+#include <sys/stat.h>
+
 #include "cli/completion.h"
 #include "cli/wait_note.h"
 #include "db/directory.h"
@@ -22,6 +24,7 @@ void AddLocalCommands(cli::Program* program) {
   CLI::App* restore = program->AddCommand(
       &program->app(), "restore", "Make a data directory from a backup, while no server runs on it",
       [options](cli::Context& context) -> Status {
+        umask(S_IRWXG | S_IRWXO);  // the data is for the server's user
         const auto restore = [&] {
           const cli::WaitNote note(&context.output, "verifying and copying the backup");
           return db::RestoreBackup(options->backup, options->data);

@@ -5,6 +5,7 @@
 #include <semaphore>
 #include <thread>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -59,6 +60,30 @@ Status CheckDevelopment(const ServeOptions& options, const Config& config) {
   return OkStatus();
 }
 
+// Passwords and data go over the network in clear text.
+void WarnOfClearText(const Config& config) {
+  if (!config.tls_certificate.empty()) return;
+  for (const std::string& text :
+       {config.listen_http, config.listen_eventing, config.listen_flows}) {
+    const auto address = ParseAddress(text);
+    if (!address || IsLoopback(*address)) continue;
+    log::Warn(
+        "passwords and data are sent in clear text here: set tls.certificate and tls.key, or "
+        "listen on 127.0.0.1 behind a proxy that has TLS",
+        {{"address", text}});
+  }
+}
+
+// What the server makes is for its own user, whatever the umask was; what was there before is left.
+void KeepToOurselves(const Config& config) {
+  umask(S_IRWXG | S_IRWXO);
+  struct stat found;
+  if (stat(config.data_directory.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return;
+  if ((found.st_mode & (S_IRWXG | S_IRWXO)) == 0) return;
+  log::Warn("others on this machine can look into the data directory: chmod 700",
+            {{"directory", config.data_directory}});
+}
+
 void ConfigureLog(const Config& config) {
   const log::Level level = config.log_level == "debug"  ? log::Level::kDebug
                            : config.log_level == "info" ? log::Level::kInfo
@@ -77,8 +102,8 @@ void PrintStarted(const ServeOptions& options, const Server& server, cli::Output
                                                    {"pid", static_cast<int64_t>(getpid())}})));
   }
   if (const auto& admin = server.first_admin()) {
-    output->Line(fmt::format("first start: user {}, password {} (shown this once)", admin->name,
-                             admin->password));
+    output->Line(fmt::format("first start: the password of user {} is in {}", admin->name,
+                             admin->password_file));
   }
   output->Flush();
 }
@@ -128,6 +153,8 @@ Status Serve(const ServeOptions& options, cli::Context& context) {
   const Config& config = loaded.loaded.config;
   RETURN_IF_ERROR(CheckDevelopment(options, config));
   ConfigureLog(config);
+  WarnOfClearText(config);
+  KeepToOurselves(config);
   HoldStopSignals();
 
   const SystemClock clock;

@@ -8,8 +8,8 @@
 //   5. the first admin, if there is nobody   1. database: commits that wait, flush, close
 //   6. listeners answer; /readyz says 200
 //
-// The first admin is made after the ports are bound: its password is shown once, and a start that
-// fails for a port in use must not have used that up.
+// The first admin is made after the ports are bound: a start that fails for a port in use must not
+// have said where its password is.
 #include "server/server.h"
 
 #include <algorithm>
@@ -32,6 +32,7 @@
 #include "http/rest/flow_endpoints.h"
 #include "http/rest/flow_metrics.h"
 #include "http/rest/function_metrics.h"
+#include "http/rest/gate.h"
 #include "http/rest/metrics.h"
 #include "http/rest/query_service.h"
 #include "http/rest/routes.h"
@@ -44,8 +45,10 @@
 #include "procedure/manager.h"
 #include "query/engine.h"
 #include "query/index_compiler.h"
+#include "route/guards.h"
 #include "route/host.h"
 #include "server/access_log.h"
+#include "server/first_admin.h"
 #include "server/version.h"
 #include "typing/mass_migration.h"
 #include "typing/policy_compiler.h"
@@ -156,6 +159,7 @@ class Server::Parts {
     RETURN_IF_ERROR(OpenAccounts());
     RETURN_IF_ERROR(BindListeners());
     RETURN_IF_ERROR(EnsureAdmin());
+    WarnOfOpenEndpoints();
     http_->Start();
     lifecycle_.set_phase(http::rest::Lifecycle::Phase::kReady);
     return OkStatus();
@@ -170,6 +174,7 @@ class Server::Parts {
     // Its threads may still run flows.
     if (flows_ != nullptr) flows_->Stop();
     http_.reset();
+    gate_.reset();
     filter_.reset();
     authenticator_.reset();
     rest_.reset();
@@ -267,6 +272,7 @@ class Server::Parts {
     filter_ = std::make_unique<Filter>(*authenticator_, mode_ == Mode::kDevelopment
                                                             ? Filter::Mode::kTrustLoopback
                                                             : Filter::Mode::kAsk);
+    gate_ = std::make_unique<http::rest::Gate>(*filter_, *authenticator_, *flows_);
     rest_.emplace(http::rest::Context{.database = *database_,
                                       .directory = *directory_,
                                       .metrics = metrics_,
@@ -291,12 +297,14 @@ class Server::Parts {
     http_ = std::make_unique<http::Server>(
         HttpOptionsOf(loaded_.config),
         http::Server::Environment{
-            .clock = clock_, .filter = filter_.get(), .observers = {&metrics_, &access_log_}});
+            .clock = clock_, .filter = gate_.get(), .observers = {&metrics_, &access_log_}});
     http::Router admin;
     RETURN_IF_ERROR(http::rest::AddRestRoutes(admin, *rest_));
     RETURN_IF_ERROR(http::rest::AddQueryRoutes(admin, *query_service_));
     RETURN_IF_ERROR(http::rest::AddTriggerRoutes(admin, procedures_->triggers()));
-    RETURN_IF_ERROR(http::rest::AddFlowAdminRoutes(admin, *flows_));
+    RETURN_IF_ERROR(http::rest::AddFlowAdminRoutes(
+        admin, *flows_,
+        has_users() ? http::rest::OpenEndpoints::kToldOf : http::rest::OpenEndpoints::kMeant));
     RETURN_IF_ERROR(http::rest::AddConsumerRoutes(admin, *consumers_));
     RETURN_IF_ERROR(http::rest::AddTypeMigrationRoutes(admin, *migration_));
     RETURN_IF_ERROR(http::rest::AddAdviceRoutes(
@@ -336,6 +344,17 @@ class Server::Parts {
     return OkStatus();
   }
 
+  bool has_users() const { return mode_ == Mode::kProduction; }
+
+  void WarnOfOpenEndpoints() const {
+    if (!has_users()) return;
+    flow::Problems open;
+    route::CheckGuards(*flows_->app(), &open);
+    for (const flow::Problem& problem : open.Sorted()) {
+      log::Warn("an endpoint is open to everybody", {{"problem", problem.ToString()}});
+    }
+  }
+
   // Everything that users wrote and this server runs.
   void VisitCode(const std::function<void(std::string_view)>& visit) const {
     for (const function::Definition& each : functions_->List()) visit(each.code);
@@ -360,8 +379,13 @@ class Server::Parts {
 
   Status EnsureAdmin() {
     if (mode_ == Mode::kDevelopment) return OkStatus();
+    const std::string file = FirstPasswordFile(loaded_.config.data_directory);
+    // That it can be written is seen before there is a password to lose.
+    if (directory_->accounts()->users.empty()) RETURN_IF_ERROR(KeepFirstPassword(file, ""));
     ASSIGN_OR_RETURN(const auto made, directory_->EnsureAdmin());
-    if (made) first_admin = FirstAdmin{made->name, made->password};
+    if (!made) return OkStatus();
+    RETURN_IF_ERROR(KeepFirstPassword(file, made->password));
+    first_admin = FirstAdmin{made->name, file};
     return OkStatus();
   }
 
@@ -386,6 +410,7 @@ class Server::Parts {
   std::unique_ptr<auth::Directory> directory_;
   std::unique_ptr<auth::Authenticator> authenticator_;
   std::unique_ptr<http::rest::AccessFilter> filter_;
+  std::unique_ptr<http::rest::Gate> gate_;
   std::optional<http::rest::Context> rest_;
   std::unique_ptr<http::Server> http_;
 };

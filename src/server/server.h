@@ -27,7 +27,7 @@ struct Ports {
 
 struct FirstAdmin {
   std::string name;
-  std::string password;
+  std::string password_file;
 };
 
 class Server {
@@ -40,7 +40,7 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   const Ports& ports() const;
-  // When this start made the first user: show it once, and keep it out of logs.
+  // When this start made the first user.
   const std::optional<FirstAdmin>& first_admin() const;
 
   // Says "not ready", finishes what is in flight, makes everything durable, closes. Idempotent.

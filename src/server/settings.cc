@@ -189,7 +189,10 @@ constexpr Setting kSettings[] = {
      .fallback = "24MiB",
      .least = kKiB,
      .most = 1024 * kMiB,
-     .help = "Body of a request; more is answered with 413."},
+     .help =
+         "Body of a request; more is answered with 413. The bodies of all requests together, on "
+         "all ports, take at most 16 times as much memory: what is past that gets 503. Those of "
+         "up to 16 KiB do not count."},
     {.name = "http.head_timeout",
      .type = T::kDuration,
      .member = &Config::http_head_timeout_ms,

@@ -79,7 +79,7 @@ class GoneTest(unittest.TestCase):
 
     def leave_after_first(self, name):
         with socket.create_connection(("127.0.0.1", self.server.ports["flows"]), timeout=LONGEST_S) as client:
-            client.sendall(f"GET /{name} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            client.sendall(f"GET /{name} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             self.await_that(lambda: self.there(f"{name}-first"), "the flow does not begin")
 
     def test_the_flow_goes_on(self):

@@ -137,14 +137,14 @@ class SlowTest(unittest.TestCase):
         self.assert_others_are_answered()
 
     def test_a_head_that_never_ends(self):
-        self.trickle(b"GET /api/hello HTTP/1.1\r\nHost: x\r\nX-Long: ", b"a", b"HTTP/1.1 408 ")
+        self.trickle(b"GET /api/hello HTTP/1.1\r\nHost: localhost\r\nX-Long: ", b"a", b"HTTP/1.1 408 ")
 
     def test_a_body_that_trickles(self):
-        self.trickle(b"POST /api/hello HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        self.trickle(b"POST /api/hello HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                      b"Content-Length: 60000\r\n\r\n", b" ", b"HTTP/1.1 408 ")
 
     def test_a_large_upload_that_trickles(self):
-        self.trickle(b"POST /api/hello HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\n"
+        self.trickle(b"POST /api/hello HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
                      b"Content-Length: 60000000\r\n\r\n" + bytes(70000), b"x", b"HTTP/1.1 408 ")
         self.await_that(lambda: not any("/streams/" in name for name in self.descriptors()),
                         "what was uploaded stays on disk")
@@ -155,7 +155,7 @@ class SlowTest(unittest.TestCase):
             clients = [self.open() for _ in range(SLOW_CLIENTS)]
             self.await_that(lambda: self.sockets() >= self.idle_sockets + SLOW_CLIENTS, "clients are not served")
             for client in clients:
-                client.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+                client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             self.assert_others_are_answered()
             self.await_that(lambda: self.sockets() <= self.idle_sockets, f"{path}: connections stay open")
             # What they had not taken they don't get.

@@ -8,6 +8,7 @@
 #include "http/rest/access.h"
 #include "http/rest/body.h"
 #include "http/rest/eventing_routes.h"
+#include "http/rest/route_auth.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -174,7 +175,8 @@ Route DebuggerSocket(Manager& manager, const EventingListener& listener) {
   return {.path = fmt::format("{}{}{{token}}", listener.prefix, kSocketPath),
           .summary = "A debugger's client, by the DevTools protocol",
           .tag = "functions",
-          .auth = std::string(kPublic),
+          // DevTools is a page of the browser's own; who comes must know the token.
+          .auth = std::string(kPublicToPages),
           .websocket = [&manager](Request& request, WebSocket& socket) -> Task<> {
             if (auto session = manager.FindDebugger(request.Param("token"))) {
               co_await Talk(std::move(session), socket);

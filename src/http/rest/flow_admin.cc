@@ -14,9 +14,11 @@ namespace {
 
 using json::Value;
 
-Value ProblemsOf(const flow::Problems& problems) {
+Value ProblemsOf(const flow::Problems& problems, OpenEndpoints open) {
   Value list = Value::EmptyArray();
   for (const flow::Problem& problem : problems.Sorted()) {
+    const bool is_open = problem.status.id() == "rest.open_endpoint";
+    if (is_open && open == OpenEndpoints::kMeant) continue;
     const Place& place = problem.status.place();
     const bool error = problem.severity == flow::Problem::Severity::kError;
     list.Append(Value::Object({{"severity", error ? "error" : "warning"},
@@ -29,7 +31,7 @@ Value ProblemsOf(const flow::Problems& problems) {
   return list;
 }
 
-void PutApp(route::Host& host, Request& request, Response& response) {
+void PutApp(route::Host& host, OpenEndpoints open, Request& request, Response& response) {
   const auto value = json::Parse(request.body(), {.max_bytes = 2 * route::kMaxBundleBytes});
   if (!value) return response.Error(value.error());
   auto bundle = route::BundleFromJson(*value);
@@ -43,7 +45,7 @@ void PutApp(route::Host& host, Request& request, Response& response) {
     return response.Error(status);
   }
   response.Json(problems.has_errors() ? 400 : 200,
-                json::ToText(Value::Object({{"problems", ProblemsOf(problems)}})));
+                json::ToText(Value::Object({{"problems", ProblemsOf(problems, open)}})));
 }
 
 void ListFlows(const route::Host& host, Response& response) {
@@ -202,7 +204,7 @@ Status AddFlowRoutes(Router& router, route::Host& host) {
 
 }  // namespace
 
-Status AddFlowAdminRoutes(Router& router, route::Host& host) {
+Status AddFlowAdminRoutes(Router& router, route::Host& host, OpenEndpoints open) {
   RETURN_IF_ERROR(router.Add(
       {.method = Method::kPut,
        .path = "/v1/flows/app",
@@ -217,8 +219,9 @@ Status AddFlowAdminRoutes(Router& router, route::Host& host) {
        .responses = {{.status = 200, .description = "The warnings"},
                      {.status = 400, .description = "The problems"}},
        .auth = std::string(kAdmin),
-       .handler = Blocking(
-           [&host](Request& request, Response& response) { PutApp(host, request, response); })}));
+       .handler = Blocking([&host, open](Request& request, Response& response) {
+         PutApp(host, open, request, response);
+       })}));
   RETURN_IF_ERROR(router.Add({.method = Method::kGet,
                               .path = "/v1/flows/app",
                               .summary = "The files of the app",

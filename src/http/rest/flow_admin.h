@@ -1,11 +1,16 @@
 // The app of flows, tasks and endpoints itself, on the admin port: /v1/flows.
 #pragma once
 
+#include <cstdint>
+
 #include "http/router.h"
 #include "route/host.h"
 
 namespace sluice::http::rest {
 
-Status AddFlowAdminRoutes(Router& router, route::Host& host);
+// Endpoints without authentication: where there are no users they are meant so.
+enum class OpenEndpoints : uint8_t { kMeant, kToldOf };
+
+Status AddFlowAdminRoutes(Router& router, route::Host& host, OpenEndpoints open);
 
 }  // namespace sluice::http::rest

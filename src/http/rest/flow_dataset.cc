@@ -264,9 +264,8 @@ BodyForm FormOfBody(const Request& request) {
   return bytes ? BodyForm::kBytes : BodyForm::kParsed;
 }
 
-Result<Value> DatasetOf(const Request& request, const route::Endpoint& endpoint,
-                        const std::vector<std::pair<std::string, std::string>>& parameters,
-                        route::StreamScope* streams) {
+Result<Value> HeadOf(const Request& request, const route::Endpoint& endpoint,
+                     const std::vector<std::pair<std::string, std::string>>& parameters) {
   Value dataset = Value::Object({{"method", MethodName(request.method())}});
   if (endpoint.relay.empty()) {
     dataset.Set("uri", HeaderText(request.path()));
@@ -289,10 +288,17 @@ Result<Value> DatasetOf(const Request& request, const route::Endpoint& endpoint,
   for (const auto& [name, value] : request.query()) {
     RETURN_IF_ERROR(AddQueryPair(name, value, &query));
   }
-  RETURN_IF_ERROR(AddBody(request, endpoint, streams, &dataset, &query));
   dataset.Set("query", std::move(query));
   dataset.Set("ip", AddressOf(request));
   return dataset;
+}
+
+Result<Value> WithBody(const Request& request, const route::Endpoint& endpoint, Value head,
+                       route::StreamScope* streams) {
+  Value query = head["query"];
+  RETURN_IF_ERROR(AddBody(request, endpoint, streams, &head, &query));
+  head.Set("query", std::move(query));
+  return head;
 }
 
 void AnswerError(const Request& request, int status, const Value& message, Response& response) {

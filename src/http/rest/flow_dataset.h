@@ -13,13 +13,16 @@
 
 namespace sluice::http::rest {
 
-// method, uri, header, cookie, path_parameter, query, body, ip; of an upload also filename, size
-// and parts. For a relay the path is rewritten, the body stays bytes, and query_string is `?` and
-// what follows it, as it was sent. Errors: flow.bad_body,
-// flow.bad_path. A body on disk becomes streams of `streams`; then this waits for the disk.
-Result<json::Value> DatasetOf(const Request& request, const route::Endpoint& endpoint,
-                              const std::vector<std::pair<std::string, std::string>>& parameters,
-                              route::StreamScope* streams = nullptr);
+// What a request's head says: method, uri, header, cookie, path_parameter, query, ip. For a relay
+// the path is rewritten, and query_string is `?` and what follows it, as it was sent. Errors:
+// flow.bad_body, flow.bad_path.
+Result<json::Value> HeadOf(const Request& request, const route::Endpoint& endpoint,
+                           const std::vector<std::pair<std::string, std::string>>& parameters);
+// With the body, and the fields of a form in `query`; of an upload also filename, size and parts.
+// A relay's body stays bytes. Error: flow.bad_body. A body on disk becomes streams of `streams`;
+// then this waits for the disk.
+Result<json::Value> WithBody(const Request& request, const route::Endpoint& endpoint,
+                             json::Value head, route::StreamScope* streams);
 
 // Whether a request's body is parsed, and so has to be in memory, or only bytes.
 enum class BodyForm : uint8_t { kParsed, kBytes };

@@ -6,11 +6,10 @@
 #include "base/utf8.h"
 #include "flow/text_form.h"
 #include "http/completion.h"
-#include "http/rest/access.h"
+#include "http/error_body.h"
 #include "http/rest/flow_dataset.h"
-#include "http/rest/flow_openapi.h"
-#include "http/rest/flow_static.h"
 #include "http/rest/flow_stream.h"
+#include "http/rest/gate.h"
 #include "http/url.h"
 #include "http/worker_pool.h"
 #include "json/print.h"
@@ -20,10 +19,11 @@ namespace {
 
 using json::Value;
 
-constexpr std::string_view kOpenApiPath = "/openapi.json";
-
 constexpr Method kMethods[] = {Method::kGet,   Method::kPost,   Method::kPut,
                                Method::kPatch, Method::kDelete, Method::kOptions};
+
+// A body larger than this is parsed by a worker: on the connection's thread others would wait.
+constexpr size_t kMostParsedHere = 64 << 10;
 
 // How long the client waits: the endpoint's timeout, or the milliseconds of the header X-TTL if
 // these are less.
@@ -72,94 +72,6 @@ route::TraceLink TraceOf(const Request& request, const route::Endpoint& endpoint
   }
   link.tracing = endpoint.tracing;
   return link;
-}
-
-// Whether the function that guards an endpoint lets the request in; then also its headers.
-bool LetsIn(const route::Reply& reply) {
-  return reply.status < 400 && reply.body.is_bool() && reply.body.AsBool();
-}
-
-// What it tells of who asks, by names in lower case.
-Value SessionOf(const route::Reply& reply) {
-  Value session = Value::EmptyObject();
-  for (const json::Field& header : reply.headers.fields()) {
-    session.Set(flow::LowerCase(header.name()), header.value);
-  }
-  return session;
-}
-
-// What a path can be asked for with.
-std::string AllowedMethods(const route::App& app, std::string_view path) {
-  std::string allowed;
-  for (const char* const method : {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}) {
-    const bool as_get = std::string_view(method) == "HEAD";
-    if (app.rest.Find(method, path).endpoint == nullptr &&
-        (!as_get || app.rest.Find("GET", path).endpoint == nullptr)) {
-      continue;
-    }
-    allowed += (allowed.empty() ? "" : ", ") + std::string(method);
-  }
-  return allowed;
-}
-
-void AnswerNoEndpoint(const route::App& app, std::string_view path, bool path_known,
-                      const Request& request, Response& response) {
-  if (!path_known) return AnswerError(request, 404, Value("Resource not found"), response);
-  response.AddHeader("Allow", AllowedMethods(app, path));
-  AnswerError(request, 405, Value("Method not allowed"), response);
-}
-
-void AnswerOptions(const route::App& app, std::string_view path, const Request& request,
-                   const route::RestConfig::Match& match, Response& response) {
-  if (match.options == nullptr) {
-    return AnswerNoEndpoint(app, path, match.path_known, request, response);
-  }
-  for (const auto& [name, value] : match.options->cors->options) response.AddHeader(name, value);
-  response.NoContent(204);
-}
-
-// The route that guards an endpoint against this request.
-const std::string& GuardOf(const Request& request, const route::Endpoint& endpoint) {
-  for (const route::AuthRule& rule : endpoint.authentication) {
-    if (rule.header.empty()) return rule.service;
-    if (!request.FindHeader(rule.header)) continue;
-    // What the guard and the function get, too.
-    if (rule.value.empty() || JoinedHeader(request, rule.header) == rule.value) return rule.service;
-  }
-  return endpoint.authentication.back().service;  // has no header
-}
-
-// HEAD is a GET unless rest.yaml says more of it.
-route::RestConfig::Match FindEndpoint(const route::App& app, Method method, std::string_view path) {
-  route::RestConfig::Match match = app.rest.Find(MethodName(method), path);
-  if (method == Method::kHead && match.endpoint == nullptr) match = app.rest.Find("GET", path);
-  return match;
-}
-
-// Runs what the client waits for on its connection's thread.
-std::function<void(route::Pool::Job)> RunOnLoop(Request& request) {
-  return
-      [loop = request.exchange().loop().get()](route::Pool::Job job) { loop->Run(std::move(job)); };
-}
-
-// Lets the guard look at the request. Not OK when it has been answered, or the client has gone.
-Task<bool> LetIn(route::Host& host, std::shared_ptr<const route::App> app,
-                 const route::Endpoint& endpoint, Request& request, Value* dataset,
-                 Response& response) {
-  Completion<route::Reply> done(request);
-  host.engine().Call(
-      app, GuardOf(request, endpoint), Value::EmptyObject(), *dataset, endpoint.timeout_ms,
-      [done](route::Reply reply) { done.Complete(std::move(reply)); }, {.run = RunOnLoop(request)});
-  const Result<route::Reply> reply = co_await done;
-  if (!reply) co_return false;
-  if (LetsIn(*reply)) {
-    dataset->Set("session", SessionOf(*reply));
-    co_return true;
-  }
-  const bool failed = reply->status >= 400;
-  AnswerError(request, failed ? reply->status : 401, failed ? reply->body : Value("Unauthorized"),
-              response);
-  co_return false;
 }
 
 void SetStreamHead(const route::Endpoint& endpoint, const route::Reply& reply, Response& response) {
@@ -220,24 +132,27 @@ Task<> CallRelay(route::Host& host, std::shared_ptr<const route::App> app,
   co_await SendPiped(*taker.pipe, request, response);
 }
 
-Task<> CallEndpoint(route::Host& host, const std::shared_ptr<const route::App>& app,
-                    const route::RestConfig::Match& match, Request& request, Response& response) {
-  const route::Endpoint& endpoint = *match.endpoint;
-  AddPolicyHeaders(endpoint, response);
-  std::shared_ptr<route::StreamScope> streams;
-  Result<Value> dataset = Value();
-  if (request.spooled() == nullptr) {
-    dataset = DatasetOf(request, endpoint, match.parameters);
-  } else {
-    streams = std::make_shared<route::StreamScope>();
-    auto made = co_await RunBlocking(
-        request, [&] { return DatasetOf(request, endpoint, match.parameters, streams.get()); });
-    dataset = made ? std::move(*made) : Result<Value>(Unexpected(made.error()));
+// The input of what answers, with the body.
+Task<Result<Value>> InputOf(const Admitted& wanted, Request& request, route::StreamScope* streams) {
+  const route::Endpoint& endpoint = *wanted.match.endpoint;
+  if (request.spooled() == nullptr && request.body_size() <= kMostParsedHere) {
+    co_return WithBody(request, endpoint, wanted.head, streams);
   }
-  if (!dataset) co_return AnswerError(request, 400, Value(dataset.error().message()), response);
-  if (!endpoint.authentication.empty() &&
-      !co_await LetIn(host, app, endpoint, request, &*dataset, response)) {
-    co_return;
+  auto made = co_await RunBlocking(
+      request, [&] { return WithBody(request, endpoint, wanted.head, streams); });
+  co_return made ? std::move(*made) : Result<Value>(Unexpected(made.error()));
+}
+
+Task<> CallEndpoint(route::Host& host, const Admitted& wanted, Request& request,
+                    Response& response) {
+  const std::shared_ptr<const route::App>& app = wanted.app;
+  const route::Endpoint& endpoint = *wanted.match.endpoint;
+  std::shared_ptr<route::StreamScope> streams;
+  if (request.spooled() != nullptr) streams = std::make_shared<route::StreamScope>();
+  Result<Value> dataset = co_await InputOf(wanted, request, streams.get());
+  if (!dataset) {
+    co_return AnswerError(request, HttpStatusOf(dataset.error()), Value(dataset.error().message()),
+                          response);
   }
   route::TraceLink trace = TraceOf(request, endpoint);
   if (trace.tracing == route::Tracing::kTold) response.AddHeader(endpoint.trace_header, trace.id);
@@ -274,25 +189,10 @@ Task<> CallEndpoint(route::Host& host, const std::shared_ptr<const route::App>& 
 }
 
 Task<> HandleRequest(route::Host& host, Request& request, Response& response) {
-  const std::shared_ptr<const route::App> app = host.app();
-  const auto path = PercentDecode(request.path());
-  if (!path) {
-    co_return AnswerError(request, 400, Value("the path has a malformed escape"), response);
-  }
-  const Method method = request.method();
-  const route::RestConfig::Match match = FindEndpoint(*app, method, *path);
-  if (method == Method::kOptions) {
-    co_return AnswerOptions(*app, *path, request, match, response);
-  }
-  if (match.endpoint != nullptr) {
-    co_return co_await CallEndpoint(host, app, match, request, response);
-  }
-  const bool reads = method == Method::kGet || method == Method::kHead;
-  if (!reads || match.path_known) {
-    co_return AnswerNoEndpoint(*app, *path, match.path_known, request, response);
-  }
-  if (*path == kOpenApiPath) co_return response.Json(200, json::ToText(FlowOpenApi(*app)));
-  co_await AnswerStatic(host, app, *path, request, response);
+  // Keeps what was asked for until the answer is there.
+  const auto wanted = std::static_pointer_cast<const Admitted>(request.principal());
+  AddPolicyHeaders(*wanted->match.endpoint, response);
+  co_await CallEndpoint(host, *wanted, request, response);
 }
 
 // Errors before an endpoint is found, such as a body that is too large.
@@ -310,6 +210,7 @@ Status AddFlowEndpoints(Router& router, route::Host& host, size_t max_body_bytes
     for (const char* const path : {"/", "/{path...}"}) {
       RETURN_IF_ERROR(router.Add({.method = method,
                                   .path = path,
+                                  .auth = std::string(kEndpoint),
                                   .handler =
                                       [&host](Request& request, Response& response) {
                                         return HandleRequest(host, request, response);

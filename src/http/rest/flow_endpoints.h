@@ -6,7 +6,8 @@
 
 namespace sluice::http::rest {
 
-// Bodies of more than `max_body_bytes` are streams, where endpoints allow it.
+// Their requests must have passed the Gate. Bodies of more than `max_body_bytes` are streams, where
+// endpoints allow it.
 Status AddFlowEndpoints(Router& router, route::Host& host, size_t max_body_bytes);
 
 }  // namespace sluice::http::rest

@@ -6,6 +6,7 @@
 #include "http/rest/flow_dataset.h"
 #include "http/rest/flow_stream.h"
 #include "http/worker_pool.h"
+#include "route/guards.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -21,7 +22,7 @@ void AnswerMissing(const Request& request, Response& response) {
 // What the filter's function gets.
 Value DatasetOfPage(const Request& request, const std::string& path) {
   const route::Endpoint any;
-  Value dataset = DatasetOf(request, any, {}).value_or(Value::EmptyObject());
+  Value dataset = HeadOf(request, any, {}).value_or(Value::EmptyObject());
   dataset.Set("uri", Value(path));
   return dataset;
 }
@@ -70,7 +71,7 @@ Task<> AnswerStatic(route::Host& host, std::shared_ptr<const route::App> app, st
   if (!file) co_return response.Error(file.error());
   if (!*file) co_return AnswerMissing(request, response);
   const route::StaticContent& content = app->rest.content;
-  if (content.IsFiltered(path)) {
+  if (content.IsFiltered(path) && content.filter_service != route::kUsersGuard) {
     Completion<route::Reply> done(request);
     host.engine().Call(app, content.filter_service, Value::EmptyObject(),
                        DatasetOfPage(request, path), kFilterTimeoutMs,

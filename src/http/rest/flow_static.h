@@ -11,7 +11,8 @@
 
 namespace sluice::http::rest {
 
-// Answers a GET or HEAD; 404 when there is no such file. A file on disk is sent as it is read.
+// Answers a GET or HEAD of somebody whom the filter sluice.users would let in; 404 when there is no
+// such file. A file on disk is sent as it is read.
 Task<> AnswerStatic(route::Host& host, std::shared_ptr<const route::App> app, std::string path,
                     Request& request, Response& response);
 

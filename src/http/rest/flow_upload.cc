@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 #include "http/rest/multipart.h"
+#include "http/rest/repeated_field.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -70,14 +71,7 @@ Status AddQueryPair(std::string_view name, std::string_view value, Value* query)
   if (!IsValidUtf8(name) || !IsValidUtf8(value)) {
     return Error(Code::kInvalidArgument, "flow.bad_body", "a parameter or field is no UTF-8");
   }
-  const Value present = (*query)[name];
-  if (present.is_missing()) {
-    query->Set(name, Value(value));
-    return OkStatus();
-  }
-  Value list = present.is_array() ? present : Value::Array({present});
-  list.Append(Value(value));
-  query->Set(name, std::move(list));
+  AddRepeated(name, Value(value), query);
   return OkStatus();
 }
 

@@ -5,6 +5,7 @@
 #include "http/rest/body.h"
 #include "http/rest/database_metrics.h"
 #include "http/rest/process_metrics.h"
+#include "http/rest/route_auth.h"
 #include "http/rest/routes.h"
 #include "http/worker_pool.h"
 
@@ -65,7 +66,7 @@ Status AddHealthRoutes(Router& router, Context& context) {
                      .summary = "Numbers for Prometheus",
                      .tag = "operation",
                      .responses = {{200, "text", Content{.type = "text/plain"}}},
-                     .auth = std::string(kKnown),
+                     .auth = std::string(kReadEverything),
                      .handler = Blocking([&context](Request&, Response& response) {
                        ShowMetrics(context, response);
                      })});

@@ -4,6 +4,7 @@
 
 #include "http/rest/access.h"
 #include "http/rest/body.h"
+#include "http/rest/route_auth.h"
 #include "http/rest/routes.h"
 #include "http/worker_pool.h"
 
@@ -68,6 +69,9 @@ Result<std::string> BackupPath(const Context& context, const Request& request) {
   namespace fs = std::filesystem;
   ASSIGN_OR_RETURN(const Value body, ReadObject(request.body(), {"directory"}));
   ASSIGN_OR_RETURN(const std::string directory, RequiredString(body, "directory"));
+  if (directory.find('\0') != std::string::npos) {
+    return BadField("directory", "a path without the character NUL", body["directory"]);
+  }
   if (context.backup_root.empty()) {
     if (fs::path(directory).is_absolute()) return directory;
     return BadField("directory", "an absolute path of the server's machine", body["directory"]);
@@ -105,7 +109,7 @@ Status AddOperationRoutes(Router& router, Context& context) {
                               .summary = "The server's state in numbers",
                               .tag = "operation",
                               .responses = {{200, "version, shards, sizes", Content{}}},
-                              .auth = std::string(kKnown),
+                              .auth = std::string(kReadEverything),
                               .handler = Blocking([&context](Request&, Response& response) {
                                 response.Json(200, AnswerText(StatusView(context)));
                               })}));

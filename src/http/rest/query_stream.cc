@@ -13,20 +13,7 @@ constexpr uint16_t kPolicyViolation = 1008;
 constexpr uint16_t kTryAgainLater = 1013;
 constexpr size_t kMaxMessageBytes = 32 << 20;
 
-// A browser sends the credentials that it remembers along with any page's request: a WebSocket is
-// taken from this server's own pages only. Programs send no origin.
-bool IsForeign(const Request& request) {
-  const auto origin = request.FindHeader("Origin");
-  if (!origin) return false;
-  const std::string host(request.FindHeader("Host").value_or(""));
-  return *origin != "http://" + host && *origin != "https://" + host;
-}
-
 Task<> Talk(QueryService& service, Request& request, WebSocket& socket) {
-  if (IsForeign(request)) {
-    socket.SetClose(kPolicyViolation, "a page of another origin");
-    co_return;
-  }
   const auto session =
       std::make_shared<StreamSession>(service, request.principal(), socket.MakeSender());
   if (!service.streams.TryStart([session] { session->Main(); })) {

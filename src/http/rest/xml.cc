@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/utf8.h"
+#include "http/rest/repeated_field.h"
 #include "json/print.h"
 
 namespace sluice::http::rest {
@@ -42,15 +43,6 @@ void AppendUtf8(uint32_t code, std::string* out) {
     add(0x80 | (code >> 6 & 63));
     add(0x80 | (code & 63));
   }
-}
-
-// One that comes again makes a list.
-void AddField(std::string_view name, Value value, Value* object) {
-  const Value present = (*object)[name];
-  if (present.is_missing()) return object->Set(name, std::move(value));
-  Value list = present.is_array() ? present : Value::Array({present});
-  list.Append(std::move(value));
-  object->Set(name, std::move(list));
 }
 
 class Parser {
@@ -167,7 +159,7 @@ class Parser {
     RETURN_IF_ERROR(ParseContent(tag, depth, &fields, &text));
     const std::string_view trimmed = Trimmed(text);
     if (fields.size() == 0) return Value(trimmed);
-    if (!trimmed.empty()) AddField("value", Value(trimmed), &fields);
+    if (!trimmed.empty()) AddRepeated("value", Value(trimmed), &fields);
     return fields;
   }
 
@@ -187,7 +179,7 @@ class Parser {
       RETURN_IF_ERROR(SkipPast(std::string_view(&quote, 1)));
       std::string value;
       RETURN_IF_ERROR(Decode(text_.substr(start, at_ - 1 - start), &value));
-      AddField(name, Value(value), fields);
+      AddRepeated(name, Value(value), fields);
     }
   }
 
@@ -217,7 +209,7 @@ class Parser {
       } else {
         std::string name;
         ASSIGN_OR_RETURN(Value value, ParseElement(depth + 1, &name));
-        AddField(name, std::move(value), fields);
+        AddRepeated(name, std::move(value), fields);
       }
     }
   }

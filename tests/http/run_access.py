@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""A server with users: the first password, what others on the machine can read, what ends when rights end, and what
+bodies of strangers may take.
+
+Usage: tests/http/run_access.py --sluice BINARY
+"""
+
+import base64
+import http.client
+import json
+import os
+import pathlib
+import socket
+import stat
+import sys
+import threading
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+
+from sluice_server import SluiceServer, find_sluice  # noqa: E402
+
+LONGEST_S = 60  # for what the server does within a second or so, however loaded the machine is
+
+APP = {
+    "tasks/say.hello.js": "function handleEvent() { return 'hello'; }",
+    "tasks/never.guard.js": "function handleEvent() { return false; }",
+    "rest.yaml": "rest:\n"
+                 "  - {service: say.hello, methods: [POST], url: /open, authentication: none}\n"
+                 "  - {service: say.hello, methods: [POST], url: /forgotten}\n"
+                 "  - {service: say.hello, methods: [POST], url: /users, authentication: sluice.users}\n"
+                 "  - {service: say.hello, methods: [POST], url: /guarded, authentication: never.guard}\n",
+}
+
+
+def basic(user, password):
+    return {"Authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()}
+
+
+class AccessTest(unittest.TestCase):
+    sluice = None
+
+    @classmethod
+    def setUpClass(cls):
+        os.umask(0o022)
+        cls.server = SluiceServer(
+            cls.sluice, arguments=["--http-max-body", "64KiB"]).start()
+        cls.printed = (cls.server.log_path.parent / "stdout").read_text()
+        cls.password_file = cls.server.data / "first-admin-password"
+        cls.admin = basic("admin", cls.password_file.read_text().strip())
+
+    @classmethod
+    def tearDownClass(cls):
+        try:
+            cls.server.stop()
+        finally:
+            cls.server.close()
+
+    def ask(self, method, path, body=None, headers=None, listener="http"):
+        return self.server.request(method, path, body, headers or self.admin, listener)
+
+    def expect(self, status, *request, **more):
+        answer = self.ask(*request, **more)
+        self.assertEqual(answer.status, status, answer.body)
+        return answer
+
+    def add_user(self, name, *roles):
+        self.ask("DELETE", f"/v1/users/{name}")
+        self.expect(201, "PUT", f"/v1/users/{name}", {"password": "long enough", "roles": roles})
+        return basic(name, "long enough")
+
+    # --- what others on the machine see ---
+
+    def test_the_first_password_is_in_a_file_of_its_own(self):
+        self.assertEqual(stat.S_IMODE(self.password_file.stat().st_mode), 0o600)
+        password = self.password_file.read_text().strip()
+        self.assertIn(str(self.password_file), self.printed)
+        self.assertNotIn(password, self.printed + self.server.log(10_000))
+
+    def assert_closed_to_others(self, directory):
+        self.assertEqual(stat.S_IMODE(directory.stat().st_mode) & 0o077, 0, directory)
+        for path in directory.rglob("*"):
+            self.assertEqual(stat.S_IMODE(path.stat().st_mode) & 0o077, 0, path)
+
+    def test_data_and_backups_are_closed_to_others(self):
+        backup = self.server.data.parent / "backup"
+        self.expect(201, "POST", "/v1/backup", {"directory": str(backup)})
+        self.assert_closed_to_others(self.server.data)
+        self.assert_closed_to_others(backup)
+
+    def test_a_backup_that_fails_leaves_nothing(self):
+        self.expect(400, "POST", "/v1/backup", {"directory": str(self.server.data.parent / "x") + "\0y"})
+        self.assertFalse((self.server.data.parent / "x").exists())
+
+    # --- what ends ---
+
+    def follow(self, headers):
+        """A feed that has begun; `ended` is set at its end."""
+        connection = self.server.connect(timeout=LONGEST_S)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/v1/feed/secret", headers=headers)
+        response = connection.getresponse()
+        self.assertEqual(response.status, 200)
+        self.assertIn(b"ready", response.readline() + response.readline())
+        return response
+
+    def assert_ends(self, response):
+        try:
+            while response.read(1):
+                pass
+        except http.client.IncompleteRead:
+            pass
+        except TimeoutError:
+            self.fail("the feed goes on")
+
+    def lose(self, change):
+        self.ask("PUT", "/v1/buckets/secret")
+        reader = self.add_user("rd", "reader:secret", "query:secret")
+        feed = self.follow(reader)
+        other = self.follow(self.admin)
+        change()
+        self.assert_ends(feed)
+        self.expect(200, "PUT", f"/v1/docs/secret/k{time.monotonic_ns()}", {"n": 1})
+        while b"insert" not in other.readline():  # it goes on
+            pass
+
+    def test_a_deleted_users_feed_ends(self):
+        self.lose(lambda: self.expect(204, "DELETE", "/v1/users/rd"))
+
+    def test_a_feed_ends_with_the_role(self):
+        self.lose(lambda: self.expect(200, "PUT", "/v1/users/rd", {"roles": ["query:secret"]}))
+
+    def test_a_feed_ends_with_the_password(self):
+        self.lose(lambda: self.expect(200, "PUT", "/v1/users/rd", {"password": "another one"}))
+
+    def test_a_feed_goes_on_when_others_change(self):
+        self.ask("PUT", "/v1/buckets/secret")
+        feed = self.follow(self.add_user("rd", "reader:secret"))
+        self.expect(200, "PUT", "/v1/users/rd", {"roles": ["reader:secret", "query:secret"]})
+        self.add_user("somebody", "reader:secret")
+        self.expect(204, "DELETE", "/v1/users/somebody")
+        time.sleep(1)  # several rounds of looking
+        self.expect(200, "PUT", f"/v1/docs/secret/k{time.monotonic_ns()}", {"n": 1})
+        while b"insert" not in feed.readline():
+            pass
+
+    def test_a_revoked_tokens_feed_ends(self):
+        self.ask("PUT", "/v1/buckets/secret")
+        reader = self.add_user("rd", "reader:secret")
+        token = json.loads(self.expect(201, "POST", "/v1/tokens", {"name": "t"}, reader).body)
+        feed = self.follow({"Authorization": "Bearer " + token["token"]})
+        self.expect(204, "DELETE", "/v1/tokens/" + token["id"])
+        self.assert_ends(feed)
+
+    def test_a_poll_of_a_consumer_ends(self):
+        for statement in ("CREATE TABLE IF NOT EXISTS t (i INT)",
+                          "CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT)"):
+            self.ask("POST", "/query/service", {"statement": statement})
+        reader = self.add_user("rd", "reader:_tables")
+        answers = []
+
+        def poll():
+            answers.append(self.ask("POST", "/v1/consumers/watch/next", {"timeout_ms": 300_000}, reader))
+
+        thread = threading.Thread(target=poll)
+        thread.start()
+        deadline = time.monotonic() + LONGEST_S
+        while not json.loads(self.ask("GET", "/v1/consumers").body)["consumers"][0]["taken"]:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        self.expect(204, "DELETE", "/v1/users/rd")
+        thread.join(LONGEST_S)
+        self.assertEqual([answer.status for answer in answers], [503])
+
+    def test_a_websocket_ends(self):
+        user = self.add_user("rd", "query:*")
+        client = socket.create_connection(("127.0.0.1", self.server.ports["http"]), timeout=LONGEST_S)
+        self.addCleanup(client.close)
+        client.sendall(("GET /query/stream HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
+                        "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                        f"Authorization: {user['Authorization']}\r\n\r\n").encode())
+        head = client.recv(4096)
+        self.assertIn(b"101 Switching", head)
+        self.expect(204, "DELETE", "/v1/users/rd")
+        while client.recv(4096):  # up to the end
+            pass
+
+    # --- who sees what ---
+
+    def test_numbers_are_for_those_who_read_everything(self):
+        nobody = self.add_user("nobody")
+        reader = self.add_user("rd", "reader:pub", "query:*")
+        prometheus = self.add_user("prometheus", "reader:*")
+        for path in ("/metrics", "/v1/status"):
+            self.expect(403, "GET", path, None, nobody)
+            self.expect(403, "GET", path, None, reader)
+            self.expect(200, "GET", path, None, prometheus)
+            self.expect(200, "GET", path)
+
+    def rows(self, statement, headers=None):
+        answer = json.loads(self.ask("POST", "/query/service", {"statement": statement}, headers).body)
+        self.assertEqual(answer["status"], "success", answer)
+        return answer["results"]
+
+    def test_system_tables_show_what_one_may_see(self):
+        for statement in ("CREATE TABLE IF NOT EXISTS hidden (i INT)",
+                          "CREATE PROCEDURE p VERSION 'a' {local function main() return 1 end}"):
+            self.ask("POST", "/query/service", {"statement": statement})
+        self.ask("PUT", "/v1/buckets/pub")
+        some = self.add_user("some", "query:*", "reader:pub")
+        tables = self.add_user("tables", "query:*", "reader:_tables")
+        every = self.add_user("every", "query:*", "reader:*")
+        admins = self.rows("SELECT * FROM comdb2_procedures")
+        self.assertIn("local function main", json.dumps(admins))
+        for name in ("tables", "columns", "procedures", "triggers", "queues", "keys"):
+            self.assertEqual(self.rows(f"SELECT * FROM comdb2_{name}", some), [], name)
+        self.assertIn("hidden", json.dumps(self.rows("SELECT * FROM COMDB2_tables", tables)))
+        self.assertEqual(self.rows("SELECT * FROM comdb2_procedures", tables), [])
+        self.assertNotIn("local function", json.dumps(self.rows("SELECT * FROM comdb2_procedures", every)))
+        self.assertEqual(len(self.rows("SELECT * FROM comdb2_procedures", every)), len(admins))
+
+    def test_errors_name_only_what_one_may_see(self):
+        self.ask("PUT", "/v1/buckets/vault")
+        self.ask("PUT", "/v1/buckets/vault/scopes/treasure")
+        self.ask("PUT", "/v1/buckets/pub")
+        some = self.add_user("some", "query:*", "reader:pub")
+
+        def message(keyspace, headers=None):
+            return str(self.ask("POST", "/query/service", {"statement": f"SELECT * FROM {keyspace}"},
+                                headers).body)
+
+        self.assertIn("treasure", message("vault.sc.c"))
+        for keyspace in ("vault.sc.c", "vault.treasure.c"):
+            self.assertNotIn("there are", message(keyspace, some))
+        self.assertIn("there are", message("pub.sc.c", some))
+
+    # --- endpoints ---
+
+    def apply(self):
+        answer = self.expect(200, "PUT", "/v1/flows/app", {"files": APP})
+        return json.loads(answer.body)["problems"]
+
+    def test_open_endpoints_are_told_of(self):
+        problems = self.apply()
+        self.assertEqual([(each["severity"], each["id"], each["line"]) for each in problems],
+                         [("warning", "rest.open_endpoint", 3)])
+        self.assertIn("POST /forgotten", problems[0]["message"])
+        self.server.stop()
+        self.server.start()
+        self.assertIn("rest.open_endpoint", self.server.log(10_000))
+
+    def test_the_guard_knows_users(self):
+        self.apply()
+        anybody = {"X-None": "1"}
+        self.expect(200, "POST", "/open", "x", anybody, listener="flows")
+        refused = self.expect(401, "POST", "/users", "x", anybody, listener="flows")
+        self.assertIn("Basic", refused.headers["WWW-Authenticate"])
+        self.expect(200, "POST", "/users", "x", self.add_user("nobody"), listener="flows")
+
+    # --- bodies ---
+
+    def begin(self, path, size, sent):
+        client = socket.create_connection(("127.0.0.1", self.server.ports["flows"]), timeout=LONGEST_S)
+        self.addCleanup(client.close)
+        client.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n".encode())
+        try:
+            client.sendall(b"x" * sent)
+        except OSError:
+            pass  # it was refused
+        return client
+
+    @staticmethod
+    def status_of(client):
+        return int(client.recv(4096).split()[1])
+
+    def test_who_is_not_let_in_need_not_send_a_body(self):
+        self.apply()
+        for path, status in (("/none", 404), ("/guarded", 401), ("/users", 401)):
+            self.assertEqual(self.status_of(self.begin(path, 60_000, 10)), status, path)
+        client = socket.create_connection(("127.0.0.1", self.server.ports["flows"]), timeout=LONGEST_S)
+        self.addCleanup(client.close)
+        client.sendall(b"PUT /open HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
+        self.assertEqual(self.status_of(client), 405)
+
+    def test_all_bodies_together_are_bounded(self):
+        self.apply()
+        clients = [self.begin("/open", 60_000, 59_000) for _ in range(40)]
+        refused = 0
+        for client in clients:
+            client.settimeout(1)
+            try:
+                refused += self.status_of(client) == 503
+            except (TimeoutError, ConnectionResetError):
+                pass
+        self.assertGreater(refused, 10)
+        # Ordinary requests go on.
+        self.expect(200, "POST", "/open", "x" * 10_000, {"X-None": "1"}, listener="flows")
+        for client in clients:
+            client.close()
+        deadline = time.monotonic() + LONGEST_S
+        while self.ask("POST", "/open", "x" * 60_000, {"X-None": "1"}, listener="flows").status != 200:
+            self.assertLess(time.monotonic(), deadline, "what bodies took is not given back")
+            time.sleep(0.1)
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--sluice"]:
+        AccessTest.sluice = find_sluice(arguments[1])
+        arguments = arguments[2:]
+    else:
+        AccessTest.sluice = find_sluice()
+    unittest.main(argv=[sys.argv[0], *arguments])
+
+
+if __name__ == "__main__":
+    main()
