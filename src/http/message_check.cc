@@ -30,10 +30,13 @@ size_t MessageCheck::Good(const char* message, size_t from, size_t to) {
       at += data;
       size_ -= data;
       if (size_ == 0) state_ = State::kDataCr;
-    } else if (Take(message[at])) {
-      ++at;
     } else {
-      return at;
+      const State before = state_;
+      if (!Take(message[at])) {
+        state_ = before;  // it is asked for again, and is still wrong
+        return at;
+      }
+      ++at;
     }
   }
   return to;
