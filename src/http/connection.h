@@ -96,6 +96,7 @@ class Connection final : public StreamSink, public TransportEvents {
   enum class Extent : uint8_t { kWhole, kHead };
   void Dispatch(Extent extent);
   void Passed();
+  bool SpoolBody();
   void AwaitBody();
   void AnswerUnrouted(const Router::Match& match);
   void RunHandler();

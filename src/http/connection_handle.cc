@@ -71,15 +71,18 @@ void Connection::Dispatch(Extent extent) {
 
 void Connection::Passed() {
   if (extent_ == Extent::kHead) return AwaitBody();
-  if (route_->spool_above && !request_.body().empty()) {
-    const auto above = route_->spool_above(request_);
-    const Status spooled = above ? parser_.SpoolWhole(*above) : OkStatus();
-    if (!spooled.ok()) {
-      response_.Error(spooled);
-      return Respond();
-    }
-  }
+  if (!SpoolBody()) return Respond();
   RunHandler();
+}
+
+// A body that came with its head, of a route that wants it on disk. False: that failed, which is
+// answered.
+bool Connection::SpoolBody() {
+  if (!route_->spool_above || request_.body().empty()) return true;
+  const auto above = route_->spool_above(request_);
+  const Status spooled = above ? parser_.SpoolWhole(*above) : OkStatus();
+  if (!spooled.ok()) response_.Error(spooled);
+  return spooled.ok();
 }
 
 // When the body is there, the request is dispatched again, as a whole.
@@ -144,6 +147,8 @@ Task<> Connection::FilterThenHandle() {
   if (co_await filter.CheckLater(*route_, request_, response_) != Filter::Verdict::kPass) co_return;
   if (extent_ == Extent::kHead) {
     passed_later_ = true;
+  } else if (!SpoolBody()) {
+    co_return;
   } else if (route_->handler.waiting) {
     Task<> task = route_->handler.waiting(request_, response_);
     if (!task.empty()) co_await std::move(task);
