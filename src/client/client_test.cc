@@ -62,9 +62,10 @@ TEST(Client, Urls) {
   EXPECT_EQ(Client::Make("http://h:81")->port(), 81);
   EXPECT_EQ(Client::Make("http://h/")->port(), 80);
   EXPECT_EQ(Client::Make("https://h")->port(), 443);
+  EXPECT_EQ(Client::Make("h:82")->port(), 82);
   EXPECT_EQ(Client::Make("http://[::1]:81")->host(), "::1");
-  for (const char* url : {"", "h:80", "ftp://h", "http://", "http://h:x", "http://h:99999",
-                          "http://h/path", "http://u@h", "http://a b"}) {
+  for (const char* url : {"", "ftp://h", "http://", "http://h:x", "http://h:99999", "http://h/path",
+                          "http://u@h", "http://a b"}) {
     const Result<Client> made = Client::Make(url);
     ASSERT_FALSE(made) << url;
     EXPECT_EQ(made.error().id(), "client.bad_url");

@@ -32,7 +32,7 @@ TEST(MetaFunctions, Names) {
 TEST(MetaFunctions, Abort) {
   TestContext context;
   Call(context, "abort", {Value::Object({{"why", 1}})});
-  EXPECT_EQ(CodeOf(context.failure), QueryCode::kEvaluation);
+  EXPECT_EQ(CodeOf(context.failure), QueryCode::kAborted);
   EXPECT_EQ(context.failure.message(), "Abort: {\"why\":1}");
 }
 
