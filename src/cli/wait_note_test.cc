@@ -34,8 +34,8 @@ class LineWaiter : public std::stringbuf {
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable written_;
+  std::recursive_mutex mutex_;  // xsputn calls overflow
+  std::condition_variable_any written_;
 };
 
 TEST(WaitNoteTest, SaysWhatTakesLong) {
