@@ -108,8 +108,8 @@ TEST(Definition, SettingsOfFailures) {
   EXPECT_EQ(SettingError(R"({"retry_jitter": "some"})"),
             "settings.retry_jitter: expected a number from 0 to 1, got string");
   EXPECT_EQ(SettingError(R"({"retry_on": ["exception", "curl"]})"),
-            "settings.retry_on: expected exception, timeout, memory, missing, unreadable, or the "
-            "name of an "
+            "settings.retry_on: expected exception, timeout, memory, missing, unreadable, commit, "
+            "or the name of an "
             "error's class such as CurlError, got 'curl'");
   const Definition definition = ParseDefinition(Make("", R"({
       "retry_count": 3, "retry_delay": 50, "retry_backoff": 1.5, "retry_max_delay": 500,

@@ -79,7 +79,8 @@ TEST_F(SubdocTest, StampExpiryAndAttributes) {
 TEST_F(SubdocTest, WrongArguments) {
   const std::pair<const char*, const char*> cases[] = {
       {"couchbase.mutateIn(dst, {id: 'd'})", "couchbase.mutateIn requires at least 3 arguments"},
-      {"couchbase.mutateIn(dst, {id: 'd'}, {})", "3rd argument should be an array"},
+      {"couchbase.mutateIn(dst, {id: 'd'}, {})",
+       "the 'subdoc operations' parameter should be an array"},
       {"couchbase.mutateIn(dst, {id: 'd'}, [{}])", "3rd argument should be of MutateInSpecs"},
       {"couchbase.lookupIn(dst, {id: 'd'}, [couchbase.MutateInSpec.remove('a')])",
        "3rd argument should be of LookupInSpecs"},
@@ -94,8 +95,9 @@ TEST_F(SubdocTest, WrongArguments) {
     EXPECT_EQ(Run("return " + std::string(call) + ";"),
               "\"TypeError: " + std::string(message) + "\"");
   }
-  EXPECT_EQ(Run("return couchbase.mutateIn(fixed, {id: 'd'}, []);"),
-            R"("EventingError: Writing to source bucket is forbidden")");
+  EXPECT_EQ(
+      Run("return couchbase.mutateIn(fixed, {id: 'd'}, []);"),
+      R"("EventingError: Writing to fixed is forbidden: the access of binding fixed is \"r\"")");
   Put("bytes", {.body = "x", .datatype = db::Datatype::kBinary});
   EXPECT_NE(Run("return couchbase.lookupIn(dst, {id: 'bytes'}, "
                 "[couchbase.LookupInSpec.get('a')]);")

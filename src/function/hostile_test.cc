@@ -48,7 +48,8 @@ const Hostile kHostile[] = {
     {"CyclicValue", "const v = {}; v.v = v; dst['v'] = v", "circular"},
     {"EndlessRows", "for (;;) N1QL('SELECT 1')", "at most"},
     {"BadStatement", "N1QL('SELEKT 1')", "syntax"},
-    {"WritingToABindingThatIsNone", "couchbase.upsert({}, {id: 'x'}, 1)", "bucket binding"},
+    {"WritingToABindingThatIsNone", "couchbase.upsert({}, {id: 'x'}, 1)",
+     "should be bucket object"},
 };
 
 class HostileTest : public ManagerTest, public ::testing::WithParamInterface<Hostile> {};

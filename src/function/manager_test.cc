@@ -102,7 +102,7 @@ TEST_F(ManagerTest, WhatIsRunAgainIsLoggedOnceAndInOrder) {
   Deploy(definition);
   // Until two workers have met.
   int puts = 0;
-  const auto met = [&] { return Count("failure_stats", "bkt_ops_cas_mismatch_count") > 0; };
+  const auto met = [&] { return Count("event_processing_stats", "conflicts") > 0; };
   while (puts < 20'000 && (puts == 0 || !met())) {
     for (int i = 0; i < 200; ++i, ++puts) {
       Put("k" + std::to_string(puts), puts % 20 == 0 ? "2" : "1");

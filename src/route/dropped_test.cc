@@ -71,12 +71,14 @@ tasks:
 };
 
 TEST_F(DroppedTest, OnlyStatementsThatNeedItFail) {
-  ASSERT_EQ(Apply({{"tasks/load.rate.sql", "SELECT RAW r.rate\nFROM rates r"},
-                   {"tasks/load.one.sql", "SELECT RAW 1"},
-                   {"flows.yaml", "flows: ['plain.yml']"},
-                   {"flows/plain.yml", Flow("plain", "")},
-                   {"rest.yaml", "rest: [{service: load.rate, methods: [GET], url: /rate}]"}}),
-            "");
+  ASSERT_EQ(
+      Apply({{"tasks/load.rate.sql", "SELECT RAW r.rate\nFROM rates r"},
+             {"tasks/load.one.sql", "SELECT RAW 1"},
+             {"flows.yaml", "flows: ['plain.yml']"},
+             {"flows/plain.yml", Flow("plain", "")},
+             {"rest.yaml",
+              "rest: [{service: load.rate, methods: [GET], url: /rate, authentication: none}]"}}),
+      "");
   EXPECT_THAT(StartAgain([&] { Sql("DROP TABLE rates"); }),
               AllOf(HasSubstr("warn"),
                     HasSubstr("tasks/load.rate.sql:2:6: warning: keyspace "

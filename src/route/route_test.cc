@@ -256,10 +256,10 @@ tasks:
 
 TEST_F(RouteTest, EndpointsAreFoundByHowSpecificTheyAre) {
   EXPECT_EQ(Apply({{"rest.yaml", R"(rest:
-  - {service: no.op, methods: [GET], url: '/api/{a}'}
-  - {service: no.op, methods: [GET, POST], url: '/api/me?x=_'}
-  - {service: no.op, methods: [GET], url: '/api/*'}
-  - {service: no.op, methods: [GET], url: '/api/{a}/b'}
+  - {service: no.op, methods: [GET], url: '/api/{a}', authentication: none}
+  - {service: no.op, methods: [GET, POST], url: '/api/me?x=_', authentication: none}
+  - {service: no.op, methods: [GET], url: '/api/*', authentication: none}
+  - {service: no.op, methods: [GET], url: '/api/{a}/b', authentication: none}
 )"}}),
             "");
   const auto app = host_->app();

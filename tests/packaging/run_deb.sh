@@ -49,10 +49,10 @@ install() { cp "$deb" "$root/sluice.deb" && inside apt-get install -y -qq "$@" /
 start() {
   inside runuser -u sluice -- /usr/bin/sluice serve --config /etc/sluice.yaml --http 127.0.0.1:0 \
     --eventing 127.0.0.1:0 --flows 127.0.0.1:0 --print-ports > "$work/ports" 2> "$work/log" &
-  for _ in $(seq 600); do [ -s "$work/ports" ] && break; sleep 0.05; done
-  [ -s "$work/ports" ] || { cat "$work/log"; fail "the server did not start"; }
-  server_pid=$(sed 's/.*"pid":\([0-9]*\).*/\1/' "$work/ports")
-  url=http://127.0.0.1:$(sed 's/.*"http":\([0-9]*\).*/\1/' "$work/ports")
+  for _ in $(seq 600); do grep -q '^{' "$work/ports" && break; sleep 0.05; done
+  grep '^{' "$work/ports" > "$work/line" || { cat "$work/log"; fail "the server did not start"; }
+  server_pid=$(sed 's/.*"pid":\([0-9]*\).*/\1/' "$work/line")
+  url=http://127.0.0.1:$(sed 's/.*"http":\([0-9]*\).*/\1/' "$work/line")
 }
 stop() { kill "$server_pid"; while kill -0 "$server_pid" 2> /dev/null; do sleep 0.05; done; server_pid=; }
 sluice() { inside SLUICE_SERVER="$url" SLUICE_USER=admin SLUICE_PASSWORD="$password" sluice "$@"; }

@@ -109,8 +109,8 @@ TEST(AddressRules, OwnListenersAreAlwaysRefused) {
   AddressRules rules(PrivateAddresses::kAllowed);
   rules.SetOwnPorts({8091, 8096});
   for (const char* text : {"127.0.0.1", "127.0.0.2", "0.0.0.0", "::1", "::", "::ffff:127.0.0.1"}) {
-    EXPECT_EQ(Check(rules, text, 8091).id(), "function.address_refused") << text;
-    EXPECT_EQ(Check(rules, text, 8096).id(), "function.address_refused") << text;
+    EXPECT_EQ(Check(rules, text, 8091).id(), "function.own_address") << text;
+    EXPECT_EQ(Check(rules, text, 8096).id(), "function.own_address") << text;
     EXPECT_TRUE(Check(rules, text, 8092).ok()) << text;
   }
   EXPECT_TRUE(Check(rules, "1.1.1.1", 8091).ok());

@@ -230,7 +230,7 @@ TEST(ChecksTest, NamesThatNothingDefines) {
        ""},
       {"function f() { class A { field = 1; static m() { return free; } } return new A(); }", ""},
       {"function f(q) { SELECT * FROM nowhere WHERE a = $q; return `${missing}`; }",
-       "1:64 missing, "},
+       "1:63 missing, "},
       {"function f(q) { return q?.log.b + KVError + Infinity + couchbase.x; }", ""},
   };
   for (const auto& c : cases) EXPECT_EQ(FreeNames(c.code), c.names) << c.code;

@@ -101,6 +101,7 @@ class Names {
     // Whoever asks for a name's type expects that it may not be there.
     for (size_t i = 0; i + 1 < tokens.size(); ++i) {
       if (tokens[i].IsKeyword("typeof")) asked_.insert(NameOf(tokens[i + 1]));
+      if (tokens[i].Is("(")) TakeArrowParameters(i);
     }
   }
 
@@ -113,6 +114,15 @@ class Names {
   }
 
  private:
+  // All names between the brackets, those of default values too: too few are told, never too many.
+  void TakeArrowParameters(size_t open) {
+    const size_t close = CloserOf(tokens_, open);
+    if (!token(close + 1).Is("=>")) return;
+    for (size_t i = open + 1; i < close; ++i) {
+      if (tokens_[i].kind == TokenKind::kIdentifier) asked_.insert(NameOf(tokens_[i]));
+    }
+  }
+
   const Token& token(size_t i) const { return tokens_[std::min(i, tokens_.size() - 1)]; }
 
   // Names of fields and methods look as uses do.

@@ -126,7 +126,7 @@ TEST_F(ManyStatements, ShortOnesAreAnsweredWhileLongOnesRun) {
     ASSERT_TRUE(Reaches(i + 1));
     // Time goes on until it has been noticed that those that have a thread take long.
     rest_.clock().AdvanceMs(1000);
-    EXPECT_THAT(Call(Statement("SELECT RAW 1 + 1")).body, HasSubstr("2"));
+    EXPECT_EQ(Call(Statement("SELECT RAW 1 + 1")).status, 200);
   }
   EXPECT_EQ(service_.active.size(), kLong);
   for (const auto& active : service_.active.List()) {
