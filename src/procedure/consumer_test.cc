@@ -145,6 +145,7 @@ TEST_F(ConsumerTest, ARunOutlastsTheTimeOfAStatement) {
   request.timeout_ms = kTimeoutMs;
   Client own = *engine_->Query("EXEC PROCEDURE c()", {}, request);
   Client standard = *engine_->Query("EXEC PROCEDURE d('{\"with_id\": false}')", {}, request);
+  ASSERT_TRUE(Eventually([&] { return StateOf("c") == Seats::Occupancy::State::kTaken; }));
   Client second = *engine_->Query("EXEC PROCEDURE c()", {}, request);
   auto turn = std::async(std::launch::async, [&] { return Next(second); });
   for (const std::string number : {"1", "2", "3"}) {
