@@ -93,6 +93,10 @@ struct Write {
   // Only over exactly this body. For a kMigrate whose result depends on it: others of them leave
   // CAS and sequence as they are.
   std::optional<std::string> only_over = std::nullopt;
+  // What one of Commit::reads says of the document, and the committer has found to hold before it
+  // comes to the write: no row is there, not even a tombstone, or one that is older than the stamp.
+  enum class Seen : uint8_t { kNothing, kAbsent, kOlder };
+  Seen seen = Seen::kNothing;  // kNothing: no read says anything
   // Filled in by Database; null for keyspaces without types.
   std::unique_ptr<PreparedWrite> prepared = nullptr;
 };
@@ -125,6 +129,9 @@ struct Commit {
   ShardId shard = 0;
   std::vector<Write> writes;
   std::vector<ReadCheck> reads;
+  // The reads saw all commits up to this one, perhaps more. Those of documents that were not
+  // written since need no look at the store.
+  std::optional<Sequence> reads_as_of = std::nullopt;
   std::vector<RangeCheck> ranges;
   std::vector<CursorCreate> cursor_creates;
   std::vector<CursorMove> cursor_moves;

@@ -5,7 +5,8 @@
 //   3. A document's CAS only grows: stamps made here are given in commit order, and a stamp made
 //      earlier by the writer is compared with the present one.
 //   4. A document's present row is read only if something depends on it: a condition, a mutation,
-//      a deletion, an index, the log, or the writer's own stamp.
+//      a deletion, an index, the log, or the writer's own stamp; and only from the store if no read
+//      of the commit, which was checked before, says what is there.
 #include "db/group.h"
 
 #include <algorithm>
@@ -31,7 +32,8 @@ Status CasMismatch(const Write& write, Cas present) {
 
 bool NeedsPresent(const Write& write, const KeyspaceInfo& keyspace, const ShardState& state) {
   return write.kind != Write::Kind::kPut || write.keep_expiry ||
-         (write.keep_xattrs && state.has_xattrs) || write.document.cas != 0 ||
+         (write.keep_xattrs && state.has_xattrs) ||
+         (write.document.cas != 0 && write.seen == Write::Seen::kNothing) ||
          write.precondition.kind != Precondition::Kind::kNone || keyspace.logged ||
          keyspace.policy != nullptr ||
          std::ranges::any_of(keyspace.indexes, [](const auto& index) { return index->kept(); });
@@ -192,8 +194,11 @@ Result<std::string> Group::StoredHolder(const Index& index, const std::string& e
 
 Status Group::CheckReads(const Commit& commit) {
   for (const ReadCheck& read : commit.reads) {
-    ASSIGN_OR_RETURN(const Present present,
-                     Lookup(DocumentKey(context_.shard, read.keyspace, read.key)));
+    const std::string row_key = DocumentKey(context_.shard, read.keyspace, read.key);
+    if (commit.reads_as_of && context_.last_writes.UnchangedSince(row_key, *commit.reads_as_of)) {
+      continue;
+    }
+    ASSIGN_OR_RETURN(const Present present, Lookup(row_key));
     const Sequence now = present.view == nullptr ? 0 : present.view->sequence;
     if (now != read.sequence) {
       return Error(Code::kConflict, "transaction.conflict",
@@ -426,11 +431,14 @@ Status Group::StageIndexes(Staged* staged) {
 
 // --- lookups ------------------------------------------------------------------------------------
 
-// What the writer's thread read holds if neither this commit nor another one wrote it since.
+// What the writer's thread read holds if neither this commit nor another one wrote it since; what
+// one of the commit's reads says, if this commit did not.
 Result<Group::Present> Group::PresentOf(const Write& write, Staged* staged) {
   ReadAhead* const ahead = write.prepared == nullptr ? nullptr : write.prepared->ahead.get();
-  if (ahead == nullptr || staged_by_key_.contains(staged->row_key) ||
+  const bool own = staged_by_key_.contains(staged->row_key);
+  if (own || ahead == nullptr ||
       !context_.last_writes.UnchangedSince(staged->row_key, ahead->as_of)) {
+    if (!own && write.seen == Write::Seen::kAbsent) return Present{};
     return Lookup(staged->row_key);
   }
   staged->ahead = ahead;

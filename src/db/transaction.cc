@@ -258,6 +258,16 @@ void Transaction::RollbackTo(size_t savepoint) {
   }
 }
 
+// With fewer reads it costs as much to find out what they saw as to check them.
+constexpr size_t kManyReads = 16;
+
+Write::Seen Transaction::SeenOf(const Where& where) const {
+  const auto read = reads_.find(where);
+  if (read == reads_.end()) return Write::Seen::kNothing;
+  // Its stamp was made for a write that came after the read.
+  return read->second == 0 ? Write::Seen::kAbsent : Write::Seen::kOlder;
+}
+
 Commit Transaction::TakeCommit() {
   Commit commit;
   commit.shard = shard_.value_or(0);
@@ -266,6 +276,11 @@ Commit Transaction::TakeCommit() {
   for (const auto& [where, sequence] : reads_) {
     if (!all && !writes_.contains(where)) continue;
     commit.reads.push_back({where.first, where.second, sequence});
+  }
+  if (commit.reads.size() >= kManyReads) {
+    if (auto sequence = database_.SequenceAt(snapshot(), commit.shard)) {
+      commit.reads_as_of = *sequence;
+    }
   }
   if (all) commit.ranges = std::move(ranges_);
   ranges_.clear();
@@ -283,6 +298,7 @@ Commit Transaction::TakeCommit() {
       commit.writes.push_back(
           PutWrite(where.first, where.second, mine ? std::move(*pending) : Document(*pending)));
     }
+    commit.writes.back().seen = SeenOf(where);
     if (const auto found = marks_.find(where); found != marks_.end()) {
       commit.writes.back().anonymous = found->second.anonymous;
       commit.writes.back().keep_xattrs = found->second.keep_xattrs;

@@ -109,6 +109,7 @@ class Transaction {
   Status JoinRange(KeyspaceId keyspace, std::string_view from, std::string_view to);
   bool Live(const Pending& pending) const;
   Status Set(const Where& where, Pending pending, Marks marks);
+  Write::Seen SeenOf(const Where& where) const;
   const DatabaseSnapshot& snapshot() const;
 
   Database& database_;

@@ -289,6 +289,59 @@ TEST_F(TransactionTest, ConcurrentIncrementsAreExact) {
   EXPECT_EQ(Get("n"), std::to_string(kThreads * kEach));
 }
 
+// With many reads the committer looks only at documents that were written since: whatever happened
+// to one of them meanwhile is noticed, in this group of commits or before.
+TEST_F(TransactionTest, OneOfManyReadsThatChangedIsNoticed) {
+  constexpr int kKeys = 100;
+  const auto key = [](int i) { return "k" + std::to_string(i); };
+  for (int i = 0; i < kKeys; i += 2) ASSERT_TRUE(Put(key(i), "0").status.ok());
+  const std::vector<std::function<void()>> meanwhile = {
+      [] {},
+      [&] { EXPECT_TRUE(Put(key(40), "theirs").status.ok()); },
+      [&] { EXPECT_TRUE(Put(key(41), "theirs").status.ok()); },
+      [&] {
+        Transaction other(*database_);
+        EXPECT_TRUE(other.Delete(keyspace_, key(42)).ok());
+        EXPECT_TRUE(other.Apply().status.ok());
+      },
+      [&] { EXPECT_TRUE(database_->FlushCollection({.bucket = "b"}).ok()); },
+  };
+  for (size_t change = 0; change < meanwhile.size(); ++change) {
+    Transaction transaction(*database_);
+    for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(transaction.Get(keyspace_, key(i)));
+    ASSERT_TRUE(transaction.Put(keyspace_, "sum", Json(std::to_string(change))));
+    meanwhile[change]();
+    EXPECT_EQ(transaction.Apply().status.id(), change == 0 ? "" : "transaction.conflict") << change;
+  }
+}
+
+TEST_F(TransactionTest, ManyInsertsUpdatesAndDeletesInOne) {
+  constexpr int kKeys = 60;
+  const auto key = [](int i) { return "k" + std::to_string(i); };
+  for (int round = 0; round < 2; ++round) {
+    Transaction transaction(*database_);
+    for (int i = 0; i < kKeys; ++i) {
+      ASSERT_TRUE(transaction.Insert(keyspace_, key(i), Json("new")));
+      if (i % 3 == 1) {
+        ASSERT_TRUE(transaction.Replace(keyspace_, key(i), Json("newer")));
+      } else if (i % 3 == 2) {
+        ASSERT_TRUE(transaction.Delete(keyspace_, key(i)).ok());
+      }
+    }
+    ASSERT_TRUE(transaction.Apply().status.ok());
+    for (int i = 0; i < kKeys; ++i) {
+      EXPECT_EQ(Get(key(i)), std::vector<std::string>({"new", "newer", "-"})[i % 3]);
+    }
+    Transaction removal(*database_);
+    for (int i = 0; i < kKeys; ++i) {
+      if (i % 3 == 2) continue;
+      ASSERT_TRUE(removal.Delete(keyspace_, key(i)).ok());
+    }
+    ASSERT_TRUE(removal.Apply().status.ok());
+    for (int i = 0; i < kKeys; ++i) EXPECT_EQ(Get(key(i)), "-");
+  }
+}
+
 class ShardedTransactionTest : public TransactionTest {
  protected:
   ShardedTransactionTest() { options_.shards = 4; }
