@@ -141,7 +141,7 @@ TEST(ChecksTest, SyntaxErrorEndsTheChecks) {
       {"function OnUpdate() { 'abc }", "1:23 syntax"},
       {"function OnUpdate() { /* }", "1:23 syntax"},
       {"function OnUpdate() { `${a }", "1:28 syntax"},
-      {"function OnUpdate() { if (a { } }", "1:33 syntax"},
+      {"function OnUpdate() { if (a { } }", "1:26 syntax"},
       {"function OnUpdate() {", "1:21 syntax"},
       {"function OnUpdate(doc, meta {\n  log(doc);\n}", "1:18 syntax"},
       {"var a;\nfunction OnUpdate() { x = 1 @ 2; setTimeout(f) }", "1:1 top_level, 2:29 syntax"},
@@ -167,13 +167,38 @@ TEST(ChecksTest, Messages) {
        "setTimeout() is not available: a handler ends with its call. Use createTimer(callback, "
        "date, reference, context) to run a function later"},
       {"function OnUpdate() { if (a }",
-       "syntax error: the bracket does not match the one that is "
-       "open"},
+       "syntax error: the bracket has no end: expected ) before the next }"},
   };
   for (const auto& c : cases) {
     const CheckedProgram program = Check(c.code);
     ASSERT_FALSE(program.errors.empty()) << c.code;
     EXPECT_EQ(program.errors[0].message(), c.message);
+  }
+}
+
+TEST(ChecksTest, AnOpenBracketIsToldAtItsPlace) {
+  const struct {
+    std::string_view code;
+    uint32_t line;
+    uint32_t column;
+    std::string_view problem;
+  } cases[] = {
+      {"function OnUpdate(d) {\n  return [1, 2;\n}", 2, 10, "expected ] before the next }"},
+      {"function OnUpdate(d) {\n  return f(1, 2;\n}\nfunction f() {}", 2, 11,
+       "expected ) before the next }"},
+      {"function OnUpdate(d) {\n  return {a: [1, 2};\n}", 2, 14, "expected ] before the next }"},
+      {"function OnUpdate(d) {\n  f({a: 1);\n}", 2, 5, "expected } before the next )"},
+      {"function OnUpdate(d) {\n  return `${d.x) }`;\n}", 2, 16, "closes nothing"},
+      {"function OnUpdate(d) {\n  return 1;\n", 1, 22, "expected }"},
+      {"function OnUpdate(d) {\n  return 1);\n}", 2, 11, "closes nothing"},
+  };
+  for (const auto& c : cases) {
+    const CheckedProgram program = Check(c.code);
+    ASSERT_FALSE(program.errors.empty()) << c.code;
+    const Status& error = program.errors[0];
+    EXPECT_EQ(error.place().line, c.line) << c.code;
+    EXPECT_EQ(error.place().column, c.column) << c.code;
+    EXPECT_TRUE(error.message().ends_with(c.problem)) << error.message();
   }
 }
 

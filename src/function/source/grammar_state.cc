@@ -23,8 +23,12 @@ bool GrammarState::name_expected(bool newline_before) const {
          (newline_before && !operand_expected_);
 }
 
-bool GrammarState::Closes(const Token& token) const {
-  switch (top().kind) {
+bool GrammarState::ClosesSome(const Token& token) const {
+  return std::ranges::any_of(open_, [&](const Open& open) { return Closes(open, token); });
+}
+
+bool GrammarState::Closes(const Open& open, const Token& token) {
+  switch (open.kind) {
     case BracketKind::kProgram:
       return false;
     case BracketKind::kParenthesis:

@@ -52,7 +52,9 @@ class GrammarState {
   const Token& opener() const { return open_.back().token; }
 
   // Whether a closing bracket or a part of a template fits the innermost open one.
-  bool Closes(const Token& token) const;
+  bool Closes(const Token& token) const { return Closes(top(), token); }
+  // Whether it fits any open one.
+  bool ClosesSome(const Token& token) const;
   void Saw(const Token& token);
 
  private:
@@ -67,6 +69,7 @@ class GrammarState {
     Token token;
   };
 
+  static bool Closes(const Open& open, const Token& token);
   const Open& top() const { return open_.back(); }
   Open& top() { return open_.back(); }
 

@@ -46,6 +46,23 @@ void AppendUtf8(char32_t c, std::string* out) {
   for (int i = more - 1; i >= 0; --i) *out += static_cast<char>(0x80 | ((c >> (6 * i)) & 0x3f));
 }
 
+// What is wrong with an open bracket when another kind of them is closed.
+std::string_view NoEndBefore(char open, char closed) {
+  switch (open) {
+    case '(':
+      return closed == ']' ? "the bracket has no end: expected ) before the next ]"
+                           : "the bracket has no end: expected ) before the next }";
+    case '[':
+      return closed == ')' ? "the bracket has no end: expected ] before the next )"
+                           : "the bracket has no end: expected ] before the next }";
+    case '{':
+      return closed == ')' ? "the bracket has no end: expected } before the next )"
+                           : "the bracket has no end: expected } before the next ]";
+    default:
+      return "the substitution has no end: expected } first";
+  }
+}
+
 }  // namespace
 
 std::string NameOf(const Token& identifier) {
@@ -314,12 +331,20 @@ Token Tokenizer::Punctuator() {
   return Fail(CharacterAt(text_, at_).length, "no JavaScript has such a character here");
 }
 
+// One that closes another bracket than the last open one: that one was forgotten, and it is its
+// place that is told.
 Token Tokenizer::Checked(Token token) {
   const bool closing = token.Is(")") || token.Is("]") || token.Is("}");
   if (!closing || state_.Closes(token)) return token;
+  const bool fits_one = state_.ClosesSome(token);
   token.kind = TokenKind::kError;
-  token.problem = state_.depth() == 0 ? "the bracket closes nothing"
-                                      : "the bracket does not match the one that is open";
+  if (!fits_one) {
+    token.problem = "the bracket closes nothing";
+    return token;
+  }
+  const Token& open = state_.opener();
+  token.problem = NoEndBefore(open.text[0], token.text[0]);
+  token.place = open.place;
   return token;
 }
 
