@@ -32,8 +32,14 @@ class NoReader final : public db::Reader {
   }
 };
 
+// What of META() changes with every write of the document only, and not with where it is.
+bool IsIndexedMeta(std::string_view field) {
+  return field == "id" || field == "cas" || field == "expiration";
+}
+
 Status CheckPure(ExpressionPtr& expression) {
   Status status;
+  const Expression* part_of = nullptr;  // the META() whose part was just seen
   WalkDeep(expression, [&](ExpressionPtr& e) {
     const char* problem = nullptr;
     const ScalarFunction* function = e->kind == ExprKind::kCall ? FindFunction(e->name) : nullptr;
@@ -42,8 +48,10 @@ Status CheckPure(ExpressionPtr& expression) {
     if (function != nullptr && function->volatility != Volatility::kPure) {
       problem = "a function whose answer changes";
     }
-    if (const auto meta = AsMeta(*e); meta && meta->field != "id" && e->kind == ExprKind::kField) {
-      problem = "a part of META() other than id";
+    if (const auto meta = AsMeta(*e); meta && e.get() != part_of) {
+      if (!IsIndexedMeta(meta->field))
+        problem = "parts of META() other than id, cas and expiration";
+      if (e->kind == ExprKind::kField) part_of = e->args[0].get();
     }
     if (problem != nullptr && status.ok()) {
       status = AtPlace(QueryError(QueryCode::kInvalidIndex, "an index can't have {}", problem),

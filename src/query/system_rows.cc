@@ -37,6 +37,8 @@ Rows Namespaces(const SystemView&) {
 Rows Dual(const SystemView&) { return {Value::EmptyObject()}; }
 
 Rows Me(const SystemView& view) { return {view.me}; }
+Rows Users(const SystemView& view) { return view.users; }
+Rows Nodes(const SystemView& view) { return {view.node}; }
 
 Rows Functions(const SystemView& view) {
   Rows rows;
@@ -192,7 +194,8 @@ constexpr Table kTables[] = {
     {"all_scopes", Scopes},      {"buckets", Buckets},     {"completed_requests", Completed},
     {"datastores", Datastores},  {"dual", Dual},           {"functions", Functions},
     {"indexes", Indexes},        {"keyspaces", Keyspaces}, {"my_user_info", Me},
-    {"namespaces", Namespaces},  {"prepareds", Prepareds}, {"scopes", Scopes}};
+    {"namespaces", Namespaces},  {"nodes", Nodes},         {"prepareds", Prepareds},
+    {"scopes", Scopes},          {"user_info", Users}};
 
 }  // namespace
 

@@ -24,6 +24,8 @@ struct SystemView {
   std::function<bool(std::string_view bucket)> sees_bucket;
   std::function<bool(const std::string& user)> sees_request;  // of that user
   Value me;                                                   // the row of system:my_user_info
+  std::vector<Value> users;                                   // such rows, of all whom one may see
+  Value node;                                                 // the row of system:nodes
 };
 
 // Of system:<name>, as Couchbase has it. Error 12003 for a name that there is not.

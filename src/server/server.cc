@@ -213,8 +213,21 @@ class Server::Parts {
   void OpenQuery() {
     query_engine_ =
         std::make_unique<query::QueryEngine>(*database_, EngineOptionsOf(loaded_.config));
-    query_service_ = std::make_unique<http::rest::QueryService>(
-        *query_engine_, QueryOptionsOf(loaded_.config), clock_);
+    http::rest::QueryServiceOptions options = QueryOptionsOf(loaded_.config);
+    options.accounts = [this] { return directory_->accounts(); };
+    options.node = [this] {
+      const auto address = ParseAddress(loaded_.config.listen_http);
+      return http::rest::NodeRow(Node(), address ? address->host : std::string());
+    };
+    query_service_ =
+        std::make_unique<http::rest::QueryService>(*query_engine_, std::move(options), clock_);
+  }
+
+  http::rest::ClusterNode Node() const {
+    return {.version = std::string(function::kCouchbaseVersion),
+            .tls = !loaded_.config.tls_certificate.empty(),
+            .http_port = [this] { return ports.http; },
+            .eventing_port = [this] { return ports.eventing; }};
   }
 
   function::Services FunctionServices() const {
@@ -314,11 +327,7 @@ class Server::Parts {
     const bool tls = !loaded_.config.tls_certificate.empty();
     RETURN_IF_ERROR(
         http::rest::AddEventingRoutes(admin, *functions_, {.prefix = "/_p/event", .tls = tls}));
-    RETURN_IF_ERROR(
-        http::rest::AddClusterRoutes(admin, {.version = std::string(function::kCouchbaseVersion),
-                                             .tls = tls,
-                                             .http_port = [this] { return ports.http; },
-                                             .eventing_port = [this] { return ports.eventing; }}));
+    RETURN_IF_ERROR(http::rest::AddClusterRoutes(admin, Node()));
     RETURN_IF_ERROR(
         http::AddOpenApi({.title = "Sluice", .version = std::string(Version())}, &admin));
     http::Router eventing;

@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "http/error_body.h"
 #include "http/rest/access.h"
 #include "http/rest/body.h"
@@ -20,6 +22,8 @@ Value Pools(const ClusterNode& node, const Request&) {
        {"implementationVersion", node.version + "-enterprise"}});
 }
 
+Value Services() { return Value::Array({"kv", "n1ql", "eventing"}); }
+
 // The client's name for this machine is the one that leads here again.
 Value DefaultPool(const ClusterNode& node, const Request& request) {
   const Value self =
@@ -28,12 +32,11 @@ Value DefaultPool(const ClusterNode& node, const Request& request) {
                      {"status", "healthy"},
                      {"clusterMembership", "active"},
                      {"thisNode", true},
-                     {"services", Value::Array({"kv", "n1ql", "eventing"})}});
+                     {"services", Services()}});
   return Value::Object({{"name", "default"}, {"nodes", Value::Array({self})}});
 }
 
-// No "hostname": of one node, clients go on with the host that they asked.
-Value NodeServices(const ClusterNode& node, const Request&) {
+Value ServicePorts(const ClusterNode& node) {
   const auto port = [&](const char* plain, const char* secure, uint16_t number) {
     return std::pair<std::string, Value>(node.tls ? secure : plain, Value(int64_t{number}));
   };
@@ -43,11 +46,22 @@ Value NodeServices(const ClusterNode& node, const Request&) {
         port("eventingAdminPort", "eventingSSL", node.eventing_port())}) {
     services.Set(name, number);
   }
-  const Value self = Value::Object({{"services", std::move(services)}, {"thisNode", true}});
+  return services;
+}
+
+// No "hostname": of one node, clients go on with the host that they asked.
+Value NodeServices(const ClusterNode& node, const Request&) {
+  const Value self = Value::Object({{"services", ServicePorts(node)}, {"thisNode", true}});
   return Value::Object({{"rev", 1}, {"nodesExt", Value::Array({self})}});
 }
 
 }  // namespace
+
+Value NodeRow(const ClusterNode& node, const std::string& host) {
+  return Value::Object({{"name", fmt::format("{}:{}", host, node.http_port())},
+                        {"ports", ServicePorts(node)},
+                        {"services", Services()}});
+}
 
 Status AddClusterRoutes(Router& router, ClusterNode node) {
   const auto kept = std::make_shared<const ClusterNode>(std::move(node));

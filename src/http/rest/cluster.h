@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "http/router.h"
+#include "json/value.h"
 
 namespace sluice::http::rest {
 
@@ -19,5 +20,7 @@ struct ClusterNode {
   std::function<uint16_t()> eventing_port;
 };
 Status AddClusterRoutes(Router& router, ClusterNode node);
+// Of system:nodes. `host` is what clients call this machine.
+json::Value NodeRow(const ClusterNode& node, const std::string& host);
 
 }  // namespace sluice::http::rest

@@ -8,7 +8,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 
+#include "auth/directory.h"
 #include "auth/roles.h"
 #include "base/clock.h"
 #include "base/status.h"
@@ -30,6 +33,9 @@ struct QueryServiceOptions {
   uint64_t timeout_ms = 0;  // of a request that asks for none or for a longer one; 0: none
   // Statements that took as long are listed when they have ended; so are those that failed.
   uint64_t completed_threshold_ms = 1000;
+  // Who there is, and the row of system:nodes; null: nothing is told of them.
+  std::function<std::shared_ptr<const auth::Accounts>()> accounts = nullptr;
+  std::function<json::Value()> node = nullptr;
 };
 
 class QueryService {

@@ -58,17 +58,29 @@ Status ReadTransactionData(const Value& data, query::TransactionRequest* request
   return OkStatus();
 }
 
-Value UserRow(const auth::Principal& who) {
+Value UserRow(const std::string& user, const auth::Grants& grants) {
   Value roles = Value::EmptyArray();
-  for (const auth::Grant& grant : who.grants) {
+  for (const auth::Grant& grant : grants) {
     Value role = Value::Object({{"role", Value(auth::RoleName(grant.role))}});
     if (grant.role != auth::Role::kAdmin) role.Set("bucket_name", Value(grant.bucket));
     roles.Append(std::move(role));
   }
   return Value::Object({{"domain", Value("local")},
-                        {"id", Value(who.user)},
-                        {"name", Value(who.user)},
+                        {"id", Value(user)},
+                        {"name", Value(user)},
                         {"roles", std::move(roles)}});
+}
+
+// All of them for admins; others see themselves.
+std::vector<Value> UserRows(const QueryService& service, const auth::Principal& who) {
+  if (!who.Allows(auth::Permission::kAdmin, "") || service.options.accounts == nullptr) {
+    return {UserRow(who.user, who.grants)};
+  }
+  std::vector<Value> rows;
+  for (const auto& [name, user] : service.options.accounts()->users) {
+    rows.push_back(UserRow(name, user.grants));
+  }
+  return rows;
 }
 
 // Rows of comdb2_tables and kin for those who may read tables. Procedures, triggers and their
@@ -116,7 +128,9 @@ Result<std::vector<Value>> ReadSystemRows(const QueryService& service, const aut
       .now_ms = service.clock.WallMs(),
       .sees_bucket = [&](auto bucket) { return who.Allows(auth::Permission::kRead, bucket); },
       .sees_request = [&](const auto& user) { return MaySeeRequest(who, user); },
-      .me = UserRow(who)};
+      .me = UserRow(who.user, who.grants),
+      .users = UserRows(service, who),
+      .node = service.options.node == nullptr ? Value::EmptyObject() : service.options.node()};
   return query::SystemRows(view, name);
 }
 

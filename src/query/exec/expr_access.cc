@@ -3,11 +3,10 @@
 
 #include <utility>
 
-#include <strings.h>
-
 #include "json/parse.h"
 #include "json/path.h"
 #include "query/functions/comparison.h"
+#include "query/functions/field_names.h"
 
 namespace sluice::query {
 namespace {
@@ -117,19 +116,6 @@ class FieldExpr final : public Expr {
   const ExprPtr base_;
   const std::string name_;
 };
-
-const Value& FindIgnoringCase(const Value& object, std::string_view name) {
-  static const Value kMissing;
-  const Value& exact = object[name];
-  if (!exact.is_missing()) return exact;
-  for (const json::Field& field : object.fields()) {
-    const std::string_view known = field.name();
-    if (known.size() == name.size() && strncasecmp(known.data(), name.data(), name.size()) == 0) {
-      return field.value;
-    }
-  }
-  return kMissing;
-}
 
 class AnyCaseFieldExpr final : public Expr {
  public:

@@ -141,6 +141,11 @@ class UpdateProgram::Runner {
     for (size_t i = 0; i < ranges.size(); ++i) {
       const auto steps = Resolve(loop.ranges[i].root, loop.ranges[i].steps);
       if (!steps) return;
+      if (loop.ranges[i].itself) {
+        ranges[i] = {{.name = Value(), .steps = *steps}};
+        count = std::min(count, size_t{1});
+        continue;
+      }
       PlaceCollector places(context_, &held, loop.ranges[i].within);
       places.Collect(At(before_, *steps), *steps);
       ranges[i] = places.Take();

@@ -19,6 +19,7 @@ struct UpdateRange {
   Slot name = 0;  // 0: not wanted
   Slot value = 0;
   bool within = false;
+  bool itself = false;  // the thing at the path, not what is in it
   // The path that is walked: below the document (root 0) or a variable of an outer loop.
   Slot root = 0;
   std::vector<TargetStep> steps;

@@ -5,6 +5,7 @@
 #include "json/path.h"
 #include "query/functions/arguments.h"
 #include "query/functions/comparison.h"
+#include "query/functions/field_names.h"
 #include "query/functions/function.h"
 
 namespace sluice::query {
@@ -152,10 +153,38 @@ Value RemoveFields(FunctionContext& context, Args args) {
 
 // --- facts ---
 
+// Where the step at the start of the path ends: at a '.' or '[' outside of back quotes.
+size_t EndOfStep(std::string_view path) {
+  bool quoted = false;
+  for (size_t at = 0; at < path.size(); ++at) {
+    if (path[at] == '`') quoted = !quoted;
+    if (at > 0 && !quoted && (path[at] == '.' || path[at] == '[')) return at;
+  }
+  return path.size();
+}
+
+// A path as statements have them: also `name`i, the field in any case of letters.
 Value FieldAt(FunctionContext&, Args args) {
   if (!args[0]->is_object() || !args[1]->is_string()) return nullptr;
-  const auto path = Path::Parse(TextOf(args, 1));
-  return path ? path->Get(*args[0]) : Value(nullptr);
+  const std::string_view whole = TextOf(args, 1);
+  if (whole.find("`i") == std::string_view::npos) {
+    const auto path = Path::Parse(whole);
+    return path ? path->Get(*args[0]) : Value(nullptr);
+  }
+  const Value* value = args[0];
+  for (std::string_view rest = whole; !rest.empty();) {
+    std::string_view step = rest.substr(0, EndOfStep(rest));
+    rest.remove_prefix(step.size());
+    if (rest.starts_with('.')) rest.remove_prefix(1);
+    const bool any_case = step.starts_with('`') && step.ends_with("`i");
+    if (any_case) step.remove_suffix(1);
+    const auto path = Path::Parse(step);
+    if (!path) return nullptr;
+    const auto* name =
+        path->steps().empty() ? nullptr : std::get_if<std::string>(&path->steps()[0]);
+    value = any_case && name != nullptr ? &FindIgnoringCase(*value, *name) : &path->Get(*value);
+  }
+  return *value;
 }
 
 Value Length(FunctionContext&, Args args) {

@@ -52,6 +52,11 @@ TEST(ObjectFunctionsTest, Facts) {
   CheckTexts({
       {"object_field", R"([{"a": {"b": [1, 2]}}, "a.b[1]"])", "2"},
       {"object_field", R"([{"a": 1}, "x.y"])", "MISSING"},
+      {"object_field", R"([{"a": {"b.c": 2}}, "a.`b.c`"])", "2"},
+      {"object_field", R"([{"A": {"b": [{"C d": 3}]}}, "`a`i.b[0].`c D`i"])", "3"},
+      {"object_field", R"([{"A": 1, "a": 2}, "`a`i"])", "2"},
+      {"object_field", R"([{"A": 1}, "`b`i.c"])", "MISSING"},
+      {"object_field", R"([{"A": 1}, "`a`i[["])", "null"},
       {"object_field", R"([{"a": 1}, "a[["])", "null"},
       {"object_length", R"([{"a": 1, "b": 2}])", "2"},
       {"object_names", R"([{"b": 1, "a": 2}])", R"(["a","b"])"},

@@ -213,11 +213,11 @@ Result<ExpressionPtr> Parser::Primary() {
   if (At("[")) return ArrayConstructor();
   if (At("{")) return ObjectConstructor();
   if (At("?")) return QuestionMark();
-  RETURN_IF_ERROR(UnsupportedExpression());
   return Unexpected(ExpectedName("an expression"));
 }
 
 Result<ExpressionPtr> Parser::WordPrimary() {
+  RETURN_IF_ERROR(UnsupportedExpression());
   if (AtName() || std::ranges::find(kNames, Here().terminal) != std::end(kNames)) {
     return NameOrCall();
   }
@@ -238,7 +238,6 @@ Result<ExpressionPtr> Parser::WordPrimary() {
   }
   const bool callable = std::ranges::find(kCallable, Here().terminal) != std::end(kCallable);
   if (callable && IsAhead(1, "(")) return NameOrCall();
-  RETURN_IF_ERROR(UnsupportedExpression());
   return Unexpected(ExpectedName("an expression"));
 }
 

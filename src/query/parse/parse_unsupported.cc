@@ -50,8 +50,11 @@ Status Parser::Unsupported() const {
 }
 
 Status Parser::UnsupportedExpression() const {
+  // NEXT and PREV are names, too: `SELECT next value` has one and its alias.
   const bool value = (AtWord("NEXT") || AtWord("PREV")) && IsWordAhead(1, "VALUE");
-  if (value || AtWord("NEXTVAL") || AtWord("PREVVAL")) return Wrong(Here(), kSequences);
+  const bool of_one = value ? IsWordAhead(2, "FOR")
+                            : (AtWord("NEXTVAL") || AtWord("PREVVAL")) && IsWordAhead(1, "FOR");
+  if (of_one) return Wrong(Here(), kSequences);
   return OkStatus();
 }
 

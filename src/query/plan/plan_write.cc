@@ -101,21 +101,56 @@ Result<Target> CompileTarget(Planner& planner, const Expression& path, VariableI
   return target;
 }
 
+Result<UpdateLoop> CompileLoop(Planner& planner, const std::vector<RangeBinding>& bindings,
+                               const ExpressionPtr& when, VariableId document) {
+  UpdateLoop compiled;
+  for (const RangeBinding& binding : bindings) {
+    UpdateRange range{.name = binding.name_id, .value = binding.value_id, .within = binding.within};
+    ASSIGN_OR_RETURN(Target source, CompileTarget(planner, *binding.source, document));
+    range.root = source.root;
+    range.steps = std::move(source.steps);
+    compiled.ranges.push_back(std::move(range));
+  }
+  ASSIGN_OR_RETURN(compiled.when, planner.compiler().CompileOptional(when));
+  return compiled;
+}
+
+// FOR i IN (ARRAY v.x FOR v IN d.l WHEN c END): what the array collects is a part of the document,
+// and written where it is. A loop over what it is made of, and one over the part itself.
+Status CompileCollected(Planner& planner, const UpdateFor& loop, VariableId document,
+                        std::vector<UpdateLoop>* loops) {
+  const RangeBinding& binding = loop.bindings.front();
+  const Comprehension& array = *binding.source->comprehension;
+  ASSIGN_OR_RETURN(UpdateLoop made_of, CompileLoop(planner, array.bindings, array.when, document));
+  loops->push_back(std::move(made_of));
+  ASSIGN_OR_RETURN(Target part, CompileTarget(planner, *array.body, document));
+  UpdateLoop itself;
+  itself.ranges.push_back({.name = binding.name_id,
+                           .value = binding.value_id,
+                           .itself = true,
+                           .root = part.root,
+                           .steps = std::move(part.steps)});
+  ASSIGN_OR_RETURN(itself.when, planner.compiler().CompileOptional(loop.when));
+  loops->push_back(std::move(itself));
+  return OkStatus();
+}
+
+bool IsCollected(const UpdateFor& loop) {
+  return loop.bindings.size() == 1 && loop.bindings[0].source->kind == ExprKind::kArrayFor &&
+         loop.bindings[0].name_id == 0 && !loop.bindings[0].within;
+}
+
 Result<std::vector<UpdateLoop>> CompileLoops(Planner& planner, const Assignment& assignment,
                                              VariableId document) {
   std::vector<UpdateLoop> loops;
   // Written innermost first.
   for (auto loop = assignment.loops.rbegin(); loop != assignment.loops.rend(); ++loop) {
-    UpdateLoop compiled;
-    for (const RangeBinding& binding : loop->bindings) {
-      UpdateRange range{
-          .name = binding.name_id, .value = binding.value_id, .within = binding.within};
-      ASSIGN_OR_RETURN(Target source, CompileTarget(planner, *binding.source, document));
-      range.root = source.root;
-      range.steps = std::move(source.steps);
-      compiled.ranges.push_back(std::move(range));
+    if (IsCollected(*loop)) {
+      RETURN_IF_ERROR(CompileCollected(planner, *loop, document, &loops));
+      continue;
     }
-    ASSIGN_OR_RETURN(compiled.when, planner.compiler().CompileOptional(loop->when));
+    ASSIGN_OR_RETURN(UpdateLoop compiled,
+                     CompileLoop(planner, loop->bindings, loop->when, document));
     loops.push_back(std::move(compiled));
   }
   return loops;
