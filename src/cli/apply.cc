@@ -106,7 +106,11 @@ Result<Plan> MakeWholePlan(Api* api, const AppDirectory& app, Prune prune) {
   ASSIGN_OR_RETURN(const KeyspacesSpec keyspaces, FetchKeyspaces(api));
   ASSIGN_OR_RETURN(const FunctionsPresent functions, FetchFunctions(api));
   Plan plan = MakePlan(app.keyspaces, keyspaces, prune);
-  ASSIGN_OR_RETURN(plan.sql, PlanSql(api, app.procedures, app.sql));
+  ASSIGN_OR_RETURN(SqlPlan sql, PlanSql(api, app.procedures, app.sql,
+                                        prune == Prune::kYes ? DropKeys::kYes : DropKeys::kNo));
+  plan.sql = std::move(sql.steps);
+  plan.kept.insert(plan.kept.end(), sql.kept.begin(), sql.kept.end());
+  plan.differences = std::move(sql.differences);
   RETURN_IF_ERROR(PlanTypes(api, app, prune, &plan));
   PlanFunctions(app, functions, prune, &plan);
   RETURN_IF_ERROR(PlanFlows(api, app, prune, &plan));

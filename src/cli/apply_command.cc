@@ -24,7 +24,11 @@ json::Value PlanView(const Plan& plan) {
   if (!plan.flows.empty()) steps.Append(plan.flows);
   json::Value kept = json::Value::EmptyArray();
   for (const std::string& what : plan.kept) kept.Append(what);
-  return json::Value::Object({{"steps", std::move(steps)}, {"kept", std::move(kept)}});
+  json::Value differences = json::Value::EmptyArray();
+  for (const std::string& what : plan.differences) differences.Append(what);
+  return json::Value::Object({{"steps", std::move(steps)},
+                              {"kept", std::move(kept)},
+                              {"differences", std::move(differences)}});
 }
 
 void ShowPlan(const Plan& plan, Output* output) {
@@ -39,7 +43,11 @@ void ShowPlan(const Plan& plan, Output* output) {
   for (const std::string& what : plan.kept) {
     output->Note(fmt::format("not in the app: {} (kept; --prune drops it)", what));
   }
-  if (plan.empty()) output->Note("nothing to change");
+  for (const std::string& what : plan.differences) output->Note("warning: " + what);
+  if (plan.empty()) {
+    output->Note(plan.differences.empty() ? "nothing to change"
+                                          : "nothing to change but what the warnings say");
+  }
 }
 
 Status Confirm(const ApplyOptions& options, const Plan& plan, Context& context) {

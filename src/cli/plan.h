@@ -27,7 +27,9 @@ struct Plan {
   std::vector<SqlStep> sql;       // then
   std::vector<Step> functions;    // when the seeds are written
   std::vector<std::string> kept;  // what only --prune would drop
-  std::string flows;              // what happens to the app's flows, last of all; empty for nothing
+  // Of tables, triggers and the like, that only the user can resolve: each with its place.
+  std::vector<std::string> differences;
+  std::string flows;  // what happens to the app's flows, last of all; empty for nothing
 
   bool empty() const { return steps.empty() && sql.empty() && functions.empty() && flows.empty(); }
 };

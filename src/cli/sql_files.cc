@@ -105,14 +105,14 @@ bool Classify(SqlFileStatement* statement) {
 
 std::string Quoted(std::string_view name) { return fmt::format("`{}`", name); }
 
-Result<std::vector<Value>> Ask(SqlStream* stream, std::string text) {
+Result<std::vector<Value>> Ask(SqlStream* stream, SqlStatement statement, std::string file) {
   std::vector<Value> all;
   const auto sink = [&](const Value& rows) {
     all.insert(all.end(), rows.items().begin(), rows.items().end());
     return OkStatus();
   };
-  const SqlStream::Call call{.statement = {.text = std::move(text)},
-                             .file = "",
+  const SqlStream::Call call{.statement = std::move(statement),
+                             .file = std::move(file),
                              .parameters = Value::EmptyObject(),
                              .rows = kRowsAtOnce};
   ASSIGN_OR_RETURN(const SqlAnswer answer, stream->Run(call, sink));
@@ -130,7 +130,7 @@ Result<std::map<std::string, std::set<std::string>>> FetchNames(SqlStream* strea
   };
   std::map<std::string, std::set<std::string>> names;
   for (const auto& [kind, text] : kQueries) {
-    ASSIGN_OR_RETURN(const std::vector<Value> rows, Ask(stream, text));
+    ASSIGN_OR_RETURN(const std::vector<Value> rows, Ask(stream, {.text = text}, ""));
     for (const Value& row : rows) names[kind].insert(Lower(std::string(row.AsString())));
   }
   names["consumer"] = names["trigger"];
@@ -141,8 +141,9 @@ Result<std::map<std::string, std::set<std::string>>> FetchNames(SqlStream* strea
 Result<std::map<std::string, std::string>> FetchProcedures(SqlStream* stream) {
   ASSIGN_OR_RETURN(const std::vector<Value> rows,
                    Ask(stream,
-                       "SELECT name, version, src FROM comdb2_procedures WHERE `default` = "
-                       "'Y'"));
+                       {.text = "SELECT name, version, src FROM comdb2_procedures WHERE "
+                                "`default` = 'Y'"},
+                       ""));
   std::map<std::string, std::string> texts;
   for (const Value& row : rows) {
     texts[std::string(row["name"].AsString())] =
@@ -150,6 +151,119 @@ Result<std::map<std::string, std::string>> FetchProcedures(SqlStream* stream) {
   }
   return texts;
 }
+
+// Whether a statement names a table, in whatever place.
+bool Mentions(const SqlFileStatement& statement, const std::set<std::string>& tables) {
+  const std::vector<std::string> tokens =
+      TokensOf(statement.statement.text, statement.statement.text.size());
+  return std::ranges::any_of(tokens,
+                             [&](const std::string& token) { return tables.contains(token); });
+}
+
+class SqlPlanner {
+ public:
+  SqlPlanner(Api* api, DropKeys drop_keys)
+      : stream_(api, &kNeverInterrupted), drop_keys_(drop_keys) {}
+
+  Status AddProcedures(const std::vector<ProcedureFile>& files) {
+    ASSIGN_OR_RETURN(const auto present, FetchProcedures(&stream_));
+    for (const ProcedureFile& file : files) {
+      const auto found = present.find(file.name);
+      if (found != present.end() && found->second == file.source) continue;
+      const std::string name = Quoted(file.name);
+      plan_.steps.push_back(
+          {(found == present.end() ? "create procedure " : "alter procedure ") + file.name,
+           file.path,
+           {{.text = fmt::format("CREATE PROCEDURE {} VERSION '{}' {{{}}}", name, kVersion,
+                                 file.source)},
+            {.text = fmt::format("PUT DEFAULT PROCEDURE {} '{}'", name, kVersion)}}});
+    }
+    return OkStatus();
+  }
+
+  Status AddStatements(const std::vector<SqlFileStatement>& statements) {
+    ASSIGN_OR_RETURN(auto names, FetchNames(&stream_));
+    for (const SqlFileStatement& statement : statements) {
+      if (!names[statement.kind].insert(statement.name).second) {
+        RETURN_IF_ERROR(Compare(statement));
+        continue;
+      }
+      AddStep("create", "", statement, {statement.statement});
+    }
+    return OkStatus();
+  }
+
+  SqlPlan Take() { return std::move(plan_); }
+
+ private:
+  void AddStep(std::string_view verb, std::string_view why, const SqlFileStatement& statement,
+               std::vector<SqlStatement> statements) {
+    plan_.steps.push_back({fmt::format("{} {} {}{}{}", verb, statement.kind, statement.name,
+                                       why.empty() ? "" : ": ", why),
+                           statement.path, std::move(statements)});
+  }
+
+  // The columns of a trigger's events may be those that its table is about to get.
+  bool IsOfAlteredTable(const SqlFileStatement& statement) const {
+    return (statement.kind == "trigger" || statement.kind == "consumer") &&
+           Mentions(statement, altered_);
+  }
+
+  static SqlStatement Replacing(const SqlFileStatement& statement) {
+    SqlStatement replacing = statement.statement;
+    constexpr std::string_view kCreate = "CREATE";
+    replacing.text.insert(kCreate.size(), " OR REPLACE");
+    return replacing;
+  }
+
+  Status Compare(const SqlFileStatement& statement) {
+    if (IsOfAlteredTable(statement)) {
+      AddStep("replace", "its table is altered", statement, {Replacing(statement)});
+      return OkStatus();
+    }
+    constexpr std::string_view kExplain = "EXPLAIN ";
+    SqlStatement explain = statement.statement;
+    explain.text.insert(0, kExplain);
+    explain.column -= kExplain.size();  // wraps around and back: places are those in the file
+    ASSIGN_OR_RETURN(const std::vector<Value> rows,
+                     Ask(&stream_, std::move(explain), statement.path));
+    if (rows.empty()) return OkStatus();
+    for (const Value& change : rows[0]["changes"].items()) Take(change, statement);
+    return OkStatus();
+  }
+
+  void Take(const Value& change, const SqlFileStatement& statement) {
+    const std::string what(change["what"].AsString());
+    const std::string effect(change["effect"].AsString());
+    std::vector<SqlStatement> statements;
+    std::vector<std::string> texts;
+    for (const Value& text : change["statements"].items()) {
+      texts.emplace_back(text.AsString());
+      statements.push_back({.text = texts.back(),
+                            .line = statement.statement.line,
+                            .column = statement.statement.column});
+    }
+    if (effect == "by_hand") {
+      plan_.differences.push_back(
+          fmt::format("{}:{}:{}: {} {} differs: {}{}{}", statement.path, statement.statement.line,
+                      statement.statement.column, statement.kind, statement.name, what,
+                      texts.empty() ? "" : ". If that is meant: ", fmt::join(texts, "; ")));
+      return;
+    }
+    if (effect == "drops" && drop_keys_ == DropKeys::kNo) {
+      plan_.kept.push_back(fmt::format("{} {}: {}", statement.kind, statement.name, what));
+      return;
+    }
+    if (statement.kind == "table" && effect == "adds") altered_.insert(statement.name);
+    const bool made_anew = statement.kind != "table";
+    AddStep(made_anew ? "replace" : "alter", what, statement, std::move(statements));
+  }
+
+  SqlStream stream_;
+  const DropKeys drop_keys_;
+  std::set<std::string> altered_;  // tables
+  SqlPlan plan_;
+};
 
 }  // namespace
 
@@ -198,31 +312,13 @@ std::vector<SqlFileStatement> ReadSqlFiles(const fs::path& directory,
   return statements;
 }
 
-Result<std::vector<SqlStep>> PlanSql(Api* api, const std::vector<ProcedureFile>& procedures,
-                                     const std::vector<SqlFileStatement>& statements) {
-  std::vector<SqlStep> steps;
-  if (procedures.empty() && statements.empty()) return steps;
-  SqlStream stream(api, &kNeverInterrupted);
-  ASSIGN_OR_RETURN(const auto present, FetchProcedures(&stream));
-  for (const ProcedureFile& file : procedures) {
-    const auto found = present.find(file.name);
-    if (found != present.end() && found->second == file.source) continue;
-    const std::string name = Quoted(file.name);
-    steps.push_back(
-        {(found == present.end() ? "create procedure " : "alter procedure ") + file.name,
-         file.path,
-         {{.text =
-               fmt::format("CREATE PROCEDURE {} VERSION '{}' {{{}}}", name, kVersion, file.source)},
-          {.text = fmt::format("PUT DEFAULT PROCEDURE {} '{}'", name, kVersion)}}});
-  }
-  ASSIGN_OR_RETURN(auto names, FetchNames(&stream));
-  for (const SqlFileStatement& statement : statements) {
-    if (!names[statement.kind].insert(statement.name).second) continue;
-    steps.push_back({fmt::format("create {} {}", statement.kind, statement.name),
-                     statement.path,
-                     {statement.statement}});
-  }
-  return steps;
+Result<SqlPlan> PlanSql(Api* api, const std::vector<ProcedureFile>& procedures,
+                        const std::vector<SqlFileStatement>& statements, DropKeys drop_keys) {
+  if (procedures.empty() && statements.empty()) return SqlPlan();
+  SqlPlanner planner(api, drop_keys);
+  RETURN_IF_ERROR(planner.AddProcedures(procedures));
+  RETURN_IF_ERROR(planner.AddStatements(statements));
+  return planner.Take();
 }
 
 std::vector<Status> CarryOutSql(SqlStream* stream, const SqlStep& step) {

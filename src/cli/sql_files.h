@@ -1,9 +1,12 @@
-// The Lua procedures and the SQL of an app directory, and what of it a server lacks.
+// The Lua procedures and the SQL of an app directory, and how a server differs from it.
 //
 //   procedures/NAME.lua  the text of the procedure NAME: its version 'app', which is made the
-//   default sql/*.sql            CREATE statements of tables, their indexes, triggers, consumers
-//   and functions
-//                        of SQL, by the files' names; what is there already is left as it is
+//                        default
+//   sql/*.sql            CREATE statements of tables, their indexes, triggers, consumers and
+//                        functions of SQL, by the files' names
+//
+// What is there already is compared by the server, which EXPLAINs the statement: it is altered
+// where nothing is lost, and otherwise said.
 #pragma once
 
 #include <filesystem>
@@ -36,14 +39,20 @@ std::vector<ProcedureFile> ReadProcedureFiles(const std::filesystem::path& direc
 std::vector<SqlFileStatement> ReadSqlFiles(const std::filesystem::path& directory,
                                            std::vector<Status>* problems);
 
-// Statements that make what the server lacks, in order.
+// Statements that make what the server lacks, or change what differs.
 struct SqlStep {
   std::string what;  // "create table orders"
   std::string path;
   std::vector<SqlStatement> statements;
 };
-Result<std::vector<SqlStep>> PlanSql(Api* api, const std::vector<ProcedureFile>& procedures,
-                                     const std::vector<SqlFileStatement>& statements);
+struct SqlPlan {
+  std::vector<SqlStep> steps;            // in order
+  std::vector<std::string> kept;         // keys and constraints that only --prune would drop
+  std::vector<std::string> differences;  // that only the user can resolve, with place and advice
+};
+enum class DropKeys : uint8_t { kNo, kYes };
+Result<SqlPlan> PlanSql(Api* api, const std::vector<ProcedureFile>& procedures,
+                        const std::vector<SqlFileStatement>& statements, DropKeys drop_keys);
 // Every error of the first statement that fails, with its place.
 std::vector<Status> CarryOutSql(SqlStream* stream, const SqlStep& step);
 

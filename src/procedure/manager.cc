@@ -6,6 +6,7 @@
 #include "procedure/library.h"
 #include "procedure/run.h"
 #include "procedure/session.h"
+#include "procedure/trigger/compare.h"
 
 namespace sluice::procedure {
 namespace {
@@ -131,11 +132,21 @@ Result<std::vector<Value>> Manager::Define(const query::TriggerStatement& statem
     if (statement.is_default && !triggers_.Has(statement.name)) {
       RETURN_IF_ERROR(MakeDefaultProcedure(statement.name));
     }
-    status = triggers_.Create(std::move(definition));
+    status = statement.or_replace ? triggers_.Replace(std::move(definition))
+                                  : triggers_.Create(std::move(definition));
     if (statement.if_clause && status.id() == "trigger.exists") status = OkStatus();
   }
   if (!status.ok()) return Unexpected(query::AtPlace(status, statement.place));
   return std::vector<Value>();
+}
+
+Result<query::DefinitionState> Manager::Compare(const query::TriggerStatement& statement,
+                                                const query::QueryContext& context) const {
+  ASSIGN_OR_RETURN(const TriggerDefinition wanted,
+                   DefinitionOf(statement, *engine_.database().catalog(), context));
+  const auto live = triggers_.Find(statement.name);
+  if (!live) return query::DefinitionState();
+  return CompareTrigger(*(*live)->definition(), wanted, statement);
 }
 
 Result<std::unique_ptr<query::Run>> Manager::Start(const std::string& name,

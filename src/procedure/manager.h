@@ -39,6 +39,8 @@ class Manager final : public query::Procedures {
                                             query::RunRequest request) override;
   Result<std::vector<Value>> Define(const query::TriggerStatement& statement,
                                     const query::QueryContext& context) override;
+  Result<query::DefinitionState> Compare(const query::TriggerStatement& statement,
+                                         const query::QueryContext& context) const override;
   std::vector<std::string> TriggersOn(db::KeyspaceId keyspace) const override {
     return triggers_.On(keyspace);
   }

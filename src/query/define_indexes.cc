@@ -91,23 +91,28 @@ Result<db::IndexBuild> BuildOf(const CreateIndexStatement& statement,
 
 }  // namespace
 
+db::IndexDefinition IndexDefinitionOf(const CreateIndexStatement& statement) {
+  db::IndexDefinition definition;
+  definition.primary = statement.primary;
+  definition.unique = statement.unique;
+  definition.name = statement.name.empty() ? std::string(db::kPrimaryIndexName) : statement.name;
+  for (const IndexKey& key : statement.keys) definition.parts.push_back(PartOf(key));
+  if (statement.where != nullptr) definition.where = ToText(*statement.where);
+  return definition;
+}
+
 DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
                              const CreateIndexStatement& statement) {
   ASSIGN_OR_RETURN(const auto keyspace,
                    ResolveKeyspace(*database.catalog(), context, statement.keyspace));
   Defined defined;
   if (!statement.partition_by.empty()) defined.warnings.push_back(NoEffect("PARTITION BY"));
-  db::IndexDefinition definition;
-  definition.primary = statement.primary;
-  definition.unique = statement.unique;
   if (statement.unique && (keyspace->table == nullptr || statement.where != nullptr)) {
     return Unexpected(AtPlace(QueryError(QueryCode::kInvalidIndex,
                                          "only an index of a table can be UNIQUE, without WHERE"),
                               statement.place));
   }
-  definition.name = statement.name.empty() ? std::string(db::kPrimaryIndexName) : statement.name;
-  for (const IndexKey& key : statement.keys) definition.parts.push_back(PartOf(key));
-  if (statement.where != nullptr) definition.where = ToText(*statement.where);
+  db::IndexDefinition definition = IndexDefinitionOf(statement);
   ASSIGN_OR_RETURN(const db::IndexBuild build, BuildOf(statement, &defined.warnings));
   const std::string name = definition.name;
   const Status status = database.CreateIndex(keyspace->name, std::move(definition), build);

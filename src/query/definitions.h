@@ -43,6 +43,9 @@ DefinitionRows RunDefinition(db::Database& database, const QueryContext& context
 DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
                              const StatisticsStatement& statement);
 
+// The index that a statement would make.
+db::IndexDefinition IndexDefinitionOf(const CreateIndexStatement& statement);
+
 // The value of an expression that uses no variables and no parameters.
 Result<json::Value> EvaluateConstant(const db::Database& database, const Expression& expression);
 

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "json/value.h"
 #include "query/bind/binder.h"
+#include "query/definition_state.h"
 #include "query/parse/ast.h"
 #include "query/user_functions.h"
 
@@ -33,6 +34,9 @@ class Procedures {
   // CREATE and DROP of triggers and consumers, likewise.
   virtual Result<std::vector<json::Value>> Define(const TriggerStatement& statement,
                                                   const QueryContext& context) = 0;
+  // How the trigger or consumer differs from what a CREATE says.
+  virtual Result<DefinitionState> Compare(const TriggerStatement& statement,
+                                          const QueryContext& context) const = 0;
   // The triggers and consumers that stand on a keyspace, by name.
   virtual std::vector<std::string> TriggersOn(db::KeyspaceId keyspace) const = 0;
   // A keyspace was dropped: it is taken out of them, and those end that have no other. Waits.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "query/alter_table.h"
+#include "query/definition_state.h"
 #include "query/definitions.h"
 #include "query/encoded_plan.h"
 #include "query/exec/context.h"
@@ -109,7 +110,13 @@ class StatementRunner {
   Rows operator()(const ExplainStatement& statement) {
     ASSIGN_OR_RETURN(auto prepared, engine_.Prepare(statement.text, plan_.context));
     if (request_.authorize) RETURN_IF_ERROR(request_.authorize(*prepared));
-    return MakeRowsRun({ExplainPlan(*prepared, engine_.ParallelismOf(request_))});
+    Value row = ExplainPlan(*prepared, engine_.ParallelismOf(request_));
+    ASSIGN_OR_RETURN(const std::optional<DefinitionState> state, Compare(statement));
+    if (state) {
+      const Value view = ToJson(*state);
+      for (const json::Field& field : view.fields()) row.Set(field.name(), field.value);
+    }
+    return MakeRowsRun({std::move(row)});
   }
 
   Rows operator()(const ProcedureStatement& statement) {
@@ -202,6 +209,30 @@ class StatementRunner {
   }
 
  private:
+  // Of a statement that creates what may be there already.
+  Result<std::optional<DefinitionState>> Compare(const ExplainStatement& explained) {
+    const auto& body = explained.statement->body;
+    if (const auto* table = std::get_if<CreateTableStatement>(&body)) {
+      auto state = CompareTable(engine_.database(), *table);
+      if (!state) return Unexpected(AtPlace(TableError(state.error()), table->place));
+      return std::move(*state);
+    }
+    if (const auto* index = std::get_if<CreateIndexStatement>(&body)) {
+      return CompareIndex(engine_.database(), plan_.context, *index, explained.text);
+    }
+    const Procedures* const procedures = engine_.procedures();
+    if (procedures == nullptr) return std::nullopt;
+    const auto* trigger = std::get_if<TriggerStatement>(&body);
+    if (trigger != nullptr && trigger->action == TriggerStatement::Action::kCreate) {
+      return procedures->Compare(*trigger, plan_.context);
+    }
+    const auto* function = std::get_if<ProcedureStatement>(&body);
+    if (function == nullptr || function->action != ProcedureStatement::Action::kCreateFunction) {
+      return std::nullopt;
+    }
+    return CompareFunction(*procedures->Functions(), *function, explained.text);
+  }
+
   static void AppendNames(const Value& value, std::vector<std::string>* names) {
     if (value.is_string()) names->emplace_back(value.AsString());
     for (const Value& item : value.items()) AppendNames(item, names);

@@ -46,6 +46,7 @@ Status ApplyApp(const std::string& directory, const std::string& url,
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<cli::Api> api, cli::Api::Make({.url = url}));
   ASSIGN_OR_RETURN(const cli::Plan plan, cli::MakeWholePlan(api.get(), read.app, cli::Prune::kNo));
+  for (const std::string& difference : plan.differences) log::Warn(difference);
   *problems =
       cli::CarryOut(api.get(), read.app, plan, [](std::string_view line) { log::Info(line); });
   return OkStatus();

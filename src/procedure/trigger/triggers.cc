@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "db/catalog_rows.h"
+#include "procedure/trigger/compare.h"
 
 namespace sluice::procedure {
 namespace {
@@ -140,6 +141,26 @@ Status Triggers::Create(TriggerDefinition definition) {
     return status;
   }
   return Launch(std::make_shared<const TriggerDefinition>(std::move(definition)));
+}
+
+Status Triggers::Replace(TriggerDefinition definition) {
+  if (!Has(definition.name)) return Create(std::move(definition));
+  const std::lock_guard change(change_mutex_);
+  ASSIGN_OR_RETURN(const auto queue, Find(definition.name));
+  const auto present = queue->definition();
+  if (!CanReplace(*present, definition)) {
+    return Error(Code::kAlreadyExists, "trigger.exists",
+                 "there is a {} '{}' already that stands on other tables or is of another kind: "
+                 "drop it first, with the events that wait for it",
+                 present->consumer ? "consumer" : "trigger", definition.name);
+  }
+  definition.held = present->held;
+  if (definition == *present) return OkStatus();
+  ASSIGN_OR_RETURN(const auto checked,
+                   EventMaker::Make(engine_, std::make_shared<TriggerDefinition>(definition)));
+  RETURN_IF_ERROR(Save(definition.name, &definition));
+  queue->SetDefinition(std::make_shared<const TriggerDefinition>(std::move(definition)));
+  return OkStatus();
 }
 
 Status Triggers::Launch(std::shared_ptr<const TriggerDefinition> definition) {

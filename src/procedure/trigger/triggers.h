@@ -55,6 +55,9 @@ class Triggers {
 
   // Errors: trigger.exists, trigger.too_many, procedure.not_found. Waits.
   Status Create(TriggerDefinition definition);
+  // The same; one that is there goes on at its place, with its events and dead letters. Error
+  // trigger.exists when it is of another kind or stands on other keyspaces.
+  Status Replace(TriggerDefinition definition);
   // Error trigger.not_found. Waits.
   Status Drop(const std::string& name);
   // An operator stops a trigger, or lets it go on. Waits.

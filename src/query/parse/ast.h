@@ -558,7 +558,8 @@ struct TriggerStatement {
   bool consumer = false;
   bool is_default = false;
   bool with_sequence = false;
-  bool if_clause = false;  // IF NOT EXISTS, IF EXISTS
+  bool if_clause = false;   // IF NOT EXISTS, IF EXISTS
+  bool or_replace = false;  // CREATE OR REPLACE: one that is there goes on at its place
   std::string name;
   std::vector<Source> sources;
 };

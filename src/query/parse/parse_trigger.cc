@@ -1,7 +1,7 @@
 // Lua triggers and consumers:
 //
-//   CREATE LUA TRIGGER name [WITH SEQUENCE] ON source, ...
-//   CREATE [DEFAULT] LUA CONSUMER name [WITH SEQUENCE] ON source, ...
+//   CREATE [OR REPLACE] LUA TRIGGER name [WITH SEQUENCE] ON source, ...
+//   CREATE [OR REPLACE] [DEFAULT] LUA CONSUMER name [WITH SEQUENCE] ON source, ...
 //   DROP LUA TRIGGER|CONSUMER name
 //
 // where a source is
@@ -17,7 +17,8 @@ namespace sluice::query {
 
 bool Parser::AtTrigger() const {
   if (!At("CREATE") && !At("DROP")) return false;
-  const size_t lua = IsWordAhead(1, "DEFAULT") ? 2 : 1;
+  size_t lua = At("CREATE") && IsWordAhead(1, "OR") && IsWordAhead(2, "REPLACE") ? 3 : 1;
+  if (IsWordAhead(lua, "DEFAULT")) ++lua;
   return IsWordAhead(lua, "LUA") &&
          (IsWordAhead(lua + 1, "TRIGGER") || IsWordAhead(lua + 1, "CONSUMER"));
 }
@@ -29,6 +30,10 @@ Result<TriggerStatement> Parser::Trigger() {
   trigger.action = At("CREATE") ? Action::kCreate : Action::kDrop;
   ++at_;
   const bool creates = trigger.action == Action::kCreate;
+  if (creates && AcceptWord("OR")) {
+    RETURN_IF_ERROR(ExpectWord("REPLACE"));
+    trigger.or_replace = true;
+  }
   if (creates) trigger.is_default = AcceptWord("DEFAULT");
   RETURN_IF_ERROR(ExpectWord("LUA"));
   trigger.consumer = AcceptWord("CONSUMER");

@@ -5,6 +5,7 @@ namespace sluice::query {
 void AstPrinter::Trigger(const TriggerStatement& trigger) {
   const bool creates = trigger.action == TriggerStatement::Action::kCreate;
   Say(creates ? "CREATE " : "DROP ");
+  if (trigger.or_replace) Say("OR REPLACE ");
   if (trigger.is_default) Say("DEFAULT ");
   Say(trigger.consumer ? "LUA CONSUMER " : "LUA TRIGGER ");
   if (trigger.if_clause) Say(creates ? "IF NOT EXISTS " : "IF EXISTS ");
