@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "http/error_body.h"
+#include "http/library.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -68,6 +69,37 @@ Value Parameters(const Route& route, const std::string& path) {
   return list;
 }
 
+// library/schemas.json: {"schemas": {name: schema}, "operations": {"get /path": {"request": what,
+// "responses": {status: what}}}}, where `what` is the name of a schema, a type of content for one
+// that is not JSON, a list of these, or {"description": ..., "content": what} for a status that the
+// route does not name. A request that ends with '?' may be left out.
+Value Described() {
+  Result<Value> parsed = json::Parse(kSchemasJson);
+  CHECK(parsed);  // it is the program's own
+  return std::move(*parsed);
+}
+
+// The contents of one `what`, by type.
+Value ContentsOf(const Value& what) {
+  Value contents = Value::EmptyObject();
+  if (what.is_array()) {
+    for (const Value& item : what.items()) {
+      const Value some = ContentsOf(item);
+      for (const json::Field& field : some.fields()) contents.Set(field.name(), field.value);
+    }
+    return contents;
+  }
+  std::string name(what.AsString());
+  if (name.ends_with('?')) name.pop_back();
+  if (name.find('/') != std::string::npos) {
+    contents.Set(name, Value::Object({{"schema", Value::Object({{"type", "string"}})}}));
+    return contents;
+  }
+  const Value schema = Value::Object({{"$ref", "#/components/schemas/" + name}});
+  contents.Set("application/json", Value::Object({{"schema", schema}}));
+  return contents;
+}
+
 // Routes give a schema as a value or as its text.
 Value SchemaOf(const Content& content) {
   if (content.schema.is_missing()) return Value::EmptyObject();
@@ -82,12 +114,22 @@ Value ContentValue(const Content& content) {
   return Value::Object({{content.type, Value::Object({{"schema", std::move(schema)}})}});
 }
 
-Value Responses(const Route& route) {
+Value Responses(const Route& route, const Value& described) {
   Value responses = Value::EmptyObject();
   for (const ResponseInfo& info : route.responses) {
     Value response = Value::Object({{"description", info.description}});
-    if (info.content) response.Set("content", ContentValue(*info.content));
+    const Value& what = described[std::to_string(info.status)];
+    if (!what.is_missing()) {
+      response.Set("content", ContentsOf(what));
+    } else if (info.content) {
+      response.Set("content", ContentValue(*info.content));
+    }
     responses.Set(std::to_string(info.status), std::move(response));
+  }
+  for (const json::Field& field : described.fields()) {
+    if (!field.value.is_object()) continue;
+    responses.Set(field.name(), Value::Object({{"description", field.value["description"]},
+                                               {"content", ContentsOf(field.value["content"])}}));
   }
   if (route.websocket) {
     responses.Set("101", Value::Object({{"description", "the connection is a WebSocket"}}));
@@ -120,7 +162,20 @@ Value Security(const Route& route) {
   return list;
 }
 
-Value Operation(const Route& route, const std::string& path) {
+// The body that the route takes; missing for none.
+Value RequestBody(const Route& route, const Value& described) {
+  if (!route.request) return {};
+  // One of which nothing is said may be left out.
+  bool required = !route.request->description.empty() || !route.request->schema.is_missing();
+  if (described.is_string()) required = !described.AsString().ends_with('?');
+  Value body = Value::Object(
+      {{"required", required},
+       {"content", described.is_missing() ? ContentValue(*route.request) : ContentsOf(described)}});
+  if (!route.request->description.empty()) body.Set("description", route.request->description);
+  return body;
+}
+
+Value Operation(const Route& route, const std::string& path, const Value& described) {
   Value operation =
       Value::Object({{"operationId", OperationId(route, path)}, {"summary", route.summary}});
   if (!route.description.empty()) operation.Set("description", route.description);
@@ -128,21 +183,13 @@ Value Operation(const Route& route, const std::string& path) {
   if (!route.auth.empty()) operation.Set("x-permission", route.auth);
   operation.Set("security", Security(route));
   operation.Set("parameters", Parameters(route, path));
-  if (route.request) {
-    // One of which nothing is said may be left out.
-    const bool required =
-        !route.request->description.empty() || !route.request->schema.is_missing();
-    Value body = Value::Object({{"required", required}, {"content", ContentValue(*route.request)}});
-    if (!route.request->description.empty()) {
-      body.Set("description", route.request->description);
-    }
-    operation.Set("requestBody", std::move(body));
-  }
-  operation.Set("responses", Responses(route));
+  Value body = RequestBody(route, described["request"]);
+  if (!body.is_missing()) operation.Set("requestBody", std::move(body));
+  operation.Set("responses", Responses(route, described["responses"]));
   return operation;
 }
 
-Value Components() {
+Value Components(Value schemas) {
   const Value reference = Value::Object({{"$ref", "#/components/schemas/Error"}});
   const Value error = Value::Object(
       {{"description", "what went wrong"},
@@ -150,7 +197,8 @@ Value Components() {
   const auto scheme = [](const char* name) {
     return Value::Object({{"type", "http"}, {"scheme", name}});
   };
-  return Value::Object({{"schemas", Value::Object({{"Error", ErrorSchema()}})},
+  schemas.Set("Error", ErrorSchema());
+  return Value::Object({{"schemas", std::move(schemas)},
                         {"responses", Value::Object({{"Error", error}})},
                         {"securitySchemes", Value::Object({{"basic", scheme("basic")},
                                                            {"token", scheme("bearer")}})}});
@@ -161,17 +209,20 @@ Value Components() {
 Value OpenApi(const Router& router, const ApiInfo& info) {
   Value about = Value::Object({{"title", info.title}, {"version", info.version}});
   if (!info.description.empty()) about.Set("description", info.description);
+  const Value described = Described();
   Value paths = Value::EmptyObject();
   for (const auto& route : router.routes()) {
     if (route->hidden) continue;
     const std::string path = PathKey(route->path);
     if (paths.Find(path) == nullptr) paths.Set(path, Value::EmptyObject());
-    paths.MutableField(path)->Set(LowerMethod(route->method), Operation(*route, path));
+    const std::string method = LowerMethod(route->method);
+    const Value& operation = described["operations"][method + " " + path];
+    paths.MutableField(path)->Set(method, Operation(*route, path, operation));
   }
   return Value::Object({{"openapi", "3.0.3"},
                         {"info", std::move(about)},
                         {"paths", std::move(paths)},
-                        {"components", Components()}});
+                        {"components", Components(described["schemas"])}});
 }
 
 Status AddOpenApi(const ApiInfo& info, Router* router) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the server's OpenAPI document: its own rules here, then a validator, then generated types.
+"""Checks the server's OpenAPI document: its own rules here, answers of live calls against their
+schemas (calls.py), then a validator, then generated types.
 
 Usage: tests/openapi/run_openapi.py --sluice BINARY [--tools DIRECTORY]
 
@@ -20,11 +21,34 @@ import tempfile
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "lib"))
+sys.path.insert(0, str(ROOT / "tests" / "openapi"))
 
+from calls import Api, scenario  # noqa: E402
+from schema_check import resolve  # noqa: E402
 from sluice_server import SluiceServer, find_sluice  # noqa: E402
 
 SKIPPED = 77
 METHODS = {"get", "put", "post", "delete", "patch", "head"}
+
+
+def body_problems(where, contents, document):
+    """What its schemas do not say."""
+    for kind, content in contents.items():
+        schema = content.get("schema")
+        if not schema:
+            yield f"{where}: {kind} without a schema"
+        else:
+            resolve(schema, document)
+
+
+def answer_problems(where, operation, document):
+    for status, response in operation["responses"].items():
+        contents = response.get("content", {})
+        if status.startswith("2") and status != "204" and not contents:
+            yield f"{where}: {status} without a schema"
+        yield from body_problems(f"{where}: {status}", contents, document)
+    body = operation.get("requestBody", {})
+    yield from body_problems(f"{where}: request", body.get("content", {}), document)
 
 
 def operation_problems(path, method, operation, schemes):
@@ -58,6 +82,7 @@ def problems_of(document):
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             yield from operation_problems(path, method, operation, schemes)
+            yield from answer_problems(f"{method} {path}", operation, document)
             ids.append(operation.get("operationId"))
     for each in {each for each in ids if ids.count(each) > 1}:
         yield f"operationId {each} twice"
@@ -94,10 +119,16 @@ def main():
     options = parser.parse_args()
     with SluiceServer(find_sluice(options.sluice)) as server:
         answer = server.request("GET", "/openapi.json")
-    if answer.status != 200:
-        sys.exit(f"/openapi.json answers {answer.status}")
-    document = json.loads(answer.body)
-    problems = list(problems_of(document))
+        if answer.status != 200:
+            sys.exit(f"/openapi.json answers {answer.status}")
+        document = json.loads(answer.body)
+        problems = list(problems_of(document))
+        with tempfile.TemporaryDirectory(prefix="sluice-openapi-") as directory:
+            api = Api(server, document)
+            scenario(api, pathlib.Path(directory))
+        problems += api.problems
+        all_of_them = sum(len(methods) for methods in document["paths"].values())
+        print(f"{len(api.called)} of {all_of_them} operations were called")
     if problems:
         sys.exit("\n".join(problems))
     tools = pathlib.Path(options.tools)

@@ -15,3 +15,12 @@ export function told(failure: Failure): string {
 }
 // @ts-expect-error: a statement is a text
 export const wrong: Body = {statement: 1};
+
+type Trigger = components['schemas']['Trigger'];
+type Deployed = paths['/_p/event/api/v1/status/{name}']['get']['responses']['200']['content'];
+export const waiting = (trigger: Trigger): number => trigger.depth;
+export const state = (answer: Deployed['application/json']): string => answer.app.composite_status;
+type NewFunction =
+  paths['/_p/event/api/v1/functions/{name}']['post']['requestBody']['content']['application/json'];
+// @ts-expect-error: a function has code
+export const noCode: NewFunction = {appname: 'copy'};
