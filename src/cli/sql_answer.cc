@@ -75,12 +75,30 @@ std::string WithoutPlace(std::string message, uint32_t line, uint32_t column) {
   return message;
 }
 
+// The same of a procedure's text, whose messages begin with their line.
+std::string WithoutLine(std::string message, uint32_t line) {
+  const std::string before = fmt::format("line {}: ", line);
+  return message.starts_with(before) ? message.substr(before.size()) : message;
+}
+
+// Errors of other modules have no number of their own, but an id that says as much.
+Code CodeOf(int64_t number, std::string_view id) {
+  if (number != 5000) return CodeOf(number);
+  if (id.ends_with(".not_found")) return Code::kNotFound;
+  if (id.ends_with(".exists")) return Code::kAlreadyExists;
+  if (id.ends_with(".syntax") || id.ends_with(".invalid") || id.ends_with(".invalid_name")) {
+    return Code::kInvalidArgument;
+  }
+  return CodeOf(number);
+}
+
 Status ErrorFrom(const json::Value& error, const SqlStatement& statement, const std::string& file) {
   const int64_t number = error["code"].is_int() ? error["code"].AsInt() : 5000;
   const std::string id = TextOf(error["id"]);
-  const std::string message =
-      WithoutPlace(TextOf(error["msg"]), Position(error["line"]), Position(error["column"]));
-  Status status(CodeOf(number), id.empty() ? "query.failed" : id,
+  const std::string message = WithoutLine(
+      WithoutPlace(TextOf(error["msg"]), Position(error["line"]), Position(error["column"])),
+      error["procedure"].is_missing() ? Position(error["line"]) : 0);
+  Status status(CodeOf(number, id), id.empty() ? "query.failed" : id,
                 fmt::format("{} [{}]", message, number));
   status = status.With("code", std::to_string(number));
   const std::string returned = TextOf(error["reason"]["returned"]);

@@ -1,9 +1,12 @@
 #include "cli/sql_session.h"
 
+#include <cctype>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 
 #include "cli/sql_table.h"
+#include "cli/wait_note.h"
 #include "json/print.h"
 
 namespace sluice::cli {
@@ -13,6 +16,21 @@ int64_t NumberOf(const json::Value& value) { return value.is_int() ? value.AsInt
 
 std::string Counted(int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// What it does, for a note while it takes long; empty where rows come, or nothing is changed.
+std::string SlowWork(const std::string& statement) {
+  static constexpr std::pair<std::string_view, std::string_view> kWork[] = {
+      {"UPDATE", "updating"}, {"DELETE", "deleting"},        {"INSERT", "writing"},
+      {"UPSERT", "writing"},  {"MERGE", "writing"},          {"CREATE", "creating"},
+      {"ALTER", "altering"},  {"BUILD", "building indexes"}, {"DROP", "dropping"},
+  };
+  std::string word = statement.substr(0, statement.find_first_of(" \t\r\n("));
+  for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (const auto& [first, work] : kWork) {
+    if (word == first) return std::string(work);
+  }
+  return "";
 }
 
 // What cdb2sql prints after a statement that writes; empty for others.
@@ -147,7 +165,14 @@ Status SqlSession::Run(const SqlStatement& statement, const std::string& file) {
     }
     return OkStatus();
   };
-  ASSIGN_OR_RETURN(SqlAnswer answer, stream_.Run(call, take));
+  std::optional<WaitNote> note;
+  if (const std::string work = lines ? "" : SlowWork(statement.text); !work.empty()) {
+    note.emplace(output_, work);
+  }
+  Result<SqlAnswer> ended = stream_.Run(call, take);
+  note.reset();
+  if (!ended) return ended.error();
+  SqlAnswer answer = std::move(*ended);
   const auto elapsed = std::chrono::steady_clock::now() - start;
   answer.results = std::move(results);
   if (!lines) PrintRows(answer);

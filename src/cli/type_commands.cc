@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/keyspace_name.h"
 #include "cli/type_files.h"
+#include "cli/wait_note.h"
 #include "doctype/type_json.h"
 #include "json/print.h"
 
@@ -54,6 +55,19 @@ Status Show(const TypeOptions& options, Context& context) {
   return OkStatus();
 }
 
+// Indexes that must be built anew take their time.
+Result<Value> Send(const ApiRequest& request, const TypeSpec& type, Api* api, Context& context) {
+  const WaitNote note(&context.output, fmt::format("setting the type {}", type.name));
+  return api->CallJson(request);
+}
+
+std::string MatchesText(const Value& documents) {
+  if (!documents["looked_at"].is_int() || documents["looked_at"] == Value(0)) return "";
+  return fmt::format(": {} of the {} documents looked at {} of this type",
+                     CellText(documents["matching"]), CellText(documents["looked_at"]),
+                     documents["matching"] == Value(1) ? "is" : "are");
+}
+
 Status Apply(const TypeOptions& options, Context& context) {
   std::vector<Status> problems;
   std::vector<TypeSpec> types;
@@ -66,14 +80,15 @@ Status Apply(const TypeOptions& options, Context& context) {
   for (const TypeSpec& type : types) {
     ApiRequest request = SetTypeRequest(type);
     if (options.dry_run) request.path += Query({{"dry_run", "true"}});
-    const auto answer = api->CallJson(request);
+    const Result<Value> answer = Send(request, type, api, context);
     if (!answer) return answer.error().Prefixed(type.path);
     for (const Value& warning : (*answer)["warnings"].items()) {
       context.output.Note(
           fmt::format("warning: {} ({})", CellText(warning["message"]), CellText(warning["id"])));
     }
-    context.output.Note(fmt::format("type {} of {} {}", type.name, type.keyspace,
-                                    options.dry_run ? "is right" : "set"));
+    context.output.Note(fmt::format("type {} of {} {}{}", type.name, type.keyspace,
+                                    options.dry_run ? "is right" : "set",
+                                    MatchesText((*answer)["documents"])));
   }
   return OkStatus();
 }

@@ -8,6 +8,7 @@
 #include "doctype/stamps.h"
 #include "doctype/type_json.h"
 #include "json/parse.h"
+#include "json/path.h"
 #include "json/print.h"
 
 namespace sluice::typing {
@@ -74,6 +75,24 @@ std::string QuarantineRecord(const db::DocumentPolicy::WriteContext& context, co
   std::string text = json::ToText(record);
   text.pop_back();
   return text.append(R"(,"document":)").append(body).append("}");
+}
+
+// The id in a document must be that of its key, where it has one: "user:{userId}".
+Status CheckKey(const Type& type, std::string_view key, const Value& document) {
+  if (!type.key) return OkStatus();
+  const auto bindings = type.key->Extract(key);
+  if (!bindings) return OkStatus();
+  for (const auto& [name, part] : *bindings) {
+    const auto path = json::Path::Parse(name);
+    if (!path) continue;
+    const Value& value = path->Get(document);
+    if (!value.is_string() && !value.is_int() && !value.is_bool()) continue;
+    const std::string text = value.is_string() ? std::string(value.AsString()) : ToText(value);
+    if (text == part) continue;
+    return Error(Code::kInvalidArgument, "type.key_mismatch",
+                 "the key says that '{}' is {}, and the document that it is {}", name, part, text);
+  }
+  return OkStatus();
 }
 
 }  // namespace
@@ -243,9 +262,10 @@ Status KeyspacePolicy::Validate(const Entry& entry, const WriteContext& context,
   if (type.validate == Validation::kOff) return OkStatus();
   const doctype::Schema* const schema =
       entry.loaded->SchemaOf(doctype::SchemaVersion(type, stamped.document));
-  if (schema == nullptr) return OkStatus();
+  if (schema == nullptr && !type.key) return OkStatus();
   ASSIGN_OR_RETURN(const Value value, json::Parse(stamped.document));
-  Status violation = schema->Check(value);
+  Status violation = schema == nullptr ? OkStatus() : schema->Check(value);
+  if (violation.ok()) violation = CheckKey(type, context.key, value);
   if (violation.ok()) return OkStatus();
   violation = violation.Prefixed(fmt::format("document '{}' of type '{}'", context.key, type.name));
   if (type.validate == Validation::kEnforce) return violation;

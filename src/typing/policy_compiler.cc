@@ -22,7 +22,7 @@ Status ErrorOf(const doctype::Problems& problems) {
   if (problems.errors.size() == 1) return first;
   std::string more;
   for (size_t i = 1; i < problems.errors.size(); ++i) {
-    more += "; " + problems.errors[i].ToString();
+    more += "\n" + problems.errors[i].ToString();
   }
   Status error = Error(first.code(), first.id(), "{}{}", first.message(), more);
   return first.place().line == 0 ? error : error.At(first.place());

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "db/catalog.h"
+#include "db/sample.h"
 #include "doctype/loaded_type.h"
 #include "doctype/type_json.h"
 #include "doctype/type_set.h"
@@ -96,6 +97,26 @@ Result<NewType> NewTypeOf(const Context& context, const Request& request) {
   return made;
 }
 
+// How many documents of a sample are of the type: one that matches none is most often a mistake.
+Result<Value> MatchesOf(const Context& context, const NewType& made) {
+  constexpr uint64_t kLookedAt = 1000;
+  ASSIGN_OR_RETURN(const auto keyspace, context.database.catalog()->Resolve(made.keyspace));
+  const doctype::TypeSet only(
+      {std::shared_ptr<const doctype::Type>(made.loaded, &made.loaded->type())});
+  const auto snapshot = context.database.NewSnapshot();
+  const auto documents =
+      db::NewSampleCursor(context.database, keyspace->id, kLookedAt, *snapshot, kLookedAt);
+  uint64_t looked_at = 0;
+  uint64_t matching = 0;
+  for (; documents->Next(); ++looked_at) {
+    if (documents->document().datatype != db::Datatype::kJson) continue;
+    if (only.Find(documents->key(), documents->document().body).type != nullptr) ++matching;
+  }
+  RETURN_IF_ERROR(documents->status());
+  return Value::Object(
+      {{"looked_at", Value::Unsigned(looked_at)}, {"matching", Value::Unsigned(matching)}});
+}
+
 // Documents that do not fit go to a keyspace beside the type's, which is made if need be.
 Status MakeQuarantine(Context& context, const NewType& made) {
   if (made.loaded->type().validate != doctype::Validation::kQuarantine) return OkStatus();
@@ -120,6 +141,9 @@ void PutType(Context& context, const Request& request, Response& response) {
   }
   if (!done.ok()) return response.Error(done);
   Value answer = Value::Object({{"type", type.name}, {"keyspace", made->keyspace.ToString()}});
+  Result<Value> matches = MatchesOf(context, *made);
+  if (!matches) return response.Error(matches.error());
+  answer.Set("documents", std::move(*matches));
   if (made->warnings.size() > 0) answer.Set("warnings", std::move(made->warnings));
   response.Json(known || *dry_run ? 200 : 201, AnswerText(answer));
 }
