@@ -41,6 +41,21 @@ TEST(Dialect, NoGlobals) {
             "'step' and 'final'");
 }
 
+TEST(Sandbox, ShowsNoAddresses) {
+  EXPECT_EQ(Eval("return tostring({}), tostring(print), tostring(nil), tostring('a')"),
+            "table: 1 function: 2 nil a");
+  EXPECT_EQ(Eval("local t = {} return tostring(t) == tostring(t), tostring(t) == tostring({})"),
+            "true false");
+  EXPECT_EQ(Eval("return string.format('%d %s %% %5s', 1, {}, 'x')"), "1 table: 1 %     x");
+  EXPECT_EQ(Eval("local t = setmetatable({}, {__tostring = function() return 'own' end}) "
+                 "return ('%s'):format(t), tostring(t)"),
+            "own own");
+  EXPECT_EQ(Eval("return select(2, pcall(string.format, '%p', {}))"),
+            "string.format: there is no %p here");
+  EXPECT_EQ(Eval("return select(2, pcall(string.format, '%d', {}))"),
+            "bad argument #2 to 'string.format' (number expected, got table)");
+}
+
 TEST(Dialect, DeclaredVariablesConvert) {
   EXPECT_EQ(Eval("declare x 'int' x := '12' return x + 1"), "13");
   EXPECT_EQ(Eval("declare x 'int' return type(x), tostring(x)"), "int NULL");

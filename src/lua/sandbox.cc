@@ -34,7 +34,8 @@ int Print(lua_State* lua) {
   const int count = lua_gettop(lua);
   for (int i = 1; i <= count; ++i) {
     size_t length = 0;
-    const char* const text = luaL_tolstring(lua, i, &length);
+    PushPlainText(lua, i);
+    const char* const text = lua_tolstring(lua, -1, &length);
     if (i > 1) line += '\t';
     line.append(text, length);
     lua_pop(lua, 1);
@@ -222,6 +223,7 @@ void PushEnvironment(lua_State* lua) {
   AddProtectedCalls(lua);
   AddStringFunctions(lua);
   AddTableFunctions(lua);
+  AddPlainText(lua);
   HideStringMetatable(lua);
   Guard(lua, true);
   lua_rawsetp(lua, LUA_REGISTRYINDEX, &kLibrariesKey);

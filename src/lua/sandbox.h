@@ -15,7 +15,10 @@ void PushLibraries(lua_State* lua);
 void AddProtectedCalls(lua_State* lua);   // pcall, xpcall, coroutine.resume, wrap, close
 void AddStringFunctions(lua_State* lua);  // string.find, match, gmatch, gsub, rep
 void AddTableFunctions(lua_State* lua);   // table.insert, remove, sort, concat, move, unpack
+void AddPlainText(lua_State* lua);        // tostring and string.format, without addresses
 
+// tostring of the value at `index`, as programs see it: may run its __tostring.
+void PushPlainText(lua_State* lua, int index);
 // tostring of the value at `index`, without running code of the program: an error's value may be
 // hostile.
 void PushErrorText(lua_State* lua, int index);
