@@ -160,6 +160,12 @@ ConfigResult Loader::Finish() {
     AddProblem(Error(Code::kInvalidArgument, "config.invalid_value",
                      "data.directory: expected a path, found nothing"));
   }
+  if (config.functions_max_documents > config.storage_max_commit_writes) {
+    AddProblem(Error(Code::kInvalidArgument, "config.invalid_value",
+                     "functions.max_documents: expected at most storage.max_commit_writes, which "
+                     "is {}, as an invocation is one commit; found {}",
+                     config.storage_max_commit_writes, config.functions_max_documents));
+  }
   return std::move(result_);
 }
 
