@@ -173,7 +173,7 @@ def types(api):
     api("DELETE", history, **where)
     order["properties"]["schema"] = "_schema"
     order["schema"] = "2.0"
-    order["migrations"] = [{"from": "1.0", "to": "2.0", "steps": [{"set": "m", "value": 1}]}]
+    order["migrations"] = [{"from": "1.0", "to": "2.0", "steps": [{"rename": {"n": "m"}}]}]
     api("PUT", path, order, type="order")
     api("POST", path + "/migration", {"rate": 1000}, type="order")
     api("GET", path + "/migration", type="order")
