@@ -176,9 +176,11 @@ class Write final : public PlanNode {
         db::Document& document = pending.write.document;
         document.cas = cas;
         Mutator& mutator = *context.options().mutator;
-        // Its type may have changed the document; if somebody else has since, it is not known how.
+        // Its type may have changed the document, and it may have kept its expiry; if somebody else
+        // has changed it since, it is not known how.
         if (!mutator.in_transaction() &&
-            mutator.database().PolicyOf(pending.write.keyspace, nullptr) != nullptr) {
+            (pending.write.keep_expiry ||
+             mutator.database().PolicyOf(pending.write.keyspace, nullptr) != nullptr)) {
           auto stored = mutator.database().Get(pending.write.keyspace, pending.write.key);
           if (stored && *stored && (*stored)->cas == cas) document = std::move(**stored);
         }
