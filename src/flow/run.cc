@@ -46,9 +46,11 @@ std::vector<Call> Run::OpenCalls() const {
   return open;
 }
 
-void Run::Postpone(uint64_t by_ms) {
+void Run::Postpone(int64_t by_ms) {
   const auto move = [&](uint64_t* time_ms) {
-    if (*time_ms != 0) *time_ms += by_ms;
+    if (*time_ms == 0) return;
+    // 0 would be no time at all.
+    *time_ms = static_cast<uint64_t>(std::max<int64_t>(static_cast<int64_t>(*time_ms) + by_ms, 1));
   };
   for (Frame& frame : state_.frames) move(&frame.due_ms);
   for (PendingCall& call : state_.calls) {

@@ -216,7 +216,8 @@ class Run {
   // The calls that were sent and not answered, to send them again after a restart.
   std::vector<Call> OpenCalls() const;
   // Moves everything that is to happen at a time, for a run that was stored and is set back to it.
-  void Postpone(uint64_t by_ms);
+  // Less than 0: to before.
+  void Postpone(int64_t by_ms);
   // The root's model while it runs, its last one after.
   const json::Value& model() const;
   const RunState& state() const { return state_; }

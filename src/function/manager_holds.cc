@@ -65,6 +65,7 @@ Status Manager::HoldFunctions() {
   }
   json::Value events = json::Value::EmptyArray();
   for (const UnderWay::Entry& entry : services_.under_way->left()) {
+    if (entry.kind == UnderWay::Kind::kRun) continue;
     json::Value event = ViewOf(entry);
     const int64_t times = TimesOf(event, before["events"]) + 1;
     event.Set("times", times);

@@ -24,7 +24,8 @@ namespace sluice::function {
 
 class UnderWay {
  public:
-  enum class Kind : uint32_t { kDocument = 1, kTimer = 2 };
+  // kRun: a call of a durable flow's run; the owner is the run, the key the route.
+  enum class Kind : uint32_t { kDocument = 1, kTimer = 2, kRun = 3 };
   struct Entry {
     std::string owner;
     Kind kind = Kind::kDocument;

@@ -407,5 +407,46 @@ TEST_F(DurableTest, GoOnWhenALongDelayIsOver) {
   }
 }
 
+class ClockAhead final : public Clock {
+ public:
+  uint64_t WallNs() const override { return clock_.WallNs() + 86'400ull * 1'000'000'000; }
+  uint64_t MonotonicNs() const override { return clock_.MonotonicNs(); }
+
+ private:
+  const SystemClock clock_;
+};
+
+// A run that was stored by a clock that was a day ahead has what was left of its times.
+TEST_F(DurableTest, AClockThatIsSetBackAddsNothing) {
+  const ClockAhead ahead;
+  for (const uint64_t park_after_ms : {30'000, 1}) {
+    host_.reset();
+    options_.park_after_ms = park_after_ms;
+    host_ = std::make_unique<Host>(Services{{*database_, *engine_, ahead}, *engine_, *procedures_},
+                                   options_, retention_);
+    ASSERT_TRUE(host_->Start().ok());
+    Load(Files("    delay: 1s\n", 1, "20s"));
+    const int64_t before = Counted("third");
+    ASSERT_TRUE(Launch3());
+    WaitUntil([&] { return Counted("first") == before + 1; });
+    Restart();
+    const uint64_t from_ns = SystemClockForTests().MonotonicNs();
+    WaitUntil([&] { return Counted("third") == before + 1; });
+    EXPECT_LT(SystemClockForTests().MonotonicNs() - from_ns, 15ull * 1'000'000'000);
+  }
+}
+
+// What is wrong is put right, and the run goes on with that.
+TEST_F(DurableTest, IsRetriedWithThePresentApp) {
+  Load(Files("", 1));
+  Run("three", Value::EmptyObject());
+  WaitUntil([&] { return List(RunPhase::kCompleted).size() == 1; });
+  Load(Files("", 2));
+  const std::string id = List()[0].id;
+  ASSERT_TRUE(host_->runs().Retry(id, std::nullopt).ok());
+  WaitUntil([&] { return Counted("third") == 2 && List(RunPhase::kCompleted).size() == 1; });
+  EXPECT_EQ(json::ToText(Show(id)["steps"][2]["output"]), R"({"count":2,"version":2})");
+}
+
 }  // namespace
 }  // namespace sluice::route

@@ -28,7 +28,9 @@
 #include "base/clock.h"
 #include "db/database.h"
 #include "flow/run.h"
+#include "function/under_way.h"
 #include "route/app.h"
+#include "route/crashed_calls.h"
 #include "route/pool.h"
 #include "route/run_clock.h"
 #include "route/run_rows.h"
@@ -70,6 +72,8 @@ struct EngineOptions {
   size_t max_threads = 256;
   // A durable run that waits for longer than that leaves the memory; 0: none does.
   uint64_t park_after_ms = 30'000;
+  // Where calls of durable runs are marked while they run; null: nowhere.
+  function::UnderWay* under_way = nullptr;
   size_t traces = 1000;  // kept of runs; 0: none are made
   // Is told of every trace when its run ends, and does not wait.
   std::function<void(const TracePtr& trace)> exporter = nullptr;
@@ -117,8 +121,11 @@ class Engine {
     TraceLink trace = {};
   };
   Result<std::vector<std::string>> LaunchAll(std::vector<Launch> launches, db::Commit commit);
-  // Goes on with a run that is stored. Error flow.bad_state.
-  Status Resume(std::shared_ptr<const App> app, const StoredRun& run);
+  // Goes on with a run that is stored; calls that are given up have failed. Error flow.bad_state.
+  Status Resume(std::shared_ptr<const App> app, const StoredRun& run,
+                std::vector<GivenUpCall> given_up = {});
+  // The time of runs: the wall clock, but for that it never goes back.
+  uint64_t NowMs() const { return time_.NowMs(); }
   // Who keeps the time of runs that leave the memory; before any run.
   using Park = std::function<void(const std::string& id, uint64_t due_ms)>;
   void OnPark(Park park) { park_ = std::move(park); }
@@ -231,7 +238,6 @@ class Engine {
   using LaterId = std::pair<uint64_t, uint64_t>;  // when, and a number
   void RunLater(LaterId id, std::function<void()> run);
   void Drop(LaterId id);
-  uint64_t NowMs() const { return time_.NowMs(); }
 
   db::Database& database_;
   RunClock time_;

@@ -206,7 +206,11 @@ std::optional<flow::Actions> Engine::RunOn(const std::shared_ptr<Route>& route, 
       input.trace = &context;
     }
   }
+  const bool marked = made.ok() && instance->durable() && slot.instance->runs_code();
+  function::UnderWay::Slot under_way(marked ? options_.under_way : nullptr, instance->id);
+  under_way.Begin(function::UnderWay::Kind::kRun, call.call, route->name());
   TaskOutput output = made.ok() ? route->Run(slot, input) : TaskOutput::Failure(made);
+  under_way.End();
   const uint64_t ended_ns = time_.MonotonicNs();
   const Ran ran{(ended_ns - began_ns) / 1000, output.repeatable};
   const uint64_t after_ms = output.answer_after_ms;

@@ -478,12 +478,18 @@ void Engine::Forget(const InstancePtr& instance) {
   live_.erase(instance->id);
 }
 
-Status Engine::Resume(std::shared_ptr<const App> app, const StoredRun& run) {
+Status Engine::Resume(std::shared_ptr<const App> app, const StoredRun& run,
+                      std::vector<GivenUpCall> given_up) {
   const RunHead& head = run.head;
   auto instance = std::make_shared<Instance>(std::move(app), head.id, nullptr);
   ASSIGN_OR_RETURN(const json::Value state, json::Parse(run.machine.text));
   ASSIGN_OR_RETURN(instance->run, flow::DecodeRun(state, instance->app->flows,
                                                   instance->app->files.get(), run.input));
+  // The clock was set back while no server ran: what was left of its times is what is left.
+  const uint64_t now_ms = NowMs();
+  if (run.machine.at_ms > now_ms) {
+    instance->run.Postpone(-static_cast<int64_t>(run.machine.at_ms - now_ms));
+  }
   instance->cid = instance->run.state().cid;
   instance->trace_id = instance->run.state().trace;
   instance->stored = std::make_unique<Instance::Stored>();
@@ -496,7 +502,14 @@ Status Engine::Resume(std::shared_ptr<const App> app, const StoredRun& run) {
   if (instance->trace != nullptr) {
     instance->trace->Note(flow::Actions(open.begin(), open.end()), time_.MonotonicNs());
   }
-  for (const flow::Call& call : open) instance->stored->sent_ms[call.call] = NowMs();
+  for (const flow::Call& call : open) instance->stored->sent_ms[call.call] = now_ms;
+  std::vector<std::pair<flow::Call, std::string>> failed;
+  for (GivenUpCall& each : given_up) {
+    const auto found = std::ranges::find(open, each.call, &flow::Call::call);
+    if (found == open.end()) continue;
+    failed.emplace_back(std::move(*found), std::move(each.why));
+    open.erase(found);
+  }
   {
     const std::lock_guard lock(live_mutex_);
     if (!live_.emplace(head.id, instance).second) return OkStatus();
@@ -510,8 +523,11 @@ Status Engine::Resume(std::shared_ptr<const App> app, const StoredRun& run) {
       if (FindCall(instance->run, call.call) != nullptr) actions->emplace_back(call);
     }
   };
-  pool_.Post([this, instance, again = std::move(again)] {
+  pool_.Post([this, instance, again = std::move(again), failed = std::move(failed)] {
     Perform(instance, Submit(instance, {.event = flow::Tick{}, .stored = again}));
+    for (const auto& [call, why] : failed) {
+      if (auto next = Fail(instance, call, 500, why)) Perform(instance, std::move(*next));
+    }
   });
   return OkStatus();
 }

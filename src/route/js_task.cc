@@ -28,6 +28,7 @@ class JsTask final : public TaskInstance {
         reads_origin_(ReadsOrigin(definition_->code)) {}
 
   // What it writes is one commit, made again when somebody else changed what it had read.
+  bool runs_code() const override { return true; }
   TaskOutput Run(const TaskInput& input) override {
     for (int attempt = 1;; ++attempt) {
       function::Effects effects(services_.database, "");

@@ -15,6 +15,7 @@ class LuaTask final : public TaskInstance {
         authorize_(std::move(authorize)),
         reads_origin_(reads_origin) {}
 
+  bool runs_code() const override { return true; }
   TaskOutput Run(const TaskInput& input) override {
     procedure::TaskOptions options{.timeout_ms = input.timeout_ms, .cancelled = input.cancelled};
     options.authorize = authorize_;

@@ -52,7 +52,8 @@ size_t ParkedRuns::size() const {
 void ParkedRuns::Loop() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    const uint64_t now_ms = clock_.WallMs();
+    time_.Adjust();
+    const uint64_t now_ms = time_.NowMs();
     if (by_time_.empty() || by_time_.begin()->first > now_ms) {
       const uint64_t left_ms = by_time_.empty() ? kLongestMs : by_time_.begin()->first - now_ms;
       changed_.wait_for(lock, std::chrono::milliseconds(std::min(left_ms, kLongestMs)));

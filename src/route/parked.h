@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "route/run_clock.h"
 
 namespace sluice::route {
 
@@ -23,7 +24,7 @@ class ParkedRuns {
   // Goes on with a run whose time has come. False: not now, it is tried again in a moment.
   using Wake = std::function<bool(const std::string& id)>;
 
-  ParkedRuns(const Clock& clock, Wake wake) : clock_(clock), wake_(std::move(wake)) {}
+  ParkedRuns(const Clock& clock, Wake wake) : time_(clock), wake_(std::move(wake)) {}
   ~ParkedRuns() { Stop(); }
   ParkedRuns(const ParkedRuns&) = delete;
   ParkedRuns& operator=(const ParkedRuns&) = delete;
@@ -39,7 +40,7 @@ class ParkedRuns {
  private:
   void Loop();
 
-  const Clock& clock_;
+  RunClock time_;
   const Wake wake_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

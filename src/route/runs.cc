@@ -96,8 +96,12 @@ Status Runs::Start() {
     live.emplace_back(rows->key().substr(kLivePrefix.size()));
   }
   RETURN_IF_ERROR(rows->status());
+  std::map<std::string, std::vector<GivenUpCall>> given_up;
+  if (const function::UnderWay* const under_way = engine_.options().under_way) {
+    ASSIGN_OR_RETURN(given_up, CountCrashes(database_, *under_way));
+  }
   for (const std::string& id : live) {
-    const Status status = ResumeOrPark(id);
+    const Status status = ResumeOrPark(id, std::move(given_up[id]));
     if (!status.ok()) RETURN_IF_ERROR(GiveUp(id, status));
   }
   if (!live.empty()) log::Info("runs of flows go on", {{"runs", live.size()}});
@@ -106,14 +110,16 @@ Status Runs::Start() {
   return OkStatus();
 }
 
-Status Runs::ResumeOrPark(const std::string& id) {
+Status Runs::ResumeOrPark(const std::string& id, std::vector<GivenUpCall> given_up) {
   ASSIGN_OR_RETURN(const RunMachine machine, ReadMachine(id));
   ASSIGN_OR_RETURN(const Value state, json::Parse(machine.text));
-  const std::optional<uint64_t> until_ms = WaitsUntil(state);
+  std::optional<uint64_t> until_ms = WaitsUntil(state);
+  const uint64_t now_ms = engine_.NowMs();
+  // As Engine::Resume does when the clock was set back.
+  if (until_ms && machine.at_ms > now_ms) *until_ms -= std::min(*until_ms, machine.at_ms - now_ms);
   const uint64_t park_after_ms = engine_.options().park_after_ms;
-  if (!until_ms || park_after_ms == 0 ||
-      *until_ms <= services_.function.clock.WallMs() + park_after_ms) {
-    return ResumeOne(id);
+  if (!until_ms || park_after_ms == 0 || *until_ms <= now_ms + park_after_ms) {
+    return ResumeOne(id, std::move(given_up));
   }
   parked_.Add(id, *until_ms);
   return OkStatus();
@@ -128,13 +134,13 @@ bool Runs::Wake(const std::string& id) {
   return true;
 }
 
-Status Runs::ResumeOne(const std::string& id) {
+Status Runs::ResumeOne(const std::string& id, std::vector<GivenUpCall> given_up) {
   StoredRun run;
   ASSIGN_OR_RETURN(run.head, ReadHead(id));
   ASSIGN_OR_RETURN(run.machine, ReadMachine(id));
   ASSIGN_OR_RETURN(run.input, ReadInput(id));
   ASSIGN_OR_RETURN(auto app, AppOf(run.head.app));
-  return engine_.Resume(std::move(app), run);
+  return engine_.Resume(std::move(app), run, std::move(given_up));
 }
 
 // A run that can't go on is not lost: it is told why, and may be retried.
@@ -298,15 +304,22 @@ Status Runs::Retry(const std::string& id, std::optional<uint32_t> number) {
     ASSIGN_OR_RETURN(before, ReadBefore(id, --step, last));
     ASSIGN_OR_RETURN(state, json::Parse(before.text));
   }
-  ASSIGN_OR_RETURN(auto app, AppOf(head.app));
   ASSIGN_OR_RETURN(Value input, ReadInput(id));
-  ASSIGN_OR_RETURN(flow::Run run, flow::DecodeRun(state, app->flows, app->files.get(), input));
-  const uint64_t now_ms = services_.function.clock.WallMs();
-  if (now_ms > before.at_ms) run.Postpone(now_ms - before.at_ms);
+  // What was wrong may have been put right since. The files that it began with are for a run whose
+  // flows and tasks are not there any more.
+  std::shared_ptr<const App> app = current_();
+  auto run = flow::DecodeRun(state, app->flows, app->files.get(), input);
+  if (!run) {
+    ASSIGN_OR_RETURN(app, AppOf(head.app));
+    run = flow::DecodeRun(state, app->flows, app->files.get(), input);
+    if (!run) return run.error();
+  }
+  const uint64_t now_ms = engine_.NowMs();
+  run->Postpone(static_cast<int64_t>(now_ms - before.at_ms));
   RunMachine machine{.next_step = before.next_step,
                      .at_ms = now_ms,
-                     .text = flow::EncodeRun(run, input.is_missing() ? flow::RootInput::kWith
-                                                                     : flow::RootInput::kWithout)};
+                     .text = flow::EncodeRun(*run, input.is_missing() ? flow::RootInput::kWith
+                                                                      : flow::RootInput::kWithout)};
   db::Commit commit;
   const auto put = [&](std::string key, std::optional<std::string> value) {
     commit.rows.push_back({Family::kRun, std::move(key), std::move(value), std::nullopt});

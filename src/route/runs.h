@@ -71,8 +71,8 @@ class Runs {
   Result<RunMachine> ReadBefore(const std::string& id, uint32_t step, const RunMachine& last) const;
   Result<json::Value> ReadInput(const std::string& id) const;  // missing: it has no such row
   Result<std::shared_ptr<const App>> AppOf(const std::string& version);
-  Status ResumeOne(const std::string& id);
-  Status ResumeOrPark(const std::string& id);
+  Status ResumeOne(const std::string& id, std::vector<GivenUpCall> given_up = {});
+  Status ResumeOrPark(const std::string& id, std::vector<GivenUpCall> given_up);
   Status GiveUp(const std::string& id, const Status& why);
   Status Remove(const std::vector<RunHead>& runs);  // in the order of their ids
   Status SweepApps(const std::set<std::string>& needed);

@@ -83,6 +83,8 @@ class TaskInstance {
   // After a call that could be stopped: a stop that came too late is not for the next one.
   virtual void Renew() {}
   virtual TaskOutput Run(const TaskInput& input) = 0;
+  // Whether it is code of users, which may end the process.
+  virtual bool runs_code() const { return false; }
   // From another thread while it runs, or is about to: nobody wants the answer any more.
   virtual void Stop() {}
 };

@@ -263,6 +263,7 @@ class Server::Parts {
   Status OpenFlows() {
     route::EngineOptions options;
     options.traces = loaded_.config.flows_traces;
+    options.under_way = under_way_.get();
     if (!loaded_.config.flows_otlp_url.empty()) {
       trace_exporter_ = std::make_unique<route::OtlpExporter>(
           route::OtlpOptions{.url = loaded_.config.flows_otlp_url});

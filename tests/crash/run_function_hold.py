@@ -2,13 +2,15 @@
 """A function that ends the server's process is held after three crashes, and the server stays up.
 
 V8 ends the process when one call makes an array that is too large. The event is still the next one
-after a restart, so the server would end again and again. Also: --hold-functions starts without any
+after a restart, so the server would end again and again. So it would with a task of a durable run:
+that is not called again after three crashes, and has failed. Also: --hold-functions starts without any
 function running, and a handler that nothing can stop does not keep the server from ending.
 
 Usage: tests/crash/run_function_hold.py --sluice BINARY
 """
 
 import argparse
+import http.client
 import json
 import pathlib
 import sys
@@ -25,6 +27,18 @@ CODE = """function OnUpdate(doc, meta) {
 STUCK = """function OnUpdate(doc, meta) {
   if (doc.stuck) Array.prototype.includes.call({length: 2 ** 53 - 1}, 1);
 }"""
+FLOW = """flow: {id: 'poison', description: 'One task ends the server', ttl: 1h, durable: true}
+first.task: 'good'
+tasks:
+  - {name: 'good', process: 'no.op', input: [], output: [], description: 'd', execution: sequential, next: ['bad']}
+  - {name: 'bad', process: 'bad.task', input: ['input.body.crash -> crash'], output: ['result -> output.body'],
+     description: 'd', delay: 100, execution: end}
+"""
+TASK = """function handleEvent(headers, input) {
+  if (input.crash) 'x'.repeat(2 ** 28).split('');
+  return 'fine';
+}"""
+FIXED_TASK = "function handleEvent(headers, input) { return 'fixed'; }"
 FIXED = "function OnUpdate(doc, meta) { dst[meta.id] = 'fixed'; }"
 WAIT_S = 60
 
@@ -60,6 +74,46 @@ def wait_for_crash(server):
     server.process = None
     if code == 0:
         raise AssertionError("the server has ended well, but should have crashed")
+
+
+def app(task):
+    return {"files": {"sluice.yaml": "", "flows.yaml": "flows: ['poison.yml']", "flows/poison.yml": FLOW,
+                      "tasks/bad.task.js": task}}
+
+
+def show(server, run_id):
+    return json.loads(call(server, "GET", f"/v1/flows/runs/{run_id}").body)
+
+
+def run_flow(sluice):
+    """A durable run whose task ends the process."""
+    with SluiceServer(sluice) as server:
+        call(server, "PUT", "/v1/flows/app", app(TASK))
+        call(server, "POST", "/v1/flows/poison/run", {"body": {"crash": False}})
+        try:
+            call(server, "POST", "/v1/flows/poison/run", {"body": {"crash": True}}, expected=None)
+        except (OSError, http.client.HTTPException):
+            pass
+        wait_for_crash(server)
+        for _ in range(2):
+            server.start()
+            wait_for_crash(server)
+        server.start()
+        runs = json.loads(call(server, "GET", "/v1/flows/runs").body)["runs"]
+        (poison,) = [each["id"] for each in runs if each["state"] != "completed"]
+        eventually(lambda: show(server, poison)["state"] == "failed", "the run has failed")
+        failed = show(server, poison)
+        assert failed["status"] == 500, failed
+        assert "route 'bad.task' is not called again" in failed["message"], failed
+        assert "each of the last 3 times" in failed["message"], failed
+        assert "a call of a run is given up" in server.log(), server.log()
+
+        # With other code it goes on.
+        call(server, "PUT", "/v1/flows/app", app(FIXED_TASK))
+        call(server, "POST", f"/v1/flows/runs/{poison}/retry", {})
+        eventually(lambda: show(server, poison)["state"] == "completed", "the run that was retried")
+        server.stop()
+    print("a task was not called again after 3 crashes, and the run was retried")
 
 
 def run(sluice):
@@ -123,7 +177,9 @@ def run(sluice):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sluice", default=None)
-    run(find_sluice(parser.parse_args().sluice))
+    sluice = find_sluice(parser.parse_args().sluice)
+    run(sluice)
+    run_flow(sluice)
 
 
 if __name__ == "__main__":
