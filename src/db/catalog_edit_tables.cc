@@ -1,4 +1,5 @@
 // Tables: keyspaces of the system bucket `_tables` that have a schema.
+#include <algorithm>
 #include <utility>
 
 #include "db/catalog_edit.h"
@@ -17,12 +18,24 @@ IndexDefinition IndexOf(const TableSchema& schema, const TableKey& key) {
   IndexDefinition definition;
   definition.name = key.name;
   definition.unique = key.unique;
+  definition.many_nulls = key.many_nulls;
   for (const TableKeyPart& part : key.parts) {
     definition.parts.push_back({.path = schema.FindColumn(part.column)->name,
                                 .descending = part.descending,
                                 .include_missing = definition.parts.empty()});
   }
   return definition;
+}
+
+// What a foreign key may refer to.
+bool HasKeyOf(const TableSchema& schema, const std::vector<std::string>& columns) {
+  const auto is_part = [&](const TableKeyPart& part) {
+    return std::ranges::any_of(
+        columns, [&](const std::string& column) { return SameColumnName(part.column, column); });
+  };
+  return std::ranges::any_of(schema.keys, [&](const TableKey& key) {
+    return key.parts.size() == columns.size() && std::ranges::all_of(key.parts, is_part);
+  });
 }
 
 }  // namespace
@@ -110,7 +123,7 @@ Result<std::shared_ptr<const TableSchema>> CatalogEdit::TableWithoutKey(
     if (other->table == nullptr) continue;
     for (const TableReference& reference : other->table->references) {
       if (!SameColumnName(reference.table, table.name) ||
-          changed.HasUniqueKey(reference.their_columns)) {
+          HasKeyOf(changed, reference.their_columns)) {
         continue;
       }
       return Fail(Code::kConflict, "table.referenced",

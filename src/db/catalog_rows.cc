@@ -109,6 +109,7 @@ json::Value ToJson(const Index& index) {
                                            {"where", definition.where},
                                            {"state", IndexStateName(state)}});
   if (definition.unique) value.Set("unique", true);
+  if (definition.many_nulls) value.Set("many_nulls", true);
   return value;
 }
 
@@ -119,6 +120,7 @@ Result<IndexEntry> IndexFromJson(const json::Value& value) {
   entry.definition.name = Text(value["name"]);
   entry.definition.primary = Flag(value["primary"]);
   entry.definition.unique = Flag(value["unique"]);
+  entry.definition.many_nulls = Flag(value["many_nulls"]);
   for (const json::Value& part : value["parts"].items()) {
     entry.definition.parts.push_back(PartFromJson(part));
   }

@@ -238,7 +238,7 @@ Status Database::Impl::CheckBuiltUnique(const KeyspaceName& keyspace, IndexId id
     std::string last;
     for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
       ASSIGN_OR_RETURN(const IndexRow row, DecodeIndexRow(iterator->key().substr(prefix.size())));
-      if (row.parts == last) {
+      if (row.parts == last && index->IsExclusive(row.parts)) {
         return Error(Code::kAlreadyExists, "table.duplicate",
                      "table '{}' has rows with the same key: '{}' can't be unique",
                      keyspace.collection, index->definition().name);

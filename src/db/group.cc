@@ -144,6 +144,7 @@ Status Group::CheckUnique(CommitResult* result) {
     for (const auto& [index, entries] : staged.new_entries) {
       if (!index->definition().unique) continue;
       for (const std::string& entry : entries) {
+        if (!index->IsExclusive(entry)) continue;
         const Status claimed = Claim(*index, entry, staged);
         if (claimed.ok()) continue;
         result->failed_write = static_cast<int>(i);

@@ -247,6 +247,15 @@ void Index::PutRows(ShardId shard, std::string_view key, const std::vector<std::
 
 // --- rows ---------------------------------------------------------------------------------------
 
+bool Index::IsExclusive(std::string_view entry) const {
+  if (!definition_.unique || !definition_.many_nulls) return definition_.unique;
+  for (const IndexPart& part : definition_.parts) {
+    const auto value = json::TakeKeyPart(&entry, DirectionOf(part));
+    if (!value || value->is_null() || value->is_missing()) return false;
+  }
+  return true;
+}
+
 std::string Index::Prefix(ShardId shard) const { return KeyspacePrefix(shard, id_); }
 
 std::string Index::RowKey(ShardId shard, std::string_view parts, std::string_view key) const {

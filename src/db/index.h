@@ -42,9 +42,10 @@ struct IndexPart {
 struct IndexDefinition {
   std::string name;
   std::vector<IndexPart> parts;
-  std::string where = {};  // SQL++ condition: other documents are not indexed; empty for none
-  bool primary = false;    // no parts and no rows: stands for the documents in key order
-  bool unique = false;     // no two documents have the same parts; of tables only
+  std::string where = {};   // SQL++ condition: other documents are not indexed; empty for none
+  bool primary = false;     // no parts and no rows: stands for the documents in key order
+  bool unique = false;      // no two documents have the same parts; of tables only
+  bool many_nulls = false;  // of a unique one: parts with a NULL among them are like no others
 
   // Whether it is made of paths alone.
   bool PathsOnly() const;
@@ -84,6 +85,9 @@ class Index {
   // documents have none.
   Result<std::vector<std::string>> Entries(std::string_view key,
                                            const DocumentView& document) const;
+
+  // Whether no other document may have this entry.
+  bool IsExclusive(std::string_view entry) const;
 
   // Keys of the index family.
   std::string RowKey(ShardId shard, std::string_view parts, std::string_view key) const;

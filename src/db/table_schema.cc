@@ -146,10 +146,12 @@ json::Value ToJson(const TableKey& key) {
   for (const TableKeyPart& part : key.parts) {
     parts.Append(json::Value::Object({{"column", part.column}, {"desc", part.descending}}));
   }
-  return json::Value::Object({{"name", key.name},
-                              {"parts", std::move(parts)},
-                              {"unique", key.unique},
-                              {"primary", key.primary}});
+  json::Value json = json::Value::Object({{"name", key.name},
+                                          {"parts", std::move(parts)},
+                                          {"unique", key.unique},
+                                          {"primary", key.primary}});
+  if (key.many_nulls) json.Set("many_nulls", true);
+  return json;
 }
 
 json::Value ToJson(const TableReference& reference) {
@@ -185,6 +187,7 @@ TableKey KeyFrom(const json::Value& json) {
   }
   key.unique = Flag(json["unique"]);
   key.primary = Flag(json["primary"]);
+  key.many_nulls = Flag(json["many_nulls"]);
   return key;
 }
 

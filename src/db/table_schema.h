@@ -80,6 +80,7 @@ struct TableKey {
   std::vector<TableKeyPart> parts;
   bool unique = false;
   bool primary = false;
+  bool many_nulls = false;  // of a unique one: rows with a NULL in it are no duplicates
   bool operator==(const TableKey&) const = default;
 };
 

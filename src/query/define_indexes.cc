@@ -95,6 +95,7 @@ db::IndexDefinition IndexDefinitionOf(const CreateIndexStatement& statement) {
   db::IndexDefinition definition;
   definition.primary = statement.primary;
   definition.unique = statement.unique;
+  definition.many_nulls = statement.unique;
   definition.name = statement.name.empty() ? std::string(db::kPrimaryIndexName) : statement.name;
   for (const IndexKey& key : statement.keys) definition.parts.push_back(PartOf(key));
   if (statement.where != nullptr) definition.where = ToText(*statement.where);

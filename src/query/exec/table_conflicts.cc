@@ -92,6 +92,7 @@ class ConflictInsert final : public PlanNode {
       std::vector<std::string> keys;
       for (size_t i = 0; i < options_.keys.size(); ++i) {
         for (const std::string& parts : EntriesOf(context, i, write)) {
+          if (!options_.keys[i]->IsExclusive(parts)) continue;
           std::optional<std::string> key = OwnerOf(context, i, parts);
           if (key && std::ranges::find(keys, *key) == keys.end()) keys.push_back(std::move(*key));
         }
