@@ -54,6 +54,7 @@ const std::vector<Value>& Pool() {
 TEST(AnyArguments, NothingCrashes) {
   Random random(11);
   for (const std::string_view name : FunctionNames()) {
+    if (name == "sleep") continue;  // it would
     const ScalarFunction* function = FindFunction(name);
     const size_t most =
         function->max_args == kAnyNumber ? function->min_args + 2 : function->max_args;

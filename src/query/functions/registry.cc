@@ -21,7 +21,7 @@ Table MakeTable() {
         PatternFunctions(),    RedactFunctions(),     StringBuildFunctions(),
         StringFunctions(),     TableFunctions(),      TokenFunctions(),
         TypeFunctions(),       VectorFunctions(),     CastFunctions(),
-        Comdb2Functions()}) {
+        Comdb2Functions(),     SqliteFunctions(),     SqliteTimeFunctions()}) {
     for (const ScalarFunction& function : family.functions) table[function.name] = &function;
     for (const auto& [alias, name] : family.aliases) table[alias] = table.at(name);
   }
