@@ -11,6 +11,7 @@
 namespace sluice::query {
 
 // One action after the other: when one fails, those before it stay. Waits until all are durable.
-Status AlterTable(QueryEngine& engine, const AlterTableStatement& statement);
+Status AlterTable(QueryEngine& engine, const AlterTableStatement& statement,
+                  Dialect dialect = Dialect::kSqlpp);
 
 }  // namespace sluice::query

@@ -8,7 +8,6 @@
 
 #include "base/bytes.h"
 #include "db/datetime_text.h"
-#include "query/bind/scope.h"
 #include "query/parse/parser.h"
 #include "query/result_text.h"
 
@@ -72,27 +71,6 @@ std::string Cdb2Value(const json::Value& value, std::string_view zone,
   return "NULL";
 }
 
-std::string_view Trimmed(std::string_view text, std::string_view marks) {
-  const size_t last = text.find_last_not_of(marks);
-  return last == std::string_view::npos ? "" : text.substr(0, last + 1);
-}
-
-// What is written before FROM, or before the end; nothing when something else comes first.
-std::string_view BeforeFrom(const SelectBlock& block, const Query& query, std::string_view text) {
-  constexpr std::string_view kFrom = "from";
-  constexpr std::string_view kBlanks = " \t\r\n";
-  if (block.from) {
-    text = Trimmed(text.substr(0, block.from->first.place.offset), kBlanks);
-    if (text.size() < kFrom.size()) return "";
-    const size_t start = text.size() - kFrom.size();
-    return db::SameColumnName(text.substr(start), kFrom) ? Trimmed(text.substr(0, start), kBlanks)
-                                                         : "";
-  }
-  const bool last = block.let.empty() && block.where == nullptr && !block.group &&
-                    query.order_by.empty() && query.limit == nullptr && query.offset == nullptr;
-  return last ? Trimmed(text, " \t\r\n;") : "";
-}
-
 const SelectBlock* BlockOf(const Statement& statement) {
   const QueryPtr* const query = std::get_if<QueryPtr>(&statement.body);
   const auto* const block =
@@ -110,24 +88,24 @@ void AddTable(const FromTerm& term, const db::Catalog& catalog, Tables* tables) 
   tables->emplace_back(term.alias.empty() ? term.expression->name : term.alias, std::move(table));
 }
 
-// The type of a plain column.
-std::optional<ColumnType> TypeOf(const Expression& expression, const Tables& tables) {
+// A plain column; or null.
+const db::TableColumn* ColumnOf(const Expression& expression, const Tables& tables) {
   const bool path =
       expression.kind == ExprKind::kField && expression.args[0]->kind == ExprKind::kName;
-  if (!path && expression.kind != ExprKind::kName) return std::nullopt;
+  if (!path && expression.kind != ExprKind::kName) return nullptr;
   for (const auto& [alias, table] : tables) {
-    if (path && expression.args[0]->name != alias) continue;
+    if (path && !db::SameColumnName(expression.args[0]->name, alias)) continue;
     const db::TableColumn* const column = table->table->FindColumn(expression.name);
-    if (column != nullptr) return column->type;
+    if (column != nullptr) return column;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 }  // namespace
 
 Cdb2Types Cdb2TypesOf(std::string_view statement, const db::Catalog& catalog) {
   Cdb2Types types;
-  const Result<Statement> parsed = ParseStatement(statement);
+  const Result<Statement> parsed = ParseStatement(statement, Dialect::kComdb2);
   const SelectBlock* const block = parsed ? BlockOf(*parsed) : nullptr;
   if (block == nullptr || !block->from) return types;
   Tables tables;
@@ -140,44 +118,33 @@ Cdb2Types Cdb2TypesOf(std::string_view statement, const db::Catalog& catalog) {
           types[column.name] = column.type;
         }
       }
-    } else if (const auto type = TypeOf(*term.expression, tables)) {
-      types[term.alias.empty() ? ImplicitName(*term.expression) : term.alias] = *type;
+    } else if (const db::TableColumn* column = ColumnOf(*term.expression, tables)) {
+      types[term.alias.empty() ? column->name : term.alias] = column->type;
     }
   }
   return types;
 }
 
-Cdb2Names Cdb2NamesOf(std::string_view statement) {
-  Cdb2Names names;
-  const Result<Statement> parsed = ParseStatement(statement);
-  const SelectBlock* const block = parsed ? BlockOf(*parsed) : nullptr;
-  if (block == nullptr) return names;
-  const std::string_view all = BeforeFrom(*block, *std::get<QueryPtr>(parsed->body), statement);
-  const std::vector<ResultTerm>& terms = block->projection.terms;
-  int unnamed = 0;
-  for (size_t i = 0; i < terms.size(); ++i) {
-    if (terms[i].star || !terms[i].alias.empty()) continue;
-    if (!ImplicitName(*terms[i].expression).empty()) continue;
-    const size_t from = terms[i].place.offset;
-    const size_t to = i + 1 < terms.size() ? terms[i + 1].place.offset : all.size();
-    const std::string name = fmt::format("${}", ++unnamed);
-    if (from < to && to <= all.size()) {
-      names[name] = Trimmed(all.substr(from, to - from), " \t\r\n,");
-    }
-  }
-  return names;
+namespace {
+
+// A column that is called as one before it: that name without the number which tells them apart.
+std::string_view ShownName(const json::Value& row, std::string_view name) {
+  const size_t colon = name.rfind(':');
+  const bool numbered = colon != std::string_view::npos && colon + 1 < name.size() &&
+                        name.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+  return numbered && !row[name.substr(0, colon)].is_missing() ? name.substr(0, colon) : name;
 }
 
-std::string Cdb2Row(const json::Value& row, std::string_view zone, const Cdb2Names& names,
-                    const Cdb2Types& types) {
+}  // namespace
+
+std::string Cdb2Row(const json::Value& row, std::string_view zone, const Cdb2Types& types) {
   if (!row.is_object()) return "($0=" + Cdb2Value(row, zone) + ")";
   std::string text = "(";
   for (const json::Field& field : row.fields()) {
     if (text.size() > 1) text += ", ";
-    const auto name = names.find(field.name());
     const auto type = types.find(field.name());
     text +=
-        fmt::format("{}={}", name == names.end() ? field.name() : std::string_view(name->second),
+        fmt::format("{}={}", ShownName(row, field.name()),
                     Cdb2Value(field.value, zone,
                               type == types.end() ? std::nullopt : std::optional(type->second)));
   }

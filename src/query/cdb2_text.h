@@ -11,12 +11,6 @@
 
 namespace sluice::query {
 
-// What cdb2sql calls result columns, by the names that they have in rows.
-using Cdb2Names = std::map<std::string, std::string, std::less<>>;
-
-// Columns of a SELECT that were given no name are called as they are written: count(*).
-Cdb2Names Cdb2NamesOf(std::string_view statement);
-
 // The types of result columns, by their names in rows: a column of doubles shows 2.000000 also when
 // the value is a whole number.
 using Cdb2Types = std::map<std::string, db::ColumnType, std::less<>>;
@@ -25,7 +19,6 @@ using Cdb2Types = std::map<std::string, db::ColumnType, std::less<>>;
 Cdb2Types Cdb2TypesOf(std::string_view statement, const db::Catalog& catalog);
 
 // A row that is no object has one column without a name. `zone` is where datetimes are shown.
-std::string Cdb2Row(const json::Value& row, std::string_view zone, const Cdb2Names& names = {},
-                    const Cdb2Types& types = {});
+std::string Cdb2Row(const json::Value& row, std::string_view zone, const Cdb2Types& types = {});
 
 }  // namespace sluice::query

@@ -27,9 +27,26 @@ Status CheckDefaults(db::Database& database, db::TableSchema& schema) {
   return OkStatus();
 }
 
-Status CreateTable(db::Database& database, db::TableSchema schema) {
+// CREATE TABLE t LIKE u: all but u's foreign keys.
+Result<db::TableSchema> SchemaOf(const db::Catalog& catalog, const db::TableSchema& written) {
+  if (!written.columns.empty() || written.references.size() != 1) return written;
+  const auto other = catalog.FindTable(written.references[0].table);
+  if (other == nullptr) {
+    return QueryFail(QueryCode::kKeyspaceNotFound, "there is no table '{}'",
+                     written.references[0].table);
+  }
+  db::TableSchema schema = *other->table;
+  schema.name = written.name;
+  schema.references.clear();
+  for (db::TableColumn& column : schema.columns) column.added.reset();
+  return schema;
+}
+
+Status CreateTable(db::Database& database, const db::TableSchema& written, Dialect dialect) {
+  ASSIGN_OR_RETURN(db::TableSchema schema, SchemaOf(*database.catalog(), written));
+  RETURN_IF_ERROR(ResolveKeyNames(*database.catalog(), &schema));
   RETURN_IF_ERROR(schema.Check());
-  RETURN_IF_ERROR(CheckReferences(*database.catalog(), schema));
+  RETURN_IF_ERROR(CheckReferences(*database.catalog(), schema, dialect));
   RETURN_IF_ERROR(CheckDefaults(database, schema));
   RETURN_IF_ERROR(CheckChecks(schema));
   return database.CreateTable(std::move(schema));
@@ -42,9 +59,9 @@ DefinitionRows Done(const Status& status, const TextPlace& place) {
 
 }  // namespace
 
-DefinitionRows RunDefinition(db::Database& database, const QueryContext&,
+DefinitionRows RunDefinition(db::Database& database, const QueryContext& context,
                              const CreateTableStatement& statement) {
-  const Status status = CreateTable(database, statement.schema);
+  const Status status = CreateTable(database, statement.schema, context.dialect);
   if (statement.if_not_exists && status.id() == "table.exists") return Rows{};
   return Done(status, statement.place);
 }

@@ -1,4 +1,4 @@
-// Base64 of {"statement", "query_context"?}.
+// Base64 of {"statement", "query_context"?, "dialect"?}.
 #include "query/encoded_plan.h"
 
 #include "base/base64.h"
@@ -20,6 +20,7 @@ std::string EncodePlan(const PreparedText& prepared) {
   if (!prepared.context.bucket.empty()) {
     plan.Set("query_context", Value(ContextText(prepared.context)));
   }
+  if (prepared.context.dialect == Dialect::kComdb2) plan.Set("dialect", Value("comdb2"));
   return ToBase64(json::ToText(plan));
 }
 
@@ -30,8 +31,12 @@ Result<PreparedText> DecodePlan(std::string_view encoded) {
     if (plan && (*plan)["statement"].is_string()) {
       PreparedText prepared{.text = std::string((*plan)["statement"].AsString()), .context = {}};
       const Value context = (*plan)["query_context"];
-      if (!context.is_string()) return prepared;
-      ASSIGN_OR_RETURN(prepared.context, QueryContext::Parse(context.AsString()));
+      if (context.is_string()) {
+        ASSIGN_OR_RETURN(prepared.context, QueryContext::Parse(context.AsString()));
+      }
+      const Value dialect = (*plan)["dialect"];
+      const bool comdb2 = dialect.is_string() && dialect.AsString() == "comdb2";
+      if (comdb2) prepared.context.dialect = Dialect::kComdb2;
       return prepared;
     }
   }

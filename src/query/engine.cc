@@ -37,7 +37,7 @@ size_t QueryEngine::ParallelismOf(const RunRequest& request) const {
 Result<std::shared_ptr<const StatementPlan>> QueryEngine::Prepare(std::string_view text,
                                                                   const QueryContext& context,
                                                                   Profiling profiling) {
-  ASSIGN_OR_RETURN(Statement statement, ParseStatement(text));
+  ASSIGN_OR_RETURN(Statement statement, ParseStatement(text, context.dialect));
   const std::shared_ptr<const db::Catalog> catalog = database_.catalog();
   const std::shared_ptr<const UserFunctionTable> functions = Functions();
   return PlanStatement(database_, *catalog, *functions, context, std::move(statement),

@@ -110,10 +110,13 @@ class ReferenceKeeper {
     const db::ReferenceAction action = change.after ? reference.on_update : reference.on_delete;
     // Another row may have taken the values in the same transaction.
     if (keys.empty()) return OkStatus();
-    if (action == db::ReferenceAction::kRefuse) {
+    const bool refuses = action == db::ReferenceAction::kRefuse;
+    if (refuses || !parent.table->HasUniqueKey(reference.their_columns)) {
       ASSIGN_OR_RETURN(const Names still,
                        Find(*parent.table, reference.their_columns, *before, true));
       if (!still.empty()) return OkStatus();
+    }
+    if (refuses) {
       return QueryError(QueryCode::kForeignKey,
                         "a row of '{}' is referred to by '{}' (foreign key '{}')",
                         parent.table->name, child.table->name, reference.name);
@@ -207,7 +210,48 @@ Status KeepReferences(QueryEngine& engine, db::Transaction& transaction,
   return ReferenceKeeper(engine, transaction, std::move(changes)).Run();
 }
 
-Status CheckReferences(const db::Catalog& catalog, const db::TableSchema& schema) {
+namespace {
+
+bool HasKeyOf(const db::TableSchema& schema, const Names& columns) {
+  return std::ranges::any_of(schema.keys, [&](const db::TableKey& key) {
+    return key.parts.size() == columns.size() &&
+           std::ranges::all_of(key.parts, [&](const db::TableKeyPart& part) {
+             return std::ranges::any_of(columns, [&](const std::string& column) {
+               return db::SameColumnName(part.column, column);
+             });
+           });
+  });
+}
+
+}  // namespace
+
+Status ResolveKeyNames(const db::Catalog& catalog, db::TableSchema* schema) {
+  for (db::TableReference& reference : schema->references) {
+    if (reference.their_columns.size() != 1 || !reference.their_columns[0].starts_with(':')) {
+      continue;
+    }
+    const std::string name = reference.their_columns[0].substr(1);
+    const bool own = db::SameColumnName(reference.table, schema->name);
+    const auto found = own ? nullptr : catalog.FindTable(reference.table);
+    reference.their_columns.clear();
+    if (!own && found == nullptr) {
+      return QueryError(QueryCode::kTableDefinition, "foreign key '{}': there is no table '{}'",
+                        reference.name, reference.table);
+    }
+    for (const db::TableKey& key : own ? schema->keys : found->table->keys) {
+      if (!db::SameColumnName(key.name, name)) continue;
+      for (const db::TableKeyPart& part : key.parts) {
+        reference.their_columns.push_back(part.column);
+      }
+    }
+    if (!reference.their_columns.empty()) continue;
+    return QueryError(QueryCode::kTableDefinition, "foreign key '{}': table '{}' has no key '{}'",
+                      reference.name, reference.table, name);
+  }
+  return OkStatus();
+}
+
+Status CheckReferences(const db::Catalog& catalog, const db::TableSchema& schema, Dialect dialect) {
   for (const db::TableReference& reference : schema.references) {
     const bool own = db::SameColumnName(reference.table, schema.name);
     const auto found = own ? nullptr : catalog.FindTable(reference.table);
@@ -216,11 +260,14 @@ Status CheckReferences(const db::Catalog& catalog, const db::TableSchema& schema
                         reference.name, reference.table);
     }
     const db::TableSchema& parent = own ? schema : *found->table;
-    if (parent.HasUniqueKey(reference.their_columns)) continue;
+    const bool unique = parent.HasUniqueKey(reference.their_columns);
+    if (unique || (dialect == Dialect::kComdb2 && HasKeyOf(parent, reference.their_columns))) {
+      continue;
+    }
     return QueryError(QueryCode::kTableDefinition,
-                      "foreign key '{}': table '{}' has no primary or unique key of just these "
-                      "columns",
-                      reference.name, parent.name);
+                      "foreign key '{}': table '{}' has no {}key of just these columns",
+                      reference.name, parent.name,
+                      dialect == Dialect::kComdb2 ? "" : "primary or unique ");
   }
   return OkStatus();
 }

@@ -20,6 +20,11 @@ Status KeepReferences(QueryEngine& engine, db::Transaction& transaction,
                       std::vector<RowChange> changes);
 
 // That the tables and columns of foreign keys exist and have a unique key.
-Status CheckReferences(const db::Catalog& catalog, const db::TableSchema& schema);
+// In Comdb2 any key of these columns will do.
+Status CheckReferences(const db::Catalog& catalog, const db::TableSchema& schema,
+                       Dialect dialect = Dialect::kSqlpp);
+
+// Foreign keys of csc2 name a key of the other table, as ":KEY": these are its columns.
+Status ResolveKeyNames(const db::Catalog& catalog, db::TableSchema* schema);
 
 }  // namespace sluice::query

@@ -153,7 +153,8 @@ class StatementRunner {
 
   Rows operator()(const DropTableStatement& statement) {
     const auto table = engine_.database().catalog()->FindTable(statement.name);
-    if (table != nullptr && !statement.cascade) {
+    const bool cascades = statement.cascade || plan_.context.dialect == Dialect::kComdb2;
+    if (table != nullptr && !cascades) {
       RETURN_IF_ERROR(CheckNoTriggers(*table, "dropped", statement.place));
     }
     ASSIGN_OR_RETURN(Defined defined, RunDefinition(engine_.database(), plan_.context, statement));
@@ -185,7 +186,7 @@ class StatementRunner {
       }
       RETURN_IF_ERROR(CheckNoTriggers(*table, "renamed", statement.place));
     }
-    const Status status = AlterTable(engine_, statement);
+    const Status status = AlterTable(engine_, statement, plan_.context.dialect);
     if (!status.ok()) return Unexpected(AtPlace(TableError(status), statement.place));
     return MakeRowsRun({});
   }

@@ -6,6 +6,7 @@
 
 #include "json/path.h"
 #include "query/error.h"
+#include "query/system_tables.h"
 
 namespace sluice::query {
 namespace {
@@ -206,11 +207,8 @@ Result<std::vector<Value>> SystemRows(const SystemView& view, std::string_view n
     known += (known.empty() ? "" : ", ") + std::string(table.name);
   }
   if (name.starts_with("comdb2_")) {
-    return QueryFail(QueryCode::kKeyspaceNotFound,
-                     "there is no system table {}; there are comdb2_columns, comdb2_constraints, "
-                     "comdb2_functions, comdb2_keycomponents, comdb2_keys, comdb2_procedures, "
-                     "comdb2_queues, comdb2_tables, comdb2_triggers",
-                     name);
+    return QueryFail(QueryCode::kKeyspaceNotFound, "there is no system table {}; there are {}",
+                     name, fmt::join(SystemTableNames(), ", "));
   }
   return QueryFail(QueryCode::kKeyspaceNotFound, "there is no system:{}; there are {}", name,
                    known);

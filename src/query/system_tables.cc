@@ -1,9 +1,13 @@
 #include "query/system_tables.h"
 
+#include <climits>
+
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "query/functions/aggregate.h"
 #include "query/functions/function.h"
+#include "query/parse/ast.h"
 
 namespace sluice::query {
 namespace {
@@ -62,7 +66,7 @@ Rows Keys(const db::Catalog& catalog) {
                                     {"isdatacopy", "N"},
                                     {"isrecnum", "N"},
                                     {"condition", TextOrNull(index->definition().where)},
-                                    {"uniqnulls", "N"}}));
+                                    {"uniqnulls", YesNo(index->definition().many_nulls)}}));
     }
   });
   return rows;
@@ -107,15 +111,97 @@ Rows Constraints(const db::Catalog& catalog) {
   return rows;
 }
 
+// There are none: CREATE VIEW is refused.
+Rows Views(const db::Catalog&) { return {}; }
+
+Rows SystemTables(const db::Catalog&) {
+  Rows rows;
+  for (const std::string_view name : SystemTableNames()) {
+    rows.push_back(Value::Object({{"name", name}}));
+  }
+  return rows;
+}
+
+// One server is all of the cluster.
+Rows Cluster(const db::Catalog&) {
+  char host[HOST_NAME_MAX + 1] = {};
+  if (gethostname(host, sizeof(host) - 1) != 0) return {};
+  return {Value::Object({{"host", std::string(host)},
+                         {"port", nullptr},
+                         {"is_master", "Y"},
+                         {"coherent_state", "coherent"},
+                         {"logfile", nullptr},
+                         {"logoffset", nullptr}})};
+}
+
+std::string DefinitionOf(const db::TableSchema& schema) {
+  Statement statement;
+  CreateTableStatement create;
+  create.schema = schema;
+  statement.body = std::move(create);
+  return ToText(statement);
+}
+
+Rows SqliteMaster(const db::Catalog& catalog) {
+  Rows rows;
+  ForEachTable(catalog, [&](const db::KeyspaceInfo& table) {
+    const std::string& name = table.table->name;
+    rows.push_back(Value::Object({{"type", "table"},
+                                  {"name", name},
+                                  {"tbl_name", name},
+                                  {"rootpage", static_cast<int64_t>(table.id)},
+                                  {"sql", DefinitionOf(*table.table)}}));
+    for (const auto& index : table.indexes) {
+      rows.push_back(Value::Object({{"type", "index"},
+                                    {"name", index->definition().name},
+                                    {"tbl_name", name},
+                                    {"rootpage", static_cast<int64_t>(index->id())},
+                                    {"sql", nullptr}}));
+    }
+  });
+  return rows;
+}
+
 struct Entry {
   std::string_view name;
-  Rows (*rows)(const db::Catalog& catalog);
+  Rows (*rows)(const db::Catalog& catalog);  // null: not of the catalog
+  std::vector<std::string> columns;
 };
-constexpr Entry kEntries[] = {{"comdb2_tables", Tables},
-                              {"comdb2_columns", Columns},
-                              {"comdb2_keys", Keys},
-                              {"comdb2_keycomponents", KeyComponents},
-                              {"comdb2_constraints", Constraints}};
+
+// Sorted.
+const std::vector<Entry>& Entries() {
+  static const std::vector<Entry> entries = {
+      {"comdb2_cluster",
+       Cluster,
+       {"host", "port", "is_master", "coherent_state", "logfile", "logoffset"}},
+      {"comdb2_columns",
+       Columns,
+       {"tablename", "columnname", "type", "size", "sqltype", "varinlinesize", "defaultvalue",
+        "dbload", "isnullable"}},
+      {"comdb2_constraints",
+       Constraints,
+       {"name", "tablename", "keyname", "foreigntablename", "foreignkeyname", "iscascadingdelete",
+        "iscascadingupdate"}},
+      {"comdb2_functions", nullptr, {"name", "type", "lang", "deterministic"}},
+      {"comdb2_keycomponents",
+       KeyComponents,
+       {"tablename", "keyname", "columnnumber", "columnname", "isdescending"}},
+      {"comdb2_keys",
+       Keys,
+       {"tablename", "keyname", "keynumber", "isunique", "isdatacopy", "isrecnum", "condition",
+        "uniqnulls"}},
+      {"comdb2_procedures", nullptr, {"name", "version", "client_versioned", "default", "src"}},
+      {"comdb2_queues",
+       nullptr,
+       {"queuename", "spname", "head_age", "depth", "total_enqueued", "total_dequeued"}},
+      {"comdb2_systables", SystemTables, {"name"}},
+      {"comdb2_tables", Tables, {"tablename"}},
+      {"comdb2_triggers", nullptr, {"name", "type", "tbl_name", "event", "col", "seq"}},
+      {"comdb2_views", Views, {"name", "definition"}},
+      {"sqlite_master", SqliteMaster, {"type", "name", "tbl_name", "rootpage", "sql"}},
+  };
+  return entries;
+}
 
 Value FunctionRow(std::string_view name, std::string_view type, bool deterministic,
                   std::string_view lang = "builtin") {
@@ -147,8 +233,8 @@ Rows Functions(const UserFunctionTable* of_users) {
 
 std::optional<Rows> SystemTableRows(const db::Catalog& catalog, const Procedures* procedures,
                                     std::string_view name) {
-  for (const Entry& entry : kEntries) {
-    if (db::SameColumnName(entry.name, name)) return entry.rows(catalog);
+  for (const Entry& entry : Entries()) {
+    if (entry.rows != nullptr && db::SameColumnName(entry.name, name)) return entry.rows(catalog);
   }
   if (db::SameColumnName("comdb2_functions", name)) {
     return Functions(procedures == nullptr ? nullptr : procedures->Functions().get());
@@ -160,6 +246,19 @@ std::optional<Rows> SystemTableRows(const db::Catalog& catalog, const Procedures
   if (db::SameColumnName("comdb2_triggers", name)) return listed(&Procedures::ListTriggers);
   if (db::SameColumnName("comdb2_queues", name)) return listed(&Procedures::ListQueues);
   return std::nullopt;
+}
+
+std::vector<std::string> SystemTableColumns(std::string_view name) {
+  for (const Entry& entry : Entries()) {
+    if (db::SameColumnName(entry.name, name)) return entry.columns;
+  }
+  return {};
+}
+
+std::vector<std::string_view> SystemTableNames() {
+  std::vector<std::string_view> names;
+  for (const Entry& entry : Entries()) names.push_back(entry.name);
+  return names;
 }
 
 }  // namespace sluice::query

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,5 +17,9 @@ namespace sluice::query {
 std::optional<std::vector<json::Value>> SystemTableRows(const db::Catalog& catalog,
                                                         const Procedures* procedures,
                                                         std::string_view name);
+// Their columns, in order; none when there is no such table.
+std::vector<std::string> SystemTableColumns(std::string_view name);
+// All of them, sorted.
+std::vector<std::string_view> SystemTableNames();
 
 }  // namespace sluice::query

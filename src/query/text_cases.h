@@ -11,7 +11,8 @@
 //   line)
 //
 // A line `@args [..]` or `@args {..}` before a statement gives it parameters, `@context a.b` a
-// query context for the rest of the file. Each file has a database of its own.
+// query context and `@dialect comdb2` Comdb2's rules for the rest of the file. Each file has a
+// database of its own.
 #pragma once
 
 #include <algorithm>
@@ -71,6 +72,8 @@ class CaseReader {
       arguments_ = *json::Parse(line.substr(6));
     } else if (line.starts_with("@context ")) {
       context_ = *QueryContext::Parse(line.substr(9));
+    } else if (line == "@dialect comdb2") {
+      context_.dialect = Dialect::kComdb2;
     } else {
       TakeExpectation(line, number);
     }

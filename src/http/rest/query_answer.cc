@@ -106,9 +106,7 @@ QueryAnswer::QueryAnswer(std::string request_id, const QueryParameters& paramete
       metrics_(parameters.metrics),
       signature_(parameters.signature),
       cdb2_rows_(parameters.cdb2_rows),
-      time_zone_(parameters.time_zone),
-      cdb2_names_(parameters.cdb2_rows ? query::Cdb2NamesOf(parameters.statement)
-                                       : query::Cdb2Names()) {}
+      time_zone_(parameters.time_zone) {}
 
 ServiceAnswer::ServiceAnswer(std::string request_id, const QueryParameters& parameters)
     : QueryAnswer(std::move(request_id), parameters),
@@ -168,7 +166,7 @@ void ServiceAnswer::Row(const Value& row, std::string* out) {
   out->append(static_cast<size_t>(2 * indent_), ' ');
   const size_t before = out->size();
   if (cdb2_rows_) {
-    json::AppendQuoted(query::Cdb2Row(row, time_zone_, cdb2_names_, cdb2_types_), out);
+    json::AppendQuoted(query::Cdb2Row(row, time_zone_, cdb2_types_), out);
   } else {
     Append(row, 2, out);
   }

@@ -62,7 +62,6 @@ class QueryAnswer {
   const bool signature_;
   const bool cdb2_rows_;
   const std::string time_zone_;
-  const query::Cdb2Names cdb2_names_;
   query::Cdb2Types cdb2_types_;
   std::string prepared_;
   bool has_head_ = false;

@@ -154,7 +154,9 @@ QueryStatement::QueryStatement(QueryService& service, QueryCaller caller,
       caller_(std::move(caller)),
       active_(Describe(parameters_, *caller_.sender, answer->request_id(), service.clock.WallMs())),
       answer_(std::move(answer)),
-      txid_(parameters_.txid) {}
+      txid_(parameters_.txid) {
+  if (parameters_.cdb2_rows) parameters_.context.dialect = query::Dialect::kComdb2;
+}
 
 QueryStatement::~QueryStatement() { Release(); }
 

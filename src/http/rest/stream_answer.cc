@@ -45,7 +45,7 @@ void StreamAnswer::Row(const Value& row, std::string* out) {
   out->append(std::exchange(in_rows_, true) ? "," : R"(,"rows":[)");
   const size_t before = out->size();
   if (cdb2_rows_) {
-    json::AppendQuoted(query::Cdb2Row(row, time_zone_, cdb2_names_, cdb2_types_), out);
+    json::AppendQuoted(query::Cdb2Row(row, time_zone_, cdb2_types_), out);
   } else {
     query::AppendResult(row, out);
   }

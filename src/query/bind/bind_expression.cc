@@ -21,6 +21,7 @@ Status Binder::BindExpression(ExpressionPtr& expression, Scope& scope) {
     case ExprKind::kName:
       return BindName(expression, scope);
     case ExprKind::kSubquery:
+      if (comdb2()) return BindScalarSubquery(expression, scope);
       return BindQuery(*expression->query, &scope);
     case ExprKind::kField:
       return BindPath(expression, scope);
@@ -46,9 +47,10 @@ Status Binder::BindExpression(ExpressionPtr& expression, Scope& scope) {
       break;
   }
   if (expression->comprehension != nullptr) return BindComprehension(*expression, scope);
+  if (comdb2() && expression->kind == ExprKind::kCall) UseComdb2Functions(expression);
   Status status;
   ForEachChild(*expression, [&](ExpressionPtr& child) {
-    if (status.ok()) status = BindExpression(child, scope);
+    if (status.ok()) status = BindArgument(*expression, child, scope);
   });
   if (!status.ok() || expression->kind != ExprKind::kCall) return status;
   ConvertCompared(*expression);
@@ -56,7 +58,7 @@ Status Binder::BindExpression(ExpressionPtr& expression, Scope& scope) {
   const bool of_table = from != nullptr && std::ranges::any_of(from->sources, [&](VariableId id) {
                           return TableOf(id) != nullptr;
                         });
-  if (of_table) UseComdb2Rules(variables_, *expression);
+  if (of_table || comdb2()) UseComdb2Rules(variables_, *expression);
   return OkStatus();
 }
 
@@ -71,12 +73,16 @@ Status Binder::BindName(ExpressionPtr& expression, Scope& scope) {
   const Expression& name = *expression;
   if (scope.results != nullptr) {
     for (const ResultTerm& term : scope.results->terms) {
-      if (term.star || term.alias != name.name) continue;
+      const bool same =
+          comdb2() ? db::SameColumnName(term.alias, name.name) : term.alias == name.name;
+      if (term.star || !same) continue;
       expression = Clone(*term.expression);
       return OkStatus();
     }
   }
-  if (const VariableId variable = scope.Find(name.name, name.ignore_case); variable != 0) {
+  if (const VariableId variable = scope.Find(name.name, name.ignore_case || comdb2());
+      variable != 0 && !(comdb2() && HasColumns(variable) && IsColumn(scope, name.name))) {
+    if (comdb2() && HasColumns(variable) && name.or_text) return BindField(expression, scope);
     if (TableOf(variable) == nullptr) {
       expression = MakeVariable(variables_, variable, name.place);
       return OkStatus();
@@ -94,8 +100,8 @@ Status Binder::BindName(ExpressionPtr& expression, Scope& scope) {
 Status Binder::BindPath(ExpressionPtr& expression, Scope& scope) {
   ExpressionPtr& base = expression->args[0];
   if (base->kind == ExprKind::kName) {
-    const VariableId variable = scope.Find(base->name, base->ignore_case);
-    if (variable != 0 && TableOf(variable) != nullptr) return BindColumnOf(expression, variable);
+    const VariableId variable = scope.Find(base->name, base->ignore_case || comdb2());
+    if (variable != 0 && HasColumns(variable)) return BindColumnOf(expression, variable);
   }
   return BindExpression(base, scope);
 }
@@ -152,7 +158,7 @@ Status Binder::BindRanges(std::vector<RangeBinding>& bindings, Scope& scope) {
   // The sources don't see the new names.
   Scope outer(scope);
   for (RangeBinding& binding : bindings) {
-    RETURN_IF_ERROR(BindExpression(binding.source, outer));
+    RETURN_IF_ERROR(BindSource(binding.source, outer));
     if (!binding.name.empty()) {
       binding.name_id = variables_.Add(binding.name);
       scope.names.push_back({binding.name, binding.name_id});

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "query/bind/binder.h"
 #include "query/bind/column.h"
+#include "query/bind/result_names.h"
 #include "query/bind/scope.h"
 #include "query/error.h"
 #include "query/functions/table.h"
@@ -41,47 +42,6 @@ bool IsDefault(const Expression& expression) {
          db::SameColumnName(expression.name, "default");
 }
 
-// The names of a query's result terms; nothing when they can't be told from its text.
-std::optional<std::vector<std::string>> ResultNames(const QueryBody& body) {
-  if (const auto* operation = std::get_if<std::unique_ptr<SetOperation>>(&body)) {
-    return ResultNames((*operation)->left);
-  }
-  if (const auto* query = std::get_if<QueryPtr>(&body)) return ResultNames((*query)->body);
-  const Projection& projection = std::get<std::unique_ptr<SelectBlock>>(body)->projection;
-  if (projection.raw || !projection.exclude.empty()) return std::nullopt;
-  std::vector<std::string> names;
-  for (const ResultTerm& term : projection.terms) {
-    if (term.star) return std::nullopt;
-    names.push_back(term.alias);
-  }
-  return names;
-}
-
-// Columns that are inserted go by their order: names that come twice, or differ between the
-// operands of a set operation, are made to fit. `names` are those of the operands before this one.
-void NameByOrder(QueryBody& body, std::vector<std::string>* names) {
-  if (auto* operation = std::get_if<std::unique_ptr<SetOperation>>(&body)) {
-    NameByOrder((*operation)->left, names);
-    return NameByOrder((*operation)->right, names);
-  }
-  if (auto* query = std::get_if<QueryPtr>(&body)) {
-    if ((*query)->order_by.empty()) NameByOrder((*query)->body, names);
-    return;
-  }
-  Projection& projection = std::get<std::unique_ptr<SelectBlock>>(body)->projection;
-  if (projection.raw || std::ranges::any_of(projection.terms, &ResultTerm::star)) return;
-  const bool first = names->empty();
-  for (size_t i = 0; i < projection.terms.size(); ++i) {
-    ResultTerm& term = projection.terms[i];
-    std::string name = term.alias.empty() ? ImplicitName(*term.expression) : term.alias;
-    if (name.empty()) name = fmt::format("${}", i + 1);
-    const bool twice = first && std::ranges::find(*names, name) != names->end();
-    if (twice) name = fmt::format("{} {}", name, i + 1);
-    if (first) names->push_back(name);
-    term.alias = i < names->size() ? (*names)[i] : name;
-  }
-}
-
 }  // namespace
 
 const db::TableSchema* Binder::TableOf(VariableId variable) const {
@@ -106,6 +66,17 @@ ExpressionPtr Binder::MakeRow(VariableId row, const TextPlace& place) const {
 
 // `t.c`, where t is a table: `base` is its variable.
 Status Binder::BindColumnOf(ExpressionPtr& expression, VariableId row) {
+  if (TableOf(row) == nullptr) {
+    const auto column = ColumnOf(row, expression->name);
+    if (!column) {
+      return AtPlace(
+          QueryError(QueryCode::kNoSuchField, "'{}' has no column '{}'{}", variables_[row].name,
+                     expression->name, DidYouMean(expression->name, variables_[row].columns)),
+          expression->place);
+    }
+    expression = MakeColumnNamed(row, *column, expression->place);
+    return OkStatus();
+  }
   const db::TableSchema& schema = *TableOf(row);
   const db::TableColumn* column = schema.FindColumn(expression->name);
   if (column == nullptr) return NoColumn(schema, expression->name, expression->place);
@@ -117,8 +88,7 @@ Status Binder::BindColumnOf(ExpressionPtr& expression, VariableId row) {
 std::vector<VariableId> Binder::TablesWith(const Scope& from, std::string_view column) const {
   std::vector<VariableId> tables;
   for (const VariableId source : from.sources) {
-    const db::TableSchema* schema = TableOf(source);
-    if (schema != nullptr && schema->FindColumn(column) != nullptr) tables.push_back(source);
+    if (ColumnOf(source, column)) tables.push_back(source);
   }
   return tables;
 }
@@ -168,7 +138,7 @@ Status Binder::BindField(ExpressionPtr& expression, const Scope& scope) {
     std::vector<VariableId> others;
     for (const VariableId source : from->sources) {
       if (from->main_source != 0 && source != from->main_source) continue;
-      if (TableOf(source) == nullptr) others.push_back(source);
+      if (!HasColumns(source)) others.push_back(source);
       if (TableOf(source) != nullptr) last = TableOf(source);
     }
     if (tables.size() > 1 || others.size() > 1) {
@@ -188,6 +158,11 @@ Status Binder::BindField(ExpressionPtr& expression, const Scope& scope) {
       expression = std::move(field);
       return OkStatus();
     }
+  }
+  if (name.or_text) {
+    expression = MakeLiteralExpression(name.name, name.place);
+    expression->or_text = true;
+    return OkStatus();
   }
   if (db::SameColumnName(name.name, "current_timestamp")) return BindNow(expression);
   if (last != nullptr) return NoColumn(*last, name.name, name.place);

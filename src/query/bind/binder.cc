@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "query/bind/hint_comments.h"
+#include "query/bind/result_names.h"
 #include "query/bind/scope.h"
 #include "query/bind/walk.h"
 #include "query/error.h"
@@ -72,12 +73,18 @@ Status Binder::BindQuery(Query& query, Scope* outer) {
     RETURN_IF_ERROR(BindBlock(**block, &query.order_by, scope));
   } else {
     RETURN_IF_ERROR(BindBody(query.body, scope));
+    if (comdb2()) NameByFirst(query.body);
     // ORDER BY sees the rows of the result only.
     Scope rows(&scope);
     query.result_variable = variables_.Add("");
     rows.has_from = true;
     rows.sources = {query.result_variable};
+    if (comdb2()) {
+      variables_.all[query.result_variable].columns =
+          ResultNames(query.body).value_or(std::vector<std::string>());
+    }
     for (SortTerm& term : query.order_by) {
+      if (comdb2()) UseNumberedColumn(term.expression, query.result_variable);
       RETURN_IF_ERROR(BindExpression(term.expression, rows));
       RETURN_IF_ERROR(BindOptional(term.direction, rows));
     }
@@ -101,10 +108,18 @@ Status Binder::BindWith(Query& query, Scope& scope) {
       scope.names.push_back({table.name, table.variable});
     }
     const auto first_own = static_cast<VariableId>(variables_.all.size());
-    RETURN_IF_ERROR(BindExpression(table.expression, scope));
+    const bool of_query = table.expression->kind == ExprKind::kSubquery;
+    if (comdb2() && of_query && query.recursive) {
+      variables_.all[table.variable].columns = WrittenNames(table.expression->query->body);
+    }
+    RETURN_IF_ERROR(BindSource(table.expression, scope));
     if (!query.recursive) {
       table.variable = variables_.Add(table.name);
       scope.names.push_back({table.name, table.variable});
+    }
+    if (comdb2() && of_query) {
+      variables_.all[table.variable].columns =
+          ResultNames(table.expression->query->body).value_or(std::vector<std::string>());
     }
     variables_.all[table.variable].kind = Variable::Kind::kTable;
     if (FreeVariables(first_own, variables_).Has(table.expression)) {
@@ -132,6 +147,7 @@ Status Binder::BindBlock(SelectBlock& block, std::vector<SortTerm>* order_by, Sc
   if (block.from) RETURN_IF_ERROR(BindFrom(*block.from, scope));
   ApplyHintComments(block);
   RETURN_IF_ERROR(BindLet(block.let, scope));
+  if (comdb2()) RETURN_IF_ERROR(UseResultTerms(block, scope));
   RETURN_IF_ERROR(BindOptional(block.where, scope));
   const auto past_rows = static_cast<VariableId>(variables_.all.size());
   Scope grouped(&scope);
@@ -193,7 +209,7 @@ Status Binder::BindTerm(FromTerm& term, Scope& scope) {
           KeyspacePath{.place = term.place, .name_space = "", .parts = PathParts(*term.expression)};
       term.expression = nullptr;
     } else {
-      RETURN_IF_ERROR(BindExpression(term.expression, scope));
+      RETURN_IF_ERROR(BindSource(term.expression, scope));
     }
   }
   if (term.use_keys) {
@@ -210,6 +226,7 @@ Status Binder::DeclareTerm(FromTerm& term, Scope& scope) {
   const bool series = term.expression != nullptr && term.expression->kind == ExprKind::kCall &&
                       term.expression->name == "generate_series";
   if (series && term.alias.empty()) term.alias = term.expression->name;
+  if (comdb2() && term.alias.empty()) NameTerm(term, scope);
   if (term.alias.empty()) {
     return AtPlace(QueryError(QueryCode::kMissingAlias, "this FROM term needs a name: add AS name"),
                    term.place);
@@ -237,6 +254,7 @@ Status Binder::DeclareTerm(FromTerm& term, Scope& scope) {
   }
   const bool system_table = term.keyspace && IsSystemTable(*term.keyspace);
   variables_.all[term.variable].flat = series || system_table;
+  if (comdb2()) DeclareColumns(term);
   scope.names.push_back({.name = term.alias,
                          .variable = term.variable,
                          .implicit = term.keyspace.has_value() && !term.explicit_alias});
@@ -247,7 +265,7 @@ Status Binder::DeclareTerm(FromTerm& term, Scope& scope) {
 
 Status Binder::BindJoin(JoinClause& join, Scope& scope) {
   if (join.kind == JoinKind::kUnnest) {
-    RETURN_IF_ERROR(BindExpression(join.term.expression, scope));
+    RETURN_IF_ERROR(BindSource(join.term.expression, scope));
     RETURN_IF_ERROR(DeclareTerm(join.term, scope));
     const VariableId position = variables_.Add(join.term.alias + " position");
     variables_.all[join.term.variable].position = position;
@@ -321,8 +339,11 @@ Status Binder::BindProjection(Projection& projection, Scope& scope) {
       RETURN_IF_ERROR(ExpandStar(term, scope, &terms));
       continue;
     }
-    if (term.alias.empty() && !term.star) term.alias = ImplicitName(*term.expression);
+    if (comdb2() && term.star && ExpandTableStar(term, scope, &terms)) continue;
+    const bool unnamed = term.alias.empty() && !term.star;
+    if (unnamed) term.alias = ImplicitName(*term.expression);
     RETURN_IF_ERROR(BindExpression(term.expression, scope));
+    if (comdb2() && unnamed) NameByColumn(term);
     terms.push_back(std::move(term));
   }
   projection.terms = std::move(terms);
@@ -359,6 +380,10 @@ Status Binder::ExpandStar(const ResultTerm& star, const Scope& scope,
     return std::ranges::any_of(*terms, [&](const ResultTerm& term) { return term.alias == name; });
   };
   for (const VariableId source : from->sources) {
+    if (comdb2() && HasColumns(source)) {
+      AppendColumns(source, star.place, terms);
+      continue;
+    }
     if (const db::TableSchema* table = TableOf(source)) {
       for (const db::TableColumn& column : table->columns) {
         ResultTerm term;
@@ -383,8 +408,9 @@ Status Binder::ExpandStar(const ResultTerm& star, const Scope& scope,
   return OkStatus();
 }
 
-Status Binder::CheckResultNames(Projection& projection) {
+Status Binder::CheckResultNames(Projection& projection) const {
   if (projection.raw) return OkStatus();
+  if (comdb2()) NumberRepeated(projection);
   int unnamed = 0;
   std::vector<std::string> names;
   for (ResultTerm& term : projection.terms) {
@@ -405,7 +431,15 @@ Status Binder::BindOrder(std::vector<SortTerm>& terms, const Projection& project
   Scope ordered(&scope);
   ordered.results = &projection;
   for (SortTerm& term : terms) {
-    RETURN_IF_ERROR(BindExpression(term.expression, ordered));
+    ExpressionPtr column;
+    if (comdb2()) {
+      ASSIGN_OR_RETURN(column, TermAtPosition(*term.expression, projection));
+    }
+    if (column != nullptr) {
+      term.expression = std::move(column);
+    } else {
+      RETURN_IF_ERROR(BindExpression(term.expression, ordered));
+    }
     RETURN_IF_ERROR(BindOptional(term.direction, ordered));
   }
   return OkStatus();

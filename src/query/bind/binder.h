@@ -13,14 +13,16 @@
 #include "db/row.h"
 #include "json/path.h"
 #include "query/parse/ast.h"
+#include "query/parse/dialect.h"
 #include "query/user_functions.h"
 
 namespace sluice::query {
 
-// The bucket and scope that a single name is looked up in.
+// The bucket and scope that a single name is looked up in, and the rules that statements follow.
 struct QueryContext {
   std::string bucket;  // empty: a single name is a bucket's default collection
   std::string scope;
+  Dialect dialect = Dialect::kSqlpp;
 
   // "default:bucket.scope", "bucket.scope", "default:" or empty.
   static Result<QueryContext> Parse(std::string_view text);
@@ -42,6 +44,8 @@ struct Variable {
   std::shared_ptr<const db::TableSchema> table = nullptr;  // of a row of a table
   bool may_lack = false;  // on the empty side of an outer join: there may be no row
   bool flat = false;      // * gives its fields, not the object
+  // In Comdb2's dialect: what a query or a function in FROM has as columns; empty: not known.
+  std::vector<std::string> columns = {};
 };
 
 // Indexed by VariableId; number 0 is nobody.
@@ -94,7 +98,7 @@ class Binder {
   Status BindGroup(GroupClause& group, Scope& scope);
   Status BindProjection(Projection& projection, Scope& scope);
   Status ExpandStar(const ResultTerm& star, const Scope& scope, std::vector<ResultTerm>* terms);
-  static Status CheckResultNames(Projection& projection);
+  Status CheckResultNames(Projection& projection) const;
   Status BindOrder(std::vector<SortTerm>& terms, const Projection& projection, Scope& scope);
   template <typename Changing>
   Status BindChosen(Changing& statement, Scope& scope);
@@ -116,6 +120,25 @@ class Binder {
   Status BindUnnestPosition(ExpressionPtr& expression, Scope& scope);
   Status BindPath(ExpressionPtr& expression, Scope& scope);
   void FindUserFunction(Expression& call);
+
+  // Comdb2's dialect (bind_comdb2.cc).
+  bool comdb2() const { return context_.dialect == Dialect::kComdb2; }
+  // A query whose rows are meant, not its value.
+  Status BindSource(ExpressionPtr& expression, Scope& scope);
+  Status BindScalarSubquery(ExpressionPtr& expression, Scope& scope);
+  Status BindArgument(const Expression& call, ExpressionPtr& argument, Scope& scope);
+  bool HasColumns(VariableId variable) const;
+  std::optional<std::string> ColumnOf(VariableId variable, std::string_view name) const;
+  ExpressionPtr MakeColumnNamed(VariableId variable, const std::string& name,
+                                const TextPlace& place) const;
+  static void NameTerm(FromTerm& term, const Scope& scope);
+  void DeclareColumns(const FromTerm& term);
+  void AppendColumns(VariableId source, const TextPlace& place, std::vector<ResultTerm>* terms);
+  bool ExpandTableStar(const ResultTerm& term, const Scope& scope, std::vector<ResultTerm>* terms);
+  static void NameByColumn(ResultTerm& term);
+  void UseNumberedColumn(ExpressionPtr& expression, VariableId row) const;
+  Status UseResultTerms(SelectBlock& block, const Scope& scope);
+  bool IsColumn(const Scope& scope, std::string_view name) const;
 
   // Tables (bind_table.cc).
   const db::TableSchema* TableOf(VariableId variable) const;

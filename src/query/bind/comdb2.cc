@@ -58,7 +58,65 @@ void ReadNumber(Expression& literal) {
   literal.value = json::NumberFromLiteral(text);
 }
 
+// What is called by another name in Comdb2's dialect, given as many arguments.
+struct Renamed {
+  std::string_view name;
+  size_t least;
+  size_t most;
+  std::string_view function;
+};
+constexpr Renamed kRenamed[] = {
+    {"substr", 2, 3, kComdb2Substr},     {"substring", 2, 3, kComdb2Substr},
+    {"round", 1, 2, kComdb2Round},       {"divide", 2, 2, kComdb2Divide},
+    {"mod", 2, 2, kComdb2Mod},           {"max", 2, 127, kComdb2Max},
+    {"min", 2, 127, kComdb2Min},         {"power", 2, 2, kComdb2Power},
+    {"pow", 2, 2, kComdb2Power},         {"length", 1, 1, kComdb2Length},
+    {"random", 0, 0, kComdb2Random},     {"like", 2, 3, kComdb2Like},
+    {"compress", 1, 1, kComdb2Compress}, {"uncompress", 1, 1, kComdb2Uncompress}};
+
+ExpressionPtr MoveInto(std::string_view name, ExpressionPtr& call) {
+  ExpressionPtr inner = std::move(call);
+  inner->name = name;
+  return inner;
+}
+
 }  // namespace
+
+ExpressionPtr WrapInCall(std::string_view function, ExpressionPtr expression) {
+  auto call = std::make_unique<Expression>();
+  call->kind = ExprKind::kCall;
+  call->place = expression->place;
+  call->name = function;
+  call->args.push_back(std::move(expression));
+  return call;
+}
+
+// An average is a real; a list of texts is made of the array of them.
+void UseComdb2Functions(ExpressionPtr& call) {
+  if (call->name == "avg") {
+    call->name = "mean";
+    KeepReal(call);
+    return;
+  }
+  if (call->name == "total") {
+    call = WrapInCall(kComdb2Total, MoveInto("sum", call));
+    return;
+  }
+  if (call->name == "group_concat" && (call->args.size() == 1 || call->args.size() == 2)) {
+    ExpressionPtr separator;
+    if (call->args.size() == 2) separator = std::move(call->args[1]);
+    call->args.resize(1);
+    call = WrapInCall(kComdb2Join, MoveInto("array_agg", call));
+    if (separator != nullptr) call->args.push_back(std::move(separator));
+    return;
+  }
+  for (const Renamed& renamed : kRenamed) {
+    const size_t count = call->args.size();
+    if (call->name != renamed.name || count < renamed.least || count > renamed.most) continue;
+    call->name = renamed.function;
+    return;
+  }
+}
 
 void UseComdb2Rules(const Variables& variables, Expression& call) {
   if (call.name == "concat") {

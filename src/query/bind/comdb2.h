@@ -9,4 +9,11 @@ namespace sluice::query {
 // column of numbers is compared with the number that a text holds.
 void UseComdb2Rules(const Variables& variables, Expression& call);
 
+// Of a call that is not bound yet, in Comdb2's dialect: functions and operators that mean something
+// else there than in SQL++.
+void UseComdb2Functions(ExpressionPtr& call);
+
+// A call of one function over what stands there.
+ExpressionPtr WrapInCall(std::string_view function, ExpressionPtr expression);
+
 }  // namespace sluice::query

@@ -54,8 +54,10 @@ bool IsSystemKeyspace(const KeyspacePath& path) { return path.name_space == "sys
 
 bool IsSystemTable(const KeyspacePath& path) {
   constexpr std::string_view kPrefix = "comdb2_";
-  return path.parts.size() == 1 && (path.name_space.empty() || IsSystemKeyspace(path)) &&
-         db::SameColumnName(std::string_view(path.parts[0]).substr(0, kPrefix.size()), kPrefix);
+  if (path.parts.size() != 1 || (!path.name_space.empty() && !IsSystemKeyspace(path))) return false;
+  const std::string_view name = path.parts[0];
+  return db::SameColumnName(name.substr(0, kPrefix.size()), kPrefix) ||
+         db::SameColumnName(name, "sqlite_master");
 }
 
 Result<db::KeyspaceName> KeyspaceNameOf(const QueryContext& context, const KeyspacePath& path) {

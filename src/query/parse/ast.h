@@ -123,6 +123,7 @@ struct Expression {
   bool ignore_case = false;  // kName, kField: written as `name`i
   bool distinct = false;     // kCall: COUNT(DISTINCT x); kArrayFor: DISTINCT ARRAY in an index key
   bool quoted = false;       // kName: in back quotes
+  bool or_text = false;      // kName: written as "name"; where nothing has the name it is a text
   bool in_parentheses = false;
   // Levels of the tree from here down, subqueries included, as parsed: at most kMaxNesting.
   uint16_t height = 1;
@@ -457,7 +458,7 @@ struct CatalogStatement {  // CREATE, DROP, ALTER, FLUSH/TRUNCATE of bucket, sco
 struct CreateTableStatement {
   TextPlace place;
   bool if_not_exists = false;
-  db::TableSchema schema;
+  db::TableSchema schema;  // of LIKE t: its name, and a reference to t
 };
 
 struct DropTableStatement {
@@ -468,13 +469,16 @@ struct DropTableStatement {
 };
 
 struct AlterTableStatement {  // and RENAME TABLE
-  enum class Kind : uint8_t { kAdd, kDrop, kRename };
+  enum class Kind : uint8_t { kAdd, kDrop, kRename, kReplace, kChange };
   struct Action {
     Kind kind = Kind::kAdd;
-    db::TableSchema added = {};  // kAdd: what; kDrop: a key or check by its name, or nothing
-    std::string name = {};       // kDrop: a column, or that name
-    std::string to = {};         // kRename
-    bool cascade = false;        // kRename: triggers and consumers go on under the new name
+    // kAdd: what; kDrop: a key or check by its name, or nothing; kReplace: { ... }, what the table
+    // shall be; kChange: the column
+    db::TableSchema added = {};
+    std::string name = {};  // kDrop, kChange: a column; kDrop: or that name
+    // kRename; kChange: type, default, no default, not null or null
+    std::string to = {};
+    bool cascade = false;  // kRename: triggers and consumers go on under the new name
   };
   TextPlace place;
   std::string name;

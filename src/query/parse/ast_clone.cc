@@ -172,6 +172,7 @@ ExpressionPtr Clone(const Expression& from) {
   copy->ignore_case = from.ignore_case;
   copy->distinct = from.distinct;
   copy->quoted = from.quoted;
+  copy->or_text = from.or_text;
   copy->in_parentheses = from.in_parentheses;
   copy->height = from.height;
   if (from.comprehension) {

@@ -1,6 +1,7 @@
 #include "query/parse/lexer.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "base/utf8.h"
@@ -14,6 +15,7 @@ namespace {
 constexpr size_t kNearBytes = 24;     // of the text before an error that its message repeats
 constexpr size_t kLongestFound = 32;  // bytes of the token at an error that its message repeats
 constexpr size_t kLongestKeyword = 16;
+constexpr std::string_view kHexDigits = "0123456789abcdefABCDEF";
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -46,7 +48,8 @@ size_t AppendEscape(std::string_view text, size_t at, std::string* out) {
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : text_(text) {}
+  Lexer(std::string_view text, Dialect dialect)
+      : text_(text), comdb2_(dialect == Dialect::kComdb2) {}
 
   Result<std::vector<Token>> Run() {
     while (true) {
@@ -96,6 +99,8 @@ class Lexer {
       } else if (Peek() == '-' && Peek(1) == '-') {
         const size_t end = std::min(text_.find('\n', at_), text_.size());
         TakeComment(end - at_);
+      } else if (Peek() == '/' && Peek(1) == '/' && InTableBraces()) {
+        TakeComment(std::min(text_.find('\n', at_), text_.size()) - at_);
       } else if (Peek() == '/' && Peek(1) == '*') {
         const size_t end = text_.find("*/", at_ + 2);
         if (end == std::string_view::npos) return Fail(2, "the comment has no end: expected */");
@@ -120,7 +125,9 @@ class Lexer {
   Status Next() {
     const char c = Peek();
     if (IsLetter(c)) return Word();
-    if (IsDigit(c)) return Number();
+    if (IsDigit(c)) return comdb2_ ? Comdb2Number() : Number();
+    if (comdb2_ && c == '.' && IsDigit(Peek(1)) && !EndsOperand()) return Comdb2Number();
+    if (comdb2_ && c == '"') return DoubleQuotedName();
     if (c == '"' || c == '\'') return String();
     if (c == '`') return QuotedName();
     if (c == '$' || c == '@') return Parameter();
@@ -137,7 +144,12 @@ class Lexer {
   Status Word() {
     const size_t length = NameLength(at_);
     if (length == 1 && (Peek() == 'x' || Peek() == 'X') && Peek(1) == '\'') return HexBytes();
-    return Take(TokenKind::kWord, length, TerminalOfWord(text_.substr(at_, length)));
+    const std::string_view word = text_.substr(at_, length);
+    // SELECTV is a SELECT whose rows must still be there at COMMIT: here those of each one must.
+    if (comdb2_ && db::SameColumnName(word, "selectv")) {
+      return Take(TokenKind::kWord, length, Terminal("SELECT"));
+    }
+    return Take(TokenKind::kWord, length, TerminalOfWord(word));
   }
 
   // x'00ff'
@@ -145,7 +157,7 @@ class Lexer {
     const size_t end = text_.find('\'', at_ + 2);
     if (end == std::string_view::npos) return Fail(2, "the bytes have no end: expected '");
     const std::string_view digits = text_.substr(at_ + 2, end - at_ - 2);
-    const bool hex = digits.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+    const bool hex = digits.find_first_not_of(kHexDigits) == std::string_view::npos;
     if (!hex || digits.size() % 2 != 0) {
       return Fail(end + 1 - at_, "bytes are written as pairs of hexadecimal digits: x'00ff'");
     }
@@ -167,6 +179,57 @@ class Lexer {
     return Take(TokenKind::kNumber, length);
   }
 
+  // Digits with a point anywhere, or 0x and hexadecimal ones.
+  Status Comdb2Number() {
+    const auto digits = [&](size_t from) {
+      while (from < text_.size() && IsDigit(text_[from])) ++from;
+      return from;
+    };
+    size_t end = at_;
+    if (Peek() == '0' && (Peek(1) | 32) == 'x') {
+      end = std::min(text_.find_first_not_of(kHexDigits, at_ + 2), text_.size());
+      constexpr size_t kMostHexDigits = 16;
+      if (end == at_ + 2 || end - at_ - 2 > kMostHexDigits) {
+        return Fail(end - at_, "0x has 1 to 16 hexadecimal digits");
+      }
+    } else {
+      end = digits(end);
+      if (end < text_.size() && text_[end] == '.') end = digits(end + 1);
+      if (end < text_.size() && (text_[end] | 32) == 'e') {
+        const bool sign =
+            end + 1 < text_.size() && (text_[end + 1] == '+' || text_[end + 1] == '-');
+        const size_t exponent = end + (sign ? 2 : 1);
+        if (digits(exponent) > exponent) end = digits(exponent);
+      }
+    }
+    if (end < text_.size() && IsNameCharacter(text_[end])) {
+      return Fail(end - at_ + NameLength(end), "a name can't start with a digit");
+    }
+    return Take(TokenKind::kNumber, end - at_);
+  }
+
+  // Whether what is before belongs to the dot that follows: t.5 is no number.
+  bool EndsOperand() const {
+    if (tokens_.empty() || tokens_.back().place.offset + tokens_.back().length != at_) return false;
+    const Token& last = tokens_.back();
+    return last.kind == TokenKind::kWord || last.kind == TokenKind::kQuoted ||
+           last.terminal == Terminal("]") || last.terminal == Terminal(")");
+  }
+
+  Status DoubleQuotedName() {
+    size_t end = at_ + 1;
+    while (end < text_.size()) {
+      if (text_[end] != '"') {
+        ++end;
+      } else if (end + 1 < text_.size() && text_[end + 1] == '"') {
+        end += 2;
+      } else {
+        return Take(TokenKind::kQuoted, end + 1 - at_);
+      }
+    }
+    return Fail(text_.size() - at_, "the name has no end: expected \"");
+  }
+
   Status String() {
     const char quote = Peek();
     std::string ignored;
@@ -177,7 +240,7 @@ class Lexer {
           return Take(TokenKind::kString, end + 1 - at_);
         }
         end += 2;
-      } else if (text_[end] == '\\') {
+      } else if (text_[end] == '\\' && !comdb2_) {
         ignored.clear();
         const size_t length = AppendEscape(text_, end, &ignored);
         if (length == 0) {
@@ -216,6 +279,12 @@ class Lexer {
     return Take(TokenKind::kParameter, length + 1);
   }
 
+  // In a schema as Comdb2 writes it, // begins a comment.
+  bool InTableBraces() const {
+    return tokens_.size() > 2 && tokens_[1].terminal == Terminal("TABLE") &&
+           std::ranges::any_of(tokens_, [](const Token& t) { return t.terminal == Terminal("{"); });
+  }
+
   bool InCreateProcedure() const {
     return tokens_.size() > 2 && tokens_[0].terminal == Terminal("CREATE") &&
            tokens_[1].terminal == Terminal("PROCEDURE");
@@ -243,6 +312,7 @@ class Lexer {
   }
 
   const std::string_view text_;
+  const bool comdb2_;
   size_t at_ = 0;
   TextPlace place_{.line = 1, .column = 1, .offset = 0};
   std::vector<Token> tokens_;
@@ -263,7 +333,7 @@ std::string_view Head(std::string_view text, size_t limit) {
 
 }  // namespace
 
-std::string DecodeString(std::string_view token) {
+std::string DecodeString(std::string_view token, Dialect dialect) {
   const char quote = token.front();
   const std::string_view body = token.substr(1, token.size() - 2);
   std::string text;
@@ -272,13 +342,29 @@ std::string DecodeString(std::string_view token) {
     if (body[at] == quote) {
       text += quote;
       at += 2;
-    } else if (body[at] == '\\') {
+    } else if (body[at] == '\\' && dialect == Dialect::kSqlpp) {
       at += AppendEscape(body, at, &text);
     } else {
       text += body[at++];
     }
   }
   return text;
+}
+
+std::string DecodeNumber(std::string_view token) {
+  if (token.starts_with("0x") || token.starts_with("0X")) {
+    uint64_t bits = 0;
+    std::from_chars(token.data() + 2, token.data() + token.size(), bits, 16);
+    return std::to_string(static_cast<int64_t>(bits));  // as SQLite: all 64 bits, with a sign
+  }
+  std::string number(token);
+  number.erase(0, std::min(number.find_first_not_of('0'), number.size()));
+  if (number.empty() || !IsDigit(number[0])) number.insert(0, "0");
+  const size_t point = number.find('.');
+  if (point != std::string::npos && (point + 1 == number.size() || !IsDigit(number[point + 1]))) {
+    number.insert(point + 1, "0");
+  }
+  return number;
 }
 
 std::string DecodeBytes(std::string_view token) {
@@ -296,7 +382,8 @@ std::string DecodeQuotedName(std::string_view token) {
   const std::string_view body = token.substr(1, token.size() - (IgnoresCase(token) ? 3 : 2));
   std::string name;
   name.reserve(body.size());
-  for (size_t at = 0; at < body.size(); at += body[at] == '`' ? 2 : 1) name += body[at];
+  const char quote = token.front();
+  for (size_t at = 0; at < body.size(); at += body[at] == quote ? 2 : 1) name += body[at];
   return name;
 }
 
@@ -308,7 +395,7 @@ std::string_view HintText(std::string_view token) {
   return token.substr(from, token.find_last_not_of(" \t\r\n\f") + 1 - from);
 }
 
-Result<std::vector<Token>> Lex(std::string_view text) {
+Result<std::vector<Token>> Lex(std::string_view text, Dialect dialect) {
   if (text.size() > kMaxStatementBytes) {
     return QueryFail(QueryCode::kSyntax, "the statement has {} bytes; the most is {}", text.size(),
                      kMaxStatementBytes);
@@ -316,7 +403,7 @@ Result<std::vector<Token>> Lex(std::string_view text) {
   if (!IsValidUtf8(text)) {
     return QueryFail(QueryCode::kSyntax, "the statement is no valid UTF-8");
   }
-  return Lexer(text).Run();
+  return Lexer(text, dialect).Run();
 }
 
 Status SyntaxError(std::string_view text, const Token& token, std::string_view what) {

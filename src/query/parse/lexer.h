@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "query/parse/ast.h"
+#include "query/parse/dialect.h"
 #include "query/parse/terminal.h"
 
 namespace sluice::query {
@@ -16,8 +17,8 @@ namespace sluice::query {
 enum class TokenKind : uint8_t {
   kEnd,
   kWord,       // a keyword or an unquoted name
-  kQuoted,     // `name` or `name`i
-  kString,     // 'text' or "text"
+  kQuoted,     // `name` or `name`i; in Comdb2 also "name"
+  kString,     // 'text' or, not in Comdb2, "text"
   kNumber,     // without a sign
   kBytes,      // x'00ff'
   kParameter,  // $name, @name, $1, @1
@@ -34,14 +35,16 @@ struct Token {
 };
 
 // What was written, from a token's text.
-std::string DecodeString(std::string_view token);
+std::string DecodeString(std::string_view token, Dialect dialect = Dialect::kSqlpp);
+// As json::NumberFromLiteral reads it: Comdb2 also knows .5, 5., 007 and 0x10.
+std::string DecodeNumber(std::string_view token);
 std::string DecodeBytes(std::string_view token);
 std::string DecodeQuotedName(std::string_view token);
 bool IgnoresCase(std::string_view quoted_name);
 std::string_view HintText(std::string_view token);
 
 // The last token is kEnd. Every string in the tokens is well formed.
-Result<std::vector<Token>> Lex(std::string_view text);
+Result<std::vector<Token>> Lex(std::string_view text, Dialect dialect = Dialect::kSqlpp);
 
 // "syntax error - line L, column C, near '...', at: TOKEN; WHAT". `token` is the place and length
 // of what was found there.

@@ -21,9 +21,11 @@ constexpr Terminal kCallable[] = {"AND",   "BETWEEN",   "CAST",   "FLATTEN", "FL
 constexpr Terminal kNames[] = {"AT",   "KEY",  "LANGUAGE", "LEVEL", "NEXT",   "OPTION", "PASSWORD",
                                "PATH", "PREV", "PREPARE",  "ROLE",  "SCHEMA", "START",  "VALUE"};
 
-json::Value NumberOf(std::string_view literal) {
+// The digits of a number that no int64 can hold stay with it in Comdb2, for u_longlong and
+// decimals.
+json::Value NumberOf(std::string_view literal, Dialect dialect) {
   const json::Value number = json::NumberFromLiteral(literal);
-  return number.is_double() ? json::Value(number.AsDouble()) : number;
+  return number.is_double() && dialect == Dialect::kSqlpp ? json::Value(number.AsDouble()) : number;
 }
 
 int TallestOf(const Expression& expression) {
@@ -124,7 +126,7 @@ Result<ExpressionPtr> Parser::Minus() {
   const bool path = IsAhead(1, ".") || IsAhead(1, "[");
   if (Here().kind == TokenKind::kNumber && !path) {
     ExpressionPtr literal = Make(ExprKind::kLiteral, start);
-    literal->value = NumberOf("-" + std::string(TextOf(Here())));
+    literal->value = NumberOf("-" + NumberText(), dialect_);
     ++at_;
     return Finish(std::move(literal));
   }
@@ -195,9 +197,9 @@ Result<ExpressionPtr> Parser::Subscript(ExpressionPtr base) {
 Result<ExpressionPtr> Parser::Primary() {
   switch (Here().kind) {
     case TokenKind::kNumber:
-      return Literal(NumberOf(TextOf(Here())));
+      return Literal(NumberOf(NumberText(), dialect_));
     case TokenKind::kString:
-      return Literal(json::Value(DecodeString(TextOf(Here()))));
+      return Literal(json::Value(DecodeString(TextOf(Here()), dialect_)));
     case TokenKind::kBytes:
       return Literal(json::Value::Bytes(DecodeBytes(TextOf(Here()))));
     case TokenKind::kParameter:
@@ -210,6 +212,10 @@ Result<ExpressionPtr> Parser::Primary() {
       break;
   }
   if (At("(")) return Parenthesised();
+  if (comdb2() && At("+")) {
+    ++at_;
+    return Primary();
+  }
   if (At("[")) return ArrayConstructor();
   if (At("{")) return ObjectConstructor();
   if (At("?")) return QuestionMark();
@@ -217,8 +223,9 @@ Result<ExpressionPtr> Parser::Primary() {
 }
 
 Result<ExpressionPtr> Parser::WordPrimary() {
-  RETURN_IF_ERROR(UnsupportedExpression());
-  if (AtName() || std::ranges::find(kNames, Here().terminal) != std::end(kNames)) {
+  if (!comdb2()) RETURN_IF_ERROR(UnsupportedExpression());
+  if (AtName() || std::ranges::find(kNames, Here().terminal) != std::end(kNames) ||
+      (IsComdb2Name(Here()) && !BeginsExpression(Here()))) {
     return NameOrCall();
   }
   if (At("NULL")) return Literal(json::Value(nullptr));
@@ -250,6 +257,7 @@ Result<ExpressionPtr> Parser::NameOrCall() {
   if (At("(")) return Call(token.place, std::move(name));
   ExpressionPtr expression = Make(ExprKind::kName, token.place, std::move(name));
   expression->quoted = quoted;
+  expression->or_text = quoted && TextOf(token).front() == '"';
   expression->ignore_case = ignore_case;
   return Finish(std::move(expression));
 }
@@ -297,7 +305,7 @@ Result<ExpressionPtr> Parser::Parenthesised() {
   const TextPlace start = place();
   RETURN_IF_ERROR(Expect("("));
   ExpressionPtr inside;
-  if (AtQuery()) {
+  if (AtComdb2Query()) {
     ASSIGN_OR_RETURN(inside, SubqueryHere());
   } else {
     ASSIGN_OR_RETURN(inside, Expr());

@@ -101,6 +101,7 @@ Status Parser::UseIndex(FromTerm* term) {
 }
 
 bool Parser::AtJoin() const {
+  if (comdb2() && AtWord("CROSS") && IsAhead(1, "JOIN")) return true;
   return At(",") || At("JOIN") || At("INNER") || At("LEFT") || At("RIGHT") || At("NEST") ||
          At("UNNEST") || At("FLATTEN");
 }
@@ -113,6 +114,7 @@ Result<JoinClause> Parser::Join() {
     return join;
   }
   const Token& start = Here();
+  const bool cross = comdb2() && AcceptWord("CROSS");
   if (Accept("LEFT")) {
     join.type = JoinType::kLeft;
     Accept("OUTER");
@@ -133,6 +135,11 @@ Result<JoinClause> Parser::Join() {
     return Unexpected(Wrong(start, "only a JOIN can be RIGHT"));
   }
   ASSIGN_OR_RETURN(join.term, Term());
+  if (comdb2() && join.kind == JoinKind::kJoin && (cross || !At("ON"))) {
+    if (join.type != JoinType::kInner) return Unexpected(Expected("ON and the join's condition"));
+    join.comma = true;  // all pairs
+    return join;
+  }
   if (join.kind != JoinKind::kUnnest) RETURN_IF_ERROR(JoinCondition(&join));
   return join;
 }

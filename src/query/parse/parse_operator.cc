@@ -153,7 +153,12 @@ Result<ExpressionPtr> Parser::In(ExpressionPtr left) {
   const bool negated = Accept("NOT");
   const bool within = At("WITHIN");
   ++at_;
-  ASSIGN_OR_RETURN(ExpressionPtr right, Binary(Tighter(Precedence::kIn)));
+  ExpressionPtr right;
+  if (comdb2() && At("(")) {
+    ASSIGN_OR_RETURN(right, InList());
+  } else {
+    ASSIGN_OR_RETURN(right, Binary(Tighter(Precedence::kIn)));
+  }
   RETURN_IF_ERROR(NotChained(Precedence::kIn));
   ASSIGN_OR_RETURN(ExpressionPtr call,
                    Operation(within ? "within" : "in", std::move(left), std::move(right)));

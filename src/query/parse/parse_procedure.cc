@@ -69,7 +69,7 @@ Result<ProcedureStatement> Parser::Procedure(ProcedureStatement::Action action) 
 
 Status Parser::ProcedureVersion(ProcedureStatement* procedure, bool required) {
   if (Here().kind == TokenKind::kString) {
-    procedure->version = json::Value(DecodeString(TextOf(tokens_[at_++])));
+    procedure->version = json::Value(TakeString());
     return OkStatus();
   }
   if (Here().kind == TokenKind::kNumber &&

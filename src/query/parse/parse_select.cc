@@ -61,6 +61,7 @@ Status Parser::SetOperations(Query* query) {
 }
 
 Result<QueryBody> Parser::QueryTerm() {
+  if (comdb2() && At("VALUES")) return ValuesHere();
   if (!At("(")) {
     ASSIGN_OR_RETURN(std::unique_ptr<SelectBlock> block, Block());
     return QueryBody(std::move(block));
@@ -85,9 +86,14 @@ Result<CommonTable> Parser::CommonTableHere() {
   CommonTable table;
   table.place = place();
   ASSIGN_OR_RETURN(table.name, Name("a WITH term"));
+  std::vector<std::string> columns;
+  if (comdb2() && Accept("(")) {
+    ASSIGN_OR_RETURN(columns, ColumnNames());
+  }
   RETURN_IF_ERROR(Expect("AS"));
   if (!At("(")) return Unexpected(Expected("("));
   ASSIGN_OR_RETURN(table.expression, Parenthesised());
+  if (!columns.empty()) RETURN_IF_ERROR(NameColumns(&table, columns));
   while (true) {
     if (At("OPTIONS") && !table.options) {
       ++at_;
@@ -150,7 +156,7 @@ Status Parser::Middle(SelectBlock* block) {
 
 Result<Projection> Parser::ProjectionHere() {
   Projection projection;
-  const bool named_value = At("VALUE") && (IsAhead(1, "FROM") || IsAhead(1, ",") ||
+  const bool named_value = At("VALUE") && (comdb2() || IsAhead(1, "FROM") || IsAhead(1, ",") ||
                                            IsAhead(1, "AS") || Ahead(1).kind == TokenKind::kEnd);
   projection.raw = Accept("RAW") || Accept("ELEMENT") || (!named_value && Accept("VALUE"));
   if (projection.raw) {
@@ -185,15 +191,18 @@ Result<ResultTerm> Parser::ResultTermHere() {
     term.star = true;
     return term;
   }
-  if (Accept("AS") || AtImplicitAlias()) {
+  if (Accept("AS") || AtAlias()) {
     term.place = place();
-    ASSIGN_OR_RETURN(term.alias, Name("an alias"));
+    ASSIGN_OR_RETURN(term.alias, Alias());
+  } else if (comdb2() && term.expression->kind != ExprKind::kName &&
+             term.expression->kind != ExprKind::kField) {
+    term.alias = TextSince(start);
   }
   return term;
 }
 
 Result<std::string> Parser::OptionalAlias() {
-  if (Accept("AS") || AtImplicitAlias()) return Name("an alias");
+  if (Accept("AS") || AtAlias()) return Alias();
   return std::string();
 }
 
@@ -292,6 +301,10 @@ Status Parser::LimitAndOffset(ExpressionPtr* limit, ExpressionPtr* offset) {
     ExpressionPtr* const target = At("LIMIT") ? limit : offset;
     ++at_;
     ASSIGN_OR_RETURN(*target, Expr());
+    if (comdb2() && target == limit && !*offset && Accept(",")) {  // LIMIT offset, count
+      *offset = std::move(*limit);
+      ASSIGN_OR_RETURN(*limit, Expr());
+    }
   }
   return OkStatus();
 }

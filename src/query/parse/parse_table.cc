@@ -39,6 +39,7 @@ Result<std::string> Parser::TableName() {
 // Any word: `key`, `value` and others that SQL++ reserves are common names of columns.
 Result<std::string> Parser::ColumnName() {
   if (Here().kind != TokenKind::kWord && Here().kind != TokenKind::kQuoted) {
+    if (comdb2() && Here().kind == TokenKind::kString) return TakeString();
     return Unexpected(Expected("the name of a column"));
   }
   return TakeNameText();
@@ -53,6 +54,11 @@ Result<CreateTableStatement> Parser::CreateTable() {
   ASSIGN_OR_RETURN(create.schema.name, TableName());
   if (At("{")) {
     RETURN_IF_ERROR(SchemaBlock(&create.schema));
+    return create;
+  }
+  if (comdb2() && Accept("LIKE")) {
+    ASSIGN_OR_RETURN(std::string other, TableName());
+    create.schema.references.push_back({.name = "like", .columns = {}, .table = std::move(other)});
     return create;
   }
   RETURN_IF_ERROR(Expect("("));
@@ -157,7 +163,7 @@ Status Parser::ColumnOptions(db::TableSchema* schema) {
     } else if (Accept("PRIMARY", "KEY")) {
       AddKey(schema, {.name = "", .parts = part, .unique = true, .primary = true});
     } else if (Accept("UNIQUE")) {
-      AddKey(schema, {.name = "", .parts = part, .unique = true});
+      AddKey(schema, {.name = "", .parts = part, .unique = true, .many_nulls = true});
     } else if (At("REFERENCES")) {
       RETURN_IF_ERROR(References(schema, {.name = "", .columns = {column.name}}));
     } else if (At("CHECK", "(")) {
@@ -171,7 +177,10 @@ Status Parser::ColumnOptions(db::TableSchema* schema) {
 Result<std::string> Parser::TextOfDefault() {
   const size_t from = at_;
   ASSIGN_OR_RETURN(const ExpressionPtr expression, Prefix());
-  return TextSince(from);
+  if (!comdb2()) return TextSince(from);
+  // What is stored is SQL++.
+  ResolveTexts(*expression, nullptr);
+  return ToText(*expression);
 }
 
 // What was written from a token up to here.
@@ -197,7 +206,11 @@ void Parser::AddKey(db::TableSchema* schema, db::TableKey key) {
 
 // [name] (column [ASC|DESC], ...)
 Status Parser::TableKeyHere(db::TableSchema* schema, std::string name, bool unique, bool primary) {
-  db::TableKey key{.name = std::move(name), .parts = {}, .unique = unique, .primary = primary};
+  db::TableKey key{.name = std::move(name),
+                   .parts = {},
+                   .unique = unique,
+                   .primary = primary,
+                   .many_nulls = unique && !primary};
   if (!At("(")) {
     ASSIGN_OR_RETURN(key.name, NameOrString("the key"));
   }
@@ -276,81 +289,11 @@ Status Parser::CheckHere(db::TableSchema* schema, std::string name) {
   RETURN_IF_ERROR(Expect("("));
   const size_t from = at_;
   ASSIGN_OR_RETURN(const ExpressionPtr condition, Expr());
-  const std::string text = TextSince(from);
+  if (comdb2()) ResolveTexts(*condition, schema);
+  const std::string text = comdb2() ? ToText(*condition) : TextSince(from);
   RETURN_IF_ERROR(Expect(")"));
   if (name.empty()) name = FreeName(schema->checks, "check");
   schema->checks.push_back({.name = std::move(name), .condition = text});
-  return OkStatus();
-}
-
-// { schema { int i null=yes  cstring c[10] } keys { "K" = i + <DESCEND> c  dup "L" = c } }
-Status Parser::SchemaBlock(db::TableSchema* schema) {
-  RETURN_IF_ERROR(Expect("{"));
-  while (!Accept("}")) {
-    if (Accept("SCHEMA")) {
-      RETURN_IF_ERROR(Expect("{"));
-      while (!Accept("}")) RETURN_IF_ERROR(BlockColumn(schema));
-    } else if (Accept("KEYS")) {
-      RETURN_IF_ERROR(Expect("{"));
-      while (!Accept("}")) RETURN_IF_ERROR(BlockKey(schema));
-    } else {
-      return Expected("schema { ... }, keys { ... } or }");
-    }
-  }
-  return OkStatus();
-}
-
-// A column is NOT NULL unless it says null=yes.
-Status Parser::BlockColumn(db::TableSchema* schema) {
-  db::TableColumn column;
-  RETURN_IF_ERROR(ColumnType(&column));
-  ASSIGN_OR_RETURN(column.name, ColumnName());
-  if (Accept("[")) {
-    ASSIGN_OR_RETURN(column.length, LengthHere());
-    RETURN_IF_ERROR(Expect("]"));
-    // The last byte of a cstring is its end.
-    if (column.type == db::ColumnType::kCString) --column.length;
-  }
-  column.not_null = true;
-  while (IsAhead(1, "=")) {
-    if (Accept("NULL")) {
-      ++at_;
-      ASSIGN_OR_RETURN(const std::string yes, Name("yes or no"));
-      column.not_null = !db::SameColumnName(yes, "yes");
-    } else if (db::SameColumnName(TextOf(Here()), "dbstore")) {
-      at_ += 2;
-      const bool braces = Accept("{");
-      ASSIGN_OR_RETURN(column.default_text, TextOfDefault());
-      if (braces) RETURN_IF_ERROR(Expect("}"));
-    } else {
-      return Expected("null = yes, null = no or dbstore = a value");
-    }
-  }
-  schema->columns.push_back(std::move(column));
-  return OkStatus();
-}
-
-Status Parser::BlockKey(db::TableSchema* schema) {
-  db::TableKey key{.name = "", .parts = {}, .unique = true};
-  if (AtName() && db::SameColumnName(TextOf(Here()), "dup")) {
-    key.unique = false;
-    ++at_;
-  }
-  if (Here().kind != TokenKind::kString) return Expected("the name of a key, in quotes");
-  key.name = DecodeString(TextOf(tokens_[at_++]));
-  RETURN_IF_ERROR(Expect("="));
-  do {
-    db::TableKeyPart part;
-    if (Accept("<")) {
-      ASSIGN_OR_RETURN(const std::string order, Name("an order: DESCEND"));
-      if (!db::SameColumnName(order, "descend")) return Expected("DESCEND");
-      part.descending = true;
-      RETURN_IF_ERROR(Expect(">"));
-    }
-    ASSIGN_OR_RETURN(part.column, ColumnName());
-    key.parts.push_back(std::move(part));
-  } while (Accept("+"));
-  AddKey(schema, std::move(key));
   return OkStatus();
 }
 
@@ -398,6 +341,13 @@ Result<AlterTableStatement> Parser::AlterTable() {
   RETURN_IF_ERROR(Expect("ALTER"));
   RETURN_IF_ERROR(Expect("TABLE"));
   ASSIGN_OR_RETURN(alter.name, TableName());
+  if (At("{")) {
+    AlterTableStatement::Action action{.kind = AlterTableStatement::Kind::kReplace};
+    action.added.name = alter.name;
+    RETURN_IF_ERROR(SchemaBlock(&action.added));
+    alter.actions.push_back(std::move(action));
+    return alter;
+  }
   do {
     AlterTableStatement::Action action;
     if (Accept("ADD")) {
@@ -415,12 +365,45 @@ Result<AlterTableStatement> Parser::AlterTable() {
       } else {
         return Unexpected(Expected("TO and the table's new name"));
       }
+    } else if (Accept("ALTER")) {
+      RETURN_IF_ERROR(AlterColumn(&action));
     } else {
-      return Unexpected(Expected("ADD, DROP or RENAME"));
+      return Unexpected(Expected("ADD, ALTER, DROP or RENAME"));
     }
     alter.actions.push_back(std::move(action));
   } while (Accept(","));
   return alter;
+}
+
+// ALTER [COLUMN] c SET DATA TYPE type | SET DEFAULT e | DROP DEFAULT | SET NOT NULL | DROP NOT NULL
+Status Parser::AlterColumn(AlterTableStatement::Action* action) {
+  action->kind = AlterTableStatement::Kind::kChange;
+  Accept("COLUMN");
+  ASSIGN_OR_RETURN(action->name, ColumnName());
+  db::TableColumn column{.name = action->name};
+  if (Accept("DROP")) {
+    if (Accept("DEFAULT")) {
+      action->to = "no default";
+    } else if (Accept("NOT", "NULL")) {
+      action->to = "null";
+    } else {
+      return Expected("DEFAULT or NOT NULL");
+    }
+  } else {
+    RETURN_IF_ERROR(Expect("SET"));
+    if (Accept("DEFAULT")) {
+      action->to = "default";
+      ASSIGN_OR_RETURN(column.default_text, TextOfDefault());
+    } else if (Accept("NOT", "NULL")) {
+      action->to = "not null";
+    } else {
+      action->to = "type";
+      if (AcceptWord("DATA")) RETURN_IF_ERROR(Expect("TYPE"));
+      RETURN_IF_ERROR(ColumnType(&column));
+    }
+  }
+  action->added.columns.push_back(std::move(column));
+  return OkStatus();
 }
 
 // RENAME TABLE t TO u

@@ -27,6 +27,8 @@ constexpr Feature kDefinitions[] = {
     {"GROUP", kAccounts},
     {"CATALOG", "external catalogs are not supported"},
     {"EXTERNAL", "external collections are not supported"},
+    {"VIEW", "views are not supported: use WITH, or a subquery in FROM"},
+    {"TIME", "time partitions are not supported: a document or row can have an expiry"},
     {"CREDENTIALSTORE", "credential stores are not supported"},
 };
 
@@ -44,6 +46,9 @@ Status Parser::Unsupported() const {
   }
   if (AtWord("ADVISE")) {
     return Wrong(Here(), "ADVISE (advice on indexes) is not supported: EXPLAIN shows the plan");
+  }
+  if (comdb2() && AtWord("REBUILD")) {
+    return Wrong(Here(), "REBUILD is not supported: the server keeps its storage in shape itself");
   }
   if (AtWord("GRANT") || AtWord("REVOKE")) return Wrong(Here(), kAccounts);
   return OkStatus();

@@ -82,7 +82,7 @@ Status Parser::InsertSource(InsertStatement* insert) {
   if (!IsAhead(key, "KEY")) return InsertColumns(insert);
   const bool listed = IsAhead(key + 1, ",") || IsAhead(key + 1, ")");
   // A table may have a column of that name.
-  if (listed && key == 1 && !IsAhead(key + 2, "VALUE")) return InsertColumns(insert);
+  if (listed && key == 1 && (comdb2() || !IsAhead(key + 2, "VALUE"))) return InsertColumns(insert);
   if (listed) {
     RETURN_IF_ERROR(InsertHeader());
     return InsertRows(insert);

@@ -87,7 +87,8 @@ std::string Parser::TakeNameText() {
 }
 
 Result<std::string> Parser::Name(std::string_view what) {
-  if (!AtName()) return Unexpected(ExpectedName(fmt::format("the name of {}", what)));
+  if (!AtName() && !IsComdb2Name(Here()))
+    return Unexpected(ExpectedName(fmt::format("the name of {}", what)));
   const Token& token = Here();
   if (token.kind == TokenKind::kQuoted && IgnoresCase(TextOf(token))) {
     return Unexpected(Wrong(token, "only a name that is looked up can be in any case"));
@@ -107,7 +108,7 @@ Result<std::string> Parser::FieldName() {
 
 Result<std::string> Parser::NameOrString(std::string_view what) {
   if (Here().kind != TokenKind::kString) return Name(what);
-  return DecodeString(TextOf(tokens_[at_++]));
+  return TakeString();
 }
 
 Status Parser::Wrong(const Token& token, std::string_view what) const {
@@ -173,7 +174,7 @@ Status Parser::StatementBody(Statement* statement) {
     statement->body = std::move(*result);
     return OkStatus();
   };
-  if (AtQuery() || At("(")) return take(QueryHere());
+  if (AtQuery() || At("(") || (comdb2() && At("VALUES"))) return take(QueryHere());
   RETURN_IF_ERROR(Unsupported());
   const bool replaces = AtWord("REPLACE") && IsAhead(1, "INTO");
   if (At("INSERT") || At("UPSERT") || replaces) return take(Insert());
@@ -221,9 +222,9 @@ Result<IndexKey> Parser::WholeIndexKey() {
   return key;
 }
 
-Result<Statement> ParseStatement(std::string_view text) {
-  ASSIGN_OR_RETURN(std::vector<Token> tokens, Lex(text));
-  return Parser(text, std::move(tokens)).WholeStatement();
+Result<Statement> ParseStatement(std::string_view text, Dialect dialect) {
+  ASSIGN_OR_RETURN(std::vector<Token> tokens, Lex(text, dialect));
+  return Parser(text, std::move(tokens), dialect).WholeStatement();
 }
 
 Result<ExpressionPtr> ParseExpression(std::string_view text) {

@@ -6,11 +6,12 @@
 
 #include "base/status.h"
 #include "query/parse/ast.h"
+#include "query/parse/dialect.h"
 
 namespace sluice::query {
 
 // One statement; semicolons may follow it.
-Result<Statement> ParseStatement(std::string_view text);
+Result<Statement> ParseStatement(std::string_view text, Dialect dialect = Dialect::kSqlpp);
 
 // An expression alone, as in a stored index definition.
 Result<ExpressionPtr> ParseExpression(std::string_view text);

@@ -20,8 +20,8 @@ namespace sluice::query {
 class Parser {
  public:
   // `text` outlives the parser; `tokens` are Lex's of it.
-  Parser(std::string_view text, std::vector<Token> tokens)
-      : text_(text), tokens_(std::move(tokens)) {}
+  Parser(std::string_view text, std::vector<Token> tokens, Dialect dialect = Dialect::kSqlpp)
+      : text_(text), tokens_(std::move(tokens)), dialect_(dialect) {}
 
   // Each reads all of the text.
   Result<Statement> WholeStatement();
@@ -79,6 +79,17 @@ class Parser {
   Result<std::string> FieldName();
   Result<std::string> NameOrString(std::string_view what);
   std::string TakeNameText();
+  std::string TakeString() { return DecodeString(TextOf(tokens_[at_++]), dialect_); }
+  bool comdb2() const { return dialect_ == Dialect::kComdb2; }
+  std::string NumberText() const {
+    return comdb2() ? DecodeNumber(TextOf(Here())) : std::string(TextOf(Here()));
+  }
+  // Reserved words of SQL++ that name things in Comdb2.
+  bool IsComdb2Name(const Token& token) const;
+  // Those among them that mean something where an expression begins.
+  bool BeginsExpression(const Token& token) const;
+  bool AtAlias() const;
+  Result<std::string> Alias();
 
   // Errors (parser.cc). Expected says "expected WHAT" at the token here; ExpectedName also what to
   // do with a reserved word, where a name could have been.
@@ -151,6 +162,12 @@ class Parser {
 
   // Queries (parse_select.cc).
   bool AtQuery() const { return At("SELECT") || At("WITH") || At("FROM"); }
+  // Comdb2's (parse_comdb2.cc).
+  bool AtComdb2Query() const { return AtQuery() || (comdb2() && At("VALUES")); }
+  Result<QueryBody> ValuesHere();
+  Result<std::unique_ptr<SelectBlock>> ValuesRow();
+  Result<ExpressionPtr> InList();
+  Status NameColumns(CommonTable* table, const std::vector<std::string>& names);
   Result<QueryPtr> QueryHere();
   // Of a query whose body begins with what was read already.
   Result<QueryPtr> QueryFrom(QueryPtr first);
@@ -259,9 +276,17 @@ class Parser {
   Status References(db::TableSchema* schema, db::TableReference reference);
   Result<db::ReferenceAction> ReferenceActionHere();
   Status CheckHere(db::TableSchema* schema, std::string name);
+  Status AlterColumn(AlterTableStatement::Action* action);
+  // Schemas in csc2 (parse_csc2.cc).
+  static void ResolveTexts(Expression& expression, const db::TableSchema* schema);
+  Result<std::string> BlockName(std::string_view what);
   Status SchemaBlock(db::TableSchema* schema);
+  Status BlockType(db::TableColumn* column, bool* counted);
   Status BlockColumn(db::TableSchema* schema);
+  Status BlockDefault(db::TableColumn* column);
   Status BlockKey(db::TableSchema* schema);
+  Status BlockConstraint(db::TableSchema* schema);
+  Status BlockCheck(db::TableSchema* schema);
 
   // The rest (parse_other.cc).
   Result<PrepareStatement> Prepare();
@@ -290,6 +315,7 @@ class Parser {
 
   const std::string_view text_;
   const std::vector<Token> tokens_;
+  const Dialect dialect_;
   size_t at_ = 0;
   int depth_ = 0;
   // The token with which the last operand began: `a.*` is right and `1 + a.*` is not.

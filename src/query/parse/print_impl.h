@@ -85,6 +85,11 @@ class AstPrinter {
   void Column(const db::TableColumn& column);
   void Key(const db::TableKey& key);
   void Reference(const db::TableReference& reference);
+  void ChangedColumn(const AlterTableStatement::Action& action);
+  // As csc2 writes it.
+  void Block(const db::TableSchema& schema);
+  void BlockKey(const db::TableKey& key);
+  void BlockReference(const db::TableSchema& schema, const db::TableReference& reference);
 
   // Triggers and consumers (print_trigger.cc).
   void Trigger(const TriggerStatement& trigger);

@@ -14,6 +14,10 @@ void AstPrinter::Table(const CreateTableStatement& create) {
   Say("CREATE TABLE ");
   if (create.if_not_exists) Say("IF NOT EXISTS ");
   Name(create.schema.name);
+  if (create.schema.columns.empty() && create.schema.references.size() == 1) {
+    Say(" LIKE ");
+    return Name(create.schema.references[0].table);
+  }
   Say(" (");
   Elements(create.schema, "");
   Say(")");
@@ -45,6 +49,12 @@ void AstPrinter::Table(const AlterTableStatement& alter) {
         Say("RENAME TO ");
         Name(action.to);
         if (action.cascade) Say(" CASCADE");
+        break;
+      case AlterTableStatement::Kind::kReplace:
+        Block(action.added);
+        break;
+      case AlterTableStatement::Kind::kChange:
+        ChangedColumn(action);
         break;
     }
   }
@@ -135,6 +145,82 @@ void AstPrinter::Reference(const db::TableReference& reference) {
   Say(ActionText(reference.on_delete));
   Say(" ON UPDATE ");
   Say(ActionText(reference.on_update));
+}
+
+void AstPrinter::ChangedColumn(const AlterTableStatement::Action& action) {
+  const db::TableColumn& column = action.added.columns[0];
+  Say("ALTER COLUMN ");
+  QuotedName(action.name, false);
+  if (action.to == "type") {
+    Say(" SET DATA TYPE ");
+    Say(column.TypeText());
+  } else if (action.to == "default") {
+    Say(" SET DEFAULT ");
+    Say(column.default_text);
+  } else if (action.to == "no default") {
+    Say(" DROP DEFAULT");
+  } else {
+    Say(action.to == "null" ? " DROP NOT NULL" : " SET NOT NULL");
+  }
+}
+
+void AstPrinter::Block(const db::TableSchema& schema) {
+  Say("{ schema {");
+  for (const db::TableColumn& column : schema.columns) {
+    Say(" ");
+    Say(db::ColumnTypeName(column.type));
+    Say(" ");
+    QuotedName(column.name, false);
+    // The last byte of a cstring is its end.
+    const uint32_t end = column.type == db::ColumnType::kCString ? 1 : 0;
+    if (column.length != 0) Say(fmt::format("[{}]", column.length + end));
+    if (!column.not_null) Say(" null = yes");
+    if (!column.default_text.empty()) Say(" dbstore = {" + column.default_text + "}");
+  }
+  Say(" } keys {");
+  for (const db::TableKey& key : schema.keys) BlockKey(key);
+  Say(" } constraints {");
+  for (const db::TableReference& reference : schema.references) BlockReference(schema, reference);
+  for (const db::TableCheck& check : schema.checks) {
+    Say(" check ");
+    QuotedName(check.name, false);
+    Say(" = {where " + check.condition + "}");
+  }
+  Say(" } }");
+}
+
+void AstPrinter::BlockKey(const db::TableKey& key) {
+  if (!key.unique) Say(" dup");
+  if (key.many_nulls) Say(" uniqnulls");
+  Say(" ");
+  QuotedName(key.name, false);
+  for (size_t i = 0; i < key.parts.size(); ++i) {
+    Say(i == 0 ? " = " : " + ");
+    if (key.parts[i].descending) Say("<DESCEND> ");
+    QuotedName(key.parts[i].column, false);
+  }
+}
+
+void AstPrinter::BlockReference(const db::TableSchema& schema,
+                                const db::TableReference& reference) {
+  for (const db::TableKey& key : schema.keys) {
+    std::vector<std::string> columns;
+    for (const db::TableKeyPart& part : key.parts) columns.push_back(part.column);
+    if (columns != reference.columns || reference.their_columns.size() != 1) continue;
+    Say(" ");
+    QuotedName(reference.name, false);
+    Say(" = ");
+    QuotedName(key.name, false);
+    Say(" -> ");
+    QuotedName(reference.table, false);
+    Say(":");
+    QuotedName(reference.their_columns[0].substr(1), false);
+    Say(" on delete ");
+    Say(ActionText(reference.on_delete));
+    Say(" on update ");
+    Say(ActionText(reference.on_update));
+    return;
+  }
 }
 
 }  // namespace sluice::query
