@@ -140,6 +140,7 @@ Result<std::shared_ptr<QueryStatement>> QueryStatement::Admit(QueryService& serv
                                                               QueryCaller caller,
                                                               QueryParameters parameters,
                                                               std::unique_ptr<QueryAnswer> answer) {
+  if (parameters.cdb2_rows) parameters.context.dialect = query::Dialect::kComdb2;
   auto statement = std::make_shared<QueryStatement>(service, std::move(caller),
                                                     std::move(parameters), std::move(answer));
   RETURN_IF_ERROR(service.active.Add(statement->active_));
@@ -154,9 +155,7 @@ QueryStatement::QueryStatement(QueryService& service, QueryCaller caller,
       caller_(std::move(caller)),
       active_(Describe(parameters_, *caller_.sender, answer->request_id(), service.clock.WallMs())),
       answer_(std::move(answer)),
-      txid_(parameters_.txid) {
-  if (parameters_.cdb2_rows) parameters_.context.dialect = query::Dialect::kComdb2;
-}
+      txid_(parameters_.txid) {}
 
 QueryStatement::~QueryStatement() { Release(); }
 

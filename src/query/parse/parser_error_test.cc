@@ -143,8 +143,9 @@ TEST(SyntaxErrors, OfClausesAndStatements) {
        "at: (; ON KEY says the key already: expected the document alone"},
       {"MERGE INTO t USING s ON a WHEN NOT MATCHED THEN INSERT b",
        "at: b; expected (KEY ..., VALUE ...)"},
-      {"CREATE VIEW t",
-       "at: VIEW; expected BUCKET, SCOPE, COLLECTION, TABLE, INDEX or PRIMARY INDEX"},
+      {"CREATE VIEW t", "at: VIEW; views are not supported: use WITH, or a subquery in FROM"},
+      {"CREATE SOMETHING t",
+       "at: SOMETHING; expected BUCKET, SCOPE, COLLECTION, TABLE, INDEX or PRIMARY INDEX"},
       {"CREATE INDEX ON k(a)",
        "at: ON; expected the name of the index (ON is a reserved word; as a name it goes in back "
        "quotes: `ON`)"},
