@@ -22,6 +22,8 @@ export interface Event<Row = Record<string, unknown>> {
   /** Seconds since 1970. */
   epoch: number;
   sequence: number;
+  /** It is dealt with, and so are those before it: a loop that ends now does not get it again. */
+  ack(): void;
 }
 
 export interface ConsumeOptions {
@@ -48,7 +50,73 @@ export interface Consumer {
   lag_s: number | null;
 }
 
+export interface WriteOptions {
+  /** Only over this version; null: only when there is no document. Else error with status 412. */
+  cas?: string | null;
+  /** A duration ("30s", "7d"), a time, or Unix time in milliseconds; 0 is never. */
+  expiry?: string | number;
+  /** Keeps the expiry that the document has. */
+  keepExpiry?: boolean;
+  signal?: AbortSignal;
+}
+
+export interface Written {
+  cas: string;
+  sequence: number;
+}
+
+/** One operation on a part of a document. */
+export interface Part {
+  op: 'insert' | 'upsert' | 'replace' | 'remove' | 'array_append' | 'array_prepend' | 'array_insert' |
+      'array_add_unique' | 'counter';
+  path: string;
+  value?: unknown;
+  delta?: number;
+  create_path?: boolean;
+  xattr?: boolean;
+}
+
+export interface Change<Value = any> {
+  key: string;
+  operation: 'insert' | 'update' | 'delete' | 'expire';
+  value?: Value;
+  cas: string;
+  sequence: number;
+  /** Milliseconds since 1970. */
+  time: number;
+  /** The place after it: `since` of a feed that goes on there. */
+  id: string;
+}
+
+export interface FeedOptions {
+  /** The id of a change, or what onCaughtUp was given. */
+  since?: string;
+  /** Begins with the documents as they are; default: with what changes from now on. */
+  from?: 'everything';
+  /** Ends there instead of waiting for more. */
+  until?: 'caught_up';
+  /** The most changes. */
+  limit?: number;
+  /** false: without them. */
+  values?: boolean;
+  /** Called when all that was there has come. */
+  onCaughtUp?: (place: string) => void;
+  signal?: AbortSignal;
+}
+
 export interface Sluice {
+  get<Value = any>(keyspace: string, key: string, options?: {schema?: string; signal?: AbortSignal}):
+      Promise<{value: Value; cas: string} | undefined>;
+  put(keyspace: string, key: string, value: unknown, options?: WriteOptions): Promise<Written>;
+  insert(keyspace: string, key: string, value: unknown, options?: WriteOptions): Promise<Written>;
+  patch(keyspace: string, key: string, change: Part[] | Record<string, unknown>, options?: WriteOptions):
+      Promise<Written & {values?: unknown[]}>;
+  remove(keyspace: string, key: string, options?: WriteOptions): Promise<Written>;
+  update<Value = any>(keyspace: string, key: string,
+                      change: (value: Value | undefined) => Value | undefined | Promise<Value | undefined>,
+                      options?: Omit<WriteOptions, 'cas'> & {attempts?: number}):
+      Promise<{value: Value; cas: string} | undefined>;
+  feed<Value = any>(keyspace: string, options?: FeedOptions): AsyncGenerator<Change<Value>, void>;
   query<Row = any>(statement: string, args?: unknown[] | Record<string, unknown>,
                    parameters?: {signal?: AbortSignal; [name: string]: unknown}): Promise<Row[]>;
   consume<Row = Record<string, unknown>>(name: string, options?: ConsumeOptions): AsyncGenerator<Event<Row>, void>;

@@ -1,4 +1,8 @@
-// A client of a Sluice server, by fetch alone: consumers by long polls, and SQL++ statements.
+// A client of a Sluice server, by fetch alone: documents, the change feed, consumers by long polls,
+// and SQL++ statements.
+
+import {Feed} from './feed.js';
+import {base64, either, quoted, randomName, RETRY_FIRST_MS, RETRY_LONGEST_MS, sleep} from './parts.js';
 
 /** What the server, or the way to it, said no with. `id` is found in docs/errors/README.md. */
 export class SluiceError extends Error {
@@ -15,8 +19,8 @@ export function connect(url, options = {}) {
   return new Sluice(url, options);
 }
 
-const RETRY_FIRST_MS = 100;
-const RETRY_LONGEST_MS = 5_000;
+const UPDATE_ATTEMPTS = 20;
+const UPDATE_PAUSE_MS = 10;
 // Beyond the time that the server was asked to wait for.
 const ANSWER_GRACE_MS = 15_000;
 
@@ -53,6 +57,66 @@ class Sluice {
     return value.results;
   }
 
+  /** {value, cas}, or undefined when there is none. Binary documents are Uint8Arrays. */
+  async get(keyspace, key, {schema, signal} = {}) {
+    const query = schema === undefined ? '' : `?schema=${encodeURIComponent(schema)}`;
+    const {status, value, headers} =
+        await this.#send('GET', documentPath(keyspace, key) + query, undefined, signal);
+    if (status === 404 && value?.error?.id === 'document.not_found') return undefined;
+    if (status !== 200) throw refusal(status, value);
+    return {value, cas: headers.get('etag')?.replaceAll('"', '')};
+  }
+
+  /** Creates or replaces; with `cas` only that version. {cas, sequence}. */
+  async put(keyspace, key, value, options = {}) {
+    return this.#write('PUT', keyspace, key, JSON.stringify(value), options);
+  }
+
+  /** Error document.exists when it is there. */
+  async insert(keyspace, key, value, options = {}) {
+    return this.#write('POST', keyspace, key, JSON.stringify(value), options);
+  }
+
+  /** `change`: a list of operations on parts, or an object as a merge patch (RFC 7386). */
+  async patch(keyspace, key, change, options = {}) {
+    if (Array.isArray(change)) {
+      return this.#write('PATCH', keyspace, key, JSON.stringify({specs: change}), options);
+    }
+    return this.#write('PATCH', keyspace, key, JSON.stringify(change),
+                       {...options, type: 'application/merge-patch+json'});
+  }
+
+  /** Error document.not_found when it is not there. */
+  async remove(keyspace, key, options = {}) {
+    return this.#write('DELETE', keyspace, key, undefined, options);
+  }
+
+  /**
+   * Reads, lets `change` make the new value, and writes it over the version that was read; starts
+   * over when another was faster. `change` gets undefined when there is no document, and returns
+   * undefined to leave things as they are. {value, cas}.
+   */
+  async update(keyspace, key, change, {attempts = UPDATE_ATTEMPTS, signal, ...options} = {}) {
+    for (let attempt = 1;; ++attempt) {
+      const found = await this.get(keyspace, key, {signal});
+      const value = await change(found?.value);
+      if (value === undefined) return found;
+      try {
+        const {cas} = await this.put(keyspace, key, value,
+                                     {...options, signal, cas: found?.cas ?? null});
+        return {value, cas};
+      } catch (error) {
+        if (error.status !== 412 || attempt >= attempts) throw error;
+        await sleep(Math.random() * UPDATE_PAUSE_MS * attempt, signal);
+      }
+    }
+  }
+
+  /** The changes of a keyspace, from now on or from a place; goes on when the server was away. */
+  feed(keyspace, options = {}) {
+    return new Feed(path => this.#open(path, options.signal), keyspace, options).changes();
+  }
+
   /** The list of consumers. */
   async consumers({signal} = {}) {
     const {status, value} = await this.#send('GET', '/v1/consumers', undefined, signal);
@@ -62,14 +126,18 @@ class Sluice {
 
   /**
    * The events of a consumer, without end. An event is acknowledged when the next one is asked
-   * for: what a loop was at when it broke off, or crashed, comes again.
+   * for: what a loop was at when it broke off, or crashed, comes again. `event.ack()` says that it
+   * is dealt with, so that a loop that ends then does not get it again.
    */
   async *consume(name, options = {}) {
     const poll = new Poll(this, name, options);
     try {
       while (true) {
         for (const event of await poll.next()) {
-          yield event;
+          const ack = () => {
+            poll.handled = event.id;
+          };
+          yield Object.defineProperty(event, 'ack', {value: ack});
           poll.handled = event.id;
         }
       }
@@ -83,24 +151,67 @@ class Sluice {
     return this.#post(path, body, signal);
   }
 
+  #write(method, keyspace, key, body, {cas, expiry, keepExpiry, type, signal}) {
+    const query = new URLSearchParams();
+    if (expiry !== undefined) query.set('expiry', String(expiry));
+    if (keepExpiry) query.set('keep_expiry', 'true');
+    const headers = {};
+    if (cas === null) headers['If-None-Match'] = '*';
+    if (cas !== null && cas !== undefined) headers['If-Match'] = quoted(cas);
+    if (type !== undefined) headers['Content-Type'] = type;
+    const path = documentPath(keyspace, key) + (`${query}` === '' ? '' : `?${query}`);
+    return this.#send(method, path, body, signal, headers).then(({status, value}) => {
+      if (status >= 400) throw refusal(status, value);
+      return value;
+    });
+  }
+
+  // For feeds: the response, whose body is read piece by piece.
+  async #open(path, signal) {
+    let response;
+    try {
+      response = await this.#fetch(this.#url + path, {headers: this.#headers, signal});
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason;
+      throw unreachable(this.#url, cause);
+    }
+    if (response.status === 200) return response;
+    throw refusal(response.status, await response.json().catch(() => undefined));
+  }
+
   #post(path, body, signal) {
     return this.#send('POST', path, JSON.stringify(body), signal);
   }
 
-  async #send(method, path, body, signal) {
+  async #send(method, path, body, signal, more = {}) {
     let response;
     try {
-      response = await this.#fetch(this.#url + path, {method, headers: this.#headers, body, signal});
-      const text = await response.text();
-      return {status: response.status, value: text === '' ? undefined : JSON.parse(text)};
+      const headers = {...this.#headers, ...more};
+      response = await this.#fetch(this.#url + path, {method, headers, body, signal});
+      return {status: response.status, headers: response.headers, value: await bodyOf(response)};
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
-      const what = response === undefined ? "can't be reached" : 'did not answer in JSON';
-      throw new SluiceError(`${this.#url} ${what}: ${cause.message}`,
-                            {id: response === undefined ? 'unreachable' : 'bad_answer', cause,
-                             status: response?.status});
+      if (response === undefined) throw unreachable(this.#url, cause);
+      throw new SluiceError(`${this.#url} did not answer in JSON: ${cause.message}`,
+                            {id: 'bad_answer', cause, status: response.status});
     }
   }
+}
+
+async function bodyOf(response) {
+  if (response.headers.get('content-type')?.startsWith('application/octet-stream')) {
+    return new Uint8Array(await response.arrayBuffer());
+  }
+  const text = await response.text();
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+function documentPath(keyspace, key) {
+  return `/v1/docs/${encodeURIComponent(keyspace)}/${encodeURIComponent(key)}`;
+}
+
+function unreachable(url, cause) {
+  return new SluiceError(`${url} can't be reached: ${cause.message}`, {id: 'unreachable', cause});
 }
 
 // One client of a consumer.
@@ -170,36 +281,4 @@ function worthRetrying(error) {
   return error instanceof SluiceError &&
       (error.id === 'unreachable' || error.id === 'consumer.busy' ||
        error.id === 'consumer.taken_over' || error.status === 429 || error.status === 503);
-}
-
-function either(signal, other) {
-  if (signal === undefined) return other;
-  const both = new AbortController();
-  for (const one of [signal, other]) {
-    if (one.aborted) both.abort(one.reason);
-    one.addEventListener('abort', () => both.abort(one.reason), {once: true, signal: both.signal});
-  }
-  return both.signal;
-}
-
-function sleep(ms, signal) {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', stop, {once: true});
-  });
-}
-
-function randomName() {
-  return Array.from({length: 16}, () => Math.floor(Math.random() * 16).toString(16)).join('');
-}
-
-function base64(text) {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }

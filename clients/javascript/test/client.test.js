@@ -119,6 +119,80 @@ test('a signal ends a loop', async () => {
   assert.equal((await sluice.consumers())[0].state, 'free');
 });
 
+test('an event that was acknowledged does not come again when the loop ends', async () => {
+  await insert(1, 2, 3);
+  for await (const event of sluice.consume('watch')) {
+    if (event.new.i < 2) continue;
+    event.ack();
+    break;
+  }
+  assert.equal((await sluice.consumers())[0].depth, 1);
+  assert.deepEqual((await take(1)).map(event => event.new.i), [3]);
+});
+
+async function makeBucket() {
+  await fetch(`http://127.0.0.1:${port}/v1/buckets/shop`, {method: 'PUT'});
+  await sluice.query('DELETE FROM shop');
+}
+
+test('documents and their versions', async () => {
+  await makeBucket();
+  assert.equal(await sluice.get('shop', 'a/b c'), undefined);
+  const made = await sluice.put('shop', 'a/b c', {n: 1, list: ['ä']});
+  assert.deepEqual(await sluice.get('shop', 'a/b c'), {value: {n: 1, list: ['ä']}, cas: made.cas});
+  await assert.rejects(sluice.insert('shop', 'a/b c', 1), {id: 'document.exists', status: 409});
+  await assert.rejects(sluice.put('shop', 'a/b c', 1, {cas: null}), {status: 412});
+  const {cas} = await sluice.put('shop', 'a/b c', {n: 2}, {cas: made.cas, expiry: '1h'});
+  await assert.rejects(sluice.put('shop', 'a/b c', {n: 3}, {cas: made.cas}), {status: 412});
+  const counted = await sluice.patch('shop', 'a/b c', [{op: 'counter', path: 'n', delta: 5}], {cas});
+  assert.deepEqual(counted.values, [7]);
+  await sluice.patch('shop', 'a/b c', {n: null, m: true});
+  assert.deepEqual((await sluice.get('shop', 'a/b c')).value, {m: true});
+  await assert.rejects(sluice.remove('shop', 'a/b c', {cas}), {status: 412});
+  await sluice.remove('shop', 'a/b c');
+  await assert.rejects(sluice.remove('shop', 'a/b c'), {id: 'document.not_found', status: 404});
+  await assert.rejects(sluice.get('nobody', 'x'), {status: 404});
+});
+
+test('update starts over when another was faster', async () => {
+  await makeBucket();
+  const add = () => sluice.update('shop', 'counter', (value = {n: 0}) => ({n: value.n + 1}), {attempts: 1000});
+  await Promise.all(Array.from({length: 8}, add));
+  assert.deepEqual((await sluice.get('shop', 'counter')).value, {n: 8});
+  const {cas} = await sluice.get('shop', 'counter');
+  assert.deepEqual(await sluice.update('shop', 'counter', () => undefined), {value: {n: 8}, cas});
+});
+
+test('changes, from a place on, also after the server was away', async () => {
+  await makeBucket();
+  await sluice.put('shop', 'one', {n: 1});
+  await sluice.put('shop', 'two', {n: 2});
+  const all = [];
+  for await (const change of sluice.feed('shop', {from: 'everything', until: 'caught_up'})) all.push(change);
+  assert.deepEqual(all.map(change => [change.key, change.value]).sort(), [['one', {n: 1}], ['two', {n: 2}]]);
+  await sluice.remove('shop', 'one');
+  const seen = [];
+  let caughtUp;
+  const onCaughtUp = new Promise(resolve => caughtUp = resolve);
+  const reading = (async () => {
+    for await (const change of sluice.feed('shop', {since: all[1].id, limit: 3, onCaughtUp: caughtUp})) {
+      seen.push([change.operation === 'delete', change.key, change.value?.n]);
+    }
+  })();
+  await onCaughtUp;
+  await sluice.put('shop', 'three', {n: 3});
+  await end('SIGKILL');
+  assert.equal(await start(`127.0.0.1:${port}`), port);
+  await sluice.put('shop', 'four', {n: 4});
+  await reading;
+  assert.deepEqual(seen, [[true, 'one', undefined], [false, 'three', 3], [false, 'four', 4]]);
+  const control = new AbortController();
+  setTimeout(() => control.abort(new Error('enough')), 200);
+  await assert.rejects((async () => {
+    for await (const change of sluice.feed('shop', {signal: control.signal})) assert.fail(change.key);
+  })(), /enough/);
+});
+
 test('errors', async () => {
   await assert.rejects(sluice.consume('nobody').next(), {id: 'consumer.not_found', status: 404});
   await assert.rejects(connect(`http://127.0.0.1:${port}`, {user: 'x', password: 'wrong-one'})
