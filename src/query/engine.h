@@ -62,6 +62,7 @@ struct RunRequest {
   // Rows are acknowledged here instead, and asked for before that. May be null.
   std::shared_ptr<Receipts> receipts;
   std::string user;
+  std::string time_zone;  // of datetimes in procedures; empty: UTC
   // Of procedures that run another version than their default one: a string or a number.
   std::map<std::string, Value> procedure_versions;
   // Reads and writes inside it; else one snapshot, and each written document commits by itself.
@@ -98,6 +99,9 @@ class Run {
   virtual uint64_t mutations() const = 0;
   // Rows that ORDER BY has put in order.
   virtual uint64_t sorted() const = 0;
+  // Types of columns that the values do not tell: those that a procedure has set. Known when the
+  // first row is.
+  virtual std::map<std::string, db::ColumnType, std::less<>> column_types() const { return {}; }
   // The plan with what each operator did so far; MISSING unless the plan is profiled.
   virtual Value profile() const = 0;
 };

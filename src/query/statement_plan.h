@@ -34,12 +34,22 @@ enum class StatementKind : uint8_t {
 };
 std::string_view KindName(StatementKind kind);
 
+// A column of a SELECT that is one of a table.
+struct ResultColumn {
+  std::string name;    // in the rows
+  std::string table;   // whose it is
+  std::string column;  // what it is called there
+  db::ColumnType type = db::ColumnType::kInt;
+  std::string type_text;  // "cstring(10)"
+};
+
 struct StatementPlan {
   std::string text;
   QueryContext context;
   StatementKind kind = StatementKind::kSelect;
   ParameterList parameters;
   Value signature;
+  std::vector<ResultColumn> columns;  // of a SELECT; others are left out
   uint64_t catalog_version = 0;
   uint64_t functions_version = 0;
   bool uses_functions = false;  // of users

@@ -208,6 +208,11 @@ Status Binder::BindTerm(FromTerm& term, Scope& scope) {
       term.keyspace =
           KeyspacePath{.place = term.place, .name_space = "", .parts = PathParts(*term.expression)};
       term.expression = nullptr;
+      const LocalTable* const local = context_.FindLocal(term.keyspace->parts[0]);
+      if (local != nullptr && term.keyspace->parts.size() == 1) {
+        term.keyspace->name_space = "system";
+        term.keyspace->parts = {local->key};
+      }
     } else {
       RETURN_IF_ERROR(BindSource(term.expression, scope));
     }
@@ -246,6 +251,8 @@ Status Binder::DeclareTerm(FromTerm& term, Scope& scope) {
   if (term.keyspace && IsSystemTable(*term.keyspace)) term.keyspace->name_space = "system";
   if (term.keyspace && IsSystemKeyspace(*term.keyspace)) {
     term.variable = variables_.Add(term.alias);
+    const LocalTable* const local = context_.FindLocalByKey(term.keyspace->parts[0]);
+    if (local != nullptr) variables_.all[term.variable].table = local->schema;
   } else if (term.keyspace) {
     ASSIGN_OR_RETURN(const auto keyspace, ResolveKeyspace(catalog_, context_, *term.keyspace));
     term.variable = variables_.AddDocument(term.alias, *keyspace);

@@ -18,11 +18,25 @@
 
 namespace sluice::query {
 
+// A table that only one session has: a temporary one of a procedure.
+struct LocalTable {
+  std::string name;  // in any case of letters; empty: it can be read by its key only
+  std::string key;   // kLocalTablePrefix and more: whose rows RunRequest::system_rows is asked for
+  std::shared_ptr<const db::TableSchema> schema;
+  bool operator==(const LocalTable&) const = default;
+};
+inline constexpr std::string_view kLocalTablePrefix = "session/";
+
 // The bucket and scope that a single name is looked up in, and the rules that statements follow.
 struct QueryContext {
-  std::string bucket;  // empty: a single name is a bucket's default collection
-  std::string scope;
+  std::string bucket = {};  // empty: a single name is a bucket's default collection
+  std::string scope = {};
   Dialect dialect = Dialect::kSqlpp;
+  // A single name in FROM is one of these first.
+  std::vector<LocalTable> local_tables = {};
+
+  const LocalTable* FindLocal(std::string_view name) const;
+  const LocalTable* FindLocalByKey(std::string_view key) const;
 
   // "default:bucket.scope", "bucket.scope", "default:" or empty.
   static Result<QueryContext> Parse(std::string_view text);

@@ -50,6 +50,17 @@ Result<QueryContext> QueryContext::Parse(std::string_view text) {
                       .scope = parts.size() == 2 ? parts[1] : std::string(db::kDefaultName)};
 }
 
+const LocalTable* QueryContext::FindLocal(std::string_view name) const {
+  const auto found = std::ranges::find_if(
+      local_tables, [&](const LocalTable& table) { return db::SameColumnName(table.name, name); });
+  return found == local_tables.end() ? nullptr : &*found;
+}
+
+const LocalTable* QueryContext::FindLocalByKey(std::string_view key) const {
+  const auto found = std::ranges::find(local_tables, key, &LocalTable::key);
+  return found == local_tables.end() ? nullptr : &*found;
+}
+
 bool IsSystemKeyspace(const KeyspacePath& path) { return path.name_space == "system"; }
 
 bool IsSystemTable(const KeyspacePath& path) {

@@ -5,6 +5,7 @@
 
 #include "query/bind/walk.h"
 #include "query/error.h"
+#include "query/functions/table.h"
 #include "query/plan/plan_write.h"
 #include "query/plan/planner.h"
 #include "query/plan/traffic_use.h"
@@ -64,6 +65,35 @@ bool HasOneSource(const Query& query, const Layout& layout) {
                              [](const JoinClause& join) { return join.kind == JoinKind::kUnnest; });
 }
 
+// The column that a bound expression is, if it is one of a table.
+std::optional<ResultColumn> AsColumn(const Expression& expression, const Variables& variables) {
+  const Expression* e = &expression;
+  if (e->kind == ExprKind::kCall && e->name == kColumnValueFunction) e = e->args[0].get();
+  if (e->kind != ExprKind::kField || e->args[0]->kind != ExprKind::kVariable) return std::nullopt;
+  const auto& table = variables[e->args[0]->variable].table;
+  const db::TableColumn* const column = table == nullptr ? nullptr : table->FindColumn(e->name);
+  if (column == nullptr) return std::nullopt;
+  return ResultColumn{.name = "",
+                      .table = table->name,
+                      .column = column->name,
+                      .type = column->type,
+                      .type_text = column->TypeText()};
+}
+
+std::vector<ResultColumn> ColumnsOf(const QueryBody& body, const Variables& variables) {
+  std::vector<ResultColumn> columns;
+  const auto* const block = std::get_if<std::unique_ptr<SelectBlock>>(&body);
+  if (block == nullptr || (*block)->projection.raw) return columns;
+  for (const ResultTerm& term : (*block)->projection.terms) {
+    if (term.star) continue;
+    auto column = AsColumn(*term.expression, variables);
+    if (!column) continue;
+    column->name = term.alias;
+    columns.push_back(std::move(*column));
+  }
+  return columns;
+}
+
 class StatementPlanner {
  public:
   StatementPlanner(const db::Database& database, const db::Catalog& catalog,
@@ -85,6 +115,7 @@ class StatementPlanner {
     const bool star = HasStar(query->body);
     RETURN_IF_ERROR(binder_.Bind(*query));
     plan_->signature = star ? Value::Object({{"*", Value("*")}}) : SignatureOf(query->body);
+    plan_->columns = ColumnsOf(query->body, binder_.variables());
     Planner& planner = MakePlanner();
     ASSIGN_OR_RETURN(plan_->query, planner.Plan(*query));
     plan_->one_source = HasOneSource(*query, *planner.layout());
