@@ -5,6 +5,7 @@
 
 #include "lua/convert.h"
 #include "lua/lexer.h"
+#include "lua/rewrite.h"
 
 namespace sluice::lua {
 namespace {
@@ -24,18 +25,17 @@ bool IsOneOf(std::string_view text, const std::string_view (&list)[n]) {
   return std::ranges::find(list, text) != std::end(list);
 }
 
-struct Edit {
-  size_t offset = 0;
-  size_t length = 0;  // of what it replaces
-  std::string text;
-};
-
 class Translator {
  public:
   explicit Translator(std::string_view source) : source_(source), tokens_(Lex(source)) {}
 
-  Result<Dialect> Run() {
+  Result<Dialect> Run(Numbers numbers) {
     Dialect dialect;
+    for (size_t i = 0; i < tokens_.size(); ++i) {
+      Blob(i);
+      if (Is(i, "arg") && (i == 0 || (!Is(i - 1, ".") && !Is(i - 1, ":")))) uses_arg_ = true;
+    }
+    if (numbers == Numbers::kDoubles) UseDoubles(tokens_, &edits_);
     for (size_t i = 0; i < tokens_.size(); ++i) {
       if (Is(i, "declare")) Declare(i);
       if (Is(i, ":=")) RETURN_IF_ERROR(Assign(i));
@@ -95,6 +95,21 @@ class Translator {
     edits_.push_back({EndOf(end - 1), 0, ")"});
   }
 
+  // x'f00d': the string follows at once, and has pairs of hexadecimal digits.
+  void Blob(size_t i) {
+    if ((!Is(i, "x") && !Is(i, "X")) || !IsString(i + 1) || tokens_[i + 1].offset != EndOf(i)) {
+      return;
+    }
+    const std::string_view text = tokens_[i + 1].text;
+    if (text.size() < 2 || text.size() % 2 != 0 || text.front() == '[') return;
+    if (text.substr(1, text.size() - 2).find_first_not_of("0123456789abcdefABCDEF") !=
+        std::string_view::npos) {
+      return;
+    }
+    edits_.push_back({tokens_[i].offset, 1, "__blob("});
+    edits_.push_back({EndOf(i + 1), 0, ")"});
+  }
+
   // Types of parameters, at the function's name or at the ( of one without.
   Status Parameters(size_t i) {
     for (++i; IsName(i) || Is(i, ".") || Is(i, ":");) ++i;
@@ -114,7 +129,9 @@ class Translator {
       if (!Is(i + 1, ",")) break;
       ++i;
     }
+    const bool more = Is(i, "...");
     while (i < tokens_.size() && !Is(i, ")")) ++i;
+    if (more && uses_arg_) casts += " local arg = __arguments(...);";
     if (!casts.empty() && i < tokens_.size()) edits_.push_back({EndOf(i), 0, casts});
     return OkStatus();
   }
@@ -210,8 +227,11 @@ class Translator {
   }
 
   std::string Apply() {
-    // Of those at the same place, an outer expression's end comes after an inner one's.
-    std::ranges::stable_sort(edits_, {}, &Edit::offset);
+    // Of those at the same place, an outer expression's end comes after an inner one's, and what
+    // replaces a word comes last.
+    std::ranges::stable_sort(edits_, [](const Edit& a, const Edit& b) {
+      return a.offset != b.offset ? a.offset < b.offset : a.length == 0 && b.length > 0;
+    });
     std::string text;
     text.reserve(source_.size() + edits_.size() * 16);
     size_t at = 0;
@@ -228,10 +248,13 @@ class Translator {
   const std::vector<Token> tokens_;
   std::vector<Edit> edits_;
   int depth_ = 0;  // of blocks
+  bool uses_arg_ = false;
 };
 
 }  // namespace
 
-Result<Dialect> ToPlainLua(std::string_view source) { return Translator(source).Run(); }
+Result<Dialect> ToPlainLua(std::string_view source, Numbers numbers) {
+  return Translator(source).Run(numbers);
+}
 
 }  // namespace sluice::lua

@@ -5,8 +5,13 @@
 //   x := value            x = __convert(x, value)           converted to the type that x has
 //   t.f := value          likewise
 //   function f(x int) ..  function f(x) x = __cast(x, 'int') ..
+//   x'f00d'               __blob('f00d')
+//   function f(...) ..    function f(...) local arg = __arguments(...) ..   where `arg` is used
+//
+// and numbers as rewrite.h says.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +19,9 @@
 #include "base/status.h"
 
 namespace sluice::lua {
+
+// kDoubles: numbers are doubles, as in Comdb2; kExact: as in Lua 5.4.
+enum class Numbers : uint8_t { kDoubles, kExact };
 
 struct Dialect {
   std::string text;  // plain Lua
@@ -24,6 +32,6 @@ struct Dialect {
 // Text that is no Lua at all comes back as it is: the compiler finds what is wrong. Error
 // lua.syntax, with the line, for a := that has no variable before it or no value after it, and for
 // a parameter of a type that there is not.
-Result<Dialect> ToPlainLua(std::string_view source);
+Result<Dialect> ToPlainLua(std::string_view source, Numbers numbers = Numbers::kDoubles);
 
 }  // namespace sluice::lua

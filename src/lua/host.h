@@ -57,6 +57,14 @@ class HostObject {
   const HostClass& type_;
 };
 
+// What is handed to another runtime: a value, an object, or a table that holds objects.
+struct Passed {
+  Value value;
+  std::shared_ptr<HostObject> object;
+  bool is_table = false;
+  std::vector<std::pair<Value, Passed>> fields;  // of a table
+};
+
 enum class Kind : uint8_t { kNil, kValue, kTable, kFunction, kObject };
 
 // One call of a method: its arguments without the object, and the way to answer.
@@ -72,11 +80,17 @@ class Call {
   // The name of the program's own function there, if it stands outside of others; empty for
   // anything else.
   virtual std::string FunctionName(size_t index) const = 0;
+  // With the types of the values: {"type": "int", "value": 5}; typed ones also have a "text", a
+  // NULL has no value. Tables stay arrays and objects.
+  virtual Result<Value> GetAnnotated(size_t index) const = 0;
+  virtual Result<Passed> Pass(size_t index) const = 0;
   // The host object there, or null.
   virtual std::shared_ptr<HostObject> Object(size_t index) const = 0;
 
   // Each adds one result. Without any the call returns nothing.
   virtual void Return(Value value) = 0;
+  // An object, whose fields can be asked for by position, too: row[1].
+  virtual void ReturnRow(Value row) = 0;
   virtual void Return(std::shared_ptr<HostObject> object) = 0;
 
   // True when the run was stopped or is over its time: a method that waits gives up.

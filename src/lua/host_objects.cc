@@ -48,9 +48,12 @@ class MethodCall final : public Call {
   }
 
   Result<Value> Get(size_t index) const override { return ToValue(lua_, At(index)); }
+  Result<Value> GetAnnotated(size_t index) const override { return ToAnnotated(lua_, At(index)); }
+  Result<Passed> Pass(size_t index) const override { return ToPassed(lua_, At(index)); }
   std::string FunctionName(size_t index) const override { return OutermostName(lua_, At(index)); }
   Pointer Object(size_t index) const override { return ToObject(lua_, At(index)); }
   void Return(Value value) override { results_.emplace_back(std::move(value)); }
+  void ReturnRow(Value row) override { results_.emplace_back(Row{std::move(row)}); }
   void Return(Pointer object) override { results_.emplace_back(std::move(object)); }
   bool ended() const override { return State::Of(lua_).over(); }
   bool stopped() const override { return State::Of(lua_).gone(); }
@@ -70,6 +73,8 @@ class MethodCall final : public Call {
     for (const auto& result : results_) {
       if (const auto* object = std::get_if<Pointer>(&result)) {
         PushObject(lua_, *object);
+      } else if (const auto* row = std::get_if<Row>(&result)) {
+        PushRow(lua_, row->value);
       } else {
         PushValue(lua_, std::get<Value>(result));
       }
@@ -83,9 +88,12 @@ class MethodCall final : public Call {
     return index < size() ? static_cast<int>(index) + 2 : lua_gettop(lua_) + 1;
   }
 
+  struct Row {
+    Value value;
+  };
   lua_State* const lua_;
   const int size_;
-  std::vector<std::variant<Value, Pointer>> results_;
+  std::vector<std::variant<Value, Pointer, Row>> results_;
 };
 
 Status RunMethod(const Method& method, HostObject& self, Call& call) {
@@ -197,6 +205,70 @@ Pointer ToObject(lua_State* lua, int index) {
   const bool is_object = lua_rawgetp(lua, -1, &kClassKey) == LUA_TBOOLEAN;
   lua_pop(lua, 2);
   return is_object ? static_cast<Held*>(lua_touserdata(lua, index))->object : nullptr;
+}
+
+namespace {
+
+constexpr int kMaxPassedDepth = 16;
+constexpr size_t kMaxPassedFields = 100'000;
+
+Result<Passed> ReadPassed(lua_State* lua, int index, int depth, size_t* fields) {
+  Passed passed;
+  passed.object = ToObject(lua, index);
+  if (passed.object != nullptr) return passed;
+  if (lua_type(lua, index) != LUA_TTABLE) {
+    ASSIGN_OR_RETURN(passed.value, ToValue(lua, index));
+    return passed;
+  }
+  if (depth > kMaxPassedDepth) {
+    return Fail(Code::kInvalidArgument, "lua.argument",
+                "a table with objects is nested more than {} levels deep, or holds itself",
+                kMaxPassedDepth);
+  }
+  luaL_checkstack(lua, 4, "table");
+  passed.is_table = true;
+  index = lua_absindex(lua, index);
+  lua_pushnil(lua);
+  while (lua_next(lua, index) != 0) {
+    Result<Value> key = ToValue(lua, -2);
+    Result<Passed> field = ReadPassed(lua, -1, depth + 1, fields);
+    lua_pop(lua, 1);
+    Status status = key ? OkStatus() : key.error();
+    if (status.ok() && !field) status = field.error();
+    if (status.ok() && ++*fields > kMaxPassedFields) {
+      status = Error(Code::kTooLarge, "lua.argument", "a table with objects has at most {} fields",
+                     kMaxPassedFields);
+    }
+    if (!status.ok()) {
+      lua_pop(lua, 1);
+      return Unexpected(status);
+    }
+    passed.fields.emplace_back(std::move(*key), std::move(*field));
+  }
+  return passed;
+}
+
+}  // namespace
+
+// A table without objects goes as a value, which has limits of its own.
+Result<Passed> ToPassed(lua_State* lua, int index) {
+  if (ToObject(lua, index) == nullptr) {
+    if (auto value = ToValue(lua, index)) return Passed{.value = std::move(*value)};
+  }
+  size_t fields = 0;
+  return ReadPassed(lua, index, 0, &fields);
+}
+
+void PushPassed(lua_State* lua, const Passed& passed) {
+  luaL_checkstack(lua, 4, "argument");
+  if (passed.object != nullptr) return PushObject(lua, passed.object);
+  if (!passed.is_table) return PushValue(lua, passed.value);
+  lua_createtable(lua, 0, static_cast<int>(passed.fields.size()));
+  for (const auto& [key, field] : passed.fields) {
+    PushValue(lua, key);
+    PushPassed(lua, field);
+    lua_rawset(lua, -3);
+  }
 }
 
 }  // namespace sluice::lua

@@ -59,17 +59,17 @@ std::string ReturnOf(const std::vector<std::string>& names) {
 }  // namespace
 
 Result<std::shared_ptr<const Program>> Program::Compile(std::string_view name,
-                                                        std::string_view source) {
+                                                        std::string_view source, Numbers numbers) {
   name = name.substr(0, kMaxName);
   if (source.size() > kMaxSourceBytes) {
     return Fail(Code::kTooLarge, "lua.too_large", "the text has {} bytes; the most is {}",
                 source.size(), kMaxSourceBytes);
   }
-  ASSIGN_OR_RETURN(Dialect dialect, ToPlainLua(source));
+  ASSIGN_OR_RETURN(Dialect dialect, ToPlainLua(source, numbers));
   // By itself first, so that its own errors are told and not those of what is added.
   if (const auto plain = CompileText(name, dialect.text); !plain) return Unexpected(plain.error());
   const std::string text = dialect.text + "\n" + ReturnOf(dialect.outermost);
-  Program program(std::string(name), "", std::move(dialect.outermost));
+  Program program(std::string(name), "", std::move(dialect.outermost), numbers);
   // A text of nothing is a place for one that comes later; running it is the error.
   const bool empty = source.find_first_not_of(" \t\r\n") == std::string_view::npos;
   if (!empty && !program.Has("main") && !program.Has(name) &&
@@ -85,7 +85,7 @@ Result<std::shared_ptr<const Program>> Program::Compile(std::string_view name,
                 "the text ends with a return statement; the functions in it are what is run");
   }
   return std::shared_ptr<const Program>(
-      new Program(program.name_, std::move(*code), program.functions_));
+      new Program(program.name_, std::move(*code), program.functions_, numbers));
 }
 
 }  // namespace sluice::lua

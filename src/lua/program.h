@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "lua/dialect.h"
 
 namespace sluice::lua {
 
@@ -21,23 +22,29 @@ class Program {
   // one of the text's name, or `step` and `final`. Errors: lua.syntax with the line, lua.too_large,
   // lua.no_entry.
   static Result<std::shared_ptr<const Program>> Compile(std::string_view name,
-                                                        std::string_view source);
+                                                        std::string_view source,
+                                                        Numbers numbers = Numbers::kDoubles);
 
   const std::string& name() const { return name_; }
   // Whether it has a local of that name outside of its functions: what can be called.
   bool Has(std::string_view function) const {
     return std::ranges::find(functions_, function) != functions_.end();
   }
+  Numbers numbers() const { return numbers_; }
   // What the Lua compiler made of it.
   const std::string& code() const { return code_; }
 
  private:
-  Program(std::string name, std::string code, std::vector<std::string> functions)
-      : name_(std::move(name)), code_(std::move(code)), functions_(std::move(functions)) {}
+  Program(std::string name, std::string code, std::vector<std::string> functions, Numbers numbers)
+      : name_(std::move(name)),
+        code_(std::move(code)),
+        functions_(std::move(functions)),
+        numbers_(numbers) {}
 
   const std::string name_;
   const std::string code_;  // returns a table of them
   const std::vector<std::string> functions_;
+  const Numbers numbers_;
 };
 
 }  // namespace sluice::lua

@@ -79,7 +79,7 @@ class Runtime::Impl {
     return finished;
   }
 
-  Finished CallWith(const std::vector<Returned>& arguments, std::string_view function) {
+  Finished CallWith(const std::vector<Passed>& arguments, std::string_view function) {
     Finished finished;
     CallContext context{.arguments = nullptr,
                         .objects = &arguments,
@@ -104,7 +104,7 @@ class Runtime::Impl {
   using Body = void (*)(lua_State* lua, void* context);
   struct CallContext {
     const std::vector<Value>* arguments;
-    const std::vector<Returned>* objects = nullptr;  // instead of `arguments`
+    const std::vector<Passed>* objects = nullptr;  // instead of `arguments`
     std::string_view function;
     Instance instance;
     std::vector<Returned>* values;
@@ -167,7 +167,7 @@ class Runtime::Impl {
   }
 
   void Load(lua_State* lua) {
-    PushEnvironment(lua);
+    PushEnvironment(lua, options_.program->numbers());
     PushLibraries(lua);
     for (const auto& [name, object] : options_.globals) {
       lua_pushlstring(lua, name.data(), name.size());
@@ -194,13 +194,7 @@ class Runtime::Impl {
       for (const Value& argument : *context.arguments) PushValue(lua, argument);
       return;
     }
-    for (const Returned& argument : *context.objects) {
-      if (const auto* value = std::get_if<Value>(&argument)) {
-        PushValue(lua, *value);
-      } else {
-        PushObject(lua, std::get<std::shared_ptr<HostObject>>(argument));
-      }
-    }
+    for (const Passed& argument : *context.objects) PushPassed(lua, argument);
   }
 
   // The text returns a table of its functions.
@@ -253,7 +247,7 @@ Finished Runtime::Call(const std::vector<Value>& arguments, std::string_view fun
   return impl_->Call(arguments, function, instance);
 }
 
-Finished Runtime::CallWith(const std::vector<Returned>& arguments, std::string_view function) {
+Finished Runtime::CallWith(const std::vector<Passed>& arguments, std::string_view function) {
   return impl_->CallWith(arguments, function);
 }
 

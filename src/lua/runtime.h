@@ -65,7 +65,7 @@ class Runtime {
   Finished Call(const std::vector<Value>& arguments, std::string_view function = "main",
                 Instance instance = kFirstInstance);
   // The same with objects among the arguments.
-  Finished CallWith(const std::vector<Returned>& arguments, std::string_view function);
+  Finished CallWith(const std::vector<Passed>& arguments, std::string_view function);
   const std::shared_ptr<const Program>& program() const;
   script::Outcome AddInstance(Instance* made);
   void DropInstance(Instance instance);

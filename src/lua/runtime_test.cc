@@ -79,7 +79,7 @@ TEST(Dialect, KeepsLines) {
 }
 
 TEST(Dialect, DeclaresSeveralAndComputedTypes) {
-  EXPECT_EQ(Eval("declare a, b 'int' a := '1' b := 2.5 return a, b, type(a)"), "1 2 number");
+  EXPECT_EQ(Eval("declare a, b 'int' a := '1' b := 2.5 return a, b, type(a)"), "1 2 int");
   EXPECT_EQ(Eval("local t = 'decimal' declare d t d := '1.50' return type(d), d"), "decimal 1.50");
   EXPECT_EQ(RunText("local function of() return 'int' end\nlocal function main()\n"
                     "declare x of()\nreturn type(x) end")

@@ -1,5 +1,6 @@
 #include "lua/sandbox.h"
 
+#include <charconv>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -137,6 +138,59 @@ int Cast(lua_State* lua) {
   return 1;
 }
 
+// __blob('f00d'), whose digits were looked at.
+int Blob(lua_State* lua) {
+  size_t length = 0;
+  const char* const digits = luaL_checklstring(lua, 1, &length);
+  std::string bytes;
+  for (size_t i = 0; i + 1 < length; i += 2) {
+    int byte = 0;
+    std::from_chars(digits + i, digits + i + 2, byte, 16);
+    bytes += static_cast<char>(byte);
+  }
+  PushTyped(lua, Value::Bytes(bytes));
+  return 1;
+}
+
+// __arguments(...): the `arg` of Lua 5.1.
+int Arguments(lua_State* lua) {
+  const int count = lua_gettop(lua);
+  lua_createtable(lua, count, 1);
+  lua_insert(lua, 1);
+  for (int i = count; i >= 1; --i) lua_rawseti(lua, 1, i);
+  lua_pushnumber(lua, count);
+  lua_setfield(lua, 1, "n");
+  return 1;
+}
+
+// Finalizers are ours alone, so that a collection runs no code of the program.
+int CollectGarbage(lua_State* lua) {
+  constexpr int kBytesPerInstruction = 64;
+  const std::string_view what = luaL_optstring(lua, 1, "collect");
+  const double used = lua_gc(lua, LUA_GCCOUNT) * 1024.0 + lua_gc(lua, LUA_GCCOUNTB);
+  if (what == "count") {
+    lua_pushnumber(lua, used / 1024);
+    return 1;
+  }
+  if (what != "collect" && what != "step") {
+    RaiseText(lua, "collectgarbage: expected 'collect', 'step' or 'count'");
+  }
+  State::Of(lua).Charge(lua, static_cast<uint64_t>(used) / kBytesPerInstruction);
+  lua_gc(lua, LUA_GCCOLLECT);
+  lua_pushnumber(lua, 0);
+  return 1;
+}
+
+// debug.traceback([text]); nothing else of that library can be let in.
+int Traceback(lua_State* lua) {
+  if (!lua_isnoneornil(lua, 1) && lua_isstring(lua, 1) == 0) {
+    lua_settop(lua, 1);
+    return 1;
+  }
+  luaL_traceback(lua, lua, lua_tostring(lua, 1), 1);
+  return 1;
+}
+
 int Power(lua_State* lua) {
   lua_pushnumber(lua, std::pow(luaL_checknumber(lua, 1), luaL_checknumber(lua, 2)));
   return 1;
@@ -174,10 +228,15 @@ void AddLibraries(lua_State* lua) {
 
 void AddOwnFunctions(lua_State* lua) {
   constexpr luaL_Reg kFunctions[] = {
-      {"print", Print},       {"type", TypeOf},         {"setmetatable", SetMetatable},
-      {"__declare", Declare}, {"__convert", ConvertTo}, {"__cast", Cast},
+      {"print", Print},       {"type", TypeOf},           {"setmetatable", SetMetatable},
+      {"__declare", Declare}, {"__convert", ConvertTo},   {"__cast", Cast},
+      {"__blob", Blob},       {"__arguments", Arguments}, {"collectgarbage", CollectGarbage},
       {nullptr, nullptr}};
   luaL_setfuncs(lua, kFunctions, 0);
+  lua_createtable(lua, 0, 1);
+  lua_pushcfunction(lua, Traceback);
+  lua_setfield(lua, -2, "traceback");
+  lua_setfield(lua, -2, LUA_DBLIBNAME);
   constexpr luaL_Reg kMath[] = {{"pow", Power}, {"log10", Log10}, {nullptr, nullptr}};
   lua_getfield(lua, -1, LUA_MATHLIBNAME);
   luaL_setfuncs(lua, kMath, 0);
@@ -215,7 +274,7 @@ void Guard(lua_State* lua, bool refuses_reads) {
 
 void PushLibraries(lua_State* lua) { lua_rawgetp(lua, LUA_REGISTRYINDEX, &kLibrariesKey); }
 
-void PushEnvironment(lua_State* lua) {
+void PushEnvironment(lua_State* lua, Numbers numbers) {
   OpenTyped(lua);
   lua_newtable(lua);
   AddLibraries(lua);
@@ -224,6 +283,7 @@ void PushEnvironment(lua_State* lua) {
   AddStringFunctions(lua);
   AddTableFunctions(lua);
   AddPlainText(lua);
+  if (numbers == Numbers::kDoubles) AddDoubles(lua);
   HideStringMetatable(lua);
   Guard(lua, true);
   lua_rawsetp(lua, LUA_REGISTRYINDEX, &kLibrariesKey);
@@ -245,10 +305,10 @@ void PushErrorText(lua_State* lua, int index) {
     lua_pop(lua, 1);
   }
   switch (lua_type(lua, index)) {
-    case LUA_TSTRING:
     case LUA_TNUMBER:
+      return PushNumberText(lua, index);
+    case LUA_TSTRING:
       lua_pushvalue(lua, index);
-      lua_tostring(lua, -1);
       return;
     case LUA_TBOOLEAN:
       lua_pushstring(lua, lua_toboolean(lua, index) != 0 ? "true" : "false");

@@ -10,6 +10,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <lua.hpp>
 
@@ -73,6 +74,8 @@ class State final : public StepMeter {
   std::function<void(std::string_view)> print;
   Zone zone;
   int datetime_digits = 3;
+  bool doubles = false;                   // numbers are those of number_library.cc
+  std::vector<std::string> last_columns;  // of the last row that was pushed
 
  private:
   static void* Allocate(void* user, void* block, size_t old_size, size_t new_size);

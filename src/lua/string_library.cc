@@ -161,6 +161,10 @@ class Replacer {
     if (lua_isstring(lua_, -1) == 0) {
       luaL_error(lua_, "invalid replacement value (a %s)", luaL_typename(lua_, -1));
     }
+    if (State::Of(lua_).doubles && lua_type(lua_, -1) == LUA_TNUMBER) {
+      PushNumberText(lua_, -1);
+      lua_remove(lua_, -2);
+    }
     luaL_addvalue(out);
   }
 

@@ -18,6 +18,7 @@
 #include "base/status.h"
 #include "json/value.h"
 #include "lua/convert.h"
+#include "lua/host.h"
 #include "lua/zone.h"
 
 namespace sluice::lua {
@@ -39,11 +40,20 @@ void OpenTyped(lua_State* lua);
 // All of these may raise errors of memory.
 void PushValue(lua_State* lua, const Value& value);
 void PushTyped(lua_State* lua, const Value& value);
+// An object as a row of a result: a table whose columns can be asked for by position, too, and
+// that keeps their order when it is read.
+void PushRow(lua_State* lua, const Value& row);
 void PushNull(lua_State* lua, std::optional<DataType> type);
 Typed* TestTyped(lua_State* lua, int index);
 
 // Error lua.argument. Charges what a large table costs.
 Result<Value> ToValue(lua_State* lua, int index);
+// The same with a type at each value: {"type": "int", "value": 5}. Datetimes and the like also have
+// a "text"; a NULL has no value.
+Result<Value> ToAnnotated(lua_State* lua, int index);
+// Also objects, and tables that hold them.
+Result<Passed> ToPassed(lua_State* lua, int index);
+void PushPassed(lua_State* lua, const Passed& passed);
 
 // Raises `message` with the place of the caller in Lua before it.
 [[noreturn]] void RaiseText(lua_State* lua, std::string_view message);

@@ -149,10 +149,9 @@ Result<ForwardOptions> ForwardOptionsOf(Call& call) {
     } else if (field.name() == "sentinel" && field.value.is_bool()) {
       options.sentinel = field.value.AsBool();
     } else if (field.name() == "count") {
-      if (!field.value.is_int() || field.value.AsInt() < 0) {
-        return Unexpected(BadArgument("count", "a whole number"));
-      }
-      options.count = static_cast<uint64_t>(field.value.AsInt());
+      const auto count = WholeNumber(field.value);
+      if (!count || *count < 0) return Unexpected(BadArgument("count", "a whole number"));
+      options.count = static_cast<uint64_t>(*count);
     } else if (field.name() == "poll_timeout") {
       ASSIGN_OR_RETURN(options.poll_timeout_ms, Milliseconds(field.value, "poll_timeout"));
     } else {

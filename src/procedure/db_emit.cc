@@ -29,6 +29,11 @@ Status RunEmitError(HostObject& object, Call& call) {
   return OkStatus();
 }
 
+Status NoteTypes(const Session& session) {
+  if (session.note_types) session.note_types(session.emitter.Shown());
+  return OkStatus();
+}
+
 Status RunNumColumns(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(const int64_t count, IntegerArgument(call, 0, "num_columns"));
   return SessionOf(object).emitter.SetCount(count);
@@ -37,7 +42,8 @@ Status RunNumColumns(HostObject& object, Call& call) {
 Status RunColumnName(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(std::string name, StringArgument(call, 0, "column_name"));
   ASSIGN_OR_RETURN(const int64_t column, IntegerArgument(call, 1, "column_name"));
-  return SessionOf(object).emitter.SetName(column, std::move(name));
+  RETURN_IF_ERROR(SessionOf(object).emitter.SetName(column, std::move(name)));
+  return NoteTypes(SessionOf(object));
 }
 
 Status RunColumnType(HostObject& object, Call& call) {
@@ -45,7 +51,8 @@ Status RunColumnType(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(const int64_t column, IntegerArgument(call, 1, "column_type"));
   const auto type = lua::DataTypeNamed(name);
   if (!type) return BadArgument("column_type", "the name of a type, such as int");
-  return SessionOf(object).emitter.SetType(column, *type);
+  RETURN_IF_ERROR(SessionOf(object).emitter.SetType(column, *type, db::ColumnTypeOf(name)));
+  return NoteTypes(SessionOf(object));
 }
 
 }  // namespace

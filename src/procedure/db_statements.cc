@@ -56,8 +56,8 @@ Status RunBind(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(const Value where, call.Get(0));
   ASSIGN_OR_RETURN(Value value, call.Get(1));
   if (value.is_missing()) value = Value(nullptr);
-  if (where.is_int() && where.AsInt() >= 1 && where.AsInt() <= 1000) {
-    const auto index = static_cast<size_t>(where.AsInt());
+  if (const auto place = WholeNumber(where); place && *place >= 1 && *place <= 1000) {
+    const auto index = static_cast<size_t>(*place);
     if (session.bound_positional.size() < index) {
       session.bound_positional.resize(index, Value(nullptr));
     }
@@ -72,13 +72,16 @@ Status RunBind(HostObject& object, Call& call) {
 
 Status RunTable(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(std::string name, StringArgument(call, 0, "table"));
+  Session& session = SessionOf(object);
   std::shared_ptr<TemporaryTable> temporary;
   if (call.kind(1) != lua::Kind::kNil) {
     ASSIGN_OR_RETURN(const Value columns, call.Get(1));
-    ASSIGN_OR_RETURN(temporary, TemporaryTable::Make(columns));
+    ASSIGN_OR_RETURN(temporary, TemporaryTable::Make(name, columns));
+    session.AddTemporary(temporary);
+  } else {
+    temporary = session.FindTemporary(name);
   }
-  call.Return(
-      std::make_shared<TableObject>(SessionOf(object), std::move(name), std::move(temporary)));
+  call.Return(std::make_shared<TableObject>(session, std::move(name), std::move(temporary)));
   call.Return(Value(kOk));
   return OkStatus();
 }
@@ -177,6 +180,7 @@ Status RunSp(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(const std::string name, StringArgument(call, 0, "sp"));
   ASSIGN_OR_RETURN(Value version, call.Get(1));
   if (version.is_missing()) version = ChosenVersion(session.request, name);
+  if (const auto number = WholeNumber(version)) version = Value(*number);
   ASSIGN_OR_RETURN(auto program, session.store.Find(name, version));
   call.Return(std::make_shared<SpObject>(session, std::move(program)));
   return OkStatus();

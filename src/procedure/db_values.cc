@@ -10,6 +10,7 @@
 #include "procedure/arguments.h"
 #include "procedure/csv.h"
 #include "procedure/db_object.h"
+#include "procedure/json_text.h"
 
 namespace sluice::procedure {
 namespace {
@@ -65,27 +66,37 @@ Status RunCast(HostObject& object, Call& call) {
 
 Status RunCopyRow(HostObject&, Call& call) {
   ASSIGN_OR_RETURN(Value row, call.Get(0));
-  call.Return(std::move(row));
+  call.ReturnRow(std::move(row));
   return OkStatus();
+}
+
+// The function fails with this text.
+Status RunUdfError(HostObject&, Call& call) {
+  ASSIGN_OR_RETURN(const std::string text, StringArgument(call, 0, "udf_error"));
+  return Error(Code::kInvalidArgument, "procedure.returned", "{}", text);
 }
 
 Status RunTableToJson(HostObject&, Call& call) {
   if (call.kind(0) != lua::Kind::kTable) return BadArgument("table_to_json", "a table");
-  if (call.kind(1) != lua::Kind::kNil) {
-    return BadArgument("table_to_json", "nothing after the table: it has no options");
-  }
-  ASSIGN_OR_RETURN(const Value table, call.Get(0));
-  call.Return(Value(json::ToText(table)));
-  call.Return(Value(kOk));
+  ASSIGN_OR_RETURN(const Value given, call.Get(1));
+  ASSIGN_OR_RETURN(const JsonOptions options, JsonOptionsOf(given));
+  ASSIGN_OR_RETURN(const Value table, call.GetAnnotated(0));
+  const JsonText made = TextOfAnnotated(table, options);
+  call.Return(made.ok ? Value(made.text) : Value());
+  call.Return(Value(made.code));
   return OkStatus();
 }
 
 Status RunJsonToTable(HostObject& object, Call& call) {
+  Session& session = SessionOf(object);
   ASSIGN_OR_RETURN(const std::string text, StringArgument(call, 0, "json_to_table"));
+  ASSIGN_OR_RETURN(const Value given, call.Get(1));
+  ASSIGN_OR_RETURN(const JsonOptions options, JsonOptionsOf(given));
   auto value = json::Parse(text);
+  if (value && options.type_annotate) value = FromAnnotated(*value, session.zone());
   if (!value) {
     call.Return(Value());
-    call.Return(Value(SessionOf(object).Note(value.error())));
+    call.Return(Value(session.Note(value.error())));
     return OkStatus();
   }
   call.Return(std::move(*value));
@@ -216,6 +227,7 @@ std::vector<lua::Method> ValueMethods() {
           {"table_to_json", RunTableToJson},
           {"json_to_table", RunJsonToTable},
           {"csv_to_table", RunCsvToTable},
+          {"udf_error", RunUdfError},
           {"guid", RunGuid},
           {"guid_str", RunGuidText}};
 }

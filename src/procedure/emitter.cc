@@ -43,10 +43,25 @@ Status Emitter::SetName(int64_t column, std::string name) {
   return OkStatus();
 }
 
-Status Emitter::SetType(int64_t column, lua::DataType type) {
+Status Emitter::SetType(int64_t column, lua::DataType type, std::optional<db::ColumnType> shown) {
   RETURN_IF_ERROR(CheckColumn(column));
   columns_[static_cast<size_t>(column) - 1].type = type;
+  columns_[static_cast<size_t>(column) - 1].shown = shown;
   return OkStatus();
+}
+
+Emitter::Types Emitter::Shown() const {
+  Types types;
+  for (const Column& column : columns_) {
+    if (column.shown) types[column.name] = *column.shown;
+  }
+  return types;
+}
+
+void Emitter::SetShown(std::string_view name, db::ColumnType type) {
+  for (Column& column : columns_) {
+    if (column.name == name && !column.type && !column.shown) column.shown = type;
+  }
 }
 
 Result<Value> Emitter::Positional(std::vector<Value> values, const lua::Zone& zone) {

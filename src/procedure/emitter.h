@@ -2,11 +2,13 @@
 // they are called, unless the procedure said so before.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
+#include "db/table_schema.h"
 #include "json/value.h"
 #include "lua/convert.h"
 
@@ -21,16 +23,24 @@ class Emitter {
   // db:num_columns, db:column_name, db:column_type; columns count from 1. Error procedure.columns.
   Status SetCount(int64_t count);
   Status SetName(int64_t column, std::string name);
-  Status SetType(int64_t column, lua::DataType type);
+  Status SetType(int64_t column, lua::DataType type,
+                 std::optional<db::ColumnType> shown = std::nullopt);
 
   // A row of one value a column. Error procedure.columns: "bad number of emit columns".
   Result<Value> Positional(std::vector<Value> values, const lua::Zone& zone);
   // A row by names; columns that it lacks are null.
   Result<Value> Named(const Value& row, const lua::Zone& zone);
 
+  // By the names of columns. Only what was set.
+  using Types = std::map<std::string, db::ColumnType, std::less<>>;
+  Types Shown() const;
+  // What a column is shown as, unless that is known.
+  void SetShown(std::string_view name, db::ColumnType type);
+
   struct Column {
     std::string name;
     std::optional<lua::DataType> type = std::nullopt;
+    std::optional<db::ColumnType> shown = std::nullopt;
   };
   const std::vector<Column>& columns() const { return columns_; }
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "procedure/arguments.h"
 #include "procedure/db_object.h"
 #include "procedure/session.h"
 #include "procedure/statement_object.h"
@@ -33,7 +34,7 @@ Status CheckReturned(const std::string& name, const std::vector<lua::Returned>& 
         .With("said", std::string(value.AsString()));
   }
   if (!value.is_number() || value.ToDouble() == 0) return OkStatus();
-  int64_t code = value.is_int() ? value.AsInt() : kFirstCode;
+  int64_t code = WholeNumber(value).value_or(kFirstCode);
   if (code > kFirstCode || code < kLastCode) code = kFirstCode;
   const Value* const text = values.size() > 1 ? std::get_if<Value>(&values[1]) : nullptr;
   const std::string said(text != nullptr && text->is_string() ? text->AsString() : "");
@@ -49,9 +50,12 @@ class FinalCall final : public lua::Call {
   size_t size() const override { return 0; }
   lua::Kind kind(size_t) const override { return lua::Kind::kNil; }
   Result<Value> Get(size_t) const override { return Value(); }
+  Result<Value> GetAnnotated(size_t) const override { return Value(); }
+  Result<lua::Passed> Pass(size_t) const override { return lua::Passed(); }
   std::string FunctionName(size_t) const override { return ""; }
   std::shared_ptr<lua::HostObject> Object(size_t) const override { return nullptr; }
   void Return(Value) override {}
+  void ReturnRow(Value) override {}
   void Return(std::shared_ptr<lua::HostObject>) override {}
   bool ended() const override { return false; }
   bool stopped() const override { return false; }
@@ -211,6 +215,11 @@ void ProcedureRun::SetWake(std::function<void()> wake) {
   wake_ = std::move(wake);
 }
 
+Emitter::Types ProcedureRun::column_types() const {
+  const std::lock_guard lock(mutex_);
+  return types_;
+}
+
 void ProcedureRun::Main() {
   const NestedRun nested(options_.nesting + 1);
   Status status = RunProgram();
@@ -232,6 +241,10 @@ Status ProcedureRun::RunProgram() {
                   .client = options_.request.acknowledges ? this : nullptr,
                   .nesting = options_.nesting};
   session.limits = options_.limits;
+  session.note_types = [this](Emitter::Types types) {
+    const std::lock_guard lock(mutex_);
+    types_ = std::move(types);
+  };
   lua::RuntimeOptions runtime_options;
   runtime_options.program = options_.program;
   runtime_options.limits = options_.limits;
@@ -249,6 +262,7 @@ Status ProcedureRun::RunProgram() {
   const auto runtime = lua::Runtime::Start(std::move(runtime_options), &failed);
   if (runtime == nullptr) return FailureOf("procedure", options_.name, failed);
   session.runtime = runtime.get();
+  if (!options_.request.time_zone.empty()) runtime->SetTimeZone(options_.request.time_zone);
   {
     const std::lock_guard lock(mutex_);
     runtime_ = runtime.get();

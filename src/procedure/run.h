@@ -17,6 +17,7 @@
 
 #include "lua/runtime.h"
 #include "procedure/client_rows.h"
+#include "procedure/emitter.h"
 #include "procedure/store.h"
 #include "query/engine.h"
 
@@ -50,6 +51,7 @@ class ProcedureRun final : public query::Run, private ClientRows {
   uint64_t mutations() const override { return mutations_; }
   uint64_t sorted() const override { return 0; }
   Value profile() const override { return {}; }
+  Emitter::Types column_types() const override;
 
  private:
   static constexpr size_t kMaxQueued = 64;
@@ -100,6 +102,7 @@ class ProcedureRun final : public query::Run, private ClientRows {
   std::function<void()> wake_;       // under mutex_
   bool ended_ = false;               // under mutex_
   Status status_;                    // under mutex_
+  Emitter::Types types_;             // under mutex_
   lua::Runtime* runtime_ = nullptr;  // under mutex_, while it runs
   bool stopping_ = false;            // under mutex_; the client has gone
   // Under mutex_. False from a row that is to be acknowledged on until the procedure has dealt with

@@ -4,6 +4,10 @@
 #include <string_view>
 #include <utility>
 
+#include "procedure/temporary_table.h"
+#include "query/error.h"
+#include "query/system_tables.h"
+
 namespace sluice::procedure {
 namespace {
 
@@ -56,6 +60,23 @@ int CurrentNesting() { return current_nesting; }
 NestedRun::NestedRun(int nesting) : outer_(current_nesting) { current_nesting = nesting; }
 NestedRun::~NestedRun() { current_nesting = outer_; }
 
+void Session::AddTemporary(const std::shared_ptr<TemporaryTable>& table) {
+  if (!temporary.emplace(table->key(), table).second) return;
+  for (query::LocalTable& known : context.local_tables) {
+    if (db::SameColumnName(known.name, table->schema()->name)) known.name.clear();
+  }
+  context.local_tables.push_back(
+      {.name = table->schema()->name, .key = table->key(), .schema = table->schema()});
+  plans.clear();
+}
+
+std::shared_ptr<TemporaryTable> Session::FindTemporary(std::string_view name) const {
+  const query::LocalTable* const known = context.FindLocal(name);
+  if (known == nullptr) return nullptr;
+  const auto found = temporary.find(known->key);
+  return found == temporary.end() ? nullptr : found->second;
+}
+
 Result<std::shared_ptr<const query::StatementPlan>> Session::Plan(std::string_view text) {
   constexpr size_t kMostPlans = 64;
   constexpr size_t kMostText = 4096;
@@ -84,6 +105,18 @@ query::RunRequest Session::Request(lua::Call& call) {
   made.read_only = request.read_only;
   made.authorize = request.authorize;
   made.system_rows = request.system_rows;
+  if (!temporary.empty()) {
+    made.system_rows = [tables = temporary, more = request.system_rows,
+                        &engine = engine](std::string_view key) -> Result<std::vector<Value>> {
+      if (const auto found = tables.find(key); found != tables.end()) return found->second->Rows();
+      if (more != nullptr) return more(key);
+      auto rows = query::SystemTableRows(*engine.database().catalog(), engine.procedures(), key);
+      if (rows) return std::move(*rows);
+      return query::QueryFail(query::QueryCode::kKeyspaceNotFound, "there is no system:{} here",
+                              key);
+    };
+  }
+  made.time_zone = request.time_zone;
   made.procedure_versions = request.procedure_versions;
   made.transaction = transaction != nullptr ? transaction.get() : request.transaction;
   made.cancelled = cancelled;

@@ -36,6 +36,7 @@ int64_t ResultCodeOf(const Status& status);
 
 struct Consumption;
 class Triggers;
+class TemporaryTable;
 // Why a run ended: "procedure 'p': p:3: ...", with the line and the stack. Error procedure.failed.
 Status FailureOf(std::string_view kind, const std::string& name, const script::Outcome& outcome);
 
@@ -99,6 +100,10 @@ struct Session {
   std::string emitted_error = {};                           // by db:emiterror
   std::vector<std::shared_ptr<ThreadObject>> threads = {};  // not known to have ended
   RecentEvents events = {};
+  // By their keys.
+  std::map<std::string, std::shared_ptr<TemporaryTable>, std::less<>> temporary = {};
+  // Tells the caller what emitted columns are shown as; may be null.
+  std::function<void(Emitter::Types types)> note_types = nullptr;
   std::vector<Value> bound_positional = {};
   std::map<std::string, Value> bound_named = {};
   std::map<std::string, std::shared_ptr<const query::StatementPlan>, std::less<>> plans = {};
@@ -107,6 +112,10 @@ struct Session {
     return lua::Zone::Named(runtime == nullptr ? "UTC" : runtime->time_zone())
         .value_or(lua::Zone{});
   }
+  // Statements know the table by its name from now on, instead of another one of that name.
+  void AddTemporary(const std::shared_ptr<TemporaryTable>& table);
+  // Null when there is none of that name.
+  std::shared_ptr<TemporaryTable> FindTemporary(std::string_view name) const;
   // The plan of a statement; those of the last ones are kept.
   Result<std::shared_ptr<const query::StatementPlan>> Plan(std::string_view text);
   // A request for one statement.

@@ -1,5 +1,6 @@
 #include "procedure/statement_object.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "procedure/arguments.h"
@@ -20,8 +21,8 @@ Status RunBind(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(const Value where, call.Get(0));
   ASSIGN_OR_RETURN(Value value, call.Get(1));
   if (value.is_missing()) value = Value(nullptr);
-  if (where.is_int() && where.AsInt() >= 1 && where.AsInt() <= 1000) {
-    Self(object).BindPositional(static_cast<size_t>(where.AsInt()), std::move(value));
+  if (const auto place = WholeNumber(where); place && *place >= 1 && *place <= 1000) {
+    Self(object).BindPositional(static_cast<size_t>(*place), std::move(value));
   } else if (where.is_string()) {
     Self(object).BindNamed(std::string(where.AsString()), std::move(value));
   } else {
@@ -39,7 +40,7 @@ Status RunExec(HostObject& object, Call& call) {
 
 Status RunFetch(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(Value row, Self(object).Fetch(call));
-  call.Return(std::move(row));
+  call.ReturnRow(std::move(row));
   return OkStatus();
 }
 
@@ -95,33 +96,58 @@ Status RunColumnType(HostObject& object, Call& call) {
   return OkStatus();
 }
 
+// What a column of a table is called there, whose it is, and its type as declared; nil of others.
+template <std::string query::ResultColumn::*part>
+Status RunColumnOrigin(HostObject& object, Call& call) {
+  ASSIGN_OR_RETURN(const json::Field field, ColumnOf(object, call));
+  const query::ResultColumn* const column = Self(object).ColumnNamed(field.name());
+  call.Return(column == nullptr ? Value() : Value(column->*part));
+  return OkStatus();
+}
+
+bool IsReal(db::ColumnType type) {
+  return type == db::ColumnType::kFloat || type == db::ColumnType::kDouble;
+}
+
 }  // namespace
 
 const lua::HostClass& StatementObject::Class() {
-  static const lua::HostClass type{.name = "dbstmt",
-                                   .methods = {{"bind", RunBind},
-                                               {"exec", RunExec},
-                                               {"fetch", RunFetch},
-                                               {"__call", RunFetch},
-                                               {"rows", RunRows},
-                                               {"emit", RunEmit},
-                                               {"close", RunClose},
-                                               {"rows_changed", RunRowsChanged},
-                                               {"column_count", RunColumnCount},
-                                               {"column_name", RunColumnName},
-                                               {"column_type", RunColumnType}},
-                                   .constants = {}};
+  static const lua::HostClass type{
+      .name = "dbstmt",
+      .methods = {{"bind", RunBind},
+                  {"exec", RunExec},
+                  {"fetch", RunFetch},
+                  {"__call", RunFetch},
+                  {"rows", RunRows},
+                  {"emit", RunEmit},
+                  {"close", RunClose},
+                  {"rows_changed", RunRowsChanged},
+                  {"column_count", RunColumnCount},
+                  {"column_name", RunColumnName},
+                  {"column_type", RunColumnType},
+                  {"column_origin_name", RunColumnOrigin<&query::ResultColumn::column>},
+                  {"column_table_name", RunColumnOrigin<&query::ResultColumn::table>},
+                  {"column_decltype", RunColumnOrigin<&query::ResultColumn::type_text>}},
+      .constants = {}};
   return type;
 }
 
 Result<std::shared_ptr<StatementObject>> StatementObject::Prepare(Session& session,
                                                                   std::string_view text) {
-  ASSIGN_OR_RETURN(auto plan, session.Plan(text));
-  return std::make_shared<StatementObject>(session, std::move(plan));
+  ASSIGN_OR_RETURN(auto insert, TemporaryInsert::Of(session, text));
+  ASSIGN_OR_RETURN(auto plan, session.Plan(insert ? std::string_view(insert->rows) : text));
+  auto statement = std::make_shared<StatementObject>(session, std::move(plan));
+  statement->insert_ = std::move(insert);
+  return statement;
 }
 
 StatementObject::StatementObject(Session& session, std::shared_ptr<const query::StatementPlan> plan)
     : HostObject(Class()), session_(session), plan_(std::move(plan)) {}
+
+const query::ResultColumn* StatementObject::ColumnNamed(std::string_view name) const {
+  const auto found = std::ranges::find(plan_->columns, name, &query::ResultColumn::name);
+  return found == plan_->columns.end() ? nullptr : &*found;
+}
 
 // An open run has a plan's operators and a place for their rows.
 size_t StatementObject::bytes() const {
@@ -155,6 +181,13 @@ Status StatementObject::Execute(Call& call) {
   request.named = named_;
   executed_ = true;
   ASSIGN_OR_RETURN(run_, session_.engine.Execute(plan_, std::move(request)));
+  if (insert_) {
+    RETURN_IF_ERROR(ReadAll());
+    const std::vector<Value> rows = std::exchange(rows_, {});
+    for (const Value& row : rows) RETURN_IF_ERROR(insert_->Insert(row, session_.zone()));
+    rows_changed_ = rows.size();
+    return OkStatus();
+  }
   return plan_->kind == query::StatementKind::kSelect && !in_transaction ? OkStatus() : ReadAll();
 }
 
@@ -175,8 +208,14 @@ Result<Value> StatementObject::Pull() {
   if (run_ == nullptr) return Value();
   if (run_->Next()) {
     if (plan_->kind == query::StatementKind::kSelect) ++session_.effects.selected;
-    const Value& row = run_->row();
-    return row.is_object() ? row : Value::Object({{"$0", row}});
+    Value row = run_->row();
+    if (!row.is_object()) return insert_ ? row : Value::Object({{"$0", row}});
+    // A whole number in a column of doubles is stored as one.
+    for (const query::ResultColumn& column : plan_->columns) {
+      if (!IsReal(column.type) || !row[column.name].is_int()) continue;
+      row.Set(column.name, Value(row[column.name].ToDouble()));
+    }
+    return row;
   }
   const std::unique_ptr<query::Run> ended = std::move(run_);
   rows_changed_ = ended->mutations();
@@ -205,12 +244,23 @@ Result<Value> StatementObject::Fetch(Call& call) {
 }
 
 Status StatementObject::Emit(Call& call) {
+  bool first = true;
   while (true) {
     ASSIGN_OR_RETURN(const Value row, Fetch(call));
     if (row.is_missing()) return OkStatus();
     ASSIGN_OR_RETURN(Value made, session_.emitter.Named(row, session_.zone()));
+    if (std::exchange(first, false)) NoteTypes();
     RETURN_IF_ERROR(session_.emit(std::move(made)));
   }
+}
+
+// What the columns are shown as, where the procedure has not said it.
+void StatementObject::NoteTypes() {
+  if (plan_->columns.empty() || !session_.note_types) return;
+  for (const query::ResultColumn& column : plan_->columns) {
+    session_.emitter.SetShown(column.name, column.type);
+  }
+  session_.note_types(session_.emitter.Shown());
 }
 
 void StatementObject::Close() {

@@ -3,12 +3,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lua/host.h"
 #include "procedure/session.h"
+#include "procedure/temporary_insert.h"
 
 namespace sluice::procedure {
 
@@ -36,14 +38,18 @@ class StatementObject final : public lua::HostObject,
   uint64_t rows_changed() const { return rows_changed_; }
   // The names of the columns, as far as the statement or its first row tells them.
   Result<Value> FirstRow(lua::Call& call);
+  // Null when it is none of a table.
+  const query::ResultColumn* ColumnNamed(std::string_view name) const;
 
  private:
   Result<Value> Pull();
   Status ReadAll();
   void CountEffects();
+  void NoteTypes();
 
   Session& session_;
   const std::shared_ptr<const query::StatementPlan> plan_;
+  std::optional<TemporaryInsert> insert_;  // then the plan reads what is to be inserted
   std::vector<Value> positional_;
   std::map<std::string, Value> named_;
   bool executed_ = false;

@@ -136,15 +136,11 @@ bool TableObject::IsBucket() const {
 }
 
 Result<std::shared_ptr<StatementObject>> TableObject::Where(std::string_view condition) const {
-  if (temporary_ != nullptr) {
-    ASSIGN_OR_RETURN(auto statement, StatementObject::Prepare(
-                                         session_, fmt::format("SELECT self_.* FROM $1 AS self_{}",
-                                                               WhereClause(condition))));
-    statement->BindPositional(1, temporary_->Rows());
-    return statement;
-  }
+  // Another temporary table may have the name by now.
+  const std::string from =
+      temporary_ == nullptr ? quoted_ : fmt::format("system:{}", Quoted(temporary_->key()));
   return StatementObject::Prepare(
-      session_, fmt::format("SELECT self_.* FROM {} AS self_{}", quoted_, WhereClause(condition)));
+      session_, fmt::format("SELECT self_.* FROM {} AS self_{}", from, WhereClause(condition)));
 }
 
 int64_t TableObject::Run(Call& call, const std::string& text, std::vector<Value> values) {

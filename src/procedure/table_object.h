@@ -18,8 +18,9 @@ class TableObject final : public lua::HostObject {
   static const lua::HostClass& Class();
 
   const std::string& name() const { return name_; }
-  // The same table for another session.
+  // The same table for another session, which knows it by its name from then on.
   std::shared_ptr<TableObject> For(Session& session) const {
+    if (temporary_ != nullptr) session.AddTemporary(temporary_);
     return std::make_shared<TableObject>(session, name_, temporary_);
   }
   // The rows that fulfil a condition of SQL; all, without one.

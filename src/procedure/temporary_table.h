@@ -3,11 +3,13 @@
 // Concurrency: any thread.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
+#include "db/table_schema.h"
 #include "json/value.h"
 #include "lua/convert.h"
 
@@ -18,21 +20,22 @@ class TemporaryTable {
   static constexpr size_t kMaxBytes = 64 << 20;
 
   // From {{'a', 'int'}, {'b', 'cstring'}}. Error procedure.argument.
-  static Result<std::shared_ptr<TemporaryTable>> Make(const json::Value& columns);
+  static Result<std::shared_ptr<TemporaryTable>> Make(std::string name, const json::Value& columns);
+
+  // By which the query engine asks for its rows; of no other table.
+  const std::string& key() const { return key_; }
+  const std::shared_ptr<const db::TableSchema>& schema() const { return schema_; }
 
   // Columns that the row lacks are NULL; values are converted. Errors: procedure.columns,
   // lua.conversion, procedure.too_many_rows.
   Status Insert(const json::Value& row, const lua::Zone& zone);
-  // All rows, as objects.
-  json::Value Rows() const;
+  // All rows, as objects whose values are in the stored form of their columns.
+  std::vector<json::Value> Rows() const;
 
  private:
-  struct Column {
-    std::string name;
-    lua::DataType type = lua::DataType::kInt;
-  };
-
-  std::vector<Column> columns_;
+  std::string key_;
+  std::vector<lua::DataType> types_;  // of the columns
+  std::shared_ptr<const db::TableSchema> schema_;
   mutable std::mutex mutex_;
   std::vector<json::Value> rows_;  // under mutex_
   size_t bytes_ = 0;               // under mutex_

@@ -16,6 +16,7 @@ using lua::Call;
 using lua::HostObject;
 
 constexpr auto kLook = std::chrono::milliseconds(50);
+constexpr auto kFullLook = std::chrono::milliseconds(2);
 
 ThreadObject& Self(HostObject& object) { return static_cast<ThreadObject&>(object); }
 
@@ -42,10 +43,39 @@ Session SessionOfThread(const Session& parent) {
                   .emit = parent.emit,
                   .client = nullptr,
                   .nesting = parent.nesting};
+  session.context.local_tables.clear();  // those that it is given come back
   session.role = Session::Role::kThread;
   session.limits = parent.limits;
   session.emitter = parent.emitter;
   return session;
+}
+
+// Error procedure.argument for objects that are no tables.
+Status CheckPassed(const lua::Passed& passed) {
+  if (passed.object != nullptr && dynamic_cast<TableObject*>(passed.object.get()) == nullptr) {
+    return BadArgument("create_thread", "values and dbtables as arguments");
+  }
+  for (const auto& [key, field] : passed.fields) RETURN_IF_ERROR(CheckPassed(field));
+  return OkStatus();
+}
+
+// Tables become those of the thread's session.
+void HandOver(lua::Passed& passed, Session& session) {
+  if (passed.object != nullptr) {
+    passed.object = static_cast<const TableObject&>(*passed.object).For(session);
+  }
+  for (auto& [key, field] : passed.fields) HandOver(field, session);
+}
+
+// Takes those out that have ended.
+void DropEnded(Session& session) {
+  std::erase_if(session.threads, [&](const std::shared_ptr<ThreadObject>& thread) {
+    if (!thread->ended()) return false;
+    thread->End(false);
+    if (session.emitted_error.empty()) session.emitted_error = thread->emitted_error();
+    session.mutations += thread->mutations();
+    return true;
+  });
 }
 
 }  // namespace
@@ -59,19 +89,13 @@ const lua::HostClass& ThreadObject::Class() {
 }
 
 ThreadObject::ThreadObject(Session& parent, std::string function,
-                           const std::vector<lua::Returned>& arguments, uint64_t time_ms)
+                           std::vector<lua::Passed> arguments, uint64_t time_ms)
     : HostObject(Class()),
       session_(SessionOfThread(parent)),
       name_(parent.runtime->program()->name()),
-      function_(std::move(function)) {
-  for (const lua::Returned& argument : arguments) {
-    const auto* object = std::get_if<std::shared_ptr<HostObject>>(&argument);
-    if (object == nullptr) {
-      arguments_.push_back(argument);
-    } else {
-      arguments_.emplace_back(static_cast<const TableObject&>(**object).For(session_));
-    }
-  }
+      function_(std::move(function)),
+      arguments_(std::move(arguments)) {
+  for (lua::Passed& argument : arguments_) HandOver(argument, session_);
   lua::RuntimeOptions options;
   options.program = parent.runtime->program();
   options.limits = session_.limits;
@@ -89,6 +113,7 @@ ThreadObject::ThreadObject(Session& parent, std::string function,
     return;
   }
   session_.runtime = runtime_.get();
+  runtime_->SetTimeZone(parent.runtime->time_zone());
   thread_ = std::thread([this] { Main(); });
 }
 
@@ -138,33 +163,25 @@ Status StartThread(Session& session, Call& call) {
   if (function.empty()) {
     return BadArgument("create_thread", "a local function that stands outside of functions");
   }
-  std::vector<lua::Returned> arguments;
+  std::vector<lua::Passed> arguments;
   for (size_t i = 1; i < call.size(); ++i) {
-    if (auto object = call.Object(i)) {
-      if (dynamic_cast<TableObject*>(object.get()) == nullptr) {
-        return BadArgument("create_thread", "values and dbtables as arguments");
-      }
-      arguments.emplace_back(std::move(object));
-      continue;
-    }
-    ASSIGN_OR_RETURN(Value value, call.Get(i));
-    arguments.emplace_back(std::move(value));
+    ASSIGN_OR_RETURN(lua::Passed argument, call.Pass(i));
+    RETURN_IF_ERROR(CheckPassed(argument));
+    arguments.push_back(std::move(argument));
   }
-  std::erase_if(session.threads, [&](const std::shared_ptr<ThreadObject>& thread) {
-    if (!thread->ended()) return false;
-    thread->End(false);
-    if (session.emitted_error.empty()) session.emitted_error = thread->emitted_error();
-    session.mutations += thread->mutations();
-    return true;
-  });
-  if (session.threads.size() >= ThreadObject::kMaxThreads) {
-    return Error(Code::kTooLarge, "procedure.too_many_threads",
-                 "create_thread: {} threads run, the most at the same time",
-                 ThreadObject::kMaxThreads);
+  for (DropEnded(session); session.threads.size() >= ThreadObject::kMaxThreads;
+       DropEnded(session)) {
+    if (call.ended()) {
+      return Error(Code::kTimeout, "procedure.too_many_threads",
+                   "create_thread: {} threads run, the most at the same time",
+                   ThreadObject::kMaxThreads);
+    }
+    std::this_thread::sleep_for(kFullLook);
   }
   const uint64_t left = call.RemainingMs();
-  auto thread = std::make_shared<ThreadObject>(
-      session, function, arguments, left == Call::kNoLimit ? 0 : std::max<uint64_t>(left, 1));
+  auto thread =
+      std::make_shared<ThreadObject>(session, function, std::move(arguments),
+                                     left == Call::kNoLimit ? 0 : std::max<uint64_t>(left, 1));
   session.threads.push_back(thread);
   call.Return(std::move(thread));
   return OkStatus();

@@ -18,11 +18,11 @@ namespace sluice::procedure {
 
 class ThreadObject final : public lua::HostObject {
  public:
-  // At the same time, of one run.
-  static constexpr size_t kMaxThreads = 16;
+  // At the same time, of one run; one more waits until one of them has ended.
+  static constexpr size_t kMaxThreads = 128;
 
   // `parent` outlives it. Arguments are values and tables.
-  ThreadObject(Session& parent, std::string function, const std::vector<lua::Returned>& arguments,
+  ThreadObject(Session& parent, std::string function, std::vector<lua::Passed> arguments,
                uint64_t time_ms);
   ~ThreadObject() override;
   static const lua::HostClass& Class();
@@ -44,7 +44,7 @@ class ThreadObject final : public lua::HostObject {
   Session session_;
   const std::string name_;
   const std::string function_;
-  std::vector<lua::Returned> arguments_;
+  std::vector<lua::Passed> arguments_;
   std::unique_ptr<lua::Runtime> runtime_;
   std::vector<Value> values_;
   std::string error_;

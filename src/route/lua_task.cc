@@ -51,7 +51,7 @@ class LuaTask final : public TaskInstance {
 Result<TaskMaker> MakeLuaTask(db::Database& database, const procedure::Manager& procedures,
                               const std::string& route, const std::string& text,
                               StatementCheck authorize) {
-  ASSIGN_OR_RETURN(auto program, lua::Program::Compile(route, text));
+  ASSIGN_OR_RETURN(auto program, lua::Program::Compile(route, text, lua::Numbers::kExact));
   if (!program->Has("main")) {
     return Fail(Code::kInvalidArgument, "lua.no_entry",
                 "expected 'local function main(headers, input, instance)'");

@@ -298,6 +298,7 @@ class Reader {
     if (value.is_string()) {
       auto read = ReadProcedureVersion(value.AsString());
       if (!read) return Bad(name, kProcedureVersion, value);
+      into_.procedure_versions.clear();  // as in Comdb2, where a session has one
       return TakeVersion(std::move(read->first), std::move(read->second));
     }
     if (!value.is_object()) return Bad(name, kProcedureVersion, value);

@@ -353,6 +353,7 @@ query::RunRequest QueryStatement::MakeRunRequest() {
   request.max_parallelism = parameters_.max_parallelism;
   request.acknowledges = caller_.acknowledges;
   request.receipts = caller_.receipts;
+  request.time_zone = parameters_.time_zone;
   request.procedure_versions = parameters_.procedure_versions;
   request.authorize = [sender = caller_.sender](const StatementPlan& plan) {
     return AuthorizeStatement(static_cast<const Sender&>(*sender).who(), plan);
@@ -371,6 +372,10 @@ void QueryStatement::ReadRows(const Limits& limits, Chunk* chunk) {
   if (limits.rows == 0) return head();
   uint64_t flush_at = kNever;
   for (uint64_t rows = 1; run_->Next(); ++rows) {
+    if (answer_->rows() == 0 && plan_->kind == StatementKind::kExecute) {
+      auto types = run_->column_types();
+      if (!types.empty()) answer_->SetColumnTypes(std::move(types));
+    }
     head();
     answer_->Row(parameters_.sort_projection ? Sorted(run_->row()) : run_->row(), &chunk->text);
     chunk->rows = rows;

@@ -44,13 +44,20 @@ Result<Value> Stored(const std::optional<db::DocumentView>& view) {
   return json::Parse(view->body);
 }
 
+// A whole number in a column of doubles is stored as one.
+Value Loaded(db::ColumnType type, const Value& stored) {
+  const bool real = type == db::ColumnType::kDouble || type == db::ColumnType::kFloat;
+  if (real && stored.is_int()) return Value(stored.ToDouble());
+  return db::LoadColumn(type, stored);
+}
+
 Value Projected(const Value& stored, const EventColumns& columns) {
   if (stored.is_missing() || columns.whole) return stored;
   Value row = Value::EmptyObject();
   for (const EventColumns::Column& column : columns.columns) {
     const Value& value = stored[std::string_view(column.name)];
     if (column.type) {
-      row.Set(column.name, db::LoadColumn(*column.type, value));
+      row.Set(column.name, Loaded(*column.type, value));
     } else if (!value.is_missing()) {
       row.Set(column.name, value);
     }
