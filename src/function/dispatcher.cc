@@ -204,7 +204,8 @@ Result<bool> Dispatcher::Pump() {
       const Settings& settings = options_.definition->settings;
       if ((!settings.sync_documents && IsSyncDocument(change.key)) ||
           (!HearsBinary(settings) && IsBinary(change))) {
-        ++options_.statistics.filtered;
+        ++(change.after ? options_.statistics.updates_filtered
+                        : options_.statistics.deletions_filtered);
         return true;
       }
       stopped = !Deliver(EventOf(change, feed_->state(), settings.previous));
@@ -220,6 +221,7 @@ bool Dispatcher::Deliver(Event event) {
   Worker& worker = *workers_[event.lane % workers_.size()];
   Statistics& statistics = options_.statistics;
   ++statistics.backlog;
+  statistics.backlog_bytes += event.bytes();
   statistics.bytes_given += event.body.size();
   ++(event.operation == db::Operation::kExpire   ? statistics.expiries_given
      : event.operation == db::Operation::kDelete ? statistics.deletions_given
@@ -227,7 +229,11 @@ bool Dispatcher::Deliver(Event event) {
   while (!worker.Offer(event)) {
     std::unique_lock lock(mutex_);
     wake_.wait(lock, [this] { return stopping_ || woken_; });
-    if (stopping_) return false;
+    if (stopping_) {
+      --statistics.backlog;
+      statistics.backlog_bytes -= event.bytes();
+      return false;
+    }
     woken_ = false;  // Pump reads on until there is nothing, so no news are lost
   }
   return true;

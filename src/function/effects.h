@@ -53,6 +53,11 @@ class Effects {
   };
   Savepoint Mark() const;
   void RollbackTo(const Savepoint& savepoint);
+  // The same of an event that is run again: nothing of it is counted.
+  void UndoTo(const Savepoint& savepoint) {
+    RollbackTo(savepoint);
+    counts_ = savepoint.counts;
+  }
 
   // It should be committed before more is added; far below what a commit may have.
   bool full() const;

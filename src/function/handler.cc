@@ -1,5 +1,7 @@
 #include "function/handler.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/base64.h"
@@ -209,13 +211,16 @@ script::Outcome Handler::Call(Turn& turn, Effects& effects, std::string_view ent
   if (debugged_) timeout_s = kDebuggedTimeoutS;
   const uint64_t began_ns = now_ns != 0 ? now_ns : services_.clock.MonotonicNs();
   deadline_ns_ = began_ns + timeout_s * 1'000'000'000ull;
+  limited_ = longest_ms_ != 0 && !debugged_;
+  const uint64_t cut_ns = limited_ ? began_ns + longest_ms_ * 1'000'000 : UINT64_MAX;
   script::Outcome outcome =
       turn.session_.Call(entry, arguments,
-                         {.deadline_ns = deadline_ns_,
+                         {.deadline_ns = std::min(deadline_ns_, cut_ns),
                           .want_value = packed != nullptr,
                           .finish = packed != nullptr ? "answer" : std::string_view(),
                           .packed = packed});
-  if (!debugged_ && statistics_ != &uncounted_) {
+  cut_short_ |= outcome.ended == script::Ended::kTimedOut && cut_ns < deadline_ns_;
+  if (!debugged_ && !cut_short_ && statistics_ != &uncounted_) {
     statistics_->latency.Add((services_.clock.MonotonicNs() - began_ns) / 1000);
   }
   if (outcome.ended == script::Ended::kStopped) interrupted_ = true;

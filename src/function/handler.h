@@ -120,6 +120,15 @@ class Handler {
   script::Outcome Run(Turn& turn, Effects& effects, const Event& event);
   // Of the last run: it made HTTP requests, which are not undone with its writes.
   bool called_out() const { return called_out_; }
+  // How long the runs from now on may take before they are cut short; 0: as long as the function
+  // may.
+  void set_longest_ms(uint64_t ms) {
+    longest_ms_ = ms;
+    cut_short_ = false;
+  }
+  // Of the last run: it took longer, or was about to call somebody outside, which is not done
+  // twice. The run does not count: it has to be run without that limit.
+  bool cut_short() const { return cut_short_; }
   // Of the last run: it, or a request or statement of it, was ended by a stop. The run does not
   // count.
   bool interrupted() const { return interrupted_; }
@@ -231,6 +240,9 @@ class Handler {
   uint64_t deadline_ns_ = 0;
   bool called_out_ = false;
   bool interrupted_ = false;
+  uint64_t longest_ms_ = 0;
+  bool limited_ = false;  // by that
+  bool cut_short_ = false;
   size_t writes_before_ = 0;  // in the transaction
   size_t bytes_before_ = 0;   // in the transaction
   size_t timers_ = 0;

@@ -1,4 +1,6 @@
 // The natives of library/buckets.js.
+#include <algorithm>
+
 #include "function/document_cache.h"
 #include "function/handler.h"
 #include "function/place.h"
@@ -27,27 +29,31 @@ void ReturnDocument(script::Call& call, const Document& document) {
                    std::string_view(json ? "json" : "binary")});
 }
 
-// The names by which handlers of Couchbase know the errors; ours for others.
-std::string KvNameOf(const Status& status) {
-  constexpr std::pair<std::string_view, std::string_view> kNamesOfErrors[] = {
-      {"bucket.not_found", "LCB_ERR_BUCKET_NOT_FOUND"},
-      {"collection.not_found", "LCB_ERR_COLLECTION_NOT_FOUND"},
-      {"document.invalid_key", "LCB_ERR_INVALID_ARGUMENT"},
-      {"document.too_large", "LCB_ERR_VALUE_TOO_LARGE"},
-      {"scope.not_found", "LCB_ERR_SCOPE_NOT_FOUND"}};
-  for (const auto& [id, name] : kNamesOfErrors) {
-    if (status.id() == id) return std::string(name);
-  }
-  return status.id();
-}
+// The names by which handlers of Couchbase know the errors, and where they are counted.
+struct KvError {
+  std::string_view id;
+  std::string_view name;
+  Count Statistics::*count;
+};
+constexpr KvError kKvErrors[] = {
+    {"bucket.not_found", "LCB_ERR_BUCKET_NOT_FOUND", &Statistics::no_bucket},
+    {"collection.not_found", "LCB_ERR_COLLECTION_NOT_FOUND", &Statistics::no_collection},
+    {"document.invalid_key", "LCB_ERR_INVALID_ARGUMENT", &Statistics::invalid_keys},
+    {"document.too_large", "LCB_ERR_VALUE_TOO_LARGE", &Statistics::values_too_large},
+    {"scope.not_found", "LCB_ERR_SCOPE_NOT_FOUND", &Statistics::no_scope}};
 
 }  // namespace
 
 void Handler::ThrowKv(script::Call& call, const Status& status) {
   ++statistics_->kv_exceptions;
-  call.Throw("KVError", status.message(),
-             json::ToText(json::Value::Object(
-                 {{"code", 0}, {"name", KvNameOf(status)}, {"desc", status.message()}})));
+  const KvError* const known = std::ranges::find(kKvErrors, status.id(), &KvError::id);
+  const bool is_known = known != std::end(kKvErrors);
+  if (is_known) ++(statistics_->*known->count);
+  call.Throw(
+      "KVError", status.message(),
+      json::ToText(json::Value::Object({{"code", 0},
+                                        {"name", is_known ? std::string(known->name) : status.id()},
+                                        {"desc", status.message()}})));
 }
 
 void Handler::AnswerStored(script::Call& call, const Result<db::Cas>& stored) {

@@ -108,6 +108,10 @@ void Handler::Curl(script::Call& call) {
   request.timeout_ms = RemainingMs();
   const auto asked_ms = static_cast<uint64_t>(call.Number(7)) * 1000;
   if (asked_ms != 0) request.timeout_ms = std::min(request.timeout_ms, asked_ms);
+  if (limited_) {
+    cut_short_ = true;
+    return call.Throw("CurlError", "the event has to be run by itself");
+  }
   called_out_ = true;
   Statistics& counts = *statistics_;
   ++CountOf(counts, request.method);

@@ -24,6 +24,12 @@ class HeldLog {
   // Commit before more is added. One invocation adds about a megabyte at most.
   bool full() const { return bytes_ >= kFullBytes; }
 
+  size_t size() const { return records_.size(); }
+  // Forgets what was added after there were so many.
+  void CutTo(size_t size) {
+    for (; records_.size() > size; records_.pop_back()) bytes_ -= records_.back().text.size();
+  }
+
   void Release() {
     if (!records_.empty()) log_.Add(std::move(records_));
     Drop();

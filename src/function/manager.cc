@@ -1,5 +1,7 @@
 #include "function/manager.h"
 
+#include <unistd.h>
+
 #include "base/bytes.h"
 #include "base/log.h"
 #include "db/catalog_rows.h"
@@ -217,6 +219,14 @@ Result<json::Value> Manager::StatisticsOf(const std::string& name) const {
   value.Set("function_name", definition->name);
   value.Set("function_scope", json::Value::Object({{"bucket", definition->scope_bucket},
                                                    {"scope", definition->scope_scope}}));
+  // Workers are threads of this process.
+  json::Value pids = json::Value::EmptyObject();
+  if (definition->settings.deployed && definition->settings.processing) {
+    for (uint32_t i = 0; i < definition->settings.workers(); ++i) {
+      pids.Set(fmt::format("worker_{}_{}", definition->name, i), static_cast<int64_t>(getpid()));
+    }
+  }
+  value.Set("worker_pids", std::move(pids));
   value.Set("function_id", static_cast<int64_t>(definition->uuid));
   value.Set("dcp_feed_boundary",
             definition->settings.boundary == Boundary::kEverything ? "everything" : "from_now");

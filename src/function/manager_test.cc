@@ -4,6 +4,7 @@
 #include <map>
 
 #include "function/test_manager.h"
+#include "json/print.h"
 
 namespace sluice::function {
 namespace {
@@ -405,8 +406,48 @@ TEST_F(ManagerTest, DocumentsOfSyncGatewayAreLeftOutWhenAsked) {
   EXPECT_EQ(Get("_sync:seq"), "-");
   EXPECT_EQ(Get("_sync:att:x"), "2");
   EXPECT_EQ(Get("k"), "3");
+  EXPECT_EQ(Count("execution_stats", "filtered_dcp_mutation_counter"), 1u);
+  EXPECT_EQ(Count("execution_stats", "filtered_dcp_delete_counter"), 0u);
+  EXPECT_EQ(Count("event_processing_stats", "dcp_filtered_counter"), 1u);
   ASSERT_TRUE(manager_->ResetStatistics("f").ok());
   EXPECT_EQ(Count("execution_stats", "on_update_success"), 0u);
+}
+
+TEST_F(ManagerTest, StatisticsThatCouchbasesToolsRead) {
+  Definition f = Function(
+      "function OnUpdate(doc, meta) {\n"
+      "  const all = [];\n"
+      "  while (doc === 'hog') all.push(new Array(100000).fill(1.5));\n"
+      "  dst['x'.repeat(1000)] = 1;\n"
+      "}");
+  Deploy(f);
+  Put("a", "1");
+  Put("b", "\"hog\"");
+  Put("c", "2");
+  Settle();
+  const json::Value full = *manager_->StatisticsOf("f");
+  EXPECT_EQ(json::ToText(full["lcb_exception_stats"]), R"({"203":2})");
+  EXPECT_EQ(full["event_processing_stats"]["worker_restart_count"], json::Value(1));
+  EXPECT_EQ(full["failure_stats"]["checkpoint_failure_count"], json::Value(0));
+  EXPECT_EQ(full["execution_stats"]["agg_queue_memory"], json::Value(0));
+  EXPECT_EQ(full["worker_pids"]["worker_f_0"], json::Value(static_cast<int64_t>(getpid())));
+  ASSERT_TRUE(manager_->Undeploy("f").ok());
+  EXPECT_EQ(json::ToText((*manager_->StatisticsOf("f"))["worker_pids"]), "{}");
+}
+
+// What a stop drops is read again: it is no backlog in between.
+TEST_F(ManagerTest, APauseLeavesNoBacklogBehind) {
+  Definition f = Function(
+      "function OnUpdate(doc, meta) { if (doc === 'loop') for (;;) {} dst[meta.id] = doc; }");
+  f.settings.execution_timeout_s = 60;
+  Deploy(f);
+  for (int i = 0; i < 50; ++i) Put("k" + std::to_string(i), "\"loop\"");
+  for (int i = 0; i < 2000 && Count("execution_stats", "agg_queue_size") < 50; ++i) usleep(5000);
+  EXPECT_GT(Count("execution_stats", "agg_queue_memory"), 50u * 256);
+  ASSERT_TRUE(manager_->Pause("f").ok());
+  EXPECT_EQ(Count("execution_stats", "agg_queue_size"), 0u);
+  EXPECT_EQ(Count("execution_stats", "agg_queue_memory"), 0u);
+  ASSERT_TRUE(manager_->Undeploy("f").ok());
 }
 
 TEST_F(ManagerTest, URLBindingsCanBeForbidden) {

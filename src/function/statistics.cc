@@ -17,6 +17,7 @@ constexpr std::string_view kRun = "execution_stats";
 constexpr std::string_view kCurl = "execution_stats.curl";
 constexpr std::string_view kFailed = "failure_stats";
 constexpr std::string_view kEvents = "event_processing_stats";
+constexpr std::string_view kLcb = "lcb_exception_stats";
 constexpr std::string_view kFailures = "failures";  // ours
 
 constexpr Entry kEntries[] = {
@@ -33,12 +34,16 @@ constexpr Entry kEntries[] = {
     {kRun, "processed_events_size", &Statistics::bytes_given},
     {kRun, "curl_success_count", &Statistics::curl_successes},
     {kRun, "agg_queue_size", &Statistics::backlog},
+    {kRun, "agg_queue_memory", &Statistics::backlog_bytes},
+    {kRun, "filtered_dcp_mutation_counter", &Statistics::updates_filtered},
+    {kRun, "filtered_dcp_delete_counter", &Statistics::deletions_filtered},
     {kCurl, "get", &Statistics::curl_get},
     {kCurl, "post", &Statistics::curl_post},
     {kCurl, "put", &Statistics::curl_put},
     {kCurl, "head", &Statistics::curl_head},
     {kCurl, "delete", &Statistics::curl_delete},
     {kFailed, "timeout_count", &Statistics::timeouts},
+    {kFailed, "checkpoint_failure_count", &Statistics::commit_failures},
     {kFailed, "bucket_op_exception_count", &Statistics::kv_exceptions},
     {kFailed, "n1ql_op_exception_count", &Statistics::query_exceptions},
     {kFailed, "analytics_op_exception_count", &Statistics::analytics_exceptions},
@@ -57,10 +62,15 @@ constexpr Entry kEntries[] = {
     {kEvents, "dcp_expiration_sent_to_worker", &Statistics::expiries_given},
     {kEvents, "dcp_mutation_suppressed_counter", &Statistics::updates_suppressed},
     {kEvents, "dcp_deletion_suppressed_counter", &Statistics::deletions_suppressed},
-    {kEvents, "dcp_filtered_counter", &Statistics::filtered},
     {kEvents, "worker_spawn_counter", &Statistics::workers_started},
+    {kEvents, "worker_restart_count", &Statistics::isolates_replaced},
     {kEvents, "commits", &Statistics::commits},
     {kEvents, "conflicts", &Statistics::conflicts},
+    {kLcb, "203", &Statistics::invalid_keys},
+    {kLcb, "210", &Statistics::no_bucket},
+    {kLcb, "211", &Statistics::no_collection},
+    {kLcb, "217", &Statistics::no_scope},
+    {kLcb, "304", &Statistics::values_too_large},
     {kFailures, "retry_success", &Statistics::retry_success},
     {kFailures, "retry_failure", &Statistics::retry_failure},
     {kFailures, "replayed", &Statistics::replayed},
@@ -89,6 +99,8 @@ constexpr Metric kMetrics[] = {
     {"eventing_dcp_backlog", "Changes read from the log and not done with.", true, Of<&S::backlog>},
     {"eventing_agg_queue_size", "Changes that wait in the queues of workers.", true,
      Of<&S::backlog>},
+    {"eventing_agg_queue_memory", "Bytes of changes that wait in the queues of workers.", true,
+     Of<&S::backlog_bytes>},
     {"eventing_dcp_mutations_msg_counter", "Inserts and updates done with.", false, Updates},
     {"eventing_dcp_delete_msg_counter", "Deletions and expiries done with.", false, Deletions},
     {"eventing_dcp_mutation_sent_to_worker", "Inserts and updates given to a worker.", false,
@@ -136,6 +148,10 @@ constexpr Metric kMetrics[] = {
     {"eventing_failures_dropped_by_limit", "Failed events dropped because there were too many.",
      false, Of<&S::failures_trimmed>},
     {"eventing_worker_spawn_counter", "Workers started.", false, Of<&S::workers_started>},
+    {"eventing_worker_restart_count", "Isolates made anew after a call had used up their memory.",
+     false, Of<&S::isolates_replaced>},
+    {"eventing_checkpoint_failure_count", "Commits, with their cursors, that the disk refused.",
+     false, Of<&S::commit_failures>},
 };
 
 Value PrintGroup(const Statistics& statistics, std::string_view group) {
@@ -143,6 +159,18 @@ Value PrintGroup(const Statistics& statistics, std::string_view group) {
   for (const Entry& entry : kEntries) {
     if (entry.group == group) {
       value.Set(std::string(entry.name), Value::Unsigned(statistics.*entry.count));
+    }
+  }
+  return value;
+}
+
+// Only what has happened, as in Couchbase.
+Value PrintLcbExceptions(const Statistics& statistics) {
+  Value value = Value::EmptyObject();
+  for (const Entry& entry : kEntries) {
+    const uint64_t count = statistics.*entry.count;
+    if (entry.group == kLcb && count > 0) {
+      value.Set(std::string(entry.name), Value::Unsigned(count));
     }
   }
   return value;
@@ -160,7 +188,9 @@ Value PrintPercentiles(const LatencyHistogram& latency) {
 
 void Statistics::Reset() {
   for (const Entry& entry : kEntries) {
-    if (entry.count != &Statistics::backlog) (this->*entry.count).store(0);
+    const bool gauge =
+        entry.count == &Statistics::backlog || entry.count == &Statistics::backlog_bytes;
+    if (!gauge) (this->*entry.count).store(0);
   }
   latency.Reset();
   curl_latency.Reset();
@@ -180,11 +210,17 @@ Value PrintStatistics(const Statistics& statistics) {
   read("dcp_mutation", statistics.updates_given + statistics.updates_suppressed);
   read("dcp_deletion", statistics.deletions_given + statistics.deletions_suppressed);
   read("dcp_expiration", statistics.expiries_given);
+  read("dcp_filtered_counter", statistics.updates_filtered + statistics.deletions_filtered);
+  // Nothing is sent to a worker but events, and none is lost, to a debugger or to anybody.
+  execution.Set("no_op_counter", Value(0));
+  Value failed = PrintGroup(statistics, kFailed);
+  failed.Set("debugger_events_lost", Value(0));
   execution.Set("messages_parsed",
                 Value::Unsigned(statistics.updates_given + statistics.deletions_given +
                                 statistics.expiries_given));
   return Value::Object({{"execution_stats", std::move(execution)},
-                        {"failure_stats", PrintGroup(statistics, kFailed)},
+                        {"failure_stats", std::move(failed)},
+                        {"lcb_exception_stats", PrintLcbExceptions(statistics)},
                         {"event_processing_stats", std::move(events)},
                         {"failures", PrintGroup(statistics, kFailures)},
                         {"latency_percentile_stats", PrintPercentiles(statistics.latency)},

@@ -33,11 +33,20 @@ struct Statistics {
   Count timeouts{0};
   Count updates_suppressed{0};  // changes that the function made itself
   Count deletions_suppressed{0};
-  Count filtered{0};  // changes that a setting leaves out
+  Count updates_filtered{0};  // changes that a setting leaves out
+  Count deletions_filtered{0};
   Count commits{0};
-  Count conflicts{0};  // commits that were run again
-  Count backlog{0};    // read from the log and not done with
+  Count commit_failures{0};  // the disk is full, say: cursors did not move
+  Count conflicts{0};        // commits that were run again
+  Count backlog{0};          // read from the log and not done with
+  Count backlog_bytes{0};
   Count kv_exceptions{0};
+  // Of these, by the errors that libcouchbase has numbers for.
+  Count invalid_keys{0};
+  Count no_bucket{0};
+  Count no_collection{0};
+  Count no_scope{0};
+  Count values_too_large{0};
   Count query_exceptions{0};
   Count analytics_exceptions{0};
   Count search_exceptions{0};
@@ -45,6 +54,7 @@ struct Statistics {
   Count cache_misses{0};
   Count cache_overflows{0};  // documents that made others leave, or did not fit
   Count workers_started{0};
+  Count isolates_replaced{0};  // because a call had used up their memory
   // HTTP requests of handlers.
   Count curl_get{0};
   Count curl_post{0};
@@ -64,7 +74,7 @@ struct Statistics {
   LatencyHistogram latency;       // of invocations
   LatencyHistogram curl_latency;  // of requests
 
-  // All but the backlog begin at 0 again.
+  // All but the backlog and its bytes begin at 0 again.
   void Reset();
 };
 

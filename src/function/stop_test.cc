@@ -84,6 +84,25 @@ TEST_F(StopTest, SlowEventsAreCommittedOneByOne) {
   ASSERT_TRUE(manager_->Undeploy("f").ok());
 }
 
+TEST_F(StopTest, WhatCameBeforeAnEventThatTakesLongIsCommittedWithoutIt) {
+  Deploy(
+      Patient("function OnUpdate(doc, meta) {"
+              "  const old = dst[meta.id]; dst[meta.id] = (old ?? 0) + 1; log('did ' + meta.id);"
+              "  const end = Date.now() + doc; while (Date.now() < end) {} }"));
+  ASSERT_TRUE(manager_->Pause("f").ok());
+  for (int i = 0; i < 5; ++i) Put("fast" + std::to_string(i), "0");
+  Put("slow", "300");
+  Put("endless", "100000");
+  ASSERT_TRUE(manager_->Resume("f").ok());
+  ASSERT_TRUE(Eventually([&] { return Get("fast4") == "1" && Get("slow") == "1"; }));
+  EXPECT_EQ(Get("fast0"), "1");
+  EXPECT_EQ(Get("endless"), "-");
+  const std::string log = LogText();
+  EXPECT_EQ(log.find("did slow"), log.rfind("did slow"));
+  EXPECT_NE(log.find("did slow"), std::string::npos);
+  ASSERT_TRUE(manager_->Undeploy("f").ok());
+}
+
 TEST_F(StopTest, TheStateOnTheWayIsShownAndRefusesOtherChanges) {
   Definition slow = Patient("function OnDeploy() { for (;;) {} }\nfunction OnUpdate() {}");
   slow.name = "g";

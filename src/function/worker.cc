@@ -14,6 +14,9 @@ constexpr size_t kMaxQueuedTimers = 1024;  // room of their own, so that changes
 constexpr size_t kMaxQueuedBytes = 32ull << 20;
 constexpr size_t kMaxBatch = 512;
 constexpr std::chrono::milliseconds kLongestBatch(20);
+// Of an event that is not the first of its batch. One that takes longer is undone, so that what
+// came before it can be committed, and run again as the first of the next.
+constexpr uint64_t kLongestInBatchMs = 100;
 constexpr int kMaxAttempts = 1000;
 constexpr std::chrono::milliseconds kRetryPause(100);
 // An isolate has about two megabytes and is made in a few milliseconds: a function that hears
@@ -62,6 +65,18 @@ void Worker::RequestStop() {
 void Worker::Stop() {
   RequestStop();
   if (thread_.joinable()) thread_.join();
+  // What was dropped is read again by the next run.
+  const std::lock_guard lock(mutex_);
+  for (std::deque<Event>* const dropped : {&queue_, &aside_}) {
+    for (const Event& event : *dropped) {
+      if (event.timer) continue;
+      --context_.statistics.backlog;
+      context_.statistics.backlog_bytes -= event.bytes();
+    }
+    dropped->clear();
+  }
+  queued_bytes_ = 0;
+  queued_timers_ = 0;
 }
 
 bool Worker::Offer(Event& event) {
@@ -107,9 +122,15 @@ void Worker::Loop() {
 void Worker::Finish(std::span<const Event> events) {
   std::vector<timer::Moment> timers;
   std::vector<timer::Moment> retries;
+  uint64_t bytes = 0;
   for (const Event& event : events) {
-    if (event.timer) (event.retry ? retries : timers).push_back(*event.timer);
+    if (event.timer) {
+      (event.retry ? retries : timers).push_back(*event.timer);
+    } else {
+      bytes += event.bytes();
+    }
   }
+  context_.statistics.backlog_bytes -= bytes;
   context_.statistics.backlog -= events.size() - timers.size() - retries.size();
   if (!timers.empty()) context_.timers.Done(context_.follower, timers);
   if (!retries.empty()) {
@@ -203,7 +224,19 @@ Status Worker::ProcessTogether(std::span<const Event> events, Tried* tried) {
     // The isolate stays ours until it is spent or the commit is full.
     Handler::Turn turn(*handler_);
     while (more() && !handler_->spent()) {
-      RETURN_IF_ERROR(RunOne(turn, effects, events[done++]));
+      const Event& event = events[done];
+      handler_->set_longest_ms(done > 0 && !event.retry ? kLongestInBatchMs : 0);
+      const Effects::Savepoint before = effects.Mark();
+      const size_t lines = log_.size();
+      const Status ran = RunOne(turn, effects, event);
+      if (handler_->cut_short()) {
+        effects.UndoTo(before);
+        log_.CutTo(lines);
+        end = true;
+        break;
+      }
+      RETURN_IF_ERROR(ran);
+      ++done;
       // Somebody outside was called: what would be run again after a crash is kept short.
       end = handler_->called_out();
     }
@@ -259,7 +292,7 @@ Status Worker::RunOne(Handler::Turn& turn, Effects& effects, const Event& event)
 Worker::Attempted Worker::Ended(Effects& effects, const Effects::Savepoint& savepoint,
                                 const script::Outcome& outcome) {
   under_way_.End();
-  if (handler_->interrupted()) return Unexpected(Stopping());
+  if (handler_->interrupted() || handler_->cut_short()) return Unexpected(Stopping());
   if (outcome.ok()) return std::nullopt;
   effects.RollbackTo(savepoint);
   return ProblemOf(outcome);
@@ -333,6 +366,7 @@ Status Worker::RunTimer(Handler::Turn& turn, Effects& effects, const Event& even
 
 Status Worker::EnsureHandler() {
   if (handler_ != nullptr && !handler_->spent()) return OkStatus();
+  if (handler_ != nullptr) ++context_.statistics.isolates_replaced;
   handler_.reset();
   script::Outcome failed;
   handler_ = Handler::Make(
@@ -414,6 +448,7 @@ Status Worker::Commit(Effects& effects, std::span<const Event> events, Tried* tr
   tried->refused = result.status;
   tried->passing = IsPassing(result.status);
   if (tried->passing) {
+    ++context_.statistics.commit_failures;
     log::Warn("a function waits to commit",
               {{"function", context_.definition->name}, {"error", result.status.ToString()}});
   }

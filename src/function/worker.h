@@ -7,8 +7,9 @@
 // cursor moves, or its timer ends, and that it is kept as a failure; that is one commit too. A
 // retry of it ends in the same way.
 //
-// What slow handlers have done is not kept back for those after them: a batch ends after a while. A
-// stop ends the call that runs, whose event is left to the next run.
+// What handlers have done is not kept back for those after them: a batch ends after a while, and an
+// event that takes long is run by itself. A stop ends the call that runs, whose event is left to the
+// next run.
 #pragma once
 
 #include <array>
