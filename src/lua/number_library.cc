@@ -115,6 +115,10 @@ int ConcatenateItems(lua_State* lua) {
 int Concatenate(lua_State* lua) {
   const int count = lua_gettop(lua);
   for (int i = 1; i <= count; ++i) {
+    const Typed* const typed = TestTyped(lua, i);
+    if (typed != nullptr && typed->value.is_null()) {
+      RaiseText(lua, "attempt to concatenate a NULL value");
+    }
     if (lua_isstring(lua, i) == 0 && luaL_getmetafield(lua, i, "__concat") == LUA_TNIL) {
       // One of its neighbours may know how.
       const int other = i == count ? i - 1 : i + 1;

@@ -249,30 +249,30 @@ class Counter final : public HostObject {
 };
 
 const HostClass& CounterClass() {
-  static const HostClass type{.name = "counter",
-                              .methods = {{"add",
-                                           [](HostObject& self, Call& call) -> Status {
-                                             ASSIGN_OR_RETURN(const Value amount, call.Get(0));
-                                             if (!amount.is_int()) {
-                                               return Error(Code::kInvalidArgument, "lua.argument",
-                                                            "add takes an integer");
-                                             }
-                                             auto& counter = static_cast<Counter&>(self);
-                                             counter.count += amount.AsInt();
-                                             call.Return(Value(counter.count));
-                                             call.Return(Value("ok"));
-                                             return OkStatus();
-                                           }},
-                                          {"same",
-                                           [](HostObject&, Call& call) -> Status {
-                                             call.Return(call.Object(0));
-                                             return OkStatus();
-                                           }},
-                                          {"throws",
-                                           [](HostObject&, Call&) -> Status {
-                                             throw std::runtime_error("thrown by the host");
-                                           }}},
-                              .constants = {{"limit", Value(9)}}};
+  static const HostClass type{
+      .name = "counter",
+      .methods = {{"add",
+                   [](HostObject& self, Call& call) -> Status {
+                     ASSIGN_OR_RETURN(const Value amount, call.Get(0));
+                     if (!amount.is_number()) {
+                       return Error(Code::kInvalidArgument, "lua.argument", "add takes a number");
+                     }
+                     auto& counter = static_cast<Counter&>(self);
+                     counter.count += static_cast<int64_t>(amount.ToDouble());
+                     call.Return(Value(counter.count));
+                     call.Return(Value("ok"));
+                     return OkStatus();
+                   }},
+                  {"same",
+                   [](HostObject&, Call& call) -> Status {
+                     call.Return(call.Object(0));
+                     return OkStatus();
+                   }},
+                  {"throws",
+                   [](HostObject&, Call&) -> Status {
+                     throw std::runtime_error("thrown by the host");
+                   }}},
+      .constants = {{"limit", Value(9)}}};
   return type;
 }
 
@@ -295,13 +295,13 @@ TEST(Host, MethodsOfObjects) {
   EXPECT_EQ(WithCounter("return counter.limit, type(counter), counter.nothing"), "9 counter nil");
   EXPECT_EQ(WithCounter("return counter:same(counter)"), "object");
   EXPECT_EQ(WithCounter("return counter:same(1)"), "nil");
-  EXPECT_EQ(WithCounter("counter:add('x')"), "error: test:1: add takes an integer");
+  EXPECT_EQ(WithCounter("counter:add('x')"), "error: test:1: add takes a number");
   EXPECT_EQ(WithCounter("counter.add(1)"),
             "error: test:1: 'add' is a method: call it as object:add(...)");
   EXPECT_EQ(WithCounter("counter:throws()"), "error: test:1: thrown by the host");
   EXPECT_EQ(WithCounter("counter.limit = 1"),
             "error: test:1: the fields of this object can't be set");
-  EXPECT_EQ(WithCounter("return pcall(counter.add, counter, {})"), "false add takes an integer");
+  EXPECT_EQ(WithCounter("return pcall(counter.add, counter, {})"), "false add takes a number");
 }
 
 TEST(Runtime, PrintsThroughTheHost) {
@@ -338,13 +338,13 @@ TEST(Runtime, InstancesHaveVariablesOfTheirOwn) {
   EXPECT_TRUE(runtime->Call({Value(3)}, "step").ok());
   EXPECT_TRUE(runtime->Call({Value(4)}, "step").ok());
   EXPECT_TRUE(runtime->Call({Value(50)}, "step", other).ok());
-  EXPECT_EQ(std::get<Value>(runtime->Call({}, "final").values[0]).AsInt(), 7);
-  EXPECT_EQ(std::get<Value>(runtime->Call({}, "final", other).values[0]).AsInt(), 50);
+  EXPECT_EQ(std::get<Value>(runtime->Call({}, "final").values[0]).ToDouble(), 7);
+  EXPECT_EQ(std::get<Value>(runtime->Call({}, "final", other).values[0]).ToDouble(), 50);
   EXPECT_EQ(runtime->Call({}).outcome.message, "there is no function 'main'");
   runtime->DropInstance(other);
   Runtime::Instance next = 0;
   ASSERT_TRUE(runtime->AddInstance(&next).ok());
-  EXPECT_EQ(std::get<Value>(runtime->Call({}, "final", next).values[0]).AsInt(), 0);
+  EXPECT_EQ(std::get<Value>(runtime->Call({}, "final", next).values[0]).ToDouble(), 0);
 }
 
 TEST(Runtime, EndsAtItsDeadlineAndWhenItIsCancelled) {

@@ -42,7 +42,7 @@ Status OnlyGrows() {
 Result<std::optional<TemporaryInsert>> TemporaryInsert::Of(const Session& session,
                                                            std::string_view text) {
   if (session.temporary.empty()) return std::nullopt;
-  const auto parsed = query::ParseStatement(text);
+  const auto parsed = query::ParseStatement(text, session.context.dialect);
   if (!parsed) return std::nullopt;  // the engine says what is wrong
   if (const auto* update = std::get_if<query::UpdateStatement>(&parsed->body)) {
     if (TargetOf(session, update->target) != nullptr) return Unexpected(OnlyGrows());
