@@ -40,6 +40,7 @@ constexpr KvError kKvErrors[] = {
     {"collection.not_found", "LCB_ERR_COLLECTION_NOT_FOUND", &Statistics::no_collection},
     {"document.invalid_key", "LCB_ERR_INVALID_ARGUMENT", &Statistics::invalid_keys},
     {"document.too_large", "LCB_ERR_VALUE_TOO_LARGE", &Statistics::values_too_large},
+    {"json.too_large", "LCB_ERR_VALUE_TOO_LARGE", &Statistics::values_too_large},
     {"scope.not_found", "LCB_ERR_SCOPE_NOT_FOUND", &Statistics::no_scope}};
 
 }  // namespace

@@ -418,7 +418,7 @@ TEST_F(ManagerTest, StatisticsThatCouchbasesToolsRead) {
       "function OnUpdate(doc, meta) {\n"
       "  const all = [];\n"
       "  while (doc === 'hog') all.push(new Array(100000).fill(1.5));\n"
-      "  dst['x'.repeat(1000)] = 1;\n"
+      "  dst.large = 'x'.repeat(21 << 20);\n"
       "}");
   Deploy(f);
   Put("a", "1");
@@ -426,7 +426,8 @@ TEST_F(ManagerTest, StatisticsThatCouchbasesToolsRead) {
   Put("c", "2");
   Settle();
   const json::Value full = *manager_->StatisticsOf("f");
-  EXPECT_EQ(json::ToText(full["lcb_exception_stats"]), R"({"203":2})");
+  EXPECT_EQ(json::ToText(full["failure_stats"]["bucket_op_exception_count"]), "2") << LogText();
+  EXPECT_EQ(json::ToText(full["lcb_exception_stats"]), R"({"304":2})");
   EXPECT_EQ(full["event_processing_stats"]["worker_restart_count"], json::Value(1));
   EXPECT_EQ(full["failure_stats"]["checkpoint_failure_count"], json::Value(0));
   EXPECT_EQ(full["execution_stats"]["agg_queue_memory"], json::Value(0));

@@ -8,8 +8,8 @@
 // retry of it ends in the same way.
 //
 // What handlers have done is not kept back for those after them: a batch ends after a while, and an
-// event that takes long is run by itself. A stop ends the call that runs, whose event is left to the
-// next run.
+// event that takes long is run by itself. A stop ends the call that runs, whose event is left to
+// the next run.
 #pragma once
 
 #include <array>
