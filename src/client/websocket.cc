@@ -34,7 +34,7 @@ std::string AcceptOf(const std::string& key) {
   return ToBase64({reinterpret_cast<const char*>(digest), size});
 }
 
-Status Broken(std::string_view what) {
+Status BrokenSocket(std::string_view what) {
   return Error(Code::kUnavailable, "client.broken", "the WebSocket broke: {}", what);
 }
 
@@ -49,9 +49,9 @@ Result<std::string> ReadHead(Stream* stream, std::string* rest) {
       text.resize(end + 4);
       return text;
     }
-    if (text.size() > kMaxHead) return Unexpected(Broken("the server's answer has no end"));
+    if (text.size() > kMaxHead) return Unexpected(BrokenSocket("the server's answer has no end"));
     ASSIGN_OR_RETURN(const size_t got, stream->Read(buffer, sizeof(buffer)));
-    if (got == 0) return Unexpected(Broken("the server closed the connection"));
+    if (got == 0) return Unexpected(BrokenSocket("the server closed the connection"));
     text.append(buffer, got);
   }
 }
@@ -77,7 +77,7 @@ Result<std::unique_ptr<WebSocket>> WebSocket::Open(std::unique_ptr<Stream> strea
                 refusal->status);
   }
   if (head.find(AcceptOf(key)) == std::string::npos) {
-    return Unexpected(Broken("the server's answer is to another question"));
+    return Unexpected(BrokenSocket("the server's answer is to another question"));
   }
   return std::unique_ptr<WebSocket>(new WebSocket(std::move(stream), std::move(rest)));
 }
@@ -122,7 +122,7 @@ Result<std::string> WebSocket::Take(size_t size) {
     const Result<size_t> got = stream_->Read(buffer_.data() + before, buffer_.size() - before);
     buffer_.resize(before + (got ? *got : 0));
     if (!got) return Unexpected(got.error());
-    if (*got == 0) return Unexpected(Broken("the server closed the connection"));
+    if (*got == 0) return Unexpected(BrokenSocket("the server closed the connection"));
   }
   std::string taken = buffer_.substr(taken_, size);
   taken_ += size;
@@ -140,7 +140,8 @@ Result<WebSocket::Frame> WebSocket::ReadFrame() {
     size = 0;
     for (const char c : longer) size = size << 8 | byte(c);
   }
-  if ((byte(head[1]) & 0x80) != 0) return Unexpected(Broken("the server's frames are masked"));
+  if ((byte(head[1]) & 0x80) != 0)
+    return Unexpected(BrokenSocket("the server's frames are masked"));
   if (size > kMaxMessage) {
     return Fail(Code::kTooLarge, "client.too_large", "a message of {} bytes", size);
   }
@@ -151,7 +152,7 @@ Result<WebSocket::Frame> WebSocket::ReadFrame() {
 Status WebSocket::HandleControl(const Frame& frame) {
   if (frame.opcode == kPing) return SendFrame(kPong, frame.payload);
   if (frame.opcode == kPong) return OkStatus();
-  if (frame.opcode != kClose) return Broken("an unknown frame");
+  if (frame.opcode != kClose) return BrokenSocket("an unknown frame");
   if (!std::exchange(closed_, true)) static_cast<void>(SendFrame(kClose, frame.payload));
   const std::string reason = frame.payload.size() > 2 ? frame.payload.substr(2) : "";
   return Error(Code::kUnavailable, "client.closed", "the server closed the WebSocket{}{}",

@@ -7,7 +7,7 @@
 
 namespace sluice::db {
 namespace {
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kCursorVersion = 1;
 constexpr uint8_t kBackfillingBit = 1;
 constexpr size_t kKeySuffixBytes = 5;
 }  // namespace
@@ -39,7 +39,7 @@ Result<CursorId> DecodeCursorKey(std::string_view key) {
 
 std::string EncodeCursor(const CursorState& state) {
   std::string stored;
-  AppendU8(&stored, kVersion);
+  AppendU8(&stored, kCursorVersion);
   AppendU8(&stored, state.backfilling ? kBackfillingBit : 0);
   AppendVarint(&stored, state.position.sequence);
   AppendVarint(&stored, state.position.n);
@@ -67,7 +67,7 @@ Result<CursorState> DecodeCursor(std::string_view stored) {
     state.backfill_keyspace = reader.U32();
     state.backfill_key = reader.String();
   }
-  if (version != kVersion || bits > kBackfillingBit || n > UINT32_MAX || !reader.ok() ||
+  if (version != kCursorVersion || bits > kBackfillingBit || n > UINT32_MAX || !reader.ok() ||
       !reader.AtEnd()) {
     return Fail(Code::kCorruption, "cursor.corrupt", "a stored cursor is malformed");
   }

@@ -21,9 +21,9 @@ const date::time_zone* ZoneOf(std::string_view name) {
 }
 
 // Reads a text from its start.
-class Reader {
+class DatetimeReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit DatetimeReader(std::string_view text) : text_(text) {}
 
   bool AtEnd() const { return at_ == text_.size(); }
   char Peek() const { return AtEnd() ? '\0' : text_[at_]; }
@@ -63,7 +63,7 @@ struct Clock {
 };
 
 // hhmmss, hh:mm:ss or hh:mm, with a fraction of the second.
-std::optional<Clock> ReadClock(Reader& reader) {
+std::optional<Clock> ReadClock(DatetimeReader& reader) {
   const auto hours = reader.Digits(2, 2);
   const bool colons = reader.Accept(':');
   const auto minutes = reader.Digits(2, 2);
@@ -81,7 +81,7 @@ std::optional<Clock> ReadClock(Reader& reader) {
 
 // +hh:mm, -hhmm: seconds.
 std::optional<int64_t> ReadOffset(std::string_view text) {
-  Reader reader(text);
+  DatetimeReader reader(text);
   const bool west = reader.Accept('-');
   if (!west && !reader.Accept('+')) return std::nullopt;
   const auto hours = reader.Digits(2, 2);
@@ -98,7 +98,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-std::optional<int64_t> LocalDays(Reader& reader) {
+std::optional<int64_t> LocalDays(DatetimeReader& reader) {
   const auto year = reader.Digits(4, 4);
   const bool dashes = reader.Accept('-');
   const auto month = reader.Digits(2, 2);
@@ -116,7 +116,7 @@ std::optional<int64_t> LocalDays(Reader& reader) {
 bool IsTimeZone(std::string_view name) { return ZoneOf(name) != nullptr; }
 
 std::optional<json::Datetime> ParseDatetime(std::string_view text, std::string_view zone) {
-  Reader reader(Trimmed(text));
+  DatetimeReader reader(Trimmed(text));
   const auto days = LocalDays(reader);
   if (!days) return std::nullopt;
   Clock clock;
@@ -160,7 +160,7 @@ std::string FormatDatetime(json::Datetime value, std::string_view zone, int digi
 }
 
 std::optional<json::Interval> ParseIntervalYm(std::string_view text) {
-  Reader reader(Trimmed(text));
+  DatetimeReader reader(Trimmed(text));
   const bool negative = reader.Accept('-');
   const auto years = reader.Digits(1, 9);
   if (!years || !reader.Accept('-')) return std::nullopt;
@@ -171,7 +171,7 @@ std::optional<json::Interval> ParseIntervalYm(std::string_view text) {
 }
 
 std::optional<json::Interval> ParseIntervalDs(std::string_view text) {
-  Reader reader(Trimmed(text));
+  DatetimeReader reader(Trimmed(text));
   const bool negative = reader.Accept('-');
   const auto days = reader.Digits(1, 8);
   if (!days || !reader.Accept(' ')) return std::nullopt;

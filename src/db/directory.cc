@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kFormatVersion = 1;
 
 std::string FormatPath(const std::string& directory) { return directory + "/FORMAT"; }
 
@@ -69,17 +69,17 @@ Result<std::optional<DirectoryFormat>> ReadFormat(const std::string& directory) 
   DirectoryFormat format;
   const int64_t version = (*value)["sluice"].AsInt();
   const int64_t shards = (*value)["shards"].AsInt();
-  if (version > kVersion) {
+  if (version > kFormatVersion) {
     return Fail(
         Code::kUnsupported, "storage.unknown_format",
         "{} says format {}: a newer Sluice wrote this. This server reads format {}; install the "
         "newer version, or restore a backup of this one",
-        FormatPath(directory), version, kVersion);
+        FormatPath(directory), version, kFormatVersion);
   }
-  if (version != kVersion || shards < 1 || shards > kMaxShards) {
+  if (version != kFormatVersion || shards < 1 || shards > kMaxShards) {
     return Fail(Code::kUnsupported, "storage.unknown_format",
                 "{} says format {} with {} shards; this server reads format {} with 1 to {}",
-                FormatPath(directory), version, shards, kVersion, kMaxShards);
+                FormatPath(directory), version, shards, kFormatVersion, kMaxShards);
   }
   format.shards = static_cast<uint16_t>(shards);
   format.id = (*value)["id"].AsString();

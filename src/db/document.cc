@@ -17,7 +17,7 @@
 namespace sluice::db {
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kDocumentVersion = 1;
 constexpr uint8_t kTombstoneBit = 1;
 constexpr uint8_t kJsonBit = 2;
 constexpr uint8_t kExpiryBit = 4;
@@ -76,7 +76,7 @@ std::string EncodeDocumentHeader(const DocumentView& document) {
   if (document.expired) bits |= kExpiredBit;
   std::string header;
   header.reserve(32 + document.xattrs.size());
-  AppendU8(&header, kVersion);
+  AppendU8(&header, kDocumentVersion);
   AppendU8(&header, bits);
   AppendVarint(&header, document.sequence);
   AppendU64(&header, document.cas);
@@ -102,11 +102,11 @@ Status DecodeDocument(std::string_view stored, DocumentView* document) {
   ByteReader reader(stored);
   const uint8_t version = reader.U8();
   const uint8_t bits = reader.U8();
-  if (version != kVersion || (bits & ~kKnownBits) != 0) {
+  if (version != kDocumentVersion || (bits & ~kKnownBits) != 0) {
     return Error(
         Code::kCorruption, "document.corrupt",
         "a stored document has format version {} and bits {}; this server knows version {}",
-        version, bits, kVersion);
+        version, bits, kDocumentVersion);
   }
   document->tombstone = (bits & kTombstoneBit) != 0;
   document->expired = (bits & kExpiredBit) != 0;

@@ -18,7 +18,7 @@
 
 namespace sluice::db {
 namespace {
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kLogVersion = 1;
 constexpr uint8_t kBeforeBit = 1;
 constexpr uint8_t kAfterBit = 2;
 constexpr uint8_t kLastBit = 4;
@@ -49,7 +49,7 @@ std::string LogKey(ShardId shard, Sequence sequence, uint32_t n) {
 
 std::string EncodeLogHeader(const Change& change) {
   std::string header;
-  AppendU8(&header, kVersion);
+  AppendU8(&header, kLogVersion);
   AppendU8(&header, static_cast<uint8_t>(change.operation));
   AppendU8(&header,
            static_cast<uint8_t>((change.before ? kBeforeBit : 0) | (change.after ? kAfterBit : 0) |
@@ -82,7 +82,7 @@ Status DecodeLogRow(std::string_view key, std::string_view value, Change* change
   const bool fits = key_reader.ok() && key_reader.AtEnd() && reader.ok() &&
                     bits <= (kBeforeBit | kAfterBit | kLastBit) &&
                     ((bits & kAfterBit) != 0 || after.empty());
-  if (version != kVersion || operation < 1 || operation > 4 || !fits) {
+  if (version != kLogVersion || operation < 1 || operation > 4 || !fits) {
     return Error(Code::kCorruption, "log.corrupt", "the log row of sequence {} is malformed",
                  change->sequence);
   }

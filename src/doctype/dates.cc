@@ -7,7 +7,7 @@
 namespace sluice::doctype {
 namespace {
 
-constexpr int64_t kDayMs = 86'400'000;
+constexpr int64_t kMsOfDay = 86'400'000;
 
 // Takes `digits` digits from the front.
 bool TakeNumber(std::string_view* text, size_t digits, int* number) {
@@ -94,7 +94,7 @@ std::optional<Instant> ParseTime(std::string_view text) {
   time.ms -= *offset * 60'000;
   // A leap second is the last one of a day, in UTC.
   if (seconds == 60) {
-    const int64_t in_day = ((time.ms - time.ms % 1000) % kDayMs + kDayMs) % kDayMs;
+    const int64_t in_day = ((time.ms - time.ms % 1000) % kMsOfDay + kMsOfDay) % kMsOfDay;
     if (in_day != 0) return std::nullopt;
   }
   return time;
@@ -108,7 +108,7 @@ std::optional<Instant> ParseDateTime(std::string_view text) {
   const auto days = ParseDate(text.substr(0, kDateBytes));
   const auto time = ParseTime(text.substr(kDateBytes + 1));
   if (!days || !time) return std::nullopt;
-  return Instant{*days * kDayMs + time->ms, time->fraction_digits};
+  return Instant{*days * kMsOfDay + time->ms, time->fraction_digits};
 }
 
 std::optional<int64_t> ParseMonthDate(std::string_view text) {

@@ -5,6 +5,7 @@
 
 #include "base/nearest.h"
 #include "flow/draft.h"
+#include "flow/plan.h"
 #include "flow/source_tree.h"
 
 namespace sluice::flow {
@@ -14,8 +15,6 @@ struct Candidate {
   FlowDraft draft;
   bool good = true;
 };
-
-constexpr std::string_view kFlowPrefix = "flow://";
 
 // A flow that calls one that is not there, or is not good, is not good itself.
 class FlowLinker {
@@ -49,8 +48,8 @@ class FlowLinker {
       if (task.is_subflow()) called.push_back({task.subflow, draft.tasks[i].route_place});
     }
     const auto add = [&](const std::string& target) {
-      if (!target.starts_with(kFlowPrefix)) return;
-      called.push_back({target.substr(kFlowPrefix.size()), draft.flow.place});
+      if (!target.starts_with(kFlowScheme)) return;
+      called.push_back({target.substr(kFlowScheme.size()), draft.flow.place});
     };
     add(draft.flow.external_route);
     for (const std::string& listener : draft.flow.listeners) add(listener);

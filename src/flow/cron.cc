@@ -17,8 +17,8 @@ constexpr int64_t kMinutesPerDay = 24 * 60;
 constexpr int64_t kMostDays =
     366 * 9;  // the 29th of February comes after eight years at the latest
 
-constexpr std::string_view kMonths[] = {"jan", "feb", "mar", "apr", "may", "jun",
-                                        "jul", "aug", "sep", "oct", "nov", "dec"};
+constexpr std::string_view kCronMonths[] = {"jan", "feb", "mar", "apr", "may", "jun",
+                                            "jul", "aug", "sep", "oct", "nov", "dec"};
 constexpr std::string_view kWeekdays[] = {"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
 
 struct Field {
@@ -30,7 +30,7 @@ struct Field {
 constexpr Field kMinute{"minute", 0, 59};
 constexpr Field kHour{"hour", 0, 23};
 constexpr Field kDay{"day of the month", 1, 31};
-constexpr Field kMonth{"month", 1, 12, kMonths};
+constexpr Field kMonth{"month", 1, 12, kCronMonths};
 constexpr Field kWeekday{"day of the week", 0, 7, kWeekdays};
 
 Status Bad(const Field& field, std::string_view text) {

@@ -35,7 +35,7 @@ const json::Value& RootOf(Space space, const Scope& scope) {
   }
 }
 
-json::Value ReadFile(const Expression& expression, const Scope& scope) {
+json::Value FileContent(const Expression& expression, const Scope& scope) {
   if (scope.files == nullptr) return {};
   const auto area = expression.space == Space::kFile ? Files::Area::kFile : Files::Area::kResource;
   const std::string path = expression.content.Text(scope.view);
@@ -98,7 +98,7 @@ Result<json::Value> Plain(const Expression& expression, const Scope& scope) {
     }
     case Space::kFile:
     case Space::kResource:
-      return ReadFile(expression, scope);
+      return FileContent(expression, scope);
     case Space::kStatus:
       return json::Value(scope.status);
     case Space::kDatatype:

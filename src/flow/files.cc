@@ -29,7 +29,7 @@ bool HasDanglingLink(fs::path real) {
 }
 
 // A pipe or a device would hold up who opens it.
-bool IsSpecial(const std::string& real) {
+bool IsSpecialFile(const std::string& real) {
   std::error_code ignored;
   const fs::file_status status = fs::status(real, ignored);
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
@@ -82,7 +82,7 @@ Status DirectoryFiles::Check(Area area, std::string_view path) const {
 
 Result<std::string> DirectoryFiles::Read(Area area, std::string_view path) const {
   ASSIGN_OR_RETURN(const std::string real, Resolve(area, path));
-  if (IsSpecial(real)) {
+  if (IsSpecialFile(real)) {
     return Fail(Code::kIo, "file.unreadable", "can't read {}: it is no file", path);
   }
   return ReadFile(real, kMaxBytes);
@@ -90,7 +90,7 @@ Result<std::string> DirectoryFiles::Read(Area area, std::string_view path) const
 
 Status DirectoryFiles::Write(std::string_view path, std::string_view bytes, Mode mode) const {
   ASSIGN_OR_RETURN(const std::string real, Resolve(Area::kFile, path));
-  if (IsSpecial(real)) return Unwritable(path, "it is no file");
+  if (IsSpecialFile(real)) return Unwritable(path, "it is no file");
   std::error_code error;
   fs::create_directories(fs::path(real).parent_path(), error);
   if (error) return Unwritable(path, error.message());

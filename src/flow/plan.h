@@ -17,6 +17,9 @@
 
 namespace sluice::flow {
 
+// What a task's name starts with when it is a sub-flow.
+inline constexpr std::string_view kFlowScheme = "flow://";
+
 using TaskIndex = int32_t;
 inline constexpr TaskIndex kNoTask = -1;
 inline constexpr TaskIndex kRetryTask = -2;  // `@retry`: the task that failed

@@ -111,7 +111,7 @@ Result<Value> ParseDate(const PluginInput& input) {
   return InForm(plan.form, unix_ms);
 }
 
-constexpr Plugin kPlugins[] = {
+constexpr Plugin kDatePlugins[] = {
     {"now", 0, 1, Now, PrepareNow},
     {"dateTime", 0, 2, DateTime, PrepareDateTime},
     {"parseDate", 2, 2, ParseDate, PrepareParse},
@@ -120,6 +120,6 @@ constexpr Plugin kPlugins[] = {
 
 }  // namespace
 
-std::span<const Plugin> DatePlugins() { return kPlugins; }
+std::span<const Plugin> DatePlugins() { return kDatePlugins; }
 
 }  // namespace sluice::flow

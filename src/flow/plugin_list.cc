@@ -13,7 +13,7 @@ namespace {
 using json::Field;
 using json::Value;
 
-Result<Value> IsEmpty(const PluginInput& input) {
+Result<Value> IsEmptyList(const PluginInput& input) {
   const Value& value = input.args[0];
   if (value.is_missing() || value.is_null()) return Value(true);
   if (value.is_string()) return Value(value.AsString().empty());
@@ -107,8 +107,8 @@ Result<Value> RemoveKey(const PluginInput& input) {
   return list;
 }
 
-constexpr Plugin kPlugins[] = {
-    {"isEmpty", 1, 1, IsEmpty},
+constexpr Plugin kListPlugins[] = {
+    {"isEmpty", 1, 1, IsEmptyList},
     {"getFirst", 1, 1, First},
     {"getLast", 1, 1, Last},
     {"uniqueSet", 1, kManyArguments, UniqueSet},
@@ -119,6 +119,6 @@ constexpr Plugin kPlugins[] = {
 
 }  // namespace
 
-std::span<const Plugin> ListPlugins() { return kPlugins; }
+std::span<const Plugin> ListPlugins() { return kListPlugins; }
 
 }  // namespace sluice::flow

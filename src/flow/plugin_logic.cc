@@ -105,7 +105,7 @@ Result<Value> Default(const PluginInput& input) {
   return IsNothing(input.args[0]) ? input.args[1] : input.args[0];
 }
 
-constexpr Plugin kPlugins[] = {
+constexpr Plugin kLogicPlugins[] = {
     {"eq", 2, kManyArguments, Equal, PrepareComparing},
     {"ne", 2, kManyArguments, NotEqual, PrepareComparing},
     {"gt", 2, 2, Greater},
@@ -121,6 +121,6 @@ constexpr Plugin kPlugins[] = {
 
 }  // namespace
 
-std::span<const Plugin> LogicPlugins() { return kPlugins; }
+std::span<const Plugin> LogicPlugins() { return kLogicPlugins; }
 
 }  // namespace sluice::flow

@@ -100,7 +100,7 @@ Result<Value> Round(const PluginInput& input) {
   return Value(rounded);
 }
 
-constexpr Plugin kPlugins[] = {
+constexpr Plugin kNumberPlugins[] = {
     {"add", 2, kManyArguments, Add},
     {"subtract", 2, kManyArguments, Subtract},
     {"multiply", 2, kManyArguments, Multiply},
@@ -113,6 +113,6 @@ constexpr Plugin kPlugins[] = {
 
 }  // namespace
 
-std::span<const Plugin> NumberPlugins() { return kPlugins; }
+std::span<const Plugin> NumberPlugins() { return kNumberPlugins; }
 
 }  // namespace sluice::flow

@@ -125,7 +125,7 @@ Value WithKeys(const Value& value, std::string (*rename)(std::string_view)) {
 Result<Value> ToCamelCase(const PluginInput& input) { return WithKeys(input.args[0], CamelCase); }
 Result<Value> ToSnakeCase(const PluginInput& input) { return WithKeys(input.args[0], SnakeCase); }
 
-constexpr Plugin kPlugins[] = {
+constexpr Plugin kShapePlugins[] = {
     {"json", 1, 1, Json},
     {"lookup", 2, 2, Lookup},
     {"camelCase", 1, 1, ToCamelCase},
@@ -134,6 +134,6 @@ constexpr Plugin kPlugins[] = {
 
 }  // namespace
 
-std::span<const Plugin> ShapePlugins() { return kPlugins; }
+std::span<const Plugin> ShapePlugins() { return kShapePlugins; }
 
 }  // namespace sluice::flow

@@ -87,7 +87,7 @@ Result<Value> Includes(const PluginInput& input) {
   return Value(text.find(LowerCase(TextOf(input.args[1]))) != std::string::npos);
 }
 
-constexpr Plugin kPlugins[] = {
+constexpr Plugin kTextPlugins[] = {
     {"text", 1, kManyArguments, Text},
     {"int", 1, kManyArguments, Int},
     {"long", 1, kManyArguments, Int},
@@ -107,6 +107,6 @@ constexpr Plugin kPlugins[] = {
 
 }  // namespace
 
-std::span<const Plugin> TextPlugins() { return kPlugins; }
+std::span<const Plugin> TextPlugins() { return kTextPlugins; }
 
 }  // namespace sluice::flow

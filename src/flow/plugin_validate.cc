@@ -136,10 +136,10 @@ Result<Value> Validate(const PluginInput& input) {
   return input.args[0];
 }
 
-constexpr Plugin kPlugins[] = {{"validate", 2, 2, Validate, Prepare}};
+constexpr Plugin kValidatePlugins[] = {{"validate", 2, 2, Validate, Prepare}};
 
 }  // namespace
 
-std::span<const Plugin> ValidatePlugins() { return kPlugins; }
+std::span<const Plugin> ValidatePlugins() { return kValidatePlugins; }
 
 }  // namespace sluice::flow

@@ -7,13 +7,13 @@
 #include "base/quantity.h"
 #include "flow/draft.h"
 #include "flow/loop_parse.h"
+#include "flow/plan.h"
 #include "flow/source_tree.h"
 #include "flow/text_form.h"
 
 namespace sluice::flow {
 namespace {
 
-constexpr std::string_view kFlowPrefix = "flow://";
 constexpr std::string_view kExecutions =
     "[decision, response, end, sequential, parallel, pipeline, fork, sink]";
 
@@ -75,7 +75,7 @@ class TaskReader {
   bool ReadName(size_t index) {
     task().name = TextAt("name");
     task().route = TextAt("process");
-    const bool named_flow = name().starts_with(kFlowPrefix);
+    const bool named_flow = name().starts_with(kFlowScheme);
     if (name().empty()) task().name = task().route;
     if (name().empty()) {
       Bad(node_, "flow.bad_task", "task[{}]. task name must not be empty", index);
@@ -89,7 +89,7 @@ class TaskReader {
     const yaml::Node* at = Find("process") ? Find("process") : Find("name");
     draft_.route_place = reading_.At(*at);
     if (task().route.find("://") == std::string::npos) return true;
-    task().subflow = task().route.starts_with(kFlowPrefix) ? task().route.substr(kFlowPrefix.size())
+    task().subflow = task().route.starts_with(kFlowScheme) ? task().route.substr(kFlowScheme.size())
                                                            : std::string();
     if (task().subflow.empty()) {
       Bad(*at, "flow.bad_task", "invalid task {}={}. Syntax is flow://{{flow-name}}",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "flow/plan.h"
 #include "flow/text_form.h"
 
 namespace sluice::flow {
@@ -21,8 +22,6 @@ template <typename T, typename Predicate>
 void EraseIf(std::vector<T>* all, Predicate predicate) {
   all->erase(std::remove_if(all->begin(), all->end(), predicate), all->end());
 }
-
-constexpr std::string_view kFlowPrefix = "flow://";
 
 }  // namespace
 
@@ -336,7 +335,7 @@ void Stepper::SendExternals(const Frame& frame, std::vector<Mapped::External> ex
     json::Value headers =
         json::Value::Object({{"type", put ? "put" : "remove"}, {"key", external.key}});
     json::Value body = std::move(external.value);
-    if (route.starts_with(kFlowPrefix)) {
+    if (route.starts_with(kFlowScheme)) {
       json::Value data = json::Value::EmptyObject();
       data.Set("data", std::move(body));
       body = json::Value::Object({{"header", headers}, {"body", data}});

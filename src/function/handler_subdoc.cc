@@ -11,7 +11,7 @@ namespace {
 using json::MutateSpec;
 using Op = MutateSpec::Op;
 
-constexpr std::pair<std::string_view, Op> kOperations[] = {
+constexpr std::pair<std::string_view, Op> kSubdocOperations[] = {
     {"insert", Op::kInsert},           {"upsert", Op::kUpsert},
     {"replace", Op::kReplace},         {"remove", Op::kRemove},
     {"arrayAppend", Op::kArrayAppend}, {"arrayPrepend", Op::kArrayPrepend},
@@ -32,7 +32,7 @@ Status RequireJson(const db::DocumentView& document) {
 // {op, path, value as JSON text, create_path, xattrs}, as the library makes them.
 MutateSpec SpecOf(const json::Value& value) {
   MutateSpec spec;
-  for (const auto& [name, op] : kOperations) {
+  for (const auto& [name, op] : kSubdocOperations) {
     if (value["op"].AsString() == name) spec.op = op;
   }
   spec.path = value["path"].AsString();

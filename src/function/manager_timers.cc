@@ -9,7 +9,7 @@
 namespace sluice::function {
 namespace {
 
-constexpr int kMaxAttempts = 100;
+constexpr int kMaxTimerAttempts = 100;
 constexpr std::string_view kOwnerPrefix = "function:";
 
 Status NoTimer(const std::string& name, const std::string& callback, const std::string& reference) {
@@ -20,7 +20,7 @@ Status NoTimer(const std::string& name, const std::string& callback, const std::
 // Runs `change` over the owner's timers and commits it; again when somebody was faster.
 Status ChangeTimers(db::Database& database, const std::string& owner,
                     const std::function<Status(timer::Overlay&)>& change) {
-  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMaxTimerAttempts; ++attempt) {
     timer::Overlay timers(database, owner);
     RETURN_IF_ERROR(change(timers));
     db::Commit commit;
@@ -29,7 +29,7 @@ Status ChangeTimers(db::Database& database, const std::string& owner,
     if (applied.code() != Code::kConflict) return applied;
   }
   return Error(Code::kConflict, "timer.conflict", "the timer was changed {} times meanwhile",
-               kMaxAttempts);
+               kMaxTimerAttempts);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace sluice::http {
 namespace {
 
-constexpr size_t kMaxKeptBody = 64 << 10;
+constexpr size_t kMaxKeptAnswer = 64 << 10;
 constexpr std::string_view kRetryAfterSeconds = "1";
 
 void AppendNumber(std::string* out, uint64_t value) {
@@ -59,7 +59,7 @@ void Response::Reset(StreamSink* sink, std::string_view request_id) {
   content_type_.clear();
   headers_.clear();
   body_.clear();
-  if (body_.capacity() > kMaxKeptBody) body_ = std::string();
+  if (body_.capacity() > kMaxKeptAnswer) body_ = std::string();
   request_id_ = request_id;
   error_answer_ = nullptr;
   sink_ = sink;

@@ -24,7 +24,7 @@ StringView ViewOf(std::string_view ascii) {
   return {reinterpret_cast<const uint8_t*>(ascii.data()), ascii.size()};
 }
 
-bool IsAscii(std::string_view text) {
+bool IsAsciiText(std::string_view text) {
   for (const char c : text) {
     if (static_cast<unsigned char>(c) >= 0x80) return false;
   }
@@ -35,7 +35,7 @@ bool IsAscii(std::string_view text) {
 std::string ToUtf8(v8::Isolate* isolate, const StringView& text) {
   if (text.is8Bit()) {
     const std::string_view bytes(reinterpret_cast<const char*>(text.characters8()), text.length());
-    if (IsAscii(bytes)) return std::string(bytes);
+    if (IsAsciiText(bytes)) return std::string(bytes);
   }
   const auto size = static_cast<int>(text.length());
   v8::MaybeLocal<v8::String> value =
@@ -228,7 +228,7 @@ bool Inspector::Impl::DispatchNext() {
 
 void Inspector::Impl::Dispatch(const std::string& message) {
   const v8::HandleScope handles(isolate_);
-  if (IsAscii(message)) return session_->dispatchProtocolMessage(ViewOf(message));
+  if (IsAsciiText(message)) return session_->dispatchProtocolMessage(ViewOf(message));
   const v8::Local<v8::String> text = NewText(isolate_, message);
   std::vector<uint16_t> wide(static_cast<size_t>(text->Length()));
   text->Write(isolate_, wide.data(), 0, text->Length(), v8::String::NO_NULL_TERMINATION);

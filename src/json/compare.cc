@@ -5,11 +5,10 @@
 #include <cstring>
 
 #include "json/hash.h"
+#include "json/number.h"
 
 namespace sluice::json {
 namespace {
-
-constexpr double kTwoTo63 = 9223372036854775808.0;
 
 // Types that compare with each other have the same rank.
 int Rank(const Value& value) {

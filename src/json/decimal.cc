@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/ascii.h"
+
 namespace sluice::json {
 namespace {
 
@@ -12,8 +14,6 @@ namespace {
 constexpr int kMaxDoubleDigits = 767;
 // Exponents in text beyond this are out of range whatever the digits are.
 constexpr int kMaxTextExponent = 100'000;
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::string DigitsOf(unsigned __int128 value) {
   std::string digits;

@@ -31,6 +31,7 @@
 
 #include "base/bytes.h"
 #include "json/compare.h"
+#include "json/number.h"
 
 namespace sluice::json {
 namespace {
@@ -55,7 +56,6 @@ constexpr uint16_t kSign16 = 0x8000;
 constexpr char kEscaped = '\xff';
 constexpr char kEndOfText = '\x01';
 constexpr int64_t kExactInts = int64_t{1} << 53;  // all up to here are doubles
-constexpr double kTwoTo63 = 9223372036854775808.0;
 
 bool IsExact(int64_t value) { return value >= -kExactInts && value <= kExactInts; }
 

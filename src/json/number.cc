@@ -5,14 +5,14 @@
 #include <cmath>
 #include <limits>
 
+#include "base/ascii.h"
+
 namespace sluice::json {
 namespace {
 
 // JavaScript switches to an exponent outside 1e-6 <= |value| < 1e21.
 constexpr int kMaxPlainPoint = 21;
 constexpr int kMinPlainPoint = -6;
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 size_t SkipDigits(std::string_view text, size_t at) {
   while (at < text.size() && IsDigit(text[at])) ++at;

@@ -9,6 +9,9 @@
 
 namespace sluice::json {
 
+// The first number past int64.
+inline constexpr double kTwoTo63 = 9223372036854775808.0;
+
 // The length of the JSON number that starts `text`; 0 if none does.
 size_t NumberLength(std::string_view text);
 

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <string>
 
+#include "base/ascii.h"
+
 namespace sluice::lua {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsNamePart(char c) { return IsNameStart(c) || IsDigit(c); }
 

@@ -34,7 +34,7 @@ int CallOriginal(lua_State* lua) {
   return lua_gettop(lua);
 }
 
-int Concatenate(lua_State* lua) {
+int ConcatenateElements(lua_State* lua) {
   CheckPlain(lua, 1);
   lua_Integer count = 0;
   const auto length = static_cast<lua_Integer>(lua_rawlen(lua, 1));
@@ -148,7 +148,7 @@ void AddTableFunctions(lua_State* lua) {
   lua_getfield(lua, -1, "table");
   Wrap(lua, "insert", Insert);
   Wrap(lua, "remove", Remove);
-  Wrap(lua, "concat", Concatenate);
+  Wrap(lua, "concat", ConcatenateElements);
   lua_pushcfunction(lua, Move);
   lua_setfield(lua, -2, "move");
   Wrap(lua, "sort", Sort);

@@ -20,9 +20,9 @@ constexpr int64_t kFirstUs = -62'167'219'200'000'000;  // 0000-01-01
 constexpr int64_t kLastUs = 253'402'300'799'999'999;   // the end of 9999
 
 // Reads digits, and only digits.
-class Reader {
+class ZoneTextReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit ZoneTextReader(std::string_view text) : text_(text) {}
 
   bool Number(size_t digits, int64_t* value) {
     if (text_.size() < digits) return false;
@@ -56,7 +56,7 @@ class Reader {
   std::string_view text_;
 };
 
-bool ReadTime(Reader* reader, DatetimeFields* fields) {
+bool ReadTime(ZoneTextReader* reader, DatetimeFields* fields) {
   if (!reader->Number(2, &fields->hour)) return false;
   const bool colons = reader->Accept(':');
   if (!reader->Number(2, &fields->min)) return false;
@@ -130,7 +130,7 @@ std::string DatetimeText(json::Datetime datetime, const Zone& zone, int digits) 
 }
 
 std::optional<json::Datetime> ParseDatetime(std::string_view text, const Zone& zone) {
-  Reader reader(text);
+  ZoneTextReader reader(text);
   DatetimeFields fields;
   const bool date = reader.Number(4, &fields.year) && reader.Accept('-') &&
                     reader.Number(2, &fields.month) && reader.Accept('-') &&

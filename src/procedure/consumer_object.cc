@@ -17,10 +17,12 @@ using lua::HostObject;
 using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kEmitTimeoutMs = 60'000;
-constexpr std::chrono::milliseconds kLook(100);
+constexpr std::chrono::milliseconds kConsumerLook(100);
 constexpr int64_t kNothingToConsume = -1;
 
-Consumption& Self(HostObject& object) { return static_cast<ConsumerObject&>(object).consumption(); }
+Consumption& SelfConsumption(HostObject& object) {
+  return static_cast<ConsumerObject&>(object).consumption();
+}
 
 Result<uint64_t> Milliseconds(const Value& value, std::string_view method) {
   if (value.is_number() && value.ToDouble() >= 0) return static_cast<uint64_t>(value.ToDouble());
@@ -45,7 +47,8 @@ Result<const TriggerEvent*> AwaitEvent(Consumption& self, const Call& call,
     if (event != nullptr) return event;
     const auto now = Clock::now();
     if (deadline && now >= *deadline) return nullptr;
-    self.live->Wait(seen, deadline ? std::min(*deadline, now + kLook) : now + kLook);
+    self.live->Wait(seen,
+                    deadline ? std::min(*deadline, now + kConsumerLook) : now + kConsumerLook);
   }
 }
 
@@ -69,21 +72,23 @@ Status Give(Consumption& self, Call& call, const TriggerEvent* event) {
 }
 
 Status RunGet(HostObject& object, Call& call) {
-  ASSIGN_OR_RETURN(const TriggerEvent* event, WaitForEvent(Self(object), call, std::nullopt));
-  return Give(Self(object), call, event);
+  ASSIGN_OR_RETURN(const TriggerEvent* event,
+                   WaitForEvent(SelfConsumption(object), call, std::nullopt));
+  return Give(SelfConsumption(object), call, event);
 }
 
 Status RunPoll(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(const Value timeout, call.Get(0));
   ASSIGN_OR_RETURN(const uint64_t timeout_ms, Milliseconds(timeout, "poll"));
   const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
-  ASSIGN_OR_RETURN(const TriggerEvent* event, WaitForEvent(Self(object), call, deadline));
-  return Give(Self(object), call, event);
+  ASSIGN_OR_RETURN(const TriggerEvent* event,
+                   WaitForEvent(SelfConsumption(object), call, deadline));
+  return Give(SelfConsumption(object), call, event);
 }
 
 // In a transaction with it; else by itself.
 Status RunConsume(HostObject& object, Call& call) {
-  Consumption& self = Self(object);
+  Consumption& self = SelfConsumption(object);
   if (!std::exchange(self.current, false)) {
     call.Return(Value(kNothingToConsume));
     return OkStatus();
@@ -95,7 +100,7 @@ Status RunConsume(HostObject& object, Call& call) {
 }
 
 Status RunNext(HostObject& object, Call& call) {
-  Consumption& self = Self(object);
+  Consumption& self = SelfConsumption(object);
   if (!self.session.begun) {
     return Error(Code::kConflict, "procedure.transaction", "missing transaction for next");
   }
@@ -109,8 +114,8 @@ Status RunNext(HostObject& object, Call& call) {
 }
 
 // Returns when the client asks for the next row. Past the timeout somebody else may take over.
-Status RunEmit(HostObject& object, Call& call) {
-  Consumption& self = Self(object);
+Status RunConsumerEmit(HostObject& object, Call& call) {
+  Consumption& self = SelfConsumption(object);
   const auto deadline = Clock::now() + std::chrono::milliseconds(self.emit_timeout_ms);
   const auto look = [&]() -> Status {
     if (Clock::now() >= deadline) self.seat->Stall();
@@ -133,7 +138,7 @@ Status RunEmit(HostObject& object, Call& call) {
 
 Status RunEmitTimeout(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(const Value timeout, call.Get(0));
-  ASSIGN_OR_RETURN(Self(object).emit_timeout_ms, Milliseconds(timeout, "emit_timeout"));
+  ASSIGN_OR_RETURN(SelfConsumption(object).emit_timeout_ms, Milliseconds(timeout, "emit_timeout"));
   call.Return(Value(kOk));
   return OkStatus();
 }
@@ -164,7 +169,7 @@ Result<ForwardOptions> ForwardOptionsOf(Call& call) {
 
 // Sends events to the client from now on, as a default consumer does; returns after the last one.
 Status RunForward(HostObject& object, Call& call) {
-  Consumption& self = Self(object);
+  Consumption& self = SelfConsumption(object);
   if (self.session.begun || self.session.emitter.columns().empty()) {
     return Error(Code::kConflict, "procedure.transaction",
                  "forward: expected no transaction, and columns that were named before");
@@ -299,7 +304,7 @@ const lua::HostClass& ConsumerObject::Class() {
                                                {"poll", RunPoll},
                                                {"consume", RunConsume},
                                                {"next", RunNext},
-                                               {"emit", RunEmit},
+                                               {"emit", RunConsumerEmit},
                                                {"emit_timeout", RunEmitTimeout},
                                                {"forward", RunForward}},
                                    .constants = {}};

@@ -13,7 +13,7 @@ using lua::HostObject;
 
 namespace {
 
-Status RunEmit(HostObject& object, Call& call) {
+Status RunDbEmit(HostObject& object, Call& call) {
   RETURN_IF_ERROR(EmitArguments(SessionOf(object), call));
   call.Return(Value(kOk));
   return OkStatus();
@@ -88,7 +88,7 @@ Status EmitArguments(Session& session, Call& call) {
 }
 
 std::vector<lua::Method> EmitMethods() {
-  return {{"emit", RunEmit},
+  return {{"emit", RunDbEmit},
           {"emiterror", RunEmitError},
           {"num_columns", RunNumColumns},
           {"column_name", RunColumnName},

@@ -10,7 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLook(100);
+constexpr std::chrono::milliseconds kForwarderLook(100);
 // Of events that were sent and not consumed.
 constexpr size_t kMaxBytes = 16 << 20;
 
@@ -176,7 +176,7 @@ Status Forwarder::Consume(size_t events) {
 
 Status Forwarder::Wait(uint64_t seen) {
   const Time now = Clock::now();
-  Time until = now + kLook;
+  Time until = now + kForwarderLook;
   if (!units_.empty() || open_.events > 0) {
     const Time stalls = progressed_ + std::chrono::milliseconds(self_.emit_timeout_ms);
     if (now >= stalls) {

@@ -15,16 +15,16 @@ constexpr size_t kMaxRowsRead = 1'000'000;
 using lua::Call;
 using lua::HostObject;
 
-StatementObject& Self(HostObject& object) { return static_cast<StatementObject&>(object); }
+StatementObject& SelfStatement(HostObject& object) { return static_cast<StatementObject&>(object); }
 
 Status RunBind(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(const Value where, call.Get(0));
   ASSIGN_OR_RETURN(Value value, call.Get(1));
   if (value.is_missing()) value = Value(nullptr);
   if (const auto place = WholeNumber(where); place && *place >= 1 && *place <= 1000) {
-    Self(object).BindPositional(static_cast<size_t>(*place), std::move(value));
+    SelfStatement(object).BindPositional(static_cast<size_t>(*place), std::move(value));
   } else if (where.is_string()) {
-    Self(object).BindNamed(std::string(where.AsString()), std::move(value));
+    SelfStatement(object).BindNamed(std::string(where.AsString()), std::move(value));
   } else {
     return BadArgument("bind", "the number or the name of a parameter");
   }
@@ -33,49 +33,49 @@ Status RunBind(HostObject& object, Call& call) {
 }
 
 Status RunExec(HostObject& object, Call& call) {
-  RETURN_IF_ERROR(Self(object).Execute(call));
+  RETURN_IF_ERROR(SelfStatement(object).Execute(call));
   call.Return(Value(kOk));
   return OkStatus();
 }
 
 Status RunFetch(HostObject& object, Call& call) {
-  ASSIGN_OR_RETURN(Value row, Self(object).Fetch(call));
+  ASSIGN_OR_RETURN(Value row, SelfStatement(object).Fetch(call));
   call.ReturnRow(std::move(row));
   return OkStatus();
 }
 
 // for row in stmt:rows(): the object itself is the iterator.
 Status RunRows(HostObject& object, Call& call) {
-  call.Return(Self(object).shared_from_this());
+  call.Return(SelfStatement(object).shared_from_this());
   return OkStatus();
 }
 
-Status RunEmit(HostObject& object, Call& call) {
-  RETURN_IF_ERROR(Self(object).Emit(call));
+Status RunStatementEmit(HostObject& object, Call& call) {
+  RETURN_IF_ERROR(SelfStatement(object).Emit(call));
   call.Return(Value(kOk));
   return OkStatus();
 }
 
 Status RunClose(HostObject& object, Call& call) {
-  Self(object).Close();
+  SelfStatement(object).Close();
   call.Return(Value(kOk));
   return OkStatus();
 }
 
 Status RunRowsChanged(HostObject& object, Call& call) {
-  call.Return(Value(static_cast<int64_t>(Self(object).rows_changed())));
+  call.Return(Value(static_cast<int64_t>(SelfStatement(object).rows_changed())));
   return OkStatus();
 }
 
 Status RunColumnCount(HostObject& object, Call& call) {
-  ASSIGN_OR_RETURN(const Value row, Self(object).FirstRow(call));
+  ASSIGN_OR_RETURN(const Value row, SelfStatement(object).FirstRow(call));
   call.Return(Value(static_cast<int64_t>(row.size())));
   return OkStatus();
 }
 
 // The field of the first row that the first argument counts to, from 1.
 Result<json::Field> ColumnOf(HostObject& object, Call& call) {
-  ASSIGN_OR_RETURN(const Value row, Self(object).FirstRow(call));
+  ASSIGN_OR_RETURN(const Value row, SelfStatement(object).FirstRow(call));
   ASSIGN_OR_RETURN(const int64_t column, IntegerArgument(call, 0, "column"));
   if (column < 1 || column > static_cast<int64_t>(row.size())) {
     return Unexpected(BadArgument("column", "the number of a column, from 1"));
@@ -100,7 +100,7 @@ Status RunColumnType(HostObject& object, Call& call) {
 template <std::string query::ResultColumn::*part>
 Status RunColumnOrigin(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(const json::Field field, ColumnOf(object, call));
-  const query::ResultColumn* const column = Self(object).ColumnNamed(field.name());
+  const query::ResultColumn* const column = SelfStatement(object).ColumnNamed(field.name());
   call.Return(column == nullptr ? Value() : Value(column->*part));
   return OkStatus();
 }
@@ -119,7 +119,7 @@ const lua::HostClass& StatementObject::Class() {
                   {"fetch", RunFetch},
                   {"__call", RunFetch},
                   {"rows", RunRows},
-                  {"emit", RunEmit},
+                  {"emit", RunStatementEmit},
                   {"close", RunClose},
                   {"rows_changed", RunRowsChanged},
                   {"column_count", RunColumnCount},

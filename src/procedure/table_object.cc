@@ -10,7 +10,7 @@ namespace {
 using lua::Call;
 using lua::HostObject;
 
-TableObject& Self(HostObject& object) { return static_cast<TableObject&>(object); }
+TableObject& SelfTable(HostObject& object) { return static_cast<TableObject&>(object); }
 
 std::string Quoted(std::string_view name) {
   std::string quoted = "`";
@@ -58,26 +58,26 @@ Result<Value> RowArgument(Call& call, std::string_view method) {
 
 Status RunInsert(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(const Value row, RowArgument(call, "insert"));
-  call.Return(Value(Self(object).Insert(call, row)));
+  call.Return(Value(SelfTable(object).Insert(call, row)));
   return OkStatus();
 }
 
 Status RunUpdate(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(const Value row, RowArgument(call, "update"));
   ASSIGN_OR_RETURN(const std::string condition, Condition(call, 1, "update"));
-  call.Return(Value(Self(object).Update(call, row, condition)));
+  call.Return(Value(SelfTable(object).Update(call, row, condition)));
   return OkStatus();
 }
 
 Status RunDelete(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(const std::string condition, Condition(call, 0, "delete"));
-  call.Return(Value(Self(object).Delete(call, condition)));
+  call.Return(Value(SelfTable(object).Delete(call, condition)));
   return OkStatus();
 }
 
 Status RunWhere(HostObject& object, Call& call) {
   ASSIGN_OR_RETURN(const std::string condition, Condition(call, 0, "where"));
-  ASSIGN_OR_RETURN(auto statement, Self(object).Where(condition));
+  ASSIGN_OR_RETURN(auto statement, SelfTable(object).Where(condition));
   call.Return(std::move(statement));
   return OkStatus();
 }
@@ -86,19 +86,19 @@ Status RunCopyFrom(HostObject& object, Call& call) {
   const auto from = std::dynamic_pointer_cast<TableObject>(call.Object(0));
   if (from == nullptr) return BadArgument("copyfrom", "a dbtable");
   ASSIGN_OR_RETURN(const std::string condition, Condition(call, 1, "copyfrom"));
-  call.Return(Value(Self(object).CopyFrom(call, *from, condition)));
+  call.Return(Value(SelfTable(object).CopyFrom(call, *from, condition)));
   return OkStatus();
 }
 
-Status RunEmit(HostObject& object, Call& call) {
-  ASSIGN_OR_RETURN(const auto statement, Self(object).Where(""));
+Status RunTableEmit(HostObject& object, Call& call) {
+  ASSIGN_OR_RETURN(const auto statement, SelfTable(object).Where(""));
   RETURN_IF_ERROR(statement->Emit(call));
   call.Return(Value(kOk));
   return OkStatus();
 }
 
 Status RunName(HostObject& object, Call& call) {
-  call.Return(Value(Self(object).name()));
+  call.Return(Value(SelfTable(object).name()));
   return OkStatus();
 }
 
@@ -111,7 +111,7 @@ const lua::HostClass& TableObject::Class() {
                                                {"delete", RunDelete},
                                                {"where", RunWhere},
                                                {"copyfrom", RunCopyFrom},
-                                               {"emit", RunEmit},
+                                               {"emit", RunTableEmit},
                                                {"name", RunName}},
                                    .constants = {}};
   return type;

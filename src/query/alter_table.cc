@@ -21,7 +21,7 @@ Status Invalid(const db::TableSchema& schema, std::string_view what) {
   return QueryError(QueryCode::kTableDefinition, "table '{}': {}", schema.name, what);
 }
 
-std::string Quoted(std::string_view name) { return fmt::format("`{}`", name); }
+std::string BackQuoted(std::string_view name) { return fmt::format("`{}`", name); }
 
 // What rows that are there get in the new column.
 Result<db::TableColumn> AddedColumn(db::Database& database, const db::TableSchema& schema,
@@ -228,7 +228,7 @@ class Alteration {
           database_.CreateIndex(table_.name, IndexOf(schema_, key), db::IndexBuild::kNow));
       for (const db::TableKeyPart& part : key.parts) {
         if (!key.primary) continue;
-        RETURN_IF_ERROR(ExpectNone(fmt::format("{} IS NULL", Quoted(part.column)),
+        RETURN_IF_ERROR(ExpectNone(fmt::format("{} IS NULL", BackQuoted(part.column)),
                                    QueryCode::kNotNull,
                                    fmt::format("a row has NULL in '{}'", part.column)));
       }
@@ -251,18 +251,18 @@ class Alteration {
     std::string condition;
     std::string same;
     for (size_t i = 0; i < reference.columns.size(); ++i) {
-      const std::string mine = "row_." + Quoted(reference.columns[i]);
+      const std::string mine = "row_." + BackQuoted(reference.columns[i]);
       condition += fmt::format("{} IS NOT NULL AND ", mine);
       same += fmt::format("{}parent_.{} = {}", i == 0 ? "" : " AND ",
-                          Quoted(reference.their_columns[i]), mine);
+                          BackQuoted(reference.their_columns[i]), mine);
     }
     return fmt::format("{}NOT EXISTS (SELECT 1 FROM {} AS parent_ WHERE {})", condition,
-                       Quoted(reference.table), same);
+                       BackQuoted(reference.table), same);
   }
 
   Status ExpectNone(const std::string& condition, QueryCode code, const std::string& otherwise) {
     const std::string text = fmt::format("SELECT RAW 1 FROM {} AS row_ WHERE {} LIMIT 1",
-                                         Quoted(schema_.name), condition);
+                                         BackQuoted(schema_.name), condition);
     ASSIGN_OR_RETURN(const auto run, engine_.Query(text, {}, {}));
     if (run->Next()) return QueryError(code, "table '{}': {}", schema_.name, otherwise);
     return run->status();

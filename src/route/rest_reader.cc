@@ -17,7 +17,7 @@ namespace {
 using flow::LowerCase;
 using yaml::Node;
 
-constexpr std::string_view kMethods[] = {"GET", "PUT", "POST", "DELETE", "HEAD", "PATCH"};
+constexpr std::string_view kEndpointMethods[] = {"GET", "PUT", "POST", "DELETE", "HEAD", "PATCH"};
 
 std::string Upper(std::string_view text) {
   std::string upper(text);
@@ -294,7 +294,7 @@ class Reader {
     }
     for (const Node& item : list.items) {
       std::string method = Upper(item.text);
-      if (std::ranges::find(kMethods, method) == std::end(kMethods)) {
+      if (std::ranges::find(kEndpointMethods, method) == std::end(kEndpointMethods)) {
         Wrong(item, fmt::format("'{}' is no method: expected GET, PUT, POST, DELETE, HEAD or PATCH "
                                 "(OPTIONS is answered by cors)",
                                 item.text));

@@ -13,20 +13,6 @@ namespace {
 
 constexpr std::string_view kElements = "[]";
 
-bool IsIdentifier(std::string_view name) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
-  };
-  return !name.empty() && letter(name.front()) &&
-         std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
-
-std::string Quoted(std::string_view text) {
-  std::string out;
-  json::AppendQuoted(text, &out);
-  return out;
-}
-
 // A field of an object that is there, and of one that may be missing.
 std::string Field(std::string_view object, std::string_view name) {
   return IsIdentifier(name) ? fmt::format("{}.{}", object, name)
@@ -67,6 +53,20 @@ std::string Beside(std::string_view array, std::string_view name) {
 }
 
 }  // namespace
+
+bool IsIdentifier(std::string_view name) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+  };
+  return !name.empty() && letter(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+std::string Quoted(std::string_view text) {
+  std::string out;
+  json::AppendQuoted(text, &out);
+  return out;
+}
 
 std::string DraftDropEmpty(std::string_view path) {
   const std::string code = ForEachParent(path, [](const auto& object, const auto& name) {

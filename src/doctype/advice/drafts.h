@@ -9,6 +9,10 @@
 
 namespace sluice::doctype {
 
+// Whether JavaScript takes `name` without quotes, and the text in quotes.
+bool IsIdentifier(std::string_view name);
+std::string Quoted(std::string_view text);
+
 // Removes the field where it is null, "", [] or {}.
 std::string DraftDropEmpty(std::string_view path);
 // Removes it where it has this value.

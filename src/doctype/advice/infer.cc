@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "doctype/advice/report.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -17,23 +18,21 @@ constexpr std::string_view kVersionProperties[] = {"_schema", "schema", "schemaV
                                                    "_schemaVersion"};
 // The guide's other way: all of them in one object.
 constexpr std::string_view kHolders[] = {"", "meta", "_meta"};
-constexpr size_t kMaxNameBytes = 60;
+constexpr size_t kMaxTypeNameBytes = 60;
 constexpr size_t kMaxVersions = 20;
 constexpr std::string_view kByFields = "fields";
 constexpr std::string_view kByProperty = "property";
 // So many prefixes or values of a property with the same fields are no names of types.
 constexpr size_t kManyNames = 3;
 
-bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
-
 bool IsName(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxNameBytes && IsLetter(text.front()) &&
+  return !text.empty() && text.size() <= kMaxTypeNameBytes && IsLetter(text.front()) &&
          std::ranges::all_of(text, [](char c) {
            return IsLetter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';
          });
 }
 
-bool IsAlnum(char c) {
+bool IsWordByte(char c) {
   return IsLetter(c) || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
 }
 
@@ -75,7 +74,8 @@ std::string Literal(std::string_view text) {
 }
 
 bool IsVariable(std::string_view name) {
-  return !name.empty() && std::ranges::all_of(name, [](char c) { return IsAlnum(c) || c == '_'; });
+  return !name.empty() &&
+         std::ranges::all_of(name, [](char c) { return IsWordByte(c) || c == '_'; });
 }
 
 // The fields of the root that have this value.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "doctype/advice/drafts.h"
 #include "doctype/advice/statistics.h"
 #include "doctype/schema/format.h"
 #include "json/print.h"
@@ -15,20 +16,6 @@ using json::Value;
 
 constexpr size_t kMaxChoiceBytes = 32;
 constexpr uint64_t kLeastForChoices = 20;
-
-std::string Quoted(std::string_view text) {
-  std::string out;
-  json::AppendQuoted(text, &out);
-  return out;
-}
-
-bool IsIdentifier(std::string_view name) {
-  const auto letter = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '$';
-  };
-  return !name.empty() && letter(name.front()) &&
-         std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
 
 }  // namespace
 

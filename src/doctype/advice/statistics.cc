@@ -20,18 +20,18 @@ constexpr size_t kMaxExampleBytes = 60;
 // Quotes, colon and comma around a field's name.
 constexpr uint64_t kFieldOverhead = 4;
 
-bool IsAlnum(char c) {
+bool IsNameByte(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-bool IsLetter(char c) { return IsAlnum(c) && (c < '0' || c > '9'); }
+bool IsNameLetter(char c) { return IsNameByte(c) && (c < '0' || c > '9'); }
 
 // From where to where the next characters are that are no letters or digits.
 std::pair<size_t, size_t> NextRun(std::string_view text, size_t at) {
-  while (at < text.size() && IsAlnum(text[at])) ++at;
+  while (at < text.size() && IsNameByte(text[at])) ++at;
   size_t end = at;
-  while (end < text.size() && !IsAlnum(text[end])) ++end;
+  while (end < text.size() && !IsNameByte(text[end])) ++end;
   return {at, end};
 }
 
@@ -123,7 +123,8 @@ void SampleStatistics::AddKey(std::string_view key) {
   if (key.empty()) return;
   const size_t first = NextRun(key, 0).first;
   const std::string_view prefix = key.substr(0, first);
-  const bool word = first < key.size() && !prefix.empty() && std::ranges::all_of(prefix, IsLetter);
+  const bool word =
+      first < key.size() && !prefix.empty() && std::ranges::all_of(prefix, IsNameLetter);
   if (!word) Count(&keys_without_prefix_, 0, key);
   if (first == key.size()) return;
   auto [begin, end] = NextRun(key, 0);
@@ -140,7 +141,7 @@ void SampleStatistics::AddKey(std::string_view key) {
 // The key, or what follows some delimiter in it. An id may have delimiters of its own, as GUIDs do.
 bool SampleStatistics::IsId(std::string_view text) const {
   if (text.empty() || !key_.ends_with(text)) return false;
-  return text.size() == key_.size() || !IsAlnum(key_[key_.size() - text.size() - 1]);
+  return text.size() == key_.size() || !IsNameByte(key_[key_.size() - text.size() - 1]);
 }
 
 PathStatistics* SampleStatistics::StatisticsOf(const std::string& path, std::string_view name) {

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <re2/re2.h>
 
+#include "base/ascii.h"
 #include "doctype/dates.h"
 
 namespace sluice::doctype {
@@ -40,10 +41,6 @@ constexpr std::pair<std::string_view, Format> kFormats[] = {
     {"binary", Format::kNone},
     {"password", Format::kNone},
 };
-
-bool IsAlnum(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
 
 bool IsHex(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');

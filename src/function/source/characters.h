@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/ascii.h"
+
 namespace sluice::function {
 
 struct Character {
@@ -23,7 +25,6 @@ bool IsBlank(char32_t c);      // not the ends of lines
 bool IsNameStart(char32_t c);  // without the backslash of an escape
 bool IsNamePart(char32_t c);
 
-inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 inline bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 // Whether `text` is a name of JavaScript that is not reserved, written without escapes.

@@ -25,10 +25,6 @@ std::string LowerCase(std::string_view text) {
   return lower;
 }
 
-bool IsOneOf(const Token& token, std::initializer_list<std::string_view> texts) {
-  return std::find(texts.begin(), texts.end(), token.text) != texts.end();
-}
-
 // Whether JavaScript can't have `token` after `previous`. A new line may end a statement, so what
 // begins one is never refused.
 bool Refuses(const Token& previous, const Token& token) {

@@ -7,7 +7,7 @@
 namespace sluice::function {
 namespace {
 
-bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> texts) {
+bool IsAmong(std::string_view text, std::initializer_list<std::string_view> texts) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
@@ -44,7 +44,7 @@ class Forbidden {
   void Identifier(size_t i) {
     const std::string name = NameOf(token(i));
     if (name == "async" && IsAsync(i)) return Async(i, "async");
-    if (!IsOneOf(name, {"setTimeout", "setInterval", "setImmediate", "clearTimeout",
+    if (!IsAmong(name, {"setTimeout", "setInterval", "setImmediate", "clearTimeout",
                         "clearInterval", "clearImmediate", "requestAnimationFrame",
                         "cancelAnimationFrame", "queueMicrotask", "require", "eval", "Function"}) ||
         !IsGlobal(i) || declared_.contains(name)) {

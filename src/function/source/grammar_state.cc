@@ -4,13 +4,7 @@
 #include <initializer_list>
 
 namespace sluice::function {
-namespace {
-
-bool IsOneOf(const Token& token, std::initializer_list<std::string_view> texts) {
-  return std::find(texts.begin(), texts.end(), token.text) != texts.end();
-}
-
-}  // namespace
+namespace {}  // namespace
 
 bool GrammarState::name_expected(bool newline_before) const {
   if (previous_.Is(".") || previous_.Is("?.")) return true;

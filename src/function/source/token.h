@@ -1,7 +1,9 @@
 // What JavaScript text is made of.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -52,6 +54,10 @@ struct Token {
   bool IsWord() const { return kind == TokenKind::kIdentifier || kind == TokenKind::kKeyword; }
   size_t end() const { return offset + text.size(); }
 };
+
+inline bool IsOneOf(const Token& token, std::initializer_list<std::string_view> texts) {
+  return std::ranges::find(texts, token.text) != texts.end();
+}
 
 // The name that an identifier stands for: its text with \u0061 and \u{61} replaced.
 std::string NameOf(const Token& identifier);

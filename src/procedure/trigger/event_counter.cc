@@ -9,7 +9,7 @@
 namespace sluice::procedure {
 namespace {
 
-constexpr size_t kReadAtOnce = 1024;
+constexpr size_t kCountedAtOnce = 1024;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Result<uint64_t> EventCounter::Count(query::QueryEngine& engine,
     return true;
   };
   while (true) {
-    ASSIGN_OR_RETURN(const size_t given, feed->Read(kReadAtOnce, visit));
+    ASSIGN_OR_RETURN(const size_t given, feed->Read(kCountedAtOnce, visit));
     if (given == 0) break;
     counted_ = feed->state();
     counted_.events = events;

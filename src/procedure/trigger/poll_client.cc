@@ -7,7 +7,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLook(100);
+constexpr std::chrono::milliseconds kPollLook(100);
 // What a client that has gone leaves in memory is kept for so long after its lease.
 constexpr std::chrono::seconds kForget(60);
 constexpr size_t kMaxBytes = 16 << 20;
@@ -67,7 +67,7 @@ Result<std::shared_ptr<PollClients::Client>> PollClients::Enter(const PollReques
                   "another request of the client '{}' to consumer '{}' is under way",
                   request.client, request.consumer);
     }
-    left_.wait_until(lock, std::min(deadline, Clock::now() + kLook));
+    left_.wait_until(lock, std::min(deadline, Clock::now() + kPollLook));
   }
 }
 
@@ -176,7 +176,7 @@ Result<std::vector<TriggerEvent>> PollClients::Collect(const PollRequest& reques
     if (!events.empty() || client->leaving || Over(deadline)) break;
     if (GivenUp(request)) return Unexpected(Gone());
     if (client->live->dropped()) return Unexpected(Dropped(request.consumer));
-    client->live->Wait(seen, std::min(deadline, now + kLook));
+    client->live->Wait(seen, std::min(deadline, now + kPollLook));
   }
   return events;
 }

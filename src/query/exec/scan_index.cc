@@ -11,7 +11,7 @@
 namespace sluice::query {
 namespace {
 
-constexpr uint8_t kAllLoaded = 3;
+constexpr uint8_t kWholeRowLoaded = 3;
 constexpr size_t kSeenBytes = 64;
 
 class IndexScan final : public PlanNode {
@@ -87,7 +87,7 @@ class IndexScan final : public PlanNode {
       SourceRow& row = context.source(options_.target.source);
       row = SourceRow{};
       row.present = true;
-      row.loaded = kAllLoaded;
+      row.loaded = kWholeRowLoaded;
       row.key = cursor_->key();
       if (options_.covered.empty() || Decode(context)) return !context.failed();
       // Arrays and objects come out of an index sorted: the document has them as they were.

@@ -11,7 +11,7 @@
 namespace sluice::query {
 namespace {
 
-constexpr size_t kKeptBytes = 96;
+constexpr size_t kDistinctBytes = 96;
 
 class SetOperationNode final : public PlanNode {
  public:
@@ -70,7 +70,7 @@ class SetOperationNode final : public PlanNode {
     }
 
     bool Keep(Context& context, const Value& value) {
-      const size_t bytes = kKeptBytes + HeldBytes(value);
+      const size_t bytes = kDistinctBytes + HeldBytes(value);
       charged_ += bytes;
       return context.Charge(bytes);
     }

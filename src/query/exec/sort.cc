@@ -18,9 +18,9 @@ struct Row {
 };
 
 // The vector of rows may have twice the room that it needs, and while it grows, half of that again.
-constexpr size_t kRowBytes = 3 * sizeof(Row);
+constexpr size_t kSortedRowBytes = 3 * sizeof(Row);
 
-size_t HeldBytes(const Row& row) {
+size_t RowBytes(const Row& row) {
   size_t bytes = query::HeldBytes(row.result);
   for (const Value& key : row.keys) bytes += query::HeldBytes(key);
   return bytes;
@@ -136,11 +136,11 @@ class Sort final : public PlanNode {
         if (CompareKeys(keys, rows.front().keys) >= 0) return;
         std::ranges::pop_heap(rows, worse);
         Row& row = rows.back();
-        const size_t before = HeldBytes(row);
+        const size_t before = RowBytes(row);
         row.keys.swap(keys);
         row.number = number;
         row.result = options_.result->Get(context);
-        const size_t after = HeldBytes(row);
+        const size_t after = RowBytes(row);
         std::ranges::push_heap(rows, worse);
         keys.resize(orders_.size());
         if (after <= before) return;
@@ -149,8 +149,8 @@ class Sort final : public PlanNode {
         return;
       }
       rows.push_back({.keys = keys, .number = number, .result = options_.result->Get(context)});
-      const size_t bytes =
-          kRowBytes + orders_.size() * sizeof(Value) + kAllocationBytes + HeldBytes(rows.back());
+      const size_t bytes = kSortedRowBytes + orders_.size() * sizeof(Value) + kAllocationBytes +
+                           RowBytes(rows.back());
       kept->charged += bytes;
       if (!context.Charge(bytes)) return;
       if (keep_ != UINT64_MAX) std::ranges::push_heap(rows, worse);

@@ -9,7 +9,7 @@ namespace sluice::query {
 namespace {
 
 // What a row of a result costs to keep, beyond the value itself.
-constexpr size_t kRowBytes = 64;
+constexpr size_t kResultBytes = 64;
 
 class SubqueryExpr final : public Expr {
  public:
@@ -55,7 +55,7 @@ class SubqueryExpr final : public Expr {
     while (input.Next(context)) {
       results.push_back(context.slot(plan_->result));
       if (results.back().is_missing()) results.back() = nullptr;
-      const size_t bytes = kRowBytes + HeldBytes(results.back());
+      const size_t bytes = kResultBytes + HeldBytes(results.back());
       charged += bytes;
       if (!context.Charge(bytes)) break;
     }

@@ -15,7 +15,7 @@ namespace sluice::query {
 namespace {
 
 // Memory of a row that waits to be written, about, besides its bytes.
-constexpr size_t kRowBytes = 256;
+constexpr size_t kConflictBytes = 256;
 
 std::string_view ActionName(OnConflict action) {
   static constexpr std::string_view kNames[] = {"nothing", "update", "replace"};
@@ -132,7 +132,7 @@ class ConflictInsert final : public PlanNode {
           row.entries.emplace_back(i, parts);
         }
       }
-      context.Charge(kRowBytes + 2 * write.document.body.size());
+      context.Charge(kConflictBytes + 2 * write.document.body.size());
       pending_.push_back({.write = std::move(write)});
     }
 
@@ -154,7 +154,7 @@ class ConflictInsert final : public PlanNode {
       write.key = key;
       write.kind = db::Write::Kind::kDelete;
       write.precondition = db::Precondition::CasIs(0);  // says that there is a row
-      context.Charge(kRowBytes);
+      context.Charge(kConflictBytes);
       pending_.push_back({.write = std::move(write), .counts = false});
     }
 

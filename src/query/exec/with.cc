@@ -11,7 +11,7 @@
 namespace sluice::query {
 namespace {
 
-constexpr size_t kRowBytes = 64;
+constexpr size_t kWithRowBytes = 64;
 // Rounds of a recursive table that sets no limit of its own.
 constexpr uint64_t kMaxRounds = 100'000;
 
@@ -58,7 +58,7 @@ class With final : public PlanNode {
       std::unordered_set<Value, json::ValueHash> seen;
       std::unordered_set<Value, json::ValueHash> paths;
       const auto add = [&](const Value& row, std::vector<Value>* round) {
-        if (all.size() >= table.max_documents || !context.Charge(kRowBytes + HeldBytes(row)))
+        if (all.size() >= table.max_documents || !context.Charge(kWithRowBytes + HeldBytes(row)))
           return;
         if (table.distinct && !seen.insert(row).second) return;
         if (!table.cycle_fields.empty() && !paths.insert(CycleKey(table, row)).second) return;

@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "json/compare.h"
+#include "query/functions/arguments.h"
 #include "query/functions/arithmetic.h"
 #include "query/value_size.h"
 
 namespace sluice::query {
 namespace {
-
-bool IsKnown(const Value& value) { return !value.is_missing() && !value.is_null(); }
 
 // --- counts ---
 

@@ -168,7 +168,7 @@ Value Power(FunctionContext&, Args args) {
   return NumberOf(std::pow(args[0]->ToDouble(), args[1]->ToDouble()));
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kArithmeticFunctions[] = {
     {"add", 2, kAnyNumber, AddAll},
     {"sub", 2, 2, Sub},
     {"neg", 1, 1, Neg},
@@ -238,6 +238,6 @@ Value NumberOf(double value) {
   return whole ? Value(*whole) : Value(value);
 }
 
-FunctionFamily ArithmeticFunctions() { return {kFunctions, {}}; }
+FunctionFamily ArithmeticFunctions() { return {kArithmeticFunctions, {}}; }
 
 }  // namespace sluice::query

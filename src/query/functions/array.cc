@@ -80,7 +80,7 @@ Value Put(FunctionContext& context, Args args) {
   return Value::Array(std::move(items));
 }
 
-Value Concat(FunctionContext& context, Args args) {
+Value ConcatArrays(FunctionContext& context, Args args) {
   Collector all(context);
   for (const Value* arg : args) {
     if (!arg->is_array()) return nullptr;
@@ -247,30 +247,30 @@ Value Repeat(FunctionContext& context, Args args) {
   return Value::Array(std::vector<Value>(static_cast<size_t>(*count), *args[0]));
 }
 
-constexpr auto kSeen = Unknowns::kSeen;
-constexpr ScalarFunction kFunctions[] = {
-    {"array", 0, kAnyNumber, Array, kSeen},
-    {"array_append", 2, kAnyNumber, Append, kSeen},
-    {"array_concat", 2, kAnyNumber, Concat},
+constexpr ScalarFunction kArrayFunctions[] = {
+    {"array", 0, kAnyNumber, Array, Unknowns::kSeen},
+    {"array_append", 2, kAnyNumber, Append, Unknowns::kSeen},
+    {"array_concat", 2, kAnyNumber, ConcatArrays},
     {"array_flatten", 2, 2, FlattenFunction},
-    {"array_insert", 3, kAnyNumber, Insert, kSeen},
+    {"array_insert", 3, kAnyNumber, Insert, Unknowns::kSeen},
     {"array_move", 3, 3, Move},
-    {"array_prepend", 2, kAnyNumber, Prepend, kSeen},
+    {"array_prepend", 2, kAnyNumber, Prepend, Unknowns::kSeen},
     {"array_put", 2, kAnyNumber, Put},
     {"array_range", 2, 3, Range},
     {"array_remove", 2, kAnyNumber, Remove},
-    {"array_repeat", 2, 2, Repeat, kSeen},
-    {"array_replace", 3, 4, Replace, kSeen},
-    {"array_replace_equivalent", 3, 4, ReplaceEquivalent, kSeen},
+    {"array_repeat", 2, 2, Repeat, Unknowns::kSeen},
+    {"array_replace", 3, 4, Replace, Unknowns::kSeen},
+    {"array_replace_equivalent", 3, 4, ReplaceEquivalent, Unknowns::kSeen},
     {"array_reverse", 1, 1, Reverse},
     {"array_sort", 1, 1, Sort},
     {"array_swap", 3, 3, Swap},
 };
 
-constexpr FunctionAlias kAliases[] = {{"array_add", "array_put"}, {"array_upsert", "array_put"}};
+constexpr FunctionAlias kArrayAliases[] = {{"array_add", "array_put"},
+                                           {"array_upsert", "array_put"}};
 
 }  // namespace
 
-FunctionFamily ArrayFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily ArrayFunctions() { return {kArrayFunctions, kArrayAliases}; }
 
 }  // namespace sluice::query

@@ -8,6 +8,7 @@
 
 #include "json/compare.h"
 #include "query/functions/aggregate.h"
+#include "query/functions/arguments.h"
 #include "query/functions/comparison.h"
 #include "query/functions/function.h"
 
@@ -15,8 +16,6 @@ namespace sluice::query {
 namespace {
 
 using ValueSet = std::unordered_set<Value, json::ValueHash>;
-
-bool IsKnown(const Value& value) { return !value.is_missing() && !value.is_null(); }
 
 Value Length(FunctionContext&, Args args) {
   return args[0]->is_array() ? Value(static_cast<int64_t>(args[0]->size())) : Value(nullptr);
@@ -41,7 +40,7 @@ Value Sum(FunctionContext& context, Args args) {
   return sum.is_null() ? Value(0) : sum;
 }
 
-Value IfNull(FunctionContext&, Args args) {
+Value FirstKnownElement(FunctionContext&, Args args) {
   if (!args[0]->is_array()) return nullptr;
   const auto items = args[0]->items();
   const auto found = std::ranges::find_if(items, IsKnown);
@@ -181,7 +180,7 @@ Value Except(FunctionContext& context, Args args) {
   return Value::Array(std::move(rest));
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kArrayFactsFunctions[] = {
     {"array_avg", 1, 1, Average},
     {"array_binary_search", 2, 2, BinarySearch, Unknowns::kSeen},
     {"array_contains", 2, 2, Contains},
@@ -190,7 +189,7 @@ constexpr ScalarFunction kFunctions[] = {
     {"array_count", 1, 1, Count},
     {"array_distinct", 1, 1, Union},
     {"array_except", 2, 2, Except},
-    {"array_ifnull", 1, 1, IfNull},
+    {"array_ifnull", 1, 1, FirstKnownElement},
     {"array_intersect", 2, kAnyNumber, Intersect},
     {"array_length", 1, 1, Length},
     {"array_max", 1, 1, Max},
@@ -202,13 +201,13 @@ constexpr ScalarFunction kFunctions[] = {
     {"array_union", 2, kAnyNumber, Union},
 };
 
-constexpr FunctionAlias kAliases[] = {
+constexpr FunctionAlias kArrayFactsAliases[] = {
     {"array_pos", "array_position"},
     {"array_symdiff1", "array_symdiff"},
 };
 
 }  // namespace
 
-FunctionFamily ArrayFactFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily ArrayFactFunctions() { return {kArrayFactsFunctions, kArrayFactsAliases}; }
 
 }  // namespace sluice::query

@@ -95,17 +95,17 @@ Value BitTest(FunctionContext&, Args args) {
   return *all ? set == *positions : set != 0;
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kBitFunctions[] = {
     {"bitand", 2, kAnyNumber, BitAnd}, {"bitor", 2, kAnyNumber, BitOr},
     {"bitxor", 2, kAnyNumber, BitXor}, {"bitnot", 1, 1, BitNot},
     {"bitshift", 2, 3, BitShift},      {"bitset", 2, 2, BitSet},
     {"bitclear", 2, 2, BitClear},      {"bittest", 2, 3, BitTest},
 };
 
-constexpr FunctionAlias kAliases[] = {{"isbitset", "bittest"}};
+constexpr FunctionAlias kBitAliases[] = {{"isbitset", "bittest"}};
 
 }  // namespace
 
-FunctionFamily BitFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily BitFunctions() { return {kBitFunctions, kBitAliases}; }
 
 }  // namespace sluice::query

@@ -131,12 +131,12 @@ Value Cast(FunctionContext& context, Args args) {
   return Convert(context, value, *type);
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kCastFunctions[] = {
     {"cast", 2, 3, Cast, Unknowns::kPropagate, Volatility::kStatement},
 };
 
 }  // namespace
 
-FunctionFamily CastFunctions() { return {kFunctions, {}}; }
+FunctionFamily CastFunctions() { return {kCastFunctions, {}}; }
 
 }  // namespace sluice::query

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "json/compare.h"
+#include "query/functions/arguments.h"
 #include "query/functions/comparison.h"
 #include "query/functions/function.h"
 
@@ -51,8 +52,6 @@ Value Between(FunctionContext&, Args args) {
   return above.AsBool() && below.AsBool();
 }
 
-bool IsKnown(const Value& value) { return !value.is_missing() && !value.is_null(); }
-
 Value IsNull(FunctionContext&, Args args) {
   return args[0]->is_missing() ? Value() : Value(args[0]->is_null());
 }
@@ -71,14 +70,14 @@ Value Exists(FunctionContext&, Args args) {
   return args[0]->is_array() ? Value(args[0]->size() > 0) : Value(nullptr);
 }
 
-enum class End : uint8_t { kLeast, kGreatest };
+enum class Extreme : uint8_t { kLeast, kGreatest };
 
-bool Beats(std::strong_ordering order, End end) {
-  return end == End::kLeast ? order < 0 : order > 0;
+bool Beats(std::strong_ordering order, Extreme end) {
+  return end == Extreme::kLeast ? order < 0 : order > 0;
 }
 
 // The first or the last of the known values in the order.
-Value Extreme(Args args, End end) {
+Value Extreme(Args args, Extreme end) {
   const Value* best = nullptr;
   for (const Value* arg : args) {
     if (!IsKnown(*arg)) continue;
@@ -87,8 +86,8 @@ Value Extreme(Args args, End end) {
   return best == nullptr ? Value(nullptr) : *best;
 }
 
-Value Greatest(FunctionContext&, Args args) { return Extreme(args, End::kGreatest); }
-Value Least(FunctionContext&, Args args) { return Extreme(args, End::kLeast); }
+Value Greatest(FunctionContext&, Args args) { return Extreme(args, Extreme::kGreatest); }
+Value Least(FunctionContext&, Args args) { return Extreme(args, Extreme::kLeast); }
 
 Value NumberSuccessor(const Value& value) {
   if (value.is_int() && value.AsInt() < std::numeric_limits<int64_t>::max()) {
@@ -146,32 +145,31 @@ Value SuccessorOf(const Value& value) {
 
 Value Successor(FunctionContext&, Args args) { return SuccessorOf(*args[0]); }
 
-constexpr auto kSeen = Unknowns::kSeen;
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kComparisonFunctions[] = {
     {"eq", 2, 2, EqFunction},
     {"lt", 2, 2, LtFunction},
     {"le", 2, 2, LeFunction},
-    {"between", 3, 3, Between, kSeen},
-    {"in", 2, 2, InFunction, kSeen},
-    {"within", 2, 2, WithinFunction, kSeen},
-    {"exists", 1, 1, Exists, kSeen},
-    {"and", 2, kAnyNumber, AndFunction, kSeen},
-    {"or", 2, kAnyNumber, OrFunction, kSeen},
+    {"between", 3, 3, Between, Unknowns::kSeen},
+    {"in", 2, 2, InFunction, Unknowns::kSeen},
+    {"within", 2, 2, WithinFunction, Unknowns::kSeen},
+    {"exists", 1, 1, Exists, Unknowns::kSeen},
+    {"and", 2, kAnyNumber, AndFunction, Unknowns::kSeen},
+    {"or", 2, kAnyNumber, OrFunction, Unknowns::kSeen},
     {"not", 1, 1, NotFunction},
-    {"is_null", 1, 1, IsNull, kSeen},
-    {"is_not_null", 1, 1, IsNotNull, kSeen},
-    {"is_missing", 1, 1, IsMissing, kSeen},
-    {"is_not_missing", 1, 1, IsNotMissing, kSeen},
-    {"is_valued", 1, 1, IsValued, kSeen},
-    {"is_not_valued", 1, 1, IsNotValued, kSeen},
-    {"is_distinct_from", 2, 2, IsDistinct, kSeen},
-    {"is_not_distinct_from", 2, 2, IsNotDistinct, kSeen},
-    {"greatest", 2, kAnyNumber, Greatest, kSeen},
-    {"least", 2, kAnyNumber, Least, kSeen},
-    {"successor", 1, 1, Successor, kSeen},
+    {"is_null", 1, 1, IsNull, Unknowns::kSeen},
+    {"is_not_null", 1, 1, IsNotNull, Unknowns::kSeen},
+    {"is_missing", 1, 1, IsMissing, Unknowns::kSeen},
+    {"is_not_missing", 1, 1, IsNotMissing, Unknowns::kSeen},
+    {"is_valued", 1, 1, IsValued, Unknowns::kSeen},
+    {"is_not_valued", 1, 1, IsNotValued, Unknowns::kSeen},
+    {"is_distinct_from", 2, 2, IsDistinct, Unknowns::kSeen},
+    {"is_not_distinct_from", 2, 2, IsNotDistinct, Unknowns::kSeen},
+    {"greatest", 2, kAnyNumber, Greatest, Unknowns::kSeen},
+    {"least", 2, kAnyNumber, Least, Unknowns::kSeen},
+    {"successor", 1, 1, Successor, Unknowns::kSeen},
 };
 
-constexpr FunctionAlias kAliases[] = {
+constexpr FunctionAlias kComparisonAliases[] = {
     {"isnull", "is_null"},
     {"isnotnull", "is_not_null"},
     {"ismissing", "is_missing"},
@@ -192,6 +190,6 @@ constexpr FunctionAlias kAliases[] = {
 
 }  // namespace
 
-FunctionFamily ComparisonFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily ComparisonFunctions() { return {kComparisonFunctions, kComparisonAliases}; }
 
 }  // namespace sluice::query

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "json/compare.h"
+#include "query/functions/arguments.h"
 #include "query/functions/comparison.h"
 #include "query/functions/function.h"
 
@@ -18,8 +19,6 @@ Value First(Args args, Wanted wanted) {
   }
   return nullptr;
 }
-
-bool IsKnown(const Value& value) { return !value.is_missing() && !value.is_null(); }
 
 Value IfMissing(FunctionContext&, Args args) {
   return First(args, [](const Value& value) { return !value.is_missing(); });
@@ -78,25 +77,24 @@ Value Decode(FunctionContext&, Args args) {
   return at < args.size() ? *args[at] : Value(nullptr);
 }
 
-constexpr auto kSeen = Unknowns::kSeen;
-constexpr ScalarFunction kFunctions[] = {
-    {"if_missing", 2, kAnyNumber, IfMissing, kSeen},
-    {"if_missing_or_null", 2, kAnyNumber, IfMissingOrNull, kSeen},
-    {"if_null", 2, kAnyNumber, IfNull, kSeen},
-    {"missing_if", 2, 2, MissingIf, kSeen},
-    {"null_if", 2, 2, NullIf, kSeen},
-    {"nvl", 2, 2, Nvl, kSeen},
-    {"nvl2", 3, 3, Nvl2, kSeen},
-    {"if_inf", 2, kAnyNumber, IfInf, kSeen},
-    {"if_nan", 2, kAnyNumber, IfNan, kSeen},
-    {"if_nan_or_inf", 2, kAnyNumber, IfNanOrInf, kSeen},
-    {"nan_if", 2, 2, NanIf, kSeen},
-    {"neginf_if", 2, 2, NegativeInfinityIf, kSeen},
-    {"posinf_if", 2, 2, PositiveInfinityIf, kSeen},
-    {"decode", 3, kAnyNumber, Decode, kSeen},
+constexpr ScalarFunction kConditionalFunctions[] = {
+    {"if_missing", 2, kAnyNumber, IfMissing, Unknowns::kSeen},
+    {"if_missing_or_null", 2, kAnyNumber, IfMissingOrNull, Unknowns::kSeen},
+    {"if_null", 2, kAnyNumber, IfNull, Unknowns::kSeen},
+    {"missing_if", 2, 2, MissingIf, Unknowns::kSeen},
+    {"null_if", 2, 2, NullIf, Unknowns::kSeen},
+    {"nvl", 2, 2, Nvl, Unknowns::kSeen},
+    {"nvl2", 3, 3, Nvl2, Unknowns::kSeen},
+    {"if_inf", 2, kAnyNumber, IfInf, Unknowns::kSeen},
+    {"if_nan", 2, kAnyNumber, IfNan, Unknowns::kSeen},
+    {"if_nan_or_inf", 2, kAnyNumber, IfNanOrInf, Unknowns::kSeen},
+    {"nan_if", 2, 2, NanIf, Unknowns::kSeen},
+    {"neginf_if", 2, 2, NegativeInfinityIf, Unknowns::kSeen},
+    {"posinf_if", 2, 2, PositiveInfinityIf, Unknowns::kSeen},
+    {"decode", 3, kAnyNumber, Decode, Unknowns::kSeen},
 };
 
-constexpr FunctionAlias kAliases[] = {
+constexpr FunctionAlias kConditionalAliases[] = {
     {"ifmissing", "if_missing"},
     {"ifmissingornull", "if_missing_or_null"},
     {"coalesce", "if_missing_or_null"},
@@ -113,6 +111,6 @@ constexpr FunctionAlias kAliases[] = {
 
 }  // namespace
 
-FunctionFamily ConditionalFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily ConditionalFunctions() { return {kConditionalFunctions, kConditionalAliases}; }
 
 }  // namespace sluice::query

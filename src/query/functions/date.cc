@@ -302,7 +302,7 @@ Value TextToDuration(FunctionContext&, Args args) {
 constexpr auto kSame = Volatility::kStatement;
 constexpr auto kNew = Volatility::kVolatile;
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kDateFunctions[] = {
     {"clock_millis", 0, 0, CurrentMillis<Clock::kWall>, Unknowns::kPropagate, kNew},
     {"clock_local", 0, 1, CurrentText<Clock::kWall, Shown::kLocal>, Unknowns::kPropagate, kNew},
     {"clock_tz", 1, 2, CurrentText<Clock::kWall, Shown::kNamed>, Unknowns::kPropagate, kNew},
@@ -336,7 +336,7 @@ constexpr ScalarFunction kFunctions[] = {
     {"str_to_duration", 1, 2, TextToDuration},
 };
 
-constexpr FunctionAlias kAliases[] = {
+constexpr FunctionAlias kDateAliases[] = {
     {"clock_str", "clock_local"},
     {"now_str", "now_local"},
     {"millis", "str_to_millis"},
@@ -347,6 +347,6 @@ constexpr FunctionAlias kAliases[] = {
 
 }  // namespace
 
-FunctionFamily DateFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily DateFunctions() { return {kDateFunctions, kDateAliases}; }
 
 }  // namespace sluice::query

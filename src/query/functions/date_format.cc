@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "query/functions/text.h"
 
 namespace sluice::query {
@@ -171,8 +172,6 @@ void AppendItem(const Item& item, const Moment& moment, const Civil& civil, std:
       AppendNumber(NumberOfItem(item.kind, moment, civil), item, out);
   }
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Whether the text has the shape: 0 stands for a digit.
 bool HasShape(std::string_view text, std::string_view shape) {

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "query/functions/date_format.h"
 #include "query/functions/text.h"
 
@@ -11,8 +12,6 @@ namespace {
 
 using Item = DateFormat::Item;
 using Pad = DateFormat::Pad;
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // What has been read so far.
 struct Fields {

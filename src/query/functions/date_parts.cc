@@ -158,8 +158,6 @@ int64_t ShownMillis(const Civil& civil) {
          civil.nanos / kMilliNanos;
 }
 
-int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-
 }  // namespace
 
 std::optional<int64_t> DatePart(const Moment& moment, std::string_view name) {

@@ -15,8 +15,6 @@ namespace {
 constexpr int64_t kDaySeconds = 86'400;
 constexpr int32_t kSecondNanos = 1'000'000'000;
 
-int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-
 date::sys_seconds SysSeconds(int64_t seconds) {
   return date::sys_seconds(std::chrono::seconds(seconds));
 }

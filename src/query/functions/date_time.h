@@ -15,6 +15,8 @@ class time_zone;
 
 namespace sluice::query {
 
+inline int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
 // A named zone, or one of a fixed offset from UTC in seconds. The default is UTC.
 struct Zone {
   const date::time_zone* named = nullptr;

@@ -195,7 +195,7 @@ Value HashBytes(FunctionContext&, Args args) {
   return hash.empty() ? Value(nullptr) : Value(hash);
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kEncodingFunctions[] = {
     {"base64", 1, 1, Base64Encode, Unknowns::kSeen},
     {"base64_decode", 1, 1, Base64Decode},
     {"urlencode", 1, 1, UrlEncode},
@@ -205,7 +205,7 @@ constexpr ScalarFunction kFunctions[] = {
     {"hashbytes", 1, 2, HashBytes, Unknowns::kSeen},
 };
 
-constexpr FunctionAlias kAliases[] = {
+constexpr FunctionAlias kEncodingAliases[] = {
     {"base64_encode", "base64"},
     {"encode_base64", "base64"},
     {"decode_base64", "base64_decode"},
@@ -213,6 +213,6 @@ constexpr FunctionAlias kAliases[] = {
 
 }  // namespace
 
-FunctionFamily EncodingFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily EncodingFunctions() { return {kEncodingFunctions, kEncodingAliases}; }
 
 }  // namespace sluice::query

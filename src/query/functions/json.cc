@@ -64,7 +64,7 @@ Value InferValue(FunctionContext&, Args args) {
   return shape.Describe();
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kJsonFunctions[] = {
     {"decode_json", 1, 1, Decode},
     {"encode_json", 1, 1, Encode, Unknowns::kSeen},
     {"encoded_size", 1, 1, EncodedSize, Unknowns::kSeen},
@@ -73,7 +73,7 @@ constexpr ScalarFunction kFunctions[] = {
     {"poly_length", 1, 1, PolyLength},
 };
 
-constexpr FunctionAlias kAliases[] = {
+constexpr FunctionAlias kJsonAliases[] = {
     {"infervalue", "infer_value"},
     {"json_decode", "decode_json"},
     {"json_encode", "encode_json"},
@@ -81,6 +81,6 @@ constexpr FunctionAlias kAliases[] = {
 
 }  // namespace
 
-FunctionFamily JsonFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily JsonFunctions() { return {kJsonFunctions, kJsonAliases}; }
 
 }  // namespace sluice::query

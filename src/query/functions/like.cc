@@ -181,7 +181,7 @@ Value LikeSuffix(FunctionContext& context, Args args) {
   return text;
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kLikeFunctions[] = {
     {"like", 2, 3, Like},
     {"like_prefix", 1, 2, LikePrefix},
     {"like_stop", 1, 2, LikeStop},
@@ -202,6 +202,6 @@ Value StopOf(std::string_view prefix, bool exact) {
   return stop;
 }
 
-FunctionFamily LikeFunctions() { return {kFunctions, {}}; }
+FunctionFamily LikeFunctions() { return {kLikeFunctions, {}}; }
 
 }  // namespace sluice::query

@@ -87,7 +87,7 @@ Value FindErr(FunctionContext&, Args args) {
   return found.empty() ? Value(nullptr) : Value::Array(std::move(found));
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kMetaFunctions[] = {
     {"uuid", 0, 0, Uuid, Unknowns::kPropagate, Volatility::kVolatile},
     {"version", 0, 0, Version},
     {"ds_version", 0, 0, Version},
@@ -102,6 +102,6 @@ constexpr ScalarFunction kFunctions[] = {
 
 }  // namespace
 
-FunctionFamily MetaFunctions() { return {kFunctions, {}}; }
+FunctionFamily MetaFunctions() { return {kMetaFunctions, {}}; }
 
 }  // namespace sluice::query

@@ -37,11 +37,10 @@ Value RandomElement(FunctionContext& context, Args args) {
   return (*args[0])[context.Random() % args[0]->size()];
 }
 
-constexpr auto kSeen = Unknowns::kSeen;
-constexpr ScalarFunction kFunctions[] = {
-    {"element", 2, 2, ElementFunction, kSeen},
-    {"field", 2, 2, FieldFunction, kSeen},
-    {"slice", 1, 3, SliceFunction, kSeen},
+constexpr ScalarFunction kNavigationFunctions[] = {
+    {"element", 2, 2, ElementFunction, Unknowns::kSeen},
+    {"field", 2, 2, FieldFunction, Unknowns::kSeen},
+    {"slice", 1, 3, SliceFunction, Unknowns::kSeen},
     {"array_star", 1, 1, ArrayStarFunction},
     {"random_element", 1, 1, RandomElement, Unknowns::kPropagate, Volatility::kVolatile},
 };
@@ -100,6 +99,6 @@ Value ArrayStarOf(FunctionContext& context, const Value& array) {
   return Value::ObjectOf(fields);
 }
 
-FunctionFamily NavigationFunctions() { return {kFunctions, {}}; }
+FunctionFamily NavigationFunctions() { return {kNavigationFunctions, {}}; }
 
 }  // namespace sluice::query

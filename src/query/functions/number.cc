@@ -104,7 +104,7 @@ Value RandomNumber(FunctionContext& context, Args args) {
   return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kNumberFunctions[] = {
     {"abs", 1, 1, Abs},
     {"acos", 1, 1, OfNumber<Acos>},
     {"asin", 1, 1, OfNumber<Asin>},
@@ -133,13 +133,13 @@ constexpr ScalarFunction kFunctions[] = {
     {"trunc", 1, 2, RoundAt<TowardsZero>},
 };
 
-constexpr FunctionAlias kAliases[] = {
+constexpr FunctionAlias kNumberAliases[] = {
     {"degrees", "deg"}, {"radians", "rad"}, {"round_even", "round"},
     {"posinf", "inf"},  {"pos_inf", "inf"}, {"neg_inf", "neginf"},
 };
 
 }  // namespace
 
-FunctionFamily NumberFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily NumberFunctions() { return {kNumberFunctions, kNumberAliases}; }
 
 }  // namespace sluice::query

@@ -46,7 +46,7 @@ void Merge(const Value& from, Value* into) {
   for (const Field& field : from.fields()) into->Set(field.name(), field.value);
 }
 
-Value Concat(FunctionContext&, Args args) {
+Value ConcatObjects(FunctionContext&, Args args) {
   Value result = *args[0];
   for (const Value* arg : args) {
     if (!arg->is_object()) return nullptr;
@@ -271,10 +271,9 @@ Value Unwrap(FunctionContext&, Args args) {
   return args[0]->fields()[0].value;
 }
 
-constexpr auto kSeen = Unknowns::kSeen;
-constexpr ScalarFunction kFunctions[] = {
-    {"object_add", 3, 3, Add, kSeen},
-    {"object_concat", 2, kAnyNumber, Concat},
+constexpr ScalarFunction kObjectFunctions[] = {
+    {"object_add", 3, 3, Add, Unknowns::kSeen},
+    {"object_concat", 2, kAnyNumber, ConcatObjects},
     {"object_concat2", 2, kAnyNumber, Concat2},
     {"object_field", 2, 2, FieldAt},
     {"object_inner_pairs", 1, 1, InnerPairs},
@@ -283,17 +282,17 @@ constexpr ScalarFunction kFunctions[] = {
     {"object_names", 1, 1, Names},
     {"object_outer_pairs", 1, 2, Pairs},
     {"object_outer_values", 1, 1, Values},
-    {"object_put", 3, 3, Put, kSeen},
+    {"object_put", 3, 3, Put, Unknowns::kSeen},
     {"object_remove", 2, kAnyNumber, Remove},
     {"object_remove_fields", 2, kAnyNumber, RemoveFields},
     {"object_rename", 3, 3, Rename},
-    {"object_replace", 3, 3, Replace, kSeen},
+    {"object_replace", 3, 3, Replace, Unknowns::kSeen},
     {"object_types", 1, 1, Types},
     {"object_types_nested", 1, 1, TypesNested},
     {"object_unwrap", 1, 1, Unwrap},
 };
 
-constexpr FunctionAlias kAliases[] = {
+constexpr FunctionAlias kObjectAliases[] = {
     {"object_innerpairs", "object_inner_pairs"},   {"object_innervalues", "object_inner_values"},
     {"object_outerpairs", "object_outer_pairs"},   {"object_pairs", "object_outer_pairs"},
     {"object_outervalues", "object_outer_values"}, {"object_values", "object_outer_values"},
@@ -301,6 +300,6 @@ constexpr FunctionAlias kAliases[] = {
 
 }  // namespace
 
-FunctionFamily ObjectFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily ObjectFunctions() { return {kObjectFunctions, kObjectAliases}; }
 
 }  // namespace sluice::query

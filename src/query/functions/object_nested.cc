@@ -175,14 +175,14 @@ Value PairsNested(FunctionContext& context, Args args) {
 // --- OBJECT_FILTER ---
 
 // What is left of the value, MISSING for nothing.
-Value Filter(const Value& value, const Place& place, const Choice& choice) {
+Value KeepChosen(const Value& value, const Place& place, const Choice& choice) {
   if (!IsComposite(value)) {
     return !choice.composites && choice.Matches(place.path) ? value : Value();
   }
   const auto items = value.items();
   std::vector<Value> kept_items;
   for (size_t i = 0; i < items.size(); ++i) {
-    Value kept = Filter(items[i], ElementPlace(place, i, choice), choice);
+    Value kept = KeepChosen(items[i], ElementPlace(place, i, choice), choice);
     if (!kept.is_missing()) kept_items.push_back(std::move(kept));
   }
   std::vector<Field> kept_fields;
@@ -190,7 +190,7 @@ Value Filter(const Value& value, const Place& place, const Choice& choice) {
     const Place inside = FieldPlace(place, field.name(), choice);
     Value kept = choice.composites && choice.Matches(inside.path)
                      ? field.value
-                     : Filter(field.value, inside, choice);
+                     : KeepChosen(field.value, inside, choice);
     if (!kept.is_missing()) kept_fields.push_back({field.key, std::move(kept)});
   }
   if (kept_items.empty() && kept_fields.empty()) return Value();
@@ -201,7 +201,7 @@ Value FilterFunction(FunctionContext& context, Args args) {
   Choice choice;
   if (!ReadChoice(context, args, &choice)) return nullptr;
   choice.for_index = false;
-  Value kept = Filter(*args[0], {}, choice);
+  Value kept = KeepChosen(*args[0], {}, choice);
   return kept.is_missing() ? Value(nullptr) : kept;
 }
 
@@ -225,7 +225,7 @@ Value Extract(FunctionContext& context, Args args) {
   return Value::Array(std::move(pairs));
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kObjectNestedFunctions[] = {
     {"object_extract", 1, 2, Extract},
     {"object_filter", 1, 2, FilterFunction},
     {"object_pairs_nested", 1, 2, PairsNested},
@@ -234,6 +234,6 @@ constexpr ScalarFunction kFunctions[] = {
 
 }  // namespace
 
-FunctionFamily ObjectNestedFunctions() { return {kFunctions, {}}; }
+FunctionFamily ObjectNestedFunctions() { return {kObjectNestedFunctions, {}}; }
 
 }  // namespace sluice::query

@@ -197,7 +197,7 @@ Value RegexSuffix(FunctionContext& context, Args args) {
   return pattern;
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kPatternFunctions[] = {
     {"regexp_contains", 2, 2, RegexContains},
     {"regexp_like", 2, 2, RegexLike},
     {"regexp_position0", 2, 2, RegexPosition<0>},
@@ -210,7 +210,7 @@ constexpr ScalarFunction kFunctions[] = {
     {"regexp_suffix", 1, 1, RegexSuffix},
 };
 
-constexpr FunctionAlias kAliases[] = {
+constexpr FunctionAlias kPatternAliases[] = {
     {"contains_regex", "regexp_contains"},   {"contains_regexp", "regexp_contains"},
     {"regex_contains", "regexp_contains"},   {"regex_like", "regexp_like"},
     {"regex_position0", "regexp_position0"}, {"regex_pos0", "regexp_position0"},
@@ -223,6 +223,6 @@ constexpr FunctionAlias kAliases[] = {
 
 }  // namespace
 
-FunctionFamily PatternFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily PatternFunctions() { return {kPatternFunctions, kPatternAliases}; }
 
 }  // namespace sluice::query

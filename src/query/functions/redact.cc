@@ -136,10 +136,10 @@ Value Redact(FunctionContext& context, Args args) {
   return Redactor(std::move(filters)).Cover(*args[0], "", {});
 }
 
-constexpr ScalarFunction kFunctions[] = {{"redact", 1, kAnyNumber, Redact}};
+constexpr ScalarFunction kRedactFunctions[] = {{"redact", 1, kAnyNumber, Redact}};
 
 }  // namespace
 
-FunctionFamily RedactFunctions() { return {kFunctions, {}}; }
+FunctionFamily RedactFunctions() { return {kRedactFunctions, {}}; }
 
 }  // namespace sluice::query

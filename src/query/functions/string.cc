@@ -43,21 +43,21 @@ Value Mapped(FunctionContext& context, Args args) {
   return map(TextOf(args, 0));
 }
 
-enum class Side : uint8_t { kLeft = 1, kRight = 2, kBoth = 3 };
+enum class TrimSide : uint8_t { kLeft = 1, kRight = 2, kBoth = 3 };
 
-template <Side side>
+template <TrimSide side>
 Value Trim(FunctionContext&, Args args) {
   if (!AllStrings(args)) return nullptr;
   std::string_view text = TextOf(args, 0);
   const RuneSet set(RunesOf(args.size() > 1 ? TextOf(args, 1) : " \t\n\f\r"));
-  if (side != Side::kRight) {
+  if (side != TrimSide::kRight) {
     while (!text.empty()) {
       const Rune rune = RuneAt(text, 0);
       if (!set.contains(rune.code)) break;
       text.remove_prefix(rune.size);
     }
   }
-  if (side != Side::kLeft) {
+  if (side != TrimSide::kLeft) {
     while (!text.empty()) {
       const Rune rune = RuneBefore(text, text.size());
       if (!set.contains(rune.code)) break;
@@ -126,7 +126,7 @@ Value Suffixes(FunctionContext& context, Args args) {
   return Value::Array(std::move(items));
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kStringFunctions[] = {
     {"contains", 2, 2, Contains},
     {"title", 1, 1, Mapped<ToTitleText>},
     {"lower", 1, 1, Mapped<ToLowerText>},
@@ -135,9 +135,9 @@ constexpr ScalarFunction kFunctions[] = {
     {"mb_length", 1, 1, Length<Unit::kRunes>},
     {"len", 1, 1, Len<Unit::kBytes>},
     {"mb_len", 1, 1, Len<Unit::kRunes>},
-    {"ltrim", 1, 2, Trim<Side::kLeft>},
-    {"rtrim", 1, 2, Trim<Side::kRight>},
-    {"trim", 1, 2, Trim<Side::kBoth>},
+    {"ltrim", 1, 2, Trim<TrimSide::kLeft>},
+    {"rtrim", 1, 2, Trim<TrimSide::kRight>},
+    {"trim", 1, 2, Trim<TrimSide::kBoth>},
     {"position0", 2, 2, Position<Unit::kBytes, 0>},
     {"position1", 2, 2, Position<Unit::kBytes, 1>},
     {"mb_position0", 2, 2, Position<Unit::kRunes, 0>},
@@ -150,7 +150,7 @@ constexpr ScalarFunction kFunctions[] = {
     {"suffixes", 1, 1, Suffixes},
 };
 
-constexpr FunctionAlias kAliases[] = {
+constexpr FunctionAlias kStringAliases[] = {
     {"initcap", "title"},       {"position", "position0"},   {"pos", "position0"},
     {"pos0", "position0"},      {"pos1", "position1"},       {"mb_position", "mb_position0"},
     {"mb_pos", "mb_position0"}, {"mb_pos0", "mb_position0"}, {"mb_pos1", "mb_position1"},
@@ -159,6 +159,6 @@ constexpr FunctionAlias kAliases[] = {
 
 }  // namespace
 
-FunctionFamily StringFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily StringFunctions() { return {kStringFunctions, kStringAliases}; }
 
 }  // namespace sluice::query

@@ -164,7 +164,7 @@ Value Split(FunctionContext& context, Args args) {
   return Value::Array(args.size() > 1 ? SplitAt(text, TextOf(args, 1)) : SplitAtSpaces(text));
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kStringBuildFunctions[] = {
     {"concat", 2, kAnyNumber, Concat},
     {"concat2", 2, kAnyNumber, ConcatWith},
     {"repeat", 2, 2, Repeat},
@@ -177,12 +177,12 @@ constexpr ScalarFunction kFunctions[] = {
     {"mask", 1, 2, Mask},
 };
 
-constexpr FunctionAlias kAliases[] = {
+constexpr FunctionAlias kStringBuildAliases[] = {
     {"array_to_string", "concat2"},
 };
 
 }  // namespace
 
-FunctionFamily StringBuildFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily StringBuildFunctions() { return {kStringBuildFunctions, kStringBuildAliases}; }
 
 }  // namespace sluice::query

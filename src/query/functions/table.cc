@@ -110,7 +110,7 @@ Value GenerateSeries(FunctionContext& context, Args args) {
   return Value::Array(std::move(rows));
 }
 
-std::string TextOf(const Value& value) {
+std::string ShownText(const Value& value) {
   if (value.is_null() || value.is_missing()) return "";
   if (value.is_string()) return std::string(value.AsString());
   if (value.is_datetime()) {
@@ -220,12 +220,12 @@ class Printf {
       }
       case 's':
       case 'z':
-        return Text(directive, TextOf(Next()));
+        return Text(directive, ShownText(Next()));
       case 'q':
       case 'Q':
         return Quoted(directive);
       case 'c': {
-        const std::string text = TextOf(Next());
+        const std::string text = ShownText(Next());
         return Text(directive, text.substr(0, 1));
       }
       default:
@@ -262,7 +262,7 @@ class Printf {
     const Value& value = Next();
     if (directive.letter == 'Q' && value.is_null()) return Text(directive, "NULL");
     std::string text;
-    for (const char c : TextOf(value)) text += c == '\'' ? "''" : std::string(1, c);
+    for (const char c : ShownText(value)) text += c == '\'' ? "''" : std::string(1, c);
     return Text(directive, directive.letter == 'Q' ? "'" + text + "'" : text);
   }
 
@@ -280,7 +280,7 @@ Value PrintfFunction(FunctionContext& context, Args args) {
   return Value(*text);
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kTableFunctions[] = {
     {kColumnValueFunction, 2, 3, ColumnValue, Unknowns::kSeen},
     {kComparedValueFunction, 2, 2, ComparedValue, Unknowns::kSeen},
     {kStoredValueFunction, 3, 3, StoredValue, Unknowns::kSeen},
@@ -291,6 +291,6 @@ constexpr ScalarFunction kFunctions[] = {
 
 }  // namespace
 
-FunctionFamily TableFunctions() { return {kFunctions, {}}; }
+FunctionFamily TableFunctions() { return {kTableFunctions, {}}; }
 
 }  // namespace sluice::query

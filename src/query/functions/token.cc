@@ -168,20 +168,20 @@ Value Tokens(FunctionContext& context, Args args) {
   return Value::Array(std::vector<Value>(tokens.begin(), tokens.end()));
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kTokenFunctions[] = {
     {"contains_token", 2, 3, ContainsToken},
     {"contains_token_like", 2, 3, ContainsTokenLike},
     {"contains_token_regexp", 2, 3, ContainsTokenRegexp},
     {"tokens", 1, 2, Tokens, Unknowns::kSeen},
 };
 
-constexpr FunctionAlias kAliases[] = {
+constexpr FunctionAlias kTokenAliases[] = {
     {"has_token", "contains_token"},
     {"contains_token_regex", "contains_token_regexp"},
 };
 
 }  // namespace
 
-FunctionFamily TokenFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily TokenFunctions() { return {kTokenFunctions, kTokenAliases}; }
 
 }  // namespace sluice::query

@@ -113,7 +113,7 @@ Value ToNumber(FunctionContext&, Args args) {
   return ParseNumber(WithoutDecoration(value.AsString(), args[1]->AsString()));
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kTypeFunctions[] = {
     {"is_array", 1, 1, IsType<&Value::is_array>},
     {"is_atom", 1, 1, IsAtom},
     {"is_bin", 1, 1, IsType<&Value::is_bytes>},
@@ -130,7 +130,7 @@ constexpr ScalarFunction kFunctions[] = {
     {"to_str", 1, 1, ToText},
 };
 
-constexpr FunctionAlias kAliases[] = {
+constexpr FunctionAlias kTypeAliases[] = {
     {"isarray", "is_array"},   {"isatom", "is_atom"},    {"is_binary", "is_bin"},
     {"isbin", "is_bin"},       {"isbinary", "is_bin"},   {"is_boolean", "is_bool"},
     {"isbool", "is_bool"},     {"isboolean", "is_bool"}, {"is_number", "is_num"},
@@ -146,6 +146,6 @@ constexpr FunctionAlias kAliases[] = {
 
 }  // namespace
 
-FunctionFamily TypeFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily TypeFunctions() { return {kTypeFunctions, kTypeAliases}; }
 
 }  // namespace sluice::query

@@ -132,13 +132,13 @@ Value Decode(FunctionContext& context, Args args) {
   return Value::Array(std::move(items));
 }
 
-constexpr ScalarFunction kFunctions[] = {
+constexpr ScalarFunction kVectorFunctions[] = {
     {"decode_vector", 1, 2, Decode},     {"encode_vector", 1, 2, Encode},
     {"isvector", 3, 3, IsVector},        {"normalize_vector", 1, 1, Normalize},
     {"vector_distance", 3, 3, Distance},
 };
 
-constexpr FunctionAlias kAliases[] = {
+constexpr FunctionAlias kVectorAliases[] = {
     {"vector_decode", "decode_vector"},       {"vector_encode", "encode_vector"},
     {"normalise_vector", "normalize_vector"}, {"vector_normalize", "normalize_vector"},
     {"vector_normalise", "normalize_vector"}, {"knn_distance", "vector_distance"},
@@ -146,6 +146,6 @@ constexpr FunctionAlias kAliases[] = {
 
 }  // namespace
 
-FunctionFamily VectorFunctions() { return {kFunctions, kAliases}; }
+FunctionFamily VectorFunctions() { return {kVectorFunctions, kVectorAliases}; }
 
 }  // namespace sluice::query

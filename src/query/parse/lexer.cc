@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "json/number.h"
 #include "json/text.h"
@@ -17,9 +18,8 @@ constexpr size_t kLongestFound = 32;  // bytes of the token at an error that its
 constexpr size_t kLongestKeyword = 16;
 constexpr std::string_view kHexDigits = "0123456789abcdefABCDEF";
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool IsNameCharacter(char c) { return IsLetter(c) || IsDigit(c); }
+bool IsNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool IsNameCharacter(char c) { return IsNameStart(c) || IsDigit(c); }
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
@@ -124,7 +124,7 @@ class Lexer {
 
   Status Next() {
     const char c = Peek();
-    if (IsLetter(c)) return Word();
+    if (IsNameStart(c)) return Word();
     if (IsDigit(c)) return comdb2_ ? Comdb2Number() : Number();
     if (comdb2_ && c == '.' && IsDigit(Peek(1)) && !EndsOperand()) return Comdb2Number();
     if (comdb2_ && c == '"') return DoubleQuotedName();
