@@ -1,8 +1,9 @@
-# module(NAME USES other modules... LIBS libraries...)
+# module(NAME [OWN_FLAGS] USES other modules... LIBS libraries...)
 #
 # src/NAME/*.cc becomes the library sluice_NAME; src/NAME/*_test.cc the test program NAME_test, one
 # ctest entry; each src/NAME/*_fuzz.cc a fuzz program: libFuzzer's with SLUICE_FUZZ, else one that
 # replays the seeds in tests/corpus/ and mutates them a fixed number of times, run as a test.
+# OWN_FLAGS: the module's own flags do not fit the precompiled headers (cmake/units.cmake).
 # A module's main.cc belongs to an executable (cmake/executables.cmake), not to the library.
 
 # What `make test` also runs under AddressSanitizer, besides every fuzz program: the modules that
@@ -15,7 +16,7 @@ else()
 endif()
 
 function(module name)
-  cmake_parse_arguments(ARG "" "" "USES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG OWN_FLAGS "" "USES;LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
   set(tests ${sources})
   set(fuzzers ${sources})
@@ -33,7 +34,11 @@ function(module name)
     target_include_directories(sluice_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(sluice_${name} INTERFACE ${libraries})
   else()
-    add_library(sluice_${name} STATIC ${sources})
+    merge_units(units ${sources})
+    add_library(sluice_${name} STATIC ${units})
+    if(NOT ARG_OWN_FLAGS)
+      precompile(sluice_${name} product)
+    endif()
     target_include_directories(sluice_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(sluice_${name} PUBLIC ${libraries})
   endif()
@@ -41,6 +46,7 @@ function(module name)
 
   if(tests AND NOT SLUICE_FUZZ)
     add_executable(${name}_test ${tests})
+    precompile(${name}_test tests)
     target_link_libraries(${name}_test sluice_${name} GTest::gtest GTest::gmock GTest::gtest_main)
     add_test(NAME ${name}_test COMMAND ${name}_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     set(labels unit)

@@ -10,7 +10,8 @@ find_program(CCACHE ccache)
 if(CCACHE)
   # Paths relative to the source: what one clone compiled, another one finds in the cache.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()
 find_program(MOLD mold)
 if(MOLD)
@@ -49,4 +50,7 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 warns about code inside its own string and vector headers (GCC bug 105329, 105762).
   add_compile_options(-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds -Wno-dangling-pointer)
+  # A class that only one file knows may have members of its unnamed namespace, also when the file is
+  # compiled together with others (cmake/units.cmake).
+  add_compile_options(-Wno-subobject-linkage)
 endif()
