@@ -96,6 +96,26 @@ class TidyTest(unittest.TestCase):
         self.assert_fails("table: module 'later' is not in CMakeLists.txt",
                           {"ARCHITECTURE.md": page.replace("| `db` |", "| `later` | l | – |\n| `db` |")})
 
+    def test_threads(self):
+        page = "| kind | how many |\n|---|---|\n| `worker` | 1 |\n"
+        made = 'Thread t({"worker"}, [] {});\n'
+        self.assertIn(" 0 problems", self.tidy_files({"docs/threads.md": page, "src/db/a.cc": made}))
+        self.assert_fails("src/db/a.cc:2: thread: has no name",
+                          {"docs/threads.md": page, "src/db/a.cc": made + "std::thread u;\n"})
+        self.assert_fails("src/db/a.cc:2: thread: the kind 'other' has no row",
+                          {"docs/threads.md": page, "src/db/a.cc": made + 'Thread u({"other"}, [] {});\n'})
+        self.assert_fails("docs/threads.md:3: thread: nothing makes a thread of the kind 'worker'",
+                          {"docs/threads.md": page})
+
+    def test_locks(self):
+        page = "| where | mutex |\n|---|---|\n| `src/db/a.h` | `A::mutex_` |\n"
+        lock = "#pragma once\nstd::mutex mutex_;\n"
+        self.assertIn(" 0 problems", self.tidy_files({"docs/locks.md": page, "src/db/a.h": lock}))
+        self.assert_fails("src/db/a.h:3: lock: 'other_' has no row in docs/locks.md",
+                          {"docs/locks.md": page, "src/db/a.h": lock + "std::mutex other_;\n"})
+        self.assert_fails("docs/locks.md:3: lock: src/db/a.h has no mutex 'mutex_'",
+                          {"docs/locks.md": page, "src/db/a.h": "#pragma once\n"})
+
     def test_long_file(self):
         self.assert_fails("src/db/a.cc:1: size: 801 lines",
                           {"src/db/a.cc": "int a;\n" * 801})

@@ -74,7 +74,7 @@ Authenticator::Authenticator(const Directory& directory, PasswordHasher& hasher,
       key_(SecureRandomBytes(kKeyBytes)),
       failures_(clock) {
   for (int i = 0; i < PasswordHasher::kMaxAtOnce; ++i) {
-    threads_.emplace_back([this] { RunJobs(); });
+    threads_.emplace_back(ThreadName{"password"}, [this] { RunJobs(); });
   }
 }
 
@@ -84,7 +84,7 @@ Authenticator::~Authenticator() {
     stopping_ = true;
   }
   jobs_changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (Thread& thread : threads_) thread.join();
   for (Job& job : jobs_) {
     job.callback(Fail(Code::kUnavailable, "auth.stopping", "the server is stopping"));
   }

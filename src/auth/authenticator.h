@@ -18,7 +18,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "auth/directory.h"
@@ -27,6 +26,7 @@
 #include "auth/roles.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/thread.h"
 
 namespace sluice::auth {
 
@@ -93,7 +93,7 @@ class Authenticator {
   std::condition_variable jobs_changed_;
   std::deque<Job> jobs_;   // guarded by jobs_mutex_
   bool stopping_ = false;  // guarded by jobs_mutex_
-  std::vector<std::thread> threads_;
+  std::vector<Thread> threads_;
 };
 
 }  // namespace sluice::auth

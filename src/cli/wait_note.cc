@@ -6,7 +6,9 @@ namespace sluice::cli {
 
 WaitNote::WaitNote(Output* output, std::string what, std::chrono::milliseconds first,
                    std::chrono::milliseconds interval)
-    : output_(output), what_(std::move(what)), thread_([=, this] { Run(first, interval); }) {}
+    : output_(output),
+      what_(std::move(what)),
+      thread_({"wait note"}, [=, this] { Run(first, interval); }) {}
 
 WaitNote::~WaitNote() {
   {

@@ -8,8 +8,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
-#include <thread>
 
+#include "base/thread.h"
 #include "cli/output.h"
 
 namespace sluice::cli {
@@ -33,7 +33,7 @@ class WaitNote {
   std::mutex mutex_;
   std::condition_variable ended_;
   bool over_ = false;  // guarded by mutex_
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice::cli

@@ -46,7 +46,7 @@ Committer::Committer(ShardId shard, storage::Store& store, Journal& journal, con
       last_sequence_(state.sequence),
       trimmed_(state.trimmed),
       purged_(state.purged) {
-  thread_ = std::thread([this] { Loop(); });
+  thread_ = Thread({"commit", std::to_string(shard_)}, [this] { Loop(); });
 }
 
 Committer::~Committer() { Stop(); }

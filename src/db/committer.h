@@ -15,12 +15,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <variant>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/thread.h"
 #include "db/catalog.h"
 #include "db/commit.h"
 #include "db/group.h"
@@ -144,7 +144,7 @@ class Committer {
   std::mutex listeners_mutex_;
   std::vector<std::weak_ptr<Listener>> listeners_;  // guarded by listeners_mutex_
 
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice::db

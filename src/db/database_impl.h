@@ -9,11 +9,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "db/access_queue.h"
 #include "db/catalog.h"
 #include "db/catalog_edit.h"
@@ -144,8 +144,8 @@ class Database::Impl {
   std::mutex background_mutex_;
   std::condition_variable background_wake_;
   bool background_stop_ = false;  // guarded by background_mutex_
-  std::thread background_;
-  std::thread index_builder_;
+  Thread background_;
+  Thread index_builder_;
 };
 
 }  // namespace sluice::db

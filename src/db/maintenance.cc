@@ -26,7 +26,7 @@ void Report(const char* what, const Status& status) {
 }  // namespace
 
 void Database::Impl::StartBackground() {
-  background_ = std::thread([this] { Background(); });
+  background_ = Thread({"db background"}, [this] { Background(); });
   std::vector<std::shared_ptr<const Index>> unfinished;
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
   for (const auto& [id, keyspace] : catalog->keyspaces()) {
@@ -35,7 +35,7 @@ void Database::Impl::StartBackground() {
     }
   }
   if (unfinished.empty()) return;
-  index_builder_ = std::thread([this, unfinished = std::move(unfinished)] {
+  index_builder_ = Thread({"index build"}, [this, unfinished = std::move(unfinished)] {
     for (const auto& index : unfinished) Report("index building", BuildIndex(index));
   });
 }

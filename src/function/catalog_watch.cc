@@ -13,7 +13,9 @@ constexpr std::chrono::milliseconds kInterval(200);
 }  // namespace
 
 CatalogWatch::CatalogWatch(const db::Database& database, std::function<void()> changed)
-    : database_(database), changed_(std::move(changed)), thread_([this] { Loop(); }) {}
+    : database_(database),
+      changed_(std::move(changed)),
+      thread_({"fn catalog"}, [this] { Loop(); }) {}
 
 CatalogWatch::~CatalogWatch() {
   {

@@ -4,8 +4,8 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <thread>
 
+#include "base/thread.h"
 #include "db/database.h"
 
 namespace sluice::function {
@@ -27,7 +27,7 @@ class CatalogWatch {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;  // guarded by mutex_
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice::function

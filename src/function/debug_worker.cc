@@ -9,8 +9,8 @@ constexpr std::chrono::minutes kForgottenAfter(10);
 }  // namespace
 
 DebugWorker::DebugWorker(WorkerContext context)
-    : Worker(std::move(context), Thread::kNone), attended_(std::chrono::steady_clock::now()) {
-  thread_ = std::thread([this] { Loop(); });
+    : Worker(std::move(context), Start::kLater), attended_(std::chrono::steady_clock::now()) {
+  thread_ = Thread({"fn debug", context_.definition->name}, [this] { Loop(); });
 }
 
 DebugWorker::~DebugWorker() { End(); }

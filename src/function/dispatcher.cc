@@ -54,7 +54,8 @@ Result<std::unique_ptr<Dispatcher>> Dispatcher::Start(Options options) {
   for (uint32_t i = 0; i < given.definition->settings.workers(); ++i) {
     dispatcher->workers_.push_back(std::make_unique<Worker>(dispatcher->ContextOfWorkers()));
   }
-  dispatcher->thread_ = std::thread([raw = dispatcher.get()] { raw->Loop(); });
+  dispatcher->thread_ =
+      Thread({"fn feed", given.definition->name}, [raw = dispatcher.get()] { raw->Loop(); });
   dispatcher->timers_added_ = given.timers.Add(
       given.follower,
       [raw = dispatcher.get()](const timer::Timer& timer) {

@@ -11,9 +11,9 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
+#include "base/thread.h"
 #include "db/feed.h"
 #include "function/debug_worker.h"
 #include "function/worker.h"
@@ -90,7 +90,7 @@ class Dispatcher {
   bool woken_ = true;       // guarded by mutex_
   bool stopping_ = false;   // guarded by mutex_
   bool caught_up_ = false;  // guarded by mutex_
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice::function

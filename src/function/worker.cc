@@ -40,7 +40,7 @@ Status Stopping() { return Error(Code::kUnavailable, "function.stopping", "the f
 
 }  // namespace
 
-Worker::Worker(WorkerContext context, Thread)
+Worker::Worker(WorkerContext context, Start)
     : context_(std::move(context)),
       log_(context_.log, context_.services.clock),
       insight_(context_.insight, context_.services.clock),
@@ -48,8 +48,8 @@ Worker::Worker(WorkerContext context, Thread)
       random_(context_.services.database.NewCas()),
       most_at_once_(kMaxBatch) {}
 
-Worker::Worker(WorkerContext context) : Worker(std::move(context), Thread::kNone) {
-  thread_ = std::thread([this] { Loop(); });
+Worker::Worker(WorkerContext context) : Worker(std::move(context), Start::kLater) {
+  thread_ = Thread({"fn", context_.definition->name}, [this] { Loop(); });
 }
 
 Worker::~Worker() { Stop(); }

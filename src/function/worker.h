@@ -19,10 +19,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "base/random.h"
+#include "base/thread.h"
 #include "function/event.h"
 #include "function/failed_event.h"
 #include "function/handler.h"
@@ -75,8 +75,8 @@ class Worker {
   void Release(std::optional<Event> event);
 
  protected:
-  enum class Thread : uint8_t { kNone };
-  Worker(WorkerContext context, Thread);
+  enum class Start : uint8_t { kLater };
+  Worker(WorkerContext context, Start);
 
   Status ProcessAlone(const Event& event);
   Status EnsureHandler();
@@ -94,7 +94,7 @@ class Worker {
   mutable std::mutex mutex_;
   // Set under mutex_.
   const script::StopFlag stop_ = std::make_shared<std::atomic<bool>>(false);
-  std::thread thread_;
+  Thread thread_;
 
  private:
   using Events = std::vector<Event>;

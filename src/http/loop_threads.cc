@@ -26,7 +26,7 @@ class LoopThreads::Worker final : public WaitObserver {
   }
   void OnResume() override {}
 
-  std::thread thread;
+  Thread thread;
   std::condition_variable given;  // the loop, or the end
   // Of the job that it runs; 0 when it runs none.
   std::atomic<uint64_t> since_ns = 0;
@@ -73,7 +73,7 @@ void LoopThreads::GiveAway() {
   }
   workers_.push_back(std::make_unique<Worker>(*this));
   owner_ = workers_.back().get();
-  owner_->thread = std::thread([this, worker = owner_] { Live(*worker); });
+  owner_->thread = Thread({"io"}, [this, worker = owner_] { Live(*worker); });
 }
 
 void LoopThreads::Live(Worker& worker) {
@@ -124,7 +124,7 @@ bool LoopThreads::Look(uint64_t now_ns) {
 
 void LoopWatch::Start(std::vector<LoopThreads*> watched) {
   watched_ = std::move(watched);
-  thread_ = std::thread([this] { Run(); });
+  thread_ = Thread({"io watch"}, [this] { Run(); });
 }
 
 void LoopWatch::Stop() {

@@ -12,10 +12,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 namespace sluice::http {
 
@@ -91,7 +91,7 @@ class LoopWatch {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;  // guarded by mutex_
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice::http

@@ -28,7 +28,8 @@ class Server::Impl {
   Impl(const ServerOptions& options, Environment environment)
       : context_(options, std::move(environment)) {
     CHECK(options.io_threads > 0 && options.worker_threads > 0);
-    context_.workers = std::make_unique<WorkerPool>(options.worker_threads, options.worker_queue);
+    context_.workers =
+        std::make_unique<WorkerPool>("http worker", options.worker_threads, options.worker_queue);
     for (size_t i = 0; i < options.io_threads; ++i) {
       loops_.push_back(std::make_shared<IoLoop>(&context_, RandomSeed()));
     }

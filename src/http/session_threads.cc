@@ -14,7 +14,7 @@ bool SessionThreads::TryStart(std::move_only_function<void()> session) {
   JoinEnded();
   if (sessions_.size() >= most_) return false;
   Session& started = sessions_.emplace_back();
-  started.thread = std::thread([&started, session = std::move(session)]() mutable {
+  started.thread = Thread({"session"}, [&started, session = std::move(session)]() mutable {
     session();
     session = {};  // what it holds goes before the end is told
     started.ended = true;

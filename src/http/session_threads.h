@@ -5,7 +5,8 @@
 #include <functional>
 #include <list>
 #include <mutex>
-#include <thread>
+
+#include "base/thread.h"
 
 namespace sluice::http {
 
@@ -23,7 +24,7 @@ class SessionThreads {
 
  private:
   struct Session {
-    std::thread thread;
+    Thread thread;
     std::atomic<bool> ended = false;
   };
   void JoinEnded();  // under mutex_

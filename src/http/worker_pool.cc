@@ -4,10 +4,10 @@
 
 namespace sluice::http {
 
-WorkerPool::WorkerPool(size_t threads, size_t max_queued)
-    : max_queued_(max_queued), most_active_(threads) {
+WorkerPool::WorkerPool(std::string_view kind, size_t threads, size_t max_queued)
+    : kind_(kind), max_queued_(max_queued), most_active_(threads) {
   const std::lock_guard lock(mutex_);
-  for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
+  for (size_t i = 0; i < threads; ++i) threads_.emplace_back(ThreadName{kind_}, [this] { Run(); });
 }
 
 WorkerPool::~WorkerPool() {
@@ -16,7 +16,7 @@ WorkerPool::~WorkerPool() {
     stopping_ = true;
   }
   wake_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (Thread& thread : threads_) thread.join();
 }
 
 bool WorkerPool::TrySubmit(std::move_only_function<void()> job) {
@@ -49,7 +49,7 @@ void WorkerPool::GiveBack() {
 
 void WorkerPool::AddThread() {
   try {
-    threads_.emplace_back([this] { Run(); });
+    threads_.emplace_back(ThreadName{kind_}, [this] { Run(); });
   } catch (const std::system_error&) {
     // The system has no more; those that there are do the work.
   }

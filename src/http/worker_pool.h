@@ -8,12 +8,12 @@
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
+#include "base/thread.h"
 #include "http/exchange.h"
 #include "http/handler.h"
 #include "http/request.h"
@@ -23,7 +23,8 @@ namespace sluice::http {
 // Any thread. Finishes what is queued before its destructor returns.
 class WorkerPool {
  public:
-  WorkerPool(size_t threads, size_t max_queued);
+  // `kind` names its threads (base/thread.h).
+  WorkerPool(std::string_view kind, size_t threads, size_t max_queued);
   ~WorkerPool();
 
   // False, and nothing taken, when the queue is full.
@@ -40,6 +41,7 @@ class WorkerPool {
   bool MayTake() const { return !queue_.empty() && active_ < most_active_; }  // needs mutex_
   void AddThread();                                                           // needs mutex_
 
+  const std::string_view kind_;
   const size_t max_queued_;
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -47,11 +49,11 @@ class WorkerPool {
   bool stopping_ = false;                              // guarded by mutex_
   // Threads that wait, and whether one of them was told of a job and is on its way. It tells the
   // next one if there are more jobs: to wake a thread costs as much as a short job.
-  size_t idle_ = 0;                   // guarded by mutex_
-  bool waking_ = false;               // guarded by mutex_
-  size_t active_ = 0;                 // jobs that run; guarded by mutex_
-  size_t most_active_;                // guarded by mutex_
-  std::vector<std::thread> threads_;  // guarded by mutex_ until it stops
+  size_t idle_ = 0;              // guarded by mutex_
+  bool waking_ = false;          // guarded by mutex_
+  size_t active_ = 0;            // jobs that run; guarded by mutex_
+  size_t most_active_;           // guarded by mutex_
+  std::vector<Thread> threads_;  // guarded by mutex_ until it stops
 };
 
 Status OverloadedError();

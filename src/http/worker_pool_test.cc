@@ -12,7 +12,7 @@ namespace {
 // Jobs that wait for each other: a burst of them needs all threads, though only the first is told.
 TEST(WorkerPool, AllThreadsTakePartInABurst) {
   constexpr int kThreads = 4;
-  WorkerPool pool(kThreads, 1000);
+  WorkerPool pool("test", kThreads, 1000);
   for (int round = 0; round < 500; ++round) {
     const auto all = std::make_shared<std::latch>(kThreads + 1);
     for (int i = 0; i < kThreads; ++i) {
@@ -24,7 +24,7 @@ TEST(WorkerPool, AllThreadsTakePartInABurst) {
 
 // One after the other, while another thread is held up.
 TEST(WorkerPool, ALongJobHoldsUpNoOther) {
-  WorkerPool pool(2, 1000);
+  WorkerPool pool("test", 2, 1000);
   std::latch end(1);
   ASSERT_TRUE(pool.TrySubmit([&] { end.wait(); }));
   for (int round = 0; round < 500; ++round) {
@@ -39,14 +39,14 @@ TEST(WorkerPool, WhatIsQueuedIsDoneBeforeItEnds) {
   constexpr int kJobs = 100;
   std::atomic<int> done = 0;
   {
-    WorkerPool pool(2, kJobs);
+    WorkerPool pool("test", 2, kJobs);
     for (int i = 0; i < kJobs; ++i) ASSERT_TRUE(pool.TrySubmit([&] { ++done; }));
   }
   EXPECT_EQ(done, kJobs);
 }
 
 TEST(WorkerPool, RefusesWhatDoesNotFit) {
-  WorkerPool pool(1, 1);
+  WorkerPool pool("test", 1, 1);
   std::latch started(1);
   std::latch end(1);
   ASSERT_TRUE(pool.TrySubmit([&] {

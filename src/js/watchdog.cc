@@ -31,7 +31,7 @@ Watchdog& Watchdog::Get() {
 }
 
 Watchdog::Watchdog() {
-  thread_ = std::thread([this] { Run(); });
+  thread_ = Thread({"js watchdog"}, [this] { Run(); });
 }
 
 Watched::Watched() { Watchdog::Get().Watch(this); }

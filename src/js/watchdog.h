@@ -6,10 +6,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include <time.h>
+
+#include "base/thread.h"
 
 namespace sluice::js {
 
@@ -90,7 +91,7 @@ class Watchdog {
   std::condition_variable wake_;
   std::vector<Watched*> watched_;  // guarded by mutex_
   std::atomic<bool> sleeps_ = true;
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice::js

@@ -105,7 +105,7 @@ void ProcedureRun::Notify() {
 }
 
 bool ProcedureRun::Next() {
-  if (!thread_.joinable()) thread_ = std::thread([this] { Main(); });
+  if (!thread_.joinable()) thread_ = Thread({"procedure", options_.name}, [this] { Main(); });
   if (!runs_ahead()) {
     const std::lock_guard lock(mutex_);
     acknowledged_ = given_;

@@ -12,9 +12,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "base/thread.h"
 #include "lua/runtime.h"
 #include "procedure/client_rows.h"
 #include "procedure/emitter.h"
@@ -108,7 +108,7 @@ class ProcedureRun final : public query::Run, private ClientRows {
   // Under mutex_. False from a row that is to be acknowledged on until the procedure has dealt with
   // that.
   bool acted_on_ = true;
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice::procedure

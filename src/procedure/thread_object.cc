@@ -15,19 +15,19 @@ namespace {
 using lua::Call;
 using lua::HostObject;
 
-constexpr auto kLook = std::chrono::milliseconds(50);
+constexpr auto kThreadLook = std::chrono::milliseconds(50);
 constexpr auto kFullLook = std::chrono::milliseconds(2);
 
-ThreadObject& Self(HostObject& object) { return static_cast<ThreadObject&>(object); }
+ThreadObject& SelfThread(HostObject& object) { return static_cast<ThreadObject&>(object); }
 
 Status RunJoin(HostObject& object, Call& call) {
-  RETURN_IF_ERROR(Self(object).Wait(call));
-  for (const Value& value : Self(object).values()) call.Return(value);
+  RETURN_IF_ERROR(SelfThread(object).Wait(call));
+  for (const Value& value : SelfThread(object).values()) call.Return(value);
   return OkStatus();
 }
 
 Status RunError(HostObject& object, Call& call) {
-  ThreadObject& thread = Self(object);
+  ThreadObject& thread = SelfThread(object);
   call.Return(thread.ended() && !thread.error().empty() ? Value(thread.error()) : Value());
   return OkStatus();
 }
@@ -114,7 +114,7 @@ ThreadObject::ThreadObject(Session& parent, std::string function,
   }
   session_.runtime = runtime_.get();
   runtime_->SetTimeZone(parent.runtime->time_zone());
-  thread_ = std::thread([this] { Main(); });
+  thread_ = Thread({"lua thread", name_}, [this] { Main(); });
 }
 
 ThreadObject::~ThreadObject() { End(true); }
@@ -142,7 +142,7 @@ Status ThreadObject::Wait(Call& call) {
     if (call.ended()) {
       return Error(Code::kTimeout, "procedure.failed", "join: the run ends before its thread");
     }
-    changed_.wait_for(lock, kLook);
+    changed_.wait_for(lock, kThreadLook);
   }
   return OkStatus();
 }

@@ -7,9 +7,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "base/thread.h"
 #include "lua/host.h"
 #include "lua/runtime.h"
 #include "procedure/session.h"
@@ -51,7 +51,7 @@ class ThreadObject final : public lua::HostObject {
   std::atomic<bool> ended_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::thread thread_;
+  Thread thread_;
 };
 
 // db:create_thread(function, ...).

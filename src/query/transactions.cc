@@ -21,7 +21,7 @@ std::unexpected<Status> NoSuchTransaction(const std::string& id) {
 }  // namespace
 
 Transactions::Transactions(db::Database& database, TransactionsOptions options)
-    : database_(database), options_(options), clock_thread_([this] { RunClock(); }) {}
+    : database_(database), options_(options), clock_thread_({"tx clock"}, [this] { RunClock(); }) {}
 
 Transactions::~Transactions() {
   {

@@ -11,12 +11,12 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/thread.h"
 #include "db/database.h"
 #include "db/transaction.h"
 #include "query/engine.h"
@@ -74,7 +74,7 @@ class Transactions {
   std::map<std::string, std::shared_ptr<Session>> sessions_;  // by id, under mutex_
   bool stopping_ = false;                                     // under mutex_
   std::condition_variable wake_;
-  std::thread clock_thread_;
+  Thread clock_thread_;
 };
 
 // Runs BEGIN (a row with the "txid"), COMMIT, ROLLBACK, SAVEPOINT and so on.

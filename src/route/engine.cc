@@ -15,8 +15,8 @@ Engine::Engine(db::Database& database, const Clock& clock, EngineOptions options
       time_(clock),
       options_(std::move(options)),
       traces_(options_.traces),
-      pool_(options_.max_threads) {
-  timer_thread_ = std::thread([this] { TimerLoop(); });
+      pool_("flows", options_.max_threads) {
+  timer_thread_ = Thread({"flow timer"}, [this] { TimerLoop(); });
 }
 
 Engine::~Engine() { Stop(); }

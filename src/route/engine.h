@@ -22,10 +22,10 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "db/database.h"
 #include "flow/run.h"
 #include "function/under_way.h"
@@ -262,7 +262,7 @@ class Engine {
   std::set<std::pair<uint64_t, InstancePtr>> timers_;  // under timer_mutex_
   std::map<LaterId, std::function<void()>> later_;     // under timer_mutex_
   uint64_t timer_wakes_ms_ = 0;  // by itself, at the latest; under timer_mutex_
-  std::thread timer_thread_;
+  Thread timer_thread_;
 };
 
 }  // namespace sluice::route

@@ -35,7 +35,7 @@ bool HasDurableFlow(const App& app) {
 Host::Host(Services services, EngineOptions options, RunRetention retention)
     : services_(std::move(services)),
       engine_(services_.function.database, services_.function.clock, options),
-      relays_(kMostRelayThreads),
+      relays_("relays", kMostRelayThreads),
       runs_(
           services_, engine_, [this] { return app(); }, retention),
       starts_(services_, engine_),

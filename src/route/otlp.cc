@@ -18,7 +18,7 @@ OtlpExporter::OtlpExporter(OtlpOptions options)
     : options_(std::move(options)),
       rules_(function::PrivateAddresses::kAllowed),
       client_(rules_, kMaxAnswerBytes),
-      thread_([this] { Loop(); }) {}
+      thread_({"otlp"}, [this] { Loop(); }) {}
 
 void OtlpExporter::Stop() {
   if (stopping_.exchange(true)) return;

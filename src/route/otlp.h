@@ -11,9 +11,9 @@
 #include <deque>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "base/thread.h"
 #include "function/curl/http_client.h"
 #include "route/trace.h"
 
@@ -62,7 +62,7 @@ class OtlpExporter {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<TracePtr> waiting_;  // under mutex_
-  std::thread thread_;
+  Thread thread_;
 };
 
 // The body of a request.

@@ -12,7 +12,7 @@ constexpr uint64_t kAgainMs = 100;
 }  // namespace
 
 void ParkedRuns::Start() {
-  thread_ = std::thread([this] { Loop(); });
+  thread_ = Thread({"flow parked"}, [this] { Loop(); });
 }
 
 void ParkedRuns::Stop() {

@@ -11,10 +11,10 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "route/run_clock.h"
 
 namespace sluice::route {
@@ -47,7 +47,7 @@ class ParkedRuns {
   std::set<std::pair<uint64_t, std::string>> by_time_;  // under mutex_
   std::map<std::string, uint64_t, std::less<>> by_id_;  // under mutex_
   bool stopping_ = false;                               // under mutex_
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice::route

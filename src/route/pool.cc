@@ -33,17 +33,18 @@ class Pool::Worker final : public WaitObserver {
   }
 
   Pool& pool;
-  std::thread thread;
+  Thread thread;
   // Under the pool's mutex.
   bool has_job = false;
   bool counted = false;  // among running_
   uint64_t began_tick = 0;
 };
 
-Pool::Pool(size_t most_threads)
-    : most_threads_(most_threads),
+Pool::Pool(std::string name, size_t most_threads)
+    : name_(std::move(name)),
+      most_threads_(most_threads),
       most_running_(std::max<size_t>(kLeastRunning, std::thread::hardware_concurrency())) {
-  watcher_ = std::thread([this] { WatchLoop(); });
+  watcher_ = Thread({"pool watch", name_}, [this] { WatchLoop(); });
 }
 
 Pool::~Pool() { Stop(); }
@@ -70,7 +71,7 @@ void Pool::Grow() {
   } else if (workers_.size() < most_threads_) {
     auto worker = std::make_unique<Worker>(*this);
     try {
-      worker->thread = std::thread([this, self = worker.get()] { WorkLoop(*self); });
+      worker->thread = Thread({"pool", name_}, [this, self = worker.get()] { WorkLoop(*self); });
     } catch (const std::system_error&) {
       return;  // the system has no more threads: those that there are see to it
     }

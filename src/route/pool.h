@@ -14,8 +14,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
+
+#include "base/thread.h"
 
 namespace sluice::route {
 
@@ -23,7 +24,8 @@ class Pool {
  public:
   using Job = std::move_only_function<void()>;
 
-  explicit Pool(size_t most_threads);
+  // `name` is in the names of its threads (base/thread.h).
+  Pool(std::string name, size_t most_threads);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -44,6 +46,7 @@ class Pool {
   void Uncount(Worker& worker);
   void Count(Worker& worker);
 
+  const std::string name_;
   const size_t most_threads_;
   const size_t most_running_;
   std::mutex mutex_;  // of all below
@@ -57,7 +60,7 @@ class Pool {
   uint64_t tick_ = 0;   // of the watcher
   bool watcher_sleeps_ = true;
   bool stopping_ = false;
-  std::thread watcher_;
+  Thread watcher_;
 };
 
 }  // namespace sluice::route

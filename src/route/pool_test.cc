@@ -13,7 +13,7 @@ namespace {
 constexpr int kMany = 64;  // more than any machine's cores that tests run on
 
 TEST(PoolTest, JobsThatWaitLetOthersRun) {
-  Pool pool(kMany);
+  Pool pool("test", kMany);
   std::latch all(kMany);
   for (int i = 0; i < kMany; ++i) {
     ASSERT_TRUE(pool.Post([&all] {
@@ -25,7 +25,7 @@ TEST(PoolTest, JobsThatWaitLetOthersRun) {
 }
 
 TEST(PoolTest, JobsThatTakeLongLetOthersRun) {
-  Pool pool(kMany);
+  Pool pool("test", kMany);
   std::latch all(kMany);
   for (int i = 0; i < kMany; ++i) {
     ASSERT_TRUE(pool.Post([&all] { all.arrive_and_wait(); }));  // they don't say that they wait
@@ -35,7 +35,7 @@ TEST(PoolTest, JobsThatTakeLongLetOthersRun) {
 
 TEST(PoolTest, EveryJobRunsOnceFromManyThreads) {
   constexpr int kJobs = 20'000;
-  Pool pool(8);
+  Pool pool("test", 8);
   std::atomic<int> ran{0};
   std::latch done(4 * kJobs);
   std::vector<std::thread> posters;
@@ -59,7 +59,7 @@ TEST(PoolTest, EveryJobRunsOnceFromManyThreads) {
 }
 
 TEST(PoolTest, NoMoreThreadsThanAllowedAndStopDropsWhatWaits) {
-  auto pool = std::make_unique<Pool>(2);
+  auto pool = std::make_unique<Pool>("test", 2);
   std::latch begun(2);
   std::latch go_on(1);
   std::atomic<int> ran{0};

@@ -105,7 +105,7 @@ Status Runs::Start() {
     if (!status.ok()) RETURN_IF_ERROR(GiveUp(id, status));
   }
   if (!live.empty()) log::Info("runs of flows go on", {{"runs", live.size()}});
-  sweeper_ = std::thread([this] { SweepLoop(); });
+  sweeper_ = Thread({"flow sweeper"}, [this] { SweepLoop(); });
   parked_.Start();
   return OkStatus();
 }

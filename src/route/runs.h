@@ -11,8 +11,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
+#include "base/thread.h"
 #include "route/app.h"
 #include "route/engine.h"
 #include "route/parked.h"
@@ -92,7 +92,7 @@ class Runs {
   std::mutex sweep_mutex_;
   std::condition_variable sweep_wake_;
   bool stopping_ = false;  // under sweep_mutex_
-  std::thread sweeper_;
+  Thread sweeper_;
 };
 
 }  // namespace sluice::route

@@ -126,7 +126,7 @@ void Starts::Start() {
       if (!committed.keyspaces.empty() || requested) Wake();
     }));
   }
-  thread_ = std::thread([this] { Loop(); });
+  thread_ = Thread({"flow starts"}, [this] { Loop(); });
 }
 
 void Starts::Stop() {

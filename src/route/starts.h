@@ -14,9 +14,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "base/thread.h"
 #include "db/feed.h"
 #include "route/app.h"
 #include "route/engine.h"
@@ -93,7 +93,7 @@ class Starts {
   bool woken_ = false;              // under mutex_
   bool stopping_ = false;           // under mutex_
   std::atomic<uint64_t> requests_seen_{0};
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice::route

@@ -68,7 +68,7 @@ Result<std::unique_ptr<DevApp>> DevApp::Start(std::string directory, std::string
   std::unique_ptr<DevApp> app(new DevApp(std::move(directory), std::move(url), watch, wake));
   app->WatchDirectories();
   app->ApplyNow();
-  app->thread_ = std::thread([raw = app.get()] { raw->Run(); });
+  app->thread_ = Thread({"dev app"}, [raw = app.get()] { raw->Run(); });
   return app;
 }
 

@@ -6,9 +6,9 @@
 #pragma once
 
 #include <string>
-#include <thread>
 
 #include "base/status.h"
+#include "base/thread.h"
 
 namespace sluice::server {
 
@@ -34,7 +34,7 @@ class DevApp {
   const std::string url_;
   const int watch_;  // inotify
   const int wake_;   // eventfd: stop
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice::server

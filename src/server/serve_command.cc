@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <memory>
 #include <semaphore>
-#include <thread>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "json/print.h"
 #include "server/commands.h"
 #include "server/config_flags.h"
@@ -125,7 +125,7 @@ Result<std::unique_ptr<DevApp>> StartApp(const ServeOptions& options, const Conf
 class StopLimit {
  public:
   explicit StopLimit(std::chrono::milliseconds most)
-      : thread_([this, most] {
+      : thread_({"stop limit"}, [this, most] {
           if (ended_.try_acquire_for(most)) return;
           log::Error("the stop takes too long: the server ends without it",
                      {{"waited_ms", most.count()}});
@@ -140,7 +140,7 @@ class StopLimit {
 
  private:
   std::binary_semaphore ended_{0};
-  std::thread thread_;
+  Thread thread_;
 };
 
 // Beside the time that requests have.

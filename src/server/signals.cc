@@ -1,10 +1,11 @@
 #include "server/signals.h"
 
 #include <csignal>
-#include <thread>
 
 #include <pthread.h>
 #include <unistd.h>
+
+#include "base/thread.h"
 
 namespace sluice::server {
 namespace {
@@ -34,7 +35,7 @@ void WaitForStopSignal() {
 }
 
 void ExitOnNextStopSignal() {
-  std::thread([] {
+  Thread({"second signal"}, [] {
     WaitForStopSignal();
     _exit(kInterruptedExitCode);
   }).detach();

@@ -19,7 +19,7 @@ constexpr std::chrono::nanoseconds kMaxPause(1'000'000'000);
 
 Scheduler::Scheduler(const db::Database& database, const Clock& clock)
     : database_(database), clock_(clock) {
-  thread_ = std::thread([this] { Loop(); });
+  thread_ = Thread({"timers"}, [this] { Loop(); });
 }
 
 Scheduler::~Scheduler() {

@@ -16,11 +16,11 @@
 #include <set>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/thread.h"
 #include "db/database.h"
 #include "timer/timer.h"
 
@@ -83,7 +83,7 @@ class Scheduler {
   uint64_t added_ = 0;                   // guarded by mutex_
   bool woken_ = false;                   // guarded by mutex_
   bool stopping_ = false;                // guarded by mutex_
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice::timer

@@ -188,7 +188,7 @@ Status MassMigration::Start() {
     jobs_.emplace(job.type, std::move(job));
   }
   RETURN_IF_ERROR(rows->status());
-  thread_ = std::thread([this] { Run(); });
+  thread_ = Thread({"migration"}, [this] { Run(); });
   return OkStatus();
 }
 
@@ -401,9 +401,10 @@ std::vector<std::string> MassMigration::TryOnce(const Chunk& chunk,
   std::deque<Attempt> attempts;
   std::deque<Attempt> others;
   {
-    std::jthread helper;
+    Thread helper;
     if (first < keys.size()) {
-      helper = std::jthread([&] { TryShare(chunk, all.subspan(first), job->options, &others); });
+      helper = Thread({"migration", "share"},
+                      [&] { TryShare(chunk, all.subspan(first), job->options, &others); });
     }
     TryShare(chunk, all.first(first), job->options, &attempts);
   }

@@ -19,10 +19,10 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/status.h"
+#include "base/thread.h"
 #include "db/database.h"
 #include "json/value.h"
 
@@ -107,7 +107,7 @@ class MassMigration {
   std::condition_variable wake_;
   std::map<std::string, MigrationJob> jobs_;  // by type; guarded by mutex_
   bool stopping_ = false;                     // guarded by mutex_
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice::typing

@@ -126,7 +126,7 @@ void FunctionLog::Remove() {
 
 FunctionLogs::FunctionLogs(std::filesystem::path directory, const Clock& clock)
     : directory_(std::move(directory)), clock_(clock) {
-  if (!directory_.empty()) thread_ = std::thread([this] { Loop(); });
+  if (!directory_.empty()) thread_ = Thread({"fn log"}, [this] { Loop(); });
 }
 
 FunctionLogs::~FunctionLogs() {

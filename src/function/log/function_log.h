@@ -13,10 +13,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "function/log/files.h"
 #include "function/log/record.h"
 
@@ -97,7 +97,7 @@ class FunctionLogs {
   std::condition_variable wake_;
   bool stopping_ = false;                              // guarded by mutex_
   std::vector<std::shared_ptr<FunctionLog>> changed_;  // guarded by mutex_
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice::function

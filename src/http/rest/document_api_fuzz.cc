@@ -84,7 +84,7 @@ class FuzzExchange final : public StreamSink {
 
 class Harness {
  public:
-  Harness() : workers_(1, 16), exchange_(workers_) {
+  Harness() : workers_("fuzz worker", 1, 16), exchange_(workers_) {
     CHECK(rest_.database().CreateBucket("b").ok());
     Context& context = rest_.context();
     for (const auto add :

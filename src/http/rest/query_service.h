@@ -48,7 +48,7 @@ class QueryService {
         completed(options.completed_threshold_ms),
         transactions(engine.database(), {}),
         turns(options.threads, {[this] { workers.Lend(); }, [this] { workers.GiveBack(); }}, clock),
-        workers(options.threads, options.max_requests),
+        workers("query worker", options.threads, options.max_requests),
         streams(options.max_streams) {}
 
   query::QueryEngine& engine;

@@ -71,7 +71,7 @@ TriggerRunner::TriggerRunner(query::QueryEngine& engine, const Store& store,
       limits_(limits),
       random_(engine.database().NewCas()),
       most_at_once_(1) {
-  thread_ = std::thread([this] { Loop(); });
+  thread_ = Thread({"trigger", name_}, [this] { Loop(); });
 }
 
 TriggerRunner::~TriggerRunner() {

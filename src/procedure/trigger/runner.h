@@ -15,9 +15,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include "base/random.h"
+#include "base/thread.h"
 #include "lua/runtime.h"
 #include "procedure/session.h"
 #include "procedure/store.h"
@@ -127,7 +127,7 @@ class TriggerRunner {
   bool interrupted_ = false;         // under mutex_; that call, or the next one, is ended by Do
   std::deque<std::shared_ptr<Command>> commands_;  // under mutex_
   bool ended_ = false;                             // under mutex_; no command is run any more
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice::procedure

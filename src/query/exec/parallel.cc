@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/thread.h"
 #include "db/database.h"
 #include "query/exec/thread_budget.h"
 
@@ -60,9 +60,10 @@ class DividedScan {
       }
     };
     {
-      std::vector<std::jthread> others;
+      std::vector<Thread> others;
       try {
-        for (size_t i = 1; i < threads; ++i) others.emplace_back(run, i);
+        for (size_t i = 1; i < threads; ++i)
+          others.emplace_back(ThreadName{"scan"}, [&run, i] { run(i); });
       } catch (const std::system_error&) {
         // The system has no more threads; those that there are do the work.
       }
