@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "db/conflict_retry.h"
 #include "db/database_impl.h"
 #include "db/merged_iterator.h"
 #include "db/stored_cursor.h"
@@ -384,11 +385,9 @@ Result<bool> Database::HasRevision(KeyspaceId keyspace, std::string_view key,
 }
 
 Result<uint64_t> Database::EraseRevisions(KeyspaceId keyspace, std::string_view key) {
-  constexpr int kMaxAttempts = 100;
   const ShardId shard = ShardOf(keyspace, key);
   const std::string list_row = RevisionRowKey(shard, keyspace, key, kRevisionListVersion);
-  Status last;
-  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+  for (ConflictRetry retry;;) {
     std::string stored;
     ASSIGN_OR_RETURN(const bool found,
                      impl_->store->Get(storage::Family::kRevision, list_row, &stored));
@@ -403,11 +402,10 @@ Result<uint64_t> Database::EraseRevisions(KeyspaceId keyspace, std::string_view 
                              std::nullopt,
                              {}});
     }
-    last = Apply(std::move(commit)).status;
-    if (last.ok()) return list.revisions().size();
-    if (last.code() != Code::kConflict) break;
+    const Status applied = Apply(std::move(commit)).status;
+    if (applied.ok()) return list.revisions().size();
+    if (!retry.Again(applied)) return Unexpected(applied);
   }
-  return Unexpected(last);
 }
 
 Status Database::ScanRevised(KeyspaceId keyspace, const ScanOptions& options,

@@ -1,5 +1,6 @@
 #include "db/transaction.h"
 
+#include "db/conflict_retry.h"
 #include "db/reader.h"
 
 namespace sluice::db {
@@ -319,19 +320,17 @@ Commit Transaction::TakeCommit() {
 CommitResult Transaction::Apply() { return database_.Apply(TakeCommit()); }
 
 Result<CommitResult> RunTransaction(Database& database,
-                                    const std::function<Status(Transaction&)>& body,
-                                    TransactionOptions options) {
-  Status last;
-  for (int attempt = 0; attempt < options.max_attempts; ++attempt) {
+                                    const std::function<Status(Transaction&)>& body) {
+  for (ConflictRetry retry;;) {
     Transaction transaction(database);
     RETURN_IF_ERROR(body(transaction));
     CommitResult result = transaction.Apply();
     if (result.status.ok()) return result;
+    if (retry.Again(result.status)) continue;
     if (result.status.code() != Code::kConflict) return Unexpected(result.status);
-    last = result.status;
+    return Unexpected(result.status.Prefixed(
+        fmt::format("the transaction met a conflict {} times", retry.attempt())));
   }
-  return Unexpected(
-      last.Prefixed(fmt::format("the transaction met a conflict {} times", options.max_attempts)));
 }
 
 }  // namespace sluice::db

@@ -137,12 +137,9 @@ class Transaction {
   uint64_t changes_ = 0;  // counts what changed writes_
 };
 
-// Runs `body` in a transaction and commits it; again, from the start, on conflict. Waits.
-struct TransactionOptions {
-  int max_attempts = 100;
-};
+// Runs `body` in a transaction and commits it; again, from the start, on conflict
+// (db/conflict_retry.h). Waits.
 Result<CommitResult> RunTransaction(Database& database,
-                                    const std::function<Status(Transaction&)>& body,
-                                    TransactionOptions options = {});
+                                    const std::function<Status(Transaction&)>& body);
 
 }  // namespace sluice::db

@@ -2,6 +2,7 @@
 #include <functional>
 #include <set>
 
+#include "db/conflict_retry.h"
 #include "function/manager.h"
 #include "timer/overlay.h"
 #include "timer/owned.h"
@@ -9,7 +10,6 @@
 namespace sluice::function {
 namespace {
 
-constexpr int kMaxTimerAttempts = 100;
 constexpr std::string_view kOwnerPrefix = "function:";
 
 Status NoTimer(const std::string& name, const std::string& callback, const std::string& reference) {
@@ -20,16 +20,17 @@ Status NoTimer(const std::string& name, const std::string& callback, const std::
 // Runs `change` over the owner's timers and commits it; again when somebody was faster.
 Status ChangeTimers(db::Database& database, const std::string& owner,
                     const std::function<Status(timer::Overlay&)>& change) {
-  for (int attempt = 0; attempt < kMaxTimerAttempts; ++attempt) {
+  for (db::ConflictRetry retry;;) {
     timer::Overlay timers(database, owner);
     RETURN_IF_ERROR(change(timers));
     db::Commit commit;
     timers.MoveTo(&commit);
     const Status applied = database.Apply(std::move(commit)).status;
+    if (retry.Again(applied)) continue;
     if (applied.code() != Code::kConflict) return applied;
+    return Error(Code::kConflict, "timer.conflict", "the timer was changed {} times meanwhile",
+                 retry.attempt());
   }
-  return Error(Code::kConflict, "timer.conflict", "the timer was changed {} times meanwhile",
-               kMaxTimerAttempts);
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 #include "procedure/task_run.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "db/conflict_retry.h"
 #include "json/print.h"
 #include "procedure/db_object.h"
 #include "procedure/session.h"
@@ -13,8 +12,6 @@
 namespace sluice::procedure {
 namespace {
 
-constexpr int kMaxAttempts = 50;
-constexpr auto kLongestPause = std::chrono::milliseconds(20);
 constexpr int kFirstFailure = 400;
 constexpr int64_t kLastStatus = 599;
 constexpr uint64_t kNsPerMs = 1'000'000;
@@ -65,7 +62,7 @@ Result<TaskAnswer> TaskRun::Run(const std::vector<Value>& arguments,
                                 const TaskOptions& options) const {
   lua::Limits limits = limits_;
   limits.deadline_ns = SystemClock().MonotonicNs() + options.timeout_ms * kNsPerMs;
-  for (int attempt = 1;; ++attempt) {
+  for (db::ConflictRetry retry;;) {
     db::Transaction transaction(engine_.database());
     ASSIGN_OR_RETURN(TaskAnswer answer, Attempt(arguments, options, limits, transaction));
     if (answer.status >= kFirstFailure || transaction.writes() == 0) return answer;
@@ -74,9 +71,7 @@ Result<TaskAnswer> TaskRun::Run(const std::vector<Value>& arguments,
     const Status status = options.commit ? options.commit(answer, std::move(commit))
                                          : engine_.database().Apply(std::move(commit)).status;
     if (status.ok()) return answer;
-    if (status.code() != Code::kConflict || attempt == kMaxAttempts) return Unexpected(status);
-    // Later ones wait longer, so that one of many gets through.
-    std::this_thread::sleep_for(std::min(kLongestPause, std::chrono::milliseconds(attempt - 1)));
+    if (!retry.Again(status)) return Unexpected(status);
   }
 }
 

@@ -2,12 +2,11 @@
 
 #include <utility>
 
+#include "db/conflict_retry.h"
 #include "query/references.h"
 
 namespace sluice::query {
 namespace {
-
-constexpr int kMaxAttempts = 100;
 
 class AtomicRun final : public Run {
  public:
@@ -29,17 +28,17 @@ class AtomicRun final : public Run {
  private:
   Status RunAll() {
     if (options_.transaction != nullptr) return RunIn(*options_.transaction);
-    Status last;
-    for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    for (db::ConflictRetry retry;;) {
       db::Transaction transaction(engine_.database());
       RETURN_IF_ERROR(RunOnce(transaction));
       if (transaction.writes() == 0) return OkStatus();
-      last = transaction.Apply().status;
-      if (last.code() != Code::kConflict) return TableError(last);
+      const Status applied = transaction.Apply().status;
+      if (retry.Again(applied)) continue;
+      if (applied.code() != Code::kConflict) return TableError(applied);
+      return QueryError(QueryCode::kCommitConflict,
+                        "the statement met a conflict {} times; the last one: {}", retry.attempt(),
+                        applied.message());
     }
-    return QueryError(QueryCode::kCommitConflict,
-                      "the statement met a conflict {} times; the last one: {}", kMaxAttempts,
-                      last.message());
   }
 
   Status RunIn(db::Transaction& transaction) {

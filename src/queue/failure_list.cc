@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "db/conflict_retry.h"
 #include "timer/owned.h"
 
 namespace sluice::queue {
 namespace {
 
-constexpr int kMaxAttempts = 100;
 constexpr size_t kFailuresPerCommit = 500;
 
 std::unique_ptr<storage::Iterator> Rows(const db::Database& database, std::string lower,
@@ -97,7 +97,7 @@ Result<std::string> FailureList::Payload(uint64_t id) const {
 }
 
 Status FailureList::Apply(const std::function<Status(Overlay&)>& change) {
-  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+  for (db::ConflictRetry retry;;) {
     Overlay overlay(database_, owner_);
     RETURN_IF_ERROR(change(overlay));
     db::Commit commit;
@@ -107,10 +107,11 @@ Status FailureList::Apply(const std::function<Status(Overlay&)>& change) {
       failures_ += overlay.change().failures;
       bytes_ += overlay.change().bytes;
     }
+    if (retry.Again(applied)) continue;
     if (applied.code() != Code::kConflict) return applied;
+    return Error(Code::kConflict, "failure.conflict",
+                 "the failures were changed {} times meanwhile", retry.attempt());
   }
-  return Error(Code::kConflict, "failure.conflict", "the failures were changed {} times meanwhile",
-               kMaxAttempts);
 }
 
 Status FailureList::One(uint64_t id, const Step& step) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <utility>
 
+#include "db/conflict_retry.h"
 #include "db/database.h"
 #include "flow/builtin.h"
 #include "json/parse.h"
@@ -29,8 +30,6 @@ TaskMaker Make(Function function) {
     return std::make_unique<Builtin>(function);
   };
 }
-
-constexpr int kMaxAttempts = 50;
 
 // Those of `flow`, which need nothing from outside.
 constexpr std::string_view kPure[] = {"no.op", "echo", "simple.exception.handler",
@@ -92,16 +91,14 @@ TaskOutput GetDocument(db::Database& database, const TaskInput& input) {
 }
 
 // Answers with the stamp that the document has then; a deletion has none.
-TaskOutput Write(db::Database& database, const TaskInput& input, const Where& where,
-                 db::Write write) {
-  TaskOutput output;
-  output.body = Value::EmptyObject();
-  if (write.document.cas != 0) output.body.Set("cas", std::to_string(write.document.cas));
+Status Write(db::Database& database, const TaskInput& input, const Where& where, db::Write write,
+             TaskOutput* output) {
+  output->body = Value::EmptyObject();
+  if (write.document.cas != 0) output->body.Set("cas", std::to_string(write.document.cas));
   db::Commit commit;
   commit.shard = database.ShardOf(where.keyspace, where.key);
   commit.writes.push_back(std::move(write));
-  const Status status = CommitTask(database, input, output, std::move(commit));
-  return status.ok() ? output : TaskOutput::Failure(status);
+  return CommitTask(database, input, *output, std::move(commit));
 }
 
 TaskOutput PutDocument(db::Database& database, const TaskInput& input) {
@@ -113,19 +110,24 @@ TaskOutput PutDocument(db::Database& database, const TaskInput& input) {
   document.body = value.is_bytes() ? std::string(value.AsBytes()) : json::ToText(value);
   if (value.is_bytes()) document.datatype = db::Datatype::kBinary;
   // Somebody else may get a newer stamp and be faster.
-  for (int attempt = 1;; ++attempt) {
+  for (db::ConflictRetry retry;;) {
     document.cas = database.NewCas();
-    TaskOutput output =
-        Write(database, input, *where, db::PutWrite(where->keyspace, where->key, document));
-    if (output.status != 409 || attempt == kMaxAttempts) return output;
+    TaskOutput output;
+    const Status written = Write(database, input, *where,
+                                 db::PutWrite(where->keyspace, where->key, document), &output);
+    if (written.ok()) return output;
+    if (!retry.Again(written)) return TaskOutput::Failure(written);
   }
 }
 
 TaskOutput DeleteDocument(db::Database& database, const TaskInput& input) {
   const auto where = WhereOf(database, input);
   if (!where) return TaskOutput::Failure(where.error());
-  return Write(database, input, *where,
-               db::DeleteWrite(where->keyspace, where->key, db::Precondition::Present()));
+  TaskOutput output;
+  const Status written =
+      Write(database, input, *where,
+            db::DeleteWrite(where->keyspace, where->key, db::Precondition::Present()), &output);
+  return written.ok() ? output : TaskOutput::Failure(written);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/wait_scope.h"
+#include "db/conflict_retry.h"
 #include "flow/run_codec.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -353,14 +354,14 @@ void Engine::Stored(const InstancePtr& instance, Pending pending, Move move, con
 
 // The run stays as it is stored until the database takes the step.
 void Engine::NotStored(const InstancePtr& instance, Pending pending, const Status& status) {
-  constexpr int kMaxAttempts = 50;
   constexpr std::chrono::milliseconds kPause(100);
-  if (pending.call && status.code() == Code::kConflict && pending.attempt < kMaxAttempts) {
+  if (pending.call && status.code() == Code::kConflict &&
+      pending.attempt < db::ConflictRetry::kMostAttempts) {
     // Somebody else changed what the function had read: it is called again.
     pool_.Post([this, instance] { Perform(instance, NextStep(instance)); });
     {
       const WaitScope waits;
-      std::this_thread::sleep_for(std::chrono::microseconds(100 << std::min(pending.attempt, 8)));
+      std::this_thread::sleep_for(db::ConflictRetry::PauseAfter(pending.attempt));
     }
     if (auto next = RunCall(instance, *pending.call, pending.attempt + 1)) {
       Perform(instance, std::move(*next));

@@ -1,13 +1,11 @@
 #include "route/js_task.h"
 
 #include <algorithm>
-#include <chrono>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "base/log.h"
-#include "base/wait_scope.h"
+#include "db/conflict_retry.h"
 #include "flow/text_form.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -15,8 +13,6 @@
 
 namespace sluice::route {
 namespace {
-
-constexpr int kMaxAttempts = 50;
 
 class JsTask final : public TaskInstance {
  public:
@@ -30,9 +26,9 @@ class JsTask final : public TaskInstance {
   // What it writes is one commit, made again when somebody else changed what it had read.
   bool runs_code() const override { return true; }
   TaskOutput Run(const TaskInput& input) override {
-    for (int attempt = 1;; ++attempt) {
+    for (db::ConflictRetry retry;;) {
       function::Effects effects(services_.database, "");
-      TaskOutput output = Attempt(effects, input, attempt == 1);
+      TaskOutput output = Attempt(effects, input, retry.attempt() == 1);
       if (output.status >= 400 || Cancelled(input)) return output;
       if (effects.documents().writes() == 0 && effects.timers().rows() == 0) return output;
       db::Commit commit = effects.TakeCommit();
@@ -40,12 +36,7 @@ class JsTask final : public TaskInstance {
       commit.origin = "task:" + definition_->name;
       const Status status = CommitTask(services_.database, input, output, std::move(commit));
       if (status.ok()) return output;
-      if (status.code() != Code::kConflict || attempt == kMaxAttempts) {
-        return TaskOutput::Failure(status);
-      }
-      const WaitScope waits;
-      // Those who write the same get on one after the other.
-      std::this_thread::sleep_for(std::chrono::microseconds(100 << std::min(attempt, 8)));
+      if (!retry.Again(status)) return TaskOutput::Failure(status);
     }
   }
 

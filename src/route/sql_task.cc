@@ -1,17 +1,14 @@
 #include "route/sql_task.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
+#include "db/conflict_retry.h"
 #include "db/transaction.h"
 
 namespace sluice::route {
 namespace {
 
 constexpr size_t kMaxRows = 100'000;
-constexpr int kMaxAttempts = 50;
-constexpr auto kLongestPause = std::chrono::milliseconds(20);
 
 class SqlTask final : public TaskInstance {
  public:
@@ -82,16 +79,13 @@ TaskOutput RunStatement(query::QueryEngine& engine, const TaskStatement& stateme
   if (input.sink == nullptr || reads_only || !FitsTransaction(plan.kind)) {
     return RunOnce(engine, statement, arguments, input, nullptr);
   }
-  for (int attempt = 1;; ++attempt) {
+  for (db::ConflictRetry retry;;) {
     db::Transaction transaction(engine.database());
     TaskOutput output = RunOnce(engine, statement, arguments, input, &transaction);
     if (output.status >= 400 || transaction.writes() == 0) return output;
     const Status status = input.sink->Commit(output, transaction.TakeCommit());
     if (status.ok()) return output;
-    if (status.code() != Code::kConflict || attempt == kMaxAttempts) {
-      return TaskOutput::Failure(status);
-    }
-    std::this_thread::sleep_for(std::min(kLongestPause, std::chrono::milliseconds(attempt - 1)));
+    if (!retry.Again(status)) return TaskOutput::Failure(status);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "db/conflict_retry.h"
 #include "doctype/document_diff.h"
 #include "doctype/stamps.h"
 #include "json/parse.h"
@@ -26,7 +27,6 @@ constexpr char kRowVersion = 1;
 constexpr size_t kChunkDocuments = 512;
 constexpr size_t kChunkBytes = 4 << 20;
 constexpr size_t kTogether = 64;  // of them are written while scripts run on the next
-constexpr int kMaxAttempts = 10;  // at a document that others change
 constexpr size_t kMaxPaths = 100;
 constexpr std::string_view kStates[] = {"running", "done", "cancelled", "failed"};
 
@@ -383,12 +383,13 @@ struct MassMigration::Attempt {
 
 void MassMigration::Migrate(const Chunk& chunk, MigrationJob* job) {
   std::vector<std::string> keys = chunk.old;
-  for (int attempt = 0; attempt < kMaxAttempts && !keys.empty(); ++attempt) {
+  for (int attempt = 0; attempt < db::ConflictRetry::kMostAttempts && !keys.empty(); ++attempt) {
     keys = TryOnce(chunk, keys, job);
   }
   for (const std::string& key : keys) {
-    job->AddFailure(key, Error(Code::kConflict, "document.cas_mismatch",
-                               "it was changed each of the {} times", kMaxAttempts));
+    job->AddFailure(
+        key, Error(Code::kConflict, "document.cas_mismatch", "it was changed each of the {} times",
+                   db::ConflictRetry::kMostAttempts));
   }
 }
 

@@ -2,13 +2,13 @@
 
 #include <utility>
 
+#include "db/conflict_retry.h"
 #include "http/worker_pool.h"
 
 namespace sluice::http::rest {
 namespace {
 
 constexpr size_t kMaxCommitterBytes = 64 << 10;
-constexpr int kMaxAttempts = 10;
 
 db::CommitResult Failed(Status status) {
   db::CommitResult result;
@@ -77,7 +77,7 @@ Task<db::CommitResult> Transform(Context& context, Request& request, Target targ
         co_await CommitAndWait(context, request, CommitOf(context, std::move((*prepared)->write)));
     const bool overtaken = result.status.id() == "document.cas_mismatch" &&
                            condition.kind != db::Precondition::Kind::kCas;
-    if (overtaken && attempt < kMaxAttempts) continue;
+    if (overtaken && attempt < db::ConflictRetry::kMostAttempts) continue;
     if (result.status.ok()) result.writes.front().reply = std::move((*prepared)->reply);
     co_return result;
   }

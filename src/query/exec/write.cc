@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "db/conflict_retry.h"
 #include "query/exec/mutator.h"
 #include "query/exec/writes.h"
 
@@ -13,7 +14,6 @@ namespace {
 
 constexpr size_t kBatchRows = 1000;
 constexpr size_t kBatchBytes = 8 << 20;
-constexpr int kMaxAttempts = 20;
 
 // A row that waits to be written.
 // Memory of a key in a set, about, besides its bytes.
@@ -139,7 +139,7 @@ class Write final : public PlanNode {
       return !mutator.in_transaction() && options_.recheck != nullptr &&
              pending.write.precondition.kind == db::Precondition::Kind::kCas &&
              (status.code() == Code::kConflict || status.code() == Code::kNotFound) &&
-             ++pending.attempts < kMaxAttempts;
+             ++pending.attempts < db::ConflictRetry::kMostAttempts;
     }
 
     // Somebody changed the document: is it still one that the statement is about?
