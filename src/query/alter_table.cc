@@ -77,7 +77,7 @@ std::string OutOfRange(const db::TableColumn& column) {
                                        {"0", "4294967295"},
                                        {"-9223372036854775808", "9223372036854775807"},
                                        {"0", "18446744073709551615"}};
-  const std::string name = Quoted(column.name);
+  const std::string name = BackQuoted(column.name);
   if (IsWhole(column.type)) {
     const Limits& limits = kLimits[static_cast<size_t>(column.type)];
     return fmt::format("({0} < {1} OR {0} > {2})", name, limits.least, limits.most);
@@ -197,7 +197,7 @@ class Alteration {
 
   // That the values that are there are ones of the column as it is now.
   Status CheckRows(const db::TableColumn& before, const db::TableColumn& column) {
-    const std::string name = Quoted(column.name);
+    const std::string name = BackQuoted(column.name);
     if (column.not_null && !before.not_null) {
       RETURN_IF_ERROR(ExpectNone(name + " IS NULL", QueryCode::kNotNull,
                                  fmt::format("a row has NULL in '{}'", column.name)));

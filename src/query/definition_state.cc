@@ -13,7 +13,7 @@ namespace sluice::query {
 namespace {
 
 using Effect = DefinitionChange::Effect;
-using Alter = AlterTableStatement;
+using AlterStatement = AlterTableStatement;
 
 std::string_view EffectName(Effect effect) {
   static constexpr std::string_view kNames[] = {"adds", "replaces", "drops", "by_hand"};
@@ -82,8 +82,8 @@ class TableComparison {
     std::string_view stem;  // of names that the parser makes by counting
   };
 
-  std::string Altered(Alter::Action action) const {
-    Alter alter;
+  std::string Altered(AlterStatement::Action action) const {
+    AlterStatement alter;
     alter.name = present_.name;
     alter.actions.push_back(std::move(action));
     return TextOf(std::move(alter));
@@ -106,7 +106,7 @@ class TableComparison {
                           {}});
       return OkStatus();
     }
-    Alter::Action action;
+    AlterStatement::Action action;
     action.added.columns.push_back(column);
     changes_.push_back({Effect::kAdds,
                         fmt::format("column '{}' is missing", column.name),
@@ -153,18 +153,18 @@ class TableComparison {
         {Effect::kByHand,
          fmt::format("column '{}' is not in the statement; dropping it loses its values",
                      column.name),
-         {Altered({.kind = Alter::Kind::kDrop, .name = column.name})}});
+         {Altered({.kind = AlterStatement::Kind::kDrop, .name = column.name})}});
   }
 
   template <typename Item>
   std::string Added(const Item& item, std::vector<Item> db::TableSchema::*list) const {
-    Alter::Action action;
+    AlterStatement::Action action;
     (action.added.*list).push_back(item);
     return Altered(std::move(action));
   }
 
   std::string Dropped(const std::string& name, bool key) const {
-    Alter::Action action{.kind = Alter::Kind::kDrop, .name = name};
+    AlterStatement::Action action{.kind = AlterStatement::Kind::kDrop, .name = name};
     if (key) action.added.keys.push_back({.name = name, .parts = {}});
     if (!key) action.added.checks.push_back({.name = name, .condition = ""});
     return Altered(std::move(action));

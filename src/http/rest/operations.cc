@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/thread.h"
 #include "http/rest/access.h"
 #include "http/rest/body.h"
 #include "http/rest/route_auth.h"
@@ -43,6 +44,18 @@ std::string_view PhaseName(Lifecycle::Phase phase) {
   return "";
 }
 
+Value ThreadsView() {
+  Value threads = Value::EmptyArray();
+  for (const RunningThread& thread : RunningThreads()) {
+    threads.Append(Value::Object({{"kind", thread.kind},
+                                  {"owner", thread.owner},
+                                  {"id", Value(static_cast<int64_t>(thread.id))},
+                                  {"cpu_ms", Value(static_cast<int64_t>(thread.cpu.count()))},
+                                  {"age_ms", Value(static_cast<int64_t>(thread.age.count()))}}));
+  }
+  return threads;
+}
+
 Value StatusView(const Context& context) {
   const db::DatabaseStats stats = context.database.Stats();
   Value shards = Value::EmptyArray();
@@ -61,6 +74,20 @@ Value StatusView(const Context& context) {
        {"read_only", stats.read_only}});
   if (stats.read_only) view.Set("failure", stats.failure);
   return view;
+}
+
+Parameter ThreadsParameter() {
+  return {.name = "threads",
+          .description = "also list the threads, each with the time it has used",
+          .type = "boolean"};
+}
+
+void ShowStatus(const Context& context, const Request& request, Response& response) {
+  const Result<bool> with_threads = request.QueryBool("threads", false);
+  if (!with_threads) return response.Error(with_threads.error());
+  Value view = StatusView(context);
+  if (*with_threads) view.Set("threads", ThreadsView());
+  response.Json(200, AnswerText(view));
 }
 
 // Where a backup goes. With a root, a name below it or a path that leads there; else an absolute
@@ -108,10 +135,11 @@ Status AddOperationRoutes(Router& router, Context& context) {
                               .path = "/v1/status",
                               .summary = "The server's state in numbers",
                               .tag = "operation",
+                              .parameters = {ThreadsParameter()},
                               .responses = {{200, "version, shards, sizes", Content{}}},
                               .auth = std::string(kReadEverything),
-                              .handler = Blocking([&context](Request&, Response& response) {
-                                response.Json(200, AnswerText(StatusView(context)));
+                              .handler = Blocking([&context](Request& request, Response& response) {
+                                ShowStatus(context, request, response);
                               })}));
   RETURN_IF_ERROR(router.Add(
       {.method = Method::kPost,
