@@ -82,6 +82,7 @@ if(TARGET sluice)
   script_test(couchbase_cli_test blackbox
     tests/http/run_couchbase_cli.py --sluice $<TARGET_FILE:sluice>)
   script_test(access_test blackbox tests/http/run_access.py --sluice $<TARGET_FILE:sluice>)
+  script_test(bodies_test blackbox tests/http/run_bodies.py --sluice $<TARGET_FILE:sluice>)
   script_test(flow_slow_test blackbox tests/http/run_flow_slow.py --sluice $<TARGET_FILE:sluice>)
   script_test(flow_gone_test blackbox tests/http/run_flow_gone.py --sluice $<TARGET_FILE:sluice>)
   script_test(flow_crash_test blackbox

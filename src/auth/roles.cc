@@ -9,16 +9,21 @@
 namespace sluice::auth {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Role>, 5> kRoles = {{
+constexpr std::array<std::pair<std::string_view, Role>, 6> kRoles = {{
     {"admin", Role::kAdmin},
     {"reader", Role::kReader},
     {"writer", Role::kWriter},
     {"function_manager", Role::kFunctionManager},
     {"query", Role::kQuery},
+    {"metrics", Role::kMetrics},
 }};
+
+// Of the whole server, not of a bucket.
+bool IsGlobal(Role role) { return role == Role::kAdmin || role == Role::kMetrics; }
 
 bool RoleAllows(Role role, Permission permission) {
   if (permission == Permission::kNone) return true;
+  if (permission == Permission::kMonitor) return role != Role::kQuery;
   switch (role) {
     case Role::kAdmin:
       return true;
@@ -30,15 +35,18 @@ bool RoleAllows(Role role, Permission permission) {
       return permission == Permission::kManageFunctions || permission == Permission::kRead;
     case Role::kQuery:
       return permission == Permission::kQuery;
+    case Role::kMetrics:
+      return false;
   }
   return false;
 }
 
 std::unexpected<Status> BadRole(std::string_view text) {
-  return Fail(Code::kInvalidArgument, "auth.bad_role",
-              "expected admin, or reader, writer, function_manager or query with a bucket "
-              "(reader:shop, writer:*), found '{}'",
-              text);
+  return Fail(
+      Code::kInvalidArgument, "auth.bad_role",
+      "expected admin or metrics, or reader, writer, function_manager or query with a bucket "
+      "(reader:shop, writer:*), found '{}'",
+      text);
 }
 
 }  // namespace
@@ -55,6 +63,8 @@ std::string_view PermissionName(Permission permission) {
       return "manage_functions";
     case Permission::kQuery:
       return "query";
+    case Permission::kMonitor:
+      return "monitor";
     case Permission::kAdmin:
       return "admin";
   }
@@ -75,7 +85,7 @@ Result<Grant> Grant::Parse(std::string_view text) {
                                   [&](const auto& role) { return role.first == name; });
   if (found == kRoles.end()) return BadRole(text);
   const bool has_bucket = colon != std::string_view::npos;
-  if (has_bucket == (found->second == Role::kAdmin)) return BadRole(text);
+  if (has_bucket == IsGlobal(found->second)) return BadRole(text);
   if (!has_bucket) return Grant{found->second, std::string(kEveryBucket)};
   Grant grant{found->second, std::string(text.substr(colon + 1))};
   if (grant.bucket != kEveryBucket) RETURN_IF_ERROR(db::CheckName("bucket", grant.bucket));
@@ -83,7 +93,7 @@ Result<Grant> Grant::Parse(std::string_view text) {
 }
 
 std::string Grant::ToString() const {
-  if (role == Role::kAdmin) return "admin";
+  if (IsGlobal(role)) return std::string(RoleName(role));
   return std::string(RoleName(role)) + ":" + bucket;
 }
 
@@ -98,7 +108,8 @@ bool Allows(const Grants& grants, Permission permission, std::string_view bucket
 bool Covers(const Grants& grants, const Grant& wanted) {
   if (wanted.role == Role::kAdmin) return Allows(grants, Permission::kAdmin, kEveryBucket);
   for (const Permission permission :
-       {Permission::kRead, Permission::kWrite, Permission::kManageFunctions, Permission::kQuery}) {
+       {Permission::kRead, Permission::kWrite, Permission::kManageFunctions, Permission::kQuery,
+        Permission::kMonitor}) {
     if (RoleAllows(wanted.role, permission) && !Allows(grants, permission, wanted.bucket)) {
       return false;
     }

@@ -10,13 +10,14 @@
 
 namespace sluice::auth {
 
-// What a route asks for. All but kNone and kAdmin are asked for a bucket.
+// What a route asks for. All but kNone, kMonitor and kAdmin are asked for a bucket.
 enum class Permission : uint8_t {
   kNone,  // to be known is enough
   kRead,
   kWrite,
   kManageFunctions,
   kQuery,
+  kMonitor,  // metrics and the server's status, which name buckets and functions
   kAdmin,
 };
 std::string_view PermissionName(Permission permission);
@@ -26,19 +27,22 @@ std::string_view PermissionName(Permission permission);
 //   writer            kRead, kWrite
 //   function_manager  kManageFunctions, kRead
 //   query             kQuery; what a statement may read and write follows from the other roles
+//   metrics           kMonitor, which the roles that read have, too, where they read all buckets
 enum class Role : uint8_t {
   kAdmin = 1,
   kReader = 2,
   kWriter = 3,
   kFunctionManager = 4,
-  kQuery = 5
+  kQuery = 5,
+  kMetrics = 6
 };
 std::string_view RoleName(Role role);
 
 inline constexpr std::string_view kEveryBucket = "*";
 inline constexpr size_t kMaxGrants = 1000;
 
-// A role for one bucket or for all (kEveryBucket). Written `admin`, `reader:shop`, `writer:*`.
+// A role for one bucket or for all (kEveryBucket). Written `admin`, `metrics`, `reader:shop`,
+// `writer:*`.
 struct Grant {
   Role role = Role::kReader;
   std::string bucket = std::string(kEveryBucket);
@@ -59,7 +63,8 @@ struct Principal {
   std::string token_id;  // of the token that was shown; empty for a password
   Grants grants;
 
-  // `bucket` is not looked at for kNone and kAdmin. kEveryBucket asks for the permission on all.
+  // `bucket` is not looked at for kNone and kAdmin; kMonitor is asked for all. kEveryBucket asks
+  // for the permission on all.
   bool Allows(Permission permission, std::string_view bucket) const {
     return auth::Allows(grants, permission, bucket);
   }

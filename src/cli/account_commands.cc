@@ -139,8 +139,8 @@ CLI::App* Add(Program* program, CLI::App* group, const std::string& name, const 
 void AddAccountCommands(Program* program) {
   const auto options = std::make_shared<AccountOptions>();
   const char* const roles_help =
-      "Role: admin, reader:BUCKET, writer:BUCKET, function_manager:BUCKET, query:BUCKET; * is "
-      "every bucket";
+      "Role: admin, metrics, reader:BUCKET, writer:BUCKET, function_manager:BUCKET, query:BUCKET; "
+      "* is every bucket";
   CLI::App* user = program->AddGroup("user", "Users");
   Add(program, user, "list", "List the users", options, &ListUsers);
   CLI::App* add = Add(program, user, "add", "Create a user", options, &AddUser);

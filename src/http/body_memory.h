@@ -12,10 +12,8 @@ class BodyMemory {
   // A body up to this size is not counted, so that ordinary requests go on when large bodies have
   // taken all of it; there are no more of them than connections.
   static constexpr size_t kUncounted = 16 << 10;
-  // How many of the largest size.
-  static constexpr uint64_t kLargest = 16;
 
-  explicit BodyMemory(uint64_t max_body_bytes) : most_(kLargest * max_body_bytes) {}
+  explicit BodyMemory(uint64_t most) : most_(most) {}
 
   uint64_t most() const { return most_; }
   bool TryTake(uint64_t bytes) {

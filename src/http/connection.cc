@@ -146,9 +146,9 @@ bool Connection::CountBody() {
     return true;
   }
   Refuse(503, Error(Code::kOverloaded, "http.bodies_full",
-                    "the bodies of all requests take the {} bytes that they may together, {} times "
-                    "http.max_body: try again",
-                    server_.bodies.most(), BodyMemory::kLargest));
+                    "the bodies of all requests take the {} bytes that they may together "
+                    "(http.max_bodies): try again",
+                    server_.bodies.most()));
   return false;
 }
 

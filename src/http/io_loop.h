@@ -35,7 +35,7 @@ struct ServerContext {
       : options(options),
         environment(std::move(environment)),
         rights(dynamic_cast<const RightsWatch*>(this->environment.filter)),
-        bodies(options.request.max_body_bytes) {}
+        bodies(options.max_bodies_bytes) {}
 
   uint64_t now_ns() const { return environment.clock.MonotonicNs(); }
 

@@ -28,6 +28,8 @@ struct ServerOptions {
   // Further clients get 503 and are closed.
   size_t max_connections = 10'000;
   RequestLimits request = {};
+  // What the bodies of all requests may take together, in memory; further ones get 503.
+  uint64_t max_bodies_bytes = 384 << 20;
   size_t max_websocket_message_bytes = 4 << 20;
 
   // A request's head must be there this long after its first byte (408) ...

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/quantity.h"
 #include "server/settings.h"
 #include "yaml/yaml.h"
 
@@ -159,6 +160,12 @@ ConfigResult Loader::Finish() {
   if (config.data_directory.empty()) {
     AddProblem(Error(Code::kInvalidArgument, "config.invalid_value",
                      "data.directory: expected a path, found nothing"));
+  }
+  if (config.http_max_bodies_bytes < config.http_max_body_bytes) {
+    AddProblem(Error(Code::kInvalidArgument, "config.invalid_value",
+                     "http.max_bodies: expected at least http.max_body, which is {}, found {}",
+                     FormatSizeBytes(config.http_max_body_bytes),
+                     FormatSizeBytes(config.http_max_bodies_bytes)));
   }
   if (config.functions_max_documents > config.storage_max_commit_writes) {
     AddProblem(Error(Code::kInvalidArgument, "config.invalid_value",

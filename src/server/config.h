@@ -40,6 +40,7 @@ struct Config {
   uint64_t http_max_connections = 0;
   uint64_t http_max_head_bytes = 0;
   uint64_t http_max_body_bytes = 0;
+  uint64_t http_max_bodies_bytes = 0;
   uint64_t http_head_timeout_ms = 0;
   uint64_t http_body_grace_ms = 0;
   uint64_t http_body_min_rate_bytes = 0;  // per second

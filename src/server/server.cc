@@ -87,6 +87,7 @@ http::ServerOptions HttpOptionsOf(const Config& config) {
   options.max_connections = config.http_max_connections;
   options.request.max_head_bytes = config.http_max_head_bytes;
   options.request.max_body_bytes = config.http_max_body_bytes;
+  options.max_bodies_bytes = config.http_max_bodies_bytes;
   options.request.max_spooled_bytes = config.flows_max_stream_bytes;
   options.request.spool_directory = StreamDirectory(config);
   options.head_timeout_ms = config.http_head_timeout_ms;

@@ -189,10 +189,16 @@ constexpr Setting kSettings[] = {
      .fallback = "24MiB",
      .least = kKiB,
      .most = 1024 * kMiB,
+     .help = "Body of a request; more is answered with 413."},
+    {.name = "http.max_bodies",
+     .type = T::kSize,
+     .member = &Config::http_max_bodies_bytes,
+     .fallback = "384MiB",
+     .least = kKiB,
+     .most = 1024 * 1024 * kMiB,
      .help =
-         "Body of a request; more is answered with 413. The bodies of all requests together, on "
-         "all ports, take at most 16 times as much memory: what is past that gets 503. Those of "
-         "up to 16 KiB do not count."},
+         "Memory that the bodies of all requests together, on all ports, may take: a request past "
+         "that gets 503. Those of up to 16 KiB do not count. Not less than http.max_body."},
     {.name = "http.head_timeout",
      .type = T::kDuration,
      .member = &Config::http_head_timeout_ms,

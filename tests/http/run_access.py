@@ -193,12 +193,20 @@ class AccessTest(unittest.TestCase):
     def test_numbers_are_for_those_who_read_everything(self):
         nobody = self.add_user("nobody")
         reader = self.add_user("rd", "reader:pub", "query:*")
-        prometheus = self.add_user("prometheus", "reader:*")
+        everything = self.add_user("everything", "reader:*")
+        prometheus = self.add_user("prometheus", "metrics")
         for path in ("/metrics", "/v1/status"):
             self.expect(403, "GET", path, None, nobody)
             self.expect(403, "GET", path, None, reader)
+            self.expect(200, "GET", path, None, everything)
             self.expect(200, "GET", path, None, prometheus)
             self.expect(200, "GET", path)
+        self.ask("PUT", "/v1/buckets/pub")
+        for path in ("/v1/docs/pub/a", "/v1/docs/pub", "/v1/users", "/v1/types", "/v1/indexes/pub",
+                     "/v1/feed/pub", "/v1/triggers", "/admin/active_requests"):
+            self.expect(403, "GET", path, None, prometheus)
+        answer = self.ask("POST", "/query/service", {"statement": "SELECT 1"}, prometheus)
+        self.assertEqual(answer.status, 401, answer.body)
 
     def rows(self, statement, headers=None):
         answer = json.loads(self.ask("POST", "/query/service", {"statement": statement}, headers).body)

@@ -86,7 +86,7 @@ Wanted WantedBy(const Route& route, const Request& request) {
   const std::string_view auth = route.auth;
   if (auth == kKnown) return {Permission::kNone, auth::kEveryBucket};
   if (auth == kKnownToPages) return {Permission::kNone, auth::kEveryBucket};
-  if (auth == kReadEverything) return {Permission::kRead, auth::kEveryBucket};
+  if (auth == kMonitor) return {Permission::kMonitor, auth::kEveryBucket};
   if (auth == kReadBucket) return {Permission::kRead, request.Param("bucket")};
   if (auth == kReadKeyspace || auth == kWriteKeyspace) {
     const std::string_view keyspace = request.Param("keyspace");

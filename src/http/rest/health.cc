@@ -66,7 +66,7 @@ Status AddHealthRoutes(Router& router, Context& context) {
                      .summary = "Numbers for Prometheus",
                      .tag = "operation",
                      .responses = {{200, "text", Content{.type = "text/plain"}}},
-                     .auth = std::string(kReadEverything),
+                     .auth = std::string(kMonitor),
                      .handler = Blocking([&context](Request&, Response& response) {
                        ShowMetrics(context, response);
                      })});

@@ -137,7 +137,7 @@ Status AddOperationRoutes(Router& router, Context& context) {
                               .tag = "operation",
                               .parameters = {ThreadsParameter()},
                               .responses = {{200, "version, shards, sizes", Content{}}},
-                              .auth = std::string(kReadEverything),
+                              .auth = std::string(kMonitor),
                               .handler = Blocking([&context](Request& request, Response& response) {
                                 ShowStatus(context, request, response);
                               })}));

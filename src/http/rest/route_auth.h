@@ -10,7 +10,7 @@ namespace sluice::http::rest {
 inline constexpr std::string_view kPublicToPages = "public, any page";
 inline constexpr std::string_view kKnownToPages = "known, any page";
 
-// The permission to read, on all buckets.
-inline constexpr std::string_view kReadEverything = "read:*";
+// The permission to read metrics and the server's status.
+inline constexpr std::string_view kMonitor = "monitor";
 
 }  // namespace sluice::http::rest
