@@ -12,7 +12,7 @@ namespace sluice::lua {
 namespace {
 
 constexpr uint64_t kStep = 200;
-constexpr uint64_t kNsPerMs = 1'000'000;
+constexpr uint64_t kNanosPerMs = 1'000'000;
 // So many bytes allocated are worth a look at the clock: long strings take long to make.
 constexpr uint64_t kBytesPerLook = 4 << 20;
 
@@ -132,7 +132,7 @@ bool State::gone() const {
 
 std::string State::WhyTooLong() const {
   if (deadline_ns_ == time_.deadline_ns) return "the run took too long";
-  return fmt::format("the run took too long: more than {} ms{}", time_.step_ns / kNsPerMs,
+  return fmt::format("the run took too long: more than {} ms{}", time_.step_ns / kNanosPerMs,
                      renewed_ ? " since it last waited for its client or an event" : "");
 }
 

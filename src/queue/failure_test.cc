@@ -57,7 +57,8 @@ TEST(FailureFormat, SortsByFirstTime) {
 
 TEST(FailureFormat, LongTextsAreCutBetweenCharacters) {
   Problem problem;
-  problem.message = std::string(kMaxMessageBytes - 1, 'a') + "ä";
+  problem.message.assign(kMaxMessageBytes - 1, 'a');
+  problem.message += "ä";
   problem.stack = std::string(kMaxStackBytes, 's');
   const Problem kept = Shortened(problem);
   EXPECT_EQ(kept.message, std::string(kMaxMessageBytes - 1, 'a') + "…");
