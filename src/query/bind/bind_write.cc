@@ -5,6 +5,7 @@
 #include "query/bind/scope.h"
 #include "query/error.h"
 #include "query/functions/table.h"
+#include "query/functions/text.h"
 
 namespace sluice::query {
 
@@ -29,8 +30,34 @@ Status Binder::Bind(InsertStatement& statement) {
   return BindReturning(statement.returning, target);
 }
 
+namespace {
+
+// In Comdb2's dialect (KEY, VALUE) may name columns of a table, which the parser can't know. Of
+// documents they are key and value.
+void TakeKeyAndValue(InsertStatement& statement) {
+  constexpr std::string_view kNames[] = {"key", "value", "options"};
+  const size_t count = statement.columns.size();
+  if (count < 2 || count > 3) return;
+  for (size_t i = 0; i < count; ++i) {
+    if (ToLowerAscii(statement.columns[i].name) != kNames[i]) return;
+  }
+  for (const InsertValues& row : statement.rows) {
+    if (row.columns.size() != count) return;
+  }
+  for (InsertValues& row : statement.rows) {
+    row.key = std::move(row.columns[0]);
+    row.value = std::move(row.columns[1]);
+    if (count == 3) row.options = std::move(row.columns[2]);
+    row.columns.clear();
+  }
+  statement.columns.clear();
+}
+
+}  // namespace
+
 Status Binder::BindDocumentInsert(InsertStatement& statement) {
   Scope scope(nullptr);
+  if (statement.select == nullptr) TakeKeyAndValue(statement);
   if (statement.conflict) {
     return AtPlace(QueryError(QueryCode::kPlan,
                               "'{}' is no table: REPLACE and ON CONFLICT are for tables, documents "
