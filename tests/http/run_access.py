@@ -46,7 +46,7 @@ class AccessTest(unittest.TestCase):
     def setUpClass(cls):
         os.umask(0o022)
         cls.server = SluiceServer(
-            cls.sluice, arguments=["--http-max-body", "64KiB"]).start()
+            cls.sluice, arguments=["--http-max-body", "64KiB", "--http-max-bodies", "1MiB"]).start()
         cls.printed = (cls.server.log_path.parent / "stdout").read_text()
         cls.password_file = cls.server.data / "first-admin-password"
         cls.admin = basic("admin", cls.password_file.read_text().strip())
@@ -203,8 +203,11 @@ class AccessTest(unittest.TestCase):
             self.expect(200, "GET", path)
         self.ask("PUT", "/v1/buckets/pub")
         for path in ("/v1/docs/pub/a", "/v1/docs/pub", "/v1/users", "/v1/types", "/v1/indexes/pub",
-                     "/v1/feed/pub", "/v1/triggers", "/admin/active_requests"):
+                     "/v1/feed/pub", "/v1/triggers"):
             self.expect(403, "GET", path, None, prometheus)
+        # Everybody may ask for statements, and sees their own.
+        own = self.expect(200, "GET", "/admin/active_requests", None, prometheus)
+        self.assertEqual(own.body.strip(), b"[]")
         answer = self.ask("POST", "/query/service", {"statement": "SELECT 1"}, prometheus)
         self.assertEqual(answer.status, 401, answer.body)
 

@@ -342,10 +342,10 @@ Token Tokenizer::Checked(Token token) {
     token.problem = "the bracket closes nothing";
     return token;
   }
-  const Token& open = state_.opener();
-  token.problem = NoEndBefore(open.text[0], token.text[0]);
-  token.place = open.place;
-  return token;
+  Token open = state_.opener();
+  open.kind = TokenKind::kError;
+  open.problem = NoEndBefore(open.text[0], token.text[0]);
+  return open;
 }
 
 }  // namespace sluice::function
