@@ -96,13 +96,15 @@ class KeyspacePolicyTest : public db::DatabaseTest {
     };
     return write;
   }
+  // Each has its number as userId.
   void PutMany(size_t count, std::string_view body) {
     constexpr size_t kTogether = 500;
     for (size_t i = 0; i < count;) {
       db::Commit commit;
       for (; i < count && commit.writes.size() < kTogether; ++i) {
-        commit.writes.push_back(
-            db::PutWrite(keyspace_, fmt::format("user:{}", i), Json(std::string(body))));
+        const std::string own =
+            Replaced(std::string(body), R"("userId":1)", fmt::format(R"("userId":{})", i));
+        commit.writes.push_back(db::PutWrite(keyspace_, fmt::format("user:{}", i), Json(own)));
       }
       ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
     }
@@ -261,7 +263,7 @@ TEST_F(KeyspacePolicyTest, WrittenDocumentsWithoutAVersion) {
   ASSERT_TRUE(Put("user:1", std::string(kUnversioned)).status.ok());
   EXPECT_THAT(Get("user:1"), HasSubstr(R"("_schema":"3.0","userId":1,"firstName":"Joe")"));
   ASSERT_TRUE(SetUser().ok());
-  ASSERT_TRUE(Put("user:2", R"({"userId":1,"phones":[]})").status.ok());
+  ASSERT_TRUE(Put("user:2", R"({"userId":2,"phones":[]})").status.ok());
   EXPECT_THAT(Get("user:2"), HasSubstr(R"("_schema":"3.0")"));
 }
 
@@ -277,10 +279,11 @@ TEST_F(KeyspacePolicyTest, WithoutAVersionAndNotMigratedOnRead) {
   ASSERT_TRUE(Delete("user:1").status.ok());
 
   ASSERT_TRUE(database_->DropType("user").ok());
-  ASSERT_TRUE(Put("user:2", std::string(kUnversioned)).status.ok());
+  const std::string second = Replaced(std::string(kUnversioned), R"("userId":1)", R"("userId":2)");
+  ASSERT_TRUE(Put("user:2", second).status.ok());
   ASSERT_TRUE(SetType(Replaced(off, "read: off", "read: off, write: off")).ok());
-  ASSERT_TRUE(Put("user:2", std::string(kUnversioned)).status.ok());
-  EXPECT_THAT(Get("user:2"), HasSubstr(R"("_schema":"1.0","userId":1,"name":"Joe Smith")"));
+  ASSERT_TRUE(Put("user:2", second).status.ok());
+  EXPECT_THAT(Get("user:2"), HasSubstr(R"("_schema":"1.0","userId":2,"name":"Joe Smith")"));
 }
 
 // A client of an older version gives what it knows; a step adds to what it does not know.
