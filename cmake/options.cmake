@@ -49,7 +49,8 @@ if(SLUICE_FUZZ)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 warns about code inside its own string and vector headers (GCC bug 105329, 105762).
-  add_compile_options(-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds -Wno-dangling-pointer)
+  add_compile_options(-Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds
+    -Wno-dangling-pointer)
   # A class that only one file knows may have members of its unnamed namespace, also when the file is
   # compiled together with others (cmake/units.cmake).
   add_compile_options(-Wno-subobject-linkage)
