@@ -99,6 +99,13 @@ class DebuggerTest(unittest.TestCase):
             time.sleep(0.02)
         self.assertEqual(self.document(key), wanted)
 
+    def await_log(self, line):
+        """Lines are written once their event is committed."""
+        deadline = time.monotonic() + SETTLE_S
+        while line not in self.ask("GET", "/getAppLog?name=f") and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.assertIn(line, self.ask("GET", "/getAppLog?name=f"))
+
     def statistics(self):
         return json.loads(self.ask("GET", "/api/v1/stats/f"))["execution_stats"]
 
@@ -145,7 +152,7 @@ class DebuggerTest(unittest.TestCase):
         self.assertIsNone(self.document("a"))
         client.call("Debugger.resume")
         self.await_document("a", {"twice": 8, "sum": 109})
-        self.assertIn('"at work" "a"', self.ask("GET", "/getAppLog?name=f"))
+        self.await_log('"at work" "a"')
         # The next event is trapped as well; one without a breakpoint goes through.
         paused = self.trap(client, "b", {"n": 1})
         self.assertEqual(self.evaluate(client, paused, "meta.id"), "b")
@@ -275,7 +282,7 @@ class DebuggerTest(unittest.TestCase):
         self.assertEqual(self.place(client.wait("Debugger.paused"))[0], "Ring")
         client.call("Debugger.resume")
         self.await_document("ring", {"x": 1})
-        self.assertIn("Error: no", self.ask("GET", "/getAppLog?name=f"))
+        self.await_log("Error: no")
         # Somebody else writes what the event has read: it is run again.
         self.trap(client, "c", {})
         for _ in range(3):
