@@ -197,13 +197,7 @@ Status Parser::BlockConstraint(db::TableSchema* schema) {
   if (angles) RETURN_IF_ERROR(Expect(">"));
   // Which columns that key has is known when the table is made.
   reference.their_columns = {":" + theirs};
-  while (Accept("ON")) {
-    const bool deletes = At("DELETE");
-    if (!deletes && !At("UPDATE")) return Expected("DELETE or UPDATE");
-    ++at_;
-    ASSIGN_OR_RETURN(const db::ReferenceAction action, ReferenceActionHere());
-    (deletes ? reference.on_delete : reference.on_update) = action;
-  }
+  RETURN_IF_ERROR(ReferenceActions(&reference));
   if (reference.name.empty()) {
     reference.name =
         fmt::format("references_{}_{}", reference.table, schema->references.size() + 1);

@@ -263,17 +263,22 @@ Status Parser::References(db::TableSchema* schema, db::TableReference reference)
   } else {
     reference.their_columns = reference.columns;
   }
+  RETURN_IF_ERROR(ReferenceActions(&reference));
+  if (reference.name.empty()) {
+    reference.name = FreeName(schema->references, "references_" + reference.table);
+  }
+  schema->references.push_back(std::move(reference));
+  return OkStatus();
+}
+
+Status Parser::ReferenceActions(db::TableReference* reference) {
   while (Accept("ON")) {
     const bool deletes = At("DELETE");
     if (!deletes && !At("UPDATE")) return Expected("DELETE or UPDATE");
     ++at_;
     ASSIGN_OR_RETURN(const db::ReferenceAction action, ReferenceActionHere());
-    (deletes ? reference.on_delete : reference.on_update) = action;
+    (deletes ? reference->on_delete : reference->on_update) = action;
   }
-  if (reference.name.empty()) {
-    reference.name = FreeName(schema->references, "references_" + reference.table);
-  }
-  schema->references.push_back(std::move(reference));
   return OkStatus();
 }
 

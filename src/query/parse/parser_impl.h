@@ -274,6 +274,7 @@ class Parser {
   static void AddKey(db::TableSchema* schema, db::TableKey key);
   Status TableKeyHere(db::TableSchema* schema, std::string name, bool unique, bool primary);
   Status References(db::TableSchema* schema, db::TableReference reference);
+  Status ReferenceActions(db::TableReference* reference);  // [ON DELETE ...] [ON UPDATE ...]
   Result<db::ReferenceAction> ReferenceActionHere();
   Status CheckHere(db::TableSchema* schema, std::string name);
   Status AlterColumn(AlterTableStatement::Action* action);
