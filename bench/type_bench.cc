@@ -18,8 +18,8 @@
 #include "base/clock.h"
 #include "bench/measure.h"
 #include "db/database.h"
-#include "typing/mass_migration.h"
-#include "typing/policy_compiler.h"
+#include "doctype_db/mass_migration.h"
+#include "doctype_db/policy_compiler.h"
 
 namespace sluice::bench {
 namespace {
@@ -68,7 +68,7 @@ class Typed {
  public:
   explicit Typed(const std::string& directory) {
     db::DatabaseOptions options;
-    options.policy_compiler = std::make_shared<typing::PolicyCompiler>(clock_);
+    options.policy_compiler = std::make_shared<doctype_db::PolicyCompiler>(clock_);
     auto opened = db::Database::Open(directory, options, clock_);
     CHECK(opened);
     database_ = std::move(*opened);
@@ -154,11 +154,11 @@ class Typed {
         R"({{"type":"{0}","keyspace":"{0}","match":{{"key":"user:{{userId}}"}},{1}{2}}})", type,
         kStamps, kCode);
     CHECK(database_->PutType({.bucket = type}, {type, text}).ok());
-    typing::MassMigration migration(*database_);
+    doctype_db::MassMigration migration(*database_);
     CHECK(migration.Start().ok());
     const double start = Seconds();
     CHECK(migration.Begin(type, {}));
-    while (migration.Find(type)->state == typing::MigrationJob::State::kRunning) {
+    while (migration.Find(type)->state == doctype_db::MigrationJob::State::kRunning) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     const double seconds = Seconds() - start;
@@ -191,7 +191,7 @@ class Typed {
     CHECK(database_->PutType({.bucket = "many"}, {"many", text}).ok());
     std::mt19937_64 random(1);
     const double plain = Rate(5 * kSeconds, [&] { return Write(plain_, random); });
-    typing::MassMigration migration(*database_);
+    doctype_db::MassMigration migration(*database_);
     CHECK(migration.Start().ok());
     const double before = ResidentMb();
     double first = 0;
@@ -199,8 +199,8 @@ class Typed {
     const double start = Seconds();
     CHECK(migration.Begin("many", {}));
     while (true) {
-      const typing::MigrationJob job = *migration.Find("many");
-      if (job.state != typing::MigrationJob::State::kRunning) break;
+      const doctype_db::MigrationJob job = *migration.Find("many");
+      if (job.state != doctype_db::MigrationJob::State::kRunning) break;
       if (job.documents < documents / 3) first = std::max(first, ResidentMb());
       if (job.documents > documents / 3 * 2) last = std::max(last, ResidentMb());
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -115,12 +115,12 @@ TEST(Definition, SettingsOfFailures) {
       "retry_count": 3, "retry_delay": 50, "retry_backoff": 1.5, "retry_max_delay": 500,
       "retry_jitter": 0, "retry_on": ["timeout", "CurlError"], "max_failures": 7})"))
                                     .value();
-  EXPECT_EQ(definition.settings.retry, (queue::RetryPolicy{.count = 3,
-                                                           .delay_ms = 50,
-                                                           .backoff = 1.5,
-                                                           .max_delay_ms = 500,
-                                                           .jitter = 0,
-                                                           .on = {"timeout", "CurlError"}}));
+  EXPECT_EQ(definition.settings.retry, (failure::RetryPolicy{.count = 3,
+                                                             .delay_ms = 50,
+                                                             .backoff = 1.5,
+                                                             .max_delay_ms = 500,
+                                                             .jitter = 0,
+                                                             .on = {"timeout", "CurlError"}}));
   EXPECT_EQ(definition.settings.max_failures, 7u);
   const json::Value printed = PrintDefinition(definition, Secrets::kShown);
   const Definition again = ParseDefinition(printed).value();

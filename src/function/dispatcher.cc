@@ -63,7 +63,7 @@ Result<std::unique_ptr<Dispatcher>> Dispatcher::Start(Options options) {
       },
       given.failed);
   dispatcher->retries_added_ = given.timers.Add(
-      queue::RetryOwner(given.failures.owner()),
+      failure::RetryOwner(given.failures.owner()),
       [raw = dispatcher.get()](const timer::Timer& timer) {
         return raw->OfferToWorker(RetryOf(timer));
       },
@@ -123,6 +123,11 @@ Status Dispatcher::LoadCursors() {
   return OkStatus();
 }
 
+void Dispatcher::WakeFor(std::span<const db::KeyspaceId> keyspaces, follow::CommitWake& commits) {
+  subscription_ = commits.Subscribe(keyspaces, [this] { Wake(); });
+  Wake();  // for what was committed before
+}
+
 void Dispatcher::Wake() {
   {
     const std::lock_guard lock(mutex_);
@@ -142,9 +147,10 @@ void Dispatcher::RequestStop() {
 }
 
 void Dispatcher::Stop() {
+  subscription_.reset();
   RequestStop();
   options_.timers.Remove(options_.follower, timers_added_);
-  options_.timers.Remove(queue::RetryOwner(options_.failures.owner()), retries_added_);
+  options_.timers.Remove(failure::RetryOwner(options_.failures.owner()), retries_added_);
   StopDebugger();
   if (thread_.joinable()) thread_.join();
   for (const auto& worker : workers_) worker->Stop();

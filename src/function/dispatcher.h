@@ -11,10 +11,12 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "base/thread.h"
 #include "db/feed.h"
+#include "follow/commit_wake.h"
 #include "function/debug_worker.h"
 #include "function/worker.h"
 
@@ -32,7 +34,7 @@ class Dispatcher {
   struct Options {
     const Services& services;
     timer::Scheduler& timers;
-    queue::FailureList& failures;
+    failure::FailureList& failures;
     std::shared_ptr<const Definition> definition;
     Prepared prepared;
     std::string follower;
@@ -46,6 +48,9 @@ class Dispatcher {
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
+  // Commits to these keyspaces wake it from now on, instead of those to the keyspaces it was given
+  // before. Not while another thread calls this or Stop.
+  void WakeFor(std::span<const db::KeyspaceId> keyspaces, follow::CommitWake& commits);
   // There may be something new, or room. Any thread; cheap.
   void Wake();
   // Ends the calls that run. Does not wait.
@@ -71,6 +76,7 @@ class Dispatcher {
   bool WorkersIdle() const;
 
   const Options options_;
+  follow::CommitWake::Subscription subscription_;
   std::array<db::CursorState, kLanes> cursors_;  // each its worker's, and ours while that is idle
   // What was given to workers, per lane.
   std::array<db::CursorState, kLanes> given_;

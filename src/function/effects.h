@@ -8,8 +8,8 @@
 #include <string>
 
 #include "db/transaction.h"
-#include "queue/overlay.h"
-#include "timer/overlay.h"
+#include "failure/write_set.h"
+#include "timer/write_set.h"
 
 namespace sluice::function {
 
@@ -41,9 +41,9 @@ class Effects {
   };
 
   db::Transaction& documents() { return documents_; }
-  timer::Overlay& timers() { return timers_; }
+  timer::WriteSet& timers() { return timers_; }
   // Not undone by RollbackTo: that one's own failure is noted after it.
-  queue::Overlay& failures() { return failures_; }
+  failure::WriteSet& failures() { return failures_; }
   Counts& counts() { return counts_; }
 
   struct Savepoint {
@@ -65,8 +65,8 @@ class Effects {
 
  private:
   db::Transaction documents_;
-  timer::Overlay timers_;
-  queue::Overlay failures_;
+  timer::WriteSet timers_;
+  failure::WriteSet failures_;
   Counts counts_;
 };
 

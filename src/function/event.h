@@ -48,7 +48,7 @@ uint16_t PartitionOf(std::string_view key);
 
 Event EventOf(const db::Change& change, const db::CursorState& after, bool with_previous);
 Event EventOf(const timer::Timer& timer);
-// Of a timer of queue::RetryOwner.
+// Of a timer of failure::RetryOwner.
 Event RetryOf(const timer::Timer& timer);
 
 }  // namespace sluice::function

@@ -142,7 +142,7 @@ FailedEvent KeptEvent(const timer::Timer& timer) {
   return {json::ToText(text), timer.context};
 }
 
-Result<EventAgain> AgainOf(const db::Database& database, const queue::Failure& failure,
+Result<EventAgain> AgainOf(const db::Database& database, const failure::Failure& failure,
                            std::string_view payload) {
   ASSIGN_OR_RETURN(const Value text, json::Parse(failure.event));
   if (IsTimer(text)) {
@@ -155,12 +155,12 @@ Result<EventAgain> AgainOf(const db::Database& database, const queue::Failure& f
   return ChangeOf(database, text, payload);
 }
 
-Value PrintEvent(const queue::Failure& failure) {
+Value PrintEvent(const failure::Failure& failure) {
   const Result<Value> text = json::Parse(failure.event);
   return text ? *text : Value::EmptyObject();
 }
 
-Result<Value> PrintEvent(const queue::Failure& failure, std::string_view payload) {
+Result<Value> PrintEvent(const failure::Failure& failure, std::string_view payload) {
   Value view = PrintEvent(failure);
   const auto set_json = [&](std::string_view name, std::string_view text) {
     if (text.empty()) return;
@@ -183,7 +183,7 @@ Result<Value> PrintEvent(const queue::Failure& failure, std::string_view payload
   return view;
 }
 
-Status EditEvent(const Value& changes, queue::Failure* failure, std::string* payload) {
+Status EditEvent(const Value& changes, failure::Failure* failure, std::string* payload) {
   Value text = PrintEvent(*failure);
   if (IsTimer(text)) {
     const Value& context = changes["context"];

@@ -8,16 +8,16 @@
 
 #include "base/status.h"
 #include "db/database.h"
+#include "failure/failure.h"
 #include "function/event.h"
 #include "json/value.h"
-#include "queue/failure.h"
 #include "timer/timer.h"
 
 namespace sluice::function {
 
-// Classes of failures (queue::Problem::kind). kMissing: the timer's callback, or the document of an
-// event without data, is not there. kUnreadable: the document's migration fails. kCommit: what the
-// handler has done can't be committed.
+// Classes of failures (failure::Problem::kind). kMissing: the timer's callback, or the document of
+// an event without data, is not there. kUnreadable: the document's migration fails. kCommit: what
+// the handler has done can't be committed.
 inline constexpr std::string_view kException = "exception";
 inline constexpr std::string_view kTimeout = "timeout";
 inline constexpr std::string_view kMemory = "memory";
@@ -41,14 +41,14 @@ FailedEvent KeptEvent(const timer::Timer& timer);
 // The event, to be run again. Only the fields that a handler sees are set.
 using EventAgain = std::variant<Event, timer::Timer>;
 // NotFound (failure.document_gone) when the document has to be read and is not there.
-Result<EventAgain> AgainOf(const db::Database& database, const queue::Failure& failure,
+Result<EventAgain> AgainOf(const db::Database& database, const failure::Failure& failure,
                            std::string_view payload);
 
 // What REST shows: of a list, and of one event with its data.
-json::Value PrintEvent(const queue::Failure& failure);
-Result<json::Value> PrintEvent(const queue::Failure& failure, std::string_view payload);
+json::Value PrintEvent(const failure::Failure& failure);
+Result<json::Value> PrintEvent(const failure::Failure& failure, std::string_view payload);
 
 // Puts another document, or another context of a timer, into the event.
-Status EditEvent(const json::Value& changes, queue::Failure* failure, std::string* payload);
+Status EditEvent(const json::Value& changes, failure::Failure* failure, std::string* payload);
 
 }  // namespace sluice::function

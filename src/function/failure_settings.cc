@@ -27,7 +27,7 @@ bool IsFailureSetting(std::string_view name) {
 }
 
 void ReadFailureSettings(FieldReader& reader, Settings* settings) {
-  queue::RetryPolicy& retry = settings->retry;
+  failure::RetryPolicy& retry = settings->retry;
   reader.Number("retry_count", 0, kMaxRetries, &retry.count);
   reader.Number("retry_delay", 0, kMaxDelayMs, &retry.delay_ms);
   reader.Decimal("retry_backoff", 1, 100, &retry.backoff);
@@ -46,7 +46,7 @@ void ReadFailureSettings(FieldReader& reader, Settings* settings) {
 
 void PrintFailureSettings(const Settings& settings, json::Value* value) {
   const Settings defaults;
-  const queue::RetryPolicy& retry = settings.retry;
+  const failure::RetryPolicy& retry = settings.retry;
   const auto print = [&](std::string_view name, const auto& given, const auto& fallback) {
     if (given != fallback) value->Set(name, json::Value(given));
   };

@@ -28,7 +28,9 @@ class FailuresTest : public ManagerTest {
                                  .jitter = 0};
     return definition;
   }
-  std::vector<queue::FailureList::Item> All() { return manager_->Failures("f", 0, 1000)->failures; }
+  std::vector<failure::FailureList::Item> All() {
+    return manager_->Failures("f", 0, 1000)->failures;
+  }
   // "operation key: message, attempts, state" of all.
   std::vector<std::string> Texts() {
     std::vector<std::string> texts;
@@ -69,7 +71,7 @@ TEST_F(FailuresTest, AFailedEventIsKeptAsTheHandlerSawIt) {
   EXPECT_EQ(Get("seen::a"), "-") << "its writes are dropped";
   EXPECT_EQ(Texts(), (List{"insert a: TypeError: not yet, 1, dead",
                            "update a: TypeError: not yet, 1, dead"}));
-  const queue::Problem problem = All()[1].failure.problem;
+  const failure::Problem problem = All()[1].failure.problem;
   EXPECT_EQ(problem.kind, "exception");
   EXPECT_EQ(problem.type, "TypeError");
   EXPECT_EQ(problem.line, 3u);
@@ -369,7 +371,7 @@ TEST_F(FailuresTest, GoWithTheirFunction) {
   EXPECT_EQ(Texts().size(), 1u);
   ASSERT_TRUE(manager_->Undeploy("f").ok());
   ASSERT_TRUE(manager_->Remove("f").ok());
-  EXPECT_TRUE(queue::Owners(*database_)->empty());
+  EXPECT_TRUE(failure::Owners(*database_)->empty());
   ASSERT_TRUE(manager_->Store(UntilGo(3)).ok());
   EXPECT_EQ(Texts(), List{});
 }
@@ -378,14 +380,14 @@ TEST_F(FailuresTest, WhatACrashLeftIsClearedAtTheStart) {
   Deploy(UntilGo(3));
   Put("a", "1");
   Settle();
-  queue::Overlay overlay(*database_, FailuresOwnerOf("gone"));
-  ASSERT_TRUE(overlay.Add({.id = 1, .key = "k", .event = "{}"}, "", 5).ok());
+  failure::WriteSet write_set(*database_, FailuresOwnerOf("gone"));
+  ASSERT_TRUE(write_set.Add({.id = 1, .key = "k", .event = "{}"}, "", 5).ok());
   db::Commit commit;
-  overlay.MoveTo(&commit);
+  write_set.MoveTo(&commit);
   ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
   Close();
   Open();
-  EXPECT_EQ(*queue::Owners(*database_), List{"function:f"});
+  EXPECT_EQ(*failure::Owners(*database_), List{"function:f"});
   EXPECT_EQ(Texts(), List{"insert a: TypeError: not yet, 1, waiting"});
 }
 

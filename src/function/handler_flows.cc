@@ -2,7 +2,7 @@
 #include "base/utf8.h"
 #include "function/handler.h"
 #include "json/parse.h"
-#include "queue/flow_request.h"
+#include "outbox/flow_request.h"
 
 namespace sluice::function {
 namespace {
@@ -31,7 +31,7 @@ void Handler::StartFlow(script::Call& call) {
   auto input = json::Parse(call.String(1));
   if (!input) return call.Throw("EventingError", "startFlow: " + input.error().message());
   std::string run;
-  auto row = queue::MakeFlowRequest(services_.database, call.String(0), std::move(*input), &run);
+  auto row = outbox::MakeFlowRequest(services_.database, call.String(0), std::move(*input), &run);
   if (!row) return call.Throw("EventingError", "startFlow: " + row.error().message());
   const Status written = CheckWritten(1);
   if (!written.ok()) return call.Throw("EventingError", "startFlow: " + written.message());

@@ -37,13 +37,13 @@ struct Manager::Function {
   // Of the OnDeploy that runs, or ran last; guarded by mutex.
   script::StopFlag stop_deploying = std::make_shared<std::atomic<bool>>(false);
   Statistics statistics;
-  const std::unique_ptr<queue::FailureList> failures;
+  const std::unique_ptr<failure::FailureList> failures;
   const std::shared_ptr<FunctionLog> log;
   Insight insight;
 
   // `location` is what it is called among all functions.
   Function(db::Database& database, FunctionLogs& logs, const std::string& location)
-      : failures(std::make_unique<queue::FailureList>(database, FailuresOwnerOf(location))),
+      : failures(std::make_unique<failure::FailureList>(database, FailuresOwnerOf(location))),
         log(logs.Of(location)) {}
 
   std::shared_ptr<const Definition> current() const {

@@ -63,7 +63,8 @@ Result<std::unique_lock<std::mutex>> Manager::Function::BeginChange() {
 Manager::Manager(const Services& services)
     : services_(services),
       timers_(services.database, services.clock),
-      logs_(services.log_directory, services.clock) {}
+      logs_(services.log_directory, services.clock),
+      commits_(services.database) {}
 Manager::~Manager() { Stop(); }
 
 Status Manager::Start() {
@@ -88,10 +89,6 @@ Status Manager::Start() {
   DropForgottenLogs();
   RETURN_IF_ERROR(HoldFunctions());
   if (services_.hold) HoldAll();
-  for (uint16_t shard = 0; shard < services_.database.shard_count(); ++shard) {
-    listeners_.push_back(services_.database.OnCommitted(
-        shard, [this](const db::Committed& committed) { OnCommitted(committed); }));
-  }
   for (const auto& [name, function] : functions_) {
     if (function->state() != State::kUndeployed) AddFlow(*function->current());
     if (function->state() != State::kDeployed) continue;
@@ -121,7 +118,6 @@ void Manager::RequestStop() {
 void Manager::Stop() {
   RequestStop();
   watch_.reset();
-  listeners_.clear();
   for (const auto& [name, function] : All()) {
     std::shared_ptr<Dispatcher> dispatcher;
     {
@@ -129,22 +125,6 @@ void Manager::Stop() {
       dispatcher.swap(function->dispatcher);
     }
     if (dispatcher != nullptr) dispatcher->Stop();
-  }
-}
-
-void Manager::OnCommitted(const db::Committed& committed) {
-  if (committed.keyspaces.empty()) return;
-  const std::lock_guard lock(routes_mutex_);
-  for (const db::KeyspaceId keyspace : committed.keyspaces) {
-    const auto [from, to] = routes_.equal_range(keyspace);
-    for (auto route = from; route != to;) {
-      if (const auto dispatcher = route->second.lock()) {
-        dispatcher->Wake();
-        ++route;
-      } else {
-        route = routes_.erase(route);
-      }
-    }
   }
 }
 

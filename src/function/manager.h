@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "failure/failure_list.h"
 #include "function/catalog_watch.h"
 #include "function/definition.h"
 #include "function/dispatcher.h"
@@ -25,7 +26,6 @@
 #include "function/log/function_log.h"
 #include "function/recursion.h"
 #include "function/statistics.h"
-#include "queue/failure_list.h"
 #include "timer/scheduler.h"
 
 namespace sluice::function {
@@ -55,12 +55,12 @@ struct TimerPage {
 };
 
 struct FailurePage {
-  std::vector<queue::FailureList::Item> failures;
+  std::vector<failure::FailureList::Item> failures;
   std::optional<uint64_t> next;  // where it goes on, if there are more
 };
 
 struct KeptFailure {
-  queue::FailureList::Item item;
+  failure::FailureList::Item item;
   std::string payload;
 };
 
@@ -175,7 +175,7 @@ class Manager {
                      std::string_view reason);
   Status EnsureFollower(const Definition& definition);
   // Has the function woken for changes of all that it follows.
-  void AddRoutes(const std::shared_ptr<Dispatcher>& dispatcher, const std::string& follower);
+  void WakeFor(Dispatcher& dispatcher, const std::string& follower);
   Status DropForgottenTimers();
   Status LoadFailures();
   // manager_holds.cc
@@ -188,13 +188,12 @@ class Manager {
   // Before functions run.
   void DropForgottenLogs();
   Result<json::Value> CountFailures(const Function& function) const;
-  void OnCommitted(const db::Committed& committed);
   void OnFailed(const std::weak_ptr<Function>& function, const Status& status);
 
   const Services services_;
   timer::Scheduler timers_;
   FunctionLogs logs_;
-  std::vector<std::shared_ptr<void>> listeners_;
+  follow::CommitWake commits_;
 
   std::atomic<bool> stopping_ = false;
   mutable std::mutex mutex_;
@@ -204,9 +203,6 @@ class Manager {
   // Of deployed and paused functions, by location.
   std::mutex flows_mutex_;
   std::map<std::string, DataFlow> flows_;  // guarded by flows_mutex_
-  // Who is to be woken for a keyspace. Read by the committer's thread.
-  std::mutex routes_mutex_;
-  std::multimap<db::KeyspaceId, std::weak_ptr<Dispatcher>> routes_;  // guarded by routes_mutex_
   std::unique_ptr<CatalogWatch> watch_;
 };
 

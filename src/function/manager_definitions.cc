@@ -128,7 +128,7 @@ Status Manager::Remove(const std::string& name) {
   RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
   function->removed = true;
   // Before another function can have the name; what is left after an error goes at the next start.
-  const Status dropped = queue::DropOwner(services_.database, function->failures->owner());
+  const Status dropped = failure::DropOwner(services_.database, function->failures->owner());
   function->log->Remove();
   const std::lock_guard lock(mutex_);
   functions_.erase(name);

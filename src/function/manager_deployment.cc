@@ -108,21 +108,10 @@ Status Manager::RunOnDeploy(const FunctionPtr& function, const Prepared& prepare
   return OkStatus();
 }
 
-void Manager::AddRoutes(const std::shared_ptr<Dispatcher>& dispatcher,
-                        const std::string& follower) {
+void Manager::WakeFor(Dispatcher& dispatcher, const std::string& follower) {
   const std::shared_ptr<const db::Catalog> catalog = services_.database.catalog();
   const db::FollowerInfo* info = catalog->FindFollower(follower);
-  if (info == nullptr) return;
-  {
-    const std::lock_guard lock(routes_mutex_);
-    for (const db::KeyspaceId keyspace : info->keyspaces) {
-      const auto [from, to] = routes_.equal_range(keyspace);
-      const bool there = std::any_of(
-          from, to, [&](const auto& route) { return route.second.lock() == dispatcher; });
-      if (!there) routes_.emplace(keyspace, dispatcher);
-    }
-  }
-  dispatcher->Wake();  // for what was committed before the route was there
+  if (info != nullptr) dispatcher.WakeFor(info->keyspaces, commits_);
 }
 
 Status Manager::Run(const FunctionPtr& function, const Prepared& prepared) {
@@ -141,7 +130,7 @@ Status Manager::Run(const FunctionPtr& function, const Prepared& prepared) {
                               function->insight,
                               [this, weak](const Status& status) { OnFailed(weak, status); }};
   ASSIGN_OR_RETURN(std::shared_ptr<Dispatcher> dispatcher, Dispatcher::Start(std::move(options)));
-  AddRoutes(dispatcher, FollowerOf(*definition));
+  WakeFor(*dispatcher, FollowerOf(*definition));
   const std::lock_guard lock(function->mutex);
   function->dispatcher = std::move(dispatcher);
   function->failure.clear();

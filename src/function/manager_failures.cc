@@ -20,17 +20,17 @@ Status Manager::LoadFailures() {
   for (const auto& [name, function] : functions_) {
     const std::string& owner = function->failures->owner();
     known.insert(owner);
-    if (function->state() != State::kUndeployed) deployed.insert(queue::RetryOwner(owner));
+    if (function->state() != State::kUndeployed) deployed.insert(failure::RetryOwner(owner));
     RETURN_IF_ERROR(function->failures->Load());
   }
-  ASSIGN_OR_RETURN(const std::vector<std::string> owners, queue::Owners(services_.database));
+  ASSIGN_OR_RETURN(const std::vector<std::string> owners, failure::Owners(services_.database));
   for (const std::string& owner : owners) {
     if (!owner.starts_with(kOwnerPrefix) || known.contains(owner)) continue;
-    RETURN_IF_ERROR(queue::DropOwner(services_.database, owner));
+    RETURN_IF_ERROR(failure::DropOwner(services_.database, owner));
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> waiting, timer::Owners(services_.database));
   for (const std::string& owner : waiting) {
-    if (!owner.starts_with(queue::RetryOwner(kOwnerPrefix)) || deployed.contains(owner)) continue;
+    if (!owner.starts_with(failure::RetryOwner(kOwnerPrefix)) || deployed.contains(owner)) continue;
     RETURN_IF_ERROR(timer::DropOwner(services_.database, owner));
   }
   return OkStatus();
@@ -47,7 +47,7 @@ Result<json::Value> Manager::CountFailures(const Function& function) const {
 Result<FailurePage> Manager::Failures(const std::string& name, uint64_t from, size_t limit) const {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   FailurePage page;
-  RETURN_IF_ERROR(function->failures->Visit(from, [&](queue::FailureList::Item item) {
+  RETURN_IF_ERROR(function->failures->Visit(from, [&](failure::FailureList::Item item) {
     if (page.failures.size() == limit) {
       page.next = item.failure.id;
       return false;
@@ -60,7 +60,7 @@ Result<FailurePage> Manager::Failures(const std::string& name, uint64_t from, si
 
 Result<KeptFailure> Manager::FindFailure(const std::string& name, uint64_t id) const {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  ASSIGN_OR_RETURN(queue::FailureList::Item item, function->failures->Find(id));
+  ASSIGN_OR_RETURN(failure::FailureList::Item item, function->failures->Find(id));
   ASSIGN_OR_RETURN(std::string payload, function->failures->Payload(id));
   return KeptFailure{std::move(item), std::move(payload)};
 }
@@ -73,7 +73,7 @@ Status Manager::ReplayFailure(const std::string& name, uint64_t id) {
   }
   const uint64_t now_ms = services_.clock.WallMs();
   RETURN_IF_ERROR(function->failures->Retry(id, now_ms));
-  timers_.Created(queue::RetryOwner(function->failures->owner()), now_ms);
+  timers_.Created(failure::RetryOwner(function->failures->owner()), now_ms);
   ++function->statistics.replayed;
   return OkStatus();
 }
@@ -87,14 +87,14 @@ Result<uint64_t> Manager::ReplayFailures(const std::string& name) {
   }
   const uint64_t now_ms = services_.clock.WallMs();
   ASSIGN_OR_RETURN(const uint64_t count, function->failures->RetryAll(now_ms));
-  timers_.Created(queue::RetryOwner(function->failures->owner()), now_ms);
+  timers_.Created(failure::RetryOwner(function->failures->owner()), now_ms);
   function->statistics.replayed += count;
   return count;
 }
 
 Status Manager::EditFailure(const std::string& name, uint64_t id, const json::Value& changes) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  return function->failures->Change(id, [&](queue::Failure& failure, std::string& payload) {
+  return function->failures->Change(id, [&](failure::Failure& failure, std::string& payload) {
     return EditEvent(changes, &failure, &payload);
   });
 }

@@ -100,7 +100,7 @@ Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& w
   RETURN_IF_ERROR(timer::DropOwner(services_.database, follower));
   // What waited to be tried again is dead; it stays in the list.
   RETURN_IF_ERROR(
-      timer::DropOwner(services_.database, queue::RetryOwner(function->failures->owner())));
+      timer::DropOwner(services_.database, failure::RetryOwner(function->failures->owner())));
   const Status dropped = services_.database.DropFollower(follower);
   return dropped.code() == Code::kNotFound ? OkStatus() : dropped;
 }
@@ -177,7 +177,7 @@ void Manager::OnCatalogChanged() {
     if (gone.ok()) {
       const std::lock_guard lock(function->mutex);
       if (function->dispatcher != nullptr && definition->source.wildcard()) {
-        AddRoutes(function->dispatcher, FollowerOf(*definition));
+        WakeFor(*function->dispatcher, FollowerOf(*definition));
       }
       continue;
     }

@@ -4,8 +4,8 @@
 
 #include "db/conflict_retry.h"
 #include "function/manager.h"
-#include "timer/overlay.h"
 #include "timer/owned.h"
+#include "timer/write_set.h"
 
 namespace sluice::function {
 namespace {
@@ -19,9 +19,9 @@ Status NoTimer(const std::string& name, const std::string& callback, const std::
 
 // Runs `change` over the owner's timers and commits it; again when somebody was faster.
 Status ChangeTimers(db::Database& database, const std::string& owner,
-                    const std::function<Status(timer::Overlay&)>& change) {
+                    const std::function<Status(timer::WriteSet&)>& change) {
   for (db::ConflictRetry retry;;) {
-    timer::Overlay timers(database, owner);
+    timer::WriteSet timers(database, owner);
     RETURN_IF_ERROR(change(timers));
     db::Commit commit;
     timers.MoveTo(&commit);
@@ -71,7 +71,7 @@ Status Manager::CancelTimer(const std::string& name, const std::string& callback
                             const std::string& reference) {
   ASSIGN_OR_RETURN(const Definition definition, Find(name));
   return ChangeTimers(services_.database, FollowerOf(definition),
-                      [&](timer::Overlay& timers) -> Status {
+                      [&](timer::WriteSet& timers) -> Status {
                         ASSIGN_OR_RETURN(const bool cancelled, timers.Cancel(callback, reference));
                         return cancelled ? OkStatus() : NoTimer(name, callback, reference);
                       });
@@ -82,7 +82,7 @@ Status Manager::FireTimer(const std::string& name, const std::string& callback,
   ASSIGN_OR_RETURN(const Definition definition, Find(name));
   const std::string owner = FollowerOf(definition);
   const uint64_t now_ms = services_.clock.WallMs();
-  RETURN_IF_ERROR(ChangeTimers(services_.database, owner, [&](timer::Overlay& timers) -> Status {
+  RETURN_IF_ERROR(ChangeTimers(services_.database, owner, [&](timer::WriteSet& timers) -> Status {
     ASSIGN_OR_RETURN(std::optional<timer::Timer> timer, timers.Find(callback, reference));
     if (!timer) return NoTimer(name, callback, reference);
     timer->moment = {now_ms, services_.database.NewCas()};

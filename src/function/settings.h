@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/status.h"
+#include "failure/retry_policy.h"
 #include "function/log/function_log.h"
 #include "json/value.h"
-#include "queue/retry_policy.h"
 
 namespace sluice::function {
 
@@ -38,7 +38,7 @@ struct Settings {
   bool previous = false;       // ours: meta.previous
   LogSettings log;
   // Ours: what becomes of events that fail.
-  queue::RetryPolicy retry;
+  failure::RetryPolicy retry;
   uint32_t max_failures = 10'000;
   json::Value others;  // an object: what we keep and show but do not act on
 

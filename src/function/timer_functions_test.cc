@@ -1,7 +1,7 @@
 // createTimer and cancelTimer: from a write over a timer to its effect.
 #include "function/test_manager.h"
-#include "timer/overlay.h"
 #include "timer/owned.h"
+#include "timer/write_set.h"
 
 namespace sluice::function {
 namespace {
@@ -198,7 +198,7 @@ TEST_F(TimerFunctionsTest, UndeployDropsThemAlsoAfterACrash) {
   EXPECT_EQ(Waiting(), List{});
 
   // As after an end between the new state and the removal of the timers.
-  timer::Overlay left(*database_, "function:1-gone");
+  timer::WriteSet left(*database_, "function:1-gone");
   ASSERT_TRUE(left.Create({"Ring", "r", {1, database_->NewCas()}, ""}).ok());
   db::Commit commit;
   left.MoveTo(&commit);

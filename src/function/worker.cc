@@ -134,7 +134,7 @@ void Worker::Finish(std::span<const Event> events) {
   context_.statistics.backlog -= events.size() - timers.size() - retries.size();
   if (!timers.empty()) context_.timers.Done(context_.follower, timers);
   if (!retries.empty()) {
-    context_.timers.Done(queue::RetryOwner(context_.failures.owner()), retries);
+    context_.timers.Done(failure::RetryOwner(context_.failures.owner()), retries);
   }
 }
 
@@ -301,7 +301,7 @@ Worker::Attempted Worker::Ended(Effects& effects, const Effects::Savepoint& save
 Worker::Attempted Worker::Try(Handler::Turn& turn, Effects& effects, const Event& event) {
   if (refused_) return *refused_;
   if (!event.unreadable.empty()) {
-    queue::Problem problem;
+    failure::Problem problem;
     problem.kind = kUnreadable;
     problem.message = event.unreadable;
     return problem;
@@ -314,7 +314,7 @@ Worker::Attempted Worker::Try(Handler::Turn& turn, Effects& effects, const Event
 Worker::Attempted Worker::Try(Handler::Turn& turn, Effects& effects, const timer::Timer& timer) {
   if (refused_) return *refused_;
   if (!handler_->HasCallback(turn, timer.callback)) {
-    queue::Problem problem;
+    failure::Problem problem;
     problem.kind = kMissing;
     problem.message = fmt::format("the function has no callback '{}'", timer.callback);
     return problem;
@@ -324,7 +324,7 @@ Worker::Attempted Worker::Try(Handler::Turn& turn, Effects& effects, const timer
   return Ended(effects, savepoint, handler_->RunTimer(turn, effects, timer));
 }
 
-void Worker::Log(Effects::Counts& counts, std::string_view what, const queue::Problem& problem) {
+void Worker::Log(Effects::Counts& counts, std::string_view what, const failure::Problem& problem) {
   if (problem.kind == kTimeout) ++counts.timeouts;
   insight_.AddError(static_cast<int>(problem.line), problem.message);
   log_.Add(LogLevel::kError, fmt::format("{} failed: {}{}", what, problem.message,
@@ -332,7 +332,7 @@ void Worker::Log(Effects::Counts& counts, std::string_view what, const queue::Pr
 }
 
 Status Worker::RunChange(Handler::Turn& turn, Effects& effects, const Event& event) {
-  ASSIGN_OR_RETURN(std::optional<queue::Problem> problem, Try(turn, effects, event));
+  ASSIGN_OR_RETURN(std::optional<failure::Problem> problem, Try(turn, effects, event));
   Effects::Counts& counts = effects.counts();
   const bool update = HasDocument(event.operation);
   if (!problem) {
@@ -353,7 +353,7 @@ Status Worker::RunTimer(Handler::Turn& turn, Effects& effects, const Event& even
   ASSIGN_OR_RETURN(const std::optional<timer::Timer> timer, effects.timers().Take(*event.timer));
   if (!timer) return OkStatus();
   ++effects.counts().timers_due;
-  ASSIGN_OR_RETURN(std::optional<queue::Problem> problem, Try(turn, effects, *timer));
+  ASSIGN_OR_RETURN(std::optional<failure::Problem> problem, Try(turn, effects, *timer));
   if (!problem) {
     ++effects.counts().callback_success;
     return OkStatus();

@@ -23,13 +23,13 @@
 
 #include "base/random.h"
 #include "base/thread.h"
+#include "failure/failure_list.h"
 #include "function/event.h"
 #include "function/failed_event.h"
 #include "function/handler.h"
 #include "function/held_log.h"
 #include "function/statistics.h"
 #include "function/turns.h"
-#include "queue/failure_list.h"
 #include "timer/scheduler.h"
 
 namespace sluice::function {
@@ -40,7 +40,7 @@ class Trap;
 struct WorkerContext {
   const Services& services;
   timer::Scheduler& timers;
-  queue::FailureList& failures;
+  failure::FailureList& failures;
   std::shared_ptr<const Definition> definition;
   Prepared prepared;
   std::string follower;  // also the owner of the timers
@@ -117,31 +117,32 @@ class Worker {
   Status RunChange(Handler::Turn& turn, Effects& effects, const Event& event);
   Status RunTimer(Handler::Turn& turn, Effects& effects, const Event& event);
   // Calls the handler. None when that went well; what a failed one did is undone.
-  using Attempted = Result<std::optional<queue::Problem>>;
+  using Attempted = Result<std::optional<failure::Problem>>;
   Attempted Try(Handler::Turn& turn, Effects& effects, const Event& event);
   Attempted Try(Handler::Turn& turn, Effects& effects, const timer::Timer& timer);
   Attempted Ended(Effects& effects, const Effects::Savepoint& savepoint,
                   const script::Outcome& outcome);
-  void Log(Effects::Counts& counts, std::string_view what, const queue::Problem& problem);
+  void Log(Effects::Counts& counts, std::string_view what, const failure::Problem& problem);
 
   // worker_failures.cc
   Status RunRetry(Handler::Turn& turn, Effects& effects, const Event& event);
-  Attempted TryAgain(Handler::Turn& turn, Effects& effects, const queue::Overlay::Taken& taken,
+  Attempted TryAgain(Handler::Turn& turn, Effects& effects, const failure::WriteSet::Taken& taken,
                      std::string* what);
-  queue::Problem ProblemOf(const script::Outcome& outcome) const;
-  Status Keep(Effects& effects, const std::string& key, FailedEvent event, queue::Problem problem);
-  std::optional<uint64_t> NextTryMs(const queue::Problem& problem, uint32_t attempts);
+  failure::Problem ProblemOf(const script::Outcome& outcome) const;
+  Status Keep(Effects& effects, const std::string& key, FailedEvent event,
+              failure::Problem problem);
+  std::optional<uint64_t> NextTryMs(const failure::Problem& problem, uint32_t attempts);
 
   Status Commit(Effects& effects, std::span<const Event> events, Tried* tried);
   std::vector<db::CursorMove> CursorMoves(std::span<const Event> events) const;
   void Committed(const Effects::Counts& counts, const std::optional<uint64_t>& earliest_timer_ms);
-  void FailuresCommitted(const queue::SizeChange& change,
+  void FailuresCommitted(const failure::SizeChange& change,
                          const std::optional<uint64_t>& earliest_retry_ms);
 
   size_t most_at_once_;
   int attempts_ = 0;  // of the event that was refused alone
   // Why the commit of the event that runs was refused: its handler is not called again.
-  std::optional<queue::Problem> refused_;
+  std::optional<failure::Problem> refused_;
 
   std::condition_variable wake_;
   std::deque<Event> queue_;  // guarded by mutex_

@@ -34,8 +34,8 @@ SourcePlace PlaceInStack(std::string_view stack, const std::string& file) {
 
 }  // namespace
 
-queue::Problem Worker::ProblemOf(const script::Outcome& outcome) const {
-  queue::Problem problem;
+failure::Problem Worker::ProblemOf(const script::Outcome& outcome) const {
+  failure::Problem problem;
   problem.kind = KindOf(outcome.ended);
   problem.type = outcome.type;
   problem.message = outcome.message;
@@ -52,54 +52,54 @@ queue::Problem Worker::ProblemOf(const script::Outcome& outcome) const {
   return problem;
 }
 
-std::optional<uint64_t> Worker::NextTryMs(const queue::Problem& problem, uint32_t attempts) {
+std::optional<uint64_t> Worker::NextTryMs(const failure::Problem& problem, uint32_t attempts) {
   const auto delay_ms =
-      queue::DelayMs(context_.definition->settings.retry, problem, attempts, random_);
+      failure::DelayMs(context_.definition->settings.retry, problem, attempts, random_);
   if (!delay_ms) return std::nullopt;
   return context_.services.clock.WallMs() + *delay_ms;
 }
 
 Status Worker::Keep(Effects& effects, const std::string& key, FailedEvent event,
-                    queue::Problem problem) {
-  queue::Failure failure;
+                    failure::Problem problem) {
+  failure::Failure failure;
   failure.id = context_.services.database.NewCas();
   failure.key = key;
   failure.event = std::move(event.text);
   failure.first_ms = failure.last_ms = context_.services.clock.WallMs();
   const std::optional<uint64_t> next_ms = NextTryMs(problem, failure.attempts);
-  failure.problem = queue::Shortened(std::move(problem));
+  failure.problem = failure::Shortened(std::move(problem));
   return effects.failures().Add(std::move(failure), event.payload, next_ms);
 }
 
 // One that was dropped, or tried by somebody else, since it was handed out is not there any more.
 Status Worker::RunRetry(Handler::Turn& turn, Effects& effects, const Event& event) {
-  ASSIGN_OR_RETURN(std::optional<queue::Overlay::Taken> taken,
+  ASSIGN_OR_RETURN(std::optional<failure::WriteSet::Taken> taken,
                    effects.failures().Take(*event.timer));
   if (!taken) return OkStatus();
   std::string what;
-  ASSIGN_OR_RETURN(std::optional<queue::Problem> problem, TryAgain(turn, effects, *taken, &what));
+  ASSIGN_OR_RETURN(std::optional<failure::Problem> problem, TryAgain(turn, effects, *taken, &what));
   if (!problem) {
     ++effects.counts().retry_success;
     return effects.failures().Remove(taken->failure);
   }
-  queue::Failure& failure = taken->failure;
+  failure::Failure& failure = taken->failure;
   ++effects.counts().retry_failure;
   ++failure.attempts;
   failure.last_ms = context_.services.clock.WallMs();
   Log(effects.counts(), fmt::format("attempt {} of {}", failure.attempts, what), *problem);
   const std::optional<uint64_t> next_ms = NextTryMs(*problem, failure.attempts);
-  failure.problem = queue::Shortened(std::move(*problem));
+  failure.problem = failure::Shortened(std::move(*problem));
   return effects.failures().Update(failure, next_ms);
 }
 
 Worker::Attempted Worker::TryAgain(Handler::Turn& turn, Effects& effects,
-                                   const queue::Overlay::Taken& taken, std::string* what) {
+                                   const failure::WriteSet::Taken& taken, std::string* what) {
   *what = fmt::format("'{}'", taken.failure.key);
   const Result<EventAgain> again =
       AgainOf(context_.services.database, taken.failure, taken.payload);
   if (!again) {
     if (again.error().code() == Code::kIo) return Unexpected(again.error());
-    queue::Problem problem;
+    failure::Problem problem;
     problem.kind = again.error().code() == Code::kNotFound ? kMissing : kUnreadable;
     problem.message = again.error().ToString();
     return problem;
@@ -113,10 +113,10 @@ Worker::Attempted Worker::TryAgain(Handler::Turn& turn, Effects& effects,
   return Try(turn, effects, event);
 }
 
-void Worker::FailuresCommitted(const queue::SizeChange& change,
+void Worker::FailuresCommitted(const failure::SizeChange& change,
                                const std::optional<uint64_t>& earliest_retry_ms) {
   if (earliest_retry_ms) {
-    context_.timers.Created(queue::RetryOwner(context_.failures.owner()), *earliest_retry_ms);
+    context_.timers.Created(failure::RetryOwner(context_.failures.owner()), *earliest_retry_ms);
   }
   if (change.failures == 0 && change.bytes == 0) return;
   const Result<uint64_t> trimmed = context_.failures.Committed(change);

@@ -1,8 +1,8 @@
 // db:start_flow(id, input): a flow that is started when the transaction is committed; outside of
 // one, at once. db:read_stream(id, offset, size): a piece of a body that is too large for a value.
+#include "outbox/flow_request.h"
 #include "procedure/arguments.h"
 #include "procedure/db_object.h"
-#include "queue/flow_request.h"
 
 namespace sluice::procedure {
 namespace {
@@ -17,7 +17,7 @@ Status RunStartFlow(lua::HostObject& object, lua::Call& call) {
   db::Database& database = session.engine.database();
   std::string run;
   ASSIGN_OR_RETURN(db::RowWrite row,
-                   queue::MakeFlowRequest(database, flow, std::move(input), &run));
+                   outbox::MakeFlowRequest(database, flow, std::move(input), &run));
   // As a statement's request: it makes the transaction of db:begin.
   db::Transaction* const transaction = session.Request(call).transaction;
   if (transaction != nullptr) {

@@ -35,7 +35,7 @@ std::vector<Status> TellAll(const flow::Problems& found, const std::string& dire
 Result<std::vector<Status>> LintHere(const FlowLintOptions& options, const cli::AppDirectory& app,
                                      cli::Output* output) {
   ASSIGN_OR_RETURN(const auto stage, FlowStage::Set(app, SystemClock().WallMs(), options.files));
-  ASSIGN_OR_RETURN(route::Bundle bundle, route::BundleFromJson(app.flow_files));
+  ASSIGN_OR_RETURN(flow_engine::Bundle bundle, flow_engine::BundleFromJson(app.flow_files));
   flow::Problems found;
   if (stage->Load(std::move(bundle), &found).ok()) stage->Check(&found);
   return TellAll(found, options.directory, output);

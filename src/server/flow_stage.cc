@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "flow_engine/guards.h"
+#include "flow_engine/starts.h"
 #include "json/parse.h"
 #include "json/print.h"
-#include "route/guards.h"
-#include "route/starts.h"
 
 namespace sluice::server {
 
@@ -46,8 +46,8 @@ Status FlowStage::Open(const cli::AppDirectory& app, const std::vector<std::stri
   function::Services functions{*database_, *queries_, clock_};
   functions.http = &http_;
   functions.handlers_use_clock = true;
-  services_ = std::make_unique<route::Services>(
-      route::Services{functions, *queries_, *procedures_, directories});
+  services_ = std::make_unique<flow_engine::Services>(
+      flow_engine::Services{functions, *queries_, *procedures_, directories});
   RETURN_IF_ERROR(MakeKeyspaces(app.keyspaces));
   return MakeTables(app.sql);
 }
@@ -83,16 +83,17 @@ Status FlowStage::MakeTables(const std::vector<cli::SqlFileStatement>& statement
   return OkStatus();
 }
 
-Status FlowStage::Load(route::Bundle bundle, flow::Problems* problems) {
-  app_ = route::MakeApp(*services_, std::move(bundle), "", route::Missing::kIsWrong, problems);
+Status FlowStage::Load(flow_engine::Bundle bundle, flow::Problems* problems) {
+  app_ = flow_engine::MakeApp(*services_, std::move(bundle), "", flow_engine::Missing::kIsWrong,
+                              problems);
   if (app_ != nullptr) return OkStatus();
   return Error(Code::kInvalidArgument, "trial.invalid", "the app has errors");
 }
 
 void FlowStage::Check(flow::Problems* problems) const {
-  route::CheckKeyspaces(*app_, *services_, route::Missing::kIsWrong, problems);
-  route::CheckStarts(*app_, *services_, route::Missing::kIsWrong, problems);
-  route::CheckGuards(*app_, problems);
+  flow_engine::CheckKeyspaces(*app_, *services_, flow_engine::Missing::kIsWrong, problems);
+  flow_engine::CheckStarts(*app_, *services_, flow_engine::Missing::kIsWrong, problems);
+  flow_engine::CheckGuards(*app_, problems);
 }
 
 Status FlowStage::Store(const db::KeyspaceName& keyspace, const std::string& key,

@@ -14,10 +14,10 @@
 #include "cli/app_directory.h"
 #include "db/database.h"
 #include "flow/problem.h"
+#include "flow_engine/app.h"
 #include "function/trial/canned_http.h"
 #include "procedure/manager.h"
 #include "query/engine.h"
-#include "route/app.h"
 
 namespace sluice::server {
 
@@ -31,14 +31,14 @@ class FlowStage {
   FlowStage& operator=(const FlowStage&) = delete;
 
   // All that is wrong goes to `problems`.
-  Status Load(route::Bundle bundle, flow::Problems* problems);
+  Status Load(flow_engine::Bundle bundle, flow::Problems* problems);
   // What the loaded app needs of the database, and is not there.
   void Check(flow::Problems* problems) const;
   Status Store(const db::KeyspaceName& keyspace, const std::string& key, const json::Value& value);
   // Missing when there is none.
   Result<json::Value> Find(const db::KeyspaceName& keyspace, const std::string& key) const;
 
-  const route::App& app() const { return *app_; }
+  const flow_engine::App& app() const { return *app_; }
   SteppedClock& clock() { return clock_; }
 
  private:
@@ -54,8 +54,8 @@ class FlowStage {
   std::unique_ptr<db::Database> database_;
   std::unique_ptr<query::QueryEngine> queries_;
   std::unique_ptr<procedure::Manager> procedures_;
-  std::unique_ptr<route::Services> services_;
-  std::shared_ptr<const route::App> app_;
+  std::unique_ptr<flow_engine::Services> services_;
+  std::shared_ptr<const flow_engine::App> app_;
 };
 
 }  // namespace sluice::server

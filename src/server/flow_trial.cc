@@ -6,10 +6,10 @@
 
 #include "base/file.h"
 #include "flow/yaml_value.h"
+#include "flow_engine/flow_trial.h"
 #include "function/trial/path.h"
 #include "json/number.h"
 #include "json/parse.h"
-#include "route/flow_trial.h"
 #include "server/flow_stage.h"
 
 namespace sluice::server {
@@ -82,8 +82,8 @@ class FlowCase {
   }
 
   // The app's files, and functions that are beside the case.
-  Result<route::Bundle> MakeBundle() const {
-    ASSIGN_OR_RETURN(route::Bundle bundle, route::BundleFromJson(app_.flow_files));
+  Result<flow_engine::Bundle> MakeBundle() const {
+    ASSIGN_OR_RETURN(flow_engine::Bundle bundle, flow_engine::BundleFromJson(app_.flow_files));
     for (const fs::directory_entry& entry : fs::directory_iterator(directory_)) {
       const std::string suffix = entry.path().extension().string();
       if (suffix != ".js" && suffix != ".lua" && suffix != ".sql") continue;
@@ -94,7 +94,7 @@ class FlowCase {
   }
 
   Status PlayRuns() {
-    ASSIGN_OR_RETURN(const route::Bundle bundle, MakeBundle());
+    ASSIGN_OR_RETURN(const flow_engine::Bundle bundle, MakeBundle());
     size_t number = 0;
     for (const Value& run : case_["runs"].items()) {
       const std::string name(run["name"].is_string() ? std::string(run["name"].AsString())
@@ -158,7 +158,7 @@ class FlowCase {
   }
 
   Status PlayRun(FlowStage& stage, const Value& run, FlowRunOutcome* outcome) {
-    route::FlowTrial trial;
+    flow_engine::FlowTrial trial;
     trial.flow = run["flow"].is_string() ? std::string(run["flow"].AsString()) : "";
     if (run["input"].is_string()) {
       ASSIGN_OR_RETURN(trial.input, ReadBeside(run["input"].AsString()));
@@ -174,7 +174,7 @@ class FlowCase {
     }
     if (run["ttl"].is_int()) trial.ttl_ms = static_cast<uint64_t>(run["ttl"].AsInt());
     ASSIGN_OR_RETURN(const flow::Played played,
-                     route::PlayFlow(stage.app(), trial, &stage.clock()));
+                     flow_engine::PlayFlow(stage.app(), trial, &stage.clock()));
     outcome->log = played.log;
     CheckPlayed(run, played, &outcome->problems);
     return CheckDocuments(stage, run, &outcome->problems);

@@ -21,6 +21,10 @@
 #include "auth/password.h"
 #include "base/log.h"
 #include "db/database.h"
+#include "doctype_db/mass_migration.h"
+#include "doctype_db/policy_compiler.h"
+#include "flow_engine/guards.h"
+#include "flow_engine/host.h"
 #include "http/openapi.h"
 #include "http/rest/access.h"
 #include "http/rest/advice.h"
@@ -45,20 +49,16 @@
 #include "procedure/manager.h"
 #include "query/engine.h"
 #include "query/index_compiler.h"
-#include "route/guards.h"
-#include "route/host.h"
 #include "server/access_log.h"
 #include "server/first_admin.h"
 #include "server/version.h"
-#include "typing/mass_migration.h"
-#include "typing/policy_compiler.h"
 
 namespace sluice::server {
 namespace {
 
 db::DatabaseOptions DatabaseOptionsOf(const Config& config, const Clock& clock) {
   db::DatabaseOptions options;
-  options.policy_compiler = std::make_shared<typing::PolicyCompiler>(clock);
+  options.policy_compiler = std::make_shared<doctype_db::PolicyCompiler>(clock);
   options.index_compiler = query::MakeIndexCompiler();
   options.shards = static_cast<uint16_t>(config.storage_shards);
   options.durability = config.storage_durability == "sync"       ? db::Durability::kSync
@@ -199,7 +199,7 @@ class Server::Parts {
     ASSIGN_OR_RETURN(database_,
                      db::Database::Open(loaded_.config.data_directory,
                                         DatabaseOptionsOf(loaded_.config, clock_), clock_));
-    migration_ = std::make_unique<typing::MassMigration>(*database_);
+    migration_ = std::make_unique<doctype_db::MassMigration>(*database_);
     return CheckShards(loaded_, *database_);
   }
 
@@ -262,21 +262,23 @@ class Server::Parts {
   }
 
   Status OpenFlows() {
-    route::EngineOptions options;
+    flow_engine::EngineOptions options;
     options.traces = loaded_.config.flows_traces;
     options.under_way = under_way_.get();
     if (!loaded_.config.flows_otlp_url.empty()) {
-      trace_exporter_ = std::make_unique<route::OtlpExporter>(
-          route::OtlpOptions{.url = loaded_.config.flows_otlp_url});
-      options.exporter = [this](const route::TracePtr& trace) { trace_exporter_->Offer(trace); };
+      trace_exporter_ = std::make_unique<flow_engine::OtlpExporter>(
+          flow_engine::OtlpOptions{.url = loaded_.config.flows_otlp_url});
+      options.exporter = [this](const flow_engine::TracePtr& trace) {
+        trace_exporter_->Offer(trace);
+      };
     }
-    flows_ = std::make_unique<route::Host>(
-        route::Services{FunctionServices(), *query_engine_, *procedures_,
-                        PathsOf(loaded_.config.flows_directories),
-                        loaded_.config.flows_max_stream_bytes},
+    flows_ = std::make_unique<flow_engine::Host>(
+        flow_engine::Services{FunctionServices(), *query_engine_, *procedures_,
+                              PathsOf(loaded_.config.flows_directories),
+                              loaded_.config.flows_max_stream_bytes},
         std::move(options),
-        route::RunRetention{.keep_ms = loaded_.config.flows_run_retention_ms,
-                            .most = loaded_.config.flows_max_finished_runs});
+        flow_engine::RunRetention{.keep_ms = loaded_.config.flows_run_retention_ms,
+                                  .most = loaded_.config.flows_max_finished_runs});
     return flows_->Start();
   }
 
@@ -360,7 +362,7 @@ class Server::Parts {
   void WarnOfOpenEndpoints() const {
     if (!has_users()) return;
     flow::Problems open;
-    route::CheckGuards(*flows_->app(), &open);
+    flow_engine::CheckGuards(*flows_->app(), &open);
     for (const flow::Problem& problem : open.Sorted()) {
       log::Warn("an endpoint is open to everybody", {{"problem", problem.ToString()}});
     }
@@ -408,7 +410,7 @@ class Server::Parts {
   AccessLog access_log_;
   auth::PasswordHasher hasher_;
   std::unique_ptr<db::Database> database_;
-  std::unique_ptr<typing::MassMigration> migration_;
+  std::unique_ptr<doctype_db::MassMigration> migration_;
   std::unique_ptr<query::QueryEngine> query_engine_;
   std::unique_ptr<procedure::Manager> procedures_;
   std::unique_ptr<http::rest::ConsumerService> consumers_;
@@ -416,8 +418,8 @@ class Server::Parts {
   std::shared_ptr<function::AddressRules> addresses_;
   std::unique_ptr<function::UnderWay> under_way_;  // null: it can't be written
   std::unique_ptr<function::Manager> functions_;
-  std::unique_ptr<route::OtlpExporter> trace_exporter_;  // null: traces are not exported
-  std::unique_ptr<route::Host> flows_;
+  std::unique_ptr<flow_engine::OtlpExporter> trace_exporter_;  // null: traces are not exported
+  std::unique_ptr<flow_engine::Host> flows_;
   std::unique_ptr<auth::Directory> directory_;
   std::unique_ptr<auth::Authenticator> authenticator_;
   std::unique_ptr<http::rest::AccessFilter> filter_;

@@ -3,7 +3,7 @@
 // Operation: one thread for all owners. It knows when each owner's next timer is due and sleeps
 // until the first of them; whoever commits a timer says so (Created). A timer that was handed out
 // is the owner's to take and commit; until it says Done the timer is not handed out again. After
-// that it may be, if its row is still seen: an owner takes it by Overlay::Take, which finds none.
+// that it may be, if its row is still seen: an owner takes it by WriteSet::Take, which finds none.
 // Concurrency: every method from any thread; receivers are called on the scheduler's thread, one at
 // a time, and must only hand on.
 #pragma once

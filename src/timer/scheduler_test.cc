@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "db/test_database.h"
-#include "timer/overlay.h"
+#include "timer/write_set.h"
 
 namespace sluice::timer {
 namespace {
@@ -21,10 +21,10 @@ class SchedulerTest : public db::DatabaseTest {
 
   uint64_t InMs(uint64_t ms) const { return clock_.WallMs() + ms; }
   void Store(const std::string& reference, uint64_t due_ms, const std::string& owner = "f") {
-    Overlay overlay(*database_, owner);
-    ASSERT_TRUE(overlay.Create({"cb", reference, {due_ms, database_->NewCas()}, ""}).ok());
+    WriteSet write_set(*database_, owner);
+    ASSERT_TRUE(write_set.Create({"cb", reference, {due_ms, database_->NewCas()}, ""}).ok());
     db::Commit commit;
-    overlay.MoveTo(&commit);
+    write_set.MoveTo(&commit);
     ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
     scheduler_->Created(owner, due_ms);
   }
@@ -58,14 +58,14 @@ class SchedulerTest : public db::DatabaseTest {
   }
   // What the last Got returned takes effect.
   void Finish(const std::string& owner = "f") {
-    Overlay overlay(*database_, owner);
+    WriteSet write_set(*database_, owner);
     std::vector<Moment> moments;
     for (const Timer& timer : taken_) {
-      ASSERT_TRUE(*overlay.Take(timer.moment));
+      ASSERT_TRUE(*write_set.Take(timer.moment));
       moments.push_back(timer.moment);
     }
     db::Commit commit;
-    overlay.MoveTo(&commit);
+    write_set.MoveTo(&commit);
     ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
     scheduler_->Done(owner, moments);
   }

@@ -273,8 +273,8 @@ Result<Value> Stage::Timers() const {
 Result<std::vector<std::string>> Stage::Failures() const {
   ASSIGN_OR_RETURN(const FailurePage page, manager_->Failures(function_, 0, kMaxFailures));
   std::vector<std::string> failures;
-  for (const queue::FailureList::Item& item : page.failures) {
-    const queue::Problem& problem = item.failure.problem;
+  for (const failure::FailureList::Item& item : page.failures) {
+    const failure::Problem& problem = item.failure.problem;
     failures.push_back(fmt::format("{} '{}' failed: {}\n{}", KindOf(PrintEvent(item.failure)),
                                    item.failure.key, problem.message, problem.stack));
   }

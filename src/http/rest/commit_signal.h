@@ -12,9 +12,9 @@
 #include <mutex>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "db/database.h"
+#include "follow/commit_wake.h"
 #include "http/completion.h"
 #include "http/request.h"
 #include "http/task.h"
@@ -24,12 +24,11 @@ namespace sluice::http::rest {
 class CommitSignal {
  public:
   // All shards'.
-  explicit CommitSignal(db::Database& database) : state_(std::make_shared<State>()) {
-    for (uint16_t shard = 0; shard < database.shard_count(); ++shard) {
-      listeners_.push_back(
-          database.OnCommitted(shard, [state = state_](const db::Committed&) { state->Raise(); }));
-    }
-  }
+  explicit CommitSignal(db::Database& database)
+      : state_(std::make_shared<State>()),
+        commits_(database),
+        subscription_(
+            commits_.SubscribeToAll([state = state_](const db::Committed&) { state->Raise(); })) {}
 
   void Clear() {
     const std::lock_guard lock(state_->mutex);
@@ -66,7 +65,8 @@ class CommitSignal {
   };
 
   std::shared_ptr<State> state_;
-  std::vector<std::shared_ptr<void>> listeners_;
+  follow::CommitWake commits_;
+  follow::CommitWake::Subscription subscription_;
 };
 
 }  // namespace sluice::http::rest

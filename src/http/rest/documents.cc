@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "db/document.h"
+#include "doctype_db/keyspace_policy.h"
 #include "http/rest/access.h"
 #include "http/rest/body.h"
 #include "http/rest/document_http.h"
@@ -15,7 +16,6 @@
 #include "json/parse.h"
 #include "json/path.h"
 #include "json/print.h"
-#include "typing/keyspace_policy.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -235,7 +235,7 @@ Task<> StoreDocument(Context& context, Request& request, Response& response, Sto
 Result<std::string> NewKeyOf(const Context& context, db::KeyspaceId keyspace,
                              const db::Document& document) {
   const auto policy = context.database.PolicyOf(keyspace, nullptr);
-  const auto* const types = dynamic_cast<const typing::KeyspacePolicy*>(policy.get());
+  const auto* const types = dynamic_cast<const doctype_db::KeyspacePolicy*>(policy.get());
   if (types == nullptr || document.datatype != db::Datatype::kJson) return NewUuid();
   ASSIGN_OR_RETURN(std::optional<std::string> key, types->NewKey(document.body));
   return key ? std::move(*key) : NewUuid();

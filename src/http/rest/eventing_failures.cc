@@ -29,7 +29,7 @@ Result<uint64_t> IdOf(std::string_view text) {
               "expected a failure's id, a whole number, got '{}'", text.substr(0, 80));
 }
 
-Value ErrorView(const queue::Problem& problem) {
+Value ErrorView(const failure::Problem& problem) {
   Value view = Value::Object({{"class", problem.kind}});
   if (!problem.type.empty()) view.Set("type", problem.type);
   view.Set("message", problem.message);
@@ -40,8 +40,8 @@ Value ErrorView(const queue::Problem& problem) {
   return view;
 }
 
-Value FailureView(const queue::FailureList::Item& item) {
-  const queue::Failure& failure = item.failure;
+Value FailureView(const failure::FailureList::Item& item) {
+  const failure::Failure& failure = item.failure;
   Value view = Value::Object({{"id", std::to_string(failure.id)},
                               {"state", item.due_ms ? "waiting" : "dead"},
                               {"event", function::PrintEvent(failure)},
@@ -65,7 +65,7 @@ Result<Value> ListOf(const EventingCall& call) {
   ASSIGN_OR_RETURN(const function::FailurePage page,
                    call.manager.Failures(definition.Location(), from, static_cast<size_t>(limit)));
   Value list = Value::EmptyArray();
-  for (const queue::FailureList::Item& item : page.failures) list.Append(FailureView(item));
+  for (const failure::FailureList::Item& item : page.failures) list.Append(FailureView(item));
   Value answer = Value::Object({{"failures", list}});
   if (page.next) answer.Set("next", std::to_string(*page.next));
   return answer;

@@ -31,10 +31,10 @@ Value ProblemsOf(const flow::Problems& problems, OpenEndpoints open) {
   return list;
 }
 
-void PutApp(route::Host& host, OpenEndpoints open, Request& request, Response& response) {
-  const auto value = json::Parse(request.body(), {.max_bytes = 2 * route::kMaxBundleBytes});
+void PutApp(flow_engine::Host& host, OpenEndpoints open, Request& request, Response& response) {
+  const auto value = json::Parse(request.body(), {.max_bytes = 2 * flow_engine::kMaxBundleBytes});
   if (!value) return response.Error(value.error());
-  auto bundle = route::BundleFromJson(*value);
+  auto bundle = flow_engine::BundleFromJson(*value);
   if (!bundle) return response.Error(bundle.error());
   flow::Problems problems;
   const auto check = request.QueryBool("check", false);
@@ -48,7 +48,7 @@ void PutApp(route::Host& host, OpenEndpoints open, Request& request, Response& r
                 json::ToText(Value::Object({{"problems", ProblemsOf(problems, open)}})));
 }
 
-void ListFlows(const route::Host& host, Response& response) {
+void ListFlows(const flow_engine::Host& host, Response& response) {
   const auto app = host.app();
   Value flows = Value::EmptyArray();
   for (const auto& [id, flow] : app->flows->flows()) {
@@ -60,7 +60,7 @@ void ListFlows(const route::Host& host, Response& response) {
   }
   Value routes = Value::EmptyArray();
   for (const auto& [name, route] : app->routes) {
-    const route::Route::Stats stats = route->stats();
+    const flow_engine::Route::Stats stats = route->stats();
     routes.Append(Value::Object({{"route", name},
                                  {"instances", route->instances()},
                                  {"busy", stats.busy},
@@ -69,7 +69,7 @@ void ListFlows(const route::Host& host, Response& response) {
                                  {"failures", Value::Unsigned(stats.failures)}}));
   }
   Value endpoints = Value::EmptyArray();
-  for (const route::Endpoint& endpoint : app->rest.endpoints) {
+  for (const flow_engine::Endpoint& endpoint : app->rest.endpoints) {
     Value methods = Value::EmptyArray();
     for (const std::string& method : endpoint.methods) methods.Append(Value(method));
     endpoints.Append(Value::Object({{"url", endpoint.url},
@@ -78,7 +78,8 @@ void ListFlows(const route::Host& host, Response& response) {
                                     {"flow", endpoint.flow}}));
   }
   Value autostart = Value::EmptyArray();
-  for (const route::Autostart& each : app->options.autostart) autostart.Append(Value(each.target));
+  for (const flow_engine::Autostart& each : app->options.autostart)
+    autostart.Append(Value(each.target));
   Value listeners = Value::EmptyArray();
   for (const std::string& each : app->options.listeners) listeners.Append(Value(each));
   response.Json(200, json::ToText(Value::Object({{"flows", std::move(flows)},
@@ -88,14 +89,14 @@ void ListFlows(const route::Host& host, Response& response) {
                                                  {"listeners", std::move(listeners)}})));
 }
 
-Result<const flow::Flow*> FlowOf(const route::App& app, const Request& request) {
+Result<const flow::Flow*> FlowOf(const flow_engine::App& app, const Request& request) {
   const std::string_view id = request.Param("id");
   const flow::Flow* const found = app.flows->Find(id);
   if (found != nullptr) return found;
   return Fail(Code::kNotFound, "flow.not_found", "there is no flow '{}'", id);
 }
 
-void DrawFlow(const route::Host& host, const Request& request, Response& response) {
+void DrawFlow(const flow_engine::Host& host, const Request& request, Response& response) {
   const auto app = host.app();
   const auto flow = FlowOf(*app, request);
   if (!flow) return response.Error(flow.error());
@@ -116,20 +117,20 @@ Result<Value> InputOf(const Request& request) {
 }
 
 // Stores the beginning of a run, which then goes on by itself. Its id. Waits.
-Result<std::string> LaunchFlow(route::Host& host, std::shared_ptr<const route::App> app,
+Result<std::string> LaunchFlow(flow_engine::Host& host, std::shared_ptr<const flow_engine::App> app,
                                const flow::Flow& flow, flow::Start start) {
   if (!flow.durable) {
     return Fail(Code::kInvalidArgument, "flow.not_durable",
                 "flow '{}' is not durable: its answer has to be waited for", flow.id);
   }
-  std::vector<route::Engine::Launch> launches;
+  std::vector<flow_engine::Engine::Launch> launches;
   launches.push_back({std::move(app), std::move(start), "command"});
   ASSIGN_OR_RETURN(const std::vector<std::string> ids,
                    host.engine().LaunchAll(std::move(launches), {}));
   return ids.front();
 }
 
-Task<> RunFlow(route::Host& host, Request& request, Response& response) {
+Task<> RunFlow(flow_engine::Host& host, Request& request, Response& response) {
   const auto app = host.app();
   const auto flow = FlowOf(*app, request);
   auto input = InputOf(request);
@@ -156,11 +157,11 @@ Task<> RunFlow(route::Host& host, Request& request, Response& response) {
     response.Json(202, json::ToText(Value::Object({{"run", **run}})));
     co_return;
   }
-  Completion<route::Reply> done(request);
+  Completion<flow_engine::Reply> done(request);
   host.engine().Start(
-      app, std::move(start), [done](route::Reply reply) { done.Complete(std::move(reply)); },
+      app, std::move(start), [done](flow_engine::Reply reply) { done.Complete(std::move(reply)); },
       "command");
-  Result<route::Reply> reply = co_await done;
+  Result<flow_engine::Reply> reply = co_await done;
   if (!reply) co_return;  // the client has gone; the flow goes on
   Value answer = Value::Object({{"status", reply->status}, {"headers", std::move(reply->headers)}});
   if (!reply->run.empty()) answer.Set("run", Value(reply->run));
@@ -169,7 +170,7 @@ Task<> RunFlow(route::Host& host, Request& request, Response& response) {
 }
 
 // What is asked of one flow.
-Status AddFlowRoutes(Router& router, route::Host& host) {
+Status AddFlowRoutes(Router& router, flow_engine::Host& host) {
   const Parameter id{.name = "id", .in = Parameter::In::kPath, .description = "the flow's id"};
   RETURN_IF_ERROR(
       router.Add({.method = Method::kGet,
@@ -204,7 +205,7 @@ Status AddFlowRoutes(Router& router, route::Host& host) {
 
 }  // namespace
 
-Status AddFlowAdminRoutes(Router& router, route::Host& host, OpenEndpoints open) {
+Status AddFlowAdminRoutes(Router& router, flow_engine::Host& host, OpenEndpoints open) {
   RETURN_IF_ERROR(router.Add(
       {.method = Method::kPut,
        .path = "/v1/flows/app",
@@ -229,7 +230,8 @@ Status AddFlowAdminRoutes(Router& router, route::Host& host, OpenEndpoints open)
                               .responses = {{.status = 200, .description = "As PUT takes them"}},
                               .auth = std::string(kAdmin),
                               .handler = [&host](Request&, Response& response) {
-                                response.Json(200, json::ToText(route::ToJson(host.app()->bundle)));
+                                response.Json(
+                                    200, json::ToText(flow_engine::ToJson(host.app()->bundle)));
                               }}));
   RETURN_IF_ERROR(AddFlowRoutes(router, host));
   RETURN_IF_ERROR(AddFlowRunRoutes(router, host));

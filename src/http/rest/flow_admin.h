@@ -3,14 +3,14 @@
 
 #include <cstdint>
 
+#include "flow_engine/host.h"
 #include "http/router.h"
-#include "route/host.h"
 
 namespace sluice::http::rest {
 
 // Endpoints without authentication: where there are no users they are meant so.
 enum class OpenEndpoints : uint8_t { kMeant, kToldOf };
 
-Status AddFlowAdminRoutes(Router& router, route::Host& host, OpenEndpoints open);
+Status AddFlowAdminRoutes(Router& router, flow_engine::Host& host, OpenEndpoints open);
 
 }  // namespace sluice::http::rest

@@ -5,12 +5,12 @@
 
 #include "base/utf8.h"
 #include "flow/text_form.h"
+#include "flow_engine/path_parts.h"
 #include "http/rest/flow_upload.h"
 #include "http/rest/xml.h"
 #include "http/url.h"
 #include "json/parse.h"
 #include "json/print.h"
-#include "route/path_parts.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -25,7 +25,7 @@ bool Contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-bool Passes(const route::HeaderRules& rules, const std::string& name) {
+bool Passes(const flow_engine::HeaderRules& rules, const std::string& name) {
   if (!rules.keep.empty()) return Contains(rules.keep, name);
   return !Contains(rules.drop, name);
 }
@@ -42,20 +42,20 @@ Value HeaderText(std::string_view bytes) {
   return Value(text);
 }
 
-const route::HeaderRules& RequestRules(const route::Endpoint& endpoint) {
-  static const route::HeaderRules kNone;
+const flow_engine::HeaderRules& RequestRules(const flow_engine::Endpoint& endpoint) {
+  static const flow_engine::HeaderRules kNone;
   return endpoint.headers == nullptr ? kNone : endpoint.headers->request;
 }
 
-// Functions are told these by the server (route/task.h).
+// Functions are told these by the server (flow_engine/task.h).
 bool IsOrigin(std::string_view lower_name) {
   return lower_name == "my_route" || lower_name == "my_trace_id" || lower_name == "my_trace_path" ||
          lower_name == "my_correlation_id";
 }
 
-Value HeadersOf(const Request& request, const route::Endpoint& endpoint) {
+Value HeadersOf(const Request& request, const flow_engine::Endpoint& endpoint) {
   Value headers = Value::EmptyObject();
-  const route::HeaderRules& rules = RequestRules(endpoint);
+  const flow_engine::HeaderRules& rules = RequestRules(endpoint);
   for (const Header& header : request.headers()) {
     const std::string name = LowerCase(header.name);
     if (name == "cookie" || (endpoint.relay.empty() && IsOrigin(name)) || !Passes(rules, name))
@@ -68,7 +68,7 @@ Value HeadersOf(const Request& request, const route::Endpoint& endpoint) {
   return headers;
 }
 
-Value CookiesOf(const Request& request, const route::Endpoint& endpoint) {
+Value CookiesOf(const Request& request, const flow_engine::Endpoint& endpoint) {
   Value cookies = Value::EmptyObject();
   if (!Passes(RequestRules(endpoint), "cookie")) return cookies;
   const std::string all = JoinedHeader(request, "cookie", "; ");
@@ -144,8 +144,8 @@ Status AddXml(const Request& request, Value* dataset) {
   return OkStatus();
 }
 
-Status AddBody(const Request& request, const route::Endpoint& endpoint, route::StreamScope* streams,
-               Value* dataset, Value* query) {
+Status AddBody(const Request& request, const flow_engine::Endpoint& endpoint,
+               flow_engine::StreamScope* streams, Value* dataset, Value* query) {
   if (request.body_size() == 0) return OkStatus();
   const Media media = endpoint.relay.empty() ? MediaOf(request) : Media::kOther;
   if (media == Media::kMultipart && endpoint.upload) {
@@ -202,7 +202,7 @@ void AnswerValue(const Request& request, int status, const Value& value, Respons
 }
 
 // Whether rest.yaml gives the answers of an endpoint this header.
-bool HasPolicy(const route::Endpoint& endpoint, std::string_view lower_name) {
+bool HasPolicy(const flow_engine::Endpoint& endpoint, std::string_view lower_name) {
   const auto is = [&](const auto& header) { return EqualsIgnoreCase(header.first, lower_name); };
   return (endpoint.headers != nullptr && std::ranges::any_of(endpoint.headers->response.add, is)) ||
          (endpoint.cors != nullptr && std::ranges::any_of(endpoint.cors->headers, is));
@@ -227,9 +227,9 @@ void AddHeader(std::string_view name, std::string_view value, Response& response
 }
 
 // The path at the target of a relay. One with dot segments could lead out of what is relayed.
-Result<std::string> RewrittenPath(const Request& request, const route::Endpoint& endpoint) {
+Result<std::string> RewrittenPath(const Request& request, const flow_engine::Endpoint& endpoint) {
   const std::string path(request.path());
-  for (const std::string_view part : route::SplitPath(path)) {
+  for (const std::string_view part : flow_engine::SplitPath(path)) {
     const auto decoded = PercentDecode(part);
     if (!decoded || *decoded == "." || *decoded == ".." ||
         decoded->find_first_of("/\\") != std::string::npos) {
@@ -264,7 +264,7 @@ BodyForm FormOfBody(const Request& request) {
   return bytes ? BodyForm::kBytes : BodyForm::kParsed;
 }
 
-Result<Value> HeadOf(const Request& request, const route::Endpoint& endpoint,
+Result<Value> HeadOf(const Request& request, const flow_engine::Endpoint& endpoint,
                      const std::vector<std::pair<std::string, std::string>>& parameters) {
   Value dataset = Value::Object({{"method", MethodName(request.method())}});
   if (endpoint.relay.empty()) {
@@ -293,8 +293,8 @@ Result<Value> HeadOf(const Request& request, const route::Endpoint& endpoint,
   return dataset;
 }
 
-Result<Value> WithBody(const Request& request, const route::Endpoint& endpoint, Value head,
-                       route::StreamScope* streams) {
+Result<Value> WithBody(const Request& request, const flow_engine::Endpoint& endpoint, Value head,
+                       flow_engine::StreamScope* streams) {
   Value query = head["query"];
   RETURN_IF_ERROR(AddBody(request, endpoint, streams, &head, &query));
   head.Set("query", std::move(query));
@@ -309,7 +309,7 @@ void AnswerError(const Request& request, int status, const Value& message, Respo
   AnswerValue(request, status, body, response);
 }
 
-void AddPolicyHeaders(const route::Endpoint& endpoint, Response& response) {
+void AddPolicyHeaders(const flow_engine::Endpoint& endpoint, Response& response) {
   if (endpoint.headers != nullptr) {
     for (const auto& [name, value] : endpoint.headers->response.add) {
       response.AddHeader(name, value);
@@ -319,11 +319,12 @@ void AddPolicyHeaders(const route::Endpoint& endpoint, Response& response) {
   for (const auto& [name, value] : endpoint.cors->headers) response.AddHeader(name, value);
 }
 
-std::string SetAnswerHead(const route::Endpoint& endpoint, const route::Reply& reply,
+std::string SetAnswerHead(const flow_engine::Endpoint& endpoint, const flow_engine::Reply& reply,
                           Response& response) {
   std::string content_type;
-  const route::HeaderRules none;
-  const route::HeaderRules& rules = endpoint.headers == nullptr ? none : endpoint.headers->response;
+  const flow_engine::HeaderRules none;
+  const flow_engine::HeaderRules& rules =
+      endpoint.headers == nullptr ? none : endpoint.headers->response;
   for (const json::Field& header : reply.headers.fields()) {
     const std::string name = LowerCase(header.name());
     if (!Passes(rules, name) || IsOurs(name)) continue;
@@ -331,9 +332,9 @@ std::string SetAnswerHead(const route::Endpoint& endpoint, const route::Reply& r
       if (item.is_string()) response.AddHeader(header.name(), item.AsString());
     }
     if (!header.value.is_string()) continue;
-    if (name == route::kStreamHeader || HasPolicy(endpoint, name)) continue;
+    if (name == flow_engine::kStreamHeader || HasPolicy(endpoint, name)) continue;
     // The answer has that of our own trace; the one of a relay's target would be a second.
-    if (name == LowerCase(endpoint.trace_header) && endpoint.tracing == route::Tracing::kTold)
+    if (name == LowerCase(endpoint.trace_header) && endpoint.tracing == flow_engine::Tracing::kTold)
       continue;
     if (name == "content-type") {
       content_type = header.value.AsString();
@@ -344,7 +345,7 @@ std::string SetAnswerHead(const route::Endpoint& endpoint, const route::Reply& r
   return content_type;
 }
 
-void Answer(const Request& request, const route::Endpoint& endpoint, route::Reply reply,
+void Answer(const Request& request, const flow_engine::Endpoint& endpoint, flow_engine::Reply reply,
             Response& response) {
   std::string content_type = SetAnswerHead(endpoint, reply, response);
   const Value& body = reply.body;

@@ -27,7 +27,7 @@ constexpr size_t kMostParsedHere = 64 << 10;
 
 // How long the client waits: the endpoint's timeout, or the milliseconds of the header X-TTL if
 // these are less.
-uint64_t TimeoutOf(const Request& request, const route::Endpoint& endpoint) {
+uint64_t TimeoutOf(const Request& request, const flow_engine::Endpoint& endpoint) {
   const auto header = request.FindHeader("x-ttl");
   if (!header) return endpoint.timeout_ms;
   uint64_t ttl_ms = 0;
@@ -36,63 +36,66 @@ uint64_t TimeoutOf(const Request& request, const route::Endpoint& endpoint) {
   return valid && ttl_ms > 0 ? std::min(ttl_ms, endpoint.timeout_ms) : endpoint.timeout_ms;
 }
 
-std::string CorrelationOf(const Request& request, const route::Endpoint& endpoint) {
+std::string CorrelationOf(const Request& request, const flow_engine::Endpoint& endpoint) {
   const auto given = request.FindHeader(endpoint.correlation_header);
   return given && IsValidUtf8(*given) ? std::string(*given) : std::string(request.id());
 }
 
 // What was asked for to be told to a flow. Its time is the client's if that is shorter, unless it
 // is durable: then only the client does not wait longer.
-flow::Start StartOf(const Request& request, const route::Endpoint& endpoint, const flow::Flow& flow,
-                    const route::TraceLink& trace, uint64_t timeout_ms, Value dataset) {
+flow::Start StartOf(const Request& request, const flow_engine::Endpoint& endpoint,
+                    const flow::Flow& flow, const flow_engine::TraceLink& trace,
+                    uint64_t timeout_ms, Value dataset) {
   flow::Start start;
   start.flow = endpoint.flow;
   start.input = std::move(dataset);
   start.cid = CorrelationOf(request, endpoint);
   if (!flow.durable && timeout_ms < flow.ttl_ms) start.ttl_ms = timeout_ms;
-  if (trace.tracing == route::Tracing::kTold) start.trace = trace.id;
+  if (trace.tracing == flow_engine::Tracing::kTold) start.trace = trace.id;
   return start;
 }
 
 // The trace that a request belongs to: that of traceparent, else of X-Trace-Id, or whatever these
 // headers are called, else a new one.
-route::TraceLink TraceOf(const Request& request, const route::Endpoint& endpoint) {
-  if (endpoint.tracing == route::Tracing::kOff) return {.tracing = route::Tracing::kOff};
-  route::TraceLink link;
+flow_engine::TraceLink TraceOf(const Request& request, const flow_engine::Endpoint& endpoint) {
+  if (endpoint.tracing == flow_engine::Tracing::kOff)
+    return {.tracing = flow_engine::Tracing::kOff};
+  flow_engine::TraceLink link;
   if (auto parent =
-          route::ParseTraceParent(request.FindHeader(endpoint.parent_header).value_or(""))) {
+          flow_engine::ParseTraceParent(request.FindHeader(endpoint.parent_header).value_or(""))) {
     link = std::move(*parent);
     const std::string_view state = request.FindHeader("tracestate").value_or("");
-    if (state.size() <= route::kMaxTraceState && IsValidUtf8(state)) link.state = state;
+    if (state.size() <= flow_engine::kMaxTraceState && IsValidUtf8(state)) link.state = state;
   } else if (const auto id = request.FindHeader(endpoint.trace_header);
-             id && route::IsTraceId(*id)) {
+             id && flow_engine::IsTraceId(*id)) {
     link.id = *id;
-  } else if (endpoint.tracing == route::Tracing::kTold) {
-    link.id = route::NewTraceId();
+  } else if (endpoint.tracing == flow_engine::Tracing::kTold) {
+    link.id = flow_engine::NewTraceId();
   }
   link.tracing = endpoint.tracing;
   return link;
 }
 
-void SetStreamHead(const route::Endpoint& endpoint, const route::Reply& reply, Response& response) {
+void SetStreamHead(const flow_engine::Endpoint& endpoint, const flow_engine::Reply& reply,
+                   Response& response) {
   const std::string content_type = SetAnswerHead(endpoint, reply, response);
   response.set_status(reply.status);
   response.set_content_type(content_type.empty() ? "application/octet-stream" : content_type);
 }
 
 // A value, or the stream that the header x-stream-id names.
-Task<> AnswerReply(Request& request, const route::Endpoint& endpoint, route::Reply reply,
-                   Response& response) {
+Task<> AnswerReply(Request& request, const flow_engine::Endpoint& endpoint,
+                   flow_engine::Reply reply, Response& response) {
   // Those below 200 are no answer: a client would wait for one.
   if (reply.status < 200 || reply.status > 599) {
     reply = {.status = 500,
              .body = Value(fmt::format("{} is no status of an answer", reply.status))};
   }
-  const Value id = reply.headers[route::kStreamHeader];
+  const Value id = reply.headers[flow_engine::kStreamHeader];
   if (!id.is_string()) co_return Answer(request, endpoint, std::move(reply), response);
-  const Result<route::StreamPtr> stream = reply.streams == nullptr
-                                              ? Unexpected(route::NoStream(id.AsString()))
-                                              : reply.streams->Find(id.AsString());
+  const Result<flow_engine::StreamPtr> stream =
+      reply.streams == nullptr ? Unexpected(flow_engine::NoStream(id.AsString()))
+                               : reply.streams->Find(id.AsString());
   if (!stream) co_return AnswerError(request, 500, Value(stream.error().message()), response);
   SetStreamHead(endpoint, reply, response);
   co_await SendStream(*stream, request, response);
@@ -100,31 +103,32 @@ Task<> AnswerReply(Request& request, const route::Endpoint& endpoint, route::Rep
 
 // Of a relay: the whole answer, or the head of one that its pipe has.
 struct RelayAnswer {
-  route::Reply reply;
+  flow_engine::Reply reply;
   bool piped = false;
 };
 
 // A large answer is sent as it arrives. When the client has gone, nobody asks the target for more.
-Task<> CallRelay(route::Host& host, std::shared_ptr<const route::App> app,
-                 const route::Endpoint& endpoint, Value dataset, route::RunContext context,
-                 Request& request, Response& response) {
+Task<> CallRelay(flow_engine::Host& host, std::shared_ptr<const flow_engine::App> app,
+                 const flow_engine::Endpoint& endpoint, Value dataset,
+                 flow_engine::RunContext context, Request& request, Response& response) {
   Completion<RelayAnswer> done(request);
   struct Taker {
     ~Taker() { pipe->Leave(); }
-    const std::shared_ptr<route::AnswerPipe> pipe;
+    const std::shared_ptr<flow_engine::AnswerPipe> pipe;
   };
-  const Taker taker{std::make_shared<route::AnswerPipe>([done](route::TaskOutput head) {
+  const Taker taker{std::make_shared<flow_engine::AnswerPipe>([done](flow_engine::TaskOutput head) {
     done.Complete(
         {.reply = {.status = head.status, .headers = std::move(head.headers)}, .piped = true});
   })};
-  const auto reply_to = [done](route::Reply reply) {
+  const auto reply_to = [done](flow_engine::Reply reply) {
     reply.streams = nullptr;  // they have the pipe, which has `done`
     done.Complete({.reply = std::move(reply)});
   };
-  if (context.streams == nullptr) context.streams = std::make_shared<route::StreamScope>();
+  if (context.streams == nullptr) context.streams = std::make_shared<flow_engine::StreamScope>();
   context.streams->set_pipe(taker.pipe);
-  host.engine().Call(app, route::RelayRoute(endpoint), Value::EmptyObject(), std::move(dataset),
-                     TimeoutOf(request, endpoint), reply_to, std::move(context));
+  host.engine().Call(app, flow_engine::RelayRoute(endpoint), Value::EmptyObject(),
+                     std::move(dataset), TimeoutOf(request, endpoint), reply_to,
+                     std::move(context));
   Result<RelayAnswer> answer = co_await done;
   if (!answer) co_return;
   if (!answer->piped) co_return Answer(request, endpoint, std::move(answer->reply), response);
@@ -133,8 +137,9 @@ Task<> CallRelay(route::Host& host, std::shared_ptr<const route::App> app,
 }
 
 // The input of what answers, with the body.
-Task<Result<Value>> InputOf(const Admitted& wanted, Request& request, route::StreamScope* streams) {
-  const route::Endpoint& endpoint = *wanted.match.endpoint;
+Task<Result<Value>> InputOf(const Admitted& wanted, Request& request,
+                            flow_engine::StreamScope* streams) {
+  const flow_engine::Endpoint& endpoint = *wanted.match.endpoint;
   if (request.spooled() == nullptr && request.body_size() <= kMostParsedHere) {
     co_return WithBody(request, endpoint, wanted.head, streams);
   }
@@ -143,33 +148,34 @@ Task<Result<Value>> InputOf(const Admitted& wanted, Request& request, route::Str
   co_return made ? std::move(*made) : Result<Value>(Unexpected(made.error()));
 }
 
-Task<> CallEndpoint(route::Host& host, const Admitted& wanted, Request& request,
+Task<> CallEndpoint(flow_engine::Host& host, const Admitted& wanted, Request& request,
                     Response& response) {
-  const std::shared_ptr<const route::App>& app = wanted.app;
-  const route::Endpoint& endpoint = *wanted.match.endpoint;
-  std::shared_ptr<route::StreamScope> streams;
-  if (request.spooled() != nullptr) streams = std::make_shared<route::StreamScope>();
+  const std::shared_ptr<const flow_engine::App>& app = wanted.app;
+  const flow_engine::Endpoint& endpoint = *wanted.match.endpoint;
+  std::shared_ptr<flow_engine::StreamScope> streams;
+  if (request.spooled() != nullptr) streams = std::make_shared<flow_engine::StreamScope>();
   Result<Value> dataset = co_await InputOf(wanted, request, streams.get());
   if (!dataset) {
     co_return AnswerError(request, HttpStatusOf(dataset.error()), Value(dataset.error().message()),
                           response);
   }
-  route::TraceLink trace = TraceOf(request, endpoint);
-  if (trace.tracing == route::Tracing::kTold) response.AddHeader(endpoint.trace_header, trace.id);
+  flow_engine::TraceLink trace = TraceOf(request, endpoint);
+  if (trace.tracing == flow_engine::Tracing::kTold)
+    response.AddHeader(endpoint.trace_header, trace.id);
   if (!endpoint.relay.empty()) {
     // Not on the loop, which has few threads for those who wait.
-    route::RunContext context{std::move(trace), std::move(streams), nullptr, &host.relays()};
+    flow_engine::RunContext context{std::move(trace), std::move(streams), nullptr, &host.relays()};
     co_return co_await CallRelay(host, app, endpoint, std::move(*dataset), std::move(context),
                                  request, response);
   }
-  Completion<route::Reply> done(request);
-  const auto reply_to = [done](route::Reply reply) { done.Complete(std::move(reply)); };
+  Completion<flow_engine::Reply> done(request);
+  const auto reply_to = [done](flow_engine::Reply reply) { done.Complete(std::move(reply)); };
   for (size_t i = 1; i < endpoint.services.size(); ++i) {
     host.engine().Call(app, endpoint.services[i], Value::EmptyObject(), *dataset,
-                       endpoint.timeout_ms, [](const route::Reply&) {}, {trace, streams});
+                       endpoint.timeout_ms, [](const flow_engine::Reply&) {}, {trace, streams});
   }
   const uint64_t timeout_ms = TimeoutOf(request, endpoint);
-  route::Engine::Handle handle;
+  flow_engine::Engine::Handle handle;
   if (endpoint.flow.empty()) {
     host.engine().Call(app, endpoint.services[0], Value::EmptyObject(), std::move(*dataset),
                        timeout_ms, reply_to,
@@ -183,12 +189,12 @@ Task<> CallEndpoint(route::Host& host, const Admitted& wanted, Request& request,
     handle = host.engine().Start(app, std::move(start), reply_to, "rest", timeout_ms,
                                  {std::move(trace), std::move(streams), RunOnLoop(request)});
   }
-  Result<route::Reply> reply = co_await done;
+  Result<flow_engine::Reply> reply = co_await done;
   if (!reply && endpoint.cancels_on_disconnect) host.engine().Abandon(handle);
   if (reply) co_await AnswerReply(request, endpoint, std::move(*reply), response);
 }
 
-Task<> HandleRequest(route::Host& host, Request& request, Response& response) {
+Task<> HandleRequest(flow_engine::Host& host, Request& request, Response& response) {
   // Keeps what was asked for until the answer is there.
   const auto wanted = std::static_pointer_cast<const Admitted>(request.principal());
   AddPolicyHeaders(*wanted->match.endpoint, response);
@@ -204,7 +210,7 @@ void AnswerFlowError(Response& response, int http_status, const Status& error) {
 
 }  // namespace
 
-Status AddFlowEndpoints(Router& router, route::Host& host, size_t max_body_bytes) {
+Status AddFlowEndpoints(Router& router, flow_engine::Host& host, size_t max_body_bytes) {
   router.SetErrorAnswer("", AnswerFlowError);
   for (const Method method : kMethods) {
     for (const char* const path : {"/", "/{path...}"}) {

@@ -4,12 +4,12 @@
 
 namespace sluice::http::rest {
 
-void AppendTraceMetrics(const route::OtlpExporter& exporter, std::string* out) {
+void AppendTraceMetrics(const flow_engine::OtlpExporter& exporter, std::string* out) {
   const auto append = [&](std::string_view name, std::string_view help, uint64_t value) {
     AppendMetricHead(name, MetricType::kCounter, help, out);
     AppendSample(name, "", value, out);
   };
-  const route::OtlpExporter::Counts& counts = exporter.counts();
+  const flow_engine::OtlpExporter::Counts& counts = exporter.counts();
   append("sluice_flow_traces_exported_total", "Traces that the collector took", counts.exported);
   append("sluice_flow_traces_dropped_total",
          "Traces that were not exported: the queue was full, or the collector failed",
@@ -18,7 +18,7 @@ void AppendTraceMetrics(const route::OtlpExporter& exporter, std::string* out) {
          counts.failures);
 }
 
-void AppendFlowMetrics(route::Host& host, std::string* out) {
+void AppendFlowMetrics(flow_engine::Host& host, std::string* out) {
   const auto append = [&](std::string_view name, MetricType type, std::string_view help,
                           uint64_t value) {
     AppendMetricHead(name, type, help, out);
@@ -26,7 +26,7 @@ void AppendFlowMetrics(route::Host& host, std::string* out) {
   };
   constexpr MetricType kCounter = MetricType::kCounter;
   constexpr MetricType kGauge = MetricType::kGauge;
-  const route::Engine::Counts& counts = host.engine().counts();
+  const flow_engine::Engine::Counts& counts = host.engine().counts();
   append("sluice_flow_runs_started_total", kCounter, "Runs of flows that were started",
          counts.started);
   append("sluice_flow_runs_completed_total", kCounter, "Runs of flows that reached their end",

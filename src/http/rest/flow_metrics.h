@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "route/host.h"
-#include "route/otlp.h"
+#include "flow_engine/host.h"
+#include "flow_engine/otlp.h"
 
 namespace sluice::http::rest {
 
-void AppendFlowMetrics(route::Host& host, std::string* out);
-void AppendTraceMetrics(const route::OtlpExporter& exporter, std::string* out);
+void AppendFlowMetrics(flow_engine::Host& host, std::string* out);
+void AppendTraceMetrics(const flow_engine::OtlpExporter& exporter, std::string* out);
 
 }  // namespace sluice::http::rest

@@ -7,8 +7,8 @@
 namespace sluice::http::rest {
 namespace {
 
+using flow_engine::Segment;
 using json::Value;
-using route::Segment;
 
 Value Text() { return Value::Object({{"type", "string"}}); }
 
@@ -18,7 +18,7 @@ struct DocumentedPath {
   std::vector<std::string> parameters;
 };
 
-DocumentedPath PathOf(const route::Endpoint& endpoint) {
+DocumentedPath PathOf(const flow_engine::Endpoint& endpoint) {
   DocumentedPath made;
   int wildcards = 0;
   for (const Segment& segment : endpoint.segments) {
@@ -45,7 +45,7 @@ std::string ShapeOf(const DocumentedPath& made) {
   return shape;
 }
 
-Value ParametersOf(const DocumentedPath& path, const route::Endpoint& endpoint) {
+Value ParametersOf(const DocumentedPath& path, const flow_engine::Endpoint& endpoint) {
   Value parameters = Value::EmptyArray();
   const auto add = [&](const std::string& name, const char* in, bool required) {
     parameters.Append(
@@ -60,7 +60,7 @@ Value JsonContent(Value schema) {
   return Value::Object({{"application/json", Value::Object({{"schema", std::move(schema)}})}});
 }
 
-Value RequestBody(const route::Endpoint& endpoint) {
+Value RequestBody(const flow_engine::Endpoint& endpoint) {
   if (!endpoint.upload) return Value::Object({{"content", JsonContent(Value::EmptyObject())}});
   const Value file = Value::Object({{"type", "string"}, {"format", "binary"}});
   const Value schema =
@@ -69,14 +69,14 @@ Value RequestBody(const route::Endpoint& endpoint) {
       {{"content", Value::Object({{"multipart/form-data", Value::Object({{"schema", schema}})}})}});
 }
 
-std::string SummaryOf(const route::App& app, const route::Endpoint& endpoint) {
+std::string SummaryOf(const flow_engine::App& app, const flow_engine::Endpoint& endpoint) {
   if (!endpoint.relay.empty()) return "Relayed to " + endpoint.relay;
   const flow::Flow* const flow = app.flows->Find(endpoint.flow);
   return flow == nullptr ? endpoint.services[0] : flow->description;
 }
 
-Value OperationOf(const route::App& app, const route::Endpoint& endpoint, const std::string& method,
-                  Value parameters) {
+Value OperationOf(const flow_engine::App& app, const flow_engine::Endpoint& endpoint,
+                  const std::string& method, Value parameters) {
   const Value error = Value::Object({{"$ref", "#/components/schemas/Error"}});
   Value responses = Value::Object(
       {{"200", Value::Object({{"description", "What it answers"}})},
@@ -96,10 +96,10 @@ Value OperationOf(const route::App& app, const route::Endpoint& endpoint, const 
 
 }  // namespace
 
-Value FlowOpenApi(const route::App& app) {
+Value FlowOpenApi(const flow_engine::App& app) {
   Value paths = Value::EmptyObject();
   std::map<std::string, DocumentedPath> shapes;
-  for (const route::Endpoint& endpoint : app.rest.endpoints) {
+  for (const flow_engine::Endpoint& endpoint : app.rest.endpoints) {
     DocumentedPath made = PathOf(endpoint);
     const std::string shape = ShapeOf(made);
     const DocumentedPath& path = shapes.try_emplace(shape, std::move(made)).first->second;

@@ -1,11 +1,11 @@
 // OpenAPI of an app's endpoints: what rest.yaml says of them.
 #pragma once
 
+#include "flow_engine/app.h"
 #include "json/value.h"
-#include "route/app.h"
 
 namespace sluice::http::rest {
 
-json::Value FlowOpenApi(const route::App& app);
+json::Value FlowOpenApi(const flow_engine::App& app);
 
 }  // namespace sluice::http::rest

@@ -18,14 +18,14 @@ constexpr int64_t kMaxLimit = 10'000;
 
 std::string IdOf(const Request& request) { return std::string(request.Param("run")); }
 
-Result<route::Runs::Filter> FilterOf(const Request& request) {
-  route::Runs::Filter filter;
+Result<flow_engine::Runs::Filter> FilterOf(const Request& request) {
+  flow_engine::Runs::Filter filter;
   filter.flow = request.Query("flow").value_or("");
   filter.before = request.Query("before").value_or("");
   ASSIGN_OR_RETURN(const int64_t limit, request.QueryInt("limit", kDefaultLimit, 1, kMaxLimit));
   filter.limit = static_cast<size_t>(limit);
   if (const auto state = request.Query("state")) {
-    filter.phase = route::PhaseOf(*state);
+    filter.phase = flow_engine::PhaseOf(*state);
     if (!filter.phase) {
       return Fail(Code::kInvalidArgument, "http.bad_parameter",
                   "state: expected running, completed, failed or cancelled, got '{}'", *state);
@@ -34,31 +34,31 @@ Result<route::Runs::Filter> FilterOf(const Request& request) {
   return filter;
 }
 
-void List(route::Host& host, const Request& request, Response& response) {
+void List(flow_engine::Host& host, const Request& request, Response& response) {
   const auto filter = FilterOf(request);
   if (!filter) return response.Error(filter.error());
   const auto page = host.runs().List(*filter);
   if (!page) return response.Error(page.error());
   Value runs = Value::EmptyArray();
-  for (const route::RunHead& head : page->runs) runs.Append(route::ViewOf(head));
+  for (const flow_engine::RunHead& head : page->runs) runs.Append(flow_engine::ViewOf(head));
   Value answer = Value::Object({{"runs", std::move(runs)}});
   if (!page->next.empty()) answer.Set("next", Value(page->next));
   response.Json(200, json::ToText(answer));
 }
 
-void Show(route::Host& host, const Request& request, Response& response) {
+void Show(flow_engine::Host& host, const Request& request, Response& response) {
   const auto run = host.runs().Show(IdOf(request));
   if (!run) return response.Error(run.error());
   response.Json(200, json::ToText(*run));
 }
 
-void Cancel(route::Host& host, const Request& request, Response& response) {
+void Cancel(flow_engine::Host& host, const Request& request, Response& response) {
   const Status status = host.runs().Cancel(IdOf(request));
   if (!status.ok()) return response.Error(status);
   response.NoContent(204);
 }
 
-void Retry(route::Host& host, const Request& request, Response& response) {
+void Retry(flow_engine::Host& host, const Request& request, Response& response) {
   std::optional<uint32_t> step;
   if (request.Query("step")) {
     const auto number = request.QueryInt("step", 1, 1, std::numeric_limits<int32_t>::max());
@@ -70,9 +70,9 @@ void Retry(route::Host& host, const Request& request, Response& response) {
   response.NoContent(204);
 }
 
-using Handle = void (*)(route::Host&, const Request&, Response&);
+using Handle = void (*)(flow_engine::Host&, const Request&, Response&);
 
-Route RouteOf(route::Host& host, Method method, std::string path, std::string summary,
+Route RouteOf(flow_engine::Host& host, Method method, std::string path, std::string summary,
               Handle handle) {
   return {.method = method,
           .path = std::move(path),
@@ -86,7 +86,7 @@ Route RouteOf(route::Host& host, Method method, std::string path, std::string su
 
 }  // namespace
 
-Status AddFlowRunRoutes(Router& router, route::Host& host) {
+Status AddFlowRunRoutes(Router& router, flow_engine::Host& host) {
   Route list =
       RouteOf(host, Method::kGet, "/v1/flows/runs", "Durable runs, the newest first", List);
   list.parameters = {

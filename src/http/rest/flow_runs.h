@@ -1,11 +1,11 @@
 // Durable runs of flows, on the admin port: /v1/flows/runs.
 #pragma once
 
+#include "flow_engine/host.h"
 #include "http/router.h"
-#include "route/host.h"
 
 namespace sluice::http::rest {
 
-Status AddFlowRunRoutes(Router& router, route::Host& host);
+Status AddFlowRunRoutes(Router& router, flow_engine::Host& host);
 
 }  // namespace sluice::http::rest

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "flow_engine/guards.h"
 #include "http/completion.h"
 #include "http/rest/flow_dataset.h"
 #include "http/rest/flow_stream.h"
 #include "http/worker_pool.h"
-#include "route/guards.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -21,7 +21,7 @@ void AnswerMissing(const Request& request, Response& response) {
 
 // What the filter's function gets.
 Value DatasetOfPage(const Request& request, const std::string& path) {
-  const route::Endpoint any;
+  const flow_engine::Endpoint any;
   Value dataset = HeadOf(request, any, {}).value_or(Value::EmptyObject());
   dataset.Set("uri", Value(path));
   return dataset;
@@ -50,7 +50,7 @@ bool IsAmong(std::string_view tags, std::string_view tag) {
 // Whether the page may be shown; else it has been answered. A filter can redirect with a status of
 // 300 and more, or refuse with 400 and more or with false, as a guard does; what headers it sets
 // are the page's.
-bool Passes(const Request& request, const route::Reply& reply, Response& response) {
+bool Passes(const Request& request, const flow_engine::Reply& reply, Response& response) {
   const bool refused = reply.body.is_bool() && !reply.body.AsBool();
   if (reply.status >= 400 || refused) {
     AnswerError(request, refused ? 401 : reply.status, refused ? Value("Unauthorized") : reply.body,
@@ -65,18 +65,19 @@ bool Passes(const Request& request, const route::Reply& reply, Response& respons
 
 }  // namespace
 
-Task<> AnswerStatic(route::Host& host, std::shared_ptr<const route::App> app, std::string path,
-                    Request& request, Response& response) {
-  const auto file = co_await RunBlocking(request, [&] { return route::FindStatic(*app, path); });
+Task<> AnswerStatic(flow_engine::Host& host, std::shared_ptr<const flow_engine::App> app,
+                    std::string path, Request& request, Response& response) {
+  const auto file =
+      co_await RunBlocking(request, [&] { return flow_engine::FindStatic(*app, path); });
   if (!file) co_return response.Error(file.error());
   if (!*file) co_return AnswerMissing(request, response);
-  const route::StaticContent& content = app->rest.content;
-  if (content.IsFiltered(path) && content.filter_service != route::kUsersGuard) {
-    Completion<route::Reply> done(request);
+  const flow_engine::StaticContent& content = app->rest.content;
+  if (content.IsFiltered(path) && content.filter_service != flow_engine::kUsersGuard) {
+    Completion<flow_engine::Reply> done(request);
     host.engine().Call(app, content.filter_service, Value::EmptyObject(),
                        DatasetOfPage(request, path), kFilterTimeoutMs,
-                       [done](route::Reply reply) { done.Complete(std::move(reply)); });
-    const Result<route::Reply> reply = co_await done;
+                       [done](flow_engine::Reply reply) { done.Complete(std::move(reply)); });
+    const Result<flow_engine::Reply> reply = co_await done;
     if (!reply || !Passes(request, *reply, response)) co_return;
   }
   if (!content.IsCached(path)) {
@@ -97,7 +98,7 @@ Task<> AnswerStatic(route::Host& host, std::shared_ptr<const route::App> app, st
     co_return response.Body(200, (*file)->content_type, "");
   }
   response.set_content_type((*file)->content_type);
-  co_await SendStream(std::make_shared<route::Stream>(**opened), request, response);
+  co_await SendStream(std::make_shared<flow_engine::Stream>(**opened), request, response);
 }
 
 }  // namespace sluice::http::rest

@@ -4,16 +4,16 @@
 #include <memory>
 #include <string>
 
+#include "flow_engine/host.h"
 #include "http/request.h"
 #include "http/response.h"
 #include "http/task.h"
-#include "route/host.h"
 
 namespace sluice::http::rest {
 
 // Answers a GET or HEAD of somebody whom the filter sluice.users would let in; 404 when there is no
 // such file. A file on disk is sent as it is read.
-Task<> AnswerStatic(route::Host& host, std::shared_ptr<const route::App> app, std::string path,
-                    Request& request, Response& response);
+Task<> AnswerStatic(flow_engine::Host& host, std::shared_ptr<const flow_engine::App> app,
+                    std::string path, Request& request, Response& response);
 
 }  // namespace sluice::http::rest

@@ -15,20 +15,20 @@ constexpr size_t kPieceBytes = 64 << 10;
 
 }  // namespace
 
-std::optional<size_t> SpoolAbove(const route::App& app, const Request& request,
+std::optional<size_t> SpoolAbove(const flow_engine::App& app, const Request& request,
                                  size_t max_body_bytes) {
   const auto path = PercentDecode(request.path());
   if (!path) return std::nullopt;
-  const route::RestConfig::Match match = app.rest.Find(MethodName(request.method()), *path);
+  const flow_engine::RestConfig::Match match = app.rest.Find(MethodName(request.method()), *path);
   if (match.endpoint == nullptr) return std::nullopt;
   if (!match.endpoint->relay.empty()) {
-    return std::min(max_body_bytes, route::kRelayMemoryBytes);
+    return std::min(max_body_bytes, flow_engine::kRelayMemoryBytes);
   }
   if (FormOfBody(request) == BodyForm::kParsed) return std::nullopt;
   return match.endpoint->streams_uploads ? 0 : max_body_bytes;
 }
 
-Task<> SendStream(route::StreamPtr stream, Request& request, Response& response) {
+Task<> SendStream(flow_engine::StreamPtr stream, Request& request, Response& response) {
   uint64_t offset = 0;
   do {
     const Result<Result<std::string>> piece =
@@ -46,7 +46,7 @@ Task<> SendStream(route::StreamPtr stream, Request& request, Response& response)
   } while (offset < stream->size());
 }
 
-Task<> SendPiped(route::AnswerPipe& pipe, Request& request, Response& response) {
+Task<> SendPiped(flow_engine::AnswerPipe& pipe, Request& request, Response& response) {
   for (;;) {
     const Completion<Result<std::string>> taken(request);
     pipe.Take([taken](Result<std::string> piece) { taken.Complete(std::move(piece)); });

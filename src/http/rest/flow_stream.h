@@ -4,24 +4,24 @@
 
 #include <optional>
 
+#include "flow_engine/answer_pipe.h"
+#include "flow_engine/app.h"
+#include "flow_engine/stream.h"
 #include "http/request.h"
 #include "http/response.h"
 #include "http/task.h"
 #include "json/value.h"
-#include "route/answer_pipe.h"
-#include "route/app.h"
-#include "route/stream.h"
 
 namespace sluice::http::rest {
 
 // How much of the request's body is kept in memory before it goes to disk; nothing: all of it has
 // to be. That depends on the endpoint and the content type: what is parsed is in memory.
-std::optional<size_t> SpoolAbove(const route::App& app, const Request& request,
+std::optional<size_t> SpoolAbove(const flow_engine::App& app, const Request& request,
                                  size_t max_body_bytes);
 
 // Sends it piece by piece, as the client takes it. Status, headers and content type have been set.
-Task<> SendStream(route::StreamPtr stream, Request& request, Response& response);
+Task<> SendStream(flow_engine::StreamPtr stream, Request& request, Response& response);
 // The same of an answer that is still on its way.
-Task<> SendPiped(route::AnswerPipe& pipe, Request& request, Response& response);
+Task<> SendPiped(flow_engine::AnswerPipe& pipe, Request& request, Response& response);
 
 }  // namespace sluice::http::rest

@@ -15,8 +15,8 @@ constexpr int64_t kDefaultLimit = 100;
 constexpr int64_t kMaxLimit = 100'000;
 constexpr uint64_t kNsPerMs = 1'000'000;
 
-Result<route::TraceStore::Filter> FilterOf(const Request& request) {
-  route::TraceStore::Filter filter;
+Result<flow_engine::TraceStore::Filter> FilterOf(const Request& request) {
+  flow_engine::TraceStore::Filter filter;
   filter.flow = request.Query("flow").value_or("");
   ASSIGN_OR_RETURN(const int64_t limit, request.QueryInt("limit", kDefaultLimit, 1, kMaxLimit));
   filter.limit = static_cast<size_t>(limit);
@@ -26,17 +26,17 @@ Result<route::TraceStore::Filter> FilterOf(const Request& request) {
   return filter;
 }
 
-void List(route::Host& host, const Request& request, Response& response) {
+void List(flow_engine::Host& host, const Request& request, Response& response) {
   const auto filter = FilterOf(request);
   if (!filter) return response.Error(filter.error());
   Value traces = Value::EmptyArray();
-  for (const route::TracePtr& trace : host.engine().traces().List(*filter)) {
-    traces.Append(route::SummaryOf(*trace));
+  for (const flow_engine::TracePtr& trace : host.engine().traces().List(*filter)) {
+    traces.Append(flow_engine::SummaryOf(*trace));
   }
   response.Json(200, json::ToText(Value::Object({{"traces", std::move(traces)}})));
 }
 
-void Show(route::Host& host, const Request& request, Response& response) {
+void Show(flow_engine::Host& host, const Request& request, Response& response) {
   const std::string_view id = request.Param("trace");
   const auto found = host.engine().traces().Find(id);
   if (found.empty()) {
@@ -46,14 +46,14 @@ void Show(route::Host& host, const Request& request, Response& response) {
         host.engine().traces().kept()));
   }
   Value runs = Value::EmptyArray();
-  for (const route::TracePtr& trace : found) runs.Append(route::ViewOf(*trace));
+  for (const flow_engine::TracePtr& trace : found) runs.Append(flow_engine::ViewOf(*trace));
   response.Json(
       200, json::ToText(Value::Object({{"trace", found[0]->id()}, {"runs", std::move(runs)}})));
 }
 
 }  // namespace
 
-Status AddFlowTraceRoutes(Router& router, route::Host& host) {
+Status AddFlowTraceRoutes(Router& router, flow_engine::Host& host) {
   RETURN_IF_ERROR(router.Add(
       {.method = Method::kGet,
        .path = "/v1/flows/traces",

@@ -1,11 +1,11 @@
 // Traces of runs.
 #pragma once
 
+#include "flow_engine/host.h"
 #include "http/router.h"
-#include "route/host.h"
 
 namespace sluice::http::rest {
 
-Status AddFlowTraceRoutes(Router& router, route::Host& host);
+Status AddFlowTraceRoutes(Router& router, flow_engine::Host& host);
 
 }  // namespace sluice::http::rest

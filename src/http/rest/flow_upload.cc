@@ -44,7 +44,7 @@ Status AddParts(const std::vector<Part>& parts, const auto& content_of, Value* d
   return OkStatus();
 }
 
-Status AddSpooledParts(const Request& request, route::StreamScope* streams, Value* dataset,
+Status AddSpooledParts(const Request& request, flow_engine::StreamScope* streams, Value* dataset,
                        Value* query) {
   const std::shared_ptr<DiskFile>& file = request.spooled();
   ASSIGN_OR_RETURN(const DiskFile::View view, file->Map());
@@ -58,8 +58,8 @@ Status AddSpooledParts(const Request& request, route::StreamScope* streams, Valu
   }
   const auto content_of = [&](const Part& part) -> Result<Content> {
     const auto offset = static_cast<uint64_t>(part.body.data() - view.bytes().data());
-    ASSIGN_OR_RETURN(const std::string id,
-                     streams->Add(std::make_shared<route::Stream>(file, offset, part.body.size())));
+    ASSIGN_OR_RETURN(const std::string id, streams->Add(std::make_shared<flow_engine::Stream>(
+                                               file, offset, part.body.size())));
     return Content{"stream", Value(id)};
   };
   return AddParts(parts, content_of, dataset, query);
@@ -79,7 +79,7 @@ Value TextOrBytes(std::string_view bytes) {
   return IsValidUtf8(bytes) ? Value(bytes) : Value::Bytes(bytes);
 }
 
-Status AddUpload(const Request& request, route::StreamScope* streams, Value* dataset,
+Status AddUpload(const Request& request, flow_engine::StreamScope* streams, Value* dataset,
                  Value* query) {
   if (request.spooled() != nullptr) return AddSpooledParts(request, streams, dataset, query);
   ASSIGN_OR_RETURN(const std::vector<Part> parts,
@@ -91,9 +91,9 @@ Status AddUpload(const Request& request, route::StreamScope* streams, Value* dat
   return AddParts(parts, content_of, dataset, query);
 }
 
-Status AddSpooled(const Request& request, route::StreamScope* streams, Value* dataset) {
+Status AddSpooled(const Request& request, flow_engine::StreamScope* streams, Value* dataset) {
   ASSIGN_OR_RETURN(const std::string id,
-                   streams->Add(std::make_shared<route::Stream>(request.spooled())));
+                   streams->Add(std::make_shared<flow_engine::Stream>(request.spooled())));
   dataset->Set("stream", Value(id));
   dataset->Set("size", Value::Unsigned(request.spooled()->size()));
   return OkStatus();

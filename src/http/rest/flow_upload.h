@@ -2,18 +2,18 @@
 #pragma once
 
 #include "base/status.h"
+#include "flow_engine/stream.h"
 #include "http/request.h"
 #include "json/value.h"
-#include "route/stream.h"
 
 namespace sluice::http::rest {
 
 // Plain fields go to `query`; the first file is `body`, and all are in `parts`. Files of a body
 // that is on disk are streams: `stream` instead of `body`. Then this waits for the disk.
-Status AddUpload(const Request& request, route::StreamScope* streams, json::Value* dataset,
+Status AddUpload(const Request& request, flow_engine::StreamScope* streams, json::Value* dataset,
                  json::Value* query);
 // A body on disk as a whole: `stream` and `size`.
-Status AddSpooled(const Request& request, route::StreamScope* streams, json::Value* dataset);
+Status AddSpooled(const Request& request, flow_engine::StreamScope* streams, json::Value* dataset);
 
 // A name that comes again makes a list.
 Status AddQueryPair(std::string_view name, std::string_view value, json::Value* query);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "flow/text_form.h"
+#include "flow_engine/guards.h"
 #include "http/completion.h"
 #include "http/rest/flow_dataset.h"
 #include "http/rest/flow_openapi.h"
@@ -10,7 +11,6 @@
 #include "http/rest/route_auth.h"
 #include "http/url.h"
 #include "json/print.h"
-#include "route/guards.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -26,14 +26,15 @@ const Route kAnyPage{.auth = std::string(kPublicToPages)};
 const Route kUsers{.auth = std::string(kKnownToPages)};
 
 // HEAD is a GET unless rest.yaml says more of it.
-route::RestConfig::Match FindEndpoint(const route::App& app, Method method, std::string_view path) {
-  route::RestConfig::Match match = app.rest.Find(MethodName(method), path);
+flow_engine::RestConfig::Match FindEndpoint(const flow_engine::App& app, Method method,
+                                            std::string_view path) {
+  flow_engine::RestConfig::Match match = app.rest.Find(MethodName(method), path);
   if (method == Method::kHead && match.endpoint == nullptr) match = app.rest.Find("GET", path);
   return match;
 }
 
 // What a path can be asked for with.
-std::string AllowedMethods(const route::App& app, std::string_view path) {
+std::string AllowedMethods(const flow_engine::App& app, std::string_view path) {
   std::string allowed;
   for (const char* const method : {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}) {
     const bool as_get = std::string_view(method) == "HEAD";
@@ -46,15 +47,15 @@ std::string AllowedMethods(const route::App& app, std::string_view path) {
   return allowed;
 }
 
-void AnswerNoEndpoint(const route::App& app, std::string_view path, bool path_known,
+void AnswerNoEndpoint(const flow_engine::App& app, std::string_view path, bool path_known,
                       const Request& request, Response& response) {
   if (!path_known) return AnswerError(request, 404, Value("Resource not found"), response);
   response.AddHeader("Allow", AllowedMethods(app, path));
   AnswerError(request, 405, Value("Method not allowed"), response);
 }
 
-void AnswerOptions(const route::App& app, std::string_view path, const Request& request,
-                   const route::RestConfig::Match& match, Response& response) {
+void AnswerOptions(const flow_engine::App& app, std::string_view path, const Request& request,
+                   const flow_engine::RestConfig::Match& match, Response& response) {
   if (match.options == nullptr) {
     return AnswerNoEndpoint(app, path, match.path_known, request, response);
   }
@@ -63,8 +64,8 @@ void AnswerOptions(const route::App& app, std::string_view path, const Request& 
 }
 
 // The route that guards an endpoint against this request.
-const std::string& GuardOf(const Request& request, const route::Endpoint& endpoint) {
-  for (const route::AuthRule& rule : endpoint.authentication) {
+const std::string& GuardOf(const Request& request, const flow_engine::Endpoint& endpoint) {
+  for (const flow_engine::AuthRule& rule : endpoint.authentication) {
     if (rule.header.empty()) return rule.service;
     if (!request.FindHeader(rule.header)) continue;
     // What the guard and the function get, too.
@@ -74,28 +75,28 @@ const std::string& GuardOf(const Request& request, const route::Endpoint& endpoi
 }
 
 // Whether cors of the endpoint lets pages of the request's origin use it.
-bool AdmitsPages(const route::Host& host, const Request& request) {
+bool AdmitsPages(const flow_engine::Host& host, const Request& request) {
   const auto app = host.app();
   const auto path = PercentDecode(request.path());
   if (!path) return false;
-  const route::RestConfig::Match match = FindEndpoint(*app, request.method(), *path);
+  const flow_engine::RestConfig::Match match = FindEndpoint(*app, request.method(), *path);
   if (match.endpoint == nullptr || match.endpoint->cors == nullptr) return false;
   const auto origin = request.FindHeader("Origin");
   const auto allows = [&](const auto& header) {
     return EqualsIgnoreCase(header.first, "access-control-allow-origin") &&
            (header.second == "*" || (origin && EqualsIgnoreCase(header.second, *origin)));
   };
-  const route::CorsPolicy& cors = *match.endpoint->cors;
+  const flow_engine::CorsPolicy& cors = *match.endpoint->cors;
   return std::ranges::any_of(cors.headers, allows) || std::ranges::any_of(cors.options, allows);
 }
 
 // Whether the function that guards an endpoint lets the request in; then also its headers.
-bool LetsIn(const route::Reply& reply) {
+bool LetsIn(const flow_engine::Reply& reply) {
   return reply.status < 400 && reply.body.is_bool() && reply.body.AsBool();
 }
 
 // What it tells of who asks, by names in lower case.
-Value SessionOf(const route::Reply& reply) {
+Value SessionOf(const flow_engine::Reply& reply) {
   Value session = Value::EmptyObject();
   for (const json::Field& header : reply.headers.fields()) {
     session.Set(flow::LowerCase(header.name()), header.value);
@@ -111,9 +112,10 @@ Value SessionOf(const auth::Principal& who) {
 
 }  // namespace
 
-std::function<void(route::Pool::Job)> RunOnLoop(Request& request) {
-  return
-      [loop = request.exchange().loop().get()](route::Pool::Job job) { loop->Run(std::move(job)); };
+std::function<void(flow_engine::Pool::Job)> RunOnLoop(Request& request) {
+  return [loop = request.exchange().loop().get()](flow_engine::Pool::Job job) {
+    loop->Run(std::move(job));
+  };
 }
 
 std::string_view Admitted::name() const {
@@ -132,26 +134,26 @@ Verdict Gate::Check(const Route& route, Request& request, Response& response) {
 
 Task<Verdict> Gate::CheckLater(const Route& route, Request& request, Response& response) {
   if (route.auth != kEndpoint) co_return co_await access_.CheckLater(route, request, response);
-  const std::shared_ptr<const route::App> app = host_.app();
+  const std::shared_ptr<const flow_engine::App> app = host_.app();
   const auto path = PercentDecode(request.path());
   if (!path) {
     AnswerError(request, 400, Value("the path has a malformed escape"), response);
     co_return Verdict::kAnswered;
   }
-  route::RestConfig::Match match = FindEndpoint(*app, request.method(), *path);
+  flow_engine::RestConfig::Match match = FindEndpoint(*app, request.method(), *path);
   if (match.endpoint == nullptr || request.method() == Method::kOptions) {
     co_await AnswerOther(app, match, *path, request, response);
     co_return Verdict::kAnswered;
   }
   const auto wanted = std::make_shared<Admitted>(app, std::move(match));
-  const route::Endpoint& endpoint = *wanted->match.endpoint;
+  const flow_engine::Endpoint& endpoint = *wanted->match.endpoint;
   Verdict verdict = Verdict::kAnswered;
   if (Result<Value> head = HeadOf(request, endpoint, wanted->match.parameters)) {
     wanted->head = std::move(*head);
-    const std::string guard(endpoint.authentication.empty() ? route::kNoGuard
+    const std::string guard(endpoint.authentication.empty() ? flow_engine::kNoGuard
                                                             : GuardOf(request, endpoint));
-    verdict = guard == route::kNoGuard ? Verdict::kPass
-                                       : co_await AskGuard(*wanted, guard, request, response);
+    verdict = guard == flow_engine::kNoGuard ? Verdict::kPass
+                                             : co_await AskGuard(*wanted, guard, request, response);
   } else {
     AnswerError(request, 400, Value(head.error().message()), response);
   }
@@ -166,16 +168,17 @@ Task<Verdict> Gate::CheckLater(const Route& route, Request& request, Response& r
 // kPass sets the session.
 Task<Verdict> Gate::AskGuard(Admitted& wanted, const std::string& guard, Request& request,
                              Response& response) {
-  if (guard == route::kUsersGuard) {
+  if (guard == flow_engine::kUsersGuard) {
     const Verdict verdict = co_await CheckUsers(request, response);
     if (verdict == Verdict::kPass) wanted.head.Set("session", SessionOf(SenderOf(request)));
     co_return verdict;
   }
-  Completion<route::Reply> done(request);
-  host_.engine().Call(
-      wanted.app, guard, Value::EmptyObject(), wanted.head, wanted.match.endpoint->timeout_ms,
-      [done](route::Reply reply) { done.Complete(std::move(reply)); }, {.run = RunOnLoop(request)});
-  const Result<route::Reply> reply = co_await done;
+  Completion<flow_engine::Reply> done(request);
+  host_.engine().Call(wanted.app, guard, Value::EmptyObject(), wanted.head,
+                      wanted.match.endpoint->timeout_ms,
+                      [done](flow_engine::Reply reply) { done.Complete(std::move(reply)); },
+                      {.run = RunOnLoop(request)});
+  const Result<flow_engine::Reply> reply = co_await done;
   if (!reply) co_return Verdict::kAnswered;  // the client has gone
   if (LetsIn(*reply)) {
     wanted.head.Set("session", SessionOf(*reply));
@@ -195,8 +198,8 @@ Task<Verdict> Gate::CheckUsers(Request& request, Response& response) {
 }
 
 // Answers a request for what is no endpoint.
-Task<> Gate::AnswerOther(std::shared_ptr<const route::App> app,
-                         const route::RestConfig::Match& match, const std::string& path,
+Task<> Gate::AnswerOther(std::shared_ptr<const flow_engine::App> app,
+                         const flow_engine::RestConfig::Match& match, const std::string& path,
                          Request& request, Response& response) {
   const Method method = request.method();
   if (method == Method::kOptions) co_return AnswerOptions(*app, path, request, match, response);
@@ -205,8 +208,8 @@ Task<> Gate::AnswerOther(std::shared_ptr<const route::App> app,
     co_return AnswerNoEndpoint(*app, path, match.path_known, request, response);
   }
   if (path == kOpenApiPath) co_return response.Json(200, json::ToText(FlowOpenApi(*app)));
-  const route::StaticContent& content = app->rest.content;
-  if (content.filter_service == route::kUsersGuard && content.IsFiltered(path) &&
+  const flow_engine::StaticContent& content = app->rest.content;
+  if (content.filter_service == flow_engine::kUsersGuard && content.IsFiltered(path) &&
       co_await CheckUsers(request, response) != Verdict::kPass) {
     co_return;
   }

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "auth/authenticator.h"
+#include "flow_engine/host.h"
 #include "http/rest/access.h"
 #include "http/rights_watch.h"
-#include "route/host.h"
 
 namespace sluice::http::rest {
 
@@ -20,19 +20,19 @@ inline constexpr std::string_view kEndpoint = "endpoint";
 // Who sent a request to an endpoint that passed: what was asked for, as the head says it.
 class Admitted final : public Principal {
  public:
-  Admitted(std::shared_ptr<const route::App> app, route::RestConfig::Match match)
+  Admitted(std::shared_ptr<const flow_engine::App> app, flow_engine::RestConfig::Match match)
       : app(std::move(app)), match(std::move(match)) {}
   std::string_view name() const override;
 
-  const std::shared_ptr<const route::App> app;
-  const route::RestConfig::Match match;  // has an endpoint
-  json::Value head;                      // of flow_dataset.h, with the session
+  const std::shared_ptr<const flow_engine::App> app;
+  const flow_engine::RestConfig::Match match;  // has an endpoint
+  json::Value head;                            // of flow_dataset.h, with the session
 };
 
 class Gate final : public Filter, public RightsWatch {
  public:
   // All outlive it.
-  Gate(AccessFilter& access, auth::Authenticator& authenticator, route::Host& host)
+  Gate(AccessFilter& access, auth::Authenticator& authenticator, flow_engine::Host& host)
       : access_(access), authenticator_(authenticator), host_(host) {}
 
   Verdict Check(const Route& route, Request& request, Response& response) override;
@@ -43,15 +43,16 @@ class Gate final : public Filter, public RightsWatch {
   Task<Verdict> CheckUsers(Request& request, Response& response);
   Task<Verdict> AskGuard(Admitted& wanted, const std::string& guard, Request& request,
                          Response& response);
-  Task<> AnswerOther(std::shared_ptr<const route::App> app, const route::RestConfig::Match& match,
-                     const std::string& path, Request& request, Response& response);
+  Task<> AnswerOther(std::shared_ptr<const flow_engine::App> app,
+                     const flow_engine::RestConfig::Match& match, const std::string& path,
+                     Request& request, Response& response);
 
   AccessFilter& access_;
   auth::Authenticator& authenticator_;
-  route::Host& host_;
+  flow_engine::Host& host_;
 };
 
 // The function that runs what a client waits for on its connection's thread.
-std::function<void(route::Pool::Job)> RunOnLoop(Request& request);
+std::function<void(flow_engine::Pool::Job)> RunOnLoop(Request& request);
 
 }  // namespace sluice::http::rest

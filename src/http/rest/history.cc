@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "doctype/document_diff.h"
+#include "doctype_db/keyspace_policy.h"
 #include "http/rest/access.h"
 #include "http/rest/body.h"
 #include "http/rest/document_http.h"
@@ -10,7 +11,6 @@
 #include "http/worker_pool.h"
 #include "json/parse.h"
 #include "json/print.h"
-#include "typing/keyspace_policy.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -121,7 +121,7 @@ Task<> Restore(Context& context, Request& request, Response& response) {
   revision->cas = 0;
   revision->expiry_ms = 0;
   const auto catalog = context.database.catalog();
-  if (const auto* policy = dynamic_cast<const typing::KeyspacePolicy*>(
+  if (const auto* policy = dynamic_cast<const doctype_db::KeyspacePolicy*>(
           catalog->Find(target->keyspace)->policy.get())) {
     policy->SayVersion(target->key, &*revision);
   }

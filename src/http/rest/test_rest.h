@@ -13,9 +13,9 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "db/database.h"
+#include "doctype_db/policy_compiler.h"
 #include "http/rest/access.h"
 #include "http/rest/routes.h"
-#include "typing/policy_compiler.h"
 
 namespace sluice::http::rest {
 
@@ -29,7 +29,7 @@ class TestRest {
     path_ = path;
     db::DatabaseOptions options;
     options.shards = shards;
-    options.policy_compiler = std::make_shared<typing::PolicyCompiler>(clock_);
+    options.policy_compiler = std::make_shared<doctype_db::PolicyCompiler>(clock_);
     options.expiry_interval_ms = 0;
     options.trim_interval_ms = 0;
     options.access_interval_ms = 0;

@@ -88,8 +88,8 @@ Value TriggerDetails(const procedure::TriggerStatus& status) {
   return view;
 }
 
-Value DeadLetterView(const queue::FailureList::Item& item) {
-  const queue::Failure& failure = item.failure;
+Value DeadLetterView(const failure::FailureList::Item& item) {
+  const failure::Failure& failure = item.failure;
   return Value::Object({{"id", std::to_string(failure.id)},
                         {"event", procedure::EventSummary(failure)},
                         {"error", failure.problem.message},

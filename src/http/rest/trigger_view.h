@@ -9,6 +9,6 @@ namespace sluice::http::rest {
 json::Value TriggerView(const procedure::TriggerStatus& status);
 // The same with the event at the head.
 json::Value TriggerDetails(const procedure::TriggerStatus& status);
-json::Value DeadLetterView(const queue::FailureList::Item& item);
+json::Value DeadLetterView(const failure::FailureList::Item& item);
 
 }  // namespace sluice::http::rest

@@ -83,7 +83,7 @@ Result<Value> ListFailures(Triggers& triggers, const Request& request) {
   }
   Value list = Value::EmptyArray();
   std::string next;
-  RETURN_IF_ERROR(letters->Visit(from, [&](const queue::FailureList::Item& item) {
+  RETURN_IF_ERROR(letters->Visit(from, [&](const failure::FailureList::Item& item) {
     if (list.size() == static_cast<size_t>(limit)) {
       next = std::to_string(item.failure.id);
       return false;
@@ -99,7 +99,7 @@ Result<Value> ListFailures(Triggers& triggers, const Request& request) {
 Result<Value> ShowFailure(Triggers& triggers, const Request& request) {
   ASSIGN_OR_RETURN(const auto letters, triggers.DeadLettersOf(NameOf(request)));
   ASSIGN_OR_RETURN(const uint64_t id, FailureId(request.Param("id")));
-  ASSIGN_OR_RETURN(const queue::FailureList::Item item, letters->Find(id));
+  ASSIGN_OR_RETURN(const failure::FailureList::Item item, letters->Find(id));
   ASSIGN_OR_RETURN(Value event, triggers.ShowDeadLetter(NameOf(request), id));
   Value view = DeadLetterView(item);
   view.Set("event", std::move(event));

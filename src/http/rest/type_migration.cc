@@ -9,10 +9,10 @@
 namespace sluice::http::rest {
 namespace {
 
-Result<typing::MigrationOptions> OptionsOf(const Request& request) {
+Result<doctype_db::MigrationOptions> OptionsOf(const Request& request) {
   ASSIGN_OR_RETURN(const json::Value body,
                    ReadObject(request.body(), {"dry_run", "announce", "rate"}));
-  typing::MigrationOptions options;
+  doctype_db::MigrationOptions options;
   ASSIGN_OR_RETURN(const auto dry_run, BoolField(body, "dry_run"));
   ASSIGN_OR_RETURN(const auto announce, BoolField(body, "announce"));
   ASSIGN_OR_RETURN(const auto rate, IntField(body, "rate"));
@@ -23,7 +23,7 @@ Result<typing::MigrationOptions> OptionsOf(const Request& request) {
   return options;
 }
 
-void Answer(Response& response, int status, const Result<typing::MigrationJob>& job) {
+void Answer(Response& response, int status, const Result<doctype_db::MigrationJob>& job) {
   if (!job) return response.Error(job.error());
   response.Json(status, AnswerText(job->ToJson()));
 }
@@ -32,7 +32,7 @@ std::string TypeOf(const Request& request) { return std::string(request.Param("t
 
 }  // namespace
 
-Status AddTypeMigrationRoutes(Router& router, typing::MassMigration& migration) {
+Status AddTypeMigrationRoutes(Router& router, doctype_db::MassMigration& migration) {
   RETURN_IF_ERROR(router.Add(
       {.method = Method::kPost,
        .path = "/v1/types/{type}/migration",

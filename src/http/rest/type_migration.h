@@ -2,12 +2,12 @@
 #pragma once
 
 #include "base/status.h"
+#include "doctype_db/mass_migration.h"
 #include "http/router.h"
-#include "typing/mass_migration.h"
 
 namespace sluice::http::rest {
 
 // `migration` outlives the router.
-Status AddTypeMigrationRoutes(Router& router, typing::MassMigration& migration);
+Status AddTypeMigrationRoutes(Router& router, doctype_db::MassMigration& migration);
 
 }  // namespace sluice::http::rest

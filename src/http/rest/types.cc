@@ -6,6 +6,8 @@
 #include "doctype/loaded_type.h"
 #include "doctype/type_json.h"
 #include "doctype/type_set.h"
+#include "doctype_db/keyspace_policy.h"
+#include "doctype_db/policy_compiler.h"
 #include "http/rest/access.h"
 #include "http/rest/body.h"
 #include "http/rest/document_http.h"
@@ -13,8 +15,6 @@
 #include "http/worker_pool.h"
 #include "json/parse.h"
 #include "json/print.h"
-#include "typing/keyspace_policy.h"
-#include "typing/policy_compiler.h"
 
 namespace sluice::http::rest {
 namespace {
@@ -66,8 +66,8 @@ Result<NewType> NewTypeOf(const Context& context, const Request& request) {
   ASSIGN_OR_RETURN(const Value text, json::Parse(request.body()));
   doctype::Problems problems;
   NewType made;
-  made.loaded = typing::LoadType(text, name, &problems);
-  if (made.loaded == nullptr) return Unexpected(typing::ErrorOf(problems));
+  made.loaded = doctype_db::LoadType(text, name, &problems);
+  if (made.loaded == nullptr) return Unexpected(doctype_db::ErrorOf(problems));
   const doctype::Type& type = made.loaded->type();
   if (type.name != name) {
     return Fail(Code::kInvalidArgument, "type.invalid",
@@ -86,11 +86,11 @@ Result<NewType> NewTypeOf(const Context& context, const Request& request) {
   for (const db::TypeDefinition& other : keyspace->types) {
     if (other.name == name) continue;
     ASSIGN_OR_RETURN(const Value definition, json::Parse(other.text));
-    const auto loaded = typing::LoadType(definition, other.name, &problems);
+    const auto loaded = doctype_db::LoadType(definition, other.name, &problems);
     if (loaded != nullptr) all.push_back({loaded, &loaded->type()});
   }
   doctype::TypeSet::Check(all, &problems);
-  if (!problems.ok()) return Unexpected(typing::ErrorOf(problems));
+  if (!problems.ok()) return Unexpected(doctype_db::ErrorOf(problems));
   for (const Status& warning : problems.warnings) {
     made.warnings.Append(Value::Object({{"id", warning.id()}, {"message", warning.message()}}));
   }
@@ -120,7 +120,7 @@ Result<Value> MatchesOf(const Context& context, const NewType& made) {
 // Documents that do not fit go to a keyspace beside the type's, which is made if need be.
 Status MakeQuarantine(Context& context, const NewType& made) {
   if (made.loaded->type().validate != doctype::Validation::kQuarantine) return OkStatus();
-  Status created = context.database.CreateCollection(typing::QuarantineOf(made.keyspace));
+  Status created = context.database.CreateCollection(doctype_db::QuarantineOf(made.keyspace));
   return created.id() == "collection.exists" ? OkStatus() : created;
 }
 

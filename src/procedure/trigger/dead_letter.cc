@@ -28,7 +28,7 @@ Result<DeadLetter> DeadLetterOf(db::Database& database, const TriggerEvent& even
   return letter;
 }
 
-Result<TriggerEvent> EventAgain(EventMaker& maker, const queue::Failure& failure,
+Result<TriggerEvent> EventAgain(EventMaker& maker, const failure::Failure& failure,
                                 std::string_view payload) {
   const Value summary = EventSummary(failure);
   if (!summary["id"].is_string() || !summary["sequence"].is_int()) return Unexpected(Corrupt());
@@ -58,7 +58,7 @@ Value EventSummary(const TriggerEvent& event) {
   return view;
 }
 
-Value EventSummary(const queue::Failure& failure) {
+Value EventSummary(const failure::Failure& failure) {
   const Result<Value> text = json::Parse(failure.event);
   return text ? *text : Value::EmptyObject();
 }

@@ -7,26 +7,26 @@
 
 #include "base/status.h"
 #include "db/database.h"
+#include "failure/failure.h"
 #include "json/value.h"
 #include "procedure/trigger/event.h"
-#include "queue/failure.h"
 
 namespace sluice::procedure {
 
 struct DeadLetter {
-  queue::Failure failure;
+  failure::Failure failure;
   std::string payload;
 };
 // Of an event that is still in the log. The problem and the times are the caller's to set.
 Result<DeadLetter> DeadLetterOf(db::Database& database, const TriggerEvent& event);
 
 // The event, to be run again. Error trigger.source_gone when its table was dropped.
-Result<TriggerEvent> EventAgain(EventMaker& maker, const queue::Failure& failure,
+Result<TriggerEvent> EventAgain(EventMaker& maker, const failure::Failure& failure,
                                 std::string_view payload);
 
 // For people: id, name, type, key, tid, sequence, time_ms.
 Value EventSummary(const TriggerEvent& event);
-Value EventSummary(const queue::Failure& failure);
+Value EventSummary(const failure::Failure& failure);
 // The same with `new` and `old`.
 Value EventView(const TriggerEvent& event);
 

@@ -62,7 +62,7 @@ std::string_view StateName(TriggerProgress::State state) {
 
 TriggerRunner::TriggerRunner(query::QueryEngine& engine, const Store& store,
                              std::shared_ptr<LiveQueue> queue,
-                             std::shared_ptr<queue::FailureList> dead_letters, lua::Limits limits)
+                             std::shared_ptr<failure::FailureList> dead_letters, lua::Limits limits)
     : engine_(engine),
       store_(store),
       queue_(std::move(queue)),

@@ -18,13 +18,13 @@
 
 #include "base/random.h"
 #include "base/thread.h"
+#include "failure/failure_list.h"
 #include "lua/runtime.h"
 #include "procedure/session.h"
 #include "procedure/store.h"
 #include "procedure/trigger/event_queue.h"
 #include "procedure/trigger/live_queue.h"
 #include "query/engine.h"
-#include "queue/failure_list.h"
 
 namespace sluice::procedure {
 
@@ -48,7 +48,7 @@ class TriggerRunner {
  public:
   // All outlive the runner.
   TriggerRunner(query::QueryEngine& engine, const Store& store, std::shared_ptr<LiveQueue> queue,
-                std::shared_ptr<queue::FailureList> dead_letters, lua::Limits limits);
+                std::shared_ptr<failure::FailureList> dead_letters, lua::Limits limits);
   ~TriggerRunner();  // Stop, and waits
   TriggerRunner(const TriggerRunner&) = delete;
   TriggerRunner& operator=(const TriggerRunner&) = delete;
@@ -95,8 +95,8 @@ class TriggerRunner {
   void RefuseCommands();
   enum class Pass : uint8_t { kForget, kKeep };
   Status PassHead(const std::string& event_id, Pass pass);
-  Status AddDeadLetter(const TriggerEvent& event, queue::Overlay& letters);
-  Status CountDeadLetters(const queue::SizeChange& change);
+  Status AddDeadLetter(const TriggerEvent& event, failure::WriteSet& letters);
+  Status CountDeadLetters(const failure::SizeChange& change);
   Status Retry(uint64_t id);
   Status RetryOnce(uint64_t id);
   Status NoteRetryFailed(uint64_t id, const Status& status);
@@ -104,7 +104,7 @@ class TriggerRunner {
   query::QueryEngine& engine_;
   const Store& store_;
   const std::shared_ptr<LiveQueue> queue_;
-  const std::shared_ptr<queue::FailureList> dead_letters_;
+  const std::shared_ptr<failure::FailureList> dead_letters_;
   const std::string name_;
   const lua::Limits limits_;
   Random random_;

@@ -104,7 +104,7 @@ Status TriggerRunner::PassHead(const std::string& event_id, Pass pass) {
   RETURN_IF_ERROR(OpenQueue());
   ASSIGN_OR_RETURN(const TriggerEvent* const event, events_->Next());
   if (event == nullptr || event->id() != event_id) return NotHead(name_, event_id, event);
-  queue::Overlay letters(engine_.database(), FollowerOf(name_));
+  failure::WriteSet letters(engine_.database(), FollowerOf(name_));
   if (pass == Pass::kKeep) RETURN_IF_ERROR(AddDeadLetter(*event, letters));
   events_->Take();
   db::Commit commit;
@@ -120,7 +120,7 @@ Status TriggerRunner::PassHead(const std::string& event_id, Pass pass) {
   return CountDeadLetters(letters.change());
 }
 
-Status TriggerRunner::AddDeadLetter(const TriggerEvent& event, queue::Overlay& letters) {
+Status TriggerRunner::AddDeadLetter(const TriggerEvent& event, failure::WriteSet& letters) {
   ASSIGN_OR_RETURN(DeadLetter letter, DeadLetterOf(engine_.database(), event));
   const uint64_t now_ms = engine_.database().clock().WallMs();
   letter.failure.problem.kind = "moved";
@@ -135,11 +135,11 @@ Status TriggerRunner::AddDeadLetter(const TriggerEvent& event, queue::Overlay& l
     letter.failure.first_ms = last.first_failure_ms;
     letter.failure.last_ms = last.error_ms;
   }
-  letter.failure.problem = queue::Shortened(std::move(letter.failure.problem));
+  letter.failure.problem = failure::Shortened(std::move(letter.failure.problem));
   return letters.Add(std::move(letter.failure), letter.payload, std::nullopt);
 }
 
-Status TriggerRunner::CountDeadLetters(const queue::SizeChange& change) {
+Status TriggerRunner::CountDeadLetters(const failure::SizeChange& change) {
   ASSIGN_OR_RETURN(const uint64_t dropped, dead_letters_->Committed(change));
   if (dropped > 0) {
     log::Warn("the oldest dead letters of a trigger were dropped for room",
@@ -160,7 +160,7 @@ Status TriggerRunner::Retry(uint64_t id) {
 }
 
 Status TriggerRunner::RetryOnce(uint64_t id) {
-  queue::Overlay letters(engine_.database(), FollowerOf(name_));
+  failure::WriteSet letters(engine_.database(), FollowerOf(name_));
   ASSIGN_OR_RETURN(const auto failure, letters.Find(id));
   if (!failure) return Error(Code::kNotFound, "failure.not_found", "there is no failure {}", id);
   ASSIGN_OR_RETURN(const std::string payload, letters.Payload(id));
@@ -182,14 +182,14 @@ Status TriggerRunner::RetryOnce(uint64_t id) {
 }
 
 Status TriggerRunner::NoteRetryFailed(uint64_t id, const Status& status) {
-  queue::Overlay letters(engine_.database(), FollowerOf(name_));
+  failure::WriteSet letters(engine_.database(), FollowerOf(name_));
   ASSIGN_OR_RETURN(auto failure, letters.Find(id));
   if (!failure) return OkStatus();
   ++failure->attempts;
   failure->last_ms = engine_.database().clock().WallMs();
   failure->problem.kind = "failed";
   failure->problem.message = status.ToString();
-  failure->problem = queue::Shortened(std::move(failure->problem));
+  failure->problem = failure::Shortened(std::move(failure->problem));
   RETURN_IF_ERROR(letters.Update(*failure, std::nullopt));
   db::Commit commit;
   letters.MoveTo(&commit);

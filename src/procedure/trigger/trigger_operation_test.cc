@@ -48,7 +48,7 @@ class TriggerOperationTest : public ProceduresTest {
     std::vector<uint64_t> ids;
     EXPECT_TRUE((*triggers().DeadLettersOf("picky"))
                     ->Visit(0,
-                            [&](const queue::FailureList::Item& item) {
+                            [&](const failure::FailureList::Item& item) {
                               ids.push_back(item.failure.id);
                               return true;
                             })
@@ -145,9 +145,9 @@ TEST_F(TriggerOperationTest, SkipEndsTheRunOfThatEvent) {
 TEST_F(TriggerOperationTest, DropTakesItsDeadLetters) {
   Ask("INSERT INTO t(i) VALUES (-1)");
   EXPECT_TRUE(runner().MoveToDeadLetters(Failing()).ok());
-  EXPECT_EQ(queue::Owners(*database_)->size(), 1u);
+  EXPECT_EQ(failure::Owners(*database_)->size(), 1u);
   EXPECT_EQ(Ask("DROP LUA TRIGGER picky"), "");
-  EXPECT_TRUE(queue::Owners(*database_)->empty());
+  EXPECT_TRUE(failure::Owners(*database_)->empty());
 }
 
 TEST_F(TriggerOperationTest, OfADroppedTable) {

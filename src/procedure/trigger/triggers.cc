@@ -18,27 +18,23 @@ Status NotFound(const std::string& name) {
 }  // namespace
 
 Triggers::Triggers(query::QueryEngine& engine, const Store& store, lua::Limits limits)
-    : engine_(engine), store_(store), limits_(limits) {}
+    : engine_(engine), store_(store), limits_(limits), commits_(engine.database()) {}
 
 Triggers::~Triggers() { Stop(); }
 
 Status Triggers::Start() {
-  listener_ = engine_.database().OnCommitted(
-      0, [this](const db::Committed& committed) { OnCommitted(committed); });
   RETURN_IF_ERROR(Load());
   RETURN_IF_ERROR(ReconcileFollowers());
   return ReconcileDeadLetters();
 }
 
 void Triggers::Stop() {
-  listener_.reset();
   std::map<std::string, Live> live;
   std::vector<std::shared_ptr<TriggerRunner>> retired;
   {
     const std::lock_guard lock(mutex_);
     live.swap(live_);
     retired.swap(retired_);
-    routes_.clear();
   }
   for (auto& [name, trigger] : live) {
     if (trigger.runner != nullptr) trigger.runner->Stop();
@@ -83,11 +79,11 @@ Status Triggers::ReconcileFollowers() {
 
 // The same of dead letters.
 Status Triggers::ReconcileDeadLetters() {
-  ASSIGN_OR_RETURN(const std::vector<std::string> owners, queue::Owners(engine_.database()));
+  ASSIGN_OR_RETURN(const std::vector<std::string> owners, failure::Owners(engine_.database()));
   for (const std::string& owner : owners) {
     if (!owner.starts_with(kTriggerFollowers)) continue;
     if (Has(owner.substr(kTriggerFollowers.size()))) continue;
-    RETURN_IF_ERROR(queue::DropOwner(engine_.database(), owner));
+    RETURN_IF_ERROR(failure::DropOwner(engine_.database(), owner));
   }
   return OkStatus();
 }
@@ -167,13 +163,14 @@ Status Triggers::Launch(std::shared_ptr<const TriggerDefinition> definition) {
   const std::string name = definition->name;
   Live live{
       .queue = std::make_shared<LiveQueue>(definition),
-      .dead_letters = std::make_shared<queue::FailureList>(engine_.database(), FollowerOf(name)),
-      .runner = nullptr};
+      .dead_letters = std::make_shared<failure::FailureList>(engine_.database(), FollowerOf(name)),
+      .runner = nullptr,
+      .subscription = nullptr};
   RETURN_IF_ERROR(live.dead_letters->Load());
+  std::vector<db::KeyspaceId> keyspaces;
+  for (const TriggerSource& source : definition->sources) keyspaces.push_back(source.keyspace);
+  live.subscription = commits_.Subscribe(keyspaces, [queue = live.queue] { queue->Wake(); });
   const std::lock_guard lock(mutex_);
-  for (const TriggerSource& source : definition->sources) {
-    routes_.emplace(source.keyspace, live.queue);
-  }
   if (!definition->consumer) {
     live.runner =
         std::make_shared<TriggerRunner>(engine_, store_, live.queue, live.dead_letters, limits_);
@@ -196,7 +193,6 @@ void Triggers::Retire(const std::string& name) {
   if (found == live_.end()) return;
   Live live = std::move(found->second);
   live_.erase(found);
-  std::erase_if(routes_, [&](const auto& route) { return route.second == live.queue; });
   live.queue->Drop();
   if (live.runner == nullptr) return;
   live.runner->Stop();
@@ -210,7 +206,7 @@ Status Triggers::Drop(const std::string& name) {
   Retire(name);
   // Without a cursor to move, its thread adds no dead letter from here on.
   RETURN_IF_ERROR(engine_.database().DropFollower(FollowerOf(name)));
-  return queue::DropOwner(engine_.database(), FollowerOf(name));
+  return failure::DropOwner(engine_.database(), FollowerOf(name));
 }
 
 Status Triggers::Hold(const std::string& name, bool held) {
@@ -275,17 +271,6 @@ std::vector<std::shared_ptr<LiveQueue>> Triggers::Queues() const {
   const std::lock_guard lock(mutex_);
   for (const auto& [name, live] : live_) queues.push_back(live.queue);
   return queues;
-}
-
-// On the committer's thread.
-void Triggers::OnCommitted(const db::Committed& committed) {
-  if (committed.keyspaces.empty()) return;
-  const std::lock_guard lock(mutex_);
-  if (routes_.empty()) return;
-  for (const db::KeyspaceId keyspace : committed.keyspaces) {
-    const auto [from, to] = routes_.equal_range(keyspace);
-    for (auto route = from; route != to; ++route) route->second->Wake();
-  }
 }
 
 namespace {

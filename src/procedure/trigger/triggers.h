@@ -14,12 +14,13 @@
 #include <string>
 #include <vector>
 
+#include "failure/failure_list.h"
+#include "follow/commit_wake.h"
 #include "procedure/store.h"
 #include "procedure/trigger/definition.h"
 #include "procedure/trigger/live_queue.h"
 #include "procedure/trigger/runner.h"
 #include "query/engine.h"
-#include "queue/failure_list.h"
 
 namespace sluice::procedure {
 
@@ -68,7 +69,7 @@ class Triggers {
   std::vector<TriggerStatus> ListStatus() const;
   std::vector<TriggerCounts> Counts() const;  // of triggers, not of consumers
   Result<std::shared_ptr<TriggerRunner>> RunnerOf(const std::string& name) const;
-  Result<std::shared_ptr<queue::FailureList>> DeadLettersOf(const std::string& name) const;
+  Result<std::shared_ptr<failure::FailureList>> DeadLettersOf(const std::string& name) const;
   // What a dead letter is, with its data.
   Result<Value> ShowDeadLetter(const std::string& name, uint64_t id) const;
 
@@ -87,8 +88,9 @@ class Triggers {
  private:
   struct Live {
     std::shared_ptr<LiveQueue> queue;
-    std::shared_ptr<queue::FailureList> dead_letters;
+    std::shared_ptr<failure::FailureList> dead_letters;
     std::shared_ptr<TriggerRunner> runner;  // null for a consumer
+    follow::CommitWake::Subscription subscription;
   };
 
   Status Load();
@@ -98,20 +100,17 @@ class Triggers {
   Status CreateFollower(const TriggerDefinition& definition);
   Status Launch(std::shared_ptr<const TriggerDefinition> definition);
   void Retire(const std::string& name);
-  void OnCommitted(const db::Committed& committed);
   std::vector<std::shared_ptr<LiveQueue>> Queues() const;
 
   query::QueryEngine& engine_;
   const Store& store_;
   const lua::Limits limits_;
-  std::shared_ptr<void> listener_;
+  follow::CommitWake commits_;
 
   std::mutex change_mutex_;  // one change of definitions at a time
   mutable std::mutex mutex_;
   std::map<std::string, Live> live_;                     // under mutex_
   std::vector<std::shared_ptr<TriggerRunner>> retired_;  // under mutex_; they end by themselves
-  // By keyspace, for wake-ups.
-  std::multimap<db::KeyspaceId, std::shared_ptr<LiveQueue>> routes_;  // under mutex_
 };
 
 }  // namespace sluice::procedure

@@ -50,7 +50,8 @@ Result<std::shared_ptr<TriggerRunner>> Triggers::RunnerOf(const std::string& nam
               "'{}' is a consumer: its events are its client's to pass", name);
 }
 
-Result<std::shared_ptr<queue::FailureList>> Triggers::DeadLettersOf(const std::string& name) const {
+Result<std::shared_ptr<failure::FailureList>> Triggers::DeadLettersOf(
+    const std::string& name) const {
   ASSIGN_OR_RETURN(const auto queue, Find(name));
   const std::lock_guard lock(mutex_);
   const auto found = live_.find(name);
@@ -61,7 +62,7 @@ Result<std::shared_ptr<queue::FailureList>> Triggers::DeadLettersOf(const std::s
 Result<Value> Triggers::ShowDeadLetter(const std::string& name, uint64_t id) const {
   ASSIGN_OR_RETURN(const auto queue, Find(name));
   ASSIGN_OR_RETURN(const auto dead_letters, DeadLettersOf(name));
-  ASSIGN_OR_RETURN(const queue::FailureList::Item item, dead_letters->Find(id));
+  ASSIGN_OR_RETURN(const failure::FailureList::Item item, dead_letters->Find(id));
   ASSIGN_OR_RETURN(const std::string payload, dead_letters->Payload(id));
   ASSIGN_OR_RETURN(EventMaker maker, EventMaker::Make(engine_, queue->definition()));
   const Result<TriggerEvent> event = EventAgain(maker, item.failure, payload);

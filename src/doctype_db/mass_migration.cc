@@ -1,0 +1,505 @@
+// A job's row in the meta family: "type_migration/<type>", u8 1, JSON (docs/formats/types.md).
+#include "doctype_db/mass_migration.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <semaphore>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "db/conflict_retry.h"
+#include "doctype/document_diff.h"
+#include "doctype/stamps.h"
+#include "doctype_db/keyspace_policy.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace sluice::doctype_db {
+namespace {
+
+using json::Value;
+using State = MigrationJob::State;
+
+constexpr std::string_view kRowPrefix = "type_migration/";
+constexpr char kRowVersion = 1;
+constexpr size_t kChunkDocuments = 512;
+constexpr size_t kChunkBytes = 4 << 20;
+constexpr size_t kTogether = 64;  // of them are written while scripts run on the next
+constexpr size_t kMaxPaths = 100;
+constexpr std::string_view kStates[] = {"running", "done", "cancelled", "failed"};
+
+Value CountsJson(const std::map<std::string, uint64_t>& counts) {
+  Value out = Value::EmptyObject();
+  for (const auto& [name, count] : counts) out.Set(name, Value::Unsigned(count));
+  return out;
+}
+
+uint64_t NumberOf(const Value& value) {
+  return value.is_int() ? static_cast<uint64_t>(value.AsInt()) : 0;
+}
+std::string TextOf(const Value& value) {
+  return value.is_string() ? std::string(value.AsString()) : std::string();
+}
+
+std::map<std::string, uint64_t> CountsOf(const Value& value) {
+  std::map<std::string, uint64_t> counts;
+  for (const auto& [name, count] : value.fields()) counts[TextOf(name)] = NumberOf(count);
+  return counts;
+}
+
+// What they say: documents without a version are counted as such.
+std::string VersionName(const doctype::Type& type, std::string_view body) {
+  std::string version = doctype::SchemaVersion(type, body);
+  return version.empty() ? "none" : version;
+}
+
+// A slow job takes little at a time, so that it is seen to go on.
+size_t MostOf(const MigrationOptions& options) {
+  constexpr uint64_t kChunksPerSecond = 10;
+  if (options.rate == 0) return kChunkDocuments;
+  return std::clamp<size_t>(options.rate / kChunksPerSecond, 1, kChunkDocuments);
+}
+
+}  // namespace
+
+json::Value MigrationJob::ToJson() const {
+  Value list = Value::EmptyArray();
+  for (const Failure& failure : failures) {
+    list.Append(
+        Value::Object({{"key", failure.key}, {"id", failure.id}, {"message", failure.message}}));
+  }
+  Value job = Value::Object({{"type", type},
+                             {"state", kStates[static_cast<size_t>(state)]},
+                             {"dry_run", options.dry_run},
+                             {"announce", options.announce},
+                             {"rate", Value::Unsigned(options.rate)},
+                             {"to", to},
+                             {"restarts", Value::Unsigned(restarts)},
+                             {"next", next},
+                             {"about", Value::Unsigned(about)},
+                             {"scanned", Value::Unsigned(scanned)},
+                             {"documents", Value::Unsigned(documents)},
+                             {"migrated", Value::Unsigned(migrated)},
+                             {"failed", Value::Unsigned(failed)},
+                             {"before", CountsJson(before)},
+                             {"after", CountsJson(after)},
+                             {"lost", CountsJson(lost)},
+                             {"failures", std::move(list)},
+                             {"started_ms", Value::Unsigned(started_ms)}});
+  if (ended_ms != 0) job.Set("ended_ms", Value::Unsigned(ended_ms));
+  if (!problem.empty()) job.Set("problem", problem);
+  return job;
+}
+
+Result<MigrationJob> MigrationJob::FromJson(const json::Value& value) {
+  MigrationJob job;
+  job.type = TextOf(value["type"]);
+  const auto state = std::ranges::find(kStates, TextOf(value["state"]));
+  if (job.type.empty() || state == std::end(kStates)) {
+    return Fail(Code::kCorruption, "migration.corrupt", "a stored mass migration is malformed");
+  }
+  job.state = static_cast<State>(state - std::begin(kStates));
+  job.options.dry_run = value["dry_run"] == Value(true);
+  job.options.announce = value["announce"] == Value(true);
+  job.options.rate = NumberOf(value["rate"]);
+  job.to = TextOf(value["to"]);
+  job.restarts = NumberOf(value["restarts"]);
+  job.next = TextOf(value["next"]);
+  job.about = NumberOf(value["about"]);
+  job.scanned = NumberOf(value["scanned"]);
+  job.documents = NumberOf(value["documents"]);
+  job.migrated = NumberOf(value["migrated"]);
+  job.failed = NumberOf(value["failed"]);
+  job.before = CountsOf(value["before"]);
+  job.after = CountsOf(value["after"]);
+  job.lost = CountsOf(value["lost"]);
+  for (const Value& failure : value["failures"].items()) {
+    job.failures.push_back(
+        {TextOf(failure["key"]), TextOf(failure["id"]), TextOf(failure["message"])});
+  }
+  job.problem = TextOf(value["problem"]);
+  job.started_ms = NumberOf(value["started_ms"]);
+  job.ended_ms = NumberOf(value["ended_ms"]);
+  return job;
+}
+
+void MigrationJob::AddFailure(const std::string& key, const Status& error) {
+  ++failed;
+  if (failures.size() >= kMaxFailures) return;
+  std::string message(error.message());
+  if (const Place& place = error.place(); place.line != 0) {
+    message += fmt::format(" ({}:{}:{})", place.file, place.line, place.column);
+  }
+  failures.push_back({key, std::string(error.id()), std::move(message)});
+}
+
+void MigrationJob::StartOver(const std::string& version) {
+  MigrationJob again;
+  again.type = type;
+  again.options = options;
+  again.to = version;
+  again.restarts = restarts + (to.empty() ? 0 : 1);
+  again.about = about;
+  again.lost = lost;
+  again.started_ms = started_ms;
+  *this = std::move(again);
+}
+
+// The documents of the type that are next, by key.
+struct MassMigration::Chunk {
+  std::shared_ptr<const db::DocumentPolicy> holder;
+  const KeyspacePolicy* policy = nullptr;
+  const doctype::Type* type = nullptr;
+  db::KeyspaceId keyspace = 0;
+  std::string from;
+  std::string next;        // empty at the end
+  uint64_t scanned = 0;    // documents of any type
+  uint64_t documents = 0;  // of this one
+  std::map<std::string, uint64_t> versions;
+  std::vector<std::string> old;  // keys of those that are not at the current version
+};
+
+MassMigration::MassMigration(db::Database& database) : database_(database) {}
+
+MassMigration::~MassMigration() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Status MassMigration::Start() {
+  storage::IterateOptions range;
+  range.lower = kRowPrefix;
+  range.upper = PrefixEnd(kRowPrefix);
+  const auto rows = database_.store().NewIterator(storage::Family::kMeta, std::move(range));
+  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
+    const std::string_view stored = rows->value();
+    if (stored.empty() || stored[0] != kRowVersion) {
+      return Error(Code::kCorruption, "migration.corrupt",
+                   "the stored row '{}' has an unknown version", rows->key());
+    }
+    ASSIGN_OR_RETURN(const Value value, json::Parse(stored.substr(1)));
+    ASSIGN_OR_RETURN(MigrationJob job, MigrationJob::FromJson(value));
+    jobs_.emplace(job.type, std::move(job));
+  }
+  RETURN_IF_ERROR(rows->status());
+  thread_ = Thread({"migration"}, [this] { Run(); });
+  return OkStatus();
+}
+
+Result<MigrationJob> MassMigration::Begin(const std::string& type,
+                                          const MigrationOptions& options) {
+  const auto catalog = database_.catalog();
+  const db::KeyspaceInfo* const keyspace = catalog->FindType(type);
+  if (keyspace == nullptr) {
+    return Fail(Code::kNotFound, "type.not_found", "there is no document type '{}'", type);
+  }
+  const auto* const policy = dynamic_cast<const KeyspacePolicy*>(keyspace->policy.get());
+  const doctype::LoadedType* const loaded = policy == nullptr ? nullptr : policy->FindType(type);
+  if (loaded == nullptr || loaded->migrations() == nullptr) {
+    return Fail(Code::kInvalidArgument, "migration.none", "type '{}' has no migrations", type);
+  }
+  MigrationJob job;
+  job.type = type;
+  job.options = options;
+  job.started_ms = database_.clock().WallMs();
+  job.to = loaded->type().schema;
+  job.about = database_.EstimateRows(keyspace->id);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = jobs_.find(type);
+    if (found != jobs_.end() && found->second.state == State::kRunning) {
+      return Fail(Code::kConflict, "migration.running",
+                  "the documents of type '{}' are being migrated already", type);
+    }
+    jobs_.insert_or_assign(type, job);
+  }
+  if (!options.dry_run) RETURN_IF_ERROR(Store(job));
+  wake_.notify_all();
+  return job;
+}
+
+Result<MigrationJob> MassMigration::Find(const std::string& type) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = jobs_.find(type);
+  if (found != jobs_.end()) return found->second;
+  return Fail(Code::kNotFound, "migration.no_job",
+              "the documents of type '{}' were never migrated as a whole", type);
+}
+
+Status MassMigration::Cancel(const std::string& type) {
+  const std::lock_guard lock(mutex_);
+  const auto found = jobs_.find(type);
+  if (found == jobs_.end() || found->second.state != State::kRunning) {
+    return Error(Code::kNotFound, "migration.no_job",
+                 "the documents of type '{}' are not being migrated", type);
+  }
+  found->second.state = State::kCancelled;
+  wake_.notify_all();
+  return OkStatus();
+}
+
+Status MassMigration::Store(const MigrationJob& job) {
+  db::Commit commit;
+  std::string value(1, kRowVersion);
+  json::Print(job.ToJson(), &value);
+  commit.rows.push_back(
+      {storage::Family::kMeta, std::string(kRowPrefix) + job.type, std::move(value), std::nullopt});
+  return database_.Apply(std::move(commit)).status;
+}
+
+// --- the thread ---------------------------------------------------------------------------------
+
+void MassMigration::Run() {
+  while (true) {
+    MigrationJob job;
+    {
+      std::unique_lock lock(mutex_);
+      const auto running = [&] {
+        return std::ranges::find_if(
+            jobs_, [](const auto& each) { return each.second.state == State::kRunning; });
+      };
+      wake_.wait(lock, [&] { return stopping_ || running() != jobs_.end(); });
+      if (stopping_) return;
+      job = running()->second;
+    }
+    const bool more = RunChunk(&job);
+    const bool cancelled = [&] {
+      const std::lock_guard lock(mutex_);
+      return jobs_[job.type].state == State::kCancelled;
+    }();
+    if (cancelled) job.state = State::kCancelled;
+    if (!more && job.state == State::kRunning && IsCurrent(job)) job.state = State::kDone;
+    if (job.state != State::kRunning) job.ended_ms = database_.clock().WallMs();
+    if (!job.options.dry_run) {
+      const Status stored = Store(job);
+      // A full disk, say: the place is stored with a later chunk.
+      if (!stored.ok()) {
+        log::Warn("the place of a mass migration can't be stored",
+                  {{"type", job.type}, {"error", stored.ToString()}});
+      }
+    }
+    const std::lock_guard lock(mutex_);
+    jobs_[job.type] = std::move(job);
+  }
+}
+
+// If not, the version has changed since the last chunk was read, and the next one starts over.
+bool MassMigration::IsCurrent(const MigrationJob& job) const {
+  const auto catalog = database_.catalog();
+  const db::KeyspaceInfo* const keyspace = catalog->FindType(job.type);
+  if (keyspace == nullptr) return true;
+  const auto* const policy = dynamic_cast<const KeyspacePolicy*>(keyspace->policy.get());
+  const doctype::LoadedType* const loaded =
+      policy == nullptr ? nullptr : policy->FindType(job.type);
+  return loaded == nullptr || loaded->type().schema == job.to;
+}
+
+bool MassMigration::RunChunk(MigrationJob* job) {
+  const uint64_t started = database_.clock().MonotonicNs();
+  Chunk chunk;
+  chunk.from = job->next;
+  const Status read = ReadChunk(*job, &chunk);
+  if (!read.ok()) {
+    job->state = State::kFailed;
+    job->problem = read.ToString();
+    return false;
+  }
+  if (chunk.type->schema != job->to) {
+    job->StartOver(chunk.type->schema);
+    if (!chunk.from.empty()) return true;
+  }
+  job->documents += chunk.documents;
+  job->scanned += chunk.scanned;
+  for (const auto& [version, count] : chunk.versions) {
+    job->before[version] += count;
+    job->after[version] += count;
+  }
+  Migrate(chunk, job);
+  job->next = chunk.next;
+  Wait(*job, started, chunk.old.size());
+  return !chunk.next.empty();
+}
+
+Status MassMigration::ReadChunk(const MigrationJob& job, Chunk* chunk) const {
+  const std::string& type = job.type;
+  const size_t most = MostOf(job.options);
+  const auto catalog = database_.catalog();
+  const db::KeyspaceInfo* const keyspace = catalog->FindType(type);
+  if (keyspace == nullptr) {
+    return Error(Code::kNotFound, "type.not_found", "there is no document type '{}' any more",
+                 type);
+  }
+  chunk->holder = keyspace->policy;
+  chunk->policy = dynamic_cast<const KeyspacePolicy*>(keyspace->policy.get());
+  const doctype::LoadedType* const loaded =
+      chunk->policy == nullptr ? nullptr : chunk->policy->FindType(type);
+  if (loaded == nullptr) {
+    return Error(Code::kUnavailable, "type.unusable", "the type '{}' can't be used", type);
+  }
+  chunk->type = &loaded->type();
+  chunk->keyspace = keyspace->id;
+  const uint64_t now_ms = database_.clock().WallMs();
+  size_t bytes = 0;
+  size_t rows = 0;
+  db::ScanOptions options;
+  options.from = chunk->from;
+  options.with_tombstones = true;  // rows as they are stored
+  return database_.Scan(
+      keyspace->id, options, [&](std::string_view key, const db::DocumentView& document) {
+        if (rows >= most || bytes >= kChunkBytes) {
+          chunk->next = key;
+          return false;
+        }
+        ++rows;
+        bytes += document.body.size();
+        if (document.LiveAt(now_ms)) ++chunk->scanned;
+        if (!document.LiveAt(now_ms) || document.datatype != db::Datatype::kJson ||
+            chunk->policy->TypeOf(key, document) != type) {
+          return true;
+        }
+        ++chunk->documents;
+        const std::string version = VersionName(*chunk->type, document.body);
+        ++chunk->versions[version];
+        if (version != chunk->type->schema) chunk->old.emplace_back(key);
+        return true;
+      });
+}
+
+// One document on its way into its current version.
+struct MassMigration::Attempt {
+  std::string key;
+  std::string from;  // its version
+  std::vector<std::string> lost;
+  db::Commit commit;
+  bool failed = false;  // it can't be migrated
+  Status status;
+};
+
+void MassMigration::Migrate(const Chunk& chunk, MigrationJob* job) {
+  std::vector<std::string> keys = chunk.old;
+  for (int attempt = 0; attempt < db::ConflictRetry::kMostAttempts && !keys.empty(); ++attempt) {
+    keys = TryOnce(chunk, keys, job);
+  }
+  for (const std::string& key : keys) {
+    job->AddFailure(
+        key, Error(Code::kConflict, "document.cas_mismatch", "it was changed each of the {} times",
+                   db::ConflictRetry::kMostAttempts));
+  }
+}
+
+// Gives those that were changed meanwhile: they are to be looked at again.
+std::vector<std::string> MassMigration::TryOnce(const Chunk& chunk,
+                                                const std::vector<std::string>& keys,
+                                                MigrationJob* job) {
+  const std::span<const std::string> all = keys;
+  const size_t first = keys.size() < 2 * kTogether ? keys.size() : keys.size() / 2;
+  std::deque<Attempt> attempts;
+  std::deque<Attempt> others;
+  {
+    Thread helper;
+    if (first < keys.size()) {
+      helper = Thread({"migration", "share"},
+                      [&] { TryShare(chunk, all.subspan(first), job->options, &others); });
+    }
+    TryShare(chunk, all.first(first), job->options, &attempts);
+  }
+  std::ranges::move(others, std::back_inserter(attempts));
+  std::vector<std::string> again;
+  for (Attempt& attempt : attempts) {
+    const Code code = attempt.status.code();
+    if (attempt.failed) {
+      job->AddFailure(attempt.key, attempt.status);
+    } else if (code == Code::kConflict || code == Code::kNotFound) {
+      again.push_back(std::move(attempt.key));
+    } else if (!attempt.status.ok()) {
+      job->AddFailure(attempt.key, attempt.status);
+    } else {
+      ++job->migrated;
+      --job->after[attempt.from];
+      ++job->after[chunk.type->schema];
+      for (const std::string& path : attempt.lost) {
+        if (job->lost.size() < kMaxPaths || job->lost.contains(path)) ++job->lost[path];
+      }
+    }
+  }
+  return again;
+}
+
+// What one thread does of a chunk: makes documents, while those before them are written.
+void MassMigration::TryShare(const Chunk& chunk, std::span<const std::string> keys,
+                             const MigrationOptions& options, std::deque<Attempt>* attempts) {
+  std::counting_semaphore<> committed(0);
+  size_t submitted = 0;
+  size_t waiting = 0;
+  const auto submit = [&] {
+    for (; submitted < attempts->size(); ++submitted) {
+      Attempt& attempt = (*attempts)[submitted];
+      if (attempt.failed || options.dry_run) continue;
+      ++waiting;
+      database_.Submit(std::move(attempt.commit), [&](db::CommitResult result) {
+        attempt.status = std::move(result.status);
+        committed.release();
+      });
+    }
+  };
+  for (const std::string& key : keys) {
+    Attempt& attempt = attempts->emplace_back();
+    if (!Prepare(chunk, key, options, &attempt)) attempts->pop_back();
+    if (attempts->size() >= submitted + kTogether) submit();
+  }
+  submit();
+  for (; waiting > 0; --waiting) committed.acquire();
+}
+
+// False when there is nothing (more) to do for the document.
+bool MassMigration::Prepare(const Chunk& chunk, const std::string& key,
+                            const MigrationOptions& options, Attempt* attempt) {
+  db::PinnedDocument stored;
+  const auto found = database_.GetStored(chunk.keyspace, key, &stored);
+  if (!found || !*found) return false;
+  attempt->key = key;
+  attempt->from = VersionName(*chunk.type, stored->body);
+  if (attempt->from == chunk.type->schema) return false;  // somebody else wrote it
+  auto body = chunk.policy->AsRead(key, stored.view(), chunk.type->schema);
+  if (!body) {
+    attempt->failed = true;
+    attempt->status = body.error();
+    return true;
+  }
+  if (!*body) return false;
+  const auto before = json::Parse(stored->body);
+  const auto after = json::Parse(**body);
+  if (before && after) {
+    attempt->lost = doctype::LostFields(*before, *after);
+    std::erase(attempt->lost, chunk.type->properties.PathOf(doctype::Stamp::kSchema));
+  }
+  db::Document document = stored->Copy();
+  document.body = std::move(**body);
+  document.cas = 0;
+  db::Write write =
+      db::PutWrite(chunk.keyspace, key, std::move(document), db::Precondition::CasIs(stored->cas));
+  write.intent = db::Write::Intent::kMigrate;
+  write.announced = options.announce;
+  attempt->commit.shard = database_.ShardOf(chunk.keyspace, key);
+  attempt->commit.writes.push_back(std::move(write));
+  return true;
+}
+
+// No faster than the job may go.
+void MassMigration::Wait(const MigrationJob& job, uint64_t chunk_started_ns, uint64_t written) {
+  if (job.options.rate == 0 || written == 0) return;
+  const uint64_t due_ns = written * 1'000'000'000 / job.options.rate;
+  const uint64_t took_ns = database_.clock().MonotonicNs() - chunk_started_ns;
+  if (took_ns >= due_ns) return;
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, std::chrono::nanoseconds(due_ns - took_ns),
+                 [&] { return stopping_ || jobs_[job.type].state != State::kRunning; });
+}
+
+}  // namespace sluice::doctype_db

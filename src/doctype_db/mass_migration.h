@@ -1,0 +1,113 @@
+// Brings all stored documents of a type to its current version, in the background.
+//
+// Operation: one thread takes one job after the other, and a second one helps it. It reads the
+// keyspace in key order, as stored, and writes each document of an older version back in the
+// current one, if it is still the one that was read; one that was changed meanwhile is looked at
+// again. After each chunk the place and the counts are stored, so that a job goes on after a crash
+// from there: what was done since is found to be done. If the type's current version changes
+// meanwhile, it starts over, so that at the end all documents are of one version.
+// Concurrency: any thread.
+// Limits: one job per type; failures are counted, and the first kMaxFailures of them told.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "base/thread.h"
+#include "db/database.h"
+#include "json/value.h"
+
+namespace sluice::doctype_db {
+
+struct MigrationOptions {
+  bool dry_run = false;   // nothing is written, also not how far it got
+  bool announce = false;  // functions and feeds are told of each document
+  uint64_t rate = 0;      // documents per second that are written at most; 0: as fast as it goes
+};
+
+struct MigrationJob {
+  static constexpr size_t kMaxFailures = 100;
+  enum class State : uint8_t { kRunning, kDone, kCancelled, kFailed };
+  struct Failure {
+    std::string key;
+    std::string id;
+    std::string message;
+  };
+
+  std::string type;
+  MigrationOptions options;
+  State state = State::kRunning;
+  std::string to;          // the version that documents are brought to
+  std::string next;        // the key to go on with
+  uint64_t restarts = 0;   // because the current version of the type changed
+  uint64_t about = 0;      // documents of the keyspace when it began, an estimate
+  uint64_t scanned = 0;    // of them, how many were passed
+  uint64_t documents = 0;  // of the type that were looked at
+  uint64_t migrated = 0;
+  uint64_t failed = 0;
+  std::map<std::string, uint64_t> before;  // documents by version
+  std::map<std::string, uint64_t> after;
+  std::map<std::string, uint64_t> lost;  // documents by path of a value that is no longer there
+  std::vector<Failure> failures;         // the first of them
+  std::string problem;                   // of kFailed
+  uint64_t started_ms = 0;
+  uint64_t ended_ms = 0;
+
+  json::Value ToJson() const;
+  static Result<MigrationJob> FromJson(const json::Value& value);
+  void AddFailure(const std::string& key, const Status& error);
+  // What was counted is of documents on their way to another version.
+  void StartOver(const std::string& version);
+};
+
+class MassMigration {
+ public:
+  // The database outlives it. Jobs that a crash interrupted go on.
+  explicit MassMigration(db::Database& database);
+  ~MassMigration();  // a job that runs goes on after the next start
+  MassMigration(const MassMigration&) = delete;
+  MassMigration& operator=(const MassMigration&) = delete;
+
+  Status Start();
+  // type.not_found, migration.running; migration.none for a type without migrations.
+  Result<MigrationJob> Begin(const std::string& type, const MigrationOptions& options);
+  // The job that runs or ran last; migration.no_job.
+  Result<MigrationJob> Find(const std::string& type) const;
+  Status Cancel(const std::string& type);
+
+ private:
+  struct Chunk;
+  struct Attempt;
+
+  void Run();
+  bool RunChunk(MigrationJob* job);  // false when there is no more
+  bool IsCurrent(const MigrationJob& job) const;
+  Status ReadChunk(const MigrationJob& job, Chunk* chunk) const;
+  void Migrate(const Chunk& chunk, MigrationJob* job);
+  std::vector<std::string> TryOnce(const Chunk& chunk, const std::vector<std::string>& keys,
+                                   MigrationJob* job);
+  void TryShare(const Chunk& chunk, std::span<const std::string> keys,
+                const MigrationOptions& options, std::deque<Attempt>* attempts);
+  bool Prepare(const Chunk& chunk, const std::string& key, const MigrationOptions& options,
+               Attempt* attempt);
+  Status Store(const MigrationJob& job);
+  void Wait(const MigrationJob& job, uint64_t chunk_started_ns, uint64_t written);
+
+  db::Database& database_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::map<std::string, MigrationJob> jobs_;  // by type; guarded by mutex_
+  bool stopping_ = false;                     // guarded by mutex_
+  Thread thread_;
+};
+
+}  // namespace sluice::doctype_db

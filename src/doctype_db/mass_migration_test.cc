@@ -1,0 +1,187 @@
+#include "doctype_db/mass_migration.h"
+
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "db/test_database.h"
+#include "doctype/test_types.h"
+#include "doctype/type_json.h"
+#include "doctype_db/policy_compiler.h"
+#include "json/print.h"
+
+namespace sluice::doctype_db {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+using State = MigrationJob::State;
+
+constexpr std::string_view kType = R"(type: user
+keyspace: b
+match: { key: "user:{userId}" }
+properties: { schema: _schema, version: _ver }
+schema: "2"
+migrations: m.js
+migrate: { read: off }
+revisions: { keep: 5 }
+)";
+constexpr std::string_view kCode = R"(module.exports = { '1 -> 2'(doc) {
+  if (doc.bad) throw new Error('no');
+  return {_schema: '2', n: doc.n + 1};
+} };)";
+
+class MassMigrationTest : public db::DatabaseTest {
+ protected:
+  MassMigrationTest() {
+    options_.policy_compiler = std::make_shared<PolicyCompiler>(machine_, doctype::kPatient);
+    options_.durability = db::Durability::kNone;
+  }
+  void SetUp() override {
+    DatabaseTest::SetUp();
+    for (int i = 0; i < 1000; ++i) {
+      ASSERT_TRUE(
+          Put(fmt::format("user:{}", i), fmt::format(R"({{"_schema":"1","n":{},"x":7}})", i))
+              .status.ok());
+    }
+    ASSERT_TRUE(Put("user:0bad", R"({"_schema":"1","n":0,"bad":true})").status.ok());
+    ASSERT_TRUE(Put("user:bad", R"({"_schema":"1","n":0,"bad":true})").status.ok());
+    ASSERT_TRUE(Put("user:new", R"({"_schema":"2","n":0})").status.ok());
+    ASSERT_TRUE(Put("other", R"({"_schema":"1"})").status.ok());
+    SetType(std::string(kType), std::string(kCode));
+  }
+  void SetType(const std::string& text, const std::string& code) {
+    const auto type = doctype::TypeOf(text, {{"m.js", code}});
+    ASSERT_TRUE(
+        database_->PutType({.bucket = "b"}, {"user", json::ToText(doctype::ToJson(*type))}).ok());
+  }
+  MigrationJob Wait(MassMigration& migration) {
+    while (true) {
+      const auto job = migration.Find("user");
+      EXPECT_TRUE(job);
+      if (!job || job->state != State::kRunning) return *job;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+  const SystemClock machine_;
+};
+
+TEST_F(MassMigrationTest, EveryDocumentOnce) {
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  EXPECT_EQ(migration.Find("user").error().id(), "migration.no_job");
+  EXPECT_EQ(migration.Begin("nobody", {}).error().id(), "type.not_found");
+  ASSERT_TRUE(migration.Begin("user", {.dry_run = true}));
+  MigrationJob job = Wait(migration);
+  EXPECT_EQ(job.migrated, 1000u);
+  EXPECT_EQ(Get("user:1"), R"({"_schema":"1","n":1,"x":7})");
+
+  const auto cas = (*database_->Get(keyspace_, "user:1"))->cas;
+  ASSERT_TRUE(migration.Begin("user", {}));
+  job = Wait(migration);
+  EXPECT_EQ(job.state, State::kDone);
+  EXPECT_EQ(job.documents, 1003u);
+  EXPECT_EQ(job.migrated, 1000u);
+  EXPECT_THAT(job.before, ElementsAre(Pair("1", 1002), Pair("2", 1)));
+  EXPECT_THAT(job.after, ElementsAre(Pair("1", 2), Pair("2", 1001)));
+  ASSERT_EQ(job.failures.size(), 2u);
+  EXPECT_EQ(job.failures[0].key, "user:0bad");
+  EXPECT_EQ(job.failures[1].key, "user:bad");
+  EXPECT_THAT(job.failures[0].message, HasSubstr("no"));
+  EXPECT_THAT(job.lost, testing::Contains(Pair("x", testing::Gt(900))));
+  EXPECT_EQ(Get("user:1"), R"({"_schema":"2","n":2})");
+  EXPECT_EQ(Get("other"), R"({"_schema":"1"})");
+  EXPECT_EQ((*database_->Get(keyspace_, "user:1"))->cas, cas);
+  EXPECT_TRUE(database_->Revisions(keyspace_, "user:1")->empty());
+  // Once more: nothing is left to do.
+  ASSERT_TRUE(migration.Begin("user", {}));
+  EXPECT_EQ(Wait(migration).migrated, 0u);
+}
+
+TEST_F(MassMigrationTest, GoesOnAfterARestartAndBesideWriters) {
+  {
+    MassMigration migration(*database_);
+    ASSERT_TRUE(migration.Start().ok());
+    ASSERT_TRUE(migration.Begin("user", {.rate = 2000}));
+    EXPECT_EQ(migration.Begin("user", {}).error().id(), "migration.running");
+  }
+  Reopen();
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(Put(fmt::format("user:{}", i * 3), R"({"_schema":"1","n":5000})").status.ok());
+  }
+  const MigrationJob job = Wait(migration);
+  EXPECT_EQ(job.state, State::kDone);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string body = Get(fmt::format("user:{}", i));
+    const bool written = i % 3 == 0 && i < 900;
+    EXPECT_THAT(body, HasSubstr(fmt::format(R"("n":{})", written ? 5001 : i + 1))) << i;
+    EXPECT_THAT(body, HasSubstr(R"("_schema":"2")"));
+  }
+}
+
+TEST_F(MassMigrationTest, DocumentsWithoutAVersion) {
+  ASSERT_TRUE(database_->DropType("user").ok());
+  for (int i = 0; i < 10; ++i)
+    ASSERT_TRUE(Put(fmt::format("user:{}", i), R"({"n":1})").status.ok());
+  SetType(std::string(kType), std::string(kCode));
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  ASSERT_TRUE(migration.Begin("user", {}));
+  const MigrationJob job = Wait(migration);
+  EXPECT_THAT(job.before, ElementsAre(Pair("1", 992), Pair("2", 1), Pair("none", 10)));
+  EXPECT_THAT(job.after, ElementsAre(Pair("1", 2), Pair("2", 1001), Pair("none", 0)));
+  EXPECT_EQ(Get("user:1"), R"({"_schema":"2","n":2})");
+}
+
+// Documents without a version that are of the current one only get it.
+TEST_F(MassMigrationTest, UnversionedOnesOfTheCurrentVersion) {
+  ASSERT_TRUE(database_->DropType("user").ok());
+  ASSERT_TRUE(Put("user:1", R"({"n":1})").status.ok());
+  SetType(std::string(kType) + "unversioned: '2'\n", std::string(kCode));
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  ASSERT_TRUE(migration.Begin("user", {}));
+  EXPECT_EQ(Wait(migration).after["none"], 0u);
+  EXPECT_EQ(Get("user:1"), R"({"_schema":"2","n":1})");
+}
+
+// The version changes while it runs: it starts over, and leaves nothing behind.
+TEST_F(MassMigrationTest, StartsOverForANewVersion) {
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  ASSERT_TRUE(migration.Begin("user", {.rate = 2000}));
+  while (migration.Find("user")->migrated < 100) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::string type(kType);
+  type.replace(type.find("\"2\""), 3, "\"3\"");
+  std::string code(kCode);
+  code.replace(code.rfind("};"), 2,
+               ", '2 -> 3'(doc) { return {...doc, _schema: '3', three: true}; } };");
+  SetType(type, code);
+  const MigrationJob job = Wait(migration);
+  EXPECT_EQ(job.state, State::kDone);
+  EXPECT_EQ(job.restarts, 1u);
+  EXPECT_EQ(job.to, "3");
+  EXPECT_EQ(job.documents, 1003u);
+  EXPECT_THAT(job.after, testing::Contains(Pair("3", 1001)));
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_THAT(Get(fmt::format("user:{}", i)), HasSubstr(R"("three":true)")) << i;
+  }
+}
+
+TEST_F(MassMigrationTest, IsCancelled) {
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  ASSERT_TRUE(migration.Begin("user", {.rate = 1}));
+  ASSERT_TRUE(migration.Cancel("user").ok());
+  EXPECT_EQ(Wait(migration).state, State::kCancelled);
+}
+
+}  // namespace
+}  // namespace sluice::doctype_db

@@ -1,0 +1,72 @@
+// A failed event: what it was, why handling it failed, and how often that was tried. Its owner is
+// whoever handles it, a function say.
+//
+// Each has two rows in the failure family (docs/formats/failures.md): one with what lists show, and
+// one with the event's data, which may be large. When it is tried again is not in them: that is a
+// timer of RetryOwner, whose reference is the failure's id. A failure without one is dead.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace sluice::failure {
+
+// Why an attempt failed.
+struct Problem {
+  std::string kind;     // its class, one of a few that the owner has: "exception", "timeout"
+  std::string type;     // of the error in the user's language, "TypeError"; may be empty
+  std::string message;  // may be cut, see kMaxMessageBytes
+  std::string stack;
+  uint32_t line = 0;  // in the user's text; 0 for "not known"
+  uint32_t column = 0;
+
+  bool operator==(const Problem&) const = default;
+};
+
+struct Failure {
+  uint64_t id = 0;    // a stamp of the database, Database::NewCas: they sort by their first time
+  std::string key;    // events of one key are handled in one lane
+  std::string event;  // the owner's text, without the data: what lists show
+  Problem problem;    // of the last attempt
+  uint32_t attempts = 1;
+  uint32_t edits = 0;  // of the data, by people
+  uint64_t first_ms = 0;
+  uint64_t last_ms = 0;
+  uint64_t payload_bytes = 0;
+
+  bool operator==(const Failure&) const = default;
+};
+
+inline constexpr size_t kMaxMessageBytes = 4096;
+inline constexpr size_t kMaxStackBytes = 8192;
+// As it is kept: texts that are too long end with "…".
+Problem Shortened(Problem problem);
+
+// What it takes on disk, about.
+size_t StoredBytes(const Failure& failure);
+
+// Owners' names have no zero byte. OwnerPrefix begins all keys of an owner, ListPrefix those of
+// the rows that lists show.
+std::string OwnerPrefix(std::string_view owner);
+std::string ListPrefix(std::string_view owner);
+std::string FailureKey(std::string_view owner, uint64_t id);
+std::string PayloadKey(std::string_view owner, uint64_t id);
+Result<std::string_view> OwnerOf(std::string_view key);
+
+std::string EncodeFailure(const Failure& failure);
+std::string EncodePayload(std::string_view payload);
+Result<Failure> DecodeFailure(std::string_view key, std::string_view stored);
+Result<std::string> DecodePayload(std::string_view stored);
+
+// The owner of the timers that say when an owner's failures are tried again; their callback and,
+// from the failure's id, their reference.
+std::string RetryOwner(std::string_view owner);
+inline constexpr std::string_view kRetryPrefix = "retry:";
+inline constexpr std::string_view kRetryCallback = "retry";
+std::string RetryReference(uint64_t id);
+Result<uint64_t> IdOfReference(std::string_view reference);
+
+}  // namespace sluice::failure

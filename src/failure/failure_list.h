@@ -1,0 +1,87 @@
+// All failures of one owner, for those who look after them; and the bound on how many are kept.
+//
+// Concurrency: every method from any thread. Changes are commits of their own, made again when
+// somebody else changed the same failure meanwhile.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "db/database.h"
+#include "failure/failure.h"
+#include "failure/write_set.h"
+
+namespace sluice::failure {
+
+// Of one owner's failures together. Reached only by events with much data.
+inline constexpr uint64_t kMaxKeptBytes = 256ull << 20;
+
+class FailureList {
+ public:
+  FailureList(db::Database& database, std::string owner);
+
+  const std::string& owner() const { return owner_; }
+  // Counts what is stored; before anything else.
+  Status Load();
+  void SetBound(uint32_t most_failures, uint64_t most_bytes = kMaxKeptBytes) {
+    most_failures_ = most_failures;
+    most_bytes_ = static_cast<int64_t>(most_bytes);
+  }
+
+  uint64_t kept() const;
+  Result<uint64_t> CountWaiting() const;
+
+  struct Item {
+    Failure failure;
+    std::optional<uint64_t> due_ms;  // when it is tried again; none: it is dead
+  };
+  // In order of their ids, beginning with `from`; false ends it.
+  using Visitor = std::function<bool(Item item)>;
+  Status Visit(uint64_t from, const Visitor& visitor) const;
+  Result<Item> Find(uint64_t id) const;  // failure.not_found
+  Result<std::string> Payload(uint64_t id) const;
+
+  // failure.not_found from all of them. The owner's scheduler is the caller's to tell.
+  Status Retry(uint64_t id, uint64_t due_ms);
+  Result<uint64_t> RetryAll(uint64_t due_ms);
+  // `edit` gets the failure and its data, and changes the event's text and the data.
+  using Edit = std::function<Status(Failure& failure, std::string& payload)>;
+  Status Change(uint64_t id, const Edit& edit);
+  Status Drop(uint64_t id);
+  Result<uint64_t> DropAll();
+
+  // What somebody else has committed: drops the oldest when there are too many now, dead ones
+  // first. Gives their number. Waits for commits of its own.
+  Result<uint64_t> Committed(const SizeChange& change);
+
+ private:
+  using Step = std::function<Status(WriteSet&, const Failure&)>;
+
+  Status Apply(const std::function<Status(WriteSet&)>& change);
+  Status One(uint64_t id, const Step& step);
+  Result<uint64_t> All(const Step& step);
+  bool TooMuch() const;
+  Result<std::vector<uint64_t>> Oldest() const;
+
+  db::Database& database_;
+  const std::string owner_;
+  std::atomic<int64_t> most_failures_{INT64_MAX};
+  std::atomic<int64_t> most_bytes_{kMaxKeptBytes};
+  std::atomic<int64_t> failures_{0};
+  std::atomic<int64_t> bytes_{0};
+  std::mutex trim_mutex_;  // held across commits: one thread drops the oldest
+};
+
+// Those who have failures.
+Result<std::vector<std::string>> Owners(const db::Database& database);
+// Removes all of an owner's failures and retries, in several commits: the owner must not run any
+// more, and after a crash it must be done again. Waits.
+Status DropOwner(db::Database& database, std::string_view owner);
+
+}  // namespace sluice::failure

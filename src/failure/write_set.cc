@@ -1,0 +1,121 @@
+#include "failure/write_set.h"
+
+#include "base/check.h"
+
+namespace sluice::failure {
+namespace {
+
+constexpr size_t kRowBytes = 256;  // of a change besides its key and value, about
+
+}  // namespace
+
+void WriteSet::Set(const std::string& key, Row value) {
+  bytes_ += kRowBytes + key.size() + (value ? value->size() : 0);
+  rows_.insert_or_assign(key, std::move(value));
+}
+
+void WriteSet::Count(const Failure& failure, int64_t sign) {
+  change_.bytes += sign * static_cast<int64_t>(StoredBytes(failure));
+}
+
+// Instead of what is there.
+void WriteSet::Put(const Failure& failure) {
+  Count(failure, 1);
+  Set(FailureKey(owner_, failure.id), EncodeFailure(failure));
+}
+
+Status WriteSet::Add(Failure failure, std::string_view payload, std::optional<uint64_t> due_ms) {
+  CHECK(!owner_.empty());
+  failure.payload_bytes = payload.size();
+  ++change_.failures;
+  Put(failure);
+  Set(PayloadKey(owner_, failure.id), EncodePayload(payload));
+  return due_ms ? Retry(failure, *due_ms) : OkStatus();
+}
+
+Result<std::optional<Failure>> WriteSet::Find(uint64_t id) {
+  const std::string key = FailureKey(owner_, id);
+  std::string value;
+  if (const auto own = rows_.find(key); own != rows_.end()) {
+    if (!own->second) return std::nullopt;
+    value = *own->second;
+  } else {
+    ASSIGN_OR_RETURN(const bool found,
+                     database_.store().Get(storage::Family::kFailure, key, &value));
+    if (!found) return std::nullopt;
+    read_.emplace(key, value);
+  }
+  ASSIGN_OR_RETURN(Failure failure, DecodeFailure(key, value));
+  return failure;
+}
+
+Result<std::string> WriteSet::Payload(uint64_t id) const {
+  std::string stored;
+  ASSIGN_OR_RETURN(const bool found, database_.store().Get(storage::Family::kFailure,
+                                                           PayloadKey(owner_, id), &stored));
+  // Removed since the failure was read: the commit will be refused.
+  if (!found) return std::string();
+  return DecodePayload(stored);
+}
+
+Result<std::optional<WriteSet::Taken>> WriteSet::Take(const timer::Moment& moment) {
+  ASSIGN_OR_RETURN(const std::optional<timer::Timer> timer, retries_.Take(moment));
+  if (!timer) return std::nullopt;
+  ASSIGN_OR_RETURN(const uint64_t id, IdOfReference(timer->reference));
+  ASSIGN_OR_RETURN(std::optional<Failure> failure, Find(id));
+  if (!failure) return std::nullopt;
+  ASSIGN_OR_RETURN(std::string payload, Payload(id));
+  return Taken{std::move(*failure), std::move(payload)};
+}
+
+Status WriteSet::Update(const Failure& failure, std::optional<uint64_t> due_ms) {
+  ASSIGN_OR_RETURN(const std::optional<Failure> present, Find(failure.id));
+  if (!present) return OkStatus();
+  Count(*present, -1);
+  Put(failure);
+  return due_ms ? Retry(failure, *due_ms) : OkStatus();
+}
+
+Status WriteSet::SetPayload(Failure failure, std::string_view payload) {
+  failure.payload_bytes = payload.size();
+  // Also so that the row changes, and with it what depends on it.
+  ++failure.edits;
+  RETURN_IF_ERROR(Update(failure, std::nullopt));
+  Set(PayloadKey(owner_, failure.id), EncodePayload(payload));
+  return OkStatus();
+}
+
+Status WriteSet::Retry(const Failure& failure, uint64_t due_ms) {
+  return retries_.Create({std::string(kRetryCallback),
+                          RetryReference(failure.id),
+                          {due_ms, database_.NewCas()},
+                          failure.key});
+}
+
+Status WriteSet::Remove(const Failure& failure) {
+  ASSIGN_OR_RETURN(const std::optional<Failure> present, Find(failure.id));
+  if (!present) return OkStatus();
+  --change_.failures;
+  Count(*present, -1);
+  Set(FailureKey(owner_, failure.id), std::nullopt);
+  Set(PayloadKey(owner_, failure.id), std::nullopt);
+  ASSIGN_OR_RETURN([[maybe_unused]] const bool waited,
+                   retries_.Cancel(kRetryCallback, RetryReference(failure.id)));
+  return OkStatus();
+}
+
+void WriteSet::MoveTo(db::Commit* commit) {
+  for (auto& [key, value] : rows_) {
+    db::RowWrite write{storage::Family::kFailure, key, std::move(value), std::nullopt};
+    if (const auto read = read_.find(key); read != read_.end()) {
+      write.expected = std::move(read->second);
+    }
+    commit->rows.push_back(std::move(write));
+  }
+  rows_.clear();
+  read_.clear();
+  bytes_ = 0;
+  retries_.MoveTo(commit);
+}
+
+}  // namespace sluice::failure

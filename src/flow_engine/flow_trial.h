@@ -1,0 +1,27 @@
+// One run of an app's flow, for a test: tasks that are mocked answer what the test says, all others
+// run as on a server.
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "flow/player.h"
+#include "flow_engine/app.h"
+#include "json/value.h"
+
+namespace sluice::flow_engine {
+
+struct FlowTrial {
+  std::string flow;
+  json::Value input = json::Value::EmptyObject();  // the dataset
+  // By task of the flow, or `flow/task` of another one: {body, status, headers, after, never}, a
+  // list of these, or {route}.
+  json::Value mocks = json::Value::EmptyObject();
+  uint64_t ttl_ms = 0;  // instead of the flow's; 0 for that
+};
+
+// The clock goes on with the run. Errors trial.invalid: a flow, task or route that there is none.
+Result<flow::Played> PlayFlow(const App& app, const FlowTrial& trial, SteppedClock* clock);
+
+}  // namespace sluice::flow_engine

@@ -1,0 +1,135 @@
+#include "flow_engine/host.h"
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "db/catalog_rows.h"
+#include "flow_engine/guards.h"
+
+namespace sluice::flow_engine {
+namespace {
+
+// Of all relays together. Each has as many requests on their way as it has instances.
+constexpr size_t kMostRelayThreads = 1000;
+
+std::shared_ptr<const App> EmptyApp(const Services& services) {
+  flow::Problems none;
+  return MakeApp(services, {}, "", Missing::kIsWrong, &none);
+}
+
+// Newer ones sort after older ones.
+std::string NewVersion(db::Database& database) {
+  std::string stamp;
+  AppendU64(&stamp, database.NewCas());
+  return ToHex(stamp);
+}
+
+bool HasDurableFlow(const App& app) {
+  for (const auto& [id, flow] : app.flows->flows()) {
+    if (flow->durable) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Host::Host(Services services, EngineOptions options, RunRetention retention)
+    : services_(std::move(services)),
+      engine_(services_.function.database, services_.function.clock, options),
+      relays_("relays", kMostRelayThreads),
+      runs_(
+          services_, engine_, [this] { return app(); }, retention),
+      starts_(services_, engine_),
+      app_(EmptyApp(services_)) {}
+
+Status Host::Start() {
+  RETURN_IF_ERROR(LoadApp());
+  RETURN_IF_ERROR(runs_.Start());
+  RETURN_IF_ERROR(starts_.Configure(app(), Starts::Autostarts::kRun));
+  starts_.Start();
+  return OkStatus();
+}
+
+void Host::Stop() {
+  starts_.Stop();
+  runs_.Stop();
+  relays_.Stop();
+  engine_.Stop();
+}
+
+Status Host::LoadApp() {
+  std::string row;
+  ASSIGN_OR_RETURN(const bool found,
+                   services_.function.database.store().Get(storage::Family::kMeta, kAppRow, &row));
+  if (!found) return OkStatus();
+  ASSIGN_OR_RETURN(const json::Value value, db::DecodeMetaJson(kAppRow, row));
+  ASSIGN_OR_RETURN(Bundle bundle, BundleFromJson(value));
+  const json::Value& version = value["version"];
+  flow::Problems problems;
+  auto app = MakeApp(services_, std::move(bundle),
+                     version.is_string() ? std::string(version.AsString()) : "",
+                     Missing::kWasDropped, &problems);
+  if (app != nullptr) CheckUse(*app, Missing::kWasDropped, &problems);
+  for (const flow::Problem& problem : problems.Sorted()) {
+    if (app == nullptr) {
+      log::Error("the app's flows can't be loaded", {{"problem", problem.ToString()}});
+    } else {
+      log::Warn("the app's flows are loaded with a problem", {{"problem", problem.ToString()}});
+    }
+  }
+  if (app != nullptr) Replace(std::move(app));
+  return OkStatus();
+}
+
+void Host::Replace(std::shared_ptr<const App> app) {
+  runs_.Note(app);
+  const std::lock_guard lock(mutex_);
+  app_ = std::move(app);
+}
+
+std::shared_ptr<const App> Host::app() const {
+  const std::lock_guard lock(mutex_);
+  return app_;
+}
+
+void Host::Check(Bundle bundle, flow::Problems* problems) const {
+  const auto app = MakeApp(services_, std::move(bundle), "", Missing::kMayBeDeclared, problems);
+  if (app == nullptr) return;
+  CheckUse(*app, Missing::kMayBeDeclared, problems);
+  CheckGuards(*app, problems);
+}
+
+void Host::CheckUse(const App& app, Missing missing, flow::Problems* problems) const {
+  CheckKeyspaces(app, services_, missing, problems);
+  CheckStarts(app, services_, missing, problems);
+}
+
+Status Host::Apply(Bundle bundle, flow::Problems* problems) {
+  const std::lock_guard change(change_mutex_);
+  db::Database& database = services_.function.database;
+  auto app =
+      MakeApp(services_, std::move(bundle), NewVersion(database), Missing::kIsWrong, problems);
+  if (app == nullptr) return OkStatus();
+  CheckUse(*app, Missing::kIsWrong, problems);
+  CheckGuards(*app, problems);
+  if (problems->has_errors()) return OkStatus();
+  db::Commit commit;
+  std::optional<std::string> row;
+  if (!app->bundle.empty()) {
+    json::Value value = ToJson(app->bundle);
+    value.Set("version", json::Value(app->version));
+    row = db::EncodeMetaJson(value);
+  }
+  // What runs need is kept for as long as they do.
+  if (HasDurableFlow(*app)) {
+    commit.rows.push_back({storage::Family::kRun, AppKey(app->version), row, std::nullopt});
+  }
+  commit.rows.push_back(
+      {storage::Family::kMeta, std::string(kAppRow), std::move(row), std::nullopt});
+  RETURN_IF_ERROR(database.Apply(std::move(commit)).status);
+  const bool same = this->app()->bundle == app->bundle;
+  Replace(app);
+  return starts_.Configure(std::move(app),
+                           same ? Starts::Autostarts::kLeave : Starts::Autostarts::kRun);
+}
+
+}  // namespace sluice::flow_engine

@@ -1,0 +1,71 @@
+// Sends traces to a collector of OpenTelemetry: OTLP over HTTP, as JSON.
+//
+// Traces wait in a bounded queue for a thread that sends them in batches; who offers one waits for
+// nothing. When the collector can't be reached a batch is tried a few times and then dropped, and
+// so are traces that find the queue full: metrics count them, and the log says once that it is so.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/thread.h"
+#include "flow_engine/trace.h"
+#include "function/curl/http_client.h"
+
+namespace sluice::flow_engine {
+
+struct OtlpOptions {
+  std::string url;              // such as http://localhost:4318/v1/traces
+  size_t max_waiting = 4096;    // traces
+  size_t max_batch = 256;       // traces of one request
+  uint64_t interval_ms = 1000;  // how long one waits at most to be sent, when nothing is wrong
+  int attempts = 3;
+};
+
+class OtlpExporter {
+ public:
+  explicit OtlpExporter(OtlpOptions options);
+  ~OtlpExporter() { Stop(); }
+  OtlpExporter(const OtlpExporter&) = delete;
+  OtlpExporter& operator=(const OtlpExporter&) = delete;
+
+  // Any thread. One that its caller did not want to be sampled is passed over.
+  void Offer(const TracePtr& trace);
+  // Tries once more to send what waits.
+  void Stop();
+
+  struct Counts {
+    std::atomic<uint64_t> exported{0};  // traces
+    std::atomic<uint64_t> dropped{0};
+    std::atomic<uint64_t> failures{0};  // requests
+  };
+  const Counts& counts() const { return counts_; }
+
+ private:
+  void Loop();
+  std::vector<TracePtr> NextBatch();
+  void Send(const std::vector<TracePtr>& batch);
+  Status Post(const std::string& body);
+  void Pause(uint64_t ms);
+
+  const OtlpOptions options_;
+  const function::AddressRules rules_;
+  function::HttpClient client_;  // of the thread
+  bool failing_ = false;         // of the thread
+  Counts counts_;
+  std::atomic<bool> stopping_{false};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<TracePtr> waiting_;  // under mutex_
+  Thread thread_;
+};
+
+// The body of a request.
+std::string OtlpText(const std::vector<TracePtr>& traces);
+
+}  // namespace sluice::flow_engine

@@ -1,0 +1,99 @@
+// A route: a function with a number of instances. As many calls run at once as there are instances;
+// those that come then wait in order, and past a bound they are refused.
+//
+// Concurrency: any thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "flow_engine/task.h"
+
+namespace sluice::flow_engine {
+
+inline constexpr int kMaxInstances = 1000;
+inline constexpr size_t kMaxWaiting = 10'000;  // calls of one route
+
+struct RouteLimits {
+  int instances = 1;
+  size_t queue = kMaxWaiting;  // calls that wait at once
+  // Only for flows of the app: rest.yaml can't name it.
+  bool is_private = false;
+};
+
+class Route {
+ public:
+  // An instance, held by whoever runs it.
+  struct Slot {
+    int number = 0;
+    std::unique_ptr<TaskInstance> instance = nullptr;        // made by the first call
+    std::shared_ptr<std::atomic<bool>> cancelled = nullptr;  // TaskInput, of the last call
+    // Written by who holds it only.
+    std::atomic<uint64_t> calls = 0;
+    std::atomic<uint64_t> failures = 0;
+  };
+  // What to do when an instance is free; on a thread that may block.
+  using Job = std::move_only_function<void(Slot& slot)>;
+
+  Route(std::string name, RouteLimits limits, TaskMaker maker)
+      : name_(std::move(name)), limits_(limits), maker_(std::move(maker)) {}
+
+  const std::string& name() const { return name_; }
+  int instances() const { return limits_.instances; }
+  const RouteLimits& limits() const { return limits_; }
+  const TaskMaker& maker() const { return maker_; }
+
+  // A free instance, which is then the caller's until Leave; null when there is none. The one that
+  // the calling thread has had last, if it is free.
+  Slot* TryEnter();
+  // The same, but when there is none the job is kept for later. Error route.overloaded.
+  Result<Slot*> Enter(Job& job);
+  // Gives it back, or takes the job that is to be run on it next.
+  std::optional<Job> Leave(Slot* slot);
+
+  // Makes the instance unless the slot has one.
+  Status Prepare(Slot& slot);
+  // Runs a call on an instance of this route.
+  TaskOutput Run(Slot& slot, TaskInput input);
+
+  struct Stats {
+    int busy = 0;
+    size_t waiting = 0;
+    uint64_t calls = 0;
+    uint64_t failures = 0;
+  };
+  Stats stats() const;
+
+ private:
+  // Where a thread leaves an instance that nobody waits for, and looks for one first: so it finds
+  // it in its core's caches, and meets no other thread. Others take it from there before they make
+  // one.
+  struct alignas(64) Spot {
+    std::atomic<Slot*> slot = nullptr;
+  };
+  static constexpr size_t kSpots = 16;
+  std::atomic<Slot*>& MySpot();
+  Slot* TakeFree();  // under mutex_
+
+  const std::string name_;
+  const RouteLimits limits_;
+  const TaskMaker maker_;
+  std::array<Spot, kSpots> spots_;
+  // Calls in waiting_, and those that are about to be there. Who leaves an instance in a spot looks
+  // here afterwards, and who waits looks at the spots afterwards: one of them sees the other.
+  alignas(64) std::atomic<size_t> waiting_count_ = 0;
+  alignas(64) mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Slot>> slots_;  // under mutex_; those that were made
+  std::vector<Slot*> free_;                   // under mutex_; that are in no spot
+  std::deque<Job> waiting_;                   // under mutex_
+};
+
+}  // namespace sluice::flow_engine

@@ -1,0 +1,37 @@
+// The time of runs: the machine's wall clock, which may be set while they run. This one goes on as
+// the monotonic clock does, so it never goes back, and who has looked at that clock has the time.
+//
+// Concurrency: any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/clock.h"
+
+namespace sluice::flow_engine {
+
+class RunClock {
+ public:
+  explicit RunClock(const Clock& clock) : clock_(clock) { Adjust(); }
+
+  uint64_t MonotonicNs() const { return clock_.MonotonicNs(); }
+  uint64_t WallNsAt(uint64_t monotonic_ns) const {
+    return monotonic_ns + ahead_ns_.load(std::memory_order_relaxed);
+  }
+  uint64_t MsAt(uint64_t monotonic_ns) const { return WallNsAt(monotonic_ns) / 1'000'000; }
+  uint64_t NowMs() const { return MsAt(MonotonicNs()); }
+
+  // By one thread, now and then: follows a wall clock that was set forward.
+  void Adjust() {
+    const uint64_t now_ns = clock_.MonotonicNs();
+    const uint64_t wall_ns = clock_.WallNs();
+    if (wall_ns > WallNsAt(now_ns)) ahead_ns_ = wall_ns - now_ns;
+  }
+
+ private:
+  const Clock& clock_;
+  std::atomic<uint64_t> ahead_ns_{0};
+};
+
+}  // namespace sluice::flow_engine

@@ -1,0 +1,98 @@
+// Durable runs as people see them: listed, inspected, cancelled, retried; and those that must go on
+// after a restart. Finished ones are kept for a while and then removed, the oldest first.
+//
+// Concurrency: any thread.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/thread.h"
+#include "flow_engine/app.h"
+#include "flow_engine/engine.h"
+#include "flow_engine/parked.h"
+#include "flow_engine/run_rows.h"
+
+namespace sluice::flow_engine {
+
+struct RunRetention {
+  uint64_t keep_ms = 7ull * 24 * 3600 * 1000;  // finished runs
+  uint64_t most = 10'000;                      // finished runs
+};
+
+class Runs {
+ public:
+  using CurrentApp = std::function<std::shared_ptr<const App>()>;
+  Runs(const Services& services, Engine& engine, CurrentApp current, RunRetention retention);
+  ~Runs();  // Stop
+
+  // Goes on with all runs that are not finished; from then on finished ones are removed in time.
+  Status Start();
+  void Stop();
+
+  struct Filter {
+    std::string flow;  // empty for all
+    std::optional<RunPhase> phase;
+    std::string before;  // the id that the last page ended with; empty for the first
+    size_t limit = 100;
+  };
+  struct Page {
+    std::vector<RunHead> runs;  // the newest first
+    std::string next;           // for Filter::before; empty when there are no more
+  };
+  Result<Page> List(const Filter& filter) const;
+
+  // Its head, steps, model and the tasks that it waits for. Error flow.run_not_found.
+  Result<json::Value> Show(const std::string& id) const;
+  // Waits until it has ended. Errors flow.run_not_found, flow.run_finished.
+  Status Cancel(const std::string& id);
+  // Sets a finished run back to where the step's task was called, and goes on from there; without a
+  // step, to its last one. Errors flow.run_not_found, flow.run_running, flow.step_not_found,
+  // flow.step_not_kept, flow.bad_state.
+  Status Retry(const std::string& id, std::optional<uint32_t> step);
+
+  // Removes what is to be removed now.
+  Status Sweep();
+  // An app that was made: it is not removed while somebody holds it.
+  void Note(const std::shared_ptr<const App>& app);
+  // Runs that wait for a time that is far away.
+  size_t parked() const { return parked_.size(); }
+
+ private:
+  bool Wake(const std::string& id);
+  Result<RunHead> ReadHead(const std::string& id) const;
+  Result<RunMachine> ReadMachine(const std::string& id) const;
+  // Before a step; `last` is the run's machine at its end.
+  Result<RunMachine> ReadBefore(const std::string& id, uint32_t step, const RunMachine& last) const;
+  Result<json::Value> ReadInput(const std::string& id) const;  // missing: it has no such row
+  Result<std::shared_ptr<const App>> AppOf(const std::string& version);
+  Status ResumeOne(const std::string& id, std::vector<GivenUpCall> given_up = {});
+  Status ResumeOrPark(const std::string& id, std::vector<GivenUpCall> given_up);
+  Status GiveUp(const std::string& id, const Status& why);
+  Status Remove(const std::vector<RunHead>& runs);  // in the order of their ids
+  Status SweepApps(const std::set<std::string>& needed);
+  void SweepLoop();
+
+  const Services& services_;
+  db::Database& database_;
+  Engine& engine_;
+  const CurrentApp current_;
+  const RunRetention retention_;
+  ParkedRuns parked_;
+
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<const App>> apps_;  // by version, under mutex_
+  std::mutex retry_mutex_;                                // one retry at a time
+
+  std::mutex sweep_mutex_;
+  std::condition_variable sweep_wake_;
+  bool stopping_ = false;  // under sweep_mutex_
+  Thread sweeper_;
+};
+
+}  // namespace sluice::flow_engine

@@ -1,0 +1,127 @@
+// Finished runs, and apps that no run needs, are removed in time.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "flow_engine/runs.h"
+
+namespace sluice::flow_engine {
+namespace {
+
+using storage::Family;
+
+constexpr size_t kRowsPerCommit = 5000;
+constexpr std::chrono::seconds kInterval(5);
+constexpr int kMostSkipped = 12;
+
+void AddRemoval(const RunHead& head, db::Commit* commit) {
+  const auto remove = [&](std::string key) {
+    commit->rows.push_back({Family::kRun, std::move(key), std::nullopt, std::nullopt});
+  };
+  remove(HeadKey(head.id));
+  remove(MachineKey(head.id));
+  const uint32_t first = head.steps > kMaxKeptSteps ? head.steps - kMaxKeptSteps + 1 : 1;
+  for (uint32_t step = first; step <= head.steps; ++step) remove(StepKey(head.id, step));
+}
+
+}  // namespace
+
+Status Runs::Sweep() {
+  const std::lock_guard lock(retry_mutex_);  // a run that is set back is not finished any more
+  const uint64_t now_ms = services_.function.clock.WallMs();
+  std::vector<RunHead> finished;  // the oldest first
+  std::set<std::string> needed = {current_()->version};
+  const auto rows = database_.store().NewIterator(
+      Family::kRun, {.lower = std::string(kHeadPrefix), .upper = PrefixEnd(kHeadPrefix)});
+  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
+    ASSIGN_OR_RETURN(RunHead head,
+                     DecodeHead(rows->key().substr(kHeadPrefix.size()), rows->value()));
+    if (head.phase == RunPhase::kRunning) {
+      needed.insert(head.app);
+    } else {
+      finished.push_back(std::move(head));
+    }
+  }
+  RETURN_IF_ERROR(rows->status());
+  const size_t too_many = finished.size() > retention_.most ? finished.size() - retention_.most : 0;
+  size_t i = 0;
+  std::erase_if(finished, [&](const RunHead& head) {
+    const bool old = head.ended_ms + retention_.keep_ms <= now_ms;
+    return i++ >= too_many && !old;
+  });
+  RETURN_IF_ERROR(Remove(finished));
+  return SweepApps(needed);
+}
+
+Status Runs::Remove(const std::vector<RunHead>& runs) {
+  if (runs.empty()) return OkStatus();
+  db::Commit commit;
+  const auto apply_if = [&](size_t rows) {
+    if (commit.rows.size() < rows) return OkStatus();
+    return database_.Apply(std::exchange(commit, {})).status;
+  };
+  // Few have such a row. It goes before the head, without which nobody would know of it.
+  const auto inputs = database_.store().NewIterator(
+      Family::kRun, {.lower = InputKey(runs.front().id), .upper = PrefixEnd(kInputPrefix)});
+  for (inputs->SeekToFirst(); inputs->Valid() && inputs->key() <= InputKey(runs.back().id);
+       inputs->Next()) {
+    const std::string_view id = inputs->key().substr(kInputPrefix.size());
+    if (!std::ranges::binary_search(runs, id, {}, &RunHead::id)) continue;
+    commit.rows.push_back({Family::kRun, InputKey(id), std::nullopt, std::nullopt});
+    RETURN_IF_ERROR(apply_if(kRowsPerCommit));
+  }
+  RETURN_IF_ERROR(inputs->status());
+  RETURN_IF_ERROR(apply_if(1));
+  for (const RunHead& head : runs) {
+    AddRemoval(head, &commit);
+    RETURN_IF_ERROR(apply_if(kRowsPerCommit));
+  }
+  return apply_if(1);
+}
+
+Status Runs::SweepApps(const std::set<std::string>& needed) {
+  db::Commit commit;
+  const auto rows = database_.store().NewIterator(
+      Family::kRun, {.lower = std::string(kAppPrefix), .upper = PrefixEnd(kAppPrefix)});
+  const std::lock_guard lock(mutex_);
+  std::erase_if(apps_, [](const auto& each) { return each.second.expired(); });
+  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
+    const std::string version(rows->key().substr(kAppPrefix.size()));
+    if (needed.contains(version) || apps_.contains(version)) continue;
+    commit.rows.push_back({Family::kRun, std::string(rows->key()), std::nullopt, std::nullopt});
+  }
+  RETURN_IF_ERROR(rows->status());
+  if (commit.rows.empty()) return OkStatus();
+  return database_.Apply(std::move(commit)).status;
+}
+
+void Runs::SweepLoop() {
+  uint64_t steps = 0;
+  int skipped = 0;
+  std::unique_lock lock(sweep_mutex_);
+  while (!sweep_wake_.wait_for(lock, kInterval, [this] { return stopping_; })) {
+    // Nothing happened: then only time can have made something old.
+    const uint64_t before = std::exchange(steps, engine_.counts().durable_steps.load());
+    if (before == steps && ++skipped < kMostSkipped) continue;
+    skipped = 0;
+    lock.unlock();
+    if (const Status status = Sweep(); !status.ok()) {
+      log::Error("finished runs can't be removed", {{"error", status.ToString()}});
+    }
+    lock.lock();
+  }
+}
+
+void Runs::Stop() {
+  parked_.Stop();
+  {
+    const std::lock_guard lock(sweep_mutex_);
+    stopping_ = true;
+  }
+  sweep_wake_.notify_all();
+  if (sweeper_.joinable()) sweeper_.join();
+}
+
+}  // namespace sluice::flow_engine

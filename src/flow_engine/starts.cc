@@ -1,0 +1,464 @@
+#include "flow_engine/starts.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "db/catalog_rows.h"
+#include "flow/text_form.h"
+#include "json/parse.h"
+#include "outbox/flow_request.h"
+
+namespace sluice::flow_engine {
+namespace {
+
+using json::Value;
+using storage::Family;
+
+constexpr std::string_view kFollowers = "flow:";
+constexpr size_t kMostAtOnce = 64;
+constexpr uint64_t kStoreIntervalMs = 1000;
+constexpr std::chrono::milliseconds kPoll(1000);
+constexpr std::chrono::milliseconds kPauseAfterFailure(100);
+constexpr std::string_view kFilter =
+    "SELECT RAW true FROM [$1] AS change_ LET `operation` = change_.`operation`, `key` = "
+    "change_.`key`, `before` = change_.`before`, `after` = change_.`after` WHERE ({})";
+
+std::string FollowerOf(const flow::Flow& flow) { return std::string(kFollowers) + flow.id; }
+std::string ScheduleKey(const flow::Flow& flow) { return "c" + flow.id; }
+// The number counts entries of the same flow.
+std::string AutostartKey(const flow::Flow& flow, int64_t number) {
+  return fmt::format("b{}/{}", flow.id, number);
+}
+
+Result<Value> DocumentOf(const std::optional<db::DocumentView>& view) {
+  if (!view || view->tombstone) return Value();
+  if (view->datatype != db::Datatype::kJson) return Value::Bytes(view->body);
+  return json::Parse(view->body);
+}
+
+Result<Value> ChangeValue(const std::string& keyspace, const db::Change& change) {
+  Value value = Value::Object({{"operation", db::OperationName(change.operation)},
+                               {"keyspace", keyspace},
+                               {"key", std::string(change.key)},
+                               {"time_ms", Value::Unsigned(change.time_ms)}});
+  ASSIGN_OR_RETURN(Value before, DocumentOf(change.before));
+  ASSIGN_OR_RETURN(Value after, DocumentOf(change.after));
+  if (!before.is_missing()) value.Set("before", std::move(before));
+  if (!after.is_missing()) value.Set("after", std::move(after));
+  return value;
+}
+
+flow::Start StartWith(const flow::Flow& flow, Value body) {
+  flow::Start start;
+  start.flow = flow.id;
+  start.input = Value::Object({{"body", std::move(body)}, {"header", Value::EmptyObject()}});
+  start.cid = NewUuid();
+  return start;
+}
+
+// The first time of a schedule after this one.
+uint64_t NextTime(const flow::AutoStart& start, uint64_t after_ms) {
+  if (start.cron) return start.cron->After(after_ms).value_or(UINT64_MAX);
+  return after_ms - after_ms % start.every_ms + start.every_ms;
+}
+
+// A run that never began, so that people see why.
+void AddUnknown(const outbox::FlowRequest& request, uint64_t now_ms, db::Commit* commit) {
+  RunHead head;
+  head.id = request.run;
+  head.flow = request.flow;
+  head.origin = "call";
+  head.phase = RunPhase::kFailed;
+  head.created_ms = now_ms;
+  head.ended_ms = now_ms;
+  head.status = 404;
+  head.message = fmt::format("Flow {} not found", request.flow);
+  commit->rows.push_back({Family::kRun, HeadKey(head.id), EncodeHead(head), std::nullopt});
+  const RunMachine none{.next_step = 1, .at_ms = now_ms, .text = "{}"};
+  commit->rows.push_back({Family::kRun, MachineKey(head.id), EncodeMachine(none), std::nullopt});
+}
+
+std::string EncodeSchedule(const flow::AutoStart& start, uint64_t next_ms) {
+  return db::EncodeMetaJson(
+      Value::Object({{"schedule", start.schedule}, {"next_ms", Value::Unsigned(next_ms)}}));
+}
+
+}  // namespace
+
+void CheckStarts(const App& app, const Services& services, Missing missing,
+                 flow::Problems* problems) {
+  for (const auto& [id, flow] : app.flows->flows()) {
+    if (flow->start.on.empty()) continue;
+    const auto bad = [&](const Status& why) {
+      const Status status =
+          Error(Code::kInvalidArgument, "flow.bad_start", "flow.on: {}", why.message())
+              .At(flow->start.place);
+      missing == Missing::kWasDropped ? problems->AddWarning(status) : problems->AddError(status);
+    };
+    const auto name = db::KeyspaceName::Parse(flow->start.on);
+    const bool declared =
+        missing == Missing::kMayBeDeclared && name && app.declared.contains(*name);
+    if (!name) {
+      bad(name.error());
+    } else if (const auto keyspace = services.function.database.Resolve(*name);
+               !keyspace && !declared) {
+      bad(keyspace.error());
+    }
+    if (flow->start.filter.empty()) continue;
+    const auto plan = services.queries.Prepare(fmt::format(kFilter, flow->start.filter), {});
+    if (!plan) bad(plan.error().Prefixed("the filter"));
+  }
+}
+
+Starts::Starts(const Services& services, Engine& engine)
+    : services_(services),
+      database_(services.function.database),
+      engine_(engine),
+      commits_(database_) {}
+
+Starts::~Starts() { Stop(); }
+
+void Starts::Start() {
+  subscription_ = commits_.SubscribeToAll([this](const db::Committed& committed) {
+    const bool requested = outbox::flow_requests_made != requests_seen_;
+    if (!committed.keyspaces.empty() || requested) Wake();
+  });
+  thread_ = Thread({"flow starts"}, [this] { Loop(); });
+}
+
+void Starts::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  subscription_.reset();
+}
+
+void Starts::Wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+  }
+  wake_.notify_one();
+}
+
+// Followers are there for as long as their flows and keyspaces are. Who loads the app tells which
+// keyspaces are missing.
+Status Starts::MakeFollowers(const App& app) {
+  const auto catalog = database_.catalog();
+  std::map<std::string, db::KeyspaceId> wanted;
+  for (const auto& [id, flow] : app.flows->flows()) {
+    if (flow->start.on.empty()) continue;
+    ASSIGN_OR_RETURN(const auto name, db::KeyspaceName::Parse(flow->start.on));
+    const auto keyspace = database_.Resolve(name);
+    if (keyspace) wanted[FollowerOf(*flow)] = *keyspace;
+  }
+  for (const auto& [name, follower] : catalog->followers()) {
+    if (!name.starts_with(kFollowers)) continue;
+    const auto found = wanted.find(name);
+    const bool same = found != wanted.end() && follower.keyspaces.size() == 1 &&
+                      follower.keyspaces[0] == found->second;
+    if (same) {
+      wanted.erase(found);
+    } else {
+      RETURN_IF_ERROR(database_.DropFollower(name));
+    }
+  }
+  for (const auto& [name, keyspace] : wanted) {
+    RETURN_IF_ERROR(database_.CreateFollower(
+        {.name = name, .keyspaces = {keyspace}, .pattern = {}, .needs_before = true}));
+  }
+  return OkStatus();
+}
+
+Status Starts::Configure(std::shared_ptr<const App> app, Autostarts autostarts) {
+  RETURN_IF_ERROR(MakeFollowers(*app));
+  {
+    const std::lock_guard lock(mutex_);
+    app_ = std::move(app);
+    reconfigured_ = true;
+    if (autostarts == Autostarts::kRun) autostart_ = true;
+  }
+  wake_.notify_all();
+  return OkStatus();
+}
+
+Status Starts::AddSources(const flow::Flow& flow, Configured* configured) {
+  if (database_.catalog()->FindFollower(FollowerOf(flow)) == nullptr) return OkStatus();
+  for (db::ShardId shard = 0; shard < database_.shard_count(); ++shard) {
+    Source source{.flow = &flow, .keyspace = flow.start.on, .cursor = {FollowerOf(flow), shard, 0}};
+    ASSIGN_OR_RETURN(source.stored, database_.ReadCursor(source.cursor));
+    ASSIGN_OR_RETURN(source.feed,
+                     db::Feed::OfFollower(database_, shard, source.cursor.follower, source.stored));
+    configured->sources.push_back(std::move(source));
+  }
+  return OkStatus();
+}
+
+Status Starts::AddSchedule(const flow::Flow& flow, Configured* configured) {
+  Schedule schedule{.flow = &flow};
+  ASSIGN_OR_RETURN(const bool found,
+                   database_.store().Get(Family::kRun, ScheduleKey(flow), &schedule.row));
+  if (found) {
+    ASSIGN_OR_RETURN(const Value value, db::DecodeMetaJson(ScheduleKey(flow), schedule.row));
+    if (value["schedule"] == Value(flow.start.schedule) && value["next_ms"].is_int()) {
+      schedule.next_ms = static_cast<uint64_t>(value["next_ms"].AsInt());
+    }
+  }
+  if (schedule.next_ms == 0) {
+    schedule.next_ms = NextTime(flow.start, services_.function.clock.WallMs());
+    schedule.row = EncodeSchedule(flow.start, schedule.next_ms);
+    db::Commit commit;
+    commit.rows.push_back({Family::kRun, ScheduleKey(flow), schedule.row, std::nullopt});
+    RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
+  }
+  configured->schedules.push_back(std::move(schedule));
+  return OkStatus();
+}
+
+Result<Starts::Configured> Starts::Load(std::shared_ptr<const App> app) {
+  Configured configured{.app = std::move(app), .sources = {}, .schedules = {}};
+  for (const auto& [id, flow] : configured.app->flows->flows()) {
+    if (!flow->start.on.empty()) RETURN_IF_ERROR(AddSources(*flow, &configured));
+    if (flow->start.scheduled()) RETURN_IF_ERROR(AddSchedule(*flow, &configured));
+  }
+  return configured;
+}
+
+bool Starts::Fires(Source& source, const Value& change) const {
+  if (source.flow->start.filter.empty()) return true;
+  const Result<bool> passes = Passes(source, change);
+  if (passes) return *passes;
+  // What can't be decided is left to the flow: a change must not get lost.
+  log::Warn("a flow's filter failed",
+            {{"flow", source.flow->id}, {"error", passes.error().ToString()}});
+  return true;
+}
+
+// The filter may need a keyspace that was dropped: the other flows' starts don't.
+Result<bool> Starts::Passes(Source& source, const Value& change) const {
+  if (source.filter == nullptr) {
+    const std::string text = fmt::format(kFilter, source.flow->start.filter);
+    ASSIGN_OR_RETURN(source.filter, services_.queries.Prepare(text, {}));
+  }
+  query::RunRequest request;
+  request.positional.push_back(change);
+  ASSIGN_OR_RETURN(const auto run, services_.queries.Execute(source.filter, std::move(request)));
+  if (run->Next()) return true;
+  RETURN_IF_ERROR(run->status());
+  return false;
+}
+
+Result<bool> Starts::Follow(const Configured& configured, Source& source) {
+  std::vector<Engine::Launch> launches;
+  Status failed;
+  const auto visit = [&](const db::Change& change) {
+    auto value = ChangeValue(source.keyspace, change);
+    if (!value) {
+      failed = value.error();
+      return false;
+    }
+    if (Fires(source, *value)) {
+      launches.push_back({configured.app, StartWith(*source.flow, std::move(*value)), "change"});
+    }
+    return true;
+  };
+  ASSIGN_OR_RETURN(const size_t given, source.feed->Read(kMostAtOnce, visit));
+  RETURN_IF_ERROR(failed);
+  const uint64_t now_ms = services_.function.clock.WallMs();
+  db::CursorState next = source.feed->state();
+  next.events = source.stored.events + given;
+  // Changes that start nothing need not be passed at once.
+  const bool late = now_ms >= source.stored_ms + kStoreIntervalMs;
+  if (launches.empty() && (next == source.stored || !late)) return given == kMostAtOnce;
+  db::Commit commit;
+  commit.shard = source.cursor.shard;
+  commit.cursor_moves.push_back({source.cursor, source.stored, next});
+  ASSIGN_OR_RETURN(const auto ids, engine_.LaunchAll(std::move(launches), std::move(commit)));
+  source.stored = std::move(next);
+  source.stored_ms = now_ms;
+  return given == kMostAtOnce;
+}
+
+// Times that passed while nobody could start anything are made up for by one run.
+Result<bool> Starts::RunSchedule(const Configured& configured, Schedule& schedule) {
+  const uint64_t now_ms = services_.function.clock.WallMs();
+  if (schedule.next_ms > now_ms) return false;
+  const uint64_t next_ms = NextTime(schedule.flow->start, now_ms);
+  std::string row = EncodeSchedule(schedule.flow->start, next_ms);
+  db::Commit commit;
+  commit.rows.push_back({Family::kRun, ScheduleKey(*schedule.flow), row, schedule.row});
+  Value body = Value::Object(
+      {{"schedule", schedule.flow->start.schedule}, {"due_ms", Value::Unsigned(schedule.next_ms)}});
+  std::vector<Engine::Launch> launches;
+  launches.push_back({configured.app, StartWith(*schedule.flow, std::move(body)), "schedule"});
+  ASSIGN_OR_RETURN(const auto ids, engine_.LaunchAll(std::move(launches), std::move(commit)));
+  schedule.row = std::move(row);
+  schedule.next_ms = next_ms;
+  return false;
+}
+
+Result<bool> Starts::TakeRequests(const Configured& configured) {
+  // Those that are made but not committed yet are looked for again.
+  const uint64_t made = outbox::flow_requests_made;
+  const std::string prefix(outbox::kFlowRequestPrefix);
+  const auto rows =
+      database_.store().NewIterator(Family::kRun, {.lower = prefix, .upper = PrefixEnd(prefix)});
+  size_t taken = 0;
+  for (rows->SeekToFirst(); rows->Valid() && taken < kMostAtOnce; rows->Next(), ++taken) {
+    ASSIGN_OR_RETURN(outbox::FlowRequest request, outbox::DecodeFlowRequest(rows->value()));
+    db::Commit commit;
+    commit.rows.push_back(
+        {Family::kRun, std::string(rows->key()), std::nullopt, std::string(rows->value())});
+    flow::Start start;
+    start.flow = request.flow;
+    start.input = std::move(request.input);
+    start.run = request.run;
+    start.cid = request.run;
+    TraceLink trace = ParseTraceParent(request.trace).value_or(TraceLink());
+    const flow::Flow* const flow = configured.app->flows->Find(request.flow);
+    if (flow != nullptr && flow->durable) {
+      std::vector<Engine::Launch> launches;
+      launches.push_back({configured.app, std::move(start), "call", std::move(trace)});
+      ASSIGN_OR_RETURN(const auto ids, engine_.LaunchAll(std::move(launches), std::move(commit)));
+      continue;
+    }
+    if (flow == nullptr) {
+      log::Error("code asked for a flow that there is none",
+                 {{"flow", request.flow}, {"run", request.run}});
+      AddUnknown(request, services_.function.clock.WallMs(), &commit);
+    }
+    RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
+    if (flow != nullptr) {
+      engine_.Start(configured.app, std::move(start), [](const Reply&) {}, "call", 0,
+                    {.trace = std::move(trace)});
+    }
+  }
+  RETURN_IF_ERROR(rows->status());
+  if (taken > 0) requests_seen_ = made;
+  return taken == kMostAtOnce;
+}
+
+Result<bool> Starts::RunAutostarts(const Configured& configured, size_t* next) {
+  for (; *next < configured.app->options.autostart.size(); ++*next) {
+    if (engine_.full()) {
+      return Fail(Code::kOverloaded, "flow.overloaded", "as many runs are in memory as may be");
+    }
+    RETURN_IF_ERROR(RunAutostart(configured, *next));
+  }
+  return false;
+}
+
+Status Starts::RunAutostart(const Configured& configured, size_t index) {
+  constexpr uint64_t kTimeoutMs = 300'000;
+  const std::vector<Autostart>& all = configured.app->options.autostart;
+  const Autostart& autostart = all[index];
+  const Value headers = Value::Object({{"type", "start"}});
+  const flow::Flow* const flow = configured.app->flows->Find(autostart.flow());
+  Value input = autostart.input;
+  if (flow != nullptr && input.Find("header") == nullptr) input.Set("header", headers);
+  if (flow != nullptr && flow->durable) {
+    flow::Start start;
+    start.flow = flow->id;
+    start.input = std::move(input);
+    const auto before =
+        std::count_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(index),
+                      [&](const Autostart& each) { return each.target == autostart.target; });
+    return LaunchOnce(configured, *flow, AutostartKey(*flow, before), std::move(start));
+  }
+  const auto done = [target = autostart.target](const Reply& reply) {
+    if (reply.status < 400) return;
+    const Value& message = reply.body["message"];
+    LogAutostartFailure(target, reply.status,
+                        flow::TextOf(message.is_missing() ? reply.body : message));
+  };
+  engine_.Tell(configured.app, autostart.target, headers, std::move(input), kTimeoutMs,
+               kAutostartOrigin, {}, done);
+  return OkStatus();
+}
+
+// The run that was started last is the one of this start, too, if it has not ended.
+Status Starts::LaunchOnce(const Configured& configured, const flow::Flow& flow, std::string key,
+                          flow::Start start) {
+  std::string row;
+  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, key, &row));
+  if (found) {
+    ASSIGN_OR_RETURN(const Value value, db::DecodeMetaJson(key, row));
+    const std::string last(value["run"].is_string() ? value["run"].AsString() : "");
+    std::string live;
+    ASSIGN_OR_RETURN(const bool running, database_.store().Get(Family::kRun, LiveKey(last), &live));
+    if (running) {
+      log::Info("an autostart goes on with its run", {{"flow", flow.id}, {"run", last}});
+      return OkStatus();
+    }
+  }
+  start.run = outbox::NewRunId(services_.function.clock.WallMs());
+  start.cid = start.run;
+  db::Commit commit;
+  std::optional<std::string> before;
+  if (found) before = std::move(row);
+  commit.rows.push_back({Family::kRun, std::move(key),
+                         db::EncodeMetaJson(Value::Object({{"run", start.run}})),
+                         std::move(before)});
+  std::vector<Engine::Launch> launches;
+  launches.push_back({configured.app, std::move(start), std::string(kAutostartOrigin)});
+  ASSIGN_OR_RETURN(const auto ids, engine_.LaunchAll(std::move(launches), std::move(commit)));
+  return OkStatus();
+}
+
+void Starts::Loop() {
+  Configured configured;
+  size_t autostarted = SIZE_MAX;
+  std::unique_lock lock(mutex_);
+  bool more = false;
+  Status failed;
+  while (!stopping_) {
+    if (!more || !failed.ok()) {
+      auto pause = failed.ok() ? kPoll : kPauseAfterFailure;
+      const uint64_t now_ms = services_.function.clock.WallMs();
+      for (const Schedule& schedule : configured.schedules) {
+        const uint64_t left_ms = schedule.next_ms > now_ms ? schedule.next_ms - now_ms : 1;
+        pause = std::min(pause, std::chrono::milliseconds(std::min<uint64_t>(left_ms, 1000)));
+      }
+      if (!failed.ok()) pause = kPauseAfterFailure;
+      wake_.wait_for(lock, pause,
+                     [&] { return stopping_ || ((woken_ || reconfigured_) && failed.ok()); });
+    }
+    woken_ = false;
+    const bool load = std::exchange(reconfigured_, false) || !failed.ok();
+    const std::shared_ptr<const App> app = app_;
+    if (stopping_ || app == nullptr) continue;
+    if (std::exchange(autostart_, false)) autostarted = 0;
+    lock.unlock();
+    failed = OkStatus();
+    more = false;
+    const auto note = [&](const Result<bool>& result) {
+      if (!result) failed = result.error();
+      more = more || (result && *result);
+    };
+    if (load) {
+      auto loaded = Load(app);
+      if (loaded) configured = std::move(*loaded);
+      if (!loaded) failed = loaded.error();
+    }
+    if (failed.ok()) {
+      for (Source& source : configured.sources) note(Follow(configured, source));
+      for (Schedule& schedule : configured.schedules) note(RunSchedule(configured, schedule));
+      note(TakeRequests(configured));
+      note(RunAutostarts(configured, &autostarted));
+    }
+    // Too many runs, or a database that can't write: what was read is read again.
+    if (!failed.ok() && failed.code() != Code::kOverloaded) {
+      log::Error("flows can't be started", {{"error", failed.ToString()}});
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace sluice::flow_engine

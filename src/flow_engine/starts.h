@@ -1,0 +1,101 @@
+// Runs that start by themselves: of flows with `on` (changes of a keyspace), `cron` or `every`,
+// those that user code asks for (outbox/flow_request.h), and what the app says is to run when it is
+// loaded (app_options.h).
+//
+// Each start is one commit of the run's beginning and of what it came from: the follower's cursor,
+// the schedule's next time, the request's row. So a change, a due time or a request starts one run.
+// One thread does all of it.
+//
+// Concurrency: any thread.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/thread.h"
+#include "db/feed.h"
+#include "flow_engine/app.h"
+#include "flow_engine/engine.h"
+#include "follow/commit_wake.h"
+
+namespace sluice::flow_engine {
+
+// Keyspaces that can't be followed, or filtered so: errors flow.bad_start, or warnings where
+// something was dropped.
+void CheckStarts(const App& app, const Services& services, Missing missing,
+                 flow::Problems* problems);
+
+class Starts {
+ public:
+  Starts(const Services& services, Engine& engine);
+  ~Starts();  // Stop
+
+  // The app whose flows start from now on. Waits.
+  enum class Autostarts : uint8_t { kRun, kLeave };
+  Status Configure(std::shared_ptr<const App> app, Autostarts autostarts);
+  void Start();
+  void Stop();
+
+ private:
+  // A flow that follows a keyspace, in one shard.
+  struct Source {
+    const flow::Flow* flow = nullptr;
+    std::string keyspace;
+    db::CursorId cursor;
+    db::CursorState stored;
+    uint64_t stored_ms = 0;  // when it was stored last
+    std::unique_ptr<db::Feed> feed;
+    std::shared_ptr<const query::StatementPlan> filter;  // null: not planned yet
+  };
+  struct Schedule {
+    const flow::Flow* flow = nullptr;
+    std::string row;  // as it is stored
+    uint64_t next_ms = 0;
+  };
+  struct Configured {
+    std::shared_ptr<const App> app;
+    std::vector<Source> sources;
+    std::vector<Schedule> schedules;
+  };
+
+  Status MakeFollowers(const App& app);
+  Result<Configured> Load(std::shared_ptr<const App> app);
+  Status AddSources(const flow::Flow& flow, Configured* configured);
+  Status AddSchedule(const flow::Flow& flow, Configured* configured);
+
+  void Loop();
+  // Each tells whether there may be more to do at once.
+  Result<bool> Follow(const Configured& configured, Source& source);
+  Result<bool> RunSchedule(const Configured& configured, Schedule& schedule);
+  Result<bool> TakeRequests(const Configured& configured);
+  // Those from number `*next` on, which is moved past each that has been started.
+  Result<bool> RunAutostarts(const Configured& configured, size_t* next);
+  Status RunAutostart(const Configured& configured, size_t index);
+  Status LaunchOnce(const Configured& configured, const flow::Flow& flow, std::string key,
+                    flow::Start start);
+  bool Fires(Source& source, const json::Value& change) const;
+  Result<bool> Passes(Source& source, const json::Value& change) const;
+  void Wake();
+
+  const Services& services_;
+  db::Database& database_;
+  Engine& engine_;
+  follow::CommitWake commits_;
+  follow::CommitWake::Subscription subscription_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::shared_ptr<const App> app_;  // under mutex_: what is to be followed
+  bool reconfigured_ = false;       // under mutex_
+  bool autostart_ = false;          // under mutex_: what the app starts is to be started
+  bool woken_ = false;              // under mutex_
+  bool stopping_ = false;           // under mutex_
+  std::atomic<uint64_t> requests_seen_{0};
+  Thread thread_;
+};
+
+}  // namespace sluice::flow_engine

@@ -1,0 +1,50 @@
+// Traces across servers: W3C's `traceparent` and `tracestate`, and the X-Trace-Id of Event Script.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sluice::flow_engine {
+
+inline constexpr size_t kMaxTraceId = 128;     // of X-Trace-Id
+inline constexpr size_t kMaxTraceState = 512;  // longer ones are not passed on
+
+// Whether a trace is made of something, and whether who asked is told its id.
+enum class Tracing : uint8_t { kOff, kKept, kTold };
+
+// The trace that something belongs to.
+struct TraceLink {
+  Tracing tracing = Tracing::kKept;
+  std::string id = {};     // empty: a new one
+  uint64_t parent = 0;     // the span of who asked; 0 when there is none
+  uint8_t flags = 1;       // of traceparent; 1: sampled
+  std::string state = {};  // tracestate
+};
+
+// A span that calls somebody, for whom it is the parent. Its texts are the caller's.
+struct TraceContext {
+  std::string_view id;
+  uint64_t span = 0;
+  uint8_t flags = 1;
+  std::string_view state = {};
+};
+
+// Of a header traceparent; nothing when it is none: then a new trace begins.
+std::optional<TraceLink> ParseTraceParent(std::string_view text);
+// Whether a text can be a trace's id: printable characters, not too many.
+bool IsTraceId(std::string_view text);
+
+// The id as 32 hexadecimal digits. One that has not this form, which X-Trace-Id allows, is hashed.
+std::string WireTraceId(std::string_view id);
+bool IsWireTraceId(std::string_view id);
+std::string SpanText(uint64_t span);
+std::string TraceParentOf(const TraceContext& context);
+
+// The span of a call of a run; call 0 is the run itself.
+uint64_t SpanOf(std::string_view run, uint64_t call);
+// A random id.
+std::string NewTraceId();
+
+}  // namespace sluice::flow_engine

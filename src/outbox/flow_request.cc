@@ -1,0 +1,79 @@
+#include "outbox/flow_request.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/random.h"
+#include "db/catalog_rows.h"
+#include "json/print.h"
+
+namespace sluice::outbox {
+
+using json::Value;
+
+std::string NewRunId(uint64_t now_ms) {
+  std::string time;
+  AppendU64(&time, now_ms);
+  const std::string digits = ToHex(std::string_view(time).substr(2));
+  std::string id = NewUuid();
+  id.replace(0, 8, digits, 0, 8);
+  id.replace(9, 4, digits, 8, 4);
+  id[14] = '7';
+  return id;
+}
+
+Result<db::RowWrite> MakeFlowRequest(db::Database& database, std::string flow, Value input,
+                                     std::string* run) {
+  if (input.is_missing() || input.is_null()) input = Value::EmptyObject();
+  if (!input.is_object()) {
+    return Fail(Code::kInvalidArgument, "flow.bad_input",
+                "expected an object such as {{\"body\": ..., \"header\": ...}}");
+  }
+  *run = NewRunId(database.clock().WallMs());
+  std::string row = db::EncodeMetaJson(
+      Value::Object({{"run", *run}, {"flow", std::move(flow)}, {"input", std::move(input)}}));
+  if (row.size() > kMaxFlowRequestBytes) {
+    return Fail(Code::kTooLarge, "flow.too_large",
+                "the input of a flow that is started by code may have {} bytes as JSON, this one "
+                "has {}",
+                kMaxFlowRequestBytes, row.size());
+  }
+  ++flow_requests_made;
+  return db::RowWrite{storage::Family::kRun, std::string(kFlowRequestPrefix) + *run, std::move(row),
+                      std::nullopt};
+}
+
+Result<FlowRequest> DecodeFlowRequest(std::string_view stored) {
+  ASSIGN_OR_RETURN(const Value value, db::DecodeMetaJson("flow request", stored));
+  if (!value["run"].is_string() || !value["flow"].is_string()) {
+    return Fail(Code::kCorruption, "flow.bad_state", "a stored request for a flow is malformed");
+  }
+  return FlowRequest{std::string(value["run"].AsString()), std::string(value["flow"].AsString()),
+                     value["input"],
+                     value["trace"].is_string() ? std::string(value["trace"].AsString()) : ""};
+}
+
+namespace {
+
+bool IsFlowRequest(const db::RowWrite& row) {
+  return row.family == storage::Family::kRun && row.key.starts_with(kFlowRequestPrefix) &&
+         row.value.has_value();
+}
+
+}  // namespace
+
+bool HasFlowRequest(const db::Commit& commit) {
+  return std::ranges::any_of(commit.rows, IsFlowRequest);
+}
+
+Status SetFlowRequestTrace(const std::string& trace, db::Commit* commit) {
+  for (db::RowWrite& row : commit->rows) {
+    if (!IsFlowRequest(row)) continue;
+    ASSIGN_OR_RETURN(Value value, db::DecodeMetaJson("flow request", *row.value));
+    value.Set("trace", Value(trace));
+    row.value = db::EncodeMetaJson(value);
+  }
+  return OkStatus();
+}
+
+}  // namespace sluice::outbox
