@@ -128,8 +128,9 @@ Status RemoveToken(const AccountOptions& options, Context& context) {
 
 using AccountAction = Status (*)(const AccountOptions&, Context&);
 
-CLI::App* Add(Program* program, CLI::App* group, const std::string& name, const std::string& help,
-              const std::shared_ptr<AccountOptions>& options, AccountAction action) {
+CLI::App* AddAccountCommand(Program* program, CLI::App* group, const std::string& name,
+                            const std::string& help, const std::shared_ptr<AccountOptions>& options,
+                            AccountAction action) {
   return program->AddCommand(
       group, name, help, [options, action](Context& context) { return action(*options, context); });
 }
@@ -142,29 +143,30 @@ void AddAccountCommands(Program* program) {
       "Role: admin, metrics, reader:BUCKET, writer:BUCKET, function_manager:BUCKET, query:BUCKET; "
       "* is every bucket";
   CLI::App* user = program->AddGroup("user", "Users");
-  Add(program, user, "list", "List the users", options, &ListUsers);
-  CLI::App* add = Add(program, user, "add", "Create a user", options, &AddUser);
+  AddAccountCommand(program, user, "list", "List the users", options, &ListUsers);
+  CLI::App* add = AddAccountCommand(program, user, "add", "Create a user", options, &AddUser);
   add->add_option("name", options->name, "User")->required();
   add->add_option("--role", options->roles, roles_help);
   add->add_option("--new-password-file", options->password_file,
                   "File with the password; - reads standard input; else it is asked for");
-  Add(program, user, "rm", "Remove a user and its tokens", options, &RemoveUser)
+  AddAccountCommand(program, user, "rm", "Remove a user and its tokens", options, &RemoveUser)
       ->add_option("name", options->name, "User")
       ->required();
-  CLI::App* passwd = Add(program, user, "passwd", "Change a password", options, &ChangePassword);
+  CLI::App* passwd =
+      AddAccountCommand(program, user, "passwd", "Change a password", options, &ChangePassword);
   passwd->add_option("name", options->name, "User")->required();
   passwd->add_option("--new-password-file", options->password_file,
                      "File with the password; - reads standard input; else it is asked for");
 
   CLI::App* token = program->AddGroup("token", "Tokens, which stand for a user");
-  CLI::App* create =
-      Add(program, token, "create", "Create a token and print it", options, &CreateToken);
+  CLI::App* create = AddAccountCommand(program, token, "create", "Create a token and print it",
+                                       options, &CreateToken);
   create->add_option("name", options->name, "What the token is for")->required();
   create->add_option("--for", options->user, "User that it stands for (an admin may say)");
   create->add_option("--expiry", options->expiry, "How long it lasts: 90d");
   create->add_option("--role", options->roles, "Only these of the user's roles");
-  Add(program, token, "list", "List tokens", options, &ListTokens);
-  Add(program, token, "rm", "Remove a token", options, &RemoveToken)
+  AddAccountCommand(program, token, "list", "List tokens", options, &ListTokens);
+  AddAccountCommand(program, token, "rm", "Remove a token", options, &RemoveToken)
       ->add_option("id", options->name, "Id, as token list shows it")
       ->required();
 }

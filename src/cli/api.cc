@@ -13,7 +13,7 @@ namespace {
 // A backup of a large database answers when it is done.
 constexpr uint64_t kLongestSilenceMs = 30 * 60'000;
 
-Code CodeOf(int http_status) {
+Code CodeOfHttpStatus(int http_status) {
   switch (http_status) {
     case 401:
       return Code::kUnauthenticated;
@@ -80,6 +80,10 @@ std::string Query(const std::vector<std::pair<std::string, std::string>>& pairs)
   return query;
 }
 
+std::string TextOf(const json::Value& value) {
+  return value.is_string() ? std::string(value.AsString()) : "";
+}
+
 namespace {
 
 // Of the functions' interface: {"name": "ERR_...", "code": n, "description": ..., "id": ...}, whose
@@ -93,7 +97,7 @@ Status FunctionError(int http_status, const json::Value& error) {
   const bool conflict = std::ranges::find(kConflicts, id) != std::end(kConflicts);
   const json::Value& description = error["description"];
   const json::Value& text = description.is_object() ? description["description"] : description;
-  return Status(conflict ? Code::kConflict : CodeOf(http_status), id,
+  return Status(conflict ? Code::kConflict : CodeOfHttpStatus(http_status), id,
                 text.is_string() ? std::string(text.AsString()) : json::ToText(text));
 }
 
@@ -106,11 +110,11 @@ Status ErrorOf(int http_status, std::string_view body) {
   }
   const json::Value error = parsed ? (*parsed)["error"] : json::Value();
   if (!error["id"].is_string() || !error["message"].is_string()) {
-    return Error(CodeOf(http_status), "cli.bad_answer",
+    return Error(CodeOfHttpStatus(http_status), "cli.bad_answer",
                  "the server answered {} without an error of Sluice's; is it a Sluice server?",
                  http_status);
   }
-  Status status(CodeOf(http_status), error["id"].AsString(),
+  Status status(CodeOfHttpStatus(http_status), error["id"].AsString(),
                 std::string(error["message"].AsString()));
   Place place;
   for (const json::Field& field : error.fields()) {

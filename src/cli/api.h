@@ -68,6 +68,9 @@ std::string Segment(std::string_view text);
 // "?a=1&b=2" of those pairs whose value is not empty.
 std::string Query(const std::vector<std::pair<std::string, std::string>>& pairs);
 
+// A string in an answer; empty when the server sent something else.
+std::string TextOf(const json::Value& value);
+
 // The Status of an answer of 400 and more.
 Status ErrorOf(int http_status, std::string_view body);
 

@@ -16,7 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMainFile = "sluice.yaml";
 constexpr std::string_view kDataDirectory = "data";
 constexpr std::string_view kFunctionsDirectory = "functions";
 constexpr std::string_view kProceduresDirectory = "procedures";
@@ -169,7 +168,7 @@ void CheckSeeds(AppResult* result) {
                        bucket->second.scopes.at(name.scope).collections.contains(name.collection);
     if (!known) {
       result->problems.push_back(Error(Code::kInvalidArgument, "app.invalid",
-                                       "{} does not declare the keyspace {}", kMainFile,
+                                       "{} does not declare the keyspace {}", kAppFile,
                                        seed.keyspace)
                                      .At({seed.path, 0, 0}));
     }
@@ -205,11 +204,11 @@ AppResult ReadAppDirectory(const std::string& directory) {
         Error(Code::kNotFound, "app.no_directory", "{} is not a directory", directory));
     return result;
   }
-  const std::string file = (root / kMainFile).string();
+  const std::string file = (root / kAppFile).string();
   if (!fs::exists(file, ignored)) {
     result.problems.push_back(Error(Code::kNotFound, "app.no_file",
                                     "{} is no app directory: it has no {}, which may be empty",
-                                    directory, kMainFile));
+                                    directory, kAppFile));
     return result;
   }
   const auto node = yaml::ParseFile(file);

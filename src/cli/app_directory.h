@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -34,6 +35,8 @@
 #include "json/value.h"
 
 namespace sluice::cli {
+
+inline constexpr std::string_view kAppFile = "sluice.yaml";
 
 struct IndexPartSpec {
   std::string path;

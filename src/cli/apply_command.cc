@@ -62,7 +62,7 @@ Status Confirm(const ApplyOptions& options, const Plan& plan, Context& context) 
   return Error(Code::kCancelled, "cli.declined", "nothing was changed");
 }
 
-Status Apply(const ApplyOptions& options, Context& context) {
+Status ApplyApp(const ApplyOptions& options, Context& context) {
   const AppResult read = ReadAppDirectory(options.directory);
   if (!read.problems.empty()) return context.ShowAllButLast(read.problems);
   ASSIGN_OR_RETURN(Api* const api, context.api());
@@ -82,7 +82,7 @@ void AddApplyCommand(Program* program) {
   const auto options = std::make_shared<ApplyOptions>();
   CLI::App* command =
       program->AddCommand(&program->app(), "apply", "Bring a server to what an app directory says",
-                          [options](Context& context) { return Apply(*options, context); });
+                          [options](Context& context) { return ApplyApp(*options, context); });
   command->add_option("directory", options->directory, "App directory: it holds sluice.yaml")
       ->required();
   command->add_flag("--dry-run", options->dry_run, "Only say what would change");

@@ -46,7 +46,7 @@ bool IsOldRow(const json::Value& row) {
   return row["comdb2_event"] == json::Value("old");
 }
 
-std::string Quoted(std::string_view name) {
+std::string QuotedConsumer(std::string_view name) {
   std::string quoted = "`";
   for (const char c : name) quoted += c == '`' ? "``" : std::string(1, c);
   return quoted + "`";
@@ -58,12 +58,13 @@ Status Consume(const ConsumeOptions& options, Context& context) {
   const std::atomic<bool> interrupted = false;  // Ctrl-C ends the process
   SqlStream stream(api, &interrupted);
   const bool given = !argument.is_missing();
-  SqlStream::Call call{.statement = {.text = fmt::format("EXEC PROCEDURE {}({})",
-                                                         Quoted(options.name), given ? "$1" : "")},
-                       .file = "",
-                       .parameters = json::Value::Object({{"row_format", options.format}}),
-                       .rows = options.batch == 0 ? kAhead : options.batch,
-                       .timeout_ms = options.timeout_ms};
+  SqlStream::Call call{
+      .statement = {.text = fmt::format("EXEC PROCEDURE {}({})", QuotedConsumer(options.name),
+                                        given ? "$1" : "")},
+      .file = "",
+      .parameters = json::Value::Object({{"row_format", options.format}}),
+      .rows = options.batch == 0 ? kAhead : options.batch,
+      .timeout_ms = options.timeout_ms};
   if (options.format == "cdb2") call.parameters.Set("timezone", options.time_zone);
   if (given) call.parameters.Set("args", json::Value::Array({json::ToText(argument)}));
   uint64_t left = options.max > 0 ? options.max : UINT64_MAX;  // events

@@ -14,7 +14,7 @@
 namespace sluice::cli {
 namespace {
 
-constexpr size_t kMaxLineBytes = 64 << 20;
+constexpr size_t kMaxExportLineBytes = 64 << 20;
 
 struct ExportOptions {
   std::string keyspace;
@@ -41,7 +41,7 @@ class Exporter {
     ASSIGN_OR_RETURN(const std::optional<std::string_view> value, json::FindRaw(row, value_path_));
     if (!value) return Skip();  // binary
     if (options_.include_key.empty()) return Write(*value);
-    ASSIGN_OR_RETURN(const json::Value whole, json::Parse(row, {.max_bytes = kMaxLineBytes}));
+    ASSIGN_OR_RETURN(const json::Value whole, json::Parse(row, {.max_bytes = kMaxExportLineBytes}));
     json::Value document = whole["value"];
     if (!document.is_object()) return Skip();
     document.Set(options_.include_key, whole["key"]);
@@ -92,14 +92,15 @@ class Exporter {
   uint64_t unreadable_ = 0;
 };
 
-Status Export(const ExportOptions& options, Context& context) {
+Status ExportDocuments(const ExportOptions& options, Context& context) {
   RETURN_IF_ERROR(CheckKeyspace(options.keyspace));
   if (options.rows && !options.include_key.empty()) {
     return UsageError("--rows has the keys already: it does not go with --include-key");
   }
   ASSIGN_OR_RETURN(Api* const api, context.api());
   Exporter exporter(options, &context.output);
-  LineSplitter splitter(kMaxLineBytes, [&](std::string_view row) { return exporter.OnRow(row); });
+  LineSplitter splitter(kMaxExportLineBytes,
+                        [&](std::string_view row) { return exporter.OnRow(row); });
   RETURN_IF_ERROR(api->Stream(
       {.path = "/v1/docs/" + Segment(options.keyspace) +
                Query({{"prefix", options.prefix}, {"stored", options.stored ? "true" : ""}}),
@@ -115,7 +116,7 @@ void AddExportCommand(Program* program) {
   const auto options = std::make_shared<ExportOptions>();
   CLI::App* command = program->AddCommand(
       &program->app(), "export", "Print all documents of a keyspace as they are at one moment",
-      [options](Context& context) { return Export(*options, context); });
+      [options](Context& context) { return ExportDocuments(*options, context); });
   command->add_option("--keyspace", options->keyspace, "Keyspace")->required();
   command->add_option("--format", options->format, "lines: a document per line; list: an array")
       ->check(CLI::IsMember({"lines", "list"}))

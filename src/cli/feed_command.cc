@@ -9,7 +9,7 @@
 namespace sluice::cli {
 namespace {
 
-constexpr size_t kMaxLineBytes = 128 << 20;
+constexpr size_t kMaxFeedLineBytes = 128 << 20;
 
 struct FeedOptions {
   std::string keyspace;
@@ -66,7 +66,8 @@ Status Follow(const FeedOptions& options, Context& context) {
   RETURN_IF_ERROR(CheckKeyspace(options.keyspace));
   ASSIGN_OR_RETURN(Api* const api, context.api());
   EventPrinter printer(&context.output);
-  LineSplitter splitter(kMaxLineBytes, [&](std::string_view line) { return printer.OnLine(line); });
+  LineSplitter splitter(kMaxFeedLineBytes,
+                        [&](std::string_view line) { return printer.OnLine(line); });
   const std::string query =
       Query({{"since", options.since},
              {"from", options.from},

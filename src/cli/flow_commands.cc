@@ -29,7 +29,7 @@ struct FlowOptions {
   uint32_t step = 0;
 };
 
-Status List(Context& context) {
+Status ListFlows(Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(const Value answer, api->CallJson({.path = "/v1/flows"}));
   context.output.Rows(answer["flows"], {{"FLOW", "id"},
@@ -49,7 +49,7 @@ Status Graph(const FlowOptions& options, Context& context) {
   return OkStatus();
 }
 
-Result<std::string> ReadInput(const std::string& file, Context& context) {
+Result<std::string> ReadFlowInput(const std::string& file, Context& context) {
   if (file.empty()) return std::string("{}");
   if (file != "-") return ReadFile(file, kMaxInputBytes);
   return std::string(std::istreambuf_iterator<char>(context.in), {});
@@ -59,7 +59,7 @@ Status Run(const FlowOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ApiRequest request{.method = "POST", .path = "/v1/flows/" + Segment(options.name) + "/run"};
   if (options.no_wait) request.path += Query({{"wait", "false"}});
-  ASSIGN_OR_RETURN(request.body, ReadInput(options.input, context));
+  ASSIGN_OR_RETURN(request.body, ReadFlowInput(options.input, context));
   request.headers.emplace_back("Content-Type", "application/json");
   ASSIGN_OR_RETURN(const Value answer, api->CallJson(request));
   context.output.Object(answer);
@@ -125,7 +125,7 @@ Value Shortened(Value row) {
   return row;
 }
 
-Status ShowRun(const FlowOptions& options, Context& context) {
+Status ShowDurableRun(const FlowOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(const Value run, api->CallJson({.path = RunPath(options)}));
   if (context.output.json()) {
@@ -181,7 +181,7 @@ void AddFlowCommands(Program* program) {
     return program->AddCommand(group, name, help,
                                [options, run](Context& context) { return run(*options, context); });
   };
-  program->AddCommand(group, "list", "List the flows of the server's app", List);
+  program->AddCommand(group, "list", "List the flows of the server's app", ListFlows);
   CLI::App* graph = add("graph", "Draw a flow, as text for Mermaid or as SVG", Graph);
   graph->add_option("name", options->name, "Flow")->required();
   graph->add_flag("--svg", options->svg, "A picture instead of text");
@@ -201,7 +201,7 @@ void AddFlowCommands(Program* program) {
     made->add_option("run", options->run, "Id of the run")->required();
     return made;
   };
-  add_run("show", "Show a durable run: its steps, and what it waits for", ShowRun);
+  add_run("show", "Show a durable run: its steps, and what it waits for", ShowDurableRun);
   add_run("cancel", "End a durable run", CancelRun);
   add_run("retry", "Set a finished durable run back to a step, and go on from there", RetryRun)
       ->add_option("--step", options->step, "The step whose task is called again; else the last")

@@ -5,6 +5,7 @@
 
 #include "base/base64.h"
 #include "base/file.h"
+#include "cli/app_directory.h"
 #include "json/print.h"
 
 namespace sluice::cli {
@@ -14,8 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kDirectories[] = {"flows", "tasks", "resources"};
 constexpr std::string_view kNames[] = {"rest.yaml", "flows.yaml", "preload-override.yaml"};
-constexpr size_t kMaxFileBytes = 16ull << 20;
-constexpr std::string_view kMainFile = "sluice.yaml";
+constexpr size_t kMaxFlowFileBytes = 16ull << 20;
 
 json::Value TextOrBase64(const std::string& bytes) {
   const bool text = std::ranges::all_of(
@@ -23,9 +23,9 @@ json::Value TextOrBase64(const std::string& bytes) {
   return text ? json::Value(bytes) : json::Value::Object({{"base64", ToBase64(bytes)}});
 }
 
-void Add(const fs::path& root, const fs::path& path, json::Value* files,
-         std::vector<Status>* problems) {
-  auto bytes = ReadFile(path.string(), kMaxFileBytes);
+void AddFlowFile(const fs::path& root, const fs::path& path, json::Value* files,
+                 std::vector<Status>* problems) {
+  auto bytes = ReadFile(path.string(), kMaxFlowFileBytes);
   if (!bytes) return problems->push_back(bytes.error());
   files->Set(fs::relative(path, root).generic_string(), TextOrBase64(*bytes));
 }
@@ -42,12 +42,13 @@ json::Value ReadFlowFiles(const fs::path& directory, std::vector<Status>* proble
       if (it->is_regular_file(error)) paths.push_back(it->path());
     }
     std::ranges::sort(paths);
-    for (const fs::path& path : paths) Add(directory, path, &files, problems);
+    for (const fs::path& path : paths) AddFlowFile(directory, path, &files, problems);
   }
   for (const std::string_view name : kNames) {
-    if (fs::exists(directory / name, error)) Add(directory, directory / name, &files, problems);
+    if (fs::exists(directory / name, error))
+      AddFlowFile(directory, directory / name, &files, problems);
   }
-  if (files.size() > 0) Add(directory, directory / kMainFile, &files, problems);
+  if (files.size() > 0) AddFlowFile(directory, directory / kAppFile, &files, problems);
   return json::Value::Object({{"files", std::move(files)}});
 }
 

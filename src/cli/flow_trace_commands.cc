@@ -23,7 +23,7 @@ struct TraceOptions {
   std::string id;
 };
 
-uint64_t NumberOf(const Value& value) {
+uint64_t UnsignedOf(const Value& value) {
   return value.is_int() ? static_cast<uint64_t>(std::max<int64_t>(0, value.AsInt())) : 0;
 }
 
@@ -44,8 +44,8 @@ Status ListTraces(const TraceOptions& options, Context& context) {
   }
   Value rows = Value::EmptyArray();
   for (Value row : answer["traces"].items()) {
-    row.Set("started", Value(UtcText(NumberOf(row["started_ms"]))));
-    row.Set("took", Value(MsText(NumberOf(row["duration_us"]))));
+    row.Set("started", Value(UtcText(UnsignedOf(row["started_ms"]))));
+    row.Set("took", Value(MsText(UnsignedOf(row["duration_us"]))));
     rows.Append(std::move(row));
   }
   context.output.Rows(rows, {{"TRACE", "trace"},
@@ -74,9 +74,9 @@ std::string Timeline(uint64_t start_us, uint64_t waited_us, uint64_t ran_us, uin
 // NOLINTNEXTLINE(misc-no-recursion): sub-flows are at most 16 deep
 void AddSpans(const Value& spans, size_t depth, uint64_t total_us, Value* rows) {
   for (Value row : spans.items()) {
-    const uint64_t start_us = NumberOf(row["start_us"]);
-    const uint64_t waited_us = NumberOf(row["waited_us"]);
-    const uint64_t ran_us = NumberOf(row["ran_us"]);
+    const uint64_t start_us = UnsignedOf(row["start_us"]);
+    const uint64_t waited_us = UnsignedOf(row["waited_us"]);
+    const uint64_t ran_us = UnsignedOf(row["ran_us"]);
     row.Set("name", Value(std::string(2 * depth, ' ') + std::string(row["task"].AsString())));
     row.Set("start", Value(MsText(start_us)));
     row.Set("waited", Value(MsText(waited_us)));
@@ -88,14 +88,14 @@ void AddSpans(const Value& spans, size_t depth, uint64_t total_us, Value* rows) 
   }
 }
 
-void ShowRun(const Value& run, Context& context) {
-  const uint64_t total_us = NumberOf(run["duration_us"]);
+void ShowTracedRun(const Value& run, Context& context) {
+  const uint64_t total_us = UnsignedOf(run["duration_us"]);
   Value head = Value::EmptyObject();
   for (const std::string_view field : {"trace", "parent", "run", "flow", "origin", "status"}) {
     if (!run[field].is_missing()) head.Set(field, run[field]);
   }
   if (!run["message"].is_missing()) head.Set("message", run["message"]);
-  head.Set("started", Value(UtcText(NumberOf(run["started_ms"]))));
+  head.Set("started", Value(UtcText(UnsignedOf(run["started_ms"]))));
   head.Set("took_ms", Value(MsText(total_us)));
   context.output.Object(head);
   context.output.Line("");
@@ -110,7 +110,7 @@ void ShowRun(const Value& run, Context& context) {
                              {"TIMELINE", "timeline"},
                              {"MESSAGE", "message"}});
   if (!run["left_out"].is_missing()) {
-    context.output.Note(fmt::format("{} more tasks are not kept", NumberOf(run["left_out"])));
+    context.output.Note(fmt::format("{} more tasks are not kept", UnsignedOf(run["left_out"])));
   }
 }
 
@@ -125,7 +125,7 @@ Status ShowTrace(const TraceOptions& options, Context& context) {
   bool first = true;
   for (const Value& run : trace["runs"].items()) {
     if (!std::exchange(first, false)) context.output.Line("");
-    ShowRun(run, context);
+    ShowTracedRun(run, context);
   }
   return OkStatus();
 }

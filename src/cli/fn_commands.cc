@@ -17,11 +17,7 @@ struct FnOptions {
   bool all = false;
 };
 
-std::string TextOf(const Value& value) {
-  return value.is_string() ? std::string(value.AsString()) : "";
-}
-
-std::string LocationOf(const Value& name, const Value& scope) {
+std::string FullNameOf(const Value& name, const Value& scope) {
   const std::string bucket = TextOf(scope["bucket"]);
   if (bucket == "*" || bucket.empty()) return TextOf(name);
   return fmt::format("{}/{}/{}", bucket, TextOf(scope["scope"]), TextOf(name));
@@ -35,17 +31,17 @@ std::string SourceOf(const Value& depcfg) {
   return fmt::format("{}.{}.{}", bucket, scope, collection);
 }
 
-Status List(Context& context) {
+Status ListFunctions(Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(const Value functions, api->CallJson({.path = FunctionPath("functions")}));
   ASSIGN_OR_RETURN(const Value status, api->CallJson({.path = FunctionPath("status")}));
   std::map<std::string, Value> states;
   for (const Value& app : status["apps"].items()) {
-    states[LocationOf(app["name"], app["function_scope"])] = app;
+    states[FullNameOf(app["name"], app["function_scope"])] = app;
   }
   Value rows = Value::EmptyArray();
   for (const Value& function : functions.items()) {
-    const std::string name = LocationOf(function["appname"], function["function_scope"]);
+    const std::string name = FullNameOf(function["appname"], function["function_scope"]);
     const Value& state = states[name];
     rows.Append(Value::Object({{"name", name},
                                {"state", state["composite_status"]},
@@ -58,7 +54,7 @@ Status List(Context& context) {
   return OkStatus();
 }
 
-Status Show(const FnOptions& options, Context& context) {
+Status ShowFunction(const FnOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   if (options.code) {
     ASSIGN_OR_RETURN(const ApiResponse code,
@@ -96,7 +92,7 @@ Status ChangeState(const FnOptions& options, const std::string& what, std::strin
   return OkStatus();
 }
 
-Status Delete(const FnOptions& options, Context& context) {
+Status DeleteFunction(const FnOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   RETURN_IF_ERROR(api->Do({.method = "DELETE", .path = FunctionPath("functions", options.name)}));
   context.output.Note(fmt::format("function {} deleted", options.name));
@@ -184,7 +180,7 @@ Status Stats(const FnOptions& options, Context& context) {
 void AddFnCommands(Program* program) {
   const auto options = std::make_shared<FnOptions>();
   CLI::App* group = program->AddGroup("fn", "JavaScript functions that run on changes");
-  program->AddCommand(group, "list", "List the functions", List);
+  program->AddCommand(group, "list", "List the functions", ListFunctions);
   const auto add = [&](const std::string& name, const std::string& help,
                        Status (*run)(const FnOptions&, Context&)) {
     CLI::App* command = program->AddCommand(
@@ -192,7 +188,7 @@ void AddFnCommands(Program* program) {
     command->add_option("name", options->name, "Function: NAME, or BUCKET/SCOPE/NAME")->required();
     return command;
   };
-  add("show", "Show a function's definition", Show)
+  add("show", "Show a function's definition", ShowFunction)
       ->add_flag("--code", options->code, "Only its code");
   add("deploy", "Let a function run, or go on after a pause",
       [](const FnOptions& o, Context& c) { return ChangeState(o, "deploy", "deployed", c); });
@@ -202,7 +198,7 @@ void AddFnCommands(Program* program) {
       [](const FnOptions& o, Context& c) { return ChangeState(o, "pause", "paused", c); });
   add("resume", "Let a paused function go on",
       [](const FnOptions& o, Context& c) { return ChangeState(o, "resume", "resumed", c); });
-  add("delete", "Delete an undeployed function", Delete);
+  add("delete", "Delete an undeployed function", DeleteFunction);
   add("logs", "What a function has logged, newest first", Logs)
       ->add_option("--bytes", options->bytes, "At most so much of it")
       ->capture_default_str();

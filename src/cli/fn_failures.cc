@@ -21,12 +21,8 @@ struct FailuresOptions {
   size_t limit = 100;
 };
 
-std::string PathOf(const FailuresOptions& options, const std::string& rest = "") {
+std::string FunctionFailuresPath(const FailuresOptions& options, const std::string& rest = "") {
   return FunctionPath("functions", options.name, "failures" + rest);
-}
-
-std::string TextOf(const Value& value) {
-  return value.is_string() ? std::string(value.AsString()) : "";
 }
 
 // "update of 'order::1'", "timer Remind:order::1".
@@ -47,7 +43,7 @@ std::string ErrorText(const Value& error) {
   return text;
 }
 
-Status List(const FailuresOptions& options, Context& context) {
+Status ListFunctionFailures(const FailuresOptions& options, Context& context) {
   const auto row = [](const Value& failure) {
     return Value::Object({{"id", failure["id"]},
                           {"state", failure["state"]},
@@ -68,38 +64,40 @@ Status List(const FailuresOptions& options, Context& context) {
                       context);
 }
 
-Status Show(const FailuresOptions& options, Context& context) {
+Status ShowFunctionFailure(const FailuresOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
-  ASSIGN_OR_RETURN(const Value failure,
-                   api->CallJson({.path = PathOf(options, "/" + Segment(options.show))}));
+  ASSIGN_OR_RETURN(
+      const Value failure,
+      api->CallJson({.path = FunctionFailuresPath(options, "/" + Segment(options.show))}));
   context.output.Object(failure);
   return OkStatus();
 }
 
-Status Failures(const FailuresOptions& options, Context& context) {
-  if (!options.show.empty()) return Show(options, context);
+Status FunctionFailures(const FailuresOptions& options, Context& context) {
+  if (!options.show.empty()) return ShowFunctionFailure(options, context);
   if (!options.replay.empty()) {
-    return Order("POST", PathOf(options, "/" + Segment(options.replay) + "/replay"),
+    return Order("POST", FunctionFailuresPath(options, "/" + Segment(options.replay) + "/replay"),
                  fmt::format("failure {} is run again", options.replay), context);
   }
   if (!options.drop.empty()) {
-    return Order("DELETE", PathOf(options, "/" + Segment(options.drop)),
+    return Order("DELETE", FunctionFailuresPath(options, "/" + Segment(options.drop)),
                  fmt::format("failure {} dropped", options.drop), context);
   }
   if (options.replay_all) {
-    return OrderAll("POST", PathOf(options, "/replay"), "are run again", context);
+    return OrderAll("POST", FunctionFailuresPath(options, "/replay"), "are run again", context);
   }
-  if (options.drop_all) return OrderAll("DELETE", PathOf(options), "dropped", context);
-  return List(options, context);
+  if (options.drop_all)
+    return OrderAll("DELETE", FunctionFailuresPath(options), "dropped", context);
+  return ListFunctionFailures(options, context);
 }
 
 }  // namespace
 
 void AddFnFailuresCommand(Program* program, CLI::App* group) {
   const auto options = std::make_shared<FailuresOptions>();
-  CLI::App* command =
-      program->AddCommand(group, "failures", "A function's events that failed",
-                          [options](Context& context) { return Failures(*options, context); });
+  CLI::App* command = program->AddCommand(
+      group, "failures", "A function's events that failed",
+      [options](Context& context) { return FunctionFailures(*options, context); });
   command->add_option("name", options->name, "Function: NAME, or BUCKET/SCOPE/NAME")->required();
   ExcludeEachOther({
       command->add_option("--show", options->show, "One failure, with its event's data and stack"),

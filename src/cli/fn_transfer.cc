@@ -16,15 +16,15 @@ namespace {
 
 using json::Value;
 
-constexpr size_t kMaxFileBytes = 64 << 20;
+constexpr size_t kMaxFunctionsFileBytes = 64 << 20;
 
-Result<std::string> ReadInput(const std::string& file, Context& context) {
-  if (file != "-") return ReadFile(file, kMaxFileBytes);
+Result<std::string> ReadFunctionsInput(const std::string& file, Context& context) {
+  if (file != "-") return ReadFile(file, kMaxFunctionsFileBytes);
   return std::string(std::istreambuf_iterator<char>(context.in), {});
 }
 
-Status Import(const std::string& file, Context& context) {
-  ASSIGN_OR_RETURN(const std::string text, ReadInput(file, context));
+Status ImportFunctions(const std::string& file, Context& context) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFunctionsInput(file, context));
   const auto parsed = json::Parse(text);
   if (!parsed) return parsed.error().At({file, 0, 0});
   ASSIGN_OR_RETURN(Api* const api, context.api());
@@ -50,12 +50,12 @@ Status Import(const std::string& file, Context& context) {
   return context.ShowAllButLast(problems);
 }
 
-struct ExportOptions {
+struct FunctionExportOptions {
   std::vector<std::string> names;
   std::string file;
 };
 
-Status Export(const ExportOptions& options, Context& context) {
+Status ExportFunctions(const FunctionExportOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   Value list = Value::EmptyArray();
   if (options.names.empty()) {
@@ -83,13 +83,13 @@ void AddFnTransferCommands(Program* program, CLI::App* group) {
   const auto file = std::make_shared<std::string>();
   program
       ->AddCommand(group, "import", "Store functions that were exported, here or from Couchbase",
-                   [file](Context& context) { return Import(*file, context); })
+                   [file](Context& context) { return ImportFunctions(*file, context); })
       ->add_option("file", *file, "File with a definition or a list of them; - is standard input")
       ->required();
-  const auto options = std::make_shared<ExportOptions>();
-  CLI::App* command =
-      program->AddCommand(group, "export", "Print definitions as a JSON list; secrets are masked",
-                          [options](Context& context) { return Export(*options, context); });
+  const auto options = std::make_shared<FunctionExportOptions>();
+  CLI::App* command = program->AddCommand(
+      group, "export", "Print definitions as a JSON list; secrets are masked",
+      [options](Context& context) { return ExportFunctions(*options, context); });
   command->add_option("names", options->names, "Functions; without a name, all");
   command->add_option("--file", options->file, "Write to this file instead");
 }

@@ -14,7 +14,7 @@ constexpr std::string_view kMasked = "*****";
 
 enum class State : uint8_t { kUndeployed, kPaused, kDeployed };
 
-State StateOf(const Value& definition) {
+State FunctionStateOf(const Value& definition) {
   const Value& settings = definition["settings"];
   if (settings["deployment_status"] != Value(true)) return State::kUndeployed;
   return settings["processing_status"] == Value(true) ? State::kDeployed : State::kPaused;
@@ -72,7 +72,7 @@ bool KeepsItsPlace(const Value& wanted, const Value& present) {
 }
 
 std::vector<ApiRequest> Change(const FunctionSpec& function, const Value& present) {
-  const State state = StateOf(present);
+  const State state = FunctionStateOf(present);
   std::vector<ApiRequest> requests;
   // What runs goes on when the new one can't.
   if (state == State::kDeployed && function.deploy) {
@@ -95,7 +95,7 @@ void PlanOne(const FunctionSpec& function, const Value* present, Plan* plan) {
     add(Step::Kind::kCreate, what, {PostDefinition(function)});
   } else if (!Same(function.definition, *present)) {
     add(Step::Kind::kAlter, what, Change(function, *present));
-  } else if (StateOf(*present) != wanted) {
+  } else if (FunctionStateOf(*present) != wanted) {
     add(Step::Kind::kAlter, fmt::format("{} ({})", what, function.deploy ? "deploy" : "undeploy"),
         {Post(function.name, function.deploy ? "deploy" : "undeploy")});
   }
@@ -137,7 +137,7 @@ void PlanFunctions(const AppDirectory& app, const FunctionsPresent& present, Pru
     }
     // Before keyspaces that it needs are dropped.
     Step step{Step::Kind::kDrop, "function " + name, {}};
-    if (StateOf(definition) != State::kUndeployed) {
+    if (FunctionStateOf(definition) != State::kUndeployed) {
       step.requests.push_back(Post(name, "undeploy"));
     }
     step.requests.push_back({.method = "DELETE", .path = FunctionPath("functions", name)});

@@ -18,10 +18,10 @@ constexpr size_t kMaxCodeBytes = 1 << 20;
 constexpr size_t kMaxExportedBytes = 4 << 20;
 
 // A scalar as JSON: what is in quotes, or looks like neither a number nor a flag, is text.
-Value JsonOf(const yaml::Node& node) {
+Value JsonOfYaml(const yaml::Node& node) {
   if (node.is_list()) {
     Value list = Value::EmptyArray();
-    for (const yaml::Node& item : node.items) list.Append(JsonOf(item));
+    for (const yaml::Node& item : node.items) list.Append(JsonOfYaml(item));
     return list;
   }
   if (node.is_null()) return Value(nullptr);
@@ -75,7 +75,7 @@ class FunctionReader {
     } else if (entry.key == "settings") {
       yaml_.ForEach(entry.value, "settings", {}, [&](const yaml::Entry& setting) {
         Note("settings." + setting.key, setting);
-        settings->Set(setting.key, JsonOf(setting.value));
+        settings->Set(setting.key, JsonOfYaml(setting.value));
       });
     } else {
       yaml_.ReadBool(entry, &spec_->deploy);

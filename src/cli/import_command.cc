@@ -141,7 +141,7 @@ void ShowSummary(const ImportCounts& counts, Output* output) {
   output->Object(summary);
 }
 
-Status Import(const CommandOptions& options, Context& context) {
+Status ImportDocuments(const CommandOptions& options, Context& context) {
   ASSIGN_OR_RETURN(ImportOptions import, MakeOptions(options));
   std::ifstream file;
   if (options.file != "-") {
@@ -179,9 +179,9 @@ Status Import(const CommandOptions& options, Context& context) {
 
 void AddImportCommand(Program* program) {
   const auto options = std::make_shared<CommandOptions>();
-  CLI::App* command =
-      program->AddCommand(&program->app(), "import", "Write the documents of a file to a keyspace",
-                          [options](Context& context) { return Import(*options, context); });
+  CLI::App* command = program->AddCommand(
+      &program->app(), "import", "Write the documents of a file to a keyspace",
+      [options](Context& context) { return ImportDocuments(*options, context); });
   command->add_option("file", options->file, "File; - reads standard input")->required();
   command->add_option("--keyspace", options->keyspace, "Keyspace")->required();
   command->add_option("--format", options->format, "lines: a document per line; list: an array")

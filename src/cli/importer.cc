@@ -17,7 +17,7 @@ constexpr size_t kBatchBytes = 4 << 20;
 constexpr size_t kMaxRecordBytes = 22 << 20;
 
 // Which record the server means.
-Result<uint64_t> NumberOf(const json::Value& told, const std::vector<uint64_t>& numbers) {
+Result<uint64_t> RecordNumberOf(const json::Value& told, const std::vector<uint64_t>& numbers) {
   const json::Value& line = told["line"];
   if (line.is_int() && line.AsInt() >= 1 && static_cast<size_t>(line.AsInt()) <= numbers.size()) {
     return numbers[static_cast<size_t>(line.AsInt()) - 1];
@@ -122,7 +122,7 @@ Status Importer::Send() {
 
 Status Importer::AddProblems(const json::Value& answer, const std::vector<uint64_t>& numbers) {
   for (const json::Value& error : answer["errors"].items()) {
-    ASSIGN_OR_RETURN(const uint64_t number, NumberOf(error, numbers));
+    ASSIGN_OR_RETURN(const uint64_t number, RecordNumberOf(error, numbers));
     ASSIGN_OR_RETURN(Status status, StatusOf(error));
     if (options_.if_absent && status.id() == "document.exists") {
       ++counts_.skipped;
@@ -141,7 +141,7 @@ Status Importer::AddViolations(const json::Value& answer, const std::vector<uint
     counts_.quarantined += static_cast<uint64_t>(answer["quarantined"].AsInt());
   }
   for (const json::Value& each : answer["violations"].items()) {
-    ASSIGN_OR_RETURN(const uint64_t number, NumberOf(each, numbers));
+    ASSIGN_OR_RETURN(const uint64_t number, RecordNumberOf(each, numbers));
     ASSIGN_OR_RETURN(const Status status, StatusOf(each["violation"]));
     const json::Value& where = each["quarantined"];
     const std::string place =

@@ -48,7 +48,7 @@ json::Value RowOf(const json::Value& keyspace, const json::Value& index) {
                               {"parts", index["parts"]}});
 }
 
-Status List(const IndexOptions& options, Context& context) {
+Status ListIndexes(const IndexOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(const json::Value answer, api->CallJson({.path = "/v1/buckets"}));
   json::Value rows = json::Value::EmptyArray();
@@ -103,7 +103,7 @@ void AddIndexCommands(Program* program) {
   CLI::App* group = program->AddGroup("index", "Secondary indexes");
   program
       ->AddCommand(group, "list", "List the indexes",
-                   [options](Context& context) { return List(*options, context); })
+                   [options](Context& context) { return ListIndexes(*options, context); })
       ->add_option("keyspace", options->keyspace, "Only of this keyspace");
   CLI::App* create =
       program->AddCommand(group, "create", "Create an index and wait until it is built",

@@ -4,6 +4,7 @@
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/keyspace_name.h"
+#include "cli/keyspace_path.h"
 #include "json/print.h"
 
 namespace sluice::cli {
@@ -66,7 +67,7 @@ Status CreateBucket(const KeyspaceOptions& options, Context& context) {
   RETURN_IF_ERROR(CheckKeyspacePart("bucket", options.name));
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(const ApiResponse response,
-                   api->Call({.method = "PUT", .path = "/v1/buckets/" + Segment(options.name)}));
+                   api->Call({.method = "PUT", .path = BucketPath(options.name)}));
   context.output.Note(
       fmt::format("bucket {} {}", options.name, response.status == 201 ? "created" : "was there"));
   return OkStatus();
@@ -78,27 +79,24 @@ Status DropBucket(const KeyspaceOptions& options, Context& context) {
   }
   RETURN_IF_ERROR(CheckKeyspacePart("bucket", options.name));
   ASSIGN_OR_RETURN(Api* const api, context.api());
-  RETURN_IF_ERROR(api->Do({.method = "DELETE", .path = "/v1/buckets/" + Segment(options.name)}));
+  RETURN_IF_ERROR(api->Do({.method = "DELETE", .path = BucketPath(options.name)}));
   context.output.Note(fmt::format("bucket {} dropped", options.name));
   return OkStatus();
 }
 
-std::string ScopePath(const KeyspaceName& name) {
-  return "/v1/buckets/" + Segment(name.bucket) + "/scopes/" + Segment(name.scope);
-}
-std::string CollectionPath(const KeyspaceName& name) {
-  return ScopePath(name) + "/collections/" + Segment(name.collection);
+std::string PathOfKeyspace(const KeyspaceName& name) {
+  return CollectionPath(name.bucket, name.scope, name.collection);
 }
 
 // Creates the bucket and the scope too when they are not there.
 Status CreateKeyspace(const KeyspaceOptions& options, Context& context) {
   ASSIGN_OR_RETURN(const KeyspaceName name, KeyspaceName::Parse(options.name));
   ASSIGN_OR_RETURN(Api* const api, context.api());
-  RETURN_IF_ERROR(api->Do({.method = "PUT", .path = "/v1/buckets/" + Segment(name.bucket)}));
+  RETURN_IF_ERROR(api->Do({.method = "PUT", .path = BucketPath(name.bucket)}));
   if (name.scope != "_default") {
-    RETURN_IF_ERROR(api->Do({.method = "PUT", .path = ScopePath(name)}));
+    RETURN_IF_ERROR(api->Do({.method = "PUT", .path = ScopePath(name.bucket, name.scope)}));
   }
-  ApiRequest put = {.method = "PUT", .path = CollectionPath(name)};
+  ApiRequest put = {.method = "PUT", .path = PathOfKeyspace(name)};
   if (!options.max_expiry.empty()) {
     put.headers = {{"Content-Type", "application/json"}};
     put.body = json::ToText(json::Value::Object({{"max_expiry", options.max_expiry}}));
@@ -114,7 +112,7 @@ Status AlterKeyspace(const KeyspaceOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   RETURN_IF_ERROR(
       api->Do({.method = "PATCH",
-               .path = CollectionPath(name),
+               .path = PathOfKeyspace(name),
                .headers = {{"Content-Type", "application/json"}},
                .body = json::ToText(json::Value::Object({{"max_expiry", options.max_expiry}}))}));
   context.output.Note(fmt::format("keyspace {} altered", options.name));
@@ -127,15 +125,17 @@ Status DropKeyspace(const KeyspaceOptions& options, Context& context) {
   }
   ASSIGN_OR_RETURN(const KeyspaceName name, KeyspaceName::Parse(options.name));
   ASSIGN_OR_RETURN(Api* const api, context.api());
-  RETURN_IF_ERROR(api->Do({.method = "DELETE", .path = CollectionPath(name)}));
+  RETURN_IF_ERROR(api->Do({.method = "DELETE", .path = PathOfKeyspace(name)}));
   context.output.Note(fmt::format("keyspace {} dropped", options.name));
   return OkStatus();
 }
 
 using KeyspaceAction = Status (*)(const KeyspaceOptions&, Context&);
 
-CLI::App* Add(Program* program, CLI::App* group, const std::string& name, const std::string& help,
-              const std::shared_ptr<KeyspaceOptions>& options, KeyspaceAction action) {
+CLI::App* AddKeyspaceCommand(Program* program, CLI::App* group, const std::string& name,
+                             const std::string& help,
+                             const std::shared_ptr<KeyspaceOptions>& options,
+                             KeyspaceAction action) {
   return program->AddCommand(
       group, name, help, [options, action](Context& context) { return action(*options, context); });
 }
@@ -145,33 +145,36 @@ CLI::App* Add(Program* program, CLI::App* group, const std::string& name, const 
 void AddKeyspaceCommands(Program* program) {
   const auto options = std::make_shared<KeyspaceOptions>();
   CLI::App* bucket = program->AddGroup("bucket", "Buckets");
-  Add(program, bucket, "list", "List the buckets", options, &ListBuckets);
-  Add(program, bucket, "create", "Create a bucket, if it is not there", options, &CreateBucket)
+  AddKeyspaceCommand(program, bucket, "list", "List the buckets", options, &ListBuckets);
+  AddKeyspaceCommand(program, bucket, "create", "Create a bucket, if it is not there", options,
+                     &CreateBucket)
       ->add_option("name", options->name, "Bucket")
       ->required();
-  CLI::App* drop_bucket =
-      Add(program, bucket, "drop", "Drop a bucket with all its documents", options, &DropBucket);
+  CLI::App* drop_bucket = AddKeyspaceCommand(
+      program, bucket, "drop", "Drop a bucket with all its documents", options, &DropBucket);
   drop_bucket->add_option("name", options->name, "Bucket")->required();
   drop_bucket->add_flag("-y,--yes", options->yes, "Yes, delete the documents");
 
   CLI::App* keyspace = program->AddGroup("keyspace", "Scopes and collections");
-  Add(program, keyspace, "list", "List all keyspaces", options, &ListKeyspaces)
+  AddKeyspaceCommand(program, keyspace, "list", "List all keyspaces", options, &ListKeyspaces)
       ->add_flag("--counts", options->counts, "Count the documents, which reads them all");
-  CLI::App* create = Add(program, keyspace, "create",
+  CLI::App* create =
+      AddKeyspaceCommand(program, keyspace, "create",
                          "Create a collection, and its scope and bucket if they are not there",
                          options, &CreateKeyspace);
   create->add_option("name", options->name, "Keyspace: shop.inventory.items")->required();
   create->add_option("--max-expiry", options->max_expiry,
                      "Longest time that a document of it lives: 12h, 30d");
-  CLI::App* alter =
-      Add(program, keyspace, "alter", "Change a collection's settings", options, &AlterKeyspace);
+  CLI::App* alter = AddKeyspaceCommand(program, keyspace, "alter", "Change a collection's settings",
+                                       options, &AlterKeyspace);
   alter->add_option("name", options->name, "Keyspace: shop or shop.inventory.items")->required();
   alter
       ->add_option("--max-expiry", options->max_expiry,
                    "Longest time that a document written from now on lives: 12h, 30d; 0s: no limit")
       ->required();
-  CLI::App* drop = Add(program, keyspace, "drop", "Drop a collection with all its documents",
-                       options, &DropKeyspace);
+  CLI::App* drop =
+      AddKeyspaceCommand(program, keyspace, "drop", "Drop a collection with all its documents",
+                         options, &DropKeyspace);
   drop->add_option("name", options->name, "Keyspace: shop.inventory.items")->required();
   drop->add_flag("-y,--yes", options->yes, "Yes, delete the documents");
 }

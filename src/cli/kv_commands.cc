@@ -13,7 +13,7 @@ namespace sluice::cli {
 namespace {
 
 constexpr size_t kMaxDocumentBytes = 20 << 20;
-constexpr size_t kMaxLineBytes = 64 << 20;
+constexpr size_t kMaxScanLineBytes = 64 << 20;
 
 struct KvOptions {
   std::string keyspace;
@@ -69,7 +69,7 @@ Result<std::string> ReadValue(const KvOptions& options, Context& context) {
   return body;
 }
 
-Status Put(const KvOptions& options, Context& context) {
+Status PutDocument(const KvOptions& options, Context& context) {
   ASSIGN_OR_RETURN(std::string path, DocumentPath(options));
   ASSIGN_OR_RETURN(std::string body, ReadValue(options, context));
   ASSIGN_OR_RETURN(Api* const api, context.api());
@@ -96,7 +96,7 @@ Status Remove(const KvOptions& options, Context& context) {
 
 // A table row of a scan: the key, a tab, the document on one line.
 Status PrintRow(std::string_view line, const KvOptions& options, Output* output) {
-  const auto row = json::Parse(line, {.max_bytes = kMaxLineBytes});
+  const auto row = json::Parse(line, {.max_bytes = kMaxScanLineBytes});
   if (!row) return Error(Code::kInternal, "cli.bad_answer", "{}", row.error().message());
   if (output->json() && !options.keys_only) {
     output->Line(line);
@@ -122,7 +122,7 @@ Status Scan(const KvOptions& options, Context& context) {
   const std::string query = Query({{"prefix", options.prefix},
                                    {"from", options.from},
                                    {"limit", std::to_string(options.limit)}});
-  LineSplitter splitter(kMaxLineBytes, [&](std::string_view line) {
+  LineSplitter splitter(kMaxScanLineBytes, [&](std::string_view line) {
     return PrintRow(line, options, &context.output);
   });
   RETURN_IF_ERROR(api->Stream({.path = "/v1/docs/" + Segment(options.keyspace) + query,
@@ -150,7 +150,7 @@ void AddKvCommands(Program* program) {
   CLI::App* get = AddKvCommand(program, kv, "get", "Print a document", options, &Get);
   get->add_option("key", options->key, "Key")->required();
 
-  CLI::App* put = AddKvCommand(program, kv, "put", "Write a document", options, &Put);
+  CLI::App* put = AddKvCommand(program, kv, "put", "Write a document", options, &PutDocument);
   put->add_option("key", options->key, "Key")->required();
   put->add_option("value", options->value, "The document; - reads standard input, @FILE a file")
       ->required();

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/quantity.h"
+#include "cli/keyspace_path.h"
 #include "json/print.h"
 
 namespace sluice::cli {
@@ -10,23 +11,14 @@ namespace {
 
 constexpr std::string_view kDefault = "_default";
 
-std::string BucketPath(const std::string& bucket) { return "/v1/buckets/" + Segment(bucket); }
-std::string ScopePath(const std::string& bucket, const std::string& scope) {
-  return BucketPath(bucket) + "/scopes/" + Segment(scope);
-}
-std::string CollectionPath(const std::string& bucket, const std::string& scope,
-                           const std::string& collection) {
-  return ScopePath(bucket, scope) + "/collections/" + Segment(collection);
-}
-
 ApiRequest PutJson(std::string path, const json::Value& body) {
   return {.method = "PUT",
           .path = std::move(path),
           .headers = {{"Content-Type", "application/json"}},
           .body = json::ToText(body)};
 }
-ApiRequest Put(std::string path) { return {.method = "PUT", .path = std::move(path)}; }
-ApiRequest Delete(std::string path) { return {.method = "DELETE", .path = std::move(path)}; }
+ApiRequest PutRequest(std::string path) { return {.method = "PUT", .path = std::move(path)}; }
+ApiRequest DeleteRequest(std::string path) { return {.method = "DELETE", .path = std::move(path)}; }
 
 // The name a keyspace is shown by: `shop` for a bucket's default collection.
 std::string KeyspaceText(const std::string& bucket, const std::string& scope,
@@ -55,7 +47,7 @@ class Planner {
   explicit Planner(Prune prune) : prune_(prune) {}
 
   void PlanBucket(const std::string& bucket, const BucketSpec& wanted, const BucketSpec* present) {
-    if (present == nullptr) Create("bucket " + bucket, {Put(BucketPath(bucket))});
+    if (present == nullptr) Create("bucket " + bucket, {PutRequest(BucketPath(bucket))});
     for (const auto& [name, scope] : wanted.scopes) {
       const ScopeSpec* there = Find(present == nullptr ? nullptr : &present->scopes, name);
       PlanScope(bucket, name, scope, there);
@@ -63,7 +55,7 @@ class Planner {
     if (present == nullptr) return;
     for (const auto& [name, scope] : present->scopes) {
       if (name == kDefault || wanted.scopes.contains(name)) continue;
-      Drop(fmt::format("scope {}.{}", bucket, name), Delete(ScopePath(bucket, name)));
+      Drop(fmt::format("scope {}.{}", bucket, name), DeleteRequest(ScopePath(bucket, name)));
     }
   }
 
@@ -80,7 +72,7 @@ class Planner {
   void PlanScope(const std::string& bucket, const std::string& scope, const ScopeSpec& wanted,
                  const ScopeSpec* present) {
     if (present == nullptr && scope != kDefault) {
-      Create(fmt::format("scope {}.{}", bucket, scope), {Put(ScopePath(bucket, scope))});
+      Create(fmt::format("scope {}.{}", bucket, scope), {PutRequest(ScopePath(bucket, scope))});
     }
     for (const auto& [name, collection] : wanted.collections) {
       const CollectionSpec* there =
@@ -91,7 +83,7 @@ class Planner {
     for (const auto& [name, collection] : present->collections) {
       if ((scope == kDefault && name == kDefault) || wanted.collections.contains(name)) continue;
       Drop("collection " + KeyspaceText(bucket, scope, name),
-           Delete(CollectionPath(bucket, scope, name)));
+           DeleteRequest(CollectionPath(bucket, scope, name)));
     }
   }
 
@@ -114,7 +106,7 @@ class Planner {
       const bool limited = wanted.max_expiry_ms != 0;
       Create(fmt::format("collection {}{}", keyspace,
                          limited ? fmt::format(" (max_expiry {})", expiry) : ""),
-             {limited ? PutJson(path, body) : Put(path)});
+             {limited ? PutJson(path, body) : PutRequest(path)});
     } else if (now_ms != wanted.max_expiry_ms) {
       ApiRequest patch = PutJson(path, body);
       patch.method = "PATCH";
@@ -137,13 +129,13 @@ class Planner {
         Create(what, {std::move(put)});
       } else if (*there != index) {
         Add(Step::Kind::kAlter, fmt::format("{} (was {})", what, IndexText(*there)),
-            {Delete(base + Segment(name)), std::move(put)});
+            {DeleteRequest(base + Segment(name)), std::move(put)});
       }
     }
     if (present == nullptr) return;
     for (const auto& [name, index] : present->indexes) {
       if (wanted.indexes.contains(name)) continue;
-      Drop(fmt::format("index {} on {}", name, keyspace), Delete(base + Segment(name)));
+      Drop(fmt::format("index {} on {}", name, keyspace), DeleteRequest(base + Segment(name)));
     }
   }
 
@@ -164,11 +156,6 @@ class Planner {
   const Prune prune_;
   Plan plan_;
 };
-
-// A string member of an answer; empty when the server sent something else.
-std::string TextOf(const json::Value& value) {
-  return value.is_string() ? std::string(value.AsString()) : "";
-}
 
 Result<CollectionSpec> CollectionOf(const json::Value& view) {
   CollectionSpec collection;

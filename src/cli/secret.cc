@@ -29,7 +29,7 @@ class NoEcho {
   termios before_;
 };
 
-std::string Ask(std::string_view question, Context& context) {
+std::string AskUnseen(std::string_view question, Context& context) {
   context.output.notes() << question << std::flush;
   std::string answer;
   {
@@ -40,7 +40,7 @@ std::string Ask(std::string_view question, Context& context) {
   return answer;
 }
 
-std::string FirstLine(std::string text) {
+std::string UpToLineEnd(std::string text) {
   text.resize(std::min(text.find_first_of("\r\n"), text.size()));
   return text;
 }
@@ -49,14 +49,14 @@ std::string FirstLine(std::string text) {
 
 Result<std::string> ReadSecret(const std::string& file) {
   ASSIGN_OR_RETURN(std::string text, ReadFile(file, kMaxSecretBytes));
-  return FirstLine(std::move(text));
+  return UpToLineEnd(std::move(text));
 }
 
 Result<std::string> ReadNewPassword(const std::string& file, Context& context) {
   if (file == "-") {
     std::string line;
     std::getline(context.in, line);
-    return FirstLine(std::move(line));
+    return UpToLineEnd(std::move(line));
   }
   if (!file.empty()) {
     return ReadSecret(file);
@@ -65,8 +65,8 @@ Result<std::string> ReadNewPassword(const std::string& file, Context& context) {
     return Unexpected(
         UsageError("give the new password with --new-password-file FILE (- for standard input)"));
   }
-  std::string password = Ask("New password: ", context);
-  if (Ask("Again: ", context) != password) {
+  std::string password = AskUnseen("New password: ", context);
+  if (AskUnseen("Again: ", context) != password) {
     return Unexpected(UsageError("the two passwords are not the same"));
   }
   return password;

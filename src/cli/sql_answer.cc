@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/api.h"
 #include "cli/output.h"
 #include "cli/text_width.h"
 
@@ -11,7 +12,7 @@ namespace {
 constexpr size_t kLongestExcerpt = 160;
 
 // What a script does about an error, from the query service's number.
-Code CodeOf(int64_t number) {
+Code CodeOfSqlError(int64_t number) {
   switch (number) {
     case 1080:
       return Code::kTimeout;
@@ -57,10 +58,6 @@ uint32_t Position(const json::Value& value) {
   return value.is_int() && value.AsInt() > 0 ? static_cast<uint32_t>(value.AsInt()) : 0;
 }
 
-std::string TextOf(const json::Value& value) {
-  return value.is_string() ? std::string(value.AsString()) : "";
-}
-
 // A message without the place in the statement, which its clients read there: here the place in the
 // file stands before it, and the line itself below.
 std::string WithoutPlace(std::string message, uint32_t line, uint32_t column) {
@@ -82,14 +79,14 @@ std::string WithoutLine(std::string message, uint32_t line) {
 }
 
 // Errors of other modules have no number of their own, but an id that says as much.
-Code CodeOf(int64_t number, std::string_view id) {
-  if (number != 5000) return CodeOf(number);
+Code CodeOfSqlError(int64_t number, std::string_view id) {
+  if (number != 5000) return CodeOfSqlError(number);
   if (id.ends_with(".not_found")) return Code::kNotFound;
   if (id.ends_with(".exists")) return Code::kAlreadyExists;
   if (id.ends_with(".syntax") || id.ends_with(".invalid") || id.ends_with(".invalid_name")) {
     return Code::kInvalidArgument;
   }
-  return CodeOf(number);
+  return CodeOfSqlError(number);
 }
 
 Status ErrorFrom(const json::Value& error, const SqlStatement& statement, const std::string& file) {
@@ -98,7 +95,7 @@ Status ErrorFrom(const json::Value& error, const SqlStatement& statement, const 
   const std::string message = WithoutLine(
       WithoutPlace(TextOf(error["msg"]), Position(error["line"]), Position(error["column"])),
       error["procedure"].is_missing() ? Position(error["line"]) : 0);
-  Status status(CodeOf(number, id), id.empty() ? "query.failed" : id,
+  Status status(CodeOfSqlError(number, id), id.empty() ? "query.failed" : id,
                 fmt::format("{} [{}]", message, number));
   status = status.With("code", std::to_string(number));
   const std::string returned = TextOf(error["reason"]["returned"]);

@@ -16,29 +16,25 @@ constexpr std::string_view kCommands[] = {"\\?", "\\c", "\\d", "\\h",
                                           "\\i", "\\o", "\\q", "\\timing"};
 constexpr std::string_view kFormats[] = {"json", "lines", "table"};
 
-bool IsWordCharacter(char c) {
+bool IsCompletedCharacter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_.`-%").contains(c);
 }
 
 std::string_view LastWord(std::string_view text) {
   size_t from = text.size();
-  while (from > 0 && IsWordCharacter(text[from - 1])) --from;
+  while (from > 0 && IsCompletedCharacter(text[from - 1])) --from;
   return text.substr(from);
 }
 
-char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
-
 bool BeginsWith(std::string_view word, std::string_view typed) {
-  return word.size() >= typed.size() &&
-         std::equal(typed.begin(), typed.end(), word.begin(),
-                    [](char a, char b) { return Lower(a) == Lower(b); });
+  return LowerCase(word.substr(0, typed.size())) == LowerCase(typed);
 }
 
 // SELECT for SEL, select for sel.
 std::string InCaseOf(std::string_view typed, std::string_view word) {
   std::string text(word.substr(typed.size()));
   if (!typed.empty() && std::islower(static_cast<unsigned char>(typed.back()))) {
-    std::ranges::transform(text, text.begin(), Lower);
+    text = LowerCase(text);
   }
   return std::string(typed) + text;
 }

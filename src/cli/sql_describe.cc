@@ -28,7 +28,7 @@ void AddFields(const json::Value& shape, const std::string& path, json::Value* r
   }
 }
 
-std::string Quoted(const KeyspaceName& name) {
+std::string QuotedKeyspace(const KeyspaceName& name) {
   return fmt::format("`{}`.`{}`.`{}`", name.bucket, name.scope, name.collection);
 }
 
@@ -92,7 +92,7 @@ Status SqlShell::DescribeKeyspace(const std::string& argument) {
   }
   const std::string full((*found)["keyspace"].AsString());
   ASSIGN_OR_RETURN(const KeyspaceName name, KeyspaceName::Parse(full));
-  ASSIGN_OR_RETURN(const json::Value inferred, session_->Fetch("INFER " + Quoted(name)));
+  ASSIGN_OR_RETURN(const json::Value inferred, session_->Fetch("INFER " + QuotedKeyspace(name)));
   json::Value fields = json::Value::EmptyArray();
   for (const json::Value& flavor : inferred[0].items()) AddFields(flavor, "", &fields);
   if (output_->json()) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "cli/sql_words.h"
 #include "json/value.h"
 
 namespace sluice::cli {
@@ -17,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using json::Value;
 
-constexpr size_t kMaxFileBytes = 16 << 20;
+constexpr size_t kMaxSqlFileBytes = 16 << 20;
 constexpr std::string_view kVersion = "app";
 constexpr uint64_t kRowsAtOnce = 1000;
 const std::atomic<bool> kNeverInterrupted = false;
@@ -45,11 +46,6 @@ std::vector<fs::path> FilesOf(const fs::path& directory, std::string_view suffix
   return paths;
 }
 
-std::string Lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 // Words, names in back quotes without them, and single other characters, in lower case.
 std::vector<std::string> TokensOf(std::string_view text, size_t most) {
   std::vector<std::string> tokens;
@@ -60,10 +56,10 @@ std::vector<std::string> TokensOf(std::string_view text, size_t most) {
     size_t size = 1;
     if (text[0] == '`') {
       size = std::min(text.find('`', 1), text.size() - 1) + 1;
-      tokens.push_back(Lower(std::string(text.substr(1, size - 2))));
+      tokens.push_back(LowerCase(text.substr(1, size - 2)));
     } else if (is_word(text[0])) {
       while (size < text.size() && is_word(text[size])) ++size;
-      tokens.push_back(Lower(std::string(text.substr(0, size))));
+      tokens.push_back(LowerCase(text.substr(0, size)));
     } else if (std::isspace(static_cast<unsigned char>(text[0])) == 0) {
       tokens.emplace_back(1, text[0]);
     }
@@ -103,9 +99,9 @@ bool Classify(SqlFileStatement* statement) {
   return true;
 }
 
-std::string Quoted(std::string_view name) { return fmt::format("`{}`", name); }
+std::string QuotedProcedure(std::string_view name) { return fmt::format("`{}`", name); }
 
-Result<std::vector<Value>> Ask(SqlStream* stream, SqlStatement statement, std::string file) {
+Result<std::vector<Value>> FetchRows(SqlStream* stream, SqlStatement statement, std::string file) {
   std::vector<Value> all;
   const auto sink = [&](const Value& rows) {
     all.insert(all.end(), rows.items().begin(), rows.items().end());
@@ -130,8 +126,8 @@ Result<std::map<std::string, std::set<std::string>>> FetchNames(SqlStream* strea
   };
   std::map<std::string, std::set<std::string>> names;
   for (const auto& [kind, text] : kQueries) {
-    ASSIGN_OR_RETURN(const std::vector<Value> rows, Ask(stream, {.text = text}, ""));
-    for (const Value& row : rows) names[kind].insert(Lower(std::string(row.AsString())));
+    ASSIGN_OR_RETURN(const std::vector<Value> rows, FetchRows(stream, {.text = text}, ""));
+    for (const Value& row : rows) names[kind].insert(LowerCase(row.AsString()));
   }
   names["consumer"] = names["trigger"];
   return names;
@@ -140,10 +136,10 @@ Result<std::map<std::string, std::set<std::string>>> FetchNames(SqlStream* strea
 // The texts of the versions that are the default, if they are this app's; empty for others.
 Result<std::map<std::string, std::string>> FetchProcedures(SqlStream* stream) {
   ASSIGN_OR_RETURN(const std::vector<Value> rows,
-                   Ask(stream,
-                       {.text = "SELECT name, version, src FROM comdb2_procedures WHERE "
-                                "`default` = 'Y'"},
-                       ""));
+                   FetchRows(stream,
+                             {.text = "SELECT name, version, src FROM comdb2_procedures WHERE "
+                                      "`default` = 'Y'"},
+                             ""));
   std::map<std::string, std::string> texts;
   for (const Value& row : rows) {
     texts[std::string(row["name"].AsString())] =
@@ -170,7 +166,7 @@ class SqlPlanner {
     for (const ProcedureFile& file : files) {
       const auto found = present.find(file.name);
       if (found != present.end() && found->second == file.source) continue;
-      const std::string name = Quoted(file.name);
+      const std::string name = QuotedProcedure(file.name);
       plan_.steps.push_back(
           {(found == present.end() ? "create procedure " : "alter procedure ") + file.name,
            file.path,
@@ -226,7 +222,7 @@ class SqlPlanner {
     explain.text.insert(0, kExplain);
     explain.column -= kExplain.size();  // wraps around and back: places are those in the file
     ASSIGN_OR_RETURN(const std::vector<Value> rows,
-                     Ask(&stream_, std::move(explain), statement.path));
+                     FetchRows(&stream_, std::move(explain), statement.path));
     if (rows.empty()) return OkStatus();
     for (const Value& change : rows[0]["changes"].items()) Take(change, statement);
     return OkStatus();
@@ -271,7 +267,7 @@ std::vector<ProcedureFile> ReadProcedureFiles(const fs::path& directory,
                                               std::vector<Status>* problems) {
   std::vector<ProcedureFile> files;
   for (const fs::path& path : FilesOf(directory, ".lua", problems)) {
-    auto source = ReadFile(path.string(), kMaxFileBytes);
+    auto source = ReadFile(path.string(), kMaxSqlFileBytes);
     if (source) {
       files.push_back({path.string(), path.stem().string(), std::move(*source)});
     } else {
@@ -285,7 +281,7 @@ std::vector<SqlFileStatement> ReadSqlFiles(const fs::path& directory,
                                            std::vector<Status>* problems) {
   std::vector<SqlFileStatement> statements;
   for (const fs::path& path : FilesOf(directory, ".sql", problems)) {
-    const auto text = ReadFile(path.string(), kMaxFileBytes);
+    const auto text = ReadFile(path.string(), kMaxSqlFileBytes);
     if (!text) {
       problems->push_back(text.error());
       continue;

@@ -12,7 +12,7 @@
 namespace sluice::cli {
 namespace {
 
-int64_t NumberOf(const json::Value& value) { return value.is_int() ? value.AsInt() : 0; }
+int64_t IntegerOf(const json::Value& value) { return value.is_int() ? value.AsInt() : 0; }
 
 std::string Counted(int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -229,7 +229,7 @@ void SqlSession::PrintRows(const SqlAnswer& answer) {
 }
 
 void SqlSession::PrintRowsChanged(const std::string& statement, const SqlAnswer& answer) {
-  const std::string line = RowsChanged(statement, NumberOf(answer.metrics["mutationCount"]));
+  const std::string line = RowsChanged(statement, IntegerOf(answer.metrics["mutationCount"]));
   if (line.empty()) return;
   output_->Line(line);
   output_->Flush();
@@ -237,7 +237,7 @@ void SqlSession::PrintRowsChanged(const std::string& statement, const SqlAnswer&
 
 void SqlSession::PrintSummary(const SqlAnswer& answer, uint64_t rows, uint64_t elapsed_us) {
   if (settings_.format == SqlFormat::kCdb2) return;
-  const int64_t mutations = NumberOf(answer.metrics["mutationCount"]);
+  const int64_t mutations = IntegerOf(answer.metrics["mutationCount"]);
   if (mutations > 0) output_->Note(Counted(mutations, "document") + " changed");
   if (!settings_.timing) return;
   const json::Value& on_server = answer.metrics["elapsedTime"];

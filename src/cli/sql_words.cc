@@ -1,5 +1,7 @@
 #include "cli/sql_words.h"
 
+#include <cctype>
+
 namespace sluice::cli {
 namespace {
 
@@ -341,5 +343,11 @@ constexpr std::string_view kFunctions[] = {
 
 std::span<const std::string_view> SqlKeywords() { return kKeywords; }
 std::span<const std::string_view> SqlFunctions() { return kFunctions; }
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
 
 }  // namespace sluice::cli

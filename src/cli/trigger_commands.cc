@@ -20,12 +20,8 @@ struct TriggerOptions {
   size_t limit = 100;
 };
 
-std::string PathOf(const TriggerOptions& options, const std::string& rest = "") {
+std::string TriggerPath(const TriggerOptions& options, const std::string& rest = "") {
   return "/v1/triggers/" + Segment(options.name) + rest;
-}
-
-std::string TextOf(const Value& value) {
-  return value.is_string() ? std::string(value.AsString()) : "";
 }
 
 // "t, u".
@@ -38,12 +34,12 @@ std::string SourcesOf(const Value& sources) {
 }
 
 // Of a consumer also who has it.
-std::string StateOf(const Value& trigger) {
+std::string TriggerStateText(const Value& trigger) {
   const std::string owner = TextOf(trigger["owner"]);
   return TextOf(trigger["state"]) + (owner.empty() ? "" : " by " + owner);
 }
 
-Status List(Context& context) {
+Status ListTriggers(Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(const Value answer, api->CallJson({.path = "/v1/triggers"}));
   if (context.output.json()) {
@@ -55,7 +51,7 @@ Status List(Context& context) {
     const bool failing = TextOf(trigger["state"]) == "failing";
     rows.Append(Value::Object({{"name", trigger["name"]},
                                {"type", trigger["type"]},
-                               {"state", StateOf(trigger)},
+                               {"state", TriggerStateText(trigger)},
                                {"on", SourcesOf(trigger["sources"])},
                                {"depth", trigger["depth"]},
                                {"dead", trigger["dead_letters"]},
@@ -71,30 +67,30 @@ Status List(Context& context) {
   return OkStatus();
 }
 
-Status Show(const TriggerOptions& options, Context& context) {
+Status ShowTrigger(const TriggerOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
-  ASSIGN_OR_RETURN(const Value trigger, api->CallJson({.path = PathOf(options)}));
+  ASSIGN_OR_RETURN(const Value trigger, api->CallJson({.path = TriggerPath(options)}));
   context.output.Object(trigger);
   return OkStatus();
 }
 
 Status Hold(const TriggerOptions& options, Context& context) {
-  return Order("POST", PathOf(options, "/hold"), fmt::format("trigger {} held", options.name),
+  return Order("POST", TriggerPath(options, "/hold"), fmt::format("trigger {} held", options.name),
                context);
 }
 
 Status Resume(const TriggerOptions& options, Context& context) {
-  return Order("POST", PathOf(options, "/resume"), fmt::format("trigger {} goes on", options.name),
-               context);
+  return Order("POST", TriggerPath(options, "/resume"),
+               fmt::format("trigger {} goes on", options.name), context);
 }
 
 Status Skip(const TriggerOptions& options, Context& context) {
-  return Order("POST", PathOf(options, "/skip" + Query({{"event", options.event}})),
+  return Order("POST", TriggerPath(options, "/skip" + Query({{"event", options.event}})),
                fmt::format("event {} skipped", options.event), context);
 }
 
 Status DeadLetter(const TriggerOptions& options, Context& context) {
-  return Order("POST", PathOf(options, "/dead-letter" + Query({{"event", options.event}})),
+  return Order("POST", TriggerPath(options, "/dead-letter" + Query({{"event", options.event}})),
                fmt::format("event {} is a dead letter", options.event), context);
 }
 
@@ -109,7 +105,7 @@ Status ListDeadLetters(const TriggerOptions& options, Context& context) {
          {"error", FirstLine(failure["error"])}});
   };
   const std::string limit = Query({{"limit", std::to_string(options.limit)}});
-  return ListFailures(PathOf(options, "/failures" + limit), options.limit, row,
+  return ListFailures(TriggerPath(options, "/failures" + limit), options.limit, row,
                       {{"FAILURE", "id"},
                        {"ATTEMPTS", "attempts"},
                        {"LAST", "last"},
@@ -118,25 +114,25 @@ Status ListDeadLetters(const TriggerOptions& options, Context& context) {
                       context);
 }
 
-Status Failures(const TriggerOptions& options, Context& context) {
+Status TriggerFailures(const TriggerOptions& options, Context& context) {
   if (!options.show.empty()) {
     ASSIGN_OR_RETURN(Api* const api, context.api());
     ASSIGN_OR_RETURN(
         const Value failure,
-        api->CallJson({.path = PathOf(options, "/failures/" + Segment(options.show))}));
+        api->CallJson({.path = TriggerPath(options, "/failures/" + Segment(options.show))}));
     context.output.Object(failure);
     return OkStatus();
   }
   if (!options.retry.empty()) {
-    return Order("POST", PathOf(options, "/failures/" + Segment(options.retry) + "/retry"),
+    return Order("POST", TriggerPath(options, "/failures/" + Segment(options.retry) + "/retry"),
                  fmt::format("failure {} was run again and is gone", options.retry), context);
   }
   if (!options.drop.empty()) {
-    return Order("DELETE", PathOf(options, "/failures/" + Segment(options.drop)),
+    return Order("DELETE", TriggerPath(options, "/failures/" + Segment(options.drop)),
                  fmt::format("failure {} dropped", options.drop), context);
   }
   if (options.drop_all) {
-    return OrderAll("DELETE", PathOf(options, "/failures"), "dropped", context);
+    return OrderAll("DELETE", TriggerPath(options, "/failures"), "dropped", context);
   }
   return ListDeadLetters(options, context);
 }
@@ -157,7 +153,7 @@ void AddFailuresOptions(CLI::App* command, TriggerOptions* options) {
 void AddTriggerCommands(Program* program) {
   const auto options = std::make_shared<TriggerOptions>();
   CLI::App* group = program->AddGroup("trigger", "Lua triggers and consumers of tables");
-  program->AddCommand(group, "list", "List the triggers and consumers", List);
+  program->AddCommand(group, "list", "List the triggers and consumers", ListTriggers);
   const auto add = [&](const std::string& name, const std::string& help,
                        Status (*run)(const TriggerOptions&, Context&)) {
     CLI::App* command = program->AddCommand(
@@ -165,7 +161,7 @@ void AddTriggerCommands(Program* program) {
     command->add_option("name", options->name, "Trigger")->required();
     return command;
   };
-  add("show", "Show a trigger, with the event at its head", Show);
+  add("show", "Show a trigger, with the event at its head", ShowTrigger);
   add("hold", "Stop a trigger for now; its events wait", Hold);
   add("resume", "Let a held trigger go on", Resume);
   const char* const kEvent = "Id of the event, as show prints it; it must be at the head";
@@ -175,7 +171,7 @@ void AddTriggerCommands(Program* program) {
   add("dead-letter", "Pass the event at the head and keep it as a dead letter", DeadLetter)
       ->add_option("event", options->event, kEvent)
       ->required();
-  AddFailuresOptions(add("failures", "A trigger's dead letters", Failures), options.get());
+  AddFailuresOptions(add("failures", "A trigger's dead letters", TriggerFailures), options.get());
 }
 
 }  // namespace sluice::cli

@@ -30,8 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 using json::Value;
 
-constexpr size_t kMaxFileBytes = 256ull << 20;
-constexpr size_t kMaxLineBytes = 64ull << 20;
+constexpr size_t kMaxSampleFileBytes = 256ull << 20;
+constexpr size_t kMaxSampleLineBytes = 64ull << 20;
 
 struct AdviceOptions {
   std::string type_file;
@@ -85,7 +85,7 @@ Status Test(const AdviceOptions& options, Context& context) {
   size_t passed = 0;
   size_t failed = 0;
   for (const std::string& file : FixtureFiles(options, type_file, loaded->type().name)) {
-    ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxFileBytes));
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxSampleFileBytes));
     auto fixtures = json::Parse(text);
     if (!fixtures) return fixtures.error().Prefixed(file);
     if (!fixtures->is_array()) {
@@ -119,15 +119,15 @@ Status VisitRow(const Value& row, const DocumentVisitor& visit) {
 
 // One document, a list of them, or one per line.
 Status VisitFile(const std::string& file, const DocumentVisitor& visit) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxFileBytes));
-  const auto whole = json::Parse(text, {.max_bytes = kMaxFileBytes});
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxSampleFileBytes));
+  const auto whole = json::Parse(text, {.max_bytes = kMaxSampleFileBytes});
   if (whole) {
     if (!whole->is_array()) return VisitRow(*whole, visit);
     for (const Value& row : whole->items()) RETURN_IF_ERROR(VisitRow(row, visit));
     return OkStatus();
   }
   uint32_t number = 0;
-  LineSplitter lines(kMaxLineBytes, [&](std::string_view line) -> Status {
+  LineSplitter lines(kMaxSampleLineBytes, [&](std::string_view line) -> Status {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) return OkStatus();
     const auto row = json::Parse(line);
@@ -158,8 +158,8 @@ Status VisitKeyspace(const AdviceOptions& options, Context& context, uint64_t th
   const uint64_t of = options.full || options.sample == 0 ? there : std::min(there, options.sample);
   uint64_t read = 0;
   const json::Extractor value({json::Path({"value"})});
-  LineSplitter lines(kMaxLineBytes, [&](std::string_view line) -> Status {
-    ASSIGN_OR_RETURN(const Value row, json::Parse(line, {.max_bytes = kMaxLineBytes}));
+  LineSplitter lines(kMaxSampleLineBytes, [&](std::string_view line) -> Status {
+    ASSIGN_OR_RETURN(const Value row, json::Parse(line, {.max_bytes = kMaxSampleLineBytes}));
     bar.Show(++read, of, "documents");
     if (row["value"].is_missing()) return OkStatus();   // binary
     ASSIGN_OR_RETURN(const auto raw, value.Raw(line));  // with the blanks that it is stored with
@@ -204,8 +204,8 @@ Value AdviceJson(const doctype::Advice& advice, const AdviceOptions& options, ui
   return all;
 }
 
-void Show(const doctype::Advice& advice, const AdviceOptions& options, uint64_t there,
-          const doctype::Observed* observed, Output* output) {
+void ShowAdvice(const doctype::Advice& advice, const AdviceOptions& options, uint64_t there,
+                const doctype::Observed* observed, Output* output) {
   if (output->json()) return output->Object(AdviceJson(advice, options, there, observed));
   output->Raw(advice.ToText(LintOptionsOf(options, there), observed));
 }
@@ -227,7 +227,7 @@ Status Lint(const AdviceOptions& options, Context& context) {
     RETURN_IF_ERROR(VisitFile(
         file, [&](std::string_view key, std::string_view text) { return advice.Add(key, text); }));
   }
-  Show(advice, options, 0, nullptr, &context.output);
+  ShowAdvice(advice, options, 0, nullptr, &context.output);
   return OkStatus();
 }
 
@@ -268,7 +268,7 @@ Status ReportKeyspace(const AdviceOptions& options, Context& context, Value* lis
   if (list != nullptr && context.output.json()) {
     list->Append(AdviceJson(advice, options, there, &observed));
   } else {
-    Show(advice, options, there, &observed, &context.output);
+    ShowAdvice(advice, options, there, &observed, &context.output);
   }
   return OkStatus();
 }

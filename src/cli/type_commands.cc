@@ -27,9 +27,7 @@ struct TypeOptions {
   bool erase = false;
 };
 
-std::string TypePath(const TypeOptions& options) { return "/v1/types/" + Segment(options.name); }
-
-Status List(Context& context) {
+Status ListTypes(Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(const Value answer, api->CallJson({.path = "/v1/types"}));
   Value rows = Value::EmptyArray();
@@ -48,9 +46,9 @@ Status List(Context& context) {
   return OkStatus();
 }
 
-Status Show(const TypeOptions& options, Context& context) {
+Status ShowType(const TypeOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
-  ASSIGN_OR_RETURN(const Value type, api->CallJson({.path = TypePath(options)}));
+  ASSIGN_OR_RETURN(const Value type, api->CallJson({.path = TypePath(options.name)}));
   context.output.Raw(json::ToText(type, {.indent = 2}) + "\n");
   return OkStatus();
 }
@@ -68,7 +66,7 @@ std::string MatchesText(const Value& documents) {
                      documents["matching"] == Value(1) ? "is" : "are");
 }
 
-Status Apply(const TypeOptions& options, Context& context) {
+Status ApplyTypes(const TypeOptions& options, Context& context) {
   std::vector<Status> problems;
   std::vector<TypeSpec> types;
   for (const std::string& file : options.files) {
@@ -93,9 +91,9 @@ Status Apply(const TypeOptions& options, Context& context) {
   return OkStatus();
 }
 
-Status Delete(const TypeOptions& options, Context& context) {
+Status DeleteType(const TypeOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
-  RETURN_IF_ERROR(api->Do({.method = "DELETE", .path = TypePath(options)}));
+  RETURN_IF_ERROR(api->Do({.method = "DELETE", .path = TypePath(options.name)}));
   context.output.Note(fmt::format("type {} removed; documents and revisions stay", options.name));
   return OkStatus();
 }
@@ -183,12 +181,14 @@ void AddTypeCommands(Program* program) {
     return program->AddCommand(group, name, help,
                                [options, run](Context& context) { return run(*options, context); });
   };
-  program->AddCommand(group, "list", "List the document types", List);
-  add("show", "Show a type as JSON", Show)->add_option("name", options->name, "Type")->required();
-  CLI::App* apply = add("apply", "Set types from their files, at once", Apply);
+  program->AddCommand(group, "list", "List the document types", ListTypes);
+  add("show", "Show a type as JSON", ShowType)
+      ->add_option("name", options->name, "Type")
+      ->required();
+  CLI::App* apply = add("apply", "Set types from their files, at once", ApplyTypes);
   apply->add_option("files", options->files, "Type files (YAML)")->required();
   apply->add_flag("--dry-run", options->dry_run, "Only check them");
-  add("delete", "Remove a type; documents and revisions stay", Delete)
+  add("delete", "Remove a type; documents and revisions stay", DeleteType)
       ->add_option("name", options->name, "Type")
       ->required();
   AddHistory(program, group, options);

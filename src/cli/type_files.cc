@@ -15,13 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxFileBytes = 4ull << 20;
+constexpr size_t kMaxTypeFileBytes = 4ull << 20;
 
 bool IsTypeFile(const fs::path& path) {
   return path.extension() == ".yaml" || path.extension() == ".yml";
 }
-
-std::string TypePath(std::string_view name) { return "/v1/types/" + Segment(name); }
 
 bool HasType(const AppDirectory& app, std::string_view name) {
   return std::ranges::find(app.types, name, &TypeSpec::name) != app.types.end();
@@ -30,7 +28,7 @@ bool HasType(const AppDirectory& app, std::string_view name) {
 }  // namespace
 
 std::optional<doctype::Type> ReadTypeFile(const fs::path& path, std::vector<Status>* problems) {
-  const auto text = ReadFile(path.string(), kMaxFileBytes);
+  const auto text = ReadFile(path.string(), kMaxTypeFileBytes);
   if (!text) {
     problems->push_back(text.error());
     return std::nullopt;
@@ -39,7 +37,7 @@ std::optional<doctype::Type> ReadTypeFile(const fs::path& path, std::vector<Stat
   auto type = doctype::ReadType(
       *text, path.string(),
       [&](const std::string& name) -> Result<std::string> {
-        auto read = ReadFile((path.parent_path() / name).string(), kMaxFileBytes);
+        auto read = ReadFile((path.parent_path() / name).string(), kMaxTypeFileBytes);
         if (read) return read;
         return Fail(Code::kNotFound, "type.unreadable_file", "{}", read.error().message());
       },
@@ -66,6 +64,8 @@ std::vector<TypeSpec> ReadTypes(const fs::path& directory, std::vector<Status>* 
   }
   return types;
 }
+
+std::string TypePath(std::string_view name) { return "/v1/types/" + Segment(name); }
 
 ApiRequest SetTypeRequest(const TypeSpec& type) {
   return {.method = "PUT",

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -22,6 +23,9 @@ std::optional<doctype::Type> ReadTypeFile(const std::filesystem::path& path,
 // All of a directory, sorted by their paths. None when there is no such directory.
 std::vector<TypeSpec> ReadTypes(const std::filesystem::path& directory,
                                 std::vector<Status>* problems);
+
+// /v1/types/NAME.
+std::string TypePath(std::string_view name);
 
 // The request that sets a type.
 ApiRequest SetTypeRequest(const TypeSpec& type);
