@@ -16,6 +16,7 @@ class BodyMemory {
   explicit BodyMemory(uint64_t most) : most_(most) {}
 
   uint64_t most() const { return most_; }
+  uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   bool TryTake(uint64_t bytes) {
     if (used_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= most_) return true;
     GiveBack(bytes);

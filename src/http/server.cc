@@ -87,6 +87,7 @@ class Server::Impl {
   }
 
   size_t connections() const { return context_.connections.load(); }
+  uint64_t body_bytes() const { return context_.bodies.used(); }
 
  private:
   ServerContext context_;
@@ -110,5 +111,7 @@ void Server::SetRouter(size_t listener, std::shared_ptr<const Router> router) {
 }
 void Server::Stop() { impl_->Stop(); }
 size_t Server::connections() const { return impl_->connections(); }
+
+uint64_t Server::body_bytes() const { return impl_->body_bytes(); }
 
 }  // namespace sluice::http

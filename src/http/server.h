@@ -122,6 +122,8 @@ class Server {
   void Stop();
 
   size_t connections() const;
+  // What large bodies of requests take in memory now.
+  uint64_t body_bytes() const;
 
  private:
   class Impl;

@@ -299,6 +299,7 @@ class Server::Parts {
                                       .started_ms = clock_.WallMs(),
                                       .backup_root = loaded_.config.backup_root,
                                       .more_metrics = {[this](std::string* out) {
+                                        http::rest::AppendServerMetrics(*http_, out);
                                         http::rest::AppendFunctionMetrics(*functions_, out);
                                         http::rest::AppendTriggerMetrics(procedures_->triggers(),
                                                                          out);

@@ -8,6 +8,7 @@ import argparse
 import pathlib
 import socket
 import sys
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -39,9 +40,20 @@ class BodiesTest(unittest.TestCase):
         client.sendall(b"x" * (BODY - sent - 1) + b'"')
         return client.recv(4096)
 
+    def await_body_bytes(self, expected):
+        """Until then the server may refuse the first or the second body instead of the third."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            metrics = self.server.request("GET", "/metrics").body.decode()
+            if f"\nsluice_http_body_bytes {expected}\n" in metrics:
+                return
+            time.sleep(0.01)
+        self.fail(f"the bodies did not arrive: {metrics}")
+
     def test_the_third_large_body_waits_for_another_time(self):
         most = BODY - 1000
         first, second = self.begin("a", most), self.begin("b", most)
+        self.await_body_bytes(2 * most)
         third = self.begin("c", most)
         answer = third.recv(4096)
         self.assertIn(b" 503 ", answer.split(b"\r\n")[0])

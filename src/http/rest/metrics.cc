@@ -119,4 +119,12 @@ void Metrics::Append(std::string* out) const {
   AppendSample("sluice_http_cancelled_total", "", cancelled_.load(std::memory_order_relaxed), out);
 }
 
+void AppendServerMetrics(const Server& server, std::string* out) {
+  AppendMetricHead("sluice_http_connections", MetricType::kGauge, "Open connections.", out);
+  AppendSample("sluice_http_connections", "", uint64_t{server.connections()}, out);
+  AppendMetricHead("sluice_http_body_bytes", MetricType::kGauge,
+                   "Memory of large request bodies; http.max_bodies is the limit.", out);
+  AppendSample("sluice_http_body_bytes", "", server.body_bytes(), out);
+}
+
 }  // namespace sluice::http::rest

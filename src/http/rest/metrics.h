@@ -65,4 +65,7 @@ void AppendSample(std::string_view name, std::string_view labels, uint64_t value
 void AppendSample(std::string_view name, std::string_view labels, double value, std::string* out);
 std::string EscapedLabel(std::string_view value);
 
+// What connections and large bodies take now.
+void AppendServerMetrics(const Server& server, std::string* out);
+
 }  // namespace sluice::http::rest
