@@ -102,7 +102,7 @@ class Ours {
     db::DatabaseOptions options;
     options.durability = db::Durability::kNone;
     Open(options);
-    CHECK(database_->CreateBucket("bench").ok());
+    CHECK(database_->admin().CreateBucket("bench").ok());
     keyspace_ = *database_->Resolve({.bucket = "bench"});
   }
   // Loading is done without syncing; what is measured syncs.
@@ -211,8 +211,8 @@ void BenchFeed(Ours& ours, Raw& raw, uint64_t documents, const std::string& size
   db::FollowerOptions follower;
   follower.name = "bench";
   follower.keyspaces = {ours.keyspace()};
-  CHECK(ours.database().CreateFollower(follower).ok());
-  const db::CursorState start = *ours.database().ReadCursor({"bench", 0, 0});
+  CHECK(ours.database().followers().Create(follower).ok());
+  const db::CursorState start = *ours.database().followers().ReadCursor({"bench", 0, 0});
   for (uint64_t first = 0; first < documents; first += kLoadBatch) {
     ours.Load(first, kLoadBatch, bodies);
   }
@@ -245,7 +245,7 @@ void BenchFeed(Ours& ours, Raw& raw, uint64_t documents, const std::string& size
         return given;
       });
   Report("feed delivery, " + size + " documents", feed, "changes/s", "RocksDB iterator", "0.5");
-  CHECK(ours.database().DropFollower("bench").ok());
+  CHECK(ours.database().followers().Drop("bench").ok());
 }
 
 void BenchSize(const std::string& directory, uint64_t documents, const std::string& size) {

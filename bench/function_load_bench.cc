@@ -39,8 +39,8 @@ class Effects {
   explicit Effects(db::Database& database)
       : database_(database),
         keyspace_(*database.Resolve({.bucket = "dst"})),
-        token_(*database.FollowTransiently(keyspace_)),
-        listener_(database.OnCommitted(0, [this](const db::Committed&) { Wake(); })),
+        token_(*database.followers().FollowTransiently(keyspace_)),
+        listener_(database.followers().OnCommitted(0, [this](const db::Committed&) { Wake(); })),
         thread_([this] { Loop(); }) {}
   ~Effects() {
     stopping_ = true;
@@ -61,8 +61,9 @@ class Effects {
     wake_.notify_one();
   }
   void Loop() {
-    db::Feed feed(database_, 0, {keyspace_},
-                  *db::Feed::StartAfter(database_, 0, {keyspace_}, database_.LastSequence(0)));
+    db::Feed feed(
+        database_, 0, {keyspace_},
+        *db::Feed::StartAfter(database_, 0, {keyspace_}, database_.followers().LastSequence(0)));
     while (!stopping_) {
       const auto read = feed.Read(1000, [&](const db::Change& change) {
         const std::lock_guard lock(mutex_);

@@ -42,7 +42,8 @@ class FunctionRig {
 
   explicit FunctionRig(std::string path) : path_(std::move(path)) {
     Open();
-    for (const char* bucket : {"src", "dst", "meta"}) CHECK(database_->CreateBucket(bucket).ok());
+    for (const char* bucket : {"src", "dst", "meta"})
+      CHECK(database_->admin().CreateBucket(bucket).ok());
   }
 
   db::Database& database() { return *database_; }

@@ -36,7 +36,7 @@ class TriggerRig {
     engine_ = std::make_unique<query::QueryEngine>(*database_, query::EngineOptions{});
     manager_ = std::make_unique<procedure::Manager>(*engine_, procedure::ManagerOptions{});
     CHECK(manager_->Start().ok());
-    CHECK(database_->CreateBucket("plain").ok());
+    CHECK(database_->admin().CreateBucket("plain").ok());
     plain_ = *database_->Resolve({.bucket = "plain"});
     Run("CREATE TABLE t(i int, j int)");
     Run("CREATE TABLE audit(type cstring(4), tbl cstring(64), logtime datetime, i int, j int, "

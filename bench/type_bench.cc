@@ -78,14 +78,14 @@ class Typed {
   // A bucket with documents, then with a type that the text tells more of.
   db::KeyspaceId Make(const std::string& bucket, std::string_view type,
                       const std::string& version) {
-    CHECK(database_->CreateBucket(bucket).ok());
+    CHECK(database_->admin().CreateBucket(bucket).ok());
     const db::KeyspaceId keyspace = *database_->Resolve({.bucket = bucket});
     Load(keyspace, version);
     if (type.empty()) return keyspace;
     const std::string text = fmt::format(
         R"({{"type":"{0}","keyspace":"{0}","match":{{"key":"user:{{userId}}"}},{1}{2}}})", bucket,
         kStamps, type);
-    const Status set = database_->PutType({.bucket = bucket}, {bucket, text});
+    const Status set = database_->admin().PutType({.bucket = bucket}, {bucket, text});
     CHECK(set.ok());
     return keyspace;
   }
@@ -148,12 +148,12 @@ class Typed {
 
   // Documents per second that a mass migration brings to 2.0.
   double MigrationRate(const std::string& type, db::KeyspaceId keyspace) {
-    CHECK(database_->DropType(type).ok());
+    CHECK(database_->admin().DropType(type).ok());
     Load(keyspace, "1.0");
     const std::string text = fmt::format(
         R"({{"type":"{0}","keyspace":"{0}","match":{{"key":"user:{{userId}}"}},{1}{2}}})", type,
         kStamps, kCode);
-    CHECK(database_->PutType({.bucket = type}, {type, text}).ok());
+    CHECK(database_->admin().PutType({.bucket = type}, {type, text}).ok());
     doctype_db::MassMigration migration(*database_);
     CHECK(migration.Start().ok());
     const double start = Seconds();
@@ -182,13 +182,13 @@ class Typed {
   // All of many documents: the memory must not grow with their number. What RocksDB keeps of what
   // it writes comes and goes, so that the highest of the first and last third are compared.
   void ManyMigrations(uint64_t documents) {
-    CHECK(database_->CreateBucket("many").ok());
+    CHECK(database_->admin().CreateBucket("many").ok());
     const db::KeyspaceId keyspace = *database_->Resolve({.bucket = "many"});
     Load(keyspace, "1.0", documents);
     const std::string text = fmt::format(
         R"({{"type":"many","keyspace":"many","match":{{"key":"user:{{userId}}"}},{}{}}})", kStamps,
         kSteps);
-    CHECK(database_->PutType({.bucket = "many"}, {"many", text}).ok());
+    CHECK(database_->admin().PutType({.bucket = "many"}, {"many", text}).ok());
     std::mt19937_64 random(1);
     const double plain = Rate(5 * kSeconds, [&] { return Write(plain_, random); });
     doctype_db::MassMigration migration(*database_);

@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/random.h"
-#include "storage/store.h"
 
 namespace sluice::auth {
 namespace {
@@ -32,19 +31,16 @@ bool IsLastAdmin(const Accounts& accounts, std::string_view name) {
 
 db::RowWrite Row(std::string_view prefix, std::string_view name, std::optional<std::string> value) {
   db::RowWrite row;
-  row.family = storage::Family::kMeta;
+  row.family = db::RowFamily::kMeta;
   row.key = std::string(prefix) + std::string(name);
   row.value = std::move(value);
   return row;
 }
 
 using RowVisitor = std::function<Status(std::string_view name, std::string_view value)>;
-Status VisitRows(const storage::Store& store, std::string_view prefix, const RowVisitor& visit) {
-  storage::IterateOptions options;
-  options.lower = prefix;
-  options.upper = PrefixEnd(prefix);
-  const auto rows = store.NewIterator(storage::Family::kMeta, options);
-  for (rows->Seek(prefix); rows->Valid(); rows->Next()) {
+Status VisitRows(const db::Rows& all, std::string_view prefix, const RowVisitor& visit) {
+  const auto rows = all.NewIterator(db::RowFamily::kMeta, {std::string(prefix), PrefixEnd(prefix)});
+  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     RETURN_IF_ERROR(visit(rows->key().substr(prefix.size()), rows->value()));
   }
   return rows->status();
@@ -65,12 +61,12 @@ Result<std::unique_ptr<Directory>> Directory::Open(db::Database& database, Passw
 
 Status Directory::Load() {
   Accounts accounts;
-  RETURN_IF_ERROR(VisitRows(database_.store(), kUserPrefix, [&](auto name, auto value) -> Status {
+  RETURN_IF_ERROR(VisitRows(database_.rows(), kUserPrefix, [&](auto name, auto value) -> Status {
     ASSIGN_OR_RETURN(User user, DecodeUser(name, value));
     accounts.users.emplace(name, std::move(user));
     return OkStatus();
   }));
-  RETURN_IF_ERROR(VisitRows(database_.store(), kTokenPrefix, [&](auto name, auto value) -> Status {
+  RETURN_IF_ERROR(VisitRows(database_.rows(), kTokenPrefix, [&](auto name, auto value) -> Status {
     ASSIGN_OR_RETURN(Token token, DecodeToken(name, value));
     accounts.tokens.emplace(name, std::move(token));
     return OkStatus();

@@ -14,7 +14,7 @@ constexpr uint64_t kMaxPreparingNs = 20'000'000;
 
 }  // namespace
 
-uint64_t Database::Impl::StampAccesses() {
+uint64_t DatabaseImpl::StampAccesses() {
   const AccessQueue::Entries entries = accesses.Take();
   if (entries.empty()) return 0;
   const std::shared_ptr<const Catalog> now = CurrentCatalog();
@@ -39,8 +39,8 @@ uint64_t Database::Impl::StampAccesses() {
 }
 
 // Nothing when there is nothing (more) to write.
-Result<std::optional<Commit>> Database::Impl::AccessCommit(const Catalog& now, KeyspaceId keyspace,
-                                                           const std::string& key) const {
+Result<std::optional<Commit>> DatabaseImpl::AccessCommit(const Catalog& now, KeyspaceId keyspace,
+                                                         const std::string& key) const {
   const KeyspaceInfo* const info = now.Find(keyspace);
   if (info == nullptr || info->policy == nullptr || !info->policy->NotesAccess()) {
     return std::nullopt;

@@ -77,11 +77,11 @@ void CatalogEdit::Derive() {
 }
 
 void CatalogEdit::PutRow(std::string key, const std::string& value) {
-  rows_.push_back({storage::Family::kMeta, std::move(key), value, {}});
+  rows_.push_back({RowFamily::kMeta, std::move(key), value, {}});
 }
 
 void CatalogEdit::DeleteRow(std::string key) {
-  rows_.push_back({storage::Family::kMeta, std::move(key), {}, {}});
+  rows_.push_back({RowFamily::kMeta, std::move(key), {}, {}});
 }
 
 void CatalogEdit::PutIds() {

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "db/catalog_edit.h"
 #include "db/catalog_rows.h"
+#include "db/database_impl.h"
 #include "db/test_database.h"
 #include "db/test_follower.h"
 
@@ -183,7 +184,7 @@ class ShardedCatalogTest : public DatabaseTest {
   }
   std::set<uint32_t> StoredIds(storage::Family family) {
     std::set<uint32_t> ids;
-    const auto iterator = database_->store().NewIterator(family, {});
+    const auto iterator = StoreOf(*database_).NewIterator(family, {});
     for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
       ByteReader reader(iterator->key());
       reader.U16();
@@ -210,9 +211,9 @@ TEST_F(ShardedCatalogTest, ChangesWhileWritersRunLeaveNoRowsBehind) {
     });
   }
   for (int i = 0; i < 40; ++i) {
-    ASSERT_TRUE(database_->CreateCollection(name).ok());
-    ASSERT_TRUE(database_->CreateIndex(name, {"i", {{.path = "n"}}}).ok());
-    ASSERT_TRUE(database_->DropCollection(name).ok());
+    ASSERT_TRUE(database_->admin().CreateCollection(name).ok());
+    ASSERT_TRUE(database_->admin().CreateIndex(name, {"i", {{.path = "n"}}}).ok());
+    ASSERT_TRUE(database_->admin().DropCollection(name).ok());
   }
   stop = true;
   for (std::thread& writer : writers) writer.join();
@@ -228,17 +229,18 @@ TEST_F(ShardedCatalogTest, ConcurrentFollowersMissNothing) {
   std::atomic<bool> stop = false;
   std::thread churn([&] {
     while (!stop) {
-      auto token = *database_->FollowTransiently(keyspace_);
+      auto token = *database_->followers().FollowTransiently(keyspace_);
       token.reset();
-      EXPECT_TRUE(database_->TrimNow().ok());
+      EXPECT_TRUE(database_->operations().TrimNow().ok());
     }
   });
   for (int round = 0; round < 60; ++round) {
-    const auto token = *database_->FollowTransiently(keyspace_);
+    const auto token = *database_->followers().FollowTransiently(keyspace_);
     const std::string key = fmt::format("k{}", round);
     const ShardId shard = database_->ShardOf(keyspace_, key);
     Feed feed(*database_, shard, {keyspace_},
-              *Feed::StartAfter(*database_, shard, {keyspace_}, database_->LastSequence(shard)));
+              *Feed::StartAfter(*database_, shard, {keyspace_},
+                                database_->followers().LastSequence(shard)));
     ASSERT_TRUE(Put(key, "1").status.ok());
     const std::vector<std::string> seen = Drain(feed);
     EXPECT_EQ(
@@ -252,13 +254,14 @@ TEST_F(ShardedCatalogTest, ConcurrentFollowersMissNothing) {
 }
 
 TEST_F(ShardedCatalogTest, FollowersHaveCursorsInEveryShard) {
-  ASSERT_TRUE(database_->CreateFollower({.name = "f", .keyspaces = {keyspace_}, .lanes = 2}).ok());
+  ASSERT_TRUE(
+      database_->followers().Create({.name = "f", .keyspaces = {keyspace_}, .lanes = 2}).ok());
   for (ShardId shard = 0; shard < 4; ++shard) {
-    EXPECT_TRUE(database_->ReadCursor({"f", shard, 1}));
+    EXPECT_TRUE(database_->followers().ReadCursor({"f", shard, 1}));
   }
-  ASSERT_TRUE(database_->DropFollower("f").ok());
+  ASSERT_TRUE(database_->followers().Drop("f").ok());
   for (ShardId shard = 0; shard < 4; ++shard) {
-    EXPECT_FALSE(database_->ReadCursor({"f", shard, 1}));
+    EXPECT_FALSE(database_->followers().ReadCursor({"f", shard, 1}));
   }
 }
 

@@ -14,8 +14,8 @@
 #include "db/document.h"
 #include "db/document_policy.h"
 #include "db/revisions.h"
+#include "db/rows.h"
 #include "db/types.h"
-#include "storage/store.h"
 
 namespace sluice::db {
 
@@ -114,15 +114,6 @@ struct RangeCheck {
   std::string from;
   std::string to;  // exclusive; empty for the keyspace's end
   Sequence snapshot = 0;
-};
-
-// A row of a family that another module owns (timers, failures, flow runs), in the same commit.
-struct RowWrite {
-  storage::Family family = storage::Family::kRun;
-  std::string key;
-  std::optional<std::string> value;  // none deletes
-  // When set, the row's present value must equal it (an empty inner optional: must be absent).
-  std::optional<std::optional<std::string>> expected;
 };
 
 struct Commit {

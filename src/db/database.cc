@@ -13,6 +13,7 @@
 #include "db/database_impl.h"
 #include "db/index.h"
 #include "db/stored_cursor.h"
+#include "db/typed_writes.h"
 
 namespace sluice::db {
 namespace {
@@ -52,7 +53,7 @@ const storage::Snapshot* StoreSnapshot(const DatabaseSnapshot* snapshot) {
 
 // --- opening ------------------------------------------------------------------------------------
 
-Database::Impl::~Impl() {
+DatabaseImpl::~DatabaseImpl() {
   StopBackground();
   for (auto& committer : committers) committer->Stop();
   if (store == nullptr) return;
@@ -63,7 +64,7 @@ Database::Impl::~Impl() {
   }
 }
 
-Status Database::Impl::OpenStore() {
+Status DatabaseImpl::OpenStore() {
   RETURN_IF_ERROR(MakeDirectory(directory));
   ASSIGN_OR_RETURN(const std::optional<DirectoryFormat> found, ReadFormat(directory));
   storage::StoreOptions store_options = options.store;
@@ -78,7 +79,7 @@ Status Database::Impl::OpenStore() {
   return WriteFormat(directory, format);
 }
 
-Status Database::Impl::Open() {
+Status DatabaseImpl::Open() {
   RETURN_IF_ERROR(OpenStore());
   ASSIGN_OR_RETURN(catalog_, CatalogEdit::Load(*store, options.index_compiler.get(),
                                                options.policy_compiler.get()));
@@ -108,7 +109,7 @@ Status Database::Impl::Open() {
   return OkStatus();
 }
 
-std::shared_ptr<const Catalog> Database::Impl::CurrentCatalog() const {
+std::shared_ptr<const Catalog> DatabaseImpl::CurrentCatalog() const {
   const std::lock_guard lock(catalog_mutex_);
   return catalog_;
 }
@@ -119,12 +120,20 @@ Result<std::unique_ptr<Database>> Database::Open(const std::string& directory,
     return Fail(Code::kInvalidArgument, "storage.shards", "expected 1 to {} shards, got {}",
                 kMaxShards, options.shards);
   }
-  auto impl = std::make_unique<Impl>(directory, std::move(options), clock);
+  auto impl = std::make_unique<DatabaseImpl>(directory, std::move(options), clock);
   RETURN_IF_ERROR(impl->Open());
   return std::unique_ptr<Database>(new Database(std::move(impl)));
 }
 
-Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Database::Database(std::unique_ptr<DatabaseImpl> impl)
+    : impl_(std::move(impl)),
+      admin_(*impl_),
+      followers_(*impl_),
+      rows_(*impl_->store),
+      read_forms_(*this, *impl_),
+      revisions_(*this, *impl_),
+      estimates_(*this),
+      operations_(*impl_) {}
 Database::~Database() = default;
 
 // --- reading ------------------------------------------------------------------------------------
@@ -149,11 +158,10 @@ Result<bool> Database::GetRow(KeyspaceId keyspace, std::string_view key, PinnedD
 
 Result<bool> Database::Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document,
                            const DatabaseSnapshot* snapshot) const {
-  if (impl_->typed.load(std::memory_order_relaxed)) {
-    return GetTyped(keyspace, key, document, snapshot);
-  }
   ASSIGN_OR_RETURN(const bool found, GetRow(keyspace, key, document, snapshot));
-  return found && IsLive(document->view(), snapshot);
+  const bool live = found && IsLive(document->view(), snapshot);
+  if (!impl_->typed.load(std::memory_order_relaxed)) return live;
+  return read_forms_.FinishRead(live, keyspace, key, document, snapshot);
 }
 
 bool Database::IsLive(const DocumentView& document, const DatabaseSnapshot* snapshot) const {
@@ -297,7 +305,6 @@ Result<Sequence> Database::SequenceAt(const DatabaseSnapshot& snapshot, ShardId 
 
 uint16_t Database::shard_count() const { return impl_->format.shards; }
 const CommitLimits& Database::commit_limits() const { return impl_->options.commit_limits; }
-Durability Database::durability() const { return impl_->options.durability; }
 
 ShardId Database::ShardOf(KeyspaceId keyspace, std::string_view key) const {
   return db::ShardOf(keyspace, key, impl_->format.shards);
@@ -349,36 +356,13 @@ Status CheckCommit(const Database& database, const Commit& commit) {
 
 }  // namespace
 
-// What clients change in documents that are there, for advice on types.
-void Database::ObserveUpdates(const Commit& commit) const {
-  constexpr size_t kMaxObserved = 16;         // writes of one commit
-  constexpr size_t kMaxBodyBytes = 64 << 10;  // larger ones would take too long
-  for (size_t i = 0; i < std::min(commit.writes.size(), kMaxObserved); ++i) {
-    const Write& write = commit.writes[i];
-    if (write.kind != Write::Kind::kPut || write.intent != Write::Intent::kChange ||
-        write.document.datatype != Datatype::kJson || write.document.body.size() > kMaxBodyBytes ||
-        write.precondition.kind == Precondition::Kind::kAbsent || IsTableId(write.keyspace)) {
-      continue;
-    }
-    PinnedDocument present;
-    const Result<bool> found = GetStored(write.keyspace, write.key, &present);
-    if (!found || !*found || present->body.size() > kMaxBodyBytes) continue;
-    FieldChanges changes = ChangedFields(present->body, write.document.body);
-    if (const auto policy = PolicyOf(write.keyspace, nullptr); policy != nullptr) {
-      std::erase_if(changes.changed,
-                    [&](const std::string& field) { return policy->IsStamp(field); });
-    }
-    impl_->traffic.Updated(write.keyspace, changes);
-  }
-}
-
 // OK when the commit may go to its committer.
 CommitResult Database::Admit(Commit* commit) const {
   CommitResult result;
   result.status = CheckCommit(*this, *commit);
-  if (result.status.ok() && impl_->traffic.SampleNow()) ObserveUpdates(*commit);
+  if (result.status.ok() && impl_->traffic.SampleNow()) impl_->samples.Note(*commit, *impl_->store);
   if (result.status.ok() && impl_->typed.load(std::memory_order_relaxed)) {
-    result.status = PrepareWrites(commit, &result.failed_write);
+    result.status = TypedWrites(*this, *impl_).Prepare(commit, &result.failed_write);
   }
   return result;
 }
@@ -398,93 +382,8 @@ CommitResult Database::Apply(Commit commit) {
   return committer.Apply(std::move(commit));
 }
 
-// --- following ----------------------------------------------------------------------------------
-
-Result<CursorState> Database::ReadCursor(const CursorId& cursor) const {
-  std::string stored;
-  ASSIGN_OR_RETURN(const bool found,
-                   impl_->store->Get(storage::Family::kCursor, CursorKey(cursor), &stored));
-  if (!found) {
-    return Fail(Code::kNotFound, "cursor.not_found", "'{}' has no cursor for shard {}, lane {}",
-                cursor.follower, cursor.shard, cursor.lane);
-  }
-  return DecodeCursor(stored);
-}
-
-bool Database::LogCovers(KeyspaceId keyspace, ShardId shard, Sequence position,
-                         LogContent content) const {
-  if (position < impl_->committers[shard]->trimmed()) return false;
-  const std::optional<Sequence> since = impl_->coverage.Since(keyspace, shard, content);
-  if (since) return position >= *since;
-  return catalog()->Find(keyspace) == nullptr;
-}
-
-Sequence Database::LogTrimmed(ShardId shard) const { return impl_->committers[shard]->trimmed(); }
-
-bool Database::TombstonesCover(ShardId shard, Sequence position) const {
-  return position >= impl_->committers[shard]->purged();
-}
-
-std::shared_ptr<void> Database::OnCommitted(ShardId shard, CommitListener listener) {
-  return impl_->committers[shard]->OnCommitted(std::move(listener));
-}
-
-Sequence Database::LastSequence(ShardId shard) const {
-  return impl_->committers[shard]->last_sequence();
-}
-
-// --- operation ----------------------------------------------------------------------------------
-
-Status Database::Backup(const std::string& directory) const {
-  std::error_code error;
-  if (std::filesystem::exists(directory, error)) {
-    return Error(Code::kAlreadyExists, "backup.target_not_empty",
-                 "{} exists already; a backup is made in a new directory", directory);
-  }
-  Status made = MakeDirectory(directory);
-  if (made.ok()) made = impl_->store->Checkpoint(StorePath(directory));
-  // Written last: a backup without it is incomplete.
-  if (made.ok()) made = WriteFormat(directory, impl_->format);
-  // What is left of it would be in the way of the next attempt.
-  if (!made.ok()) std::filesystem::remove_all(directory, error);
-  return made;
-}
-
-Status Database::Verify() const { return impl_->store->Verify(); }
-
-DatabaseStats Database::Stats() const {
-  DatabaseStats stats;
-  for (const auto& committer : impl_->committers) {
-    const CommitterStats from = committer->Stats();
-    ShardStats shard;
-    shard.sequence = committer->last_sequence();
-    shard.trimmed = committer->trimmed();
-    shard.commits = from.commits;
-    shard.groups = from.groups;
-    shard.rejected = from.rejected;
-    shard.writes = from.writes;
-    shard.queued = from.queued;
-    shard.sync_ns = from.append_ns;
-    stats.shards.push_back(shard);
-    if (!from.failure.ok()) {
-      stats.read_only = true;
-      stats.failure = from.failure.ToString();
-    }
-  }
-  stats.store = impl_->store->Stats();
-  stats.expired = impl_->expired;
-  return stats;
-}
-
-Result<uint64_t> Database::ExpireNow() { return impl_->Expire(); }
-
-uint64_t Database::StampAccessesNow() { return impl_->StampAccesses(); }
-
-Traffic& Database::traffic() const { return impl_->traffic; }
-
-Status Database::TrimNow() { return impl_->TrimAll(); }
-
 const Clock& Database::clock() const { return impl_->clock; }
-const storage::Store& Database::store() const { return *impl_->store; }
+
+const storage::Store& StoreOf(const Database& database) { return *database.impl_->store; }
 
 }  // namespace sluice::db

@@ -1,5 +1,11 @@
-// The database: what the rest of the server holds. Owns the store, the shards and their committers,
-// the catalog and the background work.
+// The database: the one thing that the rest of the server holds. It owns the store, the shards and
+// their committers, the catalog and the background work. Here documents are read and commits are
+// made; everything else is behind an interface of its own:
+//
+//   admin       changes of the catalog             followers    the log's followers and cursors
+//   rows        rows of other modules              read_forms   documents in the form of their type
+//   revisions   earlier versions of documents      estimates    how much there is, about
+//   operations  backup, statistics, upkeep
 //
 // Concurrency: every method may be called from any thread. Those marked "waits" block the caller
 // until the commit is durable; callers on an event loop use Submit, or a worker.
@@ -16,25 +22,25 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "db/catalog.h"
+#include "db/catalog_admin.h"
 #include "db/commit.h"
 #include "db/commit_limits.h"
 #include "db/document.h"
 #include "db/document_policy.h"
+#include "db/estimates.h"
+#include "db/followers.h"
 #include "db/index_compiler.h"
 #include "db/log.h"
-#include "db/revisions.h"
+#include "db/operations.h"
+#include "db/read_forms.h"
+#include "db/revision_store.h"
+#include "db/rows.h"
 #include "db/types.h"
 #include "storage/store.h"
 
 namespace sluice::db {
 
-class Traffic;
-
-enum class Durability : uint8_t {
-  kSync,      // acknowledged when on disk
-  kInterval,  // acknowledged when written; on disk within sync_interval_ms
-  kNone,      // acknowledged when written; on disk when the system gets to it
-};
+class DatabaseImpl;
 
 struct DatabaseOptions {
   uint16_t shards = 1;  // used when the directory is made; fixed from then on
@@ -85,38 +91,6 @@ struct ScanOptions {
 // Called for each document in key order; false ends the scan.
 using ScanVisitor = std::function<bool(std::string_view key, const DocumentView& document)>;
 
-struct ShardStats {
-  Sequence sequence = 0;
-  Sequence trimmed = 0;  // log rows up to here are gone
-  uint64_t commits = 0;
-  uint64_t groups = 0;
-  uint64_t rejected = 0;
-  uint64_t queued = 0;
-  uint64_t writes = 0;
-  uint64_t sync_ns = 0;  // total time spent making groups durable
-};
-
-struct DatabaseStats {
-  std::vector<ShardStats> shards;
-  storage::StoreStats store;
-  uint64_t expired = 0;
-  bool read_only = false;  // the last write failed (disk full, damaged file)
-  std::string failure;
-};
-
-struct FollowerOptions {
-  std::string name;
-  std::vector<KeyspaceId> keyspaces;
-  // Besides these, all keyspaces that match it, also those made later.
-  std::optional<KeyspaceName> pattern;
-  bool needs_before = false;
-  bool needs_after = true;
-  bool holds_log = true;
-  uint16_t lanes = 1;
-  enum class Start : uint8_t { kNow, kEverything };
-  Start start = Start::kNow;
-};
-
 class Database {
  public:
   static Result<std::unique_ptr<Database>> Open(const std::string& directory,
@@ -126,38 +100,20 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // --- catalog (each change waits) ---
+  CatalogAdmin& admin() { return admin_; }
+  Followers& followers() { return followers_; }
+  const Followers& followers() const { return followers_; }
+  const Rows& rows() const { return rows_; }
+  const ReadForms& read_forms() const { return read_forms_; }
+  RevisionStore& revisions() { return revisions_; }
+  const RevisionStore& revisions() const { return revisions_; }
+  const Estimates& estimates() const { return estimates_; }
+  Operations& operations() { return operations_; }
+  const Operations& operations() const { return operations_; }
+
   std::shared_ptr<const Catalog> catalog() const;
   Result<KeyspaceId> Resolve(const KeyspaceName& name) const;
-  Status CreateBucket(const std::string& bucket);
-  Status DropBucket(const std::string& bucket);
-  Status CreateScope(const std::string& bucket, const std::string& scope);
-  Status DropScope(const std::string& bucket, const std::string& scope);
-  Status CreateCollection(const KeyspaceName& name, uint64_t max_expiry_ms = 0);
-  // Of documents written from now on; 0 for no limit.
-  Status SetMaxExpiry(const KeyspaceName& name, uint64_t max_expiry_ms);
-  Status DropCollection(const KeyspaceName& name);
-  // Deletes all documents of a keyspace at once. Followers are not told of each one.
-  Status FlushCollection(const KeyspaceName& name);
-  // Tables. Dropping one that a foreign key refers to is refused.
-  Status CreateTable(TableSchema schema);
-  Status DropTable(const std::string& table);
-  Status RenameTable(const std::string& table, const std::string& to);
-  // The schema becomes another one; rows that are there are then put in its form, which followers
-  // are not told of.
-  Status AlterTable(TableSchema schema);
-  // Document types. One that is there is replaced, also if it was another keyspace's. If documents
-  // are read in another form from then on, returns when the keyspace's indexes are built anew.
-  Status PutType(const KeyspaceName& keyspace, TypeDefinition type);
-  Status DropType(const std::string& type);
-  // Registers the index and, unless it is deferred, returns when it is built. Writers go on
-  // meanwhile.
-  Status CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition,
-                     IndexBuild build = IndexBuild::kNow);
-  // Builds those of these indexes that are deferred, as CreateIndex does. One that can't be built
-  // is deferred again.
-  Status BuildIndex(const KeyspaceName& keyspace, const std::vector<std::string>& names);
-  Status DropIndex(const KeyspaceName& keyspace, const std::string& name);
+  const Clock& clock() const;
 
   // --- reading ---
   // False when there is no such (live) document.
@@ -171,31 +127,7 @@ class Database {
   Status GetRows(KeyspaceId keyspace, std::span<const std::string_view> keys,
                  std::vector<PinnedDocument>* documents, std::vector<bool>* found,
                  const DatabaseSnapshot* snapshot = nullptr) const;
-  // The same as Get for a thread that must not wait: nothing if a script has to run first. Then the
-  // document is the stored one, and FinishGet on another thread does what is left.
-  Result<std::optional<bool>> GetAtOnce(KeyspaceId keyspace, std::string_view key,
-                                        PinnedDocument* document) const;
-  Status FinishGet(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) const;
-  // Whether reading or writing documents of the keyspace may run scripts.
-  bool RunsScripts(KeyspaceId keyspace) const;
   Status Scan(KeyspaceId keyspace, const ScanOptions& options, const ScanVisitor& visitor) const;
-  // The document as it is stored, or at another version of its type's schema.
-  Result<bool> GetStored(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) const;
-  Result<bool> GetAtVersion(KeyspaceId keyspace, std::string_view key, std::string_view version,
-                            PinnedDocument* document) const;
-  // What is kept of a document's earlier versions, oldest first. They are read as stored.
-  Result<std::vector<Revision>> Revisions(KeyspaceId keyspace, std::string_view key) const;
-  // One of them.
-  Result<bool> GetRevision(KeyspaceId keyspace, std::string_view key, uint64_t version,
-                           PinnedDocument* document) const;
-  // False for one that is beyond the limits and only still stored, too.
-  Result<bool> HasRevision(KeyspaceId keyspace, std::string_view key, uint64_t version) const;
-  // Forgets all of them; gives how many there were. Waits.
-  Result<uint64_t> EraseRevisions(KeyspaceId keyspace, std::string_view key);
-  // Keys of documents of which revisions are kept, also of those that are deleted, in key order.
-  using RevisedVisitor = std::function<bool(std::string_view key)>;
-  Status ScanRevised(KeyspaceId keyspace, const ScanOptions& options,
-                     const RevisedVisitor& visitor) const;
   Result<uint64_t> CountDocuments(KeyspaceId keyspace) const;
   std::unique_ptr<DatabaseSnapshot> NewSnapshot() const;
   // The last commit of the shard that the snapshot has.
@@ -209,19 +141,10 @@ class Database {
   // primary index has no rows; it is read as its keyspace.
   Status CheckIndex(const Index& index, const DatabaseSnapshot& snapshot) const;
 
-  // Keys that cut the keyspace into about `parts` equal ones, for a parallel scan; none when it is
-  // too small for that to pay.
-  std::vector<std::string> SplitPoints(KeyspaceId keyspace, size_t parts) const;
-  // About how many documents a keyspace has, and how many rows an index has in a range of encoded
-  // parts (as ScanIndex takes it). Small numbers are exact.
-  uint64_t EstimateRows(KeyspaceId keyspace) const;
-  uint64_t EstimateRows(const Index& index, std::string_view from, std::string_view to) const;
-
   // --- writing ---
   ShardId ShardOf(KeyspaceId keyspace, std::string_view key) const;
   uint16_t shard_count() const;
   const CommitLimits& commit_limits() const;
-  Durability durability() const;
   // The next stamp of the hybrid clock, for writers that must know a CAS before their commit.
   Cas NewCas();
   // All writes must belong to commit.shard. Never blocks; the callback runs on the committer's
@@ -230,74 +153,20 @@ class Database {
   // Waits.
   CommitResult Apply(Commit commit);
 
-  // --- following ---
-  // Waits. Creates the follower and its cursors; an existing one of that name is an error.
-  Status CreateFollower(const FollowerOptions& options);
-  Status DropFollower(const std::string& name);  // with its cursors; waits
-  Result<CursorState> ReadCursor(const CursorId& cursor) const;
-  // Logs a keyspace's changes for as long as the returned token lives, and log_retention_ms after
-  // it. The token may outlive the database.
-  Result<std::shared_ptr<void>> FollowTransiently(KeyspaceId keyspace);
-  // True when the log has every change of the keyspace after `position` (else: backfill). Of a
-  // keyspace that was dropped there is nothing to miss.
-  bool LogCovers(KeyspaceId keyspace, ShardId shard, Sequence position,
-                 LogContent content = LogContent::kDocuments) const;
-  // Commits up to this one are no longer in the log.
-  Sequence LogTrimmed(ShardId shard) const;
-  // True when the deletions after `position` are still known. Else only a full read is right.
-  bool TombstonesCover(ShardId shard, Sequence position) const;
-  // Called after each durable group of the shard, on the committer's thread; must only post, and
-  // must not let go of its own token.
-  std::shared_ptr<void> OnCommitted(ShardId shard, CommitListener listener);
-  Sequence LastSequence(ShardId shard) const;
-
-  // --- operation ---
-  // A consistent copy of everything in a new directory, while writes go on.
-  Status Backup(const std::string& directory) const;
-  Status Verify() const;
-  DatabaseStats Stats() const;
-  // Run what the background thread runs, now. For tests and for the administrator.
-  Result<uint64_t> ExpireNow();
-  uint64_t StampAccessesNow();
-  Status TrimNow();
-
-  // What clients were seen to do with documents since the start.
-  Traffic& traffic() const;
-
-  const Clock& clock() const;
-  const storage::Store& store() const;
-
-  // What a found row is to a reader: in the form that the keyspace's types say. `policy` is
-  // PolicyOf, which is null for keyspaces without types.
-  std::shared_ptr<const DocumentPolicy> PolicyOf(KeyspaceId keyspace,
-                                                 const DatabaseSnapshot* snapshot) const;
-  Status PutInReadForm(const DocumentPolicy& policy, KeyspaceId keyspace, std::string_view key,
-                       PinnedDocument* document) const;
-  // A revision by the key that its policy gives it.
-  Result<bool> GetByRevisionKey(const DocumentPolicy& policy, KeyspaceId keyspace,
-                                std::string_view key, PinnedDocument* document,
-                                const DatabaseSnapshot* snapshot) const;
-
  private:
-  class Impl;
+  friend const storage::Store& StoreOf(const Database& database);
+  explicit Database(std::unique_ptr<DatabaseImpl> impl);
   bool IsLive(const DocumentView& document, const DatabaseSnapshot* snapshot) const;
-  Result<bool> GetTyped(KeyspaceId keyspace, std::string_view key, PinnedDocument* document,
-                        const DatabaseSnapshot* snapshot) const;
   CommitResult Admit(Commit* commit) const;
-  Status PrepareWrites(Commit* commit, int* failed) const;
-  Status PrepareWrite(const KeyspaceInfo& keyspace, std::string_view actor, size_t* room,
-                      Write* write) const;
-  Result<std::unique_ptr<ReadAhead>> ReadReplaced(const KeyspaceInfo& keyspace, const Write& write,
-                                                  uint64_t now_ms) const;
-  Result<RevisionList> StoredRevisions(KeyspaceId keyspace, std::string_view key) const;
-  Status ReadPresent(const KeyspaceInfo& keyspace, Write* write) const;
-  void HoldReadForm(const DocumentPolicy& policy, KeyspaceId keyspace, std::string_view key,
-                    std::string body, PinnedDocument* document) const;
-  void NoteAccess(const DocumentPolicy& policy, KeyspaceId keyspace, std::string_view key,
-                  const DocumentView& document) const;
-  void ObserveUpdates(const Commit& commit) const;
-  explicit Database(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+
+  std::unique_ptr<DatabaseImpl> impl_;
+  CatalogAdmin admin_;
+  Followers followers_;
+  Rows rows_;
+  ReadForms read_forms_;
+  RevisionStore revisions_;
+  Estimates estimates_;
+  Operations operations_;
 };
 
 }  // namespace sluice::db

@@ -1,6 +1,7 @@
-// The inside of Database, shared by the files that implement it: database.cc (opening, reading,
-// writing), database_catalog.cc (catalog changes, followers, indexes), recovery.cc (what opening
-// finds), maintenance.cc (expiry, tombstones, trimming). Not included elsewhere.
+// The inside of Database, shared by the files that implement it and its interfaces: database.cc
+// (opening, reading, writing), catalog_admin*.cc (catalog changes, tables, types, index building),
+// followers.cc, read_forms.cc, revisions.cc, operations.cc, recovery.cc (what opening finds),
+// maintenance.cc (expiry, tombstones, trimming). Not included elsewhere, tests of `db` aside.
 #pragma once
 
 #include <atomic>
@@ -24,26 +25,29 @@
 #include "db/hybrid_clock.h"
 #include "db/journal.h"
 #include "db/traffic.h"
+#include "db/update_samples.h"
 #include "storage/store.h"
 
 namespace sluice::db {
 
 // Runs the scripts that a write of this document, and of `present` before it, needs for its index
-// rows; into write->prepared (database_types.cc).
+// rows; into write->prepared (typed_writes.cc).
 void PrepareReadForms(const DocumentPolicy& policy, const DocumentView* present, Write* write);
 // Whether documents of the keyspace have index rows.
 bool HasRows(const KeyspaceInfo& keyspace);
+// The store of a database. Only `db` reads it past the interfaces.
+const storage::Store& StoreOf(const Database& database);
 
-class Database::Impl {
+class DatabaseImpl {
  public:
-  Impl(std::string directory, DatabaseOptions options, const Clock& clock)
+  DatabaseImpl(std::string directory, DatabaseOptions options, const Clock& clock)
       : directory(std::move(directory)), options(std::move(options)), clock(clock) {}
-  ~Impl();
+  ~DatabaseImpl();
 
   Status Open();
   std::shared_ptr<const Catalog> CurrentCatalog() const;
 
-  // database_catalog.cc
+  // catalog_admin.cc
   using CatalogChange = std::function<Status(CatalogEdit&)>;
   Status ChangeCatalog(const CatalogChange& change);
   Status BuildIndex(std::shared_ptr<const Index> index);
@@ -68,6 +72,8 @@ class Database::Impl {
   // access.cc
   uint64_t StampAccesses();  // gives how many documents were stamped
   Status TrimAll();
+  // update_samples.cc
+  void CompareSamples();  // enters in `traffic` what the sampled commits changed
 
   const std::string directory;
   DatabaseOptions options;
@@ -83,9 +89,12 @@ class Database::Impl {
   std::atomic<bool> typed{false};
   AccessQueue accesses;
   db::Traffic traffic;
+  UpdateSamples samples;
 
  private:
   friend class Database;
+  friend class CatalogAdmin;
+  friend class Followers;
   Status OpenStore();
   Status ChangeCatalogAlone(const CatalogChange& change);  // needs catalog_change_mutex_
   void EndCoverage(const Catalog& before, const Catalog& after);

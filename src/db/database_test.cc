@@ -89,26 +89,26 @@ TEST_F(Database, RefusesBadKeysAndSizes) {
 }
 
 TEST_F(Database, CatalogSurvivesARestart) {
-  ASSERT_TRUE(database_->CreateScope("b", "s").ok());
-  ASSERT_TRUE(database_->CreateCollection({"b", "s", "c"}, 5000).ok());
-  EXPECT_EQ(database_->CreateCollection({"b", "s", "c"}).id(), "collection.exists");
-  EXPECT_EQ(database_->CreateBucket("b").id(), "bucket.exists");
-  EXPECT_EQ(database_->CreateCollection({"b", "s", "d"}, UINT64_MAX).id(),
+  ASSERT_TRUE(database_->admin().CreateScope("b", "s").ok());
+  ASSERT_TRUE(database_->admin().CreateCollection({"b", "s", "c"}, 5000).ok());
+  EXPECT_EQ(database_->admin().CreateCollection({"b", "s", "c"}).id(), "collection.exists");
+  EXPECT_EQ(database_->admin().CreateBucket("b").id(), "bucket.exists");
+  EXPECT_EQ(database_->admin().CreateCollection({"b", "s", "d"}, UINT64_MAX).id(),
             "collection.invalid_expiry");
-  EXPECT_EQ(database_->CreateBucket("_x").id(), "keyspace.invalid_name");
+  EXPECT_EQ(database_->admin().CreateBucket("_x").id(), "keyspace.invalid_name");
   EXPECT_EQ(database_->Resolve({"b", "s", "d"}).error().id(), "collection.not_found");
   const KeyspaceId id = *database_->Resolve({"b", "s", "c"});
   ASSERT_TRUE(Apply(PutWrite(id, "k", Json("1"))).status.ok());
   Reopen();
   EXPECT_EQ(*database_->Resolve({"b", "s", "c"}), id);
   EXPECT_EQ(database_->catalog()->Find(id)->max_expiry_ms, 5000u);
-  ASSERT_TRUE(database_->DropScope("b", "s").ok());
+  ASSERT_TRUE(database_->admin().DropScope("b", "s").ok());
   EXPECT_FALSE(*database_->Get(id, "k"));
-  ASSERT_TRUE(database_->CreateScope("b", "s").ok());
-  ASSERT_TRUE(database_->CreateCollection({"b", "s", "c"}).ok());
+  ASSERT_TRUE(database_->admin().CreateScope("b", "s").ok());
+  ASSERT_TRUE(database_->admin().CreateCollection({"b", "s", "c"}).ok());
   Reopen();
   EXPECT_GT(*database_->Resolve({"b", "s", "c"}), id);
-  ASSERT_TRUE(database_->DropBucket("b").ok());
+  ASSERT_TRUE(database_->admin().DropBucket("b").ok());
   Reopen();
   EXPECT_EQ(database_->Resolve({.bucket = "b"}).error().id(), "bucket.not_found");
 }
@@ -121,16 +121,16 @@ TEST_F(Database, ExpiredDocumentsAreGoneAtOnceAndDeletedLater) {
   EXPECT_EQ(Get("k"), "-");
   EXPECT_EQ(*database_->CountDocuments(keyspace_), 0u);
   EXPECT_TRUE(Put("k", "2", Precondition::Absent()).status.ok());
-  EXPECT_EQ(*database_->ExpireNow(), 0u);
+  EXPECT_EQ(*database_->operations().ExpireNow(), 0u);
   EXPECT_EQ(Get("k"), "2");
   ASSERT_TRUE(Apply(TouchWrite(keyspace_, "k", clock_.WallMs() + 10)).status.ok());
   clock_.AdvanceMs(10);
-  EXPECT_EQ(*database_->ExpireNow(), 1u);
+  EXPECT_EQ(*database_->operations().ExpireNow(), 1u);
   PinnedDocument row;
   ASSERT_TRUE(*database_->GetRow(keyspace_, "k", &row));
   EXPECT_TRUE(row->tombstone && row->expired);
   clock_.AdvanceMs(options_.tombstone_retention_ms + 1);
-  EXPECT_EQ(*database_->ExpireNow(), 0u);
+  EXPECT_EQ(*database_->operations().ExpireNow(), 0u);
   EXPECT_FALSE(*database_->GetRow(keyspace_, "k", &row));
 }
 
@@ -156,8 +156,8 @@ TEST_F(Database, ScansInKeyOrderWithBounds) {
 
 TEST_F(Database, BackupAndRestore) {
   ASSERT_TRUE(Put("k", "1").status.ok());
-  ASSERT_TRUE(database_->Backup(directory_ / "backup").ok());
-  EXPECT_EQ(database_->Backup(directory_ / "backup").id(), "backup.target_not_empty");
+  ASSERT_TRUE(database_->operations().Backup(directory_ / "backup").ok());
+  EXPECT_EQ(database_->operations().Backup(directory_ / "backup").id(), "backup.target_not_empty");
   ASSERT_TRUE(Put("k", "2").status.ok());
   ASSERT_TRUE(RestoreBackup(directory_ / "backup", directory_ / "copy").ok());
   EXPECT_EQ(RestoreBackup(directory_ / "backup", directory_ / "copy").id(),

@@ -154,56 +154,56 @@ uint64_t RowsIn(const storage::Store& store, storage::Family family, const std::
 }  // namespace
 
 // Keys are spread over the shards by their hash: one shard's cut is every shard's.
-std::vector<std::string> Database::SplitPoints(KeyspaceId keyspace, size_t parts) const {
+std::vector<std::string> Estimates::SplitPoints(KeyspaceId keyspace, size_t parts) const {
   std::vector<std::string> points;
   const std::string prefix = KeyspacePrefix(0, keyspace);
-  const uint64_t bytes = store().EstimateBytes(storage::Family::kDocs, prefix, PrefixEnd(prefix));
-  parts = std::min<size_t>(parts, bytes * shard_count() / kMinPartBytes);
+  const uint64_t bytes =
+      StoreOf(database_).EstimateBytes(storage::Family::kDocs, prefix, PrefixEnd(prefix));
+  parts = std::min<size_t>(parts, bytes * database_.shard_count() / kMinPartBytes);
   if (parts < 2) return points;
   const std::vector<std::string> samples =
-      Sampler(store(), storage::Family::kDocs, prefix, PrefixEnd(prefix)).Keys();
+      Sampler(StoreOf(database_), storage::Family::kDocs, prefix, PrefixEnd(prefix)).Keys();
   // Files tell how much lies before a sample; of what is in memory each has an equal share.
   const uint64_t in_files =
-      store().EstimateFileBytes(storage::Family::kDocs, prefix, PrefixEnd(prefix));
+      StoreOf(database_).EstimateFileBytes(storage::Family::kDocs, prefix, PrefixEnd(prefix));
   const uint64_t share = (bytes - std::min(bytes, in_files)) / std::max<size_t>(1, samples.size());
   for (size_t i = 0; i < samples.size() && points.size() + 1 < parts; ++i) {
-    const uint64_t before =
-        i * share + store().EstimateFileBytes(storage::Family::kDocs, prefix, samples[i]);
+    const uint64_t before = i * share + StoreOf(database_).EstimateFileBytes(storage::Family::kDocs,
+                                                                             prefix, samples[i]);
     if (before < bytes / parts * (points.size() + 1)) continue;
     points.push_back(samples[i].substr(kDocumentKeyPrefixBytes));
   }
   return points;
 }
 
-uint64_t Database::EstimateRows(KeyspaceId keyspace) const {
+uint64_t Estimates::Rows(KeyspaceId keyspace) const {
   // As they are stored: planning must not run the scripts that reading may need.
-  StoredDocumentCursor cursor(*this, keyspace, {}, nullptr, StoredDocumentCursor::Rows::kAll);
-  const uint64_t now_ms = clock().WallMs();
+  StoredDocumentCursor cursor(database_, keyspace, {}, nullptr, StoredDocumentCursor::Rows::kAll);
+  const uint64_t now_ms = database_.clock().WallMs();
   uint64_t counted = 0;
   while (counted < kExactRows && cursor.Next()) {
     if (cursor.document().LiveAt(now_ms)) ++counted;
   }
   if (counted < kExactRows) return counted;
   uint64_t rows = 0;
-  for (ShardId shard = 0; shard < shard_count(); ++shard) {
+  for (ShardId shard = 0; shard < database_.shard_count(); ++shard) {
     const std::string prefix = KeyspacePrefix(shard, keyspace);
-    rows += RowsIn(store(), storage::Family::kDocs, prefix, PrefixEnd(prefix));
+    rows += RowsIn(StoreOf(database_), storage::Family::kDocs, prefix, PrefixEnd(prefix));
   }
   return std::max(counted, rows);
 }
 
-uint64_t Database::EstimateRows(const Index& index, std::string_view from,
-                                std::string_view to) const {
-  if (index.definition().primary) return EstimateRows(index.keyspace());
-  StoredIndexCursor cursor(*this, index, {std::string(from), std::string(to)}, nullptr);
+uint64_t Estimates::Rows(const Index& index, std::string_view from, std::string_view to) const {
+  if (index.definition().primary) return Rows(index.keyspace());
+  StoredIndexCursor cursor(database_, index, {std::string(from), std::string(to)}, nullptr);
   const uint64_t counted = CountUpTo(cursor, kExactRows);
   if (counted < kExactRows) return counted;
   uint64_t rows = 0;
-  for (ShardId shard = 0; shard < shard_count(); ++shard) {
+  for (ShardId shard = 0; shard < database_.shard_count(); ++shard) {
     const std::string prefix = index.Prefix(shard);
     const std::string lower = prefix + std::string(from);
     const std::string upper = to.empty() ? PrefixEnd(prefix) : prefix + std::string(to);
-    rows += RowsIn(store(), storage::Family::kIndex, lower, upper);
+    rows += RowsIn(StoreOf(database_), storage::Family::kIndex, lower, upper);
   }
   return std::max(counted, rows);
 }

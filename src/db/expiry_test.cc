@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "db/database_impl.h"
 #include "db/test_database.h"
 #include "db/test_follower.h"
 #include "db/test_formats.h"
@@ -38,7 +39,7 @@ class ExpiryTest : public DatabaseTest {
   }
   size_t ExpiryRows() {
     size_t rows = 0;
-    const auto iterator = database_->store().NewIterator(storage::Family::kExpiry, {});
+    const auto iterator = StoreOf(*database_).NewIterator(storage::Family::kExpiry, {});
     for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) ++rows;
     return rows;
   }
@@ -53,12 +54,12 @@ TEST_F(ExpiryTest, TouchMovesOrClearsTheExpiry) {
   EXPECT_GT(touched.writes[0].cas, before);
   ASSERT_TRUE(Apply(TouchWrite(keyspace_, "b", 0)).status.ok());
   clock_.AdvanceMs(10);
-  EXPECT_EQ(*database_->ExpireNow(), 0u);
+  EXPECT_EQ(*database_->operations().ExpireNow(), 0u);
   EXPECT_EQ(Get("a"), "1");
   clock_.AdvanceMs(90);
   EXPECT_EQ(Get("a"), "-");
   EXPECT_EQ(Apply(TouchWrite(keyspace_, "a", 0)).status.id(), "document.not_found");
-  EXPECT_EQ(*database_->ExpireNow(), 1u);
+  EXPECT_EQ(*database_->operations().ExpireNow(), 1u);
   EXPECT_EQ(Get("b"), "1");
 }
 
@@ -72,7 +73,7 @@ TEST_F(ExpiryTest, KeepExpiryKeepsIt) {
 }
 
 TEST_F(ExpiryTest, ACollectionsLimitHolds) {
-  ASSERT_TRUE(database_->CreateCollection({"b", "_default", "c"}, 50).ok());
+  ASSERT_TRUE(database_->admin().CreateCollection({"b", "_default", "c"}, 50).ok());
   const KeyspaceId limited = *database_->Resolve({"b", "_default", "c"});
   ASSERT_TRUE(Apply(PutWrite(limited, "never", Json("1"))).status.ok());
   ASSERT_TRUE(PutFor("late", 1000, limited).status.ok());
@@ -87,8 +88,8 @@ TEST_F(ExpiryTest, ACollectionsLimitHolds) {
 
 TEST_F(ExpiryTest, ACollectionsLimitCanBeChanged) {
   const KeyspaceName name{"b", "_default", "c"};
-  ASSERT_TRUE(database_->CreateCollection(name, 50).ok());
-  ASSERT_TRUE(database_->CreateIndex(name, {.name = "i", .parts = {{.path = "x"}}}).ok());
+  ASSERT_TRUE(database_->admin().CreateCollection(name, 50).ok());
+  ASSERT_TRUE(database_->admin().CreateIndex(name, {.name = "i", .parts = {{.path = "x"}}}).ok());
   const KeyspaceId limited = *database_->Resolve(name);
   const uint64_t now = clock_.WallMs();
   const auto expiry = [&](const std::string& key) {
@@ -96,40 +97,41 @@ TEST_F(ExpiryTest, ACollectionsLimitCanBeChanged) {
     return (*database_->Get(limited, key))->expiry_ms;
   };
   EXPECT_EQ(expiry("a"), now + 50);
-  ASSERT_TRUE(database_->SetMaxExpiry(name, 100).ok());
+  ASSERT_TRUE(database_->admin().SetMaxExpiry(name, 100).ok());
   EXPECT_EQ(expiry("b"), now + 100);
   Reopen();
   EXPECT_EQ(*database_->Resolve(name), limited);
   EXPECT_EQ((*database_->catalog()->Resolve(name))->indexes.size(), 1u);
   EXPECT_EQ(expiry("c"), now + 100);
-  ASSERT_TRUE(database_->SetMaxExpiry(name, 0).ok());
+  ASSERT_TRUE(database_->admin().SetMaxExpiry(name, 0).ok());
   EXPECT_EQ(expiry("d"), 0u);
   EXPECT_EQ((*database_->Get(limited, "a"))->expiry_ms, now + 50);
-  EXPECT_EQ(database_->SetMaxExpiry({"b", "_default", "none"}, 0).id(), "collection.not_found");
+  EXPECT_EQ(database_->admin().SetMaxExpiry({"b", "_default", "none"}, 0).id(),
+            "collection.not_found");
 }
 
 TEST_F(ExpiryTest, ManyAtOnceAreCountedOnce) {
   for (int i = 0; i < 600; ++i) ASSERT_TRUE(PutFor(fmt::format("k{}", i), 10).status.ok());
   clock_.AdvanceMs(10);
-  EXPECT_EQ(*database_->ExpireNow(), 600u);
-  EXPECT_EQ(database_->Stats().expired, 600u);
-  EXPECT_EQ(*database_->ExpireNow(), 0u);
+  EXPECT_EQ(*database_->operations().ExpireNow(), 600u);
+  EXPECT_EQ(database_->operations().Stats().expired, 600u);
+  EXPECT_EQ(*database_->operations().ExpireNow(), 0u);
   EXPECT_EQ(ExpiryRows(), 600u);  // of the tombstones
   clock_.AdvanceMs(options_.tombstone_retention_ms);
-  EXPECT_EQ(*database_->ExpireNow(), 0u);
+  EXPECT_EQ(*database_->operations().ExpireNow(), 0u);
   EXPECT_EQ(ExpiryRows(), 0u);
 }
 
 TEST_F(ExpiryTest, RowsOfADroppedKeyspaceGo) {
-  ASSERT_TRUE(database_->CreateCollection({"b", "_default", "c"}).ok());
+  ASSERT_TRUE(database_->admin().CreateCollection({"b", "_default", "c"}).ok());
   const KeyspaceId dropped = *database_->Resolve({"b", "_default", "c"});
   ASSERT_TRUE(PutFor("a", 10, dropped).status.ok());
   ASSERT_TRUE(PutFor("b", 10, dropped).status.ok());
   ASSERT_TRUE(Apply(DeleteWrite(dropped, "b")).status.ok());
   ASSERT_TRUE(PutFor("kept", 10).status.ok());
-  ASSERT_TRUE(database_->DropCollection({"b", "_default", "c"}).ok());
+  ASSERT_TRUE(database_->admin().DropCollection({"b", "_default", "c"}).ok());
   clock_.AdvanceMs(options_.tombstone_retention_ms + 10);
-  EXPECT_EQ(*database_->ExpireNow(), 1u);
+  EXPECT_EQ(*database_->operations().ExpireNow(), 1u);
   EXPECT_EQ(ExpiryRows(), 1u);  // the tombstone of "kept"
 }
 

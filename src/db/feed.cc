@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "db/database_impl.h"
 
 namespace sluice::db {
 
@@ -19,7 +20,7 @@ Status HistoryGone(Sequence since) {
 bool LogCoversAll(const Database& database, ShardId shard, const std::vector<KeyspaceId>& keyspaces,
                   Sequence position, LogContent content) {
   return std::all_of(keyspaces.begin(), keyspaces.end(), [&](KeyspaceId keyspace) {
-    return database.LogCovers(keyspace, shard, position, content);
+    return database.followers().LogCovers(keyspace, shard, position, content);
   });
 }
 
@@ -30,8 +31,9 @@ Result<CursorState> Feed::StartAfter(const Database& database, ShardId shard,
   CursorState state;
   state.position.sequence = since;
   if (LogCoversAll(database, shard, keyspaces, since, LogContent::kDocuments)) return state;
-  if (since != 0 && !database.TombstonesCover(shard, since)) return Unexpected(HistoryGone(since));
-  state.position.sequence = database.LastSequence(shard);
+  if (since != 0 && !database.followers().TombstonesCover(shard, since))
+    return Unexpected(HistoryGone(since));
+  state.position.sequence = database.followers().LastSequence(shard);
   state.backfilling = true;
   state.backfill_from = since;
   return state;
@@ -68,7 +70,7 @@ Feed::~Feed() = default;
 // Of a follower with a pattern all rows are looked at: one of a keyspace that is not in the list
 // may be of one that was made since. The catalog that has it was there before the row was.
 std::unique_ptr<LogReader> Feed::MakeReader(Sequence last) const {
-  return std::make_unique<LogReader>(database_.store(), shard_, state_.position,
+  return std::make_unique<LogReader>(StoreOf(database_), shard_, state_.position,
                                      follower_.empty() ? keyspaces_ : std::vector<KeyspaceId>(),
                                      last);
 }
@@ -90,7 +92,7 @@ bool Feed::Follows(KeyspaceId keyspace) {
 }
 
 const Change& Feed::InReadForm(const Change& change) {
-  const auto policy = database_.PolicyOf(change.keyspace, nullptr);
+  const auto policy = database_.read_forms().PolicyOf(change.keyspace, nullptr);
   if (policy == nullptr || policy->read_form().empty()) return change;
   bool other = false;
   const auto convert = [&](const std::optional<DocumentView>& from, std::optional<DocumentView>* to,
@@ -152,8 +154,10 @@ Result<size_t> Feed::ReadBackfill(size_t max, const Visitor& visitor) {
     options.lower = DocumentKey(shard_, keyspace, resumes ? state_.backfill_key : "");
     options.upper = PrefixEnd(KeyspacePrefix(shard_, keyspace));
     options.fill_cache = false;
-    const auto iterator = database_.store().NewIterator(storage::Family::kDocs, std::move(options));
-    if (state_.backfill_from != 0 && !database_.TombstonesCover(shard_, state_.backfill_from)) {
+    const auto iterator =
+        StoreOf(database_).NewIterator(storage::Family::kDocs, std::move(options));
+    if (state_.backfill_from != 0 &&
+        !database_.followers().TombstonesCover(shard_, state_.backfill_from)) {
       return Unexpected(HistoryGone(state_.backfill_from));
     }
     for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
@@ -187,7 +191,7 @@ bool Feed::OpenRestOfCommit() {
   const LogPosition& at = state_.position;
   if (at.n == UINT32_MAX) return false;
   std::unique_ptr<LogReader> reader = MakeReader(at.sequence);
-  if (database_.LogTrimmed(shard_) >= at.sequence) return false;
+  if (database_.followers().LogTrimmed(shard_) >= at.sequence) return false;
   reader_ = std::move(reader);
   return true;
 }

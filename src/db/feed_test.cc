@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "db/database_impl.h"
 #include "db/log.h"
 #include "db/test_database.h"
 #include "db/test_follower.h"
@@ -23,32 +24,32 @@ class FeedTest : public DatabaseTest {
   void Follow(FollowerOptions options) {
     if (options.name.empty()) options.name = "f";
     if (options.keyspaces.empty()) options.keyspaces = {keyspace_};
-    const Status created = database_->CreateFollower(options);
+    const Status created = database_->followers().Create(options);
     ASSERT_TRUE(created.ok()) << created.ToString();
   }
   TestFollower Follower(const std::string& name = "f") { return {*database_, name}; }
   KeyspaceId NewKeyspace(const std::string& collection) {
-    EXPECT_TRUE(database_->CreateCollection({"b", "_default", collection}).ok());
+    EXPECT_TRUE(database_->admin().CreateCollection({"b", "_default", collection}).ok());
     return *database_->Resolve({"b", "_default", collection});
   }
   size_t LogRows() {
     size_t rows = 0;
-    const auto iterator = database_->store().NewIterator(storage::Family::kLog, {});
+    const auto iterator = StoreOf(*database_).NewIterator(storage::Family::kLog, {});
     for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) ++rows;
     return rows;
   }
   Result<CursorState> StartAfter(Sequence since) {
     return Feed::StartAfter(*database_, 0, {keyspace_}, since);
   }
-  Sequence Last() { return database_->LastSequence(0); }
+  Sequence Last() { return database_->followers().LastSequence(0); }
 };
 
 TEST_F(FeedTest, APatternTakesKeyspacesFromTheMomentTheyAreMade) {
-  ASSERT_TRUE(database_->CreateScope("b", "s").ok());
+  ASSERT_TRUE(database_->admin().CreateScope("b", "s").ok());
   FollowerOptions options{.name = "f", .pattern = KeyspaceName{"b", "s", "*"}};
-  ASSERT_TRUE(database_->CreateFollower(options).ok());
+  ASSERT_TRUE(database_->followers().Create(options).ok());
   const auto make = [&](const KeyspaceName& name) {
-    EXPECT_TRUE(database_->CreateCollection(name).ok());
+    EXPECT_TRUE(database_->admin().CreateCollection(name).ok());
     return *database_->Resolve(name);
   };
   const auto put = [&](KeyspaceId keyspace, const std::string& key, const std::string& body) {
@@ -56,7 +57,8 @@ TEST_F(FeedTest, APatternTakesKeyspacesFromTheMomentTheyAreMade) {
     commit.writes.push_back(PutWrite(keyspace, key, Document{.body = body}));
     ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
   };
-  auto feed = *Feed::OfFollower(*database_, 0, "f", *database_->ReadCursor({"f", 0, 0}));
+  auto feed =
+      *Feed::OfFollower(*database_, 0, "f", *database_->followers().ReadCursor({"f", 0, 0}));
   const auto read = [&] {
     std::vector<std::string> texts;
     const auto given = feed->Read(100, [&](const Change& change) {
@@ -76,13 +78,13 @@ TEST_F(FeedTest, APatternTakesKeyspacesFromTheMomentTheyAreMade) {
   put(make({"b", "_default", "aside"}), "c", "0");
   EXPECT_THAT(read(), ElementsAre("insert b -> 1"));
   put(one, "gone", "1");
-  ASSERT_TRUE(database_->DropCollection({"b", "s", "one"}).ok());
+  ASSERT_TRUE(database_->admin().DropCollection({"b", "s", "one"}).ok());
   put(two, "b", "2");
   EXPECT_EQ(database_->catalog()->FindFollower("f")->keyspaces, std::vector<KeyspaceId>{two});
   feed.reset();
   Reopen();
   put(make({"b", "s", "one"}), "d", "1");
-  feed = *Feed::OfFollower(*database_, 0, "f", *database_->ReadCursor({"f", 0, 0}));
+  feed = *Feed::OfFollower(*database_, 0, "f", *database_->followers().ReadCursor({"f", 0, 0}));
   EXPECT_THAT(read(), ElementsAre("insert b -> 1", "update b -> 2", "insert d -> 1"));
 }
 
@@ -107,10 +109,10 @@ TEST_F(FeedTest, NothingIsLoggedThatNobodyFollows) {
   Follow({});
   ASSERT_TRUE(Put("a", "2").status.ok());
   EXPECT_EQ(LogRows(), 1u);
-  ASSERT_TRUE(database_->DropFollower("f").ok());
+  ASSERT_TRUE(database_->followers().Drop("f").ok());
   ASSERT_TRUE(Put("a", "3").status.ok());
   EXPECT_EQ(LogRows(), 1u);
-  ASSERT_TRUE(database_->TrimNow().ok());
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
   EXPECT_EQ(LogRows(), 0u);
 }
 
@@ -136,7 +138,7 @@ TEST_F(FeedTest, AFollowerWithoutImagesKeepsItsPlaceWhenOneWithImagesLeaves) {
   Follow({.name = "keys", .needs_after = false});
   Follow({.name = "documents"});
   ASSERT_TRUE(Put("a", "1").status.ok());
-  ASSERT_TRUE(database_->DropFollower("documents").ok());
+  ASSERT_TRUE(database_->followers().Drop("documents").ok());
   ASSERT_TRUE(Put("a", "2").status.ok());
   EXPECT_THAT(Follower("keys").ConsumeAll(), ElementsAre("insert a -> 1", "update a"));
 }
@@ -146,7 +148,7 @@ TEST_F(FeedTest, ADroppedKeyspaceDoesNotDisturbTheOthers) {
   Follow({.name = "f", .keyspaces = {keyspace_, second}});
   ASSERT_TRUE(Put("a", "1").status.ok());
   ASSERT_TRUE(Apply(PutWrite(second, "x", Json("1"))).status.ok());
-  ASSERT_TRUE(database_->DropCollection({"b", "_default", "c"}).ok());
+  ASSERT_TRUE(database_->admin().DropCollection({"b", "_default", "c"}).ok());
   ASSERT_TRUE(Put("a", "2").status.ok());
   EXPECT_THAT(Follower().ConsumeAll(1),
               ElementsAre("insert a -> 1", "insert x -> 1", "update a -> 2"));
@@ -239,18 +241,18 @@ TEST_F(FeedTest, LanesHaveTheirOwnCursors) {
   Follow({.name = "f", .lanes = 3});
   ASSERT_TRUE(Put("k", "1").status.ok());
   const CursorId lane1{"f", 0, 1};
-  const CursorState before = *database_->ReadCursor(lane1);
+  const CursorState before = *database_->followers().ReadCursor(lane1);
   CursorState after = before;
   after.position.sequence = Last();
   Commit commit;
   commit.cursor_moves.push_back({lane1, before, after});
   ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
-  EXPECT_EQ(*database_->ReadCursor(lane1), after);
-  EXPECT_EQ(*database_->ReadCursor({"f", 0, 0}), before);
-  EXPECT_EQ(*database_->ReadCursor({"f", 0, 2}), before);
-  EXPECT_EQ(database_->ReadCursor({"f", 0, 3}).error().id(), "cursor.not_found");
+  EXPECT_EQ(*database_->followers().ReadCursor(lane1), after);
+  EXPECT_EQ(*database_->followers().ReadCursor({"f", 0, 0}), before);
+  EXPECT_EQ(*database_->followers().ReadCursor({"f", 0, 2}), before);
+  EXPECT_EQ(database_->followers().ReadCursor({"f", 0, 3}).error().id(), "cursor.not_found");
   // The slowest lane holds the log.
-  ASSERT_TRUE(database_->TrimNow().ok());
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
   EXPECT_EQ(LogRows(), 1u);
 }
 
@@ -260,7 +262,7 @@ TEST_F(FeedTest, TheLogIsTrimmedBelowTheLowestCursor) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(Put("k", std::to_string(i)).status.ok());
   EXPECT_EQ(Follower("fast").ConsumeAll().size(), 10u);
   EXPECT_EQ(Follower("slow").Consume(4).size(), 4u);
-  ASSERT_TRUE(database_->TrimNow().ok());
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
   EXPECT_EQ(LogRows(), 6u);
   Reopen();
   EXPECT_EQ(Follower("slow").ConsumeAll().size(), 6u);
@@ -273,7 +275,7 @@ TEST_F(FeedTest, AFollowerOfAQuietKeyspaceNeedNotHoldTheLog) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(Put("k", std::to_string(i)).status.ok());
   EXPECT_EQ(Follower("busy").ConsumeAll().size(), 10u);
   EXPECT_THAT(Follower("quiet").Consume(), IsEmpty());  // stores how far it has looked
-  ASSERT_TRUE(database_->TrimNow().ok());
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
   EXPECT_EQ(LogRows(), 0u);
   ASSERT_TRUE(Apply(PutWrite(quiet, "q", Json("1"))).status.ok());
   EXPECT_THAT(Follower("quiet").Consume(), ElementsAre("insert q -> 1"));
@@ -292,10 +294,10 @@ TEST_F(FeedTest, FallingBehindTheTrimmedLogGivesDeduplicatedHistory) {
   ASSERT_TRUE(Put("a", "3").status.ok());
   ASSERT_TRUE(Delete("b").status.ok());
   ASSERT_TRUE(Put("d", "1").status.ok());
-  ASSERT_TRUE(database_->TrimNow().ok());
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
   EXPECT_EQ(LogRows(), 5u);  // within the retention time
   clock_.AdvanceMs(1001);
-  ASSERT_TRUE(database_->TrimNow().ok());
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
   EXPECT_EQ(LogRows(), 0u);
   ASSERT_TRUE(Put("c", "4").status.ok());
   EXPECT_THAT(Follower().Consume(1), ElementsAre("update a -> 3"));
@@ -315,9 +317,9 @@ TEST_F(FeedTest, APlaceWithinATrimmedCommitLosesNothing) {
   }
   ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
   EXPECT_THAT(Follower().Consume(1), ElementsAre("insert a -> 1"));
-  ASSERT_TRUE(database_->TrimNow().ok());
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
   clock_.AdvanceMs(1001);
-  ASSERT_TRUE(database_->TrimNow().ok());
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
   EXPECT_EQ(LogRows(), 0u);
   // Of a commit that was read in part, all is given again.
   EXPECT_THAT(Follower().ConsumeAll(),
@@ -328,7 +330,7 @@ TEST_F(FeedTest, APlaceWithinATrimmedCommitLosesNothing) {
 TEST_F(FeedTest, ARestartWithinACommitRepeatsNothing) {
   options_.log_retention_ms = 1000;
   Reopen();
-  auto token = *database_->FollowTransiently(keyspace_);
+  auto token = *database_->followers().FollowTransiently(keyspace_);
   CursorState at = *StartAfter(Last());
   Commit commit;
   for (const char* key : {"c", "b", "a"}) {
@@ -342,9 +344,9 @@ TEST_F(FeedTest, ARestartWithinACommitRepeatsNothing) {
   }
   token.reset();
   Reopen();
-  ASSERT_TRUE(database_->TrimNow().ok());  // the log is kept for those who come back
-  ASSERT_TRUE(Put("a", "2").status.ok());  // not logged: nobody follows
-  token = *database_->FollowTransiently(keyspace_);
+  ASSERT_TRUE(database_->operations().TrimNow().ok());  // the log is kept for those who come back
+  ASSERT_TRUE(Put("a", "2").status.ok());               // not logged: nobody follows
+  token = *database_->followers().FollowTransiently(keyspace_);
   ASSERT_TRUE(Put("d", "1").status.ok());
   {
     Feed feed(*database_, 0, {keyspace_}, at);
@@ -370,20 +372,20 @@ TEST_F(FeedTest, ARestartWithinACommitRepeatsNothing) {
 TEST_F(FeedTest, TheLogOfAnEarlierProcessIsTrimmedInTheEnd) {
   options_.log_retention_ms = 1000;
   Reopen();
-  auto token = *database_->FollowTransiently(keyspace_);
+  auto token = *database_->followers().FollowTransiently(keyspace_);
   ASSERT_TRUE(Put("a", "1").status.ok());
   token.reset();
   Reopen();
-  ASSERT_TRUE(database_->TrimNow().ok());
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
   EXPECT_EQ(LogRows(), 1u);
   clock_.AdvanceMs(1001);
-  ASSERT_TRUE(database_->TrimNow().ok());
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
   EXPECT_EQ(LogRows(), 0u);
 }
 
 TEST_F(FeedTest, TransientFollowersReadTheLogWhileItIsThere) {
   ASSERT_TRUE(Put("a", "0").status.ok());
-  auto token = *database_->FollowTransiently(keyspace_);
+  auto token = *database_->followers().FollowTransiently(keyspace_);
   const Sequence joined = Last();
   ASSERT_TRUE(Put("a", "1").status.ok());
   ASSERT_TRUE(Put("a", "2").status.ok());
@@ -402,7 +404,7 @@ TEST_F(FeedTest, TransientFollowersReadTheLogWhileItIsThere) {
 
 // Nothing given means that there is nothing, also after a call that stopped before the end.
 TEST_F(FeedTest, SeesWhatWasCommittedAfterItStoppedEarly) {
-  auto token = *database_->FollowTransiently(keyspace_);
+  auto token = *database_->followers().FollowTransiently(keyspace_);
   Feed feed(*database_, 0, {keyspace_}, *StartAfter(Last()));
   std::string keys;
   const auto read_one = [&] {
@@ -422,29 +424,29 @@ TEST_F(FeedTest, SeesWhatWasCommittedAfterItStoppedEarly) {
 TEST_F(FeedTest, TransientLoggingEndsSomeTimeAfterTheLastClient) {
   options_.log_retention_ms = 1000;
   Reopen();
-  auto first = *database_->FollowTransiently(keyspace_);
-  auto second = *database_->FollowTransiently(keyspace_);
+  auto first = *database_->followers().FollowTransiently(keyspace_);
+  auto second = *database_->followers().FollowTransiently(keyspace_);
   const Sequence joined = Last();
   first.reset();
   second.reset();
-  ASSERT_TRUE(database_->TrimNow().ok());
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
   ASSERT_TRUE(Put("a", "1").status.ok());
   EXPECT_EQ(LogRows(), 1u);
-  EXPECT_TRUE(database_->LogCovers(keyspace_, 0, joined));
+  EXPECT_TRUE(database_->followers().LogCovers(keyspace_, 0, joined));
   clock_.AdvanceMs(1001);
-  ASSERT_TRUE(database_->TrimNow().ok());
-  EXPECT_FALSE(database_->LogCovers(keyspace_, 0, joined));
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
+  EXPECT_FALSE(database_->followers().LogCovers(keyspace_, 0, joined));
   ASSERT_TRUE(Put("a", "2").status.ok());
   // Coming back later: what was not logged is not missed.
-  auto again = *database_->FollowTransiently(keyspace_);
+  auto again = *database_->followers().FollowTransiently(keyspace_);
   ASSERT_TRUE(Put("b", "1").status.ok());
   Feed feed(*database_, 0, {keyspace_}, *StartAfter(joined));
   EXPECT_THAT(Drain(feed), ElementsAre("update a -> 2", "update b -> 1"));
 }
 
 TEST_F(FeedTest, ATokenMayOutliveTheDatabase) {
-  auto token = *database_->FollowTransiently(keyspace_);
-  EXPECT_EQ(database_->FollowTransiently(999).error().id(), "keyspace.not_found");
+  auto token = *database_->followers().FollowTransiently(keyspace_);
+  EXPECT_EQ(database_->followers().FollowTransiently(999).error().id(), "keyspace.not_found");
   database_.reset();
   token.reset();
 }
@@ -454,11 +456,11 @@ TEST_F(FeedTest, HistoryIsGoneWhenTombstonesAre) {
   ASSERT_TRUE(Put("b", "1").status.ok());
   const Sequence before = Last();
   ASSERT_TRUE(Delete("a").status.ok());
-  auto token = *database_->FollowTransiently(keyspace_);
+  auto token = *database_->followers().FollowTransiently(keyspace_);
   Feed slow(*database_, 0, {keyspace_}, *StartAfter(before));
   EXPECT_EQ(*slow.Read(1, [](const Change&) { return true; }), 1u);
   clock_.AdvanceMs(options_.tombstone_retention_ms + 1);
-  ASSERT_TRUE(database_->ExpireNow());
+  ASSERT_TRUE(database_->operations().ExpireNow());
   EXPECT_EQ(StartAfter(before).error().id(), "feed.history_gone");
   // One that is in the middle of such a history learns of it too.
   EXPECT_EQ(slow.Read(1, [](const Change&) { return true; }).error().id(), "feed.history_gone");
@@ -468,9 +470,9 @@ TEST_F(FeedTest, HistoryIsGoneWhenTombstonesAre) {
 TEST_F(FeedTest, FlushingAKeyspaceEndsItsHistory) {
   ASSERT_TRUE(Put("a", "1").status.ok());
   const Sequence before = Last();
-  ASSERT_TRUE(database_->FlushCollection({.bucket = "b"}).ok());
+  ASSERT_TRUE(database_->admin().FlushCollection({.bucket = "b"}).ok());
   EXPECT_EQ(Get("a"), "-");
-  auto token = *database_->FollowTransiently(keyspace_);
+  auto token = *database_->followers().FollowTransiently(keyspace_);
   EXPECT_EQ(StartAfter(before).error().id(), "feed.history_gone");
 }
 
@@ -480,16 +482,16 @@ TEST_F(FeedTest, TombstonesStayForDurableFollowers) {
   ASSERT_TRUE(Put("a", "1").status.ok());
   Follow({.name = "f", .holds_log = false});
   ASSERT_TRUE(Delete("a").status.ok());
-  ASSERT_TRUE(database_->TrimNow().ok());
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
   clock_.AdvanceMs(options_.tombstone_retention_ms + 1);
-  ASSERT_TRUE(database_->TrimNow().ok());
-  ASSERT_TRUE(database_->ExpireNow());
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
+  ASSERT_TRUE(database_->operations().ExpireNow());
   PinnedDocument row;
   EXPECT_TRUE(*database_->GetRow(keyspace_, "a", &row));
   EXPECT_THAT(Follower().ConsumeAll(), ElementsAre("delete a"));
   EXPECT_THAT(Follower().Consume(), IsEmpty());
   clock_.AdvanceMs(60'001);
-  ASSERT_TRUE(database_->ExpireNow());
+  ASSERT_TRUE(database_->operations().ExpireNow());
   EXPECT_FALSE(*database_->GetRow(keyspace_, "a", &row));
 }
 
@@ -503,13 +505,13 @@ TEST_F(FeedTest, ExpiryIsSeenAsSuch) {
   clock_.AdvanceMs(10);
   // Written again before the expirer came: it expired first.
   ASSERT_TRUE(Put("b", "2", Precondition::Absent()).status.ok());
-  EXPECT_EQ(*database_->ExpireNow(), 1u);
+  EXPECT_EQ(*database_->operations().ExpireNow(), 1u);
   EXPECT_THAT(Follower().ConsumeAll(), ElementsAre("insert a -> 1", "insert b -> 1", "expire b 1",
                                                    "insert b -> 2", "expire a 1"));
 }
 
 TEST_F(FeedTest, ChangesCarryOriginTimeAndPosition) {
-  auto token = *database_->FollowTransiently(keyspace_);
+  auto token = *database_->followers().FollowTransiently(keyspace_);
   const CursorState start = *StartAfter(Last());
   Commit commit;
   commit.origin = "function:x";
@@ -518,8 +520,8 @@ TEST_F(FeedTest, ChangesCarryOriginTimeAndPosition) {
   commit.writes.push_back(PutWrite(keyspace_, "anonymous", Json("3")));
   commit.writes.back().anonymous = true;
   std::vector<KeyspaceId> told;
-  auto listener =
-      database_->OnCommitted(0, [&](const Committed& group) { told = group.keyspaces; });
+  auto listener = database_->followers().OnCommitted(
+      0, [&](const Committed& group) { told = group.keyspaces; });
   const CommitResult result = database_->Apply(std::move(commit));
   ASSERT_TRUE(result.status.ok());
   listener.reset();
@@ -538,19 +540,19 @@ TEST_F(FeedTest, ChangesCarryOriginTimeAndPosition) {
 }
 
 TEST_F(FeedTest, RefusesBadFollowers) {
-  EXPECT_EQ(database_->CreateFollower({.name = "f"}).id(), "follower.no_keyspaces");
-  EXPECT_EQ(database_->CreateFollower({.name = "", .keyspaces = {keyspace_}}).id(),
+  EXPECT_EQ(database_->followers().Create({.name = "f"}).id(), "follower.no_keyspaces");
+  EXPECT_EQ(database_->followers().Create({.name = "", .keyspaces = {keyspace_}}).id(),
             "follower.invalid_name");
-  EXPECT_EQ(database_->CreateFollower({.name = "f", .keyspaces = {999}}).id(),
+  EXPECT_EQ(database_->followers().Create({.name = "f", .keyspaces = {999}}).id(),
             "keyspace.not_found");
-  EXPECT_EQ(database_->CreateFollower({.name = "f", .keyspaces = {keyspace_}, .lanes = 0}).id(),
+  EXPECT_EQ(database_->followers().Create({.name = "f", .keyspaces = {keyspace_}, .lanes = 0}).id(),
             "follower.invalid_lanes");
   Follow({});
-  EXPECT_EQ(database_->CreateFollower({.name = "f", .keyspaces = {keyspace_}}).id(),
+  EXPECT_EQ(database_->followers().Create({.name = "f", .keyspaces = {keyspace_}}).id(),
             "follower.exists");
-  EXPECT_EQ(database_->DropFollower("g").id(), "follower.not_found");
-  ASSERT_TRUE(database_->DropFollower("f").ok());
-  EXPECT_EQ(database_->ReadCursor({"f", 0, 0}).error().id(), "cursor.not_found");
+  EXPECT_EQ(database_->followers().Drop("g").id(), "follower.not_found");
+  ASSERT_TRUE(database_->followers().Drop("f").ok());
+  EXPECT_EQ(database_->followers().ReadCursor({"f", 0, 0}).error().id(), "cursor.not_found");
 }
 
 }  // namespace

@@ -261,10 +261,11 @@ Status Group::CheckCursors(const Commit& commit) {
 Status Group::CheckRows(const Commit& commit) {
   for (const RowWrite& row : commit.rows) {
     if (!row.expected) continue;
-    ASSIGN_OR_RETURN(const std::optional<std::string> stored, LookupRow(row.family, row.key));
+    ASSIGN_OR_RETURN(const std::optional<std::string> stored,
+                     LookupRow(StoredFamily(row.family), row.key));
     if (stored != *row.expected) {
       return Error(Code::kConflict, "row.changed", "a {} row was changed by another commit",
-                   storage::FamilyName(row.family));
+                   storage::FamilyName(StoredFamily(row.family)));
     }
   }
   return OkStatus();
@@ -502,15 +503,16 @@ void Group::Emit(const Commit& commit) {
   for (auto& [place, holder] : staged_claims_) claims_[place] = std::move(holder);
   EmitCursors(commit);
   for (const RowWrite& row : commit.rows) {
+    const storage::Family family = StoredFamily(row.family);
     if (row.value) {
-      batch_->Put(row.family, row.key, *row.value);
+      batch_->Put(family, row.key, *row.value);
     } else {
-      batch_->Delete(row.family, row.key);
+      batch_->Delete(family, row.key);
     }
-    if (row.family == storage::Family::kRevision) {
+    if (row.family == RowFamily::kRevision) {
       context_.last_writes.Note(RevisedRowKey(row.key), state_.sequence);
     }
-    rows_.insert_or_assign({row.family, row.key}, row.value);
+    rows_.insert_or_assign({family, row.key}, row.value);
   }
 }
 

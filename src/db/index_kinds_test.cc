@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "db/database_impl.h"
 #include "db/index_compiler.h"
 #include "db/reader.h"
 #include "db/test_database.h"
@@ -62,7 +63,7 @@ class IndexKindsTest : public DatabaseTest {
   }
 
   Status Create(IndexDefinition definition, IndexBuild build = IndexBuild::kNow) {
-    return database_->CreateIndex({.bucket = "b"}, std::move(definition), build);
+    return database_->admin().CreateIndex({.bucket = "b"}, std::move(definition), build);
   }
   std::shared_ptr<const Index> Find(const std::string& name) {
     for (const auto& index : database_->catalog()->Find(keyspace_)->indexes) {
@@ -87,7 +88,7 @@ class IndexKindsTest : public DatabaseTest {
   }
   size_t StoredRows() {
     size_t rows = 0;
-    const auto iterator = database_->store().NewIterator(storage::Family::kIndex, {});
+    const auto iterator = StoreOf(*database_).NewIterator(storage::Family::kIndex, {});
     for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) ++rows;
     return rows;
   }
@@ -134,7 +135,7 @@ TEST_F(IndexKindsTest, ADefinitionThatDoesNotCompileIsInvalid) {
   EXPECT_EQ(Find("twice")->state(), Index::State::kInvalid);
   EXPECT_EQ(Find("twice")->problem().id(), "index.unsupported");
   EXPECT_THAT(Rows("twice"), ElementsAre("index.unusable"));
-  EXPECT_EQ(database_->BuildIndex({.bucket = "b"}, {"twice"}).id(), "index.unusable");
+  EXPECT_EQ(database_->admin().BuildIndex({.bucket = "b"}, {"twice"}).id(), "index.unusable");
   EXPECT_EQ(StoredRows(), 0u);
   ASSERT_TRUE(Put("a", R"({"n":2})").status.ok());
   ASSERT_TRUE(Put("b", R"({"n":3})").status.ok());
@@ -146,7 +147,7 @@ TEST_F(IndexKindsTest, ADefinitionThatDoesNotCompileIsInvalid) {
   EXPECT_THAT(Rows("twice"), ElementsAre("4:a", "6:b"));
   options_.index_compiler = nullptr;
   Reopen();
-  EXPECT_TRUE(database_->DropIndex({.bucket = "b"}, "twice").ok());
+  EXPECT_TRUE(database_->admin().DropIndex({.bucket = "b"}, "twice").ok());
   EXPECT_EQ(Find("twice"), nullptr);
 }
 
@@ -195,9 +196,9 @@ TEST_F(IndexKindsTest, APrimaryIndexHasNoRows) {
   EXPECT_EQ(Find("#primary")->state(), Index::State::kReady);
   EXPECT_EQ(StoredRows(), 0u);
   EXPECT_THAT(Rows("#primary"), ElementsAre("index.unsupported"));
-  EXPECT_EQ(database_->EstimateRows(*Find("#primary"), "", ""), 1u);
+  EXPECT_EQ(database_->estimates().Rows(*Find("#primary"), "", ""), 1u);
   EXPECT_EQ(Find("late")->state(), Index::State::kDeferred);
-  ASSERT_TRUE(database_->BuildIndex({.bucket = "b"}, {"late"}).ok());
+  ASSERT_TRUE(database_->admin().BuildIndex({.bucket = "b"}, {"late"}).ok());
   Reopen();
   EXPECT_EQ(Find("late")->state(), Index::State::kReady);
   EXPECT_TRUE(Find("late")->definition().primary);
@@ -214,12 +215,13 @@ TEST_F(IndexKindsTest, ADeferredIndexWaitsToBeBuilt) {
   Reopen();
   EXPECT_EQ(Find("twice")->state(), Index::State::kDeferred);
   const auto before = NewSnapshotReader(*database_);
-  EXPECT_EQ(database_->BuildIndex({.bucket = "b"}, {"twice", "none"}).id(), "index.not_found");
+  EXPECT_EQ(database_->admin().BuildIndex({.bucket = "b"}, {"twice", "none"}).id(),
+            "index.not_found");
   EXPECT_EQ(Find("twice")->state(), Index::State::kDeferred);
-  ASSERT_TRUE(database_->BuildIndex({.bucket = "b"}, {"twice"}).ok());
+  ASSERT_TRUE(database_->admin().BuildIndex({.bucket = "b"}, {"twice"}).ok());
   EXPECT_THAT(Rows("twice"), ElementsAre("2:a", "4:b"));
   EXPECT_THAT(Rows(*before, "twice"), ElementsAre("index.building"));
-  EXPECT_TRUE(database_->BuildIndex({.bucket = "b"}, {"twice"}).ok());
+  EXPECT_TRUE(database_->admin().BuildIndex({.bucket = "b"}, {"twice"}).ok());
 }
 
 TEST_F(IndexKindsTest, OneThatCantBeBuiltIsDeferredAgain) {
@@ -227,11 +229,11 @@ TEST_F(IndexKindsTest, OneThatCantBeBuiltIsDeferredAgain) {
   ASSERT_TRUE(
       Put("b", "{\"n\":\"" + std::string(2 * kMaxIndexEntryBytes, 'x') + "\"}").status.ok());
   ASSERT_TRUE(Create({.name = "i", .parts = {{.path = "n"}}}, IndexBuild::kDeferred).ok());
-  EXPECT_EQ(database_->BuildIndex({.bucket = "b"}, {"i"}).id(), "index.entry_too_large");
+  EXPECT_EQ(database_->admin().BuildIndex({.bucket = "b"}, {"i"}).id(), "index.entry_too_large");
   EXPECT_EQ(Find("i")->state(), Index::State::kDeferred);
   EXPECT_EQ(StoredRows(), 0u);
   ASSERT_TRUE(Delete("b").status.ok());
-  ASSERT_TRUE(database_->BuildIndex({.bucket = "b"}, {"i"}).ok());
+  ASSERT_TRUE(database_->admin().BuildIndex({.bucket = "b"}, {"i"}).ok());
   EXPECT_THAT(Rows("i"), ElementsAre(R"("x":a)"));
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/random.h"
+#include "db/database_impl.h"
 #include "db/test_database.h"
 #include "db/test_formats.h"
 #include "json/key_encoding.h"
@@ -129,11 +130,11 @@ class IndexTest : public DatabaseTest, public ::testing::WithParamInterface<uint
     return rows;
   }
   Status Create(const std::string& name = "i", IndexPart part = {.path = "n"}) {
-    return database_->CreateIndex({.bucket = "b"}, {name, {std::move(part)}});
+    return database_->admin().CreateIndex({.bucket = "b"}, {name, {std::move(part)}});
   }
   size_t StoredIndexRows() {
     size_t rows = 0;
-    const auto iterator = database_->store().NewIterator(storage::Family::kIndex, {});
+    const auto iterator = StoreOf(*database_).NewIterator(storage::Family::kIndex, {});
     for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) ++rows;
     return rows;
   }
@@ -172,13 +173,13 @@ TEST_P(IndexTest, IsKeptByEveryWrite) {
   EXPECT_THAT(Rows(), ElementsAre("9:a"));
   Reopen();
   EXPECT_THAT(Rows(), ElementsAre("9:a"));
-  ASSERT_TRUE(database_->FlushCollection({.bucket = "b"}).ok());
+  ASSERT_TRUE(database_->admin().FlushCollection({.bucket = "b"}).ok());
   EXPECT_THAT(Rows(), IsEmpty());
   ASSERT_TRUE(Put("a", R"({"n":1})").status.ok());
   EXPECT_THAT(Rows(), ElementsAre("1:a"));
-  ASSERT_TRUE(database_->DropIndex({.bucket = "b"}, "i").ok());
+  ASSERT_TRUE(database_->admin().DropIndex({.bucket = "b"}, "i").ok());
   EXPECT_EQ(StoredIndexRows(), 0u);
-  EXPECT_EQ(database_->DropIndex({.bucket = "b"}, "i").id(), "index.not_found");
+  EXPECT_EQ(database_->admin().DropIndex({.bucket = "b"}, "i").id(), "index.not_found");
 }
 
 TEST_P(IndexTest, LeavesOutExpiredDocuments) {
@@ -190,7 +191,7 @@ TEST_P(IndexTest, LeavesOutExpiredDocuments) {
   clock_.AdvanceMs(10);
   EXPECT_THAT(Rows(), ElementsAre("2:b"));
   EXPECT_EQ(StoredIndexRows(), 2u);
-  ASSERT_EQ(*database_->ExpireNow(), 1u);
+  ASSERT_EQ(*database_->operations().ExpireNow(), 1u);
   EXPECT_EQ(StoredIndexRows(), 1u);
   ASSERT_TRUE(Apply(TouchWrite(keyspace_, "b", clock_.WallMs() + 5)).status.ok());
   clock_.AdvanceMs(5);
@@ -228,7 +229,7 @@ TEST_P(IndexTest, DroppedWhileItIsBuilt) {
   Status created;
   std::thread creator([&] { created = Create(); });
   while (Find("i") == nullptr) std::this_thread::yield();
-  EXPECT_TRUE(database_->DropIndex({.bucket = "b"}, "i").ok());
+  EXPECT_TRUE(database_->admin().DropIndex({.bucket = "b"}, "i").ok());
   creator.join();
   EXPECT_TRUE(created.ok() || created.id() == "index.not_found") << created.ToString();
   EXPECT_EQ(Find("i"), nullptr);
@@ -242,7 +243,7 @@ TEST_P(IndexTest, AnInterruptedBuildGoesOnAfterTheRestart) {
   std::thread creator([&] { (void)Create(); });
   while (Find("i") == nullptr) std::this_thread::yield();
   // As a crash would: a copy of the files as they are now.
-  ASSERT_TRUE(database_->Backup(directory_ / "copy").ok());
+  ASSERT_TRUE(database_->operations().Backup(directory_ / "copy").ok());
   creator.join();
   database_.reset();
   auto opened = Database::Open(directory_ / "copy", options_, clock_);
@@ -263,7 +264,7 @@ TEST_P(IndexTest, ADocumentThatCannotBeIndexedEndsTheBuild) {
   EXPECT_EQ(Put("large", large).status.id(), "index.entry_too_large");
   EXPECT_EQ(Get("large"), "-");
   EXPECT_EQ(Create().id(), "index.exists");
-  EXPECT_EQ(database_->CreateIndex({.bucket = "b"}, {"bad name", {{.path = "n"}}}).id(),
+  EXPECT_EQ(database_->admin().CreateIndex({.bucket = "b"}, {"bad name", {{.path = "n"}}}).id(),
             "keyspace.invalid_name");
 }
 

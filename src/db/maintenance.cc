@@ -25,7 +25,7 @@ void Report(const char* what, const Status& status) {
 
 }  // namespace
 
-void Database::Impl::StartBackground() {
+void DatabaseImpl::StartBackground() {
   background_ = Thread({"db background"}, [this] { Background(); });
   std::vector<std::shared_ptr<const Index>> unfinished;
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
@@ -40,7 +40,7 @@ void Database::Impl::StartBackground() {
   });
 }
 
-void Database::Impl::StopBackground() {
+void DatabaseImpl::StopBackground() {
   {
     const std::lock_guard lock(background_mutex_);
     background_stop_ = true;
@@ -52,7 +52,7 @@ void Database::Impl::StopBackground() {
   if (index_builder_.joinable()) index_builder_.join();
 }
 
-void Database::Impl::Background() {
+void DatabaseImpl::Background() {
   std::unique_lock lock(background_mutex_);
   for (uint64_t tick = 1; !background_stop_; ++tick) {
     background_wake_.wait_for(lock, std::chrono::milliseconds(kTickMs));
@@ -63,7 +63,7 @@ void Database::Impl::Background() {
   }
 }
 
-void Database::Impl::Tick(uint64_t tick) {
+void DatabaseImpl::Tick(uint64_t tick) {
   const auto due = [tick](uint64_t interval_ms) {
     return interval_ms != 0 && tick % std::max<uint64_t>(1, interval_ms / kTickMs) == 0;
   };
@@ -75,7 +75,10 @@ void Database::Impl::Tick(uint64_t tick) {
     if (!done) Report("expiry", done.error());
   }
   if (due(options.trim_interval_ms)) Report("log trim", TrimAll());
-  if (due(options.access_interval_ms)) StampAccesses();
+  if (due(options.access_interval_ms)) {
+    StampAccesses();
+    CompareSamples();
+  }
 }
 
 // --- expiry -------------------------------------------------------------------------------------
@@ -91,14 +94,14 @@ struct DueRows {
 
 // What becomes of a document that goes is not known while its types can't be used. Readers do not
 // see it any more all the same.
-bool Database::Impl::MustWait(KeyspaceId keyspace) const {
+bool DatabaseImpl::MustWait(KeyspaceId keyspace) const {
   if (!typed.load(std::memory_order_relaxed)) return false;
   const std::shared_ptr<const Catalog> now = CurrentCatalog();
   const KeyspaceInfo* const info = now->Find(keyspace);
   return info != nullptr && info->policy != nullptr && !info->policy->CheckUsable().ok();
 }
 
-Result<uint64_t> Database::Impl::Expire() {
+Result<uint64_t> DatabaseImpl::Expire() {
   const std::lock_guard running(expire_mutex_);
   uint64_t total = 0;
   while (true) {
@@ -117,8 +120,7 @@ Result<uint64_t> Database::Impl::Expire() {
         continue;
       }
       rows.expirations.shard = row.shard;
-      rows.expirations.rows.push_back(
-          {storage::Family::kExpiry, std::string(iterator->key()), {}, {}});
+      rows.expirations.rows.push_back({RowFamily::kExpiry, std::string(iterator->key()), {}, {}});
       if (CurrentCatalog()->Find(row.keyspace) == nullptr) continue;
       Write write = DeleteWrite(row.keyspace, std::string(row.key));
       write.kind = Write::Kind::kExpire;
@@ -142,7 +144,7 @@ Result<uint64_t> Database::Impl::Expire() {
   }
 }
 
-Sequence Database::Impl::TombstonesNeededAfter(ShardId shard, Sequence last) const {
+Sequence DatabaseImpl::TombstonesNeededAfter(ShardId shard, Sequence last) const {
   Sequence lowest = last;
   const auto iterator = store->NewIterator(storage::Family::kCursor, {});
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
@@ -157,7 +159,7 @@ Sequence Database::Impl::TombstonesNeededAfter(ShardId shard, Sequence last) con
 }
 
 // Removes tombstones that no durable follower can still need; the others are looked at later.
-Status Database::Impl::PurgeTombstones(ShardId shard, const std::vector<std::string>& expiry_keys) {
+Status DatabaseImpl::PurgeTombstones(ShardId shard, const std::vector<std::string>& expiry_keys) {
   return committers[shard]->Run([&](Committer::TaskContext& context) -> Status {
     const Sequence needed_after = TombstonesNeededAfter(shard, context.state.sequence);
     storage::PinnedValue value;
@@ -185,7 +187,7 @@ Status Database::Impl::PurgeTombstones(ShardId shard, const std::vector<std::str
 
 // --- trimming -----------------------------------------------------------------------------------
 
-void Database::Impl::SampleSequences() {
+void DatabaseImpl::SampleSequences() {
   std::vector<Sequence> sequences;
   for (const auto& committer : committers) sequences.push_back(committer->last_sequence());
   const std::lock_guard lock(samples_mutex_);
@@ -194,7 +196,7 @@ void Database::Impl::SampleSequences() {
 }
 
 // The shard's sequence log_retention_ms ago, or a bit earlier.
-Sequence Database::Impl::RetainedSequence(ShardId shard) const {
+Sequence DatabaseImpl::RetainedSequence(ShardId shard) const {
   const uint64_t now_ms = clock.MonotonicNs() / 1'000'000;
   const std::lock_guard lock(samples_mutex_);
   Sequence retained = 0;
@@ -205,7 +207,7 @@ Sequence Database::Impl::RetainedSequence(ShardId shard) const {
 }
 
 // Up to where nobody needs the log any more.
-Sequence Database::Impl::TrimHorizon(ShardId shard, Sequence last) const {
+Sequence DatabaseImpl::TrimHorizon(ShardId shard, Sequence last) const {
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
   Sequence horizon = last;
   bool somebody_just_reads =
@@ -228,14 +230,14 @@ Sequence Database::Impl::TrimHorizon(ShardId shard, Sequence last) const {
 }
 
 // Nobody knows any more whether clients were following: log_retention_ms counts from the start.
-void Database::Impl::KeepInheritedLog() {
+void DatabaseImpl::KeepInheritedLog() {
   for (ShardId shard = 0; shard < format.shards; ++shard) {
     if (!HasLogRows(shard, committers[shard]->last_sequence())) continue;
     inherited_log_until_ms_ = clock.MonotonicNs() / 1'000'000 + options.log_retention_ms;
   }
 }
 
-bool Database::Impl::HasLogRows(ShardId shard, Sequence up_to) const {
+bool DatabaseImpl::HasLogRows(ShardId shard, Sequence up_to) const {
   storage::IterateOptions range;
   range.lower = LogKey(shard, committers[shard]->trimmed() + 1, 0);
   range.upper = LogKey(shard, up_to + 1, 0);
@@ -244,14 +246,14 @@ bool Database::Impl::HasLogRows(ShardId shard, Sequence up_to) const {
   return iterator->Valid();
 }
 
-Status Database::Impl::TrimAll() {
+Status DatabaseImpl::TrimAll() {
   RETURN_IF_ERROR(ReleaseTransientFollowers());
   SampleSequences();
   for (ShardId shard = 0; shard < format.shards; ++shard) RETURN_IF_ERROR(Trim(shard));
   return OkStatus();
 }
 
-Status Database::Impl::Trim(ShardId shard) {
+Status DatabaseImpl::Trim(ShardId shard) {
   Committer& committer = *committers[shard];
   const Sequence estimate = TrimHorizon(shard, committer.last_sequence());
   if (estimate <= committer.trimmed() || !HasLogRows(shard, estimate)) return OkStatus();
@@ -268,7 +270,7 @@ Status Database::Impl::Trim(ShardId shard) {
 }
 
 // Clients that went away for good: their keyspaces are no longer logged for them.
-Status Database::Impl::ReleaseTransientFollowers() {
+Status DatabaseImpl::ReleaseTransientFollowers() {
   const uint64_t now_ms = clock.MonotonicNs() / 1'000'000;
   const std::lock_guard lock(departed_mutex_);
   {

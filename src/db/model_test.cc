@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/random.h"
+#include "db/database_impl.h"
 #include "db/index.h"
 #include "db/test_database.h"
 #include "db/test_follower.h"
@@ -31,14 +32,14 @@ class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint
 
   void SetUp() override {
     DatabaseTest::SetUp();
-    ASSERT_TRUE(database_->CreateIndex({.bucket = "b"}, {"by_n", {{.path = "n"}}}).ok());
-    ASSERT_TRUE(
-        database_->CreateFollower({.name = "f", .keyspaces = {keyspace_}, .needs_before = true})
-            .ok());
+    ASSERT_TRUE(database_->admin().CreateIndex({.bucket = "b"}, {"by_n", {{.path = "n"}}}).ok());
+    ASSERT_TRUE(database_->followers()
+                    .Create({.name = "f", .keyspaces = {keyspace_}, .needs_before = true})
+                    .ok());
     models_.resize(GetParam());
     seen_.resize(GetParam());
     for (ShardId shard = 0; shard < GetParam(); ++shard) {
-      models_[shard].cursor = *database_->ReadCursor({"f", shard, 0});
+      models_[shard].cursor = *database_->followers().ReadCursor({"f", shard, 0});
     }
     SyncSequences();
     const char* seed = std::getenv("SLUICE_SEED");
@@ -49,7 +50,7 @@ class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint
   // After catalog changes and trims, which are commits that the model does not know.
   void SyncSequences() {
     for (ShardId shard = 0; shard < GetParam(); ++shard) {
-      models_[shard].sequence = database_->LastSequence(shard);
+      models_[shard].sequence = database_->followers().LastSequence(shard);
     }
   }
 
@@ -110,7 +111,7 @@ class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint
       plan->ranges.push_back({keyspace_, "k2", random.OneIn(2) ? "" : "k5", snapshot});
     }
     if (random.OneIn(4)) {
-      RowWrite row{storage::Family::kRun,
+      RowWrite row{RowFamily::kRun,
                    fmt::format("{}/r{}", plan->shard, random.Below(3)),
                    std::to_string(random.Below(3)),
                    {}};
@@ -140,7 +141,7 @@ class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint
 
   // Reads some changes and moves the cursor past them, now and then from a stale place.
   void Follow(Random& random, ShardId shard, size_t max) {
-    const CursorState stored = *database_->ReadCursor({"f", shard, 0});
+    const CursorState stored = *database_->followers().ReadCursor({"f", shard, 0});
     Feed feed(*database_, shard, {keyspace_}, stored);
     std::vector<std::string> given;
     ASSERT_TRUE(feed.Read(max, [&](const Change& change) {
@@ -190,12 +191,12 @@ class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint
     EXPECT_EQ(stored.size(), expected.size());
     EXPECT_TRUE(stored == expected);
     for (ShardId shard = 0; shard < GetParam(); ++shard) {
-      EXPECT_EQ(database_->LastSequence(shard), models_[shard].sequence);
-      EXPECT_EQ(*database_->ReadCursor({"f", shard, 0}), models_[shard].cursor);
+      EXPECT_EQ(database_->followers().LastSequence(shard), models_[shard].sequence);
+      EXPECT_EQ(*database_->followers().ReadCursor({"f", shard, 0}), models_[shard].cursor);
       for (int i = 0; i < 3; ++i) {
         const std::string key = fmt::format("{}/r{}", shard, i);
         std::string value;
-        const bool found = *database_->store().Get(storage::Family::kRun, key, &value);
+        const bool found = *StoreOf(*database_).Get(storage::Family::kRun, key, &value);
         EXPECT_EQ(found, models_[shard].rows.contains(key));
         if (found) {
           EXPECT_EQ(value, models_[shard].rows.at(key));
@@ -258,7 +259,7 @@ TEST_P(ModelTest, RandomCommitsAndRestarts) {
     CompareIndex();
     for (ShardId shard = 0; shard < GetParam(); ++shard) Follow(random, shard, random.Below(60));
     if (random.OneIn(5)) {
-      ASSERT_TRUE(database_->TrimNow().ok());
+      ASSERT_TRUE(database_->operations().TrimNow().ok());
       SyncSequences();
     }
     CompareFollower();

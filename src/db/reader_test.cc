@@ -56,7 +56,7 @@ class ReaderTest : public DatabaseTest {
     return database_->catalog()->Find(keyspace_)->indexes.at(0);
   }
   void CreateIndex(const std::string& name = "by_n") {
-    ASSERT_TRUE(database_->CreateIndex({.bucket = "b"}, {name, {{.path = "n"}}}).ok());
+    ASSERT_TRUE(database_->admin().CreateIndex({.bucket = "b"}, {name, {{.path = "n"}}}).ok());
   }
   std::string GetMany(Reader& reader, const std::vector<std::string_view>& keys) {
     std::vector<PinnedDocument> documents;
@@ -149,7 +149,7 @@ TEST_F(ReaderTest, AnIndexMadeOrDroppedMeanwhileIsAnError) {
   EXPECT_FALSE(cursor->Next());
   EXPECT_EQ(cursor->status().id(), "index.not_found");
   const auto between = NewSnapshotReader(*database_);
-  ASSERT_TRUE(database_->DropIndex({.bucket = "b"}, "by_n").ok());
+  ASSERT_TRUE(database_->admin().DropIndex({.bucket = "b"}, "by_n").ok());
   EXPECT_EQ(All(*between->ScanIndex(*index, {})), "2:a ");
   const auto after = NewSnapshotReader(*database_);
   EXPECT_EQ(after->ScanIndex(*index, {})->status().id(), "index.not_found");
@@ -339,7 +339,7 @@ class EstimateTest : public ReaderTest {
     }
   }
   void ExpectEqualParts(size_t parts) {
-    std::vector<std::string> points = database_->SplitPoints(keyspace_, parts);
+    std::vector<std::string> points = database_->estimates().SplitPoints(keyspace_, parts);
     ASSERT_EQ(points.size(), parts - 1);
     points.push_back("");
     std::string from;
@@ -360,19 +360,20 @@ class EstimateTest : public ReaderTest {
       EXPECT_GE(estimate, rows / factor);
       EXPECT_LE(estimate, rows * factor);
     };
-    expect_about(database_->EstimateRows(keyspace_), kDocuments);
-    expect_about(database_->EstimateRows(*TheIndex(), Encoded(kDocuments / 2), ""), kDocuments / 2);
-    EXPECT_EQ(database_->EstimateRows(*TheIndex(), Encoded(10), Encoded(25)), 15u);
+    expect_about(database_->estimates().Rows(keyspace_), kDocuments);
+    expect_about(database_->estimates().Rows(*TheIndex(), Encoded(kDocuments / 2), ""),
+                 kDocuments / 2);
+    EXPECT_EQ(database_->estimates().Rows(*TheIndex(), Encoded(10), Encoded(25)), 15u);
   }
 };
 
 TEST_F(EstimateTest, SmallOnesAreExactAndWhole) {
   CreateIndex();
-  EXPECT_EQ(database_->EstimateRows(keyspace_), 0u);
+  EXPECT_EQ(database_->estimates().Rows(keyspace_), 0u);
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put("k" + std::to_string(i), "{}").status.ok());
-  EXPECT_EQ(database_->EstimateRows(keyspace_), 100u);
-  EXPECT_EQ(database_->EstimateRows(*TheIndex(), "", ""), 0u);
-  EXPECT_THAT(database_->SplitPoints(keyspace_, 4), IsEmpty());
+  EXPECT_EQ(database_->estimates().Rows(keyspace_), 100u);
+  EXPECT_EQ(database_->estimates().Rows(*TheIndex(), "", ""), 0u);
+  EXPECT_THAT(database_->estimates().SplitPoints(keyspace_, 4), IsEmpty());
 }
 
 TEST_F(EstimateTest, InMemoryAndInFiles) {

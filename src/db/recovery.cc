@@ -46,7 +46,7 @@ void DeleteIds(storage::Batch* batch, storage::Family family, ShardId shard,
 
 // A catalog change is one batch with its rows in shard 0; the other shards follow. A crash in
 // between leaves rows of what was dropped, which nobody can reach: ids are not given again.
-Status Database::Impl::CleanUpAfterCrash() {
+Status DatabaseImpl::CleanUpAfterCrash() {
   for (ShardId shard = 1; shard < format.shards; ++shard) RETURN_IF_ERROR(DropOrphans(shard));
   RETURN_IF_ERROR(DropIncompleteFollowers());
   RETURN_IF_ERROR(EmptyInvalidIndexes());
@@ -54,7 +54,7 @@ Status Database::Impl::CleanUpAfterCrash() {
 }
 
 // Writes do not keep an index that can't be compiled, so its rows are worth nothing from now on.
-Status Database::Impl::EmptyInvalidIndexes() {
+Status DatabaseImpl::EmptyInvalidIndexes() {
   std::vector<std::pair<KeyspaceId, IndexId>> invalid;
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
   for (const auto& [id, keyspace] : catalog->keyspaces()) {
@@ -73,7 +73,7 @@ Status Database::Impl::EmptyInvalidIndexes() {
 
 // A server that read documents of some types in another form has made their index rows. They are
 // built in the background, as after a change of types.
-Status Database::Impl::RemakeOutdatedIndexes() {
+Status DatabaseImpl::RemakeOutdatedIndexes() {
   ASSIGN_OR_RETURN(const std::set<KeyspaceId> outdated, CatalogEdit::OutdatedTypes(*store));
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
   for (const KeyspaceId id : outdated) {
@@ -89,7 +89,7 @@ Status Database::Impl::RemakeOutdatedIndexes() {
   return OkStatus();
 }
 
-Status Database::Impl::DropOrphans(ShardId shard) {
+Status DatabaseImpl::DropOrphans(ShardId shard) {
   using storage::Family;
   std::vector<uint32_t> keyspaces;
   std::vector<uint32_t> indexes;
@@ -114,7 +114,7 @@ Status Database::Impl::DropOrphans(ShardId shard) {
 
 // A crash between the steps of CreateFollower or DropFollower leaves a follower without all of its
 // cursors, or cursors without a follower. Neither was acknowledged as made; both go.
-Status Database::Impl::DropIncompleteFollowers() {
+Status DatabaseImpl::DropIncompleteFollowers() {
   std::map<std::string, size_t> cursors;
   const auto iterator = store->NewIterator(storage::Family::kCursor, {});
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
@@ -135,7 +135,7 @@ Status Database::Impl::DropIncompleteFollowers() {
 }
 
 // A cursor only moves forward over a complete log: what comes after the lowest one is there.
-Status Database::Impl::LoadCoverage() {
+Status DatabaseImpl::LoadCoverage() {
   std::map<std::tuple<KeyspaceId, ShardId, LogContent>, Sequence> since;
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
   const auto iterator = store->NewIterator(storage::Family::kCursor, {});

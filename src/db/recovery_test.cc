@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "db/catalog_rows.h"
+#include "db/database_impl.h"
 #include "db/directory.h"
 #include "db/group.h"
 #include "db/test_database.h"
@@ -42,7 +43,7 @@ class RecoveryTest : public DatabaseTest {
   }
   size_t Rows(Family family) {
     size_t rows = 0;
-    const auto iterator = database_->store().NewIterator(family, {});
+    const auto iterator = StoreOf(*database_).NewIterator(family, {});
     for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) ++rows;
     return rows;
   }
@@ -50,7 +51,7 @@ class RecoveryTest : public DatabaseTest {
 
 TEST_F(RecoveryTest, RowsOfDroppedKeyspacesAndIndexesGo) {
   ASSERT_TRUE(Put("k", R"({"n":1})").status.ok());
-  ASSERT_TRUE(database_->CreateIndex({.bucket = "b"}, {"i", {{.path = "n"}}}).ok());
+  ASSERT_TRUE(database_->admin().CreateIndex({.bucket = "b"}, {"i", {{.path = "n"}}}).ok());
   Edit([&](storage::Batch& batch) {
     for (ShardId shard = 1; shard < 3; ++shard) {
       for (const KeyspaceId dead : {keyspace_ + 1, keyspace_ + 7}) {
@@ -68,7 +69,7 @@ TEST_F(RecoveryTest, RowsOfDroppedKeyspacesAndIndexesGo) {
 TEST_F(RecoveryTest, AFollowerWithoutAllItsCursorsGoes) {
   for (const char* name : {"whole", "half"}) {
     ASSERT_TRUE(
-        database_->CreateFollower({.name = name, .keyspaces = {keyspace_}, .lanes = 2}).ok());
+        database_->followers().Create({.name = name, .keyspaces = {keyspace_}, .lanes = 2}).ok());
   }
   Edit([&](storage::Batch& batch) {
     batch.Delete(Family::kCursor, CursorKey({"half", 2, 1}));
@@ -78,8 +79,8 @@ TEST_F(RecoveryTest, AFollowerWithoutAllItsCursorsGoes) {
   EXPECT_NE(database_->catalog()->FindFollower("whole"), nullptr);
   EXPECT_EQ(database_->catalog()->FindFollower("half"), nullptr);
   // The names are free again.
-  EXPECT_TRUE(database_->CreateFollower({.name = "half", .keyspaces = {keyspace_}}).ok());
-  EXPECT_TRUE(database_->CreateFollower({.name = "nobody", .keyspaces = {keyspace_}}).ok());
+  EXPECT_TRUE(database_->followers().Create({.name = "half", .keyspaces = {keyspace_}}).ok());
+  EXPECT_TRUE(database_->followers().Create({.name = "nobody", .keyspaces = {keyspace_}}).ok());
 }
 
 TEST_F(RecoveryTest, StampsNeverGoBack) {

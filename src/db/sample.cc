@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "db/database.h"
+#include "db/database_impl.h"
 #include "db/row.h"
 #include "db/stored_cursor.h"
 
@@ -31,7 +32,7 @@ class KeyChooser {
 
   std::set<std::string> Choose(uint64_t documents) {
     std::vector<std::string> starts =
-        database_.SplitPoints(keyspace_, std::min<uint64_t>(kMaxParts, documents));
+        database_.estimates().SplitPoints(keyspace_, std::min<uint64_t>(kMaxParts, documents));
     starts.insert(starts.begin(), "");
     std::set<std::string> keys;
     for (size_t part = 0; part < starts.size(); ++part) {
@@ -194,9 +195,9 @@ uint64_t UsualSample(const Database& database, KeyspaceId keyspace) {
   uint64_t bytes = 0;
   for (ShardId shard = 0; shard < database.shard_count(); ++shard) {
     const std::string prefix = KeyspacePrefix(shard, keyspace);
-    bytes += database.store().EstimateBytes(storage::Family::kDocs, prefix, PrefixEnd(prefix));
+    bytes += StoreOf(database).EstimateBytes(storage::Family::kDocs, prefix, PrefixEnd(prefix));
   }
-  const bool all = bytes <= kAllBytes && database.EstimateRows(keyspace) <= kCountedDocuments;
+  const bool all = bytes <= kAllBytes && database.estimates().Rows(keyspace) <= kCountedDocuments;
   return all ? kAllDocuments : kUsualDocuments;
 }
 

@@ -22,16 +22,17 @@ class SnapshotReader final : public Reader {
   Status GetMany(KeyspaceId keyspace, std::span<const std::string_view> keys,
                  std::vector<PinnedDocument>* documents, std::vector<bool>* found) override {
     RETURN_IF_ERROR(database_.GetRows(keyspace, keys, documents, found, snapshot_.get()));
-    const auto policy = database_.PolicyOf(keyspace, snapshot_.get());
+    const auto policy = database_.read_forms().PolicyOf(keyspace, snapshot_.get());
     for (size_t i = 0; i < keys.size(); ++i) {
       PinnedDocument& document = (*documents)[i];
       if ((*found)[i]) (*found)[i] = document->LiveAt(snapshot_->time_ms());
       if (policy == nullptr) continue;
       if ((*found)[i]) {
-        RETURN_IF_ERROR(database_.PutInReadForm(*policy, keyspace, keys[i], &document));
+        RETURN_IF_ERROR(
+            database_.read_forms().PutInReadForm(*policy, keyspace, keys[i], &document));
       } else {
-        ASSIGN_OR_RETURN((*found)[i], database_.GetByRevisionKey(*policy, keyspace, keys[i],
-                                                                 &document, snapshot_.get()));
+        ASSIGN_OR_RETURN((*found)[i], database_.revisions().GetByKey(*policy, keyspace, keys[i],
+                                                                     &document, snapshot_.get()));
       }
     }
     return OkStatus();

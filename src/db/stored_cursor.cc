@@ -1,6 +1,7 @@
 #include "db/stored_cursor.h"
 
 #include "base/bytes.h"
+#include "db/database_impl.h"
 
 namespace sluice::db {
 namespace {
@@ -24,7 +25,7 @@ MergedIterator::Caching CachingOf(const Database& database, KeyspaceId keyspace,
   constexpr uint64_t kCacheShare = 4;
   const bool all = range.part_of_all || (range.from.empty() && range.to.empty());
   if (!all) return MergedIterator::Caching::kFill;
-  const storage::Store& store = database.store();
+  const storage::Store& store = StoreOf(database);
   uint64_t bytes = 0;
   for (ShardId shard = 0; shard < database.shard_count(); ++shard) {
     const std::string prefix = KeyspacePrefix(shard, keyspace);
@@ -41,8 +42,8 @@ StoredDocumentCursor::StoredDocumentCursor(const Database& database, KeyspaceId 
                                            const DatabaseSnapshot* snapshot, Rows rows)
     : database_(database),
       keyspace_(keyspace),
-      policy_(rows == Rows::kAll ? nullptr : database.PolicyOf(keyspace, snapshot)),
-      rows_(database.store(), storage::Family::kDocs, database.shard_count(), keyspace,
+      policy_(rows == Rows::kAll ? nullptr : database.read_forms().PolicyOf(keyspace, snapshot)),
+      rows_(StoreOf(database), storage::Family::kDocs, database.shard_count(), keyspace,
             {range.from, range.to}, StoreSnapshot(snapshot), DirectionOf(range.reverse),
             CachingOf(database, keyspace, range)),
       now_ms_(TimeOf(database, snapshot)),
@@ -83,7 +84,7 @@ Status StoredDocumentCursor::status() const {
 
 StoredIndexCursor::StoredIndexCursor(const Database& database, const Index& index,
                                      const IndexRange& range, const DatabaseSnapshot* snapshot)
-    : rows_(database.store(), storage::Family::kIndex, database.shard_count(), index.id(),
+    : rows_(StoreOf(database), storage::Family::kIndex, database.shard_count(), index.id(),
             {range.from, range.to}, StoreSnapshot(snapshot), DirectionOf(range.reverse),
             MergedIterator::Caching::kFill),
       now_ms_(TimeOf(database, snapshot)) {}

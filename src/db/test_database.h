@@ -43,7 +43,7 @@ class DatabaseTest : public ::testing::Test {
 
   void SetUp() override {
     Open();
-    ASSERT_TRUE(database_->CreateBucket("b").ok());
+    ASSERT_TRUE(database_->admin().CreateBucket("b").ok());
     keyspace_ = *database_->Resolve({.bucket = "b"});
   }
   void Open() {

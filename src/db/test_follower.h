@@ -50,7 +50,7 @@ class TestFollower {
   // move failed.
   std::vector<std::string> Consume(size_t max = 1000, std::vector<Write> effects = {}) {
     std::vector<std::string> texts;
-    const Result<CursorState> start = database_.ReadCursor(id_);
+    const Result<CursorState> start = database_.followers().ReadCursor(id_);
     EXPECT_TRUE(start) << start.error().ToString();
     Feed feed(database_, id_.shard, keyspaces_, *start, content_);
     const Result<size_t> read = feed.Read(max, [&](const Change& change) {
@@ -79,7 +79,7 @@ class TestFollower {
     commit.cursor_moves.push_back({id_, from, to});
     return database_.Apply(std::move(commit)).status;
   }
-  CursorState cursor() const { return *database_.ReadCursor(id_); }
+  CursorState cursor() const { return *database_.followers().ReadCursor(id_); }
 
  private:
   Database& database_;

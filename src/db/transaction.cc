@@ -72,12 +72,12 @@ Result<bool> Transaction::Get(KeyspaceId keyspace, std::string_view key, PinnedD
   ASSIGN_OR_RETURN(const bool found, database_.GetRow(keyspace, key, document, &snapshot()));
   reads_[where] = found ? document->view().sequence : 0;
   const bool live = found && document->view().LiveAt(snapshot().time_ms());
-  const auto policy = database_.PolicyOf(keyspace, &snapshot());
+  const auto policy = database_.read_forms().PolicyOf(keyspace, &snapshot());
   if (policy == nullptr) return live;
   if (!live) {
-    return database_.GetByRevisionKey(*policy, keyspace, key, document, &snapshot());
+    return database_.revisions().GetByKey(*policy, keyspace, key, document, &snapshot());
   }
-  RETURN_IF_ERROR(database_.PutInReadForm(*policy, keyspace, key, document));
+  RETURN_IF_ERROR(database_.read_forms().PutInReadForm(*policy, keyspace, key, document));
   return true;
 }
 

@@ -189,7 +189,7 @@ Status TransactionReader::GetMany(KeyspaceId keyspace, std::span<const std::stri
   Transaction& in = transaction_;
   for (std::string_view key : keys) RETURN_IF_ERROR(in.Join(keyspace, key));
   RETURN_IF_ERROR(in.database_.GetRows(keyspace, keys, documents, found, &in.snapshot()));
-  const auto policy = in.database_.PolicyOf(keyspace, &in.snapshot());
+  const auto policy = in.database_.read_forms().PolicyOf(keyspace, &in.snapshot());
   for (size_t i = 0; i < keys.size(); ++i) {
     PinnedDocument& document = (*documents)[i];
     Transaction::Where where(keyspace, keys[i]);
@@ -204,10 +204,11 @@ Status TransactionReader::GetMany(KeyspaceId keyspace, std::span<const std::stri
     if ((*found)[i]) (*found)[i] = document->LiveAt(in.snapshot().time_ms());
     if (policy == nullptr) continue;
     if ((*found)[i]) {
-      RETURN_IF_ERROR(in.database_.PutInReadForm(*policy, keyspace, keys[i], &document));
+      RETURN_IF_ERROR(
+          in.database_.read_forms().PutInReadForm(*policy, keyspace, keys[i], &document));
     } else {
-      ASSIGN_OR_RETURN((*found)[i], in.database_.GetByRevisionKey(*policy, keyspace, keys[i],
-                                                                  &document, &in.snapshot()));
+      ASSIGN_OR_RETURN((*found)[i], in.database_.revisions().GetByKey(*policy, keyspace, keys[i],
+                                                                      &document, &in.snapshot()));
     }
   }
   return OkStatus();

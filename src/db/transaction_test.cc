@@ -220,7 +220,7 @@ TEST_F(TransactionTest, PhantomsArePrevented) {
 }
 
 TEST_F(TransactionTest, RangesSeeDeletionsThatLeftNothingBehind) {
-  ASSERT_TRUE(database_->CreateCollection({"b", "_default", "c"}).ok());
+  ASSERT_TRUE(database_->admin().CreateCollection({"b", "_default", "c"}).ok());
   const KeyspaceId other = *database_->Resolve({"b", "_default", "c"});
   const auto scan_and_write = [&](const std::function<void()>& meanwhile) {
     EXPECT_TRUE(Put("a", "1").status.ok());
@@ -233,13 +233,15 @@ TEST_F(TransactionTest, RangesSeeDeletionsThatLeftNothingBehind) {
   EXPECT_EQ(scan_and_write([&] {
               ASSERT_TRUE(Delete("a").status.ok());
               clock_.AdvanceMs(options_.tombstone_retention_ms + 1);
-              ASSERT_TRUE(database_->ExpireNow());
+              ASSERT_TRUE(database_->operations().ExpireNow());
             }),
             "transaction.conflict");
-  EXPECT_EQ(scan_and_write([&] { ASSERT_TRUE(database_->FlushCollection({.bucket = "b"}).ok()); }),
+  EXPECT_EQ(scan_and_write(
+                [&] { ASSERT_TRUE(database_->admin().FlushCollection({.bucket = "b"}).ok()); }),
             "transaction.conflict");
-  EXPECT_EQ(scan_and_write([&] { ASSERT_TRUE(database_->DropCollection({.bucket = "b"}).ok()); }),
-            "transaction.conflict");
+  EXPECT_EQ(
+      scan_and_write([&] { ASSERT_TRUE(database_->admin().DropCollection({.bucket = "b"}).ok()); }),
+      "transaction.conflict");
 }
 
 TEST_F(TransactionTest, ABlindWriteWithAnOldStampIsRunAgain) {
@@ -304,7 +306,7 @@ TEST_F(TransactionTest, OneOfManyReadsThatChangedIsNoticed) {
         EXPECT_TRUE(other.Delete(keyspace_, key(42)).ok());
         EXPECT_TRUE(other.Apply().status.ok());
       },
-      [&] { EXPECT_TRUE(database_->FlushCollection({.bucket = "b"}).ok()); },
+      [&] { EXPECT_TRUE(database_->admin().FlushCollection({.bucket = "b"}).ok()); },
   };
   for (size_t change = 0; change < meanwhile.size(); ++change) {
     Transaction transaction(*database_);

@@ -20,7 +20,7 @@ class Unique : public ::testing::Test {
     database_ = std::move(*database);
     TableSchema schema{.name = "t", .columns = {{.name = "i"}}};
     schema.keys.push_back({.name = "k", .parts = {{.column = "i"}}, .unique = true});
-    ASSERT_TRUE(database_->CreateTable(schema).ok());
+    ASSERT_TRUE(database_->admin().CreateTable(schema).ok());
     table_ = database_->catalog()->FindTable("t")->id;
   }
 
@@ -84,12 +84,12 @@ TEST_F(Unique, HoldsWithinAGroup) {
 }
 
 TEST_F(Unique, AnIndexOverDuplicatesIsNotMade) {
-  ASSERT_TRUE(database_->CreateTable({.name = "u", .columns = {{.name = "i"}}}).ok());
+  ASSERT_TRUE(database_->admin().CreateTable({.name = "u", .columns = {{.name = "i"}}}).ok());
   table_ = database_->catalog()->FindTable("u")->id;
   ASSERT_TRUE(Put({{"a", 1}, {"b", 1}}).ok());
   IndexDefinition definition{.name = "k", .parts = {{.path = "i"}}};
   definition.unique = true;
-  EXPECT_EQ(database_->CreateIndex(TableKeyspace("u"), definition).id(), "table.duplicate");
+  EXPECT_EQ(database_->admin().CreateIndex(TableKeyspace("u"), definition).id(), "table.duplicate");
   EXPECT_TRUE(database_->catalog()->FindTable("u")->indexes.empty());
 }
 

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "db/access_queue.h"
+#include "db/feed.h"
 #include "db/reader.h"
 #include "db/test_database.h"
 #include "db/traffic.h"
@@ -72,7 +73,8 @@ class KeyspacePolicyTest : public db::DatabaseTest {
   Status SetType(const std::string& text) {
     const auto type = doctype::TypeOf(
         text, {{"user-3.json", std::string(kSchema)}, {"user.migrations.js", std::string(kCode)}});
-    return database_->PutType({.bucket = "b"}, {type->name, json::ToText(doctype::ToJson(*type))});
+    return database_->admin().PutType({.bucket = "b"},
+                                      {type->name, json::ToText(doctype::ToJson(*type))});
   }
   Status SetUser() { return SetType(std::string(kType)); }
   db::CommitResult PutBy(const std::string& actor, const std::string& key, std::string body) {
@@ -111,12 +113,12 @@ class KeyspacePolicyTest : public db::DatabaseTest {
   }
   std::vector<uint64_t> Versions(const std::string& key) {
     std::vector<uint64_t> versions;
-    const auto revisions = database_->Revisions(keyspace_, key);
+    const auto revisions = database_->revisions().List(keyspace_, key);
     EXPECT_TRUE(revisions);
     for (const db::Revision& revision : *revisions) {
       versions.push_back(revision.version);
       db::PinnedDocument document;
-      EXPECT_TRUE(*database_->GetRevision(keyspace_, key, revision.version, &document));
+      EXPECT_TRUE(*database_->revisions().Get(keyspace_, key, revision.version, &document));
     }
     return versions;
   }
@@ -170,10 +172,10 @@ TEST_F(KeyspacePolicyTest, AllVersionsAreReadAsTheCurrentOne) {
                                   R"({"_type":"user","_schema":"3.0","phones":[]})"));
 
   db::PinnedDocument pinned;
-  ASSERT_TRUE(*database_->GetAtVersion(keyspace_, "user:1", "2.0", &pinned));
+  ASSERT_TRUE(*database_->read_forms().GetAtVersion(keyspace_, "user:1", "2.0", &pinned));
   EXPECT_EQ(pinned->body, R"({"_type":"user","_schema":"2.0","userId":1,"firstName":"Joe",)"
                           R"("lastName":"Smith","phone":"123-456-7890"})");
-  ASSERT_TRUE(*database_->GetStored(keyspace_, "user:1", &pinned));
+  ASSERT_TRUE(*database_->read_forms().GetStored(keyspace_, "user:1", &pinned));
   EXPECT_EQ(pinned->body, kFirst);
 }
 
@@ -185,7 +187,8 @@ TEST_F(KeyspacePolicyTest, AScriptRunsOnceForADocument) {
         "schema: '2.0'\nmigrations: m.js\n",
         {{"m.js", "module.exports = {'1.0 -> 2.0'(doc) { return {...doc, _schema: '2.0', " + code +
                       "}; }};"}});
-    return database_->PutType({.bucket = "b"}, {type->name, json::ToText(doctype::ToJson(*type))});
+    return database_->admin().PutType({.bucket = "b"},
+                                      {type->name, json::ToText(doctype::ToJson(*type))});
   };
   ASSERT_TRUE(Put("user:1", R"({"_schema":"1.0"})").status.ok());
   ASSERT_TRUE(Put("user:2", R"({"_schema":"1.0"})").status.ok());
@@ -239,8 +242,9 @@ constexpr std::string_view kUnversionedAsRead =
 TEST_F(KeyspacePolicyTest, StoredDocumentsWithoutAVersion) {
   ASSERT_TRUE(Put("user:1", std::string(kUnversioned)).status.ok());
   ASSERT_TRUE(Put("user:2", R"({"_schema":null,"name":"A B","phone":"1234567890"})").status.ok());
-  ASSERT_TRUE(
-      database_->CreateIndex({.bucket = "b"}, {.name = "i", .parts = {{.path = "lastName"}}}).ok());
+  ASSERT_TRUE(database_->admin()
+                  .CreateIndex({.bucket = "b"}, {.name = "i", .parts = {{.path = "lastName"}}})
+                  .ok());
   ASSERT_TRUE(SetUser().ok());
   EXPECT_EQ(Get("user:1"), kUnversionedAsRead);
   EXPECT_THAT(Get("user:2"), HasSubstr(R"("firstName":"A")"));
@@ -278,7 +282,7 @@ TEST_F(KeyspacePolicyTest, WithoutAVersionAndNotMigratedOnRead) {
   EXPECT_THAT(Get("user:1"), HasSubstr(R"("firstName":"Joe")"));
   ASSERT_TRUE(Delete("user:1").status.ok());
 
-  ASSERT_TRUE(database_->DropType("user").ok());
+  ASSERT_TRUE(database_->admin().DropType("user").ok());
   const std::string second = Replaced(std::string(kUnversioned), R"("userId":1)", R"("userId":2)");
   ASSERT_TRUE(Put("user:2", second).status.ok());
   ASSERT_TRUE(SetType(Replaced(off, "read: off", "read: off, write: off")).ok());
@@ -294,8 +298,9 @@ TEST_F(KeyspacePolicyTest, AStepOfAWriteSeesTheStoredDocument) {
       {{"m.js",
         "module.exports = {'1.0 -> 2.0'({n, ...doc}, {to, stored}) {\n"
         "  return {...doc, _schema: to, all: [...(stored?.all ?? []), n]}; }};"}});
-  ASSERT_TRUE(
-      database_->PutType({.bucket = "b"}, {type->name, json::ToText(doctype::ToJson(*type))}).ok());
+  ASSERT_TRUE(database_->admin()
+                  .PutType({.bucket = "b"}, {type->name, json::ToText(doctype::ToJson(*type))})
+                  .ok());
   ASSERT_TRUE(Put("user:1", R"({"_schema":"1.0","n":1})").status.ok());
   ASSERT_TRUE(Put("user:1", R"({"_schema":"1.0","n":2})").status.ok());
   EXPECT_EQ(Get("user:1"), R"({"_schema":"2.0","all":[1,2]})");
@@ -421,7 +426,7 @@ TEST_F(KeyspacePolicyTest, DeletesKeepOrPurge) {
   ASSERT_TRUE(Put("user:1", body).status.ok());
   EXPECT_THAT(Versions("user:1"), ElementsAre(1, 2, 3));
   EXPECT_THAT(Get("user:1"), HasSubstr(R"("_ver":4)"));
-  EXPECT_EQ(*database_->EraseRevisions(keyspace_, "user:1"), 3u);
+  EXPECT_EQ(*database_->revisions().Erase(keyspace_, "user:1"), 3u);
   EXPECT_THAT(Versions("user:1"), IsEmpty());
 
   ASSERT_TRUE(Put("user:1", body).status.ok());
@@ -460,12 +465,12 @@ TEST_F(KeyspacePolicyTest, LimitsByAgeAndOfAChangedType) {
 }
 
 TEST_F(KeyspacePolicyTest, IndexesHaveTheFormThatIsRead) {
-  ASSERT_TRUE(
-      database_->CreateIndex({.bucket = "b"}, {.name = "byLast", .parts = {{.path = "lastName"}}})
-          .ok());
-  ASSERT_TRUE(
-      database_->CreateIndex({.bucket = "b"}, {.name = "byName", .parts = {{.path = "name"}}})
-          .ok());
+  ASSERT_TRUE(database_->admin()
+                  .CreateIndex({.bucket = "b"}, {.name = "byLast", .parts = {{.path = "lastName"}}})
+                  .ok());
+  ASSERT_TRUE(database_->admin()
+                  .CreateIndex({.bucket = "b"}, {.name = "byName", .parts = {{.path = "name"}}})
+                  .ok());
   ASSERT_TRUE(Put("user:1", std::string(kFirst)).status.ok());
   ASSERT_TRUE(Put("user:2", std::string(kFirst)).status.ok());
   EXPECT_THAT(Indexed("byName"), ElementsAre("user:1", "user:2"));
@@ -479,8 +484,8 @@ TEST_F(KeyspacePolicyTest, IndexesHaveTheFormThatIsRead) {
   EXPECT_THAT(Indexed("byLast"), IsEmpty());
   Reopen();
   EXPECT_THAT(Indexed("byLast"), IsEmpty());
-  ASSERT_TRUE(database_->DropType("user").ok());
-  EXPECT_EQ(database_->DropType("user").id(), "type.not_found");
+  ASSERT_TRUE(database_->admin().DropType("user").ok());
+  EXPECT_EQ(database_->admin().DropType("user").id(), "type.not_found");
   EXPECT_THAT(Indexed("byName"), IsEmpty());
 }
 
@@ -491,7 +496,7 @@ TEST_F(KeyspacePolicyTest, PersistStoresWhatWasRead) {
   EXPECT_EQ(before->body, kFirstAsRead);
   ASSERT_TRUE(Put("other", "{}").status.ok());  // after the write that the read made
   db::PinnedDocument stored;
-  ASSERT_TRUE(*database_->GetStored(keyspace_, "user:1", &stored));
+  ASSERT_TRUE(*database_->read_forms().GetStored(keyspace_, "user:1", &stored));
   EXPECT_EQ(stored->body, kFirstAsRead);
   EXPECT_EQ(stored->cas, before->cas);
   EXPECT_THAT(Versions("user:1"), IsEmpty());
@@ -499,7 +504,8 @@ TEST_F(KeyspacePolicyTest, PersistStoresWhatWasRead) {
 
 TEST_F(KeyspacePolicyTest, Quarantine) {
   ASSERT_TRUE(
-      database_->CreateCollection({.bucket = "b", .scope = "_default", .collection = "quarantine"})
+      database_->admin()
+          .CreateCollection({.bucket = "b", .scope = "_default", .collection = "quarantine"})
           .ok());
   ASSERT_TRUE(SetType(Replaced(std::string(kType), "enforce", "quarantine")).ok());
   const db::CommitResult result = Put("user:1", R"({"userId":1})");
@@ -538,7 +544,7 @@ TEST_F(KeyspacePolicyTest, TypesThatCannotBeUsedStopWrites) {
 }
 
 TEST_F(KeyspacePolicyTest, WhatExpiresWhileTypesCannotBeUsedGoesLater) {
-  ASSERT_TRUE(database_->CreateBucket("other").ok());
+  ASSERT_TRUE(database_->admin().CreateBucket("other").ok());
   const db::KeyspaceId other = *database_->Resolve({.bucket = "other"});
   ASSERT_TRUE(SetUser().ok());
   ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[]})").status.ok());
@@ -547,12 +553,12 @@ TEST_F(KeyspacePolicyTest, WhatExpiresWhileTypesCannotBeUsedGoesLater) {
   const auto compiler = std::exchange(options_.policy_compiler, nullptr);
   Reopen();
   clock_.AdvanceMs(2000);
-  EXPECT_EQ(*database_->ExpireNow(), 1u);
+  EXPECT_EQ(*database_->operations().ExpireNow(), 1u);
   EXPECT_EQ(Get("user:1"), "-");
   options_.policy_compiler = compiler;
   Reopen();
   EXPECT_THAT(Versions("user:1"), IsEmpty());
-  EXPECT_EQ(*database_->ExpireNow(), 1u);
+  EXPECT_EQ(*database_->operations().ExpireNow(), 1u);
   EXPECT_THAT(Versions("user:1"), ElementsAre(1));
 }
 
@@ -567,7 +573,7 @@ class AccessTest : public KeyspacePolicyTest {
   uint64_t StampedAt() { return clock_.WallMs() / kHourMs * kHourMs / 1000; }
   std::string Stored(const std::string& key) {
     db::PinnedDocument document;
-    EXPECT_TRUE(*database_->GetStored(keyspace_, key, &document));
+    EXPECT_TRUE(*database_->read_forms().GetStored(keyspace_, key, &document));
     return std::string(document->body);
   }
 };
@@ -575,21 +581,21 @@ class AccessTest : public KeyspacePolicyTest {
 TEST_F(AccessTest, AReadIsNotedLaterAndSeldom) {
   ASSERT_TRUE(SetAccessed().ok());
   ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[]})").status.ok());
-  EXPECT_EQ(database_->StampAccessesNow(), 0u);
+  EXPECT_EQ(database_->operations().StampAccessesNow(), 0u);
   const auto before = *database_->Get(keyspace_, "user:1");
-  EXPECT_EQ(database_->StampAccessesNow(), 1u);
+  EXPECT_EQ(database_->operations().StampAccessesNow(), 1u);
   const auto after = *database_->Get(keyspace_, "user:1");
   EXPECT_EQ(after->body, fmt::format(R"({{"_accessed":{},{})", StampedAt(),
                                      std::string_view(before->body).substr(1)));
   EXPECT_EQ(after->cas, before->cas);
   EXPECT_EQ(after->sequence, before->sequence);
   EXPECT_THAT(Versions("user:1"), IsEmpty());
-  EXPECT_EQ(database_->StampAccessesNow(), 0u);
+  EXPECT_EQ(database_->operations().StampAccessesNow(), 0u);
   clock_.AdvanceMs(kHourMs);
-  EXPECT_EQ(database_->StampAccessesNow(), 0u);
+  EXPECT_EQ(database_->operations().StampAccessesNow(), 0u);
   db::Transaction transaction(*database_);
   ASSERT_TRUE(*transaction.Get(keyspace_, "user:1"));
-  EXPECT_EQ(database_->StampAccessesNow(), 1u);
+  EXPECT_EQ(database_->operations().StampAccessesNow(), 1u);
   EXPECT_THAT(Get("user:1"), HasSubstr(fmt::format(R"("_accessed":{})", StampedAt())));
   // A client can't forge it, and a write does not lose it.
   ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"_accessed":1})").status.ok());
@@ -600,39 +606,38 @@ TEST_F(AccessTest, ScansAreNoReads) {
   ASSERT_TRUE(SetAccessed().ok());
   ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[]})").status.ok());
   EXPECT_THAT(Scanned(), ElementsAre("user:1"));
-  EXPECT_EQ(database_->StampAccessesNow(), 0u);
+  EXPECT_EQ(database_->operations().StampAccessesNow(), 0u);
 }
 
 TEST_F(AccessTest, NobodyIsTold) {
   ASSERT_TRUE(SetAccessed().ok());
-  ASSERT_TRUE(database_->CreateFollower({.name = "f", .keyspaces = {keyspace_}}).ok());
+  ASSERT_TRUE(database_->followers().Create({.name = "f", .keyspaces = {keyspace_}}).ok());
   ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[]})").status.ok());
-  const db::Sequence last = database_->LastSequence(0);
+  const db::CursorState start = *database_->followers().ReadCursor({"f", 0, 0});
+  const db::Sequence last = database_->followers().LastSequence(0);
   ASSERT_NE(Get("user:1"), "-");
-  EXPECT_EQ(database_->StampAccessesNow(), 1u);
-  const auto log = database_->store().NewIterator(storage::Family::kLog, {});
-  int rows = 0;
-  for (log->SeekToFirst(); log->Valid(); log->Next()) ++rows;
-  EXPECT_EQ(rows, 1);
-  EXPECT_GE(database_->LastSequence(0), last);
+  EXPECT_EQ(database_->operations().StampAccessesNow(), 1u);
+  const auto feed = *db::Feed::OfFollower(*database_, 0, "f", start);
+  EXPECT_EQ(*feed->Read(10, [](const db::Change&) { return true; }), 1u);
+  EXPECT_GE(database_->followers().LastSequence(0), last);
 }
 
 // Stored in an old version it stays so, and the rows of indexes follow the stamp.
 TEST_F(AccessTest, OldVersionsAndIndexes) {
   ASSERT_TRUE(Put("user:1", std::string(kFirst)).status.ok());
   ASSERT_TRUE(
-      database_
-          ->CreateIndex({.bucket = "b"}, {.name = "byAccess", .parts = {{.path = "_accessed"}}})
+      database_->admin()
+          .CreateIndex({.bucket = "b"}, {.name = "byAccess", .parts = {{.path = "_accessed"}}})
           .ok());
   ASSERT_TRUE(SetAccessed().ok());
   EXPECT_EQ(Get("user:1"), kFirstAsRead);
-  EXPECT_EQ(database_->StampAccessesNow(), 1u);
+  EXPECT_EQ(database_->operations().StampAccessesNow(), 1u);
   EXPECT_EQ(Stored("user:1"), fmt::format(R"({{"_accessed":{},{})", StampedAt(), kFirst.substr(1)));
   EXPECT_THAT(Get("user:1"), HasSubstr(R"("_schema":"3.0")"));
   EXPECT_THAT(Indexed("byAccess"), ElementsAre("user:1"));
   clock_.AdvanceMs(2 * kHourMs);
   EXPECT_NE(Get("user:1"), "-");
-  EXPECT_EQ(database_->StampAccessesNow(), 1u);
+  EXPECT_EQ(database_->operations().StampAccessesNow(), 1u);
   EXPECT_THAT(Indexed("byAccess"), ElementsAre("user:1"));
   ASSERT_TRUE(Delete("user:1").status.ok());
   EXPECT_THAT(Indexed("byAccess"), IsEmpty());
@@ -645,11 +650,11 @@ TEST_F(AccessTest, WhatIsReadTooOftenIsDropped) {
   for (size_t i = 0; i < db::AccessQueue::kMaxQueued + kMore; ++i) {
     ASSERT_NE(Get(fmt::format("user:{}", i)), "-");
   }
-  EXPECT_EQ(database_->StampAccessesNow(), db::AccessQueue::kMaxQueued);
+  EXPECT_EQ(database_->operations().StampAccessesNow(), db::AccessQueue::kMaxQueued);
   for (size_t i = 0; i < db::AccessQueue::kMaxQueued + kMore; ++i) {
     ASSERT_NE(Get(fmt::format("user:{}", i)), "-");
   }
-  EXPECT_EQ(database_->StampAccessesNow(), static_cast<uint64_t>(kMore));
+  EXPECT_EQ(database_->operations().StampAccessesNow(), static_cast<uint64_t>(kMore));
 }
 
 TEST_F(AccessTest, OfUpdatesItIsSeenWhatTheyChange) {
@@ -658,7 +663,7 @@ TEST_F(AccessTest, OfUpdatesItIsSeenWhatTheyChange) {
   ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"a":2,"b":2})").status.ok());
   ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"a":3,"b":2})").status.ok());
   ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"a":4})").status.ok());
-  const db::KeyspaceTraffic traffic = database_->traffic().Of(keyspace_);
+  const db::KeyspaceTraffic traffic = database_->operations().TrafficOf(keyspace_);
   EXPECT_EQ(traffic.updates, 3u);
   EXPECT_THAT(traffic.alone, ElementsAre(testing::Pair("a", 2)));
   EXPECT_THAT(traffic.changed, ElementsAre(testing::Pair("a", 3), testing::Pair("b", 1)));
@@ -666,15 +671,16 @@ TEST_F(AccessTest, OfUpdatesItIsSeenWhatTheyChange) {
   ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"tags":[1],"a":4})").status.ok());
   ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"tags":[1,2],"a":4})").status.ok());
   ASSERT_TRUE(Put("user:1", R"({"userId":1,"phones":[],"tags":[],"a":4})").status.ok());
-  EXPECT_THAT(database_->traffic().Of(keyspace_).longer, ElementsAre(testing::Pair("tags", 1)));
+  EXPECT_THAT(database_->operations().TrafficOf(keyspace_).longer,
+              ElementsAre(testing::Pair("tags", 1)));
 }
 
 // A change of types waits for indexes, but nobody waits for it.
 TEST_F(KeyspacePolicyTest, OtherChangesPassWhileIndexesAreBuilt) {
   PutMany(3000, kFirst);
-  ASSERT_TRUE(
-      database_->CreateIndex({.bucket = "b"}, {.name = "byLast", .parts = {{.path = "lastName"}}})
-          .ok());
+  ASSERT_TRUE(database_->admin()
+                  .CreateIndex({.bucket = "b"}, {.name = "byLast", .parts = {{.path = "lastName"}}})
+                  .ok());
   std::atomic<bool> set = false;
   std::thread setting([&] {
     EXPECT_TRUE(SetUser().ok());
@@ -682,7 +688,7 @@ TEST_F(KeyspacePolicyTest, OtherChangesPassWhileIndexesAreBuilt) {
   });
   uint64_t during = 0;
   for (int i = 0; !set; ++i) {
-    ASSERT_TRUE(database_->CreateBucket(fmt::format("made{}", i)).ok());
+    ASSERT_TRUE(database_->admin().CreateBucket(fmt::format("made{}", i)).ok());
     const bool building = std::ranges::any_of(
         database_->catalog()->Find(keyspace_)->indexes,
         [](const auto& index) { return index->state() == db::Index::State::kBuilding; });

@@ -173,10 +173,10 @@ MassMigration::~MassMigration() {
 }
 
 Status MassMigration::Start() {
-  storage::IterateOptions range;
-  range.lower = kRowPrefix;
-  range.upper = PrefixEnd(kRowPrefix);
-  const auto rows = database_.store().NewIterator(storage::Family::kMeta, std::move(range));
+  db::RowRange range;
+  range.from = kRowPrefix;
+  range.to = PrefixEnd(kRowPrefix);
+  const auto rows = database_.rows().NewIterator(db::RowFamily::kMeta, std::move(range));
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     const std::string_view stored = rows->value();
     if (stored.empty() || stored[0] != kRowVersion) {
@@ -209,7 +209,7 @@ Result<MigrationJob> MassMigration::Begin(const std::string& type,
   job.options = options;
   job.started_ms = database_.clock().WallMs();
   job.to = loaded->type().schema;
-  job.about = database_.EstimateRows(keyspace->id);
+  job.about = database_.estimates().Rows(keyspace->id);
   {
     const std::lock_guard lock(mutex_);
     const auto found = jobs_.find(type);
@@ -249,7 +249,7 @@ Status MassMigration::Store(const MigrationJob& job) {
   std::string value(1, kRowVersion);
   json::Print(job.ToJson(), &value);
   commit.rows.push_back(
-      {storage::Family::kMeta, std::string(kRowPrefix) + job.type, std::move(value), std::nullopt});
+      {db::RowFamily::kMeta, std::string(kRowPrefix) + job.type, std::move(value), std::nullopt});
   return database_.Apply(std::move(commit)).status;
 }
 
@@ -461,7 +461,7 @@ void MassMigration::TryShare(const Chunk& chunk, std::span<const std::string> ke
 bool MassMigration::Prepare(const Chunk& chunk, const std::string& key,
                             const MigrationOptions& options, Attempt* attempt) {
   db::PinnedDocument stored;
-  const auto found = database_.GetStored(chunk.keyspace, key, &stored);
+  const auto found = database_.read_forms().GetStored(chunk.keyspace, key, &stored);
   if (!found || !*found) return false;
   attempt->key = key;
   attempt->from = VersionName(*chunk.type, stored->body);

@@ -54,8 +54,9 @@ class MassMigrationTest : public db::DatabaseTest {
   }
   void SetType(const std::string& text, const std::string& code) {
     const auto type = doctype::TypeOf(text, {{"m.js", code}});
-    ASSERT_TRUE(
-        database_->PutType({.bucket = "b"}, {"user", json::ToText(doctype::ToJson(*type))}).ok());
+    ASSERT_TRUE(database_->admin()
+                    .PutType({.bucket = "b"}, {"user", json::ToText(doctype::ToJson(*type))})
+                    .ok());
   }
   MigrationJob Wait(MassMigration& migration) {
     while (true) {
@@ -95,7 +96,7 @@ TEST_F(MassMigrationTest, EveryDocumentOnce) {
   EXPECT_EQ(Get("user:1"), R"({"_schema":"2","n":2})");
   EXPECT_EQ(Get("other"), R"({"_schema":"1"})");
   EXPECT_EQ((*database_->Get(keyspace_, "user:1"))->cas, cas);
-  EXPECT_TRUE(database_->Revisions(keyspace_, "user:1")->empty());
+  EXPECT_TRUE(database_->revisions().List(keyspace_, "user:1")->empty());
   // Once more: nothing is left to do.
   ASSERT_TRUE(migration.Begin("user", {}));
   EXPECT_EQ(Wait(migration).migrated, 0u);
@@ -125,7 +126,7 @@ TEST_F(MassMigrationTest, GoesOnAfterARestartAndBesideWriters) {
 }
 
 TEST_F(MassMigrationTest, DocumentsWithoutAVersion) {
-  ASSERT_TRUE(database_->DropType("user").ok());
+  ASSERT_TRUE(database_->admin().DropType("user").ok());
   for (int i = 0; i < 10; ++i)
     ASSERT_TRUE(Put(fmt::format("user:{}", i), R"({"n":1})").status.ok());
   SetType(std::string(kType), std::string(kCode));
@@ -140,7 +141,7 @@ TEST_F(MassMigrationTest, DocumentsWithoutAVersion) {
 
 // Documents without a version that are of the current one only get it.
 TEST_F(MassMigrationTest, UnversionedOnesOfTheCurrentVersion) {
-  ASSERT_TRUE(database_->DropType("user").ok());
+  ASSERT_TRUE(database_->admin().DropType("user").ok());
   ASSERT_TRUE(Put("user:1", R"({"n":1})").status.ok());
   SetType(std::string(kType) + "unversioned: '2'\n", std::string(kCode));
   MassMigration migration(*database_);

@@ -39,8 +39,9 @@ class ReadAheadTest : public db::DatabaseTest {
 
   void SetType(std::string_view text) {
     const auto type = doctype::TypeOf(text);
-    ASSERT_TRUE(
-        database_->PutType({.bucket = "b"}, {"user", json::ToText(doctype::ToJson(*type))}).ok());
+    ASSERT_TRUE(database_->admin()
+                    .PutType({.bucket = "b"}, {"user", json::ToText(doctype::ToJson(*type))})
+                    .ok());
   }
 
   // From now on the committer does nothing, until LetGo, which waits for all that was submitted.
@@ -68,7 +69,7 @@ class ReadAheadTest : public db::DatabaseTest {
     Submit(db::PutWrite(keyspace_, key, Json(std::move(body))));
   }
   void AwaitQueued(uint64_t commits) {
-    while (database_->Stats().shards[0].queued < commits) std::this_thread::yield();
+    while (database_->operations().Stats().shards[0].queued < commits) std::this_thread::yield();
   }
   void LetGo() {
     if (!std::exchange(held_, false)) return;
@@ -78,11 +79,11 @@ class ReadAheadTest : public db::DatabaseTest {
 
   std::vector<std::string> Revisions(const std::string& key) {
     std::vector<std::string> bodies;
-    const auto revisions = database_->Revisions(keyspace_, key);
+    const auto revisions = database_->revisions().List(keyspace_, key);
     EXPECT_TRUE(revisions);
     for (const db::Revision& revision : *revisions) {
       db::PinnedDocument document;
-      EXPECT_TRUE(*database_->GetRevision(keyspace_, key, revision.version, &document));
+      EXPECT_TRUE(*database_->revisions().Get(keyspace_, key, revision.version, &document));
       bodies.emplace_back(document->body);
     }
     return bodies;
@@ -156,7 +157,7 @@ TEST_F(ReadAheadTest, ItsRevisionsAreErasedBefore) {
   ASSERT_TRUE(Put("user:1", R"({"n":1})").status.ok());
   ASSERT_TRUE(Put("user:1", R"({"n":2})").status.ok());
   HoldUp();
-  std::thread eraser([&] { EXPECT_EQ(*database_->EraseRevisions(keyspace_, "user:1"), 1u); });
+  std::thread eraser([&] { EXPECT_EQ(*database_->revisions().Erase(keyspace_, "user:1"), 1u); });
   AwaitQueued(1);
   SubmitPut("user:1", R"({"n":3})");
   LetGo();
@@ -164,7 +165,7 @@ TEST_F(ReadAheadTest, ItsRevisionsAreErasedBefore) {
   EXPECT_THAT(Revisions("user:1"),
               ElementsAre(fmt::format(R"({{"_ver":2,"_created":{},"n":2}})", kStart)));
   db::PinnedDocument erased;
-  EXPECT_FALSE(*database_->GetRevision(keyspace_, "user:1", 1, &erased));
+  EXPECT_FALSE(*database_->revisions().Get(keyspace_, "user:1", 1, &erased));
 }
 
 TEST_F(ReadAheadTest, TheTypeChangesBefore) {
@@ -186,7 +187,8 @@ TEST_F(ReadAheadTest, TheTypeChangesBefore) {
 TEST_F(ReadAheadTest, TheKeyspaceIsFlushedBefore) {
   ASSERT_TRUE(Put("user:1", R"({"n":1})").status.ok());
   HoldUp();
-  std::thread flusher([&] { EXPECT_TRUE(database_->FlushCollection({.bucket = "b"}).ok()); });
+  std::thread flusher(
+      [&] { EXPECT_TRUE(database_->admin().FlushCollection({.bucket = "b"}).ok()); });
   AwaitQueued(1);
   SubmitPut("user:1", R"({"n":2})");
   LetGo();

@@ -54,8 +54,9 @@ class RevisionsModelTest : public db::DatabaseTest, public testing::WithParamInt
     if (limits_.max_age_ms != 0) text += fmt::format(", max_age: {}ms", limits_.max_age_ms);
     text += " }\n";
     const auto type = doctype::TypeOf(text);
-    ASSERT_TRUE(
-        database_->PutType({.bucket = "b"}, {"user", json::ToText(doctype::ToJson(*type))}).ok());
+    ASSERT_TRUE(database_->admin()
+                    .PutType({.bucket = "b"}, {"user", json::ToText(doctype::ToJson(*type))})
+                    .ok());
   }
 
   void Write(const std::string& key, std::string body) {
@@ -84,18 +85,18 @@ class RevisionsModelTest : public db::DatabaseTest, public testing::WithParamInt
   }
 
   void Restore(const std::string& key) {
-    const auto revisions = database_->Revisions(keyspace_, key);
+    const auto revisions = database_->revisions().List(keyspace_, key);
     ASSERT_TRUE(revisions);
     if (revisions->empty()) return;
     db::PinnedDocument old;
-    ASSERT_TRUE(*database_->GetRevision(keyspace_, key, revisions->front().version, &old));
+    ASSERT_TRUE(*database_->revisions().Get(keyspace_, key, revisions->front().version, &old));
     Write(key, std::string(old->body));
   }
 
   void Check(const std::string& key) {
     Model visible = models_[key];
     visible.Trim(limits_, clock_.WallMs());
-    const auto revisions = database_->Revisions(keyspace_, key);
+    const auto revisions = database_->revisions().List(keyspace_, key);
     ASSERT_TRUE(revisions);
     EXPECT_EQ(*revisions, visible.revisions) << key;
     for (const db::Revision& revision : visible.revisions) {
@@ -130,7 +131,7 @@ TEST_P(RevisionsModelTest, ExactlyAsThePolicySays) {
     } else if (what < 80) {
       Restore(key);
     } else if (what < 82) {
-      ASSERT_TRUE(database_->EraseRevisions(keyspace_, key));
+      ASSERT_TRUE(database_->revisions().Erase(keyspace_, key));
       models_[key].revisions.clear();
     } else if (what < 90) {
       clock_.AdvanceMs(random.Below(2000));

@@ -12,12 +12,12 @@ namespace {
 
 constexpr size_t kFailuresPerCommit = 500;
 
-std::unique_ptr<storage::Iterator> Rows(const db::Database& database, std::string lower,
-                                        std::string upper) {
-  storage::IterateOptions options;
-  options.lower = std::move(lower);
-  options.upper = std::move(upper);
-  return database.store().NewIterator(storage::Family::kFailure, std::move(options));
+std::unique_ptr<db::RowIterator> Rows(const db::Database& database, std::string lower,
+                                      std::string upper) {
+  db::RowRange options;
+  options.from = std::move(lower);
+  options.to = std::move(upper);
+  return database.rows().NewIterator(db::RowFamily::kFailure, std::move(options));
 }
 
 Status VisitRows(const db::Database& database, std::string_view owner, uint64_t from,
@@ -242,7 +242,7 @@ Status DropOwner(db::Database& database, std::string_view owner) {
   db::Commit commit;
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     commit.rows.push_back(
-        {storage::Family::kFailure, std::string(rows->key()), std::nullopt, std::nullopt});
+        {db::RowFamily::kFailure, std::string(rows->key()), std::nullopt, std::nullopt});
     if (commit.rows.size() < 2 * kFailuresPerCommit) continue;
     RETURN_IF_ERROR(database.Apply(std::exchange(commit, {})).status);
   }

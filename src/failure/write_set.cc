@@ -40,8 +40,7 @@ Result<std::optional<Failure>> WriteSet::Find(uint64_t id) {
     if (!own->second) return std::nullopt;
     value = *own->second;
   } else {
-    ASSIGN_OR_RETURN(const bool found,
-                     database_.store().Get(storage::Family::kFailure, key, &value));
+    ASSIGN_OR_RETURN(const bool found, database_.rows().Get(db::RowFamily::kFailure, key, &value));
     if (!found) return std::nullopt;
     read_.emplace(key, value);
   }
@@ -51,8 +50,8 @@ Result<std::optional<Failure>> WriteSet::Find(uint64_t id) {
 
 Result<std::string> WriteSet::Payload(uint64_t id) const {
   std::string stored;
-  ASSIGN_OR_RETURN(const bool found, database_.store().Get(storage::Family::kFailure,
-                                                           PayloadKey(owner_, id), &stored));
+  ASSIGN_OR_RETURN(const bool found,
+                   database_.rows().Get(db::RowFamily::kFailure, PayloadKey(owner_, id), &stored));
   // Removed since the failure was read: the commit will be refused.
   if (!found) return std::string();
   return DecodePayload(stored);
@@ -106,7 +105,7 @@ Status WriteSet::Remove(const Failure& failure) {
 
 void WriteSet::MoveTo(db::Commit* commit) {
   for (auto& [key, value] : rows_) {
-    db::RowWrite write{storage::Family::kFailure, key, std::move(value), std::nullopt};
+    db::RowWrite write{db::RowFamily::kFailure, key, std::move(value), std::nullopt};
     if (const auto read = read_.find(key); read != read_.end()) {
       write.expected = std::move(read->second);
     }

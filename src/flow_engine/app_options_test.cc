@@ -41,7 +41,7 @@ class AppOptionsTest : public HostTest {
  protected:
   void SetUp() override {
     HostTest::SetUp();
-    ASSERT_TRUE(database_->CreateBucket("app").ok());
+    ASSERT_TRUE(database_->admin().CreateBucket("app").ok());
   }
   std::string Load(const std::string& options, Files more = {}) {
     more["flows.yaml"] = "flows: ['plain.yml', 'stored.yml']";

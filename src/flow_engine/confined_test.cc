@@ -18,7 +18,7 @@ class ConfinedTest : public HostTest {
   void SetUp() override {
     HostTest::SetUp();
     for (const char* const bucket : {"prices", "secret"}) {
-      ASSERT_TRUE(database_->CreateBucket(bucket).ok());
+      ASSERT_TRUE(database_->admin().CreateBucket(bucket).ok());
     }
     for (const char* const statement :
          {"CREATE TABLE rates (rate int)", "PREPARE stolen FROM SELECT RAW s.x FROM secret s"}) {

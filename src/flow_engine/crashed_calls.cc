@@ -13,14 +13,14 @@ namespace sluice::flow_engine {
 namespace {
 
 using json::Value;
-using storage::Family;
+using Family = db::RowFamily;
 
 constexpr std::string_view kCrashesRow = "flows/crashes";
 constexpr int64_t kGivenUpAfter = 3;
 
 Result<Value> Load(const db::Database& database) {
   std::string row;
-  ASSIGN_OR_RETURN(const bool found, database.store().Get(Family::kMeta, kCrashesRow, &row));
+  ASSIGN_OR_RETURN(const bool found, database.rows().Get(Family::kMeta, kCrashesRow, &row));
   if (!found) return Value::EmptyObject();
   return db::DecodeMetaJson(kCrashesRow, row);
 }
@@ -50,7 +50,7 @@ Result<Value> StillGivenUp(const db::Database& database, const Value& before) {
   for (const json::Field& field : before.fields()) {
     std::string row;
     ASSIGN_OR_RETURN(const bool live,
-                     database.store().Get(Family::kRun, LiveKey(field.name()), &row));
+                     database.rows().Get(Family::kRun, LiveKey(field.name()), &row));
     if (live) kept.Set(field.name(), field.value);
   }
   return kept;

@@ -22,7 +22,7 @@ class DroppedTest : public HostTest {
   void SetUp() override {
     HostTest::SetUp();
     for (const char* const bucket : {"orders", "gone"}) {
-      ASSERT_TRUE(database_->CreateBucket(bucket).ok());
+      ASSERT_TRUE(database_->admin().CreateBucket(bucket).ok());
     }
     Sql("CREATE TABLE rates (rate int)");
   }
@@ -100,7 +100,7 @@ TEST_F(DroppedTest, AConfinedStatementStaysConfined) {
              {"tasks/load.rate.sql", "SELECT RAW r.rate FROM rates r"}}),
       "");
   StartAgain([&] { Sql("DROP TABLE rates"); });
-  ASSERT_TRUE(database_->CreateBucket("rates").ok());
+  ASSERT_TRUE(database_->admin().CreateBucket("rates").ok());
   EXPECT_THAT(Call("load.rate"), HasSubstr("may not read keyspace 'rates'"));
 }
 
@@ -122,14 +122,14 @@ TEST_F(DroppedTest, OnlyFunctionsThatNeedItFail) {
 end)"}}),
             "");
   const Value get = Value::Object({{"type", "get"}, {"key", "k"}});
-  EXPECT_THAT(StartAgain([&] { ASSERT_TRUE(database_->DropBucket("gone").ok()); }),
+  EXPECT_THAT(StartAgain([&] { ASSERT_TRUE(database_->admin().DropBucket("gone").ok()); }),
               AllOf(HasSubstr("sluice.yaml:2:3: warning: "),
                     HasSubstr("sluice.yaml:3:3: warning: "), HasSubstr("route.no_keyspace")));
   for (const char* const route : {"put.it", "query.it", "query.lua"}) {
     EXPECT_THAT(Call(route), HasSubstr("gone")) << route;
   }
   EXPECT_THAT(Call("keep.it", get), HasSubstr("gone"));
-  ASSERT_TRUE(database_->CreateBucket("gone").ok());
+  ASSERT_TRUE(database_->admin().CreateBucket("gone").ok());
   EXPECT_EQ(Call("put.it"), "200 \"put\"");
   EXPECT_EQ(Call("query.it"), R"(200 [{"n":1}])");
   EXPECT_EQ(Call("query.lua"), "200 {}");
@@ -145,11 +145,11 @@ TEST_F(DroppedTest, OtherFlowsStart) {
                    {"flows/c.yml", Flow("c", ", on: orders")}}),
             "");
   // One that is dropped while flows follow it, too.
-  ASSERT_TRUE(database_->DropBucket("gone").ok());
+  ASSERT_TRUE(database_->admin().DropBucket("gone").ok());
   Put("orders", "1");
   WaitUntil([&] { return Completed("c") == 1; });
   const auto place = [&](const char* flow) {
-    return database_->ReadCursor({.follower = std::string("flow:") + flow})->position;
+    return database_->followers().ReadCursor({.follower = std::string("flow:") + flow})->position;
   };
   WaitUntil([&] { return place("b") >= place("c"); });
   EXPECT_EQ(Completed("b"), 0u);

@@ -27,7 +27,7 @@ class DurableTest : public HostTest {
  protected:
   void SetUp() override {
     HostTest::SetUp();
-    ASSERT_TRUE(database_->CreateBucket("app").ok());
+    ASSERT_TRUE(database_->admin().CreateBucket("app").ok());
   }
 
   static std::string Task(std::string_view name, std::string_view more, std::string_view execution,
@@ -111,7 +111,7 @@ class DurableTest : public HostTest {
   }
   std::string RunRow(const std::string& key) {
     std::string row;
-    const auto found = database_->store().Get(storage::Family::kRun, key, &row);
+    const auto found = database_->rows().Get(db::RowFamily::kRun, key, &row);
     EXPECT_TRUE(found && *found) << key;
     return row;
   }
@@ -166,9 +166,9 @@ std::map<std::string, std::string, std::less<>> AnsweringFiles() {
 TEST_F(DurableTest, StepsThatOnlyAnswerAreOneCommit) {
   Load(AnsweringFiles());
   WaitUntil([&] {
-    const uint64_t before = database_->Stats().shards[0].commits;
+    const uint64_t before = database_->operations().Stats().shards[0].commits;
     EXPECT_EQ(Run("three", Value::EmptyObject()), "200 \"c\"");
-    return database_->Stats().shards[0].commits == before + 1;
+    return database_->operations().Stats().shards[0].commits == before + 1;
   });
   WaitUntil([&] { return List(RunPhase::kRunning).empty(); });
   const Value steps = Show(List()[0].id)["steps"];
@@ -234,8 +234,8 @@ TEST_F(DurableTest, FinishesWithTheAppThatItBeganWith) {
   // The first app is needed no more.
   Restart();
   ASSERT_TRUE(host_->runs().Sweep().ok());
-  const auto rows = database_->store().NewIterator(
-      storage::Family::kRun, {.lower = std::string(kAppPrefix), .upper = "b"});
+  const auto rows = database_->rows().NewIterator(db::RowFamily::kRun,
+                                                  {.from = std::string(kAppPrefix), .to = "b"});
   size_t apps = 0;
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) ++apps;
   EXPECT_EQ(apps, 1u);
@@ -306,7 +306,7 @@ TEST_F(DurableTest, ALargeInputIsStoredOnce) {
   ASSERT_TRUE(host_->runs().Sweep().ok());
   EXPECT_EQ(List().size(), 1u);
   std::string row;
-  EXPECT_FALSE(*database_->store().Get(storage::Family::kRun, InputKey(id), &row));
+  EXPECT_FALSE(*database_->rows().Get(db::RowFamily::kRun, InputKey(id), &row));
 }
 
 TEST_F(DurableTest, EndsWhenItsTimeIsOver) {
@@ -338,7 +338,7 @@ TEST_F(DurableTest, FinishedRunsAreRemoved) {
   EXPECT_EQ(kept[0].id, all[0].id);
   EXPECT_EQ(kept[1].id, all[1].id);
   size_t rows = 0;
-  const auto iterator = database_->store().NewIterator(storage::Family::kRun, {});
+  const auto iterator = database_->rows().NewIterator(db::RowFamily::kRun, {});
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) ++rows;
   EXPECT_EQ(rows, 1u + 2 * 5);  // the app; head, machine and three steps each
 }

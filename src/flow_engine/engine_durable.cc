@@ -17,7 +17,7 @@
 namespace sluice::flow_engine {
 namespace {
 
-using storage::Family;
+using Family = db::RowFamily;
 
 // So long steps may be held back while the run goes on.
 constexpr uint64_t kHoldMs = 50;

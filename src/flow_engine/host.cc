@@ -59,7 +59,7 @@ void Host::Stop() {
 Status Host::LoadApp() {
   std::string row;
   ASSIGN_OR_RETURN(const bool found,
-                   services_.function.database.store().Get(storage::Family::kMeta, kAppRow, &row));
+                   services_.function.database.rows().Get(db::RowFamily::kMeta, kAppRow, &row));
   if (!found) return OkStatus();
   ASSIGN_OR_RETURN(const json::Value value, db::DecodeMetaJson(kAppRow, row));
   ASSIGN_OR_RETURN(Bundle bundle, BundleFromJson(value));
@@ -121,10 +121,9 @@ Status Host::Apply(Bundle bundle, flow::Problems* problems) {
   }
   // What runs need is kept for as long as they do.
   if (HasDurableFlow(*app)) {
-    commit.rows.push_back({storage::Family::kRun, AppKey(app->version), row, std::nullopt});
+    commit.rows.push_back({db::RowFamily::kRun, AppKey(app->version), row, std::nullopt});
   }
-  commit.rows.push_back(
-      {storage::Family::kMeta, std::string(kAppRow), std::move(row), std::nullopt});
+  commit.rows.push_back({db::RowFamily::kMeta, std::string(kAppRow), std::move(row), std::nullopt});
   RETURN_IF_ERROR(database.Apply(std::move(commit)).status);
   const bool same = this->app()->bundle == app->bundle;
   Replace(app);

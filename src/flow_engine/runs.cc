@@ -17,7 +17,7 @@ namespace sluice::flow_engine {
 namespace {
 
 using json::Value;
-using storage::Family;
+using Family = db::RowFamily;
 
 Status NotFound(std::string_view id) {
   return Error(Code::kNotFound, "flow.run_not_found", "there is no run '{}'", id);
@@ -90,8 +90,8 @@ Runs::~Runs() { Stop(); }
 
 Status Runs::Start() {
   std::vector<std::string> live;
-  const auto rows = database_.store().NewIterator(
-      Family::kRun, {.lower = std::string(kLivePrefix), .upper = PrefixEnd(kLivePrefix)});
+  const auto rows = database_.rows().NewIterator(
+      Family::kRun, {.from = std::string(kLivePrefix), .to = PrefixEnd(kLivePrefix)});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     live.emplace_back(rows->key().substr(kLivePrefix.size()));
   }
@@ -175,7 +175,7 @@ Result<std::shared_ptr<const App>> Runs::AppOf(const std::string& version) {
     }
   }
   std::string row;
-  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, AppKey(version), &row));
+  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, AppKey(version), &row));
   if (!found) return current;  // of a finished run: what there is now must do
   ASSIGN_OR_RETURN(const Value value, db::DecodeMetaJson(AppKey(version), row));
   ASSIGN_OR_RETURN(Bundle bundle, BundleFromJson(value));
@@ -194,31 +194,30 @@ Result<std::shared_ptr<const App>> Runs::AppOf(const std::string& version) {
 
 Result<RunHead> Runs::ReadHead(const std::string& id) const {
   std::string row;
-  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, HeadKey(id), &row));
+  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, HeadKey(id), &row));
   if (!found) return Unexpected(NotFound(id));
   return DecodeHead(id, row);
 }
 
 Result<RunMachine> Runs::ReadMachine(const std::string& id) const {
   std::string row;
-  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, MachineKey(id), &row));
+  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, MachineKey(id), &row));
   if (!found) return Unexpected(NotFound(id));
   return DecodeMachine(row);
 }
 
 Result<Value> Runs::ReadInput(const std::string& id) const {
   std::string row;
-  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, InputKey(id), &row));
+  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, InputKey(id), &row));
   if (!found) return Value();
   return DecodeInput(row);
 }
 
 Result<Runs::Page> Runs::List(const Filter& filter) const {
   Page page;
-  storage::IterateOptions options{.lower = std::string(kHeadPrefix),
-                                  .upper = PrefixEnd(kHeadPrefix)};
-  if (!filter.before.empty()) options.upper = HeadKey(filter.before);
-  const auto rows = database_.store().NewIterator(Family::kRun, std::move(options));
+  db::RowRange options{.from = std::string(kHeadPrefix), .to = PrefixEnd(kHeadPrefix)};
+  if (!filter.before.empty()) options.to = HeadKey(filter.before);
+  const auto rows = database_.rows().NewIterator(Family::kRun, std::move(options));
   for (rows->SeekToLast(); rows->Valid(); rows->Prev()) {
     ASSIGN_OR_RETURN(RunHead head,
                      DecodeHead(rows->key().substr(kHeadPrefix.size()), rows->value()));
@@ -242,7 +241,7 @@ Result<Value> Runs::Show(const std::string& id) const {
   Value steps = Value::EmptyArray();
   const std::string prefix = StepPrefix(id);
   const auto rows =
-      database_.store().NewIterator(Family::kRun, {.lower = prefix, .upper = PrefixEnd(prefix)});
+      database_.rows().NewIterator(Family::kRun, {.from = prefix, .to = PrefixEnd(prefix)});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     ASSIGN_OR_RETURN(StoredStep step, DecodeStep(rows->value()));
     steps.Append(std::move(step.view));
@@ -274,7 +273,7 @@ Status Runs::Cancel(const std::string& id) {
 Result<RunMachine> Runs::ReadBefore(const std::string& id, uint32_t step,
                                     const RunMachine& last) const {
   std::string row;
-  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, StepKey(id, step), &row));
+  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, StepKey(id, step), &row));
   if (!found) {
     return Fail(Code::kNotFound, "flow.step_not_found",
                 "the run '{}' has no step {}: expected 1 to {}, of which the last {} are kept", id,

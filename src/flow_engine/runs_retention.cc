@@ -10,7 +10,7 @@
 namespace sluice::flow_engine {
 namespace {
 
-using storage::Family;
+using Family = db::RowFamily;
 
 constexpr size_t kRowsPerCommit = 5000;
 constexpr std::chrono::seconds kInterval(5);
@@ -33,8 +33,8 @@ Status Runs::Sweep() {
   const uint64_t now_ms = services_.function.clock.WallMs();
   std::vector<RunHead> finished;  // the oldest first
   std::set<std::string> needed = {current_()->version};
-  const auto rows = database_.store().NewIterator(
-      Family::kRun, {.lower = std::string(kHeadPrefix), .upper = PrefixEnd(kHeadPrefix)});
+  const auto rows = database_.rows().NewIterator(
+      Family::kRun, {.from = std::string(kHeadPrefix), .to = PrefixEnd(kHeadPrefix)});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     ASSIGN_OR_RETURN(RunHead head,
                      DecodeHead(rows->key().substr(kHeadPrefix.size()), rows->value()));
@@ -63,8 +63,8 @@ Status Runs::Remove(const std::vector<RunHead>& runs) {
     return database_.Apply(std::exchange(commit, {})).status;
   };
   // Few have such a row. It goes before the head, without which nobody would know of it.
-  const auto inputs = database_.store().NewIterator(
-      Family::kRun, {.lower = InputKey(runs.front().id), .upper = PrefixEnd(kInputPrefix)});
+  const auto inputs = database_.rows().NewIterator(
+      Family::kRun, {.from = InputKey(runs.front().id), .to = PrefixEnd(kInputPrefix)});
   for (inputs->SeekToFirst(); inputs->Valid() && inputs->key() <= InputKey(runs.back().id);
        inputs->Next()) {
     const std::string_view id = inputs->key().substr(kInputPrefix.size());
@@ -83,8 +83,8 @@ Status Runs::Remove(const std::vector<RunHead>& runs) {
 
 Status Runs::SweepApps(const std::set<std::string>& needed) {
   db::Commit commit;
-  const auto rows = database_.store().NewIterator(
-      Family::kRun, {.lower = std::string(kAppPrefix), .upper = PrefixEnd(kAppPrefix)});
+  const auto rows = database_.rows().NewIterator(
+      Family::kRun, {.from = std::string(kAppPrefix), .to = PrefixEnd(kAppPrefix)});
   const std::lock_guard lock(mutex_);
   std::erase_if(apps_, [](const auto& each) { return each.second.expired(); });
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {

@@ -16,7 +16,7 @@ namespace sluice::flow_engine {
 namespace {
 
 using json::Value;
-using storage::Family;
+using Family = db::RowFamily;
 
 constexpr std::string_view kFollowers = "flow:";
 constexpr size_t kMostAtOnce = 64;
@@ -167,11 +167,11 @@ Status Starts::MakeFollowers(const App& app) {
     if (same) {
       wanted.erase(found);
     } else {
-      RETURN_IF_ERROR(database_.DropFollower(name));
+      RETURN_IF_ERROR(database_.followers().Drop(name));
     }
   }
   for (const auto& [name, keyspace] : wanted) {
-    RETURN_IF_ERROR(database_.CreateFollower(
+    RETURN_IF_ERROR(database_.followers().Create(
         {.name = name, .keyspaces = {keyspace}, .pattern = {}, .needs_before = true}));
   }
   return OkStatus();
@@ -193,7 +193,7 @@ Status Starts::AddSources(const flow::Flow& flow, Configured* configured) {
   if (database_.catalog()->FindFollower(FollowerOf(flow)) == nullptr) return OkStatus();
   for (db::ShardId shard = 0; shard < database_.shard_count(); ++shard) {
     Source source{.flow = &flow, .keyspace = flow.start.on, .cursor = {FollowerOf(flow), shard, 0}};
-    ASSIGN_OR_RETURN(source.stored, database_.ReadCursor(source.cursor));
+    ASSIGN_OR_RETURN(source.stored, database_.followers().ReadCursor(source.cursor));
     ASSIGN_OR_RETURN(source.feed,
                      db::Feed::OfFollower(database_, shard, source.cursor.follower, source.stored));
     configured->sources.push_back(std::move(source));
@@ -204,7 +204,7 @@ Status Starts::AddSources(const flow::Flow& flow, Configured* configured) {
 Status Starts::AddSchedule(const flow::Flow& flow, Configured* configured) {
   Schedule schedule{.flow = &flow};
   ASSIGN_OR_RETURN(const bool found,
-                   database_.store().Get(Family::kRun, ScheduleKey(flow), &schedule.row));
+                   database_.rows().Get(Family::kRun, ScheduleKey(flow), &schedule.row));
   if (found) {
     ASSIGN_OR_RETURN(const Value value, db::DecodeMetaJson(ScheduleKey(flow), schedule.row));
     if (value["schedule"] == Value(flow.start.schedule) && value["next_ms"].is_int()) {
@@ -309,7 +309,7 @@ Result<bool> Starts::TakeRequests(const Configured& configured) {
   const uint64_t made = outbox::flow_requests_made;
   const std::string prefix(outbox::kFlowRequestPrefix);
   const auto rows =
-      database_.store().NewIterator(Family::kRun, {.lower = prefix, .upper = PrefixEnd(prefix)});
+      database_.rows().NewIterator(Family::kRun, {.from = prefix, .to = PrefixEnd(prefix)});
   size_t taken = 0;
   for (rows->SeekToFirst(); rows->Valid() && taken < kMostAtOnce; rows->Next(), ++taken) {
     ASSIGN_OR_RETURN(outbox::FlowRequest request, outbox::DecodeFlowRequest(rows->value()));
@@ -387,12 +387,12 @@ Status Starts::RunAutostart(const Configured& configured, size_t index) {
 Status Starts::LaunchOnce(const Configured& configured, const flow::Flow& flow, std::string key,
                           flow::Start start) {
   std::string row;
-  ASSIGN_OR_RETURN(const bool found, database_.store().Get(Family::kRun, key, &row));
+  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, key, &row));
   if (found) {
     ASSIGN_OR_RETURN(const Value value, db::DecodeMetaJson(key, row));
     const std::string last(value["run"].is_string() ? value["run"].AsString() : "");
     std::string live;
-    ASSIGN_OR_RETURN(const bool running, database_.store().Get(Family::kRun, LiveKey(last), &live));
+    ASSIGN_OR_RETURN(const bool running, database_.rows().Get(Family::kRun, LiveKey(last), &live));
     if (running) {
       log::Info("an autostart goes on with its run", {{"flow", flow.id}, {"run", last}});
       return OkStatus();

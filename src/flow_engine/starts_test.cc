@@ -33,7 +33,7 @@ class StartsTest : public HostTest {
   void SetUp() override {
     HostTest::SetUp();
     for (const char* bucket : {"app", "orders"}) {
-      ASSERT_TRUE(database_->CreateBucket(bucket).ok());
+      ASSERT_TRUE(database_->admin().CreateBucket(bucket).ok());
     }
   }
   std::string Load(const std::string& head,

@@ -16,7 +16,7 @@ class DatabaseCommits final : public CommitSource {
 
   uint16_t shard_count() const override { return database_.shard_count(); }
   std::shared_ptr<void> OnCommitted(db::ShardId shard, db::CommitListener listener) override {
-    return database_.OnCommitted(shard, std::move(listener));
+    return database_.followers().OnCommitted(shard, std::move(listener));
   }
 
  private:

@@ -113,8 +113,8 @@ void Dispatcher::StopDebugger() {
 Status Dispatcher::LoadCursors() {
   const db::CursorState* lowest = nullptr;
   for (uint16_t lane = 0; lane < kLanes; ++lane) {
-    ASSIGN_OR_RETURN(cursors_[lane],
-                     options_.services.database.ReadCursor({options_.follower, 0, lane}));
+    ASSIGN_OR_RETURN(cursors_[lane], options_.services.database.followers().ReadCursor(
+                                         {options_.follower, 0, lane}));
     if (lowest == nullptr || Before(cursors_[lane], *lowest)) lowest = &cursors_[lane];
   }
   given_ = cursors_;

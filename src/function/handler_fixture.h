@@ -24,7 +24,7 @@ class HandlerTest : public ::testing::Test {
     options.durability = db::Durability::kNone;
     database_ = std::move(*db::Database::Open(directory_ / "data", options, clock_));
     engine_ = std::make_unique<query::QueryEngine>(*database_, query::EngineOptions{});
-    for (const char* bucket : {"src", "dst"}) CHECK(database_->CreateBucket(bucket).ok());
+    for (const char* bucket : {"src", "dst"}) CHECK(database_->admin().CreateBucket(bucket).ok());
     definition_.name = "f";
     definition_.source = {.bucket = "src"};
     definition_.buckets = {{"src", {.bucket = "src"}, true},

@@ -68,11 +68,11 @@ Manager::Manager(const Services& services)
 Manager::~Manager() { Stop(); }
 
 Status Manager::Start() {
-  storage::IterateOptions options;
-  options.lower = kDefinitionRows;
-  options.upper = PrefixEnd(kDefinitionRows);
+  db::RowRange options;
+  options.from = kDefinitionRows;
+  options.to = PrefixEnd(kDefinitionRows);
   const auto iterator =
-      services_.database.store().NewIterator(storage::Family::kMeta, std::move(options));
+      services_.database.rows().NewIterator(db::RowFamily::kMeta, std::move(options));
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     ASSIGN_OR_RETURN(const json::Value value,
                      db::DecodeMetaJson(iterator->key(), iterator->value()));

@@ -67,7 +67,7 @@ Status Manager::EnsureFollower(const Definition& definition) {
   options.start = definition.settings.boundary == Boundary::kEverything
                       ? db::FollowerOptions::Start::kEverything
                       : db::FollowerOptions::Start::kNow;
-  return services_.database.CreateFollower(options);
+  return services_.database.followers().Create(options);
 }
 
 Status Manager::RunOnDeploy(const FunctionPtr& function, const Prepared& prepared,

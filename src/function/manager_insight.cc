@@ -13,10 +13,10 @@ Value LagOf(const db::Database& database, const Definition& definition, bool cau
     lag.Set("commits_behind", 0);
     return lag;
   }
-  const db::Sequence newest = database.Stats().shards.front().sequence;
+  const db::Sequence newest = database.operations().Stats().shards.front().sequence;
   db::Sequence lowest = newest;
   for (uint16_t lane = 0; lane < kLanes; ++lane) {
-    const auto cursor = database.ReadCursor({FollowerOf(definition), 0, lane});
+    const auto cursor = database.followers().ReadCursor({FollowerOf(definition), 0, lane});
     if (!cursor) return lag;
     if (cursor->backfilling) {
       lag.Set("reads_documents", true);

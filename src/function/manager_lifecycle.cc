@@ -101,7 +101,7 @@ Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& w
   // What waited to be tried again is dead; it stays in the list.
   RETURN_IF_ERROR(
       timer::DropOwner(services_.database, failure::RetryOwner(function->failures->owner())));
-  const Status dropped = services_.database.DropFollower(follower);
+  const Status dropped = services_.database.followers().Drop(follower);
   return dropped.code() == Code::kNotFound ? OkStatus() : dropped;
 }
 

@@ -180,7 +180,7 @@ TEST_F(ManagerTest, SeveralShardsAreRefused) {
   database_.reset();
   Open();
   for (const char* bucket : {"src", "dst", "meta"})
-    ASSERT_TRUE(database_->CreateBucket(bucket).ok());
+    ASSERT_TRUE(database_->admin().CreateBucket(bucket).ok());
   ASSERT_TRUE(manager_->Store(Function("function OnUpdate(doc, meta) {}")).ok());
   EXPECT_EQ(manager_->Deploy("f").id(), "function.several_shards");
   EXPECT_EQ(manager_->StatusOf("f")->state, State::kUndeployed);
@@ -240,10 +240,10 @@ TEST_F(ManagerTest, ADroppedKeyspaceUndeploys) {
   definition.buckets.push_back({"other", {"dst", "s", "c"}, false});
   ASSERT_TRUE(manager_->Store(definition).ok());
   EXPECT_EQ(manager_->Deploy("f").id(), "scope.not_found");
-  ASSERT_TRUE(database_->CreateScope("dst", "s").ok());
-  ASSERT_TRUE(database_->CreateCollection({"dst", "s", "c"}).ok());
+  ASSERT_TRUE(database_->admin().CreateScope("dst", "s").ok());
+  ASSERT_TRUE(database_->admin().CreateCollection({"dst", "s", "c"}).ok());
   ASSERT_TRUE(manager_->Deploy("f").ok());
-  ASSERT_TRUE(database_->DropCollection({"dst", "s", "c"}).ok());
+  ASSERT_TRUE(database_->admin().DropCollection({"dst", "s", "c"}).ok());
   const auto undeployed = [&] {
     const auto done = [&] {
       return manager_->StatusOf("f")->state == State::kUndeployed &&
@@ -261,8 +261,8 @@ TEST_F(ManagerTest, ADroppedKeyspaceUndeploys) {
   ASSERT_TRUE(manager_->Deploy("f").ok());
   EXPECT_EQ(manager_->StatusOf("f")->failure, "");
   ASSERT_TRUE(manager_->Pause("f").ok());
-  ASSERT_TRUE(database_->DropBucket("src").ok());
-  ASSERT_TRUE(database_->CreateBucket("src").ok());
+  ASSERT_TRUE(database_->admin().DropBucket("src").ok());
+  ASSERT_TRUE(database_->admin().CreateBucket("src").ok());
   EXPECT_TRUE(undeployed());
 }
 
@@ -270,7 +270,7 @@ TEST_F(ManagerTest, ATableIsASourceAndABindingToRead) {
   db::TableSchema schema;
   schema.name = "t";
   schema.columns.push_back({.name = "i"});
-  ASSERT_TRUE(database_->CreateTable(schema).ok());
+  ASSERT_TRUE(database_->admin().CreateTable(schema).ok());
   Definition definition = Function("function OnUpdate(doc, meta) { dst[meta.id] = doc; }");
   definition.source = db::TableKeyspace("t");
   definition.buckets = {{"dst", {.bucket = "dst"}, true}, {"t", db::TableKeyspace("t"), true}};
@@ -288,8 +288,8 @@ TEST_F(ManagerTest, APatternIsASourceToo) {
   definition.buckets = {{"dst", {.bucket = "dst"}, true}};
   Put("old", "1");
   Deploy(definition);
-  ASSERT_TRUE(database_->CreateScope("src", "s").ok());
-  ASSERT_TRUE(database_->CreateCollection({"src", "s", "made_later"}).ok());
+  ASSERT_TRUE(database_->admin().CreateScope("src", "s").ok());
+  ASSERT_TRUE(database_->admin().CreateCollection({"src", "s", "made_later"}).ok());
   const auto put = [&](const std::string& key) {
     db::Commit commit;
     commit.writes.push_back(db::PutWrite(*database_->Resolve({"src", "s", "made_later"}), key,
@@ -307,11 +307,11 @@ TEST_F(ManagerTest, APatternIsASourceToo) {
   Open();
   put("b");
   EXPECT_TRUE(arrives("s.made_later.b"));
-  ASSERT_TRUE(database_->DropScope("src", "s").ok());
+  ASSERT_TRUE(database_->admin().DropScope("src", "s").ok());
   Put("c", "3");
   EXPECT_TRUE(arrives("_default._default.c"));
   EXPECT_EQ(manager_->StatusOf("f")->state, State::kDeployed);
-  ASSERT_TRUE(database_->DropBucket("src").ok());
+  ASSERT_TRUE(database_->admin().DropBucket("src").ok());
   for (int i = 0; i < 2000 && manager_->StatusOf("f")->state != State::kUndeployed; ++i) {
     usleep(5000);
   }
@@ -321,7 +321,7 @@ TEST_F(ManagerTest, APatternIsASourceToo) {
 TEST_F(ManagerTest, AKeyspaceDroppedWhileNothingRanUndeploysAtTheStart) {
   Deploy("function OnUpdate(doc, meta) {}");
   manager_.reset();
-  ASSERT_TRUE(database_->DropBucket("dst").ok());
+  ASSERT_TRUE(database_->admin().DropBucket("dst").ok());
   Close();
   Open();
   for (int i = 0; i < 2000 && manager_->StatusOf("f")->state != State::kUndeployed; ++i) {

@@ -34,7 +34,8 @@ class ManagerTest : public ::testing::Test {
     CHECK(mkdtemp(path.data()) != nullptr);
     directory_ = path;
     Open();
-    for (const char* bucket : {"src", "dst", "meta"}) CHECK(database_->CreateBucket(bucket).ok());
+    for (const char* bucket : {"src", "dst", "meta"})
+      CHECK(database_->admin().CreateBucket(bucket).ok());
   }
   ~ManagerTest() override {
     Close();

@@ -39,7 +39,7 @@ Result<db::RowWrite> MakeFlowRequest(db::Database& database, std::string flow, V
                 kMaxFlowRequestBytes, row.size());
   }
   ++flow_requests_made;
-  return db::RowWrite{storage::Family::kRun, std::string(kFlowRequestPrefix) + *run, std::move(row),
+  return db::RowWrite{db::RowFamily::kRun, std::string(kFlowRequestPrefix) + *run, std::move(row),
                       std::nullopt};
 }
 
@@ -56,7 +56,7 @@ Result<FlowRequest> DecodeFlowRequest(std::string_view stored) {
 namespace {
 
 bool IsFlowRequest(const db::RowWrite& row) {
-  return row.family == storage::Family::kRun && row.key.starts_with(kFlowRequestPrefix) &&
+  return row.family == db::RowFamily::kRun && row.key.starts_with(kFlowRequestPrefix) &&
          row.value.has_value();
 }
 

@@ -63,7 +63,7 @@ class ConsumerTest : public ProceduresTest {
     return (*manager_->triggers().Find(name))->seats().occupancy().state;
   }
   uint64_t Consumed(const std::string& name) {
-    return database_->ReadCursor({FollowerOf(name), 0, 0})->events;
+    return database_->followers().ReadCursor({FollowerOf(name), 0, 0})->events;
   }
 };
 

@@ -41,7 +41,7 @@ class Rig {
       }
       CHECK((*run)->status().ok());
     }
-    CHECK(database_->CreateBucket("shop").ok());
+    CHECK(database_->admin().CreateBucket("shop").ok());
   }
   ~Rig() {
     engine_.reset();

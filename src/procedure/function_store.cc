@@ -35,10 +35,10 @@ Status CheckFunction(const UserFunction& function, const lua::Program& program) 
 }
 
 Status FunctionStore::Load() {
-  storage::IterateOptions options;
-  options.lower = kFunctionRows;
-  options.upper = PrefixEnd(kFunctionRows);
-  const auto iterator = database_.store().NewIterator(storage::Family::kMeta, std::move(options));
+  db::RowRange options;
+  options.from = kFunctionRows;
+  options.to = PrefixEnd(kFunctionRows);
+  const auto iterator = database_.rows().NewIterator(db::RowFamily::kMeta, std::move(options));
   auto table = std::make_shared<UserFunctionTable>(*this->table());
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     ASSIGN_OR_RETURN(const Value row, db::DecodeMetaJson(iterator->key(), iterator->value()));
@@ -76,7 +76,7 @@ Status FunctionStore::Save(const std::string& name, const UserFunction* function
                                             {"deterministic", Value(function->deterministic)}}));
   }
   commit.rows.push_back(
-      {storage::Family::kMeta, std::string(kFunctionRows) + name, std::move(row), std::nullopt});
+      {db::RowFamily::kMeta, std::string(kFunctionRows) + name, std::move(row), std::nullopt});
   return database_.Apply(std::move(commit)).status;
 }
 

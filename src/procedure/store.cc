@@ -31,10 +31,10 @@ Status NotFound(const std::string& name, const Value& version) {
 }  // namespace
 
 Status Store::Load() {
-  storage::IterateOptions options;
-  options.lower = kProcedureRows;
-  options.upper = PrefixEnd(kProcedureRows);
-  const auto iterator = database_.store().NewIterator(storage::Family::kMeta, std::move(options));
+  db::RowRange options;
+  options.from = kProcedureRows;
+  options.to = PrefixEnd(kProcedureRows);
+  const auto iterator = database_.rows().NewIterator(db::RowFamily::kMeta, std::move(options));
   const std::lock_guard lock(mutex_);
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     ASSIGN_OR_RETURN(const Value row, db::DecodeMetaJson(iterator->key(), iterator->value()));
@@ -87,7 +87,7 @@ Status Store::Save(const std::string& name, const Procedure* procedure) {
   db::Commit commit;
   std::optional<std::string> row;
   if (procedure != nullptr) row = db::EncodeMetaJson(Encode(*procedure));
-  commit.rows.push_back({storage::Family::kMeta, RowKey(name), std::move(row), std::nullopt});
+  commit.rows.push_back({db::RowFamily::kMeta, RowKey(name), std::move(row), std::nullopt});
   RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
   if (procedure == nullptr) {
     procedures_.erase(name);

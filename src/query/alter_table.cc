@@ -110,7 +110,7 @@ class Alteration {
     RETURN_IF_ERROR(schema_.Check());
     RETURN_IF_ERROR(CheckReferences(*database_.catalog(), schema_, dialect_));
     RETURN_IF_ERROR(CheckChecks(schema_));
-    RETURN_IF_ERROR(database_.AlterTable(schema_));
+    RETURN_IF_ERROR(database_.admin().AlterTable(schema_));
     const Status status = CompleteAdd(added);
     if (!status.ok()) TakeBack(added);
     return status;
@@ -125,7 +125,7 @@ class Alteration {
                                           name));
     }
     schema_.columns.erase(schema_.columns.begin() + static_cast<std::ptrdiff_t>(*column));
-    return database_.AlterTable(schema_);
+    return database_.admin().AlterTable(schema_);
   }
 
   // ALTER COLUMN: `what` is what changes to that of `wanted`.
@@ -144,9 +144,9 @@ class Alteration {
     }
     RETURN_IF_ERROR(schema_.Check());
     RETURN_IF_ERROR(CheckChange(before, column));
-    RETURN_IF_ERROR(database_.AlterTable(schema_));
+    RETURN_IF_ERROR(database_.admin().AlterTable(schema_));
     const Status status = CheckRows(before, column);
-    if (!status.ok()) static_cast<void>(database_.AlterTable(*table_.table));
+    if (!status.ok()) static_cast<void>(database_.admin().AlterTable(*table_.table));
     return status;
   }
 
@@ -156,7 +156,7 @@ class Alteration {
     const size_t dropped =
         std::erase_if(schema_.checks, named) + std::erase_if(schema_.references, named);
     if (dropped == 0) return DropKey(name);
-    return database_.AlterTable(schema_);
+    return database_.admin().AlterTable(schema_);
   }
 
   Status DropKey(const std::string& name) {
@@ -166,7 +166,7 @@ class Alteration {
     if (index == table_.indexes.end()) {
       return Invalid(schema_, fmt::format("there is no key or constraint '{}'", name));
     }
-    return database_.DropIndex(table_.name, (*index)->definition().name);
+    return database_.admin().DropIndex(table_.name, (*index)->definition().name);
   }
 
  private:
@@ -225,7 +225,7 @@ class Alteration {
   Status CompleteAdd(const db::TableSchema& added) {
     for (const db::TableKey& key : added.keys) {
       RETURN_IF_ERROR(
-          database_.CreateIndex(table_.name, IndexOf(schema_, key), db::IndexBuild::kNow));
+          database_.admin().CreateIndex(table_.name, IndexOf(schema_, key), db::IndexBuild::kNow));
       for (const db::TableKeyPart& part : key.parts) {
         if (!key.primary) continue;
         RETURN_IF_ERROR(ExpectNone(fmt::format("{} IS NULL", BackQuoted(part.column)),
@@ -271,9 +271,9 @@ class Alteration {
   void TakeBack(const db::TableSchema& added) {
     for (const db::TableKey& key : added.keys) {
       // It may not have been made.
-      static_cast<void>(database_.DropIndex(table_.name, key.name));
+      static_cast<void>(database_.admin().DropIndex(table_.name, key.name));
     }
-    static_cast<void>(database_.AlterTable(*table_.table));
+    static_cast<void>(database_.admin().AlterTable(*table_.table));
   }
 
   bool Uses(std::string_view column) const {
@@ -374,7 +374,7 @@ class Replacement {
 Status Carry(QueryEngine& engine, const db::KeyspaceInfo& table, const Action& action,
              Dialect dialect) {
   if (action.kind == Kind::kRename) {
-    return engine.database().RenameTable(table.table->name, action.to);
+    return engine.database().admin().RenameTable(table.table->name, action.to);
   }
   if (action.kind == Kind::kReplace)
     return Replacement(engine, table.table->name, action.added, dialect).Run();

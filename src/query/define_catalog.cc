@@ -69,25 +69,26 @@ Status Create(db::Database& database, const CatalogName& name, const CatalogStat
   ASSIGN_OR_RETURN(const uint64_t max_expiry_ms, MaxExpiryOf(statement));
   switch (statement.object) {
     case CatalogObject::kBucket:
-      return database.CreateBucket(name.bucket);
+      return database.admin().CreateBucket(name.bucket);
     case CatalogObject::kScope:
-      return database.CreateScope(name.bucket, name.scope);
+      return database.admin().CreateScope(name.bucket, name.scope);
     case CatalogObject::kCollection:
       break;
   }
-  return database.CreateCollection({name.bucket, name.scope, name.collection}, max_expiry_ms);
+  return database.admin().CreateCollection({name.bucket, name.scope, name.collection},
+                                           max_expiry_ms);
 }
 
 Status Drop(db::Database& database, const CatalogName& name, CatalogObject object) {
   switch (object) {
     case CatalogObject::kBucket:
-      return database.DropBucket(name.bucket);
+      return database.admin().DropBucket(name.bucket);
     case CatalogObject::kScope:
-      return database.DropScope(name.bucket, name.scope);
+      return database.admin().DropScope(name.bucket, name.scope);
     case CatalogObject::kCollection:
       break;
   }
-  return database.DropCollection({name.bucket, name.scope, name.collection});
+  return database.admin().DropCollection({name.bucket, name.scope, name.collection});
 }
 
 Status Flush(db::Database& database, const CatalogName& name, const CatalogStatement& statement) {
@@ -95,9 +96,9 @@ Status Flush(db::Database& database, const CatalogName& name, const CatalogState
     return AtPlace(QueryError(QueryCode::kSyntax, "FLUSH takes a collection"), statement.place);
   }
   if (statement.object == CatalogObject::kBucket) {
-    return database.FlushCollection({.bucket = name.bucket});
+    return database.admin().FlushCollection({.bucket = name.bucket});
   }
-  return database.FlushCollection({name.bucket, name.scope, name.collection});
+  return database.admin().FlushCollection({name.bucket, name.scope, name.collection});
 }
 
 Status Alter(db::Database& database, const CatalogName& name, const CatalogStatement& statement) {
@@ -109,7 +110,7 @@ Status Alter(db::Database& database, const CatalogName& name, const CatalogState
                    statement.place);
   }
   ASSIGN_OR_RETURN(const uint64_t max_expiry_ms, MaxExpiryOf(statement));
-  return database.SetMaxExpiry({name.bucket, name.scope, name.collection}, max_expiry_ms);
+  return database.admin().SetMaxExpiry({name.bucket, name.scope, name.collection}, max_expiry_ms);
 }
 
 // The database's error under the number that SQL++ clients know.
@@ -170,7 +171,7 @@ DefinitionRows RunDefinition(db::Database& database, const QueryContext& context
   if (statement.action == CatalogAction::kFlush && statement.name.parts.size() == 1) {
     if (const auto table = database.catalog()->FindTable(statement.name.parts[0])) {
       RETURN_IF_ERROR(CheckNotReferenced(*database.catalog(), *table->table));
-      RETURN_IF_ERROR(database.FlushCollection(table->name));
+      RETURN_IF_ERROR(database.admin().FlushCollection(table->name));
       return std::vector<json::Value>{};
     }
   }

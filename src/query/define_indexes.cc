@@ -116,7 +116,7 @@ DefinitionRows RunDefinition(db::Database& database, const QueryContext& context
   db::IndexDefinition definition = IndexDefinitionOf(statement);
   ASSIGN_OR_RETURN(const db::IndexBuild build, BuildOf(statement, &defined.warnings));
   const std::string name = definition.name;
-  const Status status = database.CreateIndex(keyspace->name, std::move(definition), build);
+  const Status status = database.admin().CreateIndex(keyspace->name, std::move(definition), build);
   if (status.ok() || (statement.if_not_exists && status.code() == Code::kAlreadyExists)) {
     return defined;
   }
@@ -134,7 +134,7 @@ DefinitionRows RunDefinition(db::Database& database, const QueryContext& context
                    ResolveKeyspace(*database.catalog(), context, statement.keyspace));
   const std::string name =
       statement.name.empty() ? std::string(db::kPrimaryIndexName) : statement.name;
-  const Status status = database.DropIndex(keyspace->name, name);
+  const Status status = database.admin().DropIndex(keyspace->name, name);
   if (status.ok() || (statement.if_exists && status.code() == Code::kNotFound)) {
     return std::vector<json::Value>{};
   }
@@ -180,7 +180,7 @@ DefinitionRows BuildIndexes(db::Database& database, const QueryContext& context,
                             const std::vector<std::string>& names) {
   ASSIGN_OR_RETURN(const auto keyspace,
                    ResolveKeyspace(*database.catalog(), context, statement.keyspace));
-  const Status status = database.BuildIndex(keyspace->name, names);
+  const Status status = database.admin().BuildIndex(keyspace->name, names);
   if (!status.ok()) return Unexpected(Numbered(status, statement.place));
   return std::vector<json::Value>{};
 }

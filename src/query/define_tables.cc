@@ -49,7 +49,7 @@ Status CreateTable(db::Database& database, const db::TableSchema& written, Diale
   RETURN_IF_ERROR(CheckReferences(*database.catalog(), schema, dialect));
   RETURN_IF_ERROR(CheckDefaults(database, schema));
   RETURN_IF_ERROR(CheckChecks(schema));
-  return database.CreateTable(std::move(schema));
+  return database.admin().CreateTable(std::move(schema));
 }
 
 DefinitionRows Done(const Status& status, const TextPlace& place) {
@@ -68,7 +68,7 @@ DefinitionRows RunDefinition(db::Database& database, const QueryContext& context
 
 DefinitionRows RunDefinition(db::Database& database, const QueryContext&,
                              const DropTableStatement& statement) {
-  const Status status = database.DropTable(statement.name);
+  const Status status = database.admin().DropTable(statement.name);
   if (statement.if_exists && status.id() == "table.not_found") return Rows{};
   return Done(status, statement.place);
 }

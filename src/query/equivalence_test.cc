@@ -73,7 +73,9 @@ class Equivalence : public ::testing::Test {
     }
     ASSERT_TRUE(database_->Apply(std::move(large)).status.ok());
     Open();  // what is in files has a size that is known
-    ASSERT_GE(database_->SplitPoints(*database_->Resolve({.bucket = "large"}), kThreads).size(),
+    ASSERT_GE(database_->estimates()
+                  .SplitPoints(*database_->Resolve({.bucket = "large"}), kThreads)
+                  .size(),
               2u);
   }
 

@@ -54,12 +54,12 @@ Status FlowStage::Open(const cli::AppDirectory& app, const std::vector<std::stri
 
 Status FlowStage::MakeKeyspaces(const cli::KeyspacesSpec& keyspaces) {
   for (const auto& [bucket, spec] : keyspaces.buckets) {
-    RETURN_IF_ERROR(database_->CreateBucket(bucket));
+    RETURN_IF_ERROR(database_->admin().CreateBucket(bucket));
     for (const auto& [scope, collections] : spec.scopes) {
-      if (scope != db::kDefaultName) RETURN_IF_ERROR(database_->CreateScope(bucket, scope));
+      if (scope != db::kDefaultName) RETURN_IF_ERROR(database_->admin().CreateScope(bucket, scope));
       for (const auto& [collection, unused] : collections.collections) {
         if (collection == db::kDefaultName) continue;
-        RETURN_IF_ERROR(database_->CreateCollection({bucket, scope, collection}));
+        RETURN_IF_ERROR(database_->admin().CreateCollection({bucket, scope, collection}));
       }
     }
   }

@@ -9,12 +9,12 @@ namespace {
 
 constexpr size_t kRowsPerCommit = 4096;
 
-std::unique_ptr<storage::Iterator> Rows(const db::Database& database, std::string lower,
-                                        std::string upper) {
-  storage::IterateOptions options;
-  options.lower = std::move(lower);
-  options.upper = std::move(upper);
-  return database.store().NewIterator(storage::Family::kTimer, std::move(options));
+std::unique_ptr<db::RowIterator> Rows(const db::Database& database, std::string lower,
+                                      std::string upper) {
+  db::RowRange options;
+  options.from = std::move(lower);
+  options.to = std::move(upper);
+  return database.rows().NewIterator(db::RowFamily::kTimer, std::move(options));
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ Status DropOwner(db::Database& database, std::string_view owner) {
   db::Commit commit;
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     commit.rows.push_back(
-        {storage::Family::kTimer, std::string(rows->key()), std::nullopt, std::nullopt});
+        {db::RowFamily::kTimer, std::string(rows->key()), std::nullopt, std::nullopt});
     if (commit.rows.size() < kRowsPerCommit) continue;
     RETURN_IF_ERROR(database.Apply(std::exchange(commit, {})).status);
   }

@@ -17,7 +17,7 @@ Result<WriteSet::Row> WriteSet::Read(const std::string& key) {
   if (const auto own = rows_.find(key); own != rows_.end()) return own->second;
   if (const auto known = read_.find(key); known != read_.end()) return known->second;
   std::string value;
-  ASSIGN_OR_RETURN(const bool found, database_.store().Get(storage::Family::kTimer, key, &value));
+  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(db::RowFamily::kTimer, key, &value));
   Row row = found ? Row(std::move(value)) : std::nullopt;
   read_.emplace(key, row);
   return row;
@@ -112,7 +112,7 @@ std::optional<uint64_t> WriteSet::earliest_ms() const {
 
 void WriteSet::MoveTo(db::Commit* commit) {
   for (auto& [key, value] : rows_) {
-    db::RowWrite write{storage::Family::kTimer, key, std::move(value), std::nullopt};
+    db::RowWrite write{db::RowFamily::kTimer, key, std::move(value), std::nullopt};
     if (const auto read = read_.find(key); read != read_.end()) {
       if (!write.value && !read->second) continue;  // made and removed by this batch
       write.expected = std::move(read->second);

@@ -46,7 +46,8 @@ class Worker {
     source_ = KeyspaceOf("source");
     target_ = KeyspaceOf("target");
     if (database_->catalog()->FindFollower(kFollower) == nullptr) {
-      const Status made = database_->CreateFollower({.name = kFollower, .keyspaces = {source_}});
+      const Status made =
+          database_->followers().Create({.name = kFollower, .keyspaces = {source_}});
       if (!made.ok()) Wrong(made.ToString());
     }
   }
@@ -112,12 +113,12 @@ class Worker {
 
  private:
   KeyspaceId KeyspaceOf(const std::string& bucket) {
-    const Status made = database_->CreateBucket(bucket);
+    const Status made = database_->admin().CreateBucket(bucket);
     if (!made.ok() && made.code() != Code::kAlreadyExists) Wrong(made.ToString());
     return *database_->Resolve({.bucket = bucket});
   }
   CursorState Cursor() {
-    const auto cursor = database_->ReadCursor({kFollower, 0, 0});
+    const auto cursor = database_->followers().ReadCursor({kFollower, 0, 0});
     if (!cursor) Wrong(cursor.error().ToString());
     return *cursor;
   }

@@ -87,13 +87,13 @@ Status Stage::MakeKeyspace(const db::KeyspaceName& name) {
   const auto made = [](const Status& status) {
     return status.code() == Code::kAlreadyExists ? OkStatus() : status;
   };
-  RETURN_IF_ERROR(made(database_->CreateBucket(name.bucket)));
+  RETURN_IF_ERROR(made(database_->admin().CreateBucket(name.bucket)));
   if (name.scope == "*") return OkStatus();
   if (name.scope != db::kDefaultName) {
-    RETURN_IF_ERROR(made(database_->CreateScope(name.bucket, name.scope)));
+    RETURN_IF_ERROR(made(database_->admin().CreateScope(name.bucket, name.scope)));
   }
   if (name.collection == "*" || name.collection == db::kDefaultName) return OkStatus();
-  return made(database_->CreateCollection(name));
+  return made(database_->admin().CreateCollection(name));
 }
 
 Result<std::vector<std::string>> Stage::Log() const {
@@ -156,7 +156,7 @@ Status Stage::Do(const Advance& advance) {
   for (int stop = 0; stop < kMaxStops; ++stop) {
     const uint64_t from_ms = clock_.WallMs() + 1;
     ASSIGN_OR_RETURN(const uint64_t timer_ms, FirstTimerMs(from_ms));
-    ASSIGN_OR_RETURN(const uint64_t expiry_ms, FirstExpiryMs(from_ms));
+    ASSIGN_OR_RETURN(const uint64_t expiry_ms, database_->operations().NextExpiryMs(from_ms));
     const uint64_t due_ms = std::min(timer_ms, expiry_ms);
     if (due_ms > target_ms) return SetTime(target_ms);
     RETURN_IF_ERROR(SetTime(due_ms));
@@ -168,7 +168,7 @@ Status Stage::Do(const Advance& advance) {
 Status Stage::SetTime(uint64_t wall_ms) {
   settled_ms_ = clock_.WallMs();
   clock_.SetMs(wall_ms);
-  ASSIGN_OR_RETURN([[maybe_unused]] const uint64_t expired, database_->ExpireNow());
+  ASSIGN_OR_RETURN([[maybe_unused]] const uint64_t expired, database_->operations().ExpireNow());
   manager_->ClockWasSet();
   return Settle();
 }
@@ -185,24 +185,11 @@ Result<uint64_t> Stage::FirstTimerMs(uint64_t from_ms) const {
   return first_ms;
 }
 
-Result<uint64_t> Stage::FirstExpiryMs(uint64_t from_ms) const {
-  storage::IterateOptions range;
-  range.lower = db::ExpiryKey(from_ms, "");
-  const auto iterator = database_->store().NewIterator(storage::Family::kExpiry, std::move(range));
-  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
-    ASSIGN_OR_RETURN(const db::ExpiryRow row,
-                     db::DecodeExpiryRow(iterator->key(), iterator->value()));
-    if (row.kind == db::ExpiryKind::kDocument) return row.due_ms;
-  }
-  RETURN_IF_ERROR(iterator->status());
-  return UINT64_MAX;
-}
-
 // --- waiting ------------------------------------------------------------------------------------
 
 Result<db::Sequence> Stage::Mark() {
   db::Commit commit;
-  commit.rows.push_back({storage::Family::kMeta, "trial/mark", "", std::nullopt});
+  commit.rows.push_back({db::RowFamily::kMeta, "trial/mark", "", std::nullopt});
   const db::CommitResult result = database_->Apply(std::move(commit));
   RETURN_IF_ERROR(result.status);
   return result.sequence;

@@ -55,7 +55,6 @@ class Stage {
   // The first timer from this time on, the function's own or one that tries an event again;
   // UINT64_MAX if there is none.
   Result<uint64_t> FirstTimerMs(uint64_t from_ms) const;
-  Result<uint64_t> FirstExpiryMs(uint64_t from_ms) const;
   Status Settle();
   // The number of an own commit: all before it are done, and those who listen were told.
   Result<db::Sequence> Mark();

@@ -48,8 +48,8 @@ void AddOwnNames(const db::KeyspaceInfo& keyspace, std::set<std::string>* names)
 doctype::Observed ObservedOf(const Context& context, const db::KeyspaceInfo& keyspace,
                              const CodeVisitor& code) {
   const auto catalog = context.database.catalog();
-  const db::Traffic& seen = context.database.traffic();
-  const db::KeyspaceTraffic traffic = seen.Of(keyspace.id);
+  const db::Operations& operations = context.database.operations();
+  const db::KeyspaceTraffic traffic = operations.TrafficOf(keyspace.id);
   doctype::Observed observed;
   observed.since = FormatTimeMs(context.started_ms);
   observed.statements = traffic.statements;
@@ -68,9 +68,10 @@ doctype::Observed ObservedOf(const Context& context, const db::KeyspaceInfo& key
          .path = join.path,
          .to = NameOf(*catalog, join.to),
          .runs = runs,
-         .statements =
-             join.from == keyspace.id ? traffic.statements : seen.Of(join.from).statements,
-         .updates = join.to == keyspace.id ? traffic.updates : seen.Of(join.to).updates});
+         .statements = join.from == keyspace.id ? traffic.statements
+                                                : operations.TrafficOf(join.from).statements,
+         .updates =
+             join.to == keyspace.id ? traffic.updates : operations.TrafficOf(join.to).updates});
   }
   code([&](std::string_view text) {
     ++observed.sources;

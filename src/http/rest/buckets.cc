@@ -42,14 +42,14 @@ void PutBucket(Context& context, const Request& request, Response& response) {
   const Result<json::Value> body = ReadObject(request.body(), {});
   if (!body) return response.Error(body.error());
   const std::string name(request.Param("bucket"));
-  const Status created = context.database.CreateBucket(name);
+  const Status created = context.database.admin().CreateBucket(name);
   if (!created.ok() && created.id() != "bucket.exists") return response.Error(created);
   Answer(response, created.ok() ? 201 : 200,
          BucketView(context, *context.database.catalog(), name, false));
 }
 
 void DropBucket(Context& context, const Request& request, Response& response) {
-  const Status dropped = context.database.DropBucket(std::string(request.Param("bucket")));
+  const Status dropped = context.database.admin().DropBucket(std::string(request.Param("bucket")));
   if (!dropped.ok()) return response.Error(dropped);
   response.NoContent();
 }

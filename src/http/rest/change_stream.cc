@@ -20,7 +20,7 @@ Result<std::unique_ptr<ChangeStream>> ChangeStream::Open(db::Database& database,
   std::unique_ptr<ChangeStream> stream(new ChangeStream(database, options));
   // From here on the log has every change, so that what is read now and what follows fit together.
   if (options.values) NoteWholeRead(database, options.keyspace);
-  ASSIGN_OR_RETURN(stream->follows_, database.FollowTransiently(options.keyspace));
+  ASSIGN_OR_RETURN(stream->follows_, database.followers().FollowTransiently(options.keyspace));
   RETURN_IF_ERROR(stream->Start(options));
   return stream;
 }
@@ -39,7 +39,7 @@ Status ChangeStream::Start(const ChangeStreamOptions& options) {
       if (options.from == ChangeStreamOptions::From::kEverything) {
         ASSIGN_OR_RETURN(state, db::Feed::StartAfter(database_, shard, {options.keyspace}, 0));
       } else {
-        state.position.sequence = database_.LastSequence(shard);
+        state.position.sequence = database_.followers().LastSequence(shard);
       }
       position_.shards.push_back(std::move(state));
     }
@@ -55,8 +55,8 @@ bool ChangeStream::InLog() const {
   for (size_t shard = 0; shard < position_.shards.size(); ++shard) {
     const db::CursorState& state = position_.shards[shard];
     if (state.backfilling ||
-        !database_.LogCovers(position_.keyspace, static_cast<db::ShardId>(shard),
-                             state.position.done())) {
+        !database_.followers().LogCovers(position_.keyspace, static_cast<db::ShardId>(shard),
+                                         state.position.done())) {
       return false;
     }
   }

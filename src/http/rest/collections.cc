@@ -42,8 +42,8 @@ void ShowScope(const Context& context, const Request& request, Response& respons
 void PutScope(Context& context, const Request& request, Response& response) {
   const Result<json::Value> body = ReadObject(request.body(), {});
   if (!body) return response.Error(body.error());
-  const Status created = context.database.CreateScope(std::string(request.Param("bucket")),
-                                                      std::string(request.Param("scope")));
+  const Status created = context.database.admin().CreateScope(std::string(request.Param("bucket")),
+                                                              std::string(request.Param("scope")));
   if (!created.ok() && created.id() != "scope.exists") return response.Error(created);
   ShowScope(context, request, response, created.ok() ? 201 : 200);
 }
@@ -72,7 +72,7 @@ void PutCollection(Context& context, const Request& request, Response& response)
   if (!wanted) return response.Error(wanted.error());
   const uint64_t max_expiry_ms = wanted->value_or(0);
   const db::KeyspaceName name = NameOf(request);
-  const Status created = context.database.CreateCollection(name, max_expiry_ms);
+  const Status created = context.database.admin().CreateCollection(name, max_expiry_ms);
   if (created.id() == "collection.exists") {
     const auto present = context.database.catalog()->Resolve(name);
     const bool same = present && (*present)->max_expiry_ms == max_expiry_ms;
@@ -87,7 +87,7 @@ void PatchCollection(Context& context, const Request& request, Response& respons
   const Result<std::optional<uint64_t>> max_expiry_ms = MaxExpiryOf(request);
   if (!max_expiry_ms) return response.Error(max_expiry_ms.error());
   if (*max_expiry_ms) {
-    const Status changed = context.database.SetMaxExpiry(NameOf(request), **max_expiry_ms);
+    const Status changed = context.database.admin().SetMaxExpiry(NameOf(request), **max_expiry_ms);
     if (!changed.ok()) return response.Error(changed);
   }
   ShowCollection(context, request, response, 200);
@@ -133,9 +133,9 @@ Status AddScopes(Router& router, Context& context) {
                      .responses = {{204, "dropped"}, {404, "there is none"}},
                      .auth = std::string(kAdmin),
                      .handler = Blocking([&](Request& request, Response& response) {
-                       AnswerDone(response,
-                                  context.database.DropScope(std::string(request.Param("bucket")),
-                                                             std::string(request.Param("scope"))));
+                       AnswerDone(response, context.database.admin().DropScope(
+                                                std::string(request.Param("bucket")),
+                                                std::string(request.Param("scope"))));
                      })});
 }
 
@@ -178,16 +178,16 @@ Status AddCollectionRoutes(Router& router, Context& context) {
        .handler = Blocking([&](Request& request, Response& response) {
          PatchCollection(context, request, response);
        })}));
-  RETURN_IF_ERROR(router.Add({.method = Method::kDelete,
-                              .path = std::string(kCollectionPath),
-                              .summary = "Drop a collection with its documents",
-                              .tag = "buckets",
-                              .responses = {{204, "dropped"}, {404, "there is none"}},
-                              .auth = std::string(kAdmin),
-                              .handler = Blocking([&](Request& request, Response& response) {
-                                AnswerDone(response,
-                                           context.database.DropCollection(NameOf(request)));
-                              })}));
+  RETURN_IF_ERROR(
+      router.Add({.method = Method::kDelete,
+                  .path = std::string(kCollectionPath),
+                  .summary = "Drop a collection with its documents",
+                  .tag = "buckets",
+                  .responses = {{204, "dropped"}, {404, "there is none"}},
+                  .auth = std::string(kAdmin),
+                  .handler = Blocking([&](Request& request, Response& response) {
+                    AnswerDone(response, context.database.admin().DropCollection(NameOf(request)));
+                  })}));
   return router.Add({.method = Method::kPost,
                      .path = std::string(kCollectionPath) + "/flush",
                      .summary = "Delete all documents of a collection at once",
@@ -196,7 +196,8 @@ Status AddCollectionRoutes(Router& router, Context& context) {
                      .responses = {{204, "flushed"}, {404, "there is no such collection"}},
                      .auth = std::string(kAdmin),
                      .handler = Blocking([&](Request& request, Response& response) {
-                       AnswerDone(response, context.database.FlushCollection(NameOf(request)));
+                       AnswerDone(response,
+                                  context.database.admin().FlushCollection(NameOf(request)));
                      })});
 }
 

@@ -74,10 +74,11 @@ void AppendStore(const db::DatabaseStats& stats, std::string* out) {
 
 // How far the lane that is furthest behind has to go.
 uint64_t LagOf(const db::Database& database, const db::FollowerInfo& follower, db::ShardId shard) {
-  const db::Sequence last = database.LastSequence(shard);
+  const db::Sequence last = database.followers().LastSequence(shard);
   uint64_t lag = 0;
   for (uint16_t lane = 0; lane < follower.lanes; ++lane) {
-    const Result<db::CursorState> cursor = database.ReadCursor({follower.name, shard, lane});
+    const Result<db::CursorState> cursor =
+        database.followers().ReadCursor({follower.name, shard, lane});
     if (!cursor || cursor->position.sequence >= last) continue;
     lag = std::max(lag, last - cursor->position.sequence);
   }
@@ -102,7 +103,7 @@ void AppendFollowers(const db::Database& database, std::string* out) {
 }  // namespace
 
 void AppendDatabaseMetrics(const db::Database& database, std::string* out) {
-  const db::DatabaseStats stats = database.Stats();
+  const db::DatabaseStats stats = database.operations().Stats();
   AppendShards(stats, out);
   AppendStore(stats, out);
   AppendFollowers(database, out);

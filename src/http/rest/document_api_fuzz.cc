@@ -85,7 +85,7 @@ class FuzzExchange final : public StreamSink {
 class Harness {
  public:
   Harness() : workers_("fuzz worker", 1, 16), exchange_(workers_) {
-    CHECK(rest_.database().CreateBucket("b").ok());
+    CHECK(rest_.database().admin().CreateBucket("b").ok());
     Context& context = rest_.context();
     for (const auto add :
          {AddBucketRoutes, AddCollectionRoutes, AddIndexRoutes, AddDocumentRoutes,

@@ -184,7 +184,7 @@ CommitAndWait::CommitAndWait(Context& context, Request& request, db::Commit comm
                     [done](db::CommitResult result) { done.Complete(std::move(result)); });
   };
   const bool waits = std::ranges::any_of(commit.writes, [&](const db::Write& write) {
-    return context.database.RunsScripts(write.keyspace);
+    return context.database.read_forms().RunsScripts(write.keyspace);
   });
   if (!waits) {
     submit(std::move(commit));
@@ -248,7 +248,8 @@ void AnswerFailedWrite(const Context& context, const Request& request, Response&
   if (!failed_condition) return response.Error(error);
   if (condition.kind != db::Precondition::Kind::kPresent) {
     db::PinnedDocument present;
-    const Result<bool> found = context.database.GetStored(target.keyspace, target.key, &present);
+    const Result<bool> found =
+        context.database.read_forms().GetStored(target.keyspace, target.key, &present);
     if (found && *found) AddEntityTag(response, present->cas);
   }
   response.Error(412, error);

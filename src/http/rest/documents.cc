@@ -114,8 +114,8 @@ void AnswerRead(const Request& request, Response& response, const Result<bool>& 
 Task<> GetVersionOnWorker(Context& context, Request& request, Response& response, Target target) {
   db::PinnedDocument document;
   Result<Result<bool>> found = co_await RunBlocking(request, [&] {
-    return context.database.GetAtVersion(target.keyspace, target.key, *request.Query("schema"),
-                                         &document);
+    return context.database.read_forms().GetAtVersion(target.keyspace, target.key,
+                                                      *request.Query("schema"), &document);
   });
   if (!found) co_return response.Error(found.error());
   AnswerRead(request, response, *found, document);
@@ -123,8 +123,9 @@ Task<> GetVersionOnWorker(Context& context, Request& request, Response& response
 
 Task<> FinishGetOnWorker(Context& context, Request& request, Response& response, Target target,
                          db::PinnedDocument document) {
-  const Result<Status> finished = co_await RunBlocking(
-      request, [&] { return context.database.FinishGet(target.keyspace, target.key, &document); });
+  const Result<Status> finished = co_await RunBlocking(request, [&] {
+    return context.database.read_forms().FinishGet(target.keyspace, target.key, &document);
+  });
   if (!finished) co_return response.Error(finished.error());
   if (!finished->ok()) co_return response.Error(*finished);
   AnswerRead(request, response, true, document);
@@ -139,7 +140,8 @@ void GetStored(const Context& context, const Request& request, Response& respons
               "query parameter 'schema': a document as it is stored has no other version"));
   }
   db::PinnedDocument document;
-  const Result<bool> found = context.database.GetStored(target.keyspace, target.key, &document);
+  const Result<bool> found =
+      context.database.read_forms().GetStored(target.keyspace, target.key, &document);
   AnswerRead(request, response, found, document);
 }
 
@@ -158,7 +160,8 @@ Task<> GetDocument(Context& context, Request& request, Response& response) {
   }
   if (request.Query("schema")) return GetVersionOnWorker(context, request, response, *target);
   db::PinnedDocument document;
-  const auto found = context.database.GetAtOnce(target->keyspace, target->key, &document);
+  const auto found =
+      context.database.read_forms().GetAtOnce(target->keyspace, target->key, &document);
   if (found && !*found) {
     return FinishGetOnWorker(context, request, response, *target, std::move(document));
   }
@@ -234,7 +237,7 @@ Task<> StoreDocument(Context& context, Request& request, Response& response, Sto
 // Of a document that says its type, what the type's pattern makes of its properties.
 Result<std::string> NewKeyOf(const Context& context, db::KeyspaceId keyspace,
                              const db::Document& document) {
-  const auto policy = context.database.PolicyOf(keyspace, nullptr);
+  const auto policy = context.database.read_forms().PolicyOf(keyspace, nullptr);
   const auto* const types = dynamic_cast<const doctype_db::KeyspacePolicy*>(policy.get());
   if (types == nullptr || document.datatype != db::Datatype::kJson) return NewUuid();
   ASSIGN_OR_RETURN(std::optional<std::string> key, types->NewKey(document.body));

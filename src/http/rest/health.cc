@@ -21,7 +21,7 @@ Status Readiness(const Context& context) {
     case Lifecycle::Phase::kReady:
       break;
   }
-  const db::DatabaseStats stats = context.database.Stats();
+  const db::DatabaseStats stats = context.database.operations().Stats();
   if (!stats.read_only) return OkStatus();
   return Error(Code::kUnavailable, "server.read_only", "the last write failed: {}", stats.failure);
 }

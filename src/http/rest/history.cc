@@ -38,17 +38,17 @@ Result<db::Document> VersionOf(const Context& context, const Target& target,
                                std::string_view text) {
   db::PinnedDocument document;
   if (text == kCurrent) {
-    ASSIGN_OR_RETURN(const bool found,
-                     context.database.GetStored(target.keyspace, target.key, &document));
+    ASSIGN_OR_RETURN(const bool found, context.database.read_forms().GetStored(
+                                           target.keyspace, target.key, &document));
     if (found) return document->Copy();
     return Fail(Code::kNotFound, "document.not_found", "there is no document '{}'", target.key);
   }
   ASSIGN_OR_RETURN(const uint64_t version, NumberOf(target, text));
   ASSIGN_OR_RETURN(const bool kept,
-                   context.database.HasRevision(target.keyspace, target.key, version));
+                   context.database.revisions().Has(target.keyspace, target.key, version));
   if (!kept) return Unexpected(NoRevision(target, text));
-  ASSIGN_OR_RETURN(const bool found,
-                   context.database.GetRevision(target.keyspace, target.key, version, &document));
+  ASSIGN_OR_RETURN(const bool found, context.database.revisions().Get(target.keyspace, target.key,
+                                                                      version, &document));
   if (!found) return Unexpected(NoRevision(target, text));  // trimmed since
   return document->Copy();
 }
@@ -56,16 +56,18 @@ Result<db::Document> VersionOf(const Context& context, const Target& target,
 Result<Value> HistoryOf(const Context& context, const Request& request) {
   ASSIGN_OR_RETURN(const Target target, TargetOf(context, request));
   ASSIGN_OR_RETURN(const bool values, request.QueryBool("values", false));
-  ASSIGN_OR_RETURN(const auto revisions, context.database.Revisions(target.keyspace, target.key));
-  const auto policy = context.database.PolicyOf(target.keyspace, nullptr);
+  ASSIGN_OR_RETURN(const auto revisions,
+                   context.database.revisions().List(target.keyspace, target.key));
+  const auto policy = context.database.read_forms().PolicyOf(target.keyspace, nullptr);
   db::PinnedDocument present;
   ASSIGN_OR_RETURN(const bool found,
-                   context.database.GetStored(target.keyspace, target.key, &present));
+                   context.database.read_forms().GetStored(target.keyspace, target.key, &present));
   Value list = Value::EmptyArray();
   for (const db::Revision& revision : revisions) {
     db::PinnedDocument document;
-    ASSIGN_OR_RETURN(const bool there, context.database.GetRevision(target.keyspace, target.key,
-                                                                    revision.version, &document));
+    ASSIGN_OR_RETURN(
+        const bool there,
+        context.database.revisions().Get(target.keyspace, target.key, revision.version, &document));
     if (!there) continue;  // trimmed since
     Value entry = Value::Object({{"version", Value::Unsigned(revision.version)},
                                  {"replaced", Value::Unsigned(revision.made_ms)},
@@ -136,7 +138,7 @@ Task<> Restore(Context& context, Request& request, Response& response) {
 void Erase(Context& context, const Request& request, Response& response) {
   const Result<Target> target = TargetOf(context, request);
   if (!target) return response.Error(target.error());
-  const auto erased = context.database.EraseRevisions(target->keyspace, target->key);
+  const auto erased = context.database.revisions().Erase(target->keyspace, target->key);
   if (!erased) return response.Error(erased.error());
   response.Json(200, AnswerText(Value::Object({{"erased", Value::Unsigned(*erased)}})));
 }

@@ -122,7 +122,7 @@ bool IsBlank(std::string_view line) {
 bool IsThere(const Context& context, const db::Write& write, std::set<std::string>* before) {
   if (!before->insert(write.key).second) return true;
   db::PinnedDocument present;
-  const auto found = context.database.GetStored(write.keyspace, write.key, &present);
+  const auto found = context.database.read_forms().GetStored(write.keyspace, write.key, &present);
   return found && *found;
 }
 

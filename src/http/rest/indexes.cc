@@ -79,7 +79,7 @@ void PutIndex(Context& context, const Request& request, Response& response) {
   if (!keyspace) return response.Error(keyspace.error());
   const Result<db::IndexDefinition> definition = DefinitionOf(request);
   if (!definition) return response.Error(definition.error());
-  const Status created = context.database.CreateIndex(*keyspace, *definition);
+  const Status created = context.database.admin().CreateIndex(*keyspace, *definition);
   if (created.id() == "index.exists") {
     const auto present = IndexOf(context, request);
     if (!present || (*present)->definition() != *definition) {
@@ -94,7 +94,8 @@ void PutIndex(Context& context, const Request& request, Response& response) {
 void DropIndex(Context& context, const Request& request, Response& response) {
   const Result<db::KeyspaceName> keyspace = db::KeyspaceName::Parse(request.Param("keyspace"));
   if (!keyspace) return response.Error(keyspace.error());
-  const Status dropped = context.database.DropIndex(*keyspace, std::string(request.Param("name")));
+  const Status dropped =
+      context.database.admin().DropIndex(*keyspace, std::string(request.Param("name")));
   if (!dropped.ok()) return response.Error(dropped);
   response.NoContent();
 }

@@ -160,7 +160,7 @@ bool IsMergePatch(const Request& request) {
 
 // For advice: which parts of documents are changed alone.
 void Observe(const Context& context, db::KeyspaceId keyspace, const db::FieldChanges& changes) {
-  db::Traffic& traffic = context.database.traffic();
+  db::Traffic& traffic = context.database.operations().traffic();
   if (traffic.SampleNow()) traffic.Updated(keyspace, changes);
 }
 

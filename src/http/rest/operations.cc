@@ -24,7 +24,7 @@ Value ShardView(const db::ShardStats& shard) {
                         {"queued", Value::Unsigned(shard.queued)}});
 }
 
-Value StoreView(const storage::StoreStats& store) {
+Value StoreView(const db::StoreStats& store) {
   return Value::Object(
       {{"file_bytes", Value::Unsigned(store.sst_bytes)},
        {"memtable_bytes", Value::Unsigned(store.memtable_bytes)},
@@ -57,7 +57,7 @@ Value ThreadsView() {
 }
 
 Value StatusView(const Context& context) {
-  const db::DatabaseStats stats = context.database.Stats();
+  const db::DatabaseStats stats = context.database.operations().Stats();
   Value shards = Value::EmptyArray();
   for (const db::ShardStats& shard : stats.shards) shards.Append(ShardView(shard));
   const auto catalog = context.database.catalog();
@@ -117,13 +117,13 @@ Result<std::string> BackupPath(const Context& context, const Request& request) {
 void Backup(const Context& context, const Request& request, Response& response) {
   const Result<std::string> directory = BackupPath(context, request);
   if (!directory) return response.Error(directory.error());
-  const Status done = context.database.Backup(*directory);
+  const Status done = context.database.operations().Backup(*directory);
   if (!done.ok()) return response.Error(done);
   response.Json(201, AnswerText(Value::Object({{"directory", *directory}})));
 }
 
 void ExpireNow(Context& context, Response& response) {
-  const Result<uint64_t> expired = context.database.ExpireNow();
+  const Result<uint64_t> expired = context.database.operations().ExpireNow();
   if (!expired) return response.Error(expired.error());
   response.Json(200, AnswerText(Value::Object({{"expired", Value::Unsigned(*expired)}})));
 }

@@ -253,7 +253,8 @@ Status QueryStatement::StartSystemDelete(const query::SystemDelete& removal) {
 }
 
 Status QueryStatement::CheckDurability() const {
-  if (!parameters_.needs_disk || service_.engine.database().durability() == db::Durability::kSync) {
+  if (!parameters_.needs_disk ||
+      service_.engine.database().operations().durability() == db::Durability::kSync) {
     return OkStatus();
   }
   return query::QueryError(QueryCode::kNotDurable,

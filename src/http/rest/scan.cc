@@ -110,13 +110,13 @@ void AppendRow(Scan* scan, std::string_view key, const db::DocumentView& documen
 // `document` is null for one that is deleted.
 Status AppendRevisions(const Context& context, Scan* scan, std::string_view key,
                        const db::DocumentView* document, std::string* chunk) {
-  const auto policy = context.database.PolicyOf(scan->keyspace, nullptr);
+  const auto policy = context.database.read_forms().PolicyOf(scan->keyspace, nullptr);
   if (policy == nullptr) return OkStatus();
-  ASSIGN_OR_RETURN(const auto revisions, context.database.Revisions(scan->keyspace, key));
+  ASSIGN_OR_RETURN(const auto revisions, context.database.revisions().List(scan->keyspace, key));
   for (const db::Revision& revision : revisions) {
     db::PinnedDocument kept;
-    ASSIGN_OR_RETURN(const bool found,
-                     context.database.GetRevision(scan->keyspace, key, revision.version, &kept));
+    ASSIGN_OR_RETURN(const bool found, context.database.revisions().Get(scan->keyspace, key,
+                                                                        revision.version, &kept));
     if (!found) continue;
     AppendRow(scan, policy->RevisionKey(key, document, revision.version), kept.view(), chunk);
   }
@@ -156,11 +156,11 @@ class Chunk {
  private:
   // As many as a chunk may need.
   Status FindRevised() {
-    return context_.database.ScanRevised(scan_->keyspace, scan_->options,
-                                         [this](std::string_view key) {
-                                           revised_.emplace_back(key);
-                                           return revised_.size() <= kChunkRows;
-                                         });
+    return context_.database.revisions().ScanKeys(scan_->keyspace, scan_->options,
+                                                  [this](std::string_view key) {
+                                                    revised_.emplace_back(key);
+                                                    return revised_.size() <= kChunkRows;
+                                                  });
   }
 
   bool Before(std::string_view left, std::string_view right) const {
@@ -200,7 +200,8 @@ class Chunk {
   }
 
   bool TakeAtVersion(std::string_view key, db::DocumentView document) {
-    const auto policy = context_.database.PolicyOf(scan_->keyspace, scan_->snapshot.get());
+    const auto policy =
+        context_.database.read_forms().PolicyOf(scan_->keyspace, scan_->snapshot.get());
     if (policy == nullptr) return Take(key, &document);
     const auto body = policy->AsRead(key, document, scan_->schema);
     if (!body) return Take(key, nullptr, body.error());

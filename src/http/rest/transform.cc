@@ -61,7 +61,8 @@ Task<db::CommitResult> Transform(Context& context, Request& request, Target targ
                                  std::shared_ptr<const Transformation> transformation) {
   {
     db::PinnedDocument present;
-    const Result<bool> found = context.database.GetStored(target.keyspace, target.key, &present);
+    const Result<bool> found =
+        context.database.read_forms().GetStored(target.keyspace, target.key, &present);
     if (!found) co_return Failed(found.error());
     if (!*found || present->body.size() + present->xattrs.size() <= kMaxCommitterBytes) {
       co_return co_await CommitAndWait(

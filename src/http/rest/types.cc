@@ -120,7 +120,8 @@ Result<Value> MatchesOf(const Context& context, const NewType& made) {
 // Documents that do not fit go to a keyspace beside the type's, which is made if need be.
 Status MakeQuarantine(Context& context, const NewType& made) {
   if (made.loaded->type().validate != doctype::Validation::kQuarantine) return OkStatus();
-  Status created = context.database.CreateCollection(doctype_db::QuarantineOf(made.keyspace));
+  Status created =
+      context.database.admin().CreateCollection(doctype_db::QuarantineOf(made.keyspace));
   return created.id() == "collection.exists" ? OkStatus() : created;
 }
 
@@ -135,8 +136,8 @@ void PutType(Context& context, const Request& request, Response& response) {
   if (!*dry_run) {
     done = MakeQuarantine(context, *made);
     if (done.ok()) {
-      done = context.database.PutType(made->keyspace,
-                                      {type.name, json::ToText(doctype::ToJson(type))});
+      done = context.database.admin().PutType(made->keyspace,
+                                              {type.name, json::ToText(doctype::ToJson(type))});
     }
   }
   if (!done.ok()) return response.Error(done);
@@ -149,7 +150,7 @@ void PutType(Context& context, const Request& request, Response& response) {
 }
 
 void DropType(Context& context, const Request& request, Response& response) {
-  const Status dropped = context.database.DropType(std::string(request.Param("type")));
+  const Status dropped = context.database.admin().DropType(std::string(request.Param("type")));
   if (!dropped.ok()) return response.Error(dropped);
   response.NoContent();
 }

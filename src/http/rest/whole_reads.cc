@@ -19,7 +19,7 @@ struct Last {
 
 void NoteWholeRead(const db::Database& database, db::KeyspaceId keyspace) {
   thread_local Last last;
-  db::Traffic& traffic = database.traffic();
+  db::Traffic& traffic = database.operations().traffic();
   db::Traffic::Runs runs =
       last.traffic == &traffic && last.keyspace == keyspace ? last.runs.lock() : nullptr;
   if (runs == nullptr) {

@@ -17,10 +17,7 @@ Status Corrupt() {
 Result<DeadLetter> DeadLetterOf(db::Database& database, const TriggerEvent& event) {
   const db::LogPosition& position = event.after.position;
   DeadLetter letter;
-  ASSIGN_OR_RETURN(
-      const bool found,
-      database.store().Get(storage::Family::kLog, db::LogKey(0, position.sequence, position.n),
-                           &letter.payload));
+  ASSIGN_OR_RETURN(const bool found, database.followers().ReadLogRow(0, position, &letter.payload));
   if (!found) return Unexpected(Corrupt());
   letter.failure.id = database.NewCas();
   letter.failure.key = event.key;

@@ -29,7 +29,7 @@ Result<EventQueue> EventQueue::Open(query::QueryEngine& engine,
 
 Status EventQueue::Reload() {
   const db::Database& database = engine_->database();
-  ASSIGN_OR_RETURN(stored_, database.ReadCursor({follower_, 0, 0}));
+  ASSIGN_OR_RETURN(stored_, database.followers().ReadCursor({follower_, 0, 0}));
   ASSIGN_OR_RETURN(feed_, db::Feed::OfFollower(database, 0, follower_, stored_));
   events_.clear();
   taken_ = 0;

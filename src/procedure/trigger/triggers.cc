@@ -43,11 +43,11 @@ void Triggers::Stop() {
 }
 
 Status Triggers::Load() {
-  storage::IterateOptions options;
-  options.lower = kTriggerRows;
-  options.upper = PrefixEnd(kTriggerRows);
+  db::RowRange options;
+  options.from = kTriggerRows;
+  options.to = PrefixEnd(kTriggerRows);
   const auto iterator =
-      engine_.database().store().NewIterator(storage::Family::kMeta, std::move(options));
+      engine_.database().rows().NewIterator(db::RowFamily::kMeta, std::move(options));
   std::vector<TriggerDefinition> definitions;
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     ASSIGN_OR_RETURN(const Value row, db::DecodeMetaJson(iterator->key(), iterator->value()));
@@ -72,7 +72,7 @@ Status Triggers::ReconcileFollowers() {
   for (const auto& [name, follower] : catalog->followers()) {
     if (!name.starts_with(kTriggerFollowers)) continue;
     if (Has(name.substr(kTriggerFollowers.size()))) continue;
-    RETURN_IF_ERROR(engine_.database().DropFollower(name));
+    RETURN_IF_ERROR(engine_.database().followers().Drop(name));
   }
   return OkStatus();
 }
@@ -93,7 +93,7 @@ Status Triggers::Save(const std::string& name, const TriggerDefinition* definiti
   std::optional<std::string> row;
   if (definition != nullptr) row = db::EncodeMetaJson(ToJson(*definition));
   commit.rows.push_back(
-      {storage::Family::kMeta, std::string(kTriggerRows) + name, std::move(row), std::nullopt});
+      {db::RowFamily::kMeta, std::string(kTriggerRows) + name, std::move(row), std::nullopt});
   return engine_.database().Apply(std::move(commit)).status;
 }
 
@@ -105,7 +105,7 @@ Status Triggers::CreateFollower(const TriggerDefinition& definition) {
   }
   options.needs_before = true;
   options.needs_after = true;
-  return engine_.database().CreateFollower(options);
+  return engine_.database().followers().Create(options);
 }
 
 Status Triggers::Create(TriggerDefinition definition) {
@@ -205,7 +205,7 @@ Status Triggers::Drop(const std::string& name) {
   RETURN_IF_ERROR(Save(name, nullptr));
   Retire(name);
   // Without a cursor to move, its thread adds no dead letter from here on.
-  RETURN_IF_ERROR(engine_.database().DropFollower(FollowerOf(name)));
+  RETURN_IF_ERROR(engine_.database().followers().Drop(FollowerOf(name)));
   return failure::DropOwner(engine_.database(), FollowerOf(name));
 }
 

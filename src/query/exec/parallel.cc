@@ -20,8 +20,8 @@ constexpr size_t kPartsPerThread = 4;
 
 std::vector<ScanPart> Divide(const Context& context, const ScannedSource& scanned, size_t threads) {
   std::vector<ScanPart> parts;
-  const std::vector<std::string> points =
-      context.options().database->SplitPoints(scanned.keyspace, threads * kPartsPerThread);
+  const std::vector<std::string> points = context.options().database->estimates().SplitPoints(
+      scanned.keyspace, threads * kPartsPerThread);
   for (size_t i = 0; i <= points.size(); ++i) {
     parts.push_back({.source = scanned.source,
                      .from = i == 0 ? std::string() : points[i - 1],

@@ -26,7 +26,7 @@ class ParallelTest : public ::testing::Test {
     auto opened = db::Database::Open(directory_ / "data", {}, clock_);
     ASSERT_TRUE(opened) << opened.error().ToString();
     database_ = std::move(*opened);
-    ASSERT_TRUE(database_->CreateBucket("b").ok());
+    ASSERT_TRUE(database_->admin().CreateBucket("b").ok());
     keyspace_ = *database_->Resolve({.bucket = "b"});
     db::Commit commit;
     for (int i = 0; i < kDocuments; ++i) {
@@ -82,7 +82,7 @@ class ParallelTest : public ::testing::Test {
 };
 
 TEST_F(ParallelTest, GroupsAreThoseOfOneThread) {
-  ASSERT_GT(database_->SplitPoints(keyspace_, 16).size(), 3u);
+  ASSERT_GT(database_->estimates().SplitPoints(keyspace_, 16).size(), 3u);
   for (const char* statement : {
            "SELECT COUNT(*) AS n, SUM(half) AS s, MIN(n) AS a, MAX(n) AS z FROM b WHERE n % 3 = 1",
            "SELECT SUM(third) AS s, AVG(third) AS a, SUM(n) AS w FROM b",

@@ -179,8 +179,8 @@ class Write final : public PlanNode {
         // Its type may have changed the document, and it may have kept its expiry; if somebody else
         // has changed it since, it is not known how.
         if (!mutator.in_transaction() &&
-            (pending.write.keep_expiry ||
-             mutator.database().PolicyOf(pending.write.keyspace, nullptr) != nullptr)) {
+            (pending.write.keep_expiry || mutator.database().read_forms().PolicyOf(
+                                              pending.write.keyspace, nullptr) != nullptr)) {
           auto stored = mutator.database().Get(pending.write.keyspace, pending.write.key);
           if (stored && *stored && (*stored)->cas == cas) document = std::move(**stored);
         }

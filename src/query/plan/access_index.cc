@@ -159,7 +159,7 @@ std::optional<uint64_t> Access::RowsOf(const IndexScanOptions& scan) {
   Context context(no_layout, *reader, run);
   uint64_t rows = 0;
   for (const db::IndexRange& range : RangesOf(context, span, scan.index->definition())) {
-    rows += planner_.database_.EstimateRows(*scan.index, range.from, range.to);
+    rows += planner_.database_.estimates().Rows(*scan.index, range.from, range.to);
     if (context.failed()) return std::nullopt;
   }
   return rows;
@@ -179,7 +179,7 @@ Result<IndexOffer> Access::OfferOf(const IndexMatch& match) {
 
 bool Access::Pays(const IndexOffer& offer) {
   if (!term_.use_index.empty() || offer.rows.value_or(0) <= kFewRows) return true;
-  return offer.cost < planner_.database_.EstimateRows(offer.scans[0].index->keyspace());
+  return offer.cost < planner_.database_.estimates().Rows(offer.scans[0].index->keyspace());
 }
 
 }  // namespace sluice::query

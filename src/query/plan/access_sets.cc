@@ -81,7 +81,7 @@ Result<std::optional<IndexOffer>> Access::Intersect(const std::vector<IndexMatch
   IndexOffer offer{.scans = {}, .intersect = true, .lookup = lookup, .rows = {}, .cost = 0};
   if (first_rows && second_rows) {
     const uint64_t all =
-        std::max<uint64_t>(planner_.database_.EstimateRows(best.index->keyspace()), 1);
+        std::max<uint64_t>(planner_.database_.estimates().Rows(best.index->keyspace()), 1);
     offer.rows = *first_rows + *second_rows;
     offer.cost = *offer.rows * kKeyCost + *first_rows * *second_rows / all * kFetchCost;
     if (!hinted && offer.cost >= *first_rows * kFetchCost) return std::nullopt;

@@ -188,7 +188,7 @@ class StatementPlanner {
       plan_->layout = planner_->layout();
       db::StatementUse use =
           UseOf(catalog_, binder_.variables(), *plan_->layout, planner_->joins());
-      if (!use.reads.empty()) plan_->runs = database_.traffic().Enter(std::move(use));
+      if (!use.reads.empty()) plan_->runs = database_.operations().traffic().Enter(std::move(use));
       plan_->hint_notes = planner_->hint_notes();
       plan_->counted_operators = planner_->counted();
     }

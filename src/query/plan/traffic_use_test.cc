@@ -18,7 +18,7 @@ class TrafficUseTest : public db::DatabaseTest {
  protected:
   void SetUp() override {
     db::DatabaseTest::SetUp();
-    ASSERT_TRUE(database_->CreateBucket("users").ok());
+    ASSERT_TRUE(database_->admin().CreateBucket("users").ok());
     users_ = *database_->Resolve({.bucket = "users"});
     engine_ = std::make_unique<QueryEngine>(*database_, EngineOptions{});
   }
@@ -30,7 +30,7 @@ class TrafficUseTest : public db::DatabaseTest {
       ASSERT_TRUE(run) << text << ": " << run.error().ToString();
     }
   }
-  db::KeyspaceTraffic Seen() { return database_->traffic().Of(keyspace_); }
+  db::KeyspaceTraffic Seen() { return database_->operations().TrafficOf(keyspace_); }
 
   db::KeyspaceId users_ = 0;
   std::unique_ptr<QueryEngine> engine_;
@@ -63,7 +63,7 @@ TEST_F(TrafficUseTest, Joins) {
   Run("SELECT p FROM b AS o UNNEST o.parts AS p");
   EXPECT_THAT(Seen().joins, ElementsAre(Pair(db::JoinUse{keyspace_, "city", users_}, 1),
                                         Pair(db::JoinUse{keyspace_, "userId", users_}, 4)));
-  EXPECT_EQ(database_->traffic().Of(users_).joins.size(), 2u);
+  EXPECT_EQ(database_->operations().TrafficOf(users_).joins.size(), 2u);
 }
 
 TEST_F(TrafficUseTest, TooManyAreNotCounted) {

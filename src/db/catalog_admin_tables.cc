@@ -29,24 +29,24 @@ Result<std::string> RewrittenRow(const TableSchema& schema, std::string_view bod
 
 }  // namespace
 
-Status Database::CreateTable(TableSchema schema) {
+Status CatalogAdmin::CreateTable(TableSchema schema) {
   return impl_->ChangeCatalog(
       [&](CatalogEdit& edit) { return edit.CreateTable(std::move(schema)); });
 }
 
-Status Database::DropTable(const std::string& table) {
+Status CatalogAdmin::DropTable(const std::string& table) {
   return impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.DropTable(table); });
 }
 
-Status Database::RenameTable(const std::string& table, const std::string& to) {
+Status CatalogAdmin::RenameTable(const std::string& table, const std::string& to) {
   return impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.RenameTable(table, to); });
 }
 
 // Rows are read the same before and after they are rewritten; a column that comes back under the
 // name of a dropped one must not find that one's values, so rows are put in order before, too.
-Status Database::AlterTable(TableSchema schema) {
+Status CatalogAdmin::AlterTable(TableSchema schema) {
   const std::string name = schema.name;
-  const auto before = catalog()->FindTable(name);
+  const auto before = impl_->CurrentCatalog()->FindTable(name);
   if (before == nullptr) {
     return Error(Code::kNotFound, "table.not_found", "there is no table '{}'", name);
   }
@@ -56,7 +56,7 @@ Status Database::AlterTable(TableSchema schema) {
   return impl_->RewriteTable(before->id);
 }
 
-Status Database::Impl::RewriteTable(KeyspaceId table) {
+Status DatabaseImpl::RewriteTable(KeyspaceId table) {
   std::string from;
   bool more = true;
   while (more) {
@@ -67,7 +67,7 @@ Status Database::Impl::RewriteTable(KeyspaceId table) {
 
 // Between two groups, so no commit sees half of it. Rows keep their version: for their readers
 // nothing has changed.
-Result<bool> Database::Impl::RewriteChunk(KeyspaceId table, std::string* from) {
+Result<bool> DatabaseImpl::RewriteChunk(KeyspaceId table, std::string* from) {
   bool more = false;
   RETURN_IF_ERROR(committers[0]->Run([&](Committer::TaskContext& context) -> Status {
     const std::shared_ptr<const Catalog> catalog = CurrentCatalog();

@@ -1,4 +1,4 @@
-// Catalog changes, followers and index building.
+// Catalog changes and index building.
 //
 // A catalog change is a task of shard 0's committer, followed by a task of every other shard. When
 // it returns, no group that is built from then on sees the old catalog: what follows (building an
@@ -31,12 +31,12 @@ constexpr std::array kLogContents = {LogContent::kKeys, LogContent::kDocuments};
 
 }  // namespace
 
-Status Database::Impl::ChangeCatalog(const CatalogChange& change) {
+Status DatabaseImpl::ChangeCatalog(const CatalogChange& change) {
   const std::lock_guard alone(catalog_change_mutex_);
   return ChangeCatalogAlone(change);
 }
 
-Status Database::Impl::ChangeCatalogAlone(const CatalogChange& change) {
+Status DatabaseImpl::ChangeCatalogAlone(const CatalogChange& change) {
   struct Changing {
     explicit Changing(std::atomic<uint64_t>& changes) : changes(changes) { ++changes; }
     ~Changing() { ++changes; }
@@ -61,9 +61,9 @@ Status Database::Impl::ChangeCatalogAlone(const CatalogChange& change) {
     RETURN_IF_ERROR(change(edit));
     for (const RowWrite& row : edit.rows()) {
       if (row.value) {
-        context.batch.Put(row.family, row.key, *row.value);
+        context.batch.Put(StoredFamily(row.family), row.key, *row.value);
       } else {
-        context.batch.Delete(row.family, row.key);
+        context.batch.Delete(StoredFamily(row.family), row.key);
       }
     }
     dropped_keyspaces = edit.dropped_keyspaces();
@@ -96,7 +96,7 @@ Status Database::Impl::ChangeCatalogAlone(const CatalogChange& change) {
 
 // Before the new catalog is seen: the other shards stop logging the moment they see it. A dropped
 // keyspace has no more changes to miss, so its coverage may stay.
-void Database::Impl::EndCoverage(const Catalog& before, const Catalog& after) {
+void DatabaseImpl::EndCoverage(const Catalog& before, const Catalog& after) {
   for (const auto& [id, keyspace] : before.keyspaces()) {
     const KeyspaceInfo* now = after.Find(id);
     for (LogContent content : kLogContents) {
@@ -108,7 +108,7 @@ void Database::Impl::EndCoverage(const Catalog& before, const Catalog& after) {
 
 // Before the new catalog is seen: a keyspace that is followed from its making has no change that
 // the log does not have.
-void Database::Impl::StartCoverageOfNew(const Catalog& before, const Catalog& after) {
+void DatabaseImpl::StartCoverageOfNew(const Catalog& before, const Catalog& after) {
   for (const auto& [id, keyspace] : after.keyspaces()) {
     if (before.Find(id) != nullptr) continue;
     for (LogContent content : kLogContents) {
@@ -118,8 +118,8 @@ void Database::Impl::StartCoverageOfNew(const Catalog& before, const Catalog& af
   }
 }
 
-void Database::Impl::StartCoverage(const Catalog& before, const Catalog& after, ShardId shard,
-                                   Sequence since) {
+void DatabaseImpl::StartCoverage(const Catalog& before, const Catalog& after, ShardId shard,
+                                 Sequence since) {
   for (const auto& [id, keyspace] : after.keyspaces()) {
     for (LogContent content : kLogContents) {
       const KeyspaceInfo* old = before.Find(id);
@@ -130,35 +130,36 @@ void Database::Impl::StartCoverage(const Catalog& before, const Catalog& after, 
   }
 }
 
-Status Database::CreateBucket(const std::string& bucket) {
+Status CatalogAdmin::CreateBucket(const std::string& bucket) {
   return impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.CreateBucket(bucket); });
 }
-Status Database::DropBucket(const std::string& bucket) {
+Status CatalogAdmin::DropBucket(const std::string& bucket) {
   return impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.DropBucket(bucket); });
 }
-Status Database::CreateScope(const std::string& bucket, const std::string& scope) {
+Status CatalogAdmin::CreateScope(const std::string& bucket, const std::string& scope) {
   return impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.CreateScope(bucket, scope); });
 }
-Status Database::DropScope(const std::string& bucket, const std::string& scope) {
+Status CatalogAdmin::DropScope(const std::string& bucket, const std::string& scope) {
   return impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.DropScope(bucket, scope); });
 }
-Status Database::CreateCollection(const KeyspaceName& name, uint64_t max_expiry_ms) {
+Status CatalogAdmin::CreateCollection(const KeyspaceName& name, uint64_t max_expiry_ms) {
   return impl_->ChangeCatalog(
       [&](CatalogEdit& edit) { return edit.CreateCollection(name, max_expiry_ms); });
 }
-Status Database::SetMaxExpiry(const KeyspaceName& name, uint64_t max_expiry_ms) {
+Status CatalogAdmin::SetMaxExpiry(const KeyspaceName& name, uint64_t max_expiry_ms) {
   return impl_->ChangeCatalog(
       [&](CatalogEdit& edit) { return edit.SetMaxExpiry(name, max_expiry_ms); });
 }
-Status Database::DropCollection(const KeyspaceName& name) {
+Status CatalogAdmin::DropCollection(const KeyspaceName& name) {
   return impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.DropCollection(name); });
 }
 
-Status Database::FlushCollection(const KeyspaceName& name) {
-  ASSIGN_OR_RETURN(const KeyspaceId id, Resolve(name));
-  for (ShardId shard = 0; shard < shard_count(); ++shard) {
+Status CatalogAdmin::FlushCollection(const KeyspaceName& name) {
+  ASSIGN_OR_RETURN(const auto flushed, impl_->CurrentCatalog()->Resolve(name));
+  const KeyspaceId id = flushed->id;
+  for (ShardId shard = 0; shard < impl_->format.shards; ++shard) {
     RETURN_IF_ERROR(impl_->committers[shard]->Run([&](Committer::TaskContext& context) -> Status {
-      const std::shared_ptr<const Catalog> now = catalog();
+      const std::shared_ptr<const Catalog> now = impl_->CurrentCatalog();
       const KeyspaceInfo* keyspace = now->Find(id);
       if (keyspace == nullptr) {
         return Error(Code::kNotFound, "keyspace.not_found", "{} was dropped while it was flushed",
@@ -179,8 +180,8 @@ Status Database::FlushCollection(const KeyspaceName& name) {
 
 // --- indexes ------------------------------------------------------------------------------------
 
-Status Database::CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition,
-                             IndexBuild build) {
+Status CatalogAdmin::CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition,
+                                 IndexBuild build) {
   IndexId id = 0;
   const std::string name = definition.name;
   RETURN_IF_ERROR(impl_->ChangeCatalog([&](CatalogEdit& edit) -> Status {
@@ -193,11 +194,13 @@ Status Database::CreateIndex(const KeyspaceName& keyspace, IndexDefinition defin
   return built;
 }
 
-Status Database::BuildIndex(const KeyspaceName& keyspace, const std::vector<std::string>& names) {
+Status CatalogAdmin::BuildIndex(const KeyspaceName& keyspace,
+                                const std::vector<std::string>& names) {
   std::vector<IndexId> started;
   KeyspaceId in = 0;
   RETURN_IF_ERROR(impl_->ChangeCatalog([&](CatalogEdit& edit) -> Status {
-    ASSIGN_OR_RETURN(in, Resolve(keyspace));
+    ASSIGN_OR_RETURN(const auto resolved, impl_->CurrentCatalog()->Resolve(keyspace));
+    in = resolved->id;
     ASSIGN_OR_RETURN(started, edit.StartIndexes(keyspace, names));
     return OkStatus();
   }));
@@ -215,7 +218,7 @@ Status Database::BuildIndex(const KeyspaceName& keyspace, const std::vector<std:
   return result;
 }
 
-Status Database::Impl::BuildIfNeeded(const KeyspaceName& keyspace, IndexId id) {
+Status DatabaseImpl::BuildIfNeeded(const KeyspaceName& keyspace, IndexId id) {
   ASSIGN_OR_RETURN(const auto info, CurrentCatalog()->Resolve(keyspace));
   for (const std::shared_ptr<const Index>& index : info->indexes) {
     if (index->id() != id) continue;
@@ -226,7 +229,7 @@ Status Database::Impl::BuildIfNeeded(const KeyspaceName& keyspace, IndexId id) {
 
 // Rows that were there before a unique index came are compared once all of them are in it: from its
 // registration on, commits keep it unique.
-Status Database::Impl::CheckBuiltUnique(const KeyspaceName& keyspace, IndexId id) {
+Status DatabaseImpl::CheckBuiltUnique(const KeyspaceName& keyspace, IndexId id) {
   ASSIGN_OR_RETURN(const auto info, CurrentCatalog()->Resolve(keyspace));
   for (const std::shared_ptr<const Index>& index : info->indexes) {
     if (index->id() != id || !index->definition().unique) continue;
@@ -250,13 +253,13 @@ Status Database::Impl::CheckBuiltUnique(const KeyspaceName& keyspace, IndexId id
   return OkStatus();
 }
 
-Status Database::DropIndex(const KeyspaceName& keyspace, const std::string& name) {
+Status CatalogAdmin::DropIndex(const KeyspaceName& keyspace, const std::string& name) {
   return impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.DropIndex(keyspace, name); });
 }
 
 // From its registration on, every write keeps the index. What is older is read in chunks; a
 // chunk's rows are added between two groups, for documents that are still what was read.
-Status Database::Impl::BuildIndex(std::shared_ptr<const Index> index) {
+Status DatabaseImpl::BuildIndex(std::shared_ptr<const Index> index) {
   RETURN_IF_ERROR(FillIndex(*index));
   return ChangeCatalog([&](CatalogEdit& edit) {
     edit.SetIndexState(index->keyspace(), index->id(), Index::State::kReady);
@@ -264,7 +267,7 @@ Status Database::Impl::BuildIndex(std::shared_ptr<const Index> index) {
   });
 }
 
-Status Database::Impl::FillIndex(const Index& index) {
+Status DatabaseImpl::FillIndex(const Index& index) {
   for (ShardId shard = 0; shard < format.shards; ++shard) {
     std::string from;
     bool more = true;
@@ -304,7 +307,7 @@ bool HasIndex(const Catalog& catalog, const Index& index) {
 
 }  // namespace
 
-Result<bool> Database::Impl::BuildIndexChunk(const Index& index, ShardId shard, std::string* from) {
+Result<bool> DatabaseImpl::BuildIndexChunk(const Index& index, ShardId shard, std::string* from) {
   std::vector<PendingEntries> chunk;
   size_t bytes = 0;
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
@@ -349,79 +352,6 @@ Result<bool> Database::Impl::BuildIndexChunk(const Index& index, ShardId shard, 
     return OkStatus();
   }));
   return more;
-}
-
-// --- followers ----------------------------------------------------------------------------------
-
-Status Database::CreateFollower(const FollowerOptions& options) {
-  if (options.lanes == 0) {
-    return Error(Code::kInvalidArgument, "follower.invalid_lanes",
-                 "a follower has at least one lane");
-  }
-  FollowerInfo info;
-  info.name = options.name;
-  info.keyspaces = options.keyspaces;
-  info.pattern = options.pattern;
-  info.needs_before = options.needs_before;
-  info.needs_after = options.needs_after;
-  info.holds_log = options.holds_log;
-  info.lanes = options.lanes;
-  const std::lock_guard alone(impl_->catalog_change_mutex_);
-  RETURN_IF_ERROR(
-      impl_->ChangeCatalogAlone([&](CatalogEdit& edit) { return edit.CreateFollower(info); }));
-  Status created = impl_->CreateCursors(options);
-  if (!created.ok()) {
-    // One that can't be dropped either is dropped when the database is opened again.
-    (void)impl_->DropFollower(options.name);
-  }
-  return created;
-}
-
-// The keyspaces are logged already, so a cursor at the place of its own commit misses nothing.
-Status Database::Impl::CreateCursors(const FollowerOptions& options) {
-  for (ShardId shard = 0; shard < format.shards; ++shard) {
-    Commit commit;
-    commit.shard = shard;
-    for (uint16_t lane = 0; lane < options.lanes; ++lane) {
-      commit.cursor_creates.push_back(
-          {.cursor = {options.name, shard, lane},
-           .everything = options.start == FollowerOptions::Start::kEverything});
-    }
-    RETURN_IF_ERROR(committers[shard]->Apply(std::move(commit)).status);
-  }
-  return OkStatus();
-}
-
-Status Database::DropFollower(const std::string& name) {
-  const std::lock_guard alone(impl_->catalog_change_mutex_);
-  return impl_->DropFollower(name);
-}
-
-Status Database::Impl::DropFollower(const std::string& name) {
-  RETURN_IF_ERROR(ChangeCatalogAlone([&](CatalogEdit& edit) { return edit.DropFollower(name); }));
-  return DeleteCursors(name);
-}
-
-// Each by its own shard's committer: a commit that moves one at the same time comes before or
-// finds it gone.
-Status Database::Impl::DeleteCursors(const std::string& follower) {
-  for (ShardId shard = 0; shard < format.shards; ++shard) {
-    RETURN_IF_ERROR(committers[shard]->Run([&](Committer::TaskContext& context) {
-      const std::string prefix = CursorPrefix(follower, shard);
-      context.batch.DeleteRange(storage::Family::kCursor, prefix, PrefixEnd(prefix));
-      return OkStatus();
-    }));
-  }
-  return OkStatus();
-}
-
-Result<std::shared_ptr<void>> Database::FollowTransiently(KeyspaceId keyspace) {
-  RETURN_IF_ERROR(
-      impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.AddTransientFollower(keyspace); }));
-  return std::shared_ptr<void>(nullptr, [departures = impl_->departures_, keyspace](void*) {
-    const std::lock_guard lock(departures->mutex);
-    departures->keyspaces.push_back(keyspace);
-  });
 }
 
 }  // namespace sluice::db

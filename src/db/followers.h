@@ -1,0 +1,68 @@
+// Followers of the log: their making and end, their cursors, and how far the log reaches.
+//
+// Concurrency: any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "db/catalog.h"
+#include "db/commit.h"
+#include "db/cursor.h"
+#include "db/log.h"
+#include "db/types.h"
+
+namespace sluice::db {
+
+class DatabaseImpl;
+
+struct FollowerOptions {
+  std::string name;
+  std::vector<KeyspaceId> keyspaces;
+  // Besides these, all keyspaces that match it, also those made later.
+  std::optional<KeyspaceName> pattern;
+  bool needs_before = false;
+  bool needs_after = true;
+  bool holds_log = true;
+  uint16_t lanes = 1;
+  enum class Start : uint8_t { kNow, kEverything };
+  Start start = Start::kNow;
+};
+
+class Followers {
+ public:
+  explicit Followers(DatabaseImpl& impl) : impl_(&impl) {}
+
+  // Creates the follower and its cursors. Waits. An existing one of that name is an error.
+  Status Create(const FollowerOptions& options);
+  Status Drop(const std::string& name);  // with its cursors; waits
+  Result<CursorState> ReadCursor(const CursorId& cursor) const;
+  // Logs a keyspace's changes for as long as the returned token lives, and log_retention_ms after
+  // it. The token may outlive the database.
+  Result<std::shared_ptr<void>> FollowTransiently(KeyspaceId keyspace);
+
+  // True when the log has every change of the keyspace after `position` (else: backfill). Of a
+  // keyspace that was dropped there is nothing to miss.
+  bool LogCovers(KeyspaceId keyspace, ShardId shard, Sequence position,
+                 LogContent content = LogContent::kDocuments) const;
+  // Commits up to this one are no longer in the log.
+  Sequence LogTrimmed(ShardId shard) const;
+  // True when the deletions after `position` are still known. Else only a full read is right.
+  bool TombstonesCover(ShardId shard, Sequence position) const;
+  // The log row of a change, as it is stored. False when it was trimmed.
+  Result<bool> ReadLogRow(ShardId shard, const LogPosition& position, std::string* row) const;
+  Sequence LastSequence(ShardId shard) const;
+
+  // Calls `listener` after each durable group of the shard, on the committer's thread; it must only
+  // post, and must not let go of its own token.
+  std::shared_ptr<void> OnCommitted(ShardId shard, CommitListener listener);
+
+ private:
+  DatabaseImpl* const impl_;
+};
+
+}  // namespace sluice::db
