@@ -11,7 +11,7 @@
 # `cmake --preset plain` builds each file alone and without either, which shows a missing include.
 option(SLUICE_MERGE_UNITS "Compile the files of a directory together, with precompiled headers" ON)
 set(SLUICE_UNIT_FILES 10)
-set(SLUICE_ALONE http/rest query/functions)
+set(SLUICE_ALONE query/functions)
 
 # merge_units(OUT sources...): the units to compile for these sources.
 function(merge_units out)

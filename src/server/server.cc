@@ -26,29 +26,29 @@
 #include "flow_engine/guards.h"
 #include "flow_engine/host.h"
 #include "http/openapi.h"
-#include "http/rest/access.h"
-#include "http/rest/advice.h"
-#include "http/rest/cluster.h"
-#include "http/rest/consumers.h"
-#include "http/rest/context.h"
-#include "http/rest/eventing.h"
-#include "http/rest/flow_admin.h"
-#include "http/rest/flow_endpoints.h"
-#include "http/rest/flow_metrics.h"
-#include "http/rest/function_metrics.h"
-#include "http/rest/gate.h"
-#include "http/rest/metrics.h"
-#include "http/rest/query_service.h"
-#include "http/rest/routes.h"
-#include "http/rest/strict_route.h"
-#include "http/rest/trigger_metrics.h"
-#include "http/rest/triggers.h"
-#include "http/rest/type_migration.h"
 #include "http/router.h"
 #include "http/server.h"
 #include "procedure/manager.h"
 #include "query/engine.h"
 #include "query/index_compiler.h"
+#include "rest/access.h"
+#include "rest/advice.h"
+#include "rest/cluster.h"
+#include "rest/consumers.h"
+#include "rest/context.h"
+#include "rest/eventing.h"
+#include "rest/flow_admin.h"
+#include "rest/flow_endpoints.h"
+#include "rest/flow_metrics.h"
+#include "rest/function_metrics.h"
+#include "rest/gate.h"
+#include "rest/metrics.h"
+#include "rest/query_service.h"
+#include "rest/routes.h"
+#include "rest/strict_route.h"
+#include "rest/trigger_metrics.h"
+#include "rest/triggers.h"
+#include "rest/type_migration.h"
 #include "server/access_log.h"
 #include "server/first_admin.h"
 #include "server/version.h"
@@ -125,7 +125,7 @@ query::EngineOptions EngineOptionsOf(const Config& config) {
   return options;
 }
 
-http::rest::QueryServiceOptions QueryOptionsOf(const Config& config) {
+rest::QueryServiceOptions QueryOptionsOf(const Config& config) {
   return {.threads = config.query_threads,
           .max_requests = config.query_max_requests,
           .timeout_ms = config.query_timeout_ms,
@@ -162,12 +162,12 @@ class Server::Parts {
     RETURN_IF_ERROR(EnsureAdmin());
     WarnOfOpenEndpoints();
     http_->Start();
-    lifecycle_.set_phase(http::rest::Lifecycle::Phase::kReady);
+    lifecycle_.set_phase(rest::Lifecycle::Phase::kReady);
     return OkStatus();
   }
 
   void Stop() {
-    lifecycle_.set_phase(http::rest::Lifecycle::Phase::kDraining);
+    lifecycle_.set_phase(rest::Lifecycle::Phase::kDraining);
     // Also the OnDeploy that a request waits for.
     if (functions_ != nullptr) functions_->RequestStop();
     if (consumers_ != nullptr) consumers_->polls.Stop();  // what waits is answered now
@@ -207,24 +207,24 @@ class Server::Parts {
     procedures_ =
         std::make_unique<procedure::Manager>(*query_engine_, ProcedureOptionsOf(loaded_.config));
     RETURN_IF_ERROR(procedures_->Start());
-    consumers_ = std::make_unique<http::rest::ConsumerService>(*query_engine_, *procedures_);
+    consumers_ = std::make_unique<rest::ConsumerService>(*query_engine_, *procedures_);
     return OkStatus();
   }
 
   void OpenQuery() {
     query_engine_ =
         std::make_unique<query::QueryEngine>(*database_, EngineOptionsOf(loaded_.config));
-    http::rest::QueryServiceOptions options = QueryOptionsOf(loaded_.config);
+    rest::QueryServiceOptions options = QueryOptionsOf(loaded_.config);
     options.accounts = [this] { return directory_->accounts(); };
     options.node = [this] {
       const auto address = ParseAddress(loaded_.config.listen_http);
-      return http::rest::NodeRow(Node(), address ? address->host : std::string());
+      return rest::NodeRow(Node(), address ? address->host : std::string());
     };
     query_service_ =
-        std::make_unique<http::rest::QueryService>(*query_engine_, std::move(options), clock_);
+        std::make_unique<rest::QueryService>(*query_engine_, std::move(options), clock_);
   }
 
-  http::rest::ClusterNode Node() const {
+  rest::ClusterNode Node() const {
     return {.version = std::string(function::kCouchbaseVersion),
             .tls = !loaded_.config.tls_certificate.empty(),
             .http_port = [this] { return ports.http; },
@@ -285,29 +285,28 @@ class Server::Parts {
   Status OpenAccounts() {
     ASSIGN_OR_RETURN(directory_, auth::Directory::Open(*database_, hasher_));
     authenticator_ = std::make_unique<auth::Authenticator>(*directory_, hasher_, clock_);
-    using Filter = http::rest::AccessFilter;
+    using Filter = rest::AccessFilter;
     filter_ = std::make_unique<Filter>(*authenticator_, mode_ == Mode::kDevelopment
                                                             ? Filter::Mode::kTrustLoopback
                                                             : Filter::Mode::kAsk);
-    gate_ = std::make_unique<http::rest::Gate>(*filter_, *authenticator_, *flows_);
-    rest_.emplace(http::rest::Context{.database = *database_,
-                                      .directory = *directory_,
-                                      .metrics = metrics_,
-                                      .lifecycle = lifecycle_,
-                                      .clock = clock_,
-                                      .version = std::string(Version()),
-                                      .started_ms = clock_.WallMs(),
-                                      .backup_root = loaded_.config.backup_root,
-                                      .more_metrics = {[this](std::string* out) {
-                                        http::rest::AppendServerMetrics(*http_, out);
-                                        http::rest::AppendFunctionMetrics(*functions_, out);
-                                        http::rest::AppendTriggerMetrics(procedures_->triggers(),
-                                                                         out);
-                                        http::rest::AppendFlowMetrics(*flows_, out);
-                                        if (trace_exporter_ != nullptr) {
-                                          http::rest::AppendTraceMetrics(*trace_exporter_, out);
-                                        }
-                                      }}});
+    gate_ = std::make_unique<rest::Gate>(*filter_, *authenticator_, *flows_);
+    rest_.emplace(rest::Context{.database = *database_,
+                                .directory = *directory_,
+                                .metrics = metrics_,
+                                .lifecycle = lifecycle_,
+                                .clock = clock_,
+                                .version = std::string(Version()),
+                                .started_ms = clock_.WallMs(),
+                                .backup_root = loaded_.config.backup_root,
+                                .more_metrics = {[this](std::string* out) {
+                                  rest::AppendServerMetrics(*http_, out);
+                                  rest::AppendFunctionMetrics(*functions_, out);
+                                  rest::AppendTriggerMetrics(procedures_->triggers(), out);
+                                  rest::AppendFlowMetrics(*flows_, out);
+                                  if (trace_exporter_ != nullptr) {
+                                    rest::AppendTraceMetrics(*trace_exporter_, out);
+                                  }
+                                }}});
     return OkStatus();
   }
 
@@ -317,22 +316,21 @@ class Server::Parts {
         http::Server::Environment{
             .clock = clock_, .filter = gate_.get(), .observers = {&metrics_, &access_log_}});
     http::Router admin;
-    RETURN_IF_ERROR(http::rest::AddRestRoutes(admin, *rest_));
-    RETURN_IF_ERROR(http::rest::AddQueryRoutes(admin, *query_service_));
-    RETURN_IF_ERROR(http::rest::AddTriggerRoutes(admin, procedures_->triggers()));
-    RETURN_IF_ERROR(http::rest::AddFlowAdminRoutes(
-        admin, *flows_,
-        has_users() ? http::rest::OpenEndpoints::kToldOf : http::rest::OpenEndpoints::kMeant));
-    RETURN_IF_ERROR(http::rest::AddConsumerRoutes(admin, *consumers_));
-    RETURN_IF_ERROR(http::rest::AddTypeMigrationRoutes(admin, *migration_));
-    RETURN_IF_ERROR(http::rest::AddAdviceRoutes(
+    RETURN_IF_ERROR(rest::AddRestRoutes(admin, *rest_));
+    RETURN_IF_ERROR(rest::AddQueryRoutes(admin, *query_service_));
+    RETURN_IF_ERROR(rest::AddTriggerRoutes(admin, procedures_->triggers()));
+    RETURN_IF_ERROR(rest::AddFlowAdminRoutes(
+        admin, *flows_, has_users() ? rest::OpenEndpoints::kToldOf : rest::OpenEndpoints::kMeant));
+    RETURN_IF_ERROR(rest::AddConsumerRoutes(admin, *consumers_));
+    RETURN_IF_ERROR(rest::AddTypeMigrationRoutes(admin, *migration_));
+    RETURN_IF_ERROR(rest::AddAdviceRoutes(
         admin, *rest_,
         [this](const std::function<void(std::string_view)>& visit) { VisitCode(visit); }));
-    http::rest::RefuseUnknownParameters(admin);
+    rest::RefuseUnknownParameters(admin);
     const bool tls = !loaded_.config.tls_certificate.empty();
     RETURN_IF_ERROR(
-        http::rest::AddEventingRoutes(admin, *functions_, {.prefix = "/_p/event", .tls = tls}));
-    RETURN_IF_ERROR(http::rest::AddClusterRoutes(admin, Node()));
+        rest::AddEventingRoutes(admin, *functions_, {.prefix = "/_p/event", .tls = tls}));
+    RETURN_IF_ERROR(rest::AddClusterRoutes(admin, Node()));
     RETURN_IF_ERROR(
         http::AddOpenApi({.title = "Sluice", .version = std::string(Version())}, &admin));
     http::Router eventing;
@@ -344,13 +342,11 @@ class Server::Parts {
                                   .handler = [](http::Request&, http::Response& response) {
                                     response.Json(200, R"({"status":"OK"})");
                                   }}));
-    RETURN_IF_ERROR(http::rest::AddHealthRoutes(eventing, *rest_));
-    RETURN_IF_ERROR(
-        http::rest::AddEventingRoutes(eventing, *functions_, {.prefix = "", .tls = tls}));
+    RETURN_IF_ERROR(rest::AddHealthRoutes(eventing, *rest_));
+    RETURN_IF_ERROR(rest::AddEventingRoutes(eventing, *functions_, {.prefix = "", .tls = tls}));
     http::Router flows;
-    RETURN_IF_ERROR(http::rest::AddHealthRoutes(flows, *rest_));
-    RETURN_IF_ERROR(
-        http::rest::AddFlowEndpoints(flows, *flows_, loaded_.config.http_max_body_bytes));
+    RETURN_IF_ERROR(rest::AddHealthRoutes(flows, *rest_));
+    RETURN_IF_ERROR(rest::AddFlowEndpoints(flows, *flows_, loaded_.config.http_max_body_bytes));
     ASSIGN_OR_RETURN(ports.http, Bind(loaded_.config.listen_http, std::move(admin)));
     ASSIGN_OR_RETURN(ports.eventing, Bind(loaded_.config.listen_eventing, std::move(eventing)));
     ASSIGN_OR_RETURN(ports.flows, Bind(loaded_.config.listen_flows, std::move(flows)));
@@ -406,16 +402,16 @@ class Server::Parts {
   const LoadedConfig loaded_;
   const Mode mode_;
   const Clock& clock_;
-  http::rest::Lifecycle lifecycle_;
-  http::rest::Metrics metrics_;
+  rest::Lifecycle lifecycle_;
+  rest::Metrics metrics_;
   AccessLog access_log_;
   auth::PasswordHasher hasher_;
   std::unique_ptr<db::Database> database_;
   std::unique_ptr<doctype_db::MassMigration> migration_;
   std::unique_ptr<query::QueryEngine> query_engine_;
   std::unique_ptr<procedure::Manager> procedures_;
-  std::unique_ptr<http::rest::ConsumerService> consumers_;
-  std::unique_ptr<http::rest::QueryService> query_service_;
+  std::unique_ptr<rest::ConsumerService> consumers_;
+  std::unique_ptr<rest::QueryService> query_service_;
   std::shared_ptr<function::AddressRules> addresses_;
   std::unique_ptr<function::UnderWay> under_way_;  // null: it can't be written
   std::unique_ptr<function::Manager> functions_;
@@ -423,9 +419,9 @@ class Server::Parts {
   std::unique_ptr<flow_engine::Host> flows_;
   std::unique_ptr<auth::Directory> directory_;
   std::unique_ptr<auth::Authenticator> authenticator_;
-  std::unique_ptr<http::rest::AccessFilter> filter_;
-  std::unique_ptr<http::rest::Gate> gate_;
-  std::optional<http::rest::Context> rest_;
+  std::unique_ptr<rest::AccessFilter> filter_;
+  std::unique_ptr<rest::Gate> gate_;
+  std::optional<rest::Context> rest_;
   std::unique_ptr<http::Server> http_;
 };
 

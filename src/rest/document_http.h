@@ -1,0 +1,104 @@
+// What the document resources share: the keyspace and key of a request, conditions and entity tags,
+// a document as a member of a JSON answer, and the answer to a write.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/status.h"
+#include "db/commit.h"
+#include "db/document.h"
+#include "db/types.h"
+#include "json/value.h"
+#include "rest/context.h"
+#include "rest/http_types.h"
+
+namespace sluice::rest {
+
+// The id of the keyspace that {keyspace} names.
+Result<db::KeyspaceId> ResolveKeyspace(const Context& context, std::string_view text);
+
+// Rows of a table are written by statements only: others would not keep to its columns.
+Status RefuseTable(db::KeyspaceId keyspace);
+
+struct Target {
+  db::KeyspaceId keyspace = 0;
+  std::string_view key;  // of the request's path
+};
+// Of routes with {keyspace} and {key}.
+Result<Target> TargetOf(const Context& context, const Request& request);
+
+// An entity tag is the CAS in quotes.
+void AddEntityTag(Response& response, db::Cas cas);
+// Whether a list of tags (If-None-Match) has this one; `*` has every one.
+bool HasEntityTag(std::string_view list, db::Cas cas);
+
+// If-Match: "cas" is that version, `*` any; If-None-Match: `*` is none. http.bad_precondition when
+// they are malformed or both there.
+Result<db::Precondition> PreconditionOf(const Request& request);
+
+// The expiry of a write: ?expiry= or X-Sluice-Expiry; 0 when neither is there.
+Result<uint64_t> ExpiryOf(const Context& context, const Request& request);
+
+// {"key":...,"cas":"...","expiry":ms?,"flags":n?,"xattrs":{}?,"value":...|"base64":"..."}
+// on one line: line breaks between the parts of a JSON body become blanks.
+enum class RowValues : uint8_t { kInclude, kOmit };
+void AppendDocumentRow(std::string_view key, const db::DocumentView& document, RowValues values,
+                       std::string* out);
+// ,"value":... or ,"base64":"..."
+void AppendValueMember(const db::DocumentView& document, std::string* out);
+// What stands in its place if the document can't be read in the version that it is to be read in.
+void AppendErrorMember(const Status& error, std::string* out);
+void AppendUnreadableRow(std::string_view key, const Status& error, std::string* out);
+void AppendOnOneLine(std::string_view json, std::string* out);
+
+// co_await CommitAndWait(...): submits one commit and waits for its result. A client that leaves
+// ends the wait (http.cancelled), not the commit. If types of the keyspace may run scripts, which
+// the connection's thread must not wait for, a worker submits it.
+class CommitAndWait {
+ public:
+  CommitAndWait(Context& context, Request& request, db::Commit commit);
+
+  auto operator co_await() const { return Awaiter{done_.operator co_await()}; }
+
+ private:
+  using Done = Completion<db::CommitResult>;
+  struct Awaiter {
+    bool await_ready() const { return inner.await_ready(); }
+    bool await_suspend(std::coroutine_handle<> handle) { return inner.await_suspend(handle); }
+    db::CommitResult await_resume() {
+      Result<db::CommitResult> result = inner.await_resume();
+      if (result) return std::move(*result);
+      db::CommitResult cancelled;
+      cancelled.status = std::move(result).error();
+      return cancelled;
+    }
+    decltype(std::declval<const Done&>().operator co_await()) inner;
+  };
+
+  Done done_;
+};
+// On whose behalf a request writes: Commit::actor.
+std::string ActorOf(const Request& request);
+// A commit of one write.
+db::Commit CommitOf(const Context& context, db::Write write);
+
+// How the answer below is described in OpenAPI.
+Content WrittenContent();
+// {"cas":"...","sequence":n} with the ETag; `created` answers 201. What was put in quarantine: 202.
+enum class Outcome : uint8_t { kDone, kCreated };
+void AnswerWrite(Response& response, const db::CommitResult& result, Outcome outcome);
+// ,"quarantined":"keyspace/key","violation":{"id":...,"message":...} of a document that does not
+// fit its type's schema.
+void AppendViolation(const db::WriteResult& written, std::string* out);
+// The same as members of an object.
+void SetViolation(const db::WriteResult& written, json::Value* view);
+// 412 where the request's own condition failed, with the present ETag if there is one.
+void AnswerFailedWrite(const Context& context, const Request& request, Response& response,
+                       const Status& error, const Target& target, db::Precondition condition);
+
+}  // namespace sluice::rest

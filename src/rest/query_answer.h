@@ -1,0 +1,108 @@
+// What a statement answers, written piece by piece: head, rows, tail; an error before the head is
+// an answer by itself. ServiceAnswer is that of /query/service; stream_answer.h has another.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "json/value.h"
+#include "query/cdb2_text.h"
+#include "query/error.h"
+#include "rest/query_parameters.h"
+
+namespace sluice::rest {
+
+// What is known at the end of a statement.
+struct QueryOutcome {
+  std::vector<Status> errors;  // what ended it first, then those of single documents
+  bool ended_early = false;    // the first of the errors ended the statement
+  std::vector<query::Warning> warnings;
+  uint64_t elapsed_ns = 0;    // since the request came
+  uint64_t execution_ns = 0;  // since the statement was begun
+  uint64_t mutations = 0;
+  uint64_t sorted = 0;
+  size_t load = 0;  // statements that run
+  json::Value profile;
+  json::Value controls;
+};
+
+class QueryAnswer {
+ public:
+  QueryAnswer(std::string request_id, const QueryParameters& parameters);
+  virtual ~QueryAnswer() = default;
+
+  // Before the first row: as what the values of columns are shown in Comdb2's rows.
+  void SetColumnTypes(query::Cdb2Types types) { cdb2_types_ = std::move(types); }
+
+  // Each appends to `out`.
+  virtual void Head(const json::Value& signature, std::string* out) = 0;
+  virtual void Row(const json::Value& row, std::string* out) = 0;
+  virtual void Tail(const QueryOutcome& outcome, std::string* out) = 0;
+  // Around what is sent together.
+  virtual void Open(std::string*) {}
+  virtual void Close(std::string*) {}
+
+  // The name of the statement that the request has prepared and runs; before Head.
+  void set_prepared(std::string name) { prepared_ = std::move(name); }
+
+  const std::string& request_id() const { return request_id_; }
+  bool has_head() const { return has_head_; }
+  uint64_t rows() const { return rows_; }
+  uint64_t row_bytes() const { return row_bytes_; }
+
+ protected:
+  json::Value Metrics(const QueryOutcome& outcome) const;
+
+  const std::string request_id_;
+  const bool metrics_;
+  const bool signature_;
+  const bool cdb2_rows_;
+  const std::string time_zone_;
+  query::Cdb2Types cdb2_types_;
+  std::string prepared_;
+  bool has_head_ = false;
+  uint64_t rows_ = 0;
+  uint64_t row_bytes_ = 0;
+};
+
+// In the order that clients of Couchbase expect:
+//
+//   {"requestID", "clientContextID"?, "prepared"?, "signature"?, "results", "errors"?, "warnings"?,
+//    "status", "metrics"?, "controls"?, "profile"?}
+class ServiceAnswer final : public QueryAnswer {
+ public:
+  ServiceAnswer(std::string request_id, const QueryParameters& parameters);
+
+  void Head(const json::Value& signature, std::string* out) override;
+  void Row(const json::Value& row, std::string* out) override;
+  void Tail(const QueryOutcome& outcome, std::string* out) override;
+
+ private:
+  void Begin(std::string* out);
+  void Member(std::string_view name, const json::Value& value, std::string* out) const;
+  void Append(const json::Value& value, int level, std::string* out) const;
+  void Separate(std::string* out) const;
+
+  const std::string client_context_id_;
+  const int indent_;
+  bool begun_ = false;
+};
+
+// As lists of JSON objects.
+json::Value ErrorsView(const std::vector<Status>& errors);
+json::Value WarningsView(const std::vector<query::Warning>& warnings);
+
+// What "status" says of a statement; `has_head`: it came to run.
+std::string_view QueryStatusText(const QueryOutcome& outcome, bool has_head);
+
+// The status of an answer that begins with this error.
+int QueryHttpStatus(const Status& error);
+
+// As Go writes durations, which is what clients parse: "1.5ms", "12.034µs", "1m2.5s".
+std::string GoDuration(uint64_t ns);
+
+}  // namespace sluice::rest

@@ -1,0 +1,75 @@
+// The query service: what /query/service and /admin/... share. Statements run on its own threads,
+// so that none keeps other requests waiting; how many there may be at once is bounded. One that
+// takes long gives its thread's place to another, and waits when as many as there are threads do
+// so.
+//
+// Made by server/ after the engine and destroyed before it, when the HTTP server has stopped.
+// Concurrency: any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "auth/directory.h"
+#include "auth/roles.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "http/session_threads.h"
+#include "query/active_requests.h"
+#include "query/completed_requests.h"
+#include "query/engine.h"
+#include "query/transactions.h"
+#include "query/turns.h"
+#include "rest/http_types.h"
+
+namespace sluice::rest {
+
+struct QueryServiceOptions {
+  size_t threads = 8;
+  size_t max_requests = 256;
+  size_t max_streams = 256;
+  uint64_t timeout_ms = 0;  // of a request that asks for none or for a longer one; 0: none
+  // Statements that took as long are listed when they have ended; so are those that failed.
+  uint64_t completed_threshold_ms = 1000;
+  // Who there is, and the row of system:nodes; null: nothing is told of them.
+  std::function<std::shared_ptr<const auth::Accounts>()> accounts = nullptr;
+  std::function<json::Value()> node = nullptr;
+};
+
+class QueryService {
+ public:
+  QueryService(query::QueryEngine& engine, const QueryServiceOptions& options, const Clock& clock)
+      : engine(engine),
+        options(options),
+        clock(clock),
+        active(options.max_requests),
+        completed(options.completed_threshold_ms),
+        transactions(engine.database(), {}),
+        turns(options.threads, {[this] { workers.Lend(); }, [this] { workers.GiveBack(); }}, clock),
+        workers("query worker", options.threads, options.max_requests),
+        streams(options.max_streams) {}
+
+  query::QueryEngine& engine;
+  const QueryServiceOptions options;
+  const Clock& clock;
+  query::ActiveRequests active;
+  query::CompletedRequests completed;
+  query::Transactions transactions;
+  query::LongTurns turns;
+  // Last: their statements use the others.
+  http::WorkerPool workers;
+  http::SessionThreads streams;
+};
+
+// A user sees the own statements, an admin all.
+bool MaySeeRequest(const auth::Principal& who, const std::string& user);
+
+// /query/service (query_service.cc), /query/stream (query_stream.cc), /admin/active_requests,
+// /admin/completed_requests and /admin/prepareds (query_admin.cc). The service must outlive the
+// router.
+Status AddQueryRoutes(Router& router, QueryService& service);
+Status AddQueryStreamRoute(Router& router, QueryService& service);
+Status AddQueryAdminRoutes(Router& router, QueryService& service);
+
+}  // namespace sluice::rest
