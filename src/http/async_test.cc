@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
-#include "http/completion.h"
 #include "http/sse.h"
 #include "http/test_client.h"
-#include "http/worker_pool.h"
+#include "net/completion.h"
+#include "net/worker_pool.h"
 
 namespace sluice::http {
 namespace {
@@ -40,7 +40,7 @@ class Mailbox {
   }
   T Take() {
     std::unique_lock lock(mutex_);
-    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(kPatienceSeconds),
+    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(net::kPatienceSeconds),
                                   [&] { return !values_.empty(); }));
     T value = std::move(values_.front());
     values_.erase(values_.begin());
@@ -54,10 +54,10 @@ class Mailbox {
 };
 
 TEST(Completion, DeliveredByAnotherThread) {
-  Mailbox<Completion<std::string>> asked;
+  Mailbox<net::Completion<std::string>> asked;
   TestServer server(OneRoute("/wait", [&](Request& request, Response& response) -> Task<> {
     const auto thread = std::this_thread::get_id();
-    Completion<std::string> done(request);
+    net::Completion<std::string> done(request.exchange());
     asked.Put(done);
     const Result<std::string> value = co_await done;
     EXPECT_EQ(std::this_thread::get_id(), thread);
@@ -65,7 +65,7 @@ TEST(Completion, DeliveredByAnotherThread) {
   }));
   RawClient client(server.port());
   client.Send("GET /wait HTTP/1.1\r\nHost: t\r\n\r\nGET /ok HTTP/1.1\r\nHost: t\r\n\r\n");
-  const Completion<std::string> done = asked.Take();
+  const net::Completion<std::string> done = asked.Take();
   done.Complete("first");
   done.Complete("second");
   EXPECT_EQ(client.ReadReply().body, "first");
@@ -74,7 +74,7 @@ TEST(Completion, DeliveredByAnotherThread) {
 
 TEST(Completion, ReadyBeforeTheWait) {
   TestServer server(OneRoute("/wait", [](Request& request, Response& response) -> Task<> {
-    Completion<int> done(request);
+    net::Completion<int> done(request.exchange());
     done.Complete(7);
     response.Text(200, std::to_string((co_await done).value_or(0)));
   }));
@@ -84,7 +84,7 @@ TEST(Completion, ReadyBeforeTheWait) {
 
 TEST(Completion, ManyFromManyThreads) {
   TestServer server(OneRoute("/wait", [&](Request& request, Response& response) -> Task<> {
-    Completion<int> done(request);
+    net::Completion<int> done(request.exchange());
     std::thread([done] { done.Complete(1); }).detach();
     response.Text(200, std::to_string((co_await done).value_or(0)));
   }));
@@ -99,30 +99,30 @@ TEST(Completion, ManyFromManyThreads) {
 }
 
 TEST(Completion, LateAfterTheServerHasGone) {
-  Mailbox<Completion<int>> asked;
-  std::optional<Completion<int>> late;
+  Mailbox<net::Completion<int>> asked;
+  std::optional<net::Completion<int>> late;
   {
     TestServer server(OneRoute("/wait",
                                [&](Request& request, Response& response) -> Task<> {
-                                 Completion<int> done(request);
+                                 net::Completion<int> done(request.exchange());
                                  asked.Put(done);
                                  response.Text((co_await done) ? 200 : 500, "");
                                }),
-                      {.drain_ms = 1});
+                      net::ServerOptions{.drain_ms = 1});
     RawClient client(server.port());
     client.Send("GET /wait HTTP/1.1\r\nHost: t\r\n\r\n");
     late = asked.Take();
-    server.server().Stop();
+    server.Stop();
     EXPECT_EQ(client.ReadAll(), "");
   }
   late->Complete(1);
 }
 
 TEST(Completion, ResetByTheClientCancels) {
-  Mailbox<Completion<int>> asked;
+  Mailbox<net::Completion<int>> asked;
   Mailbox<std::string> outcome;
   TestServer server(OneRoute("/wait", [&](Request& request, Response&) -> Task<> {
-    Completion<int> done(request);
+    net::Completion<int> done(request.exchange());
     asked.Put(done);
     const Result<int> value = co_await done;
     outcome.Put(value ? "value" : value.error().id());
@@ -140,7 +140,7 @@ TEST(Completion, CancelledWhenTheClientClosesWithoutAnAnswer) {
   Mailbox<int> asked;
   Mailbox<std::string> outcome;
   TestServer server(OneRoute("/wait", [&](Request& request, Response&) -> Task<> {
-    const Completion<int> never(request);
+    const net::Completion<int> never(request.exchange());
     asked.Put(1);
     const Result<int> value = co_await never;
     outcome.Put(value ? "value" : value.error().id());
@@ -153,9 +153,9 @@ TEST(Completion, CancelledWhenTheClientClosesWithoutAnAnswer) {
 }
 
 TEST(Completion, HalfClosedClientStillGetsItsAnswer) {
-  Mailbox<Completion<int>> asked;
+  Mailbox<net::Completion<int>> asked;
   TestServer server(OneRoute("/wait", [&](Request& request, Response& response) -> Task<> {
-    Completion<int> done(request);
+    net::Completion<int> done(request.exchange());
     asked.Put(done);
     response.Text(200, std::to_string((co_await done).value_or(0)));
   }));
@@ -172,7 +172,7 @@ TEST(Completion, HalfClosedClientStillGetsItsAnswer) {
 TEST(Workers, RunBlockingAndBlocking) {
   Router router = OneRoute("/run", [](Request& request, Response& response) -> Task<> {
     const auto thread = std::this_thread::get_id();
-    const Result<int> value = co_await RunBlocking(request, [&] {
+    const Result<int> value = co_await net::RunBlocking(request.exchange(), [&] {
       EXPECT_NE(std::this_thread::get_id(), thread);
       return 42;
     });
@@ -204,7 +204,7 @@ TEST(Workers, FullQueueIsOverload) {
                                release.Take();
                                response.Text(200, "done");
                              })),
-                    {.worker_threads = 1, .worker_queue = 1});
+                    net::ServerOptions{.worker_threads = 1, .worker_queue = 1});
   RawClient running(server.port());
   running.Send("GET /block HTTP/1.1\r\nHost: t\r\n\r\n");
   started.Take();
@@ -215,7 +215,7 @@ TEST(Workers, FullQueueIsOverload) {
   third.Send("GET /block HTTP/1.1\r\nHost: t\r\n\r\n");
   pollfd ready[] = {{.fd = second.fd(), .events = POLLIN, .revents = 0},
                     {.fd = third.fd(), .events = POLLIN, .revents = 0}};
-  ASSERT_EQ(::poll(ready, 2, kPatienceSeconds * 1000), 1);
+  ASSERT_EQ(::poll(ready, 2, net::kPatienceSeconds * 1000), 1);
   const bool second_refused = ready[0].revents != 0;
   RawClient& refused = second_refused ? second : third;
   RawClient& queued = second_refused ? third : second;
@@ -309,7 +309,7 @@ class FeedTest : public testing::Test {
           Status sent;
           std::string id = stream.last_event_id().value_or("0");
           while (sent.ok()) {
-            Completion<std::string> next(request);
+            net::Completion<std::string> next(request.exchange());
             next_.Put(next);
             const Result<std::string> event = co_await next;
             if (!event) break;
@@ -319,7 +319,7 @@ class FeedTest : public testing::Test {
           outcome_.Put("ended");
         })) {}
 
-  Mailbox<Completion<std::string>> next_;
+  Mailbox<net::Completion<std::string>> next_;
   Mailbox<std::string> outcome_;
   TestServer server_;
 };
@@ -349,7 +349,7 @@ TEST_F(FeedTest, Heartbeat) {
   RawClient client(server_.port());
   client.Send("GET /feed HTTP/1.1\r\nHost: t\r\n\r\n");
   client.ReadUntil("\r\n\r\n");
-  const Completion<std::string> next = next_.Take();
+  const net::Completion<std::string> next = next_.Take();
   server_.clock().AdvanceMs(15'001);
   EXPECT_EQ(client.ReadUntil("\n\n\r\n"), "3\r\n:\n\n\r\n");
   next.Complete("x");
@@ -361,7 +361,7 @@ TEST_F(FeedTest, StopEndsFeedsAtOnce) {
   client.Send("GET /feed HTTP/1.1\r\nHost: t\r\n\r\n");
   client.ReadUntil("\r\n\r\n");
   next_.Take();
-  server_.server().Stop();
+  server_.Stop();
   EXPECT_EQ(outcome_.Take(), "ended");
   EXPECT_EQ(client.ReadAll(), "");
 }
@@ -392,7 +392,7 @@ class TestFilter final : public Filter {
   }
   Task<Verdict> CheckLater(const Route&, Request& request, Response& response) override {
     const std::string given(*request.FindHeader("Authorization"));
-    (void)co_await RunBlocking(request, [] { return 1; });
+    (void)co_await net::RunBlocking(request.exchange(), [] { return 1; });
     co_return Decide(given, request, response);
   }
 
@@ -488,18 +488,18 @@ TEST(Filter, DecidesBeforeTheBody) {
 }
 
 TEST(Stop, AnswersWhatIsInFlight) {
-  Mailbox<Completion<int>> asked;
+  Mailbox<net::Completion<int>> asked;
   TestServer server(OneRoute("/wait", [&](Request& request, Response& response) -> Task<> {
-    Completion<int> done(request);
+    net::Completion<int> done(request.exchange());
     asked.Put(done);
     response.Text(200, std::to_string((co_await done).value_or(0)));
   }));
   RawClient client(server.port());
   client.Send("GET /wait HTTP/1.1\r\nHost: t\r\n\r\n");
-  const Completion<int> done = asked.Take();
+  const net::Completion<int> done = asked.Take();
   RawClient idle(server.port());
   EXPECT_EQ(idle.Get("/ok").body, "ok");
-  std::thread stopper([&] { server.server().Stop(); });
+  std::thread stopper([&] { server.Stop(); });
   EXPECT_EQ(idle.ReadAll(), "");  // the drain has begun
   done.Complete(3);
   const auto reply = client.ReadReply();
@@ -532,7 +532,7 @@ TEST(Stop, UnderLoad) {
     });
   }
   while (answered < 100) std::this_thread::yield();
-  server.server().Stop();
+  server.Stop();
   for (std::thread& client : clients) client.join();
   EXPECT_EQ(server.server().connections(), 0u);
 }

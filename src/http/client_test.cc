@@ -1,19 +1,15 @@
 // The client module against the server, plain and by TLS, and TLS itself.
 #include "client/client.h"
 
-#include <cstdio>
-#include <filesystem>
 #include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
-#include <openssl/x509v3.h>
 
 #include "client/websocket.h"
 #include "http/test_client.h"
-#include "http/worker_pool.h"
+#include "net/test_certificate.h"
+#include "net/worker_pool.h"
 
 namespace sluice::http {
 namespace {
@@ -168,59 +164,15 @@ TEST(Client, TalksOverAWebSocket) {
   EXPECT_THAT(refusal.body, HasSubstr("http.no_route"));
 }
 
-// A self-signed certificate for 127.0.0.1 and its key, in files that live as long as this object.
-class Certificate {
- public:
-  Certificate() : directory_(testing::TempDir() + "sluice_tls_" + std::to_string(::getpid())) {
-    std::filesystem::create_directories(directory_);
-    EVP_PKEY* key = EVP_EC_gen("P-256");
-    X509* x509 = X509_new();
-    X509_set_version(x509, 2);
-    ASN1_INTEGER_set(X509_get_serialNumber(x509), 1);
-    X509_gmtime_adj(X509_getm_notBefore(x509), -3600);
-    X509_gmtime_adj(X509_getm_notAfter(x509), 3600L * 24 * 365);
-    X509_set_pubkey(x509, key);
-    X509_NAME* name = X509_get_subject_name(x509);
-    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
-                               reinterpret_cast<const unsigned char*>("sluice test"), -1, -1, 0);
-    X509_set_issuer_name(x509, name);
-    X509_EXTENSION* names =
-        X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, "IP:127.0.0.1");
-    X509_add_ext(x509, names, -1);
-    X509_EXTENSION_free(names);
-    X509_sign(x509, key, EVP_sha256());
-    WritePem(certificate(), [&](FILE* file) { PEM_write_X509(file, x509); });
-    WritePem(key_file(), [&](FILE* file) {
-      PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
-    });
-    X509_free(x509);
-    EVP_PKEY_free(key);
-  }
-  ~Certificate() { std::filesystem::remove_all(directory_); }
-
-  std::string certificate() const { return directory_ + "/cert.pem"; }
-  std::string key_file() const { return directory_ + "/key.pem"; }
-
- private:
-  template <typename F>
-  static void WritePem(const std::string& path, F write) {
-    FILE* file = std::fopen(path.c_str(), "w");
-    ASSERT_NE(file, nullptr);
-    write(file);
-    std::fclose(file);
-  }
-  std::string directory_;
-};
-
 class TlsTest : public testing::Test {
  protected:
-  Certificate files_;
-  TestServer server_{
-      ClientRouter(),
-      {},
-      nullptr,
-      nullptr,
-      {.tls = TlsOptions{.certificate_file = files_.certificate(), .key_file = files_.key_file()}}};
+  net::Certificate files_;
+  TestServer server_{ClientRouter(),
+                     {},
+                     nullptr,
+                     nullptr,
+                     {.tls = net::TlsOptions{.certificate_file = files_.certificate(),
+                                             .key_file = files_.key_file()}}};
 };
 
 TEST_F(TlsTest, RequestsAndStreams) {
@@ -261,15 +213,16 @@ TEST_F(TlsTest, PlainAndSilentClients) {
 TEST_F(TlsTest, StopsWithIdleClients) {
   Result<Client> client = Client::Make(Url(server_, "https"), {.ca_file = files_.certificate()});
   EXPECT_EQ(client->Send({.path = "/remote"})->status, 200);
-  server_.server().Stop();
+  server_.Stop();
   EXPECT_EQ(server_.server().connections(), 0u);
 }
 
 TEST(Tls, BadFilesAreReported) {
   const SystemClock clock;
-  Server server({}, {.clock = clock});
+  net::Server net({}, clock);
+  Server server(net, {}, {.clock = clock});
   const auto listener = server.Listen(
-      {.tls = TlsOptions{.certificate_file = "/none/cert.pem", .key_file = "/none/key.pem"}},
+      {.tls = net::TlsOptions{.certificate_file = "/none/cert.pem", .key_file = "/none/key.pem"}},
       std::make_shared<const Router>());
   EXPECT_EQ(listener.error().id(), "http.tls");
   EXPECT_THAT(listener.error().message(), HasSubstr("/none/cert.pem"));

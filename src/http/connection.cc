@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "http/worker_pool.h"
 
 namespace sluice::http {
 namespace {
@@ -28,42 +27,31 @@ void Recycle(std::string* buffer) {
 
 }  // namespace
 
-Connection::Connection(IoLoop* loop, size_t listener, std::string remote, Admission admission)
-    : io_(loop),
-      loop_handle_(loop->shared_from_this()),
-      server_(loop->server()),
+Connection::Connection(net::IoLoop& loop, HttpListener& listener, std::string remote,
+                       net::Admission admission)
+    : net::Connection(loop, std::move(remote)),
+      loop_handle_(loop.shared_from_this()),
       listener_(listener),
-      remote_(std::move(remote)),
+      server_(listener.server()),
+      shared_(*server_.loops[loop.index()]),
       admission_(admission),
-      parser_(server_.options.request, &request_, &remote_, this) {}
-
-Connection::~Connection() { UncountBody(); }
-
-WorkerPool& Connection::workers() const { return *server_.workers; }
-
-void Connection::Start() {
-  since_ns_ = last_write_ns_ = server_.now_ns();
-  switch (transport_->Start()) {
-    case Transport::Done::kNow:
-      OnReady(true);
-      return;
-    case Transport::Done::kLater:
-      ++running_;
-      return;
-    case Transport::Done::kFailed:
-      Close();
-      return;
-  }
+      since_ns_(server_.now_ns()),
+      last_write_ns_(since_ns_),
+      parser_(server_.options.request, &request_, &net::Connection::remote(), this) {
+  ++server_.connections;
 }
 
-void Connection::OnReady(bool ok) {
-  if (running_ > 0) --running_;  // a TLS handshake has ended
-  if (state_ != State::kClosed && !ok) Close();
-  if (state_ == State::kClosed) return MaybeRetire();
+Connection::~Connection() {
+  UncountBody();
+  --server_.connections;
+}
+
+void Connection::Opened() {
   state_ = State::kReading;
-  if (admission_ == Admission::kRefused) {
+  if (admission_ == net::Admission::kRefused) {
     Refuse(503, Error(Code::kOverloaded, "http.too_many_connections",
-                      "the server has {} connections, its limit", server_.options.max_connections));
+                      "the server has {} connections, its limit",
+                      io().server().options.max_connections));
   }
   Process();
 }
@@ -84,7 +72,7 @@ void Connection::Process() {
   }
   processing_ = false;
   ContinueReading();
-  MaybeRetire();
+  MaybeEnd();
 }
 
 bool Connection::output_full() const {
@@ -202,14 +190,11 @@ void Connection::ContinueReading() {
     return;
   }
   reading_ = true;
-  ++running_;
-  transport_->Read(buffer_.get() + end_, capacity_ - end_);
+  BeginRead(buffer_.get() + end_, capacity_ - end_);
 }
 
-void Connection::OnRead(ReadEnd end, size_t size) {
-  --running_;
+void Connection::OnReadEnd(ReadEnd end, size_t size) {
   reading_ = false;
-  if (state_ == State::kClosed) return MaybeRetire();
   if (end != ReadEnd::kData) {
     client_ended_ = true;
     EndedByClient(end);
@@ -221,7 +206,6 @@ void Connection::OnRead(ReadEnd end, size_t size) {
       ContinueReading();
     }
   }
-  MaybeRetire();
 }
 
 // A client may close its sending side and still read an answer, so only a broken connection ends a
@@ -238,14 +222,13 @@ void Connection::Flush() {
     out_.swap(sending_);
     out_body_.swap(sending_body_);
     last_write_ns_ = server_.now_ns();
-    switch (transport_->Write(sending_, sending_body_)) {
-      case Transport::Done::kNow:
+    switch (BeginWrite(sending_, sending_body_)) {
+      case Done::kNow:
         break;
-      case Transport::Done::kLater:
+      case Done::kLater:
         writing_ = true;
-        ++running_;
         return;
-      case Transport::Done::kFailed:
+      case Done::kFailed:
         return WriteFailed();
     }
   }
@@ -259,20 +242,17 @@ void Connection::WriteFailed() {
   Close();
 }
 
-void Connection::OnWriteProgress() { last_write_ns_ = server_.now_ns(); }
+void Connection::OnWriting() { last_write_ns_ = server_.now_ns(); }
 
-void Connection::OnWritten(bool ok) {
-  --running_;
+void Connection::OnWriteEnd(bool ok) {
   writing_ = false;
   Recycle(&sending_);
   Recycle(&sending_body_);
-  if (state_ == State::kClosed) return MaybeRetire();
   if (!ok) {
     WriteFailed();
   } else {
     OnFlushed();
   }
-  MaybeRetire();
 }
 
 void Connection::OnFlushed() {
@@ -290,55 +270,42 @@ void Connection::OnFlushed() {
 void Connection::Linger() {
   state_ = State::kLingering;
   since_ns_ = server_.now_ns();
-  switch (transport_->ShutDown()) {
-    case Transport::Done::kNow:
+  switch (BeginShutDown()) {
+    case Done::kNow:
       if (client_ended_) return Close();
       return ContinueReading();
-    case Transport::Done::kLater:
-      ++running_;
+    case Done::kLater:
       return;
-    case Transport::Done::kFailed:
+    case Done::kFailed:
       return Close();
   }
 }
 
-void Connection::OnShutDown() {
-  --running_;
-  if (state_ != State::kClosed) Close();
-  MaybeRetire();
-}
-
 void Connection::Reset() {
-  if (state_ != State::kClosed) transport_->Reset();
+  if (!closed()) transport().Reset();
   Close();
 }
 
-void Connection::Close() {
-  if (state_ == State::kClosed) return;
+void Connection::OnClose() {
   state_ = State::kClosed;
   drained_ = nullptr;
   if (websocket_) {
     if (!websocket_closed_) websocket_->Abort();
   } else {
-    transport_->Close();
+    transport().Close();
   }
   Cancel();
-  MaybeRetire();
 }
 
-void Connection::MaybeRetire() {
-  if (state_ != State::kClosed || running_ > 0 || !task_.done()) return;
-  if (websocket_ && !websocket_closed_) return;
-  if (processing_ || index_ == SIZE_MAX) return;
-  io_->Retire(this);
-  index_ = SIZE_MAX;
+bool Connection::CanEnd() const {
+  return task_.done() && (!websocket_ || websocket_closed_) && !processing_;
 }
 
 void Connection::Drain() {
   if (state_ == State::kStarting || idle()) return Close();
   // A feed has no end of its own, and a WebSocket's handler ends when it is told.
   if (state_ == State::kUpgraded || (state_ == State::kHandling && heartbeat_ns_ > 0)) Cancel();
-  MaybeRetire();
+  MaybeEnd();
 }
 
 void Connection::Tick(uint64_t now_ns) {

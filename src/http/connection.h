@@ -7,7 +7,7 @@
 //   kStarting -> kReading <-> kHandling       kReading, kHandling -> kFinishing -> kLingering
 //   kHandling -> kUpgraded                    any -> kClosed
 //
-// Lifetime. The loop owns it. It retires itself when closed, no operation runs and no handler
+// Lifetime. As net/connection.h has it: it ends when it is closed, no operation runs and no handler
 // waits.
 #pragma once
 
@@ -16,48 +16,43 @@
 #include <string>
 #include <string_view>
 
-#include "http/io_loop.h"
+#include "http/listener.h"
 #include "http/message_check.h"
 #include "http/request_parser.h"
 #include "http/response.h"
 #include "http/router.h"
-#include "http/transport.h"
+#include "http/server_context.h"
 #include "http/websocket_session.h"
+#include "net/connection.h"
+#include "net/io_loop.h"
 
 namespace sluice::http {
 
-class Connection final : public StreamSink, public TransportEvents {
+class Connection final : public net::Connection, public StreamSink {
  public:
-  enum class Admission : uint8_t { kServed, kRefused };  // refused: 503 and close
-
-  Connection(IoLoop* loop, size_t listener, std::string remote, Admission admission);
+  Connection(net::IoLoop& loop, HttpListener& listener, std::string remote,
+             net::Admission admission);
   ~Connection() override;
 
-  void set_transport(std::unique_ptr<Transport> transport) { transport_ = std::move(transport); }
-  size_t index() const { return index_; }
-  void set_index(size_t index) { index_ = index; }
-
-  void Start();
-  void Tick(uint64_t now_ns);
-  void Drain();  // the server stops: no new request after the current one
-  void Close();
-  void Reset();  // and the client sees that something is missing
-
-  // TransportEvents
-  void OnReady(bool ok) override;
-  void OnRead(ReadEnd end, size_t size) override;
-  void OnWriteProgress() override;
-  void OnWritten(bool ok) override;
-  void OnShutDown() override;
+  void Tick(uint64_t now_ns) override;
+  void Drain() override;  // no new request after the current one
 
   // StreamSink
-  const std::shared_ptr<Loop>& loop() const override { return loop_handle_; }
-  WorkerPool& workers() const override;
+  const std::shared_ptr<net::Loop>& loop() const override { return loop_handle_; }
+  net::WorkerPool& workers() const override { return *io().server().workers; }
   Accepted StreamChunk(std::string_view chunk) override;
   void AwaitDrained(std::coroutine_handle<> handle) override { drained_ = handle; }
   void SetHeartbeat(uint64_t interval_ms, std::string comment) override;
 
  private:
+  // net::Connection
+  void Opened() override;
+  void OnReadEnd(ReadEnd end, size_t size) override;
+  void OnWriting() override;
+  void OnWriteEnd(bool ok) override;
+  void OnClose() override;
+  bool CanEnd() const override;
+
   enum class State : uint8_t {
     kStarting,
     kReading,
@@ -83,7 +78,7 @@ class Connection final : public StreamSink, public TransportEvents {
   void WriteFailed();
   void Linger();
   void EndedByClient(ReadEnd end);
-  void MaybeRetire();
+  void Reset();  // closes, and the client sees that something is missing
   void CheckReading(uint64_t waited_ms);
   void ProbeClient();
   void CheckStream(uint64_t unsent_ms);
@@ -112,22 +107,18 @@ class Connection final : public StreamSink, public TransportEvents {
   void Upgrade();
   void OnUpgraded(bool ok);
   void OnWebSocketClosed();
-  Response::HeadContext Head(Response::Framing framing);
+  Response::HeadContext Head(Response::Framing framing, uint64_t now_ns);
 
   // Exchange
   void OnSuspend() override { Flush(); }
   void OnResumed() override;
 
-  IoLoop* const io_;
-  const std::shared_ptr<Loop> loop_handle_;
+  const std::shared_ptr<net::Loop> loop_handle_;
+  HttpListener& listener_;
   ServerContext& server_;
-  const size_t listener_;
-  const std::string remote_;
-  const Admission admission_;
-  size_t index_ = 0;
-  std::unique_ptr<Transport> transport_;
+  LoopContext& shared_;  // with the other connections of the loop
+  const net::Admission admission_;
   State state_ = State::kStarting;
-  uint32_t running_ = 0;  // operations whose event is still to come
 
   // Input: buffer_[begin_, end_) is the current message and what follows; parsed_ of it is
   // consumed. Grows and moves only between requests, because the request's views point into it.

@@ -44,16 +44,16 @@ void Connection::Dispatch(Extent extent) {
   extent_ = extent;
   ResetExchange();
   route_ = nullptr;
-  close_after_ = !parser_.keep_alive() || io_->draining() || extent == Extent::kHead;
+  close_after_ = !parser_.keep_alive() || io().draining() || extent == Extent::kHead;
   streaming_ = false;
   heartbeat_ns_ = 0;
-  const Status target = parser_.Finish(buffer_.get() + begin_, server_.now_ns(), &io_->ids());
+  const Status target = parser_.Finish(buffer_.get() + begin_, server_.now_ns(), &shared_.ids);
   response_.Reset(this, request_.id());
   if (!target.ok()) {
     response_.Error(target);
     return Respond();
   }
-  if (router_ != io_->router(listener_)) router_ = io_->router(listener_);
+  if (router_ != listener_.router(io())) router_ = listener_.router(io());
   response_.set_error_answer(router_->ErrorAnswerOf(request_.path()));
   const Router::Match match = router_->Find(&request_);
   if (match.route == nullptr) return AnswerUnrouted(match);
@@ -177,23 +177,24 @@ void Connection::OnResumed() {
     FinishTask();
     Process();
   }
-  MaybeRetire();
+  MaybeEnd();
 }
 
 // An answer to what is no request, or came too late; the connection ends with it.
 void Connection::Refuse(int http_status, const Status& error) {
-  parser_.FinishRefused(server_.now_ns(), &io_->ids());
+  parser_.FinishRefused(server_.now_ns(), &shared_.ids);
   state_ = State::kHandling;
   route_ = nullptr;
   close_after_ = true;
   streaming_ = false;
   response_.Reset(this, request_.id());
-  response_.set_error_answer(io_->router(listener_)->ErrorAnswerOf(""));
+  response_.set_error_answer(listener_.router(io())->ErrorAnswerOf(""));
   response_.Error(http_status, error);
   Respond();
 }
 
 void Connection::Respond() {
+  since_ns_ = server_.now_ns();
   if (streaming_) {
     EndStream();
   } else if (state_ != State::kClosed) {
@@ -210,16 +211,16 @@ void Connection::Respond() {
   NextMessage();
 }
 
-Response::HeadContext Connection::Head(Response::Framing framing) {
-  close_after_ = close_after_ || io_->draining() || framing == Response::Framing::kUntilClose;
-  return {.date = io_->date(),
+Response::HeadContext Connection::Head(Response::Framing framing, uint64_t now_ns) {
+  close_after_ = close_after_ || io().draining() || framing == Response::Framing::kUntilClose;
+  return {.date = shared_.Date(now_ns),
           .close = close_after_,
           .keep_alive_1_0 = !request_.is_http_1_1(),
           .framing = framing};
 }
 
 void Connection::RespondWhole() {
-  response_.AppendHead(Head(Response::Framing::kLength), &out_);
+  response_.AppendHead(Head(Response::Framing::kLength, since_ns_), &out_);
   if (request_.method() == Method::kHead || response_.bodiless()) return;
   if (response_.body().size() > kMaxCopiedBody) {
     out_body_ = response_.TakeBody();
@@ -232,8 +233,9 @@ void Connection::BeginStream() {
   streaming_ = true;
   streamed_bytes_ = 0;
   chunked_ = request_.is_http_1_1();
-  response_.AppendHead(
-      Head(chunked_ ? Response::Framing::kChunked : Response::Framing::kUntilClose), &out_);
+  response_.AppendHead(Head(chunked_ ? Response::Framing::kChunked : Response::Framing::kUntilClose,
+                            server_.now_ns()),
+                       &out_);
   // Nobody will read a stream whose client has already closed its side.
   if (client_ended_) Cancel();
 }
@@ -259,7 +261,7 @@ StreamSink::Accepted Connection::StreamChunk(std::string_view chunk) {
 void Connection::SetHeartbeat(uint64_t interval_ms, std::string comment) {
   heartbeat_ns_ = interval_ms * 1'000'000;
   heartbeat_ = std::move(comment);
-  if (io_->draining()) Cancel();
+  if (io().draining()) Cancel();
 }
 
 void Connection::EndStream() {
@@ -271,12 +273,11 @@ void Connection::EndStream() {
 }
 
 void Connection::Observe() {
-  since_ns_ = server_.now_ns();
   if (server_.environment.observers.empty()) return;
   const RequestRecord record{
       .request = request_,
       .route = route_,
-      .listener = listener_,
+      .listener = listener_.index(),
       .status = websocket_ ? 101 : response_.status(),
       .response_bytes = streaming_ ? streamed_bytes_ : response_.body().size() + out_body_.size(),
       .duration_ns = since_ns_ - std::min(since_ns_, request_.arrival_ns()),
@@ -297,11 +298,10 @@ void Connection::Upgrade() {
   if (state_ == State::kClosed) return;
   state_ = State::kUpgraded;
   const size_t own_limit = route_->max_message_bytes;
-  websocket_ =
-      MakeWebSocketSession(transport_.get(), this,
-                           own_limit == 0 ? server_.options.max_websocket_message_bytes : own_limit,
-                           {.on_accepted = [this](bool ok) { OnUpgraded(ok); },
-                            .on_closed = [this] { OnWebSocketClosed(); }});
+  websocket_ = MakeWebSocketSession(
+      &transport(), this, own_limit == 0 ? server_.options.max_websocket_message_bytes : own_limit,
+      {.on_accepted = [this](bool ok) { OnUpgraded(ok); },
+       .on_closed = [this] { OnWebSocketClosed(); }});
   websocket_->Accept(request_);
 }
 
@@ -313,9 +313,10 @@ void Connection::OnUpgraded(bool ok) {
 
 void Connection::OnWebSocketClosed() {
   websocket_closed_ = true;
+  since_ns_ = server_.now_ns();
   Observe();
   Close();
-  MaybeRetire();
+  MaybeEnd();
 }
 
 }  // namespace sluice::http

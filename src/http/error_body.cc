@@ -5,7 +5,6 @@
 
 #include <http_parser.h>
 
-#include "http/exchange.h"
 #include "json/print.h"
 #include "json/text.h"
 
@@ -150,10 +149,6 @@ json::Value ErrorSchema() {
   return json::Value::Object({{"type", "object"},
                               {"required", json::Value::Array({"error"})},
                               {"properties", json::Value::Object({{"error", error}})}});
-}
-
-Status CancelledError() {
-  return Error(Code::kCancelled, "http.cancelled", "the client has gone or the server is stopping");
 }
 
 }  // namespace sluice::http

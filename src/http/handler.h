@@ -7,8 +7,8 @@
 // coroutine's task.
 //
 // Both run on the connection's thread and must not block it. Work that blocks goes to the worker
-// pool: Blocking(function), or RunBlocking inside a coroutine (worker_pool.h). A lambda's captures
-// live as long as its router.
+// pool: Blocking(function), or RunBlocking inside a coroutine (net/worker_pool.h). A lambda's
+// captures live as long as its router.
 #pragma once
 
 #include <functional>
@@ -17,9 +17,11 @@
 
 #include "http/request.h"
 #include "http/response.h"
-#include "http/task.h"
+#include "net/task.h"
 
 namespace sluice::http {
+
+using net::Task;
 
 class Handler {
  public:
@@ -42,5 +44,8 @@ class Handler {
   Plain plain;  // exactly one of the two is set
   Waiting waiting;
 };
+
+// A handler that runs as a whole on the worker pool.
+Handler Blocking(std::function<void(Request&, Response&)> function);
 
 }  // namespace sluice::http

@@ -1,5 +1,5 @@
 // Code of users on the threads of connections: while it takes long or waits, the connections go on.
-#include "http/loop_threads.h"
+#include "net/loop_threads.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "base/wait_scope.h"
-#include "http/completion.h"
 #include "http/test_client.h"
+#include "net/completion.h"
 
 namespace sluice::http {
 namespace {
@@ -22,17 +22,17 @@ using Job = std::function<void()>;
 class JobServer {
  public:
   explicit JobServer(Job job)
-      : server_(Routes(std::move(job)), ServerOptions{.io_threads = 1, .drain_ms = 1}) {}
+      : server_(Routes(std::move(job)), net::ServerOptions{.io_threads = 1, .drain_ms = 1}) {}
 
   uint16_t port() const { return server_.port(); }
-  Server& server() { return server_.server(); }
+  void Stop() { server_.Stop(); }
   FakeClock* clock() { return &server_.clock(); }
 
  private:
   static Router Routes(Job job) {
     Router router;
     const auto run = [job](Request& request, Response& response) -> Task<> {
-      Completion<int> done(request);
+      net::Completion<int> done(request.exchange());
       request.exchange().loop()->Run([job, done] {
         job();
         done.Complete(1);
@@ -104,14 +104,14 @@ TEST(LoopThreads, JobsWaitWhenTooManyTakeLong) {
   });
   constexpr size_t kMore = 10;
   std::vector<std::unique_ptr<RawClient>> clients;
-  for (size_t i = 0; i < LoopThreads::kMostLost + kMore; ++i) {
+  for (size_t i = 0; i < net::LoopThreads::kMostLost + kMore; ++i) {
     clients.push_back(std::make_unique<RawClient>(server.port()));
     clients.back()->Send(kAskForJob);
   }
   RawClient other(server.port());
-  while (running < LoopThreads::kMostLost) EXPECT_EQ(other.Get("/ok").body, "ok");
+  while (running < net::LoopThreads::kMostLost) EXPECT_EQ(other.Get("/ok").body, "ok");
   for (int i = 0; i < 100; ++i) EXPECT_EQ(other.Get("/ok").body, "ok");
-  EXPECT_EQ(running, LoopThreads::kMostLost);
+  EXPECT_EQ(running, net::LoopThreads::kMostLost);
   go_on.release(static_cast<ptrdiff_t>(clients.size()));
   for (const auto& client : clients) EXPECT_EQ(client->ReadReply().body, "done");
   EXPECT_EQ(running, clients.size());
@@ -132,7 +132,7 @@ TEST(LoopThreads, AStopDoesNotWaitForJobsButTheEndDoes) {
   client.Close();
   {
     const PassingTime time(server->clock());
-    server->server().Stop();
+    server->Stop();
   }
   EXPECT_FALSE(ended);
   go_on.release();

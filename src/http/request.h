@@ -13,8 +13,8 @@
 
 #include "base/disk_file.h"
 #include "base/status.h"
-#include "http/exchange.h"
 #include "http/url.h"
+#include "net/exchange.h"
 
 namespace sluice::http {
 
@@ -80,7 +80,7 @@ class Request {
   }
 
   // What Completion and RunBlocking hang on.
-  Exchange& exchange() { return *exchange_; }
+  net::Exchange& exchange() { return *exchange_; }
 
  private:
   friend class RequestParser;
@@ -99,7 +99,7 @@ class Request {
   std::string id_;
   uint64_t arrival_ns_ = 0;
   std::shared_ptr<const Principal> principal_;
-  Exchange* exchange_ = nullptr;
+  net::Exchange* exchange_ = nullptr;
 };
 
 }  // namespace sluice::http

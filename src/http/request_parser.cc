@@ -118,7 +118,7 @@ struct RequestParser::Callbacks {
 };
 
 RequestParser::RequestParser(const RequestLimits& limits, Request* request,
-                             const std::string* remote, Exchange* exchange)
+                             const std::string* remote, net::Exchange* exchange)
     : limits_(limits), request_(request) {
   request->remote_ = remote;
   request->exchange_ = exchange;

@@ -49,7 +49,7 @@ class RequestParser {
   // `request` is filled as parsing goes on. Everything passed outlives the parser; `exchange` may
   // be null where no handler waits.
   RequestParser(const RequestLimits& limits, Request* request, const std::string* remote,
-                Exchange* exchange);
+                net::Exchange* exchange);
 
   // Starts the next message.
   void Reset();

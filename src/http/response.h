@@ -10,12 +10,12 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "http/exchange.h"
+#include "net/exchange.h"
 
 namespace sluice::http {
 
 // Where streamed chunks go; the connection.
-class StreamSink : public Exchange {
+class StreamSink : public net::Exchange {
  public:
   enum class Accepted : uint8_t {
     kYes,   // taken; go on
@@ -101,7 +101,7 @@ class Response {
   StreamSink* sink_ = nullptr;
 };
 
-class Response::WriteAwaiter final : public Waiter {
+class Response::WriteAwaiter final : public net::Waiter {
  public:
   WriteAwaiter(StreamSink* sink, std::string_view chunk) : sink_(sink), chunk_(chunk) {}
 
@@ -117,7 +117,7 @@ class Response::WriteAwaiter final : public Waiter {
   }
   Status await_resume() const {
     const bool gone = accepted_ == StreamSink::Accepted::kGone || sink_->cancelled();
-    return gone ? CancelledError() : OkStatus();
+    return gone ? net::CancelledError() : OkStatus();
   }
   void OnCancel() override {
     sink_->AwaitDrained(nullptr);

@@ -1,10 +1,12 @@
-// Server: listeners, I/O loops and workers. A connection stays on the loop it was given to.
+// Server: HTTP/1.1 on listeners of a net::Server.
 //
-//   Server server(options, {.clock = clock});
+//   net::Server net(net_options, clock);
+//   Server server(net, options, {.clock = clock});
 //   ASSIGN_OR_RETURN(Listener admin, server.Listen({.host = "127.0.0.1", .port = 0}, router));
-//   server.Start();  ...  server.Stop();
+//   net.Start();  ...  net.Stop();
 //
-// Listen, Start and Stop are called by one thread; SetRouter by any, between Start and Stop.
+// Listen is called by one thread, before the net::Server starts; SetRouter by any, until it stops.
+// It has stopped before the server is destroyed.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +20,11 @@
 #include "base/status.h"
 #include "http/request_parser.h"
 #include "http/router.h"
+#include "net/server.h"
 
 namespace sluice::http {
 
 struct ServerOptions {
-  size_t io_threads = 2;
-  size_t worker_threads = 4;
-  size_t worker_queue = 1024;
-  // Further clients get 503 and are closed.
-  size_t max_connections = 10'000;
   RequestLimits request = {};
   // What the bodies of all requests may take together, in memory; further ones get 503.
   uint64_t max_bodies_bytes = 384 << 20;
@@ -44,21 +42,6 @@ struct ServerOptions {
   // After the last answer: how long the client's rest is read and dropped, so that it gets to read
   // the answer.
   uint64_t linger_ms = 2'000;
-  // Stop: what is in flight may take this long.
-  uint64_t drain_ms = 10'000;
-  // How often the times above are looked at; the only timer of an I/O thread.
-  uint64_t tick_ms = 250;
-};
-
-struct TlsOptions {
-  std::string certificate_file;  // PEM, the chain
-  std::string key_file;          // PEM
-};
-
-struct ListenOptions {
-  std::string host = "127.0.0.1";
-  uint16_t port = 0;  // 0 picks a free one
-  std::optional<TlsOptions> tls = std::nullopt;
 };
 
 // One answered (or abandoned) request, for the access log and metrics.
@@ -102,24 +85,19 @@ class Server {
     std::vector<RequestObserver*> observers = {};
   };
 
-  Server(const ServerOptions& options, Environment environment);
-  ~Server();  // stops
+  Server(net::Server& net, const ServerOptions& options, Environment environment);
+  ~Server();
 
   struct Listener {
     size_t index;
     uint16_t port;  // the bound one
   };
-  // Before Start. http.listen when the address can't be bound, http.tls when the certificate or
-  // key is not usable.
-  Result<Listener> Listen(const ListenOptions& options, std::shared_ptr<const Router> router);
+  // http.listen when the address can't be bound, http.tls when the certificate or key is not
+  // usable.
+  Result<Listener> Listen(const net::ListenOptions& options, std::shared_ptr<const Router> router);
 
-  void Start();
   // Requests that begin after this returns may still be answered by the old router for a moment.
   void SetRouter(size_t listener, std::shared_ptr<const Router> router);
-  // Stops accepting, closes idle connections, answers what is in flight, closes all after drain_ms,
-  // waits for blocking work. Jobs of loops (exchange.h) may still run until the server is
-  // destroyed.
-  void Stop();
 
   size_t connections() const;
   // What large bodies of requests take in memory now.

@@ -224,7 +224,7 @@ TEST(Server, IdleConnectionsAreClosed) {
 }
 
 TEST(Server, TooManyConnections) {
-  TestServer server(EchoRouter(), {.max_connections = 2});
+  TestServer server(EchoRouter(), net::ServerOptions{.max_connections = 2});
   RawClient a(server.port());
   RawClient b(server.port());
   EXPECT_EQ(a.Get("/ok").status, 200);
@@ -250,7 +250,8 @@ TEST(Server, RouterCanBeReplaced) {
 TEST(Server, ListenReportsWhy) {
   TestServer server(EchoRouter());
   const SystemClock clock;
-  Server other({}, {.clock = clock});
+  net::Server net({}, clock);
+  Server other(net, {}, {.clock = clock});
   const auto router = std::make_shared<const Router>();
   EXPECT_EQ(other.Listen({.port = server.port()}, router).error().id(), "http.listen");
   EXPECT_EQ(other.Listen({.host = "no such host"}, router).error().id(), "http.listen");
@@ -260,7 +261,7 @@ TEST(Server, StopsWithIdleClients) {
   TestServer server(EchoRouter());
   RawClient idle(server.port());
   EXPECT_EQ(idle.Get("/ok").status, 200);
-  server.server().Stop();
+  server.Stop();
   EXPECT_EQ(idle.ReadAll(), "");
   EXPECT_EQ(server.server().connections(), 0u);
 }

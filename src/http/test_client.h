@@ -1,81 +1,27 @@
-// For tests: a blocking TCP client that sends exactly the bytes it is told to, and a server on a
-// free port. A wait that takes longer than kPatience fails the test.
+// For tests: a blocking client that sends exactly the bytes it is told to and reads answers, and a
+// server on a free port.
 #pragma once
 
-#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "http/server.h"
+#include "net/server.h"
+#include "net/test_client.h"
 
 namespace sluice::http {
 
-constexpr int kPatienceSeconds = 60;
+using net::PassingTime;
 
-class RawClient {
+class RawClient : public net::RawClient {
  public:
-  explicit RawClient(uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const timeval patience{.tv_sec = kPatienceSeconds, .tv_usec = 0};
-    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    ::setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-  }
-  ~RawClient() { Close(); }
-  RawClient(const RawClient&) = delete;
-  RawClient& operator=(const RawClient&) = delete;
-
-  int fd() const { return fd_; }
-  void Close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  }
-  void EndSending() { ::shutdown(fd_, SHUT_WR); }
-
-  // False when the server no longer takes it.
-  bool Send(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (sent <= 0) return false;
-      bytes.remove_prefix(static_cast<size_t>(sent));
-    }
-    return true;
-  }
-
-  // Reads until the text has come; returns everything up to and with it.
-  std::string ReadUntil(std::string_view text) {
-    size_t at;
-    while ((at = received_.find(text)) == std::string::npos) {
-      if (!Receive()) return TakeReceived(received_.size());
-    }
-    return TakeReceived(at + text.size());
-  }
-
-  std::string ReadBytes(size_t size) {
-    while (received_.size() < size && Receive()) {
-    }
-    return TakeReceived(std::min(size, received_.size()));
-  }
-
-  // Everything until the server closes.
-  std::string ReadAll() {
-    while (Receive()) {
-    }
-    return TakeReceived(received_.size());
-  }
+  using net::RawClient::RawClient;
 
   struct Reply {
     int status = 0;
@@ -107,42 +53,30 @@ class RawClient {
   Reply Get(std::string_view path) {
     return Exchange("GET " + std::string(path) + " HTTP/1.1\r\nHost: t\r\n\r\n");
   }
-
- private:
-  bool Receive() {
-    char buffer[16384];
-    const ssize_t got = ::recv(fd_, buffer, sizeof(buffer), 0);
-    EXPECT_FALSE(got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) << "the server is silent";
-    if (got <= 0) return false;
-    received_.append(buffer, static_cast<size_t>(got));
-    return true;
-  }
-  std::string TakeReceived(size_t size) {
-    std::string taken = received_.substr(0, size);
-    received_.erase(0, size);
-    return taken;
-  }
-
-  int fd_;
-  std::string received_;
 };
 
 // A running server with one listener.
 class TestServer {
  public:
-  explicit TestServer(Router router, ServerOptions options = {}, Filter* filter = nullptr,
-                      RequestObserver* observer = nullptr, ListenOptions listen = {}) {
-    options.tick_ms = 5;
+  explicit TestServer(Router router, const ServerOptions& options = {}, Filter* filter = nullptr,
+                      RequestObserver* observer = nullptr, const net::ListenOptions& listen = {},
+                      net::ServerOptions net_options = {}) {
+    net_options.tick_ms = 5;
+    net_ = std::make_unique<net::Server>(net_options, clock_);
     Server::Environment environment{.clock = clock_, .filter = filter};
     if (observer != nullptr) environment.observers.push_back(observer);
-    server_ = std::make_unique<Server>(options, std::move(environment));
+    server_ = std::make_unique<Server>(*net_, options, std::move(environment));
     const auto listener =
         server_->Listen(listen, std::make_shared<const Router>(std::move(router)));
     EXPECT_TRUE(listener.has_value()) << listener.error().ToString();
     port_ = listener->port;
-    server_->Start();
+    net_->Start();
   }
+  TestServer(Router router, const net::ServerOptions& net_options, Filter* filter = nullptr)
+      : TestServer(std::move(router), {}, filter, nullptr, {}, net_options) {}
+  ~TestServer() { Stop(); }
 
+  void Stop() { net_->Stop(); }
   uint16_t port() const { return port_; }
   Server& server() { return *server_; }
   // Time stands still unless the test moves it.
@@ -150,29 +84,9 @@ class TestServer {
 
  private:
   FakeClock clock_;
+  std::unique_ptr<net::Server> net_;
   std::unique_ptr<Server> server_;
   uint16_t port_ = 0;
-};
-
-// Moves a server's clock on, second by second, while it lives: for what must happen after some
-// time, however late the server notices that the time has begun.
-class PassingTime {
- public:
-  explicit PassingTime(FakeClock* clock)
-      : thread_([this, clock] {
-          while (!done_) {
-            clock->AdvanceMs(1000);
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-          }
-        }) {}
-  ~PassingTime() {
-    done_ = true;
-    thread_.join();
-  }
-
- private:
-  std::atomic<bool> done_ = false;
-  std::thread thread_;
 };
 
 }  // namespace sluice::http

@@ -10,9 +10,11 @@
 
 #include "base/status.h"
 #include "http/request.h"
-#include "http/task.h"
+#include "net/task.h"
 
 namespace sluice::http {
+
+using net::Task;
 
 class WebSocket {
  public:

@@ -11,7 +11,7 @@
 #include <boost/beast/websocket/ssl.hpp>
 #include <boost/beast/websocket/stream.hpp>
 
-#include "http/completion.h"
+#include "net/completion.h"
 
 namespace sluice::http {
 namespace {
@@ -41,7 +41,7 @@ class Outlet {
 // `outlet` is null once the session has gone; read and written on the loop's thread.
 class LoopSender final : public WebSocket::Sender {
  public:
-  LoopSender(std::shared_ptr<Loop> loop, std::shared_ptr<Outlet*> outlet)
+  LoopSender(std::shared_ptr<net::Loop> loop, std::shared_ptr<Outlet*> outlet)
       : loop_(std::move(loop)), outlet_(std::move(outlet)) {}
 
   void Send(std::string text) override {
@@ -56,7 +56,7 @@ class LoopSender final : public WebSocket::Sender {
   }
 
  private:
-  const std::shared_ptr<Loop> loop_;
+  const std::shared_ptr<net::Loop> loop_;
   const std::shared_ptr<Outlet*> outlet_;
 };
 
@@ -65,7 +65,7 @@ class LoopSender final : public WebSocket::Sender {
 template <typename Stream>
 class BeastSession final : public WebSocketSession, private Outlet {
  public:
-  BeastSession(Stream stream, Exchange* exchange, size_t max_message_bytes, Events events)
+  BeastSession(Stream stream, net::Exchange* exchange, size_t max_message_bytes, Events events)
       : stream_(std::move(stream)), exchange_(*exchange), events_(std::move(events)) {
     stream_.set_option(websocket::stream_base::timeout{.handshake_timeout = kHandshakeTimeout,
                                                        .idle_timeout = kIdleTimeout,
@@ -96,7 +96,7 @@ class BeastSession final : public WebSocketSession, private Outlet {
 
   Task<Result<Message>> Read() override {
     if (ended_ || left_) co_return Unexpected(ClosedError());
-    Completion<bool> done(exchange_);
+    net::Completion<bool> done(exchange_);
     reading_ = done;
     ++running_;
     stream_.async_read(input_, [this, done](error_code error, size_t) {
@@ -119,7 +119,7 @@ class BeastSession final : public WebSocketSession, private Outlet {
     // Kept here, because the operation outlives a cancelled wait.
     output_ = std::move(message.data);
     stream_.binary(message.binary);
-    Completion<bool> done(exchange_);
+    net::Completion<bool> done(exchange_);
     ++running_;
     stream_.async_write(boost::asio::buffer(output_), [this, done](error_code error, size_t) {
       if (error) ended_ = true;
@@ -202,7 +202,7 @@ class BeastSession final : public WebSocketSession, private Outlet {
   }
 
   websocket::stream<Stream> stream_;
-  Exchange& exchange_;
+  net::Exchange& exchange_;
   Events events_;
   websocket::close_reason reason_{websocket::close_code::normal};
   beast::flat_buffer input_;
@@ -215,21 +215,22 @@ class BeastSession final : public WebSocketSession, private Outlet {
   bool left_ = false;     // a sender has ended it, or had too much to send
 
   const std::shared_ptr<Outlet*> outlet_ = std::make_shared<Outlet*>(static_cast<Outlet*>(this));
-  std::optional<Completion<bool>> reading_;
+  std::optional<net::Completion<bool>> reading_;
   std::deque<std::string> queue_;  // of senders; the first is being written
   size_t queued_bytes_ = 0;
 };
 
 template <typename Stream>
-std::unique_ptr<WebSocketSession> Make(Stream stream, Exchange* exchange, size_t max_message_bytes,
-                                       WebSocketSession::Events events) {
+std::unique_ptr<WebSocketSession> Make(Stream stream, net::Exchange* exchange,
+                                       size_t max_message_bytes, WebSocketSession::Events events) {
   return std::make_unique<BeastSession<Stream>>(std::move(stream), exchange, max_message_bytes,
                                                 std::move(events));
 }
 
 }  // namespace
 
-std::unique_ptr<WebSocketSession> MakeWebSocketSession(Transport* transport, Exchange* exchange,
+std::unique_ptr<WebSocketSession> MakeWebSocketSession(net::Transport* transport,
+                                                       net::Exchange* exchange,
                                                        size_t max_message_bytes,
                                                        WebSocketSession::Events events) {
   if (auto tls = transport->ReleaseTls()) {

@@ -4,9 +4,9 @@
 #include <functional>
 #include <memory>
 
-#include "http/exchange.h"
-#include "http/transport.h"
 #include "http/websocket.h"
+#include "net/exchange.h"
+#include "net/transport.h"
 
 namespace sluice::http {
 
@@ -28,7 +28,8 @@ class WebSocketSession : public WebSocket {
 };
 
 // Takes the transport's socket.
-std::unique_ptr<WebSocketSession> MakeWebSocketSession(Transport* transport, Exchange* exchange,
+std::unique_ptr<WebSocketSession> MakeWebSocketSession(net::Transport* transport,
+                                                       net::Exchange* exchange,
                                                        size_t max_message_bytes,
                                                        WebSocketSession::Events events);
 

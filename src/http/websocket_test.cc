@@ -152,7 +152,7 @@ TEST_F(WebSocketTest, StopEndsIt) {
   Connect(&client);
   client.Send(Frame(kText, "hello"));
   EXPECT_EQ(ReadFrame(&client), "1 hello");
-  std::thread stopper([&] { server_.server().Stop(); });
+  std::thread stopper([&] { server_.Stop(); });
   EXPECT_EQ(ReadFrame(&client),
             "8 \x0f\xa1"
             "done");

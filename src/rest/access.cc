@@ -170,7 +170,7 @@ Verdict AccessFilter::CheckTrusted(Request& request, Response& response) const {
 }
 
 Task<Verdict> AccessFilter::CheckLater(const Route& route, Request& request, Response& response) {
-  Completion<auth::Authenticator::Recognised> done(request);
+  Completion<auth::Authenticator::Recognised> done(request.exchange());
   authenticator_.Authenticate(
       request.FindHeader("Authorization").value_or(""), WithoutPort(request.remote()),
       [done](auth::Authenticator::Recognised found) { done.Complete(std::move(found)); });

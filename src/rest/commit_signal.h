@@ -35,7 +35,7 @@ class CommitSignal {
 
   // http.cancelled when the client has left.
   Task<Status> Wait(Request& request) {
-    Completion<bool> woken(request);
+    Completion<bool> woken(request.exchange());
     {
       const std::lock_guard lock(state_->mutex);
       if (state_->raised) co_return OkStatus();

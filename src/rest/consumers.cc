@@ -104,7 +104,7 @@ Task<> AnswerPoll(ConsumerService& service, Request& request, Response& response
   if (!allowed.ok()) co_return response.Error(allowed);
   const auto cancelled = std::make_shared<std::atomic<bool>>(false);
   poll->cancelled = cancelled;
-  Completion<Events> done(request);
+  Completion<Events> done(request.exchange());
   const bool taken = service.threads.TryStart(
       [&service, done, poll = std::move(*poll)] { done.Complete(service.polls.Next(poll)); });
   if (!taken) co_return response.Error(OverloadedError());

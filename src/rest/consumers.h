@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/status.h"
-#include "http/session_threads.h"
+#include "net/session_threads.h"
 #include "procedure/manager.h"
 #include "procedure/trigger/poll_client.h"
 #include "query/engine.h"
@@ -20,7 +20,7 @@ class ConsumerService {
   query::QueryEngine& engine;
   procedure::Manager& procedures;
   procedure::PollClients polls;
-  http::SessionThreads threads{kMaxPolls};  // last: they use the others
+  net::SessionThreads threads{kMaxPolls};  // last: they use the others
 
  private:
   static constexpr size_t kMaxPolls = 256;  // at the same time

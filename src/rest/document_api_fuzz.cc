@@ -15,12 +15,12 @@ namespace sluice::rest {
 namespace {
 
 using http::Handler;
-using http::Loop;
 using http::RequestIds;
 using http::RequestLimits;
 using http::RequestParser;
 using http::StreamSink;
-using http::WorkerPool;
+using net::Loop;
+using net::WorkerPool;
 
 constexpr size_t kMaxRequests = 8;
 constexpr auto kPatience = std::chrono::milliseconds(100);

@@ -176,7 +176,7 @@ db::Commit CommitOf(const Context& context, db::Write write) {
 }
 
 CommitAndWait::CommitAndWait(Context& context, Request& request, db::Commit commit)
-    : done_(request) {
+    : done_(request.exchange()) {
   commit.actor = ActorOf(request);
   const auto submit = [&database = context.database, done = done_](db::Commit ready) {
     database.Submit(std::move(ready),

@@ -113,9 +113,9 @@ void AnswerRead(const Request& request, Response& response, const Result<bool>& 
 // Scripts have to run: other connections of this thread do not wait for them.
 Task<> GetVersionOnWorker(Context& context, Request& request, Response& response, Target target) {
   db::PinnedDocument document;
-  Result<Result<bool>> found = co_await RunBlocking(request, [&] {
-    return context.database.read_forms().GetAtVersion(target.keyspace, target.key,
-                                                      *request.Query("schema"), &document);
+  Result<Result<bool>> found = co_await RunBlocking(request.exchange(), [&] {
+    return context.database.read_forms().GetAtVersion(target.keyspace, target.key, *request.Query("schema"),
+                                         &document);
   });
   if (!found) co_return response.Error(found.error());
   AnswerRead(request, response, *found, document);
@@ -123,7 +123,7 @@ Task<> GetVersionOnWorker(Context& context, Request& request, Response& response
 
 Task<> FinishGetOnWorker(Context& context, Request& request, Response& response, Target target,
                          db::PinnedDocument document) {
-  const Result<Status> finished = co_await RunBlocking(request, [&] {
+  const Result<Status> finished = co_await RunBlocking(request.exchange(), [&] {
     return context.database.read_forms().FinishGet(target.keyspace, target.key, &document);
   });
   if (!finished) co_return response.Error(finished.error());
@@ -140,8 +140,7 @@ void GetStored(const Context& context, const Request& request, Response& respons
               "query parameter 'schema': a document as it is stored has no other version"));
   }
   db::PinnedDocument document;
-  const Result<bool> found =
-      context.database.read_forms().GetStored(target.keyspace, target.key, &document);
+  const Result<bool> found = context.database.read_forms().GetStored(target.keyspace, target.key, &document);
   AnswerRead(request, response, found, document);
 }
 
@@ -160,8 +159,7 @@ Task<> GetDocument(Context& context, Request& request, Response& response) {
   }
   if (request.Query("schema")) return GetVersionOnWorker(context, request, response, *target);
   db::PinnedDocument document;
-  const auto found =
-      context.database.read_forms().GetAtOnce(target->keyspace, target->key, &document);
+  const auto found = context.database.read_forms().GetAtOnce(target->keyspace, target->key, &document);
   if (found && !*found) {
     return FinishGetOnWorker(context, request, response, *target, std::move(document));
   }

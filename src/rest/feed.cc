@@ -100,8 +100,8 @@ class FeedSession {
  private:
   Task<Result<size_t>> ReadNext() {
     if (caught_up_ && stream_->InLog()) co_return stream_->Read(kTailBudget, &out_);
-    Result<Result<size_t>> given =
-        co_await RunBlocking(request_, [&] { return stream_->Read(kWorkerBudget, &out_); });
+    Result<Result<size_t>> given = co_await RunBlocking(
+        request_.exchange(), [&] { return stream_->Read(kWorkerBudget, &out_); });
     if (!given) co_return Unexpected(given.error());
     co_return std::move(*given);
   }
@@ -142,7 +142,7 @@ Task<> FollowKeyspace(Context& context, Request& request, Response& response) {
   const Result<FeedRequest> wanted = FeedRequestOf(context, request);
   if (!wanted) co_return response.Error(wanted.error());
   Result<Result<std::unique_ptr<ChangeStream>>> opened = co_await RunBlocking(
-      request, [&] { return ChangeStream::Open(context.database, wanted->stream); });
+      request.exchange(), [&] { return ChangeStream::Open(context.database, wanted->stream); });
   if (!opened) co_return response.Error(opened.error());
   if (!*opened) co_return RefuseFeed(response, opened->error());
   FeedSession session(context, request, response, wanted->until_caught_up, std::move(**opened));

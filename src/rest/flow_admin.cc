@@ -148,7 +148,7 @@ Task<> RunFlow(flow_engine::Host& host, Request& request, Response& response) {
   }
   if (!*waits) {
     const Result<Result<std::string>> run = co_await RunBlocking(
-        request, [&] { return LaunchFlow(host, app, **flow, std::move(start)); });
+        request.exchange(), [&] { return LaunchFlow(host, app, **flow, std::move(start)); });
     if (!run || !*run) {
       response.Error(run ? run->error() : run.error());
       co_return;
@@ -156,7 +156,7 @@ Task<> RunFlow(flow_engine::Host& host, Request& request, Response& response) {
     response.Json(202, json::ToText(Value::Object({{"run", **run}})));
     co_return;
   }
-  Completion<flow_engine::Reply> done(request);
+  Completion<flow_engine::Reply> done(request.exchange());
   host.engine().Start(
       app, std::move(start), [done](flow_engine::Reply reply) { done.Complete(std::move(reply)); },
       "command");

@@ -108,7 +108,7 @@ struct RelayAnswer {
 Task<> CallRelay(flow_engine::Host& host, std::shared_ptr<const flow_engine::App> app,
                  const flow_engine::Endpoint& endpoint, Value dataset,
                  flow_engine::RunContext context, Request& request, Response& response) {
-  Completion<RelayAnswer> done(request);
+  Completion<RelayAnswer> done(request.exchange());
   struct Taker {
     ~Taker() { pipe->Leave(); }
     const std::shared_ptr<flow_engine::AnswerPipe> pipe;
@@ -141,7 +141,7 @@ Task<Result<Value>> InputOf(const Admitted& wanted, Request& request,
     co_return WithBody(request, endpoint, wanted.head, streams);
   }
   auto made = co_await RunBlocking(
-      request, [&] { return WithBody(request, endpoint, wanted.head, streams); });
+      request.exchange(), [&] { return WithBody(request, endpoint, wanted.head, streams); });
   co_return made ? std::move(*made) : Result<Value>(Unexpected(made.error()));
 }
 
@@ -165,7 +165,7 @@ Task<> CallEndpoint(flow_engine::Host& host, const Admitted& wanted, Request& re
     co_return co_await CallRelay(host, app, endpoint, std::move(*dataset), std::move(context),
                                  request, response);
   }
-  Completion<flow_engine::Reply> done(request);
+  Completion<flow_engine::Reply> done(request.exchange());
   const auto reply_to = [done](flow_engine::Reply reply) { done.Complete(std::move(reply)); };
   for (size_t i = 1; i < endpoint.services.size(); ++i) {
     host.engine().Call(app, endpoint.services[i], Value::EmptyObject(), *dataset,

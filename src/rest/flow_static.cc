@@ -67,12 +67,12 @@ bool PassesFilter(const Request& request, const flow_engine::Reply& reply, Respo
 Task<> AnswerStatic(flow_engine::Host& host, std::shared_ptr<const flow_engine::App> app,
                     std::string path, Request& request, Response& response) {
   const auto file =
-      co_await RunBlocking(request, [&] { return flow_engine::FindStatic(*app, path); });
+      co_await RunBlocking(request.exchange(), [&] { return flow_engine::FindStatic(*app, path); });
   if (!file) co_return response.Error(file.error());
   if (!*file) co_return AnswerMissing(request, response);
   const flow_engine::StaticContent& content = app->rest.content;
   if (content.IsFiltered(path) && content.filter_service != flow_engine::kUsersGuard) {
-    Completion<flow_engine::Reply> done(request);
+    Completion<flow_engine::Reply> done(request.exchange());
     host.engine().Call(app, content.filter_service, Value::EmptyObject(),
                        DatasetOfPage(request, path), kFilterTimeoutMs,
                        [done](flow_engine::Reply reply) { done.Complete(std::move(reply)); });
@@ -90,7 +90,8 @@ Task<> AnswerStatic(flow_engine::Host& host, std::shared_ptr<const flow_engine::
   if ((*file)->path.empty()) {
     co_return response.Body(200, (*file)->content_type, std::string((*file)->bytes));
   }
-  const auto opened = co_await RunBlocking(request, [&] { return DiskFile::Open((*file)->path); });
+  const auto opened =
+      co_await RunBlocking(request.exchange(), [&] { return DiskFile::Open((*file)->path); });
   if (!opened || !*opened) co_return AnswerMissing(request, response);
   if (request.method() == Method::kHead) {
     response.set_head_length((**opened)->size());

@@ -30,7 +30,7 @@ Task<> SendStream(flow_engine::StreamPtr stream, Request& request, Response& res
   uint64_t offset = 0;
   do {
     const Result<Result<std::string>> piece =
-        co_await RunBlocking(request, [&] { return stream->Read(offset, kPieceBytes); });
+        co_await RunBlocking(request.exchange(), [&] { return stream->Read(offset, kPieceBytes); });
     if (!piece || !*piece) {
       co_return response.Abort(piece ? piece->error() : piece.error());
     }
@@ -46,7 +46,7 @@ Task<> SendStream(flow_engine::StreamPtr stream, Request& request, Response& res
 
 Task<> SendPiped(flow_engine::AnswerPipe& pipe, Request& request, Response& response) {
   for (;;) {
-    const Completion<Result<std::string>> taken(request);
+    const Completion<Result<std::string>> taken(request.exchange());
     pipe.Take([taken](Result<std::string> piece) { taken.Complete(std::move(piece)); });
     const Result<Result<std::string>> piece = co_await taken;
     if (!piece) co_return;

@@ -172,7 +172,7 @@ Task<Verdict> Gate::AskGuard(Admitted& wanted, const std::string& guard, Request
     if (verdict == Verdict::kPass) wanted.head.Set("session", SessionOf(SenderOf(request)));
     co_return verdict;
   }
-  Completion<flow_engine::Reply> done(request);
+  Completion<flow_engine::Reply> done(request.exchange());
   host_.engine().Call(wanted.app, guard, Value::EmptyObject(), wanted.head,
                       wanted.match.endpoint->timeout_ms,
                       [done](flow_engine::Reply reply) { done.Complete(std::move(reply)); },

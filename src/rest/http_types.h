@@ -1,23 +1,22 @@
-// The names of http that resources use all the time, without their prefix.
+// The names of http and net that resources use all the time, without their prefix.
 #pragma once
 
-#include "http/completion.h"
 #include "http/error_body.h"
 #include "http/handler.h"
 #include "http/request.h"
 #include "http/response.h"
 #include "http/router.h"
 #include "http/sse.h"
-#include "http/task.h"
 #include "http/url.h"
 #include "http/websocket.h"
-#include "http/worker_pool.h"
+#include "net/completion.h"
+#include "net/task.h"
+#include "net/worker_pool.h"
 
 namespace sluice::rest {
 
 using http::AppendError;
 using http::Blocking;
-using http::Completion;
 using http::Content;
 using http::EqualsIgnoreCase;
 using http::ErrorBody;
@@ -28,7 +27,6 @@ using http::HttpStatusOf;
 using http::IsOfDocument;
 using http::Method;
 using http::MethodName;
-using http::OverloadedError;
 using http::Parameter;
 using http::PercentDecode;
 using http::Principal;
@@ -39,8 +37,10 @@ using http::Response;
 using http::ResponseInfo;
 using http::Route;
 using http::Router;
-using http::RunBlocking;
-using http::Task;
 using http::WebSocket;
+using net::Completion;
+using net::OverloadedError;
+using net::RunBlocking;
+using net::Task;
 
 }  // namespace sluice::rest

@@ -33,7 +33,7 @@ void RefuseQuery(const QueryService& service, const Request& request,
 // The pool takes as many jobs as there may be statements, and each has one.
 Task<Result<QueryChunk>> NextQueryChunk(QueryService& service, Request& request,
                                         std::shared_ptr<QueryStatement> statement) {
-  Completion<QueryChunk> done(request);
+  Completion<QueryChunk> done(request.exchange());
   const bool taken =
       service.workers.TrySubmit([statement, done] { done.Complete(statement->NextPart()); });
   if (!taken) co_return Unexpected(OverloadedError());

@@ -15,7 +15,7 @@
 #include "auth/roles.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "http/session_threads.h"
+#include "net/session_threads.h"
 #include "query/active_requests.h"
 #include "query/completed_requests.h"
 #include "query/engine.h"
@@ -58,8 +58,8 @@ class QueryService {
   query::Transactions transactions;
   query::LongTurns turns;
   // Last: their statements use the others.
-  http::WorkerPool workers;
-  http::SessionThreads streams;
+  net::WorkerPool workers;
+  net::SessionThreads streams;
 };
 
 // A user sees the own statements, an admin all.

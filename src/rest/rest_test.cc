@@ -284,7 +284,7 @@ TEST_F(RestTest, ScriptsOfMigrationsHoldNobodyElse) {
                  R"(for (let i = 0; i < 5e8; ++i) n += i % 7; return {_schema: '2', n}; }};"}]})")
                 .status,
             201);
-  const TestServer one(rest_.NewRouter(), ServerOptions{.io_threads = 1}, &rest_.filter(), nullptr);
+  const TestServer one(rest_.NewRouter(), net::ServerOptions{.io_threads = 1}, &rest_.filter());
   const auto overtakes = [&](std::string_view slow, std::string_view body) {
     RawClient waits(one.port());
     RawClient passes(one.port());

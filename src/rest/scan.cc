@@ -273,7 +273,7 @@ Task<> ScanDocuments(Context& context, Request& request, Response& response) {
   bool started = false;
   while (!scan->finished) {
     Result<Result<std::string>> chunk =
-        co_await RunBlocking(request, [&] { return NextScanChunk(context, &*scan); });
+        co_await RunBlocking(request.exchange(), [&] { return NextScanChunk(context, &*scan); });
     const Status failed = !chunk ? chunk.error() : !*chunk ? chunk->error() : OkStatus();
     if (!failed.ok()) {
       if (!started) co_return response.Error(failed);

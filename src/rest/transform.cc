@@ -71,7 +71,7 @@ Task<db::CommitResult> Transform(Context& context, Request& request, Target targ
   }
   for (int attempt = 1;; ++attempt) {
     Result<Result<Prepared>> prepared = co_await RunBlocking(
-        request, [&] { return Prepare(context, target, condition, *transformation); });
+        request.exchange(), [&] { return Prepare(context, target, condition, *transformation); });
     if (!prepared) co_return Failed(prepared.error());
     if (!*prepared) co_return Failed(prepared->error());
     db::CommitResult result =

@@ -28,6 +28,7 @@
 #include "http/openapi.h"
 #include "http/router.h"
 #include "http/server.h"
+#include "net/server.h"
 #include "procedure/manager.h"
 #include "query/engine.h"
 #include "query/index_compiler.h"
@@ -78,13 +79,19 @@ db::DatabaseOptions DatabaseOptionsOf(const Config& config, const Clock& clock) 
 // Bodies that are too large for memory; their files have no names.
 std::string StreamDirectory(const Config& config) { return config.data_directory + "/streams"; }
 
-http::ServerOptions HttpOptionsOf(const Config& config) {
-  http::ServerOptions options;
+net::ServerOptions NetOptionsOf(const Config& config) {
+  net::ServerOptions options;
   options.io_threads = config.http_threads != 0
                            ? config.http_threads
                            : std::max<size_t>(1, std::thread::hardware_concurrency());
   options.worker_threads = config.http_workers;
   options.max_connections = config.http_max_connections;
+  options.drain_ms = config.http_drain_timeout_ms;
+  return options;
+}
+
+http::ServerOptions HttpOptionsOf(const Config& config) {
+  http::ServerOptions options;
   options.request.max_head_bytes = config.http_max_head_bytes;
   options.request.max_body_bytes = config.http_max_body_bytes;
   options.max_bodies_bytes = config.http_max_bodies_bytes;
@@ -95,7 +102,6 @@ http::ServerOptions HttpOptionsOf(const Config& config) {
   options.body_min_bytes_per_s = config.http_body_min_rate_bytes;
   options.idle_timeout_ms = config.http_idle_timeout_ms;
   options.write_stall_ms = config.http_write_stall_ms;
-  options.drain_ms = config.http_drain_timeout_ms;
   return options;
 }
 
@@ -161,7 +167,7 @@ class Server::Parts {
     RETURN_IF_ERROR(BindListeners());
     RETURN_IF_ERROR(EnsureAdmin());
     WarnOfOpenEndpoints();
-    http_->Start();
+    net_->Start();
     lifecycle_.set_phase(rest::Lifecycle::Phase::kReady);
     return OkStatus();
   }
@@ -171,10 +177,11 @@ class Server::Parts {
     // Also the OnDeploy that a request waits for.
     if (functions_ != nullptr) functions_->RequestStop();
     if (consumers_ != nullptr) consumers_->polls.Stop();  // what waits is answered now
-    if (http_ != nullptr) http_->Stop();
+    if (net_ != nullptr) net_->Stop();
     // Its threads may still run flows.
     if (flows_ != nullptr) flows_->Stop();
     http_.reset();
+    net_.reset();
     gate_.reset();
     filter_.reset();
     authenticator_.reset();
@@ -311,8 +318,9 @@ class Server::Parts {
   }
 
   Status BindListeners() {
+    net_ = std::make_unique<net::Server>(NetOptionsOf(loaded_.config), clock_);
     http_ = std::make_unique<http::Server>(
-        HttpOptionsOf(loaded_.config),
+        *net_, HttpOptionsOf(loaded_.config),
         http::Server::Environment{
             .clock = clock_, .filter = gate_.get(), .observers = {&metrics_, &access_log_}});
     http::Router admin;
@@ -376,10 +384,10 @@ class Server::Parts {
 
   Result<uint16_t> Bind(const std::string& text, http::Router router) {
     ASSIGN_OR_RETURN(const Address address, ParseAddress(text));
-    http::ListenOptions options{.host = address.host, .port = address.port};
+    net::ListenOptions options{.host = address.host, .port = address.port};
     if (!loaded_.config.tls_certificate.empty()) {
-      options.tls = http::TlsOptions{.certificate_file = loaded_.config.tls_certificate,
-                                     .key_file = loaded_.config.tls_key};
+      options.tls = net::TlsOptions{.certificate_file = loaded_.config.tls_certificate,
+                                    .key_file = loaded_.config.tls_key};
     }
     ASSIGN_OR_RETURN(
         const http::Server::Listener listener,
@@ -422,6 +430,7 @@ class Server::Parts {
   std::unique_ptr<rest::AccessFilter> filter_;
   std::unique_ptr<rest::Gate> gate_;
   std::optional<rest::Context> rest_;
+  std::unique_ptr<net::Server> net_;
   std::unique_ptr<http::Server> http_;
 };
 

@@ -14,7 +14,7 @@ CONFINED = {
     "ICU": (r"unicode/", {"query"}),
     "libcurl": (r"curl/", {"function"}),
     "simdjson": (r"simdjson", {"json"}),
-    "Boost": (r"boost/", {"http", "client", "wire"}),
+    "Boost": (r"boost/", {"net", "http"}),
 }
 
 

@@ -1,6 +1,6 @@
 // Completion<T>: a handler waits for a value that another thread delivers.
 //
-//   Completion<CommitResult> done(request);
+//   Completion<CommitResult> done(exchange);
 //   shard.Commit(std::move(commit), [done](CommitResult r) { done.Complete(std::move(r)); });
 //   Result<CommitResult> result = co_await done;   // on the connection's thread again
 //
@@ -16,15 +16,13 @@
 #include <utility>
 
 #include "base/status.h"
-#include "http/exchange.h"
-#include "http/request.h"
+#include "net/exchange.h"
 
-namespace sluice::http {
+namespace sluice::net {
 
 template <typename T>
 class Completion {
  public:
-  explicit Completion(Request& request) : Completion(request.exchange()) {}
   explicit Completion(Exchange& exchange) : state_(std::make_shared<State>(exchange)) {}
 
   void Complete(T value) const {
@@ -83,4 +81,4 @@ class Completion {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace sluice::http
+}  // namespace sluice::net

@@ -1,4 +1,4 @@
-#include "http/loop_threads.h"
+#include "net/loop_threads.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "base/wait_scope.h"
 
-namespace sluice::http {
+namespace sluice::net {
 namespace {
 
 constexpr std::chrono::milliseconds kTick(2);
@@ -162,4 +162,4 @@ void LoopWatch::Run() {
   }
 }
 
-}  // namespace sluice::http
+}  // namespace sluice::net

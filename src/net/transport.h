@@ -1,5 +1,4 @@
-// A connection's bytes, plain or TLS. Internal to http: the only headers that name Asio are this
-// one and io_loop.h.
+// A connection's bytes, plain or TLS.
 //
 // Events arrive on the loop's thread and never from inside the call that started the operation. At
 // most one read and one write run at a time. After Close, each running operation still ends with
@@ -14,7 +13,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 
-namespace sluice::http {
+namespace sluice::net {
 
 using TcpSocket =
     boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
@@ -37,8 +36,9 @@ class Transport {
   enum class Done : uint8_t { kNow, kLater, kFailed };  // kLater: an event will follow
 
   virtual ~Transport() = default;
-  // The TLS handshake; ends with OnReady.
-  virtual Done Start() = 0;
+  // `events` hears of the ends of operations and outlives them. The TLS handshake ends with
+  // OnReady.
+  virtual Done Start(TransportEvents* events) = 0;
   // Ends with OnRead.
   virtual void Read(char* into, size_t size) = 0;
   // Writes first, then second. Both stay valid until OnWritten, if that follows.
@@ -50,7 +50,8 @@ class Transport {
   // Close, so that the client does not take what it got for all there is.
   virtual void Reset() = 0;
 
-  // For the WebSocket upgrade: gives the socket away (one of the two). Nothing may be running.
+  // For a connection that changes its protocol: gives the socket away (one of the two). Nothing may
+  // be running.
   virtual std::unique_ptr<TcpSocket> ReleasePlain() { return nullptr; }
   virtual std::unique_ptr<TlsStream> ReleaseTls() { return nullptr; }
 };
@@ -61,8 +62,7 @@ inline void ResetSocket(TcpSocket& socket) {
   socket.close(ignored);
 }
 
-std::unique_ptr<Transport> MakePlainTransport(TcpSocket socket, TransportEvents* events);
-std::unique_ptr<Transport> MakeTlsTransport(TcpSocket socket, boost::asio::ssl::context& context,
-                                            TransportEvents* events);
+std::unique_ptr<Transport> MakePlainTransport(TcpSocket socket);
+std::unique_ptr<Transport> MakeTlsTransport(TcpSocket socket, boost::asio::ssl::context& context);
 
-}  // namespace sluice::http
+}  // namespace sluice::net

@@ -2,9 +2,9 @@
 
 #include <boost/asio/buffer.hpp>
 
-#include "http/transport.h"
+#include "net/transport.h"
 
-namespace sluice::http {
+namespace sluice::net {
 namespace {
 
 namespace asio = boost::asio;
@@ -12,13 +12,14 @@ using boost::system::error_code;
 
 class TlsTransport final : public Transport {
  public:
-  TlsTransport(TcpSocket socket, asio::ssl::context& context, TransportEvents* events)
-      : stream_(std::make_unique<TlsStream>(std::move(socket), context)), events_(events) {
+  TlsTransport(TcpSocket socket, asio::ssl::context& context)
+      : stream_(std::make_unique<TlsStream>(std::move(socket), context)) {
     error_code ignored;
     stream_->next_layer().set_option(asio::ip::tcp::no_delay(true), ignored);
   }
 
-  Done Start() override {
+  Done Start(TransportEvents* events) override {
+    events_ = events;
     stream_->async_handshake(TlsStream::server,
                              [this](error_code error) { events_->OnReady(!error); });
     return Done::kLater;
@@ -70,15 +71,14 @@ class TlsTransport final : public Transport {
   }
 
   std::unique_ptr<TlsStream> stream_;
-  TransportEvents* events_;
+  TransportEvents* events_ = nullptr;
   std::array<std::string_view, 2> rest_;
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> MakeTlsTransport(TcpSocket socket, asio::ssl::context& context,
-                                            TransportEvents* events) {
-  return std::make_unique<TlsTransport>(std::move(socket), context, events);
+std::unique_ptr<Transport> MakeTlsTransport(TcpSocket socket, asio::ssl::context& context) {
+  return std::make_unique<TlsTransport>(std::move(socket), context);
 }
 
-}  // namespace sluice::http
+}  // namespace sluice::net

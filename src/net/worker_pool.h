@@ -14,11 +14,9 @@
 
 #include "base/status.h"
 #include "base/thread.h"
-#include "http/exchange.h"
-#include "http/handler.h"
-#include "http/request.h"
+#include "net/exchange.h"
 
-namespace sluice::http {
+namespace sluice::net {
 
 // Any thread. Finishes what is queued before its destructor returns.
 class WorkerPool {
@@ -58,7 +56,7 @@ class WorkerPool {
 
 Status OverloadedError();
 
-// co_await RunBlocking(request, [&] { return db.Slow(); })
+// co_await RunBlocking(exchange, [&] { return db.Slow(); })
 //
 // Runs a function on the worker pool and gives Result<R> (Status for a function without a result),
 // back on the connection's thread. http.overloaded when the queue is full. It is not cut short when
@@ -70,8 +68,8 @@ class RunBlocking {
   static constexpr bool kVoid = std::is_void_v<Value>;
   using Stored = std::conditional_t<kVoid, bool, Value>;
 
-  RunBlocking(Request& request, F function)
-      : exchange_(request.exchange()), function_(std::move(function)) {}
+  RunBlocking(Exchange& exchange, F function)
+      : exchange_(exchange), function_(std::move(function)) {}
 
   bool await_ready() const { return false; }
   bool await_suspend(std::coroutine_handle<> handle) {
@@ -112,7 +110,4 @@ class RunBlocking {
   std::exception_ptr exception_;
 };
 
-// A handler that runs as a whole on the worker pool.
-Handler Blocking(std::function<void(Request&, Response&)> function);
-
-}  // namespace sluice::http
+}  // namespace sluice::net

@@ -4,9 +4,9 @@
 
 #include <boost/asio/buffer.hpp>
 
-#include "http/transport.h"
+#include "net/transport.h"
 
-namespace sluice::http {
+namespace sluice::net {
 namespace {
 
 namespace asio = boost::asio;
@@ -14,14 +14,16 @@ using boost::system::error_code;
 
 class PlainTransport final : public Transport {
  public:
-  PlainTransport(TcpSocket socket, TransportEvents* events)
-      : socket_(std::move(socket)), events_(events) {
+  explicit PlainTransport(TcpSocket socket) : socket_(std::move(socket)) {
     error_code ignored;
     socket_.non_blocking(true, ignored);
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   }
 
-  Done Start() override { return Done::kNow; }
+  Done Start(TransportEvents* events) override {
+    events_ = events;
+    return Done::kNow;
+  }
 
   void Read(char* into, size_t size) override {
     socket_.async_read_some(asio::buffer(into, size), [this](error_code error, size_t got) {
@@ -86,14 +88,14 @@ class PlainTransport final : public Transport {
   }
 
   TcpSocket socket_;
-  TransportEvents* events_;
+  TransportEvents* events_ = nullptr;
   std::array<std::string_view, 2> rest_;
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> MakePlainTransport(TcpSocket socket, TransportEvents* events) {
-  return std::make_unique<PlainTransport>(std::move(socket), events);
+std::unique_ptr<Transport> MakePlainTransport(TcpSocket socket) {
+  return std::make_unique<PlainTransport>(std::move(socket));
 }
 
-}  // namespace sluice::http
+}  // namespace sluice::net

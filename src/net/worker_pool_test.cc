@@ -1,4 +1,4 @@
-#include "http/worker_pool.h"
+#include "net/worker_pool.h"
 
 #include <atomic>
 #include <latch>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sluice::http {
+namespace sluice::net {
 namespace {
 
 // Jobs that wait for each other: a burst of them needs all threads, though only the first is told.
@@ -60,4 +60,4 @@ TEST(WorkerPool, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace sluice::http
+}  // namespace sluice::net

@@ -1,5 +1,6 @@
-// Task: the coroutine type of handlers. Lazy: it runs when awaited or started, on the connection's
-// thread from beginning to end. An exception that leaves it is rethrown to who awaits it.
+// Task: the coroutine type of requests' handlers. Lazy: it runs when awaited or started, on the
+// connection's thread from beginning to end. An exception that leaves it is rethrown to who awaits
+// it.
 #pragma once
 
 #include <coroutine>
@@ -7,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-namespace sluice::http {
+namespace sluice::net {
 
 template <typename T = void>
 class Task;
@@ -106,4 +107,4 @@ inline Task<void> Promise<void>::get_return_object() {
 }
 }  // namespace internal
 
-}  // namespace sluice::http
+}  // namespace sluice::net

@@ -1,5 +1,5 @@
 // What an awaitable needs of the request that it runs for: the thread to resume on, and word of the
-// client's leaving. Implemented by the connection; handlers meet it only as request.exchange().
+// client's leaving. Connections implement it, for HTTP as request.exchange().
 #pragma once
 
 #include <coroutine>
@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-namespace sluice::http {
+namespace sluice::net {
 
 class WorkerPool;
 
@@ -32,7 +32,7 @@ class Waiter {
   virtual void OnCancel() = 0;
 };
 
-// Everything here runs on the connection's thread.
+// One request, of whatever protocol. Everything here runs on the connection's thread.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -85,4 +85,4 @@ class Exchange {
 // The error that an awaitable returns when its exchange was cancelled.
 Status CancelledError();
 
-}  // namespace sluice::http
+}  // namespace sluice::net

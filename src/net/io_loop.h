@@ -1,5 +1,5 @@
 // One I/O loop: its io_context, the connections that live on it, and the one timer that looks at
-// all their time limits. One thread has it at a time (loop_threads.h). Internal to http.
+// all their time limits. One thread has it at a time (loop_threads.h).
 #pragma once
 
 #include <atomic>
@@ -17,34 +17,26 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "http/body_memory.h"
-#include "http/exchange.h"
-#include "http/loop_threads.h"
-#include "http/request_parser.h"
-#include "http/rights_watch.h"
-#include "http/server.h"
-#include "http/worker_pool.h"
+#include "base/clock.h"
+#include "net/connection.h"
+#include "net/exchange.h"
+#include "net/loop_threads.h"
+#include "net/server.h"
+#include "net/worker_pool.h"
 
-namespace sluice::http {
-
-class Connection;
+namespace sluice::net {
 
 // What all loops and connections of a server share. Immutable after Start except for the counters.
 struct ServerContext {
-  ServerContext(const ServerOptions& options, Server::Environment environment)
-      : options(options),
-        environment(std::move(environment)),
-        rights(dynamic_cast<const RightsWatch*>(this->environment.filter)),
-        bodies(options.max_bodies_bytes) {}
+  ServerContext(const ServerOptions& options, const Clock& clock)
+      : options(options), clock(clock) {}
 
-  uint64_t now_ns() const { return environment.clock.MonotonicNs(); }
+  uint64_t now_ns() const { return clock.MonotonicNs(); }
 
   const ServerOptions options;
-  const Server::Environment environment;
-  const RightsWatch* const rights;  // may be null
-  BodyMemory bodies;
+  const Clock& clock;
   std::unique_ptr<WorkerPool> workers;
-  LoopWatch watch{environment.clock};
+  LoopWatch watch{clock};
 
   // Connections alive on all loops. Leave wakes who waits in AwaitNone when the last has gone.
   bool TryEnter(size_t limit);
@@ -60,7 +52,8 @@ struct ServerContext {
 
 class IoLoop final : public Loop, public std::enable_shared_from_this<IoLoop> {
  public:
-  IoLoop(ServerContext* server, uint64_t id_seed);
+  // `index`: its place among the server's loops.
+  IoLoop(ServerContext* server, size_t index);
   ~IoLoop() override;
 
   void Start();
@@ -73,9 +66,7 @@ class IoLoop final : public Loop, public std::enable_shared_from_this<IoLoop> {
 
   // The rest: the loop's thread, or any before Start.
   void Run(std::move_only_function<void()> job) override;
-  void SetRouter(size_t listener, std::shared_ptr<const Router> router);
-  const std::shared_ptr<const Router>& router(size_t listener) const { return routers_[listener]; }
-  void Adopt(std::unique_ptr<Connection> connection);
+  void Adopt(std::unique_ptr<Connection> connection, std::unique_ptr<Transport> transport);
   // The connection has ended; it is destroyed when the current event has been dealt with.
   void Retire(Connection* connection);
   void BeginDrain();
@@ -83,9 +74,8 @@ class IoLoop final : public Loop, public std::enable_shared_from_this<IoLoop> {
 
   boost::asio::io_context& context() { return context_; }
   ServerContext& server() { return *server_; }
+  size_t index() const { return index_; }
   bool draining() const { return draining_; }
-  std::string_view date() const { return date_; }
-  RequestIds& ids() { return ids_; }
 
  private:
   void Work();
@@ -93,18 +83,14 @@ class IoLoop final : public Loop, public std::enable_shared_from_this<IoLoop> {
   void RunPosted();
   void ArmTick();
   void Tick();
-  void RefreshDate();
 
   ServerContext* const server_;
+  const size_t index_;
   boost::asio::io_context context_;
   std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
   boost::asio::steady_timer timer_;
   bool tick_armed_ = false;  // only while there are connections
   bool draining_ = false;
-  std::string date_;
-  uint64_t date_second_ = 0;
-  RequestIds ids_;
-  std::vector<std::shared_ptr<const Router>> routers_;  // by listener
   std::vector<std::unique_ptr<Connection>> connections_;
   std::vector<std::unique_ptr<Connection>> retired_;
   std::deque<std::move_only_function<void()>> jobs_;  // code of users that waits for its turn
@@ -116,4 +102,4 @@ class IoLoop final : public Loop, public std::enable_shared_from_this<IoLoop> {
   LoopThreads threads_;
 };
 
-}  // namespace sluice::http
+}  // namespace sluice::net

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 
-namespace sluice::http {
+namespace sluice::net {
 
 class LoopThreads {
  public:
@@ -94,4 +94,4 @@ class LoopWatch {
   Thread thread_;
 };
 
-}  // namespace sluice::http
+}  // namespace sluice::net

@@ -1,13 +1,10 @@
-#include "http/io_loop.h"
-
-#include <ctime>
+#include "net/io_loop.h"
 
 #include <boost/asio/post.hpp>
 
 #include "base/check.h"
-#include "http/connection.h"
 
-namespace sluice::http {
+namespace sluice::net {
 namespace {
 
 // Answers of jobs wait for those of the next ones, so long at most.
@@ -40,14 +37,12 @@ void ServerContext::AwaitNone() {
 
 // Only the loop's own thread touches its descriptors, so the reactor needs no locks of its own;
 // posting from other threads stays allowed.
-IoLoop::IoLoop(ServerContext* server, uint64_t id_seed)
+IoLoop::IoLoop(ServerContext* server, size_t index)
     : server_(server),
+      index_(index),
       context_(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO),
       timer_(context_),
-      ids_(id_seed),
-      threads_(server->environment.clock, [this] { Work(); }) {
-  RefreshDate();
-}
+      threads_(server->clock, [this] { Work(); }) {}
 
 IoLoop::~IoLoop() { CHECK(connections_.empty()); }
 
@@ -128,33 +123,30 @@ void IoLoop::RunPosted() {
   }
 }
 
-void IoLoop::SetRouter(size_t listener, std::shared_ptr<const Router> router) {
-  if (routers_.size() <= listener) routers_.resize(listener + 1);
-  routers_[listener] = std::move(router);
-}
-
-void IoLoop::Adopt(std::unique_ptr<Connection> connection) {
-  RefreshDate();
+void IoLoop::Adopt(std::unique_ptr<Connection> connection, std::unique_ptr<Transport> transport) {
   ArmTick();
-  connection->set_index(connections_.size());
+  connection->index_ = connections_.size();
   connections_.push_back(std::move(connection));
-  connections_.back()->Start();
+  connections_.back()->Start(std::move(transport));
 }
 
 void IoLoop::Retire(Connection* connection) {
-  const size_t index = connection->index();
+  const size_t index = connection->index_;
   CHECK(index < connections_.size() && connections_[index].get() == connection);
   if (retired_.empty()) {
     boost::asio::post(context_, [this] {
-      const std::vector<std::unique_ptr<Connection>> gone = std::move(retired_);
+      std::vector<std::unique_ptr<Connection>> gone = std::move(retired_);
       retired_.clear();
-      for (size_t i = 0; i < gone.size(); ++i) server_->Leave();
+      // Destroyed before they are counted as gone: then their protocol may be, too.
+      const size_t count = gone.size();
+      gone.clear();
+      for (size_t i = 0; i < count; ++i) server_->Leave();
     });
   }
   retired_.push_back(std::move(connections_[index]));
   if (index + 1 != connections_.size()) {
     connections_[index] = std::move(connections_.back());
-    connections_[index]->set_index(index);
+    connections_[index]->index_ = index;
   }
   connections_.pop_back();
 }
@@ -180,21 +172,9 @@ void IoLoop::ArmTick() {
 }
 
 void IoLoop::Tick() {
-  RefreshDate();
   const uint64_t now_ns = server_->now_ns();
   for (size_t i = connections_.size(); i-- > 0;) connections_[i]->Tick(now_ns);
   if (!connections_.empty()) ArmTick();
 }
 
-void IoLoop::RefreshDate() {
-  const uint64_t second = server_->environment.clock.WallMs() / 1000;
-  if (second == date_second_) return;
-  date_second_ = second;
-  const time_t seconds = static_cast<time_t>(second);
-  struct tm utc;
-  gmtime_r(&seconds, &utc);
-  char text[32];
-  date_.assign(text, strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &utc));
-}
-
-}  // namespace sluice::http
+}  // namespace sluice::net

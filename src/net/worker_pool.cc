@@ -1,8 +1,8 @@
-#include "http/worker_pool.h"
+#include "net/worker_pool.h"
 
 #include <system_error>
 
-namespace sluice::http {
+namespace sluice::net {
 
 WorkerPool::WorkerPool(std::string_view kind, size_t threads, size_t max_queued)
     : kind_(kind), max_queued_(max_queued), most_active_(threads) {
@@ -92,11 +92,8 @@ Status OverloadedError() {
                "too many requests are waiting for a worker; try again");
 }
 
-Handler Blocking(std::function<void(Request&, Response&)> function) {
-  return [function = std::move(function)](Request& request, Response& response) -> Task<> {
-    const Status ran = co_await RunBlocking(request, [&] { function(request, response); });
-    if (!ran.ok()) response.Error(ran);
-  };
+Status CancelledError() {
+  return Error(Code::kCancelled, "http.cancelled", "the client has gone or the server is stopping");
 }
 
-}  // namespace sluice::http
+}  // namespace sluice::net

@@ -8,7 +8,7 @@
 
 #include "base/thread.h"
 
-namespace sluice::http {
+namespace sluice::net {
 
 // Any thread. The destructor waits for all sessions, which somebody else must have told to end.
 class SessionThreads {
@@ -34,4 +34,4 @@ class SessionThreads {
   std::list<Session> sessions_;  // under mutex_
 };
 
-}  // namespace sluice::http
+}  // namespace sluice::net

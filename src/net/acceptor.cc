@@ -1,9 +1,8 @@
-#include "http/acceptor.h"
+#include "net/acceptor.h"
 
 #include "base/log.h"
-#include "http/connection.h"
 
-namespace sluice::http {
+namespace sluice::net {
 namespace {
 
 namespace asio = boost::asio;
@@ -34,9 +33,9 @@ Status ListenError(const ListenOptions& options, const error_code& error) {
 
 }  // namespace
 
-Acceptor::Acceptor(size_t listener, const std::vector<std::shared_ptr<IoLoop>>& loops)
-    : listener_(listener),
-      loops_(loops),
+Acceptor::Acceptor(const std::vector<std::shared_ptr<IoLoop>>& loops, Protocol& protocol)
+    : loops_(loops),
+      protocol_(protocol),
       server_(loops[0]->server()),
       acceptor_(loops[0]->context()),
       retry_(loops[0]->context()) {}
@@ -119,17 +118,16 @@ void Acceptor::OnAccepted(IoLoop* loop, TcpSocket socket) {
 }
 
 void Acceptor::HandOver(IoLoop* loop, TcpSocket socket) {
-  Connection::Admission admission = Connection::Admission::kServed;
+  Admission admission = Admission::kServed;
   if (!server_.TryEnter(server_.options.max_connections)) {
     if (!server_.TryEnter(server_.options.max_connections + kMaxRefused)) return;
-    admission = Connection::Admission::kRefused;
+    admission = Admission::kRefused;
   }
   loop->Post([this, loop, admission, socket = std::move(socket)]() mutable {
-    auto connection = std::make_unique<Connection>(loop, listener_, Address(socket), admission);
-    connection->set_transport(tls_ ? MakeTlsTransport(std::move(socket), *tls_, connection.get())
-                                   : MakePlainTransport(std::move(socket), connection.get()));
-    loop->Adopt(std::move(connection));
+    auto connection = protocol_.NewConnection(*loop, Address(socket), admission);
+    loop->Adopt(std::move(connection), tls_ ? MakeTlsTransport(std::move(socket), *tls_)
+                                            : MakePlainTransport(std::move(socket)));
   });
 }
 
-}  // namespace sluice::http
+}  // namespace sluice::net

@@ -1,5 +1,5 @@
 // One listening socket. Lives on the first loop and hands its connections to all loops in turn.
-// Internal to http.
+// Internal to net.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,17 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/status.h"
-#include "http/io_loop.h"
-#include "http/transport.h"
+#include "net/connection.h"
+#include "net/io_loop.h"
+#include "net/server.h"
+#include "net/transport.h"
 
-namespace sluice::http {
+namespace sluice::net {
 
 class Acceptor {
  public:
-  Acceptor(size_t listener, const std::vector<std::shared_ptr<IoLoop>>& loops);
+  // `protocol` makes the connections.
+  Acceptor(const std::vector<std::shared_ptr<IoLoop>>& loops, Protocol& protocol);
 
   Status Open(const ListenOptions& options);
   uint16_t port() const { return port_; }
@@ -37,8 +40,8 @@ class Acceptor {
   void HandOver(IoLoop* loop, TcpSocket socket);
   void OnError(const boost::system::error_code& error);
 
-  const size_t listener_;
   const std::vector<std::shared_ptr<IoLoop>>& loops_;
+  Protocol& protocol_;
   ServerContext& server_;
   boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, boost::asio::io_context::executor_type>
       acceptor_;
@@ -49,4 +52,4 @@ class Acceptor {
   bool failing_ = false;  // the last accept failed; said once
 };
 
-}  // namespace sluice::http
+}  // namespace sluice::net

@@ -1,9 +1,9 @@
-#include "http/session_threads.h"
+#include "net/session_threads.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace sluice::http {
+namespace sluice::net {
 
 SessionThreads::~SessionThreads() {
   for (Session& session : sessions_) session.thread.join();
@@ -36,4 +36,4 @@ void SessionThreads::JoinEnded() {
   });
 }
 
-}  // namespace sluice::http
+}  // namespace sluice::net
