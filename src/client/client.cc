@@ -6,18 +6,13 @@
 
 #include <sys/socket.h>
 
+#include "base/ascii.h"
 #include "client/response_reader.h"
 #include "client/stream.h"
 #include "client/websocket.h"
 
 namespace sluice::client {
 namespace {
-
-bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
-}
 
 bool IsIdempotent(std::string_view method) { return method != "POST" && method != "PATCH"; }
 

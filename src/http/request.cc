@@ -8,8 +8,6 @@
 namespace sluice::http {
 namespace {
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
 template <typename... Args>
 std::unexpected<Status> BadParameter(std::string_view name, std::string_view value,
                                      fmt::format_string<Args...> expected, Args&&... args) {
@@ -41,14 +39,6 @@ std::string_view MethodName(Method method) {
       return "OTHER";
   }
   return "OTHER";
-}
-
-bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (Lower(a[i]) != Lower(b[i])) return false;
-  }
-  return true;
 }
 
 std::string_view Request::Param(std::string_view name) const {

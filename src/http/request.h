@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/disk_file.h"
 #include "base/status.h"
 #include "http/url.h"
@@ -25,8 +26,6 @@ struct Header {
   std::string_view name;
   std::string_view value;
 };
-
-bool EqualsIgnoreCase(std::string_view a, std::string_view b);
 
 // Who sent a request, as the filter found out. The filter's owner derives from it.
 class Principal {

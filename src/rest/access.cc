@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "rest/http_types.h"
 #include "rest/route_auth.h"
+#include "service/authorization.h"
 
 namespace sluice::rest {
 namespace {
@@ -96,14 +97,6 @@ Wanted WantedBy(const Route& route, const Request& request) {
   return {Permission::kAdmin, auth::kEveryBucket};
 }
 
-Status Forbidden(const auth::Principal& who, Permission permission, std::string_view bucket) {
-  if (permission == Permission::kAdmin) {
-    return Error(Code::kForbidden, "auth.forbidden", "user '{}' is not an admin", who.user);
-  }
-  return Error(Code::kForbidden, "auth.forbidden", "user '{}' lacks the permission {} on bucket {}",
-               who.user, auth::PermissionName(permission), bucket);
-}
-
 Verdict RefuseSender(Response& response, const Status& why) {
   if (why.id() == "auth.blocked") {
     response.Error(429, why);
@@ -128,10 +121,13 @@ const auth::Principal& SenderOf(const Request& request) {
   return static_cast<const Sender&>(*request.principal()).who();
 }
 
+std::shared_ptr<const auth::Principal> SharedSenderOf(const Request& request) {
+  CHECK(request.principal() != nullptr);
+  return static_cast<const Sender&>(*request.principal()).shared();
+}
+
 Status Require(const Request& request, Permission permission, std::string_view bucket) {
-  const auth::Principal& who = SenderOf(request);
-  if (who.Allows(permission, bucket)) return OkStatus();
-  return Forbidden(who, permission, bucket);
+  return service::Require(SenderOf(request), permission, bucket);
 }
 
 AccessFilter::AccessFilter(auth::Authenticator& authenticator, Mode mode)
@@ -183,9 +179,8 @@ Verdict AccessFilter::Decide(const Route& route, Request& request, Response& res
                              const auth::Authenticator::Recognised& found) const {
   if (!found) return RefuseSender(response, found.error());
   const Wanted wanted = WantedBy(route, request);
-  if (!(*found)->Allows(wanted.permission, wanted.bucket)) {
-    return RefuseSender(response, Forbidden(**found, wanted.permission, wanted.bucket));
-  }
+  const Status allowed = service::Require(**found, wanted.permission, wanted.bucket);
+  if (!allowed.ok()) return RefuseSender(response, allowed);
   request.set_principal(std::make_shared<const Sender>(*found));
   return Verdict::kPass;
 }

@@ -25,6 +25,7 @@ class Sender final : public Principal {
   explicit Sender(std::shared_ptr<const auth::Principal> who) : who_(std::move(who)) {}
   std::string_view name() const override { return who_->user; }
   const auth::Principal& who() const { return *who_; }
+  const std::shared_ptr<const auth::Principal>& shared() const { return who_; }
 
  private:
   std::shared_ptr<const auth::Principal> who_;
@@ -32,6 +33,7 @@ class Sender final : public Principal {
 
 // Requires a request that passed the filter on a route that is not public.
 const auth::Principal& SenderOf(const Request& request);
+std::shared_ptr<const auth::Principal> SharedSenderOf(const Request& request);
 // auth.forbidden unless the sender has the permission. For routes whose body names the keyspace.
 Status Require(const Request& request, auth::Permission permission, std::string_view bucket);
 

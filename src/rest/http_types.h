@@ -18,7 +18,6 @@ namespace sluice::rest {
 using http::AppendError;
 using http::Blocking;
 using http::Content;
-using http::EqualsIgnoreCase;
 using http::ErrorBody;
 using http::ErrorSchema;
 using http::EventStream;

@@ -5,17 +5,19 @@
 
 #include "rest/access.h"
 #include "rest/body.h"
-#include "rest/query_service.h"
+#include "rest/query_routes.h"
+#include "service/authorization.h"
 
 namespace sluice::rest {
 namespace {
 
 using json::Value;
+using service::QueryService;
 
 void ListActive(const QueryService& service, const Request& request, Response& response) {
   Value list = Value::EmptyArray();
   for (const auto& active : service.active.List()) {
-    if (MaySeeRequest(SenderOf(request), active->user))
+    if (service::MaySeeRequest(SenderOf(request), active->user))
       list.Append(active->Describe(service.clock.WallMs()));
   }
   response.Json(200, AnswerText(list));
@@ -24,7 +26,8 @@ void ListActive(const QueryService& service, const Request& request, Response& r
 void ListCompleted(const QueryService& service, const Request& request, Response& response) {
   Value list = Value::EmptyArray();
   for (const query::CompletedRequest& completed : service.completed.List()) {
-    if (MaySeeRequest(SenderOf(request), completed.user)) list.Append(completed.Describe());
+    if (service::MaySeeRequest(SenderOf(request), completed.user))
+      list.Append(completed.Describe());
   }
   response.Json(200, AnswerText(list));
 }
@@ -32,7 +35,7 @@ void ListCompleted(const QueryService& service, const Request& request, Response
 void CancelActive(const QueryService& service, const Request& request, Response& response) {
   const std::string id(request.Param("id"));
   const auto active = service.active.Find(id);
-  if (active == nullptr || !MaySeeRequest(SenderOf(request), active->user)) {
+  if (active == nullptr || !service::MaySeeRequest(SenderOf(request), active->user)) {
     return response.Error(
         Error(Code::kNotFound, "query.no_such_request", "no statement with the id '{}' runs", id));
   }
@@ -100,11 +103,7 @@ Status AddActiveRoutes(Router& router, QueryService& service) {
 
 }  // namespace
 
-bool MaySeeRequest(const auth::Principal& who, const std::string& user) {
-  return user == who.user || who.Allows(auth::Permission::kAdmin, auth::kEveryBucket);
-}
-
-Status AddQueryAdminRoutes(Router& router, QueryService& service) {
+Status AddQueryAdminRoutes(Router& router, service::QueryService& service) {
   RETURN_IF_ERROR(AddPingRoute(router));
   RETURN_IF_ERROR(AddActiveRoutes(router, service));
   RETURN_IF_ERROR(router.Add(

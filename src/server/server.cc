@@ -44,7 +44,7 @@
 #include "rest/function_metrics.h"
 #include "rest/gate.h"
 #include "rest/metrics.h"
-#include "rest/query_service.h"
+#include "rest/query_routes.h"
 #include "rest/routes.h"
 #include "rest/strict_route.h"
 #include "rest/trigger_metrics.h"
@@ -53,6 +53,7 @@
 #include "server/access_log.h"
 #include "server/first_admin.h"
 #include "server/version.h"
+#include "service/query_service.h"
 
 namespace sluice::server {
 namespace {
@@ -131,7 +132,7 @@ query::EngineOptions EngineOptionsOf(const Config& config) {
   return options;
 }
 
-rest::QueryServiceOptions QueryOptionsOf(const Config& config) {
+service::QueryServiceOptions QueryOptionsOf(const Config& config) {
   return {.threads = config.query_threads,
           .max_requests = config.query_max_requests,
           .timeout_ms = config.query_timeout_ms,
@@ -221,14 +222,14 @@ class Server::Parts {
   void OpenQuery() {
     query_engine_ =
         std::make_unique<query::QueryEngine>(*database_, EngineOptionsOf(loaded_.config));
-    rest::QueryServiceOptions options = QueryOptionsOf(loaded_.config);
+    service::QueryServiceOptions options = QueryOptionsOf(loaded_.config);
     options.accounts = [this] { return directory_->accounts(); };
     options.node = [this] {
       const auto address = ParseAddress(loaded_.config.listen_http);
       return rest::NodeRow(Node(), address ? address->host : std::string());
     };
     query_service_ =
-        std::make_unique<rest::QueryService>(*query_engine_, std::move(options), clock_);
+        std::make_unique<service::QueryService>(*query_engine_, std::move(options), clock_);
   }
 
   rest::ClusterNode Node() const {
@@ -419,7 +420,7 @@ class Server::Parts {
   std::unique_ptr<query::QueryEngine> query_engine_;
   std::unique_ptr<procedure::Manager> procedures_;
   std::unique_ptr<rest::ConsumerService> consumers_;
-  std::unique_ptr<rest::QueryService> query_service_;
+  std::unique_ptr<service::QueryService> query_service_;
   std::shared_ptr<function::AddressRules> addresses_;
   std::unique_ptr<function::UnderWay> under_way_;  // null: it can't be written
   std::unique_ptr<function::Manager> functions_;

@@ -15,19 +15,26 @@
 #include <string>
 #include <string_view>
 
+#include "auth/roles.h"
 #include "base/status.h"
-#include "rest/http_types.h"
-#include "rest/query_parameters.h"
-#include "rest/query_service.h"
-#include "rest/query_statement.h"
-#include "rest/stream_message.h"
+#include "service/query_parameters.h"
+#include "service/query_service.h"
+#include "service/query_statement.h"
+#include "service/stream_message.h"
 
-namespace sluice::rest {
+namespace sluice::service {
+
+// Where messages for the client go. Any thread; does nothing once the client has gone.
+class StreamOutlet {
+ public:
+  virtual ~StreamOutlet() = default;
+  virtual void Send(std::string text) = 0;
+};
 
 class StreamSession {
  public:
-  StreamSession(QueryService& service, std::shared_ptr<const Principal> sender,
-                std::shared_ptr<WebSocket::Sender> out);
+  StreamSession(QueryService& service, std::shared_ptr<const auth::Principal> who,
+                std::shared_ptr<StreamOutlet> out);
 
   // The connection's thread. stream.bad_message, stream.too_many_messages: close the connection.
   Status Receive(std::string_view text);
@@ -74,8 +81,8 @@ class StreamSession {
                   std::optional<Window> window = std::nullopt);
 
   QueryService& service_;
-  const std::shared_ptr<const Principal> sender_;
-  const std::shared_ptr<WebSocket::Sender> out_;
+  const std::shared_ptr<const auth::Principal> who_;
+  const std::shared_ptr<StreamOutlet> out_;
 
   // The session's thread.
   QueryParameters defaults_;
@@ -97,4 +104,4 @@ class StreamSession {
   std::string last_window_id_;    // under mutex_; of the last statement that had one
 };
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

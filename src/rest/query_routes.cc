@@ -1,5 +1,5 @@
 // POST /query/service runs a statement; so does GET, as long as it only reads.
-#include "rest/query_service.h"
+#include "rest/query_routes.h"
 
 #include <memory>
 #include <utility>
@@ -8,14 +8,17 @@
 #include "base/random.h"
 #include "rest/access.h"
 #include "rest/http_types.h"
-#include "rest/query_answer.h"
-#include "rest/query_parameters.h"
-#include "rest/query_statement.h"
+#include "rest/query_request.h"
+#include "rest/service_answer.h"
+#include "service/query_statement.h"
 
 namespace sluice::rest {
 namespace {
 
-using QueryChunk = QueryStatement::Chunk;
+using service::QueryOutcome;
+using service::QueryParameters;
+using service::QueryService;
+using service::QueryStatement;
 
 // An answer to a request that did not become a statement.
 void RefuseQuery(const QueryService& service, const Request& request,
@@ -30,33 +33,22 @@ void RefuseQuery(const QueryService& service, const Request& request,
   response.Json(QueryHttpStatus(why), std::move(text));
 }
 
-// The pool takes as many jobs as there may be statements, and each has one.
-Task<Result<QueryChunk>> NextQueryChunk(QueryService& service, Request& request,
-                                        std::shared_ptr<QueryStatement> statement) {
-  Completion<QueryChunk> done(request.exchange());
-  const bool taken =
-      service.workers.TrySubmit([statement, done] { done.Complete(statement->NextPart()); });
-  if (!taken) co_return Unexpected(OverloadedError());
-  Result<QueryChunk> chunk = co_await done;
-  if (!chunk) statement->Cancel();
-  co_return chunk;
-}
-
 Task<> AnswerQuery(QueryService& service, Request& request, Response& response) {
   QueryParameters parameters;
   const Status read = ReadQueryParameters(request, &parameters);
   if (!read.ok()) co_return RefuseQuery(service, request, parameters, read, response);
   Result<std::shared_ptr<QueryStatement>> statement =
-      QueryStatement::Admit(service, {request.principal(), request.arrival_ns()}, parameters,
+      QueryStatement::Admit(service, {SharedSenderOf(request), request.arrival_ns()}, parameters,
                             std::make_unique<ServiceAnswer>(NewUuid(), parameters));
   if (!statement) co_return RefuseQuery(service, request, parameters, statement.error(), response);
   bool started = false;
   while (true) {
-    Result<QueryChunk> chunk = co_await NextQueryChunk(service, request, *statement);
+    Result<QueryStatement::Chunk> chunk =
+        co_await QueryStatement::Next(*statement, request.exchange());
     if (!chunk && started) co_return response.Abort();
     if (!chunk) co_return response.Error(chunk.error());
     if (chunk->last && !started) {
-      co_return response.Json(chunk->http_status, std::move(chunk->text));
+      co_return response.Json(QueryHttpStatus(chunk->refused), std::move(chunk->text));
     }
     if (!std::exchange(started, true)) response.set_content_type("application/json");
     const Status sent = co_await response.Write(chunk->text);
@@ -75,14 +67,15 @@ json::Value TypeSchema(std::string_view type) {
 // Besides these there are $name and @name, of any type.
 json::Value RequestSchema() {
   json::Value properties = json::Value::EmptyObject();
-  for (const auto& [name, type] : QueryParameterTypes()) properties.Set(name, TypeSchema(type));
+  for (const auto& [name, type] : service::QueryParameterTypes())
+    properties.Set(name, TypeSchema(type));
   return json::Value::Object(
       {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", true}});
 }
 
 std::vector<Parameter> UrlParameters() {
   std::vector<Parameter> parameters;
-  for (const auto& [name, type] : QueryParameterTypes()) {
+  for (const auto& [name, type] : service::QueryParameterTypes()) {
     const bool plain = type == "boolean" || type == "integer";
     parameters.push_back({.name = std::string(name), .type = plain ? std::string(type) : "string"});
   }
@@ -105,7 +98,7 @@ Route ServiceRoute(QueryService& service, Method method) {
 
 }  // namespace
 
-Status AddQueryRoutes(Router& router, QueryService& service) {
+Status AddQueryRoutes(Router& router, service::QueryService& service) {
   Route post = ServiceRoute(service, Method::kPost);
   post.summary = "Run a SQL++ statement";
   post.description = "Parameters come as a form or as JSON; $name gives a named parameter's value.";

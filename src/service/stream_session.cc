@@ -1,13 +1,13 @@
-#include "rest/stream_session.h"
+#include "service/stream_session.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/log.h"
 #include "base/random.h"
-#include "rest/stream_answer.h"
+#include "service/stream_answer.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 namespace {
 
 using Kind = StreamMessage::Kind;
@@ -19,9 +19,9 @@ constexpr size_t kMaxAheadBytes = 16 << 20;
 
 }  // namespace
 
-StreamSession::StreamSession(QueryService& service, std::shared_ptr<const Principal> sender,
-                             std::shared_ptr<WebSocket::Sender> out)
-    : service_(service), sender_(std::move(sender)), out_(std::move(out)) {}
+StreamSession::StreamSession(QueryService& service, std::shared_ptr<const auth::Principal> who,
+                             std::shared_ptr<StreamOutlet> out)
+    : service_(service), who_(std::move(who)), out_(std::move(out)) {}
 
 Status StreamSession::Receive(std::string_view text) {
   ASSIGN_OR_RETURN(StreamMessage message, ReadStreamMessage(text));
@@ -150,7 +150,7 @@ void StreamSession::Begin(const StreamMessage& message) {
   }
   Result<std::shared_ptr<QueryStatement>> statement =
       QueryStatement::Admit(service_,
-                            {.sender = sender_,
+                            {.who = who_,
                              .arrival_ns = service_.clock.MonotonicNs(),
                              .acknowledges = true,
                              .receipts = window ? window->receipts : nullptr},
@@ -270,10 +270,9 @@ void StreamSession::RollBack() {
   const auto plan = service_.engine.Prepare("ROLLBACK", {});
   if (!plan) return;
   const auto run = query::RunTransactionStatement(
-      service_.transactions, **plan,
-      {.user = std::string(sender_->name()), .txid = txid_, .timeout_ms = 0});
+      service_.transactions, **plan, {.user = who_->user, .txid = txid_, .timeout_ms = 0});
   // One whose time was over has been rolled back already.
   if (!run) log::Info("a stream's transaction had ended", {{"error", run.error().message()}});
 }
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

@@ -1,4 +1,4 @@
-#include "rest/query_parameters.h"
+#include "service/query_parameters.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "db/datetime_text.h"
 #include "db/table_schema.h"
@@ -16,9 +17,8 @@
 #include "query/error.h"
 #include "query/functions/duration.h"
 #include "query/result_text.h"
-#include "rest/http_types.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 namespace {
 
 using json::Value;
@@ -137,13 +137,10 @@ class Reader {
  public:
   explicit Reader(QueryParameters* into) : into_(*into) {}
 
-  // A form's values are text, JSON as its text; an empty one is none. What SET gives is text, too.
-  enum class From : uint8_t { kJson, kForm, kSet };
-
   // Names are found in any case, as Couchbase has it.
-  Status Read(std::string_view name, const Value& value, From from) {
+  Status Read(std::string_view name, const Value& value, ParameterForm form) {
     name = TrimmedText(name);
-    const bool is_form = from != From::kJson;
+    const bool is_form = form != ParameterForm::kJson;
     is_form_ = is_form;
     if (name.starts_with('$') || name.starts_with('@')) {
       ASSIGN_OR_RETURN(Value argument, JsonIn(name, value, is_form));
@@ -154,7 +151,7 @@ class Reader {
     const auto entry = std::ranges::find_if(
         Entries(), [&](const Entry& known) { return EqualsIgnoreCase(known.name, name); });
     if (entry == Entries().end()) return Unknown(name);
-    if (from == From::kForm && value.AsString().empty()) return OkStatus();
+    if (form == ParameterForm::kForm && value.AsString().empty()) return OkStatus();
     return std::visit([&](const auto& way) { return ReadInto(way, entry->name, value); },
                       entry->way);
   }
@@ -437,54 +434,6 @@ std::span<const Reader::Entry> Reader::Entries() {
   return kEntries;
 }
 
-bool IsJsonRequest(const Request& request) {
-  const std::string_view type = request.FindHeader("Content-Type").value_or("");
-  if (type.find("json") != std::string_view::npos) return true;
-  const size_t first = request.body().find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && request.body()[first] == '{';
-}
-
-Status ReadPairs(const http::QueryPairs& pairs, Reader* reader) {
-  for (const auto& [name, value] : pairs) {
-    RETURN_IF_ERROR(reader->Read(name, Value(value), Reader::From::kForm));
-  }
-  return OkStatus();
-}
-
-Status ReadBody(const Request& request, Reader* reader) {
-  const std::string_view body = request.body();
-  if (body.empty()) return OkStatus();
-  if (!IsJsonRequest(request)) {
-    const std::optional<http::QueryPairs> pairs = http::ParseQuery(body);
-    if (!pairs) {
-      return QueryError(QueryCode::kBadParameter, "the form has a malformed percent escape");
-    }
-    return ReadPairs(*pairs, reader);
-  }
-  const Result<Value> object = json::Parse(body, {.max_bytes = body.size()});
-  if (!object || !object->is_object()) {
-    return QueryError(QueryCode::kBadParameter, "the body is no JSON object{}",
-                      object ? "" : ": " + object.error().message());
-  }
-  for (const json::Field& field : object->fields()) {
-    RETURN_IF_ERROR(reader->Read(field.name(), field.value, Reader::From::kJson));
-  }
-  return OkStatus();
-}
-
-// Exactly one of the two.
-Status CheckStatement(const QueryParameters& parameters) {
-  if (parameters.statement.empty() && parameters.prepared.empty()) {
-    return QueryError(QueryCode::kMissingStatement,
-                      "the request has neither 'statement' nor 'prepared'");
-  }
-  if (!parameters.statement.empty() && !parameters.prepared.empty()) {
-    return QueryError(QueryCode::kBadParameter,
-                      "the request has 'statement' and 'prepared': give one of them");
-  }
-  return OkStatus();
-}
-
 constexpr std::string_view kSessionParameters[] = {
     "max_parallelism", "metrics",   "preserve_expiry", "profile", "query_context", "readonly",
     "row_format",      "signature", "spversion",       "timeout", "timezone"};
@@ -503,12 +452,21 @@ Status CheckLevel(std::string_view value) {
 
 }  // namespace
 
-Status ReadQueryParameters(const Request& request, QueryParameters* parameters) {
-  Reader reader(parameters);
-  RETURN_IF_ERROR(ReadPairs(request.query(), &reader));
-  RETURN_IF_ERROR(ReadBody(request, &reader));
-  if (request.method() != Method::kPost) parameters->read_only = true;
-  return CheckStatement(*parameters);
+Status ReadQueryParameter(std::string_view name, const Value& value, ParameterForm form,
+                          QueryParameters* parameters) {
+  return Reader(parameters).Read(name, value, form);
+}
+
+Status CheckStatement(const QueryParameters& parameters) {
+  if (parameters.statement.empty() && parameters.prepared.empty()) {
+    return QueryError(QueryCode::kMissingStatement,
+                      "the request has neither 'statement' nor 'prepared'");
+  }
+  if (!parameters.statement.empty() && !parameters.prepared.empty()) {
+    return QueryError(QueryCode::kBadParameter,
+                      "the request has 'statement' and 'prepared': give one of them");
+  }
+  return OkStatus();
 }
 
 std::vector<std::pair<std::string_view, std::string_view>> QueryParameterTypes() {
@@ -524,7 +482,7 @@ Status ReadStreamParameters(const Value& message, QueryParameters* parameters) {
       return QueryError(QueryCode::kUnknownParameter, "there is no parameter '{}' on a stream",
                         field.name());
     }
-    RETURN_IF_ERROR(reader.Read(field.name(), field.value, Reader::From::kJson));
+    RETURN_IF_ERROR(reader.Read(field.name(), field.value, ParameterForm::kJson));
   }
   return CheckStatement(*parameters);
 }
@@ -533,13 +491,13 @@ Status ReadSessionParameter(std::string_view name, const std::string& value,
                             QueryParameters* parameters) {
   if (name == "transaction") return CheckLevel(value);
   if (name == "maxquerytime") {
-    return Reader(parameters).Read("timeout", Value(value + "s"), Reader::From::kSet);
+    return Reader(parameters).Read("timeout", Value(value + "s"), ParameterForm::kSet);
   }
   if (std::ranges::find(kSessionParameters, name) == std::end(kSessionParameters)) {
     return QueryError(QueryCode::kUnknownParameter, "there is nothing to SET by the name '{}': {}",
                       name, fmt::join(kSessionParameters, ", "));
   }
-  return Reader(parameters).Read(name, Value(value), Reader::From::kSet);
+  return Reader(parameters).Read(name, Value(value), ParameterForm::kSet);
 }
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

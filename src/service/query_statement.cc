@@ -1,16 +1,16 @@
-#include "rest/query_statement.h"
+#include "service/query_statement.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/random.h"
+#include "base/ascii.h"
 #include "query/encoded_plan.h"
 #include "query/error.h"
 #include "query/system_rows.h"
 #include "query/system_tables.h"
-#include "rest/access.h"
+#include "service/authorization.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 namespace {
 
 using json::Value;
@@ -23,12 +23,12 @@ constexpr uint64_t kFlushNs = 20'000'000;
 constexpr uint64_t kNever = UINT64_MAX;
 
 std::shared_ptr<query::ActiveRequest> Describe(const QueryParameters& parameters,
-                                               const Principal& sender, std::string id,
+                                               const auth::Principal& who, std::string id,
                                                uint64_t now_ms) {
   auto active = std::make_shared<query::ActiveRequest>();
   active->id = std::move(id);
   active->client_context_id = parameters.client_context_id;
-  active->user = sender.name();
+  active->user = who.user;
   active->statement =
       parameters.statement.empty() ? "EXECUTE " + parameters.prepared : parameters.statement;
   active->started_ms = now_ms;
@@ -153,7 +153,7 @@ QueryStatement::QueryStatement(QueryService& service, QueryCaller caller,
     : service_(service),
       parameters_(std::move(parameters)),
       caller_(std::move(caller)),
-      active_(Describe(parameters_, *caller_.sender, answer->request_id(), service.clock.WallMs())),
+      active_(Describe(parameters_, *caller_.who, answer->request_id(), service.clock.WallMs())),
       answer_(std::move(answer)),
       txid_(parameters_.txid) {}
 
@@ -193,12 +193,24 @@ QueryStatement::Chunk QueryStatement::NextPart() {
   return chunk;
 }
 
+// The pool takes as many jobs as there may be statements, and each has one.
+net::Task<Result<QueryStatement::Chunk>> QueryStatement::Next(
+    std::shared_ptr<QueryStatement> statement, net::Exchange& exchange) {
+  net::Completion<Chunk> done(exchange);
+  const bool taken = statement->service_.workers.TrySubmit(
+      [statement, done] { done.Complete(statement->NextPart()); });
+  if (!taken) co_return Unexpected(net::OverloadedError());
+  Result<Chunk> chunk = co_await done;
+  if (!chunk) statement->Cancel();
+  co_return chunk;
+}
+
 Status QueryStatement::Start() {
   RETURN_IF_ERROR(CheckDurability());
   ASSIGN_OR_RETURN(const auto removal, query::AsSystemDelete(parameters_.statement));
   if (removal) return StartSystemDelete(*removal);
   auto plan = FindPlan();
-  if (!plan) return WithoutNames(plan.error(), static_cast<const Sender&>(*caller_.sender).who());
+  if (!plan) return WithoutNames(plan.error(), *caller_.who);
   plan_ = std::move(*plan);
   planned_ns_ = service_.clock.MonotonicNs();
   if (plan_->kind == StatementKind::kTransaction) return StartTransactional();
@@ -229,7 +241,7 @@ Status QueryStatement::StartSystemDelete(const query::SystemDelete& removal) {
   if (parameters_.read_only) {
     return query::QueryError(QueryCode::kReadOnly, "DELETE can't run in a read-only request");
   }
-  const auth::Principal& who = static_cast<const Sender&>(*caller_.sender).who();
+  const auth::Principal& who = *caller_.who;
   if (removal.keyspace == "prepareds" &&
       !who.Allows(auth::Permission::kAdmin, auth::kEveryBucket)) {
     return query::QueryError(QueryCode::kForbidden,
@@ -263,7 +275,7 @@ Status QueryStatement::CheckDurability() const {
 }
 
 Status QueryStatement::StartTransactional() {
-  RETURN_IF_ERROR(AuthorizeStatement(static_cast<const Sender&>(*caller_.sender).who(), *plan_));
+  RETURN_IF_ERROR(AuthorizeStatement(*caller_.who, *plan_));
   if (parameters_.read_only) {
     return query::QueryError(QueryCode::kReadOnly,
                              "transactions can't be begun or ended in a read-only request");
@@ -305,7 +317,7 @@ Result<QueryStatement::PlanPtr> QueryStatement::FindPrepared(const std::string& 
   if (!named && !parameters_.encoded_plan.empty()) {
     ASSIGN_OR_RETURN(const query::PreparedText text, query::DecodePlan(parameters_.encoded_plan));
     ASSIGN_OR_RETURN(named, engine.Prepare(text.text, text.context));
-    RETURN_IF_ERROR(AuthorizeStatement(static_cast<const Sender&>(*caller_.sender).who(), **named));
+    RETURN_IF_ERROR(AuthorizeStatement(*caller_.who, **named));
     RETURN_IF_ERROR(engine.Name(name, *named, active_->user, false));
   }
   if (!named || parameters_.profile != QueryParameters::Profile::kTimings) return named;
@@ -356,11 +368,11 @@ query::RunRequest QueryStatement::MakeRunRequest() {
   request.receipts = caller_.receipts;
   request.time_zone = parameters_.time_zone;
   request.procedure_versions = parameters_.procedure_versions;
-  request.authorize = [sender = caller_.sender](const StatementPlan& plan) {
-    return AuthorizeStatement(static_cast<const Sender&>(*sender).who(), plan);
+  request.authorize = [who = caller_.who](const StatementPlan& plan) {
+    return AuthorizeStatement(*who, plan);
   };
-  request.system_rows = [&service = service_, sender = caller_.sender](std::string_view name) {
-    return ReadSystemRows(service, static_cast<const Sender&>(*sender).who(), name);
+  request.system_rows = [&service = service_, who = caller_.who](std::string_view name) {
+    return ReadSystemRows(service, *who, name);
   };
   return request;
 }
@@ -404,7 +416,7 @@ void QueryStatement::Finish(const Status& ended, Chunk* chunk) {
   if (!status.ok()) {
     outcome.errors.push_back(status);
     outcome.ended_early = true;
-    if (!answer_->has_head()) chunk->http_status = QueryHttpStatus(status);
+    if (!answer_->has_head()) chunk->refused = status;
   }
   if (run_ != nullptr) {
     outcome.errors.insert(outcome.errors.end(), run_->row_errors().begin(),
@@ -500,34 +512,4 @@ Value QueryStatement::Controls() const {
   return controls;
 }
 
-Status AuthorizeStatement(const auth::Principal& who, const StatementPlan& plan) {
-  using auth::Permission;
-  const auto require = [&](Permission permission, const std::string& bucket) {
-    if (who.Allows(permission, bucket)) return OkStatus();
-    return query::QueryError(QueryCode::kForbidden,
-                             "User does not have credentials: '{}' lacks the permission {} on "
-                             "bucket {}",
-                             who.user, auth::PermissionName(permission), bucket);
-  };
-  if (plan.administers && !who.Allows(Permission::kAdmin, auth::kEveryBucket)) {
-    return query::QueryError(QueryCode::kForbidden,
-                             "User does not have credentials: '{}' is not an admin, and only "
-                             "admins change the catalog",
-                             who.user);
-  }
-  for (const db::KeyspaceName& keyspace : plan.reads) {
-    RETURN_IF_ERROR(require(Permission::kQuery, keyspace.bucket));
-    RETURN_IF_ERROR(require(Permission::kRead, keyspace.bucket));
-  }
-  for (const db::KeyspaceName& keyspace : plan.writes) {
-    RETURN_IF_ERROR(require(Permission::kQuery, keyspace.bucket));
-    RETURN_IF_ERROR(require(Permission::kWrite, keyspace.bucket));
-  }
-  // Without a keyspace: whoever may query something.
-  for (const auth::Grant& grant : who.grants) {
-    if (who.Allows(Permission::kQuery, grant.bucket)) return OkStatus();
-  }
-  return require(Permission::kQuery, "*");
-}
-
-}  // namespace sluice::rest
+}  // namespace sluice::service

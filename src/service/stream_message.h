@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "json/value.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 
 struct StreamMessage {
   enum class Kind : uint8_t {
@@ -35,4 +35,4 @@ Result<StreamMessage> ReadStreamMessage(std::string_view text);
 // is another one, SET TRANSACTION ISOLATION LEVEL among them.
 std::optional<std::pair<std::string, std::string>> ReadSetStatement(std::string_view statement);
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

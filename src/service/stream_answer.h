@@ -8,9 +8,9 @@
 
 #include <string>
 
-#include "rest/query_answer.h"
+#include "service/query_answer.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 
 class StreamAnswer final : public QueryAnswer {
  public:
@@ -30,4 +30,4 @@ class StreamAnswer final : public QueryAnswer {
   bool in_rows_ = false;
 };
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

@@ -1,5 +1,5 @@
 // What a statement answers, written piece by piece: head, rows, tail; an error before the head is
-// an answer by itself. ServiceAnswer is that of /query/service; stream_answer.h has another.
+// an answer by itself. Each interface has its own form: stream_answer.h, rest/service_answer.h.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 #include "json/value.h"
 #include "query/cdb2_text.h"
 #include "query/error.h"
-#include "rest/query_parameters.h"
+#include "service/query_parameters.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 
 // What is known at the end of a statement.
 struct QueryOutcome {
@@ -69,29 +69,6 @@ class QueryAnswer {
   uint64_t row_bytes_ = 0;
 };
 
-// In the order that clients of Couchbase expect:
-//
-//   {"requestID", "clientContextID"?, "prepared"?, "signature"?, "results", "errors"?, "warnings"?,
-//    "status", "metrics"?, "controls"?, "profile"?}
-class ServiceAnswer final : public QueryAnswer {
- public:
-  ServiceAnswer(std::string request_id, const QueryParameters& parameters);
-
-  void Head(const json::Value& signature, std::string* out) override;
-  void Row(const json::Value& row, std::string* out) override;
-  void Tail(const QueryOutcome& outcome, std::string* out) override;
-
- private:
-  void Begin(std::string* out);
-  void Member(std::string_view name, const json::Value& value, std::string* out) const;
-  void Append(const json::Value& value, int level, std::string* out) const;
-  void Separate(std::string* out) const;
-
-  const std::string client_context_id_;
-  const int indent_;
-  bool begun_ = false;
-};
-
 // As lists of JSON objects.
 json::Value ErrorsView(const std::vector<Status>& errors);
 json::Value WarningsView(const std::vector<query::Warning>& warnings);
@@ -99,10 +76,7 @@ json::Value WarningsView(const std::vector<query::Warning>& warnings);
 // What "status" says of a statement; `has_head`: it came to run.
 std::string_view QueryStatusText(const QueryOutcome& outcome, bool has_head);
 
-// The status of an answer that begins with this error.
-int QueryHttpStatus(const Status& error);
-
 // As Go writes durations, which is what clients parse: "1.5ms", "12.034µs", "1m2.5s".
 std::string GoDuration(uint64_t ns);
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

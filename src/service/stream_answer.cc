@@ -1,4 +1,4 @@
-#include "rest/stream_answer.h"
+#include "service/stream_answer.h"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 #include "query/cdb2_text.h"
 #include "query/result_text.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 
 using json::Value;
 
@@ -65,4 +65,4 @@ void StreamAnswer::Tail(const QueryOutcome& outcome, std::string* out) {
   query::AppendResult(done, out);
 }
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

@@ -1,4 +1,4 @@
-#include "rest/stream_message.h"
+#include "service/stream_message.h"
 
 #include <algorithm>
 #include <cctype>
@@ -6,7 +6,7 @@
 #include "json/parse.h"
 #include "json/print.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 namespace {
 
 using json::Value;
@@ -112,4 +112,4 @@ std::optional<std::pair<std::string, std::string>> ReadSetStatement(std::string_
   return std::pair(std::move(name), std::string(rest));
 }
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

@@ -1,6 +1,6 @@
 // What the text files of tests/http can't show: rows that leave before the last is read, statements
 // that are cancelled, clients that leave, too many statements at once.
-#include "rest/query_service.h"
+#include "rest/query_routes.h"
 
 #include <chrono>
 #include <memory>
@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include "http/test_client.h"
-#include "rest/query_answer.h"
 #include "rest/test_rest.h"
 
 namespace sluice::rest {
@@ -21,6 +20,7 @@ namespace {
 using http::RawClient;
 using http::ServerOptions;
 using http::TestServer;
+using service::QueryService;
 
 using testing::HasSubstr;
 
@@ -154,16 +154,6 @@ TEST_F(QueryServiceTest, ALeavingClientReleasesItsTransaction) {
   }
   ASSERT_TRUE(Reaches(0));
   EXPECT_TRUE(service_.transactions.Use(id, "local"));
-}
-
-TEST(GoDurationTest, IsWhatGoPrints) {
-  EXPECT_EQ(GoDuration(0), "0s");
-  EXPECT_EQ(GoDuration(999), "999ns");
-  EXPECT_EQ(GoDuration(1500), "1.5µs");
-  EXPECT_EQ(GoDuration(12'034'000), "12.034ms");
-  EXPECT_EQ(GoDuration(2'000'000'000), "2s");
-  EXPECT_EQ(GoDuration(62'500'000'000), "1m2.5s");
-  EXPECT_EQ(GoDuration(3'600'000'000'000), "1h0m0s");
 }
 
 }  // namespace

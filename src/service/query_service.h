@@ -1,9 +1,9 @@
-// The query service: what /query/service and /admin/... share. Statements run on its own threads,
-// so that none keeps other requests waiting; how many there may be at once is bounded. One that
-// takes long gives its thread's place to another, and waits when as many as there are threads do
-// so.
+// The query service: what the statements of all clients share, whatever protocol they come by. They
+// run on its own threads, so that none keeps other requests waiting; how many there may be at once
+// is bounded. One that takes long gives its thread's place to another, and waits when as many as
+// there are threads do so.
 //
-// Made by server/ after the engine and destroyed before it, when the HTTP server has stopped.
+// Made by server/ after the engine and destroyed before it, when the listeners have stopped.
 // Concurrency: any thread.
 #pragma once
 
@@ -12,18 +12,17 @@
 #include <memory>
 
 #include "auth/directory.h"
-#include "auth/roles.h"
 #include "base/clock.h"
-#include "base/status.h"
+#include "json/value.h"
 #include "net/session_threads.h"
+#include "net/worker_pool.h"
 #include "query/active_requests.h"
 #include "query/completed_requests.h"
 #include "query/engine.h"
 #include "query/transactions.h"
 #include "query/turns.h"
-#include "rest/http_types.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 
 struct QueryServiceOptions {
   size_t threads = 8;
@@ -62,14 +61,4 @@ class QueryService {
   net::SessionThreads streams;
 };
 
-// A user sees the own statements, an admin all.
-bool MaySeeRequest(const auth::Principal& who, const std::string& user);
-
-// /query/service (query_service.cc), /query/stream (query_stream.cc), /admin/active_requests,
-// /admin/completed_requests and /admin/prepareds (query_admin.cc). The service must outlive the
-// router.
-Status AddQueryRoutes(Router& router, QueryService& service);
-Status AddQueryStreamRoute(Router& router, QueryService& service);
-Status AddQueryAdminRoutes(Router& router, QueryService& service);
-
-}  // namespace sluice::rest
+}  // namespace sluice::service

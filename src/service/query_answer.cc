@@ -1,19 +1,14 @@
-#include "rest/query_answer.h"
+#include "service/query_answer.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "json/print.h"
 #include "query/cdb2_text.h"
-#include "query/result_text.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 namespace {
 
 using json::Value;
 using query::QueryCode;
-
-constexpr int kIndent = 4;
 
 // What lies below an error has a number, too, by which clients tell errors of writes apart.
 Value ReasonView(const Status& error) {
@@ -84,8 +79,6 @@ std::string_view QueryStatusText(const QueryOutcome& outcome, bool has_head) {
   return has_head ? "errors" : "fatal";
 }
 
-int QueryHttpStatus(const Status& error) { return query::HttpStatusOf(query::CodeOf(error)); }
-
 json::Value ErrorsView(const std::vector<Status>& errors) {
   Value list = Value::EmptyArray();
   for (const Status& error : errors) list.Append(ErrorView(error));
@@ -108,71 +101,6 @@ QueryAnswer::QueryAnswer(std::string request_id, const QueryParameters& paramete
       cdb2_rows_(parameters.cdb2_rows),
       time_zone_(parameters.time_zone) {}
 
-ServiceAnswer::ServiceAnswer(std::string request_id, const QueryParameters& parameters)
-    : QueryAnswer(std::move(request_id), parameters),
-      client_context_id_(parameters.client_context_id),
-      indent_(parameters.pretty ? kIndent : 0) {}
-
-void ServiceAnswer::Separate(std::string* out) const {
-  out->append(",\n");
-  out->append(static_cast<size_t>(indent_), ' ');
-}
-
-void ServiceAnswer::Member(std::string_view name, const Value& value, std::string* out) const {
-  json::AppendQuoted(name, out);
-  out->append(": ");
-  Append(value, 1, out);
-}
-
-// Values are printed by themselves: in a pretty answer their lines are moved to their level.
-void ServiceAnswer::Append(const Value& value, int level, std::string* out) const {
-  if (indent_ == 0) return query::AppendResult(value, out);
-  std::string text;
-  query::AppendResult(value, &text, indent_);
-  for (const char c : text) {
-    out->push_back(c);
-    if (c == '\n') out->append(static_cast<size_t>(indent_ * level), ' ');
-  }
-}
-
-void ServiceAnswer::Begin(std::string* out) {
-  begun_ = true;
-  out->append("{\n");
-  out->append(static_cast<size_t>(indent_), ' ');
-  Member("requestID", Value(request_id_), out);
-  if (client_context_id_.empty()) return;
-  Separate(out);
-  Member("clientContextID", Value(client_context_id_), out);
-}
-
-void ServiceAnswer::Head(const Value& signature, std::string* out) {
-  Begin(out);
-  has_head_ = true;
-  if (!prepared_.empty()) {
-    Separate(out);
-    Member("prepared", Value(prepared_), out);
-  }
-  if (signature_ && !signature.is_missing()) {
-    Separate(out);
-    Member("signature", signature, out);
-  }
-  Separate(out);
-  out->append(R"("results": [)");
-}
-
-void ServiceAnswer::Row(const Value& row, std::string* out) {
-  if (rows_++ > 0) out->push_back(',');
-  out->push_back('\n');
-  out->append(static_cast<size_t>(2 * indent_), ' ');
-  const size_t before = out->size();
-  if (cdb2_rows_) {
-    json::AppendQuoted(query::Cdb2Row(row, time_zone_, cdb2_types_), out);
-  } else {
-    Append(row, 2, out);
-  }
-  row_bytes_ += out->size() - before;
-}
-
 Value QueryAnswer::Metrics(const QueryOutcome& outcome) const {
   Value metrics = Value::Object({{"elapsedTime", Value(GoDuration(outcome.elapsed_ns))},
                                  {"executionTime", Value(GoDuration(outcome.execution_ns))},
@@ -190,36 +118,4 @@ Value QueryAnswer::Metrics(const QueryOutcome& outcome) const {
   return metrics;
 }
 
-void ServiceAnswer::Tail(const QueryOutcome& outcome, std::string* out) {
-  if (!begun_) Begin(out);
-  if (has_head_) {
-    out->push_back('\n');
-    out->append(static_cast<size_t>(indent_), ' ');
-    out->push_back(']');
-  }
-  if (!outcome.errors.empty()) {
-    Separate(out);
-    Member("errors", ErrorsView(outcome.errors), out);
-  }
-  if (!outcome.warnings.empty()) {
-    Separate(out);
-    Member("warnings", WarningsView(outcome.warnings), out);
-  }
-  Separate(out);
-  Member("status", Value(QueryStatusText(outcome, has_head_)), out);
-  if (metrics_) {
-    Separate(out);
-    Member("metrics", Metrics(outcome), out);
-  }
-  if (!outcome.controls.is_missing()) {
-    Separate(out);
-    Member("controls", outcome.controls, out);
-  }
-  if (!outcome.profile.is_missing()) {
-    Separate(out);
-    Member("profile", outcome.profile, out);
-  }
-  out->append("\n}\n");
-}
-
-}  // namespace sluice::rest
+}  // namespace sluice::service

@@ -10,20 +10,22 @@
 #include <string>
 
 #include "auth/roles.h"
+#include "base/status.h"
+#include "net/completion.h"
+#include "net/task.h"
 #include "query/active_requests.h"
 #include "query/engine.h"
 #include "query/system_delete.h"
 #include "query/transactions.h"
-#include "rest/http_types.h"
-#include "rest/query_answer.h"
-#include "rest/query_parameters.h"
-#include "rest/query_service.h"
+#include "service/query_answer.h"
+#include "service/query_parameters.h"
+#include "service/query_service.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 
 // Whose statement it is.
 struct QueryCaller {
-  std::shared_ptr<const Principal> sender;
+  std::shared_ptr<const auth::Principal> who;
   uint64_t arrival_ns = 0;    // of the request, monotonic
   bool acknowledges = false;  // as in query::RunRequest
   std::shared_ptr<query::Receipts> receipts = nullptr;
@@ -42,7 +44,7 @@ class QueryStatement {
   struct Chunk {
     std::string text;
     uint64_t rows = 0;
-    int http_status = 200;  // of the first
+    Status refused;  // why it did not come to run; of the first, which is then the last
     bool last = false;
   };
   // What a part of the answer holds at most; at least a row, if it may hold any and there is one.
@@ -52,8 +54,10 @@ class QueryStatement {
     bool first_row_alone = true;  // so that it leaves at once
   };
   Chunk NextChunk(const Limits& limits);
-  // The same on a thread of the service's pool, which takes another job when this takes long.
-  Chunk NextPart();
+  // The same on a thread of the service's pool, which takes another job when this takes long. The
+  // statement ends when its client leaves.
+  static net::Task<Result<Chunk>> Next(std::shared_ptr<QueryStatement> statement,
+                                       net::Exchange& exchange);
 
   // Any thread: makes NextChunk come to an end.
   void Cancel() { active_->cancelled->store(true); }
@@ -64,6 +68,7 @@ class QueryStatement {
   const Status& failure() const { return failure_; }
 
  private:
+  Chunk NextPart();
   Status Start();
   using PlanPtr = std::shared_ptr<const query::StatementPlan>;
   Result<PlanPtr> FindPlan();
@@ -104,7 +109,4 @@ class QueryStatement {
   Status failure_;
 };
 
-// Error 13014 unless who sent it may run the statement.
-Status AuthorizeStatement(const auth::Principal& who, const query::StatementPlan& plan);
-
-}  // namespace sluice::rest
+}  // namespace sluice::service

@@ -1,4 +1,4 @@
-// The parameters of a request to /query/service: a form, a JSON object, or a URL's query.
+// What a client says about a statement besides its text, by the names that Couchbase gave it.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,8 @@
 #include "base/status.h"
 #include "json/value.h"
 #include "query/bind/binder.h"
-#include "rest/http_types.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 
 struct QueryParameters {
   enum class Profile : uint8_t { kOff, kPhases, kTimings };
@@ -50,10 +49,15 @@ struct QueryParameters {
   std::optional<json::Value> transaction_data;   // of a transaction that a client library has begun
 };
 
-// Errors 1050 without a statement, 1065 for a parameter that there is not, 1070 for a value that it
-// can't have. What could be read before that is in `parameters`.
-Status ReadQueryParameters(const Request& request, QueryParameters* parameters);
-// The same for the members of a message on a stream (stream_message.h), whose own are passed over.
+// A value is JSON, the text of a form (JSON as its text; an empty one is none), or the text of SET.
+enum class ParameterForm : uint8_t { kJson, kForm, kSet };
+
+// Errors 1065 for a parameter that there is not, 1070 for a value that it can't have.
+Status ReadQueryParameter(std::string_view name, const json::Value& value, ParameterForm form,
+                          QueryParameters* parameters);
+// Error 1050 unless there is a statement, 1070 if there are two.
+Status CheckStatement(const QueryParameters& parameters);
+// Both for the members of a message on a stream (stream_message.h), whose own are passed over.
 // A connection has one transaction, so 'txid' is refused.
 Status ReadStreamParameters(const json::Value& message, QueryParameters* parameters);
 // The parameters there are, for OpenAPI: with their types in JSON schema, empty for any.
@@ -62,4 +66,4 @@ std::vector<std::pair<std::string_view, std::string_view>> QueryParameterTypes()
 Status ReadSessionParameter(std::string_view name, const std::string& value,
                             QueryParameters* parameters);
 
-}  // namespace sluice::rest
+}  // namespace sluice::service
