@@ -148,7 +148,7 @@ void AddAccountCommands(Program* program) {
   add->add_option("name", options->name, "User")->required();
   add->add_option("--role", options->roles, roles_help);
   add->add_option("--new-password-file", options->password_file,
-                  "File with the password; - reads standard input; else it is asked for");
+                  "File with the password; - reads standard input (default: ask for it)");
   AddAccountCommand(program, user, "rm", "Remove a user and its tokens", options, &RemoveUser)
       ->add_option("name", options->name, "User")
       ->required();
@@ -156,15 +156,16 @@ void AddAccountCommands(Program* program) {
       AddAccountCommand(program, user, "passwd", "Change a password", options, &ChangePassword);
   passwd->add_option("name", options->name, "User")->required();
   passwd->add_option("--new-password-file", options->password_file,
-                     "File with the password; - reads standard input; else it is asked for");
+                     "File with the password; - reads standard input (default: ask for it)");
 
-  CLI::App* token = program->AddGroup("token", "Tokens, which stand for a user");
+  CLI::App* token = program->AddGroup("token", "Access tokens of users");
   CLI::App* create = AddAccountCommand(program, token, "create", "Create a token and print it",
                                        options, &CreateToken);
   create->add_option("name", options->name, "What the token is for")->required();
-  create->add_option("--for", options->user, "User that it stands for (an admin may say)");
-  create->add_option("--expiry", options->expiry, "How long it lasts: 90d");
-  create->add_option("--role", options->roles, "Only these of the user's roles");
+  create->add_option("--for", options->user,
+                     "User of the token (only admins may name another user)");
+  create->add_option("--expiry", options->expiry, "Lifetime of the token: 90d");
+  create->add_option("--role", options->roles, "Limit the token to these of the user's roles");
   AddAccountCommand(program, token, "list", "List tokens", options, &ListTokens);
   AddAccountCommand(program, token, "rm", "Remove a token", options, &RemoveToken)
       ->add_option("id", options->name, "Id, as token list shows it")

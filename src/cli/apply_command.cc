@@ -81,13 +81,13 @@ Status ApplyApp(const ApplyOptions& options, Context& context) {
 void AddApplyCommand(Program* program) {
   const auto options = std::make_shared<ApplyOptions>();
   CLI::App* command =
-      program->AddCommand(&program->app(), "apply", "Bring a server to what an app directory says",
+      program->AddCommand(&program->app(), "apply", "Change a server to match an app directory",
                           [options](Context& context) { return ApplyApp(*options, context); });
   command->add_option("directory", options->directory, "App directory: it holds sluice.yaml")
       ->required();
-  command->add_flag("--dry-run", options->dry_run, "Only say what would change");
+  command->add_flag("--dry-run", options->dry_run, "Show the changes without making them");
   command->add_flag("--prune", options->prune,
-                    "Also drop what the app's buckets have and the app does not name");
+                    "Also drop everything in the app's buckets that the app does not name");
   command->add_flag("-y,--yes", options->yes, "Do not ask");
 }
 

@@ -96,29 +96,31 @@ Status Consume(const ConsumeOptions& options, Context& context) {
 
 void AddConsumeCommand(Program* program) {
   const auto options = std::make_shared<ConsumeOptions>();
-  CLI::App* consume = program->AddCommand(
-      &program->app(), "consume", "Print the rows of a consumer as they come, and acknowledge them",
-      [options](Context& context) { return Consume(*options, context); });
+  CLI::App* consume =
+      program->AddCommand(&program->app(), "consume",
+                          "Print the rows of a consumer as they arrive, and acknowledge them",
+                          [options](Context& context) { return Consume(*options, context); });
   consume->add_option("name", options->name, "Consumer")->required();
   consume
       ->add_option("--batch", options->batch,
                    "Take up to N rows at once; a default consumer consumes by transaction")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
-  consume->add_option("--timeout", options->timeout_ms, "End when no row came for so long")
+  consume->add_option("--timeout", options->timeout_ms, "End when no row arrives for this long")
       ->type_name("MS");
   consume
       ->add_option("--max", options->max,
-                   "End after this many events; an update is one, of two rows")
+                   "End after this many events; an update is one event with two rows")
       ->type_name("N");
   consume
       ->add_option("--options", options->options,
-                   "Of a default consumer, as in '{\"with_tid\": true}'")
+                   "Options of a default consumer, such as '{\"with_tid\": true}'")
       ->type_name("JSON");
-  consume->add_option("--format", options->format, "How rows are printed; cdb2: as cdb2sql does")
+  consume
+      ->add_option("--format", options->format, "Format of rows; cdb2 prints them as cdb2sql does")
       ->check(CLI::IsMember({"json", "cdb2"}))
       ->capture_default_str();
-  consume->add_option("--timezone", options->time_zone, "Of datetimes in the format cdb2")
+  consume->add_option("--timezone", options->time_zone, "Time zone of datetimes in the format cdb2")
       ->type_name("ZONE")
       ->capture_default_str();
 }

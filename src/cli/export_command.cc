@@ -115,20 +115,20 @@ Status ExportDocuments(const ExportOptions& options, Context& context) {
 void AddExportCommand(Program* program) {
   const auto options = std::make_shared<ExportOptions>();
   CLI::App* command = program->AddCommand(
-      &program->app(), "export", "Print all documents of a keyspace as they are at one moment",
+      &program->app(), "export", "Print all documents of a keyspace, as of one moment",
       [options](Context& context) { return ExportDocuments(*options, context); });
   command->add_option("--keyspace", options->keyspace, "Keyspace")->required();
   command->add_option("--format", options->format, "lines: a document per line; list: an array")
       ->check(CLI::IsMember({"lines", "list"}))
       ->capture_default_str();
   command->add_option("--include-key", options->include_key,
-                      "Put each document's key into this field of it");
+                      "Add each document's key to it, as this field");
   command->add_option("--prefix", options->prefix, "Only keys that begin with this");
   command->add_flag("--stored", options->stored,
-                    "Documents as they are stored, not in the current version of their type");
+                    "Print the stored documents, not the current version of their type");
   command->add_flag("--rows", options->rows,
-                    "Key, value, expiry and flags of each document, binary ones too: what import "
-                    "without --key reads");
+                    "Print key, value, expiry and flags of each document, also of binary ones, for "
+                    "import without --key");
 }
 
 }  // namespace sluice::cli

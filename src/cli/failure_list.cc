@@ -49,7 +49,7 @@ void ExcludeEachOther(const std::vector<CLI::Option*>& options) {
 }
 
 void AddLimitOption(CLI::App* command, size_t* limit) {
-  command->add_option("--limit", *limit, "List at most so many, the oldest first")
+  command->add_option("--limit", *limit, "List at most this many, the oldest first")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
 }

@@ -92,7 +92,7 @@ void AddFeedCommand(Program* program) {
       ->capture_default_str();
   feed->add_option("--since", options->since, "Continue after the change with this id");
   feed->add_flag("--until-caught-up", options->until_caught_up,
-                 "End when all that was there has been printed");
+                 "End after the changes that exist now");
   feed->add_option("--limit", options->limit, "End after this many changes");
 }
 

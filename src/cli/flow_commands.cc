@@ -185,12 +185,13 @@ void AddFlowCommands(Program* program) {
   CLI::App* graph = add("graph", "Draw a flow, as text for Mermaid or as SVG", Graph);
   graph->add_option("name", options->name, "Flow")->required();
   graph->add_flag("--svg", options->svg, "A picture instead of text");
-  CLI::App* run = add("run", "Run a flow and print what it responds", Run);
+  CLI::App* run = add("run", "Run a flow and print its response", Run);
   run->add_option("name", options->name, "Flow")->required();
   run->add_option(
       "--input", options->input,
       "File with the flow's input as JSON, such as {\"body\": ...}; - for standard input");
-  run->add_flag("--no-wait", options->no_wait, "Only start a durable flow, and print its run");
+  run->add_flag("--no-wait", options->no_wait,
+                "Start a durable flow without waiting, and print the id of its run");
   CLI::App* runs = add("runs", "List durable runs, the newest first", ListRuns);
   runs->add_option("--flow", options->flow, "Only runs of this flow");
   runs->add_option("--state", options->state, "running, completed, failed or cancelled");
@@ -201,10 +202,11 @@ void AddFlowCommands(Program* program) {
     made->add_option("run", options->run, "Id of the run")->required();
     return made;
   };
-  add_run("show", "Show a durable run: its steps, and what it waits for", ShowDurableRun);
+  add_run("show", "Show a durable run: its steps, and the tasks and times that it waits for",
+          ShowDurableRun);
   add_run("cancel", "End a durable run", CancelRun);
-  add_run("retry", "Set a finished durable run back to a step, and go on from there", RetryRun)
-      ->add_option("--step", options->step, "The step whose task is called again; else the last")
+  add_run("retry", "Run a finished durable run again from one of its steps", RetryRun)
+      ->add_option("--step", options->step, "Step whose task runs again (default: the last)")
       ->check(CLI::PositiveNumber);
   AddFlowTraceCommands(program, group);
 }

@@ -141,7 +141,8 @@ void AddFlowTraceCommands(Program* program, CLI::App* group) {
   };
   CLI::App* traces = add("traces", "List the latest runs and how long they took", ListTraces);
   traces->add_option("--flow", options->flow, "Only runs of this flow");
-  traces->add_option("--min", options->least, "Only runs that took so long, such as 100ms");
+  traces->add_option("--min", options->least,
+                     "Only runs that took at least this long, such as 100ms");
   traces->add_flag("--failed", options->failed, "Only runs that failed");
   traces->add_option("--limit", options->limit, "How many")->capture_default_str();
   add("trace", "Show when each task of a run was called and how long it took", ShowTrace)

@@ -190,20 +190,20 @@ void AddFnCommands(Program* program) {
   };
   add("show", "Show a function's definition", ShowFunction)
       ->add_flag("--code", options->code, "Only its code");
-  add("deploy", "Let a function run, or go on after a pause",
+  add("deploy", "Start a function, or continue a paused one",
       [](const FnOptions& o, Context& c) { return ChangeState(o, "deploy", "deployed", c); });
-  add("undeploy", "Stop a function and forget how far it was",
+  add("undeploy", "Stop a function and forget its position",
       [](const FnOptions& o, Context& c) { return ChangeState(o, "undeploy", "undeployed", c); });
-  add("pause", "Stop a function; it goes on where it was",
+  add("pause", "Stop a function and keep its position",
       [](const FnOptions& o, Context& c) { return ChangeState(o, "pause", "paused", c); });
-  add("resume", "Let a paused function go on",
+  add("resume", "Continue a paused function",
       [](const FnOptions& o, Context& c) { return ChangeState(o, "resume", "resumed", c); });
   add("delete", "Delete an undeployed function", DeleteFunction);
-  add("logs", "What a function has logged, newest first", Logs)
-      ->add_option("--bytes", options->bytes, "At most so much of it")
+  add("logs", "Print the log of a function, newest first", Logs)
+      ->add_option("--bytes", options->bytes, "Print at most this many bytes")
       ->capture_default_str();
-  add("stats", "What a function has done, and how far behind it is", Stats)
-      ->add_flag("--all", options->all, "Every count, by its name in the REST interface");
+  add("stats", "Show the counts of a function, and how far it is behind", Stats)
+      ->add_flag("--all", options->all, "Every count, with its name in the REST interface");
   AddFnInsightCommand(program, group);
   AddFnFailuresCommand(program, group);
   AddFnTransferCommands(program, group);

@@ -96,15 +96,15 @@ Status FunctionFailures(const FailuresOptions& options, Context& context) {
 void AddFnFailuresCommand(Program* program, CLI::App* group) {
   const auto options = std::make_shared<FailuresOptions>();
   CLI::App* command = program->AddCommand(
-      group, "failures", "A function's events that failed",
+      group, "failures", "List a function's failed events",
       [options](Context& context) { return FunctionFailures(*options, context); });
   command->add_option("name", options->name, "Function: NAME, or BUCKET/SCOPE/NAME")->required();
   ExcludeEachOther({
       command->add_option("--show", options->show, "One failure, with its event's data and stack"),
       command->add_option("--replay", options->replay, "Run the event of this failure again"),
-      command->add_flag("--replay-all", options->replay_all, "Run all of them again"),
+      command->add_flag("--replay-all", options->replay_all, "Run all failed events again"),
       command->add_option("--drop", options->drop, "Forget this failure"),
-      command->add_flag("--drop-all", options->drop_all, "Forget all of them"),
+      command->add_flag("--drop-all", options->drop_all, "Forget all failures"),
   });
   AddLimitOption(command, &options->limit);
 }

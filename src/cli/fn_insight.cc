@@ -60,7 +60,7 @@ void AddFnInsightCommand(Program* program, CLI::App* group) {
   const auto name = std::make_shared<std::string>();
   program
       ->AddCommand(group, "insight",
-                   "A function's code with the calls, errors and logs of its lines",
+                   "Show a function's code with the calls, errors and logs of each line",
                    [name](Context& context) { return Insight(*name, context); })
       ->add_option("name", *name, "Function: NAME, or BUCKET/SCOPE/NAME")
       ->required();

@@ -82,9 +82,10 @@ Status ExportFunctions(const FunctionExportOptions& options, Context& context) {
 void AddFnTransferCommands(Program* program, CLI::App* group) {
   const auto file = std::make_shared<std::string>();
   program
-      ->AddCommand(group, "import", "Store functions that were exported, here or from Couchbase",
+      ->AddCommand(group, "import", "Store exported functions of Sluice or Couchbase",
                    [file](Context& context) { return ImportFunctions(*file, context); })
-      ->add_option("file", *file, "File with a definition or a list of them; - is standard input")
+      ->add_option("file", *file,
+                   "File with a definition or a list of definitions; - reads standard input")
       ->required();
   const auto options = std::make_shared<FunctionExportOptions>();
   CLI::App* command = program->AddCommand(

@@ -193,7 +193,7 @@ void AddImportCommand(Program* program) {
   command->add_option("--ignore-fields", options->ignored_fields, "Fields to leave out")
       ->delimiter(',');
   command->add_option("--expiry", options->expiry, "When the documents expire: 30d");
-  command->add_flag("--if-absent", options->if_absent, "Leave documents alone that are there");
+  command->add_flag("--if-absent", options->if_absent, "Skip documents that already exist");
   command->add_option("--error-log", options->error_log, "File for all errors, as JSON lines")
       ->type_name("FILE");
 }

@@ -104,7 +104,7 @@ void AddIndexCommands(Program* program) {
   program
       ->AddCommand(group, "list", "List the indexes",
                    [options](Context& context) { return ListIndexes(*options, context); })
-      ->add_option("keyspace", options->keyspace, "Only of this keyspace");
+      ->add_option("keyspace", options->keyspace, "Only the indexes of this keyspace");
   CLI::App* create =
       program->AddCommand(group, "create", "Create an index and wait until it is built",
                           [options](Context& context) { return Create(*options, context); });

@@ -146,37 +146,37 @@ void AddKeyspaceCommands(Program* program) {
   const auto options = std::make_shared<KeyspaceOptions>();
   CLI::App* bucket = program->AddGroup("bucket", "Buckets");
   AddKeyspaceCommand(program, bucket, "list", "List the buckets", options, &ListBuckets);
-  AddKeyspaceCommand(program, bucket, "create", "Create a bucket, if it is not there", options,
+  AddKeyspaceCommand(program, bucket, "create", "Create a bucket, if it does not exist", options,
                      &CreateBucket)
       ->add_option("name", options->name, "Bucket")
       ->required();
   CLI::App* drop_bucket = AddKeyspaceCommand(
       program, bucket, "drop", "Drop a bucket with all its documents", options, &DropBucket);
   drop_bucket->add_option("name", options->name, "Bucket")->required();
-  drop_bucket->add_flag("-y,--yes", options->yes, "Yes, delete the documents");
+  drop_bucket->add_flag("-y,--yes", options->yes, "Confirm; without this the command refuses");
 
   CLI::App* keyspace = program->AddGroup("keyspace", "Scopes and collections");
   AddKeyspaceCommand(program, keyspace, "list", "List all keyspaces", options, &ListKeyspaces)
       ->add_flag("--counts", options->counts, "Count the documents, which reads them all");
   CLI::App* create =
       AddKeyspaceCommand(program, keyspace, "create",
-                         "Create a collection, and its scope and bucket if they are not there",
+                         "Create a collection, and its scope and bucket if they do not exist",
                          options, &CreateKeyspace);
   create->add_option("name", options->name, "Keyspace: shop.inventory.items")->required();
   create->add_option("--max-expiry", options->max_expiry,
-                     "Longest time that a document of it lives: 12h, 30d");
+                     "Longest lifetime of its documents: 12h, 30d");
   CLI::App* alter = AddKeyspaceCommand(program, keyspace, "alter", "Change a collection's settings",
                                        options, &AlterKeyspace);
   alter->add_option("name", options->name, "Keyspace: shop or shop.inventory.items")->required();
   alter
       ->add_option("--max-expiry", options->max_expiry,
-                   "Longest time that a document written from now on lives: 12h, 30d; 0s: no limit")
+                   "Longest lifetime of documents written from now on: 12h, 30d; 0s: no limit")
       ->required();
   CLI::App* drop =
       AddKeyspaceCommand(program, keyspace, "drop", "Drop a collection with all its documents",
                          options, &DropKeyspace);
   drop->add_option("name", options->name, "Keyspace: shop.inventory.items")->required();
-  drop->add_flag("-y,--yes", options->yes, "Yes, delete the documents");
+  drop->add_flag("-y,--yes", options->yes, "Confirm; without this the command refuses");
 }
 
 }  // namespace sluice::cli

@@ -154,14 +154,14 @@ void AddKvCommands(Program* program) {
   put->add_option("key", options->key, "Key")->required();
   put->add_option("value", options->value, "The document; - reads standard input, @FILE a file")
       ->required();
-  put->add_option("--cas", options->cas, "Only if this is the document's CAS");
-  put->add_flag("--if-absent", options->if_absent, "Only if there is no such document");
+  put->add_option("--cas", options->cas, "Only if the document has this CAS");
+  put->add_flag("--if-absent", options->if_absent, "Only if the document does not exist");
   put->add_option("--expiry", options->expiry, "When it expires: 30s, 7d, 2030-01-01T00:00:00Z");
   put->add_flag("--binary", options->binary, "The document is bytes, not JSON");
 
   CLI::App* rm = AddKvCommand(program, kv, "rm", "Delete a document", options, &Remove);
   rm->add_option("key", options->key, "Key")->required();
-  rm->add_option("--cas", options->cas, "Only if this is the document's CAS");
+  rm->add_option("--cas", options->cas, "Only if the document has this CAS");
 
   CLI::App* scan =
       AddKvCommand(program, kv, "scan", "Print documents in key order", options, &Scan);

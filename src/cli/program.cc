@@ -27,7 +27,7 @@ void AddGlobalOptions(CLI::App* app, GlobalOptions* options) {
                   "PEM file with the certificates to trust for https")
       ->envname("SLUICE_CA_FILE")
       ->type_name("FILE");
-  app->add_option("-o,--output", options->output, "Form of the output")
+  app->add_option("-o,--output", options->output, "Format of the output")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str()
       ->type_name("table|json");

@@ -12,12 +12,12 @@ constexpr std::string_view kPageHead =
 `sluice` is the server and its client in one program. `serve`, `restore`, `verify`, `config`, `version`, `fn test`, `flow test`, `types test` and `types lint`
 work on this machine; all other commands talk to a server over HTTP.
 
-- Data goes to standard output, everything else to standard error. `-o json` gives JSON, errors included:
-  `{"id","message","hint","exit_code",...}` on one line for each error. Ids are listed in [errors](../errors/README.md).
-- The server is `--server URL`, the user `--user NAME` with `--password-file FILE`, or `--token TOKEN`. The same from the
-  environment: `SLUICE_SERVER`, `SLUICE_USER`, `SLUICE_PASSWORD`, `SLUICE_TOKEN`, `SLUICE_CA_FILE`. A password is not
-  taken from the command line, where other users of the machine could see it.
-- A keyspace is written `shop` (the bucket's default collection) or `shop.inventory.items`.
+- Data goes to standard output, everything else to standard error. `-o json` prints JSON, also for errors:
+  `{"id","message","hint","exit_code",...}`, one line each. The page [errors](../errors/README.md) lists the ids.
+- `--server URL` names the server; `--user NAME` with `--password-file FILE`, or `--token TOKEN`, logs you in. You can set the
+  same in the environment: `SLUICE_SERVER`, `SLUICE_USER`, `SLUICE_PASSWORD`, `SLUICE_TOKEN`, `SLUICE_CA_FILE`. No option takes
+  a password, because other users of the machine could see it.
+- Write a keyspace as `shop` (the bucket's default collection) or `shop.inventory.items`.
 - `sluice completion bash|zsh|fish` prints a completion script: `source <(sluice completion bash)`.
 
 ## Exit codes
@@ -25,27 +25,27 @@ work on this machine; all other commands talk to a server over HTTP.
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | failed for a reason that has no code of its own; also: a test of `fn test`, `flow test` or `types test` failed, `flow lint` found errors, `flow run`'s flow answered an error |
+| 1 | failed for another reason; also: a test of `fn test`, `flow test` or `types test` failed, `flow lint` found errors, the flow of `flow run` answered with an error |
 | 2 | the command line is wrong, or a file of `fn test` or `flow test` can't be used |
 | 3 | not found |
-| 4 | conflict: it exists already, or changed meanwhile |
+| 4 | conflict: it already exists, or somebody else changed it |
 | 5 | not authenticated, or not allowed |
 | 6 | unavailable: the server can't be reached, is starting, stopping or overloaded; the data directory or a port is in use |
 | 7 | invalid data: a file, a document or a configuration is malformed |
 | 8 | the disk is full, or reading or writing a file failed |
 | 9 | stored data is damaged |
-| 10 | done in part: some documents of an import, export or migration were left out, or some statements of `sql --continue` failed |
+| 10 | done in part: an import, export or migration left out some documents, or some statements of `sql --continue` failed |
 
 ## Keys made by import
 
-`--key` makes a document's key: `%field%` and `%nested.field%` stand for fields of the document (a string, number or
-boolean), `#UUID#` for a random UUID, `#MONO_INCR#` for 1, 2, 3, ... and `#MONO_INCR[100]#` for the same from 100; `%%` and
-`##` are the characters themselves. `--key 'user::%id%'` makes `user::17` of `{"id":17}`.
+`--key` is a template for the documents' keys. `%field%` and `%nested.field%` stand for fields of the document (a string, number
+or boolean), `#UUID#` for a random UUID, `#MONO_INCR#` for 1, 2, 3, ..., and `#MONO_INCR[100]#` for 100, 101, 102, ... Write
+`%%` and `##` for the characters themselves. `--key 'user::%id%'` gives `{"id":17}` the key `user::17`.
 
 ## Statements and the SQL shell
 
-`sluice sql` runs SQL++ statements: those of its argument, of a file (`-f`) or of standard input. Rows are a table,
-`-o json` gives one array and `--lines` one JSON value per row. The first error ends it with that error's exit code.
+`sluice sql` runs SQL++ statements from its argument, from a file (`-f`) or from standard input. It prints rows as a table, with
+`-o json` as one array, and with `--lines` as one JSON value per row. At the first error it ends with that error's exit code.
 
 ```sh
 $ sluice sql 'CREATE BUCKET shop'
@@ -64,13 +64,13 @@ error: line 1:1: …
   ^
 ```
 
-A statement ends with `;` outside of strings, back quotes and comments, or with `$$`. From the `{` of `CREATE PROCEDURE` to the `}`
-that closes it only `$$` does, so that the procedure's code may have semicolons. From `BEGIN` to `COMMIT` or `ROLLBACK` statements run
-in one transaction, which is rolled back if the input ends first.
+A statement ends with `;` outside of strings, back quotes and comments, or with `$$`. Between the `{` of `CREATE PROCEDURE` and
+the closing `}` only `$$` ends it, so the procedure's code may have semicolons. Statements from `BEGIN` to `COMMIT` or
+`ROLLBACK` run in one transaction. If the input ends first, the transaction is rolled back.
 
-Statements go over one [streaming connection](stream.md). Rows of a procedure appear as it emits them in the formats `cdb2` and `lines`, and those of a
-consumer in every format. A row of a consumer is acknowledged when it was written and the next one is asked for; Ctrl-C acknowledges nothing.
-`SET name = value` holds until the end.
+All statements use one [streaming connection](stream.md). In the formats `cdb2` and `lines`, rows of a procedure appear as it
+emits them; rows of a consumer do so in every format. `sluice sql` prints a row of a consumer and then asks for the next one,
+which acknowledges the printed row. Ctrl-C acknowledges nothing. `SET name = value` holds until the connection ends.
 
 ```sh
 $ sluice sql 'CREATE TABLE t(i int)'
@@ -83,21 +83,21 @@ $ sluice consume watch --timeout 500 --format cdb2
 (comdb2_event='add', comdb2_id=x'…', i=2)
 ```
 
-`sluice consume` is the same for consumers alone; [a guide](../guide/consumers.md) shows more.
+`sluice consume` does the same for consumers only; [a guide](../guide/consumers.md) shows more.
 
-At a terminal, without an argument, it is a shell. Lines are edited and kept (in `$XDG_STATE_HOME` or `~/.local/state`, below
-`sluice/sql_history`), Tab completes keywords, functions and keyspaces, and Ctrl-C cancels the statement that runs. Lines that
-begin with a backslash are the shell's own commands, in files too:
+At a terminal, without an argument, `sluice sql` is a shell. You can edit lines; the shell keeps them in `sluice/sql_history`
+below `$XDG_STATE_HOME` or `~/.local/state`. Tab completes keywords, functions and keyspaces, and Ctrl-C cancels the running
+statement. Lines that begin with a backslash are commands of the shell, also in files:
 
 | command | meaning |
 |---|---|
 | `\d` | list the keyspaces |
-| `\d KEYSPACE` | its fields, inferred from a sample of documents, and its indexes |
-| `\c BUCKET.SCOPE` | look short keyspace names up there; without a name: everywhere |
-| `\o table`, `\o json`, `\o lines`, `\o cdb2` | form of results |
-| `\timing` | show times, or stop showing them |
+| `\d KEYSPACE` | show the fields of a keyspace, inferred from a sample of documents, and its indexes |
+| `\c BUCKET.SCOPE` | set the scope of short keyspace names; without a name, remove it |
+| `\o table`, `\o json`, `\o lines`, `\o cdb2` | set the format of results |
+| `\timing` | turn the display of times on or off |
 | `\i FILE` | run the statements of a file |
-| `\h STATEMENT` | syntax; without a statement: which there are |
+| `\h STATEMENT` | show the syntax of a statement; without one, list the statements |
 | `\q`, `\?` | leave; list these commands |
 )";
 

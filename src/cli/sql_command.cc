@@ -168,13 +168,13 @@ void AddSqlCommand(Program* program) {
   sql->add_option("--param", options->params, "JSON for $NAME; may be repeated")
       ->type_name("NAME=JSON")
       ->allow_extra_args(false);
-  sql->add_option("--context", options->context, "Look short keyspace names up in this scope")
+  sql->add_option("--context", options->context, "Scope of short keyspace names")
       ->type_name("BUCKET.SCOPE");
   sql->add_flag("--lines", options->lines, "One JSON value per line and row");
-  sql->add_option("--format", options->format, "How rows are printed; cdb2: as cdb2sql does")
+  sql->add_option("--format", options->format, "Format of rows; cdb2 prints them as cdb2sql does")
       ->check(CLI::IsMember({"table", "json", "lines", "cdb2"}));
   sql->add_option("--timezone", options->time_zone,
-                  "Of datetimes in the format cdb2 (else COMDB2TZ, TZ, or UTC)")
+                  "Time zone of datetimes in the format cdb2 (default: COMDB2TZ, TZ or UTC)")
       ->type_name("ZONE");
   sql->add_flag("--timing", options->timing, "Show times on standard error");
   sql->add_flag("--continue", options->go_on, "Go on after an error");

@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::string_view kCommandHelp =
     R"(\d                    list the keyspaces
-\d KEYSPACE           its indexes and what its documents look like
-\c [BUCKET.SCOPE]     look short keyspace names up there; without a name: everywhere
-\o table|json|lines|cdb2  form of results
-\timing               show times, or stop showing them
+\d KEYSPACE           show its indexes and the fields of its documents
+\c [BUCKET.SCOPE]     set the scope of short keyspace names; without a name, remove it
+\o table|json|lines|cdb2  set the format of results
+\timing               turn the display of times on or off
 \i FILE               run the statements of a file
-\h [STATEMENT]        syntax
+\h [STATEMENT]        show the syntax of a statement
 \q                    leave
-\?                    this list
+\?                    show this list
 A statement ends with ; or $$. Ctrl-C cancels it, Tab completes words, the arrow keys bring old lines back.
 )";
 

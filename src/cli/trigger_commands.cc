@@ -141,9 +141,9 @@ void AddFailuresOptions(CLI::App* command, TriggerOptions* options) {
   ExcludeEachOther({
       command->add_option("--show", options->show, "One dead letter, with its event's data"),
       command->add_option("--retry", options->retry,
-                          "Run the procedure for it; it is gone if that succeeds"),
+                          "Run the procedure for this dead letter; success removes it"),
       command->add_option("--drop", options->drop, "Forget this dead letter"),
-      command->add_flag("--drop-all", options->drop_all, "Forget all of them"),
+      command->add_flag("--drop-all", options->drop_all, "Forget all dead letters"),
   });
   AddLimitOption(command, &options->limit);
 }
@@ -163,7 +163,7 @@ void AddTriggerCommands(Program* program) {
   };
   add("show", "Show a trigger, with the event at its head", ShowTrigger);
   add("hold", "Stop a trigger for now; its events wait", Hold);
-  add("resume", "Let a held trigger go on", Resume);
+  add("resume", "Continue a held trigger", Resume);
   const char* const kEvent = "Id of the event, as show prints it; it must be at the head";
   add("skip", "Pass the event at the head without handling it", Skip)
       ->add_option("event", options->event, kEvent)
@@ -171,7 +171,8 @@ void AddTriggerCommands(Program* program) {
   add("dead-letter", "Pass the event at the head and keep it as a dead letter", DeadLetter)
       ->add_option("event", options->event, kEvent)
       ->required();
-  AddFailuresOptions(add("failures", "A trigger's dead letters", TriggerFailures), options.get());
+  AddFailuresOptions(add("failures", "List a trigger's dead letters", TriggerFailures),
+                     options.get());
 }
 
 }  // namespace sluice::cli

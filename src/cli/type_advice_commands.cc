@@ -335,10 +335,10 @@ Status Infer(const AdviceOptions& options, Context& context) {
 void AddSampling(CLI::App* command, const std::shared_ptr<AdviceOptions>& options) {
   command
       ->add_option("--sample", options->sample,
-                   "How many documents are read, chosen by chance; without it all of up to a "
-                   "million or 1 GB, else 10000")
+                   "Read this many random documents (default: all of up to a million documents or "
+                   "1 GB, otherwise 10000)")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--full", options->full, "Read all of them");
+  command->add_flag("--full", options->full, "Read all documents");
 }
 
 }  // namespace
@@ -352,16 +352,18 @@ void AddTypeAdviceCommands(Program* program, CLI::App* group) {
   };
   CLI::App* test = add("test", "Run a type's migrations over examples", Test);
   test->add_option("type", options->type_file,
-                   "Type file (YAML), or the name of a type below types/ here")
+                   "Type file (YAML), or the name of a type in ./types/")
       ->required();
   test->add_option("fixtures", options->files,
                    "Files of {key, before, after}; without any, tests/NAME.json beside the type");
-  CLI::App* lint = add("lint", "Say what documents in files cost, and what may make trouble", Lint);
+  CLI::App* lint =
+      add("lint", "Report what documents in files cost, and their likely problems", Lint);
   lint->add_option("files", options->files, "JSON: a document, a list, or one per line")
       ->required();
-  lint->add_option("--type", options->type_file, "Type of the documents, in the same way");
-  CLI::App* report =
-      add("report", "Say what the documents of a keyspace cost, and how to improve them", Report);
+  lint->add_option("--type", options->type_file,
+                   "Type of the documents: a type file, or the name of a type in ./types/");
+  CLI::App* report = add(
+      "report", "Report what the documents of a keyspace cost, and how to improve them", Report);
   for (CLI::App* command : {lint, report}) {
     command->add_flag("--mobile", options->synchronised,
                       "Documents are synchronised with mobile devices");
@@ -372,7 +374,7 @@ void AddTypeAdviceCommands(Program* program, CLI::App* group) {
       add("infer", "Propose types, schemas and TypeScript for the documents of a keyspace", Infer);
   infer->add_option("keyspace", options->keyspace, "Keyspace")->required();
   AddSampling(infer, options);
-  infer->add_option("--out", options->directory, "Write them to this directory");
+  infer->add_option("--out", options->directory, "Write the files to this directory");
 }
 
 }  // namespace sluice::cli

@@ -157,14 +157,15 @@ Status History(const TypeOptions& options, Context& context) {
 
 void AddHistory(Program* program, CLI::App* group, const std::shared_ptr<TypeOptions>& options) {
   CLI::App* history =
-      program->AddCommand(group, "history", "Show what is kept of a document's earlier versions",
+      program->AddCommand(group, "history", "List the kept earlier versions of a document",
                           [options](Context& context) { return History(*options, context); });
   history->add_option("keyspace", options->keyspace, "Keyspace")->required();
   history->add_option("key", options->key, "Document's key")->required();
   CLI::Option* diff = history->add_option(
-      "--diff", options->diff, "What differs between two: 3..5, or 3 for 3 and the document");
-  CLI::Option* restore =
-      history->add_option("--restore", options->restore, "Write this revision's content again");
+      "--diff", options->diff,
+      "Show the differences of two versions: 3..5, or 3 for version 3 and the document");
+  CLI::Option* restore = history->add_option("--restore", options->restore,
+                                             "Write the content of this revision as a new version");
   CLI::Option* erase = history->add_flag("--erase", options->erase, "Erase all revisions");
   diff->excludes(restore)->excludes(erase);
   restore->excludes(erase);
@@ -185,9 +186,9 @@ void AddTypeCommands(Program* program) {
   add("show", "Show a type as JSON", ShowType)
       ->add_option("name", options->name, "Type")
       ->required();
-  CLI::App* apply = add("apply", "Set types from their files, at once", ApplyTypes);
+  CLI::App* apply = add("apply", "Set types from their files", ApplyTypes);
   apply->add_option("files", options->files, "Type files (YAML)")->required();
-  apply->add_flag("--dry-run", options->dry_run, "Only check them");
+  apply->add_flag("--dry-run", options->dry_run, "Check the files without setting the types");
   add("delete", "Remove a type; documents and revisions stay", DeleteType)
       ->add_option("name", options->name, "Type")
       ->required();

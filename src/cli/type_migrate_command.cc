@@ -136,17 +136,18 @@ Status Migrate(const MigrateOptions& options, Context& context) {
 void AddTypeMigrateCommand(Program* program, CLI::App* group) {
   const auto options = std::make_shared<MigrateOptions>();
   CLI::App* migrate = program->AddCommand(
-      group, "migrate", "Bring all stored documents of a type to its current version",
+      group, "migrate", "Migrate all stored documents of a type to its current version",
       [options](Context& context) { return Migrate(*options, context); });
   migrate->add_option("name", options->name, "Type")->required();
-  migrate->add_flag("--dry-run", options->dry_run, "Only try the migrations and count");
+  migrate->add_flag("--dry-run", options->dry_run, "Try the migrations and count, without writing");
   migrate->add_option("--rate", options->rate, "Documents per second at most")
       ->check(CLI::PositiveNumber);
   migrate->add_flag("--announce", options->announce,
-                    "Functions and feeds are told of each document");
+                    "Send an event to functions and feeds for each document");
   migrate->add_flag("--background", options->background, "Do not wait for the end");
-  CLI::Option* status = migrate->add_flag("--status", options->status, "Only show how far it is");
-  migrate->add_flag("--cancel", options->cancel, "Stop the one that runs")->excludes(status);
+  CLI::Option* status =
+      migrate->add_flag("--status", options->status, "Show the progress of the migration");
+  migrate->add_flag("--cancel", options->cancel, "Stop the running migration")->excludes(status);
 }
 
 }  // namespace sluice::cli

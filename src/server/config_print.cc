@@ -14,8 +14,8 @@ constexpr std::string_view kPageHead =
 
 <!-- Made by `sluice config docs`; a test compares. The table is in src/server/settings.cc. -->
 
-`sluice serve` reads settings from one YAML file (`--config FILE`), then from environment variables, then from flags; a
-later one wins. Each section of the file is a map:
+`sluice serve` reads settings from one YAML file (`--config FILE`), then from environment variables, then from flags; a later
+value replaces an earlier one. Each section of the file is a map:
 
 ```yaml
 data:
@@ -26,13 +26,13 @@ storage:
   durability: sync
 ```
 
-An unknown section, setting or `SLUICE_...` variable is an error that names its line and column and the nearest name
-that exists. All errors are shown at once. Durations are written `250ms`, `5s`, `10m`, `2h`, `7d`; sizes `512`,
-`64KiB`, `20MiB`, `1GiB`.
+An unknown section, setting or `SLUICE_...` variable is an error. The error has the line and column, and suggests the nearest
+name that exists. The server reports all errors at once. Write durations as `250ms`, `5s`, `10m`, `2h`, `7d`, and sizes as
+`512`, `64KiB`, `20MiB`, `1GiB`.
 
-`sluice config print` shows the values in force and where each comes from, without the passwords of URLs, `sluice config validate FILE` checks a file.
-The variables `SLUICE_SERVER`, `SLUICE_USER`, `SLUICE_PASSWORD`, `SLUICE_TOKEN` and `SLUICE_CA_FILE` are not settings:
-the command line client reads them (see [cli.md](cli.md)).
+`sluice config print` shows all values and the source of each; it hides the passwords in URLs. `sluice config validate FILE`
+checks a file. The variables `SLUICE_SERVER`, `SLUICE_USER`, `SLUICE_PASSWORD`, `SLUICE_TOKEN` and `SLUICE_CA_FILE` are not
+settings: the command line client reads them (see [cli.md](cli.md)).
 )";
 
 std::string Quoted(std::string_view text) {

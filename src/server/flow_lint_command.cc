@@ -73,15 +73,17 @@ void AddFlowLintCommand(cli::Program* program) {
   const auto options = std::make_shared<FlowLintOptions>();
   CLI::App* const command =
       program->AddCommand(program->app().get_subcommand("flow"), "lint",
-                          "Tell every problem of an app directory's flows, tasks and endpoints",
+                          "Report every problem of an app directory's flows, tasks and endpoints",
                           [options](cli::Context& context) { return Lint(*options, context); });
   command
       ->add_option("directory", options->directory, "App directory; nothing on the server changes")
       ->required();
-  command->add_flag("--local", options->local,
-                    "Without a server, over the keyspaces and tables that the directory declares");
-  command->add_option("--files", options->files,
-                      "With --local: a directory that file() may use, as flows.directories");
+  command->add_flag(
+      "--local", options->local,
+      "Check without a server, with the keyspaces and tables that the directory declares");
+  command->add_option(
+      "--files", options->files,
+      "With --local: a directory that file() may use, like the setting flows.directories");
 }
 
 }  // namespace sluice::server

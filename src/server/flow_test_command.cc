@@ -130,8 +130,9 @@ void AddFlowTestCommand(cli::Program* program) {
                    "App directory; the cases are tests/NAME/case.yaml in it")
       ->required();
   command->add_option("case", options->cases, "Only these cases");
-  command->add_option("--files", options->files,
-                      "A directory that file() of the flows may use, as flows.directories");
+  command->add_option(
+      "--files", options->files,
+      "Directory that file() of the flows may use, like the setting flows.directories");
 }
 
 }  // namespace sluice::server

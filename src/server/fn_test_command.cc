@@ -101,7 +101,7 @@ void AddFnTestCommand(cli::Program* program) {
       ->AddCommand(program->app().get_subcommand("fn"), "test",
                    "Run functions against events from files, without a server",
                    [files](cli::Context& context) { return Test(*files, context); })
-      ->add_option("file", *files, "JSON files: what happens, and what must come of it")
+      ->add_option("file", *files, "JSON files with events and expected results")
       ->required();
 }
 

@@ -33,14 +33,16 @@ void AddLocalCommands(cli::Program* program) {
         context.output.Note(fmt::format("{} restored to {}", options->backup, options->data));
         return OkStatus();
       });
-  restore->add_option("backup", options->backup, "Directory that backup wrote")->required();
-  restore->add_option("--data", options->data, "Data directory to make: not there yet, or empty")
+  restore->add_option("backup", options->backup, "Directory of the backup")->required();
+  restore
+      ->add_option("--data", options->data,
+                   "Data directory to make: it must not exist, or be empty")
       ->required();
 
   const auto verified = std::make_shared<std::string>();
   program
       ->AddCommand(&program->app(), "verify",
-                   "Check a backup, or the data directory of a server that does not run",
+                   "Check a backup, or the data directory of a stopped server",
                    [verified](cli::Context& context) -> Status {
                      const auto verify = [&] {
                        const cli::WaitNote note(&context.output, "reading all files");
@@ -50,7 +52,7 @@ void AddLocalCommands(cli::Program* program) {
                      context.output.Note(fmt::format("{} is complete and undamaged", *verified));
                      return OkStatus();
                    })
-      ->add_option("directory", *verified, "Directory that backup wrote, or a data directory")
+      ->add_option("directory", *verified, "Directory of a backup, or a data directory")
       ->required();
 
   program->app().set_version_flag("-v,--version", fmt::format("sluice {}", Version()));

@@ -187,13 +187,13 @@ void AddServeCommand(cli::Program* program) {
   CLI::App* serve =
       program->AddCommand(&program->app(), "serve", "Run the server",
                           [options](cli::Context& context) { return Serve(*options, context); });
-  options->dev = serve
-                     ->add_option("--dev", options->app_directory,
-                                  "For development: nobody on this machine is asked for a "
-                                  "password, and the app directory, if one is given, is applied "
-                                  "now and on every save")
-                     ->expected(0, 1)
-                     ->type_name("[DIR]");
+  options->dev =
+      serve
+          ->add_option("--dev", options->app_directory,
+                       "For development: clients on this machine need no password, and the server "
+                       "applies the app directory, if you name one, now and on every save")
+          ->expected(0, 1)
+          ->type_name("[DIR]");
   serve->add_flag("--print-ports", options->print_ports,
                   "When ready, print one line of JSON with the ports and the process id");
   serve->add_flag("--hold-functions", options->hold_functions,

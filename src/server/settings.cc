@@ -20,17 +20,17 @@ constexpr uint64_t kMiB = 1 << 20;
 constexpr uint64_t kTiB = 1ull << 40;
 
 constexpr SectionHelp kSections[] = {
-    {"data", "Where the data is."},
+    {"data", "The place of the data."},
     {"listen", "Addresses to listen on, as `HOST:PORT`. Port 0 picks a free one."},
     {"tls", "A certificate for all listeners. Without one they speak plain HTTP."},
-    {"storage", "How documents are kept."},
+    {"storage", "How the server stores documents."},
     {"http", "Limits of the listeners."},
     {"query", "Limits of SQL++ statements."},
     {"procedures", "Limits of Lua: procedures, triggers, consumers and functions of SQL."},
-    {"functions", "What JavaScript functions may do."},
-    {"flows", "What flows may do, and their durable runs."},
-    {"log", "What the server writes to standard error."},
-    {"backup", "Backups that clients ask for."},
+    {"functions", "Limits and permissions of JavaScript functions."},
+    {"flows", "Limits of flows and of their durable runs."},
+    {"log", "The server's log, which goes to standard error."},
+    {"backup", "Backups that clients request."},
 };
 
 constexpr std::string_view kDurabilities[] = {"sync", "interval", "none"};
@@ -45,9 +45,8 @@ constexpr Setting kSettings[] = {
      .member = &Config::data_directory,
      .fallback = "sluice-data",
      .flag = "--data",
-     .help =
-         "The data directory. Made if it does not exist. With `--dev` it is `.sluice` in the app "
-         "directory."},
+     .help = "The data directory. The server makes it if it does not exist. With `--dev` the "
+             "default is `.sluice` in the app directory."},
 
     {.name = "listen.http",
      .type = T::kAddress,
@@ -72,7 +71,7 @@ constexpr Setting kSettings[] = {
      .type = T::kPath,
      .member = &Config::tls_certificate,
      .fallback = "",
-     .help = "PEM file with the certificate and those that lead to its root. Needs `tls.key`."},
+     .help = "PEM file with the certificate and its chain up to the root. Needs `tls.key`."},
     {.name = "tls.key",
      .type = T::kPath,
      .member = &Config::tls_key,
@@ -84,24 +83,24 @@ constexpr Setting kSettings[] = {
      .member = &Config::storage_durability,
      .fallback = "sync",
      .choices = kDurabilities,
-     .help = "When a write is acknowledged: `sync` when it is on disk; `interval` when it is "
-             "written, and "
-             "on disk within `storage.sync_interval`; `none` when it is written."},
+     .help =
+         "When the server acknowledges a write. `sync`: when it is on disk. `interval`: when it is "
+         "written; it is on disk within `storage.sync_interval`. `none`: when it is written."},
     {.name = "storage.sync_interval",
      .type = T::kDuration,
      .member = &Config::storage_sync_interval_ms,
      .fallback = "100ms",
      .least = 1,
      .most = 10 * kSecond,
-     .help = "With `interval`: the longest time that acknowledged writes are not on disk."},
+     .help = "With `interval`: the longest time until acknowledged writes are on disk."},
     {.name = "storage.shards",
      .type = T::kCount,
      .member = &Config::storage_shards,
      .fallback = "1",
      .least = 1,
      .most = 256,
-     .help = "Number of shards. Fixed when the data directory is made: another number is an error "
-             "later."},
+     .help = "Number of shards. You choose it when the server makes the data directory; another "
+             "number is an error later."},
     {.name = "storage.cache",
      .type = T::kSize,
      .member = &Config::storage_cache_bytes,
@@ -115,16 +114,15 @@ constexpr Setting kSettings[] = {
      .fallback = "64MiB",
      .least = kMiB,
      .most = 4096 * kMiB,
-     .help = "Memory that collects writes before they become a file."},
+     .help = "Memory that collects writes before the server writes them to a file."},
     {.name = "storage.max_wal",
      .type = T::kSize,
      .member = &Config::storage_max_wal_bytes,
      .fallback = "256MiB",
      .least = kMiB,
      .most = kTiB,
-     .help = "Size of the write-ahead log past which memory is written out: bounds what a start "
-             "after a "
-             "crash replays."},
+     .help = "Largest size of the write-ahead log. Past it the server writes its memory to files. "
+             "This bounds the time of a start after a crash."},
     {.name = "storage.max_commit_writes",
      .type = T::kCount,
      .member = &Config::storage_max_commit_writes,
@@ -132,7 +130,7 @@ constexpr Setting kSettings[] = {
      .least = db::kMaxCommitWrites,
      .most = 1'000'000,
      .help = "Documents and rows that one transaction may write. Other writers of the shard wait "
-             "while its commit is applied."},
+             "during its commit."},
     {.name = "storage.max_commit_bytes",
      .type = T::kSize,
      .member = &Config::storage_max_commit_bytes,
@@ -146,14 +144,14 @@ constexpr Setting kSettings[] = {
      .fallback = "1m",
      .least = 0,
      .most = 3650 * kDay,
-     .help = "How long changes are kept for change feeds of clients that went away for a moment."},
+     .help = "How long the server keeps changes for the change feeds of disconnected clients."},
     {.name = "storage.tombstone_retention",
      .type = T::kDuration,
      .member = &Config::storage_tombstone_retention_ms,
      .fallback = "1d",
      .least = 0,
      .most = 3650 * kDay,
-     .help = "How long a deletion is remembered for change feeds that resume."},
+     .help = "How long the server keeps deletions for change feeds that resume."},
 
     {.name = "http.threads",
      .type = T::kCount,
@@ -175,74 +173,73 @@ constexpr Setting kSettings[] = {
      .fallback = "10000",
      .least = 1,
      .most = 1'000'000,
-     .help = "Open connections; further clients get 503."},
+     .help = "Most open connections; further clients get 503."},
     {.name = "http.max_head",
      .type = T::kSize,
      .member = &Config::http_max_head_bytes,
      .fallback = "32KiB",
      .least = kKiB,
      .most = 64 * kKiB,
-     .help = "Request line and headers together; more is answered with 431."},
+     .help = "Largest request line and headers together; a request with more gets 431."},
     {.name = "http.max_body",
      .type = T::kSize,
      .member = &Config::http_max_body_bytes,
      .fallback = "24MiB",
      .least = kKiB,
      .most = 1024 * kMiB,
-     .help = "Body of a request; more is answered with 413."},
+     .help = "Largest body of a request; a request with more gets 413."},
     {.name = "http.max_bodies",
      .type = T::kSize,
      .member = &Config::http_max_bodies_bytes,
      .fallback = "384MiB",
      .least = kKiB,
      .most = 1024 * 1024 * kMiB,
-     .help =
-         "Memory that the bodies of all requests together, on all ports, may take: a request past "
-         "that gets 503. Those of up to 16 KiB do not count. Not less than http.max_body."},
+     .help = "Memory for the bodies of all requests together, on all ports; a request past it gets "
+             "503. Bodies of up to 16 KiB do not count. At least http.max_body."},
     {.name = "http.head_timeout",
      .type = T::kDuration,
      .member = &Config::http_head_timeout_ms,
      .fallback = "10s",
      .least = 100,
      .most = kHour,
-     .help = "Time in which a request's head must arrive."},
+     .help = "Longest time for the head of a request to arrive."},
     {.name = "http.body_grace",
      .type = T::kDuration,
      .member = &Config::http_body_grace_ms,
      .fallback = "10s",
      .least = 100,
      .most = kDay,
-     .help =
-         "Time after which a request's body must have arrived at `http.body_min_rate` on average."},
+     .help = "After this time a request's body must have had `http.body_min_rate` on average."},
     {.name = "http.body_min_rate",
      .type = T::kSize,
      .member = &Config::http_body_min_rate_bytes,
      .fallback = "4KiB",
      .least = 0,
      .most = 1024 * kMiB,
-     .help = "Least bytes per second of a request's body."},
+     .help = "Fewest bytes per second of a request's body."},
     {.name = "http.idle_timeout",
      .type = T::kDuration,
      .member = &Config::http_idle_timeout_ms,
      .fallback = "75s",
      .least = 100,
      .most = kDay,
-     .help = "Time after which a connection without a request is closed."},
+     .help = "The server closes a connection after this time without a request."},
     {.name = "http.write_stall",
      .type = T::kDuration,
      .member = &Config::http_write_stall_ms,
      .fallback = "30s",
      .least = 100,
      .most = kDay,
-     .help = "A client that takes nothing of its answer for this long is closed."},
+     .help =
+         "The server closes a connection whose client reads nothing of its answer for this long."},
     {.name = "http.drain_timeout",
      .type = T::kDuration,
      .member = &Config::http_drain_timeout_ms,
      .fallback = "10s",
      .least = 0,
      .most = kHour,
-     .help = "At a stop: time that running requests have to finish. The server ends 5 s later in "
-             "any case."},
+     .help = "When the server stops, running requests have this time to finish. The server ends 5 "
+             "s later in any case."},
 
     {.name = "query.threads",
      .type = T::kCount,
@@ -250,30 +247,31 @@ constexpr Setting kSettings[] = {
      .fallback = "8",
      .least = 1,
      .most = 1024,
-     .help = "Threads that run statements. One that takes longer than 0.1 s leaves its place to "
-             "another, and at most as many of those run at a time."},
+     .help = "Threads that run statements. A statement that takes longer than 0.1 s makes room for "
+             "another one; at most this number of such long statements run at a time."},
     {.name = "query.max_requests",
      .type = T::kCount,
      .member = &Config::query_max_requests,
      .fallback = "256",
      .least = 1,
      .most = 100'000,
-     .help = "Statements that run or wait for a thread or for their client; further ones get 503."},
+     .help = "Most statements that run or wait for a thread or for their client; further "
+             "statements get 503."},
     {.name = "query.timeout",
      .type = T::kDuration,
      .member = &Config::query_timeout_ms,
      .fallback = "10m",
      .least = 0,
      .most = 3650 * kDay,
-     .help = "The longest time that a statement may take; of a consumer's run, a step between two "
-             "waits. A request may ask for less. 0 for no limit."},
+     .help = "Longest time of a statement; for a consumer, longest time between two waits. A "
+             "request may ask for less. 0 means no limit."},
     {.name = "query.completed_threshold",
      .type = T::kDuration,
      .member = &Config::query_completed_threshold_ms,
      .fallback = "1s",
      .least = 0,
      .most = 3650 * kDay,
-     .help = "Statements that took as long are listed in /admin/completed_requests; so are those "
+     .help = "/admin/completed_requests lists statements that took at least this long, and those "
              "that failed."},
     {.name = "query.memory_limit",
      .type = T::kSize,
@@ -281,8 +279,8 @@ constexpr Setting kSettings[] = {
      .fallback = "512MiB",
      .least = kMiB,
      .most = kTiB,
-     .help = "Memory that one statement may hold for sorting, grouping and joining, and a "
-             "transaction for its writes."},
+     .help = "Memory of one statement for sorting, grouping and joining, and of one transaction "
+             "for its writes."},
 
     {.name = "procedures.max_runs",
      .type = T::kCount,
@@ -290,53 +288,53 @@ constexpr Setting kSettings[] = {
      .fallback = "1000",
      .least = 1,
      .most = 100'000,
-     .help = "Procedures that run at the same time, each on a thread; further ones get 503."},
+     .help = "Most procedures that run at the same time, each on a thread; further ones get 503."},
     {.name = "procedures.instructions",
      .type = T::kCount,
      .member = &Config::procedures_instructions,
      .fallback = "100000000",
      .least = 10'000,
      .most = 1'000'000'000'000,
-     .help = "Instructions of one run of a procedure, of one event, or of one call of a function, "
-             "unless it says `db:setmaxinstructions`."},
+     .help = "Instructions of one run of a procedure, of one event, or of one call of a function. "
+             "`db:setmaxinstructions` changes it for a run."},
     {.name = "procedures.memory_limit",
      .type = T::kSize,
      .member = &Config::procedures_memory_limit_bytes,
      .fallback = "64MiB",
      .least = kMiB,
      .most = kTiB,
-     .help = "Memory that the values of one run may take."},
+     .help = "Memory for the values of one run."},
 
     {.name = "functions.allow_private_addresses",
      .type = T::kChoice,
      .member = &Config::functions_allow_private_addresses,
      .fallback = "false",
      .choices = kYesNo,
-     .help = "Whether `curl()` may call loopback, private and link-local addresses. The server's "
-             "own listeners are refused in any case. With `--dev` it is `true`."},
+     .help = "Whether `curl()` may call loopback, private and link-local addresses. It may never "
+             "call the server's own listeners. With `--dev` the default is `true`."},
     {.name = "functions.hold",
      .type = T::kChoice,
      .member = &Config::functions_hold,
      .fallback = "false",
      .choices = kYesNo,
-     .help = "Whether deployed functions are paused at the start until you resume each of them; "
-             "`--hold-functions` is the same. A later start without it lets them run again."},
+     .help =
+         "Whether the server starts with all deployed functions paused until you resume each of "
+         "them; `--hold-functions` does the same. After a later start without it, they run again."},
     {.name = "functions.max_documents",
      .type = T::kCount,
      .member = &Config::functions_max_documents,
      .fallback = "10000",
      .least = 1,
      .most = 10'000'000,
-     .help =
-         "Documents that one invocation of a JavaScript function may write, also by SQL++, with "
-         "the flows that it starts. They are one commit."},
+     .help = "Documents that one invocation of a JavaScript function may write in its commit, also "
+             "with SQL++. Each flow that it starts counts as one."},
     {.name = "functions.max_document_bytes",
      .type = T::kSize,
      .member = &Config::functions_max_document_bytes,
      .fallback = "48MiB",
      .least = 1024,
      .most = kTiB,
-     .help = "Memory that the writes of one invocation may take."},
+     .help = "Memory for the writes of one invocation."},
     {.name = "functions.max_timers",
      .type = T::kCount,
      .member = &Config::functions_max_timers,
@@ -350,7 +348,7 @@ constexpr Setting kSettings[] = {
      .fallback = "48MiB",
      .least = 1024,
      .most = kTiB,
-     .help = "Bytes that the contexts and references of one invocation's timers may have."},
+     .help = "Bytes of the contexts and references of one invocation's timers."},
 
     {.name = "flows.run_retention",
      .type = T::kDuration,
@@ -358,64 +356,64 @@ constexpr Setting kSettings[] = {
      .fallback = "7d",
      .least = 0,
      .most = 3650 * kDay,
-     .help = "How long a durable run is kept after its end."},
+     .help = "How long the server keeps a durable run after its end."},
     {.name = "flows.max_finished_runs",
      .type = T::kCount,
      .member = &Config::flows_max_finished_runs,
      .fallback = "10000",
      .least = 0,
      .most = 10'000'000,
-     .help = "How many durable runs are kept after their end; past it the oldest are removed."},
+     .help = "How many durable runs the server keeps after their end. Past it the server removes "
+             "the oldest."},
     {.name = "flows.max_stream",
      .type = T::kSize,
      .member = &Config::flows_max_stream_bytes,
      .fallback = "1GiB",
      .least = 0,
      .most = kTiB,
-     .help = "Largest body of a request that goes to disk, in `streams` of the data directory, "
-             "instead of memory; with 0 none does. Also the largest answer that a relay passes on, "
-             "which may be 32 MiB in any case."},
+     .help = "Largest body of a request that goes to disk (in `streams` of the data directory) "
+             "instead of memory; 0 turns this off. Also the largest answer that a relay passes on, "
+             "but at least 32 MiB."},
     {.name = "flows.traces",
      .type = T::kCount,
      .member = &Config::flows_traces,
      .fallback = "1000",
      .least = 0,
      .most = 1'000'000,
-     .help = "How many traces of runs are kept in memory, and as many of runs that failed; with 0 "
-             "none."},
+     .help = "How many traces of runs the server keeps in memory, and as many of failed runs; 0 "
+             "keeps none."},
     {.name = "flows.otlp_url",
      .type = T::kUrl,
      .member = &Config::flows_otlp_url,
      .fallback = "",
-     .help = "Where traces of runs are sent: a collector that takes OTLP over HTTP as JSON, such "
-             "as `http://localhost:4318/v1/traces`. While it is empty, none are."},
+     .help = "URL of a collector for the traces of runs, which takes OTLP over HTTP as JSON, such "
+             "as `http://localhost:4318/v1/traces`. If it is empty, the server sends none."},
     {.name = "flows.directories",
      .type = T::kPath,
      .member = &Config::flows_directories,
      .fallback = "",
-     .help = "Directories where `file()` of flows reads and writes, separated by `:`. "
-             "While it is empty, `file()` is refused."},
+     .help = "Directories where `file()` of flows may read and write, separated by `:`. If it is "
+             "empty, the server refuses `file()`."},
 
     {.name = "log.level",
      .type = T::kChoice,
      .member = &Config::log_level,
      .fallback = "info",
      .choices = kLevels,
-     .help = "Least severe message written."},
+     .help = "Least severe message that the server logs."},
     {.name = "log.format",
      .type = T::kChoice,
      .member = &Config::log_format,
      .fallback = "json",
      .choices = kFormats,
-     .help = "`json` for programs, `text` for people. With `--dev` it is `text`."},
+     .help = "`json` for programs, `text` for people. With `--dev` the default is `text`."},
 
     {.name = "backup.root",
      .type = T::kPath,
      .member = &Config::backup_root,
      .fallback = "",
-     .help = "Backups go below this directory only. While it is empty, an admin may name any "
-             "directory that "
-             "the server can write."},
+     .help = "Backups may only go below this directory. If it is empty, an admin may name any "
+             "directory that the server can write."},
 };
 
 std::string FormatNumber(SettingType type, uint64_t number) {
