@@ -46,7 +46,7 @@ std::optional<std::string_view> AfterScheme(std::string_view header, std::string
 Result<Credentials> ParseHeader(std::string_view header) {
   if (header.empty()) {
     return Fail(Code::kUnauthenticated, "auth.required",
-                "this server wants to know who asks: send a user and password or a token");
+                "this server needs to know who you are: send a user and password, or a token");
   }
   if (header.size() > kMaxHeaderBytes) return BadHeader("it is too long");
   if (const auto token = AfterScheme(header, "Bearer")) {

@@ -49,7 +49,8 @@ Status Insight(const std::string& name, Context& context) {
     }
   }
   if (insight["counted"].is_bool() && !insight["counted"].AsBool()) {
-    context.output.Note("calls are counted from now on, until nobody looks for ten minutes");
+    context.output.Note(
+        "the server counts calls from now on, until nobody has asked for ten minutes");
   }
   return OkStatus();
 }

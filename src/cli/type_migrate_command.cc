@@ -95,8 +95,9 @@ void ShowJob(const Value& job, Output* output) {
                            job["dry_run"] == Value(true) ? " (only tried)" : "",
                            CellText(job["failed"])));
   if (CountOf(job["restarts"]) > 0) {
-    output->Note(fmt::format("the type's version changed to {} meanwhile: it started over",
-                             CellText(job["to"])));
+    output->Note(
+        fmt::format("the type's version changed to {} in the meantime: the migration started over",
+                    CellText(job["to"])));
   }
   for (const auto& [path, count] : job["lost"].fields()) {
     output->Note(fmt::format("values of {} are no longer there in {} documents", CellText(path),

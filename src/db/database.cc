@@ -249,8 +249,8 @@ Status Database::ScanIndex(const Index& index, std::string_view from, std::strin
 namespace {
 
 Status NotThen(const Index& index) {
-  return Error(Code::kNotFound, "index.not_found", "index '{}' is not there at the time of reading",
-               index.definition().name);
+  return Error(Code::kNotFound, "index.not_found",
+               "index '{}' did not exist at the time of reading", index.definition().name);
 }
 
 const Index* FindIndex(const Catalog& catalog, const Index& index) {

@@ -18,7 +18,7 @@ constexpr size_t kMaxSamples = 1000;
 
 void Report(const char* what, const Status& status) {
   if (!status.ok() && status.code() != Code::kUnavailable) {
-    log::Warn("background work failed; it is tried again",
+    log::Warn("background work failed; the server tries it again",
               {{"work", what}, {"error", status.ToString()}});
   }
 }

@@ -43,7 +43,7 @@ Result<KeyPattern> KeyPattern::Parse(std::string_view text) {
         return Unexpected(BadPattern(text, at, "expected a property's name in braces"));
       }
       if (std::ranges::count(pattern.variables_, name) > 0) {
-        return Unexpected(BadPattern(text, at, fmt::format("{{{}}} is there twice", name)));
+        return Unexpected(BadPattern(text, at, fmt::format("{{{}}} appears twice", name)));
       }
       if (!pattern.variables_.empty() && pattern.literals_.back().empty()) {
         return Unexpected(BadPattern(text, at, "two variables need a delimiter between them"));

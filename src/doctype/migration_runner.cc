@@ -173,9 +173,7 @@ Status MigrationRunner::RunScript(const Target& target, const Migrations::Step& 
     const Status valid = json::Validate(made);  // it may nest too deeply
     if (!valid.ok()) {
       return Error(Code::kInvalidArgument, "migration.bad_result",
-                   "the step returned what is no "
-                   "document: {}",
-                   valid.message());
+                   "the step returned something that is not a document: {}", valid.message());
     }
   }
   ASSIGN_OR_RETURN(std::string kept, CheckMade(step, before, std::move(made)));

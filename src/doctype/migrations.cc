@@ -148,7 +148,7 @@ void Migrations::CheckChain(Problems* problems) const {
     const Step& step = steps_[i];
     for (size_t j = 0; j < i; ++j) {
       if (steps_[j].from != step.from || steps_[j].to != step.to) continue;
-      add("migration.duplicate", step, fmt::format("step '{}' is there twice", step.Name()));
+      add("migration.duplicate", step, fmt::format("step '{}' appears twice", step.Name()));
     }
     for (const std::string& version : {step.from, step.to}) {
       if (distances.at(version) != kFar) continue;
@@ -205,12 +205,11 @@ void Migrations::FindUnversioned(Problems* problems) {
     }
   }
   if (other == nullptr) return;
-  problems->AddWarning(
-      Error(Code::kInvalidArgument, "migration.several_firsts",
-            "no step leads to '{}', and to another version, either: documents without a version "
-            "are taken for '{}' unless the type says 'unversioned'",
-            other->from, unversioned_)
-          .At(other->place));
+  problems->AddWarning(Error(Code::kInvalidArgument, "migration.several_firsts",
+                             "no step leads to '{}', nor to another version: documents without a "
+                             "version count as '{}' unless the type has 'unversioned'",
+                             other->from, unversioned_)
+                           .At(other->place));
 }
 
 std::vector<std::string> Migrations::Versions() const {

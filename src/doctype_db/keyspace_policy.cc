@@ -90,7 +90,7 @@ Status CheckKey(const Type& type, std::string_view key, const Value& document) {
     const std::string text = value.is_string() ? std::string(value.AsString()) : ToText(value);
     if (text == part) continue;
     return Error(Code::kInvalidArgument, "type.key_mismatch",
-                 "the key says that '{}' is {}, and the document that it is {}", name, part, text);
+                 "'{}' is {} in the key and {} in the document", name, part, text);
   }
   return OkStatus();
 }

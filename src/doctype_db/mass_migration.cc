@@ -280,7 +280,7 @@ void MassMigration::Run() {
       const Status stored = Store(job);
       // A full disk, say: the place is stored with a later chunk.
       if (!stored.ok()) {
-        log::Warn("the place of a mass migration can't be stored",
+        log::Warn("the position of a mass migration can't be stored",
                   {{"type", job.type}, {"error", stored.ToString()}});
       }
     }
@@ -387,9 +387,9 @@ void MassMigration::Migrate(const Chunk& chunk, MigrationJob* job) {
     keys = TryOnce(chunk, keys, job);
   }
   for (const std::string& key : keys) {
-    job->AddFailure(
-        key, Error(Code::kConflict, "document.cas_mismatch", "it was changed each of the {} times",
-                   db::ConflictRetry::kMostAttempts));
+    job->AddFailure(key, Error(Code::kConflict, "document.cas_mismatch",
+                               "other commits changed it on each of {} attempts",
+                               db::ConflictRetry::kMostAttempts));
   }
 }
 

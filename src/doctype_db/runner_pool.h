@@ -54,7 +54,7 @@ class RunnerPool {
       if (logged_ && now_ns - *logged_ < kLogIntervalNs) return;
       logged_ = now_ns;
     }
-    log::Warn("a document can't be brought to the current version of its type",
+    log::Warn("a document can't be migrated to the current version of its type",
               {{"type", migrations_->type().name}, {"error", error.ToString()}});
   }
 

@@ -110,7 +110,7 @@ Status FailureList::Apply(const std::function<Status(WriteSet&)>& change) {
     if (retry.Again(applied)) continue;
     if (applied.code() != Code::kConflict) return applied;
     return Error(Code::kConflict, "failure.conflict",
-                 "the failures were changed {} times meanwhile", retry.attempt());
+                 "other commits changed the failures on each of {} attempts", retry.attempt());
   }
 }
 

@@ -38,9 +38,9 @@ class Linker {
     const auto found = std::find(names_.begin(), names_.end(), reference.name);
     if (found != names_.end()) return static_cast<TaskIndex>(found - names_.begin());
     resolved_ = false;
-    Add(reference.place,
-        Error(Code::kNotFound, "flow.unknown_task", "{} names the task '{}', which is not there{}",
-              from, reference.name, DidYouMean(reference.name, names_)));
+    Add(reference.place, Error(Code::kNotFound, "flow.unknown_task",
+                               "{} names the task '{}', which does not exist{}", from,
+                               reference.name, DidYouMean(reference.name, names_)));
     return kNoTask;
   }
 

@@ -168,7 +168,7 @@ void ReadTasks(const yaml::Node& root, const Reading& reading, FlowDraft* draft)
     if (earlier != draft->tasks.end()) {
       reading.Add(tasks->items[i],
                   Error(Code::kInvalidArgument, "flow.duplicate_task",
-                        "task {} is there already (line {}); give one of them another 'name'",
+                        "task {} already exists (line {}); give one of them another 'name'",
                         task->task.name, earlier->task.place.line));
     } else {
       draft->tasks.push_back(*std::move(task));

@@ -17,7 +17,8 @@ Status AnswerPipe::Add(std::string_view bytes) {
     if (!room) {
       return Error(Code::kTimeout, "curl.timeout", "the client takes the answer too slowly");
     }
-    if (left_) return Error(Code::kCancelled, "curl.stopped", "nobody reads the answer any more");
+    if (left_)
+      return Error(Code::kCancelled, "curl.stopped", "the client no longer reads the answer");
     then = std::exchange(then_, nullptr);
     if (!then) bytes_.append(bytes);
   }

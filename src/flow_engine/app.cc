@@ -256,7 +256,7 @@ class AppMaker {
         Add(name, options.limits, maker);
       } else {
         problems_->AddError(Error(Code::kInvalidArgument, "route.duplicate",
-                                  "route '{}' is there twice, see {}", name, other->second.file)
+                                  "route '{}' appears twice, see {}", name, other->second.file)
                                 .At(from));
       }
       return is_new;
@@ -353,7 +353,7 @@ class AppMaker {
       for (const std::string& route : preload.routes) {
         if (!named_.emplace(route, preload.place).second && route != preload.original) {
           problems_->AddError(
-              Error(Code::kInvalidArgument, "route.duplicate", "route '{}' is there already", route)
+              Error(Code::kInvalidArgument, "route.duplicate", "route '{}' already exists", route)
                   .At(preload.place));
         }
         Add(route, limits, original->maker());

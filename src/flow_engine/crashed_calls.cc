@@ -78,7 +78,7 @@ Result<std::map<std::string, std::vector<GivenUpCall>>> CountCrashes(
           "that "
           "the server ended by a crash. Change the code, then retry the run",
           entry.key, times);
-      log::Error("a call of a run is given up", {{"run", entry.owner}, {"why", why}});
+      log::Error("the server gives up a call of a run", {{"run", entry.owner}, {"why", why}});
       if (!again) {
         Value routes = routes_of[entry.owner];
         if (routes.is_missing()) routes = Value::EmptyArray();

@@ -175,7 +175,7 @@ void Engine::Abandon(const Handle& handle) {
     const std::lock_guard lock(instance->mutex);
     if (instance->run.ended()) return;
   }
-  log::Info("a client has gone; its flow is cancelled", {{"run", instance->id}});
+  log::Info("a client has gone; the server cancels its flow", {{"run", instance->id}});
   pool_.Post([this, instance] {
     Drive(instance, flow::Cancel{.status = 499, .message = "The client has gone"}, {});
   });
@@ -234,8 +234,8 @@ void Engine::Do(const InstancePtr& instance, flow::Actions actions,
     } else if (auto* respond = std::get_if<flow::Respond>(&action)) {
       Respond(instance, std::move(*respond));
     } else if (auto* line = std::get_if<flow::LogLine>(&action)) {
-      log::Write(line->level, "a flow says",
-                 {{"flow", line->flow}, {"run", instance->id}, {"says", line->message}});
+      log::Write(line->level, "a flow logs",
+                 {{"flow", line->flow}, {"run", instance->id}, {"line", line->message}});
     } else if (auto* abandon = std::get_if<flow::Abandon>(&action)) {
       StopCall(instance, abandon->call);
     } else if (auto* ended = std::get_if<flow::Ended>(&action)) {

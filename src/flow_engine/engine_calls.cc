@@ -284,7 +284,7 @@ constexpr uint64_t kTellTimeoutMs = 30'000;
 ReplyTo LogIfRefused(std::string_view id, std::string_view target) {
   return [id, target = std::string(target)](const Reply& reply) {
     if (reply.status < 400) return;
-    log::Warn("what a flow sent was not taken",
+    log::Warn("the external state machine did not take a flow's value",
               {{"error", fmt::format("{}: {} answered {}", id, target, reply.status)},
                {"route", target}});
   };

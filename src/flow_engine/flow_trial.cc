@@ -69,7 +69,7 @@ Status CheckRoutes(const App& app, const Value& answer, std::string_view name) {
   const Value* const route = answer.Find("route");
   if (route == nullptr) return OkStatus();
   if (route->is_string() && app.FindRoute(route->AsString()) != nullptr) return OkStatus();
-  return Invalid(fmt::format("the mock of {} names a route that there is none", name));
+  return Invalid(fmt::format("the mock of {} names a route that does not exist", name));
 }
 
 // A sub-flow that is mocked is called as if it were a function.

@@ -237,7 +237,7 @@ class TargetTask final : public HttpTask {
       const Value value = (*body)[name];
       if (value.is_missing() || value.is_null()) {
         return Unexpected(
-            Invalid(fmt::format("the url needs '{}', which the input has not", name)));
+            Invalid(fmt::format("the url needs '{}', which the input does not have", name)));
       }
       url += rest.substr(0, open);
       url += PercentEncode(TextOf(value));

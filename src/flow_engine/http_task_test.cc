@@ -99,7 +99,8 @@ TEST_F(HttpTaskTest, ATargetGetsTheInputAsItsBody) {
   EXPECT_THAT(server.last(), HasSubstr("x-trace: t\r\n"));
   EXPECT_THAT(server.last(), HasSubstr("Content-Type: application/json\r\n"));
   EXPECT_THAT(server.last(), testing::EndsWith(R"({"n":1})"));
-  EXPECT_EQ(Run(maker, R"({"n":1})"), "400 {} \"the url needs 'id', which the input has not\"");
+  EXPECT_EQ(Run(maker, R"({"n":1})"),
+            "400 {} \"the url needs 'id', which the input does not have\"");
 }
 
 TEST_F(HttpTaskTest, ARequestIsWrittenAsInEventScript) {

@@ -64,7 +64,8 @@ class JsTask final : public TaskInstance {
       handler_ = std::move(made);
       if (handler_ == nullptr) return TaskOutput::Failure(500, failed.message);
     }
-    if (Cancelled(input)) return TaskOutput::Failure(408, "nobody waits for the answer");
+    if (Cancelled(input))
+      return TaskOutput::Failure(408, "the caller no longer waits for the answer");
     // Whole seconds; what ends earlier is stopped by whom it runs for.
     const auto timeout_s = static_cast<uint32_t>((input.timeout_ms + 999) / 1000);
     const json::Value headers = reads_origin_ ? HeadersWithOrigin(input) : input.headers;

@@ -198,7 +198,7 @@ class Reader {
       if (!SamePaths(other, endpoint)) continue;
       for (const std::string& method : endpoint.methods) {
         if (std::ranges::find(other.methods, method) == other.methods.end()) continue;
-        Wrong(node, fmt::format("{} {} is there twice, see {}:{}", method, endpoint.url,
+        Wrong(node, fmt::format("{} {} appears twice, see {}:{}", method, endpoint.url,
                                 other.place.file, other.place.line));
       }
     }
@@ -327,7 +327,7 @@ class Reader {
       if (part.starts_with('{') && part.ends_with('}') && part.size() > 2) {
         const Segment segment{Kind::kParameter, part.substr(1, part.size() - 2)};
         if (std::ranges::find(endpoint->segments, segment) != endpoint->segments.end()) {
-          Wrong(node, fmt::format("url: '{}' is there twice", parts[i]));
+          Wrong(node, fmt::format("url: '{}' appears twice", parts[i]));
         }
         endpoint->segments.push_back(segment);
       } else if (part == "*" && i + 1 == parts.size()) {

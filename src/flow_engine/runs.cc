@@ -104,7 +104,7 @@ Status Runs::Start() {
     const Status status = ResumeOrPark(id, std::move(given_up[id]));
     if (!status.ok()) RETURN_IF_ERROR(GiveUp(id, status));
   }
-  if (!live.empty()) log::Info("runs of flows go on", {{"runs", live.size()}});
+  if (!live.empty()) log::Info("durable runs continue", {{"runs", live.size()}});
   sweeper_ = Thread({"flow sweeper"}, [this] { SweepLoop(); });
   parked_.Start();
   return OkStatus();
@@ -145,7 +145,7 @@ Status Runs::ResumeOne(const std::string& id, std::vector<GivenUpCall> given_up)
 
 // A run that can't go on is not lost: it is told why, and may be retried.
 Status Runs::GiveUp(const std::string& id, const Status& why) {
-  log::Error("a run can't go on", {{"run", id}, {"error", why.ToString()}});
+  log::Error("a run can't continue", {{"run", id}, {"error", why.ToString()}});
   db::Commit commit;
   commit.rows.push_back({Family::kRun, LiveKey(id), std::nullopt, std::nullopt});
   if (auto head = ReadHead(id)) {

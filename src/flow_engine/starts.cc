@@ -330,7 +330,7 @@ Result<bool> Starts::TakeRequests(const Configured& configured) {
       continue;
     }
     if (flow == nullptr) {
-      log::Error("code asked for a flow that there is none",
+      log::Error("code started a flow that does not exist",
                  {{"flow", request.flow}, {"run", request.run}});
       AddUnknown(request, services_.function.clock.WallMs(), &commit);
     }
@@ -348,7 +348,8 @@ Result<bool> Starts::TakeRequests(const Configured& configured) {
 Result<bool> Starts::RunAutostarts(const Configured& configured, size_t* next) {
   for (; *next < configured.app->options.autostart.size(); ++*next) {
     if (engine_.full()) {
-      return Fail(Code::kOverloaded, "flow.overloaded", "as many runs are in memory as may be");
+      return Fail(Code::kOverloaded, "flow.overloaded",
+                  "the server has as many runs in memory as it may");
     }
     RETURN_IF_ERROR(RunAutostart(configured, *next));
   }
@@ -394,7 +395,7 @@ Status Starts::LaunchOnce(const Configured& configured, const flow::Flow& flow, 
     std::string live;
     ASSIGN_OR_RETURN(const bool running, database_.rows().Get(Family::kRun, LiveKey(last), &live));
     if (running) {
-      log::Info("an autostart goes on with its run", {{"flow", flow.id}, {"run", last}});
+      log::Info("an autostart continues its run", {{"flow", flow.id}, {"run", last}});
       return OkStatus();
     }
   }

@@ -19,7 +19,7 @@ class StreamTask final : public TaskInstance {
  public:
   StreamTask(const BundleFiles& files, Function function) : files_(files), function_(function) {}
   TaskOutput Run(const TaskInput& input) override {
-    if (input.streams == nullptr) return TaskOutput::Failure(400, "there are no streams here");
+    if (input.streams == nullptr) return TaskOutput::Failure(400, "this call has no streams");
     const WaitScope waits;
     return function_(files_, input);
   }
@@ -77,7 +77,7 @@ Status CopyTo(const Stream& stream, const std::string& path, const TaskInput& in
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   for (uint64_t offset = 0; offset < stream.size() && out;) {
     if (input.cancelled != nullptr && *input.cancelled) {
-      return Error(Code::kTimeout, "flow.abandoned", "nobody waits for the answer");
+      return Error(Code::kTimeout, "flow.abandoned", "the caller no longer waits for the answer");
     }
     ASSIGN_OR_RETURN(const std::string piece, stream.Read(offset, script::kMaxPieceBytes));
     if (piece.empty()) break;

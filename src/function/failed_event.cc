@@ -71,7 +71,7 @@ Status ReadDocument(const db::Database& database, Event* event) {
   ASSIGN_OR_RETURN(std::optional<db::Document> document, database.Get(event->keyspace, event->key));
   if (!document) {
     return Error(Code::kNotFound, "failure.document_gone",
-                 "the document '{}' was not kept with the event, and it is not there any more",
+                 "the document '{}' was not kept with the event, and it no longer exists",
                  event->key);
   }
   event->body = std::move(document->body);

@@ -28,8 +28,8 @@ Status ChangeTimers(db::Database& database, const std::string& owner,
     const Status applied = database.Apply(std::move(commit)).status;
     if (retry.Again(applied)) continue;
     if (applied.code() != Code::kConflict) return applied;
-    return Error(Code::kConflict, "timer.conflict", "the timer was changed {} times meanwhile",
-                 retry.attempt());
+    return Error(Code::kConflict, "timer.conflict",
+                 "other commits changed the timer on each of {} attempts", retry.attempt());
   }
 }
 

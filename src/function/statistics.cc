@@ -148,7 +148,7 @@ constexpr Metric kMetrics[] = {
     {"eventing_failures_dropped_by_limit", "Failed events dropped because there were too many.",
      false, Of<&S::failures_trimmed>},
     {"eventing_worker_spawn_counter", "Workers started.", false, Of<&S::workers_started>},
-    {"eventing_worker_restart_count", "Isolates made anew after a call had used up their memory.",
+    {"eventing_worker_restart_count", "Isolates replaced after a call had used up their memory.",
      false, Of<&S::isolates_replaced>},
     {"eventing_checkpoint_failure_count", "Commits, with their cursors, that the disk refused.",
      false, Of<&S::commit_failures>},

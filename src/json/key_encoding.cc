@@ -381,7 +381,7 @@ Result<Value> TakeKeyPart(std::string_view* key, Direction direction) {
   PartReader reader(*key, direction);
   Value value;
   if (!reader.Read(&value, 0)) {
-    return Fail(Code::kCorruption, "key.corrupt", "an index key is not what was written: {}",
+    return Fail(Code::kCorruption, "key.corrupt", "an index key is damaged: {}",
                 ToHex(key->substr(0, 32)));
   }
   key->remove_prefix(reader.consumed());

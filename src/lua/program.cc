@@ -82,7 +82,7 @@ Result<std::shared_ptr<const Program>> Program::Compile(std::string_view name,
   auto code = CompileText(name, text);
   if (!code) {
     return Fail(Code::kInvalidArgument, "lua.syntax",
-                "the text ends with a return statement; the functions in it are what is run");
+                "the text ends with a return statement; the server runs the functions in it");
   }
   return std::shared_ptr<const Program>(
       new Program(program.name_, std::move(*code), program.functions_, numbers));

@@ -103,7 +103,7 @@ void Acceptor::Accept() {
 
 void Acceptor::OnError(const error_code& error) {
   if (!std::exchange(failing_, true)) {
-    log::Error("can't accept connections, trying on",
+    log::Error("can't accept connections; trying again",
                {{"port", port_}, {"error", error.message()}});
   }
   retry_.expires_after(kRetryAfter);

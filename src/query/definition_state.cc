@@ -101,7 +101,7 @@ class TableComparison {
     if (column.not_null && !has_default) {
       changes_.push_back({Effect::kByHand,
                           fmt::format("column '{}' is missing, and can't be added: it is NOT NULL "
-                                      "and has no DEFAULT for the rows that are there",
+                                      "and has no DEFAULT for the existing rows",
                                       column.name),
                           {}});
       return OkStatus();

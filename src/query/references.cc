@@ -181,10 +181,10 @@ class ReferenceKeeper {
                          Find(*parent->table, reference.their_columns, *values, true));
         if (!found.empty()) continue;
       }
-      return QueryError(QueryCode::kForeignKey,
-                        "a row of '{}' refers to a row of '{}' that is not there (foreign key "
-                        "'{}')",
-                        table->table->name, reference.table, reference.name);
+      return QueryError(
+          QueryCode::kForeignKey,
+          "a row of '{}' refers to a row of '{}' that does not exist (foreign key '{}')",
+          table->table->name, reference.table, reference.name);
     }
     return OkStatus();
   }

@@ -137,8 +137,8 @@ Status AddAdviceRoutes(Router& router, Context& context, CodeVisitor code) {
        .path = "/v1/advice/{keyspace}",
        .summary = "What documents cost and what may make trouble",
        .tag = "types",
-       .description = "From a sample of documents and from what was seen of their use since the "
-                      "server's start.",
+       .description =
+           "From a sample of documents and from their observed use since the server's start.",
        .parameters = {{.name = "sample",
                        .description = "how many documents are read; if not given, all of up to a "
                                       "million or 1 GB, else 10000",

@@ -187,7 +187,7 @@ Status AddBatchRoutes(Router& router, Context& context) {
                           .schema = R"({"type":"object","required":["keyspace","keys"],)"
                                     R"("properties":{"keyspace":{"type":"string"},"keys":)"
                                     R"({"type":"array","items":{"type":"string"}}}})"},
-       .responses = {{200, "the documents; `missing` where there is none", Content{}}},
+       .responses = {{200, "the documents; `missing` for those that do not exist", Content{}}},
        .auth = std::string(kKnown),
        .handler = Blocking([&context](Request& request, Response& response) {
          Result<std::string> answer = GetBatch(context, request);
@@ -212,7 +212,7 @@ Status AddBatchRoutes(Router& router, Context& context) {
                                     R"("xattrs":{"type":"object"},)"
                                     R"("delete":{"type":"boolean"}}}}}})"},
        .responses = {{200, "the new versions, or with atomic false an error for each", Content{}},
-                     {409, "a condition does not hold; `write` says whose"}},
+                     {409, "a condition does not hold; `write` is the number of its write"}},
        .auth = std::string(kKnown),
        .handler = Blocking([&context](Request& request, Response& response) {
          const Result<json::Value> answer = PutBatch(context, request);

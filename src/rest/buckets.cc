@@ -80,7 +80,7 @@ Status AddBucketRoutes(Router& router, Context& context) {
                               .summary = "Show a bucket",
                               .tag = "buckets",
                               .parameters = {BucketCountsParameter()},
-                              .responses = {{200, "the bucket", Content{}}, {404, "there is none"}},
+                              .responses = {{200, "the bucket", Content{}}, {404, "not found"}},
                               .auth = std::string(kReadBucket),
                               .handler = Blocking([&context](Request& request, Response& response) {
                                 AnswerBucket(response, 200, ShowBucket(context, request));
@@ -90,7 +90,7 @@ Status AddBucketRoutes(Router& router, Context& context) {
        .path = "/v1/buckets/{bucket}",
        .summary = "Create a bucket",
        .tag = "buckets",
-       .description = "With its scope and collection _default. Nothing happens if it is there.",
+       .description = "With its scope and collection _default. Does nothing if the bucket exists.",
        .responses = {{201, "created", Content{}}, {200, "it was there", Content{}}},
        .auth = std::string(kAdmin),
        .handler = Blocking([&context](Request& request, Response& response) {
@@ -100,7 +100,7 @@ Status AddBucketRoutes(Router& router, Context& context) {
                      .path = "/v1/buckets/{bucket}",
                      .summary = "Drop a bucket with all its documents",
                      .tag = "buckets",
-                     .responses = {{204, "dropped"}, {404, "there is none"}},
+                     .responses = {{204, "dropped"}, {404, "not found"}},
                      .auth = std::string(kAdmin),
                      .handler = Blocking([&context](Request& request, Response& response) {
                        DropBucket(context, request, response);

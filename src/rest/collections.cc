@@ -112,7 +112,7 @@ Status AddScopes(Router& router, Context& context) {
                               .summary = "Show a scope and its collections",
                               .tag = "buckets",
                               .parameters = {CollectionCountsParameter()},
-                              .responses = {{200, "the scope", Content{}}, {404, "there is none"}},
+                              .responses = {{200, "the scope", Content{}}, {404, "not found"}},
                               .auth = std::string(kReadBucket),
                               .handler = Blocking([&](Request& request, Response& response) {
                                 ShowScope(context, request, response, 200);
@@ -131,7 +131,7 @@ Status AddScopes(Router& router, Context& context) {
                      .path = std::string(kScopePath),
                      .summary = "Drop a scope with its collections",
                      .tag = "buckets",
-                     .responses = {{204, "dropped"}, {404, "there is none"}},
+                     .responses = {{204, "dropped"}, {404, "not found"}},
                      .auth = std::string(kAdmin),
                      .handler = Blocking([&](Request& request, Response& response) {
                        AnswerDone(response,
@@ -150,7 +150,7 @@ Status AddCollectionRoutes(Router& router, Context& context) {
                   .summary = "Show a collection",
                   .tag = "buckets",
                   .parameters = {CollectionCountsParameter()},
-                  .responses = {{200, "the collection", Content{}}, {404, "there is none"}},
+                  .responses = {{200, "the collection", Content{}}, {404, "not found"}},
                   .auth = std::string(kReadBucket),
                   .handler = Blocking([&](Request& request, Response& response) {
                     ShowCollection(context, request, response, 200);
@@ -162,7 +162,7 @@ Status AddCollectionRoutes(Router& router, Context& context) {
                               .request = CollectionSettings(),
                               .responses = {{201, "created", Content{}},
                                             {200, "it was there", Content{}},
-                                            {409, "it is there with another max_expiry"}},
+                                            {409, "it exists with another max_expiry"}},
                               .auth = std::string(kAdmin),
                               .handler = Blocking([&](Request& request, Response& response) {
                                 PutCollection(context, request, response);
@@ -174,7 +174,7 @@ Status AddCollectionRoutes(Router& router, Context& context) {
        .tag = "buckets",
        .description = "A new max_expiry holds for documents that are written from now on.",
        .request = CollectionSettings(),
-       .responses = {{200, "the collection", Content{}}, {404, "there is none"}},
+       .responses = {{200, "the collection", Content{}}, {404, "not found"}},
        .auth = std::string(kAdmin),
        .handler = Blocking([&](Request& request, Response& response) {
          PatchCollection(context, request, response);
@@ -183,7 +183,7 @@ Status AddCollectionRoutes(Router& router, Context& context) {
                               .path = std::string(kCollectionPath),
                               .summary = "Drop a collection with its documents",
                               .tag = "buckets",
-                              .responses = {{204, "dropped"}, {404, "there is none"}},
+                              .responses = {{204, "dropped"}, {404, "not found"}},
                               .auth = std::string(kAdmin),
                               .handler = Blocking([&](Request& request, Response& response) {
                                 AnswerDone(response, context.database.admin().DropCollection(
@@ -193,7 +193,7 @@ Status AddCollectionRoutes(Router& router, Context& context) {
                      .path = std::string(kCollectionPath) + "/flush",
                      .summary = "Delete all documents of a collection at once",
                      .tag = "buckets",
-                     .description = "Followers are not told of each document.",
+                     .description = "Followers get no events for its documents.",
                      .responses = {{204, "flushed"}, {404, "there is no such collection"}},
                      .auth = std::string(kAdmin),
                      .handler = Blocking([&](Request& request, Response& response) {

@@ -156,19 +156,20 @@ constexpr std::string_view kPollSchema =
     R"("lease_ms":{"type":"integer"},"release":{"type":"boolean"}}})";
 
 Status AddNextRoute(Router& router, ConsumerService& service, std::string path) {
-  return router.Add({.method = Method::kPost,
-                     .path = std::move(path),
-                     .summary = "Acknowledge events of a consumer, and wait for the next ones",
-                     .tag = "consumers",
-                     .request = Content{.description = "what was handled, and what is wanted",
-                                        .schema = Value(kPollSchema)},
-                     .responses = {{200, "events; none when the time was over", Content{}},
-                                   {404, "there is no such consumer"},
-                                   {409, "another client has it"}},
-                     .auth = std::string(kKnown),
-                     .handler = [&service](Request& request, Response& response) -> Task<> {
-                       return AnswerPoll(service, request, response);
-                     }});
+  return router.Add(
+      {.method = Method::kPost,
+       .path = std::move(path),
+       .summary = "Acknowledge events of a consumer, and wait for the next ones",
+       .tag = "consumers",
+       .request = Content{.description = "the event to acknowledge, and how many to wait for",
+                          .schema = Value(kPollSchema)},
+       .responses = {{200, "events; none when the time was over", Content{}},
+                     {404, "there is no such consumer"},
+                     {409, "another client has it"}},
+       .auth = std::string(kKnown),
+       .handler = [&service](Request& request, Response& response) -> Task<> {
+         return AnswerPoll(service, request, response);
+       }});
 }
 
 }  // namespace
@@ -176,7 +177,7 @@ Status AddNextRoute(Router& router, ConsumerService& service, std::string path) 
 Status AddConsumerRoutes(Router& router, ConsumerService& service) {
   RETURN_IF_ERROR(
       router.Add({.path = "/v1/consumers",
-                  .summary = "Consumers, who has them and what waits",
+                  .summary = "Consumers, their clients and their waiting events",
                   .tag = "consumers",
                   .responses = {{200, "the consumers whose sources the user may read", Content{}}},
                   .auth = std::string(kKnown),

@@ -326,8 +326,8 @@ Status AddDocumentReading(Router& router, Context& context) {
                        .in = In::kHeader,
                        .description = "ETags that need not be sent again"}},
        .responses = {{200, "the document", AnyDocument()},
-                     {304, "it is what If-None-Match says"},
-                     {404, "there is none"}},
+                     {304, "the document still has an ETag of If-None-Match"},
+                     {404, "not found"}},
        .auth = std::string(kReadKeyspace),
        .handler = [&context](Request& request, Response& response) -> Task<> {
          return GetDocument(context, request, response);
@@ -387,7 +387,7 @@ Status AddDocumentRoutes(Router& router, Context& context) {
                                      .in = Parameter::In::kHeader,
                                      .description = "the ETag it must have"}},
                      .responses = {{200, "deleted", WrittenContent()},
-                                   {404, "there is none"},
+                                   {404, "not found"},
                                    {412, "it has another ETag"}},
                      .auth = std::string(kWriteKeyspace),
                      .handler = [&context](Request& request, Response& response) -> Task<> {

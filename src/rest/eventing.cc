@@ -143,7 +143,7 @@ Status AddEventingRoutes(Router& router, function::Manager& manager,
                                   .tag = "functions",
                                   .parameters = ScopeParameters(route),
                                   .request = BodyOf(route),
-                                  .responses = {{200, "done, or what was asked for", Content{}}},
+                                  .responses = {{200, "success, or the requested data", Content{}}},
                                   .auth = std::string(route.auth),
                                   .handler = Blocking([&manager, listener, handle = route.handle](
                                                           Request& request, Response& response) {

@@ -168,7 +168,7 @@ Status AddFeedRoutes(Router& router, Context& context) {
                       {.name = "from",
                        .description = "without an id: now, or everything (documents first)"},
                       {.name = "values", .description = "false: keys only", .type = "boolean"},
-                      {.name = "limit", .description = "end after so many", .type = "integer"},
+                      {.name = "limit", .description = "end after this many", .type = "integer"},
                       {.name = "until", .description = "caught_up: end there"}},
        .responses = {{200, "events", Content{.type = "text/event-stream"}},
                      {410, "what followed that id is no longer known: start over"}},

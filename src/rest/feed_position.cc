@@ -15,7 +15,7 @@ constexpr uint64_t kMaxShards = UINT16_MAX;
 
 std::unexpected<Status> BadPosition() {
   return Fail(Code::kInvalidArgument, "feed.bad_position",
-              "expected the id of an event of this feed; leave it out to start anew");
+              "expected the id of an event of this feed; leave it out to start again");
 }
 
 }  // namespace

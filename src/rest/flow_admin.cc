@@ -214,7 +214,7 @@ Status AddFlowAdminRoutes(Router& router, flow_engine::Host& host, OpenEndpoints
            "All files at once; when one has an error nothing changes, and the answer has "
            "every problem. With check=true nothing changes in any case.",
        .parameters =
-           {{.name = "check", .description = "only tell the problems", .type = "boolean"}},
+           {{.name = "check", .description = "only report the problems", .type = "boolean"}},
        .request = Content{.description = "{\"files\": {path: text or {\"base64\": ...}}}"},
        .responses = {{.status = 200, .description = "The warnings"},
                      {.status = 400, .description = "The problems"}},
@@ -240,7 +240,7 @@ Status AddFlowAdminRoutes(Router& router, flow_engine::Host& host, OpenEndpoints
        .path = "/v1/flows",
        .summary = "Flows, routes and REST endpoints of the app",
        .tag = "flows",
-       .responses = {{.status = 200, .description = "What there is"}},
+       .responses = {{.status = 200, .description = "the flows, routes and endpoints"}},
        .auth = std::string(kAdmin),
        .handler = [&host](Request&, Response& response) { ListFlows(host, response); }});
 }

@@ -108,7 +108,7 @@ Status AddFlowRunRoutes(Router& router, flow_engine::Host& host) {
                       {.status = 409, .description = "It had ended before"}};
   RETURN_IF_ERROR(router.Add(std::move(cancel)));
   Route retry = RouteOf(host, Method::kPost, "/v1/flows/runs/{run}/retry",
-                        "Set a finished run back to a step, and go on from there", RetryRun);
+                        "Run a finished run again from one of its steps", RetryRun);
   retry.parameters.push_back({.name = "step",
                               .description = "the step whose task is called again; the last one "
                                              "unless given",

@@ -61,7 +61,7 @@ Status AddFlowTraceRoutes(Router& router, flow_engine::Host& host) {
        .tag = "flows",
        .parameters =
            {{.name = "flow", .description = "only runs of this flow"},
-            {.name = "min", .description = "only runs that took so long, such as 100ms"},
+            {.name = "min", .description = "only runs that took at least this long, such as 100ms"},
             {.name = "failed", .description = "only runs that failed", .type = "boolean"},
             {.name = "limit", .description = "how many, 100 unless given", .type = "integer"}},
        .responses = {{.status = 200, .description = "The traces"}},

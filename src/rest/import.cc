@@ -167,7 +167,7 @@ Status AddImportRoutes(Router& router, Context& context) {
        .tag = "documents",
        .description = "Each line for itself; the answer counts them and lists the first errors.",
        .parameters = {{.name = "mode",
-                       .description = "upsert, or insert: a key that is there is an error"}},
+                       .description = "upsert, or insert: an existing key is an error"}},
        .request = Content{.description = R"({"key":...,"value":...} on each line)",
                           .type = "application/x-ndjson"},
        .responses = {{200, "imported, failed and errors by line", Content{}}},

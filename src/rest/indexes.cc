@@ -164,7 +164,7 @@ Status AddIndexChanges(Router& router, Context& context) {
        .path = "/v1/indexes/{keyspace}/{name}",
        .summary = "Create an index",
        .tag = "indexes",
-       .description = "Answers when it is built; writers go on meanwhile.",
+       .description = "Answers when the index is built; writers do not wait for it.",
        .request =
            Content{.description = "paths, `each` for one entry per array element",
                    .schema = R"({"type":"object","required":["parts"],"properties":{"parts":)"
@@ -173,7 +173,7 @@ Status AddIndexChanges(Router& router, Context& context) {
                              R"("desc":{"type":"boolean"}}}}}})"},
        .responses = {{201, "created", Content{}},
                      {200, "it was there", Content{}},
-                     {409, "it is there with other parts"}},
+                     {409, "it exists with other parts"}},
        .auth = std::string(kAdmin),
        .handler = Blocking(
            [&](Request& request, Response& response) { PutIndex(context, request, response); })}));
@@ -181,7 +181,7 @@ Status AddIndexChanges(Router& router, Context& context) {
                      .path = "/v1/indexes/{keyspace}/{name}",
                      .summary = "Drop an index",
                      .tag = "indexes",
-                     .responses = {{204, "dropped"}, {404, "there is none"}},
+                     .responses = {{204, "dropped"}, {404, "not found"}},
                      .auth = std::string(kAdmin),
                      .handler = Blocking([&](Request& request, Response& response) {
                        DropIndex(context, request, response);
@@ -205,7 +205,7 @@ Status AddIndexRoutes(Router& router, Context& context) {
                               .path = "/v1/indexes/{keyspace}/{name}",
                               .summary = "Show an index",
                               .tag = "indexes",
-                              .responses = {{200, "the index", Content{}}, {404, "there is none"}},
+                              .responses = {{200, "the index", Content{}}, {404, "not found"}},
                               .auth = std::string(kReadKeyspace),
                               .handler = [&](Request& request, Response& response) {
                                 ShowIndex(context, request, response, 200);

@@ -319,7 +319,7 @@ Status AddPatch(Router& router, Context& context) {
                              R"("path":{"type":"string"},"value":{},"delta":{"type":"integer"},)"
                              R"("create_path":{"type":"boolean"},"xattr":{"type":"boolean"}}}}}})"},
        .responses = {{200, "changed; `values` has a counter's new value", WrittenContent()},
-                     {404, "there is none"},
+                     {404, "not found"},
                      {412, "it has another ETag"}},
        .auth = std::string(kWriteKeyspace),
        .handler = [&context](Request& request, Response& response) -> Task<> {
@@ -339,7 +339,7 @@ Status AddMutationRoutes(Router& router, Context& context) {
        .request = Content{.description = "a duration, a time or 0 for never",
                           .schema = R"({"type":"object","required":["expiry"],"properties":)"
                                     R"({"expiry":{"type":"string","example":"30s"}}})"},
-       .responses = {{200, "set", WrittenContent()}, {404, "there is none"}},
+       .responses = {{200, "set", WrittenContent()}, {404, "not found"}},
        .auth = std::string(kWriteKeyspace),
        .handler = [&context](Request& request, Response& response) -> Task<> {
          return TouchDocument(context, request, response);
@@ -356,7 +356,7 @@ Status AddMutationRoutes(Router& router, Context& context) {
                                     R"("expiry":{"type":"string"}}})"},
        .responses = {{200, "the new value", Content{}},
                      {400, "the document is no integer, or would get too large"},
-                     {404, "there is none"}},
+                     {404, "not found"}},
        .auth = std::string(kWriteKeyspace),
        .handler = [&context](Request& request, Response& response) -> Task<> {
          return CountDocument(context, request, response);

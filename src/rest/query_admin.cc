@@ -94,7 +94,7 @@ Status AddActiveRoutes(Router& router, QueryService& service) {
                      .path = "/admin/active_requests/{id}",
                      .summary = "Cancel a statement",
                      .tag = "query",
-                     .responses = {{204, "it will end"}, {404, "there is none"}},
+                     .responses = {{204, "it will end"}, {404, "not found"}},
                      .auth = std::string(kKnown),
                      .handler = [&service](Request& request, Response& response) {
                        CancelActive(service, request, response);
@@ -118,7 +118,7 @@ Status AddQueryAdminRoutes(Router& router, service::QueryService& service) {
                      .path = "/admin/prepareds/{name}",
                      .summary = "Forget a prepared statement",
                      .tag = "query",
-                     .responses = {{204, "forgotten"}, {404, "there is none"}},
+                     .responses = {{204, "forgotten"}, {404, "not found"}},
                      .auth = std::string(kAdmin),
                      .handler = [&service](Request& request, Response& response) {
                        DeletePrepared(service, request, response);

@@ -88,7 +88,7 @@ Route ServiceRoute(QueryService& service, Method method) {
           .tag = "query",
           .responses = {{200, "results, streamed", Content{}},
                         {400, "the statement or a parameter can't be read"},
-                        {401, "not allowed, or nobody is known"},
+                        {401, "not allowed, or not authenticated"},
                         {503, "too many statements are running"}},
           .auth = std::string(kKnown),
           .handler = [&service](Request& request, Response& response) -> Task<> {

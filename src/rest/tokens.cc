@@ -122,7 +122,7 @@ Status AddTokenRoutes(Router& router, Context& context) {
                      .path = "/v1/tokens/{id}",
                      .summary = "Remove a token",
                      .tag = "users",
-                     .responses = {{204, "removed"}, {404, "there is none"}},
+                     .responses = {{204, "removed"}, {404, "not found"}},
                      .auth = std::string(kKnown),
                      .handler = Blocking([&](Request& request, Response& response) {
                        RemoveToken(context, request, response);

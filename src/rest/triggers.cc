@@ -180,7 +180,7 @@ Status AddTriggerRoutes(Router& router, Triggers& triggers) {
          .tag = "triggers",
          .parameters = question.method == Method::kGet ? TriggerParametersOf(question.path)
                                                        : std::vector<Parameter>(),
-         .responses = {{200, "as asked", Content{}}, {404, "there is none"}},
+         .responses = {{200, "as asked", Content{}}, {404, "not found"}},
          .auth = std::string(kAdmin),
          .handler = Blocking([&triggers, &question](Request& request, Response& response) {
            const Result<Value> answer = question.answer(triggers, request);
@@ -195,7 +195,7 @@ Status AddTriggerRoutes(Router& router, Triggers& triggers) {
                     .summary = order.summary,
                     .tag = "triggers",
                     .parameters = TriggerParametersOf(order.path),
-                    .responses = {{204, "done"}, {404, "there is none"}, {409, "not the head"}},
+                    .responses = {{204, "done"}, {404, "not found"}, {409, "not the head"}},
                     .auth = std::string(kAdmin),
                     .handler = Blocking([&triggers, &order](Request& request, Response& response) {
                       const Status done = order.run(triggers, request);

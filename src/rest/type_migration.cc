@@ -38,11 +38,11 @@ Status AddTypeMigrationRoutes(Router& router, doctype_db::MassMigration& migrati
        .path = "/v1/types/{type}/migration",
        .summary = "Bring all documents of a type to its current version",
        .tag = "types",
-       .description = "In the background; goes on after a crash. Documents that are changed "
-                      "meanwhile are not overwritten.",
+       .description = "Runs in the background and continues after a crash. Does not overwrite "
+                      "documents that somebody changes in the meantime.",
        .request =
            Content{.description = "`dry_run`: only count; `rate`: documents per second at "
-                                  "most; `announce`: functions and feeds are told",
+                                  "most; `announce`: send events to functions and feeds",
                    .schema = R"({"type":"object","properties":{"dry_run":{"type":"boolean"},)"
                              R"("announce":{"type":"boolean"},"rate":{"type":"integer"}}})"},
        .responses = {{202, "begun", Content{}},

@@ -161,8 +161,8 @@ Status AddTypeChanges(Router& router, Context& context) {
        .path = "/v1/types/{type}",
        .summary = "Set a document type",
        .tag = "types",
-       .description = "Takes effect at once. Where documents are read in another form from then "
-                      "on, answers when the keyspace's indexes are built anew.",
+       .description = "Takes effect at once. If documents are then read in another form, answers "
+                      "when the keyspace's indexes are built again.",
        .parameters = {{.name = "dry_run", .description = "check it only", .type = "boolean"}},
        .request = Content{.description = "the type as JSON, with its schemas and code"},
        .responses = {{200, "replaced", Content{}},
@@ -177,7 +177,7 @@ Status AddTypeChanges(Router& router, Context& context) {
                      .summary = "Remove a document type",
                      .tag = "types",
                      .description = "Documents and their revisions stay as they are.",
-                     .responses = {{204, "removed"}, {404, "there is none"}},
+                     .responses = {{204, "removed"}, {404, "not found"}},
                      .auth = std::string(kAdmin),
                      .handler = Blocking([&](Request& request, Response& response) {
                        DropType(context, request, response);
@@ -200,7 +200,7 @@ Status AddTypeRoutes(Router& router, Context& context) {
                      .path = "/v1/types/{type}",
                      .summary = "Show a document type",
                      .tag = "types",
-                     .responses = {{200, "the type", Content{}}, {404, "there is none"}},
+                     .responses = {{200, "the type", Content{}}, {404, "not found"}},
                      .auth = std::string(kAdmin),
                      .handler = [&](Request& request, Response& response) {
                        ShowType(context, request, response);

@@ -76,7 +76,7 @@ Status AddUserChanges(Router& router, Context& context) {
        .path = "/v1/users/{name}",
        .summary = "Remove a user and its tokens",
        .tag = "users",
-       .responses = {{204, "removed"}, {404, "there is none"}, {409, "it is the last admin"}},
+       .responses = {{204, "removed"}, {404, "not found"}, {409, "it is the last admin"}},
        .auth = std::string(kAdmin),
        .handler = Blocking([&](Request& request, Response& response) {
          const Status removed = context.directory.RemoveUser(request.Param("name"));
@@ -101,7 +101,7 @@ Status AddUserRoutes(Router& router, Context& context) {
                               .path = "/v1/users/{name}",
                               .summary = "Show a user",
                               .tag = "users",
-                              .responses = {{200, "the user", Content{}}, {404, "there is none"}},
+                              .responses = {{200, "the user", Content{}}, {404, "not found"}},
                               .auth = std::string(kAdmin),
                               .handler = [&](Request& request, Response& response) {
                                 AnswerUser(context, request, response, 200);

@@ -127,8 +127,7 @@ class StopLimit {
   explicit StopLimit(std::chrono::milliseconds most)
       : thread_({"stop limit"}, [this, most] {
           if (ended_.try_acquire_for(most)) return;
-          log::Error("the stop takes too long: the server ends without it",
-                     {{"waited_ms", most.count()}});
+          log::Error("the stop takes too long: the server ends now", {{"waited_ms", most.count()}});
           _exit(1);
         }) {}
   ~StopLimit() {

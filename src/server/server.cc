@@ -262,7 +262,8 @@ class Server::Parts {
     if (under_way) {
       under_way_ = std::move(*under_way);
     } else {
-      log::Warn("no crash will tell what was under way", {{"error", under_way.error().ToString()}});
+      log::Warn("the server can't record the running calls, so it won't know them after a crash",
+                {{"error", under_way.error().ToString()}});
     }
     services.under_way = under_way_.get();
     functions_ = std::make_unique<function::Manager>(services);

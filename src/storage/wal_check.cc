@@ -107,11 +107,11 @@ class LogFile {
     const size_t length = LittleEndian(rest.substr(4, 2));
     const bool incomplete =
         last && kHeaderBytes + length > rest.size() && kHeaderBytes + length <= kBlockBytes - at;
-    if (!incomplete) return Damaged(at, "a record is not what was written");
+    if (!incomplete) return Damaged(at, "a record is damaged");
     for (size_t skip = 1; skip + kHeaderBytes <= rest.size(); ++skip) {
       const std::optional<Fragment> later = FragmentAt(rest.substr(skip));
       if (later && (later->type == kWhole || later->type == kFirst)) {
-        return Damaged(at, "a record is not what was written, and others come after it");
+        return Damaged(at, "a record is damaged, and others come after it");
       }
     }
     return OkStatus();

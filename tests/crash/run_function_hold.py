@@ -106,7 +106,7 @@ def run_flow(sluice):
         assert failed["status"] == 500, failed
         assert "route 'bad.task' is not called again" in failed["message"], failed
         assert "each of the last 3 times" in failed["message"], failed
-        assert "a call of a run is given up" in server.log(), server.log()
+        assert "the server gives up a call of a run" in server.log(), server.log()
 
         # With other code it goes on.
         call(server, "PUT", "/v1/flows/app", app(FIXED_TASK))

@@ -251,8 +251,8 @@ class Rules {
     });
     if (read || options_.read_names.contains(at.name)) return;
     Add("unread-field", at.path, at.documents, at.bytes, Risk::kHigh,
-        "no statement or function was seen to read it, and nobody read whole documents: ask those "
-        "who write it whether it is needed");
+        "no statement or function has read it, and none has read whole documents: ask its writers "
+        "whether they need it");
   }
 
   void AddLarge(const PathStatistics& at) {
@@ -287,14 +287,15 @@ class Rules {
     const uint64_t all = sample_.documents();
     if (Enough(all - Most(types))) {
       Add("no-type", "", all - Most(types), 0, Risk::kLow,
-          fmt::format("nothing says what these documents are: add a property such as '{}'",
-                      types.front()))
+          fmt::format(
+              "these documents have no property that names their type: add one such as '{}'",
+              types.front()))
           ->instead = fmt::format("properties: {{ type: {} }}", types.front());
     }
     if (Enough(all - Most(versions))) {
       Add("no-version", "", all - Most(versions), 0, Risk::kLow,
           fmt::format(
-              "nothing says which version these documents have: add a property such as '{}'",
+              "these documents have no property that names their version: add one such as '{}'",
               versions.front()))
           ->instead = fmt::format(
           "properties: {{ schema: {} }}, schema: \"1.0\", unversioned: \"1.0\"", versions.front());
@@ -313,7 +314,7 @@ class Rules {
     const Tally& bare = sample_.keys_without_prefix();
     if (Enough(bare.documents)) {
       Finding* const finding = Add("key-prefix", "", bare.documents, 0, Risk::kHigh,
-                                   "keys do not begin with a word that says what the document is");
+                                   "keys do not begin with the name of the document's type");
       finding->example = bare.example;
       finding->instead = NewKeys("d.type || ':' || META(d).id",
                                  "d.type IS VALUED AND NOT REGEXP_CONTAINS(META(d).id, "

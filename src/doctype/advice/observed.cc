@@ -57,7 +57,7 @@ JoinVerdict Judge(const ObservedJoin& join) {
     verdict.rule = "models that are mostly read apart are not embedded";
   } else {
     verdict.embed = true;
-    verdict.rule = "what is read together is embedded, if it is one-to-few";
+    verdict.rule = "embed data that is read together, if it is one-to-few";
   }
   return verdict;
 }
@@ -146,15 +146,17 @@ std::string ToText(const Observed& observed, const std::vector<JoinVerdict>& joi
       "looked at, {} texts of functions, procedures and flows.\n",
       observed.since, observed.statements, observed.updates, observed.sources);
   if (observed.whole > 0) {
-    text +=
-        fmt::format("{} of them read whole documents: which fields nobody reads can't be told.\n",
-                    observed.whole);
+    text += fmt::format(
+        "{} of them read whole documents, so the report can't say which fields nobody reads.\n",
+        observed.whole);
   } else if (!observed.complete) {
-    text += "There was more than is kept: which fields nobody reads can't be told.\n";
-  } else if (!observed.KnowsReads()) {
     text +=
-        fmt::format("Which fields nobody reads is told after {} runs of statements and a day.\n",
-                    Observed::kLeastStatements);
+        "There were more than the server keeps, so the report can't say which fields nobody "
+        "reads.\n";
+  } else if (!observed.KnowsReads()) {
+    text += fmt::format(
+        "The report names fields that nobody reads after {} runs of statements and a day.\n",
+        Observed::kLeastStatements);
   }
   if (joins.empty()) return text;
   std::vector<std::vector<std::string>> rows;

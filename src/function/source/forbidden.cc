@@ -74,8 +74,7 @@ class Forbidden {
 
   void Module(size_t i, std::string_view found) {
     Add(i, Error(Code::kInvalidArgument, "function.module",
-                 "modules are not available, but found: {}. Put what is needed into the handler",
-                 found));
+                 "modules are not available, but found: {}. Put the code into the handler", found));
   }
 
   void Eval(size_t i, std::string_view found) {

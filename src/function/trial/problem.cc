@@ -12,7 +12,7 @@ namespace {
 using json::Value;
 
 void Missing(const Value& expected, const std::string& where, Problems* problems) {
-  problems->push_back({where, fmt::format("expected {}, there is none", Short(expected))});
+  problems->push_back({where, fmt::format("expected {}, found none", Short(expected))});
 }
 void Unwanted(const Value& got, const std::string& where, Problems* problems) {
   problems->push_back({where, fmt::format("expected nothing, got {}", Short(got))});

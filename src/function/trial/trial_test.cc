@@ -73,11 +73,11 @@ TEST(TrialTest, DifferencesAreToldByPath) {
   EXPECT_EQ(Differences(R"({"a": 1, "b": [1, 2]})", R"({"b": [1, 2], "a": 1.0})"), "");
   EXPECT_EQ(Differences(R"({"a": {"k k": 1}, "b": 2})", R"({"a": {"k k": 2}, "c": 3})"),
             "x.a[\"k k\"]: expected 1, got 2\n"
-            "x.b: expected 2, there is none\n"
+            "x.b: expected 2, found none\n"
             "x.c: expected nothing, got 3\n");
   EXPECT_EQ(Differences("[1, 2, 3]", "[1, 4]"),
             "x[1]: expected 2, got 4\n"
-            "x[2]: expected 3, there is none\n");
+            "x[2]: expected 3, found none\n");
 }
 
 TEST(TrialTest, LinesHaveWhatIsExpectedInThem) {

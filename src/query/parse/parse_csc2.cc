@@ -40,9 +40,9 @@ Status Parser::SchemaBlock(db::TableSchema* schema) {
       const Token& token = Here();
       ASSIGN_OR_RETURN(const std::string name, BlockName("the name of the tag: ondisk"));
       if (!db::SameColumnName(name, "ondisk")) {
-        return Wrong(token,
-                     "tags other than ondisk are for clients that read records: there are "
-                     "none here");
+        return Wrong(
+            token,
+            "tags other than ondisk are for clients that read records, which Sluice does not have");
       }
     }
     if (tag || Accept("SCHEMA")) {
