@@ -171,6 +171,19 @@ class TidyTest(unittest.TestCase):
         self.assert_fails("docs/a.md:1: text: no newline", {"docs/a.md": "a"})
         self.assert_fails("src/db/a.cc:1: text: tab", {"src/db/a.cc": "//\ta tab\n"})
 
+    def test_english(self):
+        self.assert_fails("docs/a.md:2: english: 'is told': say who reports what to whom",
+                          {"docs/a.md": "# A\nThe client is told.\n"})
+        self.assert_fails("docs/a.md:1: english: 'is told'", {"docs/a.md": "The client is\ntold.\n"})
+        self.assert_fails("src/db/a.cc:2: english: 'there is none': say that it does not exist",
+                          {"src/db/a.cc": 'const char* F() {\n  return "a key that there "\n'
+                                          '         "is none";\n}\n'})
+        self.assert_fails("src/db/a.cc:1: english: 'Whoever'",
+                          {"src/db/a.cc": 'const char* kText = R"(Whoever)";\n'})
+        fine = {"src/db/a.cc": "// Whoever is told.\nconst char* kText = \"told\";\n",
+                "src/db/a_test.cc": 'const char* kText = "whoever";\n'}
+        self.assertIn(" 0 problems", self.tidy_files(fine))
+
     def test_format(self):
         self.assert_fails("src/db/a.cc:1: format: not as clang-format has it",
                           {"src/db/a.cc": "int  a;\n"})
