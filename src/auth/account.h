@@ -5,7 +5,8 @@
 //   token/<sha256, in hex>   0x01, then {"user":...,"name":...,"created_ms":n,"expires_ms":n,
 //                            "roles":[...]}; expires_ms 0 for never; no roles: all of the user's
 //
-// A token itself is never stored: "slt_" and 256 random bits, known only to who was given it.
+// A token itself is never stored. It is "slt_" and 256 random bits, known only to the user who
+// created it.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,7 @@ struct Token {
   uint64_t expires_ms = 0;  // Unix time; 0 for never
   std::optional<Grants> grants;
 
-  // What the token is called in listings and deleted by.
+  // The id for listing and deleting the token.
   std::string id() const { return digest.substr(0, 16); }
   bool ExpiredAt(uint64_t now_ms) const { return expires_ms != 0 && expires_ms <= now_ms; }
 };

@@ -1,10 +1,10 @@
-// Recognises who sends a request by its Authorization header: `Basic` with a user's password, or
+// Finds the user of a request by its Authorization header: `Basic` with a user's password, or
 // `Bearer` with a token.
 //
-// Operation: checking a password costs tens of milliseconds by design, so that it happens on
-// threads of its own (as many as the hasher runs at once) behind a bounded queue; what was
-// recognised is remembered under a keyed hash of the header, so that a client which sends its
-// password with each request pays once. A change of the accounts takes effect at once.
+// Operation: checking a password costs tens of milliseconds by design, so it happens on threads of
+// its own (as many as the hasher runs at once) behind a bounded queue. The result is remembered
+// under a keyed hash of the header, so that a client which sends its password with each request
+// pays once. A change of the accounts takes effect at once.
 // Concurrency: any thread.
 #pragma once
 
@@ -40,7 +40,7 @@ class Authenticator {
 
   // The directory, the hasher and the clock must outlive it.
   Authenticator(const Directory& directory, PasswordHasher& hasher, const Clock& clock);
-  // Fails what still waits.
+  // Fails the requests that still wait.
   ~Authenticator();
   Authenticator(const Authenticator&) = delete;
   Authenticator& operator=(const Authenticator&) = delete;

@@ -33,8 +33,8 @@ struct Accounts {
   const User* FindUser(std::string_view name) const;
 };
 
-// What a caller wants a user to be. An existing user keeps what is not given; a new one needs a
-// password.
+// The wanted state of a user. An existing user keeps the fields that are not given; a new user
+// needs a password.
 struct UserChange {
   std::string name;
   std::optional<std::string> password;
@@ -61,7 +61,7 @@ class Directory {
  public:
   enum class Put : uint8_t { kCreated, kChanged };
 
-  // Reads what is stored. The database and the hasher must outlive it.
+  // Reads the stored accounts. The database and the hasher must outlive it.
   static Result<std::unique_ptr<Directory>> Open(db::Database& database, PasswordHasher& hasher);
 
   std::shared_ptr<const Accounts> accounts() const;

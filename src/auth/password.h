@@ -1,6 +1,6 @@
 // Passwords: Argon2id, a memory-hard function. The hash is kept in the usual encoded form
-// ("$argon2id$v=19$m=...,t=...,p=...$salt$hash"), which carries its parameters, so that they can be
-// raised later without invalidating what is stored.
+// ("$argon2id$v=19$m=...,t=...,p=...$salt$hash"), which carries its parameters, so they can be
+// raised later without invalidating stored hashes.
 #pragma once
 
 #include <cstdint>

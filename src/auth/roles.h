@@ -1,4 +1,4 @@
-// Who may do what: roles are granted to users for a bucket, routes ask for permissions.
+// Roles and permissions. A user has roles for buckets; a route asks for a permission.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sluice::auth {
 
-// What a route asks for. All but kNone, kMonitor and kAdmin are asked for a bucket.
+// A right that a route asks for. All except kNone, kMonitor and kAdmin are for a bucket.
 enum class Permission : uint8_t {
   kNone,  // to be known is enough
   kRead,
@@ -54,17 +54,17 @@ struct Grant {
 using Grants = std::vector<Grant>;
 
 bool Allows(const Grants& grants, Permission permission, std::string_view bucket);
-// Whether whoever holds `grants` may do all that `wanted` allows.
+// Whether `grants` allow everything that `wanted` allows.
 bool Covers(const Grants& grants, const Grant& wanted);
 
-// Somebody who has been recognised.
+// The authenticated user of a request.
 struct Principal {
   std::string user;
   std::string token_id;  // of the token that was shown; empty for a password
   Grants grants;
 
-  // `bucket` is not looked at for kNone and kAdmin; kMonitor is asked for all. kEveryBucket asks
-  // for the permission on all.
+  // kNone and kAdmin ignore `bucket`; kMonitor is for all buckets. Pass kEveryBucket to ask for the
+  // permission on all buckets.
   bool Allows(Permission permission, std::string_view bucket) const {
     return auth::Allows(grants, permission, bucket);
   }

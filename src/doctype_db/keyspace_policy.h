@@ -1,4 +1,5 @@
-// What the types of one keyspace do to its documents. Any thread.
+// Applies the document types of one keyspace to its documents: the implementation of
+// db::DocumentPolicy. Any thread.
 #pragma once
 
 #include <memory>
@@ -17,8 +18,8 @@
 
 namespace sluice::doctype_db {
 
-// Where documents go that do not fit their schema: `quarantine` beside a `_default` collection,
-// `orders_quarantine` beside `orders`.
+// The keyspace for documents that do not fit their schema: `quarantine` beside a `_default`
+// collection, `orders_quarantine` beside `orders`.
 db::KeyspaceName QuarantineOf(const db::KeyspaceName& keyspace);
 
 class KeyspacePolicy final : public db::DocumentPolicy {
@@ -28,17 +29,18 @@ class KeyspacePolicy final : public db::DocumentPolicy {
   KeyspacePolicy(const db::KeyspaceName& keyspace, const Types& types,
                  const doctype::ScriptLimits& limits, const Clock& clock);
 
-  // Null when there is none of that name.
+  // Null if no type has that name.
   const doctype::LoadedType* FindType(std::string_view name) const;
   // The type that a stored document has, by name; empty if it has none.
   std::string TypeOf(std::string_view key, const db::DocumentView& document) const;
 
-  // A document that was stored says its version from now on, so that whoever writes it again does
-  // not write it as a new one. Does nothing for one that says it already, or has none.
+  // Adds the version to a stored document that has none. Without it, a client that writes the
+  // document back would write it in the current version. Does nothing for a document that has a
+  // version, or whose type has no versions.
   void SayVersion(std::string_view key, db::Document* document) const;
 
-  // The key of a new document that says its type: made of its properties by the type's pattern.
-  // Nothing if it says none, or its type has no pattern. type.no_key.
+  // Makes the key of a new document from its properties and the pattern of its type. Nullopt if the
+  // document names no type, or its type has no pattern. Error type.no_key.
   Result<std::optional<std::string>> NewKey(std::string_view body) const;
 
   bool RunsScripts() const override { return runs_scripts_; }

@@ -1,13 +1,13 @@
-// Brings all stored documents of a type to its current version, in the background.
+// Migrates all stored documents of a type to its current version, in the background.
 //
-// Operation: one thread takes one job after the other, and a second one helps it. It reads the
-// keyspace in key order, as stored, and writes each document of an older version back in the
-// current one, if it is still the one that was read; one that was changed meanwhile is looked at
-// again. After each chunk the place and the counts are stored, so that a job goes on after a crash
-// from there: what was done since is found to be done. If the type's current version changes
-// meanwhile, it starts over, so that at the end all documents are of one version.
+// Operation: one thread runs one job after the other, and a second thread shares its work. A job
+// reads the stored documents in key order, and writes each document of an older version back in the
+// current one. The write requires that the document is unchanged; a changed document is read and
+// migrated again. After each chunk the job stores its position and counts, and continues there
+// after a crash: it finds documents that were migrated since then already migrated. If the type's
+// current version changes, the job starts over, so that at its end all documents have one version.
 // Concurrency: any thread.
-// Limits: one job per type; failures are counted, and the first kMaxFailures of them told.
+// Limits: one job per type; all failures are counted, and the first kMaxFailures are listed.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ namespace sluice::doctype_db {
 
 struct MigrationOptions {
   bool dry_run = false;   // nothing is written, also not how far it got
-  bool announce = false;  // functions and feeds are told of each document
+  bool announce = false;  // functions and feeds get an event for each document
   uint64_t rate = 0;      // documents per second that are written at most; 0: as fast as it goes
 };
 
@@ -65,18 +65,19 @@ struct MigrationJob {
   json::Value ToJson() const;
   static Result<MigrationJob> FromJson(const json::Value& value);
   void AddFailure(const std::string& key, const Status& error);
-  // What was counted is of documents on their way to another version.
+  // Resets the counts, which are about another version.
   void StartOver(const std::string& version);
 };
 
 class MassMigration {
  public:
-  // The database outlives it. Jobs that a crash interrupted go on.
+  // The database outlives it.
   explicit MassMigration(db::Database& database);
   ~MassMigration();  // a job that runs goes on after the next start
   MassMigration(const MassMigration&) = delete;
   MassMigration& operator=(const MassMigration&) = delete;
 
+  // Starts the thread. Jobs that a crash or a stop interrupted continue.
   Status Start();
   // type.not_found, migration.running; migration.none for a type without migrations.
   Result<MigrationJob> Begin(const std::string& type, const MigrationOptions& options);

@@ -1,10 +1,11 @@
-// What migrations in JavaScript made of documents, for the next reader of the same one: a script
-// costs as much as ten reads. Bounded in bytes; those that were not asked for longest go first.
-// Once it is full, only some of the new ones are taken in: of more documents than there is room
-// for, read in turn, as many as there is room for stay.
+// A cache of documents that JavaScript migrated, for the next reader of the same document: a script
+// costs as much as ten reads. Bounded in bytes; the least recently used documents go first. When
+// the cache is full, it takes only one of kTakenOneIn new documents. So if readers cycle through
+// more documents than fit, most of the cached ones stay and are useful.
 //
-// An entry is of one version of a document. CAS and sequence tell versions apart, and a hash those
-// texts of one version that the server itself makes of each other (ARCHITECTURE.md). Any thread.
+// An entry belongs to one version of a document. CAS and sequence distinguish versions. A hash of
+// the text distinguishes the texts of one version that the server itself rewrites without a new CAS
+// (ARCHITECTURE.md). Any thread.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,7 @@ class MigratedDocuments {
   explicit MigratedDocuments(size_t max_bytes) : max_bytes_(max_bytes) {}
 
   std::optional<std::string> Find(std::string_view key, const db::DocumentView& stored);
-  // What was never stored has no version, and is not kept.
+  // Ignores a document that was never stored, because it has no version.
   void Keep(std::string_view key, const db::DocumentView& stored, std::string_view migrated);
 
   size_t bytes() const {
@@ -32,7 +33,7 @@ class MigratedDocuments {
     return bytes_;
   }
 
-  // Of new ones, when there is no room.
+  // When the cache is full, it takes one of this many new documents.
   static constexpr size_t kTakenOneIn = 32;
 
  private:

@@ -1,4 +1,4 @@
-// Types from their stored texts into the policy of a keyspace.
+// Compiles the stored types of a keyspace into its policy.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@
 
 namespace sluice::doctype_db {
 
-// A type as REST gives it, with everything it names; null if there are errors. `file` is what
-// problems call the text.
+// Loads a type in its JSON form, with the schemas and code that it contains; null if it has errors.
+// Problems name the text `file`.
 std::shared_ptr<const doctype::LoadedType> LoadType(const json::Value& text,
                                                     const std::string& file,
                                                     doctype::Problems* problems);

@@ -1,4 +1,4 @@
-// The runners of a type's migrations: a thread that needs one borrows it. Any thread.
+// A pool of runners of a type's migrations. A thread borrows a runner and returns it. Any thread.
 #pragma once
 
 #include <memory>
@@ -46,7 +46,8 @@ class RunnerPool {
     return Loan(*this, std::make_unique<doctype::MigrationRunner>(migrations_, limits_, clock_));
   }
 
-  // Of a reader's document. Some readers have nobody to tell, so that the log has it, now and then.
+  // Logs a failed migration of a document, at most once in kLogIntervalNs. Some readers (index
+  // builds, scans) can't report the error to a client.
   void LogFailure(const Status& error) {
     {
       const std::lock_guard lock(mutex_);

@@ -1,9 +1,10 @@
-// A failed event: what it was, why handling it failed, and how often that was tried. Its owner is
-// whoever handles it, a function say.
+// A failed event: the event, the error, and the number of attempts. Its owner handles the event,
+// for example a function.
 //
-// Each has two rows in the failure family (docs/formats/failures.md): one with what lists show, and
-// one with the event's data, which may be large. When it is tried again is not in them: that is a
-// timer of RetryOwner, whose reference is the failure's id. A failure without one is dead.
+// Each has two rows in the failure family (docs/formats/failures.md): one with the fields that
+// lists show, and one with the event's data, which may be large. The rows do not hold the time of
+// the next retry: that is a timer of RetryOwner, whose reference is the failure's id. A failure
+// without a timer is dead.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ struct Problem {
 struct Failure {
   uint64_t id = 0;    // a stamp of the database, Database::NewCas: they sort by their first time
   std::string key;    // events of one key are handled in one lane
-  std::string event;  // the owner's text, without the data: what lists show
+  std::string event;  // the owner's description of the event, without its data, for lists
   Problem problem;    // of the last attempt
   uint32_t attempts = 1;
   uint32_t edits = 0;  // of the data, by people
@@ -45,7 +46,7 @@ inline constexpr size_t kMaxStackBytes = 8192;
 // As it is kept: texts that are too long end with "…".
 Problem Shortened(Problem problem);
 
-// What it takes on disk, about.
+// The approximate size on disk.
 size_t StoredBytes(const Failure& failure);
 
 // Owners' names have no zero byte. OwnerPrefix begins all keys of an owner, ListPrefix those of

@@ -1,7 +1,8 @@
-// All failures of one owner, for those who look after them; and the bound on how many are kept.
+// All failures of one owner: operators list, retry, edit and drop them here, and this class
+// enforces the bound on their number.
 //
-// Concurrency: every method from any thread. Changes are commits of their own, made again when
-// somebody else changed the same failure meanwhile.
+// Concurrency: every method from any thread. Each change is a commit of its own, which runs again
+// if another commit changed the same failure.
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,7 @@
 
 namespace sluice::failure {
 
-// Of one owner's failures together. Reached only by events with much data.
+// The most bytes of one owner's failures. Only events with much data reach it.
 inline constexpr uint64_t kMaxKeptBytes = 256ull << 20;
 
 class FailureList {
@@ -27,7 +28,7 @@ class FailureList {
   FailureList(db::Database& database, std::string owner);
 
   const std::string& owner() const { return owner_; }
-  // Counts what is stored; before anything else.
+  // Counts the stored failures. Call it first.
   Status Load();
   void SetBound(uint32_t most_failures, uint64_t most_bytes = kMaxKeptBytes) {
     most_failures_ = most_failures;
@@ -47,7 +48,8 @@ class FailureList {
   Result<Item> Find(uint64_t id) const;  // failure.not_found
   Result<std::string> Payload(uint64_t id) const;
 
-  // failure.not_found from all of them. The owner's scheduler is the caller's to tell.
+  // All of these may return failure.not_found. The caller must call the scheduler's Created for the
+  // new timers.
   Status Retry(uint64_t id, uint64_t due_ms);
   Result<uint64_t> RetryAll(uint64_t due_ms);
   // `edit` gets the failure and its data, and changes the event's text and the data.
@@ -56,8 +58,8 @@ class FailureList {
   Status Drop(uint64_t id);
   Result<uint64_t> DropAll();
 
-  // What somebody else has committed: drops the oldest when there are too many now, dead ones
-  // first. Gives their number. Waits for commits of its own.
+  // Call it after another commit changed the failures. If there are too many now, drops the oldest,
+  // dead ones first, and returns their number. Waits for its own commits.
   Result<uint64_t> Committed(const SizeChange& change);
 
  private:
@@ -78,7 +80,7 @@ class FailureList {
   std::mutex trim_mutex_;  // held across commits: one thread drops the oldest
 };
 
-// Those who have failures.
+// The owners that have failures.
 Result<std::vector<std::string>> Owners(const db::Database& database);
 // Removes all of an owner's failures and retries, in several commits: the owner must not run any
 // more, and after a crash it must be done again. Waits.

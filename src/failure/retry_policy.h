@@ -15,7 +15,7 @@ namespace sluice::failure {
 struct RetryPolicy {
   uint32_t count = 0;  // attempts after the first one
   uint32_t delay_ms = 1000;
-  double backoff = 2;  // each delay is so many times the one before
+  double backoff = 2;  // each delay is this many times the one before
   uint32_t max_delay_ms = 3'600'000;
   double jitter = 0.1;          // up to so much of the delay is added, by chance
   std::vector<std::string> on;  // kinds or types of problems; empty: all

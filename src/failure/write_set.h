@@ -1,9 +1,9 @@
-// The failures of one owner as a batch of invocations changes them. Becomes rows of the batch's
-// commit.
+// The changes that a batch of invocations makes to the failures of one owner. They become rows of
+// the batch's commit.
 //
 // The commit depends on every failure that was read and then changed: when another commit changed
-// it in between, this one is refused (Code::kConflict, row.changed) and the batch must be run
-// again. So a failure is tried again once, whoever tries, and is gone when that succeeded.
+// it in between, this one is refused (Code::kConflict, row.changed) and the batch must run again.
+// So only one commit can retry a failure, and a successful retry removes it.
 // One thread.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace sluice::failure {
 
-// What a commit changes of how much an owner has.
+// The change of the number and bytes of an owner's failures by a commit.
 struct SizeChange {
   int64_t failures = 0;
   int64_t bytes = 0;
@@ -44,7 +44,7 @@ class WriteSet {
   Result<std::optional<Taken>> Take(const timer::Moment& moment);
 
   Result<std::optional<Failure>> Find(uint64_t id);
-  Result<std::string> Payload(uint64_t id) const;  // of a failure that is there
+  Result<std::string> Payload(uint64_t id) const;  // of an existing failure
   // After another attempt.
   Status Update(const Failure& failure, std::optional<uint64_t> due_ms);
   Status SetPayload(Failure failure, std::string_view payload);

@@ -4,9 +4,9 @@
 //
 // Numbers of all three kinds compare by their exact value; NaN is less than every other number and
 // equal to itself; -0 equals 0. Strings and binary compare by bytes. Arrays compare element by
-// element, then the shorter is less. Of two objects the one with fewer fields is less; then, over
-// the sorted names of both, the first name that only one has makes that one less, and the first
-// name whose values differ decides by them.
+// element, then the shorter is less. An object with fewer fields is less. With equally many, the
+// sorted names of both decide: at the first name that only one object has, that object is less; at
+// the first name with different values, these values decide.
 #pragma once
 
 #include <compare>

@@ -1,6 +1,7 @@
-// A few paths out of a document's text, without making values of the rest. Of fields with the same
-// name the last one counts, as in Parse. Text that is not JSON is never read outside its bounds;
-// json.invalid is reported where it is noticed, so call Validate first on text of unknown origin.
+// Reads a few paths of a document's text without making values of the rest. If a name is repeated,
+// the last field counts, as in Parse. Text that is not JSON is never read outside its bounds, but
+// json.invalid is reported only if a path meets the error: call Validate first on text of unknown
+// origin.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@
 
 namespace sluice::json {
 
-// The text of what the path leads to, a view into `document`; nothing if nothing is there.
+// The text of the value at the path, a view into `document`; nullopt if the path leads nowhere.
 Result<std::optional<std::string_view>> FindRaw(std::string_view document, const Path& path);
 
 // Several paths in one pass over the text. Made once for a query or an index and used for every
@@ -23,11 +24,11 @@ class Extractor {
  public:
   explicit Extractor(const std::vector<Path>& paths);
 
-  // One view per path, in their order; an empty view where nothing is there.
+  // One view per path, in their order; an empty view for a path that leads nowhere.
   Result<std::vector<std::string_view>> Raw(std::string_view document) const;
-  // One value per path, in their order; missing where nothing is there.
+  // One value per path, in their order; missing for a path that leads nowhere.
   Result<std::vector<Value>> Values(std::string_view document) const;
-  // The same into values that are there already, at least as many as paths.
+  // The same, written to existing values: at least as many as paths.
   Status Values(std::string_view document, std::span<Value> values) const;
 
  private:

@@ -1,5 +1,5 @@
-// Hashes for tables in memory. Seeded at random once per process, so that nobody can choose names
-// that collide; never store one.
+// Hashes for tables in memory. The seed is random for each process, so that a client can't choose
+// names that collide; never store a hash.
 #pragma once
 
 #include <cstdint>

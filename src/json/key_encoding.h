@@ -15,7 +15,7 @@ namespace sluice::json {
 enum class Direction : uint8_t { kAscending, kDescending };
 
 // Appends one part. Error key.too_deep for a value nested more than kMaxDepth levels; then `out` is
-// as it was.
+// unchanged.
 Status AppendKeyPart(const Value& value, Direction direction, std::string* out);
 
 // Reads one part off the front of `key`. The value compares equal to the one that was encoded, but

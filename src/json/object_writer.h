@@ -1,5 +1,5 @@
-// Writes an object as text, field by field, where a value that is made only to be printed would
-// cost more than its text. Who writes sees to it that no name comes twice.
+// Writes an object as text, field by field, without making a Value first: making a Value only to
+// print it would cost more than the text. The caller must not write a name twice.
 #pragma once
 
 #include <charconv>
@@ -16,7 +16,7 @@ class ObjectWriter {
   // Appends to `out`; the object is whole after End.
   explicit ObjectWriter(std::string* out) : out_(out) { *out_ += '{'; }
 
-  // What the caller appends then is the field's value. Names need no escapes.
+  // Begins a field; the caller then appends its value. The name must not need escapes.
   std::string* Field(std::string_view name) {
     if (out_->back() != '{') *out_ += ',';
     out_->append("\"").append(name).append("\":");

@@ -1,6 +1,6 @@
 // JSON text into values: RFC 8259 to the letter, with these choices. Integers that fit are int64,
-// other numbers are doubles that print as they were written, whatever their size. Of fields with
-// the same name the last one counts. An unpaired surrogate escape is read as U+FFFD.
+// other numbers are doubles that print as they were written, whatever their size. If a name is
+// repeated, the last field counts. An unpaired surrogate escape is read as U+FFFD.
 //
 // Errors: json.invalid with line and column (in characters, from 1), json.too_deep (more than
 // kMaxDepth levels), json.too_large.
@@ -14,7 +14,7 @@
 
 namespace sluice::json {
 
-// The largest document that is kept.
+// The largest document that the database keeps.
 inline constexpr size_t kMaxDocumentBytes = 20 << 20;
 
 struct ParseOptions {

@@ -1,9 +1,9 @@
 // Paths into a document, as sub-document operations and SQL++ field access write them:
 //
 //   a.b[0].c       field, field, element, field
-//   `a.b`.`c``d`   back quotes around a name with '.', '[', ']' or '`'; a back quote inside is
-//   doubled [0].a  tags[-1]   a path may start with an element; negative positions count from the
-//   end
+//   `a.b`.`c``d`   back quotes around a name with '.', '[', ']' or '`'; double a back quote inside
+//   [0].a          a path may start with an element
+//   tags[-1]       negative positions count from the end
 //
 // The empty path is the document itself. Error path.invalid with the column.
 #pragma once
@@ -36,7 +36,7 @@ class Path {
   const std::vector<PathStep>& steps() const { return steps_; }
   bool empty() const { return steps_.empty(); }
   std::string ToString() const;
-  // What the path leads to inside `root`, missing if nothing is there.
+  // The value at the path inside `root`; missing if the path leads nowhere.
   const Value& Get(const Value& root) const;
   const Value& Get(Value&& root) const = delete;  // the answer lies in the root
 
@@ -46,7 +46,8 @@ class Path {
   std::vector<PathStep> steps_;
 };
 
-// The position that `index` names in an array of `size` elements; `size` or more if there is none.
+// The position that `index` names in an array of `size` elements; `size` or more if the array has
+// no such position.
 inline size_t ResolveIndex(int64_t index, size_t size) {
   if (index >= 0) return static_cast<size_t>(index);
   const size_t from_end = -static_cast<uint64_t>(index);

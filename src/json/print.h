@@ -1,4 +1,4 @@
-// Values as JSON text, appended to a string. What comes out is always valid JSON:
+// Prints values as JSON text, appended to a string. The text is always valid JSON:
 //
 //   missing           null in an array or alone (an object holds none)
 //   NaN, infinities   null, unless they came from a literal, which is printed; strings if asked for

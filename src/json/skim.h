@@ -1,6 +1,6 @@
-// Skimming JSON text: passing over strings and values sixteen bytes at a time, without an index of
-// the text. For few paths of small documents that costs a third of what TextIndex does. Nothing is
-// read at or after `end`, whatever the text holds; what is passed over is not checked.
+// Skims JSON text: skips strings and values sixteen bytes at a time, without an index of the text.
+// For few paths of small documents this costs a third of TextIndex. Nothing is read at or after
+// `end`, whatever the text holds. Skipped text is not checked.
 //
 // Positions are pointers into the text; null stands for a text that ends too early.
 #pragma once
@@ -32,8 +32,8 @@ inline uint32_t StringMarks(const char* at) {
 #endif
 }
 
-// The same outside of strings: what ends a number or a word. Brackets that open are left out; JSON
-// has none there.
+// The same outside of strings: the bytes that end a number or a word. Opening brackets are left
+// out, because JSON has none there.
 inline uint32_t WordMarks(const char* at) {
 #ifdef __SSE2__
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));

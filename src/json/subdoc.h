@@ -1,5 +1,5 @@
-// Sub-document operations: looking up and changing parts of a document's text. What a change does
-// not touch stays byte for byte as it is, white space and number literals included.
+// Sub-document operations: looking up and changing parts of a document's text. A change keeps every
+// other byte of the document, also white space and number literals.
 //
 // Errors carry the field "spec", the position of the failing spec in its list from 0:
 //   path.invalid, json.invalid   the spec's path or value can't be read
@@ -69,8 +69,8 @@ struct MutateResult {
   std::vector<std::string> values;  // per spec: a counter's new value as JSON text, else empty
 };
 
-// Applies the specs in order, each to the outcome of the one before. All or nothing: an error says
-// which spec failed and there is no document. The result is validated as a whole.
+// Applies the specs in order, each to the outcome of the one before. All or nothing: if a spec
+// fails, the error names it and there is no result. The result is validated as a whole.
 Result<MutateResult> Mutate(std::string_view document, std::span<const MutateSpec> specs);
 
 }  // namespace sluice::json

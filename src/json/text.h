@@ -1,6 +1,5 @@
-// Walking JSON text without making values: what parsing and extraction share. The
-// walkers never read outside the text, whatever it holds, but only Parse and Validate decide
-// whether it is JSON.
+// Walks JSON text without making values; parsing and extraction share this. The walkers never read
+// outside the text, whatever it holds, but only Parse and Validate decide whether it is JSON.
 #pragma once
 
 #include <cstddef>

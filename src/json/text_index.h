@@ -1,6 +1,6 @@
 // The tokens of a JSON text: the positions of its brackets, commas, colons and of the first
-// character of each string, number and word, found by simdjson some gigabytes a second. Looking for
-// a path jumps from token to token and never reads what it passes over.
+// character of each string, number and word, found by simdjson some gigabytes a second. A search
+// for a path jumps from token to token and never reads the text between them.
 //
 // The text is borrowed and not copied. One thread; the memory is kept per thread and used again.
 #pragma once
@@ -35,10 +35,10 @@ class TextIndex {
     const bool one_token = token < size_ && folded != '{' && folded != '}';
     return one_token ? token + 1 : SkipBrackets(token);
   }
-  // The position after that value; `next` is what Skip returned for it.
+  // The position after that value; `next` is the result of Skip for it.
   size_t EndOf(size_t token, size_t next) const;
-  // What stands between the quotes of the string at `token`. Only white space can be between its
-  // last quote and the next token, so that quote is found from behind without reading the string.
+  // The text between the quotes of the string at `token`. Only white space can be between its last
+  // quote and the next token, so that quote is found from behind without reading the string.
   std::string_view Inside(size_t token) const {
     const size_t start = Position(token) + 1;
     size_t end = Position(token + 1);

@@ -71,7 +71,7 @@ inline bool TokenMembers::NextBegin(TokenMember* member) {
   return token_ < index_.size() || Malformed();
 }
 
-// What is reported for a document that turns out not to be JSON while something is looked up.
+// The error for a document that turns out not to be JSON during a lookup.
 Status MalformedDocument();
 
 }  // namespace sluice::json

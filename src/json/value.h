@@ -3,9 +3,9 @@
 //
 // Sixteen bytes. Numbers, times and strings of up to 15 bytes are inside; longer strings, arrays
 // and objects are shared between copies by an atomic count and copied when one of the copies is
-// changed, so a copy costs at most one increment. Strings are UTF-8; whoever makes one from bytes
-// of unknown origin checks first. Nesting is bounded by the maker (Parse stops at kMaxDepth, other
-// makers keep to it too): comparing, hashing and printing recurse.
+// changed, so a copy costs at most one increment. Strings are UTF-8: check bytes of unknown origin
+// before you make a Value of them. The maker bounds the nesting (Parse stops at kMaxDepth, and
+// other makers must), because comparing, hashing and printing recurse.
 //
 // Thread: a Value belongs to one thread; copies of it may be in different threads.
 #pragma once
@@ -148,7 +148,7 @@ class Value {
   size_t size() const;
   std::span<const Value> items() const;
   std::span<const Field> fields() const;
-  // Elements and fields; missing when there is none, or when this is no array or no object.
+  // An element or a field; missing if it does not exist, or if this is not an array or object.
   const Value& operator[](size_t index) const;
   const Value& operator[](std::string_view name) const;
   const Value& operator[](const char* name) const { return (*this)[std::string_view(name)]; }

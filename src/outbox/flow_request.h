@@ -1,5 +1,5 @@
 // Requests of user code to start a flow: rows of the `run` family (docs/formats/runs.md), written
-// in the commit of whoever asks, so that the flow is started if and only if that commit is made.
+// in the commit of the code that asks, so that the flow starts if and only if that commit succeeds.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ struct FlowRequest {
   std::string run;  // the id that the run will have
   std::string flow;
   json::Value input;  // the dataset
-  std::string trace;  // traceparent of who asks; empty when it is not traced
+  std::string trace;  // traceparent of the code that asks; empty without a trace
 };
 
 // A UUID of version 7: newer ones sort after older ones.
@@ -36,7 +36,7 @@ bool HasFlowRequest(const db::Commit& commit);
 // Gives the requests in a commit a trace.
 Status SetFlowRequestTrace(const std::string& trace, db::Commit* commit);
 
-// Grows with every request that is made in this process: whoever starts flows looks for rows then.
+// Grows with every request of this process; the flow engine then looks for new rows.
 inline std::atomic<uint64_t> flow_requests_made{0};
 
 }  // namespace sluice::outbox

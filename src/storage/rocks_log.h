@@ -9,7 +9,7 @@
 
 namespace sluice::storage {
 
-// Any thread. Silent until Begin: what goes wrong while a store is opened is its Open's result.
+// Any thread. Silent until Begin: Open returns the errors of opening a store itself.
 class LogForwarder final : public rocksdb::Logger {
  public:
   LogForwarder() : Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}

@@ -167,7 +167,8 @@ class Store {
   Result<bool> Get(Family family, std::string_view key, std::string* value,
                    const Snapshot* snapshot = nullptr) const;
 
-  // Several at once, which costs less than one by one. found[i] tells whether values[i] was set.
+  // Reads several keys at once, which costs less than one by one. found[i] says whether values[i]
+  // was set.
   Status GetMany(Family family, std::span<const std::string_view> keys,
                  std::span<PinnedValue* const> values, std::vector<bool>* found,
                  const Snapshot* snapshot = nullptr) const;
@@ -175,7 +176,7 @@ class Store {
   Status Write(Batch* batch, Sync sync);
   // Makes everything written so far with Sync::kNo durable.
   Status SyncLog();
-  // Moves what is in memory to files; a following start has less to replay.
+  // Writes the memtables to files, so that the next start has less to replay.
   Status Flush();
   // After a failed write (disk full): tries to become writable again.
   Status Resume();
@@ -190,8 +191,9 @@ class Store {
   // Reclaims the space of a deleted range (a dropped keyspace). Blocks; run it in the background.
   Status CompactRange(Family family, std::string_view from, std::string_view to);
 
-  // What [from, to) holds, about, without reading it; deleted and overwritten rows count until they
-  // are compacted away. Files are told well, memory (EstimateBytes minus EstimateFileBytes) badly.
+  // Estimates the size of [from, to) without reading it. Deleted and overwritten rows count until a
+  // compaction removes them. The estimate is good for files, and poor for memory (EstimateBytes
+  // minus EstimateFileBytes).
   uint64_t EstimateBytes(Family family, std::string_view from, std::string_view to) const;
   uint64_t EstimateFileBytes(Family family, std::string_view from, std::string_view to) const;
   uint64_t EstimateFileRows(Family family, std::string_view from, std::string_view to) const;

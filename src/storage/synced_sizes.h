@@ -1,5 +1,5 @@
-// How much of each write-ahead log and manifest has reached the disk, in a file beside them,
-// SYNCED.
+// Records how many bytes of each write-ahead log and manifest have reached the disk, in the file
+// SYNCED beside them.
 //
 // A log that was cut short looks to RocksDB as if nothing more had been written, and a manifest
 // that was cut short as if the newer table files did not exist (it then deletes them). With the
@@ -27,15 +27,16 @@ class SyncedSizes {
   SyncedSizes(const SyncedSizes&) = delete;
   SyncedSizes& operator=(const SyncedSizes&) = delete;
 
-  // storage.corrupt if a file of `directory` is smaller than was noted. A file that is gone is not
-  // this one's business.
+  // storage.corrupt if a file of `directory` is smaller than its record. A missing file is not an
+  // error here (WalGuard checks for that).
   static Status Check(const std::string& directory);
-  // Notes the sizes that files have in a directory that nobody writes to, and syncs the notes.
+  // Records the present sizes of files in a directory that no process writes to, and syncs the
+  // records.
   static Status NoteAll(const std::string& directory, const std::vector<std::string>& names);
 
-  // Opens the notes, which must have been checked. Files that are gone are forgotten.
+  // Opens the records, after Check. Drops the records of files that no longer exist.
   Status Open();
-  // A place for a file's size, to be handed to Note and Forget; -1 if all are taken.
+  // Reserves a place for a file's size and returns its number for Note; -1 if all places are taken.
   int Add(const std::string& name);
   void Note(int place, uint64_t bytes);
   void Forget(const std::string& name);

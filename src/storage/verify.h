@@ -1,4 +1,4 @@
-// Checks the files of a store that nobody has open.
+// Checks the files of a store that no process has open.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace sluice::storage {
 
 // Reads every block of every file and compares checksums; logs and manifest must be whole. Writes
-// nothing, so that a backup stays as it is.
+// nothing, so that a backup stays unchanged.
 Status VerifyClosedStore(const std::string& directory);
 
 }  // namespace sluice::storage

@@ -1,9 +1,10 @@
 // Knows which write-ahead logs a store must have, and checks them when it is opened.
 //
-// RocksDB can't tell that its newest log is gone. So a file beside the logs, WALS, notes each one
-// when it is made, before anything is written to it, and when RocksDB is about to delete it (which
-// it does in order: all older ones are not needed either). Nor can it tell that a log or the
-// manifest was cut short: SYNCED notes how long they are (synced_sizes.h).
+// RocksDB does not notice that its newest log is missing. So the file WALS beside the logs has a
+// line for each log: one when the log is made, before anything is written to it, and one when
+// RocksDB is about to delete it (it deletes logs in order, so all older ones are not needed
+// either). Nor does RocksDB notice that a log or the manifest was cut short: SYNCED has their sizes
+// (synced_sizes.h).
 #pragma once
 
 #include <memory>
@@ -16,13 +17,14 @@
 
 namespace sluice::storage {
 
-// What RocksDB sees of the disk: keeps WALS, and under the store's lock, before anything is read,
-// checks that no log is missing and that neither they nor the manifest are damaged (wal_check.h).
+// RocksDB's file system. It maintains WALS. When RocksDB locks the store, before it reads anything,
+// this class checks that no log is missing and that neither logs nor manifest are damaged
+// (wal_check.h).
 class WalGuard final : public rocksdb::FileSystemWrapper {
  public:
   explicit WalGuard(std::string directory);
 
-  // What LockFile checks, of a store that nobody has open; writes nothing.
+  // Makes the checks of LockFile on a store that no process has open; writes nothing.
   static Status Check(const std::string& directory);
   // Makes WALS and SYNCED for a directory that holds a finished copy of a store.
   static Status NoteCopy(const std::string& directory);

@@ -12,16 +12,17 @@
 
 namespace sluice::timer {
 
-// In order of their moments, beginning with `from`; false ends it.
+// Gets the timers in the order of their moments, beginning with `from`; return false to end the
+// visit.
 using Visitor = std::function<bool(Timer timer)>;
 Status Visit(const db::Database& database, std::string_view owner, const Moment& from,
              const Visitor& visitor);
 
-// Those who have timers.
+// The owners that have timers.
 Result<std::vector<std::string>> Owners(const db::Database& database);
 
-// Removes all of its timers, in several commits: the owner must not run any more, and after a crash
-// it must be done again. Waits.
+// Removes all timers of the owner, in several commits, and waits for them. The owner must not run
+// any more. After a crash in between, call it again.
 Status DropOwner(db::Database& database, std::string_view owner);
 
 }  // namespace sluice::timer

@@ -1,11 +1,12 @@
-// Waits until timers are due and hands them to their owners, never early.
+// Gives timers to their owners when they are due, never early.
 //
-// Operation: one thread for all owners. It knows when each owner's next timer is due and sleeps
-// until the first of them; whoever commits a timer says so (Created). A timer that was handed out
-// is the owner's to take and commit; until it says Done the timer is not handed out again. After
-// that it may be, if its row is still seen: an owner takes it by WriteSet::Take, which finds none.
-// Concurrency: every method from any thread; receivers are called on the scheduler's thread, one at
-// a time, and must only hand on.
+// Operation: one thread serves all owners. It knows the due time of each owner's next timer and
+// sleeps until the first of them; a committer of a timer calls Created. The scheduler delivers a
+// timer to its owner's receiver; the owner takes it (WriteSet::Take), commits and calls Done. Until
+// Done the scheduler does not deliver the timer again. After Done it may, if it still sees the row;
+// then Take finds no timer, so a timer never runs twice.
+// Concurrency: every method from any thread; receivers run on the scheduler's thread, one at a
+// time, and must only enqueue.
 #pragma once
 
 #include <condition_variable>
@@ -35,18 +36,18 @@ class Scheduler {
 
   // False when there is no room: the timer is offered again after the next Done.
   using Receiver = std::function<bool(const Timer& timer)>;
-  // Told once, when an owner's timers can't be read; it gets no more of them.
+  // Called once, when the owner's timers can't be read; the owner gets no more of them.
   using Failed = std::function<void(const Status& status)>;
-  // Timers of the owner are handed out from now on, those first that came due before. Returns
-  // what Remove wants.
+  // Delivers the owner's timers from now on, first those that came due before. Returns the number
+  // that Remove takes.
   uint64_t Add(const std::string& owner, Receiver receiver, Failed failed);
-  // When it returns, the receiver that was added then is not called any more; one that was added
-  // for the same owner later stays. So do the timers.
+  // When it returns, the receiver of that Add is not called any more. A receiver that was added
+  // later for the same owner stays, and so do the timers.
   void Remove(const std::string& owner, uint64_t added);
 
-  // A timer that is due then was committed.
+  // Call it after the commit of a timer with that due time.
   void Created(const std::string& owner, uint64_t due_ms);
-  // These were handed out, and what they had to do is committed; or there is room again.
+  // The owner has committed these timers, or has room for more again.
   void Done(const std::string& owner, std::span<const Moment> moments);
   // The clock may have been moved.
   void Wake();
@@ -56,13 +57,13 @@ class Scheduler {
     Receiver receiver;
     Failed failed;
     uint64_t added = 0;                // which Add it was
-    Moment from;                       // all timers before it were handed out
-    uint64_t next_due_ms = 0;          // none is due before; UINT64_MAX when there are none
-    uint64_t created_ms = UINT64_MAX;  // the lowest that Created told since the last look
+    Moment from;                       // all timers before it were delivered
+    uint64_t next_due_ms = 0;          // no timer is due before it; UINT64_MAX for no timer
+    uint64_t created_ms = UINT64_MAX;  // the lowest due time of Created since the last look
     bool full = false;                 // the receiver had no room
     std::set<Moment> handed;           // and not done
   };
-  // What a look at an owner's timers found.
+  // The result of a look at an owner's timers.
   struct Found {
     std::vector<Timer> due;
     uint64_t next_due_ms = UINT64_MAX;  // of the first that was not put into `due`

@@ -1,8 +1,9 @@
-// A timer: call something of its owner's at a time. Its owner is whoever handles it, a deployed
-// function say; callback and reference name it among the owner's timers.
+// A timer: a call of one of its owner's callbacks at a time. The owner handles the timer, for
+// example a deployed function. Callback and reference together name the timer among its owner's
+// timers.
 //
 // Each has two rows in the timer family (docs/formats/timers.md), always changed together: one by
-// due time, with everything, and one by name, which says where the first one is.
+// due time, with all fields, and one by name, with the key of the first one.
 #pragma once
 
 #include <cstdint>

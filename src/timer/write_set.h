@@ -1,9 +1,10 @@
-// The timers of one owner as a batch of invocations sees them: what is stored, and over it what the
-// batch itself creates, cancels and takes. Becomes rows of the batch's commit.
+// The timers of one owner as a batch of invocations sees them: the stored timers, changed by the
+// timers that the batch itself creates, cancels and takes. The changes become rows of the batch's
+// commit.
 //
 // The commit depends on every row that was read and then changed: when another commit changed it in
-// between, this one is refused (Code::kConflict, row.changed) and the batch must be run again. So a
-// timer is taken once, whoever tries.
+// between, this one is refused (Code::kConflict, row.changed) and the batch must run again. So only
+// one commit can take a timer.
 // One thread.
 #pragma once
 
@@ -28,12 +29,12 @@ class WriteSet {
   // Replaces a timer of the same callback and reference. The moment's id must be new.
   Status Create(const Timer& timer);
   Result<std::optional<Timer>> Find(std::string_view callback, std::string_view reference);
-  // False when there is none.
+  // False if the timer does not exist.
   Result<bool> Cancel(std::string_view callback, std::string_view reference);
-  // Removes the timer of that moment; none when it is not there any more.
+  // Removes and returns the timer of that moment; nullopt if it no longer exists.
   Result<std::optional<Timer>> Take(const Moment& moment);
 
-  // Undoes what was changed after the savepoint; what was read stays so.
+  // Rollback undoes the changes after the savepoint; the reads still count for conflicts.
   size_t Savepoint() const { return undo_.size(); }
   void RollbackTo(size_t savepoint);
 

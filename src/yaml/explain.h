@@ -1,5 +1,5 @@
-// What is wrong with a text that is no YAML, in words of who wrote it: the parser tells what it
-// looked for.
+// Explains an error in a YAML text in the terms of the file's author. The parser only says which
+// token it expected.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace sluice::yaml {
 
-// `said` and `place` are the parser's. Error yaml.invalid.
+// `said` and `place` are the parser's message and place. Returns yaml.invalid.
 Status Explain(std::string_view text, std::string_view said, Place place);
 
 }  // namespace sluice::yaml

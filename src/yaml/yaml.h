@@ -1,5 +1,5 @@
-// YAML for people's files (configuration, app directories): read strictly, every node with its line
-// and column, and nothing that a few bytes can blow up.
+// Reads YAML files that people write (configuration, app directories). It is strict, knows the line
+// and column of every node, and bounds the memory that a small file can use (Limits).
 //
 // Texts are UTF-8. One document per file. Keys are scalars and may stand only once in a map.
 // Aliases work and count against Limits::max_nodes each time they are used.
