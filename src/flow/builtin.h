@@ -23,7 +23,7 @@ struct BuiltinAnswer {
 using Builtin = BuiltinAnswer (*)(const json::Value& headers, const json::Value& body,
                                   uint64_t now_ms);
 
-// nullptr when there is none of this route.
+// nullptr if no built-in function has this route.
 Builtin FindBuiltin(std::string_view route);
 
 // resilience.handler takes status and message of an error, attempt (how many there were) and

@@ -1,6 +1,6 @@
-// Type matching: what stands after the colon in `model.count:int` or `model.flag:boolean(yes)`.
-// Kinds are lenient as in the guide: what is no number becomes -1, and a value that a conversion
-// can't take passes unchanged, with a complaint for the log.
+// Type matching: the type after the colon in `model.count:int` or `model.flag:boolean(yes)`.
+// Conversions are lenient, as in Event Script's guide: a text that is not a number becomes -1, and
+// a value that a conversion can't take passes unchanged, with a complaint for the log.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,8 @@ class Cron {
   // Error flow.bad_cron, which names the field.
   static Result<Cron> Parse(std::string_view text);
 
-  // The first time after this one, in ms since 1970; none when there is none in the next years.
+  // The first scheduled time after this one, in ms since 1970; nullopt if the schedule has no time
+  // in the next years.
   std::optional<uint64_t> After(uint64_t time_ms) const;
 
  private:

@@ -19,8 +19,8 @@ class DatePattern {
   // A moment as it is in `zone` (empty: the machine's). Error flow.bad_argument, when there is no
   // such zone.
   Result<std::string> Format(int64_t unix_ms, const std::string& zone) const;
-  // The moment that a text tells, in the machine's zone unless it has an offset; midnight where no
-  // time is told. Error flow.bad_argument.
+  // Reads a date or time, in the machine's zone unless the text has an offset; midnight if the text
+  // has no time. Error flow.bad_argument.
   Result<int64_t> Read(std::string_view text) const;
 
  private:

@@ -36,18 +36,18 @@ struct FlowDraft {
   std::optional<Reference> first;
   std::optional<Reference> exception;
   std::optional<Place> ext_used;  // where `ext:` is first used
-  bool incomplete = false;        // a task was not read so far that it tells what follows it
+  bool incomplete = false;        // a task has errors, so the tasks that follow it are unknown
   ModelUse use;
 };
 
-// What the readers of a file share.
+// The context that the readers of one file share.
 struct Reading {
   const std::string& file;
   const CompileOptions& options;
   Problems* problems;
 
   Place At(const yaml::Node& node) const { return {file, node.line, node.column}; }
-  // Of the text inside the quotes.
+  // The place of the text inside the quotes.
   Place Inside(const yaml::Node& node) const {
     return {file, node.line, node.column + (node.quoted ? 1 : 0)};
   }
@@ -61,12 +61,12 @@ struct Reading {
                  std::string_view what) const;
 };
 
-// The whole file. Problems are told; what could be read is in the draft.
+// Reads the whole file. Reports problems; the draft has everything that could be read.
 FlowDraft ReadFlow(const yaml::Node& root, const Reading& reading);
 // One element of `tasks`; nothing when it has no name.
 std::optional<TaskDraft> ReadTask(const yaml::Node& node, size_t index, const Reading& reading,
                                   FlowDraft* flow);
-// Looks names up and checks what only the whole flow tells.
+// Resolves the names of tasks and checks the rules that concern the whole flow.
 void LinkFlow(FlowDraft* draft, const CompileOptions& options, Problems* problems);
 
 // `10s`, `5m`, or seconds without a unit. Error flow.bad_ttl.

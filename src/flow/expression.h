@@ -63,7 +63,7 @@ struct Expression {
   std::optional<ModelRef::Item> item;
 };
 
-// What the text of mappings may use while it is compiled.
+// What the text of mappings may refer to, at compile time.
 struct ParseContext {
   Side side = Side::kInput;
   const Settings* settings = nullptr;
@@ -77,7 +77,8 @@ Result<Expression> ParseExpression(std::string_view text, const ParseContext& co
 // The parts between top-level commas, for arguments.
 std::vector<std::string_view> SplitArguments(std::string_view text);
 
-// What an expression reads when it runs. Pointers may be null where a side has no such thing.
+// The data that an expression reads when it runs. A pointer is null if this side of a mapping has
+// no such data.
 struct Scope {
   ModelView view;
   const json::Value* input = nullptr;
@@ -85,7 +86,7 @@ struct Scope {
   const json::Value* result = nullptr;
   const json::Value* header = nullptr;
   int status = 200;
-  const Mapped* mapped = nullptr;  // what the mappings before have made; null: nothing
+  const Mapped* mapped = nullptr;  // the results of the mappings before; null for none
   const Files* files = nullptr;
   uint64_t now_ms = 0;
   std::vector<std::string>* complaints = nullptr;  // for the log

@@ -43,7 +43,7 @@ class DirectoryFiles final : public Files {
   Result<std::string> Read(Area area, std::string_view path) const override;
   Status Write(std::string_view path, std::string_view bytes, Mode mode) const override;
   Status Remove(std::string_view path) const override;
-  // Of kFile: where it really is. Error flow.file_outside.
+  // For kFile: the real path, after following links. Error flow.file_outside.
   Result<std::string> RealPathOf(std::string_view path) const { return Resolve(Area::kFile, path); }
 
  private:

@@ -20,12 +20,13 @@ inline constexpr std::string_view kDefaultFlowLocation = "classpath:/flows/";
 // The text at a location such as `classpath:/flows/a.yml` or `file:/etc/flows/a.yml`.
 using ReadLocation = std::function<Result<std::string>(std::string_view location)>;
 
-// `classpath:` is the app's resources/ and then the app directory itself, `file:` what `files`
-// allows; both must outlive the result. Errors: flow.bad_location and those of Files::Read.
+// `classpath:` reads the app's resources/ and then the app directory itself, `file:` the
+// directories that `files` allows; both arguments must outlive the result. Errors:
+// flow.bad_location and those of Files::Read.
 ReadLocation AppLocations(const std::string& app_directory, const Files& files);
 
 // The flows of some lists, whose locations are separated by commas, in the order of their names,
-// each once. A list that is not there is a warning.
+// each once. A missing list is a warning.
 std::vector<FlowText> ReadFlowLists(std::string_view locations, const ReadLocation& read,
                                     const Settings& settings, Problems* problems);
 

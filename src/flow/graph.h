@@ -8,14 +8,14 @@
 
 namespace sluice::flow {
 
-// One node a task, in the shape of its execution type; solid arrows for what follows, dotted ones
-// for handlers of errors.
+// One node for each task, in the shape of its execution type; solid arrows lead to next tasks,
+// dotted ones to exception handlers.
 std::string MermaidOf(const Flow& flow);
 
 // A picture by itself: tasks in rows by how many steps they are from the first one.
 std::string SvgOf(const Flow& flow);
 
-// What leads from one task to another, in the order of the tasks.
+// A way from one task to another. Arrows are in the order of the tasks.
 struct Arrow {
   enum class Kind : uint8_t { kNext, kError };
 

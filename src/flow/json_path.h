@@ -27,8 +27,8 @@ class JsonPath {
   static Result<JsonPath> Parse(std::string_view text, Side side);
 
   Space space() const { return space_; }
-  // One value where the path can only lead to one (missing when there is none), else a list.
-  // Error flow.bad_argument when there is too much.
+  // A single value if the path can lead to only one place (missing if the root has none), otherwise
+  // a list. Error flow.bad_argument for too many results.
   Result<json::Value> Search(const json::Value& root) const;
 
  private:

@@ -54,7 +54,7 @@ Result<std::vector<Mapping>> ParseMapping(std::string_view text, const ParseCont
 // Whether `model.<key>` is the engine's own: cid, instance, flow, ttl, trace, none, run.
 bool IsReservedKey(std::string_view key);
 
-// What the mappings of a task make.
+// The results of a task's mappings.
 struct Mapped {
   struct External {
     std::string key;
@@ -69,7 +69,7 @@ struct Mapped {
   std::vector<External> externals;
 };
 
-// Where mappings write.
+// The places that mappings may write to.
 struct Writable {
   json::Value* model = nullptr;
   json::Value* shared = nullptr;

@@ -1,5 +1,5 @@
-// Which variables of the model a flow reads and writes, by their first key: for warnings about
-// variables that nobody reads or nobody sets.
+// Finds the variables of the model that a flow reads and writes, by their first key, for warnings
+// about variables that it never reads or never sets.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ struct ModelUse {
   void Read(const ModelRef& ref, const Place& place);
   void Read(const Template& text, const Place& place);
   void Read(const Conversion& conversion, const Place& place);
-  // What stands in brackets and braces of a path.
+  // The variables in brackets and braces of a path.
   void ReadIn(const Path& path, const Place& place);
   void Write(const Path& path, const Place& place);
 

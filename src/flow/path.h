@@ -19,7 +19,7 @@ namespace sluice::flow {
 struct ModelRef;
 struct Step;
 
-// Where `model.` names lead while a mapping runs.
+// The models that `model.` names refer to while a mapping runs.
 struct ModelView {
   const json::Value* model = nullptr;   // of the flow instance
   const json::Value* shared = nullptr;  // model.parent and model.root: of the whole run
@@ -53,7 +53,7 @@ class Template {
 class Path {
  public:
   static constexpr size_t kMaxSteps = 64;
-  static constexpr int64_t kMaxIndex = 999;  // of what a mapping may write to a list
+  static constexpr int64_t kMaxIndex = 999;  // the last position that a mapping may write in a list
 
   enum class Use : uint8_t { kRead, kWrite };
 
@@ -68,10 +68,10 @@ class Path {
   // Makes the key at `position` match whatever its case.
   void IgnoreCaseAt(size_t position);
 
-  // The value there; missing when there is none.
+  // The value at the path; missing if the root has none.
   const json::Value& Get(const json::Value& root, const ModelView& view) const;
-  // A missing value removes what is there: an element of a list becomes null. Errors, as aborts of
-  // a flow: flow.bad_index, flow.too_deep, flow.too_large.
+  // A missing value removes the target; in a list the element becomes null. Errors, as aborts of a
+  // flow: flow.bad_index, flow.too_deep, flow.too_large.
   Status Set(json::Value* root, const ModelView& view, json::Value value) const;
 
  private:

@@ -1,5 +1,5 @@
-// What a flow is compiled to: immutable, shared by all its runs, with names turned into indexes and
-// mappings into operations. Nothing of a flow's text is parsed while it runs.
+// A compiled flow: immutable and shared by all its runs. Names of tasks are indexes, and mappings
+// are operations, so that a run parses no text.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace sluice::flow {
 
-// What a task's name starts with when it is a sub-flow.
+// The prefix of a task's `process` that names a sub-flow.
 inline constexpr std::string_view kFlowScheme = "flow://";
 
 using TaskIndex = int32_t;
@@ -36,7 +36,8 @@ enum class Execution : uint8_t {
 };
 std::string_view ExecutionName(Execution execution);
 
-// `for (model.n = 0; model.n < 3; model.n++)`, `while (model.running)`, and what leaves them early.
+// `for (model.n = 0; model.n < 3; model.n++)` or `while (model.running)`, and the conditions that
+// leave the loop early.
 struct Loop {
   enum class Kind : uint8_t { kNone, kFor, kWhile };
   enum class Compare : uint8_t { kLess, kLessEqual, kMore, kMoreEqual };
@@ -57,13 +58,13 @@ struct Loop {
   Operand left;
   Compare compare = Compare::kLess;
   Operand right;
-  ModelRef counter;  // what is counted up or down
+  ModelRef counter;  // the variable that is counted up or down
   int64_t delta = 1;
   ModelRef running;  // of a while-loop
   std::vector<Condition> conditions;
 };
 
-// How the dataset of a sub-flow is made of what the input mappings made.
+// How the results of the input mappings become the dataset of a sub-flow.
 enum class SubflowInput : uint8_t {
   kDataset,  // only `body` and headers were mapped: that is the dataset
   kBody,     // anything else is the body of the dataset
@@ -93,13 +94,13 @@ struct Task {
   bool is_subflow() const { return !subflow.empty(); }
 };
 
-// What starts runs of a flow by itself.
+// The changes and times that start runs of a flow.
 struct AutoStart {
   std::string on;            // a keyspace: its changes; empty for none
   std::string filter;        // of these, SQL++ over operation, key, before and after
   std::optional<Cron> cron;  // a schedule
   uint64_t every_ms = 0;     // another one; 0 for none
-  std::string schedule;      // what was written for it
+  std::string schedule;      // its text
   Place place;
 
   bool scheduled() const { return cron.has_value() || every_ms != 0; }
@@ -113,7 +114,7 @@ struct Flow {
   bool durable = false;
   AutoStart start;
   std::string external_route;          // external.state.machine; empty for none
-  std::vector<std::string> listeners;  // routes and `flow://id` that are told of a run's end
+  std::vector<std::string> listeners;  // routes and `flow://id` that are called at a run's end
   TaskIndex first = kNoTask;
   TaskIndex exception = kNoTask;
   std::vector<Task> tasks;

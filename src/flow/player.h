@@ -1,5 +1,5 @@
-// Plays a run to its end on a clock that jumps from one event to the next, with answers that come
-// from whoever tests a flow: nothing waits, and the same answers give the same run.
+// Plays a run to its end for a test. The test gives the answers of the tasks, and the clock jumps
+// from one event to the next: nothing waits, and the same answers give the same run.
 //
 // One thread.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace sluice::flow {
 
-// What a run did.
+// Everything that a run did.
 struct Played {
   bool responded = false;
   Respond response;
@@ -31,7 +31,7 @@ struct Played {
   uint64_t took_ms = 0;
 };
 
-// What a function answers, and when.
+// The answer of a function, and its time.
 struct PlayedAnswer {
   TaskResult result;  // of any call
   uint64_t after_ms = 0;

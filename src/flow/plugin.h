@@ -14,7 +14,7 @@
 
 namespace sluice::flow {
 
-// What a function makes of constant arguments when a flow is compiled: a date pattern, a rule.
+// The compiled form of constant arguments, made when a flow is compiled: a date pattern, a rule.
 struct Prepared {
   virtual ~Prepared() = default;
 };
@@ -44,7 +44,7 @@ struct PluginCall {
 
 inline constexpr size_t kManyArguments = 64;
 
-// nullptr when there is none of this name.
+// nullptr if no function has this name.
 const Plugin* FindPlugin(std::string_view name);
 std::vector<std::string> PluginNames();
 

@@ -1,6 +1,7 @@
 // A flow instance as a state machine: Run::Step takes an event and appends the actions that follow
-// from it. It does no input or output except files that mappings name, waits for nothing and knows
-// no thread; who drives it calls the functions, keeps time and sends the answer.
+// from it. It does no input or output except files that mappings name, never waits and uses no
+// thread. Its driver (flow_engine, or the Player of tests) performs the actions: it calls the
+// functions, keeps the time and sends the answer.
 //
 //   Run run(flows, services);
 //   Actions actions;
@@ -9,8 +10,8 @@
 //   at run.next_due_ms(): run.Step(Tick{}, now_ms, &actions);
 //
 // Sub-flows run inside the same Run, each as a frame of its own: one state to store, one budget of
-// time, one `model.parent`. After every Step the state can be encoded (run_codec.h) and a copy of
-// it goes on elsewhere.
+// time, one `model.parent`. After every Step the state can be encoded (run_codec.h), and the
+// decoded copy continues elsewhere.
 //
 // Thread: one at a time. Copies share what they have not changed.
 #pragma once
@@ -42,7 +43,7 @@ struct Start {
   std::string flow;     // id
   json::Value input;    // the dataset: body, header, path_parameter, ...
   std::string run;      // model.instance; unique
-  std::string cid;      // model.cid: the correlation id of who asked
+  std::string cid;      // model.cid: the correlation id of the request
   std::string trace;    // model.trace; empty when not traced
   uint64_t ttl_ms = 0;  // instead of flow.ttl; 0 for that
 };
@@ -54,7 +55,7 @@ struct TaskResult {
   json::Value headers;
   json::Value body;
   std::string stack = {};  // of a failure
-  // So much later the tasks that follow are sent, as if they had such a delay.
+  // The tasks that follow are sent this much later, as if they had such a delay.
   uint64_t hold_next_ms = 0;
 };
 
@@ -71,8 +72,8 @@ using Event = std::variant<Start, TaskResult, Tick, Cancel>;
 
 // Actions. Texts that are views live as long as the run's flows.
 
-// Run the function of a route and answer with a TaskResult of the same call. An answer that comes
-// too late is passed over.
+// The driver runs the function of the route and answers with a TaskResult of the same call. The
+// machine ignores an answer that comes too late.
 struct Call {
   uint64_t call = 0;
   std::string_view flow;
@@ -80,7 +81,7 @@ struct Call {
   std::string_view route;
   json::Value headers;  // an object of texts
   json::Value body;
-  uint64_t due_ms = 0;  // when nobody waits for the answer any more
+  uint64_t due_ms = 0;  // after this time the machine ignores the answer
   uint64_t frame = 0;   // the flow instance that calls
 };
 
@@ -100,7 +101,7 @@ struct SubflowEnded {
   json::Value body;
 };
 
-// The answer of a call is not waited for any more: who runs it may stop.
+// The machine no longer waits for this call: the driver may stop it.
 struct Abandon {
   uint64_t call = 0;
 };
@@ -112,7 +113,7 @@ struct Send {
   json::Value body;  // of a flow: the dataset
 };
 
-// The answer to who started the run; once.
+// The answer to the starter of the run; at most once in a run.
 struct Respond {
   int status = 200;
   json::Value headers;
@@ -137,12 +138,13 @@ using Actions = std::vector<Action>;
 
 // The state.
 
-// A line of control: what a task needs to know of how it came to run.
+// A line of control: how a task came to run. A result is delivered along its line, for example back
+// to the fork that started the branch.
 struct Line {
   uint64_t group = 0;          // the fork or pipeline it belongs to; 0 for none
   int64_t index = -1;          // of a fork over a list: which element
   json::Value item;            // and its value
-  json::Value error;           // what went wrong, for a handler; missing when nothing did
+  json::Value error;           // the error, for a handler; missing without one
   TaskIndex failed = kNoTask;  // and where
 };
 
@@ -151,7 +153,7 @@ struct Group {
   uint64_t id = 0;
   uint64_t frame = 0;
   TaskIndex task = kNoTask;
-  Line outer;           // goes on when the group is done
+  Line outer;           // the line that continues when the group is done
   size_t expected = 0;  // branches
   size_t done = 0;
   size_t step = 0;  // of a pipeline
@@ -179,10 +181,10 @@ struct Frame {
   uint64_t due_ms = 0;
   int depth = 0;
   bool responded = false;
-  // It has come to its end. Tasks that were begun before run all the same, and what they answer is
-  // passed over; the frame goes when they are done.
+  // The flow has ended. Tasks that were begun before still run, and their answers are ignored; the
+  // frame is removed when they have ended.
   bool over = false;
-  uint64_t caller = 0;  // the call that waits for it; 0 for the root, or when nobody waits
+  uint64_t caller = 0;  // the call that waits for its answer; 0 for none
 };
 
 struct RunState {
@@ -203,8 +205,8 @@ struct RunState {
 
 class Run {
  public:
-  // `files` may be nullptr: then there are none. It and what `flows` was compiled with must outlive
-  // the run.
+  // With nullptr as `files` the run has no files. `files`, and everything that `flows` was compiled
+  // with, must outlive the run.
   Run(std::shared_ptr<const FlowSet> flows, const Files* files);
 
   // Wall time must not go back between steps.
@@ -215,8 +217,8 @@ class Run {
   std::optional<uint64_t> next_due_ms() const;
   // The calls that were sent and not answered, to send them again after a restart.
   std::vector<Call> OpenCalls() const;
-  // Moves everything that is to happen at a time, for a run that was stored and is set back to it.
-  // Less than 0: to before.
+  // Moves all due times of the run, for a stored run that continues later. A negative number moves
+  // them back.
   void Postpone(int64_t by_ms);
   // The root's model while it runs, its last one after.
   const json::Value& model() const;

@@ -1,6 +1,6 @@
-// A run as JSON, to store it between two steps and to go on with it in another process. Flows and
-// tasks are named, not numbered, so that the set of flows it is read with may be a newer one that
-// still has them.
+// A run as JSON, to store it between two steps and continue it in another process. The JSON has
+// names of flows and tasks, not numbers, so that a newer set of flows that still has them can
+// decode it.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace sluice::flow {
 
-// What a run was started with never changes, and may be large: who stores the run again and again
-// stores it once.
+// The input of the root never changes and may be large. A driver that stores the run after each
+// step stores the input only once, in a row of its own.
 enum class RootInput : uint8_t { kWith, kWithout };
 
-// Only what JSON text can hold.
+// The text is plain JSON: values that JSON does not have are marked (docs/formats/runs.md).
 std::string EncodeRun(const Run& run, RootInput root = RootInput::kWith);
 
-// `input` is that of a root that was encoded without. Error flow.bad_state: not what EncodeRun
-// made, or of flows and tasks that are not there.
+// `input` is the root's input if it was encoded without. Error flow.bad_state: the value does not
+// come from EncodeRun, or names flows or tasks that do not exist.
 Result<Run> DecodeRun(const json::Value& value, std::shared_ptr<const FlowSet> flows,
                       const Files* files, const json::Value& input = {});
 

@@ -1,4 +1,5 @@
-// What a flow's text may look up while it is loaded: `${NAME:default}` and `map(config.key)`.
+// The values that a flow's text may look up while it is loaded: `${NAME:default}` and
+// `map(config.key)`.
 #pragma once
 
 #include <map>
@@ -16,12 +17,12 @@ class Settings {
   virtual ~Settings() = default;
   // A variable of the process's environment.
   virtual std::optional<std::string> Environment(std::string_view name) const = 0;
-  // What the app's configuration has at a dotted key; missing when there is nothing. Texts may hold
-  // `${...}` themselves.
+  // The value of the app's configuration at a dotted key, or missing. Texts may contain `${...}`
+  // themselves.
   virtual json::Value Lookup(std::string_view key) const = 0;
 };
 
-// What there is at a dotted key: maps in maps, keys that have dots themselves, or both.
+// The value at a dotted key. The configuration may have nested maps, keys with dots, or both.
 json::Value ValueAt(const json::Value& config, std::string_view key);
 
 // Settings that are given, for tests and for apps without configuration.

@@ -16,15 +16,15 @@ namespace sluice::flow {
 Result<yaml::Node> ReadTree(std::string_view text, const std::string& file,
                             const Settings& settings, Problems* problems);
 
-// The same for one text: `${NAME:default}` is the environment's variable, else the configuration's
-// value, else the default, else nothing. What went wrong is told to `problems` as of `place`.
+// The same for one text: `${NAME:default}` is the environment variable, or else the configuration's
+// value, or else the default, or else nothing. Problems get the place `place`.
 std::string ReplaceVariables(std::string_view text, const Place& place, const Settings& settings,
                              Problems* problems);
 
-// A key as it was written: with the dots that ReadTree has made maps of.
+// A key as the file has it, with the dots that ReadTree turns into nested maps.
 std::string WrittenKey(const yaml::Entry& entry);
 
-// A node that says nothing: null, or an empty text, list or map.
+// Whether a node is null, or an empty text, list or map.
 bool IsEmpty(const yaml::Node* node);
 
 }  // namespace sluice::flow

@@ -1,7 +1,8 @@
-// One step of a run: the rules of run.h's state machine. Lives for one event.
+// One step of a run: the rules of run.h's state machine. A Stepper lives for one event.
 //
-// Starting or answering something can end frames and calls, and so move what the state's vectors
-// hold: nothing here keeps a pointer into them across such a call; ids are looked up again.
+// Starting a task or delivering a result can end frames and calls, which moves the elements of the
+// state's vectors. So no method keeps a pointer into them across such a call: it looks the id up
+// again.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +57,7 @@ class Stepper {
                   bool caller_waits = true);
   void StartSubflow(uint64_t call_id);
   void RespondFrame(uint64_t frame_id, int status, json::Value headers, json::Value body);
-  // What becomes of the tasks of a frame that ends.
+  // Whether the tasks of an ending frame run on or are stopped.
   enum class Tasks : uint8_t { kRun, kStop };
   void AbortFrame(uint64_t frame_id, int status, const json::Value& message,
                   Tasks tasks = Tasks::kRun);
@@ -74,7 +75,7 @@ class Stepper {
   void Log(const Flow& flow, log::Level level, std::string message);
   void AbandonCall(const PendingCall& call);
 
-  // What follows a result (transition.cc).
+  // Delivers a result and runs the tasks that follow (transition.cc).
   void Deliver(PendingCall call, TaskResult result);
   void PassOver(const PendingCall& call, const TaskResult& result);
   void Succeed(PendingCall call, const TaskResult& result);
@@ -104,7 +105,7 @@ class Stepper {
   const uint64_t now_ms_;
   Actions* const actions_;
   int chain_ = 0;
-  uint64_t hold_ms_ = 0;  // TaskResult::hold_next_ms of what is being followed
+  uint64_t hold_ms_ = 0;  // TaskResult::hold_next_ms of the result that is being followed
 };
 
 // {"type":"error","status":S,"message":M}

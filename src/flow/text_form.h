@@ -28,7 +28,7 @@ std::optional<int64_t> WholeNumberOf(const json::Value& value);
 std::optional<double> NumberOf(const json::Value& value);
 std::optional<int64_t> ParseWholeNumber(std::string_view text);
 std::optional<double> ParseNumber(std::string_view text);
-// `1000`, `1000 ms`, `2s`: milliseconds unless it says more.
+// `1000`, `1000 ms`, `2s`: milliseconds if there is no unit.
 std::optional<uint64_t> ParseDelayMs(std::string_view text);
 
 // How deep maps and lists of a flow may be inside each other. Less than json::kMaxDepth, so that a
@@ -38,8 +38,8 @@ inline constexpr int kMaxNesting = 120;
 // doubles a value must end before somebody prints it.
 inline constexpr size_t kMaxValueBytes = 32 << 20;
 
-// Errors, as aborts of a flow, when the value is larger, or is deeper together with what it is put
-// into: flow.too_deep, flow.too_large.
+// Errors that abort a flow: flow.too_large, and flow.too_deep if the value together with the levels
+// above it is too deep.
 Status CheckSize(const json::Value& value, size_t depth_above = 0);
 
 }  // namespace sluice::flow

@@ -6,8 +6,8 @@
 
 namespace sluice::flow {
 
-// What looks like a number or a truth value of JSON is one, unless it is in quotes; everything else
-// is a text.
+// A scalar that looks like a number or boolean of JSON becomes one, unless it is in quotes; every
+// other scalar is a text.
 json::Value ValueOf(const yaml::Node& node);
 
 }  // namespace sluice::flow

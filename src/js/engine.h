@@ -1,4 +1,4 @@
-// V8 itself: started once in a process, by the first who needs it, and never stopped.
+// V8 itself. The first user in a process starts it, and it never stops.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// What every program of a kind finds when it starts: JavaScript's own built-ins, made immutable
-// (library/harden.js), and a library. Kept as a snapshot, from which a runtime starts in a few
-// milliseconds.
+// The environment of all programs of one kind: JavaScript's own built-ins, made immutable
+// (library/harden.js), and a library. It is kept as a snapshot, from which a runtime starts in a
+// few milliseconds.
 //
 // The library is a script that evaluates to a function. Each new runtime calls it with two
 // arguments, an object with the natives and the runtime's configuration, before the program runs;

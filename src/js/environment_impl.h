@@ -6,7 +6,7 @@
 
 namespace sluice::js {
 
-// Names under which the snapshot keeps what a runtime takes out first.
+// The global names in the snapshot of the objects that a new runtime needs; it removes the names.
 inline constexpr char kLibraryName[] = "__library";
 inline constexpr char kSealName[] = "__seal";
 inline constexpr char kPackName[] = "__pack";
@@ -15,8 +15,8 @@ class Environment::Impl {
  public:
   ~Impl() { delete[] snapshot.data; }
   v8::StartupData snapshot{nullptr, 0};
-  // The same scripts as extensions, which can't be in a snapshot, for runtimes that are debugged: a
-  // debugger does not step into an extension.
+  // The same scripts as extensions, for runtimes with a debugger: a debugger does not step into an
+  // extension. Extensions can't be in a snapshot.
   static constexpr int kScripts = 3;
   const char* extensions[kScripts] = {};
 };

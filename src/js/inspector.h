@@ -1,11 +1,11 @@
-// A debugger's door to a runtime: the DevTools protocol as text, in both directions. How the text
-// travels is not known here.
+// The connection of a debugger to a runtime: messages of the DevTools protocol as text, in both
+// directions. The transport is elsewhere.
 //
-// Operation: made by who wants to debug and given to a runtime (RuntimeOptions::inspector). Every
-// call then pauses at the first statement of the program, if the client has enabled its debugger;
-// while it is paused, and between the instructions of one that runs, the client's messages are
-// handled. While no call runs, Runtime::Session::Serve handles them.
-// A client that leaves ends the call that runs (script::Ended::kStopped).
+// Operation: the caller makes an Inspector and gives it to a runtime (RuntimeOptions::inspector).
+// Every call then pauses at the first statement of the program, if the client has enabled its
+// debugger; the client's messages are handled while the call is paused, and between the
+// instructions of a running call. While no call runs, Runtime::Session::Serve handles them. If the
+// client leaves, the running call ends (script::Ended::kStopped).
 // Concurrency: any thread.
 #pragma once
 
@@ -37,14 +37,14 @@ class Inspector {
 
   // Ends the call that runs and lets the client go, for good.
   void Close();
-  // Serve looks again whether it is to return.
+  // Makes Serve check again whether it must return.
   void Wake();
 
   struct State {
     bool closed = false;
     bool connected = false;
     bool had_client = false;  // there is or was one
-    bool ready = false;       // it is there and has said that the program may run
+    bool ready = false;       // a client is connected and has allowed the program to run
   };
   State state() const;
 

@@ -11,8 +11,8 @@
 
 namespace sluice::js {
 
-// What the runtime does with its inspector, on its own thread and with the isolate locked, and what
-// V8 asks of it there.
+// The runtime's side of an inspector, on the runtime's thread with the isolate locked, and the
+// callbacks of V8 there.
 class Inspector::Impl final : public v8_inspector::V8InspectorClient,
                               public v8_inspector::V8Inspector::Channel {
  public:
@@ -27,11 +27,11 @@ class Inspector::Impl final : public v8_inspector::V8InspectorClient,
   State state() const;
 
   // --- the runtime's thread ---
-  // `sound` is asked after every message; false ends what runs.
+  // `sound` is called after every message; false ends the running call.
   void Attach(v8::Isolate* isolate, v8::Local<v8::Context> context, std::function<bool()> sound);
   void Detach(v8::Local<v8::Context> context);
-  // Around a call. After EndCall nobody terminates the isolate any more; true when that has
-  // happened, perhaps just before.
+  // Call these around a call. After EndCall nothing terminates the isolate any more; true if it was
+  // terminated, perhaps just before.
   void BeginCall();
   bool EndCall();
   void Serve(const std::function<bool()>& until);

@@ -35,8 +35,8 @@ class Makers {
 
   v8::Local<v8::Value> MakeNumber(const json::Value& value) const;
   v8::MaybeLocal<v8::Value> MakeObject(v8::Local<v8::Context> context, const json::Value& object);
-  // The function that makes objects with these names of their values, in order; empty when there is
-  // none.
+  // The function that makes an object with these names from their values, in order; empty if there
+  // is no such function.
   v8::Local<v8::Function> Find(v8::Local<v8::Context> context, const json::Value& object);
   v8::Local<v8::Function> Compile(v8::Local<v8::Context> context, const json::Value& object) const;
 

@@ -7,7 +7,7 @@
 
 namespace sluice::js {
 
-// Where an isolate keeps a pointer to the id (int) of the program's script.
+// The isolate's data slot with a pointer to the id (int) of the program's script.
 inline constexpr uint32_t kProgramSlot = 0;
 inline constexpr uint32_t kRuntimeSlot = 1;
 

@@ -1,8 +1,9 @@
 // Results that library/pack.js has written into two arrays.
 //
-// The first word is how many there are; 0: no result. Then a value: a tag and what belongs to
-// it. A number is a word; a text is a word with its length, its bytes follow those of the text
-// before it; an array is its values, an object its names (as texts) and values, and kEnd.
+// The first word is the number of words, itself included; 0 means no result. Then comes a value: a
+// tag and its content. A number is a word; a text is a word with its length, its bytes follow those
+// of the text before it; an array is its values, an object its names (as texts) and values, and
+// kEnd.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@ class PackedResult {
   std::span<char> text() { return text_; }
 
   void Clear() { words_[0] = 0; }
-  // None when nothing was packed. What a script wrote is not trusted.
+  // Nullopt if nothing was packed. The arrays come from a script, so every word is checked.
   std::optional<json::Value> Value();
 
  private:

@@ -1,5 +1,5 @@
-// A user's text, as a runtime takes it. Compiled by the first runtime; those after it, on any
-// thread, start from what that one kept.
+// A user's text for runtimes. The first runtime compiles it and keeps the code; later runtimes, on
+// any thread, start from that code.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class Program {
   explicit Program(Source source) : source_(std::move(source)) {}
 
   const Source& source() const { return source_; }
-  // What V8 compiled, null at first. Never changes once it is set.
+  // V8's compiled code, null at first. It never changes once it is set.
   std::shared_ptr<const std::vector<uint8_t>> code() const {
     const std::lock_guard lock(mutex_);
     return code_;

@@ -38,7 +38,7 @@ struct RuntimeOptions {
   // for none.
   uint64_t start_cpu_ms = 0;
   script::StopFlag stop;
-  // For debugging. Of one runtime: it is closed when that goes.
+  // For debugging. An inspector belongs to one runtime, which closes it when it ends.
   std::shared_ptr<Inspector> inspector;
 };
 
@@ -70,17 +70,17 @@ class Runtime {
     struct CallOptions {
       uint64_t deadline_ns = 0;  // of the monotonic clock; 0 for none
       bool want_value = false;   // Outcome::value
-      // An entry point that makes the result of the call anew, if there were promises: they have
-      // done what they had to do then.
+      // An entry point that computes the result of the call again, after the promises have run, if
+      // there were any.
       std::string_view finish = {};
-      // What the entry point packed, which then is not in Outcome::value.
+      // Gets the packed result of the entry point, which then is not in Outcome::value.
       std::optional<json::Value>* packed = nullptr;
     };
     // Calls an entry point of the library.
     script::Outcome Call(std::string_view entry, std::span<const script::Argument> arguments,
                          CallOptions options);
-    // Of a runtime with an inspector: handles what its client says until `until`, asked after each
-    // message and every second, is true.
+    // For a runtime with an inspector: handles the messages of its client until `until` returns
+    // true; `until` is called after each message and every second.
     void Serve(const std::function<bool()>& until);
     // As Runtime::Defines.
     bool Defines(std::string_view function);

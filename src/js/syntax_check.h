@@ -1,5 +1,5 @@
-// What V8 finds wrong with a text before anybody runs it, for many texts in one isolate: a runtime
-// for each would cost some milliseconds.
+// Finds the errors of texts without running them, many texts in one isolate: a runtime for each
+// would cost some milliseconds.
 //
 // One thread at a time.
 #pragma once
@@ -18,9 +18,9 @@ class SyntaxChecker {
   SyntaxChecker(const SyntaxChecker&) = delete;
   SyntaxChecker& operator=(const SyntaxChecker&) = delete;
 
-  // What can't be compiled.
+  // Compiles a text; the outcome has the error.
   script::Outcome Compile(const Source& source);
-  // And what can't be declared. The text must have nothing but functions at its top level.
+  // Also declares its functions. The text must have only functions at its top level.
   script::Outcome Declare(const Source& source);
 
  private:

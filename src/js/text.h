@@ -12,7 +12,7 @@ namespace sluice::js {
 // long for V8 (512 MB) becomes empty; nothing that long gets here.
 v8::Local<v8::String> NewText(v8::Isolate* isolate, std::string_view text);
 std::string TextOf(v8::Isolate* isolate, v8::Local<v8::String> text);
-// Of any value, as String(value); "" when that throws.
+// The text of any value, as String(value) gives it; "" if that throws.
 std::string TextOf(v8::Isolate* isolate, v8::Local<v8::Context> context,
                    v8::Local<v8::Value> value);
 

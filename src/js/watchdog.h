@@ -16,22 +16,23 @@ namespace sluice::js {
 
 inline constexpr uint64_t kNoDeadline = 0;
 
-// What is watched from when it is made until Leave. Arm and Disarm cost an atomic operation each.
+// Something with a deadline, watched from its construction until Leave. Arm and Disarm cost an
+// atomic operation each.
 //
-// V8 can lose a termination: while it makes the text of `error.stack`, for one. So what is to end
-// is told so at every look until it is disarmed.
+// V8 can lose a termination, for example while it makes the text of `error.stack`. So the watchdog
+// calls End again at every look until Disarm.
 class Watched {
  public:
   Watched();
   virtual ~Watched() = default;
-  // Before what End needs is gone. Nothing ends it any more.
+  // Call it before the data that End uses is destroyed. End is not called after it.
   void Leave();
 
-  // Of the monotonic clock.
+  // A deadline of the monotonic clock.
   void Arm(uint64_t deadline_ns) { ArmBy(CLOCK_MONOTONIC, deadline_ns); }
   // After so much time on a processor of the calling thread, which must be the one that disarms.
   void ArmForCpuTime(uint64_t ns);
-  // True when its time was over. What ends it has done so then.
+  // True if the deadline had passed; then End has returned.
   bool Disarm() {
     uint64_t deadline_ns = deadline_ns_.load();
     while (deadline_ns == kEnding ||

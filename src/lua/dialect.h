@@ -29,9 +29,9 @@ struct Dialect {
       outermost;  // names of local variables and functions outside of functions
 };
 
-// Text that is no Lua at all comes back as it is: the compiler finds what is wrong. Error
-// lua.syntax, with the line, for a := that has no variable before it or no value after it, and for
-// a parameter of a type that there is not.
+// Text that is not Lua comes back unchanged: the compiler reports the error. Error lua.syntax, with
+// the line, for a := without a variable before it or a value after it, and for a parameter of an
+// unknown type.
 Result<Dialect> ToPlainLua(std::string_view source, Numbers numbers = Numbers::kDoubles);
 
 }  // namespace sluice::lua

@@ -1,13 +1,12 @@
-// What a host gives to Lua code: objects with named methods. No header of Lua is needed to define
-// one.
+// Objects with named methods that a host gives to Lua code. Defining one needs no header of Lua.
 //
 //   HostClass counters{.name = "counter",
 //                      .methods = {{"next", [](HostObject& self, Call& call) -> Status {...}}}};
 //
 // Values cross the border as json::Value: integers exactly, bytes, datetimes, intervals and
 // decimals as typed values of Lua, null as NULL, missing as nil, arrays and objects as tables.
-// Thread: a method runs on the thread of the script, and may block; one that blocks for long looks
-// at Call::ended() now and then.
+// Thread: a method runs on the thread of the script, and may block; if it blocks for long, it must
+// check Call::ended() now and then.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ using json::Value;
 class HostObject;
 class Call;
 
-// A method called "__call" is what a call of the object itself runs.
+// A call of the object itself runs the method with the name "__call".
 struct Method {
   std::string name;
   // A status that is not OK is raised as an error in the script, with its message.
@@ -49,7 +48,7 @@ class HostObject {
   HostObject(const HostObject&) = delete;
   HostObject& operator=(const HostObject&) = delete;
   const HostClass& type() const { return type_; }
-  // About what it holds outside of Lua; counts as memory of the run that has it.
+  // The approximate memory that the object holds outside of Lua; it counts as memory of the run.
   virtual size_t bytes() const { return kSmallObject; }
 
  private:
@@ -57,7 +56,7 @@ class HostObject {
   const HostClass& type_;
 };
 
-// What is handed to another runtime: a value, an object, or a table that holds objects.
+// An argument for another runtime: a value, an object, or a table with objects in it.
 struct Passed {
   Value value;
   std::shared_ptr<HostObject> object;
@@ -89,7 +88,7 @@ class Call {
 
   // Each adds one result. Without any the call returns nothing.
   virtual void Return(Value value) = 0;
-  // An object, whose fields can be asked for by position, too: row[1].
+  // Returns an object whose fields can also be read by position: row[1].
   virtual void ReturnRow(Value row) = 0;
   virtual void Return(std::shared_ptr<HostObject> object) = 0;
 
@@ -98,13 +97,13 @@ class Call {
   // True when the run was stopped, whatever its step has taken: a method that waits for an event
   // or for the client gives up, which may take any time, and begins another step after the wait.
   virtual bool stopped() const = 0;
-  // What is left of the time of the run's step; kNoLimit without one.
+  // The time left for this step of the run; kNoLimit without a limit.
   static constexpr uint64_t kNoLimit = UINT64_MAX;
   virtual uint64_t RemainingMs() const = 0;
   // Begins a step, with instructions and time of its own: of methods that wait for the next event
   // or for the client.
   virtual void Renew() = 0;
-  // Counts as so many instructions.
+  // Charges this many instructions.
   virtual void Spend(uint64_t instructions) = 0;
 };
 

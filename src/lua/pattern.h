@@ -1,8 +1,8 @@
-// Lua's patterns, matched with a count of steps: a pattern that explodes is ended like an endless
-// loop is, which the C library's matcher can't be.
+// Matches Lua's patterns and counts the steps, so that a pattern that explodes can be ended like an
+// endless loop. The matcher of Lua's own library can't be interrupted.
 //
-// Differences from the original: none in what matches. At most kMaxCaptures captures and
-// kMaxNesting levels, as there.
+// The results are the same as those of the original. At most kMaxCaptures captures and kMaxNesting
+// levels, as there.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace sluice::lua {
 
-// Told about steps while a match goes on. May throw, which ends the match.
+// Counts the steps of a running match. May throw, which ends the match.
 class StepMeter {
  public:
   virtual ~StepMeter() = default;
@@ -24,7 +24,7 @@ class PatternMatcher {
   static constexpr int kMaxNesting = 200;
   static constexpr size_t kNone = static_cast<size_t>(-1);
 
-  // The views outlive the matcher. A leading ^ is the caller's business: `pattern` is without it.
+  // The views outlive the matcher. The caller handles a leading ^: `pattern` does not have it.
   PatternMatcher(std::string_view subject, std::string_view pattern, StepMeter& meter)
       : subject_(subject), pattern_(pattern), meter_(meter) {}
 

@@ -18,20 +18,19 @@ inline constexpr size_t kMaxSourceBytes = 1 << 20;
 
 class Program {
  public:
-  // `name` is what errors call the text. It must have something to call: the local function `main`,
-  // one of the text's name, or `step` and `final`. Errors: lua.syntax with the line, lua.too_large,
-  // lua.no_entry.
+  // Errors name the text `name`. The text must define the local function `main`, one with the name
+  // `name`, or `step` and `final`. Errors: lua.syntax with the line, lua.too_large, lua.no_entry.
   static Result<std::shared_ptr<const Program>> Compile(std::string_view name,
                                                         std::string_view source,
                                                         Numbers numbers = Numbers::kDoubles);
 
   const std::string& name() const { return name_; }
-  // Whether it has a local of that name outside of its functions: what can be called.
+  // Whether the text has a local with that name outside of its functions, which can be called.
   bool Has(std::string_view function) const {
     return std::ranges::find(functions_, function) != functions_.end();
   }
   Numbers numbers() const { return numbers_; }
-  // What the Lua compiler made of it.
+  // The code from the Lua compiler.
   const std::string& code() const { return code_; }
 
  private:

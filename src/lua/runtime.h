@@ -61,7 +61,7 @@ class Runtime {
 
   using Instance = int;
   static constexpr Instance kFirstInstance = 0;
-  // A function of an instance; an error when there is none.
+  // Calls a function of an instance; an error if it does not exist.
   Finished Call(const std::vector<Value>& arguments, std::string_view function = "main",
                 Instance instance = kFirstInstance);
   // The same with objects among the arguments.
@@ -73,10 +73,10 @@ class Runtime {
   // Ends the call that runs, or the next one.
   void Stop();
 
-  // Of the current or last call.
+  // The instructions of the current or last call.
   uint64_t instructions() const;
   void SetMaxInstructions(uint64_t instructions);
-  // Of datetimes made from now on. False when there is no such zone.
+  // Sets the zone of datetimes made from now on. False if the zone does not exist.
   bool SetTimeZone(std::string_view name);
   std::string time_zone() const;
   // 3 or 6 digits of fraction, of datetimes made from now on.

@@ -1,4 +1,4 @@
-// What a program finds when it starts. Inside this module only.
+// Makes the global environment of a program. Inside this module only.
 #pragma once
 
 #include <lua.hpp>

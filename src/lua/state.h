@@ -1,8 +1,8 @@
-// What belongs to a lua_State: its limits and how far they are used. Inside this module only.
+// The limits of a lua_State and how much of them is used. Inside this module only.
 //
-// A limit that was reached can't be passed by the program: `ended` stays set, the hook raises
-// again at every instruction, and pcall, xpcall and the coroutine functions (protected_calls.cc)
-// hand the error on instead of returning it.
+// A program can't get past a reached limit: `ended` stays set, the hook raises again at every
+// instruction, and pcall, xpcall and the coroutine functions (protected_calls.cc) raise the error
+// again instead of returning it.
 #pragma once
 
 #include <atomic>
@@ -32,14 +32,14 @@ class State final : public StepMeter {
   // Null when there was not enough memory to begin with.
   lua_State* lua() { return lua_; }
 
-  // Of one call, by the monotonic clock; 0 for none.
+  // The time limits of one call, by the monotonic clock; 0 for none.
   struct Time {
     uint64_t step_ns = 0;      // at most, from the beginning or from the last Renew on
     uint64_t deadline_ns = 0;  // of all steps together
   };
   // Begins a call: the counts start again.
   void Begin(uint64_t max_instructions, const Time& time);
-  // Begins a step: instructions and its time are counted anew.
+  // Begins a step: its instructions and time are counted from 0.
   void Renew();
   void SetMaxInstructions(uint64_t instructions);
   uint64_t instructions() const { return instructions_; }
@@ -67,7 +67,7 @@ class State final : public StepMeter {
   // Stops the run too, when it is set; may be null.
   void SetCancelled(const std::atomic<bool>* cancelled) { cancelled_ = cancelled; }
 
-  // The coroutine that runs, for whom the hook may have to be set anew.
+  // The running coroutine; the hook may have to be set again for it.
   lua_State* running() const { return running_; }
   void SetRunning(lua_State* lua) { running_ = lua; }
 

@@ -40,13 +40,13 @@ void OpenTyped(lua_State* lua);
 // All of these may raise errors of memory.
 void PushValue(lua_State* lua, const Value& value);
 void PushTyped(lua_State* lua, const Value& value);
-// An object as a row of a result: a table whose columns can be asked for by position, too, and
-// that keeps their order when it is read.
+// An object as a row of a result: a table whose columns can also be read by position, and which
+// keeps their order.
 void PushRow(lua_State* lua, const Value& row);
 void PushNull(lua_State* lua, std::optional<DataType> type);
 Typed* TestTyped(lua_State* lua, int index);
 
-// Error lua.argument. Charges what a large table costs.
+// Error lua.argument. Charges instructions for a large table.
 Result<Value> ToValue(lua_State* lua, int index);
 // The same with a type at each value: {"type": "int", "value": 5}. Datetimes and the like also have
 // a "text"; a NULL has no value.

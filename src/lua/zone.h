@@ -40,8 +40,8 @@ std::optional<json::Datetime> DatetimeOf(const DatetimeFields& fields, const Zon
 
 // 2019-12-19T131422.330 America/New_York
 std::string DatetimeText(json::Datetime datetime, const Zone& zone, int digits);
-// What DatetimeText prints, and ISO 8601: 2019-12-19[T| ]13:14:22[.330][Z| zone]. Without a zone,
-// `zone` is meant.
+// Reads the output of DatetimeText, and ISO 8601: 2019-12-19[T| ]13:14:22[.330][Z| zone]. A text
+// without a zone is in `zone`.
 std::optional<json::Datetime> ParseDatetime(std::string_view text, const Zone& zone);
 
 }  // namespace sluice::lua
