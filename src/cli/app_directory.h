@@ -1,4 +1,4 @@
-// An app directory: what users keep in git and `sluice apply` brings a server to.
+// An app directory, which users keep in git. `sluice apply` changes a server to match it.
 //
 //   sluice.yaml        buckets, scopes, collections and indexes
 //   data/KEYSPACE.jsonl  documents ({"key":...,"value":...} per line) that are put if absent
@@ -58,7 +58,7 @@ struct ScopeSpec {
 struct BucketSpec {
   std::map<std::string, ScopeSpec> scopes;
 };
-// What an app wants, or what a server has.
+// The keyspaces and indexes that an app wants, or that a server has.
 struct KeyspacesSpec {
   std::map<std::string, BucketSpec> buckets;
 };
@@ -86,9 +86,8 @@ struct AppDirectory {
   json::Value flow_files;  // as flow_files.h reads them
 };
 
-// Reads the whole directory. Every problem that was found is in `problems`, with its place; the app
-// is usable when there is none. Ids: app.no_directory, app.invalid and those of
-// yaml.
+// Reads the whole directory. `problems` has every problem with its place; the app is usable if it
+// is empty. Ids: app.no_directory, app.invalid and those of yaml.
 struct AppResult {
   AppDirectory app;
   std::vector<Status> problems;

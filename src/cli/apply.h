@@ -1,5 +1,5 @@
-// Brings a server to what an app directory says. Used by `sluice apply` and, on every save, by
-// `sluice serve --dev`.
+// Changes a server to match an app directory, for `sluice apply` and, on every save, for `sluice
+// serve --dev`.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace sluice::cli {
 
-// What must change, all of it. `app` outlives the plan.
+// The plan of all changes. `app` must outlive the plan.
 Result<Plan> MakeWholePlan(Api* api, const AppDirectory& app, Prune prune);
 
 // Does the plan's steps in order, then its SQL, then writes the seeds that are absent, then sees to

@@ -1,4 +1,4 @@
-// What is made from the tree of commands: completion scripts and the reference page.
+// Makes completion scripts and the reference page from the tree of commands.
 #pragma once
 
 #include <string>

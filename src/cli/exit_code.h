@@ -1,4 +1,4 @@
-// What the process returns to the shell. Part of the interface: docs/reference/cli.md lists it.
+// The exit codes of the process. They are part of the interface: docs/reference/cli.md lists them.
 #pragma once
 
 #include "base/status.h"
@@ -27,7 +27,7 @@ inline constexpr std::string_view kMigrationIncompleteId = "migration.incomplete
 // A test of a function that did not end as it should, and one that can't be run.
 inline constexpr std::string_view kTestFailedId = "trial.failed";
 inline constexpr std::string_view kTestUnusableId = "trial.unusable";
-// An app with errors, told by `flow lint`; a flow that `flow run` ran and that answered an error.
+// `flow lint` found errors; the flow of `flow run` answered with an error.
 inline constexpr std::string_view kLintFailedId = "flow.lint_failed";
 inline constexpr std::string_view kRunFailedId = "flow.run_failed";
 // The id of a wrong command line.
@@ -35,7 +35,7 @@ inline constexpr std::string_view kUsageId = "cli.usage";
 
 ExitCode ExitCodeOf(const Status& status);
 
-// What the user could do about it, when that is not in the message; else empty.
+// Advice for the user that is not in the message; may be empty.
 std::string_view HintOf(const Status& status);
 
 }  // namespace sluice::cli

@@ -1,4 +1,4 @@
-// What the failures of functions and the dead letters of triggers have in common here.
+// The common part of the commands for failures of functions and dead letters of triggers.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,13 @@
 
 namespace sluice::cli {
 
-// The list at `path`, which asks for at most `limit`; `row` makes of each what the columns show.
+// Prints the list at `path`, at most `limit` failures; `row` turns each into the values of the
+// columns.
 using FailureRow = std::function<json::Value(const json::Value& failure)>;
 Status ListFailures(const std::string& path, size_t limit, const FailureRow& row,
                     const std::vector<Column>& columns, Context& context);
 
-// A request of which only success matters, and what is said then.
+// Sends a request without a result, and prints a note on success.
 Status Order(const std::string& method, const std::string& path, const std::string& done,
              Context& context);
 // One for all of them: "7 failures dropped".

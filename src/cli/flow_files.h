@@ -21,14 +21,14 @@ json::Value ReadFlowFiles(const std::filesystem::path& directory, std::vector<St
 // How many files there are.
 size_t CountFlowFiles(const json::Value& files);
 
-// kCheck: nothing changes, the problems are told.
+// kCheck changes nothing and only reports the problems.
 enum class SendMode : uint8_t { kReplace, kCheck };
 
 // "warning: file:line:column: message (id)"; as JSON an object with "severity": "warning".
 std::string WarningText(const Status& status, OutputFormat format = OutputFormat::kTable);
 
-// Sends them; every problem that the server finds, with its place in the directory. Warnings are
-// said.
+// Sends the files. Returns every error that the server finds, with its place in the directory;
+// prints warnings.
 std::vector<Status> SendFlowFiles(Api* api, const std::string& directory, const json::Value& files,
                                   SendMode mode, const std::function<void(std::string_view)>& say,
                                   OutputFormat format = OutputFormat::kTable);

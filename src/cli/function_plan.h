@@ -1,4 +1,4 @@
-// What must change for a server to have the functions that an app wants.
+// Plans the changes that give a server the functions of an app.
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@ namespace sluice::cli {
 using FunctionsPresent = std::map<std::string, json::Value>;
 Result<FunctionsPresent> FetchFunctions(Api* api);
 
-// Adds the steps to `plan`. A function that runs is paused while its code or bindings change, so
-// that it goes on where it was; one whose source changes is undeployed. Drops, when asked for, are
-// limited to functions on the buckets that the app names. `app` outlives the plan.
+// Adds the steps to `plan`. A running function is paused while its code or bindings change, so that
+// it continues where it was; if its source changes, it is undeployed. With pruning, only functions
+// on the buckets of the app are dropped. `app` must outlive the plan.
 void PlanFunctions(const AppDirectory& app, const FunctionsPresent& present, Prune prune,
                    Plan* plan);
 

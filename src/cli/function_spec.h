@@ -25,8 +25,8 @@ struct FunctionSpec {
   std::string code_file;
   json::Value definition;  // as the server takes it
   bool deploy = true;
-  // Where parts of the definition stand in the YAML file, by the names that the server has for
-  // them: settings.worker_count, depcfg.buckets[0].
+  // The places of the definition's parts in the YAML file, by the server's names for them:
+  // settings.worker_count, depcfg.buckets[0].
   std::map<std::string, Place> places;
 };
 
@@ -39,7 +39,7 @@ std::vector<FunctionSpec> ReadFunctions(const std::filesystem::path& directory,
 // and Couchbase export it.
 FunctionSpec ReadFunction(const std::filesystem::path& script, std::vector<Status>* problems);
 
-// The server's error about a function, with the place in the app's files if it tells of one.
+// The server's error about a function, with the place in the app's files if the error names a part.
 Status Located(const Status& error, const FunctionSpec& function);
 
 }  // namespace sluice::cli

@@ -1,5 +1,5 @@
 // Sends a stream of documents to a keyspace, in pieces, with memory that depends on the largest
-// document only. What is wrong with one document is reported and the others go on.
+// document only. An error of one document is reported, and the import continues.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ImportOptions {
   std::optional<KeyTemplate> key = std::nullopt;
   std::vector<std::string> ignored_fields = {};  // top level; with `key` only
   std::string expiry = {};                       // of every document; with `key` only
-  bool if_absent = false;                        // documents that are there are left alone
+  bool if_absent = false;                        // skip documents that already exist
 };
 
 struct ImportCounts {
@@ -55,7 +55,7 @@ class Importer {
   Importer(Api* api, ImportOptions options, OnProblem on_problem, OnProgress on_progress);
 
   // Reads to the end. An error means that the rest was not imported (the server can't be reached,
-  // the list is broken); counts() tells how far it got.
+  // the list is broken); counts() has the number of documents so far.
   Status Run(std::istream& in);
   const ImportCounts& counts() const { return counts_; }
 

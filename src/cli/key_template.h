@@ -24,7 +24,7 @@ class KeyTemplate {
   // import.bad_key_template says which character is wrong.
   static Result<KeyTemplate> Parse(std::string_view text);
 
-  // The next document's key. import.no_key when a field is not there or of another type.
+  // The key of the next document. import.no_key if a field is missing or has another type.
   Result<std::string> Make(const json::Value& document);
 
  private:

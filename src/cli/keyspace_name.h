@@ -26,7 +26,7 @@ struct KeyspaceName {
 Status CheckKeyspace(std::string_view text);
 
 // Whether a name may be that of a bucket, scope, collection or index (`what`, for the message). The
-// server has the last word; this tells errors before anything is sent.
+// server decides; this check finds errors before anything is sent.
 Status CheckKeyspacePart(std::string_view what, std::string_view name);
 
 }  // namespace sluice::cli

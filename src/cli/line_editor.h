@@ -14,11 +14,11 @@ namespace sluice::cli {
 // One thread; one editor at a time, on standard input.
 class LineEditor {
  public:
-  // What the last word of the text before the cursor could become; each begins with that word.
+  // The completions of the last word before the cursor; each begins with that word.
   using Completer = std::function<std::vector<std::string>(std::string_view before_cursor)>;
 
-  // Lines of earlier times come from `history_file` and are kept there; empty for none.
-  // `interrupted` is what a handler of SIGINT sets.
+  // `history_file` keeps the lines of earlier sessions; empty for no history. A handler of SIGINT
+  // sets `interrupted`.
   LineEditor(std::string history_file, Completer completer, const std::atomic<bool>* interrupted);
   ~LineEditor();
 

@@ -1,4 +1,4 @@
-// What commands print: data to standard output, everything else to standard error.
+// The output of commands: data goes to standard output, everything else to standard error.
 #pragma once
 
 #include <ostream>

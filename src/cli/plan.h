@@ -1,4 +1,4 @@
-// What must change for a server to have what an app wants: computed first, shown, then done.
+// The changes that make a server match an app. They are computed first, then shown, then made.
 #pragma once
 
 #include <string>
@@ -26,21 +26,22 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<SqlStep> sql;       // then
   std::vector<Step> functions;    // when the seeds are written
-  std::vector<std::string> kept;  // what only --prune would drop
-  // Of tables, triggers and the like, that only the user can resolve: each with its place.
+  std::vector<std::string> kept;  // things that only --prune would drop
+  // Differences of tables, triggers and the like that only the user can resolve, each with its
+  // place.
   std::vector<std::string> differences;
-  std::string flows;  // what happens to the app's flows, last of all; empty for nothing
+  std::string flows;  // the change of the app's flows, which comes last; empty for none
 
   bool empty() const { return steps.empty() && sql.empty() && functions.empty() && flows.empty(); }
 };
 
 enum class Prune : uint8_t { kNo, kYes };
 
-// Drops, when asked for, are limited to the buckets that the app names: what other buckets hold is
-// not this app's.
+// With pruning, only things in the buckets of the app are dropped: other buckets do not belong to
+// the app.
 Plan MakePlan(const KeyspacesSpec& wanted, const KeyspacesSpec& present, Prune prune);
 
-// What the server has.
+// Reads the keyspaces of the server.
 Result<KeyspacesSpec> FetchKeyspaces(Api* api);
 
 }  // namespace sluice::cli

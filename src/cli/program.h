@@ -34,7 +34,7 @@ struct GlobalOptions {
   bool quiet = false;
 };
 
-// What an action works with.
+// The context of a command: options, output and the connection to the server.
 class Context {
  public:
   Context(std::istream& in, std::ostream& out, std::ostream& err);
@@ -60,7 +60,7 @@ class Program {
   Program(std::istream& in, std::ostream& out, std::ostream& err);
 
   CLI::App& app() { return app_; }
-  // A command that does something, below `parent`. Options are added to what it returns.
+  // Adds a command with an action below `parent`. Add its options to the result.
   CLI::App* AddCommand(CLI::App* parent, const std::string& name, const std::string& help,
                        Action action);
   // A command that only has commands below it.

@@ -1,6 +1,6 @@
 // Cuts a stream of JSON lines, or of one JSON array, into the texts of its documents, in memory
-// that depends on the largest document only. The texts are not parsed: whoever parses them finds
-// out whether they are JSON. One thread.
+// that depends on the largest document only. The texts are not parsed, so they may be invalid JSON.
+// One thread.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class RecordFormat : uint8_t {
 struct Record {
   uint64_t number = 0;  // line, or place in the list, from 1
   std::string text;
-  Status problem;  // import.record_too_large: the text is left out, and reading goes on
+  Status problem;  // import.record_too_large: the text is left out, and reading continues
 };
 
 class RecordReader {

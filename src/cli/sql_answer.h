@@ -1,4 +1,4 @@
-// How a statement ended, as the server tells it.
+// The server's report on the end of a statement.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace sluice::cli {
 
 struct SqlAnswer {
   json::Value signature;
-  json::Value results = json::Value::EmptyArray();  // what came before an error, too
+  json::Value results = json::Value::EmptyArray();  // also the rows before an error
   json::Value metrics;
   std::vector<Status> errors;
   std::vector<std::string> warnings;
 };
 
-// Of the object "done" of a stream, without results. `file` (empty for none) and the statement's
-// place in it are where errors point to; the wrong line is their excerpt.
+// Reads the object "done" of a stream; the results are not in it. Errors get their place from
+// `file` (empty for none) and the statement's place in it, and the wrong line as excerpt.
 SqlAnswer ReadSqlAnswer(const json::Value& done, const SqlStatement& statement,
                         const std::string& file);
 

@@ -1,4 +1,4 @@
-// What Tab offers in the shell, and the names it knows.
+// The completions of the Tab key in the shell.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace sluice::cli {
 
 // Words that the last word before the cursor could become: the shell's commands at the beginning of
-// a line, else keywords and functions (in the case of what is typed) and keyspaces. After \d, \h
-// and \o only what fits. Each begins with what is typed; sorted.
+// a line, else keywords and functions (in the case of the typed letters) and keyspaces. After \d,
+// \h and \o only their arguments. Each begins with the typed letters; sorted.
 std::vector<std::string> SqlCompletions(std::string_view before_cursor,
                                         const std::vector<std::string>& keyspaces,
                                         std::string_view context);

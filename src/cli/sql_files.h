@@ -5,8 +5,8 @@
 //   sql/*.sql            CREATE statements of tables, their indexes, triggers, consumers and
 //                        functions of SQL, by the files' names
 //
-// What is there already is compared by the server, which EXPLAINs the statement: it is altered
-// where nothing is lost, and otherwise said.
+// If a table or trigger already exists, the server compares it (EXPLAIN of the statement). A
+// difference that loses no data is altered; any other is reported.
 #pragma once
 
 #include <filesystem>
@@ -39,7 +39,7 @@ std::vector<ProcedureFile> ReadProcedureFiles(const std::filesystem::path& direc
 std::vector<SqlFileStatement> ReadSqlFiles(const std::filesystem::path& directory,
                                            std::vector<Status>* problems);
 
-// Statements that make what the server lacks, or change what differs.
+// Statements that create something that the server lacks, or change a difference.
 struct SqlStep {
   std::string what;  // "create table orders"
   std::string path;

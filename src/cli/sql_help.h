@@ -1,4 +1,4 @@
-// What \? and \h print.
+// The texts of \? and \h.
 #pragma once
 
 #include <string>

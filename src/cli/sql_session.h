@@ -34,18 +34,18 @@ struct SqlSettings {
 };
 
 // One thread. Between BEGIN and COMMIT or ROLLBACK the statements run in that transaction. Rows of
-// a consumer are acknowledged when they have been printed and the next ones are asked for.
+// a consumer are printed first; the request for the next rows acknowledges them.
 class SqlSession {
  public:
   // `interrupted` becomes true when the user gave up waiting (sql_interrupt.h).
   SqlSession(Api* api, Output* output, SqlSettings settings, const std::atomic<bool>* interrupted);
 
-  // Prints the results to standard output, warnings and times to standard error. Of several errors
-  // all but the last are shown, which is returned. query.cancelled when interrupted.
+  // Prints the results to standard output, warnings and times to standard error. If there are
+  // several errors, prints all but the last and returns the last. query.cancelled when interrupted.
   Status Run(const SqlStatement& statement, const std::string& file);
   // The results alone, nothing printed.
   Result<json::Value> Fetch(const std::string& statement);
-  // Rolls back what is open.
+  // Rolls back an open transaction.
   void End();
 
   SqlSettings& settings() { return settings_; }

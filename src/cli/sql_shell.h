@@ -16,7 +16,7 @@
 
 namespace sluice::cli {
 
-// Where lines come from: a file, standard input, the command line.
+// A source of lines: a file, standard input, the command line.
 struct SqlSource {
   std::string file;  // for errors; empty when it has no name
   SqlSplitter splitter;
@@ -39,7 +39,7 @@ class SqlShell {
   uint64_t run() const { return run_; }
   uint64_t failed() const { return failed_; }
   std::string Prompt(const SqlSource& source) const;
-  // What the last word before the cursor could become, for LineEditor.
+  // The completions of the last word before the cursor, for LineEditor.
   std::vector<std::string> Complete(std::string_view before_cursor);
 
  private:

@@ -1,4 +1,4 @@
-// Cuts what is typed or read from a file into statements.
+// Cuts typed text or a file into statements.
 //
 // `;` ends a statement, unless it is in a string, a name in back quotes or a comment. `$$` ends one
 // too. A stored procedure's body is not SQL: from the `{` of CREATE PROCEDURE to the `}` that
@@ -33,9 +33,9 @@ class SqlSplitter {
   void Feed(std::string_view lines);
   // The next statement that has an end.
   std::optional<SqlStatement> Next();
-  // What is left without one, once Next has no more.
+  // The last statement, which has no end mark; call it after Next returned no more.
   std::optional<SqlStatement> Finish();
-  // Drops what has no end yet.
+  // Drops the unfinished statement.
   void Clear();
   // Whether the beginning of a statement or of a comment waits for its end.
   bool waiting() const { return begun_ || state_ != State::kCode; }
@@ -70,7 +70,7 @@ class SqlSplitter {
   SqlStatement place_;
 };
 
-// The first word of a statement in upper case, and the one after it; empty when there is none.
+// The first word of a statement in upper case, and the second; empty if it has none.
 std::string FirstWord(std::string_view statement);
 std::string SecondWord(std::string_view statement);
 

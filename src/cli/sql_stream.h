@@ -1,7 +1,7 @@
 // Statements over a server's /query/stream (docs/reference/stream.md), one after the other.
 //
-// Connects when it must. A connection that the server has closed meanwhile is made again, with what
-// was SET, unless a transaction was open.
+// Connects when it must. If the server has closed the connection, it connects again and repeats the
+// SET statements, unless a transaction was open.
 //
 // One thread.
 #pragma once
@@ -28,25 +28,25 @@ class SqlStream {
   SqlStream(Api* api, const std::atomic<bool>* interrupted)
       : api_(api), interrupted_(interrupted) {}
 
-  // What is called with rows, before more are asked for and these thereby acknowledged. An error
-  // ends the statement, and then they are not.
+  // Gets the rows before the request for more, which acknowledges them. If it returns an error, the
+  // statement ends and the rows are not acknowledged.
   using Sink = std::function<Status(const json::Value& rows)>;
 
   struct Call {
     SqlStatement statement;
     std::string file;         // for errors; empty for none
     json::Value parameters;   // an object of the query service's
-    uint64_t rows = 1000;     // that are asked for at once
+    uint64_t rows = 1000;     // the rows of one request
     uint64_t timeout_ms = 0;  // the longest wait for rows; 0: no limit
   };
   // The answer without rows. query.cancelled when interrupted, client.timeout when rows took longer
   // than the call says.
   Result<SqlAnswer> Run(const Call& call, const Sink& sink);
 
-  // Rows come ahead of their acknowledgements, up to call.rows. The sink says how many of those
-  // that it gets it has dealt with, from the first one on, which acknowledges them. When that is
-  // enough the statement ends; what was acknowledged is consumed then. Errors as above; an error of
-  // the sink acknowledges nothing more.
+  // Up to call.rows rows arrive before they are acknowledged. The sink returns how many of its rows
+  // it has handled, counted from the first; this acknowledges them. If the sink sets `enough`, the
+  // statement ends, and the acknowledged rows are consumed then. Errors as above; after an error of
+  // the sink no more rows are acknowledged.
   struct Taken {
     uint64_t rows = 0;
     bool enough = false;
@@ -66,7 +66,7 @@ class SqlStream {
   Result<SqlAnswer> TakeAhead(const Call& call, const AheadSink& sink);
   // After a statement that failed.
   Result<SqlAnswer> GiveUp(const Status& error);
-  // Ends the statement that runs; returns when what was acknowledged is consumed.
+  // Ends the running statement; returns when the acknowledged rows are consumed.
   Status CloseStatement();
   void Follow(const SqlStatement& statement, const SqlAnswer& answer);
 

@@ -7,7 +7,7 @@
 
 namespace sluice::cli {
 
-// Those that the shell completes, in upper case and sorted.
+// The keywords that the shell completes, in upper case and sorted.
 std::span<const std::string_view> SqlKeywords();
 std::span<const std::string_view> SqlFunctions();
 

@@ -1,4 +1,5 @@
-// Type files of an app directory: types/NAME.yaml and what they name, as JSON for a server.
+// Reads the type files of an app directory, types/NAME.yaml and the files that they name, as JSON
+// for a server.
 #pragma once
 
 #include <filesystem>
@@ -30,8 +31,8 @@ std::string TypePath(std::string_view name);
 // The request that sets a type.
 ApiRequest SetTypeRequest(const TypeSpec& type);
 
-// Adds what must change for the server to have the app's types. Those of the app's buckets that it
-// does not name are dropped only when asked for.
+// Adds the changes that give the server the app's types. Types in the app's buckets that the app
+// does not name are dropped only with `prune`.
 Status PlanTypes(Api* api, const AppDirectory& app, Prune prune, Plan* plan);
 
 }  // namespace sluice::cli

@@ -1,7 +1,7 @@
-// Says that a command still works while the server takes its time, so that nobody takes it for one
-// that hangs.
+// Prints notes during a long command, so that the user sees that it still works.
 //
-// A thread of its own prints notes to standard error; nobody else may print while a WaitNote lives.
+// A thread of its own prints the notes to standard error; no other thread may print while a
+// WaitNote lives.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@ namespace sluice::cli {
 
 class WaitNote {
  public:
-  // `what` is done, such as "building the index". The first note comes after `first`, others after
-  // each `interval`.
+  // `what` describes the work, such as "building the index". The first note comes after `first`,
+  // others after each `interval`.
   WaitNote(Output* output, std::string what,
            std::chrono::milliseconds first = std::chrono::seconds(2),
            std::chrono::milliseconds interval = std::chrono::seconds(10));

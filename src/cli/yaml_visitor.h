@@ -1,4 +1,4 @@
-// Walks a YAML file of an app and collects what is wrong with it, each with its place.
+// Walks a YAML file of an app and collects its errors, each with its place.
 #pragma once
 
 #include <functional>

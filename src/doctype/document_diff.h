@@ -1,5 +1,5 @@
-// What differs between two versions of a document: for histories, for the fixtures of migrations,
-// and for what a migration lost.
+// The differences between two versions of a document, for histories, for fixtures of migrations,
+// and to find values that a migration lost.
 #pragma once
 
 #include <string>

@@ -14,19 +14,19 @@
 
 namespace sluice::doctype {
 
-// Where stamps are in one text.
+// The places of the stamps in one text.
 class StampSpans {
  public:
-  // type.not_object if the document, or what holds the properties in it, is no object;
+  // type.not_object if the document, or the part of it that holds the properties, is not an object;
   // type.repeated_property.
   static Result<StampSpans> Find(std::string_view document, const Properties& properties);
 
-  // The value as it is written; empty if there is none.
+  // The text of the value; empty if the property is missing.
   std::string_view Raw(Stamp stamp) const {
     const Span& span = spans_[static_cast<size_t>(stamp)];
     return text_.substr(span.value, span.end - span.value);
   }
-  // A string's value or a number's literal; nothing for what is missing or something else.
+  // A string's value or a number's literal; nullopt for a missing value or another type.
   std::optional<std::string> Text(Stamp stamp) const;
   // A whole number above 0; else 0.
   uint64_t Count(Stamp stamp) const;
@@ -45,7 +45,7 @@ class StampSpans {
   Span spans_[kStamps];
   std::vector<Span> doubles_;  // fields whose name comes again later
   Span holder_;                // of the object with the properties, if that is not the root
-  size_t open_ = 0;            // the position after '{' of what holds them; 0 if it is missing
+  size_t open_ = 0;            // the position after the '{' of their object; 0 if that is missing
   size_t root_ = 0;            // the position after the root's '{'
   bool empty_ = false;         // nothing else is in the object at open_
   bool root_empty_ = false;
@@ -57,7 +57,7 @@ class StampEdit {
   StampEdit(const Properties& properties, const StampSpans& spans)
       : properties_(properties), spans_(spans) {}
 
-  // JSON text; an empty one removes the property. What is not named stays as it is.
+  // `value` is JSON text; an empty text removes the property. Other properties stay unchanged.
   void Set(Stamp stamp, std::string value);
   std::string Apply() const;
 
@@ -67,7 +67,7 @@ class StampEdit {
     size_t end = 0;
     std::string text;
   };
-  // What is written at the front of the object: properties that are not there yet.
+  // The text to insert at the front of the object: the properties that it does not have yet.
   std::string Added() const;
   std::string Replaced() const;
   std::string Without(const StampSpans::Span& span) const;

@@ -27,7 +27,7 @@ class FieldPath {
   // Stops at the first error.
   using Visitor = std::function<Status(json::Value* parent)>;
   Status ForEachParent(json::Value* root, const Visitor& visit) const;
-  // The value in a document; missing if there is none. Requires !has_elements().
+  // The value in a document, or missing. Requires !has_elements().
   const json::Value& Get(const json::Value& root) const;
   // Sets it, making the objects on the way that are missing. Requires !has_elements().
   // migration.mismatch if one of them is no object.

@@ -10,11 +10,11 @@
 
 namespace sluice::doctype {
 
-// A fixture is {"key": "user:1", "before": {...}, "after": {...}}; "to" names another version than
-// the current one, "error" the id of the error that is expected instead of "after".
+// A fixture is {"key": "user:1", "before": {...}, "after": {...}}; "to" names a version other than
+// the current one, "error" the id of the expected error instead of "after".
 //
-// OK if the migration does as it says; fixture.invalid, fixture.different (with what differs), or
-// the migration's own error.
+// OK if the migration gives the expected result; otherwise fixture.invalid, fixture.different (with
+// the differences), or the migration's own error.
 Status RunFixture(MigrationRunner& runner, const json::Value& fixture);
 
 }  // namespace sluice::doctype

@@ -2,8 +2,8 @@
 //
 // A variable stands for one or more characters, none of them a delimiter: a character other than a
 // letter or a digit beside a variable in the pattern. So "user:{id}" has the key "user:7" and not
-// the key "user:7:v:1". What follows a variable begins with a delimiter, which makes reading a key
-// unambiguous. {{ and }} stand for the braces themselves.
+// the key "user:7:v:1". The text after a variable begins with a delimiter, so a key can be read in
+// only one way. {{ and }} stand for the braces themselves.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ class KeyPattern {
   bool SameKeys(const KeyPattern& other) const {
     return literals_ == other.literals_ && delimiters_ == other.delimiters_;
   }
-  // What every key begins with.
+  // The prefix of every key.
   std::string_view prefix() const { return literals_.front(); }
   const std::string& delimiters() const { return delimiters_; }
   const std::vector<std::string>& variables() const { return variables_; }

@@ -22,7 +22,7 @@ class LoadedType {
   const Type& type() const { return *type_; }
   // Null if the type has no migrations.
   const std::shared_ptr<const Migrations>& migrations() const { return migrations_; }
-  // Null if there is none for that version.
+  // Null if the type has no schema for that version.
   const Schema* SchemaOf(std::string_view version) const;
 
  private:

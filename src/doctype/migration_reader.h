@@ -11,7 +11,7 @@
 //       back:
 //         - join: {from: [firstName, lastName], to: name, by: " "}
 //
-// The steps' arguments are told in steps.h.
+// steps.h describes the steps' arguments.
 #pragma once
 
 #include <string>

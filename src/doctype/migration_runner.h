@@ -20,12 +20,12 @@ namespace sluice::doctype {
 struct Migrated {
   std::string document;
   std::string from;      // the version that it had, or is taken for; empty if it can have none
-  bool changed = false;  // else the document is as it was given, byte for byte
+  bool changed = false;  // false: the document is the given one, byte for byte
 };
 
 struct MigrateOptions {
   std::string_view to = {};  // a version; empty: the current one
-  // The version of a document that says none; empty: that of stored ones.
+  // The version of a document that names none; empty for the version of stored ones.
   std::string_view unversioned = {};
   // The document that a write replaces, as readers see it, for steps to look at; empty: none.
   std::string_view stored = {};
@@ -37,8 +37,9 @@ class MigrationRunner {
   MigrationRunner(std::shared_ptr<const Migrations> migrations, const ScriptLimits& limits,
                   const Clock& clock);
 
-  // The document at another version. One that has that version stays byte for byte as it is; one
-  // that says none gets its version first, if steps are to be run or a version is asked for.
+  // Migrates a document to another version. A document of that version stays byte for byte the
+  // same. A document that names no version gets one first, if steps must run or a version is
+  // requested.
   //
   // Errors name document and step, and have the place in the file: migration.threw,
   // migration.timeout, migration.memory, migration.returned_nothing, migration.bad_result,

@@ -27,7 +27,7 @@ class Migrations {
     std::string from;
     std::string to;
     Place place;
-    std::string function;  // what the file calls it; empty for declarative steps
+    std::string function;  // its name in the file; empty for declarative steps
     size_t file = 0;       // of files()
     const std::vector<MigrationStep>* steps = nullptr;
 
@@ -43,8 +43,8 @@ class Migrations {
   const Type& type() const { return *type_; }
   const std::vector<std::shared_ptr<const js::Program>>& files() const { return files_; }
   const std::vector<Step>& steps() const { return steps_; }
-  // The version of stored documents that say none: what the type says, or else the first one of
-  // the chain, to which no step leads.
+  // The version of stored documents that name none: the type's `unversioned`, or else the first
+  // version of the chain, to which no step leads.
   const std::string& unversioned() const { return unversioned_; }
   // The versions that documents may have, the current one included.
   std::vector<std::string> Versions() const;

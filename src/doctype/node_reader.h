@@ -1,5 +1,5 @@
-// Walks the tree of a type file and collects what is wrong with it, each with its place. Messages
-// begin with the path of what is wrong, for trees without places (JSON).
+// Walks the tree of a type file and collects its errors, each with its place. Messages begin with
+// the path of the error, for trees without places (JSON).
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ class NodeReader {
                std::initializer_list<std::string> known, const Visitor& visit);
   // Each is a problem and nothing when the node is something else.
   std::optional<std::string> Text(const yaml::Node& node, const std::string& where);
-  // Of a schema. "none" and the like are no versions: documents that say none are of the version
-  // that `unversioned` names.
+  // Reads the version of a schema. "none" and similar words are not versions: `unversioned` gives
+  // the version of documents that name none.
   std::optional<std::string> Version(const yaml::Node& node, const std::string& where);
   std::optional<uint64_t> Number(const yaml::Node& node, const std::string& where, uint64_t least);
   std::optional<uint64_t> DurationMs(const yaml::Node& node, const std::string& where);

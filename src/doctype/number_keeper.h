@@ -1,7 +1,6 @@
-// JavaScript knows doubles only: 9007199254740993 comes back as ...992 and 1.50 as 1.5. Numbers of
-// a document that a script did not change get their exact value and literal back: those that are
-// still at their path, and, of numbers that a double can't tell from another, those that were
-// moved.
+// JavaScript knows doubles only: 9007199254740993 comes back as ...992 and 1.50 as 1.5. This class
+// gives numbers that a script did not change their exact value and literal back. It finds them at
+// their old path; numbers that a double can't represent exactly are also found after a move.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What is wrong with a set of files: every error and every warning, each with its id, file, line
-// and column, instead of the first one only.
+// The problems of a set of files: all errors and warnings, not only the first, each with its id,
+// file, line and column.
 #pragma once
 
 #include <cstddef>

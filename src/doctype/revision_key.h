@@ -20,7 +20,8 @@ class RevisionKey {
 
   const std::string& text() const { return text_; }
   std::string Make(std::string_view key, uint64_t version) const;
-  // What the keys of all revisions of one document begin with. Others may do so too: Read decides.
+  // The common prefix of the keys of a document's revisions. Other keys may have it, too: Read
+  // decides.
   std::string Prefix(std::string_view key) const;
   struct Parts {
     std::string_view key;

@@ -31,9 +31,10 @@ class ScriptSteps {
                                             const ScriptLimits& limits, const Clock& clock,
                                             script::Outcome* failed);
 
-  // What the file exports: JSON text of an array of pairs, a name and whether it is a function.
+  // Lists the exports of the file: JSON text of an array of pairs, a name and whether it is a
+  // function.
   script::Outcome List();
-  // What a step is told of the document.
+  // The argument `meta` of a step.
   struct Meta {
     std::string_view id;
     std::string_view type;

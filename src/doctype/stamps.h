@@ -8,8 +8,8 @@
 //   accessed    kept; Touch sets it
 //   geo         the client's: a country as two capital letters
 //
-// What a client sends for them is replaced, except for those that the type says it may write. All
-// else of the document stays byte for byte as it came.
+// The server replaces a client's values of these, except for those that the type lets clients
+// write. The rest of the document stays byte for byte the same.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ namespace sluice::doctype {
 
 struct StampInput {
   std::string_view document;                // valid JSON
-  std::optional<std::string_view> present;  // what it replaces, if there is such a document
+  std::optional<std::string_view> present;  // the document that it replaces, if any
   uint64_t last_revision = 0;               // the highest version among the kept revisions
-  std::string_view actor;                   // who writes: a user or "function:NAME"; may be empty
+  std::string_view actor;                   // the writer: a user or "function:NAME"; may be empty
   uint64_t now_ms = 0;
 };
 
@@ -39,20 +39,21 @@ struct Stamped {
 
 // type.not_object, type.repeated_property, type.bad_country.
 Result<Stamped> ApplyStamps(const Type& type, const StampInput& input);
-// The same for a document whose properties are found already.
+// The same with the places of the properties, if the caller has them.
 Result<Stamped> ApplyStamps(const Type& type, const StampInput& input, const StampSpans& spans);
 
 // The document with a new time of access, or nothing if the one it has is recent enough: a read
 // must not become a write each time.
 std::optional<std::string> Touch(const Type& type, std::string_view document, uint64_t now_ms);
 
-// The version of the schema that a document says it has; empty if it does not say.
+// The schema version that a document names; empty if it names none.
 std::string SchemaVersion(const Type& type, std::string_view document);
-// The same, and `unversioned` for an object that says none. Empty for what can say none.
+// The same, and `unversioned` for an object that names none. Empty for a document that can't have a
+// version.
 std::string VersionOr(const Type& type, std::string_view document, std::string_view unversioned);
 // A document that can say its version (VersionOr gave one), with this one.
 std::string WithVersion(const Type& type, std::string_view document, std::string_view version);
-// "none", "null", ...: what people write for having no version.
+// Whether the text is a word that people write for "no version": "none", "null", ...
 bool MeansNoVersion(std::string_view version);
 
 }  // namespace sluice::doctype

@@ -35,7 +35,7 @@ std::optional<Stamp> StampOf(std::string_view name);
 
 struct Properties {
   std::string object;               // the root's object that holds them; empty for the root
-  std::string names[kStamps] = {};  // empty for what is not used
+  std::string names[kStamps] = {};  // empty for unused stamps
   bool writable[kStamps] = {};      // a client may set it
   bool seconds = false;             // times are in seconds, else in milliseconds
   uint64_t accessed_precision_ms = 3'600'000;
@@ -43,7 +43,7 @@ struct Properties {
   const std::string& name(Stamp stamp) const { return names[static_cast<size_t>(stamp)]; }
   bool uses(Stamp stamp) const { return !name(stamp).empty(); }
   bool is_writable(Stamp stamp) const { return writable[static_cast<size_t>(stamp)]; }
-  // Where it is, for messages: "_type" or "meta.type".
+  // The path of a stamp, for messages: "_type" or "meta.type".
   std::string PathOf(Stamp stamp) const;
 };
 

@@ -1,5 +1,5 @@
-// A type in its canonical JSON form: what is stored and what REST shows. ReadTypeJson reads it back
-// to the same type; files are replaced by what they hold.
+// A type in its canonical JSON form, which is stored and which REST shows. ReadTypeJson reads it
+// back to the same type; it has the content of files instead of their names.
 #pragma once
 
 #include "doctype/type.h"

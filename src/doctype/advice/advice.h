@@ -34,7 +34,7 @@ class Advice {
   json::Value ToJson(LintOptions options, const Observed* observed) const;
 
  private:
-  // Of the documents of one type.
+  // The advice on the documents of one type.
   struct Typed {
     uint64_t documents = 0;
     uint64_t old = 0;  // not at the current version

@@ -1,5 +1,6 @@
-// Drafts of migrations in JavaScript, for what the steps without code can't do. Each is the body of
-// a step's function: it changes `doc`. Empty where a path does not lead to a field.
+// Drafts of migrations in JavaScript, for changes that steps without code can't make. Each is the
+// body of a step's function, which changes `doc`. A draft is empty if the path does not lead to a
+// field.
 #pragma once
 
 #include <string>
@@ -21,7 +22,7 @@ std::string DraftDropValue(std::string_view path, const json::Value& value);
 std::string DraftHoist(std::string_view path);
 // Each element of an array becomes `expression` of it, which is called v: dates[].
 std::string DraftMapElements(std::string_view path, std::string_view expression);
-// What is no array becomes one of one element.
+// Turns a value that is not an array into an array of one element.
 std::string DraftWrap(std::string_view path);
 
 }  // namespace sluice::doctype

@@ -16,7 +16,7 @@
 
 namespace sluice::doctype {
 
-// What was observed of a path besides its documents; all 0 if nothing was.
+// The observed use of a path; all 0 if none was observed.
 struct PathTraffic {
   uint64_t updates_alone = 0;   // updates of the document that changed nothing else
   uint64_t updates_longer = 0;  // updates that added elements to it

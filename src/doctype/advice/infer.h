@@ -1,9 +1,10 @@
-// Which types a keyspace holds: documents grouped by what they say they are, by their keys' prefix,
-// or else by their fields; for each group a type file, a JSON Schema and TypeScript declarations.
+// Infers the types of a keyspace. Documents are grouped by a property that names their type, by the
+// prefix of their keys, or else by their fields; each group gets a type file, a JSON Schema and
+// TypeScript declarations.
 //
-// Groups of the same fields are one type: then what divided them is no name of a type, as the
-// locales of en::1F600 and de::1F600 are none, nor the values of a property `type` that says
-// something else.
+// Groups with the same fields are one type: the value that divided them is then not the name of a
+// type. Examples are the locales of en::1F600 and de::1F600, or a property `type` with another
+// meaning.
 #pragma once
 
 #include <cstdint>
@@ -47,17 +48,17 @@ class ShapeInference {
   // The parts that all keys of a group are divided into: "user:", "{id}".
   struct Keys {
     bool first = true;
-    bool same = true;                          // all keys are divided in the same way
-    std::string prefix;                        // the word in front, with what follows; may be empty
+    bool same = true;    // all keys are divided in the same way
+    std::string prefix;  // the first word of the key, with its delimiter; may be empty
     std::set<std::string> prefix_names;        // fields of the root that hold the word
-    std::vector<std::string> between;          // what divides the parts after it
+    std::vector<std::string> between;          // the delimiters of the parts after it
     std::vector<std::set<std::string>> names;  // of each part: fields of the root with its value
   };
   struct Group {
     std::string name;
     std::string found_by;
-    std::string object;    // that holds what says what it is; empty for the root
-    std::string property;  // that says what it is
+    std::string object;    // the object with the property that names the type; empty for the root
+    std::string property;  // the property that names the type
     Keys keys;
     std::string version_property;  // empty if none was seen
     std::set<std::string> versions;

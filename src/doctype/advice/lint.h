@@ -1,6 +1,6 @@
-// Advice on documents: what in a sample of them costs bytes, or will make trouble. Rules are those
-// of the guide to document management: each finding has the rule's id, where it holds, what it
-// would save as measured, and what changing it may break.
+// Advice on a sample of documents: findings that cost bytes or are likely to cause problems. The
+// rules are those of docs/reference/type-rules.md. Each finding has the rule's id, the path, the
+// measured saving, and what a change may break.
 //
 //   repeated-id          the document's key, or its end, stands in its body
 //   iso-date             RFC 3339 text where an epoch would do, in the precision that is used
@@ -67,7 +67,7 @@ struct LintOptions {
   const Type* type = nullptr;  // whose properties and limits are meant, if that is known
   bool synchronised = false;   // documents go to mobile devices
   std::string keyspace;        // for statements that are proposed; empty: it is not known
-  // Of the keyspace; 0: those that were looked at are all.
+  // The documents of the keyspace; 0 if the sample has all of them.
   uint64_t documents_there = 0;
   uint64_t limit_bytes = 20 << 20;
   // Paths that queries and functions read, if that was observed.
@@ -86,7 +86,7 @@ struct LintReport {
 
 LintReport Lint(const SampleStatistics& sample, const LintOptions& options);
 
-// For people: a table with bars, then what to do about each finding.
+// For people: a table with bars, then the advice for each finding.
 std::string ToText(const LintReport& report);
 json::Value ToJson(const LintReport& report);
 

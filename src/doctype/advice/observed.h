@@ -1,6 +1,6 @@
-// What was seen of a keyspace's documents since the server's start, besides the documents: which
-// paths statements read, which other keyspaces they join, what updates change, and the names that
-// code has. Made by the server, read by whoever gives advice.
+// The observed use of a keyspace's documents since the server's start: the paths that statements
+// read, the keyspaces that they join, the fields that updates change, and the names in code. The
+// server makes it; the advice reads it.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct ObservedJoin {
 };
 
 struct Observed {
-  // Of less use nobody knows what is read once a day, or at the end of a month.
+  // With fewer statements or less time, reads that happen once a day may be missing.
   static constexpr uint64_t kLeastStatements = 1000;
   static constexpr uint64_t kLeastSeconds = 24 * 3600;
 
@@ -45,8 +45,8 @@ struct Observed {
   std::set<std::string> names;  // that stand in them
   bool complete = true;         // false: there was more than was kept
 
-  // Whether it is known which fields nobody reads: enough statements were seen for long enough,
-  // nobody reads whole documents, and nothing was left out.
+  // Whether unread fields are known: enough statements were observed for long enough, none reads
+  // whole documents, and none was left out.
   bool KnowsReads() const {
     return complete && whole == 0 && statements >= kLeastStatements && seconds >= kLeastSeconds;
   }

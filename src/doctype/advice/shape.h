@@ -1,5 +1,5 @@
-// What values at one place look like, and what is below them: the tree that schemas and TypeScript
-// declarations are printed from.
+// The shape of the values at one path and below it: the tree from which schemas and TypeScript
+// declarations are printed.
 #pragma once
 
 #include <cstdint>

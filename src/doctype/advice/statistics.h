@@ -1,4 +1,4 @@
-// What a sample of documents looks like, path by path: the numbers that advice is made from.
+// Statistics of a sample of documents for each path; the advice is made from them.
 //
 // Add takes one document after the other; memory is bounded by the number of different paths, not
 // by the number of documents. One thread.
@@ -32,7 +32,7 @@ class FrequentValues {
   std::vector<std::pair<json::Value, uint64_t>> values_;
 };
 
-// How often something is there and what it would save to change it.
+// How often something occurs, and the bytes that a change would save.
 struct Tally {
   uint64_t documents = 0;
   uint64_t values = 0;
@@ -80,8 +80,8 @@ class SampleStatistics {
  public:
   static constexpr size_t kMaxPaths = 10'000;
 
-  // Objects whose names are data (Shape::MapPaths): their values are one path, "currencies.*". To
-  // be said before documents are added.
+  // Objects whose names are data (Shape::MapPaths): their values are one path, "currencies.*". Call
+  // it before Add.
   void SetMaps(std::set<std::string> maps) { maps_ = std::move(maps); }
   // `document` must be JSON; json.invalid. An empty key: it is not known.
   Status Add(std::string_view key, std::string_view document);
@@ -93,8 +93,8 @@ class SampleStatistics {
   // By path, in the order of their names.
   const std::map<std::string, PathStatistics>& paths() const { return paths_; }
   const PathStatistics* Find(const std::string& path) const;
-  // Keys by what divides them first: characters that are no letters or digits, "::". Those that
-  // nothing divides are not among them.
+  // The keys by their first delimiter: characters other than letters and digits, such as "::". Keys
+  // without a delimiter are not included.
   struct Delimiter {
     Tally keys;
     std::map<std::string, uint64_t> others;  // of them, those that have this one further on

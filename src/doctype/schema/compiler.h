@@ -1,5 +1,5 @@
-// Makes nodes of a schema. Each keyword has a line in one table (compile.cc) and a method that
-// reads its value; what the table does not name is reported.
+// Compiles a schema to nodes. Each keyword has a line in one table (compile.cc) and a method that
+// reads its value; a keyword that is not in the table is reported.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ class Schema::Compiler {
   using Id = Nodes::Id;
   using Node = Nodes::Node;
   enum class Draft : uint8_t { k7, k2019, k2020 };
-  // What reads a keyword's value into the node of the schema at `at`.
+  // A keyword and the method that reads its value into the node of the schema at `at`.
   struct Keyword;
   struct At {
     const json::Value& schema;  // the object that has the keyword
@@ -40,8 +40,8 @@ class Schema::Compiler {
 
   Node& NodeAt(const At& at) { return nodes_->all[at.id]; }
   void ReadDraft();
-  // The node of the schema at a pointer; made when it is asked for first. Nested schemas wait in
-  // `pending_` instead of being read at once, so that no schema makes this recurse.
+  // The node of the schema at a pointer, made at the first call. Nested schemas wait in `pending_`,
+  // so that no schema, however deep, makes this recurse.
   Id Refer(const json::Value& schema, const std::string& pointer);
   void ReadNode(Id id);
   void CollectAnchors(const json::Value& schema, const std::string& pointer, int depth);
@@ -97,9 +97,9 @@ class Schema::Compiler {
 
 // "/a~1b/0" with one more step.
 std::string PointerBelow(const std::string& pointer, std::string_view step);
-// The value at a pointer; null if there is none.
+// The value at a pointer; null if it does not exist.
 const json::Value* ValueAt(const json::Value& root, std::string_view pointer);
-// Where it stands in the text that `root` was read from; an empty place if it is not found.
+// The place of a pointer's value in `text`; an empty place if it is not found.
 Place PlaceAt(std::string_view text, const std::string& file, std::string_view pointer);
 
 }  // namespace sluice::doctype

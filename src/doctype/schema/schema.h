@@ -26,17 +26,17 @@ struct SchemaError {
 class Schema {
  public:
   static constexpr size_t kMaxErrors = 100;
-  // Of schema nodes and document values that are compared in one validation.
+  // The most comparisons of a schema node with a document value in one validation.
   static constexpr uint64_t kMaxSteps = 20'000'000;
 
   // Null if there are errors: schema.invalid, schema.unresolved_ref, schema.unsupported,
-  // schema.bad_pattern. Warnings: schema.unknown_keyword, schema.unknown_format. Problems are of
-  // `file`; `text`, if not empty, is what `schema` was read from, for lines and columns.
+  // schema.bad_pattern. Warnings: schema.unknown_keyword, schema.unknown_format. Problems name
+  // `file`; `text`, if not empty, is the text of `schema`, for lines and columns.
   static std::shared_ptr<const Schema> Compile(const json::Value& schema, const std::string& file,
                                                std::string_view text, Problems* problems);
   ~Schema();
 
-  // What is wrong with a document, at most kMaxErrors; nothing if it is valid.
+  // The errors of a document, at most kMaxErrors; empty if it is valid.
   std::vector<SchemaError> Validate(const json::Value& document) const;
   // The same as one error, schema.violated, whose field "violations" is a JSON array of objects
   // with path, schema and message.
