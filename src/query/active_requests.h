@@ -38,7 +38,7 @@ class ActiveRequests {
   // Error 1191 when as many run as may. It is listed until Remove.
   Status Add(std::shared_ptr<ActiveRequest> request);
   void Remove(const std::string& id);
-  // Null when there is none.
+  // Null if no statement has this id.
   std::shared_ptr<ActiveRequest> Find(const std::string& id) const;
   std::vector<std::shared_ptr<ActiveRequest>> List() const;
   size_t size() const;

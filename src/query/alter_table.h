@@ -1,7 +1,7 @@
 // ALTER TABLE: columns, keys and constraints of a table that may have rows.
 //
-// What is added holds for writers first; then the rows that are there are looked at, and it is
-// taken back when one of them is against it.
+// An added key or constraint first takes effect for writers. Then the existing rows are checked; if
+// one of them violates it, it is removed again.
 #pragma once
 
 #include "base/status.h"

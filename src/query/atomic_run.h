@@ -1,6 +1,6 @@
-// Runs of statements that write to tables: all of what they write or nothing, and what follows from
-// it by foreign keys. Outside of a transaction they are one, and run again from the start when
-// another commit got in between.
+// Runs statements that write to tables: they write everything or nothing, with the changes that
+// follow from foreign keys. Outside of a transaction a statement is a transaction of its own, and
+// runs again from the start after a conflict with another commit.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct AtomicRunOptions {
   bool references = false;                 // foreign keys have to be kept
 };
 
-// The statement runs at the first Next; its rows are handed out after it.
+// The whole statement runs at the first Next; its rows are kept and returned one by one.
 std::unique_ptr<Run> MakeAtomicRun(QueryEngine& engine, AtomicRunOptions options, RunMaker make);
 
 }  // namespace sluice::query

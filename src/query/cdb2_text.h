@@ -15,7 +15,7 @@ namespace sluice::query {
 // the value is a whole number.
 using Cdb2Types = std::map<std::string, db::ColumnType, std::less<>>;
 
-// Of a SELECT from tables, the result columns that are columns of these.
+// For a SELECT from tables: the types of the result columns that are columns of the tables.
 Cdb2Types Cdb2TypesOf(std::string_view statement, const db::Catalog& catalog);
 
 // A row that is no object has one column without a name. `zone` is where datetimes are shown.

@@ -37,7 +37,7 @@ class CompletedRequests {
   static constexpr size_t kMostRequests = 4000;
   static constexpr size_t kMostStatementBytes = 4 << 10;  // of each: the rest is cut off
 
-  // One that took less than the threshold and had no errors is not kept.
+  // A statement that took less than the threshold and had no errors is not kept.
   explicit CompletedRequests(uint64_t threshold_ms) : threshold_ms_(threshold_ms) {}
 
   uint64_t threshold_ms() const { return threshold_ms_; }

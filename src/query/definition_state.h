@@ -1,5 +1,5 @@
-// How the catalog differs from what a CREATE statement says: what EXPLAIN answers for one, and what
-// `sluice apply` does with a file that was changed.
+// The differences between the catalog and a CREATE statement. EXPLAIN of a CREATE statement answers
+// with them, and `sluice apply` uses that for changed files.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace sluice::query {
 
 struct DefinitionChange {
   enum class Effect : uint8_t {
-    kAdds,      // what is missing; nothing is lost
-    kReplaces,  // what differs; nothing is lost
+    kAdds,      // adds something that is missing; loses nothing
+    kReplaces,  // replaces something that differs; loses nothing
     kDrops,     // a key or a constraint that the statement does not name
     kByHand,    // would lose data, or can't be done by statements at all
   };

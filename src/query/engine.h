@@ -1,4 +1,5 @@
-// The query engine: what the rest of the server calls. Prepare once, bind, iterate, close.
+// The query engine: the interface of this module for the rest of the server. Prepare once, bind,
+// iterate, close.
 //
 //   auto prepared = engine.Prepare("SELECT name FROM users USE KEYS $1", {});
 //   auto run = engine.Execute(*prepared, {.positional = {Value("u1")}});
@@ -7,11 +8,12 @@
 //
 // Prepare parses, binds and plans: do it once and keep the plan, which any number of runs share.
 // Execute binds the parameters and reads nothing. The first Next opens the plan; a row is valid
-// until the following Next. To close, let go of the run: early, too, when the rest is not wanted.
+// until the following Next. To close a run, destroy it; you may do so before its end.
 //
-// What is read is the database as it was at the first Next of a SELECT, at Execute of a statement
-// that writes, or as the transaction sees it. An open run holds that moment's versions in the store
-// and the blocks that it is in, so don't keep one while waiting for a client.
+// A SELECT reads the database as of its first Next, a statement that writes as of Execute, and a
+// statement in a transaction as the transaction sees it. An open run holds the versions of that
+// moment in the store, and the blocks that it reads, so don't keep a run open while you wait for a
+// client.
 //
 // Lifetimes: a run keeps its plan; it must end before the engine, the database and the transaction.
 // Concurrency: the engine and prepared statements may be used from any thread, a run belongs to
@@ -56,14 +58,14 @@ struct RunRequest {
   std::map<std::string, Value> named;
   uint64_t timeout_ms = 0;  // 0: none
   bool read_only = false;
-  // The caller asks for the next row only when its client has asked for it: a row that was pulled
-  // before is thereby acknowledged. Consumers need that.
+  // The caller promises to call Next only when its client asks for the next row, so that a call
+  // acknowledges the row before. Consumers need this.
   bool acknowledges = false;
-  // Rows are acknowledged here instead, and asked for before that. May be null.
+  // If not null, rows are acknowledged here instead, and the caller may pull rows ahead.
   std::shared_ptr<Receipts> receipts;
   std::string user;
   std::string time_zone;  // of datetimes in procedures; empty: UTC
-  // Of procedures that run another version than their default one: a string or a number.
+  // The versions of procedures that do not run their default version: a string or a number.
   std::map<std::string, Value> procedure_versions;
   // Reads and writes inside it; else one snapshot, and each written document commits by itself.
   db::Transaction* transaction = nullptr;
@@ -78,8 +80,8 @@ struct RunRequest {
   // engine has. In a transaction it is always one.
   size_t max_parallelism = 0;
   std::function<Result<std::vector<Value>>(std::string_view name)> system_rows;
-  // Asked for each statement that is to run, and for those inside EXECUTE, PREPARE and EXPLAIN:
-  // whether the user may. None: everything is allowed.
+  // Decides whether the user may run a statement. It is called for each statement, also for those
+  // inside EXECUTE, PREPARE and EXPLAIN. Without it everything is allowed.
   std::function<Status(const StatementPlan& plan)> authorize;
 };
 
@@ -89,8 +91,8 @@ class Run {
   // False at the end or on error.
   virtual bool Next() = 0;
   virtual const Value& row() const = 0;
-  // Whether the following Next would wait for a procedure that has emitted nothing more yet: what
-  // was pulled so far is better sent first.
+  // Whether the next Next would wait for a procedure to emit a row. Then send the rows that you
+  // have first.
   virtual bool NextWaits() const { return false; }
   virtual Status status() const = 0;
   // Errors of single documents: the statement went on.
@@ -99,10 +101,10 @@ class Run {
   virtual uint64_t mutations() const = 0;
   // Rows that ORDER BY has put in order.
   virtual uint64_t sorted() const = 0;
-  // Types of columns that the values do not tell: those that a procedure has set. Known when the
-  // first row is.
+  // Types of columns that a procedure has set, which the values do not show. Known after the first
+  // row.
   virtual std::map<std::string, db::ColumnType, std::less<>> column_types() const { return {}; }
-  // The plan with what each operator did so far; MISSING unless the plan is profiled.
+  // The plan with the counts of each operator so far; MISSING unless the plan is profiled.
   virtual Value profile() const = 0;
 };
 
@@ -114,12 +116,12 @@ class QueryEngine {
   QueryEngine(db::Database& database, EngineOptions options);
   ~QueryEngine();
 
-  // A profiled one's runs tell what each operator did (Run::profile).
+  // Runs of a profiled plan count the work of each operator (Run::profile).
   enum class Profiling : uint8_t { kOff, kOn };
   Result<std::shared_ptr<const StatementPlan>> Prepare(std::string_view text,
                                                        const QueryContext& context,
                                                        Profiling profiling = Profiling::kOff);
-  // Plans again when what the plan rests on (indexes, collections) has changed.
+  // Plans the statement again if the indexes or collections that the plan uses have changed.
   Result<std::unique_ptr<Run>> Execute(std::shared_ptr<const StatementPlan> plan,
                                        RunRequest request);
   // Both at once.
@@ -128,7 +130,7 @@ class QueryEngine {
 
   // PREPARE name FROM ...: kept by name until they are deleted.
   Result<std::shared_ptr<const StatementPlan>> FindNamed(const std::string& name);
-  // A name belongs to the user who gave it: nobody else gives it another text.
+  // A name belongs to the user who prepared it first: other users can't give it another text.
   Status Name(const std::string& name, std::shared_ptr<const StatementPlan> plan,
               const std::string& user, bool force);
   bool DeleteNamed(const std::string& name);
@@ -137,10 +139,11 @@ class QueryEngine {
   db::Database& database() const { return database_; }
   const EngineOptions& options() const { return options_; }
   ThreadBudget& threads() { return threads_; }
-  // Who runs statements about procedures; null: nobody. Set before the first of them.
+  // The implementation of statements about procedures; may be null. Set it before the first such
+  // statement.
   Procedures* procedures() const { return procedures_; }
   void SetProcedures(Procedures* procedures) { procedures_ = procedures; }
-  // Those that users have written.
+  // The user-defined functions.
   std::shared_ptr<const UserFunctionTable> Functions() const;
   // The most threads that a run with this request may have.
   size_t ParallelismOf(const RunRequest& request) const;

@@ -1,5 +1,5 @@
-// Errors and warnings of queries: Couchbase's numbers, on our Status. The id is what our own error
-// pages are listed under; the number travels in the field "code".
+// Errors and warnings of queries: Couchbase's numbers, on our Status. The id is the one in
+// docs/errors; the number is in the field "code".
 #pragma once
 
 #include <cstdint>
@@ -99,7 +99,7 @@ std::unexpected<Status> QueryFail(QueryCode code, fmt::format_string<Args...> fo
   return Unexpected(MakeQueryError(code, fmt::format(format, std::forward<Args>(args)...)));
 }
 
-// With the place, said in the message too as SQL++ does: "... (near line 1, column 8)".
+// Adds the place, also to the message, as SQL++ does: "... (near line 1, column 8)".
 Status AtPlace(const Status& status, const TextPlace& place);
 
 // An error of a table, or of a commit's size, under its number; others as they are.
@@ -109,11 +109,11 @@ Status TableError(const Status& status);
 // document that can't be read.
 QueryCode CodeOf(const Status& status);
 
-// The field of an error that has the number of what caused it, and that number.
+// The field of an error with the number of its cause, and that number.
 inline constexpr std::string_view kCauseCode = "cause_code";
 std::optional<QueryCode> CauseOf(const Status& status);
 
-// A document's write that failed, for one of the reasons that clients tell apart.
+// The error of a failed write of a document, with one of the causes that clients distinguish.
 Status WriteError(QueryCode cause, std::string_view why);
 
 // The status code that an HTTP answer has when the error came before any result.

@@ -1,4 +1,4 @@
-// Indexes on expressions: what db asks for when a definition has SQL++ text.
+// Indexes on expressions: the implementation of db's interface for definitions with SQL++ text.
 #pragma once
 
 #include <memory>

@@ -12,7 +12,7 @@
 namespace sluice::query {
 
 struct BoundIndexKey {
-  ExpressionPtr expression;  // of an array part: what gives the array
+  ExpressionPtr expression;  // for an array part: the expression of the array
   bool each_element = false;
 };
 

@@ -26,15 +26,15 @@ class Procedures {
   // CREATE, DROP and PUT DEFAULT PROCEDURE, CREATE and DROP LUA FUNCTION: waits until it is
   // durable, returns the rows.
   virtual Result<std::vector<json::Value>> Define(const ProcedureStatement& statement) = 0;
-  // EXEC PROCEDURE: the rows of the run are those that the procedure emits, as it goes on. Its own
-  // statements run with the rights, the transaction and the limits of `request`.
+  // EXEC PROCEDURE: the rows of the run are those that the procedure emits, as it emits them. Its
+  // own statements run with the rights, the transaction and the limits of `request`.
   virtual Result<std::unique_ptr<Run>> Start(const std::string& name,
                                              std::vector<json::Value> arguments,
                                              const QueryContext& context, RunRequest request) = 0;
   // CREATE and DROP of triggers and consumers, likewise.
   virtual Result<std::vector<json::Value>> Define(const TriggerStatement& statement,
                                                   const QueryContext& context) = 0;
-  // How the trigger or consumer differs from what a CREATE says.
+  // The differences between the trigger or consumer and a CREATE statement.
   virtual Result<DefinitionState> Compare(const TriggerStatement& statement,
                                           const QueryContext& context) const = 0;
   // The triggers and consumers that stand on a keyspace, by name.

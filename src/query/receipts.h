@@ -1,6 +1,6 @@
-// What the reader of a run's rows and the run tell each other while both go on: how many rows the
-// reader has dealt with, and for how many of them what they stood for is durably consumed. With it
-// a reader may pull rows before it has acknowledged those before them.
+// Two counts that a run and the reader of its rows exchange while both continue: the rows that the
+// reader has acknowledged, and those whose events are durably consumed. With it a reader may pull
+// rows before it has acknowledged earlier ones.
 //
 // Concurrency: any thread.
 #pragma once

@@ -1,5 +1,5 @@
-// Foreign keys: what must hold after a statement has written rows of tables, and what follows from
-// it in other tables (ON DELETE and ON UPDATE), inside the statement's transaction.
+// Foreign keys: checks them after a statement has written rows of tables, and makes the changes
+// that follow in other tables (ON DELETE and ON UPDATE), inside the statement's transaction.
 #pragma once
 
 #include <vector>
@@ -15,12 +15,12 @@ namespace sluice::query {
 // Whether a table has foreign keys or foreign keys of others refer to it.
 bool HasReferences(const db::Catalog& catalog, const db::KeyspaceInfo& table);
 
-// Cascades the changes, then looks whether every row refers to one that is there. Error 19003.
+// Cascades the changes, then checks that every row refers to an existing one. Error 19003.
 Status KeepReferences(QueryEngine& engine, db::Transaction& transaction,
                       std::vector<RowChange> changes);
 
-// That the tables and columns of foreign keys exist and have a unique key.
-// In Comdb2 any key of these columns will do.
+// Checks that the tables and columns of foreign keys exist and have a unique key. In Comdb2 any key
+// of these columns is enough.
 Status CheckReferences(const db::Catalog& catalog, const db::TableSchema& schema,
                        Dialect dialect = Dialect::kSqlpp);
 

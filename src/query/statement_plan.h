@@ -38,7 +38,7 @@ std::string_view KindName(StatementKind kind);
 struct ResultColumn {
   std::string name;    // in the rows
   std::string table;   // whose it is
-  std::string column;  // what it is called there
+  std::string column;  // its name in the table
   db::ColumnType type = db::ColumnType::kInt;
   std::string type_text;  // "cstring(10)"
 };
@@ -53,14 +53,14 @@ struct StatementPlan {
   uint64_t catalog_version = 0;
   uint64_t functions_version = 0;
   bool uses_functions = false;  // of users
-  // Keyspaces that are read and written, for whoever checks permissions.
+  // The keyspaces that the statement reads and writes, for the check of permissions.
   std::vector<db::KeyspaceName> reads;
   std::vector<db::KeyspaceName> writes;
   bool administers = false;  // changes the catalog
   bool atomic = false;       // writes to a table: all of it or nothing
   bool one_source = false;   // documents are read in one place, which is opened once
 
-  // Queries and writes: what runs.
+  // For queries and writes: the plan that runs.
   std::shared_ptr<const Layout> layout;
   QueryPlan query;
   size_t counted_operators = 0;         // of a profiled plan
@@ -69,7 +69,7 @@ struct StatementPlan {
   // Everything else: the statement itself.
   std::shared_ptr<const Statement> statement;
 
-  // EXECUTE is: the statement that it runs is asked for itself.
+  // EXECUTE counts as read-only: the statement that it runs is checked by itself.
   bool IsReadOnly() const {
     return kind == StatementKind::kSelect || kind == StatementKind::kExplain ||
            kind == StatementKind::kInfer || kind == StatementKind::kPrepare ||

@@ -15,14 +15,14 @@ namespace sluice::query {
 
 struct SystemDelete {
   std::string keyspace;  // "active_requests", for example
-  std::string select;    // a SELECT that gives the ids of the rows that are to go
+  std::string select;    // a SELECT that gives the ids of the rows to remove
 };
 
 // The statement as such a DELETE; nothing for any other. Error 4000 for one that can't be done.
 Result<std::optional<SystemDelete>> AsSystemDelete(std::string_view statement);
 
-// Runs on the first Next: calls `remove` with the id of each row that `select` gives; what it
-// returns is whether the row has gone.
+// Runs on the first Next: calls `remove` with the id of each row that `select` gives; `remove`
+// returns whether it removed the row.
 std::unique_ptr<Run> MakeSystemDeleteRun(std::unique_ptr<Run> select,
                                          std::function<bool(const std::string& id)> remove);
 

@@ -1,5 +1,5 @@
-// What system:keyspaces and its like hold: rows made when a statement asks for them, of what its
-// user may see.
+// The rows of system:keyspaces and similar: made when a statement reads them, with only the things
+// that its user may see.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ struct SystemView {
   std::function<bool(std::string_view bucket)> sees_bucket;
   std::function<bool(const std::string& user)> sees_request;  // of that user
   Value me;                                                   // the row of system:my_user_info
-  std::vector<Value> users;                                   // such rows, of all whom one may see
-  Value node;                                                 // the row of system:nodes
+  std::vector<Value> users;  // rows of all users that the user may see
+  Value node;                // the row of system:nodes
 };
 
-// Of system:<name>, as Couchbase has it. Error 12003 for a name that there is not.
+// The rows of system:<name>, as in Couchbase. Error 12003 for an unknown name.
 Result<std::vector<Value>> SystemRows(const SystemView& view, std::string_view name);
 
 }  // namespace sluice::query

@@ -1,4 +1,4 @@
-// comdb2_tables, comdb2_columns and kin: what there is, as rows.
+// comdb2_tables, comdb2_columns and similar tables: the catalog as rows.
 #pragma once
 
 #include <optional>

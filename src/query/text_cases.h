@@ -1,4 +1,4 @@
-// Statements and what they must answer, as a user could have written them: text files of tests.
+// Test files with statements and their expected answers, as a user could write them.
 //
 //   # a comment
 //   > SELECT 1 + 1 AS x                   a statement; more lines of it begin with two blanks
@@ -113,7 +113,7 @@ class CaseReader {
   std::vector<Case> cases_;
 };
 
-// What a statement answered, printed as a case would say it.
+// The answer of a statement, in the form of a test file.
 struct Answer {
   std::vector<std::string> rows;
   std::vector<Status> errors;

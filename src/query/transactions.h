@@ -1,7 +1,8 @@
 // Transactions of clients that send one statement at a time: BEGIN gives an id under which the
 // following statements run, until COMMIT, ROLLBACK or the transaction's time is over.
 //
-// Concurrency: any thread. One statement at a time uses a transaction: it holds a Lease meanwhile.
+// Concurrency: any thread. One statement at a time uses a transaction, and holds a Lease for that
+// time.
 #pragma once
 
 #include <condition_variable>
@@ -89,11 +90,11 @@ Result<std::unique_ptr<Run>> RunTransactionStatement(Transactions& transactions,
                                                      const StatementPlan& plan,
                                                      const TransactionRequest& request);
 
-// Error 17007 when something that was read has changed meanwhile: nothing was written.
+// Error 17007 if another commit changed something that the transaction read: nothing was written.
 Status CommitTransaction(db::Transaction& transaction);
 
-// A statement's hold on a transaction. What it wrote stays if it is told Keep, else it is undone
-// when the lease goes. Outlived by its Transactions.
+// A statement's exclusive use of a transaction. Call Keep to keep the statement's writes; otherwise
+// the destructor undoes them. The Transactions must outlive it.
 class Transactions::Lease {
  public:
   Lease(Lease&& other) noexcept;

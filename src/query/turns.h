@@ -1,6 +1,7 @@
-// Turns of statements. A short one runs at once; of those that take long only some run at the same
-// time, and the others wait in the middle of what they do (Context::Tick). So neither can short
-// ones be kept waiting nor do many long ones take memory and processors together.
+// Turns of statements. A short statement runs at once. Only a limited number of long statements run
+// at the same time; the others pause in the middle of their work (Context::Tick). So short
+// statements do not wait for long ones, and many long statements do not use memory and processors
+// at the same time.
 //
 // Concurrency: any thread.
 #pragma once
@@ -18,8 +19,8 @@ namespace sluice::query {
 
 class LongTurns {
  public:
-  // What tells whoever gave a statement its thread that this one is kept for long, and that it is
-  // free again.
+  // Tells the pool of threads that a statement keeps its thread for long (lend), and that the
+  // thread is free again (give back).
   struct Lender {
     std::function<void()> lend;
     std::function<void()> give_back;
@@ -45,11 +46,12 @@ class Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  // Around each part of a run: between them it waits for its client and holds up nobody.
+  // Call these around each part of a run. Between the parts the statement waits for its client and
+  // takes no turn.
   void Begin();
   void End();
-  // To be called by the threads of the run now and then. Waits while too many others run for long,
-  // unless `must_stop` says that this one is to end.
+  // The threads of the run call this now and then. Waits while too many other long statements run,
+  // unless `must_stop` returns true.
   void Check(const std::function<bool()>& must_stop);
 
  private:

@@ -14,7 +14,7 @@
 namespace sluice::query {
 
 struct UserFunction {
-  std::string name;  // as it was made
+  std::string name;  // in the case of its CREATE statement
   bool aggregate = false;
   bool deterministic = false;  // the same arguments give the same result
 };

@@ -21,7 +21,7 @@ namespace sluice::query {
 // A table that only one session has: a temporary one of a procedure.
 struct LocalTable {
   std::string name;  // in any case of letters; empty: it can be read by its key only
-  std::string key;   // kLocalTablePrefix and more: whose rows RunRequest::system_rows is asked for
+  std::string key;   // kLocalTablePrefix and a name: RunRequest::system_rows gives the rows
   std::shared_ptr<const db::TableSchema> schema;
   bool operator==(const LocalTable&) const = default;
 };
@@ -52,17 +52,17 @@ struct Variable {
   std::string name;
   Kind kind = Kind::kValue;
   db::KeyspaceId keyspace = 0;
-  std::string keyspace_name;  // as META().keyspace tells it
+  std::string keyspace_name;  // the value of META().keyspace
   VariableId position = 0;    // of an UNNEST: the element's place in its array
   bool position_used = false;
   std::shared_ptr<const db::TableSchema> table = nullptr;  // of a row of a table
   bool may_lack = false;  // on the empty side of an outer join: there may be no row
   bool flat = false;      // * gives its fields, not the object
-  // In Comdb2's dialect: what a query or a function in FROM has as columns; empty: not known.
+  // In Comdb2's dialect: the columns of a query or function in FROM; empty if unknown.
   std::vector<std::string> columns = {};
 };
 
-// Indexed by VariableId; number 0 is nobody.
+// Indexed by VariableId; number 0 is not used.
 struct Variables {
   std::vector<Variable> all{Variable{}};
 
@@ -74,7 +74,7 @@ struct Variables {
 
 class Binder {
  public:
-  // `functions` may be null: then there are none of users.
+  // With null as `functions` there are no user-defined functions.
   Binder(const db::Catalog& catalog, const QueryContext& context,
          const UserFunctionTable* functions = nullptr)
       : catalog_(catalog), context_(context), functions_(functions) {}
@@ -90,7 +90,7 @@ class Binder {
   Status BindConstant(ExpressionPtr& expression);
 
   Variables& variables() { return variables_; }
-  // Whether what was bound calls functions of users.
+  // Whether the statement calls user-defined functions.
   bool uses_functions() const { return uses_functions_; }
 
  private:
@@ -184,11 +184,12 @@ class Binder {
   Variables variables_;
 };
 
-// The keyspace that a path of a statement means; error 12003 and kin with what there is.
+// The keyspace that a path of a statement names; error 12003 or a similar one, with the existing
+// names.
 Result<std::shared_ptr<const db::KeyspaceInfo>> ResolveKeyspace(const db::Catalog& catalog,
                                                                 const QueryContext& context,
                                                                 const KeyspacePath& path);
-// `a.b[1]` as steps; nothing for what is no path of names and positions.
+// `a.b[1]` as steps; nullopt if the expression is not a path of names and positions.
 std::optional<std::vector<json::PathStep>> AsNamePath(const Expression& expression);
 // system:indexes and kin: read from the server itself.
 bool IsSystemKeyspace(const KeyspacePath& path);

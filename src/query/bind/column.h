@@ -9,7 +9,7 @@
 
 namespace sluice::query {
 
-// The column of a row, read as its type says.
+// An expression that reads a column of a row in the column's type.
 ExpressionPtr MakeColumn(const Variables& variables, VariableId row, const db::TableColumn& column,
                          const TextPlace& place);
 

@@ -1,4 +1,4 @@
-// Names of the columns that a query gives, where they are told by its text.
+// Names of a query's result columns, as far as its text determines them.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,16 @@
 
 namespace sluice::query {
 
-// Of a query that is bound, of its first operand; nothing for RAW, EXCLUDE and stars of documents.
+// The names of a bound query (of its first operand); nullopt for RAW, EXCLUDE and `*` over
+// documents.
 std::optional<std::vector<std::string>> ResultNames(const QueryBody& body);
-// The same before it is bound; none when there is a star.
+// The same before binding; empty if the query has a `*`.
 std::vector<std::string> WrittenNames(const QueryBody& body);
 
 // Columns that are inserted go by their order: names that come twice, or differ between the
 // operands of a set operation, are made to fit. `names` are those of the operands before this one.
 void NameByOrder(QueryBody& body, std::vector<std::string>* names);
-// Of a bound set operation: every operand's columns are called as those of the first, in Comdb2.
+// For a bound set operation in Comdb2's dialect: gives all operands the column names of the first.
 void NameByFirst(QueryBody& body);
 // A column that is called as one before it gets a number: a, a:1, a:2.
 void NumberRepeated(Projection& projection);

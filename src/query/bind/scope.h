@@ -24,7 +24,8 @@ struct Binder::Scope {
 
   Scope* outer;
   std::vector<Name> names;
-  // The aliases of this block's FROM terms: what a bare name may be a field of, what * means.
+  // The aliases of this block's FROM terms: a bare name may be a field of one of them, and `*`
+  // means all of them.
   std::vector<VariableId> sources;
   bool has_from = false;
   // Whose fields bare names are, and whose META() is meant, although there are several sources.

@@ -9,7 +9,7 @@ namespace sluice::query {
 
 // Calls `visit` with the root of each expression that stands directly in the query (result terms,
 // conditions, sort terms, sources ...), in its WITH queries and in the operands of set operations.
-// Not with what is inside those expressions.
+// It does not visit the expressions inside those.
 using RootVisitor = std::function<void(ExpressionPtr& root)>;
 void ForEachRoot(Query& query, const RootVisitor& visit);
 void ForEachRoot(SelectBlock& block, const RootVisitor& visit);

@@ -1,8 +1,9 @@
 // One run of a statement, or one of the threads of its scan: the frame that its operators and
-// expressions share, the present document of every source, parameters, limits, and what went wrong.
+// expressions share, the present document of every source, parameters, limits, and the error, if
+// any.
 //
-// A failure is noted here (Fail) and ends the run: expressions then return anything, operators stop
-// at their next row. So evaluating needs no error checks of its own.
+// Fail records an error here and ends the run: expressions may then return any value, and operators
+// stop at their next row. So the code that evaluates expressions needs no error checks.
 #pragma once
 
 #include <atomic>
@@ -31,7 +32,7 @@
 
 namespace sluice::query {
 
-// What META() tells of a document.
+// The fields of META() of a document.
 struct DocumentMeta {
   db::Cas cas = 0;
   uint64_t expiry_ms = 0;
@@ -40,8 +41,8 @@ struct DocumentMeta {
   std::string_view xattrs;
 };
 
-// The present document of a source. Views are valid until its operator moves on; whoever keeps a
-// row longer copies it (row_keeper.h).
+// The present document of a source. Views are valid until its operator moves on; an operator that
+// keeps a row longer must copy it (row_keeper.h).
 struct SourceRow {
   bool present = false;  // false on the empty side of an outer join
   uint8_t loaded = 0;    // a bit for each group of paths whose slots are filled
@@ -82,7 +83,7 @@ struct ScanPart {
 
 inline constexpr size_t kNoPart = SIZE_MAX;
 
-// What the threads of a divided scan have in common (parallel.h).
+// The state that the threads of a divided scan share (parallel.h).
 struct SharedScan {
   explicit SharedScan(Context& statement) : whole(statement) {}
 
@@ -108,11 +109,11 @@ struct RunOptions {
   bool one_source = false;  // as StatementPlan says
   // Scans may be divided among this many threads; more than one only where the reader allows it.
   size_t max_parallelism = 1;
-  // What such a scan needs: threads, and the database that is read.
+  // For a divided scan: the budget of threads, and the database.
   ThreadBudget* threads = nullptr;
   const db::Database* database = nullptr;
   Profile* profile = nullptr;  // of a plan whose operators count
-  // Makes what runs functions of users; null when there are none.
+  // Makes the runner of user-defined functions; null if there are none.
   std::function<std::unique_ptr<UserFunctionRunner>()> new_function_runner;
   // Rows of system:NAME; null when the run has none.
   std::function<Result<std::vector<Value>>(std::string_view name)> system_rows;
@@ -142,7 +143,7 @@ class Context final : public FunctionContext {
   // Makes a document the present one of a source.
   void SetDocument(size_t source, std::string_view key, const db::DocumentView& document);
   void SetAbsent(size_t source);
-  // Fills the slots of a group, if that has not been done for the present document.
+  // Fills the slots of a group, unless they are filled for the present document.
   void Load(size_t source, GroupNumber group) {
     const auto bit = static_cast<uint8_t>(1u << static_cast<unsigned>(group));
     if ((sources_[source].loaded & bit) == 0) LoadNow(source, group);
@@ -156,7 +157,7 @@ class Context final : public FunctionContext {
   SharedScan* scan() const { return scan_; }
   // From now on a scan of the part's source reads this part; `part` must stay in place.
   void BeginPart(const ScanPart& part) { part_ = &part; }
-  // What is to be read of a source's keyspace; null for all.
+  // The part of a source's keyspace that this thread reads; null for all of it.
   const ScanPart* PartOf(size_t source) const {
     return part_ != nullptr && part_->source == source ? part_ : nullptr;
   }
@@ -164,8 +165,8 @@ class Context final : public FunctionContext {
   const Value& parameter(size_t index) const { return options_.parameters[index]; }
   bool failed() const { return failed_; }
   const Status& status() const { return status_; }
-  // To be called for every row that is read, and with as many `steps` for work that takes as long
-  // as so many rows: false when the run must stop.
+  // Call it for every row that is read, and with more `steps` for work that takes as long as that
+  // many rows. False if the run must stop.
   bool Tick(size_t steps = 1) {
     ticks_ += steps;
     if (ticks_ >= kTicksPerCheck) CheckLimits();
@@ -179,12 +180,12 @@ class Context final : public FunctionContext {
   void Adopt(size_t bytes) { charged_ += bytes; }
   size_t charged() const { return charged_; }
   std::unique_ptr<SubqueryState>& subquery(uint32_t number) { return subqueries_[number]; }
-  // Made when first asked for; null, and the run has failed, when there is none.
+  // Made at the first call; null, and the run has failed, if there are no user-defined functions.
   UserFunctionRunner* user_functions();
   KnownCall& last_call(const Expr* call) { return last_calls_[call]; }
   const std::vector<Warning>& warnings() const { return warnings_; }
   std::vector<Warning> TakeWarnings() { return std::exchange(warnings_, {}); }
-  // What a scan does about a document that can't be read: warns and goes on, up to a limit.
+  // Handles a document that a scan can't read: warns and continues, up to a limit.
   bool LeaveOut(std::string_view key, const Status& why);
   // Rows that ORDER BY has put in order.
   void AddSorted(uint64_t rows) { sorted_ += rows; }

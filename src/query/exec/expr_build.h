@@ -29,7 +29,7 @@ struct ResultEntry {
 };
 ExprPtr MakeResultObject(std::vector<ResultEntry> entries);
 
-// EXCLUDE: an object without what the paths lead to.
+// EXCLUDE: an object without the fields at the paths.
 struct ExcludeParts {
   ExprPtr object;
   std::vector<std::vector<json::PathStep>> paths;
@@ -55,7 +55,8 @@ struct ComprehensionParts {
 };
 ExprPtr MakeComprehension(ComprehensionParts parts);
 
-// What a range with WITHIN walks over: everything inside a value, with its name or position.
+// An element of a range with WITHIN, which walks over everything inside a value, with its name or
+// position.
 struct RangeItem {
   Value name;
   Value value;
@@ -63,9 +64,9 @@ struct RangeItem {
 void CollectInside(Context& context, const Value& value, HeldValues* held,
                    std::vector<RangeItem>* items);
 
-// Values share their parts, so nesting one in another again and again costs little until somebody
-// prints or compares the result: each array and object that holds others is measured when it is
-// made. What is too large fails the run.
+// Values share their parts, so a statement can cheaply nest a value in itself many times, and
+// printing or comparing the result would then never end. So each array and object that holds others
+// is measured when it is made; one that is too large fails the run.
 void CheckSize(Context& context, Value& value);
 
 }  // namespace sluice::query

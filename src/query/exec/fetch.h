@@ -1,5 +1,5 @@
-// Documents by key, many at a time: the first batch is small, so that a query with a LIMIT does not
-// read what it won't use, and they grow from there.
+// Reads documents by key, many at a time. The first batch is small, so that a query with a LIMIT
+// does not read documents that it won't use; later batches grow.
 //
 //   while (!fetcher.Next(context)) {
 //     while (!fetcher.full() && there are more keys) fetcher.Add(key);
@@ -28,13 +28,13 @@ class Fetcher {
   bool full() const { return views_.size() >= batch_; }
   // One more key to be fetched. `key` is copied.
   void Add(std::string_view key);
-  // Reads the documents of the keys that were added. False when there are none.
+  // Reads the documents of the added keys. False if no keys were added.
   bool Fetch(Context& context);
   // The same for a single key, which must stay in place; without a copy and without memory of its
   // own. `only`: the run reads nothing else.
   void FetchOne(Context& context, std::string_view key, bool only);
-  // Makes the next document the present one. False when all were handed out, after which keys can
-  // be added; keys without a document are passed over and told to `missing`, if given.
+  // Makes the next document the present one. False after the last one; then keys can be added
+  // again. Keys without a document are skipped and added to `missing`, if that is not null.
   bool Next(Context& context, std::vector<std::string>* missing = nullptr);
 
  private:
@@ -42,7 +42,7 @@ class Fetcher {
   static constexpr size_t kLargestBatch = 256;
 
   void Clear();
-  // What was fetched, or is to be: one key or those of views_.
+  // The number of keys to fetch, or fetched: one, or those of views_.
   size_t count() const { return single_ ? 1 : views_.size(); }
 
   const SourceTarget& target_;

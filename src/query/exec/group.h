@@ -28,7 +28,7 @@ struct GroupOptions {
   PlanPtr input;
   std::vector<SlotAssignment> keys;
   std::vector<AggregateExpr> aggregates;
-  // GROUP AS: what is collected of each row, and where.
+  // GROUP AS: the value to collect of each row, and its slot.
   ExprPtr group_item;
   Slot group_slot = 0;
 };

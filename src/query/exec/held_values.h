@@ -1,5 +1,5 @@
-// Memory of what an expression holds while it makes more, such as the elements of an array. Given
-// back at the end: whoever keeps the finished value counts it.
+// Counts the memory of values that an expression holds while it makes more, such as the elements of
+// an array. Released at the end: the owner of the finished value counts it then.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,7 @@ class RowCharge {
   size_t charged_ = 0;
 };
 
-// Sets a slot; returns what the value holds if the expression made it.
+// Sets a slot; returns the bytes of the value if the expression made it.
 inline size_t Assign(Context& context, const Expr& expr, Value& slot) {
   Value made;
   const Value& value = expr.Eval(context, made);

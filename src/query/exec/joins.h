@@ -29,7 +29,7 @@ struct HashJoinOptions {
   PlanPtr right;
   std::vector<ExprPtr> left_keys;
   std::vector<ExprPtr> right_keys;
-  ExprPtr condition;  // what else must hold
+  ExprPtr condition;  // the rest of the join's condition
   bool outer = false;
   RowVariables right_variables;
   const Layout* layout = nullptr;
@@ -46,7 +46,7 @@ struct NestOptions {
   PlanPtr left;
   PlanPtr right;
   ExprPtr condition;
-  ExprPtr item;  // of a right row, what the array holds
+  ExprPtr item;  // the value of a right row in the array
   Slot slot = 0;
   bool outer = false;
   // ON KEYS: with MISSING or NULL keys a LEFT NEST gives MISSING instead of [].

@@ -1,8 +1,8 @@
-// Where the variables of a statement live while it runs. Every variable has a slot in the frame.
-// Of a document's alias only what the statement uses is read from its text: each path has a slot of
-// its own, the whole document only when something needs it. The paths of a document form two
-// groups, each read in one pass when one of its slots is first asked for: those of the filter at
-// the scan, and the others, which most documents never need.
+// The slots of a statement's variables in the frame of a run. Every variable has a slot. For the
+// alias of a document only the paths that the statement uses are read from its text: each path has
+// a slot of its own, and the whole document has one only if something needs it. The paths of a
+// document form two groups, each read in one pass when one of its slots is first asked for: those
+// of the filter at the scan, and the others, which most documents never need.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct SourceLayout {
   VariableId variable = 0;
   PathGroup groups[2];
   bool whole = false;  // the document itself is in the variable's slot, with the rest
-  // What the statement's expressions ask for: paths, or the document itself.
+  // The paths that the statement's expressions use; the empty path for the document itself.
   std::vector<json::Path> asked;
   bool asked_whole = false;
   bool uses_id = false;    // META().id
@@ -55,7 +55,8 @@ class Layout {
   size_t SourceIndex(VariableId variable) const { return source_of_[variable]; }
   const std::vector<SourceLayout>& sources() const { return sources_; }
 
-  // Notes what the expression uses of documents. Filters first, then the rest.
+  // Records the paths of documents that the expression uses. Call it for filters first, then for
+  // the rest.
   void Use(const Expression& expression, GroupNumber group);
   // Makes the extractors. No more uses after it.
   void Finish();
@@ -75,8 +76,8 @@ class Layout {
   std::vector<size_t> source_of_;  // by variable
 };
 
-// `base.a.b[0]`: fields and constant positions, and what they stand below, which is anything else.
-// Nothing when there are more than json::kMaxPathSteps.
+// `base.a.b[0]`: fields and constant positions below a base, which is any other expression. Empty
+// if there are more than json::kMaxPathSteps.
 struct PathBelow {
   const Expression* base = nullptr;
   std::vector<json::PathStep> steps;

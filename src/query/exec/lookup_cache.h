@@ -28,17 +28,18 @@ class LookupCache {
   const Kept* Find(std::string_view key);
   // Makes a kept document the present one. It must have a row.
   void Restore(Context& context, const Kept& kept) const { keeper_.Restore(context, kept.row); }
-  // Keeps what the key leads to, while there is room: the present document of the source, or none.
+  // Keeps the result for the key, if there is room: the present document of the source, or that
+  // there is no document.
   void Keep(Context& context, std::string_view key, bool found);
 
  private:
-  // After this many lookups, one in so many must have been answered from here.
+  // After kTrial lookups, at least one in kLeastHits must have been answered from the cache.
   static constexpr uint64_t kTrial = 1024;
   static constexpr uint64_t kLeastHits = 4;
   static constexpr size_t kMaxBytes = 16 << 20;
-  static constexpr size_t kMemoryShare =
-      8;  // of the statement's memory it takes at most one in so many
-  // Of one entry, about, besides key and values.
+  // It takes at most 1 / kMemoryShare of the statement's memory.
+  static constexpr size_t kMemoryShare = 8;
+  // The approximate size of an entry without key and values.
   static constexpr size_t kEntryBytes = 96;
 
   struct Hash : std::hash<std::string_view> {

@@ -32,8 +32,8 @@ struct RowChange {
 
 class Mutator {
  public:
-  // `transaction` may be null. What is written in it is noted in `changes`, if that is not null.
-  // `actor` is Commit::actor of what is written without one.
+  // `transaction` may be null. Writes in the transaction are recorded in `changes`, if that is not
+  // null. `actor` is Commit::actor of writes outside of a transaction.
   Mutator(db::Database& database, db::Transaction* transaction,
           std::vector<RowChange>* changes = nullptr, std::string actor = {})
       : database_(database),
@@ -45,7 +45,7 @@ class Mutator {
   std::vector<WriteOutcome> Apply(std::vector<db::Write> writes);
   db::Database& database() { return database_; }
   bool in_transaction() const { return transaction_ != nullptr; }
-  // What the transaction's writes take, those of earlier statements too; 0 without one.
+  // The bytes of the transaction's writes, also of earlier statements; 0 without a transaction.
   size_t transaction_bytes() const { return transaction_ == nullptr ? 0 : transaction_->bytes(); }
 
   void Count() { ++mutations_; }

@@ -1,6 +1,7 @@
-// Plans and what runs them. A plan node is immutable and shared; Start makes an operator with the
-// state of one run. Operators hand rows on by setting variables in the context's frame: a row is
-// never copied between them, only kept where an operator must hold many (sort, group, hash join).
+// Plans and operators. A plan node is immutable and shared; Start makes an operator with the state
+// of one run. An operator passes a row on by setting variables in the context's frame: rows are
+// never copied between operators. Only an operator that must hold many rows (sort, group, hash
+// join) copies them.
 #pragma once
 
 #include <memory>
@@ -47,7 +48,7 @@ struct QueryPlan {
   Slot result = 0;
 };
 
-// What EXPLAIN shows of a node with inputs.
+// The form of a node with inputs in EXPLAIN.
 Value Explained(std::string_view name, std::vector<std::pair<std::string_view, Value>> details,
                 const PlanNode* input = nullptr);
 

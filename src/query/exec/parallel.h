@@ -11,17 +11,18 @@
 
 namespace sluice::query {
 
-// What is done with the rows of parts.
+// The consumer of the rows of all parts.
 class PartReader {
  public:
   virtual ~PartReader() = default;
   // Before everything else: how many parts there are.
   virtual void Begin(size_t parts) = 0;
-  // Reads a part, whose operators are open; of different parts at the same time. Returns how much
-  // of what it has charged to `context` the part's result holds on to.
+  // Reads a part, whose operators are open. Called for different parts at the same time. Returns
+  // how much of the memory charged to `context` the part's result keeps.
   virtual size_t Read(size_t part, Operator& input, Context& context) = 0;
   // Adds a part's result to the whole: one at a time, in order, from any of the threads. `context`
-  // has been charged for the part; in the end the statement's is charged for what it is then.
+  // has been charged for the part; at the end the statement's context is charged for the whole
+  // result.
   virtual void Merge(size_t part, Context& context) = 0;
 };
 

@@ -1,4 +1,4 @@
-// What each operator of a plan did: rows and time. Only plans that are made for it count, so others
+// Counts the rows and the time of each operator of a plan. Only plans made for it count, so others
 // pay nothing.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace sluice::query {
 
-// Of one run, all its threads together.
+// The counts of one run, of all its threads together.
 class Profile {
  public:
   explicit Profile(size_t operators) : operators_(operators) {}

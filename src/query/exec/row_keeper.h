@@ -1,5 +1,5 @@
-// Copies of rows, for operators that hold many: the slots of some variables, and of documents what
-// the statement uses of them.
+// Keeps copies of rows for operators that hold many: the slots of some variables, and the used
+// paths of documents.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace sluice::query {
 
-// Which variables an operator sets.
+// The variables that an operator sets.
 struct RowVariables {
   std::vector<Slot> slots;      // values
   std::vector<size_t> sources;  // documents, by their number in the layout
@@ -49,7 +49,8 @@ class KeptRows {
   }
   size_t size() const { return size_; }
   void Clear();
-  // Memory of one row, about: of any, without what its values hold, and of this one.
+  // The approximate memory of one row: of any row without the content of its values, and of this
+  // row.
   size_t row_bytes() const { return width_ * (sizeof(Value) + 16); }
   size_t held_bytes(size_t index) const;
 

@@ -1,4 +1,4 @@
-// Where rows come from: keyspaces, indexes, values, subqueries.
+// The sources of rows: keyspaces, indexes, values, subqueries.
 #pragma once
 
 #include <memory>
@@ -79,14 +79,15 @@ struct IndexScanOptions {
   bool covering = false;
   std::vector<CoveredPart> covered;
   ExprPtr filter;
-  // What is left of the filter when all values of the span are scalars: then its ranges are exact.
+  // The rest of the filter if all values of the span are scalars, because then its ranges are
+  // exact.
   bool has_scalar_filter = false;
   ExprPtr scalar_filter;
 };
 PlanPtr MakeIndexScan(IndexScanOptions options);
 
-// Documents that any of several index scans finds, each once, or that all of them find. Of the
-// scans only index, span and text count.
+// The documents that any of several index scans finds, each once, or those that all of them find.
+// Only index, span and text of the scans are used.
 struct IndexSetOptions {
   SourceTarget target;
   bool intersect = false;  // all; else any
@@ -109,7 +110,7 @@ struct ValueScanOptions {
   ExprPtr value;
   // UNNEST: only arrays have rows.
   bool arrays_only = false;
-  Slot position_slot = 0;  // for the element's place in the array; 0: nobody asks
+  Slot position_slot = 0;  // for the element's position in the array; 0 if unused
   std::string alias;
   std::string text;
 };
@@ -118,7 +119,7 @@ PlanPtr MakeValueScan(ValueScanOptions options);
 // The rows of a subquery, one by one.
 PlanPtr MakeQueryScan(std::shared_ptr<const QueryPlan> query, Slot slot, std::string alias);
 
-// Rows that the server tells of itself: system:NAME.
+// Rows about the server itself: system:NAME.
 PlanPtr MakeSystemScan(std::string name, Slot slot, std::string alias);
 
 }  // namespace sluice::query

@@ -1,5 +1,5 @@
-// An aggregate over frames that come one after the other. What two frames have in common is kept
-// when the function can take values out again, or when the next frame only grows.
+// An aggregate over successive frames. The common part of two frames is kept if the function can
+// remove values again, or if the next frame only grows.
 #pragma once
 
 #include <memory>

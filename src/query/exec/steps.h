@@ -1,4 +1,5 @@
-// What happens to rows one by one: filter, LET, results, DISTINCT, LIMIT, set operations, WITH.
+// Operators that handle rows one by one: filter, LET, results, DISTINCT, LIMIT, set operations,
+// WITH.
 #pragma once
 
 #include <memory>

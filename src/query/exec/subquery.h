@@ -1,5 +1,5 @@
-// A subquery inside an expression: its value is the array of its rows. One that depends on nothing
-// outside runs once per statement.
+// A subquery inside an expression: its value is the array of its rows. A subquery that uses no
+// variables from outside runs once per statement.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// INSERT into a table that says what happens to a row whose unique key another one has: nothing, an
-// update of the other one, or that it takes the other one's place.
+// INSERT into a table with ON CONFLICT or REPLACE: if another row has the same unique key, the
+// statement skips the new row, updates the other row, or replaces it.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Threads that statements may start beside those they run on, all statements together: as many as
-// there are, and whoever finds none left reads alone. Any thread may call.
+// The number of extra threads that all statements together may start. A statement that finds none
+// left reads with its own thread only. Any thread.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// SET and UNSET: what an UPDATE makes of a document. Values are computed from the document as it
-// was; loops (FOR v IN children WHEN ... END) are walked over it, and each target becomes a path
-// into the new one. A target whose parent is not there is passed over.
+// SET and UNSET: computes the new document of an UPDATE. Values are computed from the old document;
+// loops (FOR v IN children WHEN ... END) walk over the old document, and each target becomes a path
+// into the new one. A target whose parent is missing is skipped.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct UpdateRange {
   Slot name = 0;  // 0: not wanted
   Slot value = 0;
   bool within = false;
-  bool itself = false;  // the thing at the path, not what is in it
+  bool itself = false;  // the value at the path itself, not its content
   // The path that is walked: below the document (root 0) or a variable of an outer loop.
   Slot root = 0;
   std::vector<TargetStep> steps;
@@ -54,8 +54,8 @@ class UpdateProgram {
   const std::vector<UpdateAssignment> assignments_;
 };
 
-// Seconds as SQL++ gives them: 0 for never, below 30 days from now on, else Unix time. Nothing, and
-// the run has failed, for what is no number.
+// Seconds as SQL++ gives them: 0 for never, below 30 days from now on, else Unix time. Nullopt, and
+// the run has failed, for a value that is not a number.
 std::optional<uint64_t> ExpiryOf(Context& context, const Value& seconds);
 
 }  // namespace sluice::query

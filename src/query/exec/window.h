@@ -52,7 +52,7 @@ struct WindowCall {
   WindowFunction function = WindowFunction::kAggregate;
   const AggregateFunction* aggregate = nullptr;       // of kAggregate, and SUM of kRatioToReport
   std::shared_ptr<const UserFunction> user_function;  // of UserAggregateFunction()
-  // What is evaluated for each row: the arguments, then the filter and the offsets of the frame.
+  // Evaluated for each row: the arguments, then the filter and the offsets of the frame.
   std::vector<ExprPtr> inputs;
   size_t arguments = 0;
   std::optional<size_t> filter;

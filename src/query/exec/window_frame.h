@@ -10,8 +10,8 @@
 
 namespace sluice::query {
 
-// One partition in its order. Rows are known by their position in it; peers are rows that the
-// order does not tell apart, and a group is all peers of a row.
+// One partition in its order. A row is identified by its position in it. Peers are rows that are
+// equal in the order, and a group is all peers of a row.
 class WindowPartition {
  public:
   // `rows` are numbers of rows in `columns`.
@@ -26,7 +26,7 @@ class WindowPartition {
   const Value& Input(size_t position, const WindowCall& call, size_t input) const {
     return At(position, call.first_column + input);
   }
-  // Of the first ORDER BY term.
+  // The value of the first ORDER BY term.
   const Value& Key(size_t position) const { return At(position, order_column_); }
   const KeyOrder& order() const { return orders_[0]; }
 
@@ -85,7 +85,7 @@ class FrameFinder {
 
   const WindowCall& call_;
   const WindowPartition& partition_;
-  // Where the keys are numbers, for RANGE with an offset.
+  // The range of positions whose keys are numbers, for RANGE with an offset.
   size_t numbers_begin_ = 0;
   size_t numbers_end_ = 0;
 };

@@ -1,9 +1,9 @@
 // INSERT, UPSERT, UPDATE, DELETE and MERGE: each row of the input becomes a write; RETURNING sees
 // the document as it was written (deleted).
 //
-// Outside a transaction every document commits by itself, in batches that share syncs. One that
-// somebody else changed since it was read is read again, checked again and written again. A
-// document that can't be written is reported and the others go on.
+// Outside a transaction every document commits by itself, in batches that share syncs. A document
+// that another commit changed since it was read is read, checked and written again. If a document
+// can't be written, this is reported and the statement continues with the others.
 #pragma once
 
 #include <memory>
@@ -46,7 +46,7 @@ struct UpdateParts {
   std::vector<UpdateAssignment> assignments;
 };
 std::unique_ptr<WriteProgram> MakeUpdateProgram(UpdateParts parts);
-// Of tables (table_writes.cc): an array with a value for each column; assignments to columns.
+// For tables (table_writes.cc): an array with a value for each column; assignments to columns.
 struct TableInsertParts {
   SourceTarget target;
   std::shared_ptr<const db::TableSchema> schema;
@@ -57,7 +57,7 @@ std::unique_ptr<WriteProgram> MakeTableUpdateProgram(UpdateParts parts,
                                                      std::shared_ptr<const db::TableSchema> schema);
 std::unique_ptr<WriteProgram> MakeDeleteProgram(SourceTarget target);
 
-// By whether the target's document is there. Each may be null.
+// The actions for an existing and for a missing target document. Each may be null.
 struct MergeParts {
   SourceTarget target;
   std::unique_ptr<WriteProgram> update;
@@ -69,14 +69,14 @@ struct MergeParts {
 };
 std::unique_ptr<WriteProgram> MakeMergeProgram(MergeParts parts);
 
-// A CHECK of a table: what must not be false of a row that is written.
+// A CHECK of a table: a condition that must not be false for a written row.
 struct RowCheck {
   std::string name;
   ExprPtr condition;
 };
 
-// What the writing operators share (write.cc). Each is false when the run has failed.
-// The conditions see the row as it will be.
+// Shared by the writing operators (write.cc). Each returns false if the run has failed. The
+// conditions see the new row.
 bool MeetsChecks(Context& context, const SourceTarget& target, const std::vector<RowCheck>& checks,
                  const db::Write& write);
 // Whether the transaction's writes are within the limit.
@@ -88,7 +88,7 @@ struct WriteOptions {
   RowVariables variables;  // of the input
   SourceTarget target;
   std::shared_ptr<const WriteProgram> program;
-  // What must hold of a document that is read again; LETs are computed again before.
+  // The condition to check on a document that is read again; LETs are computed again before it.
   ExprPtr recheck;
   std::vector<SlotAssignment> lets;
   std::vector<RowCheck> checks;
@@ -96,7 +96,7 @@ struct WriteOptions {
   Slot slot = 0;
   const Layout* layout = nullptr;
   bool each_once = false;  // MERGE: a document may be written once
-  // MERGE: what RETURNING does not see of a row that was inserted.
+  // MERGE: the variables that RETURNING of an inserted row does not see.
   RowVariables not_of_inserted;
 };
 PlanPtr MakeWrite(WriteOptions options);

@@ -11,13 +11,13 @@
 
 namespace sluice::query {
 
-// The state of one aggregate for one group. DISTINCT and FILTER are the caller's business.
+// The state of one aggregate for one group. The caller handles DISTINCT and FILTER.
 class Accumulator {
  public:
   virtual ~Accumulator() = default;
 
   virtual void Add(const Value& value) = 0;
-  // Takes in what another accumulator of the same function has seen.
+  // Adds the values of another accumulator of the same function.
   virtual void Merge(Accumulator& other) = 0;
   virtual Value Finish(FunctionContext& context) = 0;
   // About how much memory the state has taken beyond a constant.
@@ -39,11 +39,11 @@ struct AggregateFunction {
   std::unique_ptr<Accumulator> (*make_removable)() = nullptr;
 };
 
-// Null when there is none. COUNT(*) is "count_star".
+// Null if no aggregate has this name. COUNT(*) is "count_star".
 const AggregateFunction* FindAggregate(std::string_view name);
 // ROW_NUMBER, RANK, LAG, ...: only with OVER.
 bool IsWindowFunction(std::string_view name);
-// Those that a statement can name, sorted.
+// The names that a statement can use, sorted.
 std::vector<std::string_view> AggregateNames();
 std::vector<std::string_view> WindowFunctionNames();
 

@@ -19,8 +19,8 @@ Value Subtract(const Value& a, const Value& b);
 Value Multiply(const Value& a, const Value& b);
 Value Negate(const Value& a);
 
-// The int64 that `value` is exactly, 3 as well as 3.0; none when it is anything else. (WholeNumber
-// of arguments.h takes the nearest instead of none when a whole number does not fit.)
+// The int64 that `value` is exactly, 3 as well as 3.0; nullopt for anything else. (WholeNumber of
+// arguments.h takes the nearest int64 if a whole number does not fit.)
 std::optional<int64_t> WholeNumber(const Value& value);
 // The same for a double.
 std::optional<int64_t> WholeNumber(double value);

@@ -11,12 +11,12 @@
 namespace sluice::query {
 
 FunctionFamily Comdb2Functions();
-FunctionFamily SqliteFunctions();      // those that SQL++ has not (sqlite.cc)
+FunctionFamily SqliteFunctions();      // functions that SQL++ does not have (sqlite.cc)
 FunctionFamily SqliteTimeFunctions();  // strftime and kin (sqlite_time.cc)
 
 // ||: any scalar becomes text.
 inline constexpr std::string_view kComdb2Concat = "comdb2 concat";
-// Of a subquery's rows: the first value, or NULL; the first column of all of them.
+// Take the rows of a subquery and give the first value (or NULL), or the first column of all rows.
 inline constexpr std::string_view kComdb2Scalar = "comdb2 scalar";
 inline constexpr std::string_view kComdb2Column = "comdb2 column";
 // SQLite's, where SQL++ has another of that name.
@@ -32,7 +32,7 @@ inline constexpr std::string_view kComdb2Random = "comdb2 random";
 inline constexpr std::string_view kComdb2Like = "comdb2 like";
 inline constexpr std::string_view kComdb2Compress = "comdb2 compress";
 inline constexpr std::string_view kComdb2Uncompress = "comdb2 uncompress";
-// What TOTAL makes of a sum, and GROUP_CONCAT of an array.
+// Turn a sum into the result of TOTAL, and an array into the result of GROUP_CONCAT.
 inline constexpr std::string_view kComdb2Total = "comdb2 total";
 inline constexpr std::string_view kComdb2Join = "comdb2 join";
 

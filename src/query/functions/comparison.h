@@ -24,8 +24,8 @@ Value In(const Value& value, const Value& array);
 // The same over everything that is inside the array or object, however deep.
 Value Within(const Value& value, const Value& container);
 
-// What WHERE, ON, HAVING and WHEN make of a value: false, NULL, MISSING, 0, NaN, "", [] and {} are
-// false, all others true.
+// The truth of a value for WHERE, ON, HAVING and WHEN: false, NULL, MISSING, 0, NaN, "", [] and {}
+// are false, all others true.
 bool Truth(const Value& value);
 // NULL and MISSING stay, others are true or false.
 Value Not(const Value& value);

@@ -86,8 +86,8 @@ class DateFormat {
   static const DateFormat& Default();
 
   std::string Print(const Moment& moment) const;
-  // Nothing when the text does not fit or there is no such date. Dates without a zone are in
-  // `local`. What the format does not have is the beginning of the year 0.
+  // Nullopt if the text does not match the format or the date does not exist. Dates without a zone
+  // are in `local`. Parts that the format does not have are those of the beginning of the year 0.
   std::optional<Moment> Parse(std::string_view text, Zone local) const;
 
  private:

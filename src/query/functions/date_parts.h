@@ -1,6 +1,6 @@
 // Parts of dates by name ("month", "iso_week", ...): reading, adding, cutting off, counting. All of
-// them look at what calendar and clock of the moment's zone show. Names in any case; nothing for
-// one that is unknown or has no meaning in the place, and for results out of range.
+// them use calendar and clock of the moment's zone. Names are not case-sensitive. Nullopt for an
+// unknown name, one without a meaning in this function, and results out of range.
 #pragma once
 
 #include <optional>

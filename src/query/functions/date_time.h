@@ -1,5 +1,5 @@
-// Moments and the calendar. A moment knows the zone it is shown in; years reach from -9999 to 9999,
-// what lies beyond is refused by whoever makes moments.
+// Moments and the calendar. A moment knows the zone it is shown in; years reach from -9999 to 9999;
+// code that makes moments refuses others.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Moment {
   Zone zone;
 };
 
-// What calendar and clock show.
+// A date and time of the calendar and clock.
 struct Civil {
   int year = 0;
   int month = 1;  // 1 .. 12

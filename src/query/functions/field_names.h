@@ -1,4 +1,4 @@
-// Fields that are asked for in any case of letters: `name`i of a path.
+// Fields whose names are not case-sensitive: `name`i of a path.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace sluice::query {
 
-// A field that has the name exactly comes first; missing if there is none.
+// A field with exactly this name comes first; missing if no field matches.
 inline const json::Value& FindIgnoringCase(const json::Value& object, std::string_view name) {
   const json::Value& exact = object[name];
   if (!exact.is_missing()) return exact;

@@ -1,5 +1,5 @@
-// Scalar functions: what they are given and how they are found. One file per family registers its
-// functions in a table (string.cc, date.cc, ...); registry.cc lists the families.
+// Scalar functions: their interface and their registry. One file per family registers its functions
+// in a table (string.cc, date.cc, ...); registry.cc lists the families.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace sluice::query {
 
 using json::Value;
 
-// What a function may know of the statement it runs in. One thread.
+// The statement's context for a function. One thread.
 class FunctionContext {
  public:
   virtual ~FunctionContext() = default;
@@ -44,8 +44,8 @@ class FunctionContext {
   // Called before making a value of about this size; false when the statement's memory limit
   // would be passed, which then fails the statement.
   virtual bool Allow(size_t bytes) = 0;
-  // Called by a function for each `steps` of work that its arguments' and its result's size do not
-  // tell of. False when the statement must stop: its time is over, or somebody has cancelled it.
+  // A function calls this for each `steps` of work beyond the size of its arguments and its result.
+  // False if the statement must stop: its time is over, or somebody has cancelled it.
   virtual bool Spend(size_t steps) = 0;
   // The compiled pattern, kept for the statement; null (and Fail is called) when it is no regular
   // expression. `whole` anchors it at both ends.
@@ -56,7 +56,7 @@ class FunctionContext {
 using Args = std::span<const Value* const>;
 using ScalarBody = Value (*)(FunctionContext& context, Args args);
 
-// What happens to MISSING and NULL arguments before the body runs.
+// How MISSING and NULL arguments are handled before the body runs.
 enum class Unknowns : uint8_t {
   kPropagate,  // any MISSING makes MISSING, else any NULL makes NULL; the body sees neither
   kSeen,       // the body decides
@@ -90,7 +90,7 @@ struct FunctionFamily {
   std::span<const FunctionAlias> aliases;
 };
 
-// Null when there is none. The name is in lower case.
+// Null if no function has this name. The name is in lower case.
 const ScalarFunction* FindFunction(std::string_view name);
 // For "did you mean" and completion, sorted.
 std::vector<std::string_view> FunctionNames();

@@ -23,7 +23,7 @@ class LikePattern {
 
   bool Matches(FunctionContext& context, std::string_view text) const;
 
-  // What every match starts with.
+  // The prefix of every match.
   const std::string& prefix() const { return prefix_; }
   // There are no wildcards: the prefix is the only match.
   bool exact() const { return exact_; }
@@ -34,7 +34,7 @@ class LikePattern {
     std::string literal;
     size_t any = 0;
   };
-  // What stands between two %.
+  // The text between two %.
   struct Segment {
     std::vector<Piece> pieces;
     size_t runes = 0;
@@ -42,7 +42,7 @@ class LikePattern {
 
   void AddLiteral(std::string_view bytes);
   void AddAny();
-  // The end of a match of `segment` that starts at `at`; npos if there is none.
+  // The end of a match of `segment` that starts at `at`; npos for no match.
   static size_t MatchAt(const Segment& segment, std::string_view text, size_t at);
   static size_t Find(FunctionContext& context, const Segment& segment, std::string_view text,
                      size_t at);
@@ -56,8 +56,8 @@ class LikePattern {
 Result<bool> LikeMatches(FunctionContext& context, std::string_view text, std::string_view pattern,
                          char32_t escape = LikePattern::kDefaultEscape);
 
-// The least value that collates after every string with this prefix: a string, or [] when there is
-// none. `exact` means the prefix itself is the only string.
+// The least value that collates after every string with this prefix: a string, or [] if there is no
+// such string. `exact` means that the prefix itself is the only string.
 json::Value StopOf(std::string_view prefix, bool exact);
 
 }  // namespace sluice::query

@@ -15,7 +15,7 @@
 
 namespace sluice::query {
 
-// Whether the option is there and the boolean `value`.
+// Whether the option exists and is the boolean `value`.
 inline bool OptionIs(const Value& options, std::string_view name, bool value) {
   const Value& option = options[name];
   return option.is_bool() && option.AsBool() == value;

@@ -10,7 +10,7 @@
 namespace sluice::query {
 
 // At worst RE2 looks at each instruction of a pattern for each byte of the text, and nothing can
-// stop it in between. What may take more is refused.
+// stop it in between. A pattern and text that may take more are refused.
 inline constexpr size_t kMaxRegexWork = size_t{1} << 31;
 
 // Whether the pattern matches at or after `from`. False too when the statement has failed.

@@ -1,4 +1,4 @@
-// What values look like: types, fields, samples. For INFER and INFER_VALUE.
+// The shape of values: types, fields, samples. For INFER and INFER_VALUE.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@ inline bool IsTemporal(const json::Value& value) {
   return value.is_datetime() || value.is_interval();
 }
 
-// Datetime and interval, two intervals of one kind. A number stands for so many seconds, beside an
-// interval of months for months. NULL for everything else and past the limits.
+// Datetime and interval, two intervals of one kind. A number stands for seconds, or for months
+// beside an interval of months. NULL for everything else and past the limits.
 json::Value AddTemporal(const json::Value& a, const json::Value& b);
 // Also two datetimes: the interval between them.
 json::Value SubtractTemporal(const json::Value& a, const json::Value& b);

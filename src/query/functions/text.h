@@ -12,7 +12,7 @@
 
 namespace sluice::query {
 
-// What a function counts.
+// The unit that a function counts.
 enum class Unit : uint8_t { kBytes, kRunes };
 
 struct Rune {
@@ -27,8 +27,8 @@ Rune RuneBefore(std::string_view text, size_t end);
 void AppendRune(char32_t code, std::string* out);
 std::u32string RunesOf(std::string_view text);
 
-// Where `part` is at or after `from`; npos when it is not. Takes a time that grows with both sizes,
-// not with their product as string_view::find does at worst.
+// The position of `part` at or after `from`; npos if it is not in the text. The time grows with the
+// sum of both sizes, and not with their product like the worst case of string_view::find.
 size_t FindText(std::string_view text, std::string_view part, size_t from = 0);
 
 // Characters that are looked for often.
@@ -42,10 +42,10 @@ class RuneSet {
 };
 
 size_t RuneCount(std::string_view text);
-// Where the character number `count` starts; text.size() when there are no more than `count`.
+// The offset of character number `count`; text.size() if there are no more than `count` characters.
 size_t RuneOffset(std::string_view text, size_t count);
 
-// A string from bytes that may have been cut inside a character: what is malformed becomes U+FFFD.
+// A string from bytes that may have been cut inside a character: malformed bytes become U+FFFD.
 json::Value TextValue(std::string_view bytes);
 
 std::string ToLowerText(std::string_view text);

@@ -1,5 +1,5 @@
-// What a statement says, as the parser found it. The binder (bind/) resolves names in place; the
-// planner (plan/) reads it; nothing here runs.
+// The syntax tree of a statement. The parser makes it, the binder (bind/) resolves names in place,
+// and the planner (plan/) reads it.
 //
 // Operators are calls: `a + b` is the call "add", `a > b` is "lt" with its arguments swapped, as
 // SQL++ lets users call them too. Every walk over expressions goes through ForEachChild.
@@ -41,13 +41,13 @@ struct SortTerm {
   enum class Nulls : uint8_t { kDefault, kFirst, kLast };
   ExpressionPtr expression;
   bool descending = false;
-  ExpressionPtr direction;  // a parameter that says "asc" or "desc", instead of `descending`
+  ExpressionPtr direction;  // a parameter with "asc" or "desc", instead of `descending`
   Nulls nulls = Nulls::kDefault;
 };
 
 // v, or name:v, IN or WITHIN an expression.
 struct RangeBinding {
-  std::string name;  // of the index or field name; empty when not asked for
+  std::string name;  // of the index or field name; empty without one
   std::string value;
   bool within = false;
   ExpressionPtr source;
@@ -60,7 +60,7 @@ struct RangeBinding {
 struct Comprehension {
   std::vector<RangeBinding> bindings;
   ExpressionPtr name;  // OBJECT: the field's name
-  ExpressionPtr body;  // what is collected; the condition of ANY and EVERY
+  ExpressionPtr body;  // the value to collect; the condition of ANY and EVERY
   ExpressionPtr when;
 };
 
@@ -92,7 +92,7 @@ struct WindowSpec {
 enum class ExprKind : uint8_t {
   kLiteral,       // value
   kName,          // name, to be resolved by the binder
-  kVariable,      // variable: what the binder makes of a name
+  kVariable,      // variable: a name that the binder has resolved
   kParameter,     // name: "amount" of $amount, "1" of $1; a `?` is numbered in order
   kField,         // args[0].name
   kFieldOf,       // args[0].[args[1]]
@@ -297,16 +297,16 @@ struct Query {
   ExpressionPtr limit;
   ExpressionPtr offset;
 
-  // Set by the binder: what ORDER BY of a set operation refers to, and whether the result depends
-  // on variables of the statement around it.
+  // Set by the binder: the variable that ORDER BY of a set operation refers to, and whether the
+  // result depends on variables of the enclosing statement.
   VariableId result_variable = 0;
   bool correlated = false;
 };
 
 // --- statements ---
 
-// VALUES (key, document[, options]); or one value for each column, which may look the same: what it
-// is depends on the target.
+// VALUES (key, document[, options]); or one value for each column, which may look the same: the
+// target decides.
 struct InsertValues {
   TextPlace place;
   std::vector<ExpressionPtr> columns;  // when it can't be a key and a document
@@ -478,7 +478,7 @@ struct AlterTableStatement {  // and RENAME TABLE
     std::string name = {};  // kDrop, kChange: a column; kDrop: or that name
     // kRename; kChange: type, default, no default, not null or null
     std::string to = {};
-    bool cascade = false;  // kRename: triggers and consumers go on under the new name
+    bool cascade = false;  // kRename: triggers and consumers continue under the new name
   };
   TextPlace place;
   std::string name;
@@ -555,7 +555,7 @@ struct TriggerStatement {
     std::optional<Event> updated;
     std::optional<Event> deleted;
     std::string when;                 // a condition over new, old and type; empty for none
-    std::vector<ColumnName> changed;  // an update of none of these is left out
+    std::vector<ColumnName> changed;  // an update that changes none of these is left out
   };
   TextPlace place;
   Action action = Action::kCreate;
@@ -563,7 +563,7 @@ struct TriggerStatement {
   bool is_default = false;
   bool with_sequence = false;
   bool if_clause = false;   // IF NOT EXISTS, IF EXISTS
-  bool or_replace = false;  // CREATE OR REPLACE: one that is there goes on at its place
+  bool or_replace = false;  // CREATE OR REPLACE: an existing one keeps its position
   std::string name;
   std::vector<Source> sources;
 };

@@ -1,4 +1,4 @@
-// Which rules the text of a statement follows: those of SQL++, or those of Comdb2, whose SQL is
+// The rules that the text of a statement follows: those of SQL++, or those of Comdb2, whose SQL is
 // SQLite's with types of its own (docs/reference/tables.md).
 #pragma once
 

@@ -34,7 +34,7 @@ struct Token {
   TextPlace place;
 };
 
-// What was written, from a token's text.
+// The value of a string literal, from a token's text.
 std::string DecodeString(std::string_view token, Dialect dialect = Dialect::kSqlpp);
 // As json::NumberFromLiteral reads it: Comdb2 also knows .5, 5., 007 and 0x10.
 std::string DecodeNumber(std::string_view token);
@@ -46,8 +46,8 @@ std::string_view HintText(std::string_view token);
 // The last token is kEnd. Every string in the tokens is well formed.
 Result<std::vector<Token>> Lex(std::string_view text, Dialect dialect = Dialect::kSqlpp);
 
-// "syntax error - line L, column C, near '...', at: TOKEN; WHAT". `token` is the place and length
-// of what was found there.
+// "syntax error - line L, column C, near '...', at: TOKEN; WHAT". `token` has the place and length
+// of the text that was found.
 Status SyntaxError(std::string_view text, const Token& token, std::string_view what);
 
 }  // namespace sluice::query

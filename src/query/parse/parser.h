@@ -1,5 +1,5 @@
-// SQL++ text into statements: hand-written recursive descent, depth-limited. A syntax error is
-// code 3000 with line, column, the text near it and what would have been right.
+// SQL++ text into statements: hand-written recursive descent, depth-limited. A syntax error is code
+// 3000 with line, column, the text near it and the expected text.
 #pragma once
 
 #include <string_view>

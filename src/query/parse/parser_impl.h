@@ -1,5 +1,5 @@
 // The parser: one class, its members defined in one file per area of the language (parse_*.cc).
-// Each member reads what it is named after, from the token where the parser stands.
+// Each member reads the construct that it is named after, from the current token on.
 #pragma once
 
 #include <algorithm>
@@ -73,7 +73,7 @@ class Parser {
   static bool IsName(const Token& token);
   bool AtName() const { return IsName(Here()); }
   bool AtImplicitAlias() const;
-  // A name that may not be a reserved word; `what` is what it is to name: "an alias".
+  // A name that may not be a reserved word; `what` says what it names, for errors: "an alias".
   Result<std::string> Name(std::string_view what);
   // After a dot any word is a name.
   Result<std::string> FieldName();
@@ -86,13 +86,13 @@ class Parser {
   }
   // Reserved words of SQL++ that name things in Comdb2.
   bool IsComdb2Name(const Token& token) const;
-  // Those among them that mean something where an expression begins.
+  // Whether it is one of these words, with a meaning at the start of an expression.
   bool BeginsExpression(const Token& token) const;
   bool AtAlias() const;
   Result<std::string> Alias();
 
-  // Errors (parser.cc). Expected says "expected WHAT" at the token here; ExpectedName also what to
-  // do with a reserved word, where a name could have been.
+  // Errors (parser.cc). Expected says "expected WHAT" at the token here; ExpectedName also gives
+  // advice for a reserved word in the place of a name.
   Status Expected(std::string_view what) const;
   Status ExpectedName(std::string_view what) const;
   Status Wrong(const Token& token, std::string_view what) const;
@@ -169,7 +169,7 @@ class Parser {
   Result<ExpressionPtr> InList();
   Status NameColumns(CommonTable* table, const std::vector<std::string>& names);
   Result<QueryPtr> QueryHere();
-  // Of a query whose body begins with what was read already.
+  // Reads the rest of a query whose body begins with `first`.
   Result<QueryPtr> QueryFrom(QueryPtr first);
   Status QueryTail(Query* query);
   Status SetOperations(Query* query);
@@ -229,8 +229,8 @@ class Parser {
   Status MergeInsert(MergeStatement* merge);
   Result<KeyValueOptions> MergeKeyValue();
 
-  // What is refused by its name (parse_unsupported.cc): OK when the statement, or the expression,
-  // is none of that.
+  // Refuses unsupported statements and expressions by their names (parse_unsupported.cc); OK for
+  // all others.
   Status Unsupported() const;
   Status UnsupportedExpression() const;
 

@@ -1,4 +1,4 @@
-// How tightly operators bind, loosest first: what the parser reads by and the printer writes by.
+// The precedence of operators, loosest first, for the parser and the printer.
 #pragma once
 
 #include <cstdint>

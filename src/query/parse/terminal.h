@@ -67,7 +67,7 @@ class Terminal {
     if (id_ == 0) throw "neither a keyword nor a symbol";
   }
 
-  // Of a word in upper case or a symbol; none if it is neither.
+  // The terminal of a word in upper case or a symbol; the empty terminal for other texts.
   static constexpr Terminal Of(std::string_view text) {
     Terminal terminal;
     terminal.id_ = Find(text);
@@ -88,7 +88,7 @@ class Terminal {
   static constexpr uint16_t kReservedFrom = std::size(kSymbols);
   static constexpr uint16_t kSoftFrom = kReservedFrom + std::size(kReservedWords);
 
-  // The place in a sorted list, counted from 1; 0 when it is not there.
+  // The position in a sorted list, counted from 1; 0 if the list does not have it.
   template <size_t kSize>
   static constexpr uint16_t FindIn(const std::string_view (&list)[kSize], std::string_view text) {
     size_t low = 0;

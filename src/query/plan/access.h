@@ -10,7 +10,7 @@
 
 namespace sluice::query {
 
-// What must hold of a part of a document, as far as an index or the order of keys can find it.
+// A condition on a part of a document that an index, or the order of the keys, can find.
 struct PartPredicate {
   enum class Kind : uint8_t {
     kEqual,
@@ -20,8 +20,8 @@ struct PartPredicate {
     kValued,   // IS NOT NULL, IS VALUED: there is no value to compare with
     kPresent,  // IS NOT MISSING
   };
-  // Whether it says all that the condition says: never, when the value is found to be a scalar, or
-  // always. In this order.
+  // Whether the predicate is equivalent to the condition: never, only if the value is a scalar, or
+  // always. The order of the enumerators matters.
   enum class Exact : uint8_t { kNo, kIfScalar, kYes };
   Kind kind = Kind::kEqual;
   bool inclusive = true;
@@ -31,10 +31,9 @@ struct PartPredicate {
   bool compares() const { return kind != Kind::kValued && kind != Kind::kPresent; }
 };
 
-// The ways in which a condition compares a part with something that is known before the document
-// is: part = e, part < e, part BETWEEN, part IN e, part LIKE 'x%', or says that it is there: part
-// IS NOT MISSING. Empty when it does not. Values that the condition does not hold as such are added
-// to `made`.
+// The predicates of a condition that compares a part with a value that is known before the document
+// is read: part = e, part < e, part BETWEEN, part IN e, part LIKE 'x%', part IS NOT MISSING. Empty
+// if it does not. New expressions that the predicates need are added to `made`.
 using PartMatcher = std::function<bool(const Expression&)>;
 std::vector<PartPredicate> MatchPart(const Expression& condition, const PartMatcher& is_part,
                                      VariableId document, std::vector<ExpressionPtr>* made);

@@ -1,4 +1,4 @@
-// Conditions taken apart: what a WHERE or ON says, term by term, and of which variables.
+// Splits a WHERE or ON into its AND terms, each with the variables that it uses.
 #pragma once
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 
 namespace sluice::query {
 
-// One index and what it would do. Predicates point into the conditions.
+// One index and the scan that it offers. Predicates point into the conditions.
 struct IndexMatch {
   std::shared_ptr<const db::Index> index;
   std::vector<PartPredicate> equal;  // kEqual or kIn, of the leading parts
@@ -22,7 +22,7 @@ struct IndexMatch {
   std::vector<CoveredPart> covered;
   bool covering = false;
   bool array = false;   // a document may have several rows
-  bool sorted = false;  // rows come in the order that is asked for
+  bool sorted = false;  // rows come in the wanted order
   bool reverse = false;
 
   void Answer(size_t condition, PartPredicate::Exact exact);
@@ -34,7 +34,7 @@ inline constexpr uint64_t kFetchCost = 8;
 // Below this many rows an index never hurts.
 inline constexpr uint64_t kFewRows = 64;
 
-// One index scan, or several together, and what they cost.
+// One index scan, or several together, and their cost.
 struct IndexOffer {
   std::vector<IndexScanOptions> scans;
   bool intersect = false;

@@ -45,7 +45,7 @@ class Planner final : public SubqueryPlanner {
         layout_(std::make_shared<Layout>(variables)),
         compiler_(variables, *layout_, parameters, this) {}
 
-  // Lays out what the query uses, then plans it.
+  // Assigns slots to everything that the query uses, then plans it.
   Result<QueryPlan> Plan(Query& query);
   // For statements that write: `Prepare` every query and expression first, then Finish.
   void PrepareQuery(Query& query);
@@ -66,7 +66,7 @@ class Planner final : public SubqueryPlanner {
     return profiled_ ? MakeProfiled(std::move(plan), counted_++) : std::move(plan);
   }
   size_t counted() const { return counted_; }
-  // Keyspaces that are joined, and by what.
+  // The joined keyspaces, and the paths of the joins.
   const std::set<db::JoinUse>& joins() const { return joins_; }
   // Hints that the plan does not follow, and why.
   const std::vector<std::string>& hint_notes() const { return hint_notes_; }
@@ -82,7 +82,7 @@ class Planner final : public SubqueryPlanner {
   Result<QueryPlan> PlanBody(const QueryBody& body);
   Result<QueryPlan> PlanBlock(const SelectBlock& block, const Query* ordered);
   Result<RowPlan> PlanRows(const SelectBlock& block, const std::vector<SortTerm>* wanted_order);
-  // `wanted_order` may be null; the plan says whether its rows come so.
+  // `wanted_order` may be null; the plan says whether its rows come in that order.
   Result<RowPlan> PlanSource(const FromTerm& term, std::vector<Condition>* conditions,
                              const std::vector<SortTerm>* wanted_order = nullptr);
   Result<RowPlan> PlanFrom(const FromClause& from, std::vector<Condition>* where,
@@ -141,7 +141,7 @@ class Planner final : public SubqueryPlanner {
   std::vector<std::string> hint_notes_;
   std::set<db::JoinUse> joins_;
   std::vector<ExpressionPtr> made_;  // conditions that no text has
-  // Whether what is being planned is run again for each row of a statement around it.
+  // Whether the query being planned runs again for each row of the enclosing statement.
   bool correlated_ = false;
 };
 

@@ -12,7 +12,7 @@
 
 namespace sluice::query {
 
-// A profiled plan's operators count what they do.
+// The operators of a profiled plan count their rows and time.
 Result<std::shared_ptr<const StatementPlan>> PlanStatement(
     const db::Database& database, const db::Catalog& catalog, const UserFunctionTable& functions,
     const QueryContext& context, Statement statement, std::string text, bool profiled);

@@ -1,4 +1,4 @@
-// What a statement uses of documents, for advice on document types (db/traffic.h).
+// The paths and joins that a statement uses, for advice on document types (db/traffic.h).
 #pragma once
 
 #include <set>
@@ -15,7 +15,7 @@
 
 namespace sluice::query {
 
-// a.b[].c: which element of an array is asked for does not matter.
+// a.b[].c: the position in an array does not matter.
 std::string UsedPath(const json::Path& path);
 
 // The paths by which documents of `joined` are found, or by which they refer to those before them.
