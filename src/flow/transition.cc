@@ -1,5 +1,25 @@
 // What follows a task's result: the next tasks, the branches of forks, the steps of pipelines, and
 // handlers of errors.
+//
+//   Deliver   a result arrives: Succeed runs the output mappings, Fail looks for a handler
+//   Follow    the execution type of the task decides what comes next
+//   groups    a fork counts its branches, a pipeline walks its steps; both end in FinishGroup
+//
+// A line (run.h) says how control came to a task. Tasks that follow get the line of the task
+// before, so that a handler and the tasks after it still belong to the fork or pipeline of the
+// task that failed. Lines nest: a group keeps the line that it was started with as `outer`, and
+// FinishGroup continues with it.
+//
+// How a group ends:
+// 1. A member itself (a task in `next` of the fork, the present step of the pipeline) succeeds:
+//    MemberDone. Its own `execution` is ignored.
+// 2. A member fails, and its handler or a task after the handler ends in a sink: MemberDone, too.
+//    The handler stands for the member.
+// 3. A handler leads to the task after the group (`join`, or the pipeline's next): LeaveGroup drops
+//    the group. Other branches that succeed then find no group and end silently; failures are
+//    logged.
+// 4. The frame ends: EndFrame drops all its groups.
+// So a group is either in the list and waits for its members, or its members are ignored.
 #include <algorithm>
 #include <utility>
 
@@ -21,7 +41,8 @@ std::string FirstLines(const std::string& text) {
   return text.substr(0, end - 1);
 }
 
-// The number of the chosen task, from 1; 0 when the decision is none.
+// The number of the chosen task, from 1; 0 if the value is not a decision. true and false choose
+// the first and the second; texts of them count, too.
 size_t ChosenTask(const json::Value& decision) {
   const bool yes = IsTrue(decision);
   if (decision.is_bool()) return yes ? 1 : 2;
@@ -45,6 +66,7 @@ void Stepper::Deliver(PendingCall call, TaskResult result) {
   if (call.child != 0) {
     actions_->emplace_back(SubflowEnded{call.id, result.status, result.headers, result.body});
   }
+  // Results nest: this one may end a sub-flow, which delivers to its caller. Each has its own hold.
   const uint64_t outer_ms = std::exchange(hold_ms_, result.hold_next_ms);
   if (result.status >= 400) {
     Fail(std::move(call), result);
@@ -54,7 +76,7 @@ void Stepper::Deliver(PendingCall call, TaskResult result) {
   hold_ms_ = outer_ms;
 }
 
-// The flow of the task has ended.
+// The flow of the task has ended: nothing follows, and only a failure is worth a line in the log.
 void Stepper::PassOver(const PendingCall& call, const TaskResult& result) {
   if (result.status < 400) return;
   const Flow& flow = *FindFrame(call.frame)->flow;
@@ -72,6 +94,7 @@ void Stepper::Succeed(PendingCall call, const TaskResult& result) {
   if (call.line.group != 0) {
     const Group* group = FindGroup(call.line.group);
     if (group == nullptr) return;  // its fork or pipeline was left
+    // Not a member: a handler of one, or a task that follows it. It goes its own way until a sink.
     if (IsMember(*group, call.task)) return MemberDone(group->id);
   }
   Follow(call.frame, call.task, std::move(call.line), std::move(mapped));
@@ -82,17 +105,22 @@ void Stepper::Fail(PendingCall call, const TaskResult& result) {
   const Flow& flow = *frame.flow;
   const Task& task = flow.tasks[static_cast<size_t>(call.task)];
   json::Value message = result.body;
+  // A sub-flow that was aborted answers with ErrorBody. The handler gets the message inside it, as
+  // it would of a function.
   if (call.child != 0 || task.is_subflow()) {
     if (message["type"] == json::Value("error") && message.Find("message") != nullptr) {
       message = json::Value(message["message"]);
     }
   }
+  // `error.message` must exist, or a mapping of it would delete its target.
   if (message.is_missing()) message = json::Value(nullptr);
   if (call.line.group != 0 && FindGroup(call.line.group) == nullptr) {
     return Log(flow, log::Level::kWarn,
                fmt::format("Task {} failed after its fork or pipeline was left: {} {}", task.name,
                            result.status, TextOf(message)));
   }
+  // A handler never handles its own failure; the flow's handler may handle that of a task's
+  // handler. A flow.exception task that fails and has no handler of its own aborts the flow.
   TaskIndex handler = task.exception == call.task ? kNoTask : task.exception;
   if (handler == kNoTask && flow.exception != call.task) handler = flow.exception;
   if (handler == kNoTask) return AbortFrame(call.frame, result.status, message);
@@ -100,10 +128,13 @@ void Stepper::Fail(PendingCall call, const TaskResult& result) {
                                          {"message", message},
                                          {"stack", FirstLines(result.stack)},
                                          {"task", task.name}});
+  // `@retry` (Decide) goes back to this task.
   call.line.failed = call.task;
   StartTask(call.frame, handler, std::move(call.line));
 }
 
+// For tasks that are no members of a group. The line goes on to the next task, except where tasks
+// become independent of it (kParallel).
 void Stepper::Follow(uint64_t frame_id, TaskIndex index, Line line, Mapped mapped) {
   const Task& task = FindFrame(frame_id)->flow->tasks[static_cast<size_t>(index)];
   const int status = mapped.status == 0 ? 200 : mapped.status;
@@ -111,6 +142,7 @@ void Stepper::Follow(uint64_t frame_id, TaskIndex index, Line line, Mapped mappe
     case Execution::kDecision:
       return Decide(frame_id, task, std::move(line), mapped.decision);
     case Execution::kResponse:
+      // The answer of a sub-flow continues its caller at once; this flow goes on beside it.
       RespondFrame(frame_id, status, std::move(mapped.headers), std::move(mapped.output));
       return StartTask(frame_id, task.next.front(), std::move(line));
     case Execution::kEnd:
@@ -125,6 +157,8 @@ void Stepper::Follow(uint64_t frame_id, TaskIndex index, Line line, Mapped mappe
     case Execution::kPipeline:
       return StartPipeline(frame_id, index, std::move(line));
     case Execution::kSink:
+      // The end of a handler's way: its branch or step is done. Elsewhere a sink ends a way of the
+      // flow, and Finish aborts the flow if that was the last one.
       if (line.group != 0) MemberDone(line.group);
       return;
   }
@@ -139,6 +173,7 @@ void Stepper::Decide(uint64_t frame_id, const Task& task, Line line, const json:
   }
   TaskIndex next = task.next[chosen - 1];
   if (next == kRetryTask) {
+    // The failure is handled: the task that runs again must not see it, nor a later `@retry`.
     next = std::exchange(line.failed, kNoTask);
     line.error = json::Value();
     if (next == kNoTask) next = task.retry_fallback;
@@ -150,18 +185,22 @@ void Stepper::Decide(uint64_t frame_id, const Task& task, Line line, const json:
   StartTask(frame_id, next, std::move(line));
 }
 
-// Each goes its own way; a fork or pipeline that this belongs to does not wait for them.
+// Each task goes its own way with a new line: a fork or pipeline that this task belongs to does not
+// wait for them, but counts this task as done.
 void Stepper::StartAll(uint64_t frame_id, const Task& task, const Line& line) {
   for (const TaskIndex next : task.next) StartTask(frame_id, next, {});
   if (line.group != 0 && FindGroup(line.group) != nullptr) MemberDone(line.group);
 }
 
+// All branches start in this step, in order. A branch may fail at once and end the flow or leave
+// the fork; then the rest is not started.
 void Stepper::StartFork(uint64_t frame_id, TaskIndex index, Line line) {
   const Frame& frame = *FindFrame(frame_id);
   const Task& task = frame.flow->tasks[static_cast<size_t>(index)];
   json::Value list;
   size_t branches = task.next.size();
   if (task.source) {
+    // A copy that shares its elements: a branch may change the model's list while others start.
     list = task.source->Get(View(frame));
     if (!list.is_array()) {
       return AbortFrame(frame_id, 400, fmt::format("{} is not a list", task.source->text));
@@ -172,6 +211,7 @@ void Stepper::StartFork(uint64_t frame_id, TaskIndex index, Line line) {
     return AbortFrame(frame_id, 400,
                       fmt::format("Task {} has more than {} branches", task.name, kMaxBranches));
   }
+  // No member would ever be done.
   if (branches == 0) return StartTask(frame_id, task.join, std::move(line));
   Group group;
   group.id = ++state_.last_id;
@@ -209,10 +249,13 @@ void Stepper::StartPipeline(uint64_t frame_id, TaskIndex index, Line line) {
     const Status set = loop.start_ref->path.Set(root, View(*frame), loop.start);
     if (!set.ok()) return AbortFrame(frame_id, 400, set.message());
   }
+  // The condition is tested before the first round, too: a loop may run no round at all.
   if (!LoopGoesOn(loop, *frame)) return FinishGroup(group_id);
   RunStep(*FindGroup(group_id));
 }
 
+// Of a pipeline only the present step is a member: a task may be in the list twice, and the answer
+// of a handler of an earlier step must not count as this one's.
 bool Stepper::IsMember(const Group& group, TaskIndex task) {
   const Task& owner = TaskOf(group);
   if (owner.execution == Execution::kPipeline) return owner.pipeline[group.step] == task;
@@ -226,6 +269,9 @@ void Stepper::MemberDone(uint64_t group_id) {
   if (++group->done >= group->expected) FinishGroup(group_id);
 }
 
+// After each step the loop's conditions are tested in order, and the first that holds acts. Its
+// variable is removed from the model, so that it does not hold again in the next round. `continue`
+// skips the rest of the round.
 void Stepper::StepDone(Group* group) {
   const Task& task = TaskOf(*group);
   Frame* const frame = FindFrame(group->frame);
@@ -251,6 +297,7 @@ void Stepper::NextRound(Group* group) {
     json::Value* const root = loop.counter.shared ? &state_.shared : &frame->model;
     const int64_t count = WholeNumberOf(loop.counter.Get(View(*frame))).value_or(-1);
     int64_t next = 0;
+    // A counter at the end of its range can't go on: the loop ends, instead of wrapping around.
     if (__builtin_add_overflow(count, loop.delta, &next)) return FinishGroup(group->id);
     const Status set = loop.counter.path.Set(root, View(*frame), next);
     if (!set.ok()) return AbortFrame(frame->id, 400, set.message());
@@ -260,6 +307,7 @@ void Stepper::NextRound(Group* group) {
   RunStep(*group);
 }
 
+// Each step gets a fresh line: errors of the step before are handled, and are not this one's.
 void Stepper::RunStep(const Group& group) {
   Line line;
   line.group = group.id;
@@ -291,6 +339,7 @@ bool Stepper::LoopGoesOn(const Loop& loop, const Frame& frame) {
   return false;
 }
 
+// The group is removed before its successor starts: from here on results of members are ignored.
 void Stepper::FinishGroup(uint64_t group_id) {
   Group* const group = FindGroup(group_id);
   const Task& task = TaskOf(*group);
@@ -302,8 +351,11 @@ void Stepper::FinishGroup(uint64_t group_id) {
   StartTask(frame_id, fork ? task.join : task.next.front(), std::move(outer));
 }
 
-// A handler may go straight to where its fork or pipeline leads: that is then not waited for.
+// A handler may lead straight to the task after its fork or pipeline. Then that group is dropped,
+// and the line is the one outside of it. A line whose group was dropped before becomes an empty
+// line: the task belongs to no group.
 Line Stepper::LeaveGroup(Line line, TaskIndex going_to) {
+  // Groups nest, and a handler in an inner one may lead out of several at once.
   while (line.group != 0) {
     Group* const group = FindGroup(line.group);
     if (group == nullptr) return {};
