@@ -1,5 +1,6 @@
 #include "auth/authenticator.h"
 
+#include <algorithm>
 #include <future>
 #include <utility>
 
@@ -62,7 +63,8 @@ Result<Credentials> ParseHeader(std::string_view header) {
 }
 
 std::shared_ptr<const Principal> PasswordPrincipal(const User& user) {
-  return std::make_shared<const Principal>(Principal{user.name, "", user.grants});
+  return std::make_shared<const Principal>(
+      Principal{user.name, "", user.grants, user.password_hash});
 }
 
 }  // namespace
@@ -125,9 +127,9 @@ void Authenticator::Remember(std::string_view header, Memory memory) {
   memory_.insert_or_assign(digest, std::move(memory));
 }
 
-Authenticator::Recognised Authenticator::CheckToken(std::string_view secret) const {
+Authenticator::Recognised Authenticator::CheckToken(const std::string& digest) const {
   const std::shared_ptr<const Accounts> accounts = directory_.accounts();
-  const auto found = accounts->tokens.find(TokenDigest(secret));
+  const auto found = accounts->tokens.find(digest);
   if (found == accounts->tokens.end()) return BadCredentials();
   const Token& token = found->second;
   if (token.ExpiredAt(clock_.WallMs())) {
@@ -136,7 +138,7 @@ Authenticator::Recognised Authenticator::CheckToken(std::string_view secret) con
   }
   const User* user = accounts->FindUser(token.user);
   if (user == nullptr) return BadCredentials();
-  Principal principal{user->name, token.id(), {}};
+  Principal principal{user->name, token.id(), {}, digest};
   if (!token.grants) {
     principal.grants = user->grants;
   } else {
@@ -148,8 +150,24 @@ Authenticator::Recognised Authenticator::CheckToken(std::string_view secret) con
   return std::make_shared<const Principal>(std::move(principal));
 }
 
+bool Authenticator::Holds(const Principal& before) const {
+  if (before.secret_hash.empty()) return true;
+  Grants now;
+  if (before.token_id.empty()) {
+    const std::shared_ptr<const Accounts> accounts = directory_.accounts();
+    const User* user = accounts->FindUser(before.user);
+    if (user == nullptr || user->password_hash != before.secret_hash) return false;
+    now = user->grants;
+  } else {
+    const Recognised token = CheckToken(before.secret_hash);
+    if (!token) return false;
+    now = (*token)->grants;
+  }
+  return std::ranges::all_of(before.grants, [&](const Grant& grant) { return Covers(now, grant); });
+}
+
 std::optional<Authenticator::Recognised> Authenticator::TryNow(std::string_view header) {
-  if (const auto secret = AfterScheme(header, "Bearer")) return CheckToken(*secret);
+  if (const auto secret = AfterScheme(header, "Bearer")) return CheckToken(TokenDigest(*secret));
   if (auto remembered = Remembered(header)) return remembered;
   const Result<Credentials> credentials = ParseHeader(header);
   if (!credentials) return Unexpected(credentials.error());

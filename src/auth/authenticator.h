@@ -51,6 +51,8 @@ class Authenticator {
   // `address` is the client's, without its port. The callback runs on one of this object's threads,
   // or at once on this one.
   void Authenticate(std::string_view header, std::string_view address, Callback callback);
+  // Whether the same secret, shown now, would be recognised and give all the rights of `before`.
+  bool Holds(const Principal& before) const;
   // Waits.
   Recognised AuthenticateAndWait(std::string_view header, std::string_view address);
 
@@ -72,7 +74,7 @@ class Authenticator {
   Digest DigestOf(std::string_view header) const;
   std::optional<Recognised> Remembered(std::string_view header);
   void Remember(std::string_view header, Memory memory);
-  Recognised CheckToken(std::string_view secret) const;
+  Recognised CheckToken(const std::string& digest) const;
   Recognised CheckPassword(const Job& job);
   const std::string& DummyHash();
   void RunJobs();

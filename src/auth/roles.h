@@ -62,6 +62,9 @@ struct Principal {
   std::string user;
   std::string token_id;  // of the token that was shown; empty for a password
   Grants grants;
+  // What is stored of the secret that was shown: a token's digest or a password's hash. Empty:
+  // nobody asked for one (`--dev`).
+  std::string secret_hash = {};
 
   // kNone and kAdmin ignore `bucket`; kMonitor is for all buckets. Pass kEveryBucket to ask for the
   // permission on all buckets.

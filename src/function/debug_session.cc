@@ -1,6 +1,5 @@
 #include "function/debug_session.h"
 
-#include "base/random.h"
 #include "function/source/token_list.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -12,7 +11,6 @@ using json::Value;
 
 constexpr std::string_view kUrlPrefix = "function:///";
 constexpr std::string_view kScriptParsed = R"({"method":"Debugger.scriptParsed")";
-constexpr size_t kTokenBytes = 24;
 constexpr int kServerError = -32000;  // of JSON-RPC
 
 // Whether a text begins with directives, one of which is 'use strict'.
@@ -22,16 +20,6 @@ bool IsStrict(std::string_view text) {
     if (token.kind != TokenKind::kString && token.text != ";") return false;
   }
   return false;
-}
-
-std::string NewToken() {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string token;
-  for (const char byte : SecureRandomBytes(kTokenBytes)) {
-    token += kDigits[static_cast<unsigned char>(byte) >> 4];
-    token += kDigits[static_cast<unsigned char>(byte) & 15];
-  }
-  return token;
 }
 
 std::string ShownText(const Definition& definition) {
@@ -52,19 +40,9 @@ std::shared_ptr<const js::Program> ProgramForDebugger(const Definition& definiti
 }
 
 DebugSession::DebugSession(const Definition& definition)
-    : token_(NewToken()),
-      url_(std::string(kUrlPrefix) + definition.name + ".js"),
+    : url_(std::string(kUrlPrefix) + definition.name + ".js"),
       text_(ShownText(definition)),
       inspector_(std::make_shared<js::Inspector>(std::string(kUrlPrefix))) {}
-
-bool DebugSession::Knows(std::string_view token) const {
-  if (token.size() != token_.size()) return false;
-  unsigned difference = 0;
-  for (size_t i = 0; i < token.size(); ++i) {
-    difference |= static_cast<unsigned char>(token[i]) ^ static_cast<unsigned char>(token_[i]);
-  }
-  return difference == 0;
-}
 
 uint64_t DebugSession::Connect(js::Inspector::Client client) {
   const std::function<void(std::string)> send = client.send;

@@ -1,5 +1,5 @@
-// A debugger of a function, as its client sees it: who knows the token may connect and speak the
-// DevTools protocol. Most of it is V8's; here the handler's text is given as its author wrote it.
+// A debugger of a function, as its client sees it: one may connect and speak the DevTools
+// protocol. Most of it is V8's; here the handler's text is given as its author wrote it.
 //
 // Any thread.
 #pragma once
@@ -25,9 +25,6 @@ class DebugSession : public std::enable_shared_from_this<DebugSession> {
  public:
   explicit DebugSession(const Definition& definition);
 
-  const std::string& token() const { return token_; }
-  // In a time that does not depend on where they differ.
-  bool Knows(std::string_view token) const;
   const std::shared_ptr<js::Inspector>& inspector() const { return inspector_; }
   bool over() const { return inspector_->state().closed; }
 
@@ -41,7 +38,6 @@ class DebugSession : public std::enable_shared_from_this<DebugSession> {
   std::string AnswerTo(std::string_view message) const;
   void NoteScript(std::string_view message);
 
-  const std::string token_;
   const std::string url_;   // of the handler's script
   const std::string text_;  // of the handler and its footers, as they were written
   const std::shared_ptr<js::Inspector> inspector_;

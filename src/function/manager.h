@@ -124,8 +124,6 @@ class Manager {
   Status StopDebugger(const std::string& name);  // also when there is none
   // function.no_debugger when there is none.
   Result<std::shared_ptr<DebugSession>> DebuggerOf(const std::string& name) const;
-  // By its token; null when there is none.
-  std::shared_ptr<DebugSession> FindDebugger(std::string_view token) const;
 
   // Its timers in the order in which they are due, beginning with `from`.
   Result<TimerPage> Timers(const std::string& name, const timer::Moment& from, size_t limit) const;

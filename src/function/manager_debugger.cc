@@ -56,12 +56,4 @@ Result<std::shared_ptr<DebugSession>> Manager::DebuggerOf(const std::string& nam
   return Fail(Code::kNotFound, "function.no_debugger", "function '{}' is not debugged", name);
 }
 
-std::shared_ptr<DebugSession> Manager::FindDebugger(std::string_view token) const {
-  for (const auto& [name, function] : All()) {
-    const auto debugger = DebuggerOf(name);
-    if (debugger && (*debugger)->Knows(token)) return *debugger;
-  }
-  return nullptr;
-}
-
 }  // namespace sluice::function

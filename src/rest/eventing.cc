@@ -5,6 +5,7 @@
 
 #include "rest/access.h"
 #include "rest/body.h"
+#include "rest/debugger_guests.h"
 #include "rest/eventing_error.h"
 #include "rest/eventing_routes.h"
 #include "rest/http_types.h"
@@ -133,23 +134,25 @@ std::optional<Content> BodyOf(const EventingRoute& route) {
 Status AddEventingRoutes(Router& router, function::Manager& manager,
                          const EventingListener& listener) {
   router.SetErrorAnswer(listener.prefix, AnswerEventingError);
-  RETURN_IF_ERROR(router.Add(DebuggerSocket(manager, listener)));
+  const auto guests = std::make_shared<DebuggerGuests>();
+  RETURN_IF_ERROR(router.Add(DebuggerSocket(listener, guests)));
   for (const auto& routes : {DefinitionRoutes(), StateRoutes(), TimerRoutes(), FailureRoutes(),
                              DebuggerRoutes(), TransferRoutes(), ServerRoutes(), NodeRoutes()}) {
     for (const EventingRoute& route : routes) {
-      RETURN_IF_ERROR(router.Add({.method = route.method,
-                                  .path = listener.prefix + route.path,
-                                  .summary = route.summary,
-                                  .tag = "functions",
-                                  .parameters = ScopeParameters(route),
-                                  .request = BodyOf(route),
-                                  .responses = {{200, "success, or the requested data", Content{}}},
-                                  .auth = std::string(route.auth),
-                                  .handler = Blocking([&manager, listener, handle = route.handle](
-                                                          Request& request, Response& response) {
-                                    EventingCall call{manager, listener, request, response};
-                                    handle(call);
-                                  })}));
+      RETURN_IF_ERROR(
+          router.Add({.method = route.method,
+                      .path = listener.prefix + route.path,
+                      .summary = route.summary,
+                      .tag = "functions",
+                      .parameters = ScopeParameters(route),
+                      .request = BodyOf(route),
+                      .responses = {{200, "success, or the requested data", Content{}}},
+                      .auth = std::string(route.auth),
+                      .handler = Blocking([&manager, listener, guests, handle = route.handle](
+                                              Request& request, Response& response) {
+                        EventingCall call{manager, listener, *guests, request, response};
+                        handle(call);
+                      })}));
     }
   }
   return OkStatus();

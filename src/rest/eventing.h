@@ -5,14 +5,16 @@
 
 #include "base/status.h"
 #include "function/manager.h"
+#include "http/rights_watch.h"
 #include "rest/http_types.h"
 
 namespace sluice::rest {
 
 struct EventingListener {
-  std::string
-      prefix;  // before every path: "" on the listener of its own, "/_p/event" on the admin's
+  // Before every path: "" on the listener of its own, "/_p/event" on the admin's.
+  std::string prefix;
   bool tls = false;
+  const http::RightsWatch& rights;  // of debuggers' clients
 };
 Status AddEventingRoutes(Router& router, function::Manager& manager,
                          const EventingListener& listener);

@@ -1,12 +1,13 @@
 // Debuggers of functions: start, stop, where to find them, and the WebSocket through which a client
 // speaks the DevTools protocol. That one asks for no password, because DevTools has none to give:
-// its path is a secret.
+// its path is a secret of the user who asked for it (debugger_guests.h).
 #include <algorithm>
 #include <cctype>
 
 #include "function/debug_session.h"
 #include "rest/access.h"
 #include "rest/body.h"
+#include "rest/debugger_guests.h"
 #include "rest/eventing_routes.h"
 #include "rest/route_auth.h"
 
@@ -31,26 +32,31 @@ std::string HostOf(const Request& request) {
   return sane && !host.empty() ? host : "127.0.0.1";
 }
 
+std::string TokenOf(const EventingCall& call, const std::shared_ptr<DebugSession>& session) {
+  return call.guests.TokenOf(session,
+                             std::static_pointer_cast<const Sender>(call.request.principal()));
+}
+
 // Without its scheme.
-std::string SocketAddress(const EventingCall& call, const DebugSession& session) {
-  return fmt::format("{}{}{}{}", HostOf(call.request), call.listener.prefix, kSocketPath,
-                     session.token());
+std::string SocketAddress(const EventingCall& call, std::string_view token) {
+  return fmt::format("{}{}{}{}", HostOf(call.request), call.listener.prefix, kSocketPath, token);
 }
 
-std::string SocketUrl(const EventingCall& call, const DebugSession& session) {
-  return (call.listener.tls ? "wss://" : "ws://") + SocketAddress(call, session);
+std::string SocketUrl(const EventingCall& call, std::string_view token) {
+  return (call.listener.tls ? "wss://" : "ws://") + SocketAddress(call, token);
 }
 
-std::string DevToolsUrl(const EventingCall& call, const DebugSession& session) {
+std::string DevToolsUrl(const EventingCall& call, std::string_view token) {
   return fmt::format(
       "devtools://devtools/bundled/inspector.html?experiments=true&v8only=true&{}={}",
-      call.listener.tls ? "wss" : "ws", SocketAddress(call, session));
+      call.listener.tls ? "wss" : "ws", SocketAddress(call, token));
 }
 
-Value View(const EventingCall& call, const DebugSession& session) {
-  return Value::Object({{"url", DevToolsUrl(call, session)},
-                        {"websocket_url", SocketUrl(call, session)},
-                        {"connected", session.inspector()->state().connected}});
+Value View(const EventingCall& call, const std::shared_ptr<DebugSession>& session) {
+  const std::string token = TokenOf(call, session);
+  return Value::Object({{"url", DevToolsUrl(call, token)},
+                        {"websocket_url", SocketUrl(call, token)},
+                        {"connected", session->inspector()->state().connected}});
 }
 
 // --- as Couchbase has them ---
@@ -73,7 +79,7 @@ void ShowUrl(EventingCall& call) {
   const auto session = call.manager.DebuggerOf(definition->Location());
   if (!session) return call.Refuse(session.error());
   call.response.AddHeader("status", "0");
-  call.response.Text(200, DevToolsUrl(call, **session));
+  call.response.Text(200, DevToolsUrl(call, TokenOf(call, *session)));
 }
 
 // --- ours ---
@@ -83,7 +89,7 @@ void ShowDebugger(EventingCall& call) {
   if (!definition) return call.Refuse(definition.error());
   const auto session = call.manager.DebuggerOf(definition->Location());
   if (!session) return call.Refuse(session.error());
-  call.Answer(View(call, **session));
+  call.Answer(View(call, *session));
 }
 
 void StartDebugger(EventingCall& call) {
@@ -107,13 +113,14 @@ void ListTargets(EventingCall& call) {
   for (const Definition& definition : ListManaged(call)) {
     const auto session = call.manager.DebuggerOf(definition.Location());
     if (!session) continue;
-    targets.Append(Value::Object({{"id", (*session)->token()},
+    const std::string token = TokenOf(call, *session);
+    targets.Append(Value::Object({{"id", token},
                                   {"type", "node"},
                                   {"title", "function " + definition.Location()},
                                   {"description", "an event of a function"},
                                   {"url", "function:///" + definition.name + ".js"},
-                                  {"devtoolsFrontendUrl", DevToolsUrl(call, **session)},
-                                  {"webSocketDebuggerUrl", SocketUrl(call, **session)}}));
+                                  {"devtoolsFrontendUrl", DevToolsUrl(call, token)},
+                                  {"webSocketDebuggerUrl", SocketUrl(call, token)}}));
   }
   call.Answer(targets);
 }
@@ -171,15 +178,19 @@ constexpr EventingRoute kDebuggerRoutes[] = {
 
 std::span<const EventingRoute> DebuggerRoutes() { return kDebuggerRoutes; }
 
-Route DebuggerSocket(Manager& manager, const EventingListener& listener) {
+Route DebuggerSocket(const EventingListener& listener, std::shared_ptr<DebuggerGuests> guests) {
   return {.path = fmt::format("{}{}{{token}}", listener.prefix, kSocketPath),
           .summary = "A debugger's client, by the DevTools protocol",
           .tag = "functions",
           // DevTools is a page of the browser's own; who comes must know the token.
           .auth = std::string(kPublicToPages),
-          .websocket = [&manager](Request& request, WebSocket& socket) -> Task<> {
-            if (auto session = manager.FindDebugger(request.Param("token"))) {
-              co_await TalkToDebugger(std::move(session), socket);
+          .websocket = [guests = std::move(guests), &rights = listener.rights](
+                           Request& request, WebSocket& socket) -> Task<> {
+            std::optional<DebuggerGuests::Guest> guest = guests->Find(request.Param("token"));
+            // The connection looks at the sender's rights again and again from now on.
+            if (guest) request.set_principal(guest->sender);
+            if (guest && rights.Holds(request)) {
+              co_await TalkToDebugger(std::move(guest->session), socket);
             } else {
               socket.SetClose(kDebuggerViolation, "there is no such debugger");
             }

@@ -1,6 +1,7 @@
 // The routes of Eventing's REST interface, a file for each group of them.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,9 +16,12 @@ namespace sluice::rest {
 
 using Warnings = std::vector<std::string>;
 
+class DebuggerGuests;
+
 struct EventingCall {
   function::Manager& manager;
   const EventingListener& listener;
+  DebuggerGuests& guests;
   Request& request;
   Response& response;
 
@@ -49,7 +53,7 @@ std::span<const EventingRoute> ServerRoutes();      // eventing_server.cc: confi
 std::span<const EventingRoute> NodeRoutes();        // eventing_node.cc
 
 // The WebSocket of debuggers, on the same path for all.
-Route DebuggerSocket(function::Manager& manager, const EventingListener& listener);
+Route DebuggerSocket(const EventingListener& listener, std::shared_ptr<DebuggerGuests> guests);
 
 // --- what several of them need ---
 

@@ -215,16 +215,9 @@ Task<> Gate::AnswerOther(std::shared_ptr<const flow_engine::App> app,
   co_await AnswerStatic(host_, app, path, request, response);
 }
 
-// A password that would have to be checked again has been changed.
 bool Gate::Holds(const Request& request) const {
   const auto* const sender = dynamic_cast<const Sender*>(request.principal().get());
-  const auto header = request.FindHeader("Authorization");
-  if (sender == nullptr || !header) return true;
-  const auto found = authenticator_.TryNow(*header);
-  if (!found || !*found) return false;
-  return std::ranges::all_of(sender->who().grants, [&](const auth::Grant& grant) {
-    return auth::Covers((**found)->grants, grant);
-  });
+  return sender == nullptr || authenticator_.Holds(sender->who());
 }
 
 }  // namespace sluice::rest

@@ -20,6 +20,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 
+from devtools import Closed, DevTools  # noqa: E402
 from sluice_server import SluiceServer, find_sluice  # noqa: E402
 
 LONGEST_S = 60  # for what the server does within a second or so, however loaded the machine is
@@ -187,6 +188,42 @@ class AccessTest(unittest.TestCase):
         self.expect(204, "DELETE", "/v1/users/rd")
         while client.recv(4096):  # up to the end
             pass
+
+    def debugger_of(self, headers):
+        """The address of a started debugger, as it is told to somebody."""
+        url = self.expect(200, "GET", "/getDebuggerUrl?name=f", headers=headers, listener="eventing").body.decode()
+        return "ws://" + url.split("ws=")[1]
+
+    def test_a_debuggers_socket_ends(self):
+        for bucket in ("secret", "meta"):
+            self.ask("PUT", f"/v1/buckets/{bucket}")
+        self.ask("POST", "/api/v1/config", {"enable_debugger": True}, listener="eventing")
+        self.expect(200, "POST", "/api/v1/functions/f",
+                    {"appname": "f", "appcode": "function OnUpdate(doc, meta) {}",
+                     "depcfg": {"source_bucket": "secret", "metadata_bucket": "meta"}}, listener="eventing")
+        self.expect(200, "POST", "/api/v1/functions/f/deploy", listener="eventing")
+        for change in (lambda: self.expect(204, "DELETE", "/v1/users/dev"),
+                       lambda: self.expect(200, "PUT", "/v1/users/dev", {"roles": ["reader:secret"]}),
+                       lambda: self.expect(200, "PUT", "/v1/users/dev", {"password": "another one"})):
+            user = self.add_user("dev", "function_manager:secret")
+            self.expect(200, "POST", "/startDebugger?name=f", headers=user, listener="eventing")
+            own, admins = self.debugger_of(user), self.debugger_of(self.admin)
+            self.assertEqual(own, self.debugger_of(user))
+            self.assertNotEqual(own, admins)
+            with DevTools(own) as client:
+                client.call("Runtime.enable")
+                change()
+                with self.assertRaises(Closed):
+                    client.wait("none", seconds=LONGEST_S)
+            with self.assertRaises(Closed), DevTools(own) as client:  # nor does the address work any more
+                client.call("Runtime.enable")
+            deadline = time.monotonic() + LONGEST_S
+            while json.loads(self.ask("GET", "/api/v1/functions/f/debugger", listener="eventing").body)["connected"]:
+                self.assertLess(time.monotonic(), deadline)
+            with DevTools(admins) as other:  # the debugger goes on for others
+                other.call("Runtime.enable")
+            self.expect(200, "POST", "/stopDebugger?name=f", listener="eventing")
+        self.expect(200, "POST", "/api/v1/functions/f/undeploy", listener="eventing")
 
     # --- who sees what ---
 
