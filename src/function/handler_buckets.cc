@@ -142,13 +142,20 @@ bool Handler::MayStore(script::Call& call, const db::Document& document) {
   return valid.ok();
 }
 
+// binding, key, whether the library throws when there is no document.
 void Handler::Get(script::Call& call) {
   const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(0)));
   if (!keyspace) return;
   db::PinnedDocument document;
   const Result<bool> found = transaction_->Get(*keyspace, call.String(1), &document);
   if (!found) return ThrowKv(call, found.error());
-  if (!*found) return;
+  if (!*found) {
+    if (call.Boolean(2)) {
+      ++statistics_->kv_exceptions;
+      ++statistics_->missing_keys;
+    }
+    return;
+  }
   if (document->datatype == db::Datatype::kJson) return call.ReturnJson(document->body);
   call.ReturnBytes(document->body);
 }

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "base/time_text.h"
 #include "db/catalog_rows.h"
 #include "function/managed_function.h"
 
@@ -199,12 +200,19 @@ Result<json::Value> Manager::StatisticsOf(const std::string& name) const {
   value.Set("function_name", definition->name);
   value.Set("function_scope", json::Value::Object({{"bucket", definition->scope_bucket},
                                                    {"scope", definition->scope_scope}}));
-  // Workers are threads of this process.
+  // Workers are threads of this process. Its counts are those of now.
   json::Value pids = json::Value::EmptyObject();
+  json::Value taken = json::Value::EmptyObject();
   if (definition->settings.deployed && definition->settings.processing) {
     for (uint32_t i = 0; i < definition->settings.workers(); ++i) {
       pids.Set(fmt::format("worker_{}_{}", definition->name, i), static_cast<int64_t>(getpid()));
     }
+    taken.Set(std::to_string(getpid()), UtcText(services_.database.clock().WallMs()));
+  }
+  for (const char* const group : {"execution_stats", "failure_stats"}) {
+    json::Value counts = value[group];
+    counts.Set("timestamp", taken);
+    value.Set(group, std::move(counts));
   }
   value.Set("worker_pids", std::move(pids));
   value.Set("function_id", static_cast<int64_t>(definition->uuid));

@@ -432,8 +432,27 @@ TEST_F(ManagerTest, StatisticsThatCouchbasesToolsRead) {
   EXPECT_EQ(full["failure_stats"]["checkpoint_failure_count"], json::Value(0));
   EXPECT_EQ(full["execution_stats"]["agg_queue_memory"], json::Value(0));
   EXPECT_EQ(full["worker_pids"]["worker_f_0"], json::Value(static_cast<int64_t>(getpid())));
+  for (const char* const group : {"execution_stats", "failure_stats"}) {
+    const json::Value& taken = full[group]["timestamp"][std::to_string(getpid())];
+    ASSERT_TRUE(taken.is_string()) << group;
+    EXPECT_THAT(std::string(taken.AsString()),
+                ::testing::MatchesRegex("....-..-..T..:..:..[.]...Z"));
+  }
   ASSERT_TRUE(manager_->Undeploy("f").ok());
-  EXPECT_EQ(json::ToText((*manager_->StatisticsOf("f"))["worker_pids"]), "{}");
+  const json::Value idle = *manager_->StatisticsOf("f");
+  EXPECT_EQ(json::ToText(idle["worker_pids"]), "{}");
+  EXPECT_EQ(json::ToText(idle["execution_stats"]["timestamp"]), "{}");
+}
+
+TEST_F(ManagerTest, AMissingKeyThatThrowsIsCounted) {
+  Definition f = Function("function OnUpdate(doc, meta) { dst.none; }");
+  f.settings.language = "6.0.0";
+  Deploy(f);
+  Put("a", "1");
+  Settle();
+  const json::Value full = *manager_->StatisticsOf("f");
+  EXPECT_EQ(full["failure_stats"]["bucket_op_exception_count"], json::Value(1)) << LogText();
+  EXPECT_EQ(json::ToText(full["lcb_exception_stats"]), R"({"301":1})");
 }
 
 // What a stop drops is read again: it is no backlog in between.

@@ -70,6 +70,7 @@ constexpr Entry kEntries[] = {
     {kLcb, "210", &Statistics::no_bucket},
     {kLcb, "211", &Statistics::no_collection},
     {kLcb, "217", &Statistics::no_scope},
+    {kLcb, "301", &Statistics::missing_keys},
     {kLcb, "304", &Statistics::values_too_large},
     {kFailures, "retry_success", &Statistics::retry_success},
     {kFailures, "retry_failure", &Statistics::retry_failure},

@@ -44,6 +44,7 @@ struct Statistics {
   // Of these, by the errors that libcouchbase has numbers for.
   Count invalid_keys{0};
   Count no_bucket{0};
+  Count missing_keys{0};  // where that throws
   Count no_collection{0};
   Count no_scope{0};
   Count values_too_large{0};

@@ -46,7 +46,7 @@
       get(target, key) {
         if (typeof key === 'symbol') return undefined;
         checkMap(binding);
-        const found = native.get(index, key);
+        const found = native.get(index, key, throwsWhenMissing);
         if (found === undefined && throwsWhenMissing) throw new KVError(notFound);
         return found;
       },
