@@ -81,12 +81,14 @@ TEST_F(LintTest, IdsWithDelimiters) {
 TEST_F(LintTest, NumbersInQuotesAndLargeParts) {
   for (int i = 0; i < 20; ++i) {
     Add("a:" + std::to_string(i),
-        fmt::format(R"({{"lat":"42.{}","zip":"0{}","n":{},"all":{{"x":"{:0200}"}}}})", i + 1, i, i,
-                    i));
+        fmt::format(
+            R"({{"lat":"42.{}","zip":"0{}","n":{},"_schema":"1.{}","all":{{"x":"{:0200}"}}}})",
+            i + 1, i, i, i + 1, i));
   }
   EXPECT_EQ(Of("number-text", "lat").bytes_saved, 40u);
   EXPECT_EQ(json::ToText(Of("number-text", "lat").migration), R"([{"cast":{"lat":"number"}}])");
   EXPECT_EQ(Of("number-text", "zip").rule, "");
+  EXPECT_EQ(Of("number-text", "_schema").rule, "");
   EXPECT_THAT(Of("large-part", "all").message, HasSubstr("% of all bytes"));
 }
 

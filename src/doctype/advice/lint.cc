@@ -146,6 +146,8 @@ class Rules {
     if (IsId(at)) return;  // without dashes it would not be the key's any more
     AddTally("guid-dashes", at, at.guids, Risk::kMedium, "leave out the dashes",
              Cast(at, "guid", "v.replaceAll('-', '')"));
+    // Versions are texts: 1.10 is not 1.1.
+    if (IsStamp(at)) return;
     if (at.number_texts.values < kLeastForDefault || at.number_texts.values < at.strings) return;
     AddTally("number-text", at, at.number_texts, Risk::kMedium,
              "a number in quotes: store it as a number, unless it is a name made of digits",
