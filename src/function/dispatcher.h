@@ -82,7 +82,7 @@ class Dispatcher {
   std::array<db::CursorState, kLanes> given_;
   std::unique_ptr<db::Feed> feed_;
   Trap trap_;
-  Turns turns_;
+  follow::Turns turns_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::mutex debug_mutex_;
   std::unique_ptr<DebugWorker> debug_worker_;  // guarded by debug_mutex_

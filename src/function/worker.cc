@@ -192,7 +192,7 @@ void Worker::Release(std::optional<Event> event) {
 
 Status Worker::Process(std::span<const Event>* events) {
   while (!events->empty()) {
-    const Turns::Turn turn(context_.turns);
+    const follow::Turns::Turn turn(context_.turns);
     Tried tried;
     const size_t most = refused_ ? 1 : std::min(events->size(), most_at_once_);
     RETURN_IF_ERROR(ProcessTogether(events->first(most), &tried));

@@ -24,12 +24,12 @@
 #include "base/random.h"
 #include "base/thread.h"
 #include "failure/failure_list.h"
+#include "follow/turns.h"
 #include "function/event.h"
 #include "function/failed_event.h"
 #include "function/handler.h"
 #include "function/held_log.h"
 #include "function/statistics.h"
-#include "function/turns.h"
 #include "timer/scheduler.h"
 
 namespace sluice::function {
@@ -49,7 +49,7 @@ struct WorkerContext {
   Statistics& statistics;
   FunctionLog& log;
   Insight& insight;
-  Turns& turns;
+  follow::Turns& turns;
   std::function<void()> drained;              // there is room for more events
   std::function<void(const Status&)> failed;  // it can't go on; called once, the thread has ended
   Trap* trap = nullptr;                       // takes events to be debugged

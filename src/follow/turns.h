@@ -1,5 +1,6 @@
-// Lets a function's workers follow each other while they write the same documents: commits that
-// are made at the same time then refuse each other, and every refused one is run again for nothing.
+// Lets the workers of a follower run one after the other while they write the same documents:
+// commits that are made at the same time then refuse each other, and every refused one is run again
+// for nothing.
 //
 // Operation: after a conflict the next batches of all workers run one at a time, in the order in
 // which they ask; after that they are tried together again.
@@ -10,7 +11,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace sluice::function {
+namespace sluice::follow {
 
 class Turns {
  public:
@@ -62,4 +63,4 @@ class Turns {
   uint64_t current_ = 0;     // guarded by mutex_; whose turn it is
 };
 
-}  // namespace sluice::function
+}  // namespace sluice::follow

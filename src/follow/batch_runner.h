@@ -1,0 +1,88 @@
+// Runs a follower's events in batches and commits each batch with the moves of its cursors. An
+// event takes effect once, because its writes and its cursor's move are one commit.
+//
+// Operation: a batch is what has piled up; nobody waits for it to fill. It ends when the processor
+// is full or says so, and after kLongestBatch: effects of slow runs are not kept back for the runs
+// behind them. After a batch whose runs took longer than kSlowRun each, events run alone. A run
+// that fails is undone; the events before it are committed, and the failure policy says what
+// becomes of it. When a commit is refused, nothing has happened and the events run again:
+//
+//   conflict    after the pause of db::ConflictRetry. Several workers of a follower first take
+//               turns; if that does not help, half as many events run together.
+//   too large   half as many events at once, without a pause.
+//   passing     the failure policy says how long to wait.
+//   otherwise   an event that is refused alone is a failure, see failure_policy.h.
+//
+// Somebody else has the follower if a cursor is not where it was: then the runner ends.
+//
+// Concurrency: one thread at a time.
+// Bounds: kMostAtOnce events in a batch. After kMostConflicts in a row, an event alone counts as
+// refused.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <span>
+
+#include "base/status.h"
+#include "db/conflict_retry.h"
+#include "follow/cursors.h"
+#include "follow/event.h"
+#include "follow/failure_policy.h"
+#include "follow/processor.h"
+#include "follow/source.h"
+#include "follow/turns.h"
+#include "follow/waiter.h"
+
+namespace sluice::follow {
+
+class BatchRunner {
+ public:
+  static constexpr size_t kMostAtOnce = 512;
+  static constexpr std::chrono::milliseconds kLongestBatch{20};
+  static constexpr std::chrono::milliseconds kSlowRun{2};
+  // Ten times what others try: a follower has nobody to give the conflict to.
+  static constexpr int kMostConflicts = 10 * db::ConflictRetry::kMostAttempts;
+
+  // All outlive the runner.
+  struct Parts {
+    Processor& processor;
+    FailurePolicy& failures;
+    CommitSink& sink;
+    Waiter& waiter;
+    std::function<bool()> stopping;
+    Turns* turns = nullptr;  // that it shares with other runners of the follower
+  };
+  explicit BatchRunner(Parts parts) : parts_(std::move(parts)) {}
+
+  struct Stepped {
+    size_t done = 0;                    // events from the front that are handled
+    std::chrono::microseconds pause{};  // before the next step
+    bool ended = false;
+    Status why;  // of the end; OK when it was asked to stop
+  };
+  // Runs one batch from the front of `events`, of which there must be one.
+  Stepped Step(std::span<const EventPtr> events, Cursors& cursors);
+  // Something else than a batch failed.
+  Stepped Troubled(Trouble trouble, const Status& status);
+
+  // How many events the next batch may have.
+  size_t most_at_once() const { return most_at_once_; }
+
+ private:
+  struct Batch {
+    size_t done = 0;
+    Status failed;  // of the event after those
+    bool slow = false;
+  };
+  Batch Run(std::span<const EventPtr> events);
+  Status Commit(std::span<const EventPtr> events, Cursors& cursors);
+  Stepped Refused(const Status& status, size_t events, bool alone);
+
+  const Parts parts_;
+  size_t most_at_once_ = 1;
+  int conflicts_ = 0;  // in a row
+};
+
+}  // namespace sluice::follow
