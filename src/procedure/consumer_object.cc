@@ -41,14 +41,14 @@ Result<const TriggerEvent*> AwaitEvent(Consumption& self, const Call& call,
                                        LiveQueue::Deadline deadline) {
   while (true) {
     RETURN_IF_ERROR(CheckNotGone(self, call));
-    const uint64_t seen = self.live->news();
+    const uint64_t seen = self.live->signal().news();
     RETURN_IF_ERROR(self.CheckHeld());
-    ASSIGN_OR_RETURN(const TriggerEvent* event, self.queue.Next());
+    ASSIGN_OR_RETURN(const TriggerEvent* event, NextEvent(*self.queue));
     if (event != nullptr) return event;
     const auto now = Clock::now();
     if (deadline && now >= *deadline) return nullptr;
-    self.live->Wait(seen,
-                    deadline ? std::min(*deadline, now + kConsumerLook) : now + kConsumerLook);
+    self.live->signal().Wait(
+        seen, deadline ? std::min(*deadline, now + kConsumerLook) : now + kConsumerLook);
   }
 }
 
@@ -93,7 +93,7 @@ Status RunConsume(HostObject& object, Call& call) {
     call.Return(Value(kNothingToConsume));
     return OkStatus();
   }
-  self.queue.Take();
+  self.queue->Take();
   const Status status = self.session.begun ? OkStatus() : self.Commit({});
   call.Return(Value(self.session.Note(status)));
   return OkStatus();
@@ -108,7 +108,7 @@ Status RunNext(HostObject& object, Call& call) {
     call.Return(Value(kNothingToConsume));
     return OkStatus();
   }
-  self.queue.Take();
+  self.queue->Take();
   call.Return(Value(kOk));
   return OkStatus();
 }
@@ -130,7 +130,7 @@ Status RunConsumerEmit(HostObject& object, Call& call) {
   self.session.emit = plain;
   RETURN_IF_ERROR(emitted);
   self.seat->Resume();
-  if (self.queue.taken() == 0 && !self.current) self.Confirm();
+  if (self.queue->taken() == 0 && !self.current) self.Confirm();
   call.Renew();
   call.Return(Value(kOk));
   return OkStatus();
@@ -247,7 +247,7 @@ Status RunConsumer(HostObject& object, Call& call) {
     call.Return(Value());
     return OkStatus();
   }
-  ASSIGN_OR_RETURN(EventQueue queue, EventQueue::Open(session.engine, (*live)->definition()));
+  ASSIGN_OR_RETURN(auto queue, OpenEventQueue(session.engine, (*live)->definition()));
   session.consumption =
       std::make_shared<Consumption>(Consumption{.session = session,
                                                 .live = std::move(*live),
@@ -279,14 +279,14 @@ Status Consumption::CheckHeld() const {
 Status Consumption::Commit(db::Commit commit) {
   current = false;
   RETURN_IF_ERROR(CheckHeld());
-  if (queue.taken() > 0) commit.cursor_moves.push_back(queue.Move());
+  if (queue->taken() > 0) commit.cursor_moves.push_back(queue->Move());
   if (commit.cursor_moves.empty() && commit.writes.empty()) return OkStatus();
   const Status status = session.engine.database().Apply(std::move(commit)).status;
   if (status.ok()) {
-    queue.Committed();
+    queue->Committed();
     Confirm();
   } else {
-    queue.Rewind();
+    queue->Rewind();
   }
   return status;
 }
@@ -295,7 +295,7 @@ void Consumption::Confirm() { session.client->Confirm(session.client->acknowledg
 
 void Consumption::Rewind() {
   current = false;
-  queue.Rewind();
+  queue->Rewind();
 }
 
 const lua::HostClass& ConsumerObject::Class() {

@@ -6,7 +6,7 @@
 
 #include "lua/host.h"
 #include "procedure/session.h"
-#include "procedure/trigger/event_queue.h"
+#include "procedure/trigger/event.h"
 #include "procedure/trigger/live_queue.h"
 
 namespace sluice::procedure {
@@ -16,7 +16,7 @@ struct Consumption {
   Session& session;
   std::shared_ptr<LiveQueue> live;
   std::unique_ptr<Seat> seat;
-  EventQueue queue;
+  std::unique_ptr<follow::LaneQueue> queue;
   EventFields fields;
   bool current = false;  // the last event that was given is not consumed yet
   uint64_t emit_timeout_ms;

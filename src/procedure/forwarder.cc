@@ -38,14 +38,14 @@ Forwarder::Forwarder(Consumption& consumption, lua::Call& call, ForwardOptions o
     if (options_.documents && column.name == "document") source = Source::kDocument;
     sources_.push_back(source);
   }
-  client_.SetWake([live = self_.live] { live->Wake(); });
+  client_.SetWake([live = self_.live] { live->signal().Wake(); });
 }
 
 Forwarder::~Forwarder() { client_.SetWake(nullptr); }
 
 Status Forwarder::Run() {
   while (true) {
-    const uint64_t seen = self_.live->news();
+    const uint64_t seen = self_.live->signal().news();
     RETURN_IF_ERROR(self_.CheckHeld());
     const bool gone = call_.stopped() || client_.gone();
     // What the client acknowledged before it went counts.
@@ -70,7 +70,7 @@ bool Forwarder::MayPush() const {
 }
 
 Result<bool> Forwarder::PushEvent() {
-  ASSIGN_OR_RETURN(const TriggerEvent* event, self_.queue.Next());
+  ASSIGN_OR_RETURN(const TriggerEvent* event, NextEvent(*self_.queue));
   if (event == nullptr) return false;
   if (units_.empty() && open_.events == 0) progressed_ = Clock::now();
   if (event->type == "upd") {
@@ -85,7 +85,7 @@ Result<bool> Forwarder::PushEvent() {
   open_.bytes += event->bytes;
   bytes_ += event->bytes;
   const int64_t tid = event->tid();
-  self_.queue.Take();
+  self_.queue->Take();
   bool last = false;
   if (options_.batch || options_.sentinel) {
     ASSIGN_OR_RETURN(last, IsLastOf(tid));
@@ -97,7 +97,7 @@ Result<bool> Forwarder::PushEvent() {
 
 // A commit's events are all there, or none is.
 Result<bool> Forwarder::IsLastOf(int64_t tid) {
-  ASSIGN_OR_RETURN(const TriggerEvent* following, self_.queue.Next());
+  ASSIGN_OR_RETURN(const TriggerEvent* following, NextEvent(*self_.queue));
   return following == nullptr || following->tid() != tid;
 }
 
@@ -164,13 +164,13 @@ Status Forwarder::ConsumeAcknowledged() {
 Status Forwarder::Consume(size_t events) {
   if (events == 0) return OkStatus();
   db::Commit commit;
-  commit.cursor_moves.push_back(self_.queue.Move(events));
+  commit.cursor_moves.push_back(self_.queue->Move(events));
   const Status status = self_.session.engine.database().Apply(std::move(commit)).status;
   if (!status.ok()) {
     RETURN_IF_ERROR(self_.CheckHeld());
     return status;
   }
-  self_.queue.Committed(events);
+  self_.queue->Committed(events);
   return OkStatus();
 }
 
@@ -194,7 +194,7 @@ Status Forwarder::Wait(uint64_t seen) {
     }
     until = std::min(until, quiet);
   }
-  self_.live->Wait(seen, until);
+  self_.live->signal().Wait(seen, until);
   return OkStatus();
 }
 

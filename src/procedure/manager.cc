@@ -103,7 +103,7 @@ Result<std::vector<Value>> Manager::Define(const query::ProcedureStatement& stat
     }
   }
   // A trigger that fails need not wait with the next try.
-  if (const auto live = triggers_.Find(statement.name)) (*live)->Wake();
+  if (const auto live = triggers_.Find(statement.name)) (*live)->signal().Wake();
   return rows;
 }
 

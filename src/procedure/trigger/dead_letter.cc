@@ -17,7 +17,7 @@ Status Corrupt() {
 Result<DeadLetter> DeadLetterOf(db::Database& database, const TriggerEvent& event) {
   const db::LogPosition& position = event.after.position;
   DeadLetter letter;
-  ASSIGN_OR_RETURN(const bool found, database.followers().ReadLogRow(0, position, &letter.payload));
+  ASSIGN_OR_RETURN(const bool found, database.followers().ReadLogRow(kTriggerShard, position, &letter.payload));
   if (!found) return Unexpected(Corrupt());
   letter.failure.id = database.NewCas();
   letter.failure.key = event.key;
@@ -32,7 +32,7 @@ Result<TriggerEvent> EventAgain(EventMaker& maker, const failure::Failure& failu
   const auto position = PositionOfHexId(summary["id"].AsString());
   if (!position) return Unexpected(Corrupt());
   db::Change change;
-  const std::string key = db::LogKey(0, position->sequence, position->n);
+  const std::string key = db::LogKey(kTriggerShard, position->sequence, position->n);
   RETURN_IF_ERROR(db::DecodeLogRow(key, payload, &change));
   ASSIGN_OR_RETURN(std::optional<TriggerEvent> event, maker.Unconditionally(change));
   if (!event) {

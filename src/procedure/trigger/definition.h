@@ -57,6 +57,9 @@ struct TriggerDefinition {
   bool operator==(const TriggerDefinition&) const = default;
 };
 
+// A trigger hears of changes in their order, so it follows one shard: that of the tables.
+inline constexpr db::ShardId kTriggerShard = 0;
+
 // The follower whose cursor is its place in the log, and the owner of its dead letters.
 std::string FollowerOf(std::string_view trigger);
 inline constexpr std::string_view kTriggerFollowers = "trigger:";

@@ -195,4 +195,19 @@ bool EventMaker::Fires(const TriggerSource& source, const TriggerEvent& event,
   return true;
 }
 
+Result<std::unique_ptr<follow::LaneQueue>> OpenEventQueue(
+    query::QueryEngine& engine, std::shared_ptr<const TriggerDefinition> definition) {
+  auto source = std::make_unique<follow::DatabaseSource>(
+      engine.database(), FollowerOf(definition->name), kTriggerShard);
+  ASSIGN_OR_RETURN(EventMaker made, EventMaker::Make(engine, std::move(definition)));
+  const auto maker = std::make_shared<EventMaker>(std::move(made));
+  return follow::LaneQueue::Open(
+      std::move(source),
+      [maker](const db::Change& change, const db::CursorState&) -> Result<follow::EventPtr> {
+        ASSIGN_OR_RETURN(std::optional<TriggerEvent> event, maker->EventOf(change));
+        if (!event) return nullptr;
+        return std::make_unique<TriggerEvent>(std::move(*event));
+      });
+}
+
 }  // namespace sluice::procedure

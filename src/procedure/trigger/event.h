@@ -1,4 +1,5 @@
-// One event for a trigger or a consumer: a change of a row, made from the log.
+// One event for a trigger or a consumer: a change of a row, made from the log. The queue of events
+// is a follow::LaneQueue.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +12,20 @@
 #include "base/status.h"
 #include "db/cursor.h"
 #include "db/log.h"
+#include "follow/lane_queue.h"
 #include "procedure/trigger/definition.h"
 #include "query/engine.h"
 
 namespace sluice::procedure {
 
-struct TriggerEvent {
-  db::CursorState after;  // the cursor once it is consumed; its count is this event's number
+// `after` is the cursor once it is consumed; its count is this event's number.
+struct TriggerEvent : follow::Event {
   std::string name;       // of the table, or bucket.scope.collection
   std::string key;        // of a document; empty for a row
   std::string_view type;  // add, upd, del
   Value inserted;         // `new`; missing when there is none
   Value deleted;          // `old`
   uint64_t time_ms = 0;   // of its commit
-  size_t bytes = 0;       // that it takes in memory, about
 
   // Twelve bytes that sort as the log does: the commit's sequence and the place in it.
   std::string id() const;
@@ -67,5 +68,15 @@ class EventMaker {
   std::shared_ptr<const TriggerDefinition> definition_;
   std::map<db::KeyspaceId, std::shared_ptr<const query::StatementPlan>> conditions_;
 };
+
+// The events that wait for a trigger or a consumer, from its cursor on. Error cursor.not_found when
+// it was dropped.
+Result<std::unique_ptr<follow::LaneQueue>> OpenEventQueue(
+    query::QueryEngine& engine, std::shared_ptr<const TriggerDefinition> definition);
+// The next event of such a queue, or null.
+inline Result<const TriggerEvent*> NextEvent(follow::LaneQueue& queue) {
+  ASSIGN_OR_RETURN(const follow::Event* const event, queue.Next());
+  return static_cast<const TriggerEvent*>(event);
+}
 
 }  // namespace sluice::procedure

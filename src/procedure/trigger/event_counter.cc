@@ -22,7 +22,7 @@ Result<uint64_t> EventCounter::Count(query::QueryEngine& engine,
   if (!known) counted_ = stored;
   definition_ = definition;
   ASSIGN_OR_RETURN(EventMaker maker, EventMaker::Make(engine, definition));
-  ASSIGN_OR_RETURN(const auto feed, db::Feed::OfFollower(engine.database(), 0,
+  ASSIGN_OR_RETURN(const auto feed, db::Feed::OfFollower(engine.database(), kTriggerShard,
                                                          FollowerOf(definition->name), counted_));
   uint64_t events = counted_.events;
   const auto visit = [&](const db::Change& change) {

@@ -1,17 +1,13 @@
-// A trigger or a consumer while the server runs: who waits for its events is woken here, and told
-// when it was dropped.
+// A trigger or a consumer while the server runs. Threads that wait for its events wait here; its
+// signal is closed when it is dropped.
 //
 // Concurrency: any thread.
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 
+#include "follow/signal.h"
 #include "procedure/trigger/definition.h"
 #include "procedure/trigger/event_counter.h"
 #include "procedure/trigger/seat.h"
@@ -20,7 +16,7 @@ namespace sluice::procedure {
 
 class LiveQueue {
  public:
-  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+  using Deadline = follow::Signal::Deadline;
 
   explicit LiveQueue(std::shared_ptr<const TriggerDefinition> definition)
       : definition_(std::move(definition)) {}
@@ -33,24 +29,17 @@ class LiveQueue {
   Seats& seats() const { return *seats_; }
   EventCounter& counter() { return counter_; }
 
-  // There may be new events, or something else to look at. Cheap.
-  void Wake();
+  // There may be new events, or something else to look at.
+  follow::Signal& signal() { return signal_; }
   void Drop();
-  bool dropped() const;
-
-  // Counts the calls of Wake: taken before looking, and given to Wait after having found nothing.
-  uint64_t news() const;
-  enum class Waited : uint8_t { kNews, kTimeout, kDropped };
-  Waited Wait(uint64_t seen, Deadline deadline = std::nullopt);
+  bool dropped() const { return signal_.closed(); }
 
  private:
   const std::shared_ptr<Seats> seats_ = std::make_shared<Seats>();
   EventCounter counter_;
+  follow::Signal signal_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::shared_ptr<const TriggerDefinition> definition_;  // under mutex_
-  uint64_t news_ = 0;                                    // under mutex_
-  bool dropped_ = false;                                 // under mutex_
+  std::shared_ptr<const TriggerDefinition> definition_;  // guarded by mutex_
 };
 
 }  // namespace sluice::procedure

@@ -121,8 +121,8 @@ Status PollClients::Sit(const PollRequest& request, Time deadline, Client* clien
     return Error(Code::kConflict, "consumer.busy", "another client has consumer '{}'",
                  request.consumer);
   }
-  if (client->queue) return OkStatus();
-  ASSIGN_OR_RETURN(client->queue, EventQueue::Open(engine_, (*live)->definition()));
+  if (client->queue != nullptr) return OkStatus();
+  ASSIGN_OR_RETURN(client->queue, OpenEventQueue(engine_, (*live)->definition()));
   return OkStatus();
 }
 
@@ -130,11 +130,11 @@ Status PollClients::Sit(const PollRequest& request, Time deadline, Client* clien
 Status PollClients::Acknowledge(const PollRequest& request, Client* client) {
   if (!request.acknowledged) return OkStatus();
   const db::LogPosition position = *request.acknowledged;
-  EventQueue& queue = *client->queue;
+  follow::LaneQueue& queue = *client->queue;
   queue.Rewind();
   bool found = position <= queue.stored().position;
   while (!found && queue.taken() < kMaxPolled) {
-    ASSIGN_OR_RETURN(const TriggerEvent* event, queue.Next());
+    ASSIGN_OR_RETURN(const TriggerEvent* event, NextEvent(queue));
     if (event == nullptr || event->after.position > position) break;
     found = event->after.position == position;
     queue.Take();
@@ -159,13 +159,13 @@ Status PollClients::Acknowledge(const PollRequest& request, Client* client) {
 Result<std::vector<TriggerEvent>> PollClients::Collect(const PollRequest& request, Time deadline,
                                                        Client* client) {
   std::vector<TriggerEvent> events;
-  EventQueue& queue = *client->queue;
+  follow::LaneQueue& queue = *client->queue;
   while (request.max > 0) {
-    const uint64_t seen = client->live->news();
+    const uint64_t seen = client->live->signal().news();
     size_t bytes = 0;
     queue.Rewind();
     while (events.size() < request.max && bytes < kMaxBytes) {
-      ASSIGN_OR_RETURN(const TriggerEvent* event, queue.Next());
+      ASSIGN_OR_RETURN(const TriggerEvent* event, NextEvent(queue));
       if (event == nullptr) break;
       events.push_back(*event);
       bytes += event->bytes;
@@ -176,7 +176,7 @@ Result<std::vector<TriggerEvent>> PollClients::Collect(const PollRequest& reques
     if (!events.empty() || client->leaving || Over(deadline)) break;
     if (GivenUp(request)) return Unexpected(Gone());
     if (client->live->dropped()) return Unexpected(Dropped(request.consumer));
-    client->live->Wait(seen, std::min(deadline, now + kPollLook));
+    client->live->signal().Wait(seen, std::min(deadline, now + kPollLook));
   }
   return events;
 }

@@ -22,7 +22,6 @@
 
 #include "base/status.h"
 #include "procedure/trigger/event.h"
-#include "procedure/trigger/event_queue.h"
 #include "procedure/trigger/live_queue.h"
 #include "procedure/trigger/triggers.h"
 
@@ -61,7 +60,7 @@ class PollClients {
   struct Client {
     std::shared_ptr<LiveQueue> live;
     std::unique_ptr<Seat> seat;
-    std::optional<EventQueue> queue;
+    std::unique_ptr<follow::LaneQueue> queue;
     bool busy = false;  // under mutex_; the three above belong to whoever set it
     bool owns = false;  // under mutex_; as of the last request
     // Another request of the client wants it released: the one that waits ends.

@@ -1,29 +1,30 @@
 // Runs a trigger's procedure for its events, in order, on a thread of its own.
 //
-// What has piled up is one transaction, unless runs are slow: the writes of all runs and the
-// cursor's move past their events are one commit. A run that fails is undone alone; those before it
-// are committed, and it is tried again by itself, without end, after pauses that grow. Nothing
-// passes it: a trigger hears of changes in their order. When somebody else changed what a run had
-// read, the events are run again one by one.
+// Operation: a follower whose events run one after the other (follow/serial_follower.h) gives it
+// batches. The writes of all runs of a batch and the cursor's move past their events are one
+// commit. A run that fails is undone alone and tried again without end, after growing pauses.
+// Nothing passes it: a trigger hears of changes in their order. Between batches the thread does
+// what operators ask for, also while the trigger is held. Concurrency: any thread; the private part
+// belongs to the trigger's thread. Bounds: those of follow/batch_runner.h, and kMostWrites and
+// kMostBytes in a commit.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
-#include "base/random.h"
 #include "base/thread.h"
+#include "db/transaction.h"
 #include "failure/failure_list.h"
-#include "lua/runtime.h"
-#include "procedure/session.h"
+#include "follow/serial_follower.h"
 #include "procedure/store.h"
-#include "procedure/trigger/event_queue.h"
 #include "procedure/trigger/live_queue.h"
+#include "procedure/trigger/trigger_code.h"
 #include "query/engine.h"
 
 namespace sluice::procedure {
@@ -44,12 +45,12 @@ struct TriggerProgress {
 };
 std::string_view StateName(TriggerProgress::State state);
 
-class TriggerRunner {
+class TriggerRunner final : private follow::Processor, private follow::FailurePolicy {
  public:
   // All outlive the runner.
   TriggerRunner(query::QueryEngine& engine, const Store& store, std::shared_ptr<LiveQueue> queue,
                 std::shared_ptr<failure::FailureList> dead_letters, lua::Limits limits);
-  ~TriggerRunner();  // Stop, and waits
+  ~TriggerRunner() override;  // Stop, and waits
   TriggerRunner(const TriggerRunner&) = delete;
   TriggerRunner& operator=(const TriggerRunner&) = delete;
 
@@ -76,17 +77,20 @@ class TriggerRunner {
   void Loop();
   // False when the runner has to end.
   bool Step();
-  Status RunBatch(bool* idle);
-  Status EnsureRuntime();
-  Status RunOne(const TriggerEvent& event);
-  Status Commit(db::Transaction& transaction, size_t events);
-  void Failed(const Status& status);
-  void PauseAfterFailure();
-  void Rest(uint64_t seen);
-  bool ending() const { return ending_->load() || queue_->dropped(); }
+  void Pause(follow::Waiter::Time until);
+  bool ending() const { return code_.stopped() || queue_->dropped(); }
   void SetState(TriggerProgress::State state);
-  Status OpenQueue();
   void HeadPassed();
+
+  // follow::Processor
+  void Begin() override;
+  Result<Ran> Run(const follow::Event& event, Place place) override;
+  bool full() const override;
+  db::Commit TakeCommit() override;
+  void Committed(std::span<const follow::EventPtr> events) override;
+  void Refused(const Status& status) override;
+  // follow::FailurePolicy
+  follow::Verdict OnTrouble(follow::Trouble trouble, const Status& status) override;
 
   // runner_commands.cc
   Status Do(std::string event_id, std::function<Status()> run);
@@ -102,31 +106,22 @@ class TriggerRunner {
   Status NoteRetryFailed(uint64_t id, const Status& status);
 
   query::QueryEngine& engine_;
-  const Store& store_;
   const std::shared_ptr<LiveQueue> queue_;
   const std::shared_ptr<failure::FailureList> dead_letters_;
   const std::string name_;
-  const lua::Limits limits_;
-  Random random_;
+  TriggerCode code_;
 
   // Of the thread.
-  std::unique_ptr<EventQueue> events_;
+  follow::DatabaseSink sink_;
+  follow::GrowingPauses pauses_;
   std::shared_ptr<const TriggerDefinition> definition_;
-  std::shared_ptr<const lua::Program> program_;
-  std::unique_ptr<Session> session_;
-  std::unique_ptr<lua::Runtime> runtime_;
-  size_t most_at_once_;
-  uint32_t attempts_ = 0;
+  std::optional<db::Transaction> transaction_;  // of the batch
+  follow::SerialFollower follower_;
 
-  // Also ends the statement that a run waits for.
-  const std::shared_ptr<std::atomic<bool>> ending_ = std::make_shared<std::atomic<bool>>(false);
   mutable std::mutex mutex_;
-  TriggerProgress progress_;         // under mutex_
-  lua::Runtime* running_ = nullptr;  // under mutex_, while a call is under way
-  std::string running_event_;        // under mutex_; its id
-  bool interrupted_ = false;         // under mutex_; that call, or the next one, is ended by Do
-  std::deque<std::shared_ptr<Command>> commands_;  // under mutex_
-  bool ended_ = false;                             // under mutex_; no command is run any more
+  TriggerProgress progress_;                       // guarded by mutex_
+  std::deque<std::shared_ptr<Command>> commands_;  // guarded by mutex_
+  bool ended_ = false;                             // guarded by mutex_; no command is run any more
   Thread thread_;
 };
 

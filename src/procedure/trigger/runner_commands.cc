@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "db/conflict_retry.h"
 #include "procedure/trigger/dead_letter.h"
 #include "procedure/trigger/runner.h"
 
@@ -12,7 +13,6 @@ namespace sluice::procedure {
 namespace {
 
 constexpr std::chrono::seconds kPatience(30);
-constexpr int kMaxRetryConflicts = 20;
 
 Status Stopping() { return Error(Code::kCancelled, "trigger.stopping", "the trigger stops"); }
 
@@ -48,13 +48,10 @@ Status TriggerRunner::Do(std::string event_id, std::function<Status()> run) {
     const std::lock_guard lock(mutex_);
     if (ended_) return Stopping();
     commands_.push_back(command);
-    // Also when it waits for the commit together with those before it.
-    if (running_ != nullptr && !command->event_id.empty() && command->event_id <= running_event_) {
-      interrupted_ = true;
-      running_->Stop();
-    }
   }
-  queue_->Wake();
+  // Also when it waits for the commit together with those before it.
+  if (!command->event_id.empty()) code_.Interrupt(command->event_id);
+  queue_->signal().Wake();
   if (done.wait_for(kPatience) == std::future_status::ready) return done.get();
   {
     const std::lock_guard lock(mutex_);
@@ -63,12 +60,8 @@ Status TriggerRunner::Do(std::string event_id, std::function<Status()> run) {
                    "'{}' has been running for {} s; ask again, or hold it first", name_,
                    kPatience.count());
     }
-    // It is being done: a retry that takes long.
-    if (running_ != nullptr) {
-      interrupted_ = true;
-      running_->Stop();
-    }
   }
+  code_.Interrupt("");  // it is being done: a retry that takes long
   return done.get();
 }
 
@@ -101,21 +94,23 @@ void TriggerRunner::RefuseCommands() {
 }
 
 Status TriggerRunner::PassHead(const std::string& event_id, Pass pass) {
-  RETURN_IF_ERROR(OpenQueue());
-  ASSIGN_OR_RETURN(const TriggerEvent* const event, events_->Next());
+  ASSIGN_OR_RETURN(follow::LaneQueue* const events, follower_.Queue());
+  ASSIGN_OR_RETURN(const TriggerEvent* const event, NextEvent(*events));
   if (event == nullptr || event->id() != event_id) return NotHead(name_, event_id, event);
   failure::WriteSet letters(engine_.database(), FollowerOf(name_));
   if (pass == Pass::kKeep) RETURN_IF_ERROR(AddDeadLetter(*event, letters));
-  events_->Take();
+  events->Take();
   db::Commit commit;
+  commit.shard = events->shard();
   commit.origin = FollowerOf(name_);
-  commit.cursor_moves.push_back(events_->Move());
+  commit.cursor_moves.push_back(events->Move());
   letters.MoveTo(&commit);
   const Status status = engine_.database().Apply(std::move(commit)).status;
   if (!status.ok()) {
-    events_->Rewind();
+    events->Rewind();
     return status;
   }
+  events->Committed();
   HeadPassed();
   return CountDeadLetters(letters.change());
 }
@@ -150,9 +145,10 @@ Status TriggerRunner::CountDeadLetters(const failure::SizeChange& change) {
 
 // Again when somebody else changed what the run had read.
 Status TriggerRunner::Retry(uint64_t id) {
-  Status status = RetryOnce(id);
-  for (int i = 0; i < kMaxRetryConflicts && status.code() == Code::kConflict; ++i) {
+  Status status;
+  for (db::ConflictRetry retry;;) {
     status = RetryOnce(id);
+    if (!retry.Again(status)) break;
   }
   if (status.ok() || status.code() == Code::kNotFound || ending()) return status;
   RETURN_IF_ERROR(NoteRetryFailed(id, status));
@@ -166,15 +162,12 @@ Status TriggerRunner::RetryOnce(uint64_t id) {
   ASSIGN_OR_RETURN(const std::string payload, letters.Payload(id));
   ASSIGN_OR_RETURN(EventMaker maker, EventMaker::Make(engine_, definition_));
   ASSIGN_OR_RETURN(const TriggerEvent event, EventAgain(maker, *failure, payload));
-  RETURN_IF_ERROR(EnsureRuntime());
   db::Transaction transaction(engine_.database());
-  session_->request.transaction = &transaction;
-  const Status status = RunOne(event);
-  session_->request.transaction = nullptr;
-  RETURN_IF_ERROR(status);
+  code_.LookForNewProgram();
+  RETURN_IF_ERROR(code_.Run(event, transaction));
   RETURN_IF_ERROR(letters.Remove(*failure));
   db::Commit commit = transaction.TakeCommit();
-  commit.shard = 0;
+  commit.shard = kTriggerShard;
   commit.origin = FollowerOf(name_);
   letters.MoveTo(&commit);
   RETURN_IF_ERROR(engine_.database().Apply(std::move(commit)).status);

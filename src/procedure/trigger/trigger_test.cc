@@ -83,11 +83,11 @@ TEST_F(TriggerTest, AFailingRunIsTriedAgainAndStopsNothingElse) {
   EXPECT_THAT(progress.error, HasSubstr("poison"));
   EXPECT_EQ(progress.event_id.size(), kEventIdBytes);
   // Mended: the event that failed comes again, without waiting for its pause, then those after it.
-  const uint64_t news = (*manager_->triggers().Find("bad"))->news();
+  const uint64_t news = (*manager_->triggers().Find("bad"))->signal().news();
   Ask("CREATE PROCEDURE bad VERSION 'mended' {local function main(event)\n"
       "return db:table('copy'):insert(event.new) end}");
   Ask("PUT DEFAULT PROCEDURE bad 'mended'");
-  EXPECT_GT((*manager_->triggers().Find("bad"))->news(), news);
+  EXPECT_GT((*manager_->triggers().Find("bad"))->signal().news(), news);
   EXPECT_TRUE(Becomes("SELECT RAW i FROM copy", "1\n2\n3\n"));
 }
 

@@ -169,7 +169,8 @@ Status Triggers::Launch(std::shared_ptr<const TriggerDefinition> definition) {
   RETURN_IF_ERROR(live.dead_letters->Load());
   std::vector<db::KeyspaceId> keyspaces;
   for (const TriggerSource& source : definition->sources) keyspaces.push_back(source.keyspace);
-  live.subscription = commits_.Subscribe(keyspaces, [queue = live.queue] { queue->Wake(); });
+  live.subscription =
+      commits_.Subscribe(keyspaces, [queue = live.queue] { queue->signal().Wake(); });
   const std::lock_guard lock(mutex_);
   if (!definition->consumer) {
     live.runner =
@@ -310,15 +311,15 @@ std::vector<Value> Triggers::ListQueues() const {
   std::vector<Value> rows;
   for (const auto& queue : Queues()) {
     const auto definition = queue->definition();
-    auto events = EventQueue::Open(engine_, definition);
+    const auto events = OpenEventQueue(engine_, definition);
     if (!events) continue;  // it was dropped meanwhile
-    const auto depth = queue->counter().Count(engine_, definition, events->stored());
-    const auto head = events->Next();
+    const auto depth = queue->counter().Count(engine_, definition, (*events)->stored());
+    const auto head = NextEvent(**events);
     if (!depth || !head) continue;
     const uint64_t now_ms = engine_.database().clock().WallMs();
     const Value age =
         *head == nullptr ? Value(0) : Value::Unsigned((now_ms - (*head)->time_ms) / 1000);
-    const uint64_t done = events->stored().events;
+    const uint64_t done = (*events)->stored().events;
     rows.push_back(Value::Object({{"queuename", "__q" + definition->name},
                                   {"spname", definition->name},
                                   {"head_age", age},

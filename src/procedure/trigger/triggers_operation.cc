@@ -14,10 +14,10 @@ Result<TriggerStatus> Triggers::StatusOf(const std::string& name) const {
   status.definition = queue->definition();
   status.dead_letters = dead_letters->kept();
   status.occupancy = queue->seats().occupancy();
-  ASSIGN_OR_RETURN(EventQueue events, EventQueue::Open(engine_, status.definition));
+  ASSIGN_OR_RETURN(const auto events, OpenEventQueue(engine_, status.definition));
   ASSIGN_OR_RETURN(status.depth,
-                   queue->counter().Count(engine_, status.definition, events.stored()));
-  ASSIGN_OR_RETURN(const TriggerEvent* const head, events.Next());
+                   queue->counter().Count(engine_, status.definition, events->stored()));
+  ASSIGN_OR_RETURN(const TriggerEvent* const head, NextEvent(*events));
   if (head != nullptr) status.head = *head;
   return status;
 }
