@@ -9,9 +9,19 @@
 namespace sluice::follow {
 namespace {
 
-bool IsPassing(const Status& status) {
-  return status.code() == Code::kOverloaded || status.code() == Code::kNoSpace ||
-         status.code() == Code::kIo;
+// The refusal has nothing to do with the events.
+bool IsOfDatabase(const Status& status) {
+  switch (status.code()) {
+    case Code::kOverloaded:
+    case Code::kNoSpace:
+    case Code::kIo:
+    case Code::kUnavailable:
+    case Code::kCancelled:
+    case Code::kInternal:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool HasOtherOwner(const Status& status) { return status.id().starts_with("cursor."); }
@@ -60,6 +70,8 @@ BatchRunner::Batch BatchRunner::Run(std::span<const EventPtr> events) {
     if (ran != Processor::Ran::kAlone) ++batch.done;
     CHECK(batch.done > 0);
   }
+  parts_.processor.End();
+  if (!batch.failed.ok() && parts_.processor.spoiled()) batch.done = 0;
   batch.slow = parts_.waiter.Now() - started > kSlowRun * (batch.done + 1);
   return batch;
 }
@@ -79,7 +91,7 @@ Status BatchRunner::Commit(std::span<const EventPtr> events, Cursors& cursors) {
 BatchRunner::Stepped BatchRunner::Refused(const Status& status, size_t events, bool alone) {
   parts_.processor.Refused(status);
   if (HasOtherOwner(status)) return {.ended = true, .why = status};
-  if (IsPassing(status)) return Troubled(Trouble::kPassing, status);
+  if (IsOfDatabase(status)) return Troubled(Trouble::kDatabase, status);
   const bool conflict = status.code() == Code::kConflict;
   if (conflict) {
     ++conflicts_;
@@ -98,7 +110,7 @@ BatchRunner::Stepped BatchRunner::Refused(const Status& status, size_t events, b
 // Only the event in question runs next.
 BatchRunner::Stepped BatchRunner::Troubled(Trouble trouble, const Status& status) {
   if (HasOtherOwner(status)) return {.ended = true, .why = status};
-  if (trouble != Trouble::kPassing) most_at_once_ = 1;
+  if (trouble != Trouble::kDatabase) most_at_once_ = 1;
   const Verdict verdict = parts_.failures.OnTrouble(trouble, status);
   if (verdict.next == Verdict::Next::kEnd) return {.ended = true, .why = status};
   return {.pause = verdict.pause};

@@ -10,7 +10,7 @@
 //   conflict    after the pause of db::ConflictRetry. Several workers of a follower first take
 //               turns; if that does not help, half as many events run together.
 //   too large   half as many events at once, without a pause.
-//   passing     the failure policy says how long to wait.
+//   database    it can't commit: the failure policy says how long to wait.
 //   otherwise   an event that is refused alone is a failure, see failure_policy.h.
 //
 // Somebody else has the follower if a cursor is not where it was: then the runner ends.

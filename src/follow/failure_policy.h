@@ -1,7 +1,7 @@
 // What becomes of an event that can't be handled: the strategy by which followers differ.
 //
 //   functions   the event is kept as a failure, in the commit that passes it; the function's
-//               settings say whether it is tried again. (src/function/function_processor.h)
+//               settings say whether it is tried again. (function/function_processor.h)
 //   triggers    the event is tried again without end, after growing pauses. Nothing passes it.
 //               (GrowingPauses)
 //   flow starts the event is tried again without end, after the same pause each time.
@@ -18,9 +18,9 @@
 namespace sluice::follow {
 
 enum class Trouble : uint8_t {
-  kFailed,   // the run of the event failed
-  kRefused,  // the commit of the event alone was refused because of what it writes
-  kPassing,  // the database can't commit at the moment: no room, a disk that fails
+  kFailed,    // the run of the event failed
+  kRefused,   // the commit of the event alone was refused because of what it writes
+  kDatabase,  // the database can't commit: it has no room, its disk fails, it closes
 };
 
 struct Verdict {

@@ -2,10 +2,11 @@
 //
 //   Begin
 //   Run ... Run         until the batch is full or over
+//   End
 //   TakeCommit          what they have done, as one commit
 //   Committed | Refused
 //
-// The thread that runs the events, except RequestStop.
+// The thread that runs the events, except RequestStop and LetGo.
 #pragma once
 
 #include <cstdint>
@@ -35,13 +36,17 @@ class Processor {
   virtual Result<Ran> Run(const Event& event, Place place) = 0;
   // So much is held that it should be committed before another event runs.
   virtual bool full() const = 0;
+  // The runs of the batch are over, however they ended.
+  virtual void End() {}
+  // After a run that failed: the runs before it can't be committed without it.
+  virtual bool spoiled() const { return false; }
 
   // Everything that is held. The caller adds the shard and the moves of cursors.
   virtual db::Commit TakeCommit() = 0;
   virtual void Committed(std::span<const EventPtr> events) = 0;
   virtual void Refused(const Status& status) = 0;
 
-  // The follower has these no longer: they are handled, or left to its next start.
+  // The follower has these no longer: they are handled, or left to its next start. Any thread.
   virtual void LetGo(std::span<const EventPtr>) {}
   // There was nothing to do for long.
   virtual void Rest() {}

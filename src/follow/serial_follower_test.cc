@@ -163,7 +163,7 @@ TEST_F(SerialFollowerTest, ADatabaseThatCantCommitIsWaitedFor) {
   log_.Refuse(kNoRoom, 2);
   Settle();
   EXPECT_EQ(policy_.troubles.size(), 2u);
-  EXPECT_EQ(policy_.troubles[0].first, Trouble::kPassing);
+  EXPECT_EQ(policy_.troubles[0].first, Trouble::kDatabase);
   EXPECT_EQ(Written().size(), 3u);
   EXPECT_GE(paused_, GrowingPauses::kFirst);
 }

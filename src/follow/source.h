@@ -57,7 +57,10 @@ class DatabaseSource final : public Source {
   Result<db::CursorState> Stored(uint16_t lane) const override {
     return database_.followers().ReadCursor(cursor(lane));
   }
-  Status Open(const db::CursorState& start) override;
+  Status Open(const db::CursorState& start) override {
+    ASSIGN_OR_RETURN(feed_, db::Feed::OfFollower(database_, shard(), follower(), start));
+    return OkStatus();
+  }
   Result<size_t> Read(size_t max, const db::Feed::Visitor& visitor) override {
     return feed_->Read(max, visitor);
   }

@@ -1,30 +1,17 @@
 #include "function/dispatcher.h"
 
-#include <algorithm>
-#include <tuple>
-
-#include "base/log.h"
+#include <utility>
 
 namespace sluice::function {
 namespace {
 
-constexpr size_t kReadAtOnce = 1024;
-// Lanes that hear nothing follow the others this often, so that they do not hold the log.
-constexpr std::chrono::seconds kStoreInterval(1);
+// An isolate has about two megabytes and is made in a few milliseconds: a function that hears
+// nothing for this long has none.
+constexpr std::chrono::seconds kIdleIsolate(10);
 
 // What Sync Gateway keeps for itself; attachments are users' data.
 bool IsSyncDocument(std::string_view key) {
   return key.starts_with("_sync:") && !key.starts_with("_sync:att");
-}
-
-// Whether a cursor is before another one of the same follower: a backfill comes before the log.
-bool Before(const db::CursorState& a, const db::CursorState& b) {
-  if (a.backfilling != b.backfilling) return a.backfilling;
-  if (a.backfilling) {
-    return std::tie(a.backfill_keyspace, a.backfill_key) <
-           std::tie(b.backfill_keyspace, b.backfill_key);
-  }
-  return a.position < b.position;
 }
 
 // Binary documents came with language 6.6.2.
@@ -43,64 +30,105 @@ std::string FollowerOf(const Definition& definition) {
 
 std::string FailuresOwnerOf(const std::string& location) { return "function:" + location; }
 
-Dispatcher::Dispatcher(Options options) : options_(std::move(options)) {}
+Dispatcher::Dispatcher(Options options)
+    : options_(std::move(options)), sink_(options_.services.database) {}
+
 Dispatcher::~Dispatcher() { Stop(); }
 
 Result<std::unique_ptr<Dispatcher>> Dispatcher::Start(Options options) {
   std::unique_ptr<Dispatcher> dispatcher(new Dispatcher(std::move(options)));
-  RETURN_IF_ERROR(dispatcher->LoadCursors());
-  const Options& given = dispatcher->options_;
-  given.statistics.workers_started += given.definition->settings.workers();
-  for (uint32_t i = 0; i < given.definition->settings.workers(); ++i) {
-    dispatcher->workers_.push_back(std::make_unique<Worker>(dispatcher->ContextOfWorkers()));
-  }
-  dispatcher->thread_ =
-      Thread({"fn feed", given.definition->name}, [raw = dispatcher.get()] { raw->Loop(); });
-  dispatcher->timers_added_ = given.timers.Add(
-      given.follower,
-      [raw = dispatcher.get()](const timer::Timer& timer) {
-        return raw->OfferToWorker(EventOf(timer));
-      },
-      given.failed);
-  dispatcher->retries_added_ = given.timers.Add(
-      failure::RetryOwner(given.failures.owner()),
-      [raw = dispatcher.get()](const timer::Timer& timer) {
-        return raw->OfferToWorker(RetryOf(timer));
-      },
-      given.failed);
+  RETURN_IF_ERROR(dispatcher->StartFollower());
+  dispatcher->AddTimers();
   return dispatcher;
 }
 
-WorkerContext Dispatcher::ContextOfWorkers() {
-  return {options_.services,
-          options_.timers,
-          options_.failures,
-          options_.definition,
-          options_.prepared,
-          options_.follower,
-          0,
-          cursors_,
-          options_.statistics,
-          options_.log,
-          options_.insight,
-          turns_,
-          [this] { Wake(); },
-          options_.failed,
-          &trap_};
+Status Dispatcher::StartFollower() {
+  const uint32_t workers = options_.definition->settings.workers();
+  std::vector<follow::ParallelFollower::Code> code;
+  for (uint32_t i = 0; i < workers; ++i) {
+    processors_.push_back(std::make_unique<FunctionProcessor>(ContextOfProcessors()));
+    code.push_back({.processor = *processors_.back(), .failures = *processors_.back()});
+  }
+  ASSIGN_OR_RETURN(follower_,
+                   follow::ParallelFollower::Start(
+                       {.source = std::make_unique<follow::DatabaseSource>(
+                            options_.services.database, options_.follower, options_.shard),
+                        .sink = sink_,
+                        .lanes = kLanes,
+                        .lane_of = [](const db::Change& change) { return LaneOf(change.key); },
+                        .make_event = [this](const db::Change& change, const db::CursorState& after)
+                            -> Result<follow::EventPtr> { return EventFrom(change, after); },
+                        .workers = std::move(code),
+                        .reader_name = ThreadName{"fn feed", options_.definition->name},
+                        .worker_name = ThreadName{"fn", options_.definition->name},
+                        .failed = options_.failed,
+                        .borrower = &trap_,
+                        .rest_after = kIdleIsolate}));
+  options_.statistics.workers_started += workers;
+  return OkStatus();
+}
+
+void Dispatcher::AddTimers() {
+  timers_added_ = options_.timers.Add(
+      options_.follower,
+      [this](const timer::Timer& timer) {
+        follow::EventPtr event = std::make_unique<Event>(EventOf(timer));
+        return follower_->Offer(event);
+      },
+      options_.failed);
+  retries_added_ = options_.timers.Add(
+      failure::RetryOwner(options_.failures.owner()),
+      [this](const timer::Timer& timer) {
+        follow::EventPtr event = std::make_unique<Event>(RetryOf(timer));
+        return follower_->Offer(event);
+      },
+      options_.failed);
+}
+
+ProcessorContext Dispatcher::ContextOfProcessors() const {
+  return {.services = options_.services,
+          .timers = options_.timers,
+          .failures = options_.failures,
+          .definition = options_.definition,
+          .prepared = options_.prepared,
+          .follower = options_.follower,
+          .statistics = options_.statistics,
+          .log = options_.log,
+          .insight = options_.insight};
+}
+
+// On the reader's thread.
+follow::EventPtr Dispatcher::EventFrom(const db::Change& change, const db::CursorState& after) {
+  Statistics& statistics = options_.statistics;
+  if (change.origin == options_.follower) {
+    ++(change.after ? statistics.updates_suppressed : statistics.deletions_suppressed);
+    return nullptr;
+  }
+  const Settings& settings = options_.definition->settings;
+  if ((!settings.sync_documents && IsSyncDocument(change.key)) ||
+      (!HearsBinary(settings) && IsBinary(change))) {
+    ++(change.after ? statistics.updates_filtered : statistics.deletions_filtered);
+    return nullptr;
+  }
+  auto event = std::make_unique<Event>(EventOf(change, after, settings.previous));
+  ++statistics.backlog;
+  statistics.backlog_bytes += event->bytes;
+  statistics.bytes_given += event->body.size();
+  ++(event->operation == db::Operation::kExpire   ? statistics.expiries_given
+     : event->operation == db::Operation::kDelete ? statistics.deletions_given
+                                                  : statistics.updates_given);
+  return event;
 }
 
 void Dispatcher::StartDebugger(std::shared_ptr<const js::Program> program,
                                std::shared_ptr<js::Inspector> inspector) {
   StopDebugger();
   const std::lock_guard lock(debug_mutex_);
-  {
-    const std::lock_guard held(mutex_);
-    if (stopping_) return inspector->Close();
-  }
-  WorkerContext context = ContextOfWorkers();
+  if (stopping_) return inspector->Close();
+  ProcessorContext context = ContextOfProcessors();
   context.prepared.program = std::move(program);
   context.inspector = std::move(inspector);
-  debug_worker_ = std::make_unique<DebugWorker>(std::move(context));
+  debug_worker_ = std::make_unique<DebugWorker>(std::move(context), sink_, follower_->cursors());
   trap_.Set(debug_worker_.get());
 }
 
@@ -110,170 +138,21 @@ void Dispatcher::StopDebugger() {
   debug_worker_.reset();
 }
 
-Status Dispatcher::LoadCursors() {
-  const db::CursorState* lowest = nullptr;
-  for (uint16_t lane = 0; lane < kLanes; ++lane) {
-    ASSIGN_OR_RETURN(cursors_[lane], options_.services.database.followers().ReadCursor(
-                                         {options_.follower, 0, lane}));
-    if (lowest == nullptr || Before(cursors_[lane], *lowest)) lowest = &cursors_[lane];
-  }
-  given_ = cursors_;
-  ASSIGN_OR_RETURN(feed_,
-                   db::Feed::OfFollower(options_.services.database, 0, options_.follower, *lowest));
-  return OkStatus();
-}
-
-void Dispatcher::WakeFor(std::span<const db::KeyspaceId> keyspaces, follow::CommitWake& commits) {
-  subscription_ = commits.Subscribe(keyspaces, [this] { Wake(); });
-  Wake();  // for what was committed before
-}
-
-void Dispatcher::Wake() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (woken_) return;
-    woken_ = true;
-  }
-  wake_.notify_one();
-}
-
 void Dispatcher::RequestStop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_one();
-  for (const auto& worker : workers_) worker->RequestStop();
+  if (follower_ != nullptr) follower_->RequestStop();
 }
 
 void Dispatcher::Stop() {
-  subscription_.reset();
+  if (follower_ == nullptr) return;  // it was not started
   RequestStop();
   options_.timers.Remove(options_.follower, timers_added_);
   options_.timers.Remove(failure::RetryOwner(options_.failures.owner()), retries_added_);
+  {
+    const std::lock_guard lock(debug_mutex_);
+    stopping_ = true;
+  }
   StopDebugger();
-  if (thread_.joinable()) thread_.join();
-  for (const auto& worker : workers_) worker->Stop();
-}
-
-bool Dispatcher::caught_up() const {
-  if (!WorkersIdle()) return false;  // a timer may run
-  const std::lock_guard lock(mutex_);
-  return caught_up_ && !woken_;
-}
-
-bool Dispatcher::WorkersIdle() const {
-  return std::ranges::all_of(workers_, [](const auto& worker) { return worker->idle(); });
-}
-
-void Dispatcher::Loop() {
-  while (true) {
-    {
-      std::unique_lock lock(mutex_);
-      const auto news = [this] { return stopping_ || woken_; };
-      if (places_stored_) {
-        wake_.wait(lock, news);
-      } else {
-        wake_.wait_for(lock, kStoreInterval, news);
-      }
-      if (stopping_) return;
-      woken_ = false;
-      caught_up_ = false;
-    }
-    const Result<bool> pumped = Pump();
-    Status status = pumped ? OkStatus() : pumped.error();
-    const bool idle = status.ok() && WorkersIdle();
-    if (idle) status = StorePlaces();
-    if (!status.ok()) {
-      if (options_.failed) options_.failed(status);
-      return;
-    }
-    const std::lock_guard lock(mutex_);
-    caught_up_ = idle;
-  }
-}
-
-// Reads until there is nothing new.
-Result<bool> Dispatcher::Pump() {
-  bool any = false;
-  while (true) {
-    bool stopped = false;
-    ASSIGN_OR_RETURN(const size_t read, feed_->Read(kReadAtOnce, [&](const db::Change& change) {
-      const uint16_t lane = LaneOf(change.key);
-      // After a restart the lanes are not all at the same place.
-      if (!Before(given_[lane], feed_->state())) return true;
-      given_[lane] = feed_->state();
-      if (change.origin == options_.follower) {
-        ++(change.after ? options_.statistics.updates_suppressed
-                        : options_.statistics.deletions_suppressed);
-        return true;
-      }
-      const Settings& settings = options_.definition->settings;
-      if ((!settings.sync_documents && IsSyncDocument(change.key)) ||
-          (!HearsBinary(settings) && IsBinary(change))) {
-        ++(change.after ? options_.statistics.updates_filtered
-                        : options_.statistics.deletions_filtered);
-        return true;
-      }
-      stopped = !Deliver(EventOf(change, feed_->state(), settings.previous));
-      return !stopped;
-    }));
-    if (read == 0 || stopped) return any;
-    any = true;
-  }
-}
-
-// Waits while the worker has no room. False when it is time to end.
-bool Dispatcher::Deliver(Event event) {
-  Worker& worker = *workers_[event.lane % workers_.size()];
-  Statistics& statistics = options_.statistics;
-  ++statistics.backlog;
-  statistics.backlog_bytes += event.bytes();
-  statistics.bytes_given += event.body.size();
-  ++(event.operation == db::Operation::kExpire   ? statistics.expiries_given
-     : event.operation == db::Operation::kDelete ? statistics.deletions_given
-                                                 : statistics.updates_given);
-  while (!worker.Offer(event)) {
-    std::unique_lock lock(mutex_);
-    wake_.wait(lock, [this] { return stopping_ || woken_; });
-    if (stopping_) {
-      --statistics.backlog;
-      statistics.backlog_bytes -= event.bytes();
-      return false;
-    }
-    woken_ = false;  // Pump reads on until there is nothing, so no news are lost
-  }
-  return true;
-}
-
-// On the scheduler's thread.
-bool Dispatcher::OfferToWorker(Event event) {
-  return workers_[event.lane % workers_.size()]->Offer(event);
-}
-
-// All workers are idle and everything read was given out: every lane is where the feed is.
-Status Dispatcher::StorePlaces() {
-  const auto now = std::chrono::steady_clock::now();
-  places_stored_ = now - stored_at_ >= kStoreInterval;
-  if (!places_stored_) return OkStatus();
-  stored_at_ = now;
-  db::Commit commit;
-  commit.origin = options_.follower;
-  for (uint16_t lane = 0; lane < kLanes; ++lane) {
-    if (!Before(cursors_[lane], feed_->state())) continue;
-    db::CursorState next = feed_->state();
-    next.events = cursors_[lane].events;
-    commit.cursor_moves.push_back({{options_.follower, 0, lane}, cursors_[lane], next});
-  }
-  if (commit.cursor_moves.empty()) return OkStatus();
-  const std::vector<db::CursorMove> moves = commit.cursor_moves;
-  const db::CommitResult result = options_.services.database.Apply(std::move(commit));
-  if (!result.status.ok()) {
-    return result.status.id() == "cursor.moved" ? result.status : OkStatus();
-  }
-  for (const db::CursorMove& move : moves) cursors_[move.cursor.lane] = move.next;
-  given_ = cursors_;
-  return OkStatus();
+  follower_->Stop();
 }
 
 }  // namespace sluice::function

@@ -1,24 +1,21 @@
-// Reads the changes of a deployed function's source and gives them to its workers, by key: the
-// same key always to the same worker, in order. Leaves out what the function wrote itself. Timers
-// that are due come from the scheduler and go to the workers in the same way.
+// A deployed function while it runs: a follower of its source whose events run side by side
+// (follow/parallel_follower.h), with the function's handlers. It leaves out what the function wrote
+// itself. Timers that are due, and failures that are to be tried again, come from the scheduler and
+// go to the workers in the same way.
 //
-// A thread of its own, which sleeps until Wake. When a worker's queue is full it waits, so that a
-// slow function holds no more in memory than its queues.
+// Concurrency: any thread, except as said below.
 #pragma once
 
-#include <array>
-#include <chrono>
-#include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "base/thread.h"
-#include "db/feed.h"
-#include "follow/commit_wake.h"
+#include "follow/parallel_follower.h"
 #include "function/debug_worker.h"
-#include "function/worker.h"
+#include "function/function_processor.h"
 
 namespace sluice::function {
 
@@ -29,8 +26,8 @@ std::string FailuresOwnerOf(const std::string& location);
 
 class Dispatcher {
  public:
-  // `failed` is called once, on a thread that must not wait for this object, when the function
-  // can't go on.
+  // `failed` is called on a thread that must not wait for this object, when the function can't go
+  // on.
   struct Options {
     const Services& services;
     timer::Scheduler& timers;
@@ -42,6 +39,7 @@ class Dispatcher {
     FunctionLog& log;
     Insight& insight;
     std::function<void(const Status&)> failed;
+    db::ShardId shard = 0;  // that it follows
   };
   static Result<std::unique_ptr<Dispatcher>> Start(Options options);
   ~Dispatcher();  // Stop
@@ -50,14 +48,15 @@ class Dispatcher {
 
   // Commits to these keyspaces wake it from now on, instead of those to the keyspaces it was given
   // before. Not while another thread calls this or Stop.
-  void WakeFor(std::span<const db::KeyspaceId> keyspaces, follow::CommitWake& commits);
-  // There may be something new, or room. Any thread; cheap.
-  void Wake();
+  void WakeFor(std::span<const db::KeyspaceId> keyspaces, follow::CommitWake& commits) {
+    follower_->WakeFor(keyspaces, commits);
+  }
   // Ends the calls that run. Does not wait.
   void RequestStop();
   // Returns when no event of the function runs any more.
   void Stop();
-  bool caught_up() const;  // everything committed so far was handled, and no timer runs
+  // Everything committed so far was handled, and no timer runs.
+  bool caught_up() const { return follower_->caught_up(); }
 
   // From now on events are debugged, one at a time. Ends the debugger before it. Any thread.
   void StartDebugger(std::shared_ptr<const js::Program> program,
@@ -66,37 +65,21 @@ class Dispatcher {
 
  private:
   explicit Dispatcher(Options options);
-  WorkerContext ContextOfWorkers();
-  Status LoadCursors();
-  void Loop();
-  Result<bool> Pump();  // true when there was something
-  bool Deliver(Event event);
-  bool OfferToWorker(Event event);
-  Status StorePlaces();
-  bool WorkersIdle() const;
+  ProcessorContext ContextOfProcessors() const;
+  Status StartFollower();
+  void AddTimers();
+  follow::EventPtr EventFrom(const db::Change& change, const db::CursorState& after);
 
   const Options options_;
-  follow::CommitWake::Subscription subscription_;
-  std::array<db::CursorState, kLanes> cursors_;  // each its worker's, and ours while that is idle
-  // What was given to workers, per lane.
-  std::array<db::CursorState, kLanes> given_;
-  std::unique_ptr<db::Feed> feed_;
+  follow::DatabaseSink sink_;
   Trap trap_;
-  follow::Turns turns_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<FunctionProcessor>> processors_;
+  std::unique_ptr<follow::ParallelFollower> follower_;
   std::mutex debug_mutex_;
   std::unique_ptr<DebugWorker> debug_worker_;  // guarded by debug_mutex_
+  bool stopping_ = false;                      // guarded by debug_mutex_
   uint64_t timers_added_ = 0;                  // to the scheduler
   uint64_t retries_added_ = 0;                 // to the scheduler
-  std::chrono::steady_clock::time_point stored_at_;
-  bool places_stored_ = false;  // idle lanes are where the feed is, also on disk
-
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  bool woken_ = true;       // guarded by mutex_
-  bool stopping_ = false;   // guarded by mutex_
-  bool caught_up_ = false;  // guarded by mutex_
-  Thread thread_;
 };
 
 }  // namespace sluice::function

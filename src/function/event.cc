@@ -6,6 +6,7 @@ namespace sluice::function {
 namespace {
 
 constexpr uint32_t kPartitions = 1024;
+constexpr size_t kEventBytes = 256;  // of an event besides its texts, about
 
 constexpr std::array<uint32_t, 256> MakeTable() {
   std::array<uint32_t, 256> table{};
@@ -60,22 +61,31 @@ Event EventOf(const db::Change& change, const db::CursorState& after, bool with_
   if (with_previous && change.before && change.before->datatype == db::Datatype::kJson) {
     event.previous = change.before->body;
   }
+  event.bytes = kEventBytes + event.key.size() + event.body.size() + event.xattrs.size() +
+                event.previous.size();
   return event;
 }
 
-Event EventOf(const timer::Timer& timer) {
+namespace {
+
+Event TimerEvent(const timer::Timer& timer, std::string key) {
   Event event;
-  event.key = timer.callback + ":" + timer.reference;
+  event.from_log = false;
+  event.key = std::move(key);
   event.lane = LaneOf(event.key);
+  event.bytes = kEventBytes + event.key.size();
   event.timer = timer.moment;
   return event;
+}
+
+}  // namespace
+
+Event EventOf(const timer::Timer& timer) {
+  return TimerEvent(timer, timer.callback + ":" + timer.reference);
 }
 
 Event RetryOf(const timer::Timer& timer) {
-  Event event;
-  event.key = timer.context;
-  event.lane = LaneOf(event.key);
-  event.timer = timer.moment;
+  Event event = TimerEvent(timer, timer.context);
   event.retry = true;
   return event;
 }

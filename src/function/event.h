@@ -9,15 +9,14 @@
 #include "db/cursor.h"
 #include "db/log.h"
 #include "db/types.h"
+#include "follow/event.h"
 #include "timer/timer.h"
 
 namespace sluice::function {
 
 inline constexpr uint16_t kLanes = 64;
 
-struct Event {
-  uint16_t lane = 0;
-  db::CursorState after;  // the lane's cursor once this event is done with; its count is not set
+struct Event : follow::Event {
   db::KeyspaceId keyspace = 0;
   db::Operation operation = db::Operation::kInsert;
   std::string key;
@@ -29,12 +28,11 @@ struct Event {
   db::Sequence sequence = 0;
   uint64_t expiry_ms = 0;
   std::string unreadable;  // why the body is not in the form in which it is read; empty if it is
-  // Of a timer; then the key is "callback:reference", and of the rest only the lane is set.
+  // Of a timer; then the key is "callback:reference", and of the rest only the lane and the bytes
+  // are set.
   std::optional<timer::Moment> timer;
   // The timer says that an event that failed, of this key, is to be tried again.
   bool retry = false;
-
-  size_t bytes() const { return 256 + key.size() + body.size() + xattrs.size() + previous.size(); }
 };
 
 // Whether OnUpdate is called, not OnDelete.

@@ -10,7 +10,7 @@
 namespace sluice::function {
 namespace {
 
-constexpr std::string_view kOwnerPrefix = "function:";
+constexpr std::string_view kTimerOwnerPrefix = "function:";
 
 Status NoTimer(const std::string& name, const std::string& callback, const std::string& reference) {
   return Error(Code::kNotFound, "timer.not_found", "function '{}' has no timer '{}' of '{}'", name,
@@ -45,7 +45,7 @@ Status Manager::DropForgottenTimers() {
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> owners, timer::Owners(services_.database));
   for (const std::string& owner : owners) {
-    if (!owner.starts_with(kOwnerPrefix) || known.contains(owner)) continue;
+    if (!owner.starts_with(kTimerOwnerPrefix) || known.contains(owner)) continue;
     RETURN_IF_ERROR(timer::DropOwner(services_.database, owner));
   }
   return OkStatus();

@@ -1,8 +1,8 @@
-// A worker's events that fail: kept, and tried again.
+// A function's events that fail: kept, and tried again.
 #include <charconv>
 
 #include "base/log.h"
-#include "function/worker.h"
+#include "function/function_processor.h"
 
 namespace sluice::function {
 namespace {
@@ -34,7 +34,7 @@ SourcePlace PlaceInStack(std::string_view stack, const std::string& file) {
 
 }  // namespace
 
-failure::Problem Worker::ProblemOf(const script::Outcome& outcome) const {
+failure::Problem FunctionProcessor::ProblemOf(const script::Outcome& outcome) const {
   failure::Problem problem;
   problem.kind = KindOf(outcome.ended);
   problem.type = outcome.type;
@@ -52,15 +52,16 @@ failure::Problem Worker::ProblemOf(const script::Outcome& outcome) const {
   return problem;
 }
 
-std::optional<uint64_t> Worker::NextTryMs(const failure::Problem& problem, uint32_t attempts) {
+std::optional<uint64_t> FunctionProcessor::NextTryMs(const failure::Problem& problem,
+                                                     uint32_t attempts) {
   const auto delay_ms =
       failure::DelayMs(context_.definition->settings.retry, problem, attempts, random_);
   if (!delay_ms) return std::nullopt;
   return context_.services.clock.WallMs() + *delay_ms;
 }
 
-Status Worker::Keep(Effects& effects, const std::string& key, FailedEvent event,
-                    failure::Problem problem) {
+Status FunctionProcessor::Keep(const std::string& key, FailedEvent event,
+                               failure::Problem problem) {
   failure::Failure failure;
   failure.id = context_.services.database.NewCas();
   failure.key = key;
@@ -68,32 +69,32 @@ Status Worker::Keep(Effects& effects, const std::string& key, FailedEvent event,
   failure.first_ms = failure.last_ms = context_.services.clock.WallMs();
   const std::optional<uint64_t> next_ms = NextTryMs(problem, failure.attempts);
   failure.problem = failure::Shortened(std::move(problem));
-  return effects.failures().Add(std::move(failure), event.payload, next_ms);
+  return effects_->failures().Add(std::move(failure), event.payload, next_ms);
 }
 
 // One that was dropped, or tried by somebody else, since it was handed out is not there any more.
-Status Worker::RunRetry(Handler::Turn& turn, Effects& effects, const Event& event) {
+Status FunctionProcessor::RunRetry(const Event& event) {
   ASSIGN_OR_RETURN(std::optional<failure::WriteSet::Taken> taken,
-                   effects.failures().Take(*event.timer));
+                   effects_->failures().Take(*event.timer));
   if (!taken) return OkStatus();
   std::string what;
-  ASSIGN_OR_RETURN(std::optional<failure::Problem> problem, TryAgain(turn, effects, *taken, &what));
+  ASSIGN_OR_RETURN(std::optional<failure::Problem> problem, TryAgain(*taken, &what));
   if (!problem) {
-    ++effects.counts().retry_success;
-    return effects.failures().Remove(taken->failure);
+    ++effects_->counts().retry_success;
+    return effects_->failures().Remove(taken->failure);
   }
   failure::Failure& failure = taken->failure;
-  ++effects.counts().retry_failure;
+  ++effects_->counts().retry_failure;
   ++failure.attempts;
   failure.last_ms = context_.services.clock.WallMs();
-  Log(effects.counts(), fmt::format("attempt {} of {}", failure.attempts, what), *problem);
+  Log(fmt::format("attempt {} of {}", failure.attempts, what), *problem);
   const std::optional<uint64_t> next_ms = NextTryMs(*problem, failure.attempts);
   failure.problem = failure::Shortened(std::move(*problem));
-  return effects.failures().Update(failure, next_ms);
+  return effects_->failures().Update(failure, next_ms);
 }
 
-Worker::Attempted Worker::TryAgain(Handler::Turn& turn, Effects& effects,
-                                   const failure::WriteSet::Taken& taken, std::string* what) {
+FunctionProcessor::Attempted FunctionProcessor::TryAgain(const failure::WriteSet::Taken& taken,
+                                                         std::string* what) {
   *what = fmt::format("'{}'", taken.failure.key);
   const Result<EventAgain> again =
       AgainOf(context_.services.database, taken.failure, taken.payload);
@@ -106,18 +107,18 @@ Worker::Attempted Worker::TryAgain(Handler::Turn& turn, Effects& effects,
   }
   if (const auto* timer = std::get_if<timer::Timer>(&*again)) {
     *what = fmt::format("timer '{}'", taken.failure.key);
-    return Try(turn, effects, *timer);
+    return Try(*timer);
   }
   const Event& event = std::get<Event>(*again);
   *what = fmt::format("{} of document '{}'", HandlerOf(event), event.key);
-  return Try(turn, effects, event);
+  return Try(event);
 }
 
-void Worker::FailuresCommitted(const failure::SizeChange& change,
-                               const std::optional<uint64_t>& earliest_retry_ms) {
-  if (earliest_retry_ms) {
-    context_.timers.Created(failure::RetryOwner(context_.failures.owner()), *earliest_retry_ms);
+void FunctionProcessor::FailuresCommitted() {
+  if (earliest_retry_ms_) {
+    context_.timers.Created(failure::RetryOwner(context_.failures.owner()), *earliest_retry_ms_);
   }
+  const failure::SizeChange& change = effects_->failures().change();
   if (change.failures == 0 && change.bytes == 0) return;
   const Result<uint64_t> trimmed = context_.failures.Committed(change);
   if (trimmed) {

@@ -1,0 +1,104 @@
+// One of the workers of a ParallelFollower: a thread that takes what has piled up for its lanes,
+// runs it in batches and commits the effects together with the lanes' cursors.
+//
+// Operation: the reader offers events of the log, others offer events of their own (timers). The
+// worker takes them in the order in which they came. A Borrower may take the first event of a batch
+// out of its hands: the event's lane then waits until it is given back, and the other lanes go on.
+// Concurrency: any thread; the processor and the failure policy belong to the worker's thread.
+// Bounds: kMostQueued events of the log and kMostQueuedBytes, and kMostOffered others, so that
+// changes can't keep timers out. What finds no room is not taken.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/thread.h"
+#include "follow/batch_runner.h"
+#include "follow/cursors.h"
+#include "follow/event.h"
+
+namespace sluice::follow {
+
+class LaneWorker;
+
+// Takes events over from workers, one at a time; a debugger does.
+class Borrower {
+ public:
+  virtual ~Borrower() = default;
+  // True: it has moved the event out and calls LaneWorker::GiveBack later. Called on the worker's
+  // thread under its lock, for the first event of each batch: cheap, and it must not call back.
+  virtual bool Take(EventPtr& event, LaneWorker& from) = 0;
+};
+
+class LaneWorker {
+ public:
+  static constexpr size_t kMostQueued = 4096;
+  static constexpr size_t kMostOffered = 1024;
+  static constexpr size_t kMostQueuedBytes = 32ull << 20;
+
+  // All outlive the worker.
+  struct Parts {
+    ThreadName name;
+    Processor& processor;
+    FailurePolicy& failures;
+    CommitSink& sink;
+    LaneCursors& cursors;
+    Turns& turns;
+    Waiter& waiter;
+    Borrower* borrower = nullptr;
+    std::chrono::milliseconds rest_after{};  // the processor rests then; 0: never
+    std::function<void()> drained;           // there is room for more
+    // It can't go on, and its thread ends; on that thread.
+    std::function<void(const Status&)> failed;
+  };
+  explicit LaneWorker(Parts parts);
+  ~LaneWorker();  // Stop
+  LaneWorker(const LaneWorker&) = delete;
+  LaneWorker& operator=(const LaneWorker&) = delete;
+
+  // False when there is no room: the event was not taken.
+  bool Offer(EventPtr& event);
+  bool idle() const;
+
+  // Ends the run that is under way; what waits is dropped. Does not wait.
+  void RequestStop();
+  // The same, and waits.
+  void Stop();
+
+  // The event that the borrower took was handled (null), or is given back to be handled here: what
+  // came after it in its lane goes on.
+  void GiveBack(EventPtr event);
+
+ private:
+  using Events = std::vector<EventPtr>;
+
+  void Loop();
+  Events Take();
+  void TakeFront(Events* events);
+  // False when the worker has to end.
+  bool Process(const Events& events);
+  void Pause(std::chrono::microseconds time);
+  bool stopping() const { return stopping_.load(std::memory_order_relaxed); }
+
+  const Parts parts_;
+  BatchRunner runner_;
+  std::atomic<bool> stopping_ = false;  // set under mutex_
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<EventPtr> queue_;         // guarded by mutex_
+  std::optional<uint16_t> lent_lane_;  // guarded by mutex_; of the event that the borrower has
+  std::deque<EventPtr> aside_;         // guarded by mutex_; what came after it in that lane
+  size_t queued_bytes_ = 0;            // guarded by mutex_
+  size_t offered_ = 0;                 // guarded by mutex_; queued events that are not of the log
+  bool busy_ = false;                  // guarded by mutex_
+  Thread thread_;
+};
+
+}  // namespace sluice::follow

@@ -1,0 +1,108 @@
+// Runs a function's handlers for events, in an isolate of its own: what a follow::LaneWorker, or a
+// debugger, does with the events that it has.
+//
+// An event whose handler throws, or whose commit is refused for what is in it, has no effect but
+// that its cursor moves, or its timer ends, and that it is kept as a failure; that is one commit
+// too. A retry of it ends in the same way.
+//
+// Concurrency: one thread at a time, except RequestStop and LetGo.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/random.h"
+#include "failure/failure_list.h"
+#include "follow/failure_policy.h"
+#include "follow/processor.h"
+#include "function/event.h"
+#include "function/failed_event.h"
+#include "function/handler.h"
+#include "function/held_log.h"
+#include "function/statistics.h"
+#include "timer/scheduler.h"
+
+namespace sluice::function {
+
+// What all processors of a function share. The owner outlives them.
+struct ProcessorContext {
+  const Services& services;
+  timer::Scheduler& timers;
+  failure::FailureList& failures;
+  std::shared_ptr<const Definition> definition;
+  Prepared prepared;
+  std::string follower;  // also the owner of the timers
+  Statistics& statistics;
+  FunctionLog& log;
+  Insight& insight;
+  std::shared_ptr<js::Inspector> inspector = nullptr;  // if its events are debugged
+};
+
+class FunctionProcessor final : public follow::Processor, public follow::FailurePolicy {
+ public:
+  explicit FunctionProcessor(ProcessorContext context);
+
+  // Loads the code, unless it is loaded.
+  Status Load();
+  Handler& handler() { return *handler_; }  // after Load
+  bool stopping() const { return stop_->load(); }
+  // Forgets what was logged and counted for a batch that is not committed.
+  void Drop();
+
+  void Begin() override;
+  Result<Ran> Run(const follow::Event& event, Place place) override;
+  void End() override { turn_.reset(); }
+  bool full() const override { return effects_->full() || log_.full(); }
+  bool spoiled() const override { return spoiled_; }
+  db::Commit TakeCommit() override;
+  void Committed(std::span<const follow::EventPtr> events) override;
+  void Refused(const Status& status) override;
+  void LetGo(std::span<const follow::EventPtr> events) override;
+  void Rest() override { handler_.reset(); }
+  void RequestStop() override { *stop_ = true; }
+
+  follow::Verdict OnTrouble(follow::Trouble trouble, const Status& status) override;
+
+ private:
+  Status RunOne(const Event& event);
+  Status RunChange(const Event& event);
+  Status RunTimer(const Event& event);
+  // Calls the handler. None when that went well; what a failed one did is undone.
+  using Attempted = Result<std::optional<failure::Problem>>;
+  Attempted Try(const Event& event);
+  Attempted Try(const timer::Timer& timer);
+  Attempted Ended(const Effects::Savepoint& savepoint, const script::Outcome& outcome);
+  void Log(std::string_view what, const failure::Problem& problem);
+  void Count(const Effects::Counts& counts);
+
+  // function_processor_failures.cc
+  Status RunRetry(const Event& event);
+  Attempted TryAgain(const failure::WriteSet::Taken& taken, std::string* what);
+  failure::Problem ProblemOf(const script::Outcome& outcome) const;
+  Status Keep(const std::string& key, FailedEvent event, failure::Problem problem);
+  std::optional<uint64_t> NextTryMs(const failure::Problem& problem, uint32_t attempts);
+  void FailuresCommitted();
+
+  const ProcessorContext context_;
+  const script::StopFlag stop_ = std::make_shared<std::atomic<bool>>(false);
+  std::unique_ptr<Handler> handler_;
+  UnderWay::Slot under_way_;
+  Random random_;
+  // Why the commit of the event that runs was refused: its handler is not called again.
+  std::optional<failure::Problem> refused_;
+
+  // Of the batch.
+  HeldLog log_;
+  HeldInsight insight_;
+  std::optional<Handler::Turn> turn_;  // the isolate is ours until it is spent or the batch ends
+  std::optional<Effects> effects_;
+  bool spoiled_ = false;  // they hold something of a run that was ended
+  std::optional<uint64_t> earliest_timer_ms_;
+  std::optional<uint64_t> earliest_retry_ms_;
+};
+
+}  // namespace sluice::function
