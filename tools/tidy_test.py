@@ -109,12 +109,17 @@ class TidyTest(unittest.TestCase):
 
     def test_locks(self):
         page = "| where | mutex |\n|---|---|\n| `src/db/a.h` | `A::mutex_` |\n"
-        lock = "#pragma once\nstd::mutex mutex_;\n"
+        lock = "#pragma once\nMutex mutex_;\n"
         self.assertIn(" 0 problems", self.tidy_files({"docs/locks.md": page, "src/db/a.h": lock}))
         self.assert_fails("src/db/a.h:3: lock: 'other_' has no row in docs/locks.md",
-                          {"docs/locks.md": page, "src/db/a.h": lock + "std::mutex other_;\n"})
+                          {"docs/locks.md": page, "src/db/a.h": lock + "Mutex other_;\n"})
         self.assert_fails("docs/locks.md:3: lock: src/db/a.h has no mutex 'mutex_'",
                           {"docs/locks.md": page, "src/db/a.h": "#pragma once\n"})
+
+    def test_mutexes_that_clang_does_not_check(self):
+        page = "| where | mutex |\n|---|---|\n| `src/db/a.h` | `mutex_` |\n"
+        self.assert_fails("src/db/a.h:2: lock: use Mutex and CondVar (base/mutex.h)",
+                          {"docs/locks.md": page, "src/db/a.h": "#pragma once\nstd::mutex mutex_;\n"})
 
     def test_long_file(self):
         self.assert_fails("src/db/a.cc:1: size: 801 lines",

@@ -7,6 +7,7 @@
 #include <openssl/sha.h>
 
 #include "base/base64.h"
+#include "base/mutex.h"
 #include "base/random.h"
 
 namespace sluice::auth {
@@ -82,10 +83,10 @@ Authenticator::Authenticator(const Directory& directory, PasswordHasher& hasher,
 
 Authenticator::~Authenticator() {
   {
-    const std::lock_guard lock(jobs_mutex_);
+    const MutexLock lock(jobs_mutex_);
     stopping_ = true;
   }
-  jobs_changed_.notify_all();
+  jobs_changed_.NotifyAll();
   for (Thread& thread : threads_) thread.join();
   for (Job& job : jobs_) {
     job.callback(Fail(Code::kUnavailable, "auth.stopping", "the server is stopping"));
@@ -103,7 +104,7 @@ Authenticator::Digest Authenticator::DigestOf(std::string_view header) const {
 std::optional<Authenticator::Recognised> Authenticator::Remembered(std::string_view header) {
   const Digest digest = DigestOf(header);
   const std::shared_ptr<const Accounts> accounts = directory_.accounts();
-  const std::lock_guard lock(memory_mutex_);
+  const MutexLock lock(memory_mutex_);
   const auto found = memory_.find(digest);
   if (found == memory_.end()) return std::nullopt;
   Memory& memory = found->second;
@@ -121,7 +122,7 @@ std::optional<Authenticator::Recognised> Authenticator::Remembered(std::string_v
 
 void Authenticator::Remember(std::string_view header, Memory memory) {
   const Digest digest = DigestOf(header);
-  const std::lock_guard lock(memory_mutex_);
+  const MutexLock lock(memory_mutex_);
   // Digests are random: the first is as good a victim as any.
   if (memory_.size() >= kMaxRemembered) memory_.erase(memory_.begin());
   memory_.insert_or_assign(digest, std::move(memory));
@@ -181,15 +182,15 @@ void Authenticator::Authenticate(std::string_view header, std::string_view addre
   Job job{std::string(header), std::move(credentials->user), std::move(credentials->secret),
           std::string(address), std::move(callback)};
   {
-    std::unique_lock lock(jobs_mutex_);
+    MutexLock lock(jobs_mutex_);
     if (jobs_.size() >= kMaxQueued) {
-      lock.unlock();
+      lock.Unlock();
       return job.callback(
           Fail(Code::kOverloaded, "auth.busy", "too many passwords are being checked; try again"));
     }
     jobs_.push_back(std::move(job));
   }
-  jobs_changed_.notify_one();
+  jobs_changed_.NotifyOne();
 }
 
 Authenticator::Recognised Authenticator::AuthenticateAndWait(std::string_view header,
@@ -227,15 +228,16 @@ const std::string& Authenticator::DummyHash() {
 }
 
 void Authenticator::RunJobs() {
-  std::unique_lock lock(jobs_mutex_);
+  MutexLock lock(jobs_mutex_);
   while (true) {
-    jobs_changed_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    jobs_changed_.Wait(lock,
+                       [this]() REQUIRES(jobs_mutex_) { return stopping_ || !jobs_.empty(); });
     if (stopping_) return;
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
-    lock.unlock();
+    lock.Unlock();
     job.callback(CheckPassword(job));
-    lock.lock();
+    lock.Lock();
   }
 }
 

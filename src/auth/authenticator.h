@@ -9,12 +9,10 @@
 #pragma once
 
 #include <array>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +23,7 @@
 #include "auth/password.h"
 #include "auth/roles.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "base/thread.h"
 
@@ -88,13 +87,13 @@ class Authenticator {
   std::once_flag dummy_once_;
   std::string dummy_hash_;  // verified for unknown users, so that they take as long
 
-  std::mutex memory_mutex_;
-  std::map<Digest, Memory> memory_;  // guarded by memory_mutex_
+  Mutex memory_mutex_;
+  std::map<Digest, Memory> memory_ GUARDED_BY(memory_mutex_);
 
-  std::mutex jobs_mutex_;
-  std::condition_variable jobs_changed_;
-  std::deque<Job> jobs_;   // guarded by jobs_mutex_
-  bool stopping_ = false;  // guarded by jobs_mutex_
+  Mutex jobs_mutex_;
+  CondVar jobs_changed_;
+  std::deque<Job> jobs_ GUARDED_BY(jobs_mutex_);
+  bool stopping_ GUARDED_BY(jobs_mutex_) = false;
   std::vector<Thread> threads_;
 };
 

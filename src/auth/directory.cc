@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/mutex.h"
 #include "base/random.h"
 
 namespace sluice::auth {
@@ -76,13 +77,13 @@ Status Directory::Load() {
 }
 
 std::shared_ptr<const Accounts> Directory::accounts() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return accounts_;
 }
 
 void Directory::Publish(Accounts accounts) {
   auto next = std::make_shared<const Accounts>(std::move(accounts));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   accounts_.swap(next);
 }
 
@@ -109,7 +110,7 @@ Result<Directory::Put> Directory::PutUser(const UserChange& change) {
   std::string password_hash;
   if (change.password) password_hash = hasher_.Hash(*change.password);
 
-  const std::lock_guard lock(change_mutex_);
+  const MutexLock lock(change_mutex_);
   Accounts next = *accounts();
   const bool exists = next.users.contains(change.name);
   if (!exists && !change.password) {
@@ -133,7 +134,7 @@ Result<Directory::Put> Directory::PutUser(const UserChange& change) {
 }
 
 Status Directory::RemoveUser(std::string_view name) {
-  const std::lock_guard lock(change_mutex_);
+  const MutexLock lock(change_mutex_);
   Accounts next = *accounts();
   const auto found = next.users.find(name);
   if (found == next.users.end()) return NoUser(name).error();
@@ -153,7 +154,7 @@ Status Directory::RemoveUser(std::string_view name) {
 
 Result<NewToken> Directory::CreateToken(const TokenRequest& request) {
   RETURN_IF_ERROR(CheckTokenName(request.name));
-  const std::lock_guard lock(change_mutex_);
+  const MutexLock lock(change_mutex_);
   Accounts next = *accounts();
   const User* user = next.FindUser(request.user);
   if (user == nullptr) return NoUser(request.user);
@@ -181,7 +182,7 @@ Result<NewToken> Directory::CreateToken(const TokenRequest& request) {
 }
 
 Status Directory::RemoveToken(std::string_view digest) {
-  const std::lock_guard lock(change_mutex_);
+  const MutexLock lock(change_mutex_);
   Accounts next = *accounts();
   const auto found = next.tokens.find(digest);
   if (found == next.tokens.end()) {

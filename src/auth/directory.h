@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +16,7 @@
 #include "auth/account.h"
 #include "auth/password.h"
 #include "auth/roles.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "db/commit.h"
 #include "db/database.h"
@@ -86,9 +86,9 @@ class Directory {
 
   db::Database& database_;
   PasswordHasher& hasher_;
-  std::mutex change_mutex_;  // one change at a time; held across its commit
-  mutable std::mutex mutex_;
-  std::shared_ptr<const Accounts> accounts_ = std::make_shared<Accounts>();  // guarded by mutex_
+  Mutex change_mutex_;  // one change at a time; held across its commit
+  mutable Mutex mutex_;
+  std::shared_ptr<const Accounts> accounts_ GUARDED_BY(mutex_) = std::make_shared<Accounts>();
 };
 
 }  // namespace sluice::auth

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/mutex.h"
+
 namespace sluice::auth {
 
 std::string FailureTable::KeyOf(std::string_view user, std::string_view address) {
@@ -13,7 +15,7 @@ std::string FailureTable::KeyOf(std::string_view user, std::string_view address)
 
 uint64_t FailureTable::BlockedForMs(std::string_view user, std::string_view address) {
   const std::string key = KeyOf(user, address);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = by_key_.find(key);
   if (found == by_key_.end()) return 0;
   const uint64_t now_ms = NowMs();
@@ -23,7 +25,7 @@ uint64_t FailureTable::BlockedForMs(std::string_view user, std::string_view addr
 
 void FailureTable::Failed(std::string_view user, std::string_view address) {
   std::string key = KeyOf(user, address);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = by_key_.find(key);
   if (found != by_key_.end()) {
     entries_.splice(entries_.begin(), entries_, found->second);
@@ -45,7 +47,7 @@ void FailureTable::Failed(std::string_view user, std::string_view address) {
 }
 
 void FailureTable::Succeeded(std::string_view user, std::string_view address) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (by_key_.empty()) return;
   const auto found = by_key_.find(KeyOf(user, address));
   if (found == by_key_.end()) return;

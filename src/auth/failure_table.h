@@ -6,12 +6,12 @@
 
 #include <cstdint>
 #include <list>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 
 namespace sluice::auth {
 
@@ -43,7 +43,7 @@ class FailureTable {
   uint64_t NowMs() const { return clock_.MonotonicNs() / 1'000'000; }
 
   const Clock& clock_;
-  std::mutex mutex_;
+  Mutex mutex_;
   // Guarded by mutex_.
   Entries entries_;
   std::unordered_map<std::string_view, Entries::iterator> by_key_;  // keys live in entries_

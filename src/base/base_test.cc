@@ -1,4 +1,3 @@
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -8,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/quantity.h"
 #include "base/random.h"
 #include "base/status.h"
@@ -91,14 +91,14 @@ TEST(Log, Formats) {
 }
 
 TEST(Random, IdentifiersOfAllThreadsDiffer) {
-  std::mutex mutex;
+  Mutex mutex;
   std::set<std::string> all;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       for (int n = 0; n < 1000; ++n) {
         const std::string id = IdentifierBytes(16);
-        const std::lock_guard lock(mutex);
+        const MutexLock lock(mutex);
         EXPECT_EQ(id.size(), 16u);
         EXPECT_TRUE(all.insert(id).second);
       }

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 
 namespace sluice {
 
@@ -14,8 +16,19 @@ class Clock {
   virtual uint64_t WallNs() const = 0;
   // Nanoseconds since some fixed moment; never goes back.
   virtual uint64_t MonotonicNs() const = 0;
+  // Waits until the condition is notified, monotonic time has come to `until_ns`, or for no reason.
+  // Use CondVar::WaitFor (base/mutex.h), which looks again.
+  virtual void WaitUntil(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
+                         uint64_t until_ns) const {
+    (void)until_ns;
+    condition.wait_for(lock, kLookAgain);
+  }
 
   uint64_t WallMs() const { return WallNs() / 1'000'000; }
+
+ private:
+  // Nobody knows when a clock that is not the machine's will be moved.
+  static constexpr std::chrono::milliseconds kLookAgain{1};
 };
 
 class SystemClock final : public Clock {
@@ -26,9 +39,14 @@ class SystemClock final : public Clock {
   uint64_t MonotonicNs() const override {
     return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   }
+  void WaitUntil(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
+                 uint64_t until_ns) const override {
+    condition.wait_until(lock,
+                         std::chrono::steady_clock::time_point(std::chrono::nanoseconds(until_ns)));
+  }
 };
 
-// Stands still until told to move. Any thread.
+// Stands still until somebody moves it. Any thread.
 class FakeClock final : public Clock {
  public:
   explicit FakeClock(uint64_t start_ms = 1'700'000'000'000) : ns_(start_ms * 1'000'000) {}
@@ -40,8 +58,8 @@ class FakeClock final : public Clock {
   std::atomic<uint64_t> ns_;
 };
 
-// Wall time stands still until told to move, and monotonic time goes on as the machine's: for work
-// that runs for real, with real deadlines, at a time that somebody made up. Any thread.
+// Wall time stands still until somebody moves it, and monotonic time goes on as the machine's: for
+// work that runs for real, with real deadlines, at a time that somebody made up. Any thread.
 class SteppedClock final : public Clock {
  public:
   explicit SteppedClock(uint64_t start_ms) : wall_ms_(start_ms) {}

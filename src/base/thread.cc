@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/mutex.h"
 
 namespace sluice {
 namespace {
@@ -31,8 +31,8 @@ struct Entry {
 
 // The threads that run, by the kernel's id. Never destroyed: a detached thread may outlive main.
 struct Registry {
-  std::mutex mutex;
-  std::map<pid_t, Entry> threads;  // guarded by mutex
+  Mutex mutex;
+  std::map<pid_t, Entry> threads GUARDED_BY(mutex);
 };
 
 Registry& TheRegistry() {
@@ -47,14 +47,14 @@ class Registration {
  public:
   explicit Registration(Entry entry) {
     Registry& registry = TheRegistry();
-    const std::lock_guard lock(registry.mutex);
+    const MutexLock lock(registry.mutex);
     registry.threads.insert_or_assign(id_, std::move(entry));
   }
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
   ~Registration() {
     Registry& registry = TheRegistry();
-    const std::lock_guard lock(registry.mutex);
+    const MutexLock lock(registry.mutex);
     registry.threads.erase(id_);
   }
 
@@ -110,7 +110,7 @@ std::vector<RunningThread> RunningThreads() {
   std::vector<RunningThread> threads;
   {
     Registry& registry = TheRegistry();
-    const std::lock_guard lock(registry.mutex);
+    const MutexLock lock(registry.mutex);
     const auto now = steady_clock::now();
     for (const auto& [id, entry] : registry.threads) {
       threads.push_back({entry.kind,

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace sluice::cli {
 
 WaitNote::WaitNote(Output* output, std::string what, std::chrono::milliseconds first,
@@ -12,18 +14,18 @@ WaitNote::WaitNote(Output* output, std::string what, std::chrono::milliseconds f
 
 WaitNote::~WaitNote() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     over_ = true;
   }
-  ended_.notify_one();
+  ended_.NotifyOne();
   thread_.join();
 }
 
 void WaitNote::Run(std::chrono::milliseconds first, std::chrono::milliseconds interval) {
   const auto start = std::chrono::steady_clock::now();
-  std::unique_lock lock(mutex_);
-  for (auto next = start + first; !ended_.wait_until(lock, next, [&] { return over_; });
-       next += interval) {
+  MutexLock lock(mutex_);
+  for (auto next = start + first;
+       !ended_.WaitUntil(lock, next, [&]() REQUIRES(mutex_) { return over_; }); next += interval) {
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(next - start);
     output_->Note(fmt::format("{}, {} s so far", what_, waited.count()));
   }

@@ -5,10 +5,9 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "base/thread.h"
 #include "cli/output.h"
 
@@ -30,9 +29,9 @@ class WaitNote {
 
   Output* const output_;
   const std::string what_;
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool over_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar ended_;
+  bool over_ GUARDED_BY(mutex_) = false;
   Thread thread_;
 };
 

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/mutex.h"
+
 namespace sluice::cli {
 namespace {
 
@@ -15,21 +17,21 @@ using ::testing::StartsWith;
 class LineWaiter : public std::stringbuf {
  public:
   void WaitForLine() {
-    std::unique_lock lock(mutex_);
-    written_.wait(lock, [&] { return str().find('\n') != std::string::npos; });
+    MutexLock lock(mutex_);
+    written_.Wait(lock, [&]() REQUIRES(mutex_) { return str().find('\n') != std::string::npos; });
   }
 
  protected:
   std::streamsize xsputn(const char* text, std::streamsize size) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::streamsize done = std::stringbuf::xsputn(text, size);
-    written_.notify_all();
+    written_.NotifyAll();
     return done;
   }
   int overflow(int c) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const int done = std::stringbuf::overflow(c);
-    written_.notify_all();
+    written_.NotifyAll();
     return done;
   }
 

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/mutex.h"
 #include "db/types.h"
 
 namespace sluice::db {
@@ -22,23 +22,23 @@ class AccessQueue {
   bool full() const { return size_.load(std::memory_order_relaxed) >= kMaxQueued; }
 
   void Add(KeyspaceId keyspace, std::string_view key) {
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock() || entries_.size() >= kMaxQueued) return;
-    entries_.emplace(keyspace, key);
+    if (!mutex_.TryLock()) return;
+    if (entries_.size() < kMaxQueued) entries_.emplace(keyspace, key);
     size_.store(entries_.size(), std::memory_order_relaxed);
+    mutex_.Unlock();
   }
 
   Entries Take() {
     if (size_.load(std::memory_order_relaxed) == 0) return {};
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     size_.store(0, std::memory_order_relaxed);
     return std::exchange(entries_, {});
   }
 
  private:
   std::atomic<size_t> size_ = 0;
-  std::mutex mutex_;
-  Entries entries_;  // guarded by mutex_
+  Mutex mutex_;
+  Entries entries_ GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::db

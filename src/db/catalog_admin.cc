@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "db/database_impl.h"
 #include "db/index.h"
 
@@ -32,7 +33,7 @@ constexpr std::array kLogContents = {LogContent::kKeys, LogContent::kDocuments};
 }  // namespace
 
 Status DatabaseImpl::ChangeCatalog(const CatalogChange& change) {
-  const std::lock_guard alone(catalog_change_mutex_);
+  const MutexLock alone(catalog_change_mutex_);
   return ChangeCatalogAlone(change);
 }
 
@@ -74,7 +75,7 @@ Status DatabaseImpl::ChangeCatalogAlone(const CatalogChange& change) {
       EndCoverage(*before, *after);
       StartCoverageOfNew(*before, *after);
       {
-        const std::lock_guard lock(catalog_mutex_);
+        const MutexLock lock(catalog_mutex_);
         catalog_ = after;
       }
       if (after->typed()) typed = true;

@@ -1,6 +1,7 @@
 // Document types: setting and dropping them.
 #include <algorithm>
 
+#include "base/mutex.h"
 #include "db/database_impl.h"
 
 namespace sluice::db {
@@ -8,7 +9,7 @@ namespace sluice::db {
 using Indexes = std::vector<std::shared_ptr<const Index>>;
 
 Status CatalogAdmin::PutType(const KeyspaceName& name, TypeDefinition type) {
-  std::unique_lock alone(impl_->catalog_change_mutex_);
+  MutexLock alone(impl_->catalog_change_mutex_);
   const std::shared_ptr<const Catalog> before = impl_->CurrentCatalog();
   ASSIGN_OR_RETURN(const auto keyspace, before->Resolve(name));
   if (keyspace->table != nullptr) {
@@ -28,12 +29,12 @@ Status CatalogAdmin::PutType(const KeyspaceName& name, TypeDefinition type) {
   types.push_back(std::move(type));
   Indexes unfinished;
   RETURN_IF_ERROR(impl_->SetTypes(keyspace->id, std::move(types), &unfinished));
-  alone.unlock();
+  alone.Unlock();
   return impl_->BuildRemade(unfinished);
 }
 
 Status CatalogAdmin::DropType(const std::string& type) {
-  std::unique_lock alone(impl_->catalog_change_mutex_);
+  MutexLock alone(impl_->catalog_change_mutex_);
   const std::shared_ptr<const Catalog> before = impl_->CurrentCatalog();
   const KeyspaceInfo* const keyspace = before->FindType(type);
   if (keyspace == nullptr) {
@@ -43,7 +44,7 @@ Status CatalogAdmin::DropType(const std::string& type) {
   std::erase_if(types, [&](const TypeDefinition& each) { return each.name == type; });
   Indexes unfinished;
   RETURN_IF_ERROR(impl_->SetTypes(keyspace->id, std::move(types), &unfinished));
-  alone.unlock();
+  alone.Unlock();
   return impl_->BuildRemade(unfinished);
 }
 

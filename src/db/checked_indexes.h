@@ -3,8 +3,8 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "base/status.h"
 #include "db/database.h"
 #include "db/index.h"
@@ -21,7 +21,7 @@ class CheckedIndexes {
   Status Check(const Index& index) {
     // Most snapshots know without reading anything.
     if (snapshot_.catalog() != nullptr) return database_.CheckIndex(index, snapshot_);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto known = results_.find(index.id());
     if (known != results_.end()) return known->second;
     return results_[index.id()] = database_.CheckIndex(index, snapshot_);
@@ -30,8 +30,8 @@ class CheckedIndexes {
  private:
   const Database& database_;
   const DatabaseSnapshot& snapshot_;
-  std::mutex mutex_;
-  std::map<IndexId, Status> results_;  // guarded by mutex_
+  Mutex mutex_;
+  std::map<IndexId, Status> results_ GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::db

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/wait_scope.h"
 
 namespace sluice::db {
@@ -53,10 +54,10 @@ Committer::~Committer() { Stop(); }
 
 void Committer::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -99,7 +100,7 @@ bool Committer::IsFull(const Item& item) const {
 void Committer::Enqueue(std::unique_ptr<Item> item) {
   Status refused;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopping_) {
       refused = Error(Code::kUnavailable, "commit.stopping", "the server is stopping");
     } else if (!item->task && IsFull(*item)) {
@@ -110,7 +111,7 @@ void Committer::Enqueue(std::unique_ptr<Item> item) {
       queued_bytes_ += item->bytes;
       queue_.push_back(std::move(item));
       // The committer sleeps only on an empty queue.
-      if (queue_.size() == 1) wake_.notify_one();
+      if (queue_.size() == 1) wake_.NotifyOne();
       return;
     }
   }
@@ -138,8 +139,8 @@ void Committer::Loop() {
 // Either one task, or commits up to the next task. Empty when it is time to end.
 Committer::Items Committer::TakeItems() {
   Items items;
-  std::unique_lock lock(mutex_);
-  wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+  MutexLock lock(mutex_);
+  wake_.Wait(lock, [this]() REQUIRES(mutex_) { return stopping_ || !queue_.empty(); });
   size_t bytes = 0;
   while (!queue_.empty() && items.size() < kMaxGroupCommits && bytes < kMaxGroupBytes) {
     if (queue_.front()->task && !items.empty()) break;
@@ -225,7 +226,7 @@ Status Committer::Append(storage::Batch* batch) {
     log::Error("a commit group could not be made durable; the shard takes no writes until it can",
                {{"shard", shard_}, {"error", status.ToString()}});
     last_recovery_ns_ = clock_.MonotonicNs();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     failure_ = status;
   }
   return status;
@@ -235,7 +236,7 @@ Status Committer::Append(storage::Batch* batch) {
 Status Committer::RecoverIfFailed() {
   Status failure;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     failure = failure_;
   }
   if (failure.ok()) return OkStatus();
@@ -244,7 +245,7 @@ Status Committer::RecoverIfFailed() {
   last_recovery_ns_ = now;
   if (!journal_.Recover().ok()) return failure;
   log::Info("the shard takes writes again", {{"shard", shard_}});
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   failure_ = OkStatus();
   return OkStatus();
 }
@@ -267,7 +268,7 @@ CommitterStats Committer::Stats() const {
   stats.rejected = rejected_;
   stats.writes = writes_;
   stats.append_ns = append_ns_;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   stats.queued = queue_.size();
   stats.failure = failure_;
   return stats;
@@ -275,23 +276,26 @@ CommitterStats Committer::Stats() const {
 
 std::shared_ptr<void> Committer::OnCommitted(CommitListener listener) {
   auto entry = std::make_shared<Listener>();
-  entry->call = std::move(listener);
   {
-    const std::lock_guard lock(listeners_mutex_);
+    const MutexLock lock(entry->mutex);
+    entry->call = std::move(listener);
+  }
+  {
+    const MutexLock lock(listeners_mutex_);
     listeners_.push_back(entry);
   }
   return std::shared_ptr<void>(nullptr, [entry](void*) {
-    const std::lock_guard lock(entry->mutex);  // a call that runs is waited for
+    const MutexLock lock(entry->mutex);  // a call that runs is waited for
     entry->call = nullptr;
   });
 }
 
 void Committer::NotifyListeners(const Committed& committed) {
-  const std::lock_guard lock(listeners_mutex_);
+  const MutexLock lock(listeners_mutex_);
   std::erase_if(listeners_, [&](const std::weak_ptr<Listener>& weak) {
     const std::shared_ptr<Listener> listener = weak.lock();
     if (listener == nullptr) return true;
-    const std::lock_guard running(listener->mutex);
+    const MutexLock running(listener->mutex);
     if (listener->call) listener->call(committed);
     return false;
   });

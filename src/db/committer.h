@@ -9,16 +9,15 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <variant>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "db/catalog.h"
@@ -105,7 +104,7 @@ class Committer {
   void AnnounceGone(const ShardState& state);
   void NotifyListeners(const Committed& committed);
   void Enqueue(std::unique_ptr<Item> item);
-  bool IsFull(const Item& item) const;  // needs mutex_
+  bool IsFull(const Item& item) const REQUIRES(mutex_);
 
   const ShardId shard_;
   storage::Store& store_;
@@ -130,19 +129,19 @@ class Committer {
   std::atomic<uint64_t> writes_{0};
   std::atomic<uint64_t> append_ns_{0};
 
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::unique_ptr<Item>> queue_;  // guarded by mutex_
-  size_t queued_bytes_ = 0;                  // guarded by mutex_
-  bool stopping_ = false;                    // guarded by mutex_
-  Status failure_;                           // guarded by mutex_
+  mutable Mutex mutex_;
+  CondVar wake_;
+  std::deque<std::unique_ptr<Item>> queue_ GUARDED_BY(mutex_);
+  size_t queued_bytes_ GUARDED_BY(mutex_) = 0;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  Status failure_ GUARDED_BY(mutex_);
 
   struct Listener {
-    std::mutex mutex;
-    CommitListener call;  // guarded by mutex; empty once the token is gone
+    Mutex mutex;
+    CommitListener call GUARDED_BY(mutex);  // empty once the token is gone
   };
-  std::mutex listeners_mutex_;
-  std::vector<std::weak_ptr<Listener>> listeners_;  // guarded by listeners_mutex_
+  Mutex listeners_mutex_;
+  std::vector<std::weak_ptr<Listener>> listeners_ GUARDED_BY(listeners_mutex_);
 
   Thread thread_;
 };

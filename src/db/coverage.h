@@ -3,10 +3,10 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <optional>
 #include <tuple>
 
+#include "base/mutex.h"
 #include "db/log.h"
 #include "db/types.h"
 
@@ -15,23 +15,23 @@ namespace sluice::db {
 class LogCoverage {
  public:
   void Start(KeyspaceId keyspace, ShardId shard, LogContent content, Sequence since) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     since_[{keyspace, shard, content}] = since;
   }
   void End(KeyspaceId keyspace, ShardId shard, LogContent content) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     since_.erase({keyspace, shard, content});
   }
   std::optional<Sequence> Since(KeyspaceId keyspace, ShardId shard, LogContent content) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = since_.find({keyspace, shard, content});
     if (found == since_.end()) return std::nullopt;
     return found->second;
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::tuple<KeyspaceId, ShardId, LogContent>, Sequence> since_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::map<std::tuple<KeyspaceId, ShardId, LogContent>, Sequence> since_ GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::db

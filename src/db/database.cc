@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/random.h"
 #include "db/catalog_edit.h"
 #include "db/catalog_rows.h"
@@ -81,9 +82,14 @@ Status DatabaseImpl::OpenStore() {
 
 Status DatabaseImpl::Open() {
   RETURN_IF_ERROR(OpenStore());
-  ASSIGN_OR_RETURN(catalog_, CatalogEdit::Load(*store, options.index_compiler.get(),
-                                               options.policy_compiler.get()));
-  typed = catalog_->typed();
+  ASSIGN_OR_RETURN(
+      std::shared_ptr<const Catalog> stored,
+      CatalogEdit::Load(*store, options.index_compiler.get(), options.policy_compiler.get()));
+  typed = stored->typed();
+  {
+    const MutexLock lock(catalog_mutex_);
+    catalog_ = std::move(stored);
+  }
   journal = std::make_unique<EmbeddedJournal>(
       *store, options.durability == Durability::kSync ? storage::Sync::kYes : storage::Sync::kNo);
   std::vector<ShardState> states;
@@ -110,7 +116,7 @@ Status DatabaseImpl::Open() {
 }
 
 std::shared_ptr<const Catalog> DatabaseImpl::CurrentCatalog() const {
-  const std::lock_guard lock(catalog_mutex_);
+  const MutexLock lock(catalog_mutex_);
   return catalog_;
 }
 

@@ -5,15 +5,14 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/thread.h"
 #include "db/access_queue.h"
 #include "db/catalog.h"
@@ -57,9 +56,10 @@ class DatabaseImpl {
   Status RewriteTable(KeyspaceId table);
   Result<bool> RewriteChunk(KeyspaceId table, std::string* from);
   Status SetTypes(KeyspaceId keyspace, std::vector<TypeDefinition> types,
-                  std::vector<std::shared_ptr<const Index>>* unfinished);
+                  std::vector<std::shared_ptr<const Index>>* unfinished)
+      REQUIRES(catalog_change_mutex_);
   Status BuildRemade(const std::vector<std::shared_ptr<const Index>>& indexes);
-  Status DropFollower(const std::string& name);
+  Status DropFollower(const std::string& name) REQUIRES(catalog_change_mutex_);
 
   // recovery.cc
   Status CleanUpAfterCrash();
@@ -96,7 +96,7 @@ class DatabaseImpl {
   friend class CatalogAdmin;
   friend class Followers;
   Status OpenStore();
-  Status ChangeCatalogAlone(const CatalogChange& change);  // needs catalog_change_mutex_
+  Status ChangeCatalogAlone(const CatalogChange& change) REQUIRES(catalog_change_mutex_);
   void EndCoverage(const Catalog& before, const Catalog& after);
   void StartCoverageOfNew(const Catalog& before, const Catalog& after);
   void StartCoverage(const Catalog& before, const Catalog& after, ShardId shard, Sequence since);
@@ -122,37 +122,37 @@ class DatabaseImpl {
   void Background();
   void Tick(uint64_t tick);
 
-  mutable std::mutex catalog_mutex_;
-  std::shared_ptr<const Catalog> catalog_;  // guarded by catalog_mutex_
+  mutable Mutex catalog_mutex_;
+  std::shared_ptr<const Catalog> catalog_ GUARDED_BY(catalog_mutex_);
 
   // One catalog change at a time, through all shards. Taken before any other mutex.
-  std::mutex catalog_change_mutex_;
+  Mutex catalog_change_mutex_;
   // Odd while a change is between its first row and its catalog's being seen: stored rows and
   // catalog_ may differ.
   std::atomic<uint64_t> catalog_changes_{0};
 
   // Transient followers that ended, since the background last looked. Shared with their tokens.
   struct Departures {
-    std::mutex mutex;
-    std::vector<KeyspaceId> keyspaces;  // guarded by mutex
+    Mutex mutex;
+    std::vector<KeyspaceId> keyspaces GUARDED_BY(mutex);
   };
   const std::shared_ptr<Departures> departures_ = std::make_shared<Departures>();
   // The same with the time when they were noticed; released after a while.
-  std::mutex departed_mutex_;
-  std::vector<std::pair<KeyspaceId, uint64_t>> departed_;  // guarded by departed_mutex_
+  Mutex departed_mutex_;
+  std::vector<std::pair<KeyspaceId, uint64_t>> departed_ GUARDED_BY(departed_mutex_);
 
   // (time, last sequence of each shard), oldest first: what "log_retention_ms ago" was.
-  mutable std::mutex samples_mutex_;
-  std::deque<std::pair<uint64_t, std::vector<Sequence>>> samples_;  // guarded by samples_mutex_
+  mutable Mutex samples_mutex_;
+  std::deque<std::pair<uint64_t, std::vector<Sequence>>> samples_ GUARDED_BY(samples_mutex_);
 
   // Until then the log that an earlier process left is kept for clients that come back.
   uint64_t inherited_log_until_ms_ = 0;
 
-  std::mutex expire_mutex_;  // one expiry run at a time
+  Mutex expire_mutex_;  // one expiry run at a time
 
-  std::mutex background_mutex_;
-  std::condition_variable background_wake_;
-  bool background_stop_ = false;  // guarded by background_mutex_
+  Mutex background_mutex_;
+  CondVar background_wake_;
+  bool background_stop_ GUARDED_BY(background_mutex_) = false;
   Thread background_;
   Thread index_builder_;
 };

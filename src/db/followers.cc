@@ -1,8 +1,7 @@
 #include "db/followers.h"
 
-#include <mutex>
-
 #include "base/bytes.h"
+#include "base/mutex.h"
 #include "db/catalog_edit.h"
 #include "db/database_impl.h"
 
@@ -21,7 +20,7 @@ Status Followers::Create(const FollowerOptions& options) {
   info.needs_after = options.needs_after;
   info.holds_log = options.holds_log;
   info.lanes = options.lanes;
-  const std::lock_guard alone(impl_->catalog_change_mutex_);
+  const MutexLock alone(impl_->catalog_change_mutex_);
   RETURN_IF_ERROR(
       impl_->ChangeCatalogAlone([&](CatalogEdit& edit) { return edit.CreateFollower(info); }));
   Status created = impl_->CreateCursors(options);
@@ -48,7 +47,7 @@ Status DatabaseImpl::CreateCursors(const FollowerOptions& options) {
 }
 
 Status Followers::Drop(const std::string& name) {
-  const std::lock_guard alone(impl_->catalog_change_mutex_);
+  const MutexLock alone(impl_->catalog_change_mutex_);
   return impl_->DropFollower(name);
 }
 
@@ -74,7 +73,7 @@ Result<std::shared_ptr<void>> Followers::FollowTransiently(KeyspaceId keyspace) 
   RETURN_IF_ERROR(
       impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.AddTransientFollower(keyspace); }));
   return std::shared_ptr<void>(nullptr, [departures = impl_->departures_, keyspace](void*) {
-    const std::lock_guard lock(departures->mutex);
+    const MutexLock lock(departures->mutex);
     departures->keyspaces.push_back(keyspace);
   });
 }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/log.h"
+#include "base/mutex.h"
 #include "db/database_impl.h"
 #include "db/expiry.h"
 #include "db/index.h"
@@ -42,10 +43,10 @@ void DatabaseImpl::StartBackground() {
 
 void DatabaseImpl::StopBackground() {
   {
-    const std::lock_guard lock(background_mutex_);
+    const MutexLock lock(background_mutex_);
     background_stop_ = true;
   }
-  background_wake_.notify_all();
+  background_wake_.NotifyAll();
   if (background_.joinable()) background_.join();
   // An index that is still being built meets a stopped committer and goes on after the restart.
   for (auto& committer : committers) committer->Stop();
@@ -53,13 +54,13 @@ void DatabaseImpl::StopBackground() {
 }
 
 void DatabaseImpl::Background() {
-  std::unique_lock lock(background_mutex_);
+  MutexLock lock(background_mutex_);
   for (uint64_t tick = 1; !background_stop_; ++tick) {
-    background_wake_.wait_for(lock, std::chrono::milliseconds(kTickMs));
+    background_wake_.WaitFor(lock, std::chrono::milliseconds(kTickMs));
     if (background_stop_) return;
-    lock.unlock();
+    lock.Unlock();
     Tick(tick);
-    lock.lock();
+    lock.Lock();
   }
 }
 
@@ -102,7 +103,7 @@ bool DatabaseImpl::MustWait(KeyspaceId keyspace) const {
 }
 
 Result<uint64_t> DatabaseImpl::Expire() {
-  const std::lock_guard running(expire_mutex_);
+  const MutexLock running(expire_mutex_);
   uint64_t total = 0;
   while (true) {
     std::map<ShardId, DueRows> due;
@@ -190,7 +191,7 @@ Status DatabaseImpl::PurgeTombstones(ShardId shard, const std::vector<std::strin
 void DatabaseImpl::SampleSequences() {
   std::vector<Sequence> sequences;
   for (const auto& committer : committers) sequences.push_back(committer->last_sequence());
-  const std::lock_guard lock(samples_mutex_);
+  const MutexLock lock(samples_mutex_);
   samples_.emplace_back(clock.MonotonicNs() / 1'000'000, std::move(sequences));
   if (samples_.size() > kMaxSamples) samples_.pop_front();
 }
@@ -198,7 +199,7 @@ void DatabaseImpl::SampleSequences() {
 // The shard's sequence log_retention_ms ago, or a bit earlier.
 Sequence DatabaseImpl::RetainedSequence(ShardId shard) const {
   const uint64_t now_ms = clock.MonotonicNs() / 1'000'000;
-  const std::lock_guard lock(samples_mutex_);
+  const MutexLock lock(samples_mutex_);
   Sequence retained = 0;
   for (const auto& [time_ms, sequences] : samples_) {
     if (time_ms + options.log_retention_ms <= now_ms) retained = sequences[shard];
@@ -272,9 +273,9 @@ Status DatabaseImpl::Trim(ShardId shard) {
 // Clients that went away for good: their keyspaces are no longer logged for them.
 Status DatabaseImpl::ReleaseTransientFollowers() {
   const uint64_t now_ms = clock.MonotonicNs() / 1'000'000;
-  const std::lock_guard lock(departed_mutex_);
+  const MutexLock lock(departed_mutex_);
   {
-    const std::lock_guard leaving(departures_->mutex);
+    const MutexLock leaving(departures_->mutex);
     for (KeyspaceId keyspace : departures_->keyspaces) departed_.emplace_back(keyspace, now_ms);
     departures_->keyspaces.clear();
   }
@@ -283,10 +284,9 @@ Status DatabaseImpl::ReleaseTransientFollowers() {
     return departed.second + options.log_retention_ms > now_ms;
   });
   if (due == departed_.begin()) return OkStatus();
+  const std::span gone(departed_.begin(), due);
   RETURN_IF_ERROR(ChangeCatalog([&](CatalogEdit& edit) {
-    for (auto gone = departed_.begin(); gone != due; ++gone) {
-      edit.RemoveTransientFollower(gone->first);
-    }
+    for (const auto& [keyspace, left_ms] : gone) edit.RemoveTransientFollower(keyspace);
     return OkStatus();
   }));
   departed_.erase(departed_.begin(), due);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/bytes.h"
+#include "base/mutex.h"
 #include "db/catalog_edit.h"
 #include "db/cursor.h"
 #include "db/database_impl.h"
@@ -122,7 +123,7 @@ Status DatabaseImpl::DropIncompleteFollowers() {
     ++cursors[cursor.follower];
   }
   RETURN_IF_ERROR(iterator->status());
-  const std::lock_guard alone(catalog_change_mutex_);
+  const MutexLock alone(catalog_change_mutex_);
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
   for (const auto& [name, follower] : catalog->followers()) {
     const size_t expected = static_cast<size_t>(follower.lanes) * format.shards;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/mutex.h"
 #include "json/parse.h"
 #include "json/value.h"
 
@@ -25,7 +26,7 @@ Traffic::Runs Traffic::Enter(StatementUse use) {
     each.paths.clear();
     each.whole = true;
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = statements_.find(use);
   if (found != statements_.end()) return found->second;
   if (statements_.size() >= kMaxStatements) {
@@ -40,7 +41,7 @@ Traffic::Runs Traffic::Enter(StatementUse use) {
 void Traffic::Updated(KeyspaceId keyspace, const FieldChanges& changes) {
   const std::set<std::string>& fields = changes.changed;
   if (fields.empty()) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (updates_.size() >= kMaxKeyspaces && !updates_.contains(keyspace)) return;
   Updates& of = updates_[keyspace];
   ++of.seen;
@@ -51,7 +52,7 @@ void Traffic::Updated(KeyspaceId keyspace, const FieldChanges& changes) {
 
 KeyspaceTraffic Traffic::Of(KeyspaceId keyspace) const {
   KeyspaceTraffic traffic;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   traffic.complete = all_statements_;
   for (const auto& [use, counter] : statements_) {
     const uint64_t runs = counter->load(std::memory_order_relaxed);

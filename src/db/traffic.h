@@ -11,12 +11,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "db/types.h"
 
 namespace sluice::db {
@@ -96,10 +96,10 @@ class Traffic {
     bool complete = true;
   };
   std::atomic<uint64_t> commits_ = 0;
-  mutable std::mutex mutex_;
-  std::map<StatementUse, Runs> statements_;  // guarded by mutex_
-  bool all_statements_ = true;               // guarded by mutex_
-  std::map<KeyspaceId, Updates> updates_;    // guarded by mutex_
+  mutable Mutex mutex_;
+  std::map<StatementUse, Runs> statements_ GUARDED_BY(mutex_);
+  bool all_statements_ GUARDED_BY(mutex_) = true;
+  std::map<KeyspaceId, Updates> updates_ GUARDED_BY(mutex_);
 };
 
 // The fields of the root in which two documents differ; none if one of them is no object.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutex.h"
 #include "db/database_impl.h"
 
 namespace sluice::db {
@@ -31,14 +32,14 @@ void UpdateSamples::Note(const Commit& commit, const storage::Store& store) {
   }
   if (sample.updates.empty()) return;
   sample.before = store.NewSnapshot();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (waiting_.size() >= kMaxWaiting || bytes_ + bytes > kMaxBytes) return;
   bytes_ += bytes;
   waiting_.push_back(std::move(sample));
 }
 
 std::vector<UpdateSamples::Sample> UpdateSamples::Take() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   bytes_ = 0;
   return std::exchange(waiting_, {});
 }

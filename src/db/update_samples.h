@@ -8,10 +8,10 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "db/commit.h"
 #include "db/types.h"
 #include "storage/store.h"
@@ -38,9 +38,9 @@ class UpdateSamples {
   std::vector<Sample> Take();
 
  private:
-  std::mutex mutex_;
-  std::vector<Sample> waiting_;  // guarded by mutex_
-  size_t bytes_ = 0;             // guarded by mutex_; of the bodies in waiting_
+  Mutex mutex_;
+  std::vector<Sample> waiting_ GUARDED_BY(mutex_);
+  size_t bytes_ GUARDED_BY(mutex_) = 0;  // of the bodies in waiting_
 };
 
 }  // namespace sluice::db

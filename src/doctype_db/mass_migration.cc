@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "db/conflict_retry.h"
 #include "doctype/document_diff.h"
 #include "doctype/stamps.h"
@@ -165,10 +166,10 @@ MassMigration::MassMigration(db::Database& database) : database_(database) {}
 
 MassMigration::~MassMigration() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -185,6 +186,7 @@ Status MassMigration::Start() {
     }
     ASSIGN_OR_RETURN(const Value value, json::Parse(stored.substr(1)));
     ASSIGN_OR_RETURN(MigrationJob job, MigrationJob::FromJson(value));
+    const MutexLock lock(mutex_);
     jobs_.emplace(job.type, std::move(job));
   }
   RETURN_IF_ERROR(rows->status());
@@ -211,7 +213,7 @@ Result<MigrationJob> MassMigration::Begin(const std::string& type,
   job.to = loaded->type().schema;
   job.about = database_.estimates().Rows(keyspace->id);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = jobs_.find(type);
     if (found != jobs_.end() && found->second.state == State::kRunning) {
       return Fail(Code::kConflict, "migration.running",
@@ -220,12 +222,12 @@ Result<MigrationJob> MassMigration::Begin(const std::string& type,
     jobs_.insert_or_assign(type, job);
   }
   if (!options.dry_run) RETURN_IF_ERROR(Store(job));
-  wake_.notify_all();
+  wake_.NotifyAll();
   return job;
 }
 
 Result<MigrationJob> MassMigration::Find(const std::string& type) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = jobs_.find(type);
   if (found != jobs_.end()) return found->second;
   return Fail(Code::kNotFound, "migration.no_job",
@@ -233,14 +235,14 @@ Result<MigrationJob> MassMigration::Find(const std::string& type) const {
 }
 
 Status MassMigration::Cancel(const std::string& type) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = jobs_.find(type);
   if (found == jobs_.end() || found->second.state != State::kRunning) {
     return Error(Code::kNotFound, "migration.no_job",
                  "the documents of type '{}' are not being migrated", type);
   }
   found->second.state = State::kCancelled;
-  wake_.notify_all();
+  wake_.NotifyAll();
   return OkStatus();
 }
 
@@ -259,18 +261,18 @@ void MassMigration::Run() {
   while (true) {
     MigrationJob job;
     {
-      std::unique_lock lock(mutex_);
-      const auto running = [&] {
+      MutexLock lock(mutex_);
+      const auto running = [&]() REQUIRES(mutex_) {
         return std::ranges::find_if(
             jobs_, [](const auto& each) { return each.second.state == State::kRunning; });
       };
-      wake_.wait(lock, [&] { return stopping_ || running() != jobs_.end(); });
+      wake_.Wait(lock, [&]() REQUIRES(mutex_) { return stopping_ || running() != jobs_.end(); });
       if (stopping_) return;
       job = running()->second;
     }
     const bool more = RunChunk(&job);
     const bool cancelled = [&] {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       return jobs_[job.type].state == State::kCancelled;
     }();
     if (cancelled) job.state = State::kCancelled;
@@ -284,7 +286,7 @@ void MassMigration::Run() {
                   {{"type", job.type}, {"error", stored.ToString()}});
       }
     }
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     jobs_[job.type] = std::move(job);
   }
 }
@@ -497,9 +499,10 @@ void MassMigration::Wait(const MigrationJob& job, uint64_t chunk_started_ns, uin
   const uint64_t due_ns = written * 1'000'000'000 / job.options.rate;
   const uint64_t took_ns = database_.clock().MonotonicNs() - chunk_started_ns;
   if (took_ns >= due_ns) return;
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, std::chrono::nanoseconds(due_ns - took_ns),
-                 [&] { return stopping_ || jobs_[job.type].state != State::kRunning; });
+  MutexLock lock(mutex_);
+  wake_.WaitFor(lock, std::chrono::nanoseconds(due_ns - took_ns), [&]() REQUIRES(mutex_) {
+    return stopping_ || jobs_[job.type].state != State::kRunning;
+  });
 }
 
 }  // namespace sluice::doctype_db

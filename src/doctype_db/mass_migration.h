@@ -11,16 +11,15 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "db/database.h"
@@ -104,10 +103,10 @@ class MassMigration {
   void Wait(const MigrationJob& job, uint64_t chunk_started_ns, uint64_t written);
 
   db::Database& database_;
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::map<std::string, MigrationJob> jobs_;  // by type; guarded by mutex_
-  bool stopping_ = false;                     // guarded by mutex_
+  mutable Mutex mutex_;
+  CondVar wake_;
+  std::map<std::string, MigrationJob> jobs_ GUARDED_BY(mutex_);  // by type
+  bool stopping_ GUARDED_BY(mutex_) = false;
   Thread thread_;
 };
 

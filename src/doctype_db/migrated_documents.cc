@@ -2,6 +2,8 @@
 
 #include <functional>
 
+#include "base/mutex.h"
+
 namespace sluice::doctype_db {
 
 MigratedDocuments::Version MigratedDocuments::Version::Of(const db::DocumentView& stored) {
@@ -15,7 +17,7 @@ size_t MigratedDocuments::BytesOf(std::string_view key, std::string_view migrate
 
 std::optional<std::string> MigratedDocuments::Find(std::string_view key,
                                                    const db::DocumentView& stored) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = by_key_.find(key);
   if (found == by_key_.end() || found->second->version != Version::Of(stored)) return std::nullopt;
   entries_.splice(entries_.begin(), entries_, found->second);
@@ -26,7 +28,7 @@ void MigratedDocuments::Keep(std::string_view key, const db::DocumentView& store
                              std::string_view migrated) {
   const size_t bytes = BytesOf(key, migrated);
   if (stored.sequence == 0 || bytes > max_bytes_) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (const auto found = by_key_.find(key); found != by_key_.end()) {
     Remove(found->second);
   } else if (bytes_ + bytes > max_bytes_ && ++asked_ % kTakenOneIn != 0) {

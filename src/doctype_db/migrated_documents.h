@@ -10,12 +10,12 @@
 
 #include <cstddef>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "base/mutex.h"
 #include "db/document.h"
 
 namespace sluice::doctype_db {
@@ -29,7 +29,7 @@ class MigratedDocuments {
   void Keep(std::string_view key, const db::DocumentView& stored, std::string_view migrated);
 
   size_t bytes() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return bytes_;
   }
 
@@ -55,8 +55,8 @@ class MigratedDocuments {
   void Remove(Entries::iterator entry);  // needs the mutex
 
   const size_t max_bytes_;
-  mutable std::mutex mutex_;  // of all below
-  Entries entries_;           // the last one used first
+  mutable Mutex mutex_;  // of all below
+  Entries entries_;      // the last one used first
   std::unordered_map<std::string_view, Entries::iterator> by_key_;
   size_t bytes_ = 0;
   size_t asked_ = 0;  // when there was no room

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "doctype/migration_runner.h"
 
 namespace sluice::doctype_db {
@@ -36,7 +36,7 @@ class RunnerPool {
 
   Loan Borrow() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (!idle_.empty()) {
         auto runner = std::move(idle_.back());
         idle_.pop_back();
@@ -50,7 +50,7 @@ class RunnerPool {
   // builds, scans) can't report the error to a client.
   void LogFailure(const Status& error) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const uint64_t now_ns = clock_.MonotonicNs();
       if (logged_ && now_ns - *logged_ < kLogIntervalNs) return;
       logged_ = now_ns;
@@ -64,16 +64,16 @@ class RunnerPool {
   static constexpr size_t kMaxIdle = 8;  // each may hold a JavaScript runtime
 
   void Return(std::unique_ptr<doctype::MigrationRunner> runner) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (idle_.size() < kMaxIdle) idle_.push_back(std::move(runner));
   }
 
   const std::shared_ptr<const doctype::Migrations> migrations_;
   const doctype::ScriptLimits limits_;
   const Clock& clock_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<doctype::MigrationRunner>> idle_;  // guarded by mutex_
-  std::optional<uint64_t> logged_;                               // guarded by mutex_
+  Mutex mutex_;
+  std::vector<std::unique_ptr<doctype::MigrationRunner>> idle_ GUARDED_BY(mutex_);
+  std::optional<uint64_t> logged_ GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::doctype_db

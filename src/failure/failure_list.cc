@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/mutex.h"
 #include "db/conflict_retry.h"
 #include "timer/owned.h"
 
@@ -203,7 +204,7 @@ Result<uint64_t> FailureList::Committed(const SizeChange& change) {
   failures_ += change.failures;
   bytes_ += change.bytes;
   if (!TooMuch()) return 0;
-  const std::lock_guard lock(trim_mutex_);
+  const MutexLock lock(trim_mutex_);
   uint64_t dropped = 0;
   while (TooMuch()) {
     ASSIGN_OR_RETURN(const std::vector<uint64_t> oldest, Oldest());

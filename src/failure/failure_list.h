@@ -7,12 +7,12 @@
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/status.h"
 #include "db/database.h"
 #include "failure/failure.h"
@@ -77,7 +77,7 @@ class FailureList {
   std::atomic<int64_t> most_bytes_{kMaxKeptBytes};
   std::atomic<int64_t> failures_{0};
   std::atomic<int64_t> bytes_{0};
-  std::mutex trim_mutex_;  // held across commits: one thread drops the oldest
+  Mutex trim_mutex_;  // held across commits: one thread drops the oldest
 };
 
 // The owners that have failures.

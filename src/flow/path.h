@@ -17,7 +17,6 @@
 namespace sluice::flow {
 
 struct ModelRef;
-struct Step;
 
 // The models that `model.` names refer to while a mapping runs.
 struct ModelView {
@@ -50,6 +49,17 @@ class Template {
   std::vector<Piece> pieces_;
 };
 
+struct Step {
+  enum class Kind : uint8_t { kKey, kTextKey, kIndex, kAppend, kModelIndex };
+
+  Kind kind = Kind::kKey;
+  bool any_case = false;  // of a key that is read
+  std::string key;
+  size_t index = 0;
+  std::shared_ptr<const Template> text;  // kTextKey
+  std::shared_ptr<const ModelRef> ref;   // kModelIndex
+};
+
 class Path {
  public:
   static constexpr size_t kMaxSteps = 64;
@@ -76,17 +86,6 @@ class Path {
 
  private:
   std::vector<Step> steps_;
-};
-
-struct Step {
-  enum class Kind : uint8_t { kKey, kTextKey, kIndex, kAppend, kModelIndex };
-
-  Kind kind = Kind::kKey;
-  bool any_case = false;  // of a key that is read
-  std::string key;
-  size_t index = 0;
-  std::shared_ptr<const Template> text;  // kTextKey
-  std::shared_ptr<const ModelRef> ref;   // kModelIndex
 };
 
 // A variable of the model: `model.a.b`, or of the run's shared part `model.parent.a`,

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <deque>
-#include <mutex>
 
 #include <fmt/format.h>
 #include <v8-extension.h>
 
 #include "base/check.h"
+#include "base/mutex.h"
 #include "js/engine.h"
 #include "js/environment_impl.h"
 #include "js/library.h"
@@ -40,9 +40,9 @@ const char* RegisterExtension(std::string text) {
     std::string name;
     std::string text;
   };
-  static std::mutex mutex;
+  static Mutex mutex;
   static std::deque<Kept>* const all = new std::deque<Kept>;
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   const Kept& kept =
       all->emplace_back(Kept{fmt::format("sluice/{}", all->size()), std::move(text)});
   v8::RegisterExtension(std::make_unique<v8::Extension>(

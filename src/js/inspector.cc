@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "js/inspector_impl.h"
 #include "js/text.h"
 
@@ -51,23 +52,23 @@ std::string ToUtf8(v8::Isolate* isolate, const StringView& text) {
 // --- any thread ---
 
 uint64_t Inspector::Impl::Connect(Client client) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (connected_ || closed_) return 0;
   client_ = std::move(client);
   connected_ = true;
   woken_ = true;
-  wake_.notify_all();
+  wake_.NotifyAll();
   return ++connection_;
 }
 
 bool Inspector::Impl::Receive(uint64_t client, std::string message) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!connected_ || client != connection_) return false;
   if (inbox_.size() >= kMaxWaiting || inbox_bytes_ + message.size() > kMaxWaitingBytes)
     return false;
   inbox_bytes_ += message.size();
   inbox_.push_back(std::move(message));
-  wake_.notify_all();
+  wake_.NotifyAll();
   if (running_) {
     isolate_->RequestInterrupt(
         [](v8::Isolate*, void* self) {
@@ -80,7 +81,7 @@ bool Inspector::Impl::Receive(uint64_t client, std::string message) {
 }
 
 void Inspector::Impl::Disconnect(uint64_t client) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!connected_ || client != connection_) return;
   connected_ = false;
   ready_ = false;
@@ -93,7 +94,7 @@ void Inspector::Impl::Disconnect(uint64_t client) {
 void Inspector::Impl::Close() {
   Client client;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     connected_ = false;
     ready_ = false;
@@ -111,17 +112,17 @@ void Inspector::Impl::EndRunning() {
     ended_ = true;
     isolate_->TerminateExecution();
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
 }
 
 void Inspector::Impl::Wake() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   woken_ = true;
-  wake_.notify_all();
+  wake_.NotifyAll();
 }
 
 Inspector::State Inspector::Impl::state() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return {
       .closed = closed_, .connected = connected_, .had_client = connection_ > 0, .ready = ready_};
 }
@@ -132,7 +133,7 @@ void Inspector::Impl::Attach(v8::Isolate* isolate, v8::Local<v8::Context> contex
                              std::function<bool()> sound) {
   sound_ = std::move(sound);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     isolate_ = isolate;
   }
   context_.Reset(isolate, context);
@@ -146,7 +147,7 @@ void Inspector::Impl::Detach(v8::Local<v8::Context> context) {
   if (inspector_ != nullptr) inspector_->contextDestroyed(context);
   inspector_.reset();
   context_.Reset();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   isolate_ = nullptr;
 }
 
@@ -155,7 +156,7 @@ void Inspector::Impl::Detach(v8::Local<v8::Context> context) {
 void Inspector::Impl::MeetClient() {
   uint64_t wanted = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     wanted = connected_ ? connection_ : 0;
   }
   if (wanted == session_of_) return;
@@ -168,7 +169,7 @@ void Inspector::Impl::MeetClient() {
 void Inspector::Impl::BeginCall() {
   MeetClient();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     running_ = true;
     ended_ = false;
   }
@@ -180,7 +181,7 @@ void Inspector::Impl::BeginCall() {
 
 bool Inspector::Impl::EndCall() {
   if (session_ != nullptr) session_->cancelPauseOnNextStatement();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   running_ = false;
   return ended_;
 }
@@ -190,8 +191,8 @@ void Inspector::Impl::Serve(const std::function<bool()>& until) {
     MeetClient();
     if (until()) return;
     {
-      std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, kLook, [this] { return woken_ || !inbox_.empty(); });
+      MutexLock lock(mutex_);
+      wake_.WaitFor(lock, kLook, [this]() REQUIRES(mutex_) { return woken_ || !inbox_.empty(); });
       woken_ = false;
       running_ = true;
       ended_ = false;
@@ -203,7 +204,7 @@ void Inspector::Impl::Serve(const std::function<bool()>& until) {
       while (DispatchNext()) isolate_->PerformMicrotaskCheckpoint();
     }
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       running_ = false;
     }
     isolate_->CancelTerminateExecution();
@@ -213,7 +214,7 @@ void Inspector::Impl::Serve(const std::function<bool()>& until) {
 bool Inspector::Impl::DispatchNext() {
   std::string message;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (session_ == nullptr || session_of_ != connection_ || inbox_.empty() || ended_) return false;
     message = std::move(inbox_.front());
     inbox_.pop_front();
@@ -221,7 +222,7 @@ bool Inspector::Impl::DispatchNext() {
   }
   Dispatch(message);
   if (sound_()) return true;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   EndRunning();
   return false;
 }
@@ -241,8 +242,8 @@ void Inspector::Impl::runMessageLoopOnPause(int) {
   resumed_ = false;
   while (!resumed_) {
     {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return ended_ || !inbox_.empty(); });
+      MutexLock lock(mutex_);
+      wake_.Wait(lock, [this]() REQUIRES(mutex_) { return ended_ || !inbox_.empty(); });
       if (ended_) break;
     }
     DispatchNext();
@@ -251,7 +252,7 @@ void Inspector::Impl::runMessageLoopOnPause(int) {
 }
 
 void Inspector::Impl::runIfWaitingForDebugger(int) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ready_ = connected_ && session_of_ == connection_;
 }
 
@@ -278,7 +279,7 @@ void Inspector::Impl::sendNotification(std::unique_ptr<StringBuffer> message) {
 void Inspector::Impl::Send(const StringView& message) {
   std::function<void(std::string)> send;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!connected_ || session_of_ != connection_) return;
     send = client_.send;
   }

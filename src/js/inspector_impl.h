@@ -1,12 +1,11 @@
 #pragma once
 
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 
 #include <v8-inspector.h>
 #include <v8.h>
 
+#include "base/mutex.h"
 #include "js/inspector.h"
 
 namespace sluice::js {
@@ -50,7 +49,7 @@ class Inspector::Impl final : public v8_inspector::V8InspectorClient,
   void sendNotification(std::unique_ptr<v8_inspector::StringBuffer> message) override;
   void flushProtocolNotifications() override {}
 
-  void EndRunning();  // mutex_ is held
+  void EndRunning() REQUIRES(mutex_);
   void MeetClient();
   bool DispatchNext();  // false when there is nothing for this session
   void Dispatch(const std::string& message);
@@ -58,19 +57,21 @@ class Inspector::Impl final : public v8_inspector::V8InspectorClient,
 
   const std::string url_prefix_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::string> inbox_;   // guarded by mutex_
-  size_t inbox_bytes_ = 0;          // guarded by mutex_
-  Client client_;                   // guarded by mutex_
-  uint64_t connection_ = 0;         // guarded by mutex_; counts clients
-  bool connected_ = false;          // guarded by mutex_
-  bool ready_ = false;              // guarded by mutex_
-  bool closed_ = false;             // guarded by mutex_
-  bool woken_ = false;              // guarded by mutex_
-  bool running_ = false;            // guarded by mutex_; JavaScript runs, or may
-  bool ended_ = false;              // guarded by mutex_; ... and was told to end
-  v8::Isolate* isolate_ = nullptr;  // guarded by mutex_ for other threads
+  mutable Mutex mutex_;
+  CondVar wake_;
+  std::deque<std::string> inbox_ GUARDED_BY(mutex_);
+  size_t inbox_bytes_ GUARDED_BY(mutex_) = 0;
+  Client client_ GUARDED_BY(mutex_);
+  uint64_t connection_ GUARDED_BY(mutex_) = 0;  // counts clients
+  bool connected_ GUARDED_BY(mutex_) = false;
+  bool ready_ GUARDED_BY(mutex_) = false;
+  bool closed_ GUARDED_BY(mutex_) = false;
+  bool woken_ GUARDED_BY(mutex_) = false;
+  bool running_ GUARDED_BY(mutex_) = false;  // JavaScript runs, or may
+  bool ended_ GUARDED_BY(mutex_) = false;    // ... and was told to end
+
+  // The runtime's thread writes it under mutex_; others read it under mutex_, while running_.
+  v8::Isolate* isolate_ = nullptr;
 
   // The runtime's thread.
   v8::Global<v8::Context> context_;

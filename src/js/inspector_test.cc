@@ -1,13 +1,12 @@
 #include "js/inspector.h"
 
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/mutex.h"
 #include "js/runtime.h"
 
 namespace sluice::js {
@@ -47,9 +46,10 @@ class InspectorTest : public testing::Test {
   }
   // The next message that begins so; others before it are dropped.
   std::string Await(const std::string& begin) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (true) {
-      if (!wake_.wait_for(lock, std::chrono::seconds(20), [this] { return !messages_.empty(); })) {
+      if (!wake_.WaitFor(lock, std::chrono::seconds(20),
+                         [this]() REQUIRES(mutex_) { return !messages_.empty(); })) {
         ADD_FAILURE() << "no message " << begin;
         return "";
       }
@@ -68,16 +68,16 @@ class InspectorTest : public testing::Test {
                R"({"callFrameId":")" + FrameOf(paused) + R"(","expression":")" + text + R"("})");
   }
   script::Outcome Outcome() {
-    std::unique_lock lock(mutex_);
-    EXPECT_TRUE(
-        wake_.wait_for(lock, std::chrono::seconds(20), [this] { return !outcomes_.empty(); }));
+    MutexLock lock(mutex_);
+    EXPECT_TRUE(wake_.WaitFor(lock, std::chrono::seconds(20),
+                              [this]() REQUIRES(mutex_) { return !outcomes_.empty(); }));
     script::Outcome outcome = outcomes_.empty() ? script::Outcome{} : outcomes_.front();
     if (!outcomes_.empty()) outcomes_.pop_front();
     return outcome;
   }
   void End() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ending_ = true;
     }
     inspector_->Close();
@@ -90,13 +90,13 @@ class InspectorTest : public testing::Test {
 
  private:
   void Add(std::string message) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     messages_.push_back(std::move(message));
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
 
   bool ending() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return ending_;
   }
 
@@ -116,17 +116,17 @@ class InspectorTest : public testing::Test {
       if (ending()) return;
       const script::Argument argument = 5.0;
       script::Outcome outcome = session.Call("run", {&argument, 1}, {.want_value = true});
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       outcomes_.push_back(std::move(outcome));
-      wake_.notify_all();
+      wake_.NotifyAll();
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::string> messages_;      // guarded by mutex_
-  std::deque<script::Outcome> outcomes_;  // guarded by mutex_
-  bool ending_ = false;                   // guarded by mutex_
+  Mutex mutex_;
+  CondVar wake_;
+  std::deque<std::string> messages_ GUARDED_BY(mutex_);
+  std::deque<script::Outcome> outcomes_ GUARDED_BY(mutex_);
+  bool ending_ GUARDED_BY(mutex_) = false;
   int id_ = 1000;
   std::thread thread_;
 };

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace sluice::js {
 
@@ -23,18 +24,18 @@ class Program {
   const Source& source() const { return source_; }
   // V8's compiled code, null at first. It never changes once it is set.
   std::shared_ptr<const std::vector<uint8_t>> code() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return code_;
   }
   void KeepCode(std::vector<uint8_t> code) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (code_ == nullptr) code_ = std::make_shared<const std::vector<uint8_t>>(std::move(code));
   }
 
  private:
   const Source source_;
-  mutable std::mutex mutex_;
-  mutable std::shared_ptr<const std::vector<uint8_t>> code_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  mutable std::shared_ptr<const std::vector<uint8_t>> code_ GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::js

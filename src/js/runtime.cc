@@ -2,12 +2,12 @@
 
 #include <atomic>
 #include <map>
-#include <mutex>
 #include <optional>
 
 #include <v8.h>
 
 #include "base/check.h"
+#include "base/mutex.h"
 #include "js/buffers.h"
 #include "js/engine.h"
 #include "js/environment_impl.h"
@@ -74,7 +74,7 @@ class Runtime::Impl final : public Watched {
   ~Impl() override {
     Leave();
     {
-      const std::lock_guard lock(session_mutex_);
+      const MutexLock lock(session_mutex_);
       const v8::Isolate::Scope scope(isolate_);
       const v8::HandleScope handles(isolate_);
       if (inspector() != nullptr) inspector()->Detach(context_.Get(isolate_));
@@ -171,7 +171,7 @@ class Runtime::Impl final : public Watched {
     stack_begin_ = here;
     isolate_->SetStackLimit(here - options_.limits.stack_bytes);
   }
-  std::mutex& session_mutex() { return session_mutex_; }
+  Mutex& session_mutex() { return session_mutex_; }
 
  private:
   void End() override { isolate_->TerminateExecution(); }
@@ -406,7 +406,7 @@ class Runtime::Impl final : public Watched {
   }
 
   RuntimeOptions options_;
-  std::mutex session_mutex_;
+  Mutex session_mutex_;
   BoundedBuffers buffers_;
   v8::Isolate* isolate_ = nullptr;
   v8::Global<v8::Context> context_;
@@ -432,7 +432,7 @@ class Runtime::Session::Scopes {
   }
 
  private:
-  const std::lock_guard<std::mutex> lock_;
+  const MutexLock lock_;
   const v8::Isolate::Scope scope_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 
 namespace sluice::js {
 namespace {
@@ -57,27 +58,27 @@ uint64_t Watched::OwnTime(uint64_t monotonic_ns) const {
 }
 
 void Watchdog::Watch(Watched* watched) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   watched_.push_back(watched);
 }
 
 void Watchdog::Leave(Watched* watched) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   watched_.erase(std::find(watched_.begin(), watched_.end(), watched));
 }
 
 void Watchdog::WakeUp() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     sleeps_ = false;
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
 }
 
 void Watchdog::Run() {
   const SystemClock clock;
   int quiet = 0;
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (true) {
     if (quiet > kQuietLooks) sleeps_ = true;
     // Who is armed from here on sees that it sleeps; who was before is seen now.
@@ -86,10 +87,10 @@ void Watchdog::Run() {
     for (Watched* watched : watched_) armed |= watched->Look(now_ns);
     quiet = armed ? 0 : quiet + 1;
     if (armed) sleeps_ = false;
-    wake_.wait(lock, [this] { return !sleeps_; });
-    lock.unlock();
+    wake_.Wait(lock, [this]() REQUIRES(mutex_) { return !sleeps_; });
+    lock.Unlock();
     std::this_thread::sleep_for(kInterval);
-    lock.lock();
+    lock.Lock();
   }
 }
 

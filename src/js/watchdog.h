@@ -3,13 +3,12 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 #include <time.h>
 
+#include "base/mutex.h"
 #include "base/thread.h"
 
 namespace sluice::js {
@@ -88,9 +87,9 @@ class Watchdog {
   void WakeUp();
   void Run();
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::vector<Watched*> watched_;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar wake_;
+  std::vector<Watched*> watched_ GUARDED_BY(mutex_);
   std::atomic<bool> sleeps_ = true;
   Thread thread_;
 };

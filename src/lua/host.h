@@ -61,7 +61,12 @@ struct Passed {
   Value value;
   std::shared_ptr<HostObject> object;
   bool is_table = false;
-  std::vector<std::pair<Value, Passed>> fields;  // of a table
+  struct Field;
+  std::vector<Field> fields;  // of a table
+};
+struct Passed::Field {
+  Value key;
+  Passed value;
 };
 
 enum class Kind : uint8_t { kNil, kValue, kTable, kFunction, kObject };

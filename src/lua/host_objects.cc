@@ -243,7 +243,7 @@ Result<Passed> ReadPassed(lua_State* lua, int index, int depth, size_t* fields) 
       lua_pop(lua, 1);
       return Unexpected(status);
     }
-    passed.fields.emplace_back(std::move(*key), std::move(*field));
+    passed.fields.push_back({std::move(*key), std::move(*field)});
   }
   return passed;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/quantity.h"
 #include "query/error.h"
 
@@ -22,7 +23,7 @@ json::Value ActiveRequest::Describe(uint64_t now_ms) const {
 }
 
 Status ActiveRequests::Add(std::shared_ptr<ActiveRequest> request) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (requests_.size() >= most_) {
     return QueryError(QueryCode::kTooManyRequests,
                       "{} statements are running, the most there may be; try again",
@@ -34,18 +35,18 @@ Status ActiveRequests::Add(std::shared_ptr<ActiveRequest> request) {
 }
 
 void ActiveRequests::Remove(const std::string& id) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   requests_.erase(id);
 }
 
 std::shared_ptr<ActiveRequest> ActiveRequests::Find(const std::string& id) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = requests_.find(id);
   return found == requests_.end() ? nullptr : found->second;
 }
 
 std::vector<std::shared_ptr<ActiveRequest>> ActiveRequests::List() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::shared_ptr<ActiveRequest>> list;
   list.reserve(requests_.size());
   for (const auto& [id, request] : requests_) list.push_back(request);
@@ -53,7 +54,7 @@ std::vector<std::shared_ptr<ActiveRequest>> ActiveRequests::List() const {
 }
 
 size_t ActiveRequests::size() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return requests_.size();
 }
 

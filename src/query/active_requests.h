@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/status.h"
 #include "json/value.h"
 
@@ -45,8 +45,8 @@ class ActiveRequests {
 
  private:
   const size_t most_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<ActiveRequest>> requests_;  // by id, under mutex_
+  mutable Mutex mutex_;
+  std::map<std::string, std::shared_ptr<ActiveRequest>> requests_ GUARDED_BY(mutex_);  // by id
 };
 
 }  // namespace sluice::query

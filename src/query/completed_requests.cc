@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace sluice::query {
 namespace {
 
@@ -38,18 +40,18 @@ json::Value CompletedRequest::Describe() const {
 void CompletedRequests::Add(CompletedRequest request) {
   Shorten(&request.statement, kMostStatementBytes);
   Shorten(&request.first_error, kMostStatementBytes);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (requests_.size() >= kMostRequests) requests_.pop_front();
   requests_.push_back(std::move(request));
 }
 
 bool CompletedRequests::Remove(const std::string& id) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::erase_if(requests_, [&](const auto& request) { return request.id == id; }) > 0;
 }
 
 std::vector<CompletedRequest> CompletedRequests::List() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return {requests_.begin(), requests_.end()};
 }
 

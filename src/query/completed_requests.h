@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "json/value.h"
 
 namespace sluice::query {
@@ -49,8 +49,8 @@ class CompletedRequests {
 
  private:
   const uint64_t threshold_ms_;
-  mutable std::mutex mutex_;
-  std::deque<CompletedRequest> requests_;  // under mutex_
+  mutable Mutex mutex_;
+  std::deque<CompletedRequest> requests_ GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::query

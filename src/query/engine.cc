@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/mutex.h"
 #include "query/exec/context.h"
 #include "query/parse/parser.h"
 #include "query/plan/statement_planner.h"
@@ -71,7 +72,7 @@ Result<std::unique_ptr<Run>> QueryEngine::Query(std::string_view text, const Que
 }
 
 Result<std::shared_ptr<const StatementPlan>> QueryEngine::FindNamed(const std::string& name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = named_.find(name);
   if (found != named_.end()) return found->second.plan;
   return QueryFail(QueryCode::kNoSuchPrepared, "nothing is prepared as '{}'", name);
@@ -79,7 +80,7 @@ Result<std::shared_ptr<const StatementPlan>> QueryEngine::FindNamed(const std::s
 
 Status QueryEngine::Name(const std::string& name, std::shared_ptr<const StatementPlan> plan,
                          const std::string& user, bool force) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = named_.find(name);
   if (found != named_.end()) {
     NamedPlan& known = found->second;
@@ -105,13 +106,13 @@ Status QueryEngine::Name(const std::string& name, std::shared_ptr<const Statemen
 }
 
 bool QueryEngine::DeleteNamed(const std::string& name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return named_.erase(name) > 0;
 }
 
 std::vector<std::pair<std::string, std::shared_ptr<const StatementPlan>>> QueryEngine::Named()
     const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::pair<std::string, std::shared_ptr<const StatementPlan>>> all;
   for (const auto& [name, named] : named_) all.emplace_back(name, named.plan);
   return all;

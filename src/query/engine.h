@@ -25,11 +25,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/status.h"
 #include "db/database.h"
 #include "db/transaction.h"
@@ -153,12 +153,12 @@ class QueryEngine {
   const EngineOptions options_;
   ThreadBudget threads_;  // beside those that call
   Procedures* procedures_ = nullptr;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   struct NamedPlan {
     std::shared_ptr<const StatementPlan> plan;
     std::string user;
   };
-  std::map<std::string, NamedPlan> named_;  // under mutex_
+  std::map<std::string, NamedPlan> named_ GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::query

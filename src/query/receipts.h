@@ -8,8 +8,9 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace sluice::query {
 
@@ -22,7 +23,7 @@ class Receipts {
   // By the reader: the first `rows` rows have been dealt with. The number never gets less.
   void Acknowledge(uint64_t rows) {
     acknowledged_ = rows;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (wake_) wake_();
   }
   uint64_t acknowledged() const { return acknowledged_; }
@@ -30,7 +31,7 @@ class Receipts {
   // By the run: called after every Acknowledge. When this returns, the one before is not called any
   // more.
   void SetWake(std::function<void()> wake) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     wake_ = std::move(wake);
   }
   void Confirm(uint64_t rows) const { confirmed_(rows); }
@@ -38,8 +39,8 @@ class Receipts {
  private:
   const std::function<void(uint64_t rows)> confirmed_;
   std::atomic<uint64_t> acknowledged_ = 0;
-  std::mutex mutex_;
-  std::function<void()> wake_;  // under mutex_
+  Mutex mutex_;
+  std::function<void()> wake_ GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::query

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/mutex.h"
 #include "base/random.h"
 #include "query/error.h"
 #include "query/run.h"
@@ -25,10 +26,10 @@ Transactions::Transactions(db::Database& database, TransactionsOptions options)
 
 Transactions::~Transactions() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   clock_thread_.join();
 }
 
@@ -40,7 +41,7 @@ Result<std::string> Transactions::Begin(const std::string& user, const Start& st
   auto session = std::make_shared<Session>(database_, user, deadline);
   session->last_statement = start.statement;
   std::string id = start.id.empty() ? NewUuid() : start.id;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (sessions_.size() >= options_.max_open) {
     return QueryFail(QueryCode::kTransaction, "{} transactions are open, the most there may be",
                      sessions_.size());
@@ -48,13 +49,13 @@ Result<std::string> Transactions::Begin(const std::string& user, const Start& st
   if (!sessions_.emplace(id, std::move(session)).second) {
     return QueryFail(QueryCode::kTransaction, "there is a transaction '{}' already", id);
   }
-  wake_.notify_all();
+  wake_.NotifyAll();
   return id;
 }
 
 Result<Transactions::Lease> Transactions::Use(const std::string& id, const std::string& user) {
   EndExpired();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
   if (found == sessions_.end() || found->second->user != user) return NoSuchTransaction(id);
   if (std::exchange(found->second->busy, true)) {
@@ -66,7 +67,7 @@ Result<Transactions::Lease> Transactions::Use(const std::string& id, const std::
 
 void Transactions::EndExpired() {
   std::vector<std::shared_ptr<Session>> ended;  // destroyed outside the lock
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const uint64_t now = database_.clock().MonotonicNs();
   std::erase_if(sessions_, [&](auto& entry) {
     if (entry.second->busy || entry.second->deadline_ns > now) return false;
@@ -76,12 +77,12 @@ void Transactions::EndExpired() {
 }
 
 size_t Transactions::size() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return sessions_.size();
 }
 
 void Transactions::Return(const std::string& id, bool ended) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
   found->second->busy = false;
@@ -90,13 +91,13 @@ void Transactions::Return(const std::string& id, bool ended) {
 
 // A transaction that nobody asks for any more still holds a snapshot.
 void Transactions::RunClock() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stopping_) {
-    wake_.wait(lock, [this] { return stopping_ || !sessions_.empty(); });
-    wake_.wait_for(lock, kLookInterval, [this] { return stopping_; });
-    lock.unlock();
+    wake_.Wait(lock, [this]() REQUIRES(mutex_) { return stopping_ || !sessions_.empty(); });
+    wake_.WaitFor(lock, kLookInterval, [this]() REQUIRES(mutex_) { return stopping_; });
+    lock.Unlock();
     EndExpired();
-    lock.lock();
+    lock.Lock();
   }
 }
 

@@ -5,17 +5,16 @@
 // time.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "db/database.h"
@@ -62,7 +61,7 @@ class Transactions {
     db::Transaction transaction;
     const std::string user;
     const uint64_t deadline_ns;  // monotonic
-    bool busy = false;           // under mutex_; the rest belongs to the lease
+    bool busy = false;           // under mutex_ of the transactions; the lease owns the rest
     int64_t last_statement = -1;
     std::vector<std::pair<std::string, size_t>> savepoints;
   };
@@ -71,10 +70,10 @@ class Transactions {
 
   db::Database& database_;
   const TransactionsOptions options_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Session>> sessions_;  // by id, under mutex_
-  bool stopping_ = false;                                     // under mutex_
-  std::condition_variable wake_;
+  mutable Mutex mutex_;
+  std::map<std::string, std::shared_ptr<Session>> sessions_ GUARDED_BY(mutex_);  // by id
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  CondVar wake_;
   Thread clock_thread_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "base/mutex.h"
+
 namespace sluice::query {
 namespace {
 
@@ -14,13 +16,13 @@ constexpr std::chrono::milliseconds kLookAgain(20);
 void Turn::Begin() { began_ns_ = turns_.clock_.MonotonicNs(); }
 
 void Turn::End() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (is_long_.exchange(false)) {
     {
-      const std::scoped_lock all(turns_.mutex_);
+      const MutexLock all(turns_.mutex_);
       --turns_.running_;
     }
-    turns_.free_.notify_one();
+    turns_.free_.NotifyOne();
   }
   if (!lent_) return;
   lent_ = false;
@@ -29,16 +31,16 @@ void Turn::End() {
 
 void Turn::Check(const std::function<bool()>& must_stop) {
   if (is_long_ || turns_.clock_.MonotonicNs() - began_ns_ < kShortNs) return;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (is_long_) return;
   if (!lent_) {
     lent_ = true;
     turns_.lender_.lend();
   }
-  std::unique_lock all(turns_.mutex_);
+  MutexLock all(turns_.mutex_);
   while (turns_.running_ >= turns_.most_) {
     if (must_stop()) return;
-    turns_.free_.wait_for(all, kLookAgain);
+    turns_.free_.WaitFor(all, kLookAgain);
   }
   ++turns_.running_;
   is_long_ = true;

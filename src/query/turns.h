@@ -7,13 +7,12 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 
 namespace sluice::query {
 
@@ -34,9 +33,9 @@ class LongTurns {
   const size_t most_;
   const Lender lender_;
   const Clock& clock_;
-  std::mutex mutex_;
-  std::condition_variable free_;
-  size_t running_ = 0;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar free_;
+  size_t running_ GUARDED_BY(mutex_) = 0;
 };
 
 // The turn of one statement.
@@ -56,8 +55,8 @@ class Turn {
 
  private:
   LongTurns& turns_;
-  std::mutex mutex_;   // one of its threads waits, the others wait for that
-  bool lent_ = false;  // guarded by mutex_
+  Mutex mutex_;  // one of its threads waits, the others wait for that
+  bool lent_ GUARDED_BY(mutex_) = false;
   std::atomic<bool> is_long_ = false;
   std::atomic<uint64_t> began_ns_ = 0;
 };

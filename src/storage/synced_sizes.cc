@@ -15,6 +15,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/mutex.h"
+
 namespace sluice::storage {
 namespace {
 
@@ -96,7 +98,7 @@ Status SyncedSizes::NoteAll(const std::string& directory, const std::vector<std:
 }
 
 Status SyncedSizes::Open() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   entries_ = Read(directory_);
   const std::string path = Path(directory_);
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -112,7 +114,7 @@ Status SyncedSizes::Open() {
 }
 
 int SyncedSizes::Add(const std::string& name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (name.size() > kName) return -1;
   for (size_t place = 0; place < entries_.size(); ++place) {
     if (!entries_[place].name.empty() && entries_[place].name != name) continue;
@@ -125,7 +127,7 @@ int SyncedSizes::Add(const std::string& name) {
 
 void SyncedSizes::Note(int place, uint64_t bytes) {
   if (place < 0) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Entry& entry = entries_[static_cast<size_t>(place)];
   if (bytes <= entry.bytes) return;
   entry.bytes = bytes;
@@ -133,7 +135,7 @@ void SyncedSizes::Note(int place, uint64_t bytes) {
 }
 
 void SyncedSizes::Forget(const std::string& name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (size_t place = 0; place < entries_.size(); ++place) {
     if (entries_[place].name != name) continue;
     entries_[place] = {};

@@ -12,10 +12,10 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/status.h"
 
 namespace sluice::storage {
@@ -48,12 +48,12 @@ class SyncedSizes {
   };
   static std::string Path(const std::string& directory);
   static std::vector<Entry> Read(const std::string& directory);
-  void Write(int place);  // of entries_[place]; mutex_ is held
+  void Write(int place) REQUIRES(mutex_);  // of entries_[place]
 
   const std::string directory_;
-  std::mutex mutex_;
-  std::vector<Entry> entries_;  // guarded by mutex_
-  int file_ = -1;               // set by Open, before other threads come
+  Mutex mutex_;
+  std::vector<Entry> entries_ GUARDED_BY(mutex_);
+  int file_ = -1;  // set by Open, before other threads come
 };
 
 }  // namespace sluice::storage

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/mutex.h"
 #include "timer/owned.h"
 
 namespace sluice::timer {
@@ -24,10 +25,10 @@ Scheduler::Scheduler(const db::Database& database, const Clock& clock)
 
 Scheduler::~Scheduler() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
   thread_.join();
 }
 
@@ -37,24 +38,24 @@ uint64_t Scheduler::Add(const std::string& owner, Receiver receiver, Failed fail
   made.failed = std::move(failed);
   uint64_t added = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     added = made.added = ++added_;
     owners_.insert_or_assign(owner, std::move(made));
     woken_ = true;
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
   return added;
 }
 
 void Scheduler::Remove(const std::string& owner, uint64_t added) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = owners_.find(owner);
   if (found != owners_.end() && found->second.added == added) owners_.erase(found);
 }
 
 void Scheduler::Created(const std::string& owner, uint64_t due_ms) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = owners_.find(owner);
     if (found == owners_.end()) return;
     const bool sooner = due_ms < std::min(found->second.next_due_ms, found->second.created_ms);
@@ -62,12 +63,12 @@ void Scheduler::Created(const std::string& owner, uint64_t due_ms) {
     if (!sooner) return;
     woken_ = true;
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
 }
 
 void Scheduler::Done(const std::string& owner, std::span<const Moment> moments) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = owners_.find(owner);
     if (found == owners_.end()) return;
     for (const Moment& moment : moments) found->second.handed.erase(moment);
@@ -75,24 +76,25 @@ void Scheduler::Done(const std::string& owner, std::span<const Moment> moments) 
     found->second.full = false;
     woken_ = true;
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
 }
 
 void Scheduler::Wake() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     woken_ = true;
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
 }
 
 void Scheduler::Loop() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stopping_) {
     const uint64_t now_ms = clock_.WallMs();
     const std::optional<std::string> name = NextOwner(now_ms);
     if (!name) {
-      wake_.wait_for(lock, Pause(), [this] { return stopping_ || woken_; });
+      wake_.WaitFor(lock, clock_, Pause(),
+                    [this]() REQUIRES(mutex_) { return stopping_ || woken_; });
       woken_ = false;
       continue;
     }
@@ -101,9 +103,9 @@ void Scheduler::Loop() {
     before.created_ms = UINT64_MAX;
     const Moment from = before.from;
     const uint64_t added = before.added;
-    lock.unlock();
+    lock.Unlock();
     const Result<Found> found = Look(*name, from, now_ms);
-    lock.lock();
+    lock.Lock();
     const auto owner = owners_.find(*name);
     if (owner == owners_.end() || owner->second.added != added) continue;
     if (found) {

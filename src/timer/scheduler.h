@@ -9,10 +9,8 @@
 // time, and must only enqueue.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -20,6 +18,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "db/database.h"
@@ -70,20 +69,20 @@ class Scheduler {
   };
 
   void Loop();
-  std::optional<std::string> NextOwner(uint64_t now_ms);
+  std::optional<std::string> NextOwner(uint64_t now_ms) REQUIRES(mutex_);
   Result<Found> Look(const std::string& owner, const Moment& from, uint64_t now_ms) const;
-  void HandOut(Owner& owner, const Found& found);
-  std::chrono::nanoseconds Pause() const;
+  void HandOut(Owner& owner, const Found& found) REQUIRES(mutex_);
+  std::chrono::nanoseconds Pause() const REQUIRES(mutex_);
 
   const db::Database& database_;
   const Clock& clock_;
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::map<std::string, Owner> owners_;  // guarded by mutex_
-  uint64_t added_ = 0;                   // guarded by mutex_
-  bool woken_ = false;                   // guarded by mutex_
-  bool stopping_ = false;                // guarded by mutex_
+  Mutex mutex_;
+  CondVar wake_;
+  std::map<std::string, Owner> owners_ GUARDED_BY(mutex_);
+  uint64_t added_ GUARDED_BY(mutex_) = 0;
+  bool woken_ GUARDED_BY(mutex_) = false;
+  bool stopping_ GUARDED_BY(mutex_) = false;
   Thread thread_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/mutex.h"
 #include "db/test_database.h"
 #include "timer/write_set.h"
 
@@ -34,7 +35,7 @@ class SchedulerTest : public db::DatabaseTest {
         [](const Status& status) { FAIL() << status.ToString(); });
   }
   bool Receive(const Timer& timer) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (got_.size() == room_) return false;
     EXPECT_LE(timer.moment.due_ms, clock_.WallMs()) << "early";
     got_.push_back(timer);
@@ -44,13 +45,13 @@ class SchedulerTest : public db::DatabaseTest {
   std::vector<std::string> Got(size_t count) {
     for (int i = 0; i < 400; ++i) {
       {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (count > 0 && got_.size() >= count) break;
       }
       if (count == 0 && i == 6) break;
       usleep(5000);
     }
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<std::string> references;
     for (const Timer& timer : got_) references.push_back(timer.reference);
     taken_ = std::exchange(got_, {});
@@ -75,9 +76,9 @@ class SchedulerTest : public db::DatabaseTest {
   }
 
   std::unique_ptr<Scheduler> scheduler_;
-  std::mutex mutex_;
-  std::vector<Timer> got_;  // guarded by mutex_
-  size_t room_ = SIZE_MAX;  // guarded by mutex_
+  Mutex mutex_;
+  std::vector<Timer> got_ GUARDED_BY(mutex_);
+  size_t room_ GUARDED_BY(mutex_) = SIZE_MAX;
   std::vector<Timer> taken_;
 };
 

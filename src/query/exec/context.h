@@ -11,7 +11,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <random>
 #include <set>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "db/document.h"
 #include "db/reader.h"
@@ -87,7 +87,7 @@ inline constexpr size_t kNoPart = SIZE_MAX;
 struct SharedScan {
   explicit SharedScan(Context& statement) : whole(statement) {}
 
-  std::mutex mutex;
+  Mutex mutex;
   // The statement's, under the mutex while threads run. It keeps the row that it has.
   Context& whole;
   std::atomic<size_t> first_failed = kNoPart;  // parts behind it need not be read

@@ -1,17 +1,17 @@
 #include "query/exec/mutator.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace sluice::query {
 namespace {
 
 // What the callbacks of one batch share.
 struct Batch {
-  std::mutex mutex;
-  std::condition_variable done;
-  size_t waiting = 0;  // under mutex
+  Mutex mutex;
+  CondVar done;
+  size_t waiting GUARDED_BY(mutex) = 0;
   std::vector<WriteOutcome> outcomes;
 };
 
@@ -33,14 +33,17 @@ std::vector<WriteOutcome> Mutator::Apply(std::vector<db::Write> writes) {
     }
     return std::move(batch.outcomes);
   }
-  batch.waiting = writes.size();
+  {
+    const MutexLock lock(batch.mutex);
+    batch.waiting = writes.size();
+  }
   for (size_t i = 0; i < writes.size(); ++i) {
     db::Commit commit;
     commit.shard = database_.ShardOf(writes[i].keyspace, writes[i].key);
     commit.actor = actor_;
     commit.writes.push_back(std::move(writes[i]));
     database_.Submit(std::move(commit), [&batch, i](db::CommitResult result) {
-      const std::lock_guard lock(batch.mutex);
+      const MutexLock lock(batch.mutex);
       WriteOutcome& outcome = batch.outcomes[i];
       outcome.status = std::move(result.status);
       if (!result.writes.empty()) {
@@ -48,11 +51,11 @@ std::vector<WriteOutcome> Mutator::Apply(std::vector<db::Write> writes) {
         outcome.violation = std::move(result.writes[0].violation);
         outcome.diverted_to = std::move(result.writes[0].diverted_to);
       }
-      if (--batch.waiting == 0) batch.done.notify_one();
+      if (--batch.waiting == 0) batch.done.NotifyOne();
     });
   }
-  std::unique_lock lock(batch.mutex);
-  batch.done.wait(lock, [&] { return batch.waiting == 0; });
+  MutexLock lock(batch.mutex);
+  batch.done.Wait(lock, [&]() REQUIRES(batch.mutex) { return batch.waiting == 0; });
   return std::move(batch.outcomes);
 }
 

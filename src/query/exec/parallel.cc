@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/thread.h"
 #include "db/database.h"
 #include "query/exec/thread_budget.h"
@@ -124,7 +125,7 @@ class DividedScan {
 
   // Merges what is complete from the front on, once this part has been read.
   void MergeReady(size_t part) {
-    const std::scoped_lock lock(shared_.mutex);
+    const MutexLock lock(shared_.mutex);
     outcomes_[part].read = true;
     while (!merging_.failed() && merged_ < outcomes_.size() && outcomes_[merged_].read) {
       const size_t next = merged_++;

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "query/value_size.h"
 
 namespace sluice::query {
@@ -41,7 +42,7 @@ class SubqueryExpr final : public Expr {
   // One of the threads of a scan runs it, in the statement's context.
   Value ValueForAll(Context& context) const {
     SharedScan& scan = *context.scan();
-    const std::scoped_lock lock(scan.mutex);
+    const MutexLock lock(scan.mutex);
     Value value = Get(scan.whole);
     if (scan.whole.failed()) context.Fail(scan.whole.status());
     return value;
