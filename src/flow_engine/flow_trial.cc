@@ -12,13 +12,13 @@ namespace {
 
 using json::Value;
 
-constexpr uint64_t kTimeoutMs = 30'000;  // of a function
+constexpr uint64_t kTrialTimeoutMs = 30'000;  // of a function
 
 std::string KeyOf(std::string_view flow, std::string_view task) {
   return fmt::format("{}/{}", flow, task);
 }
 
-Status Invalid(const std::string& message) {
+Status InvalidTrial(const std::string& message) {
   return Error(Code::kInvalidArgument, "trial.invalid", "{}", message);
 }
 
@@ -42,20 +42,21 @@ Result<std::string> ResolveMock(const App& app, const flow::Flow& main, std::str
     }
   }
   if (flow->Find(task) == flow::kNoTask) {
-    return Unexpected(Invalid(fmt::format("flow {} has no task '{}'{}", flow->id, task,
-                                          DidYouMean(task, TaskNames(*flow)))));
+    return Unexpected(InvalidTrial(fmt::format("flow {} has no task '{}'{}", flow->id, task,
+                                               DidYouMean(task, TaskNames(*flow)))));
   }
   return KeyOf(flow->id, task);
 }
 
 Status CheckRoutes(const App& app, const Value& answer, std::string_view name) {
   if (answer.is_array()) {
-    if (answer.size() == 0) return Invalid(fmt::format("the mock of {} is an empty list", name));
+    if (answer.size() == 0)
+      return InvalidTrial(fmt::format("the mock of {} is an empty list", name));
     for (const Value& each : answer.items()) RETURN_IF_ERROR(CheckRoutes(app, each, name));
     return OkStatus();
   }
   if (!answer.is_object()) {
-    return Invalid(
+    return InvalidTrial(
         fmt::format("the mock of {}: expected a map with body, status, headers, stack, "
                     "after and never, or with route",
                     name));
@@ -64,12 +65,12 @@ Status CheckRoutes(const App& app, const Value& answer, std::string_view name) {
                                          "after", "never",  "route"};
   for (const json::Field& field : answer.fields()) {
     if (std::ranges::find(kKnown, field.name()) != std::end(kKnown)) continue;
-    return Invalid(fmt::format("the mock of {} has an unknown key '{}'", name, field.name()));
+    return InvalidTrial(fmt::format("the mock of {} has an unknown key '{}'", name, field.name()));
   }
   const Value* const route = answer.Find("route");
   if (route == nullptr) return OkStatus();
   if (route->is_string() && app.FindRoute(route->AsString()) != nullptr) return OkStatus();
-  return Invalid(fmt::format("the mock of {} names a route that does not exist", name));
+  return InvalidTrial(fmt::format("the mock of {} names a route that does not exist", name));
 }
 
 // A sub-flow that is mocked is called as if it were a function.
@@ -107,7 +108,7 @@ flow::PlayedAnswer RunRoute(const App& app, std::string_view name, const flow::C
   }
   TaskOutput output = route->Run(*slot, {.headers = call.headers,
                                          .body = call.body,
-                                         .timeout_ms = kTimeoutMs,
+                                         .timeout_ms = kTrialTimeoutMs,
                                          .streams = streams,
                                          .route = name,
                                          .cid = "test"});
@@ -127,8 +128,8 @@ Result<flow::Played> PlayFlow(const App& app, const FlowTrial& trial, SteppedClo
   if (main == nullptr) {
     std::vector<std::string> ids;
     for (const auto& [id, flow] : app.flows->flows()) ids.push_back(id);
-    return Unexpected(
-        Invalid(fmt::format("there is no flow '{}'{}", trial.flow, DidYouMean(trial.flow, ids))));
+    return Unexpected(InvalidTrial(
+        fmt::format("there is no flow '{}'{}", trial.flow, DidYouMean(trial.flow, ids))));
   }
   Value mocks = Value::EmptyObject();
   for (const json::Field& mock : trial.mocks.fields()) {

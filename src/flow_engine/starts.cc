@@ -18,46 +18,13 @@ namespace {
 using json::Value;
 using Family = db::RowFamily;
 
-constexpr std::string_view kFollowers = "flow:";
 constexpr size_t kMostAtOnce = 64;
-constexpr uint64_t kStoreIntervalMs = 1000;
 constexpr std::chrono::milliseconds kPoll(1000);
-constexpr std::chrono::milliseconds kPauseAfterFailure(100);
-constexpr std::string_view kFilter =
-    "SELECT RAW true FROM [$1] AS change_ LET `operation` = change_.`operation`, `key` = "
-    "change_.`key`, `before` = change_.`before`, `after` = change_.`after` WHERE ({})";
 
-std::string FollowerOf(const flow::Flow& flow) { return std::string(kFollowers) + flow.id; }
 std::string ScheduleKey(const flow::Flow& flow) { return "c" + flow.id; }
 // The number counts entries of the same flow.
 std::string AutostartKey(const flow::Flow& flow, int64_t number) {
   return fmt::format("b{}/{}", flow.id, number);
-}
-
-Result<Value> DocumentOf(const std::optional<db::DocumentView>& view) {
-  if (!view || view->tombstone) return Value();
-  if (view->datatype != db::Datatype::kJson) return Value::Bytes(view->body);
-  return json::Parse(view->body);
-}
-
-Result<Value> ChangeValue(const std::string& keyspace, const db::Change& change) {
-  Value value = Value::Object({{"operation", db::OperationName(change.operation)},
-                               {"keyspace", keyspace},
-                               {"key", std::string(change.key)},
-                               {"time_ms", Value::Unsigned(change.time_ms)}});
-  ASSIGN_OR_RETURN(Value before, DocumentOf(change.before));
-  ASSIGN_OR_RETURN(Value after, DocumentOf(change.after));
-  if (!before.is_missing()) value.Set("before", std::move(before));
-  if (!after.is_missing()) value.Set("after", std::move(after));
-  return value;
-}
-
-flow::Start StartWith(const flow::Flow& flow, Value body) {
-  flow::Start start;
-  start.flow = flow.id;
-  start.input = Value::Object({{"body", std::move(body)}, {"header", Value::EmptyObject()}});
-  start.cid = NewUuid();
-  return start;
 }
 
 // The first time of a schedule after this one.
@@ -109,7 +76,7 @@ void CheckStarts(const App& app, const Services& services, Missing missing,
       bad(keyspace.error());
     }
     if (flow->start.filter.empty()) continue;
-    const auto plan = services.queries.Prepare(fmt::format(kFilter, flow->start.filter), {});
+    const auto plan = services.queries.Prepare(FilterStatement(*flow), {});
     if (!plan) bad(plan.error().Prefixed("the filter"));
   }
 }
@@ -160,7 +127,7 @@ Status Starts::MakeFollowers(const App& app) {
     if (keyspace) wanted[FollowerOf(*flow)] = *keyspace;
   }
   for (const auto& [name, follower] : catalog->followers()) {
-    if (!name.starts_with(kFollowers)) continue;
+    if (!name.starts_with(kFlowFollowers)) continue;
     const auto found = wanted.find(name);
     const bool same = found != wanted.end() && follower.keyspaces.size() == 1 &&
                       follower.keyspaces[0] == found->second;
@@ -189,16 +156,12 @@ Status Starts::Configure(std::shared_ptr<const App> app, Autostarts autostarts) 
   return OkStatus();
 }
 
-Status Starts::AddSources(const flow::Flow& flow, Configured* configured) {
-  if (database_.catalog()->FindFollower(FollowerOf(flow)) == nullptr) return OkStatus();
+void Starts::AddChangeStarts(const flow::Flow& flow, Configured* configured) {
+  if (database_.catalog()->FindFollower(FollowerOf(flow)) == nullptr) return;
   for (db::ShardId shard = 0; shard < database_.shard_count(); ++shard) {
-    Source source{.flow = &flow, .keyspace = flow.start.on, .cursor = {FollowerOf(flow), shard, 0}};
-    ASSIGN_OR_RETURN(source.stored, database_.followers().ReadCursor(source.cursor));
-    ASSIGN_OR_RETURN(source.feed,
-                     db::Feed::OfFollower(database_, shard, source.cursor.follower, source.stored));
-    configured->sources.push_back(std::move(source));
+    configured->changes.push_back(
+        std::make_unique<ChangeStarts>(services_, engine_, configured->app, flow, shard));
   }
-  return OkStatus();
 }
 
 Status Starts::AddSchedule(const flow::Flow& flow, Configured* configured) {
@@ -223,67 +186,20 @@ Status Starts::AddSchedule(const flow::Flow& flow, Configured* configured) {
 }
 
 Result<Starts::Configured> Starts::Load(std::shared_ptr<const App> app) {
-  Configured configured{.app = std::move(app), .sources = {}, .schedules = {}};
+  Configured configured{.app = std::move(app), .changes = {}, .schedules = {}};
   for (const auto& [id, flow] : configured.app->flows->flows()) {
-    if (!flow->start.on.empty()) RETURN_IF_ERROR(AddSources(*flow, &configured));
+    if (!flow->start.on.empty()) AddChangeStarts(*flow, &configured);
     if (flow->start.scheduled()) RETURN_IF_ERROR(AddSchedule(*flow, &configured));
   }
   return configured;
 }
 
-bool Starts::Fires(Source& source, const Value& change) const {
-  if (source.flow->start.filter.empty()) return true;
-  const Result<bool> passes = Passes(source, change);
-  if (passes) return *passes;
-  // What can't be decided is left to the flow: a change must not get lost.
-  log::Warn("a flow's filter failed",
-            {{"flow", source.flow->id}, {"error", passes.error().ToString()}});
-  return true;
-}
-
-// The filter may need a keyspace that was dropped: the other flows' starts don't.
-Result<bool> Starts::Passes(Source& source, const Value& change) const {
-  if (source.filter == nullptr) {
-    const std::string text = fmt::format(kFilter, source.flow->start.filter);
-    ASSIGN_OR_RETURN(source.filter, services_.queries.Prepare(text, {}));
-  }
-  query::RunRequest request;
-  request.positional.push_back(change);
-  ASSIGN_OR_RETURN(const auto run, services_.queries.Execute(source.filter, std::move(request)));
-  if (run->Next()) return true;
-  RETURN_IF_ERROR(run->status());
-  return false;
-}
-
-Result<bool> Starts::Follow(const Configured& configured, Source& source) {
-  std::vector<Engine::Launch> launches;
-  Status failed;
-  const auto visit = [&](const db::Change& change) {
-    auto value = ChangeValue(source.keyspace, change);
-    if (!value) {
-      failed = value.error();
-      return false;
-    }
-    if (Fires(source, *value)) {
-      launches.push_back({configured.app, StartWith(*source.flow, std::move(*value)), "change"});
-    }
-    return true;
-  };
-  ASSIGN_OR_RETURN(const size_t given, source.feed->Read(kMostAtOnce, visit));
-  RETURN_IF_ERROR(failed);
-  const uint64_t now_ms = services_.function.clock.WallMs();
-  db::CursorState next = source.feed->state();
-  next.events = source.stored.events + given;
-  // Changes that start nothing need not be passed at once.
-  const bool late = now_ms >= source.stored_ms + kStoreIntervalMs;
-  if (launches.empty() && (next == source.stored || !late)) return given == kMostAtOnce;
-  db::Commit commit;
-  commit.shard = source.cursor.shard;
-  commit.cursor_moves.push_back({source.cursor, source.stored, next});
-  ASSIGN_OR_RETURN(const auto ids, engine_.LaunchAll(std::move(launches), std::move(commit)));
-  source.stored = std::move(next);
-  source.stored_ms = now_ms;
-  return given == kMostAtOnce;
+Result<bool> Starts::Follow(ChangeStarts& changes, std::optional<follow::Waiter::Time>* look_at) {
+  using State = follow::SerialFollower::Stepped::State;
+  const auto stepped = changes.Step();
+  if (stepped.state == State::kEnded) return Unexpected(stepped.why);
+  if (stepped.until && (!*look_at || *stepped.until < **look_at)) *look_at = stepped.until;
+  return stepped.state == State::kWorked;
 }
 
 // Times that passed while nobody could start anything are made up for by one run.
@@ -418,16 +334,22 @@ void Starts::Loop() {
   size_t autostarted = SIZE_MAX;
   std::unique_lock lock(mutex_);
   bool more = false;
+  std::optional<follow::Waiter::Time> look_at;  // at the followers
   Status failed;
   while (!stopping_) {
     if (!more || !failed.ok()) {
-      auto pause = failed.ok() ? kPoll : kPauseAfterFailure;
+      auto pause = kPoll;
+      if (look_at) {
+        const auto left = *look_at - follow::SystemWaiter::Instance().Now();
+        pause = std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left),
+                           std::chrono::milliseconds(1), kPoll);
+      }
       const uint64_t now_ms = services_.function.clock.WallMs();
       for (const Schedule& schedule : configured.schedules) {
         const uint64_t left_ms = schedule.next_ms > now_ms ? schedule.next_ms - now_ms : 1;
         pause = std::min(pause, std::chrono::milliseconds(std::min<uint64_t>(left_ms, 1000)));
       }
-      if (!failed.ok()) pause = kPauseAfterFailure;
+      if (!failed.ok()) pause = ChangeStarts::kPauseAfterFailure;
       wake_.wait_for(lock, pause,
                      [&] { return stopping_ || ((woken_ || reconfigured_) && failed.ok()); });
     }
@@ -439,6 +361,7 @@ void Starts::Loop() {
     lock.unlock();
     failed = OkStatus();
     more = false;
+    look_at.reset();
     const auto note = [&](const Result<bool>& result) {
       if (!result) failed = result.error();
       more = more || (result && *result);
@@ -449,7 +372,7 @@ void Starts::Loop() {
       if (!loaded) failed = loaded.error();
     }
     if (failed.ok()) {
-      for (Source& source : configured.sources) note(Follow(configured, source));
+      for (const auto& changes : configured.changes) note(Follow(*changes, &look_at));
       for (Schedule& schedule : configured.schedules) note(RunSchedule(configured, schedule));
       note(TakeRequests(configured));
       note(RunAutostarts(configured, &autostarted));

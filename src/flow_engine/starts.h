@@ -13,12 +13,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/thread.h"
-#include "db/feed.h"
 #include "flow_engine/app.h"
+#include "flow_engine/change_starts.h"
 #include "flow_engine/engine.h"
 #include "follow/commit_wake.h"
 
@@ -41,16 +42,6 @@ class Starts {
   void Stop();
 
  private:
-  // A flow that follows a keyspace, in one shard.
-  struct Source {
-    const flow::Flow* flow = nullptr;
-    std::string keyspace;
-    db::CursorId cursor;
-    db::CursorState stored;
-    uint64_t stored_ms = 0;  // when it was stored last
-    std::unique_ptr<db::Feed> feed;
-    std::shared_ptr<const query::StatementPlan> filter;  // null: not planned yet
-  };
   struct Schedule {
     const flow::Flow* flow = nullptr;
     std::string row;  // as it is stored
@@ -58,18 +49,19 @@ class Starts {
   };
   struct Configured {
     std::shared_ptr<const App> app;
-    std::vector<Source> sources;
+    std::vector<std::unique_ptr<ChangeStarts>> changes;  // by flow and shard
     std::vector<Schedule> schedules;
   };
 
   Status MakeFollowers(const App& app);
   Result<Configured> Load(std::shared_ptr<const App> app);
-  Status AddSources(const flow::Flow& flow, Configured* configured);
+  void AddChangeStarts(const flow::Flow& flow, Configured* configured);
   Status AddSchedule(const flow::Flow& flow, Configured* configured);
 
   void Loop();
   // Each tells whether there may be more to do at once.
-  Result<bool> Follow(const Configured& configured, Source& source);
+  // `look_at` is moved to when it wants to be asked again at the latest.
+  static Result<bool> Follow(ChangeStarts& changes, std::optional<follow::Waiter::Time>* look_at);
   Result<bool> RunSchedule(const Configured& configured, Schedule& schedule);
   Result<bool> TakeRequests(const Configured& configured);
   // Those from number `*next` on, which is moved past each that has been started.
@@ -77,8 +69,6 @@ class Starts {
   Status RunAutostart(const Configured& configured, size_t index);
   Status LaunchOnce(const Configured& configured, const flow::Flow& flow, std::string key,
                     flow::Start start);
-  bool Fires(Source& source, const json::Value& change) const;
-  Result<bool> Passes(Source& source, const json::Value& change) const;
   void Wake();
 
   const Services& services_;
