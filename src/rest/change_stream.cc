@@ -10,77 +10,46 @@
 
 namespace sluice::rest {
 
-ChangeStream::ChangeStream(db::Database& database, const ChangeStreamOptions& options)
-    : database_(database), values_(options.values), remaining_(options.limit) {
+ChangeStream::ChangeStream(const ChangeStreamOptions& options)
+    : values_(options.values), remaining_(options.limit) {
   position_.keyspace = options.keyspace;
 }
 
 Result<std::unique_ptr<ChangeStream>> ChangeStream::Open(db::Database& database,
                                                          ChangeStreamOptions options) {
-  std::unique_ptr<ChangeStream> stream(new ChangeStream(database, options));
-  // From here on the log has every change, so that what is read now and what follows fit together.
+  std::unique_ptr<ChangeStream> stream(new ChangeStream(options));
   if (options.values) NoteWholeRead(database, options.keyspace);
-  ASSIGN_OR_RETURN(stream->follows_, database.followers().FollowTransiently(options.keyspace));
-  RETURN_IF_ERROR(stream->Start(options));
+  RETURN_IF_ERROR(stream->Start(database, options));
   return stream;
 }
 
-Status ChangeStream::Start(const ChangeStreamOptions& options) {
-  const uint16_t shards = database_.shard_count();
-  if (options.since) {
-    if (options.since->keyspace != options.keyspace || options.since->shards.size() != shards) {
-      return Error(Code::kNotFound, "feed.history_gone",
-                   "the collection is not the one that this event came from: it was dropped");
-    }
-    position_ = *options.since;
+Status ChangeStream::Start(db::Database& database, ChangeStreamOptions& options) {
+  if (!options.since) {
+    ASSIGN_OR_RETURN(reader_,
+                     follow::KeyspaceReader::Open(database, options.keyspace, options.from));
+  } else if (options.since->keyspace == options.keyspace &&
+             options.since->shards.size() == database.shard_count()) {
+    ASSIGN_OR_RETURN(reader_, follow::KeyspaceReader::OpenAt(database, options.keyspace,
+                                                             std::move(options.since->shards)));
   } else {
-    for (uint16_t shard = 0; shard < shards; ++shard) {
-      db::CursorState state;
-      if (options.from == ChangeStreamOptions::From::kEverything) {
-        ASSIGN_OR_RETURN(state, db::Feed::StartAfter(database_, shard, {options.keyspace}, 0));
-      } else {
-        state.position.sequence = database_.followers().LastSequence(shard);
-      }
-      position_.shards.push_back(std::move(state));
-    }
+    return Error(Code::kNotFound, "feed.history_gone",
+                 "the collection is not the one that this event came from: it was dropped");
   }
-  for (uint16_t shard = 0; shard < shards; ++shard) {
-    feeds_.push_back(std::make_unique<db::Feed>(
-        database_, shard, std::vector<db::KeyspaceId>{options.keyspace}, position_.shards[shard]));
-  }
+  position_.shards = reader_->places();
   return OkStatus();
 }
 
-bool ChangeStream::InLog() const {
-  for (size_t shard = 0; shard < position_.shards.size(); ++shard) {
-    const db::CursorState& state = position_.shards[shard];
-    if (state.backfilling ||
-        !database_.followers().LogCovers(position_.keyspace, static_cast<db::ShardId>(shard),
-                                         state.position.done())) {
-      return false;
-    }
-  }
-  return true;
-}
-
 Result<size_t> ChangeStream::Read(Budget budget, std::string* out) {
-  size_t given = 0;
-  for (size_t i = 0; i < feeds_.size(); ++i) {
-    const size_t shard = (next_shard_ + i) % feeds_.size();
-    db::Feed& feed = *feeds_[shard];
-    const size_t most = std::min<uint64_t>(budget.rows - given, remaining_);
-    if (most == 0 || out->size() >= budget.bytes) break;
-    const auto visit = [&](const db::Change& change) {
-      position_.shards[shard] = feed.state();
-      AppendChange(change, out);
-      --remaining_;
-      return out->size() < budget.bytes;
-    };
-    ASSIGN_OR_RETURN(const size_t read, feed.Read(most, visit));
-    position_.shards[shard] = feed.state();
-    given += read;
-  }
-  next_shard_ = (next_shard_ + 1) % feeds_.size();
+  const size_t most = std::min<uint64_t>(budget.rows, remaining_);
+  if (most == 0 || out->size() >= budget.bytes) return 0;
+  const auto visit = [&](const db::Change& change) {
+    position_.shards = reader_->places();
+    AppendChange(change, out);
+    --remaining_;
+    return out->size() < budget.bytes;
+  };
+  ASSIGN_OR_RETURN(const size_t given, reader_->Read(most, visit));
+  position_.shards = reader_->places();
   return given;
 }
 

@@ -1,5 +1,6 @@
-// The changes of one keyspace as server-sent events, from a given place on: what a feed connection
-// reads. Memory is bounded by one chunk and one document, whatever is behind.
+// The changes of one keyspace (follow/keyspace_reader.h) as server-sent events, from a given place
+// on: what a feed connection reads. Memory is bounded by one chunk and one document, whatever is
+// behind.
 //
 // Open and Read block; one thread at a time.
 #pragma once
@@ -8,16 +9,15 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "db/database.h"
-#include "db/feed.h"
+#include "follow/keyspace_reader.h"
 #include "rest/feed_position.h"
 
 namespace sluice::rest {
 
 struct ChangeStreamOptions {
-  enum class From : uint8_t { kNow, kEverything };
+  using From = follow::KeyspaceReader::From;
 
   db::KeyspaceId keyspace = 0;
   From from = From::kNow;
@@ -43,24 +43,21 @@ class ChangeStream {
 
   // Whether the next Read continues in the log. If not, it looks through documents, which may take
   // long however little it gives.
-  bool InLog() const;
+  bool InLog() const { return reader_->InLog(); }
   // As many as were asked for have been given.
   bool finished() const { return remaining_ == 0; }
   const FeedPosition& position() const { return position_; }
 
  private:
-  ChangeStream(db::Database& database, const ChangeStreamOptions& options);
+  explicit ChangeStream(const ChangeStreamOptions& options);
 
-  Status Start(const ChangeStreamOptions& options);
+  Status Start(db::Database& database, ChangeStreamOptions& options);
   void AppendChange(const db::Change& change, std::string* out) const;
 
-  db::Database& database_;
   const bool values_;
   uint64_t remaining_;
-  std::shared_ptr<void> follows_;
-  FeedPosition position_;                         // after the last change given
-  std::vector<std::unique_ptr<db::Feed>> feeds_;  // by shard
-  size_t next_shard_ = 0;                         // read first, so that none is left behind
+  std::unique_ptr<follow::KeyspaceReader> reader_;
+  FeedPosition position_;  // after the last change given
 };
 
 }  // namespace sluice::rest
