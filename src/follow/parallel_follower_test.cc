@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "follow/test_log.h"
 #include "follow/test_processor.h"
 #include "follow/test_waiter.h"
@@ -56,6 +57,7 @@ class ParallelFollowerTest : public testing::Test {
  protected:
   void Start(size_t workers, Borrower* borrower = nullptr) {
     std::vector<ParallelFollower::Code> code;
+    follower_.reset();
     processors_.clear();
     policies_.clear();
     for (size_t i = 0; i < workers; ++i) {
@@ -221,6 +223,30 @@ TEST_F(ParallelFollowerTest, AStopDropsWhatWaitsAndLetsGoOfIt) {
   Start(1);
   Settle();
   EXPECT_EQ(WrittenByLane()['a'], Numbers(6));
+}
+
+// The shard is taken away and given back at random moments, while commits are refused now and then.
+TEST_F(ParallelFollowerTest, EveryEventTakesEffectOnceWheneverItIsStopped) {
+  constexpr int kEvents = 2000;
+  Random random(7);
+  int added = 0;
+  while (added < kEvents) {
+    log_.Refuse(Error(Code::kConflict, "test.conflict", "somebody was faster"),
+                static_cast<int>(random.Below(3)));
+    Start(1 + random.Below(4));
+    for (const int until = std::min<int>(kEvents, added + 1 + static_cast<int>(random.Below(300)));
+         added < until; ++added) {
+      Add(std::string(1, static_cast<char>('a' + added % kLanes)) + std::to_string(added / kLanes));
+    }
+    if (random.OneIn(2)) std::this_thread::yield();
+    if (random.OneIn(4)) Settle();
+    follower_->Stop();
+  }
+  Start(2);
+  Settle();
+  for (int lane = 0; lane < kLanes; ++lane) {
+    EXPECT_EQ(WrittenByLane()[static_cast<char>('a' + lane)], Numbers(kEvents / kLanes)) << lane;
+  }
 }
 
 TEST_F(ParallelFollowerTest, AWorkerWithNothingToDoRests) {
