@@ -91,6 +91,7 @@ db::CursorMove LaneQueue::Move(size_t count) const {
 }
 
 void LaneQueue::Committed(size_t count) {
+  CHECK(count <= waiting());
   stored_ = After(count);
   for (size_t i = 0; i < count; ++i) events_[first_ + i].reset();
   first_ += count;

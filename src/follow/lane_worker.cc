@@ -3,6 +3,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/check.h"
+
 namespace sluice::follow {
 
 LaneWorker::LaneWorker(Parts parts)
@@ -136,6 +138,7 @@ void LaneWorker::TakeFront(Events* events) {
 void LaneWorker::GiveBack(EventPtr event) {
   {
     const std::lock_guard lock(mutex_);
+    CHECK(lent_lane_.has_value());
     lent_lane_.reset();
     queue_.insert(queue_.begin(), std::make_move_iterator(aside_.begin()),
                   std::make_move_iterator(aside_.end()));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+
 namespace sluice::follow {
 
 ParallelFollower::ParallelFollower(Options options, LaneCursors cursors)
@@ -15,6 +17,7 @@ ParallelFollower::~ParallelFollower() { Stop(); }
 Result<std::unique_ptr<ParallelFollower>> ParallelFollower::Start(Options options) {
   ASSIGN_OR_RETURN(LaneCursors cursors, LaneCursors::Load(*options.source, options.lanes));
   RETURN_IF_ERROR(options.source->Open(cursors.lowest()));
+  CHECK(!options.workers.empty());
   std::unique_ptr<ParallelFollower> follower(
       new ParallelFollower(std::move(options), std::move(cursors)));
   const Options& given = follower->options_;
@@ -91,6 +94,7 @@ Status ParallelFollower::Pump() {
     bool stopped = false;
     const auto visit = [&](const db::Change& change) {
       const uint16_t lane = options_.lane_of(change);
+      CHECK(lane < options_.lanes);
       // After a restart the lanes are not all at the same place.
       if (!IsBefore(given_[lane], source.place())) return true;
       given_[lane] = source.place();
