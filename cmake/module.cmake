@@ -7,8 +7,8 @@
 # A module's main.cc belongs to an executable (cmake/executables.cmake), not to the library.
 
 # What `make test` also runs under AddressSanitizer, besides every fuzz program: the modules that
-# read bytes from outside or own memory by hand.
-set(SLUICE_CORE_MODULES json storage db timer net http service rest flow)
+# read bytes from outside or own memory by hand, and the engine of followers.
+set(SLUICE_CORE_MODULES json storage db follow timer net http service rest flow)
 if(SLUICE_FUZZ)
   add_custom_target(fuzzers)
 else()
