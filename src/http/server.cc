@@ -40,7 +40,7 @@ class Server::Impl {
                                   std::shared_ptr<const Router> router) {
     const size_t index = listeners_.size();
     auto listener =
-        std::make_unique<HttpListener>(context_, index, net_.loops(), std::move(router));
+        std::make_shared<HttpListener>(context_, index, net_.loops(), std::move(router));
     ASSIGN_OR_RETURN(const uint16_t port, net_.Listen(options, *listener));
     listeners_.push_back(std::move(listener));
     return Server::Listener{.index = index, .port = port};
@@ -48,7 +48,8 @@ class Server::Impl {
 
   void SetRouter(size_t listener, std::shared_ptr<const Router> router) {
     CHECK(listener < listeners_.size());
-    net_.PostToLoops([listener = listeners_[listener].get(), router = std::move(router)](
+    // A loop may come to it when the server has gone.
+    net_.PostToLoops([listener = listeners_[listener], router = std::move(router)](
                          const net::IoLoop& loop) { listener->SetRouter(loop, router); });
   }
 
@@ -58,7 +59,7 @@ class Server::Impl {
  private:
   net::Server& net_;
   ServerContext context_;
-  std::vector<std::unique_ptr<HttpListener>> listeners_;
+  std::vector<std::shared_ptr<HttpListener>> listeners_;
 };
 
 Server::Server(net::Server& net, const ServerOptions& options, Environment environment)

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "db/test_database.h"
 #include "json/print.h"
+#include "net/test_client.h"
 #include "net/test_exchange.h"
 #include "query/error.h"
 #include "service/test_principal.h"
@@ -15,7 +16,6 @@ namespace sluice::service {
 namespace {
 
 using query::QueryCode;
-using testing::ElementsAre;
 
 // Rows one below the other; an error by its number.
 class LinesAnswer final : public QueryAnswer {
@@ -176,12 +176,13 @@ TEST_F(QueryStatementTest, AClientThatLeavesEndsIt) {
   EXPECT_EQ(chunk.error().id(), "http.cancelled");
 }
 
-TEST_F(QueryStatementTest, ItsTimeIncludesTheWaitForAThread) {
+TEST_F(QueryStatementTest, EndsWhenItsTimeIsOver) {
   QueryParameters parameters;
   parameters.statement =
       "SELECT RAW x FROM ARRAY_RANGE(0, 100000) AS x UNNEST ARRAY_RANGE(0, 100000) AS y "
       "WHERE x + y < 0";
   parameters.timeout_ms = 50;
+  const net::PassingTime time(&clock_);
   EXPECT_EQ(Run(parameters), "error 1080\ntimeout\n");
 }
 
