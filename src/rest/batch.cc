@@ -1,46 +1,29 @@
 // /v1/batch: many documents in one request.
+#include "service/batch.h"
+
 #include <utility>
 #include <vector>
 
 #include "json/print.h"
 #include "rest/access.h"
 #include "rest/body.h"
-#include "rest/commit_window.h"
 #include "rest/document_http.h"
 #include "rest/document_item.h"
 #include "rest/http_types.h"
 #include "rest/routes.h"
-#include "rest/whole_reads.h"
 
 namespace sluice::rest {
 namespace {
 
-constexpr size_t kMaxItems = db::kMaxCommitWrites;
 constexpr size_t kMaxAnswerBytes = 64 << 20;
-
-Status TooMany(std::string_view what) {
-  return Error(Code::kTooLarge, "batch.too_large", "a batch has at most {} {}", kMaxItems, what);
-}
-
-// The id of a keyspace in a body, if the sender has the permission on its bucket.
-Result<db::KeyspaceId> PermittedKeyspace(const Context& context, const Request& request,
-                                         auth::Permission permission, std::string_view text) {
-  ASSIGN_OR_RETURN(const db::KeyspaceName name, db::KeyspaceName::Parse(text));
-  RETURN_IF_ERROR(Require(request, permission, name.bucket));
-  ASSIGN_OR_RETURN(const db::KeyspaceId keyspace, context.database.Resolve(name));
-  if (permission == auth::Permission::kWrite) RETURN_IF_ERROR(RefuseTable(keyspace));
-  return keyspace;
-}
 
 // --- get ---
 
-Status AppendFound(const Context& context, db::KeyspaceId keyspace, std::string_view key,
-                   const db::DatabaseSnapshot& snapshot, std::string* out) {
-  RETURN_IF_ERROR(db::CheckKey(key));
-  db::PinnedDocument document;
-  const Result<bool> found = context.database.Get(keyspace, key, &document, &snapshot);
-  if (found && *found) {
-    AppendDocumentRow(key, document.view(), RowValues::kInclude, out);
+Status AppendFound(std::string_view key, const Result<const db::DocumentView*>& found,
+                   std::string* out) {
+  out->append(out->ends_with('[') ? "\n" : ",\n");
+  if (found && *found != nullptr) {
+    AppendDocumentRow(key, **found, RowValues::kInclude, out);
   } else if (found) {
     out->append(R"({"key":)");
     json::AppendQuoted(key, out);
@@ -58,19 +41,21 @@ Status AppendFound(const Context& context, db::KeyspaceId keyspace, std::string_
 Result<std::string> GetBatch(const Context& context, const Request& request) {
   ASSIGN_OR_RETURN(const json::Value body, ReadObject(request.body(), {"keyspace", "keys"}));
   ASSIGN_OR_RETURN(const std::string name, RequiredString(body, "keyspace"));
-  ASSIGN_OR_RETURN(const db::KeyspaceId keyspace,
-                   PermittedKeyspace(context, request, auth::Permission::kRead, name));
-  NoteWholeRead(context.database, keyspace);
-  ASSIGN_OR_RETURN(const json::Value keys, ListField(body, "keys"));
-  if (keys.is_missing()) return BadField("keys", "a list of keys", keys);
-  if (keys.size() > kMaxItems) return Unexpected(TooMany("keys"));
-  const auto snapshot = context.database.NewSnapshot();
-  std::string out = R"({"documents":[)";
-  for (size_t i = 0; i < keys.size(); ++i) {
-    if (!keys[i].is_string()) return BadField("keys", "a list of strings", keys[i]);
-    out.append(i == 0 ? "\n" : ",\n");
-    RETURN_IF_ERROR(AppendFound(context, keyspace, keys[i].AsString(), *snapshot, &out));
+  ASSIGN_OR_RETURN(
+      const db::KeyspaceId keyspace,
+      service::ResolvePermitted(context.database, SenderOf(request), service::Access::kRead, name));
+  ASSIGN_OR_RETURN(const json::Value list, ListField(body, "keys"));
+  if (list.is_missing()) return BadField("keys", "a list of keys", list);
+  RETURN_IF_ERROR(service::CheckBatchSize(list.size(), "keys"));
+  std::vector<std::string_view> keys;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (!list[i].is_string()) return BadField("keys", "a list of strings", list[i]);
+    keys.push_back(list[i].AsString());
   }
+  std::string out = R"({"documents":[)";
+  RETURN_IF_ERROR(service::ReadBatch(
+      context.database, keyspace, keys,
+      [&](std::string_view key, const auto& found) { return AppendFound(key, found, &out); }));
   out.append("\n]}\n");
   return out;
 }
@@ -81,7 +66,7 @@ Result<std::vector<db::Write>> WritesOf(const Context& context, const Request& r
                                         const json::Value& body) {
   ASSIGN_OR_RETURN(const json::Value list, ListField(body, "writes"));
   if (list.is_missing()) return BadField("writes", "a list of writes", list);
-  if (list.size() > kMaxItems) return Unexpected(TooMany("writes"));
+  RETURN_IF_ERROR(service::CheckBatchSize(list.size(), "writes"));
   const std::vector<std::string_view> raw = RawItems(request.body(), "writes");
   const uint64_t now_ms = context.clock.WallMs();
   std::vector<db::Write> writes;
@@ -92,7 +77,8 @@ Result<std::vector<db::Write>> WritesOf(const Context& context, const Request& r
                                    "xattrs", "cas", "if", "delete"}));
       ASSIGN_OR_RETURN(const std::string name, RequiredString(list[i], "keyspace"));
       ASSIGN_OR_RETURN(const db::KeyspaceId keyspace,
-                       PermittedKeyspace(context, request, auth::Permission::kWrite, name));
+                       service::ResolvePermitted(context.database, SenderOf(request),
+                                                 service::Access::kWrite, name));
       ASSIGN_OR_RETURN(db::Write write, WriteOfItem(list[i], raw[i], now_ms));
       write.keyspace = keyspace;
       return write;
@@ -104,33 +90,15 @@ Result<std::vector<db::Write>> WritesOf(const Context& context, const Request& r
   return writes;
 }
 
-Result<json::Value> PutAtomically(Context& context, std::string actor,
-                                  std::vector<db::Write> writes) {
-  db::Commit commit;
-  commit.actor = std::move(actor);
+json::Value TogetherView(const std::vector<std::string>& keys, const db::CommitResult& result) {
   json::Value results = json::Value::EmptyArray();
-  if (writes.empty()) return json::Value::Object({{"results", std::move(results)}});
-  commit.shard = context.database.ShardOf(writes[0].keyspace, writes[0].key);
-  for (size_t i = 0; i < writes.size(); ++i) {
-    if (context.database.ShardOf(writes[i].keyspace, writes[i].key) != commit.shard) {
-      return Unexpected(
-          Error(Code::kInvalidArgument, "batch.several_shards",
-                "the documents belong to different shards, so they can't be written as one: use "
-                "\"atomic\":false")
-              .With("write", std::to_string(i)));
-    }
-    results.Append(json::Value::Object({{"key", writes[i].key}}));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    json::Value view =
+        json::Value::Object({{"key", keys[i]}, {"cas", std::to_string(result.writes[i].cas)}});
+    SetViolation(result.writes[i], &view);
+    results.Append(std::move(view));
   }
-  commit.writes = std::move(writes);
-  const db::CommitResult result = context.database.Apply(std::move(commit));
-  if (!result.status.ok()) {
-    if (result.failed_write < 0) return Unexpected(result.status);
-    return Unexpected(result.status.With("write", std::to_string(result.failed_write)));
-  }
-  for (size_t i = 0; i < results.size(); ++i) {
-    results.MutableItem(i)->Set("cas", std::to_string(result.writes[i].cas));
-    SetViolation(result.writes[i], results.MutableItem(i));
-  }
+  if (keys.empty()) return json::Value::Object({{"results", std::move(results)}});
   return json::Value::Object(
       {{"sequence", json::Value::Unsigned(result.sequence)}, {"results", std::move(results)}});
 }
@@ -148,30 +116,21 @@ json::Value ResultView(std::string_view key, const db::CommitResult& result) {
   return view;
 }
 
-json::Value PutOneByOne(Context& context, const std::string& actor, std::vector<db::Write> writes) {
-  std::vector<std::string> keys;
-  std::vector<db::CommitResult> results(writes.size());
-  {
-    CommitWindow window(context.database);
-    for (size_t i = 0; i < writes.size(); ++i) {
-      keys.push_back(writes[i].key);
-      db::Commit commit = CommitOf(context, std::move(writes[i]));
-      commit.actor = actor;
-      window.Submit(std::move(commit),
-                    [slot = &results[i]](db::CommitResult result) { *slot = std::move(result); });
-    }
-  }
-  json::Value list = json::Value::EmptyArray();
-  for (size_t i = 0; i < results.size(); ++i) list.Append(ResultView(keys[i], results[i]));
-  return json::Value::Object({{"results", std::move(list)}});
-}
-
 Result<json::Value> PutBatch(Context& context, const Request& request) {
   ASSIGN_OR_RETURN(const json::Value body, ReadObject(request.body(), {"atomic", "writes"}));
   ASSIGN_OR_RETURN(const auto atomic, BoolField(body, "atomic"));
   ASSIGN_OR_RETURN(std::vector<db::Write> writes, WritesOf(context, request, body));
-  if (atomic.value_or(true)) return PutAtomically(context, ActorOf(request), std::move(writes));
-  return PutOneByOne(context, ActorOf(request), std::move(writes));
+  std::vector<std::string> keys;
+  for (const db::Write& write : writes) keys.push_back(write.key);
+  if (atomic.value_or(true)) {
+    ASSIGN_OR_RETURN(const db::CommitResult result,
+                     service::WriteTogether(context.database, ActorOf(request), std::move(writes)));
+    return TogetherView(keys, result);
+  }
+  const auto results = service::WriteEach(context.database, ActorOf(request), std::move(writes));
+  json::Value list = json::Value::EmptyArray();
+  for (size_t i = 0; i < results.size(); ++i) list.Append(ResultView(keys[i], results[i]));
+  return json::Value::Object({{"results", std::move(list)}});
 }
 
 }  // namespace

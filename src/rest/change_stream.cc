@@ -6,7 +6,7 @@
 #include "json/print.h"
 #include "rest/document_http.h"
 #include "rest/http_types.h"
-#include "rest/whole_reads.h"
+#include "service/whole_reads.h"
 
 namespace sluice::rest {
 
@@ -18,7 +18,7 @@ ChangeStream::ChangeStream(const ChangeStreamOptions& options)
 Result<std::unique_ptr<ChangeStream>> ChangeStream::Open(db::Database& database,
                                                          ChangeStreamOptions options) {
   std::unique_ptr<ChangeStream> stream(new ChangeStream(options));
-  if (options.values) NoteWholeRead(database, options.keyspace);
+  if (options.values) service::NoteWholeRead(database, options.keyspace);
   RETURN_IF_ERROR(stream->Start(database, options));
   return stream;
 }

@@ -43,25 +43,10 @@ std::unexpected<Status> BadPrecondition(std::string_view header, std::string_vie
 
 }  // namespace
 
-Result<db::KeyspaceId> ResolveKeyspace(const Context& context, std::string_view text) {
-  ASSIGN_OR_RETURN(const db::KeyspaceName name, db::KeyspaceName::Parse(text));
-  return context.database.Resolve(name);
-}
-
-Status RefuseTable(db::KeyspaceId keyspace) {
-  if (!db::IsTableId(keyspace)) return OkStatus();
-  return Error(Code::kInvalidArgument, "keyspace.is_system",
-               "this is a table: its rows are written by INSERT, UPDATE and DELETE");
-}
-
 Result<Target> TargetOf(const Context& context, const Request& request) {
-  Target target;
-  target.key = request.Param("key");
-  RETURN_IF_ERROR(db::CheckKey(target.key));
-  ASSIGN_OR_RETURN(target.keyspace, ResolveKeyspace(context, request.Param("keyspace")));
   const bool reads = request.method() == Method::kGet || request.method() == Method::kHead;
-  if (!reads) RETURN_IF_ERROR(RefuseTable(target.keyspace));
-  return target;
+  return service::ResolveTarget(context.database, request.Param("keyspace"), request.Param("key"),
+                                reads ? service::Access::kRead : service::Access::kWrite);
 }
 
 void AddEntityTag(Response& response, db::Cas cas) {
@@ -168,34 +153,7 @@ std::string ActorOf(const Request& request) {
   return request.principal() == nullptr ? "" : std::string(request.principal()->name());
 }
 
-db::Commit CommitOf(const Context& context, db::Write write) {
-  db::Commit commit;
-  commit.shard = context.database.ShardOf(write.keyspace, write.key);
-  commit.writes.push_back(std::move(write));
-  return commit;
-}
-
-CommitAndWait::CommitAndWait(Context& context, Request& request, db::Commit commit)
-    : done_(request.exchange()) {
-  commit.actor = ActorOf(request);
-  const auto submit = [&database = context.database, done = done_](db::Commit ready) {
-    database.Submit(std::move(ready),
-                    [done](db::CommitResult result) { done.Complete(std::move(result)); });
-  };
-  const bool waits = std::ranges::any_of(commit.writes, [&](const db::Write& write) {
-    return context.database.read_forms().RunsScripts(write.keyspace);
-  });
-  if (!waits) {
-    submit(std::move(commit));
-    return;
-  }
-  const bool taken = request.exchange().workers().TrySubmit(
-      [submit, ready = std::move(commit)]() mutable { submit(std::move(ready)); });
-  if (taken) return;
-  db::CommitResult refused;
-  refused.status = OverloadedError();
-  done_.Complete(std::move(refused));
-}
+service::Caller CallerOf(Request& request) { return {request.exchange(), ActorOf(request)}; }
 
 Content WrittenContent() {
   return {.description = "the new version",

@@ -2,12 +2,10 @@
 // a document as a member of a JSON answer, and the answer to a write.
 #pragma once
 
-#include <coroutine>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/status.h"
 #include "db/commit.h"
@@ -16,21 +14,16 @@
 #include "json/value.h"
 #include "rest/context.h"
 #include "rest/http_types.h"
+#include "service/documents.h"
 
 namespace sluice::rest {
 
-// The id of the keyspace that {keyspace} names.
-Result<db::KeyspaceId> ResolveKeyspace(const Context& context, std::string_view text);
-
-// Rows of a table are written by statements only: others would not keep to its columns.
-Status RefuseTable(db::KeyspaceId keyspace);
-
-struct Target {
-  db::KeyspaceId keyspace = 0;
-  std::string_view key;  // of the request's path
-};
-// Of routes with {keyspace} and {key}.
+using service::Target;
+// Of routes with {keyspace} and {key}; those that do not read write.
 Result<Target> TargetOf(const Context& context, const Request& request);
+// On whose behalf a request writes.
+std::string ActorOf(const Request& request);
+service::Caller CallerOf(Request& request);
 
 // An entity tag is the CAS in quotes.
 void AddEntityTag(Response& response, db::Cas cas);
@@ -55,37 +48,6 @@ void AppendValueMember(const db::DocumentView& document, std::string* out);
 void AppendErrorMember(const Status& error, std::string* out);
 void AppendUnreadableRow(std::string_view key, const Status& error, std::string* out);
 void AppendOnOneLine(std::string_view json, std::string* out);
-
-// co_await CommitAndWait(...): submits one commit and waits for its result. A client that leaves
-// ends the wait (http.cancelled), not the commit. If types of the keyspace may run scripts, which
-// the connection's thread must not wait for, a worker submits it.
-class CommitAndWait {
- public:
-  CommitAndWait(Context& context, Request& request, db::Commit commit);
-
-  auto operator co_await() const { return Awaiter{done_.operator co_await()}; }
-
- private:
-  using Done = Completion<db::CommitResult>;
-  struct Awaiter {
-    bool await_ready() const { return inner.await_ready(); }
-    bool await_suspend(std::coroutine_handle<> handle) { return inner.await_suspend(handle); }
-    db::CommitResult await_resume() {
-      Result<db::CommitResult> result = inner.await_resume();
-      if (result) return std::move(*result);
-      db::CommitResult cancelled;
-      cancelled.status = std::move(result).error();
-      return cancelled;
-    }
-    decltype(std::declval<const Done&>().operator co_await()) inner;
-  };
-
-  Done done_;
-};
-// On whose behalf a request writes: Commit::actor.
-std::string ActorOf(const Request& request);
-// A commit of one write.
-db::Commit CommitOf(const Context& context, db::Write write);
 
 // How the answer below is described in OpenAPI.
 Content WrittenContent();

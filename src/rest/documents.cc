@@ -2,9 +2,7 @@
 #include <charconv>
 #include <utility>
 
-#include "base/random.h"
 #include "db/document.h"
-#include "doctype_db/keyspace_policy.h"
 #include "json/extract.h"
 #include "json/parse.h"
 #include "json/path.h"
@@ -15,7 +13,7 @@
 #include "rest/expiry.h"
 #include "rest/http_types.h"
 #include "rest/routes.h"
-#include "rest/whole_reads.h"
+#include "service/whole_reads.h"
 
 namespace sluice::rest {
 namespace {
@@ -110,25 +108,19 @@ void AnswerRead(const Request& request, Response& response, const Result<bool>& 
   AnswerDocument(request, response, document.view());
 }
 
-// Scripts have to run: other connections of this thread do not wait for them.
-Task<> GetVersionOnWorker(Context& context, Request& request, Response& response, Target target) {
+Task<> GetVersion(Context& context, Request& request, Response& response, Target target) {
   db::PinnedDocument document;
-  Result<Result<bool>> found = co_await RunBlocking(request.exchange(), [&] {
-    return context.database.read_forms().GetAtVersion(target.keyspace, target.key, *request.Query("schema"),
-                                         &document);
-  });
-  if (!found) co_return response.Error(found.error());
-  AnswerRead(request, response, *found, document);
+  const Result<bool> found = co_await service::GetAtVersion(
+      context.database, request.exchange(), target, *request.Query("schema"), &document);
+  AnswerRead(request, response, found, document);
 }
 
-Task<> FinishGetOnWorker(Context& context, Request& request, Response& response, Target target,
-                         db::PinnedDocument document) {
-  const Result<Status> finished = co_await RunBlocking(request.exchange(), [&] {
-    return context.database.read_forms().FinishGet(target.keyspace, target.key, &document);
-  });
-  if (!finished) co_return response.Error(finished.error());
-  if (!finished->ok()) co_return response.Error(*finished);
-  AnswerRead(request, response, true, document);
+// Scripts have to run: other connections of this thread do not wait for them.
+Task<> FinishGet(Context& context, Request& request, Response& response, Target target,
+                 db::PinnedDocument document) {
+  const Result<bool> found =
+      co_await service::GetOnWorker(context.database, request.exchange(), target, &document);
+  AnswerRead(request, response, found, document);
 }
 
 // Also one whose migration fails: it can be looked at and mended.
@@ -139,6 +131,7 @@ void GetStored(const Context& context, const Request& request, Response& respons
         Error(Code::kInvalidArgument, "http.bad_parameter",
               "query parameter 'schema': a document as it is stored has no other version"));
   }
+  service::NoteWholeRead(context.database, target.keyspace);
   db::PinnedDocument document;
   const Result<bool> found = context.database.read_forms().GetStored(target.keyspace, target.key, &document);
   AnswerRead(request, response, found, document);
@@ -152,22 +145,15 @@ Task<> GetDocument(Context& context, Request& request, Response& response) {
     response.Error(target ? stored.error() : target.error());
     return {};
   }
-  NoteWholeRead(context.database, target->keyspace);
   if (*stored) {
     GetStored(context, request, response, *target);
     return {};
   }
-  if (request.Query("schema")) return GetVersionOnWorker(context, request, response, *target);
+  if (request.Query("schema")) return GetVersion(context, request, response, *target);
   db::PinnedDocument document;
-  const auto found = context.database.read_forms().GetAtOnce(target->keyspace, target->key, &document);
-  if (found && !*found) {
-    return FinishGetOnWorker(context, request, response, *target, std::move(document));
-  }
-  if (found) {
-    AnswerRead(request, response, **found, document);
-  } else {
-    response.Error(found.error());
-  }
+  const auto found = service::GetNow(context.database, *target, &document);
+  if (!found) return FinishGet(context, request, response, *target, std::move(document));
+  AnswerRead(request, response, *found, document);
   return {};
 }
 
@@ -224,7 +210,7 @@ Task<> StoreDocument(Context& context, Request& request, Response& response, Sto
   write->key = target->key;
   write->precondition = *condition;
   const db::CommitResult result =
-      co_await CommitAndWait(context, request, CommitOf(context, std::move(*write)));
+      co_await service::CommitAndWait(context.database, CallerOf(request), std::move(*write));
   if (!result.status.ok()) {
     co_return AnswerFailedWrite(context, request, response, result.status, *target, *condition);
   }
@@ -232,29 +218,20 @@ Task<> StoreDocument(Context& context, Request& request, Response& response, Sto
   AnswerWrite(response, result, created ? Outcome::kCreated : Outcome::kDone);
 }
 
-// Of a document that says its type, what the type's pattern makes of its properties.
-Result<std::string> NewKeyOf(const Context& context, db::KeyspaceId keyspace,
-                             const db::Document& document) {
-  const auto policy = context.database.read_forms().PolicyOf(keyspace, nullptr);
-  const auto* const types = dynamic_cast<const doctype_db::KeyspacePolicy*>(policy.get());
-  if (types == nullptr || document.datatype != db::Datatype::kJson) return NewUuid();
-  ASSIGN_OR_RETURN(std::optional<std::string> key, types->NewKey(document.body));
-  return key ? std::move(*key) : NewUuid();
-}
-
 Task<> InsertWithNewKey(Context& context, Request& request, Response& response) {
-  const Result<db::KeyspaceId> keyspace = ResolveKeyspace(context, request.Param("keyspace"));
+  const Result<db::KeyspaceId> keyspace = service::ResolveKeyspace(
+      context.database, request.Param("keyspace"), service::Access::kWrite);
   if (!keyspace) co_return response.Error(keyspace.error());
   Result<db::Write> write = PutWriteOf(context, request);
   if (!write) co_return response.Error(write.error());
-  const Result<std::string> made = NewKeyOf(context, *keyspace, write->document);
+  const Result<std::string> made = service::NewKeyOf(context.database, *keyspace, write->document);
   if (!made) co_return response.Error(made.error());
   const std::string& key = *made;
   write->keyspace = *keyspace;
   write->key = key;
   write->precondition = db::Precondition::Absent();
   const db::CommitResult result =
-      co_await CommitAndWait(context, request, CommitOf(context, std::move(*write)));
+      co_await service::CommitAndWait(context.database, CallerOf(request), std::move(*write));
   if (!result.status.ok()) co_return response.Error(result.status);
   const db::WriteResult& written = result.writes.front();
   if (!written.diverted_to.empty()) co_return AnswerWrite(response, result, Outcome::kCreated);
@@ -280,7 +257,7 @@ Task<> DeleteDocument(Context& context, Request& request, Response& response) {
   if (condition->kind == db::Precondition::Kind::kNone) condition = db::Precondition::Present();
   db::Write write = db::DeleteWrite(target->keyspace, std::string(target->key), *condition);
   const db::CommitResult result =
-      co_await CommitAndWait(context, request, CommitOf(context, std::move(write)));
+      co_await service::CommitAndWait(context.database, CallerOf(request), std::move(write));
   if (!result.status.ok()) {
     co_return AnswerFailedWrite(context, request, response, result.status, *target, *condition);
   }

@@ -32,7 +32,9 @@ std::unexpected<Status> BadChoice(std::string_view name, std::string_view expect
 
 Result<FeedRequest> FeedRequestOf(const Context& context, const Request& request) {
   FeedRequest wanted;
-  ASSIGN_OR_RETURN(wanted.stream.keyspace, ResolveKeyspace(context, request.Param("keyspace")));
+  ASSIGN_OR_RETURN(wanted.stream.keyspace,
+                   service::ResolveKeyspace(context.database, request.Param("keyspace"),
+                                            service::Access::kRead));
   auto since = request.FindHeader("Last-Event-ID");
   if (!since) since = request.Query("since");
   if (since && !since->empty()) {

@@ -130,7 +130,7 @@ Task<> RestoreVersion(Context& context, Request& request, Response& response) {
   db::Write write =
       db::PutWrite(target->keyspace, std::string(target->key), std::move(*revision), *condition);
   const db::CommitResult result =
-      co_await CommitAndWait(context, request, CommitOf(context, std::move(write)));
+      co_await service::CommitAndWait(context.database, CallerOf(request), std::move(write));
   if (result.status.ok()) co_return AnswerWrite(response, result, Outcome::kDone);
   AnswerFailedWrite(context, request, response, result.status, *target, *condition);
 }

@@ -1,13 +1,7 @@
 // Changes to a part of a document: PATCH, touch and counter.
-//
-// A transformation runs on the committer's thread or on a worker; it holds what it needs and knows
-// nothing of the request.
 #include <array>
-#include <set>
 #include <utility>
 
-#include "db/traffic.h"
-#include "json/merge_patch.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "json/subdoc.h"
@@ -16,12 +10,14 @@
 #include "rest/document_http.h"
 #include "rest/expiry.h"
 #include "rest/routes.h"
-#include "rest/transform.h"
+#include "service/document_changes.h"
+#include "service/transform.h"
 
 namespace sluice::rest {
 namespace {
 
 using json::MutateSpec;
+using service::Transformation;
 
 constexpr std::array<std::pair<std::string_view, MutateSpec::Op>, 9> kOperations = {{
     {"insert", MutateSpec::Op::kInsert},
@@ -34,14 +30,6 @@ constexpr std::array<std::pair<std::string_view, MutateSpec::Op>, 9> kOperations
     {"array_add_unique", MutateSpec::Op::kArrayAddUnique},
     {"counter", MutateSpec::Op::kCounter},
 }};
-
-// The specs of one PATCH, apart by what they change, with their places in the request's list.
-struct Specs {
-  std::vector<MutateSpec> body;
-  std::vector<size_t> body_places;
-  std::vector<MutateSpec> xattrs;
-  std::vector<size_t> xattr_places;
-};
 
 Result<MutateSpec::Op> OperationOf(const json::Value& item) {
   ASSIGN_OR_RETURN(const std::string name, RequiredString(item, "op"));
@@ -77,12 +65,12 @@ Result<MutateSpec> SpecOf(const json::Value& item) {
   return spec;
 }
 
-Result<Specs> SpecsOf(const json::Value& body) {
+Result<service::SubdocSpecs> SpecsOf(const json::Value& body) {
   ASSIGN_OR_RETURN(const json::Value list, ListField(body, "specs"));
   if (list.size() == 0) {
     return BadField("specs", R"(a list such as [{"op":"upsert","path":"a","value":1}])", list);
   }
-  Specs specs;
+  service::SubdocSpecs specs;
   for (size_t i = 0; i < list.size(); ++i) {
     ASSIGN_OR_RETURN(MutateSpec spec, SpecOf(list[i]));
     ASSIGN_OR_RETURN(const auto xattr, BoolField(list[i], "xattr"));
@@ -96,99 +84,9 @@ Result<Specs> SpecsOf(const json::Value& body) {
   return specs;
 }
 
-// Applies specs to a text and puts counters' values into `values` at their places.
-Status MutateText(std::string_view text, const std::vector<MutateSpec>& specs,
-                  const std::vector<size_t>& places, json::Value* values, std::string* out) {
-  Result<json::MutateResult> result = json::Mutate(text, specs);
-  if (!result) {
-    const auto& fields = result.error().fields();
-    const auto spec = fields.find("spec");
-    if (spec == fields.end()) return result.error();
-    return result.error().With("spec", std::to_string(places[std::stoul(spec->second)]));
-  }
-  for (size_t i = 0; i < result->values.size(); ++i) {
-    if (result->values[i].empty()) continue;
-    ASSIGN_OR_RETURN(*values->MutableItem(places[i]), json::Parse(result->values[i]));
-  }
-  *out = std::move(result->document);
-  return OkStatus();
-}
-
-Status RequireJson(const db::DocumentView& document) {
-  if (document.datatype == db::Datatype::kJson) return OkStatus();
-  return Error(Code::kInvalidArgument, "document.not_json",
-               "the document is binary: it has no paths");
-}
-
-Result<db::Mutated> ApplySpecs(const Specs& specs, const db::DocumentView& present) {
-  db::Mutated mutated;
-  mutated.document.datatype = present.datatype;
-  mutated.document.flags = present.flags;
-  mutated.document.expiry_ms = present.expiry_ms;
-  mutated.document.body = present.body;
-  mutated.document.xattrs = present.xattrs;
-  json::Value values = json::Value::EmptyArray();
-  for (size_t i = specs.body.size() + specs.xattrs.size(); i > 0; --i) values.Append(nullptr);
-  if (!specs.body.empty()) {
-    RETURN_IF_ERROR(RequireJson(present));
-    RETURN_IF_ERROR(
-        MutateText(present.body, specs.body, specs.body_places, &values, &mutated.document.body));
-  }
-  if (!specs.xattrs.empty()) {
-    RETURN_IF_ERROR(MutateText(present.xattrs.empty() ? "{}" : present.xattrs, specs.xattrs,
-                               specs.xattr_places, &values, &mutated.document.xattrs));
-    if (mutated.document.xattrs == "{}") mutated.document.xattrs.clear();
-  }
-  mutated.reply = json::ToText(values);
-  return mutated;
-}
-
-Result<db::Mutated> ApplyMergePatch(const json::Value& patch, const db::DocumentView& present) {
-  RETURN_IF_ERROR(RequireJson(present));
-  ASSIGN_OR_RETURN(json::Value document, json::Parse(present.body));
-  db::Mutated mutated;
-  mutated.document = present.Copy();
-  mutated.document.body = json::ToText(json::MergePatch(std::move(document), patch));
-  RETURN_IF_ERROR(json::Validate(mutated.document.body));
-  return mutated;
-}
-
 bool IsMergePatch(const Request& request) {
   const auto type = request.FindHeader("Content-Type");
   return type && EqualsIgnoreCase(type->substr(0, type->find(';')), "application/merge-patch+json");
-}
-
-// For advice: which parts of documents are changed alone.
-void Observe(const Context& context, db::KeyspaceId keyspace, const db::FieldChanges& changes) {
-  db::Traffic& traffic = context.database.operations().traffic();
-  if (traffic.SampleNow()) traffic.Updated(keyspace, changes);
-}
-
-bool MakesLonger(const MutateSpec& spec, const json::Path& path) {
-  using Op = MutateSpec::Op;
-  const bool appends =
-      spec.op == Op::kArrayAppend || spec.op == Op::kArrayPrepend || spec.op == Op::kArrayAddUnique;
-  const size_t steps = path.steps().size();
-  return (appends && steps == 1) || (spec.op == Op::kArrayInsert && steps == 2);
-}
-
-db::FieldChanges FieldsOf(const Specs& specs) {
-  db::FieldChanges changes;
-  for (const MutateSpec& spec : specs.body) {
-    const auto path = json::Path::Parse(spec.path);
-    if (!path || path->empty()) continue;
-    const auto* const name = std::get_if<std::string>(&path->steps().front());
-    if (name == nullptr) continue;
-    changes.changed.insert(*name);
-    if (MakesLonger(spec, *path)) changes.longer.insert(*name);
-  }
-  return changes;
-}
-
-db::FieldChanges FieldsOf(const json::Value& patch) {
-  db::FieldChanges changes;
-  for (const json::Field& field : patch.fields()) changes.changed.emplace(field.name());
-  return changes;
 }
 
 // What a PATCH's body asks for, without its expiry.
@@ -196,17 +94,11 @@ Result<Transformation> PatchOf(const Context& context, const Request& request,
                                db::KeyspaceId keyspace) {
   if (IsMergePatch(request)) {
     ASSIGN_OR_RETURN(json::Value patch, json::Parse(request.body()));
-    Observe(context, keyspace, FieldsOf(patch));
-    return [patch = std::move(patch)](const db::DocumentView& present) {
-      return ApplyMergePatch(patch, present);
-    };
+    return service::MergePatchChange(context.database, keyspace, std::move(patch));
   }
   ASSIGN_OR_RETURN(const json::Value body, ReadObject(request.body(), {"specs"}));
-  ASSIGN_OR_RETURN(Specs specs, SpecsOf(body));
-  Observe(context, keyspace, FieldsOf(specs));
-  return [specs = std::move(specs)](const db::DocumentView& present) {
-    return ApplySpecs(specs, present);
-  };
+  ASSIGN_OR_RETURN(service::SubdocSpecs specs, SpecsOf(body));
+  return service::SubdocChange(context.database, keyspace, std::move(specs));
 }
 
 Result<Transformation> TransformationOf(const Context& context, const Request& request,
@@ -214,11 +106,7 @@ Result<Transformation> TransformationOf(const Context& context, const Request& r
   ASSIGN_OR_RETURN(Transformation patch, PatchOf(context, request, keyspace));
   if (!request.Query("expiry") && !request.FindHeader("X-Sluice-Expiry")) return patch;
   ASSIGN_OR_RETURN(const uint64_t expiry_ms, ExpiryOf(context, request));
-  return [patch = std::move(patch), expiry_ms](const db::DocumentView& present) {
-    Result<db::Mutated> mutated = patch(present);
-    if (mutated) mutated->document.expiry_ms = expiry_ms;
-    return mutated;
-  };
+  return service::WithExpiry(std::move(patch), expiry_ms);
 }
 
 // AnswerWrite's body with one member more.
@@ -243,9 +131,9 @@ Task<> PatchDocument(Context& context, Request& request, Response& response) {
   }
   Result<Transformation> transformation = TransformationOf(context, request, target->keyspace);
   if (!transformation) co_return response.Error(transformation.error());
-  const db::CommitResult result =
-      co_await Transform(context, request, *target, *condition,
-                         std::make_shared<const Transformation>(std::move(*transformation)));
+  const db::CommitResult result = co_await service::Transform(
+      context.database, CallerOf(request), *target, *condition,
+      std::make_shared<const Transformation>(std::move(*transformation)));
   if (!result.status.ok()) {
     co_return AnswerFailedWrite(context, request, response, result.status, *target, *condition);
   }
@@ -269,7 +157,7 @@ Task<> TouchDocument(Context& context, Request& request, Response& response) {
   if (!expiry_ms) co_return response.Error(expiry_ms.error());
   db::Write write = db::TouchWrite(target->keyspace, std::string(target->key), *expiry_ms);
   const db::CommitResult result =
-      co_await CommitAndWait(context, request, CommitOf(context, std::move(write)));
+      co_await service::CommitAndWait(context.database, CallerOf(request), std::move(write));
   if (!result.status.ok()) co_return response.Error(result.status);
   AnswerWrite(response, result, Outcome::kDone);
 }
@@ -293,7 +181,7 @@ Task<> CountDocument(Context& context, Request& request, Response& response) {
   if (!options) co_return response.Error(options.error());
   db::Write write = db::CounterWrite(target->keyspace, std::string(target->key), *options);
   const db::CommitResult result =
-      co_await CommitAndWait(context, request, CommitOf(context, std::move(write)));
+      co_await service::CommitAndWait(context.database, CallerOf(request), std::move(write));
   if (!result.status.ok()) co_return response.Error(result.status);
   AnswerWithReply(response, result, "value");
 }

@@ -15,7 +15,7 @@
 #include "rest/document_http.h"
 #include "rest/http_types.h"
 #include "rest/routes.h"
-#include "rest/whole_reads.h"
+#include "service/whole_reads.h"
 
 namespace sluice::rest {
 namespace {
@@ -62,7 +62,9 @@ Status ReadSample(const Request& request, Scan* scan) {
 
 Result<Scan> ScanOf(const Context& context, const Request& request) {
   Scan scan;
-  ASSIGN_OR_RETURN(scan.keyspace, ResolveKeyspace(context, request.Param("keyspace")));
+  ASSIGN_OR_RETURN(scan.keyspace,
+                   service::ResolveKeyspace(context.database, request.Param("keyspace"),
+                                            service::Access::kRead));
   scan.options.from = request.Query("from").value_or("");
   scan.options.to = request.Query("to").value_or("");
   scan.options.prefix = request.Query("prefix").value_or("");
@@ -269,7 +271,7 @@ Task<> ScanDocuments(Context& context, Request& request, Response& response) {
   Result<Scan> scan = ScanOf(context, request);
   if (!scan) co_return response.Error(scan.error());
   const bool whole = !scan->sampled && scan->values == RowValues::kInclude;  // samples are advice's
-  if (whole) NoteWholeRead(context.database, scan->keyspace);
+  if (whole) service::NoteWholeRead(context.database, scan->keyspace);
   bool started = false;
   while (!scan->finished) {
     Result<Result<std::string>> chunk =

@@ -5,8 +5,8 @@
 #include "db/database.h"
 #include "db/types.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 
 void NoteWholeRead(const db::Database& database, db::KeyspaceId keyspace);
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

@@ -13,7 +13,7 @@
 #include "db/commit.h"
 #include "db/database.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 
 class CommitWindow {
  public:
@@ -56,4 +56,4 @@ class CommitWindow {
   size_t in_flight_ = 0;  // guarded by mutex_
 };
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

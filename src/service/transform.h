@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "db/commit.h"
-#include "rest/context.h"
-#include "rest/document_http.h"
-#include "rest/http_types.h"
+#include "db/database.h"
+#include "net/task.h"
+#include "service/documents.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 
 // May be called more than once, on any thread; `present` is never null.
 using Transformation = std::function<Result<db::Mutated>(const db::DocumentView& present)>;
@@ -17,8 +17,8 @@ using Transformation = std::function<Result<db::Mutated>(const db::DocumentView&
 // Applies it to the document, which must be there. A small document is transformed by the
 // committer, so that concurrent transformations all succeed; a large one on a worker, so that the
 // committer is not held up, and again when somebody else was faster (a bounded number of times).
-Task<db::CommitResult> Transform(Context& context, Request& request, Target target,
-                                 db::Precondition condition,
-                                 std::shared_ptr<const Transformation> transformation);
+net::Task<db::CommitResult> Transform(db::Database& database, Caller caller, Target target,
+                                      db::Precondition condition,
+                                      std::shared_ptr<const Transformation> transformation);
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

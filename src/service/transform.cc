@@ -1,11 +1,11 @@
-#include "rest/transform.h"
+#include "service/transform.h"
 
 #include <utility>
 
 #include "db/conflict_retry.h"
-#include "rest/http_types.h"
+#include "net/worker_pool.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 namespace {
 
 constexpr size_t kMaxCommitterBytes = 64 << 10;
@@ -40,10 +40,10 @@ struct Prepared {
 };
 
 // The transformed document as a write over the version it was made from.
-Result<Prepared> Prepare(const Context& context, const Target& target, db::Precondition condition,
-                         const Transformation& transformation) {
+Result<Prepared> Prepare(const db::Database& database, const Target& target,
+                         db::Precondition condition, const Transformation& transformation) {
   db::PinnedDocument present;
-  ASSIGN_OR_RETURN(const bool found, context.database.Get(target.keyspace, target.key, &present));
+  ASSIGN_OR_RETURN(const bool found, database.Get(target.keyspace, target.key, &present));
   if (!found) return Unexpected(NoDocument(target));
   ASSIGN_OR_RETURN(db::Mutated mutated, transformation(present.view()));
   // The caller's own version, if there is one, is checked by the commit.
@@ -56,26 +56,25 @@ Result<Prepared> Prepare(const Context& context, const Target& target, db::Preco
 
 }  // namespace
 
-Task<db::CommitResult> Transform(Context& context, Request& request, Target target,
-                                 db::Precondition condition,
-                                 std::shared_ptr<const Transformation> transformation) {
+net::Task<db::CommitResult> Transform(db::Database& database, Caller caller, Target target,
+                                      db::Precondition condition,
+                                      std::shared_ptr<const Transformation> transformation) {
   {
     db::PinnedDocument present;
-    const Result<bool> found =
-        context.database.read_forms().GetStored(target.keyspace, target.key, &present);
+    const Result<bool> found = database.read_forms().GetStored(target.keyspace, target.key, &present);
     if (!found) co_return Failed(found.error());
     if (!*found || present->body.size() + present->xattrs.size() <= kMaxCommitterBytes) {
-      co_return co_await CommitAndWait(
-          context, request, CommitOf(context, CommitterWrite(target, condition, transformation)));
+      co_return co_await CommitAndWait(database, caller,
+                                       CommitterWrite(target, condition, transformation));
     }
   }
   for (int attempt = 1;; ++attempt) {
-    Result<Result<Prepared>> prepared = co_await RunBlocking(
-        request.exchange(), [&] { return Prepare(context, target, condition, *transformation); });
+    Result<Result<Prepared>> prepared = co_await net::RunBlocking(
+        caller.exchange, [&] { return Prepare(database, target, condition, *transformation); });
     if (!prepared) co_return Failed(prepared.error());
     if (!*prepared) co_return Failed(prepared->error());
     db::CommitResult result =
-        co_await CommitAndWait(context, request, CommitOf(context, std::move((*prepared)->write)));
+        co_await CommitAndWait(database, caller, std::move((*prepared)->write));
     const bool overtaken = result.status.id() == "document.cas_mismatch" &&
                            condition.kind != db::Precondition::Kind::kCas;
     if (overtaken && attempt < db::ConflictRetry::kMostAttempts) continue;
@@ -84,4 +83,4 @@ Task<db::CommitResult> Transform(Context& context, Request& request, Target targ
   }
 }
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

@@ -1,10 +1,10 @@
-#include "rest/whole_reads.h"
+#include "service/whole_reads.h"
 
 #include <memory>
 
 #include "db/traffic.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 namespace {
 
 // The counter of the keyspace that this thread's last read was of: looking for it takes a lock. It
@@ -30,4 +30,4 @@ void NoteWholeRead(const db::Database& database, db::KeyspaceId keyspace) {
   if (runs != nullptr) runs->fetch_add(1, std::memory_order_relaxed);
 }
 
-}  // namespace sluice::rest
+}  // namespace sluice::service
