@@ -1,18 +1,13 @@
 // /v1/advice: what documents say about how they should be, with what was seen of their use.
 #pragma once
 
-#include <functional>
-#include <string_view>
-
 #include "base/status.h"
 #include "rest/context.h"
 #include "rest/http_types.h"
+#include "service/advice.h"
 
 namespace sluice::rest {
 
-// Calls its argument with the text of each function, procedure and flow there is.
-using CodeVisitor = std::function<void(const std::function<void(std::string_view code)>&)>;
-
-Status AddAdviceRoutes(Router& router, Context& context, CodeVisitor code);
+Status AddAdviceRoutes(Router& router, const Context& context, service::CodeVisitor code);
 
 }  // namespace sluice::rest

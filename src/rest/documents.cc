@@ -2,6 +2,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/time_text.h"
 #include "db/document.h"
 #include "json/extract.h"
 #include "json/parse.h"
@@ -37,7 +38,7 @@ bool IsJsonDocument(const Request& request) {
 void AddDocumentHeaders(Response& response, const db::DocumentView& document) {
   AddEntityTag(response, document.cas);
   if (document.expiry_ms != 0) {
-    response.AddHeader("X-Sluice-Expiry", FormatTimeMs(document.expiry_ms));
+    response.AddHeader("X-Sluice-Expiry", UtcText(document.expiry_ms));
   }
   if (document.flags != 0) response.AddHeader("X-Sluice-Flags", std::to_string(document.flags));
   response.AddHeader("X-Sluice-Sequence", std::to_string(document.sequence));

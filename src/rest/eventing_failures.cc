@@ -6,11 +6,11 @@
 // request's `from`. GET .../failures/{id} adds the event's data and the error's stack.
 #include <charconv>
 
+#include "base/time_text.h"
 #include "function/failed_event.h"
 #include "rest/access.h"
 #include "rest/body.h"
 #include "rest/eventing_routes.h"
-#include "rest/expiry.h"
 
 namespace sluice::rest {
 namespace {
@@ -47,9 +47,9 @@ Value FailureView(const failure::FailureList::Item& item) {
                               {"event", function::PrintEvent(failure)},
                               {"error", FailureErrorView(failure.problem)},
                               {"attempts", failure.attempts},
-                              {"first", FormatTimeMs(failure.first_ms)},
-                              {"last", FormatTimeMs(failure.last_ms)}});
-  if (item.due_ms) view.Set("next_try", FormatTimeMs(*item.due_ms));
+                              {"first", UtcText(failure.first_ms)},
+                              {"last", UtcText(failure.last_ms)}});
+  if (item.due_ms) view.Set("next_try", UtcText(*item.due_ms));
   if (failure.edits > 0) view.Set("edits", failure.edits);
   return view;
 }

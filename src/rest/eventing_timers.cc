@@ -5,11 +5,11 @@
 // ...} in the order in which they are due; `next`, if there is more, is the next request's `from`.
 #include <charconv>
 
+#include "base/time_text.h"
 #include "json/parse.h"
 #include "rest/access.h"
 #include "rest/body.h"
 #include "rest/eventing_routes.h"
-#include "rest/expiry.h"
 
 namespace sluice::rest {
 namespace {
@@ -39,7 +39,7 @@ Result<timer::Moment> MomentOf(std::string_view text) {
 Value TimerView(const timer::Timer& timer) {
   Value view = Value::Object({{"callback", timer.callback},
                               {"reference", timer.reference},
-                              {"due", FormatTimeMs(timer.moment.due_ms)},
+                              {"due", UtcText(timer.moment.due_ms)},
                               {"due_ms", Value::Unsigned(timer.moment.due_ms)}});
   if (timer.context.empty()) return view;
   if (Result<Value> context = json::Parse(timer.context)) view.Set("context", std::move(*context));

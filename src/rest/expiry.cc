@@ -123,10 +123,4 @@ Result<std::optional<uint64_t>> ExpiryField(const json::Value& object, uint64_t 
   return BadField("expiry", "a string or an integer", value);
 }
 
-std::string FormatTimeMs(uint64_t unix_ms) {
-  std::string text;
-  json::AppendDatetime({static_cast<int64_t>(unix_ms) * 1000}, &text);
-  return text;
-}
-
 }  // namespace sluice::rest

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "base/status.h"
@@ -17,8 +16,5 @@ namespace sluice::rest {
 Result<uint64_t> ParseExpiry(std::string_view text, uint64_t now_ms);
 // The same of a JSON string or integer; missing or null: nothing.
 Result<std::optional<uint64_t>> ExpiryField(const json::Value& object, uint64_t now_ms);
-
-// A moment as ISO 8601 with milliseconds, in UTC.
-std::string FormatTimeMs(uint64_t unix_ms);
 
 }  // namespace sluice::rest

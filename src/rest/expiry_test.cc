@@ -20,7 +20,6 @@ TEST(ExpiryTest, Moments) {
   EXPECT_EQ(*ParseExpiry("2026-11-15T12:00:00.123456Z", kNow), 1'794'744'000'123u);
   EXPECT_EQ(*ParseExpiry("2026-11-15T13:30:00+01:30", kNow), 1'794'744'000'000u);
   EXPECT_EQ(*ParseExpiry("2026-11-15T07:00:00-05:00", kNow), 1'794'744'000'000u);
-  EXPECT_EQ(FormatTimeMs(1'794'744'000'250), "2026-11-15T12:00:00.250Z");
 }
 
 TEST(ExpiryTest, Never) { EXPECT_EQ(*ParseExpiry("0", kNow), 0u); }

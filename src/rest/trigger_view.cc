@@ -1,8 +1,8 @@
 #include "rest/trigger_view.h"
 
 #include "base/bytes.h"
+#include "base/time_text.h"
 #include "procedure/trigger/dead_letter.h"
-#include "rest/expiry.h"
 
 namespace sluice::rest {
 namespace {
@@ -51,10 +51,10 @@ void SetProgress(const procedure::TriggerProgress& progress, Value* view) {
     view->Set("event", ToHex(progress.event_id));
     view->Set("attempts", progress.attempts);
   }
-  if (progress.state == State::kFailing) view->Set("next_try", FormatTimeMs(progress.next_try_ms));
+  if (progress.state == State::kFailing) view->Set("next_try", UtcText(progress.next_try_ms));
   if (!progress.error.empty()) {
     view->Set("error", progress.error);
-    view->Set("error_time", FormatTimeMs(progress.error_ms));
+    view->Set("error_time", UtcText(progress.error_ms));
   }
 }
 
@@ -94,8 +94,8 @@ Value DeadLetterView(const failure::FailureList::Item& item) {
                         {"event", procedure::EventSummary(failure)},
                         {"error", failure.problem.message},
                         {"attempts", failure.attempts},
-                        {"first", FormatTimeMs(failure.first_ms)},
-                        {"last", FormatTimeMs(failure.last_ms)}});
+                        {"first", UtcText(failure.first_ms)},
+                        {"last", UtcText(failure.last_ms)}});
 }
 
 }  // namespace sluice::rest

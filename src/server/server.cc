@@ -53,6 +53,7 @@
 #include "server/access_log.h"
 #include "server/first_admin.h"
 #include "server/version.h"
+#include "service/consumers.h"
 #include "service/query_service.h"
 
 namespace sluice::server {
@@ -177,7 +178,7 @@ class Server::Parts {
     lifecycle_.set_phase(rest::Lifecycle::Phase::kDraining);
     // Also the OnDeploy that a request waits for.
     if (functions_ != nullptr) functions_->RequestStop();
-    if (consumers_ != nullptr) consumers_->polls.Stop();  // what waits is answered now
+    if (consumers_ != nullptr) consumers_->Stop();  // what waits is answered now
     if (net_ != nullptr) net_->Stop();
     // Its threads may still run flows.
     if (flows_ != nullptr) flows_->Stop();
@@ -215,7 +216,7 @@ class Server::Parts {
     procedures_ =
         std::make_unique<procedure::Manager>(*query_engine_, ProcedureOptionsOf(loaded_.config));
     RETURN_IF_ERROR(procedures_->Start());
-    consumers_ = std::make_unique<rest::ConsumerService>(*query_engine_, *procedures_);
+    consumers_ = std::make_unique<service::Consumers>(*query_engine_, *procedures_);
     return OkStatus();
   }
 
@@ -421,7 +422,7 @@ class Server::Parts {
   std::unique_ptr<doctype_db::MassMigration> migration_;
   std::unique_ptr<query::QueryEngine> query_engine_;
   std::unique_ptr<procedure::Manager> procedures_;
-  std::unique_ptr<rest::ConsumerService> consumers_;
+  std::unique_ptr<service::Consumers> consumers_;
   std::unique_ptr<service::QueryService> query_service_;
   std::shared_ptr<function::AddressRules> addresses_;
   std::unique_ptr<function::UnderWay> under_way_;  // null: it can't be written
