@@ -33,7 +33,7 @@ struct Box {
   int bottom() const { return y + height; }
 };
 
-std::string Escaped(std::string_view text) {
+std::string EscapedXml(std::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
@@ -215,19 +215,19 @@ std::string BoxSvg(const Task& task, const Box& box) {
   std::string out = fmt::format(
       "<g><title>{}: {}</title><rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
       "rx=\"{}\"/>",
-      ExecutionName(task.execution), Escaped(task.description), ExecutionName(task.execution),
+      ExecutionName(task.execution), EscapedXml(task.description), ExecutionName(task.execution),
       box.x, box.y, box.width, box.height, round);
   const auto lines = LinesOf(task);
   int y = box.y + (lines.size() == 1 ? 28 : 20);
   for (size_t i = 0; i < lines.size(); ++i, y += kLine) {
     out += fmt::format("<text{} x=\"{}\" y=\"{}\">{}</text>", i == 0 ? "" : " class=\"route\"",
-                       box.middle(), y, Escaped(lines[i]));
+                       box.middle(), y, EscapedXml(lines[i]));
   }
   return out + "</g>\n";
 }
 
 std::string LabelSvg(int x, int y, std::string_view text) {
-  return fmt::format("<text class=\"label\" x=\"{}\" y=\"{}\">{}</text>\n", x, y, Escaped(text));
+  return fmt::format("<text class=\"label\" x=\"{}\" y=\"{}\">{}</text>\n", x, y, EscapedXml(text));
 }
 
 std::string PathSvg(std::string_view kind, std::string_view path) {
@@ -332,7 +332,7 @@ std::string SvgOf(const Flow& flow) {
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" width=\"{}\" "
       "height=\"{}\">\n<title>{}</title>\n",
-      layout.width, height, layout.width, height, Escaped(flow.id));
+      layout.width, height, layout.width, height, EscapedXml(flow.id));
   out += kStyle;
   std::string labels;
   for (size_t i = 0; i < arrows.size(); ++i) {
