@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "flow/files_of_step.h"
 #include "flow/path.h"
 #include "flow/text_form.h"
 
@@ -64,6 +65,11 @@ void Player::Act(Send& send) {
   Value shown = Value::Object({{"route", send.route}, {"headers", send.headers}});
   shown.Set("body", send.body);
   played_.sends.Append(std::move(shown));
+}
+
+void Player::Act(const WriteFile& file) {
+  const Status done = CarryOut(file, *files_);
+  if (!done.ok()) played_.log.push_back(done.ToString());
 }
 
 void Player::Act(Respond& respond) {

@@ -48,6 +48,7 @@ class Player {
          uint64_t begin_ms = kBeginMs)
       : answer_(std::move(answer)),
         begin_ms_(begin_ms),
+        files_(files),
         run_(std::move(flows), files),
         now_ms_(begin_ms) {}
 
@@ -70,12 +71,14 @@ class Player {
   void Act(Abandon& abandon);
   void Act(Send& send);
   void Act(Respond& respond);
+  void Act(const WriteFile& file);
   void Act(LogLine& line) { played_.log.push_back(std::move(line.message)); }
   void Act(Ended& ended) { played_.ended = std::move(ended); }
 
   const Answer answer_;
   const uint64_t begin_ms_;
   std::function<void(Run* run)> before_step_;
+  const Files* const files_;
   Run run_;
   uint64_t now_ms_;
   uint64_t sequence_ = 0;

@@ -1,7 +1,7 @@
 // A flow instance as a state machine: Run::Step takes an event and appends the actions that follow
-// from it. It does no input or output except files that mappings name, never waits and uses no
-// thread. Its driver (flow_engine, or the Player of tests) performs the actions: it calls the
-// functions, keeps the time and sends the answer.
+// from it. It changes nothing but the run, waits for nothing and knows no thread; all that it reads
+// from outside are files that mappings name. Its driver calls the functions, keeps time, writes
+// files and sends the answer.
 //
 //   Run run(flows, services);
 //   Actions actions;
@@ -120,6 +120,15 @@ struct Respond {
   json::Value body;
 };
 
+// A file is to be written, or removed. The driver does it when the step is taken, before anything
+// else follows from the step.
+struct WriteFile {
+  std::string_view flow;  // the id of the flow whose mapping says so
+  std::string path;
+  std::optional<std::string> bytes;  // none: the file is removed
+  Files::Mode mode = Files::Mode::kReplace;
+};
+
 struct LogLine {
   std::string_view flow;  // its id
   log::Level level = log::Level::kError;
@@ -132,8 +141,8 @@ struct Ended {
   std::string message;  // why it was aborted
 };
 
-using Action =
-    std::variant<Call, SubflowBegan, SubflowEnded, Abandon, Send, Respond, LogLine, Ended>;
+using Action = std::variant<Call, SubflowBegan, SubflowEnded, Abandon, Send, Respond, WriteFile,
+                            LogLine, Ended>;
 using Actions = std::vector<Action>;
 
 // The state.

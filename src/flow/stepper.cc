@@ -27,8 +27,10 @@
 #include "flow/stepper.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "flow/files_of_step.h"
 #include "flow/plan.h"
 #include "flow/text_form.h"
 
@@ -381,7 +383,10 @@ bool Stepper::RunTaskMappings(const std::vector<Mapping>& mappings, const TaskRe
     scope.status = result->status;
     scope.mapped = mapped;
   }
-  scope.files = run_.files_;
+  std::optional<FilesOfStep> files;
+  if (run_.files_ != nullptr) {
+    scope.files = &files.emplace(*run_.files_, frame->flow->id, actions_);
+  }
   scope.now_ms = now_ms_;
   scope.complaints = &complaints;
   // Mappings that ran before a failing one have changed the model; the frame is aborted anyway.

@@ -436,6 +436,28 @@ TEST_F(DurableTest, AClockThatIsSetBackAddsNothing) {
   }
 }
 
+// Two servers go on with the same runs: one of them stores each step, the other one leaves.
+TEST_F(DurableTest, EachEffectIsThereOnceWhenTwoEnginesHaveTheRun) {
+  constexpr int kRuns = 20;
+  Load(Files("    delay: 700\n"));
+  for (int i = 0; i < kRuns; ++i) ASSERT_TRUE(Launch3());
+  WaitUntil([&] { return Counted("first") == kRuns; });
+  Host other(Services{{*database_, *engine_, SystemClockForTests()}, *engine_, *procedures_},
+             options_, retention_);
+  ASSERT_TRUE(other.Start().ok());
+  EXPECT_EQ(other.engine().counts().durable_resumed, static_cast<uint64_t>(kRuns));
+  WaitUntil([&] { return List(RunPhase::kCompleted).size() == kRuns; });
+  // None of them tries to store a run that has ended.
+  WaitUntil([&] { return host_->engine().running() == 0 && other.engine().running() == 0; });
+  for (const std::string name : {"first", "second", "third"}) {
+    EXPECT_EQ(Counted(name), kRuns) << name;
+  }
+  const uint64_t ended = host_->engine().counts().completed + other.engine().counts().completed;
+  EXPECT_EQ(ended, static_cast<uint64_t>(kRuns));
+  // A run that goes on elsewhere is cancelled there.
+  EXPECT_EQ(host_->runs().Cancel(List()[0].id).id(), "flow.run_finished");
+}
+
 // What is wrong is put right, and the run goes on with that.
 TEST_F(DurableTest, IsRetriedWithThePresentApp) {
   Load(Files("", 1));

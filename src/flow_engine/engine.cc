@@ -1,371 +1,275 @@
 #include "flow_engine/engine.h"
 
 #include <algorithm>
-#include <chrono>
+#include <cstring>
+#include <thread>
 
 #include "base/log.h"
 #include "base/random.h"
-#include "flow_engine/engine_instance.h"
+#include "base/wait_scope.h"
+#include "flow_engine/durable_driver.h"
+#include "flow_engine/memory_driver.h"
 #include "outbox/flow_request.h"
 
 namespace sluice::flow_engine {
+namespace {
+
+constexpr uint64_t kTellTimeoutMs = 30'000;
+
+uint64_t RandomNumber() {
+  const std::string bytes = IdentifierBytes(sizeof(uint64_t));
+  uint64_t number = 0;
+  std::memcpy(&number, bytes.data(), sizeof(number));
+  return number;
+}
+
+ReplyTo LogIfRefused(std::string_view id, std::string_view target) {
+  return [id, target = std::string(target)](const Reply& reply) {
+    if (reply.status < 400) return;
+    log::Warn("what a flow sent was not taken",
+              {{"error", fmt::format("{}: {} answered {}", id, target, reply.status)},
+               {"route", target}});
+  };
+}
+
+}  // namespace
+
+void LogAutostartFailure(std::string_view target, int status, std::string_view message) {
+  const Status why = Error(Code::kInternal, "flow.autostart_failed", "{} answered {}: {}", target,
+                           status, message);
+  log::Error("an autostart failed", {{"error", why.ToString()}});
+}
 
 Engine::Engine(db::Database& database, const Clock& clock, EngineOptions options)
     : database_(database),
       time_(clock),
       options_(std::move(options)),
-      traces_(options_.traces),
-      pool_("flows", options_.max_threads) {
-  timer_thread_ = Thread({"flow timer"}, [this] { TimerLoop(); });
-}
+      first_writer_(RandomNumber()),
+      answers_(time_, options_.traces, options_.exporter, counts_.durable_steps),
+      files_(database),
+      threads_(options_.max_threads),
+      timers_(time_, threads_,
+              [this](const LiveRunPtr& run) {
+                answers_.RespondIfLate(*run, NowMs());
+                Happened(run, {.event = flow::Tick{}});
+              }),
+      store_(database, threads_,
+             [this](const LiveRunPtr& run, uint64_t number, StoreResult result) {
+               CarryOut(run, AskDriver(run, [&](RunDriver& driver, RunTime now) {
+                          return driver.OnStored(number, std::move(result), now);
+                        }));
+             }),
+      tasks_(time_, threads_, timers_, options_.under_way,
+             [this](const LiveRunPtr& run, RunEvent answer) { Happened(run, std::move(answer)); }),
+      calls_(time_, threads_, timers_, tasks_) {}
 
 Engine::~Engine() { Stop(); }
 
 void Engine::Stop() {
   if (stopping_.exchange(true)) return;
-  { const std::lock_guard lock(timer_mutex_); }
-  timer_wake_.notify_all();
-  timer_thread_.join();
-  std::set<std::pair<uint64_t, InstancePtr>> timers;
-  {
-    const std::lock_guard lock(timer_mutex_);
-    timers.swap(timers_);
-    for (const auto& [due_ms, instance] : timers) instance->due_ms = 0;
-  }
-  for (const auto& [due_ms, instance] : timers) {
-    if (!instance->durable()) Drive(instance, flow::Cancel{}, {});
-  }
-  timers.clear();
-  std::map<std::string, InstancePtr, std::less<>> live;
-  {
-    const std::lock_guard lock(live_mutex_);
-    live = live_;
+  tasks_.StopDurable();
+  for (const LiveRunPtr& run : timers_.Stop()) {
+    if (!run->is_durable()) Happened(run, {.event = flow::Cancel{}});
   }
   // What still runs is stored when it is over.
-  for (const auto& [id, instance] : live) {
-    Respond(instance, {.status = 503,
-                       .headers = {},
-                       .body = json::Value("The server stops; the run goes on when it starts")});
+  for (const LiveRunPtr& run : live_.All()) {
+    answers_.Respond(*run,
+                     {.status = 503,
+                      .headers = {},
+                      .body = json::Value("The server stops; the run goes on when it starts")});
   }
-  pool_.Stop();
-  while (lent_ > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  // The database tells of steps on a thread of its own.
-  while (storing_ > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  const std::lock_guard lock(live_mutex_);
-  live_.clear();
+  threads_.Stop();
+  store_.Wait();
+  live_.Clear();
 }
+
+// --- starting -----------------------------------------------------------------------------------
 
 Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, ReplyTo reply,
                              std::string_view origin, uint64_t answer_within_ms,
                              RunContext context) {
-  if (running_ >= options_.max_runs || stopping_) {
+  if (full() || stopping_) {
     reply({.status = 503, .body = json::Value("Too many flows are running")});
     return {};
   }
-  InstancePtr instance =
-      NewInstance(std::move(app), &start, std::move(reply), origin, std::move(context.trace));
-  instance->given_streams = std::move(context.streams);
+  LiveRunPtr run =
+      NewRun(std::move(app), &start, std::move(reply), origin, std::move(context.trace));
+  run->given_streams = std::move(context.streams);
   ++running_;
-  if (instance->durable()) AddLive(instance);
-  if (instance->durable() && answer_within_ms != 0) {
-    const std::lock_guard lock(instance->mutex);
-    instance->answer_by_ms = NowMs() + answer_within_ms;
-    Schedule(*instance, std::nullopt);
+  if (run->is_durable()) live_.Add(run);
+  if (run->is_durable() && answer_within_ms != 0) {
+    const std::lock_guard lock(run->mutex);
+    run->answer_by_ms = NowMs() + answer_within_ms;
+    timers_.Set(*run, run->answer_by_ms);
   }
-  Begin(context, [this, instance, start = std::move(start)]() mutable {
-    Drive(instance, std::move(start), {});
+  threads_.Begin(context, [this, run, start = std::move(start)]() mutable {
+    Happened(run, {.event = std::move(start)});
   });
-  return instance;
+  return run;
 }
 
-namespace {
-
-// Counts a job from when it is lent until it is gone.
-class Lent {
- public:
-  Lent(std::atomic<size_t>& count, Pool::Job job) : count_(&count), job_(std::move(job)) {
-    ++*count_;
-  }
-  Lent(Lent&& other) noexcept
-      : count_(std::exchange(other.count_, nullptr)), job_(std::move(other.job_)) {}
-  ~Lent() {
-    job_ = nullptr;
-    if (count_ != nullptr) --*count_;
-  }
-  Lent(const Lent&) = delete;
-  Lent& operator=(const Lent&) = delete;
-
-  void operator()() { job_(); }
-
- private:
-  std::atomic<size_t>* count_;
-  Pool::Job job_;
-};
-
-}  // namespace
-
-void Engine::Begin(const RunContext& context, Pool::Job job) {
-  if (context.run) {
-    context.run(Lent(lent_, std::move(job)));
-  } else if (context.pool != nullptr) {
-    context.pool->Post(Lent(lent_, std::move(job)));
-  } else {
-    pool_.Post(std::move(job));
-  }
-}
-
-Engine::InstancePtr Engine::NewInstance(std::shared_ptr<const App> app, flow::Start* start,
-                                        ReplyTo reply, std::string_view origin, TraceLink trace) {
+LiveRunPtr Engine::NewRun(std::shared_ptr<const App> app, flow::Start* start, ReplyTo reply,
+                          std::string_view origin, TraceLink trace) {
   const flow::Flow* const flow = app->flows->Find(start->flow);
   const bool durable = flow != nullptr && flow->durable;
   if (start->run.empty()) start->run = durable ? outbox::NewRunId(NowMs()) : NewUuid();
-  auto instance = std::make_shared<Instance>(std::move(app), start->run, std::move(reply));
-  instance->cid = start->cid;
-  instance->trace_id = start->trace;
+  auto run =
+      std::make_shared<LiveRun>(std::move(app), start->run, std::move(reply), answers_, files_);
+  run->cid = start->cid;
+  run->trace_id = start->trace;
+  run->origin = std::string(origin);
   ++counts_.started;
-  const std::string trace_id = trace.id;
-  BeginTrace(*instance, start->flow, origin, std::move(trace));
-  if (!durable) return instance;
+  flow::Run machine(run->app->flows, run->app->files.get());
+  if (!durable) {
+    answers_.BeginTrace(*run, start->flow, std::move(trace));
+    run->driver = std::make_unique<MemoryDriver>(std::move(machine), *run, *run);
+    return run;
+  }
   ++counts_.durable_started;
-  instance->stored = std::make_unique<Instance::Stored>();
-  RunHead& head = instance->stored->head;
+  RunHead head;
   head.id = start->run;
   head.flow = start->flow;
-  head.app = instance->app->version;
-  head.origin = std::string(origin);
+  head.app = run->app->version;
+  head.origin = run->origin;
   head.cid = start->cid;
-  head.trace = trace_id;
-  return instance;
-}
-
-void Engine::BeginTrace(Instance& instance, std::string_view flow, std::string_view origin,
-                        TraceLink link) const {
-  instance.listened = ListenedFlow(*instance.app, flow, origin);
-  if (link.tracing == Tracing::kOff) return;
-  if (options_.traces == 0 && options_.exporter == nullptr && link.id.empty() &&
-      instance.listened == nullptr) {
-    return;
-  }
-  const uint64_t now_ns = time_.MonotonicNs();
-  instance.trace = std::make_shared<RunTrace>(RunTrace::Head{.run = instance.id,
-                                                             .flow = std::string(flow),
-                                                             .origin = std::string(origin),
-                                                             .link = std::move(link),
-                                                             .wall_ns = time_.WallNsAt(now_ns),
-                                                             .monotonic_ns = now_ns},
-                                              instance.app->flows);
-}
-
-// What the run was told and has asked for; at its end the trace is complete.
-void Engine::NoteStep(Instance& instance, const flow::Actions& actions, uint64_t now_ns) {
-  if (instance.trace == nullptr) return;
-  instance.trace->Note(actions, now_ns);
-  if (!instance.run.ended()) return;
-  instance.trace->Finish(instance.run.state(), now_ns);
-  const TracePtr trace = std::exchange(instance.trace, nullptr);
-  if (instance.listened != nullptr) instance.finished = trace;
-  traces_.Add(trace);
-  if (options_.exporter) options_.exporter(trace);
+  head.trace = trace.id;
+  answers_.BeginTrace(*run, start->flow, std::move(trace));
+  auto driver = std::make_unique<DurableDriver>(
+      std::move(machine), std::move(head),
+      DurableOptions{.writer = NewWriter(), .in_order = store_.in_order()}, *run, *run);
+  run->durable = driver.get();
+  run->driver = std::move(driver);
+  return run;
 }
 
 void Engine::Abandon(const Handle& handle) {
-  const InstancePtr instance = handle.lock();
-  if (instance == nullptr || instance->durable()) return;
+  const LiveRunPtr run = handle.lock();
+  if (run == nullptr || run->is_durable()) return;
   {
-    const std::lock_guard lock(instance->mutex);
-    if (instance->run.ended()) return;
+    const std::lock_guard lock(run->mutex);
+    if (run->driver->gone()) return;
   }
-  log::Info("a client has gone; the server cancels its flow", {{"run", instance->id}});
-  pool_.Post([this, instance] {
-    Drive(instance, flow::Cancel{.status = 499, .message = "The client has gone"}, {});
+  log::Info("a client has gone; its flow is cancelled", {{"run", run->id}});
+  threads_.Post([this, run] {
+    Happened(run, {.event = flow::Cancel{.status = 499, .message = "The client has gone"}});
   });
 }
 
-void Engine::Drive(const InstancePtr& instance, flow::Event event, Ran ran) {
-  if (instance->durable()) {
-    return Perform(instance, Submit(instance, {.event = std::move(event), .ran = ran}));
-  }
-  flow::Actions actions;
-  {
-    const std::lock_guard lock(instance->mutex);
-    if (!Advance(*instance, std::move(event), time_.MonotonicNs(), &actions)) return;
-  }
-  Perform(instance, std::move(actions));
+void Engine::Call(std::shared_ptr<const App> app, const std::string& route, json::Value headers,
+                  json::Value body, uint64_t timeout_ms, ReplyTo reply, RunContext context) {
+  calls_.Call(std::move(app), route, std::move(headers), std::move(body), timeout_ms,
+              std::move(reply), std::move(context));
 }
 
-bool Engine::Advance(Instance& instance, flow::Event event, uint64_t now_ns,
-                     flow::Actions* actions) {
-  if (instance.run.ended()) return false;
-  instance.stepped_ms = time_.MsAt(now_ns);
-  instance.run.Step(std::move(event), instance.stepped_ms, actions);
-  NoteStep(instance, *actions, now_ns);
-  Schedule(instance, instance.run.ended() ? std::nullopt : instance.run.next_due_ms());
-  return true;
+void Engine::Tell(std::shared_ptr<const App> app, std::string_view target, json::Value headers,
+                  json::Value body, uint64_t timeout_ms, std::string_view origin, TraceLink trace,
+                  ReplyTo done) {
+  constexpr std::string_view kFlow = "flow://";
+  if (!target.starts_with(kFlow)) {
+    return Call(std::move(app), std::string(target), std::move(headers), std::move(body),
+                timeout_ms, std::move(done), {.trace = std::move(trace)});
+  }
+  flow::Start start;
+  start.flow = target.substr(kFlow.size());
+  start.input = std::move(body);
+  start.trace = trace.tracing == Tracing::kTold ? trace.id : "";
+  Start(std::move(app), std::move(start), std::move(done), origin, 0, {.trace = std::move(trace)});
 }
 
-void Engine::Perform(const InstancePtr& instance, flow::Actions actions) {
+// --- driving ------------------------------------------------------------------------------------
+
+RunTime Engine::Now() const {
+  const uint64_t now_ns = time_.MonotonicNs();
+  return {.wall_ms = time_.MsAt(now_ns), .monotonic_ns = now_ns};
+}
+
+void Engine::Happened(const LiveRunPtr& run, RunEvent event) {
+  CarryOut(run, AskDriver(run, [&](RunDriver& driver, RunTime now) {
+             return driver.OnEvent(std::move(event), now);
+           }));
+}
+
+void Engine::CarryOut(const LiveRunPtr& run, Outcome outcome) {
   while (true) {
-    std::optional<flow::Call> inline_call;
-    Do(instance, std::move(actions), &inline_call);
+    if (outcome.lost) return LeaveToOther(run);
+    for (CallAgain& again : outcome.call_again) {
+      CallOnPool(run, std::move(again.call), again.pause);
+    }
+    const std::optional<flow::Call> call = CarryOutActions(run, std::move(outcome.actions));
+    if (!call && run->is_durable()) return ParkIfPossible(run);
+    if (!call) return;
     // A durable run goes on when the server starts again.
-    if (!inline_call && instance->durable()) return MaybePark(instance);
-    if (!inline_call) return;
-    if (instance->durable() && stopping_) return StopHolding(instance);
-    std::optional<flow::Actions> next = RunCall(instance, *inline_call);
-    if (!next && instance->durable()) return StopHolding(instance);
-    if (!next) return;
-    actions = std::move(*next);
+    if (run->is_durable() && stopping_) return BecameIdle(run);
+    std::optional<RunEvent> answer = tasks_.Call(run, *call);
+    if (!answer) return BecameIdle(run);
+    outcome = AskDriver(run, [&](RunDriver& driver, RunTime now) {
+      return driver.OnEvent(std::move(*answer), now);
+    });
   }
 }
 
-void Engine::Do(const InstancePtr& instance, flow::Actions actions,
-                std::optional<flow::Call>* inline_call) {
+std::optional<flow::Call> Engine::CarryOutActions(const LiveRunPtr& run, flow::Actions actions) {
+  std::optional<flow::Call> first;
   for (flow::Action& action : actions) {
     if (auto* call = std::get_if<flow::Call>(&action)) {
-      if (inline_call != nullptr && !*inline_call) {
-        inline_call->emplace(std::move(*call));
-        continue;
+      if (first) {
+        CallOnPool(run, std::move(*call), {});
+      } else {
+        first.emplace(std::move(*call));
       }
-      pool_.Post([this, instance, call = std::move(*call)] {
-        if (auto next = RunCall(instance, call)) Perform(instance, std::move(*next));
-      });
     } else if (auto* send = std::get_if<flow::Send>(&action)) {
-      Send(instance, *send);
+      Send(*run, *send);
     } else if (auto* respond = std::get_if<flow::Respond>(&action)) {
-      Respond(instance, std::move(*respond));
+      answers_.Respond(*run, std::move(*respond));
     } else if (auto* line = std::get_if<flow::LogLine>(&action)) {
-      log::Write(line->level, "a flow logs",
-                 {{"flow", line->flow}, {"run", instance->id}, {"line", line->message}});
+      log::Write(line->level, "a flow says",
+                 {{"flow", line->flow}, {"run", run->id}, {"says", line->message}});
     } else if (auto* abandon = std::get_if<flow::Abandon>(&action)) {
-      StopCall(instance, abandon->call);
+      tasks_.Stop(*run, abandon->call);
     } else if (auto* ended = std::get_if<flow::Ended>(&action)) {
-      Ended(instance, *ended);
+      Ended(run, *ended);
     }
   }
+  return first;
 }
 
-void Engine::Respond(const InstancePtr& instance, flow::Respond respond) {
-  ReplyTo reply;
-  {
-    const std::lock_guard lock(instance->mutex);
-    reply = std::exchange(instance->reply, nullptr);
-    instance->answer_by_ms = 0;
-  }
-  if (!reply) return;
-  reply({.status = respond.status,
-         .headers = std::move(respond.headers),
-         .body = std::move(respond.body),
-         .run = instance->durable() ? instance->id : "",
-         .streams = instance->streams()});
+void Engine::CallOnPool(const LiveRunPtr& run, flow::Call call, std::chrono::microseconds pause) {
+  threads_.Post([this, run, call = std::move(call), pause] {
+    if (pause.count() > 0) {
+      const WaitScope waits;
+      std::this_thread::sleep_for(pause);
+    }
+    if (auto answer = tasks_.Call(run, call)) Happened(run, std::move(*answer));
+  });
 }
 
-void Engine::RespondIfLate(const InstancePtr& instance) {
-  {
-    const std::lock_guard lock(instance->mutex);
-    if (instance->answer_by_ms == 0 || instance->answer_by_ms > NowMs()) return;
-  }
-  Respond(instance, {.status = 408,
-                     .headers = {},
-                     .body = json::Value(fmt::format("Not done in time; run {} of the flow goes on",
-                                                     instance->id))});
+void Engine::BecameIdle(const LiveRunPtr& run) {
+  if (!run->is_durable()) return;
+  AskDriver(run, [](RunDriver& driver, RunTime now) { return driver.OnIdle(now); });
 }
 
-void Engine::StopCall(const InstancePtr& instance, uint64_t call) {
-  const std::lock_guard lock(instance->mutex);
-  const auto found = std::ranges::find(instance->running, call, &Instance::Running::call);
-  if (found == instance->running.end()) return;
-  found->cancelled->store(true);
-  found->task->Stop();
-}
-
-void Engine::Ended(const InstancePtr& instance, const flow::Ended& ended) {
+void Engine::Ended(const LiveRunPtr& run, const flow::Ended& ended) {
   --running_;
   ++(ended.message.empty() ? counts_.completed : counts_.failed);
-  if (instance->listened != nullptr) TellListeners(instance, ended);
-  if (!instance->durable()) return;
-  if (ended.status >= 400 && instance->stored->head.origin == kAutostartOrigin) {
-    LogAutostartFailure(instance->stored->head.flow, ended.status, ended.message);
+  if (run->listened != nullptr && !stopping_) {
+    answers_.TellListeners(*run, ended,
+                           [this](const std::shared_ptr<const App>& app, std::string_view listener,
+                                  json::Value headers, json::Value body, TraceLink trace) {
+                             Tell(app, listener, std::move(headers), std::move(body),
+                                  kTellTimeoutMs, kListenerOrigin, std::move(trace),
+                                  LogIfRefused("flow.listener_failed", listener));
+                           });
   }
-  Forget(instance);
+  if (!run->is_durable()) return;
+  if (ended.status >= 400 && run->origin == kAutostartOrigin) {
+    LogAutostartFailure(run->durable->head().flow, ended.status, ended.message);
+  }
+  live_.Remove(*run);
 }
 
-void Engine::Schedule(Instance& instance, std::optional<uint64_t> due_ms) {
-  uint64_t due = due_ms.value_or(0);
-  if (instance.answer_by_ms != 0 && (due == 0 || instance.answer_by_ms < due)) {
-    due = instance.answer_by_ms;
-  }
-  if (instance.scheduled_ms == due) return;
-  instance.scheduled_ms = due;
-  bool wake = false;
-  {
-    const std::lock_guard lock(timer_mutex_);
-    if (instance.due_ms == due || stopping_) return;
-    const InstancePtr shared = instance.shared_from_this();
-    if (instance.due_ms != 0) timers_.erase({instance.due_ms, shared});
-    instance.due_ms = due;
-    if (due == 0) return;
-    timers_.emplace(due, shared);
-    wake = MustWakeFor(due);
-  }
-  if (wake) timer_wake_.notify_one();
-}
-
-bool Engine::MustWakeFor(uint64_t due_ms) {
-  if (due_ms >= timer_wakes_ms_) return false;
-  timer_wakes_ms_ = due_ms;
-  return true;
-}
-
-void Engine::RunLater(LaterId id, std::function<void()> run) {
-  bool wake = false;
-  {
-    const std::lock_guard lock(timer_mutex_);
-    later_.emplace(id, std::move(run));
-    wake = MustWakeFor(id.first);
-  }
-  if (wake) timer_wake_.notify_one();
-}
-
-void Engine::Drop(LaterId id) {
-  const std::lock_guard lock(timer_mutex_);
-  later_.erase(id);
-}
-
-void Engine::TimerLoop() {
-  constexpr uint64_t kLongestMs = 1000;
-  std::unique_lock lock(timer_mutex_);
-  while (!stopping_) {
-    time_.Adjust();
-    const uint64_t now_ms = NowMs();
-    uint64_t due_ms = now_ms + kLongestMs;
-    if (!timers_.empty()) due_ms = std::min(due_ms, timers_.begin()->first);
-    if (!later_.empty()) due_ms = std::min(due_ms, later_.begin()->first.first);
-    if (due_ms > now_ms) {
-      timer_wakes_ms_ = due_ms;
-      timer_wake_.wait_for(lock, std::chrono::milliseconds(due_ms - now_ms));
-      continue;
-    }
-    if (!later_.empty() && later_.begin()->first.first <= now_ms) {
-      const auto run = later_.extract(later_.begin());
-      lock.unlock();
-      pool_.Post(run.mapped());
-      lock.lock();
-      continue;
-    }
-    const InstancePtr instance = timers_.begin()->second;
-    instance->due_ms = 0;
-    timers_.erase(timers_.begin());
-    lock.unlock();
-    pool_.Post([this, instance] {
-      {
-        const std::lock_guard its(instance->mutex);
-        instance->scheduled_ms = 0;
-      }
-      RespondIfLate(instance);
-      Drive(instance, flow::Tick{}, {});
-    });
-    lock.lock();
-  }
+void Engine::Send(LiveRun& run, const flow::Send& send) {
+  Tell(run.app, send.route, send.headers, send.body, kTellTimeoutMs, "flow", Answers::LinkTo(run),
+       LogIfRefused("flow.send_failed", send.route));
 }
 
 }  // namespace sluice::flow_engine

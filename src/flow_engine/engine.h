@@ -1,64 +1,48 @@
-// Runs flows: steps their machines, calls the functions that they ask for, keeps their time.
+// Runs flows. Each run has a driver (run_driver.h) that says what is to be stored and done; the
+// engine has it done:
+//
+//   TaskCaller  calls the functions of tasks          RunTimers  keeps time
+//   StepStore   hands commits to the database         Answers    answers callers, traces, listeners
+//   FileWriter  writes the files that mappings name   LiveRuns   finds durable runs by id
 //
 // A run is stepped on a thread of the pool; the first function that a step asks for is called on
 // the same thread, the others (of a fork) on others. So a flow whose functions follow each other
-// changes threads not once. Who starts one may have a thread for that (RunContext::run).
-//
-// A durable run's steps are commits: what a function wrote, the run after its answer and a record
-// of the step are stored together (run_rows.h). What follows from one that has writes waits until
-// it is stored. Others can't be refused, and commits are stored in order, so the next function is
-// called at once; answers and what else others see wait in any case. Steps of functions that did
-// nothing but answer are held back while the next one runs, for 50 ms at most, and stored together.
+// never changes threads. The caller that starts one may have a thread for that (RunContext::run).
 //
 // Concurrency: any thread.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <set>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
-#include "base/thread.h"
 #include "db/database.h"
 #include "flow/run.h"
+#include "flow_engine/answers.h"
 #include "flow_engine/app.h"
 #include "flow_engine/crashed_calls.h"
-#include "flow_engine/pool.h"
+#include "flow_engine/direct_calls.h"
+#include "flow_engine/file_writer.h"
+#include "flow_engine/live_runs.h"
 #include "flow_engine/run_clock.h"
+#include "flow_engine/run_context.h"
 #include "flow_engine/run_rows.h"
-#include "flow_engine/stream.h"
+#include "flow_engine/run_threads.h"
+#include "flow_engine/run_timers.h"
+#include "flow_engine/step_store.h"
+#include "flow_engine/task_caller.h"
 #include "flow_engine/trace.h"
 #include "function/under_way.h"
 
 namespace sluice::flow_engine {
-
-struct Reply {
-  int status = 200;
-  json::Value headers = json::Value::EmptyObject();
-  json::Value body = {};
-  std::string run = {};                                  // the id of a durable run
-  std::shared_ptr<const StreamScope> streams = nullptr;  // those that headers may name
-};
-using ReplyTo = std::function<void(Reply reply)>;
-
-// What comes with a request to run something.
-struct RunContext {
-  TraceLink trace = {};
-  std::shared_ptr<StreamScope> streams = nullptr;  // null: it has none yet
-  // Runs it on the thread of who asks, after this one's call; null: on a thread of the pool. A job
-  // may be dropped only when nobody waits for its answer any more.
-  std::function<void(Pool::Job job)> run = nullptr;
-  // Has threads for what `run` does not run, or had to wait for its turn; null: the engine's.
-  Pool* pool = nullptr;
-  std::string cid = {};  // of a call: the correlation id of who asks
-};
 
 // What started a run, where others ask for it.
 inline constexpr std::string_view kAutostartOrigin = "autostart";
@@ -75,23 +59,19 @@ struct EngineOptions {
   // Where calls of durable runs are marked while they run; null: nowhere.
   function::UnderWay* under_way = nullptr;
   size_t traces = 1000;  // kept of runs; 0: none are made
-  // Is told of every trace when its run ends, and does not wait.
+  // Gets every trace when its run ends, and does not wait.
   std::function<void(const TracePtr& trace)> exporter = nullptr;
 };
 
 class Engine {
- private:
-  struct Instance;
-  using InstancePtr = std::shared_ptr<Instance>;
-
  public:
   Engine(db::Database& database, const Clock& clock, EngineOptions options);
   ~Engine();  // Stop
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Who started a run may say that its answer is not wanted any more.
-  using Handle = std::weak_ptr<Instance>;
+  // The caller that started a run may say that its answer is not wanted any more.
+  using Handle = std::weak_ptr<LiveRun>;
 
   // Answers once, from any thread: what the flow responds, or why it could not. `origin` tells what
   // started a durable run; such a run goes on when it has not answered within `answer_within_ms`
@@ -99,7 +79,7 @@ class Engine {
   Handle Start(std::shared_ptr<const App> app, flow::Start start, ReplyTo reply,
                std::string_view origin = "rest", uint64_t answer_within_ms = 0,
                RunContext context = {});
-  // Ends a run that is not durable: who waited for it has gone.
+  // Ends a run that is not durable: the caller that waited for it has gone.
   void Abandon(const Handle& handle);
   // Calls one function, without a flow.
   void Call(std::shared_ptr<const App> app, const std::string& route, json::Value headers,
@@ -108,7 +88,7 @@ class Engine {
   void Tell(std::shared_ptr<const App> app, std::string_view target, json::Value headers,
             json::Value body, uint64_t timeout_ms, std::string_view origin, TraceLink trace,
             ReplyTo done);
-  // Ends all runs, and their callers are told; durable ones stay as they are stored.
+  // Ends all runs and answers their callers; durable ones stay as they are stored.
   void Stop();
 
   // --- durable runs ---
@@ -121,20 +101,26 @@ class Engine {
     TraceLink trace = {};
   };
   Result<std::vector<std::string>> LaunchAll(std::vector<Launch> launches, db::Commit commit);
-  // Goes on with a run that is stored; calls that are given up have failed. Error flow.bad_state.
-  Status Resume(std::shared_ptr<const App> app, const StoredRun& run,
+  // Goes on with a run that is stored; calls that are given up have failed. Does nothing if the run
+  // is in memory. Error flow.bad_state.
+  Status Resume(std::shared_ptr<const App> app, StoredRun stored,
                 std::vector<GivenUpCall> given_up = {});
-  // The time of runs: the wall clock, but for that it never goes back.
+  // Writes files of a step that was stored before a crash.
+  void WriteFilesAgain(const App& app, const std::string& id, std::vector<StepFile> files) {
+    files_.WriteOnce(app, id, std::move(files));
+  }
+  // The time of runs: the wall clock, except that it never goes back.
   uint64_t NowMs() const { return time_.NowMs(); }
-  // Who keeps the time of runs that leave the memory; before any run.
+  // Keeps the time of runs that leave the memory; set before any run.
   using Park = std::function<void(const std::string& id, uint64_t due_ms)>;
   void OnPark(Park park) { park_ = std::move(park); }
   bool full() const { return running_ >= options_.max_runs; }
-  // Waits until it has ended. False when no such run is in memory.
+  // Waits until it has ended. False: no such run is in memory, or it has left before it ended.
   bool Cancel(const std::string& id);
-  bool IsLive(const std::string& id) const;
-  // Versions of apps that runs in memory have.
-  std::set<std::string> LiveApps() const;
+  // The version of a run that nobody has in memory, and that is to go on.
+  std::string NewVersion() { return EncodeVersion(NewWriter(), 0); }
+  // Until no such run is in memory.
+  void WaitUntilGone(const std::string& id) { live_.WaitUntilGone(id); }
 
   struct Counts {
     std::atomic<uint64_t> started{0};
@@ -148,121 +134,62 @@ class Engine {
   const Counts& counts() const { return counts_; }
   const EngineOptions& options() const { return options_; }
   size_t running() const { return running_.load(); }
-  size_t running_durable() const;
-  const TraceStore& traces() const { return traces_; }
+  size_t running_durable() const { return live_.size(); }
+  const TraceStore& traces() const { return answers_.traces(); }
 
  private:
-  class StepSink;
-  struct Move;
-  struct Pending;
-  // What is known of a call that has been answered.
-  struct Ran {
-    uint64_t us = 0;
-    bool repeatable = false;  // TaskOutput
-  };
+  LiveRunPtr NewRun(std::shared_ptr<const App> app, flow::Start* start, ReplyTo reply,
+                    std::string_view origin, TraceLink trace);
+  RunTime Now() const;
+  uint64_t NewWriter() { return first_writer_ + ++last_writer_; }
 
-  // On the thread of who asked, or one of the pool.
-  void Begin(const RunContext& context, Pool::Job job);
-  void Drive(const InstancePtr& instance, flow::Event event, Ran ran);
-  // Does what follows from a step, and from the functions that it calls.
-  void Perform(const InstancePtr& instance, flow::Actions actions);
-  // The first call is left to who asks for it; null: there is none.
-  void Do(const InstancePtr& instance, flow::Actions actions,
-          std::optional<flow::Call>* inline_call);
-  void Respond(const InstancePtr& instance, flow::Respond respond);
-  void RespondIfLate(const InstancePtr& instance);
-  void StopCall(const InstancePtr& instance, uint64_t call);
-  void Ended(const InstancePtr& instance, const flow::Ended& ended);
-
-  // One step of a run that is not durable; under its mutex. False when it has ended before.
-  bool Advance(Instance& instance, flow::Event event, uint64_t now_ns, flow::Actions* actions);
-  // Of a durable run: stores the step after those that came before it, and then goes on. What is to
-  // be called at once is returned.
-  flow::Actions Submit(const InstancePtr& instance, Pending pending);
-  flow::Actions NextStep(const InstancePtr& instance);
-  static bool IsOver(const Instance& instance, const Pending& pending);
-  void SubmitCommit(const InstancePtr& instance, Pending pending, Move move, db::Commit commit);
-  void SubmitAhead(const InstancePtr& instance, flow::Actions later, db::Commit commit);
-  static bool OnlyAnswers(const Instance& instance, const flow::Actions& actions);
-  static bool MayHold(const Pending& pending, const Move& move);
-  // Under the mutex: stores what is held, then what follows is done.
-  void StoreHeld(const InstancePtr& instance, flow::Actions later);
-  // The thread that runs it leaves it.
-  void StopHolding(const InstancePtr& instance);
-  void Stored(const InstancePtr& instance, Pending pending, Move move, const Status& status);
-  void NotStored(const InstancePtr& instance, Pending pending, const Status& status);
-  void StoreAgain(const InstancePtr& instance, flow::Actions later, const Status& status);
-  InstancePtr NewInstance(std::shared_ptr<const App> app, flow::Start* start, ReplyTo reply,
-                          std::string_view origin, TraceLink trace);
-  // Under the instance's mutex.
-  void BeginTrace(Instance& instance, std::string_view flow, std::string_view origin,
-                  TraceLink link) const;
-  void NoteStep(Instance& instance, const flow::Actions& actions, uint64_t now_ns);
-  Move Plan(Instance& instance, const flow::Event& event, Ran ran);
-  // Steps that become rows, with the machine before them.
-  static void AddSteps(const Instance& instance, const Move& move, std::vector<db::RowWrite>* rows);
-  // The run after them.
-  static void AddRun(const Instance& instance, const RunHead& head, const RunMachine& machine,
-                     db::Commit* commit);
-  void Accept(Instance& instance, Move move, flow::Actions* actions);
-  void AddLive(const InstancePtr& instance);
-  bool CanPark(const Instance& instance);
-  void MaybePark(const InstancePtr& instance);
-  void Forget(const InstancePtr& instance);
-
-  // What follows from the call's answer; none when it waits for a free instance of the route, or to
-  // be stored.
-  std::optional<flow::Actions> RunCall(const InstancePtr& instance, const flow::Call& call,
-                                       int attempt = 1);
-  std::optional<flow::Actions> RunOn(const std::shared_ptr<Route>& route, Route::Slot& slot,
-                                     const flow::Call& call, const InstancePtr& instance,
-                                     int attempt);
-  std::optional<flow::Actions> Fail(const InstancePtr& instance, const flow::Call& call, int status,
-                                    std::string message);
-  // Of a function whose answer has to wait, without a thread.
-  void AnswerLater(const InstancePtr& instance, flow::TaskResult result, Ran ran,
-                   uint64_t after_ms);
-  void Release(const std::shared_ptr<Route>& route, Route::Slot* slot);
-  void Send(const InstancePtr& instance, const flow::Send& send);
-  // The flow, if the app or the flow itself has listeners that are told of its runs' end.
-  static const flow::Flow* ListenedFlow(const App& app, std::string_view flow,
-                                        std::string_view origin);
-  void TellListeners(const InstancePtr& instance, const flow::Ended& ended);
-  static TraceLink LinkTo(const InstancePtr& instance);
-  // Under the instance's mutex, so that the last step's time counts.
-  void Schedule(Instance& instance, std::optional<uint64_t> due_ms);
-  // Under timer_mutex_: whether the timers' thread has to be woken for something due at that time.
-  bool MustWakeFor(uint64_t due_ms);
-  void TimerLoop();
-  // Runs something later, on the pool, unless it is dropped before.
-  using LaterId = std::pair<uint64_t, uint64_t>;  // when, and a number
-  void RunLater(LaterId id, std::function<void()> run);
-  void Drop(LaterId id);
+  // What happened to a run, and all that follows from it.
+  void Happened(const LiveRunPtr& run, RunEvent event);
+  // Asks the driver under the run's mutex, submits its commits and sets the run's timer.
+  template <typename Ask>
+  Outcome AskDriver(const LiveRunPtr& run, Ask ask);
+  void CarryOut(const LiveRunPtr& run, Outcome outcome);
+  // The first call is left to this thread, the others are made on the pool.
+  std::optional<flow::Call> CarryOutActions(const LiveRunPtr& run, flow::Actions actions);
+  void CallOnPool(const LiveRunPtr& run, flow::Call call, std::chrono::microseconds pause);
+  // The thread that ran the run's functions leaves it.
+  void BecameIdle(const LiveRunPtr& run);
+  void Ended(const LiveRunPtr& run, const flow::Ended& ended);
+  void Send(LiveRun& run, const flow::Send& send);
+  void ParkIfPossible(const LiveRunPtr& run);
+  // Another owner goes on with the run.
+  void LeaveToOther(const LiveRunPtr& run);
 
   db::Database& database_;
   RunClock time_;
   const EngineOptions options_;
+  const uint64_t first_writer_;  // random
+  std::atomic<uint64_t> last_writer_{0};
   std::atomic<bool> stopping_{false};
   // Apart from each other: what every run changes would slow down those who read the rest.
   alignas(64) std::atomic<size_t> running_{0};
-  std::atomic<size_t> lent_{0};     // jobs that others run, or have not dropped yet
-  std::atomic<size_t> storing_{0};  // steps that were submitted to the database
-  std::atomic<uint64_t> last_later_{0};
   Counts counts_;
   alignas(64) Park park_;
-  TraceStore traces_;
 
-  mutable std::mutex live_mutex_;
-  std::map<std::string, InstancePtr, std::less<>> live_;  // durable ones; under live_mutex_
-
-  Pool pool_;
-
-  std::mutex timer_mutex_;
-  std::condition_variable timer_wake_;
-  std::set<std::pair<uint64_t, InstancePtr>> timers_;  // under timer_mutex_
-  std::map<LaterId, std::function<void()>> later_;     // under timer_mutex_
-  uint64_t timer_wakes_ms_ = 0;  // by itself, at the latest; under timer_mutex_
-  Thread timer_thread_;
+  Answers answers_;
+  FileWriter files_;
+  LiveRuns live_;
+  RunThreads threads_;
+  RunTimers timers_;
+  StepStore store_;
+  TaskCaller tasks_;
+  DirectCalls calls_;
 };
+
+template <typename Ask>
+Outcome Engine::AskDriver(const LiveRunPtr& run, Ask ask) {
+  const std::lock_guard lock(run->mutex);
+  Outcome outcome = ask(*run->driver, Now());
+  for (StoreRequest& request : outcome.commits) store_.Submit(run, std::move(request));
+  std::optional<uint64_t> due_ms = run->driver->due_ms();
+  if (run->answer_by_ms != 0) due_ms = std::min(run->answer_by_ms, due_ms.value_or(UINT64_MAX));
+  timers_.Set(*run, due_ms);
+  return outcome;
+}
 
 }  // namespace sluice::flow_engine

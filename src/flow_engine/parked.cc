@@ -36,7 +36,8 @@ void ParkedRuns::Add(const std::string& id, uint64_t due_ms) {
 }
 
 bool ParkedRuns::Take(const std::string& id) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  woken_.wait(lock, [&] { return waking_ != id; });
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) return false;
   by_time_.erase({found->second, id});
@@ -62,12 +63,17 @@ void ParkedRuns::Loop() {
     const auto [due_ms, id] = *by_time_.begin();
     by_time_.erase(by_time_.begin());
     by_id_.erase(id);
+    waking_ = id;
     lock.unlock();
     const bool woken = wake_(id);
     lock.lock();
+    waking_.clear();
+    if (!woken) {
+      by_id_.emplace(id, due_ms);
+      by_time_.emplace(due_ms, id);
+    }
+    woken_.notify_all();
     if (woken) continue;
-    by_id_.emplace(id, due_ms);
-    by_time_.emplace(due_ms, id);
     changed_.wait_for(lock, std::chrono::milliseconds(kAgainMs));
   }
 }

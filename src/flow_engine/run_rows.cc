@@ -135,11 +135,25 @@ std::string InputKey(std::string_view id) { return KeyOf(kInputPrefix, id); }
 std::string MachineKey(std::string_view id) { return KeyOf("m", id); }
 std::string StepPrefix(std::string_view id) { return KeyOf("s", id); }
 std::string LiveKey(std::string_view id) { return KeyOf(kLivePrefix, id); }
+std::string FilesKey(std::string_view id) { return KeyOf(kFilesPrefix, id); }
 std::string AppKey(std::string_view version) { return KeyOf(kAppPrefix, version); }
 std::string StepKey(std::string_view id, uint32_t number) {
   std::string key = StepPrefix(id);
   AppendU32(&key, number);
   return key;
+}
+
+std::string EncodeVersion(uint64_t writer, uint64_t number) {
+  std::string row;
+  AppendU8(&row, kVersion);
+  AppendU64(&row, writer);
+  AppendVarint(&row, number);
+  return row;
+}
+
+db::RowWrite RunRow(std::string key, std::optional<std::string> value,
+                    std::optional<std::optional<std::string>> expected) {
+  return {db::RowFamily::kRun, std::move(key), std::move(value), std::move(expected)};
 }
 
 Value ViewOf(const RunHead& head) {
@@ -193,6 +207,39 @@ std::string EncodeInput(const Value& input) {
 Result<Value> DecodeInput(std::string_view stored) {
   ASSIGN_OR_RETURN(const Value value, ParseRow("input", stored));
   return flow::FromPortable(value);
+}
+
+std::string EncodeFiles(const std::vector<StepFile>& files) {
+  std::string row;
+  AppendU8(&row, kVersion);
+  for (const StepFile& file : files) {
+    AppendString(&row, file.flow);
+    AppendString(&row, file.path);
+    AppendU8(&row, static_cast<uint8_t>(file.mode));
+    AppendU8(&row, file.bytes ? 1 : 0);
+    AppendString(&row, file.bytes.value_or(""));
+    AppendVarint(&row, file.at ? *file.at + 1 : 0);
+  }
+  return row;
+}
+
+Result<std::vector<StepFile>> DecodeFiles(std::string_view stored) {
+  ByteReader reader(stored);
+  if (reader.U8() != kVersion) return Unexpected(Corrupt("files"));
+  std::vector<StepFile> files;
+  while (reader.ok() && !reader.AtEnd()) {
+    StepFile file;
+    file.flow = std::string(reader.String());
+    file.path = std::string(reader.String());
+    file.mode = reader.U8() == 0 ? flow::Files::Mode::kReplace : flow::Files::Mode::kAppend;
+    const bool has_bytes = reader.U8() != 0;
+    std::string bytes(reader.String());
+    if (has_bytes) file.bytes = std::move(bytes);
+    if (const uint64_t at = reader.Varint(); at != 0) file.at = at - 1;
+    files.push_back(std::move(file));
+  }
+  if (!reader.ok()) return Unexpected(Corrupt("files"));
+  return files;
 }
 
 std::string EncodeMachine(const RunMachine& machine) {

@@ -4,7 +4,8 @@
 //   machine   the run between two steps (flow/run_codec.h)
 //   input     what a run was started with, if that is large: then it is not in the machine
 //   step      a task that is over: what it got and gave, and the machine before it was over
-//   live      a run that is to be gone on with when the server starts
+//   live      a run that has not ended, which goes on when the server starts: its version
+//   files     files that the last step writes, until they are written
 //   app       files of an app that runs need
 #pragma once
 
@@ -12,9 +13,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "db/commit.h"
+#include "flow/files.h"
 #include "flow/run.h"
 #include "json/value.h"
 
@@ -47,11 +50,24 @@ struct RunMachine {
   std::string text;    // JSON of EncodeRun
 };
 
+// A file that a step writes (flow::WriteFile).
+struct StepFile {
+  std::string flow;  // the id of the flow that says so
+  std::string path;
+  std::optional<std::string> bytes;  // none: the file is removed
+  flow::Files::Mode mode = flow::Files::Mode::kReplace;
+  // Where bytes are appended, once that is decided.
+  std::optional<uint64_t> at = std::nullopt;
+
+  bool operator==(const StepFile&) const = default;
+};
+
 // A run as it is stored.
 struct StoredRun {
   RunHead head;
   RunMachine machine;
-  json::Value input = {};  // missing: the machine has it
+  json::Value input = {};    // missing: the machine has it
+  std::string version = {};  // the live row
 };
 
 enum class StepEnd : uint8_t { kDone, kFailed, kTimedOut, kAbandoned };
@@ -90,11 +106,20 @@ std::string MachineKey(std::string_view id);
 std::string StepPrefix(std::string_view id);
 std::string StepKey(std::string_view id, uint32_t number);
 std::string LiveKey(std::string_view id);
+std::string FilesKey(std::string_view id);
 std::string AppKey(std::string_view version);
 inline constexpr std::string_view kHeadPrefix = "h";
 inline constexpr std::string_view kInputPrefix = "i";
 inline constexpr std::string_view kLivePrefix = "l";
+inline constexpr std::string_view kFilesPrefix = "f";
 inline constexpr std::string_view kAppPrefix = "a";
+
+// The value of a live row: every commit of the run changes it, and expects the one that the writer
+// knows. `writer` tells two owners of one run apart.
+std::string EncodeVersion(uint64_t writer, uint64_t number);
+// A row of the family; `expected` as in db::RowWrite.
+db::RowWrite RunRow(std::string key, std::optional<std::string> value,
+                    std::optional<std::optional<std::string>> expected = std::nullopt);
 
 std::string EncodeHead(const RunHead& head);
 Result<RunHead> DecodeHead(std::string_view id, std::string_view stored);
@@ -102,6 +127,8 @@ std::string EncodeInput(const json::Value& input);
 Result<json::Value> DecodeInput(std::string_view stored);
 std::string EncodeMachine(const RunMachine& machine);
 Result<RunMachine> DecodeMachine(std::string_view stored);
+std::string EncodeFiles(const std::vector<StepFile>& files);
+Result<std::vector<StepFile>> DecodeFiles(std::string_view stored);
 // `before` is kept unless it is too large.
 std::string EncodeStep(const RunStep& step, const RunMachine& before);
 struct StoredStep {

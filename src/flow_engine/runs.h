@@ -49,7 +49,7 @@ class Runs {
 
   // Its head, steps, model and the tasks that it waits for. Error flow.run_not_found.
   Result<json::Value> Show(const std::string& id) const;
-  // Waits until it has ended. Errors flow.run_not_found, flow.run_finished.
+  // Waits until it has ended. Errors flow.run_not_found, flow.run_finished, flow.run_elsewhere.
   Status Cancel(const std::string& id);
   // Sets a finished run back to where the step's task was called, and goes on from there; without a
   // step, to its last one. Errors flow.run_not_found, flow.run_running, flow.step_not_found,
@@ -70,6 +70,10 @@ class Runs {
   // Before a step; `last` is the run's machine at its end.
   Result<RunMachine> ReadBefore(const std::string& id, uint32_t step, const RunMachine& last) const;
   Result<json::Value> ReadInput(const std::string& id) const;  // missing: it has no such row
+  // None: the run has ended.
+  Result<std::optional<std::string>> ReadVersion(const std::string& id) const;
+  // Files of steps that a crash has left in between.
+  Status WriteFilesAgain();
   Result<std::shared_ptr<const App>> AppOf(const std::string& version);
   Status ResumeOne(const std::string& id, std::vector<GivenUpCall> given_up = {});
   Status ResumeOrPark(const std::string& id, std::vector<GivenUpCall> given_up);

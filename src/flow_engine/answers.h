@@ -1,0 +1,59 @@
+// What others hear of runs: the answer to who started one, its trace, and listeners of its end.
+//
+// Concurrency: any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "flow_engine/live_run.h"
+#include "flow_engine/run_clock.h"
+#include "flow_engine/trace.h"
+
+namespace sluice::flow_engine {
+
+class Answers {
+ public:
+  using Exporter = std::function<void(const TracePtr& trace)>;
+  // Tells something to a route or a flow; nobody waits for the answer (Engine::Tell).
+  using Tell = std::function<void(const std::shared_ptr<const App>& app, std::string_view target,
+                                  json::Value headers, json::Value body, TraceLink trace)>;
+
+  // Keeps the last `traces`; the exporter, if there is one, gets each when its run ends.
+  // `durable_steps` counts the tasks of durable runs that have ended.
+  Answers(const RunClock& time, size_t traces, Exporter exporter,
+          std::atomic<uint64_t>& durable_steps)
+      : time_(time),
+        traces_(traces),
+        exporter_(std::move(exporter)),
+        durable_steps_(durable_steps) {}
+
+  const TraceStore& traces() const { return traces_; }
+
+  // Before others see the run.
+  void BeginTrace(LiveRun& run, std::string_view flow, TraceLink link) const;
+  // Under the run's mutex. At the run's end its trace is complete.
+  void NoteStep(LiveRun& run, const flow::Run& machine, const flow::Actions& actions,
+                size_t ended_tasks, RunTime now);
+
+  // To who started it, once; the run's id is told if it is durable.
+  void Respond(LiveRun& run, flow::Respond respond) const;
+  // If who started it waits no longer.
+  void RespondIfLate(LiveRun& run, uint64_t now_ms) const;
+  // For what the run starts.
+  static TraceLink LinkTo(LiveRun& run);
+  // It has listeners.
+  static void TellListeners(LiveRun& run, const flow::Ended& ended, const Tell& tell);
+
+ private:
+  const RunClock& time_;
+  TraceStore traces_;
+  const Exporter exporter_;
+  std::atomic<uint64_t>& durable_steps_;
+};
+
+}  // namespace sluice::flow_engine

@@ -1,0 +1,64 @@
+// Keeps the time of runs: when one is to be stepped again, and what else is to happen later.
+//
+// Concurrency: any thread. One thread waits, and posts what is due.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/thread.h"
+#include "flow_engine/live_run.h"
+#include "flow_engine/run_clock.h"
+#include "flow_engine/run_threads.h"
+
+namespace sluice::flow_engine {
+
+class RunTimers {
+ public:
+  using OnDue = std::function<void(const LiveRunPtr& run)>;
+
+  // `on_due` is called on a thread of `threads`. Both outlive this.
+  RunTimers(RunClock& time, RunThreads& threads, OnDue on_due);
+  ~RunTimers() { Stop(); }
+
+  // The run's mutex is held. None: it has no timer.
+  void Set(LiveRun& run, std::optional<uint64_t> due_ms);
+
+  // A job that is run later, unless it is dropped before.
+  using LaterId = std::pair<uint64_t, uint64_t>;  // when, and a number
+  LaterId NewLater(uint64_t at_ms) { return {at_ms, ++last_later_}; }
+  void RunLater(LaterId id, Pool::Job job);
+  void Drop(LaterId id);
+
+  // Nothing is due any more. The runs that had a timer.
+  std::vector<LiveRunPtr> Stop();
+
+ private:
+  void Loop();
+  // Under mutex_: whether the thread has to be woken for something that is due then.
+  bool MustWakeFor(uint64_t due_ms);
+  void PostDue(const LiveRunPtr& run);
+
+  RunClock& time_;
+  RunThreads& threads_;
+  const OnDue on_due_;
+  std::atomic<uint64_t> last_later_{0};
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;                           // under mutex_
+  std::set<std::pair<uint64_t, LiveRunPtr>> runs_;  // under mutex_
+  std::map<LaterId, Pool::Job> later_;              // under mutex_
+  uint64_t wakes_ms_ = 0;                           // by itself, at the latest; under mutex_
+  Thread thread_;
+};
+
+}  // namespace sluice::flow_engine

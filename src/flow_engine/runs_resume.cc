@@ -1,0 +1,235 @@
+// Runs that go on: after a restart, when their time has come, when somebody sets them back; and
+// runs that are cancelled.
+#include <algorithm>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "flow/run_codec.h"
+#include "flow_engine/runs.h"
+#include "json/parse.h"
+
+namespace sluice::flow_engine {
+namespace {
+
+using json::Value;
+using Family = db::RowFamily;
+
+// Whether the flow that was started has come to its end.
+bool IsOver(const Value& state) {
+  for (const Value& frame : state["frames"].items()) {
+    if (frame["id"] == state["root"]) return frame["over"] == Value(true);
+  }
+  return true;
+}
+
+// When a run goes on that waits for nothing but time, by its stored state.
+std::optional<uint64_t> WaitsUntil(const Value& state) {
+  std::optional<uint64_t> least;
+  const auto consider = [&](const Value& time) {
+    if (!time.is_int()) return;
+    const auto at_ms = static_cast<uint64_t>(time.AsInt());
+    if (!least || at_ms < *least) least = at_ms;
+  };
+  for (const Value& call : state["calls"].items()) {
+    if (call["child"].is_missing() && call["send"].is_missing()) return std::nullopt;
+    consider(call["send"]);
+    consider(call["due"]);
+  }
+  for (const Value& frame : state["frames"].items()) consider(frame["due"]);
+  return least;
+}
+
+}  // namespace
+
+Status Runs::Start() {
+  std::vector<std::string> live;
+  const auto rows = database_.rows().NewIterator(
+      Family::kRun, {.from = std::string(kLivePrefix), .to = PrefixEnd(kLivePrefix)});
+  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
+    live.emplace_back(rows->key().substr(kLivePrefix.size()));
+  }
+  RETURN_IF_ERROR(rows->status());
+  std::map<std::string, std::vector<GivenUpCall>> given_up;
+  if (const function::UnderWay* const under_way = engine_.options().under_way) {
+    ASSIGN_OR_RETURN(given_up, CountCrashes(database_, *under_way));
+  }
+  RETURN_IF_ERROR(WriteFilesAgain());
+  for (const std::string& id : live) {
+    const Status status = ResumeOrPark(id, std::move(given_up[id]));
+    if (!status.ok()) RETURN_IF_ERROR(GiveUp(id, status));
+  }
+  if (!live.empty()) log::Info("runs of flows go on", {{"runs", live.size()}});
+  sweeper_ = Thread({"flow sweeper"}, [this] { SweepLoop(); });
+  parked_.Start();
+  return OkStatus();
+}
+
+// Before any run goes on: so nothing else appends to them.
+Status Runs::WriteFilesAgain() {
+  db::Commit commit;
+  const auto rows = database_.rows().NewIterator(
+      Family::kRun, {.from = std::string(kFilesPrefix), .to = PrefixEnd(kFilesPrefix)});
+  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
+    const std::string id(rows->key().substr(kFilesPrefix.size()));
+    ASSIGN_OR_RETURN(std::vector<StepFile> files, DecodeFiles(rows->value()));
+    commit.rows.push_back(RunRow(std::string(rows->key()), std::nullopt));
+    const auto head = ReadHead(id);
+    const auto app = head ? AppOf(head->app) : Unexpected(head.error());
+    if (app) {
+      engine_.WriteFilesAgain(**app, id, std::move(files));
+    } else {
+      log::Error("files of a run can't be written",
+                 {{"run", id}, {"error", app.error().ToString()}});
+    }
+  }
+  RETURN_IF_ERROR(rows->status());
+  return commit.rows.empty() ? OkStatus() : database_.Apply(std::move(commit)).status;
+}
+
+Status Runs::ResumeOrPark(const std::string& id, std::vector<GivenUpCall> given_up) {
+  ASSIGN_OR_RETURN(const RunMachine machine, ReadMachine(id));
+  ASSIGN_OR_RETURN(const Value state, json::Parse(machine.text));
+  std::optional<uint64_t> until_ms = WaitsUntil(state);
+  const uint64_t now_ms = engine_.NowMs();
+  // As Engine::Resume does when the clock was set back.
+  if (until_ms && machine.at_ms > now_ms) *until_ms -= std::min(*until_ms, machine.at_ms - now_ms);
+  const uint64_t park_after_ms = engine_.options().park_after_ms;
+  if (!until_ms || park_after_ms == 0 || *until_ms <= now_ms + park_after_ms) {
+    return ResumeOne(id, std::move(given_up));
+  }
+  parked_.Add(id, *until_ms);
+  return OkStatus();
+}
+
+// A run whose time has come.
+bool Runs::Wake(const std::string& id) {
+  if (engine_.full()) return false;
+  Status status = ResumeOne(id);
+  if (!status.ok()) status = GiveUp(id, status);
+  if (!status.ok()) log::Error("a run can't be ended", {{"run", id}, {"error", status.ToString()}});
+  return true;
+}
+
+Status Runs::ResumeOne(const std::string& id, std::vector<GivenUpCall> given_up) {
+  // The version comes first: if another owner stores a step meanwhile, the version is the older
+  // one, and the first commit is refused.
+  ASSIGN_OR_RETURN(std::optional<std::string> version, ReadVersion(id));
+  if (!version) return OkStatus();  // another owner has ended it
+  StoredRun run;
+  run.version = *std::move(version);
+  ASSIGN_OR_RETURN(run.head, ReadHead(id));
+  ASSIGN_OR_RETURN(run.machine, ReadMachine(id));
+  ASSIGN_OR_RETURN(run.input, ReadInput(id));
+  ASSIGN_OR_RETURN(auto app, AppOf(run.head.app));
+  return engine_.Resume(std::move(app), std::move(run), std::move(given_up));
+}
+
+// A run that can't go on is not lost: its head says why, and it may be retried.
+Status Runs::GiveUp(const std::string& id, const Status& why) {
+  log::Error("a run can't go on", {{"run", id}, {"error", why.ToString()}});
+  ASSIGN_OR_RETURN(const std::optional<std::string> version, ReadVersion(id));
+  if (!version) return OkStatus();
+  db::Commit commit;
+  commit.rows.push_back(RunRow(LiveKey(id), std::nullopt, version));
+  if (auto head = ReadHead(id)) {
+    head->phase = RunPhase::kFailed;
+    head->ended_ms = services_.function.clock.WallMs();
+    head->status = 500;
+    head->message = why.ToString();
+    if (const auto machine = ReadMachine(id)) head->steps = machine->next_step - 1;
+    commit.rows.push_back(RunRow(HeadKey(id), EncodeHead(*head)));
+  }
+  return database_.Apply(std::move(commit)).status;
+}
+
+Status Runs::Cancel(const std::string& id) {
+  ASSIGN_OR_RETURN(RunHead head, ReadHead(id));
+  // Meanwhile it may leave the memory, and come back.
+  constexpr int kMostTries = 100;
+  for (int i = 0; i < kMostTries && head.phase == RunPhase::kRunning; ++i) {
+    if (engine_.Cancel(id)) return OkStatus();
+    if (parked_.Take(id)) {
+      RETURN_IF_ERROR(ResumeOne(id));
+      continue;
+    }
+    { const std::lock_guard retry(retry_mutex_); }  // a retry brings it back
+    ASSIGN_OR_RETURN(head, ReadHead(id));
+  }
+  if (head.phase == RunPhase::kRunning) {
+    return Error(Code::kConflict, "flow.run_elsewhere",
+                 "the run '{}' goes on in another server: cancel it there", id);
+  }
+  return Error(Code::kConflict, "flow.run_finished", "the run '{}' is {}", id,
+               PhaseName(head.phase));
+}
+
+Result<RunMachine> Runs::ReadBefore(const std::string& id, uint32_t step,
+                                    const RunMachine& last) const {
+  std::string row;
+  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, StepKey(id, step), &row));
+  if (!found) {
+    return Fail(Code::kNotFound, "flow.step_not_found",
+                "the run '{}' has no step {}: expected 1 to {}, of which the last {} are kept", id,
+                step, last.next_step - 1, kMaxKeptSteps);
+  }
+  ASSIGN_OR_RETURN(StoredStep stored, DecodeStep(row));
+  if (stored.before) return *std::move(stored.before);
+  return Fail(Code::kInvalidArgument, "flow.step_not_kept",
+              "the state of the run before step {} was too large to be kept", step);
+}
+
+Status Runs::Retry(const std::string& id, std::optional<uint32_t> number) {
+  const std::lock_guard lock(retry_mutex_);
+  ASSIGN_OR_RETURN(RunHead head, ReadHead(id));
+  if (head.phase == RunPhase::kRunning) {
+    return Error(Code::kConflict, "flow.run_running", "the run '{}' is running: cancel it first",
+                 id);
+  }
+  // Its end is stored a moment before the engine has done with it.
+  engine_.WaitUntilGone(id);
+  ASSIGN_OR_RETURN(const RunMachine last, ReadMachine(id));
+  uint32_t step = number.value_or(last.next_step - 1);
+  ASSIGN_OR_RETURN(RunMachine before, ReadBefore(id, step, last));
+  ASSIGN_OR_RETURN(Value state, json::Parse(before.text));
+  // Tasks that ran on after the flow's end are no step to go on from, unless they are asked for.
+  while (!number && step > 1 && IsOver(state)) {
+    ASSIGN_OR_RETURN(before, ReadBefore(id, --step, last));
+    ASSIGN_OR_RETURN(state, json::Parse(before.text));
+  }
+  ASSIGN_OR_RETURN(Value input, ReadInput(id));
+  // What was wrong may have been put right since. The files that it began with are for a run whose
+  // flows and tasks are not there any more.
+  std::shared_ptr<const App> app = current_();
+  auto run = flow::DecodeRun(state, app->flows, app->files.get(), input);
+  if (!run) {
+    ASSIGN_OR_RETURN(app, AppOf(head.app));
+    run = flow::DecodeRun(state, app->flows, app->files.get(), input);
+    if (!run) return run.error();
+  }
+  const uint64_t now_ms = engine_.NowMs();
+  run->Postpone(static_cast<int64_t>(now_ms - before.at_ms));
+  RunMachine machine{.next_step = before.next_step,
+                     .at_ms = now_ms,
+                     .text = flow::EncodeRun(*run, input.is_missing() ? flow::RootInput::kWith
+                                                                      : flow::RootInput::kWithout)};
+  db::Commit commit;
+  for (uint32_t i = machine.next_step; i < last.next_step; ++i) {
+    commit.rows.push_back(RunRow(StepKey(id, i), std::nullopt));
+  }
+  head.phase = RunPhase::kRunning;
+  head.ended_ms = 0;
+  head.status = 0;
+  head.message.clear();
+  head.steps = 0;
+  ++head.retries;
+  if (head.app != app->version) head.app = app->version;
+  const std::string version = engine_.NewVersion();
+  commit.rows.push_back(RunRow(HeadKey(id), EncodeHead(head)));
+  commit.rows.push_back(RunRow(MachineKey(id), EncodeMachine(machine)));
+  commit.rows.push_back(RunRow(LiveKey(id), version, std::optional<std::string>()));
+  RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
+  return engine_.Resume(std::move(app), {head, machine, std::move(input), version});
+}
+
+}  // namespace sluice::flow_engine
