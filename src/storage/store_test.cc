@@ -301,8 +301,34 @@ TEST_F(StoreTest, ALogThatLostItsEndBeforeAnotherIsReported) {
   ASSERT_NE(older, newer);
   fs::resize_file(older, fs::file_size(older) - 7);
   ExpectNames(Open(), older);
-  fs::remove(directory_ / "store" / "SYNCED");
+  WriteAll(directory_ / "store" / "SYNCED", "");
   ExpectNames(Open(), newer);
+}
+
+TEST_F(StoreTest, AStoreWithoutItsNotesIsReported) {
+  Write(0, 10);
+  ASSERT_TRUE(store_->Flush().ok());
+  Write(10, 20);
+  CloseHard();
+  const fs::path store = directory_ / "store";
+  const std::string wal = ReadAll(FileWith(".log", Value(15)));
+  const fs::path wal_path = FileWith(".log", Value(15));
+  for (const char* const note : {"WALS", "SYNCED"}) {
+    fs::rename(store / note, directory_ / "aside");
+    ExpectNames(Open(), store / note);
+    EXPECT_EQ(VerifyClosedStore(store).id(), "storage.corrupt");
+    fs::rename(directory_ / "aside", store / note);
+  }
+  fs::rename(store / "WALS", directory_ / "wals");
+  fs::rename(store / "SYNCED", directory_ / "synced");
+  fs::remove(wal_path);
+  ExpectNames(Open(), store / "WALS");
+  EXPECT_EQ(VerifyClosedStore(store).id(), "storage.corrupt");
+  fs::rename(directory_ / "wals", store / "WALS");
+  fs::rename(directory_ / "synced", store / "SYNCED");
+  WriteAll(wal_path, wal);
+  ASSERT_TRUE(Open().ok());
+  EXPECT_EQ(*Rows(), Range(0, 20));
 }
 
 TEST_F(StoreTest, ALogThatWasCutShortIsReported) {

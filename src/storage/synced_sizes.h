@@ -27,8 +27,10 @@ class SyncedSizes {
   SyncedSizes(const SyncedSizes&) = delete;
   SyncedSizes& operator=(const SyncedSizes&) = delete;
 
-  // storage.corrupt if a file of `directory` is smaller than its record. A missing file is not an
-  // error here (WalGuard checks for that).
+  // Where the notes of a directory lie.
+  static std::string Path(const std::string& directory);
+  // storage.corrupt if a file of `directory` is smaller than was noted. A file that is gone is not
+  // this one's business.
   static Status Check(const std::string& directory);
   // Records the present sizes of files in a directory that no process writes to, and syncs the
   // records.
@@ -46,7 +48,6 @@ class SyncedSizes {
     std::string name;  // empty: the place is free
     uint64_t bytes = 0;
   };
-  static std::string Path(const std::string& directory);
   static std::vector<Entry> Read(const std::string& directory);
   void Write(int place) REQUIRES(mutex_);  // of entries_[place]
 

@@ -131,8 +131,25 @@ Result<std::set<uint64_t>> PresentWals(const std::string& directory, uint64_t ov
   return present;
 }
 
+// Both notes are made before RocksDB makes a store (LockFile), so a store without one of them has
+// lost it. What else was lost with it can't be told any more.
+Status CheckNotes(const std::string& directory) {
+  std::error_code error;
+  if (!fs::exists(fmt::format("{}/CURRENT", directory), error)) return OkStatus();
+  for (const std::string& note : {LedgerPath(directory), SyncedSizes::Path(directory)}) {
+    if (fs::exists(note, error)) continue;
+    return Error(
+        Code::kCorruption, "storage.corrupt",
+        "{} is missing: it tells whether a write-ahead log is missing or was cut short, and "
+        "with it commits that were acknowledged. Restore the directory from a backup",
+        note);
+  }
+  return OkStatus();
+}
+
 // Checks everything; returns the ledger of the logs that are there.
 Result<Ledger> CheckedLedger(const std::string& directory) {
+  RETURN_IF_ERROR(CheckNotes(directory));
   RETURN_IF_ERROR(SyncedSizes::Check(directory));
   // A manifest that is not there RocksDB finds out by itself.
   if (const std::string manifest = CurrentManifest(directory); !manifest.empty()) {

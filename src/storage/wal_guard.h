@@ -1,10 +1,10 @@
 // Knows which write-ahead logs a store must have, and checks them when it is opened.
 //
-// RocksDB does not notice that its newest log is missing. So the file WALS beside the logs has a
-// line for each log: one when the log is made, before anything is written to it, and one when
-// RocksDB is about to delete it (it deletes logs in order, so all older ones are not needed
-// either). Nor does RocksDB notice that a log or the manifest was cut short: SYNCED has their sizes
-// (synced_sizes.h).
+// RocksDB can't tell that its newest log is gone. So a file beside the logs, WALS, notes each one
+// when it is made, before anything is written to it, and when RocksDB is about to delete it (which
+// it does in order: all older ones are not needed either). Nor can it tell that a log or the
+// manifest was cut short: SYNCED notes how long they are (synced_sizes.h). A store that has lost one
+// of the two files is not opened.
 #pragma once
 
 #include <memory>
