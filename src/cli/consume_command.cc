@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 
+#include "base/back_quoted.h"
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/sql_stream.h"
@@ -46,12 +47,6 @@ bool IsOldRow(const json::Value& row) {
   return row["comdb2_event"] == json::Value("old");
 }
 
-std::string QuotedConsumer(std::string_view name) {
-  std::string quoted = "`";
-  for (const char c : name) quoted += c == '`' ? "``" : std::string(1, c);
-  return quoted + "`";
-}
-
 Status Consume(const ConsumeOptions& options, Context& context) {
   ASSIGN_OR_RETURN(const json::Value argument, ArgumentOf(options));
   ASSIGN_OR_RETURN(Api* const api, context.api());
@@ -59,7 +54,7 @@ Status Consume(const ConsumeOptions& options, Context& context) {
   SqlStream stream(api, &interrupted);
   const bool given = !argument.is_missing();
   SqlStream::Call call{
-      .statement = {.text = fmt::format("EXEC PROCEDURE {}({})", QuotedConsumer(options.name),
+      .statement = {.text = fmt::format("EXEC PROCEDURE {}({})", BackQuoted(options.name),
                                         given ? "$1" : "")},
       .file = "",
       .parameters = json::Value::Object({{"row_format", options.format}}),

@@ -1,6 +1,7 @@
 // \d: the keyspaces, and what is known of one.
 #include <algorithm>
 
+#include "base/back_quoted.h"
 #include "cli/keyspace_name.h"
 #include "cli/program.h"
 #include "cli/sql_shell.h"
@@ -29,7 +30,8 @@ void AddFields(const json::Value& shape, const std::string& path, json::Value* r
 }
 
 std::string QuotedKeyspace(const KeyspaceName& name) {
-  return fmt::format("`{}`.`{}`.`{}`", name.bucket, name.scope, name.collection);
+  return fmt::format("{}.{}.{}", BackQuoted(name.bucket), BackQuoted(name.scope),
+                     BackQuoted(name.collection));
 }
 
 }  // namespace

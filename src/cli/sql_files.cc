@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/back_quoted.h"
 #include "base/file.h"
 #include "cli/sql_words.h"
 #include "json/value.h"
@@ -99,8 +100,6 @@ bool Classify(SqlFileStatement* statement) {
   return true;
 }
 
-std::string QuotedProcedure(std::string_view name) { return fmt::format("`{}`", name); }
-
 Result<std::vector<Value>> FetchRows(SqlStream* stream, SqlStatement statement, std::string file) {
   std::vector<Value> all;
   const auto sink = [&](const Value& rows) {
@@ -166,7 +165,7 @@ class SqlPlanner {
     for (const ProcedureFile& file : files) {
       const auto found = present.find(file.name);
       if (found != present.end() && found->second == file.source) continue;
-      const std::string name = QuotedProcedure(file.name);
+      const std::string name = BackQuoted(file.name);
       plan_.steps.push_back(
           {(found == present.end() ? "create procedure " : "alter procedure ") + file.name,
            file.path,

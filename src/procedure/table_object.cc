@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/back_quoted.h"
 #include "procedure/arguments.h"
 
 namespace sluice::procedure {
@@ -12,18 +13,12 @@ using lua::HostObject;
 
 TableObject& SelfTable(HostObject& object) { return static_cast<TableObject&>(object); }
 
-std::string Quoted(std::string_view name) {
-  std::string quoted = "`";
-  for (const char c : name) quoted += c == '`' ? std::string("``") : std::string(1, c);
-  return quoted + "`";
-}
-
 // bucket.scope.collection: each part in quotes.
 std::string QuotedPath(std::string_view path) {
   std::string quoted;
   while (true) {
     const size_t dot = path.find('.');
-    quoted += Quoted(path.substr(0, dot));
+    quoted += BackQuoted(path.substr(0, dot));
     if (dot == std::string_view::npos) return quoted;
     quoted += '.';
     path.remove_prefix(dot + 1);
@@ -138,7 +133,7 @@ bool TableObject::IsBucket() const {
 Result<std::shared_ptr<StatementObject>> TableObject::Where(std::string_view condition) const {
   // Another temporary table may have the name by now.
   const std::string from =
-      temporary_ == nullptr ? quoted_ : fmt::format("system:{}", Quoted(temporary_->key()));
+      temporary_ == nullptr ? quoted_ : fmt::format("system:{}", BackQuoted(temporary_->key()));
   return StatementObject::Prepare(
       session_, fmt::format("SELECT self_.* FROM {} AS self_{}", from, WhereClause(condition)));
 }
@@ -164,7 +159,7 @@ int64_t TableObject::Insert(Call& call, const Value& row) {
   std::vector<Value> values;
   for (const json::Field& field : row.fields()) {
     values.push_back(field.value);
-    names += (names.empty() ? "" : ", ") + Quoted(field.name());
+    names += (names.empty() ? "" : ", ") + BackQuoted(field.name());
     places += fmt::format("{}${}", places.empty() ? "" : ", ", values.size());
   }
   return Run(call, fmt::format("INSERT INTO {} ({}) VALUES ({})", quoted_, names, places),
@@ -188,7 +183,7 @@ int64_t TableObject::Update(Call& call, const Value& changes, std::string_view c
   std::vector<Value> values;
   for (const json::Field& field : changes.fields()) {
     values.push_back(field.value);
-    set += fmt::format("{}{} = ${}", set.empty() ? "" : ", ", Quoted(field.name()), values.size());
+    set += fmt::format("{}{} = ${}", set.empty() ? "" : ", ", BackQuoted(field.name()), values.size());
   }
   return Run(call, fmt::format("UPDATE {} SET {}{}", quoted_, set, WhereClause(condition)),
              std::move(values));

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/back_quoted.h"
 #include "db/row.h"
 #include "query/definitions.h"
 #include "query/error.h"
@@ -20,8 +21,6 @@ using Kind = AlterTableStatement::Kind;
 Status Invalid(const db::TableSchema& schema, std::string_view what) {
   return QueryError(QueryCode::kTableDefinition, "table '{}': {}", schema.name, what);
 }
-
-std::string BackQuoted(std::string_view name) { return fmt::format("`{}`", name); }
 
 // What rows that are there get in the new column.
 Result<db::TableColumn> AddedColumn(db::Database& database, const db::TableSchema& schema,

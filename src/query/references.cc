@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/back_quoted.h"
 #include "db/row.h"
 #include "json/parse.h"
 
@@ -68,9 +69,10 @@ class ReferenceKeeper {
   // The keys of the rows that have these values.
   Result<Names> Find(const db::TableSchema& schema, const Names& columns, const Values& values,
                      bool one) {
-    std::string text = fmt::format("SELECT RAW META(r).id FROM `{}` AS r", schema.name);
+    std::string text = fmt::format("SELECT RAW META(r).id FROM {} AS r", BackQuoted(schema.name));
     for (size_t i = 0; i < columns.size(); ++i) {
-      text += fmt::format("{} r.`{}` = ${}", i == 0 ? " WHERE" : " AND", columns[i], i + 1);
+      text +=
+          fmt::format("{} r.{} = ${}", i == 0 ? " WHERE" : " AND", BackQuoted(columns[i]), i + 1);
     }
     if (one) text += " LIMIT 1";
     RunRequest request;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/back_quoted.h"
 #include "json/path.h"
 #include "query/error.h"
 #include "query/system_tables.h"
@@ -96,7 +97,7 @@ std::string PathText(const std::string& path) {
   std::string text;
   for (const json::PathStep& step : parsed->steps()) {
     if (const auto* name = std::get_if<std::string>(&step)) {
-      text = text.empty() ? fmt::format("`{}`", *name) : fmt::format("({}.`{}`)", text, *name);
+      text = text.empty() ? BackQuoted(*name) : fmt::format("({}.{})", text, BackQuoted(*name));
     } else {
       text = fmt::format("({}[{}])", text.empty() ? "self" : text, std::get<int64_t>(step));
     }
