@@ -34,6 +34,9 @@ class AuthenticatorTest : public testing::Test {
     auto database = db::Database::Open(path_, {}, clock_);
     ASSERT_TRUE(database) << database.error().ToString();
     database_ = std::move(*database);
+    if (!database_->catalog()->buckets().contains("shop")) {
+      ASSERT_TRUE(database_->admin().CreateBucket("shop").ok());
+    }
     auto directory = Directory::Open(*database_, hasher_);
     ASSERT_TRUE(directory) << directory.error().ToString();
     directory_ = std::move(*directory);
@@ -165,6 +168,50 @@ TEST_F(AuthenticatorTest, ATokenHasAtMostItsUsersRoles) {
   ASSERT_TRUE(directory_->PutUser({"ann", std::nullopt, Grants{*Grant::Parse("query:shop")}}));
   found = authenticator_->AuthenticateAndWait("Bearer " + token->secret, kHere);
   EXPECT_FALSE((*found)->Allows(Permission::kRead, "shop"));
+}
+
+TEST_F(AuthenticatorTest, WhatWasRecognisedHoldsAsLongAsTheSecretAndTheRights) {
+  AddUser("ann", "writer:shop");
+  const auto recognise = [&](const std::string& header) {
+    return *authenticator_->AuthenticateAndWait(header, kHere);
+  };
+  const auto brief = directory_->CreateToken({"ann", "brief", clock_.WallMs() + 1000, {}});
+  const auto by_password = recognise(BasicOf("ann"));
+  const auto by_token = recognise("Bearer " + brief->secret);
+  EXPECT_TRUE(authenticator_->Holds(*by_password));
+  EXPECT_TRUE(authenticator_->Holds(*by_token));
+  EXPECT_TRUE(authenticator_->Holds(Principal{"local", "", {Grant{Role::kAdmin}}}));
+  // A token ends by itself, and is no matter of the password.
+  clock_.AdvanceMs(1000);
+  EXPECT_FALSE(authenticator_->Holds(*by_token));
+  const auto lasting = directory_->CreateToken({"ann", "lasting", 0, {}});
+  const auto by_lasting = recognise("Bearer " + lasting->secret);
+  ASSERT_TRUE(directory_->PutUser({"ann", "another password", std::nullopt}));
+  EXPECT_FALSE(authenticator_->Holds(*by_password));
+  EXPECT_TRUE(authenticator_->Holds(*by_lasting));
+  // More rights do no harm, fewer end what was begun with them.
+  ASSERT_TRUE(directory_->PutUser(
+      {"ann", std::nullopt, Grants{*Grant::Parse("writer:shop"), *Grant::Parse("query:*")}}));
+  EXPECT_TRUE(authenticator_->Holds(*by_lasting));
+  ASSERT_TRUE(directory_->PutUser({"ann", std::nullopt, Grants{*Grant::Parse("reader:shop")}}));
+  EXPECT_FALSE(authenticator_->Holds(*by_lasting));
+  ASSERT_TRUE(directory_->RemoveUser("ann").ok());
+  EXPECT_FALSE(authenticator_->Holds(*by_lasting));
+}
+
+TEST_F(AuthenticatorTest, RolesAreOfBucketsThatExist) {
+  AddUser("ann", "reader:shop");
+  const auto put = [&](std::string_view role) {
+    return directory_->PutUser({"ann", std::nullopt, Grants{*Grant::Parse(role)}});
+  };
+  EXPECT_EQ(put("reader:shopp").error().id(), "auth.no_such_bucket");
+  EXPECT_TRUE(put("reader:*"));
+  EXPECT_TRUE(put("reader:_tables"));
+  EXPECT_TRUE(put("reader:shop"));
+  // What a user has may stay when the bucket goes.
+  ASSERT_TRUE(database_->admin().DropBucket("shop").ok());
+  EXPECT_TRUE(put("reader:shop"));
+  EXPECT_EQ(put("writer:shop").error().id(), "auth.no_such_bucket");
 }
 
 TEST_F(AuthenticatorTest, TheLastAdminStays) {

@@ -38,6 +38,25 @@ db::RowWrite Row(std::string_view prefix, std::string_view name, std::optional<s
   return row;
 }
 
+// A role on a bucket that is not there is a mistyped one, or would give rights on whatever gets
+// that name later. Roles of `held` may stay: their bucket may have been dropped.
+Status CheckBuckets(const db::Catalog& catalog, const Grants& wanted, const Grants& held) {
+  for (const Grant& grant : wanted) {
+    const bool fits = grant.bucket == kEveryBucket || grant.bucket == db::kTablesBucket ||
+                      catalog.buckets().contains(grant.bucket);
+    if (fits || std::ranges::find(held, grant) != held.end()) continue;
+    return Error(
+        Code::kInvalidArgument, "auth.no_such_bucket", "role '{}': {}", grant.ToString(),
+        catalog.FindTable(grant.bucket) != nullptr
+            ? fmt::format("'{}' is a table; roles on tables are those on {}, as in '{}:{}'",
+                          grant.bucket, db::kTablesBucket, RoleName(grant.role), db::kTablesBucket)
+            : fmt::format("there is no bucket '{}'; create it first, or name all buckets "
+                          "with '{}:*'",
+                          grant.bucket, RoleName(grant.role)));
+  }
+  return OkStatus();
+}
+
 using RowVisitor = std::function<Status(std::string_view name, std::string_view value)>;
 Status VisitRows(const db::Rows& all, std::string_view prefix, const RowVisitor& visit) {
   const auto rows = all.NewIterator(db::RowFamily::kMeta, {std::string(prefix), PrefixEnd(prefix)});
@@ -126,7 +145,10 @@ Result<Directory::Put> Directory::PutUser(const UserChange& change) {
     user.created_ms = database_.clock().WallMs();
   }
   if (change.password) user.password_hash = std::move(password_hash);
-  if (change.grants) user.grants = *change.grants;
+  if (change.grants) {
+    RETURN_IF_ERROR(CheckBuckets(*database_.catalog(), *change.grants, user.grants));
+    user.grants = *change.grants;
+  }
   if (was_last_admin && !user.is_admin()) return Unexpected(LastAdmin(change.name));
   RETURN_IF_ERROR(StoreRows({Row(kUserPrefix, user.name, EncodeUser(user))}));
   Publish(std::move(next));
@@ -166,6 +188,9 @@ Result<NewToken> Directory::CreateToken(const TokenRequest& request) {
     return Fail(Code::kForbidden, "auth.forbidden",
                 "a token can't have the role {}, because user '{}' does not", grant.ToString(),
                 request.user);
+  }
+  if (request.grants) {
+    RETURN_IF_ERROR(CheckBuckets(*database_.catalog(), *request.grants, user->grants));
   }
   NewToken created;
   created.secret = NewTokenSecret();
