@@ -154,7 +154,21 @@ class Converter {
     return Value::Unsigned(static_cast<uint64_t>(whole));
   }
 
+  // Of a text: "nan", "inf", "-Infinity".
+  bool IsNotFinite() const {
+    if (!value_.is_string()) return false;
+    const std::string text(value_.AsString());
+    char* end = nullptr;
+    const double real = std::strtod(text.c_str(), &end);
+    return end != text.c_str() && *end == '\0' && !std::isfinite(real);
+  }
+
   Result<Value> Real() const {
+    if (IsNotFinite()) {
+      return Fail(Code::kInvalidArgument, "table.out_of_range",
+                  "{} can't hold {}: columns hold finite numbers, not nan and no infinity",
+                  Column(), Shown(value_));
+    }
     ASSIGN_OR_RETURN(const Value number, Number());
     const double real = number.ToDouble();
     if (!std::isfinite(real)) return Unexpected(OutOfRange());

@@ -40,6 +40,16 @@ Rows Dual(const SystemView&) { return {Value::EmptyObject()}; }
 
 Rows Me(const SystemView& view) { return {view.me}; }
 Rows Users(const SystemView& view) { return view.users; }
+// As Comdb2 lists them: OP is who may do everything.
+Rows Comdb2Users(const SystemView& view) {
+  Rows rows;
+  for (const Value& user : view.users) {
+    bool admin = false;
+    for (const Value& role : user["roles"].items()) admin |= role["role"] == Value("admin");
+    rows.push_back(Value::Object({{"username", user["id"]}, {"isOP", admin ? "Y" : "N"}}));
+  }
+  return rows;
+}
 Rows Nodes(const SystemView& view) { return {view.node}; }
 
 Rows Functions(const SystemView& view) {
@@ -207,7 +217,14 @@ Result<std::vector<Value>> SystemRows(const SystemView& view, std::string_view n
     if (table.name == name) return table.rows(view);
     known += (known.empty() ? "" : ", ") + std::string(table.name);
   }
-  if (name.starts_with("comdb2_")) {
+  if (db::SameColumnName(name, "comdb2_users")) return Comdb2Users(view);
+  if (db::SameColumnName(name, "comdb2_tunables")) {
+    return QueryFail(
+        QueryCode::kKeyspaceNotFound,
+        "there is no comdb2_tunables: this server has other settings than Comdb2, which "
+        "`sluice config print` shows");
+  }
+  if (IsSystemTableName(name)) {
     return QueryFail(QueryCode::kKeyspaceNotFound, "there is no system table {}; there are {}",
                      name, fmt::join(SystemTableNames(), ", "));
   }

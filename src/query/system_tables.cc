@@ -197,6 +197,7 @@ const std::vector<Entry>& Entries() {
       {"comdb2_systables", SystemTables, {"name"}},
       {"comdb2_tables", Tables, {"tablename"}},
       {"comdb2_triggers", nullptr, {"name", "type", "tbl_name", "event", "col", "seq"}},
+      {"comdb2_users", nullptr, {"username", "isOP"}},  // system_rows.cc
       {"comdb2_views", Views, {"name", "definition"}},
       {"sqlite_master", SqliteMaster, {"type", "name", "tbl_name", "rootpage", "sql"}},
   };

@@ -17,6 +17,8 @@
 namespace sluice::query {
 namespace {
 
+constexpr std::string_view kSeries = "generate_series";
+
 // Whether the query reads a variable that it does not declare itself, tables of WITH aside: those
 // are the same for every row.
 class FreeVariables {
@@ -227,9 +229,24 @@ Status Binder::BindTerm(FromTerm& term, Scope& scope) {
   return OkStatus();
 }
 
+// SQLite's series has an end of its own, 4294967295; rows of a function are made before they are
+// read.
+Status Binder::CheckSeries(const FromTerm& term) const {
+  const bool called = term.expression != nullptr && term.expression->args.size() >= 2;
+  const bool is_table = term.keyspace && catalog_.FindTable(term.keyspace->parts[0]) != nullptr;
+  if (called || is_table) return OkStatus();
+  return AtPlace(QueryError(QueryCode::kPlan,
+                            "generate_series without an end is not supported: write "
+                            "generate_series(first, last) or generate_series(first, last, step)"),
+                 term.place);
+}
+
 Status Binder::DeclareTerm(FromTerm& term, Scope& scope) {
   const bool series = term.expression != nullptr && term.expression->kind == ExprKind::kCall &&
-                      term.expression->name == "generate_series";
+                      term.expression->name == kSeries;
+  const bool bare = comdb2() && term.keyspace && term.keyspace->parts.size() == 1 &&
+                    term.keyspace->parts[0] == kSeries;
+  if (series || bare) RETURN_IF_ERROR(CheckSeries(term));
   if (series && term.alias.empty()) term.alias = term.expression->name;
   if (comdb2() && term.alias.empty()) NameTerm(term, scope);
   if (term.alias.empty()) {

@@ -106,6 +106,7 @@ class Binder {
   bool NamesKeyspace(const FromTerm& term, const Scope& scope) const;
   Status BindTerm(FromTerm& term, Scope& scope);
   Status BindJoin(JoinClause& join, Scope& scope);
+  Status CheckSeries(const FromTerm& term) const;
   Status DeclareTerm(FromTerm& term, Scope& scope);
   Status BindTarget(FromTerm& term, Scope& scope);
   Status BindLet(std::vector<NamedExpression>& let, Scope& scope);
@@ -195,6 +196,7 @@ std::optional<std::vector<json::PathStep>> AsNamePath(const Expression& expressi
 bool IsSystemKeyspace(const KeyspacePath& path);
 // comdb2_tables and kin: the same, with columns.
 bool IsSystemTable(const KeyspacePath& path);
+bool IsSystemTableName(std::string_view name);
 // The path's full name, whether or not it exists.
 Result<db::KeyspaceName> KeyspaceNameOf(const QueryContext& context, const KeyspacePath& path);
 

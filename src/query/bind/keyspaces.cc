@@ -63,12 +63,15 @@ const LocalTable* QueryContext::FindLocalByKey(std::string_view key) const {
 
 bool IsSystemKeyspace(const KeyspacePath& path) { return path.name_space == "system"; }
 
-bool IsSystemTable(const KeyspacePath& path) {
+bool IsSystemTableName(std::string_view name) {
   constexpr std::string_view kPrefix = "comdb2_";
-  if (path.parts.size() != 1 || (!path.name_space.empty() && !IsSystemKeyspace(path))) return false;
-  const std::string_view name = path.parts[0];
   return db::SameColumnName(name.substr(0, kPrefix.size()), kPrefix) ||
          db::SameColumnName(name, "sqlite_master");
+}
+
+bool IsSystemTable(const KeyspacePath& path) {
+  if (path.parts.size() != 1 || (!path.name_space.empty() && !IsSystemKeyspace(path))) return false;
+  return IsSystemTableName(path.parts[0]);
 }
 
 Result<db::KeyspaceName> KeyspaceNameOf(const QueryContext& context, const KeyspacePath& path) {

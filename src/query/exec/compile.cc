@@ -101,6 +101,8 @@ std::string_view WhyUnsupported(std::string_view name) {
       {"sparse_vector_distance", "there are no sparse vectors"},
       {"sparse_distance", "there are no sparse vectors"},
       {"reciprocal_fusion", kSearch},
+      {"table_version",
+       "changes of tables are not counted; comdb2_columns and comdb2_keys show how a table is"},
       {"recursive_cte", "use WITH RECURSIVE"},
       {"flatten_keys", "index each key by itself"},
       {"ai_compute", kModels},

@@ -13,6 +13,7 @@ namespace sluice::query {
 FunctionFamily Comdb2Functions();
 FunctionFamily SqliteFunctions();      // functions that SQL++ does not have (sqlite.cc)
 FunctionFamily SqliteTimeFunctions();  // strftime and kin (sqlite_time.cc)
+FunctionFamily Comdb2TimeFunctions();  // year() and kin (comdb2_time.cc)
 
 // ||: any scalar becomes text.
 inline constexpr std::string_view kComdb2Concat = "comdb2 concat";

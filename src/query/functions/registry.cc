@@ -21,7 +21,8 @@ Table MakeTable() {
         PatternFunctions(),    RedactFunctions(),     StringBuildFunctions(),
         StringFunctions(),     TableFunctions(),      TokenFunctions(),
         TypeFunctions(),       VectorFunctions(),     CastFunctions(),
-        Comdb2Functions(),     SqliteFunctions(),     SqliteTimeFunctions()}) {
+        Comdb2Functions(),     SqliteFunctions(),     SqliteTimeFunctions(),
+        Comdb2TimeFunctions()}) {
     for (const ScalarFunction& function : family.functions) table[function.name] = &function;
     for (const auto& [alias, name] : family.aliases) table[alias] = table.at(name);
   }

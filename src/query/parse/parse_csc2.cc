@@ -100,6 +100,9 @@ Status Parser::BlockColumn(db::TableSchema* schema) {
       db::TableColumn shown;
       ++at_;
       RETURN_IF_ERROR(BlockDefault(&shown));
+    } else if (AtWord("DBPAD")) {
+      return Wrong(Here(),
+                   "dbpad is not supported: values of a byte column have exactly its length");
     } else {
       return Expected("null = yes, null = no or dbstore = a value");
     }

@@ -65,6 +65,11 @@ Status Parser::OnConflict(InsertStatement* insert) {
   RETURN_IF_ERROR(ExpectWord("CONFLICT"));
   if (Accept("(")) {
     ASSIGN_OR_RETURN(clause.columns, PlacedColumnNames());
+    if (At("WHERE")) {
+      return Wrong(Here(),
+                   "ON CONFLICT (columns) WHERE is not supported: it means a unique index that has "
+                   "a condition, and there are none. Leave WHERE out");
+    }
   }
   RETURN_IF_ERROR(ExpectWord("DO"));
   if (AcceptWord("NOTHING")) return OkStatus();
