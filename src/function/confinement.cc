@@ -12,6 +12,11 @@ bool Binds(const Definition& definition, const std::string& bucket, bool writabl
   });
 }
 
+Status MayNotRead(const db::KeyspaceName& keyspace) {
+  return Error(Code::kForbidden, "function.confined",
+               "this function may not read bucket '{}': it has no binding there", keyspace.bucket);
+}
+
 // The rights of whoever stored a confined function were looked at for its bindings; what those do
 // not name is not for its statements.
 Status CheckFunctionStatement(const Definition& definition, const query::StatementPlan& plan) {
@@ -27,11 +32,7 @@ Status CheckFunctionStatement(const Definition& definition, const query::Stateme
     }
   }
   for (const db::KeyspaceName& keyspace : plan.reads) {
-    if (!Binds(definition, keyspace.bucket, false)) {
-      return Error(Code::kForbidden, "function.confined",
-                   "this function may not read bucket '{}': it has no binding there",
-                   keyspace.bucket);
-    }
+    if (!Binds(definition, keyspace.bucket, false)) return MayNotRead(keyspace);
   }
   return OkStatus();
 }
@@ -41,6 +42,11 @@ Status CheckFunctionStatement(const Definition& definition, const query::Stateme
 Status CheckConfined(const Definition& definition, const query::StatementPlan& plan) {
   if (definition.task) return CheckTaskStatement(definition.name, definition.buckets, plan);
   return CheckFunctionStatement(definition, plan);
+}
+
+Status CheckConfined(const Definition& definition, const db::KeyspaceName& keyspace) {
+  if (definition.task || !definition.confined) return OkStatus();
+  return Binds(definition, keyspace.bucket, false) ? OkStatus() : MayNotRead(keyspace);
 }
 
 Status CheckTaskStatement(const std::string& route, const std::vector<BucketBinding>& keyspaces,

@@ -16,8 +16,9 @@ constexpr std::string_view kNoSearch =
     "CONTAINS() or REGEXP_CONTAINS()";
 
 Result<std::shared_ptr<const query::StatementPlan>> PlanOf(query::QueryEngine& queries,
-                                                           const std::string& statement) {
-  auto plan = queries.Prepare(statement, {});
+                                                           const std::string& statement,
+                                                           const query::KeyspaceGuard& guard) {
+  auto plan = queries.Prepare(statement, {}, query::QueryEngine::Profiling::kOff, guard);
   if (plan) return plan;
   const std::string verb = UnavailableVerb(statement);
   if (verb.empty()) return plan;
@@ -76,7 +77,10 @@ void Handler::QueryStart(script::Call& call) {
     query->writes |= !plan.IsReadOnly();
     return CheckConfined(*definition_, plan);
   };
-  auto plan = PlanOf(services_.queries, call.String(0));
+  request.guard = [this](const db::KeyspaceName& keyspace) {
+    return CheckConfined(*definition_, keyspace);
+  };
+  auto plan = PlanOf(services_.queries, call.String(0), request.guard);
   if (!plan) return ThrowQuery(call, 2, plan.error());
   // As in Couchbase, what changes the catalog does so at once, whatever becomes of the invocation.
   if ((*plan)->administers && !definition_->task) request.transaction = nullptr;

@@ -144,7 +144,11 @@ Result<Manager::FunctionPtr> Manager::Get(const std::string& name) const {
   const std::lock_guard lock(mutex_);
   const auto found = functions_.find(name);
   if (found != functions_.end()) return found->second;
-  return Fail(Code::kNotFound, "function.not_found", "there is no function '{}'", name);
+  return Unexpected(NotFound(name));
+}
+
+Status Manager::NotFound(std::string_view name) {
+  return Error(Code::kNotFound, "function.not_found", "there is no function '{}'", name);
 }
 
 Result<FunctionStatus> Manager::StatusOf(const std::string& name) const {

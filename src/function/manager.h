@@ -90,6 +90,8 @@ class Manager {
   // the code's constants.
   Status Check(Definition definition);
   Result<Definition> Find(const std::string& name) const;
+  // The error of Find and all others that take a name.
+  static Status NotFound(std::string_view name);
   std::vector<Definition> List() const;
   Status Remove(const std::string& name);  // must be undeployed
 

@@ -212,6 +212,17 @@ Result<ConsumerOptions> OptionsOf(Call& call) {
   return options;
 }
 
+// Events are for those who may read all that they tell of.
+bool MayConsume(const Session& session, const TriggerDefinition& definition) {
+  if (!session.request.guard) return true;
+  const auto catalog = session.engine.database().catalog();
+  return std::ranges::all_of(definition.sources, [&](const TriggerSource& source) {
+    const db::KeyspaceInfo* const keyspace = catalog->Find(source.keyspace);
+    return keyspace == nullptr ||
+           session.request.guard(keyspace->name).ok();  // it is being dropped
+  });
+}
+
 // db:consumer([options]): nil when the time to register is over.
 Status RunConsumer(HostObject& object, Call& call) {
   Session& session = SessionOf(object);
@@ -221,7 +232,7 @@ Status RunConsumer(HostObject& object, Call& call) {
   }
   auto live =
       session.triggers == nullptr ? Unexpected(Status()) : session.triggers->Find(session.name);
-  if (!live || !(*live)->definition()->consumer) {
+  if (!live || !(*live)->definition()->consumer || !MayConsume(session, *(*live)->definition())) {
     return Error(Code::kNotFound, "consumer.not_found",
                  "there is no consumer '{}': make it with CREATE LUA CONSUMER", session.name);
   }

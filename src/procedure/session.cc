@@ -87,7 +87,8 @@ Result<std::shared_ptr<const query::StatementPlan>> Session::Plan(std::string_vi
     }
     plans.erase(found);
   }
-  ASSIGN_OR_RETURN(auto plan, engine.Prepare(text, context));
+  ASSIGN_OR_RETURN(
+      auto plan, engine.Prepare(text, context, query::QueryEngine::Profiling::kOff, request.guard));
   // What uses functions of users is planned anew: they may have changed.
   if (text.size() > kMostText || plan->uses_functions) return plan;
   if (plans.size() >= kMostPlans) plans.clear();
@@ -104,6 +105,7 @@ query::RunRequest Session::Request(lua::Call& call) {
   made.user = request.user;
   made.read_only = request.read_only;
   made.authorize = request.authorize;
+  made.guard = request.guard;
   made.system_rows = request.system_rows;
   if (!temporary.empty()) {
     made.system_rows = [tables = temporary, more = request.system_rows,

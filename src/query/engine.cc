@@ -37,12 +37,13 @@ size_t QueryEngine::ParallelismOf(const RunRequest& request) const {
 
 Result<std::shared_ptr<const StatementPlan>> QueryEngine::Prepare(std::string_view text,
                                                                   const QueryContext& context,
-                                                                  Profiling profiling) {
+                                                                  Profiling profiling,
+                                                                  const KeyspaceGuard& guard) {
   ASSIGN_OR_RETURN(Statement statement, ParseStatement(text, context.dialect));
   const std::shared_ptr<const db::Catalog> catalog = database_.catalog();
   const std::shared_ptr<const UserFunctionTable> functions = Functions();
   return PlanStatement(database_, *catalog, *functions, context, std::move(statement),
-                       std::string(text), profiling == Profiling::kOn);
+                       std::string(text), profiling == Profiling::kOn, guard);
 }
 
 Result<std::unique_ptr<Run>> QueryEngine::Execute(std::shared_ptr<const StatementPlan> plan,
@@ -50,8 +51,8 @@ Result<std::unique_ptr<Run>> QueryEngine::Execute(std::shared_ptr<const Statemen
   if (plan->catalog_version != database_.catalog()->version() ||
       (plan->uses_functions && plan->functions_version != Functions()->version)) {
     const bool profiled = plan->counted_operators > 0;
-    ASSIGN_OR_RETURN(
-        plan, Prepare(plan->text, plan->context, profiled ? Profiling::kOn : Profiling::kOff));
+    ASSIGN_OR_RETURN(plan, Prepare(plan->text, plan->context,
+                                   profiled ? Profiling::kOn : Profiling::kOff, request.guard));
   }
   if (request.authorize) RETURN_IF_ERROR(request.authorize(*plan));
   if (request.transaction != nullptr && plan->administers) {
@@ -67,14 +68,20 @@ Result<std::unique_ptr<Run>> QueryEngine::Execute(std::shared_ptr<const Statemen
 
 Result<std::unique_ptr<Run>> QueryEngine::Query(std::string_view text, const QueryContext& context,
                                                 RunRequest request) {
-  ASSIGN_OR_RETURN(auto plan, Prepare(text, context));
+  ASSIGN_OR_RETURN(auto plan, Prepare(text, context, Profiling::kOff, request.guard));
   return Execute(std::move(plan), std::move(request));
 }
 
-Result<std::shared_ptr<const StatementPlan>> QueryEngine::FindNamed(const std::string& name) {
-  const MutexLock lock(mutex_);
+Result<std::shared_ptr<const StatementPlan>> QueryEngine::FindNamed(const std::string& name,
+                                                                    const KeyspaceGuard& guard) {
+  const auto passes = [&](const StatementPlan& plan) {
+    const auto known = [&](const db::KeyspaceName& keyspace) { return guard(keyspace).ok(); };
+    return !guard ||
+           (std::ranges::all_of(plan.reads, known) && std::ranges::all_of(plan.writes, known));
+  };
+  const std::lock_guard lock(mutex_);
   const auto found = named_.find(name);
-  if (found != named_.end()) return found->second.plan;
+  if (found != named_.end() && passes(*found->second.plan)) return found->second.plan;
   return QueryFail(QueryCode::kNoSuchPrepared, "nothing is prepared as '{}'", name);
 }
 

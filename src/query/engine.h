@@ -83,6 +83,8 @@ struct RunRequest {
   // Decides whether the user may run a statement. It is called for each statement, also for those
   // inside EXECUTE, PREPARE and EXPLAIN. Without it everything is allowed.
   std::function<Status(const StatementPlan& plan)> authorize;
+  // Of the same, when they are planned.
+  KeyspaceGuard guard;
 };
 
 class Run {
@@ -120,8 +122,9 @@ class QueryEngine {
   enum class Profiling : uint8_t { kOff, kOn };
   Result<std::shared_ptr<const StatementPlan>> Prepare(std::string_view text,
                                                        const QueryContext& context,
-                                                       Profiling profiling = Profiling::kOff);
-  // Plans the statement again if the indexes or collections that the plan uses have changed.
+                                                       Profiling profiling = Profiling::kOff,
+                                                       const KeyspaceGuard& guard = nullptr);
+  // Plans again when what the plan rests on (indexes, collections) has changed.
   Result<std::unique_ptr<Run>> Execute(std::shared_ptr<const StatementPlan> plan,
                                        RunRequest request);
   // Both at once.
@@ -129,8 +132,10 @@ class QueryEngine {
                                      RunRequest request);
 
   // PREPARE name FROM ...: kept by name until they are deleted.
-  Result<std::shared_ptr<const StatementPlan>> FindNamed(const std::string& name);
-  // A name belongs to the user who prepared it first: other users can't give it another text.
+  // One that names a keyspace which the guard refuses is as good as none.
+  Result<std::shared_ptr<const StatementPlan>> FindNamed(const std::string& name,
+                                                         const KeyspaceGuard& guard = nullptr);
+  // A name belongs to the user who gave it: nobody else gives it another text.
   Status Name(const std::string& name, std::shared_ptr<const StatementPlan> plan,
               const std::string& user, bool force);
   bool DeleteNamed(const std::string& name);

@@ -93,7 +93,7 @@ class StatementRunner {
   using Rows = Result<std::unique_ptr<Run>>;
 
   Rows operator()(const PrepareStatement& statement) {
-    ASSIGN_OR_RETURN(auto prepared, engine_.Prepare(statement.text, plan_.context));
+    ASSIGN_OR_RETURN(auto prepared, Prepare(statement.text));
     if (request_.authorize) RETURN_IF_ERROR(request_.authorize(*prepared));
     const std::string name =
         statement.name.empty() ? GeneratedName(statement.text, plan_.context) : statement.name;
@@ -102,13 +102,13 @@ class StatementRunner {
   }
 
   Rows operator()(const ExecuteStatement& statement) {
-    ASSIGN_OR_RETURN(auto prepared, engine_.FindNamed(statement.name));
+    ASSIGN_OR_RETURN(auto prepared, engine_.FindNamed(statement.name, request_.guard));
     if (statement.using_arguments != nullptr) RETURN_IF_ERROR(TakeArguments(statement));
     return engine_.Execute(std::move(prepared), std::move(request_));
   }
 
   Rows operator()(const ExplainStatement& statement) {
-    ASSIGN_OR_RETURN(auto prepared, engine_.Prepare(statement.text, plan_.context));
+    ASSIGN_OR_RETURN(auto prepared, Prepare(statement.text));
     if (request_.authorize) RETURN_IF_ERROR(request_.authorize(*prepared));
     Value row = ExplainPlan(*prepared, engine_.ParallelismOf(request_));
     ASSIGN_OR_RETURN(const std::optional<DefinitionState> state, Compare(statement));
@@ -210,6 +210,10 @@ class StatementRunner {
   }
 
  private:
+  Result<std::shared_ptr<const StatementPlan>> Prepare(std::string_view text) {
+    return engine_.Prepare(text, plan_.context, QueryEngine::Profiling::kOff, request_.guard);
+  }
+
   // Of a statement that creates what may be there already.
   Result<std::optional<DefinitionState>> Compare(const ExplainStatement& explained) {
     const auto& body = explained.statement->body;

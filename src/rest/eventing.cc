@@ -55,8 +55,11 @@ Status MayManage(const Request& request, const Definition& definition) {
 }
 
 Result<Definition> FindManaged(const EventingCall& call, const std::string& location) {
-  ASSIGN_OR_RETURN(Definition definition, call.manager.Find(location));
-  RETURN_IF_ERROR(MayManage(call.request, definition));
+  Result<Definition> definition = call.manager.Find(location);
+  // That somebody else has such a function is not told.
+  if (definition && !MayManage(call.request, *definition).ok()) {
+    return Unexpected(function::Manager::NotFound(location));
+  }
   return definition;
 }
 
@@ -80,9 +83,13 @@ Status MayStore(const EventingCall& call, const Definition& definition) {
     const auto permission = binding.writable ? auth::Permission::kWrite : auth::Permission::kRead;
     RETURN_IF_ERROR(Require(request, permission, binding.keyspace.bucket));
   }
+  RETURN_IF_ERROR(Require(request, auth::Permission::kRead, definition.metadata.bucket));
   // Somebody else's function of the same name may have a source of its own.
   const Result<Definition> old = call.manager.Find(definition.Location());
-  return old ? MayManage(request, *old) : OkStatus();
+  if (!old || MayManage(request, *old).ok()) return OkStatus();
+  return Error(Code::kForbidden, "auth.forbidden",
+               "the name '{}' is taken by a function that user '{}' may not manage: choose another",
+               definition.Location(), SenderOf(request).user);
 }
 
 Result<Warnings> StoreFor(const EventingCall& call, Definition definition) {

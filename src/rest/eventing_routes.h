@@ -60,7 +60,7 @@ Route DebuggerSocket(const EventingListener& listener, std::shared_ptr<DebuggerG
 // auth.forbidden unless the sender may manage functions on the bucket of its source, and of its
 // scope if it has one.
 Status MayManage(const Request& request, const function::Definition& definition);
-// The definition of `location`, if the sender may manage it.
+// The definition of `location`, if the sender may manage it; else there is none.
 Result<function::Definition> FindManaged(const EventingCall& call, const std::string& location);
 // The same of the function that a query parameter names, as ?name= or ?appName=.
 Result<function::Definition> FindNamed(const EventingCall& call, std::string_view parameter);

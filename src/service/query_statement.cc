@@ -83,13 +83,23 @@ std::vector<Value> UserRows(const QueryService& service, const auth::Principal& 
   return rows;
 }
 
-// Rows of comdb2_tables and kin for those who may read tables. Procedures, triggers and their
-// queues reach all data: they are shown to those who may read all of it, their source to admins.
+// Rows of comdb2_tables and kin for those who may read tables, and of comdb2_triggers for those who
+// may read what the trigger stands on. Procedures and queues reach all data: they are shown to
+// those who may read all of it, their source to admins.
 std::vector<Value> Visible(std::string_view name, std::vector<Value> rows,
-                           const auth::Principal& who) {
-  constexpr std::string_view kOfCode[] = {"comdb2_procedures", "comdb2_triggers", "comdb2_queues"};
+                           const db::Catalog& catalog, const auth::Principal& who) {
+  constexpr std::string_view kOfCode[] = {"comdb2_procedures", "comdb2_queues"};
   const auto is = [&](std::string_view other) { return EqualsIgnoreCase(name, other); };
   if (who.Allows(auth::Permission::kAdmin, "") || is("comdb2_functions")) return rows;
+  if (is("comdb2_triggers")) {
+    std::erase_if(rows, [&](const Value& row) {
+      const std::string on(row["tbl_name"].AsString());
+      return !who.Allows(auth::Permission::kRead, catalog.FindTable(on) != nullptr
+                                                      ? std::string(db::kTablesBucket)
+                                                      : on.substr(0, on.find('.')));
+    });
+    return rows;
+  }
   const bool of_code = std::ranges::any_of(kOfCode, is);
   if (!who.Allows(auth::Permission::kRead, of_code ? auth::kEveryBucket : db::kTablesBucket)) {
     return {};
@@ -100,26 +110,31 @@ std::vector<Value> Visible(std::string_view name, std::vector<Value> rows,
   return rows;
 }
 
-// Without the names of what a bucket has, for those who may not look into it.
-Status WithoutNames(const Status& error, const auth::Principal& who) {
-  const std::string& message = error.message();
-  const size_t list = message.find("' (there are: ");
-  if (list == std::string::npos) return error;
-  const size_t quote = message.rfind('\'', list - 1);
-  const std::string_view path =
-      std::string_view(message).substr(quote + 1, list - std::min(list, quote + 1));
-  if (who.Allows(auth::Permission::kRead, path.substr(0, path.find('.')))) return error;
-  const size_t end = std::min(message.find(')', list), message.size() - 1);
-  Status shown(error.code(), error.id(), message.substr(0, list + 1) + message.substr(end + 1));
-  for (const auto& [key, value] : error.fields()) shown = shown.With(key, value);
-  return shown.At(error.place());
+// Tables are named as they are in statements: whether a name is that of a table or a bucket is not
+// told to those who see neither.
+Status Lacks(const auth::Principal& who, auth::Permission permission,
+             const db::KeyspaceName& keyspace) {
+  const bool is_table =
+      keyspace.bucket == db::kTablesBucket && keyspace.collection != db::kDefaultName;
+  return query::QueryError(
+      QueryCode::kForbidden,
+      "User does not have credentials: '{}' lacks the permission {} on bucket {}", who.user,
+      auth::PermissionName(permission), is_table ? keyspace.collection : keyspace.bucket);
+}
+
+// Whether somebody may know of a keyspace by way of statements.
+Status MayKnow(const auth::Principal& who, const db::KeyspaceName& keyspace) {
+  for (const auth::Permission permission : {auth::Permission::kQuery, auth::Permission::kRead}) {
+    if (!who.Allows(permission, keyspace.bucket)) return Lacks(who, permission, keyspace);
+  }
+  return OkStatus();
 }
 
 Result<std::vector<Value>> ReadSystemRows(const QueryService& service, const auth::Principal& who,
                                           std::string_view name) {
-  if (auto rows = query::SystemTableRows(*service.engine.database().catalog(),
-                                         service.engine.procedures(), name)) {
-    return Visible(name, std::move(*rows), who);
+  const auto catalog = service.engine.database().catalog();
+  if (auto rows = query::SystemTableRows(*catalog, service.engine.procedures(), name)) {
+    return Visible(name, std::move(*rows), *catalog, who);
   }
   const query::SystemView view{
       .engine = service.engine,
@@ -209,9 +224,7 @@ Status QueryStatement::Start() {
   RETURN_IF_ERROR(CheckDurability());
   ASSIGN_OR_RETURN(const auto removal, query::AsSystemDelete(parameters_.statement));
   if (removal) return StartSystemDelete(*removal);
-  auto plan = FindPlan();
-  if (!plan) return WithoutNames(plan.error(), *caller_.who);
-  plan_ = std::move(*plan);
+  ASSIGN_OR_RETURN(plan_, FindPlan());
   planned_ns_ = service_.clock.MonotonicNs();
   if (plan_->kind == StatementKind::kTransaction) return StartTransactional();
   if (parameters_.transaction_timeout_ms && !parameters_.implicit_transaction) {
@@ -249,7 +262,7 @@ Status QueryStatement::StartSystemDelete(const query::SystemDelete& removal) {
                              "admins have prepared statements forgotten",
                              who.user);
   }
-  ASSIGN_OR_RETURN(plan_, service_.engine.Prepare(removal.select, parameters_.context));
+  ASSIGN_OR_RETURN(plan_, Prepare(removal.select, parameters_.context));
   planned_ns_ = service_.clock.MonotonicNs();
   ASSIGN_OR_RETURN(auto select, service_.engine.Execute(plan_, MakeRunRequest()));
   const auto remove = [this, keyspace = removal.keyspace](const std::string& id) {
@@ -297,13 +310,23 @@ Status QueryStatement::StartTransactional() {
   return OkStatus();
 }
 
+query::KeyspaceGuard QueryStatement::Guard() const {
+  return [sender = caller_.sender](const db::KeyspaceName& keyspace) {
+    return MayKnow(static_cast<const Sender&>(*sender).who(), keyspace);
+  };
+}
+
+Result<QueryStatement::PlanPtr> QueryStatement::Prepare(std::string_view text,
+                                                        const query::QueryContext& context,
+                                                        Profiling profiling) {
+  return service_.engine.Prepare(text, context, profiling, Guard());
+}
+
 Result<QueryStatement::PlanPtr> QueryStatement::FindPlan() {
   if (!parameters_.prepared.empty()) return FindPrepared(parameters_.prepared);
-  using Profiling = query::QueryEngine::Profiling;
   const bool profiled = parameters_.profile == QueryParameters::Profile::kTimings;
-  ASSIGN_OR_RETURN(PlanPtr plan,
-                   service_.engine.Prepare(parameters_.statement, parameters_.context,
-                                           profiled ? Profiling::kOn : Profiling::kOff));
+  ASSIGN_OR_RETURN(PlanPtr plan, Prepare(parameters_.statement, parameters_.context,
+                                         profiled ? Profiling::kOn : Profiling::kOff));
   if (plan->kind == StatementKind::kPrepare && parameters_.auto_execute) {
     return PrepareAndFind(std::move(plan));
   }
@@ -313,15 +336,15 @@ Result<QueryStatement::PlanPtr> QueryStatement::FindPlan() {
 // By its name or, where that is not known, by the text that PREPARE gave with it.
 Result<QueryStatement::PlanPtr> QueryStatement::FindPrepared(const std::string& name) {
   query::QueryEngine& engine = service_.engine;
-  Result<PlanPtr> named = engine.FindNamed(name);
+  Result<PlanPtr> named = engine.FindNamed(name, Guard());
   if (!named && !parameters_.encoded_plan.empty()) {
     ASSIGN_OR_RETURN(const query::PreparedText text, query::DecodePlan(parameters_.encoded_plan));
-    ASSIGN_OR_RETURN(named, engine.Prepare(text.text, text.context));
-    RETURN_IF_ERROR(AuthorizeStatement(*caller_.who, **named));
+    ASSIGN_OR_RETURN(named, Prepare(text.text, text.context));
+    RETURN_IF_ERROR(AuthorizeStatement(static_cast<const Sender&>(*caller_.sender).who(), **named));
     RETURN_IF_ERROR(engine.Name(name, *named, active_->user, false));
   }
   if (!named || parameters_.profile != QueryParameters::Profile::kTimings) return named;
-  return engine.Prepare((*named)->text, (*named)->context, query::QueryEngine::Profiling::kOn);
+  return Prepare((*named)->text, (*named)->context, Profiling::kOn);
 }
 
 // auto_execute: what PREPARE prepares runs at once, and the answer tells its name.
@@ -371,8 +394,9 @@ query::RunRequest QueryStatement::MakeRunRequest() {
   request.authorize = [who = caller_.who](const StatementPlan& plan) {
     return AuthorizeStatement(*who, plan);
   };
-  request.system_rows = [&service = service_, who = caller_.who](std::string_view name) {
-    return ReadSystemRows(service, *who, name);
+  request.guard = Guard();
+  request.system_rows = [&service = service_, sender = caller_.sender](std::string_view name) {
+    return ReadSystemRows(service, static_cast<const Sender&>(*sender).who(), name);
   };
   return request;
 }
@@ -512,4 +536,27 @@ Value QueryStatement::Controls() const {
   return controls;
 }
 
-}  // namespace sluice::service
+Status AuthorizeStatement(const auth::Principal& who, const StatementPlan& plan) {
+  using auth::Permission;
+  for (const auto* const keyspaces : {&plan.reads, &plan.writes}) {
+    for (const db::KeyspaceName& keyspace : *keyspaces) RETURN_IF_ERROR(MayKnow(who, keyspace));
+  }
+  if (plan.administers && !who.Allows(Permission::kAdmin, auth::kEveryBucket)) {
+    return query::QueryError(QueryCode::kForbidden,
+                             "User does not have credentials: '{}' is not an admin, and only "
+                             "admins change the catalog",
+                             who.user);
+  }
+  for (const db::KeyspaceName& keyspace : plan.writes) {
+    if (!who.Allows(Permission::kWrite, keyspace.bucket)) {
+      return Lacks(who, Permission::kWrite, keyspace);
+    }
+  }
+  // Without a keyspace: whoever may query something.
+  for (const auth::Grant& grant : who.grants) {
+    if (who.Allows(Permission::kQuery, grant.bucket)) return OkStatus();
+  }
+  return Lacks(who, Permission::kQuery, {.bucket = std::string(auth::kEveryBucket)});
+}
+
+}  // namespace sluice::http::rest

@@ -71,6 +71,10 @@ class QueryStatement {
   Chunk NextPart();
   Status Start();
   using PlanPtr = std::shared_ptr<const query::StatementPlan>;
+  using Profiling = query::QueryEngine::Profiling;
+  query::KeyspaceGuard Guard() const;
+  Result<PlanPtr> Prepare(std::string_view text, const query::QueryContext& context,
+                          Profiling profiling = Profiling::kOff);
   Result<PlanPtr> FindPlan();
   Result<PlanPtr> FindPrepared(const std::string& name);
   Result<PlanPtr> PrepareAndFind(PlanPtr prepare);

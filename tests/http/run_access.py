@@ -10,8 +10,10 @@ import http.client
 import json
 import os
 import pathlib
+import re
 import socket
 import stat
+import subprocess
 import sys
 import threading
 import time
@@ -51,6 +53,8 @@ class AccessTest(unittest.TestCase):
         cls.printed = (cls.server.log_path.parent / "stdout").read_text()
         cls.password_file = cls.server.data / "first-admin-password"
         cls.admin = basic("admin", cls.password_file.read_text().strip())
+        for bucket in ("pub", "secret"):  # roles are of buckets that are there
+            cls.server.request("PUT", f"/v1/buckets/{bucket}", headers=cls.admin)
 
     @classmethod
     def tearDownClass(cls):
@@ -168,7 +172,7 @@ class AccessTest(unittest.TestCase):
         thread = threading.Thread(target=poll)
         thread.start()
         deadline = time.monotonic() + LONGEST_S
-        while not json.loads(self.ask("GET", "/v1/consumers").body)["consumers"][0]["taken"]:
+        while not any(each["taken"] for each in json.loads(self.ask("GET", "/v1/consumers").body)["consumers"]):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.02)
         self.expect(204, "DELETE", "/v1/users/rd")
@@ -224,6 +228,25 @@ class AccessTest(unittest.TestCase):
                 other.call("Runtime.enable")
             self.expect(200, "POST", "/stopDebugger?name=f", listener="eventing")
         self.expect(200, "POST", "/api/v1/functions/f/undeploy", listener="eventing")
+
+    def test_a_consumer_is_for_those_who_read_its_tables(self):
+        for statement in ("CREATE TABLE ledger (i INT)", "INSERT INTO ledger VALUES (1)",
+                          "CREATE DEFAULT LUA CONSUMER book ON (TABLE ledger FOR INSERT)",
+                          "INSERT INTO ledger VALUES (2)"):
+            self.ask("POST", "/query/service", {"statement": statement})
+        (self.server.data.parent / "password").write_text("long enough")
+
+        def consume(*roles):
+            self.add_user("rd", *roles)
+            return subprocess.run([self.sluice, "--server", f"http://127.0.0.1:{self.server.ports['http']}",
+                                   "--user", "rd", "--password-file", self.server.data.parent / "password",
+                                   "consume", "book", "--max", "1", "--timeout", "5000"],
+                                  capture_output=True, text=True, timeout=LONGEST_S)
+
+        refused = consume("query:*", "reader:pub")
+        self.assertIn("there is no consumer 'book'", refused.stderr)
+        self.assertEqual(refused.stdout, "")
+        self.assertIn('"i":2', consume("query:*", "reader:_tables").stdout)  # the event is still there
 
     # --- who sees what ---
 
@@ -284,6 +307,94 @@ class AccessTest(unittest.TestCase):
         for keyspace in ("vault.sc.c", "vault.treasure.c"):
             self.assertNotIn("there are", message(keyspace, some))
         self.assertIn("there are", message("pub.sc.c", some))
+
+    def assert_told_alike(self, user, method, path, body=None, listener="http"):
+        """`hush` stands for a name in all of a request. What is forbidden and what is not there are answered alike."""
+        def answer(name):
+            text = json.dumps(body).replace("hush", name) if body else None
+            got = self.ask(method, path.replace("hush", name), text and json.loads(text), user, listener)
+            return got.status, re.sub(r'"(requestID|request_id|executionTime|elapsedTime)": ?"[^"]*"', "",
+                                      got.body.decode()).replace(name, "hush")
+
+        for missing in ("nonexistent", "elsewhere"):
+            self.assertEqual(answer("vault"), answer(missing), f"{method} {path} {body}")
+
+    def test_what_one_may_not_see_is_not_told_to_be_there(self):
+        for bucket in ("pub", "vault"):
+            self.ask("PUT", f"/v1/buckets/{bucket}")
+        self.ask("PUT", "/v1/buckets/vault/scopes/sc")
+        self.ask("PUT", "/v1/buckets/vault/scopes/sc/collections/c")
+        for statement in ("CREATE INDEX ix ON vault(n)", "CREATE TABLE vault_table (i INT)",
+                          "PREPARE vault_plan FROM SELECT * FROM vault",
+                          "CREATE DEFAULT LUA CONSUMER vault_queue ON (TABLE vault_table FOR INSERT)"):
+            self.ask("POST", "/query/service", {"statement": statement})
+        function = {"appname": "vault", "appcode": "function OnUpdate(doc, meta) {}",
+                    "depcfg": {"source_bucket": "vault", "metadata_bucket": "pub"}}
+        self.expect(200, "POST", "/api/v1/functions/vault", function, listener="eventing")
+        for user in (self.add_user("nobody"), self.add_user("some", "query:*", "reader:pub"),
+                     self.add_user("one", "query:pub", "writer:pub", "function_manager:pub"),
+                     self.add_user("tables", "query:_tables", "reader:_tables")):
+            for statement in (
+                    "SELECT * FROM hush", "SELECT * FROM hush.sc.c", "SELECT * FROM hush.none.c",
+                    "SELECT * FROM hush USE INDEX (ix)", "SELECT * FROM pub p JOIN hush h ON p.a = h.a",
+                    "SELECT (SELECT RAW 1 FROM hush) FROM pub", "INFER hush", "EXPLAIN SELECT * FROM hush",
+                    "PREPARE FROM SELECT * FROM hush", "UPSERT INTO hush VALUES ('a', 1)", "UPDATE hush SET x = 1",
+                    "DELETE FROM hush", "MERGE INTO hush USING pub ON hush.a = pub.a WHEN MATCHED THEN DELETE",
+                    "CREATE INDEX i2 ON hush(n)", "DROP INDEX hush.ix", "BUILD INDEX ON hush(ix)",
+                    "CREATE SCOPE hush.sc", "DROP COLLECTION hush.sc.c", "DROP BUCKET hush",
+                    "CREATE LUA TRIGGER t ON (TABLE hush FOR INSERT)", "EXECUTE hush_plan"):
+                self.assert_told_alike(user, "POST", "/query/service", {"statement": statement})
+            for context in ("default:hush", "default:hush.sc", "default:hush.none"):
+                self.assert_told_alike(user, "POST", "/query/service",
+                                       {"statement": "SELECT * FROM c", "query_context": context})
+            for path in ("/v1/buckets/hush", "/v1/docs/hush/k", "/v1/docs/hush.sc.c/k", "/v1/docs/hush.none.c/k",
+                         "/v1/scan/hush", "/v1/feed/hush", "/v1/indexes/hush", "/v1/buckets/hush/scopes",
+                         "/_p/event/api/v1/functions/hush", "/_p/event/api/v1/functions/x?bucket=hush&scope=sc",
+                         "/_p/event/getAppLog?name=hush"):
+                self.assert_told_alike(user, "GET", path)
+            self.assert_told_alike(user, "POST", "/_p/event/api/v1/functions/hush/deploy")
+            self.assert_told_alike(user, "POST", "/v1/batch/get", {"keyspace": "hush", "keys": ["k"]})
+            for source, metadata in (("hush", "pub"), ("pub", "hush")):
+                definition = {**function, "appname": "mine",
+                              "depcfg": {"source_bucket": source, "metadata_bucket": metadata}}
+                self.assert_told_alike(user, "POST", "/api/v1/functions/mine", definition, "eventing")
+        # Names of tables, too, to those who may not read tables.
+        for user in (self.add_user("some", "query:*", "reader:pub"), self.add_user("one", "query:pub", "writer:pub")):
+            for statement in ("SELECT * FROM hush_table", "INSERT INTO hush_table VALUES (1)",
+                              "UPDATE hush_table SET i = 1", "DELETE FROM hush_table", "DROP TABLE hush_table",
+                              "CREATE LUA TRIGGER t ON (TABLE hush_table FOR INSERT)"):
+                self.assert_told_alike(user, "POST", "/query/service", {"statement": statement})
+            self.assert_told_alike(user, "POST", "/v1/consumers/hush_queue/next", {"max": 1})
+        # What somebody may see is told as it is.
+        one = self.add_user("one", "query:pub", "writer:pub", "function_manager:pub")
+        self.assertIn(b"there is no scope", self.ask("POST", "/query/service",
+                                                     {"statement": "SELECT * FROM pub.none.c"}, one).body)
+        taken = self.expect(403, "POST", "/api/v1/functions/vault",
+                            {**function, "depcfg": {"source_bucket": "pub", "metadata_bucket": "meta"}}, one,
+                            listener="eventing")
+        self.assertNotIn(b"bucket vault", taken.body)
+
+    def test_a_functions_statements_tell_of_its_own_buckets_only(self):
+        for bucket in ("pub", "vault", "meta"):
+            self.ask("PUT", f"/v1/buckets/{bucket}")
+        one = self.add_user("one", "function_manager:pub", "writer:pub", "reader:meta")
+        code = ("function OnUpdate(doc, meta) { const told = []; for (const name of ['vault', 'nonexistent']) {"
+                " try { N1QL('SELECT * FROM ' + name); } catch (e) { told.push(e.message.replace(name, '')); } }"
+                " out['told'] = told; }")
+        self.expect(200, "POST", "/api/v1/functions/probe", {
+            "appname": "probe", "appcode": code,
+            "depcfg": {"source_bucket": "pub", "metadata_bucket": "meta",
+                       "buckets": [{"alias": "out", "bucket_name": "pub", "access": "rw"}]}}, one, listener="eventing")
+        self.expect(200, "POST", "/api/v1/functions/probe/deploy", headers=one, listener="eventing")
+        self.expect(200, "PUT", "/v1/docs/pub/event", {"n": 1})
+        deadline = time.monotonic() + LONGEST_S
+        while (told := self.ask("GET", "/v1/docs/pub/told")).status != 200:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        forbidden, missing = json.loads(told.body)
+        self.assertIn("may not read bucket", forbidden)
+        self.assertEqual(forbidden, missing)
+        self.expect(200, "POST", "/api/v1/functions/probe/undeploy", headers=one, listener="eventing")
 
     # --- endpoints ---
 

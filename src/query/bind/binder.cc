@@ -201,7 +201,7 @@ bool Binder::NamesKeyspace(const FromTerm& term, const Scope& scope) const {
   constexpr size_t kFullPath = 3;
   if (parts.size() < kFullPath) return false;
   const KeyspacePath path{.place = term.place, .name_space = "", .parts = parts};
-  return ResolveKeyspace(catalog_, context_, path).has_value();
+  return ResolveKeyspace(catalog_, context_, path, guard_).has_value();
 }
 
 Status Binder::BindTerm(FromTerm& term, Scope& scope) {
@@ -271,7 +271,8 @@ Status Binder::DeclareTerm(FromTerm& term, Scope& scope) {
     const LocalTable* const local = context_.FindLocalByKey(term.keyspace->parts[0]);
     if (local != nullptr) variables_.all[term.variable].table = local->schema;
   } else if (term.keyspace) {
-    ASSIGN_OR_RETURN(const auto keyspace, ResolveKeyspace(catalog_, context_, *term.keyspace));
+    ASSIGN_OR_RETURN(const auto keyspace,
+                     ResolveKeyspace(catalog_, context_, *term.keyspace, guard_));
     term.variable = variables_.AddDocument(term.alias, *keyspace);
   } else {
     term.variable = variables_.Add(term.alias);

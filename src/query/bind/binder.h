@@ -43,6 +43,10 @@ struct QueryContext {
   bool operator==(const QueryContext&) const = default;
 };
 
+// Whether the sender of a statement may know of a keyspace. Asked before the catalog is, so that
+// what is forbidden and what is not there are answered alike. Empty: all may be known.
+using KeyspaceGuard = std::function<Status(const db::KeyspaceName& keyspace)>;
+
 struct Variable {
   enum class Kind : uint8_t {
     kDocument,  // a document of a keyspace: has META(), its paths are read from its text
@@ -76,8 +80,8 @@ class Binder {
  public:
   // With null as `functions` there are no user-defined functions.
   Binder(const db::Catalog& catalog, const QueryContext& context,
-         const UserFunctionTable* functions = nullptr)
-      : catalog_(catalog), context_(context), functions_(functions) {}
+         const UserFunctionTable* functions = nullptr, KeyspaceGuard guard = nullptr)
+      : catalog_(catalog), context_(context), functions_(functions), guard_(std::move(guard)) {}
 
   Status Bind(Query& query);
   Status Bind(InsertStatement& statement);
@@ -181,16 +185,16 @@ class Binder {
   const db::Catalog& catalog_;
   QueryContext context_;
   const UserFunctionTable* const functions_;
+  const KeyspaceGuard guard_;
   bool uses_functions_ = false;
   Variables variables_;
 };
 
-// The keyspace that a path of a statement names; error 12003 or a similar one, with the existing
-// names.
-Result<std::shared_ptr<const db::KeyspaceInfo>> ResolveKeyspace(const db::Catalog& catalog,
-                                                                const QueryContext& context,
-                                                                const KeyspacePath& path);
-// `a.b[1]` as steps; nullopt if the expression is not a path of names and positions.
+// The keyspace that a path of a statement means; error 12003 and kin with what there is.
+Result<std::shared_ptr<const db::KeyspaceInfo>> ResolveKeyspace(
+    const db::Catalog& catalog, const QueryContext& context, const KeyspacePath& path,
+    const KeyspaceGuard& guard = nullptr);
+// `a.b[1]` as steps; nothing for what is no path of names and positions.
 std::optional<std::vector<json::PathStep>> AsNamePath(const Expression& expression);
 // system:indexes and kin: read from the server itself.
 bool IsSystemKeyspace(const KeyspacePath& path);

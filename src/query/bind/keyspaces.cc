@@ -99,11 +99,16 @@ Result<db::KeyspaceName> KeyspaceNameOf(const QueryContext& context, const Keysp
 
 Result<std::shared_ptr<const db::KeyspaceInfo>> ResolveKeyspace(const db::Catalog& catalog,
                                                                 const QueryContext& context,
-                                                                const KeyspacePath& path) {
+                                                                const KeyspacePath& path,
+                                                                const KeyspaceGuard& guard) {
   if (path.parts.size() == 1 && path.name_space.empty()) {
-    if (auto table = catalog.FindTable(path.parts[0])) return table;
+    if (auto table = catalog.FindTable(path.parts[0])) {
+      if (guard) RETURN_IF_ERROR(guard(table->name));
+      return table;
+    }
   }
   ASSIGN_OR_RETURN(const db::KeyspaceName name, KeyspaceNameOf(context, path));
+  if (guard) RETURN_IF_ERROR(guard(name));
   auto found = catalog.Resolve(name);
   if (found) return *found;
   const bool no_scope = found.error().id() == "scope.not_found";

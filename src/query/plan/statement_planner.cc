@@ -98,12 +98,13 @@ class StatementPlanner {
  public:
   StatementPlanner(const db::Database& database, const db::Catalog& catalog,
                    const UserFunctionTable& functions, const QueryContext& context,
-                   const Statement& statement, bool profiled)
+                   const Statement& statement, bool profiled, const KeyspaceGuard& guard)
       : database_(database),
         catalog_(catalog),
         functions_(functions),
         profiled_(profiled),
-        binder_(catalog, context, &functions) {
+        guard_(guard),
+        binder_(catalog, context, &functions, guard) {
     plan_ = std::make_shared<StatementPlan>();
     plan_->context = context;
     plan_->parameters.positional = statement.positional_parameters;
@@ -144,7 +145,7 @@ class StatementPlanner {
   Status operator()(InferStatement& statement) {
     if (statement.keyspace) {
       ASSIGN_OR_RETURN(const auto keyspace,
-                       ResolveKeyspace(catalog_, plan_->context, *statement.keyspace));
+                       ResolveKeyspace(catalog_, plan_->context, *statement.keyspace, guard_));
       plan_->reads.push_back(keyspace->name);
     }
     return Keep(StatementKind::kInfer);
@@ -159,7 +160,7 @@ class StatementPlanner {
   Status operator()(TriggerStatement& statement) {
     for (const TriggerStatement::Source& source : statement.sources) {
       ASSIGN_OR_RETURN(const auto keyspace,
-                       ResolveKeyspace(catalog_, plan_->context, source.keyspace));
+                       ResolveKeyspace(catalog_, plan_->context, source.keyspace, guard_));
       plan_->reads.push_back(keyspace->name);
     }
     plan_->administers = true;
@@ -224,6 +225,7 @@ class StatementPlanner {
   const db::Catalog& catalog_;
   const UserFunctionTable& functions_;
   const bool profiled_;
+  const KeyspaceGuard& guard_;
   Binder binder_;
   std::unique_ptr<Planner> planner_;
   std::shared_ptr<StatementPlan> plan_;
@@ -241,8 +243,9 @@ std::string_view KindName(StatementKind kind) {
 
 Result<std::shared_ptr<const StatementPlan>> PlanStatement(
     const db::Database& database, const db::Catalog& catalog, const UserFunctionTable& functions,
-    const QueryContext& context, Statement statement, std::string text, bool profiled) {
-  StatementPlanner planner(database, catalog, functions, context, statement, profiled);
+    const QueryContext& context, Statement statement, std::string text, bool profiled,
+    const KeyspaceGuard& guard) {
+  StatementPlanner planner(database, catalog, functions, context, statement, profiled, guard);
   RETURN_IF_ERROR(std::visit(planner, statement.body));
   return planner.Finish(std::move(statement), std::move(text));
 }

@@ -12,9 +12,10 @@
 
 namespace sluice::query {
 
-// The operators of a profiled plan count their rows and time.
+// A profiled plan's operators count what they do. Only keyspaces that pass the guard are looked up.
 Result<std::shared_ptr<const StatementPlan>> PlanStatement(
     const db::Database& database, const db::Catalog& catalog, const UserFunctionTable& functions,
-    const QueryContext& context, Statement statement, std::string text, bool profiled);
+    const QueryContext& context, Statement statement, std::string text, bool profiled,
+    const KeyspaceGuard& guard = nullptr);
 
 }  // namespace sluice::query
