@@ -183,7 +183,8 @@ int64_t TableObject::Update(Call& call, const Value& changes, std::string_view c
   std::vector<Value> values;
   for (const json::Field& field : changes.fields()) {
     values.push_back(field.value);
-    set += fmt::format("{}{} = ${}", set.empty() ? "" : ", ", BackQuoted(field.name()), values.size());
+    set +=
+        fmt::format("{}{} = ${}", set.empty() ? "" : ", ", BackQuoted(field.name()), values.size());
   }
   return Run(call, fmt::format("UPDATE {} SET {}{}", quoted_, set, WhereClause(condition)),
              std::move(values));

@@ -3,8 +3,8 @@
 // RocksDB can't tell that its newest log is gone. So a file beside the logs, WALS, notes each one
 // when it is made, before anything is written to it, and when RocksDB is about to delete it (which
 // it does in order: all older ones are not needed either). Nor can it tell that a log or the
-// manifest was cut short: SYNCED notes how long they are (synced_sizes.h). A store that has lost one
-// of the two files is not opened.
+// manifest was cut short: SYNCED notes how long they are (synced_sizes.h). A store that has lost
+// one of the two files is not opened.
 #pragma once
 
 #include <memory>
