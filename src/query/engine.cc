@@ -79,7 +79,7 @@ Result<std::shared_ptr<const StatementPlan>> QueryEngine::FindNamed(const std::s
     return !guard ||
            (std::ranges::all_of(plan.reads, known) && std::ranges::all_of(plan.writes, known));
   };
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = named_.find(name);
   if (found != named_.end() && passes(*found->second.plan)) return found->second.plan;
   return QueryFail(QueryCode::kNoSuchPrepared, "nothing is prepared as '{}'", name);

@@ -21,18 +21,6 @@ constexpr uint64_t kMaxTimeoutMs = 300'000;
 constexpr uint64_t kMaxLeaseMs = 3'600'000;
 constexpr size_t kMaxClientName = 100;
 
-// Whoever may read all that it hears of.
-bool MayConsume(const Request& request, const ConsumerService& service,
-                const TriggerDefinition& definition) {
-  const auto catalog = service.engine.database().catalog();
-  for (const procedure::TriggerSource& source : definition.sources) {
-    const db::KeyspaceInfo* const keyspace = catalog->Find(source.keyspace);
-    if (keyspace == nullptr) continue;  // it is being dropped
-    if (!Require(request, auth::Permission::kRead, keyspace->name.bucket).ok()) return false;
-  }
-  return true;
-}
-
 Result<uint64_t> NumberIn(const Value& body, std::string_view name, uint64_t otherwise,
                           uint64_t most) {
   ASSIGN_OR_RETURN(const std::optional<int64_t> number, IntField(body, name));
@@ -90,25 +78,9 @@ Value EventView(const TriggerEvent& event) {
 Task<> AnswerPoll(Consumers& consumers, Request& request, Response& response) {
   Result<PollRequest> poll = ReadPoll(request);
   if (!poll) co_return response.Error(poll.error());
-  const auto live = service.procedures.triggers().Find(poll->consumer);
-  // One that the sender may not use is as good as none: that it is there is not told.
-  if (!live || !(*live)->definition()->consumer ||
-      !MayConsume(request, service, *(*live)->definition())) {
-    co_return response.Error(
-        Error(Code::kNotFound, "consumer.not_found", "there is no consumer '{}'", poll->consumer));
-  }
-  const auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  poll->cancelled = cancelled;
-  Completion<Events> done(request);
-  const bool taken = service.threads.TryStart(
-      [&service, done, poll = std::move(*poll)] { done.Complete(service.polls.Next(poll)); });
-  if (!taken) co_return response.Error(OverloadedError());
-  Result<Events> events = co_await done;
-  if (!events) {
-    cancelled->store(true);
-    co_return response.Error(events.error());
-  }
-  if (!*events) co_return response.Error(events->error());
+  const Result<Consumers::Events> events =
+      co_await consumers.Next(SenderOf(request), request.exchange(), std::move(*poll));
+  if (!events) co_return response.Error(events.error());
   Value list = Value::EmptyArray();
   for (const TriggerEvent& event : *events) list.Append(EventView(event));
   std::string text;
@@ -132,11 +104,8 @@ Value ConsumerView(const Consumers::Info& consumer) {
 
 void ListConsumers(const Consumers& consumers, const Request& request, Response& response) {
   Value list = Value::EmptyArray();
-  for (const Value& queue : service.procedures.ListQueues()) {
-    const auto live = service.procedures.triggers().Find(std::string(queue["spname"].AsString()));
-    if (!live || !(*live)->definition()->consumer) continue;
-    if (!MayConsume(request, service, *(*live)->definition())) continue;
-    list.Append(ConsumerView(service, queue));
+  for (const Consumers::Info& consumer : consumers.List(SenderOf(request))) {
+    list.Append(ConsumerView(consumer));
   }
   response.Json(200, AnswerText(Value::Object({{"consumers", std::move(list)}})));
 }

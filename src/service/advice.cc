@@ -77,9 +77,10 @@ doctype::Observed Observe(const AdviceSources& sources, const db::KeyspaceInfo& 
          .path = join.path,
          .to = KeyspaceNameOf(*catalog, join.to),
          .runs = runs,
-         .statements =
-             join.from == keyspace.id ? traffic.statements : operations.TrafficOf(join.from).statements,
-         .updates = join.to == keyspace.id ? traffic.updates : operations.TrafficOf(join.to).updates});
+         .statements = join.from == keyspace.id ? traffic.statements
+                                                : operations.TrafficOf(join.from).statements,
+         .updates =
+             join.to == keyspace.id ? traffic.updates : operations.TrafficOf(join.to).updates});
   }
   sources.code([&](std::string_view text) {
     ++observed.sources;

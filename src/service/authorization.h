@@ -14,6 +14,9 @@ namespace sluice::service {
 // auth.forbidden unless `who` has the permission on the bucket.
 Status Require(const auth::Principal& who, auth::Permission permission, std::string_view bucket);
 
+// Error 13014 unless `who` may learn from a statement that the keyspace exists.
+Status MayKnow(const auth::Principal& who, const db::KeyspaceName& keyspace);
+
 // Error 13014 unless `who` may run the statement.
 Status AuthorizeStatement(const auth::Principal& who, const query::StatementPlan& plan);
 

@@ -10,15 +10,15 @@
 
 namespace sluice::service {
 
-Status Consumers::MayConsume(const auth::Principal& who,
-                             const procedure::TriggerDefinition& definition) const {
+bool Consumers::MayConsume(const auth::Principal& who,
+                           const procedure::TriggerDefinition& definition) const {
   const auto catalog = engine_.database().catalog();
   for (const procedure::TriggerSource& source : definition.sources) {
     const db::KeyspaceInfo* const keyspace = catalog->Find(source.keyspace);
     if (keyspace == nullptr) continue;  // it is being dropped
-    RETURN_IF_ERROR(Require(who, auth::Permission::kRead, keyspace->name.bucket));
+    if (!who.Allows(auth::Permission::kRead, keyspace->name.bucket)) return false;
   }
-  return OkStatus();
+  return true;
 }
 
 std::vector<Consumers::Info> Consumers::List(const auth::Principal& who) const {
@@ -28,7 +28,7 @@ std::vector<Consumers::Info> Consumers::List(const auth::Principal& who) const {
     info.name = queue["spname"].AsString();
     const auto live = procedures_.triggers().Find(info.name);
     if (!live || !(*live)->definition()->consumer) continue;
-    if (!MayConsume(who, *(*live)->definition()).ok()) continue;
+    if (!MayConsume(who, *(*live)->definition())) continue;
     for (const auto& source : (*live)->definition()->sources) info.sources.push_back(source.name);
     info.occupancy = (*live)->seats().occupancy();
     info.depth = queue["depth"];
@@ -42,12 +42,11 @@ net::Task<Result<Consumers::Events>> Consumers::Next(const auth::Principal& who,
                                                      net::Exchange& exchange,
                                                      procedure::PollRequest poll) {
   const auto live = procedures_.triggers().Find(poll.consumer);
-  if (!live || !(*live)->definition()->consumer) {
+  // A consumer that the user may not use answers as one that does not exist.
+  if (!live || !(*live)->definition()->consumer || !MayConsume(who, *(*live)->definition())) {
     co_return Fail(Code::kNotFound, "consumer.not_found", "there is no consumer '{}'",
                    poll.consumer);
   }
-  const Status allowed = MayConsume(who, *(*live)->definition());
-  if (!allowed.ok()) co_return Unexpected(allowed);
   // Clients of different users are different ones.
   poll.client = fmt::format("{}/{}", who.user, poll.client);
   const auto cancelled = std::make_shared<std::atomic<bool>>(false);

@@ -52,8 +52,7 @@ class Consumers {
  private:
   static constexpr size_t kMaxPolls = 256;  // at the same time
 
-  Status MayConsume(const auth::Principal& who,
-                    const procedure::TriggerDefinition& definition) const;
+  bool MayConsume(const auth::Principal& who, const procedure::TriggerDefinition& definition) const;
 
   query::QueryEngine& engine_;
   procedure::Manager& procedures_;

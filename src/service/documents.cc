@@ -56,8 +56,9 @@ std::optional<Result<bool>> GetNow(const db::Database& database, const Target& t
 
 net::Task<Result<bool>> GetOnWorker(const db::Database& database, net::Exchange& exchange,
                                     Target target, db::PinnedDocument* document) {
-  const Result<Status> finished = co_await net::RunBlocking(
-      exchange, [&] { return database.read_forms().FinishGet(target.keyspace, target.key, document); });
+  const Result<Status> finished = co_await net::RunBlocking(exchange, [&] {
+    return database.read_forms().FinishGet(target.keyspace, target.key, document);
+  });
   if (!finished) co_return Unexpected(finished.error());
   if (!finished->ok()) co_return Unexpected(*finished);
   co_return true;
@@ -97,8 +98,9 @@ CommitAndWait::CommitAndWait(db::Database& database, const Caller& caller, db::C
     database.Submit(std::move(ready),
                     [done](db::CommitResult result) { done.Complete(std::move(result)); });
   };
-  const bool waits = std::ranges::any_of(
-      commit.writes, [&](const db::Write& write) { return database.read_forms().RunsScripts(write.keyspace); });
+  const bool waits = std::ranges::any_of(commit.writes, [&](const db::Write& write) {
+    return database.read_forms().RunsScripts(write.keyspace);
+  });
   if (!waits) {
     submit(std::move(commit));
     return;

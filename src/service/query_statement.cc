@@ -83,9 +83,9 @@ std::vector<Value> UserRows(const QueryService& service, const auth::Principal& 
   return rows;
 }
 
-// Rows of comdb2_tables and kin for those who may read tables, and of comdb2_triggers for those who
-// may read what the trigger stands on. Procedures and queues reach all data: they are shown to
-// those who may read all of it, their source to admins.
+// Rows of comdb2_tables and its like for users who may read tables, and of comdb2_triggers for
+// those who may read what the trigger stands on. Procedures and queues reach all data: users who
+// may read all of it see them, admins see their source, too.
 std::vector<Value> Visible(std::string_view name, std::vector<Value> rows,
                            const db::Catalog& catalog, const auth::Principal& who) {
   constexpr std::string_view kOfCode[] = {"comdb2_procedures", "comdb2_queues"};
@@ -108,26 +108,6 @@ std::vector<Value> Visible(std::string_view name, std::vector<Value> rows,
     for (Value& row : rows) row.Remove("src");
   }
   return rows;
-}
-
-// Tables are named as they are in statements: whether a name is that of a table or a bucket is not
-// told to those who see neither.
-Status Lacks(const auth::Principal& who, auth::Permission permission,
-             const db::KeyspaceName& keyspace) {
-  const bool is_table =
-      keyspace.bucket == db::kTablesBucket && keyspace.collection != db::kDefaultName;
-  return query::QueryError(
-      QueryCode::kForbidden,
-      "User does not have credentials: '{}' lacks the permission {} on bucket {}", who.user,
-      auth::PermissionName(permission), is_table ? keyspace.collection : keyspace.bucket);
-}
-
-// Whether somebody may know of a keyspace by way of statements.
-Status MayKnow(const auth::Principal& who, const db::KeyspaceName& keyspace) {
-  for (const auth::Permission permission : {auth::Permission::kQuery, auth::Permission::kRead}) {
-    if (!who.Allows(permission, keyspace.bucket)) return Lacks(who, permission, keyspace);
-  }
-  return OkStatus();
 }
 
 Result<std::vector<Value>> ReadSystemRows(const QueryService& service, const auth::Principal& who,
@@ -311,9 +291,7 @@ Status QueryStatement::StartTransactional() {
 }
 
 query::KeyspaceGuard QueryStatement::Guard() const {
-  return [sender = caller_.sender](const db::KeyspaceName& keyspace) {
-    return MayKnow(static_cast<const Sender&>(*sender).who(), keyspace);
-  };
+  return [who = caller_.who](const db::KeyspaceName& keyspace) { return MayKnow(*who, keyspace); };
 }
 
 Result<QueryStatement::PlanPtr> QueryStatement::Prepare(std::string_view text,
@@ -340,7 +318,7 @@ Result<QueryStatement::PlanPtr> QueryStatement::FindPrepared(const std::string& 
   if (!named && !parameters_.encoded_plan.empty()) {
     ASSIGN_OR_RETURN(const query::PreparedText text, query::DecodePlan(parameters_.encoded_plan));
     ASSIGN_OR_RETURN(named, Prepare(text.text, text.context));
-    RETURN_IF_ERROR(AuthorizeStatement(static_cast<const Sender&>(*caller_.sender).who(), **named));
+    RETURN_IF_ERROR(AuthorizeStatement(*caller_.who, **named));
     RETURN_IF_ERROR(engine.Name(name, *named, active_->user, false));
   }
   if (!named || parameters_.profile != QueryParameters::Profile::kTimings) return named;
@@ -395,8 +373,8 @@ query::RunRequest QueryStatement::MakeRunRequest() {
     return AuthorizeStatement(*who, plan);
   };
   request.guard = Guard();
-  request.system_rows = [&service = service_, sender = caller_.sender](std::string_view name) {
-    return ReadSystemRows(service, static_cast<const Sender&>(*sender).who(), name);
+  request.system_rows = [&service = service_, who = caller_.who](std::string_view name) {
+    return ReadSystemRows(service, *who, name);
   };
   return request;
 }
@@ -536,27 +514,4 @@ Value QueryStatement::Controls() const {
   return controls;
 }
 
-Status AuthorizeStatement(const auth::Principal& who, const StatementPlan& plan) {
-  using auth::Permission;
-  for (const auto* const keyspaces : {&plan.reads, &plan.writes}) {
-    for (const db::KeyspaceName& keyspace : *keyspaces) RETURN_IF_ERROR(MayKnow(who, keyspace));
-  }
-  if (plan.administers && !who.Allows(Permission::kAdmin, auth::kEveryBucket)) {
-    return query::QueryError(QueryCode::kForbidden,
-                             "User does not have credentials: '{}' is not an admin, and only "
-                             "admins change the catalog",
-                             who.user);
-  }
-  for (const db::KeyspaceName& keyspace : plan.writes) {
-    if (!who.Allows(Permission::kWrite, keyspace.bucket)) {
-      return Lacks(who, Permission::kWrite, keyspace);
-    }
-  }
-  // Without a keyspace: whoever may query something.
-  for (const auth::Grant& grant : who.grants) {
-    if (who.Allows(Permission::kQuery, grant.bucket)) return OkStatus();
-  }
-  return Lacks(who, Permission::kQuery, {.bucket = std::string(auth::kEveryBucket)});
-}
-
-}  // namespace sluice::http::rest
+}  // namespace sluice::service

@@ -61,7 +61,8 @@ net::Task<db::CommitResult> Transform(db::Database& database, Caller caller, Tar
                                       std::shared_ptr<const Transformation> transformation) {
   {
     db::PinnedDocument present;
-    const Result<bool> found = database.read_forms().GetStored(target.keyspace, target.key, &present);
+    const Result<bool> found =
+        database.read_forms().GetStored(target.keyspace, target.key, &present);
     if (!found) co_return Failed(found.error());
     if (!*found || present->body.size() + present->xattrs.size() <= kMaxCommitterBytes) {
       co_return co_await CommitAndWait(database, caller,
