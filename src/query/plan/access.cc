@@ -1,3 +1,13 @@
+// How one keyspace is read. In this order of preference:
+//
+//   ByHint   USE KEYS
+//   ByKeys   META().id = e, or META().id IN e: a read of single documents
+//   ByIndex  access_index.cc
+//   ByScan   all documents in key order, bounded where conditions compare META().id
+//
+// Invariant: a choice never loses a document for which the conditions hold. A range may find too
+// many; then the condition stays in the filter. Only a predicate whose `exact` says that the range
+// and the condition are equivalent removes its condition from the filter (IndexMatch::answered).
 #include "query/plan/access.h"
 
 #include <algorithm>
@@ -13,7 +23,8 @@ bool IsCall(const Expression& expression, std::string_view name) {
   return expression.kind == ExprKind::kCall && expression.name == name;
 }
 
-// A constant that is equal to itself and holds no NULL.
+// A constant for which a range is exactly the condition: it equals itself and holds no NULL or
+// MISSING inside, as an array could.
 bool IsScalar(const Expression& value) {
   if (value.kind != ExprKind::kLiteral) return false;
   const json::Type type = value.value.type();
@@ -30,7 +41,7 @@ Exact ExactnessOf(const Expression& value) {
                                                                      : Exact::kNo;
 }
 
-// LIKE 'abc%': from "abc" to what comes after all strings that begin so.
+// LIKE 'abc%' is a range: from "abc" up to the first value after all strings with this prefix.
 void MatchLike(const Expression& pattern, std::vector<ExpressionPtr>* made,
                std::vector<PartPredicate>* found) {
   if (pattern.kind != ExprKind::kLiteral || !pattern.value.is_string()) return;
@@ -50,8 +61,12 @@ void MatchLike(const Expression& pattern, std::vector<ExpressionPtr>* made,
 
 }  // namespace
 
+// The parser writes `a > b` as lt(b, a) and `a >= b` as le(b, a), so two calls cover all
+// comparisons.
 std::vector<PartPredicate> MatchPart(const Expression& condition, const PartMatcher& is_part,
                                      VariableId document, std::vector<ExpressionPtr>* made) {
+  // The other side must not use the document itself, or the value would not be known before the
+  // read. A subquery could be known, but would be evaluated for each opening of the scan.
   const auto known = [&](const Expression& value) {
     return !std::ranges::binary_search(ReferencedVariables(value), document) && !HasSubquery(value);
   };
@@ -61,6 +76,7 @@ std::vector<PartPredicate> MatchPart(const Expression& condition, const PartMatc
     found.push_back({.kind = kind,
                      .inclusive = inclusive,
                      .value = &value,
+                     // The list of an IN may hold NULL or MISSING, which equal nothing.
                      .exact = kind == Kind::kIn ? Exact::kNo : ExactnessOf(value)});
   };
   const auto compare = [&](const Expression& left, const Expression& right, bool inclusive) {
@@ -81,6 +97,7 @@ std::vector<PartPredicate> MatchPart(const Expression& condition, const PartMatc
   } else if (IsCall(condition, "between") && args.size() == 3) {
     compare(*args[1], *args[0], true);
     compare(*args[0], *args[2], true);
+    // BETWEEN is one condition with two predicates: it is answered only by both together.
     const Exact both = found.size() == 2 ? std::min(found[0].exact, found[1].exact) : Exact::kNo;
     for (PartPredicate& predicate : found) predicate.exact = both;
   } else if (IsCall(condition, "in") && is_part(*args[0]) && known(*args[1])) {
@@ -111,6 +128,8 @@ Result<Access::Choice> Access::Choose(const std::vector<SortTerm>* wanted_order)
 
 SourceTarget Access::Target() const { return planner_.TargetOf(term_.variable); }
 
+// The conditions that the scan must still check: all but those that the ranges answer, and those
+// that only follow from others (Condition::implied).
 Result<ExprPtr> Access::Filter(const std::vector<bool>& without) {
   std::vector<Condition> left;
   for (size_t i = 0; i < conditions_.size(); ++i) {
@@ -133,6 +152,7 @@ Result<Access::Choice> Access::ByHint() {
   return Choice{.plan = MakeKeyScan(std::move(options)), .lookup = true};
 }
 
+// The first such condition is taken. All conditions stay in the filter, also this one.
 Result<std::optional<Access::Choice>> Access::ByKeys() {
   const auto is_id = [this](const Expression& e) { return IsId(e); };
   for (const Condition& condition : conditions_) {
@@ -157,6 +177,8 @@ Result<Access::Choice> Access::ByScan(const std::vector<SortTerm>* wanted_order)
     for (const PartPredicate& predicate :
          MatchPart(*condition.expression, is_id, term_.variable, &made_)) {
       if (!predicate.compares()) continue;
+      // Only kLow and kHigh are left here: ByKeys has taken the others. One bound on each side is
+      // enough, because the filter checks all conditions.
       BoundExpr& bound = predicate.kind == PartPredicate::Kind::kLow ? options.from : options.to;
       if (bound.value != nullptr) continue;
       ASSIGN_OR_RETURN(bound.value, planner_.compiler_.Compile(*predicate.value));
@@ -164,7 +186,7 @@ Result<Access::Choice> Access::ByScan(const std::vector<SortTerm>* wanted_order)
     }
   }
   ASSIGN_OR_RETURN(options.filter, Filter({}));
-  // Keys are unique, so what follows META().id in ORDER BY does not matter.
+  // Keys are unique, so terms after META().id in ORDER BY do not matter.
   const bool sorted = wanted_order != nullptr && !wanted_order->empty() &&
                       IsId(*wanted_order->front().expression) &&
                       wanted_order->front().direction == nullptr;

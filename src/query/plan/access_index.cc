@@ -1,9 +1,9 @@
-// Which index, if any.
+// Chooses the index for a keyspace, if any.
 //
-// More leading parts that are equal win, then a range, then an index that answers all by itself,
-// then one whose order is asked for. Several indexes together (access_sets.cc) are taken where they
-// cost less. An index that would still lead to a good part of the documents one by one is worse
-// than reading the keyspace from end to end, and is left alone unless a hint names it.
+// The index with the most equal leading parts wins, then one with a range, then a covering one,
+// then one in the wanted order. Several indexes together (access_sets.cc) are taken if they cost
+// less. An index that would still lead to a large part of the documents one by one is worse than
+// reading the whole keyspace, and is not used unless a hint names it.
 #include <utility>
 
 #include "query/error.h"
@@ -12,6 +12,9 @@
 
 namespace sluice::query {
 
+// The numbers only order the cases: an equal part counts more than a range, a range more than
+// covering or order alone. Among equals the index with fewer parts wins, because its rows are
+// smaller.
 int ScoreOf(const IndexMatch& match) {
   int score = 0;
   for (const PartPredicate& equal : match.equal) {
@@ -27,6 +30,9 @@ int ScoreOf(const IndexMatch& match) {
 Result<std::optional<Access::Choice>> Access::ByIndex(const std::vector<SortTerm>* wanted_order) {
   BindIndexes();
   if (indexes_.empty()) return std::nullopt;
+  // Two steps: a score without any reads picks the best single index; estimates of rows from the
+  // store then decide whether this one, two together, or a union for an OR is cheapest, and whether
+  // it beats reading the keyspace.
   const std::vector<IndexMatch> matches = Matches(conditions_, wanted_order);
   const auto best = std::ranges::max_element(matches, {}, ScoreOf);
   std::optional<IndexOffer> offer;
@@ -35,7 +41,7 @@ Result<std::optional<Access::Choice>> Access::ByIndex(const std::vector<SortTerm
     ASSIGN_OR_RETURN(std::optional<IndexOffer> both, Intersect(matches, *best, *offer));
     if (both) offer = std::move(both);
   }
-  // An OR is looked at where no index helps much without it.
+  // An OR is considered only if no single index helps much.
   if (!offer || (!best->covering && !best->sorted && offer->rows.value_or(0) > kFewRows)) {
     ASSIGN_OR_RETURN(std::optional<IndexOffer> any, Union());
     if (any && (!offer || any->cost < offer->cost)) offer = std::move(any);
@@ -46,6 +52,8 @@ Result<std::optional<Access::Choice>> Access::ByIndex(const std::vector<SortTerm
     ASSIGN_OR_RETURN(Choice choice, ChooseSet(std::move(*offer)));
     return choice;
   }
+  // Not estimated (OfferOf): a covering scan reads no documents, and one in the wanted order saves
+  // the sort and may end early.
   if (!best->covering && !best->sorted && !Pays(*offer)) return std::nullopt;
   IndexScanOptions& scan = offer->scans[0];
   scan.reverse = best->reverse;
@@ -53,6 +61,8 @@ Result<std::optional<Access::Choice>> Access::ByIndex(const std::vector<SortTerm
   scan.covering = best->covering;
   scan.covered = best->covered;
   ASSIGN_OR_RETURN(scan.filter, Filter(best->answered));
+  // Values of parameters are known only when the scan opens. If they are scalars the ranges are
+  // exact, and the scan checks the shorter filter.
   scan.has_scalar_filter = best->answered_if_scalar != best->answered;
   ASSIGN_OR_RETURN(scan.scalar_filter, Filter(best->answered_if_scalar));
   return Choice{
@@ -73,6 +83,8 @@ void Access::BindIndexes() {
   for (const auto& index : keyspace->indexes) {
     if (!index->CheckReady().ok() || index->definition().primary) continue;
     if (!term_.use_index.empty() && !IsHinted(index->definition().name)) continue;
+    // The expressions of the index, bound to this term's variable, can be compared with the
+    // conditions by SameExpression.
     Binder binder(planner_.catalog_, {});
     binder.variables() = planner_.variables_;
     auto bound = BindIndex(binder, index->definition(), term_.variable);
@@ -101,6 +113,7 @@ bool Access::UsesOthers(const IndexMatch& match) {
          (match.high && uses(*match.high));
 }
 
+// The expressions of the scan's ranges, and their text for EXPLAIN.
 Result<IndexScanOptions> Access::SpanOf(const IndexMatch& match) {
   IndexScanOptions options{.target = Target()};
   options.index = match.index;
@@ -140,7 +153,7 @@ Result<IndexScanOptions> Access::SpanOf(const IndexMatch& match) {
   return options;
 }
 
-// By the store's estimate, where all values are constants.
+// The store's estimate, if all values are constants; nullopt otherwise.
 std::optional<uint64_t> Access::RowsOf(const IndexScanOptions& scan) {
   const auto constant = [](const ExprPtr& value) {
     return value == nullptr || value->constant() != nullptr;
@@ -158,6 +171,8 @@ std::optional<uint64_t> Access::RowsOf(const IndexScanOptions& scan) {
   run.memory = &memory;
   Context context(no_layout, *reader, run);
   uint64_t rows = 0;
+  // The ranges are computed as the scan would compute them, with a context that has nothing but
+  // constants.
   for (const db::IndexRange& range : RangesOf(context, span, scan.index->definition())) {
     rows += planner_.database_.estimates().Rows(*scan.index, range.from, range.to);
     if (context.failed()) return std::nullopt;
@@ -169,7 +184,7 @@ Result<IndexOffer> Access::OfferOf(const IndexMatch& match) {
   IndexOffer offer;
   ASSIGN_OR_RETURN(IndexScanOptions scan, SpanOf(match));
   offer.lookup = UsesOthers(match);
-  // Nobody asks what it costs when there is nothing better.
+  // These are taken in any case, so their cost is not estimated.
   const bool taken = match.covering || match.sorted || term_.use_index.size() == 1;
   if (!taken) offer.rows = RowsOf(scan);
   offer.cost = offer.rows.value_or(0) * kFetchCost;
@@ -177,6 +192,8 @@ Result<IndexOffer> Access::OfferOf(const IndexMatch& match) {
   return offer;
 }
 
+// A hint always pays. Few rows always pay: estimates of small numbers are poor. Otherwise the
+// fetches must cost less than a scan of all documents.
 bool Access::Pays(const IndexOffer& offer) {
   if (!term_.use_index.empty() || offer.rows.value_or(0) <= kFewRows) return true;
   return offer.cost < planner_.database_.estimates().Rows(offer.scans[0].index->keyspace());

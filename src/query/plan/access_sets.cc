@@ -23,7 +23,8 @@ Result<std::optional<IndexOffer>> Access::Union() {
   return best;
 }
 
-// Each alternative, together with all that must hold besides, needs an index of its own choice.
+// Each alternative of the OR, together with all other conditions, needs an index. Alternatives may
+// use different indexes.
 Result<std::optional<IndexOffer>> Access::UnionOf(size_t condition) {
   const auto alternatives = SplitAlternatives(*conditions_[condition].expression);
   if (alternatives.empty() || alternatives.size() > kMaxAlternatives) return std::nullopt;
@@ -36,10 +37,13 @@ Result<std::optional<IndexOffer>> Access::UnionOf(size_t condition) {
     const size_t own = conditions.size();
     conditions.insert(conditions.end(), others.begin(), others.end());
     std::vector<IndexMatch> matches = Matches(conditions, nullptr);
+    // The index must use a condition of the alternative itself: one that uses only the others would
+    // find the same rows for each alternative.
     std::erase_if(matches, [&](const IndexMatch& match) {
       const auto end = match.used.begin() + static_cast<ptrdiff_t>(own);
       return std::find(match.used.begin(), end, true) == end;
     });
+    // One alternative without an index needs the whole keyspace anyway.
     if (matches.empty()) return std::nullopt;
     const IndexMatch& match = *std::ranges::max_element(matches, {}, ScoreOf);
     ASSIGN_OR_RETURN(IndexScanOptions scan, SpanOf(match));
@@ -52,8 +56,8 @@ Result<std::optional<IndexOffer>> Access::UnionOf(size_t condition) {
   return offer;
 }
 
-// The best index and another one that knows of a condition more. Without a hint that names both,
-// only if that costs less than the best one alone.
+// The best index together with a second one that uses a condition which the first does not. Without
+// a hint that names both, only if that costs less than the best one alone.
 Result<std::optional<IndexOffer>> Access::Intersect(const std::vector<IndexMatch>& matches,
                                                     const IndexMatch& best,
                                                     const IndexOffer& alone) {
@@ -70,6 +74,7 @@ Result<std::optional<IndexOffer>> Access::Intersect(const std::vector<IndexMatch
     if (!more || match.index == best.index) continue;
     ASSIGN_OR_RETURN(IndexScanOptions scan, SpanOf(match));
     const std::optional<uint64_t> rows = RowsOf(scan);
+    // Without an estimate nothing shows that reading a second index is cheaper.
     if (!hinted && !rows) continue;
     if (second && rows.value_or(0) >= second_rows.value_or(0)) continue;
     second = std::move(scan);
@@ -83,9 +88,11 @@ Result<std::optional<IndexOffer>> Access::Intersect(const std::vector<IndexMatch
     const uint64_t all =
         std::max<uint64_t>(planner_.database_.estimates().Rows(best.index->keyspace()), 1);
     offer.rows = *first_rows + *second_rows;
+    // All keys of both are read; of the documents, the share that both indexes name if their
+    // conditions are independent.
     offer.cost = *offer.rows * kKeyCost + *first_rows * *second_rows / all * kFetchCost;
     if (!hinted && offer.cost >= *first_rows * kFetchCost) return std::nullopt;
-    // The keys of the first are kept.
+    // The keys of the first are kept in memory, so the smaller one comes first.
     if (*second_rows < *first_rows) std::swap(first, *second);
   }
   offer.scans.push_back(std::move(first));
@@ -93,6 +100,7 @@ Result<std::optional<IndexOffer>> Access::Intersect(const std::vector<IndexMatch
   return offer;
 }
 
+// The filter checks all conditions: no single range answers one of them.
 Result<Access::Choice> Access::ChooseSet(IndexOffer offer) {
   IndexSetOptions options{
       .target = Target(), .intersect = offer.intersect, .scans = std::move(offer.scans)};

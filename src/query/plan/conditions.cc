@@ -1,3 +1,5 @@
+// Splits conditions and finds the variables in them. Everything here only reads the tree; the
+// const_casts are for the one walk (ForEachChild), which readers and rewriters share.
 #include "query/plan/conditions.h"
 
 #include "query/bind/walk.h"
@@ -6,7 +8,7 @@ namespace sluice::query {
 namespace {
 
 void Collect(const Expression& expression, const std::function<void(const Expression&)>& visit) {
-  // The walk is the same for readers; it never changes what it visits unless told to.
+  // ForEachChild takes a mutable tree; `visit` only reads it.
   auto& mutable_expression = const_cast<Expression&>(expression);
   visit(expression);
   ForEachChild(mutable_expression, [&](ExpressionPtr& child) { Collect(*child, visit); });
@@ -31,6 +33,9 @@ void BlocksOf(QueryBody& body, const std::function<void(SelectBlock&)>& visit) {
 
 }  // namespace
 
+// Also the variables inside subqueries, local and outer ones alike. A local variable of a subquery
+// is no variable of the query around it, so it does no harm where the result is compared with
+// these.
 std::vector<VariableId> ReferencedVariables(const Expression& expression) {
   std::vector<VariableId> variables;
   Collect(expression, [&](const Expression& e) {

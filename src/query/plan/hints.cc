@@ -30,7 +30,7 @@ void Planner::NoteHint(const FromTerm& term, std::string_view hint, std::string_
   AddHintNote(fmt::format("{} of {} is not followed: {}", hint, term.alias, why));
 }
 
-// The binder has left those that are none, or that name no term of FROM.
+// The binder has left the hints that it can't read, or that name no term of FROM.
 void Planner::NoteHintComments(const SelectBlock& block) {
   for (const std::string& hint : block.hints) {
     AddHintNote(fmt::format(

@@ -1,3 +1,17 @@
+// How well one index fits the conditions on a document.
+//
+// Match walks over the parts of the index from the first. A part with an equality (= or IN) lets
+// the next part be used, too; a part with a range, or with IS VALUED or IS NOT MISSING, is the last
+// that counts. An index whose first part no condition uses is of no help.
+//
+// An index may be used only if it surely has all documents that the conditions want:
+// 1. Its WHERE must be among the conditions, term by term (HoldsWhere).
+// 2. A document whose first part is MISSING has no row, unless the part includes missing values.
+// Each predicate that is found here is false or unknown for MISSING, so such documents are not
+// wanted.
+//
+// Expressions are compared by their bound form (SameExpression), never by their text. Expressions
+// that the predicates need and that the statement does not have are owned by `made_`.
 #include "query/plan/index_choice.h"
 
 #include <algorithm>
@@ -31,8 +45,9 @@ bool IsTypedColumn(const Expression& e) {
   return e.kind == ExprKind::kCall && e.name == kColumnValueFunction;
 }
 
-// An index has the stored forms of a typed column's values, which may be less precise than what
-// they are compared with: it finds what may fit.
+// An index has the stored form of a typed column's values, which may be less precise than the value
+// that it is compared with. So the range is inclusive and never exact: it finds all rows that may
+// match, and the filter decides.
 PartPredicate OfTypedColumn(const Expression& column, PartPredicate predicate,
                             std::vector<ExpressionPtr>* made) {
   const auto use = predicate.kind == Kind::kEqual ? StoredValueUse::kEqual
@@ -72,11 +87,13 @@ std::vector<IndexMatcher::Found> IndexMatcher::PredicatesOf(const BoundIndexKey&
     const std::vector<PartPredicate> predicates =
         key.each_element ? MatchElements(condition, *key.expression)
                          : MatchPart(condition, is_part, document_, made_);
-    // Each ANY is about an element of its own: of an array only one condition counts.
+    // Each ANY may hold for another element, so two of them can't share a range: the condition with
+    // the most predicates counts alone.
     if (key.each_element && predicates.size() <= found.size()) continue;
     if (key.each_element) found.clear();
     for (const PartPredicate& predicate : predicates) {
       const bool typed = !key.each_element && IsTypedColumn(*key.expression);
+      // IS VALUED and IS NOT MISSING have no value to convert to the stored form.
       if (typed && !predicate.compares()) continue;
       found.push_back(
           {.predicate = typed ? OfTypedColumn(*key.expression, predicate, made_) : predicate,
@@ -86,8 +103,9 @@ std::vector<IndexMatcher::Found> IndexMatcher::PredicatesOf(const BoundIndexKey&
   return found;
 }
 
-// What a condition says of the elements of an array that an index has a row for each of: `x IN
-// array`, or ANY v IN array SATISFIES ... END. What it finds is never all of the condition.
+// The predicates of a condition on the elements of an array, for an index with a row for each
+// element: `x IN array`, or ANY v IN array SATISFIES ... END. They are never exact: the filter
+// checks the condition.
 std::vector<PartPredicate> IndexMatcher::MatchElements(const Expression& condition,
                                                        const Expression& array) const {
   std::vector<PartPredicate> found;
@@ -100,6 +118,8 @@ std::vector<PartPredicate> IndexMatcher::MatchElements(const Expression& conditi
   }
   const bool any = condition.kind == ExprKind::kAny || condition.kind == ExprKind::kAnyAndEvery;
   if (!any || condition.comprehension->bindings.size() != 1) return found;
+  // ANY v IN source SATISFIES body END, with one range: the body's conditions on v are conditions
+  // on the elements.
   const RangeBinding& range = condition.comprehension->bindings[0];
   // The index has the elements themselves, or something made of each.
   const Expression* source = &array;
@@ -123,6 +143,7 @@ std::vector<PartPredicate> IndexMatcher::MatchElements(const Expression& conditi
   }
   if (!SameExpression(*source, *range.source)) return found;
   const std::vector<Condition> terms = SplitConditions(condition.comprehension->body.get());
+  // ARRAY ... WHEN of the index leaves elements out, so the body must require the same.
   for (const Condition& each : needed) {
     if (std::ranges::none_of(terms, [&](const Condition& term) {
           return SameExpression(*term.expression, *each.expression);
@@ -150,8 +171,9 @@ void IndexMatch::Answer(size_t condition, PartPredicate::Exact exact) {
   answered_if_scalar[condition] = exact != PartPredicate::Exact::kNo;
 }
 
-// Adds what was found about the next part. True when the part after it may be used, too.
+// Adds the predicates of the next part. True if the part after it may be used, too.
 bool IndexMatcher::TakePart(const std::vector<Found>& found, IndexMatch* match) const {
+  // = is narrower than IN, so it is preferred, whatever the order of the conditions.
   for (const Kind kind : {Kind::kEqual, Kind::kIn}) {
     for (const Found& each : found) {
       if (each.predicate.kind != kind) continue;
@@ -167,6 +189,7 @@ bool IndexMatcher::TakePart(const std::vector<Found>& found, IndexMatch* match) 
   for (const Found& each : found) {
     if (!each.predicate.compares()) continue;
     auto& bound = each.predicate.kind == Kind::kLow ? match->low : match->high;
+    // The first bound of each side is taken; others stay in the filter.
     if (bound) continue;
     bound = each.predicate;
     match->used[each.condition] = true;
@@ -176,8 +199,8 @@ bool IndexMatcher::TakePart(const std::vector<Found>& found, IndexMatch* match) 
   return false;
 }
 
-// NULL and MISSING are never between bounds. Without bounds a part that is said to be there has a
-// range of its own: the narrower one of those that are asked for.
+// A range with bounds never has NULL or MISSING, so IS VALUED and IS NOT MISSING are then answered.
+// Without bounds they are a range themselves; the narrower one, IS VALUED, is taken.
 void IndexMatcher::TakeFloor(const std::vector<Found>& found, IndexMatch* match) {
   const bool bounded = match->low || match->high;
   for (const Kind kind : {Kind::kValued, Kind::kPresent}) {
@@ -190,6 +213,9 @@ void IndexMatcher::TakeFloor(const std::vector<Found>& found, IndexMatch* match)
   }
 }
 
+// The index covers the statement if it has every path that the statement uses of the document. An
+// array index never does: it has elements, not the document's value. Each part sets the slots of
+// its paths directly.
 void IndexMatcher::Cover(const BoundIndex& bound, IndexMatch* match) const {
   const SourceLayout& source = *layout_.FindSource(document_);
   if (source.whole || source.uses_meta || match->array) return;
@@ -211,6 +237,10 @@ void IndexMatcher::Cover(const BoundIndex& bound, IndexMatch* match) const {
   match->covering = true;
 }
 
+// Rows come in the wanted order if ORDER BY names the parts after the equal ones, in their order,
+// all in the index's direction or all against it (then the scan runs backwards). IN makes several
+// ranges, whose rows are not in one order. NULLS FIRST or LAST, and a direction from a parameter,
+// are left to a sort.
 void IndexMatcher::CheckOrder(const BoundIndex& bound, IndexMatch* match) const {
   if (wanted_order_ == nullptr || wanted_order_->empty() || match->array) return;
   for (const PartPredicate& equal : match->equal) {
@@ -220,7 +250,7 @@ void IndexMatcher::CheckOrder(const BoundIndex& bound, IndexMatch* match) const 
   const auto& parts = match->index->definition().parts;
   std::optional<bool> reverse;
   for (const SortTerm& term : *wanted_order_) {
-    // What is equal for all rows sorts nothing.
+    // A part that is equal for all rows does not affect the order.
     const bool fixed = std::ranges::any_of(
         bound.keys.begin(), bound.keys.begin() + static_cast<ptrdiff_t>(match->equal.size()),
         [&](const BoundIndexKey& key) {
@@ -252,6 +282,7 @@ std::optional<IndexMatch> IndexMatcher::Match(const BoundIndex& bound) const {
     if (!TakePart(PredicatesOf(key), &match)) break;
   }
   if (match.parts_used() == 0) return std::nullopt;
+  // Any array part, also an unused one, gives a document several rows.
   for (const BoundIndexKey& key : bound.keys) match.array |= key.each_element;
   // The index's own condition holds for all of its rows.
   for (const Condition& own : SplitConditions(bound.where.get())) {

@@ -1,3 +1,4 @@
+// ON CONFLICT and REPLACE of an INSERT into a table: the unique keys that can conflict.
 #include "query/plan/plan_conflict.h"
 
 #include <algorithm>
@@ -22,6 +23,7 @@ Result<std::vector<std::shared_ptr<const db::Index>>> ConflictKeys(const db::Key
                                                                    const ConflictClause& clause) {
   std::vector<std::shared_ptr<const db::Index>> keys;
   for (const auto& index : table.indexes) {
+    // An index that is not kept up to date can't find conflicts.
     if (!index->definition().unique || !index->kept()) continue;
     if (clause.columns.empty() || IsKeyOf(index->definition(), clause.columns)) {
       keys.push_back(index);

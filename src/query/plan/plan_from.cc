@@ -1,5 +1,20 @@
-// FROM: the first term, then join after join. A condition of WHERE is checked as soon as all it
-// looks at is there; conditions on the empty side of an outer join wait until after it.
+// FROM: the first term, then join after join, in the order of the text. There is no search over
+// join orders.
+//
+// A condition of WHERE is checked as soon as all variables that it uses are set. The list `where`
+// holds the conditions that are still to be checked; whoever plans a filter or a join takes those
+// that it can check (Take), and the caller checks what is left after the last join.
+//
+// Outer joins limit this. A condition on the right side of a LEFT JOIN must see the rows that the
+// join makes up (with MISSING), so it waits until after the last join. A RIGHT JOIN makes up rows
+// for everything to its left, so with one in the FROM all conditions wait.
+//
+// For each join, the partners of a left row are found in one of these ways, the first that fits:
+// 1. The right side can be found by key or through an index with values of the left row: it is
+// opened again for each left row (RowPlan::lookup).
+// 2. A condition has the form left = right: a hash join. The right side is read once.
+// 3. Otherwise a nested loop over the right side, whose rows are kept in memory (MakeMaterialized)
+// unless the query is correlated.
 #include <utility>
 
 #include "query/error.h"
@@ -16,7 +31,8 @@ VariableId VariableOf(const JoinClause& join) {
   return join.nest_variable != 0 ? join.nest_variable : join.term.variable;
 }
 
-// In the order in which they become known; a join's own last of what it adds.
+// In the order in which they are set; the variable of a join comes after the position of its
+// element.
 std::vector<VariableId> AllVariables(const FromClause& from, const Variables& variables) {
   std::vector<VariableId> all{from.first.variable};
   for (const JoinClause& join : from.joins) {
@@ -28,8 +44,7 @@ std::vector<VariableId> AllVariables(const FromClause& from, const Variables& va
   return all;
 }
 
-// Takes out of `conditions` those that can be checked when `known` of `all` are there, and that
-// look at `variable`.
+// Takes out of `conditions` those that use `variable` and, of `all`, only variables in `known`.
 std::vector<Condition> Take(std::vector<Condition>* conditions, VariableId variable,
                             const std::vector<VariableId>& known,
                             const std::vector<VariableId>& all) {
@@ -47,27 +62,31 @@ bool HasRightJoin(const FromClause& from) {
                              [](const JoinClause& join) { return join.type == JoinType::kRight; });
 }
 
-// Whether rows come in the order of the first term: not when a later one is read row by row.
+// Whether rows come in the order of the first term: not if a hash join reads a later term row by
+// row and keeps the rows before it in its table.
 bool KeepsOrder(const FromClause& from) {
   return !HasRightJoin(from) && std::ranges::none_of(from.joins, [](const JoinClause& join) {
     return join.term.join_method == JoinMethodHint::kHashProbe;
   });
 }
 
-// Whether more than the key of the first term orders the rows that joins make of its documents:
-// each document may have several of them, so that its place in the scan does not tell theirs.
+// Whether ORDER BY has terms after the key of the first term that can matter: joins make several
+// rows of one document, and the scan does not order these.
 bool OrdersPartners(const FromClause& from, const std::vector<SortTerm>& order) {
   if (from.joins.empty() || order.size() < 2) return false;
   const auto meta = AsMeta(*order.front().expression);
   return meta && meta->variable == from.first.variable && meta->field == "id";
 }
 
-// left = right, where one side is of `variable` alone and the other not of it.
+// left = right, where one side uses `variable` and no variable of the left rows, and the other does
+// not use `variable`.
 struct JoinKey {
   const Expression* left = nullptr;
   const Expression* right = nullptr;
 };
 
+// A side may use variables of outer queries: they are the same for all rows. A condition with a
+// subquery can't be a key: it is checked on each pair of rows.
 std::optional<JoinKey> AsJoinKey(const Condition& condition, VariableId variable,
                                  const std::vector<VariableId>& others) {
   const Expression& e = *condition.expression;
@@ -93,15 +112,19 @@ Result<RowPlan> Planner::PlanFrom(const FromClause& from, std::vector<Condition>
                                   const std::vector<SortTerm>* wanted_order) {
   const std::vector<VariableId> all = AllVariables(from, variables_);
   std::vector<Condition> mine;
+  // Nested loops and hash joins keep the order of their left rows, so the order of the first term's
+  // scan is that of the result, unless one of these exceptions holds.
   if (!KeepsOrder(from) || (wanted_order != nullptr && OrdersPartners(from, *wanted_order))) {
     wanted_order = nullptr;
   }
   NoteJoinHint(from.first, "nothing stands before it to join it with");
-  // A RIGHT JOIN makes rows without the terms before it: their conditions wait.
+  // A RIGHT JOIN makes rows without the terms before it, so their conditions wait.
   if (!HasRightJoin(from)) {
     mine = Take(where, all[0], {all[0]}, all);
     AddUnnested(from, *where, &mine);
   }
+  // A keyspace takes all of `mine` and leaves it empty; other sources leave the conditions to the
+  // filter after them.
   ASSIGN_OR_RETURN(RowPlan rows, PlanSource(from.first, &mine, wanted_order));
   const bool sorted = rows.sorted;
   ASSIGN_OR_RETURN(rows.plan, AddFilter(std::move(rows.plan), mine));
@@ -146,6 +169,8 @@ void Planner::AddUnnested(const FromClause& from, const std::vector<Condition>& 
   }
 }
 
+// A keyspace checks the conditions itself (Access) and clears them. `lookup` is true if the plan
+// uses variables of rows before it.
 Result<RowPlan> Planner::PlanSource(const FromTerm& term, std::vector<Condition>* conditions,
                                     const std::vector<SortTerm>* wanted_order) {
   RowPlan rows;
@@ -184,6 +209,7 @@ Result<RowPlan> Planner::PlanTarget(const FromTerm& term, const Expression* wher
   return PlanSource(term, &conditions);
 }
 
+// MERGE: the source LEFT JOINed with the target.
 Result<RowPlan> Planner::PlanMergeRows(const FromTerm& source, const JoinClause& join) {
   std::vector<Condition> none;
   ASSIGN_OR_RETURN(RowPlan rows, PlanSource(source, &none));
@@ -216,6 +242,7 @@ Result<RowPlan> Planner::PlanJoin(RowPlan left, const JoinClause& join,
     ASSIGN_OR_RETURN(rows, PlanKeysJoin(std::move(left), join));
   } else {
     std::vector<Condition> conditions = SplitConditions(join.on.get());
+    // Of an inner join WHERE and ON mean the same, and WHERE may offer a key or an index.
     if (join.type == JoinType::kInner && join.kind == JoinKind::kJoin) {
       for (Condition& condition : Take(where, variable, known, all)) {
         conditions.push_back(std::move(condition));
@@ -229,7 +256,8 @@ Result<RowPlan> Planner::PlanJoin(RowPlan left, const JoinClause& join,
     }
   }
   rows.known = known;
-  // What is left and can be checked now, unless a RIGHT JOIN still makes rows without it.
+  // After the last join the rest of `where` is checked. (With a RIGHT JOIN `where` is empty here,
+  // and PlanRows checks all conditions.)
   if (all.back() == variable || join.type == JoinType::kInner) {
     std::vector<Condition> now;
     const bool last = all.back() == variable;
@@ -245,6 +273,7 @@ Result<RowPlan> Planner::PlanJoin(RowPlan left, const JoinClause& join,
   return rows;
 }
 
+// A nested loop over the elements of an array of the left row.
 Result<RowPlan> Planner::PlanUnnest(RowPlan left, const JoinClause& join) {
   ValueScanOptions options{
       .slot = join.term.variable, .arrays_only = true, .alias = join.term.alias};
@@ -263,6 +292,7 @@ Result<RowPlan> Planner::PlanUnnest(RowPlan left, const JoinClause& join) {
 Result<RowPlan> Planner::PlanKeysJoin(RowPlan left, const JoinClause& join) {
   KeyScanOptions options{.target = TargetOf(join.term.variable)};
   ASSIGN_OR_RETURN(options.keys, compiler_.Compile(*join.on_keys));
+  // Compiled twice: the scan and NEST each need one, and expressions are not shared.
   ASSIGN_OR_RETURN(ExprPtr keys, compiler_.Compile(*join.on_keys));
   RowPlan right;
   right.plan = Counted(MakeKeyScan(std::move(options)));
@@ -285,16 +315,18 @@ Result<RowPlan> Planner::PlanConditionJoin(RowPlan left, const JoinClause& join,
   }
   if (join.term.keyspace && !IsSystemKeyspace(*join.term.keyspace) &&
       !(hashable && WantsHash(join.term))) {
-    // With all conditions the right may be found by key or through an index, row by row.
+    // With all conditions, the right side may be found by key or through an index for each left
+    // row.
     const size_t notes = hint_notes_.size();
     std::vector<Condition> all = conditions;
     ASSIGN_OR_RETURN(RowPlan right, PlanSource(join.term, &all));
     if (right.lookup) {
       return FinishJoin(std::move(left), std::move(right), join, nullptr, nullptr);
     }
+    // This attempt is dropped, and so are its remarks on hints.
     hint_notes_.resize(notes);
   }
-  // Else by hash: the right is read once, with the conditions that are its own.
+  // Otherwise the right side is read once, with the conditions that use only it.
   std::vector<Condition> own;
   std::erase_if(conditions, [&](Condition& condition) {
     if (HasSubquery(*condition.expression) || !condition.Uses(variable) ||
@@ -306,12 +338,14 @@ Result<RowPlan> Planner::PlanConditionJoin(RowPlan left, const JoinClause& join,
   });
   ASSIGN_OR_RETURN(RowPlan right, PlanSource(join.term, &own));
   ASSIGN_OR_RETURN(right.plan, AddFilter(std::move(right.plan), own));
+  // A right side that is found anew for each left row has no single table of rows.
   const bool by_hash =
       hashable && !right.lookup && join.term.join_method != JoinMethodHint::kNestedLoop;
   if (hashable && right.lookup)
     NoteHashHint(join.term, "its rows are found for each row before it");
   if (!by_hash) {
     ASSIGN_OR_RETURN(ExprPtr rest, CompileConditions(conditions));
+    // The rows are read once and kept. In a correlated query they may differ for each outer row.
     if (!right.lookup && !correlated_) {
       right.plan = MakeMaterialized(std::move(right.plan), right.variables, layout_.get());
     }
@@ -325,8 +359,7 @@ Result<RowPlan> Planner::PlanConditionJoin(RowPlan left, const JoinClause& join,
   return PlanHashJoin(std::move(left), std::move(right), join, std::move(hash));
 }
 
-// The table is made of the right's rows, or of the left's if a hint says that the right looks its
-// rows up in it.
+// The table holds the right side's rows or, with USE HASH (PROBE), the left side's.
 Result<RowPlan> Planner::PlanHashJoin(RowPlan left, RowPlan right, const JoinClause& join,
                                       HashJoinOptions hash) {
   RowPlan rows;
@@ -346,12 +379,13 @@ Result<RowPlan> Planner::PlanHashJoin(RowPlan left, RowPlan right, const JoinCla
   hash.right = std::move(right.plan);
   hash.right_variables = std::move(right.variables);
   hash.layout = layout_.get();
+  // As with MakeMaterialized: the table may be kept for the whole statement.
   hash.once = !correlated_;
   rows.plan = Counted(MakeHashJoin(std::move(hash)));
   return rows;
 }
 
-// The other way round: a LEFT JOIN from the new term to all that came before.
+// A LEFT JOIN with the sides swapped: from the new term to everything before it.
 Result<RowPlan> Planner::PlanRightJoin(RowPlan left, const JoinClause& join,
                                        std::vector<Condition> conditions) {
   std::vector<Condition> none;

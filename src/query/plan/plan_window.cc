@@ -12,6 +12,8 @@ namespace {
 
 using Bound = WindowFrame::Bound;
 
+// How each window function may be called. Every aggregate is a window function, too, and takes a
+// frame, FILTER and DISTINCT.
 struct FunctionRule {
   std::string_view name;
   WindowFunction function;
@@ -35,7 +37,7 @@ constexpr FunctionRule kRules[] = {
     {"row_number", WindowFunction::kRowNumber, 0, 0, false},
 };
 
-// An aggregate when it is none of those.
+// Null for an aggregate.
 const FunctionRule* FindRule(std::string_view name) {
   const auto* found = std::ranges::find(kRules, name, &FunctionRule::name);
   return found == std::end(kRules) ? nullptr : found;
@@ -129,6 +131,8 @@ Result<WindowCall> Planner::CompileWindowCall(const Expression& call) {
     *number = compiled.inputs.size();
     compiled.inputs.push_back(std::move(input));
   };
+  // All inputs are evaluated once for each row and kept with it: first the arguments, then the
+  // filter and the offsets of the frame, each known by its number.
   add_input(std::move(filter), &compiled.filter);
   if (!call.window->frame) return compiled;
   const WindowFrame& frame = *call.window->frame;
@@ -149,6 +153,7 @@ Result<PlanPtr> Planner::PlanWindows(const SelectBlock& block, PlanPtr input,
   options.input = std::move(input);
   options.variables = std::move(variables);
   std::vector<const WindowSpec*> specs;  // of the groups
+  // One sort for each different PARTITION BY and ORDER BY; frames may differ within it.
   for (const NamedExpression& named : block.window_calls) {
     const WindowSpec& spec = *named.expression->window;
     const auto known = std::ranges::find_if(

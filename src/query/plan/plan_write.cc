@@ -1,3 +1,14 @@
+// INSERT, UPSERT, UPDATE, DELETE and MERGE: a plan of input rows, and a program that turns each row
+// into a write (exec/writes.h).
+//
+// Each PlanWrite has the two phases of planner.cc: first every expression of the statement is
+// recorded in the layout (the Use... functions, in any order), then FinishLayout, then operators
+// and programs are compiled. An expression that is compiled but was not recorded reads a slot that
+// nobody fills.
+//
+// Outside of a transaction a document may change between its read and its write. The writing
+// operator then reads it again and checks `recheck`, the whole WHERE, before it writes again. So
+// WHERE and LET are compiled a second time, for one document instead of a scan.
 #include "query/plan/plan_write.h"
 
 #include <utility>
@@ -27,14 +38,14 @@ void UseAssignments(Planner& planner, const std::vector<Assignment>& assignments
   }
 }
 
-// The whole document is needed, and its META() when a row of it is kept.
+// Writing needs the whole document, and its META() for the check that it has not changed.
 void UseTarget(Planner& planner, const FromTerm& target) {
   SourceLayout* source = planner.layout()->FindSource(target.variable);
   source->whole = true;
   source->uses_meta = true;
 }
 
-// What CHECK constraints say of the target's rows; nothing for documents.
+// The CHECK constraints of the target's table; none for documents.
 Result<std::vector<NamedExpression>> UseChecks(Planner& planner, const FromTerm& target) {
   std::vector<NamedExpression> checks;
   const auto& table = planner.variables()[target.variable].table;
@@ -81,6 +92,8 @@ struct Target {
   std::vector<TargetStep> steps;
 };
 
+// SET a.b[i].c: the steps of the path from its root, which is the document (0) or a variable of an
+// enclosing FOR loop. Steps are walked from the last to the first.
 Result<Target> CompileTarget(Planner& planner, const Expression& path, VariableId document) {
   Target target;
   const Expression* step = &path;
@@ -115,8 +128,9 @@ Result<UpdateLoop> CompileLoop(Planner& planner, const std::vector<RangeBinding>
   return compiled;
 }
 
-// FOR i IN (ARRAY v.x FOR v IN d.l WHEN c END): what the array collects is a part of the document,
-// and written where it is. A loop over what it is made of, and one over the part itself.
+// FOR i IN (ARRAY v.x FOR v IN d.l WHEN c END): the array collects parts of the document, and the
+// assignment writes to these parts in place. It becomes two loops: one over d.l, and one over the
+// single part v.x.
 Status CompileCollected(Planner& planner, const UpdateFor& loop, VariableId document,
                         std::vector<UpdateLoop>* loops) {
   const RangeBinding& binding = loop.bindings.front();
@@ -135,6 +149,8 @@ Status CompileCollected(Planner& planner, const UpdateFor& loop, VariableId docu
   return OkStatus();
 }
 
+// Only one binding without a name or WITHIN: others have no single part of the document to write
+// to.
 bool IsCollected(const UpdateFor& loop) {
   return loop.bindings.size() == 1 && loop.bindings[0].source->kind == ExprKind::kArrayFor &&
          loop.bindings[0].name_id == 0 && !loop.bindings[0].within;
@@ -143,7 +159,7 @@ bool IsCollected(const UpdateFor& loop) {
 Result<std::vector<UpdateLoop>> CompileLoops(Planner& planner, const Assignment& assignment,
                                              VariableId document) {
   std::vector<UpdateLoop> loops;
-  // Written innermost first.
+  // The text has the innermost loop first.
   for (auto loop = assignment.loops.rbegin(); loop != assignment.loops.rend(); ++loop) {
     if (IsCollected(*loop)) {
       RETURN_IF_ERROR(CompileCollected(planner, *loop, document, &loops));
@@ -161,6 +177,7 @@ Result<std::vector<UpdateAssignment>> CompileAssignments(Planner& planner,
                                                          const std::vector<Assignment>& unset,
                                                          VariableId document) {
   std::vector<UpdateAssignment> compiled;
+  // All SETs come before all UNSETs, as the statement has them. UNSET has no value.
   for (const auto* list : {&set, &unset}) {
     for (const Assignment& assignment : *list) {
       UpdateAssignment one;
@@ -203,6 +220,7 @@ Result<std::unique_ptr<WriteProgram>> CompileUpdate(Planner& planner, const From
 Result<QueryPlan> Finish(Planner& planner, WriteOptions options,
                          const std::optional<Projection>& returning) {
   if (returning) {
+    // RETURNING sees the row's variables and the written (or deleted) document as the target.
     ASSIGN_OR_RETURN(options.returning, planner.CompileProjection(*returning));
   }
   options.slot = planner.layout()->NewSlot();
@@ -219,7 +237,7 @@ void UseConflict(Planner& planner, const InsertStatement& statement) {
   UseTarget(planner, statement.target);
 }
 
-// The same for an INSERT that says what becomes of duplicates.
+// Finish for an INSERT with ON CONFLICT or REPLACE.
 Result<QueryPlan> FinishConflict(Planner& planner, WriteOptions insert,
                                  const InsertStatement& statement) {
   const ConflictClause& clause = *statement.conflict;
@@ -244,12 +262,14 @@ Result<QueryPlan> FinishConflict(Planner& planner, WriteOptions insert,
   return QueryPlan{.root = planner.Counted(MakeConflictInsert(std::move(options))), .result = slot};
 }
 
-// The rows of one keyspace that UPDATE and DELETE are about.
+// The rows of one keyspace that an UPDATE or DELETE changes.
 template <typename Statement>
 Result<WriteOptions> PlanTargetRows(Planner& planner, const Statement& statement) {
   WriteOptions options;
   options.target = TargetOf(planner, statement.target);
   ASSIGN_OR_RETURN(options.lets, CompileLets(planner, statement.let));
+  // With LET, the WHERE may use its variables, so it can't be pushed into the scan; the keyspace is
+  // then read as a whole.
   const bool lets_first = !options.lets.empty();
   ASSIGN_OR_RETURN(RowPlan rows, planner.PlanTarget(statement.target,
                                                     lets_first ? nullptr : statement.where.get()));
@@ -265,6 +285,7 @@ Result<WriteOptions> PlanTargetRows(Planner& planner, const Statement& statement
   if (statement.where != nullptr) {
     ASSIGN_OR_RETURN(options.recheck, planner.compiler().Compile(*statement.where));
   } else {
+    // Without a WHERE every document that still exists is written.
     options.recheck = MakeLiteral(true);
   }
   ASSIGN_OR_RETURN(ExprPtr limit, planner.compiler().CompileOptional(statement.limit));
@@ -340,6 +361,7 @@ Result<QueryPlan> PlanWrite(Planner& planner, UpdateStatement& statement) {
   UseTargetRows(planner, statement);
   UseAssignments(planner, statement.set);
   UseAssignments(planner, statement.unset);
+  // A write replaces the whole document, so the whole document is read, not only the paths in use.
   UseTarget(planner, statement.target);
   ASSIGN_OR_RETURN(const auto checks, UseChecks(planner, statement.target));
   planner.FinishLayout();
@@ -361,6 +383,8 @@ Result<QueryPlan> PlanWrite(Planner& planner, DeleteStatement& statement) {
 
 Result<QueryPlan> PlanWrite(Planner& planner, MergeStatement& statement) {
   // The source joined with the target: by ON KEY, or by a condition.
+  // A LEFT JOIN: a source row without a partner is a candidate for INSERT, one with a partner for
+  // UPDATE or DELETE. The binder has bound the parts of the statement that move into the join.
   JoinClause join;
   join.type = JoinType::kLeft;
   join.term = std::move(statement.target);
@@ -402,7 +426,7 @@ Result<QueryPlan> PlanWrite(Planner& planner, MergeStatement& statement) {
   }
   if (statement.has_insert) {
     InsertParts insert{.target = parts.target};
-    // With ON KEY the key is the one that was looked for.
+    // With ON KEY the key of the new document is the key that found no partner.
     const ExpressionPtr& key =
         statement.insert_key != nullptr ? statement.insert_key : join.on_keys;
     if (key == nullptr || statement.insert_value == nullptr) {
@@ -420,6 +444,8 @@ Result<QueryPlan> PlanWrite(Planner& planner, MergeStatement& statement) {
   }
   WriteOptions options;
   options.target = parts.target;
+  // Two source rows with the same target are an error (5320, 5330), as the result would depend on
+  // their order.
   options.each_once = true;
   if (planner.variables().IsDocument(statement.source.variable)) {
     options.not_of_inserted.sources = {planner.layout()->SourceIndex(statement.source.variable)};

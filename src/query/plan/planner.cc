@@ -1,4 +1,22 @@
-// Queries and blocks. FROM and joins are planned in plan_from.cc.
+// Queries and blocks: everything around FROM, which plan_from.cc plans.
+//
+// Planning has two phases, because an expression can be compiled only when all slots are known:
+// 1. PrepareQuery walks over the whole statement and records in the Layout which paths of which
+//    documents it uses; each path gets a slot. FinishLayout ends this phase: no path may be added
+//    after it, only slots for results.
+// 2. PlanQuery builds the operators bottom-up and compiles the expressions that they need.
+//
+// The operators of one block, from the rows to the result:
+//
+//   FROM and joins, with WHERE as early as possible    PlanRows, PlanFrom
+//   LET, then the conditions that use it               PlanRows
+//   GROUP BY, aggregates, LETTING, HAVING              PlanGroup
+//   window functions                                   PlanWindows
+//   DISTINCT of the result                             PlanBlock
+//   ORDER BY with LIMIT and OFFSET, or LIMIT alone     PlanOrder, PlanBlock
+//   the result object                                  PlanBlock
+//
+// ORDER BY makes the result itself: with a LIMIT it drops most rows before their result is made.
 #include "query/plan/planner.h"
 
 #include <utility>
@@ -14,8 +32,8 @@
 namespace sluice::query {
 namespace {
 
-// Conditions that only look at one document of the block are read first, so most of the document
-// is not read when they fail.
+// The paths of conditions form the filter's group, which is read first: if the conditions fail, the
+// rest of the document is not read.
 void UseFilters(const SelectBlock& block, Layout& layout) {
   if (!block.from) return;
   std::vector<Condition> conditions = SplitConditions(block.where.get());
@@ -34,6 +52,7 @@ void UseFilters(const SelectBlock& block, Layout& layout) {
 // NEST and GROUP AS collect whole documents.
 void UseWholeDocuments(const SelectBlock& block, Layout& layout) {
   if (!block.from) return;
+  // An alias that is collected as a value needs the document itself, not only paths of it.
   const bool all = block.group && block.group->group_as_variable != 0;
   const auto use = [&](VariableId variable) {
     if (SourceLayout* source = layout.FindSource(variable)) {
@@ -57,6 +76,8 @@ std::string ConditionsText(const std::vector<Condition>& conditions) {
   return text;
 }
 
+// A subquery reads other documents and must not run before the cheap conditions have been checked,
+// so it does not belong to the filter's group of paths.
 void Planner::PrepareWhere(const Expression* where) {
   if (where == nullptr) return;
   const bool simple = !HasSubquery(*where);
@@ -64,6 +85,7 @@ void Planner::PrepareWhere(const Expression* where) {
 }
 
 void Planner::PrepareQuery(Query& query) {
+  // Filters first: a path keeps the group in which it was used first (Layout::Use).
   ForEachBlock(query, [this](SelectBlock& block) { UseFilters(block, *layout_); });
   ForEachRoot(query, [this](ExpressionPtr& root) { Prepare(*root); });
   ForEachBlock(query, [this](SelectBlock& block) { UseWholeDocuments(block, *layout_); });
@@ -81,8 +103,12 @@ Result<std::shared_ptr<const QueryPlan>> Planner::PlanSubquery(const Query& quer
 }
 
 Result<QueryPlan> Planner::PlanQuery(const Query& query) {
+  // Inside a correlated query everything may run again for each outer row, so plans there must not
+  // keep rows from one run to the next (MakeMaterialized, HashJoinOptions::once).
   const bool outer = std::exchange(correlated_, correlated_ || query.correlated);
   Result<QueryPlan> plan = [&]() -> Result<QueryPlan> {
+    // ORDER BY and LIMIT of a single block are planned with it: the sort may come from an index,
+    // and may use variables of the block. Those of a set operation only see its result.
     if (const auto* block = std::get_if<std::unique_ptr<SelectBlock>>(&query.body)) {
       return PlanBlock(**block, &query);
     }
@@ -128,8 +154,9 @@ Result<QueryPlan> Planner::PlanBody(const QueryBody& body) {
 
 Result<QueryPlan> Planner::PlanBlock(const SelectBlock& block, const Query* ordered) {
   NoteHintComments(block);
-  // Groups and windows come in an order of their own.
+  // Groups and windows produce rows in an order of their own.
   const bool keeps_order = ordered != nullptr && !block.group && block.window_calls.empty();
+  // Only a hint to the access path: rows.sorted says whether the rows really come in that order.
   ASSIGN_OR_RETURN(RowPlan rows, PlanRows(block, keeps_order ? &ordered->order_by : nullptr));
   if (block.group) {
     ASSIGN_OR_RETURN(rows.plan, PlanGroup(block, std::move(rows.plan)));
@@ -152,6 +179,7 @@ Result<QueryPlan> Planner::PlanBlock(const SelectBlock& block, const Query* orde
   }
   ASSIGN_OR_RETURN(ExprPtr result, CompileProjection(block.projection));
   const Slot slot = layout_->NewSlot();
+  // DISTINCT compares results, so the result is made before the sort.
   if (block.projection.distinct) {
     rows.plan = Counted(
         MakeDistinct(MakeProject(std::move(rows.plan), std::move(result), slot, "distinct"), slot));
@@ -177,7 +205,8 @@ Result<QueryPlan> Planner::PlanBlock(const SelectBlock& block, const Query* orde
 Result<RowPlan> Planner::PlanRows(const SelectBlock& block,
                                   const std::vector<SortTerm>* wanted_order) {
   std::vector<Condition> where = SplitConditions(block.where.get());
-  // What a LET gives is known when the rows are there.
+  // A LET is computed after all joins. PlanFrom takes conditions out of `where` as soon as their
+  // variables are set. A LET is computed after all joins, so its conditions are kept back.
   const auto of_let = std::ranges::stable_partition(where, [&](const Condition& condition) {
     return std::ranges::none_of(
         block.let, [&](const NamedExpression& let) { return condition.Uses(let.variable); });
@@ -222,6 +251,8 @@ Result<PlanPtr> Planner::AddFilter(PlanPtr input, const std::vector<Condition>& 
   return Counted(MakeFilter(std::move(input), std::move(condition), ConditionsText(conditions)));
 }
 
+// After it only the keys, the aggregates, LETTING and GROUP AS have values: the binder has checked
+// that the rest of the block uses nothing else, and PlanBlock forgets the variables of the rows.
 Result<PlanPtr> Planner::PlanGroup(const SelectBlock& block, PlanPtr input) {
   GroupOptions options;
   options.input = std::move(input);
@@ -253,7 +284,7 @@ Result<PlanPtr> Planner::PlanGroup(const SelectBlock& block, PlanPtr input) {
   return AddFilter(std::move(plan), SplitConditions(block.group->having.get()));
 }
 
-// Those of users take any number of arguments, as an array.
+// User-defined aggregates take any number of arguments, as an array.
 Result<AggregateExpr> Planner::CompileUserAggregate(const Expression& call) {
   AggregateExpr aggregate;
   aggregate.function = &UserAggregateFunction();
@@ -284,6 +315,7 @@ Result<AggregateExpr> Planner::CompileAggregate(const Expression& call) {
   return aggregate;
 }
 
+// GROUP AS collects an object with one field for each FROM term.
 Result<ExprPtr> Planner::CompileGroupItem(const SelectBlock& block) {
   std::vector<ResultEntry> entries;
   const auto add = [&](VariableId variable) -> Status {
@@ -329,6 +361,8 @@ Result<PlanPtr> Planner::PlanOrder(const std::vector<SortTerm>& terms, const Exp
   return Counted(MakeSort(std::move(options)));
 }
 
+// RAW is the value itself; otherwise an object of the terms. EXCLUDE removes paths of that object.
+// With exactly one `*` its paths may also be written without the alias (ExcludeParts::star).
 Result<ExprPtr> Planner::CompileProjection(const Projection& projection) {
   if (projection.raw) {
     ASSIGN_OR_RETURN(ExprPtr raw, compiler_.Compile(*projection.terms[0].expression));
@@ -421,6 +455,9 @@ Result<TableDefinition> Planner::PlanTable(const Query& query, const CommonTable
     ASSIGN_OR_RETURN(definition.value, compiler_.Compile(expression));
     return definition;
   }
+  // A recursive table is `first rows UNION next rows`: the left side runs once, the right side
+  // again and again with the table's slot set to the rows of the round before, until a round gives
+  // none or a limit is reached.
   const auto* operation = expression.kind == ExprKind::kSubquery
                               ? std::get_if<std::unique_ptr<SetOperation>>(&expression.query->body)
                               : nullptr;
@@ -432,7 +469,8 @@ Result<TableDefinition> Planner::PlanTable(const Query& query, const CommonTable
         table.place));
   }
   ASSIGN_OR_RETURN(QueryPlan start, PlanBody((*operation)->left));
-  // Each round reads other rows: nothing that the step makes of them can be kept for the next.
+  // Each round reads other rows, so the plan of the step must not keep rows from one round to the
+  // next.
   const bool outer = std::exchange(correlated_, true);
   auto step = PlanBody((*operation)->right);
   correlated_ = outer;

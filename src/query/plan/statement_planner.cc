@@ -1,3 +1,13 @@
+// From a parsed statement to a StatementPlan: bind, plan, and collect what others need to know of
+// it.
+//
+// Statements about data (SELECT and the writing ones) are bound and planned here; their text is not
+// needed afterwards. All others are kept as they are (Keep) and run by the engine (DDL, EXECUTE,
+// EXPLAIN, transactions, procedures). For both, the plan names the keyspaces that the statement
+// reads and writes, or that it `administers`, from which permissions are decided before it runs.
+//
+// A plan is valid for one version of the catalog and of the user-defined functions; the engine
+// plans again if they have changed.
 #include "query/plan/statement_planner.h"
 
 #include <algorithm>
@@ -41,7 +51,7 @@ Value SignatureOf(const std::optional<Projection>& returning) {
   return returning ? SignatureOf(*returning) : Value(nullptr);
 }
 
-// Stars become terms when names are bound: what the result looks like is told from before.
+// Binding turns stars into terms, so the signature needs to know before it whether there was one.
 bool HasStar(const QueryBody& body) {
   if (const auto* block = std::get_if<std::unique_ptr<SelectBlock>>(&body)) {
     for (const ResultTerm& term : (*block)->projection.terms) {
@@ -56,6 +66,8 @@ bool HasStar(const QueryBody& body) {
 }
 
 // Whether the statement's only documents are those of the first term of FROM, opened once.
+// A read of a single document by such a statement needs no snapshot: there is no second read that
+// must agree with it (RunOptions::one_source).
 bool HasOneSource(const Query& query, const Layout& layout) {
   const auto* block = std::get_if<std::unique_ptr<SelectBlock>>(&query.body);
   if (layout.sources().size() != 1 || !query.with.empty() || block == nullptr) return false;
@@ -65,7 +77,7 @@ bool HasOneSource(const Query& query, const Layout& layout) {
                              [](const JoinClause& join) { return join.kind == JoinKind::kUnnest; });
 }
 
-// The column that a bound expression is, if it is one of a table.
+// The table column that a bound expression is, if any.
 std::optional<ResultColumn> AsColumn(const Expression& expression, const Variables& variables) {
   const Expression* e = &expression;
   if (e->kind == ExprKind::kCall && e->name == kColumnValueFunction) e = e->args[0].get();
@@ -113,6 +125,7 @@ class StatementPlanner {
 
   Status operator()(QueryPtr& query) {
     plan_->kind = StatementKind::kSelect;
+    // Binding changes the tree: before it, a star is still a star.
     const bool star = HasStar(query->body);
     RETURN_IF_ERROR(binder_.Bind(*query));
     plan_->signature = star ? Value::Object({{"*", Value("*")}}) : SignatureOf(query->body);
@@ -150,13 +163,13 @@ class StatementPlanner {
     }
     return Keep(StatementKind::kInfer);
   }
-  // What a procedure may do, its own statements are asked for.
+  // A procedure's own statements are authorised one by one, so EXEC needs no right itself.
   Status operator()(ProcedureStatement& statement) {
     const bool executes = statement.action == ProcedureStatement::Action::kExecute;
     plan_->administers = !executes;
     return Keep(executes ? StatementKind::kExecute : StatementKind::kDefinition);
   }
-  // The procedure of a trigger runs with all rights: to make one is administration.
+  // The procedure of a trigger runs with all rights, so making one needs an administrator.
   Status operator()(TriggerStatement& statement) {
     for (const TriggerStatement::Source& source : statement.sources) {
       ASSIGN_OR_RETURN(const auto keyspace,
@@ -178,6 +191,7 @@ class StatementPlanner {
     plan_->catalog_version = catalog_.version();
     plan_->functions_version = functions_.version;
     plan_->uses_functions = binder_.uses_functions();
+    // Every document variable is a read, also those of subqueries and the target of a write.
     for (const Variable& variable : binder_.variables().all) {
       if (variable.kind != Variable::Kind::kDocument) continue;
       const db::KeyspaceInfo* info = catalog_.Find(variable.keyspace);

@@ -1,3 +1,6 @@
+// What a plan uses of documents, entered once per plan into db/traffic.h for the advice on document
+// types: the paths that it reads of each keyspace, and the joins between keyspaces. Tables do not
+// count: their columns are no subject of advice.
 #include "query/plan/traffic_use.h"
 
 #include <algorithm>
@@ -8,8 +11,8 @@
 namespace sluice::query {
 namespace {
 
-// Which documents a condition is about: those of which it uses paths, and those of which it uses
-// the key.
+// The documents that a condition uses: those of which it uses paths, and those of which it uses the
+// key.
 struct Sides {
   std::vector<VariablePath> paths;
   std::vector<VariableId> keys;
@@ -37,7 +40,8 @@ db::JoinUse Use(const Variables& variables, VariableId from, const json::Path& p
   return {.from = variables[from].keyspace, .path = UsedPath(path), .to = variables[to].keyspace};
 }
 
-// Who has the other one's key refers to it; where no key is compared, who comes first does.
+// The side whose path is compared with the other's key refers to the other. If no key is compared,
+// the earlier FROM term refers to the later one.
 void AddJoins(const Variables& variables, VariableId joined, const Sides& sides,
               std::set<db::JoinUse>* joins) {
   const bool with_joined = std::ranges::count(sides.keys, joined) > 0;
@@ -83,6 +87,8 @@ std::set<db::JoinUse> JoinsOf(const Variables& variables, VariableId joined,
     Collect(*condition.expression, variables, &sides);
     AddJoins(variables, joined, sides, &joins);
   }
+  // A join without a usable condition (a cross join, a function of both) still says that the two
+  // keyspaces are read together.
   if (!joins.empty()) return joins;
   const auto other =
       std::ranges::find_if(before, [&](VariableId each) { return variables.IsDocument(each); });
