@@ -1,3 +1,26 @@
+// One change of the catalog, and the loading of the whole catalog from its rows.
+//
+// The catalog is immutable and shared: readers hold a pointer to the one that was current when they
+// began. An edit copies the top level of the old catalog (maps of pointers), replaces the entries
+// that change by changed copies, and collects the rows that make the change durable. Nothing is
+// visible to others before Database publishes the result of Finish, after the rows were written.
+//
+// Invariants:
+// 1. `next_` and `rows_` describe the same change: each method that changes one changes the other.
+//    After a restart, Load makes the same catalog from the rows, except for transient followers,
+//    which do not outlive the process.
+// 2. After an error the edit is thrown away as a whole, so a method may have changed something
+//    before it fails.
+// 3. An entry that readers may hold is never changed in place: copy it, change the copy, put it
+//    back.
+// 4. Ids of keyspaces and indexes are never used twice (next_keyspace_, next_index_), because the
+//    documents and index rows of a dropped one are deleted as a range of its id, in other shards
+//    later than this change.
+// 5. What is derived from followers (KeyspaceInfo::logged, log_before, log_after) is computed by
+//    Derive, for edits and for loading alike, and is not stored.
+//
+// The formats of the rows are in docs/formats/catalog.md and catalog_rows.h. Tables are in
+// catalog_edit_tables.cc, document types in catalog_edit_types.cc.
 #include "db/catalog_edit.h"
 
 #include <algorithm>
@@ -26,7 +49,7 @@ Status CheckUserName(std::string_view what, std::string_view name) {
   return OkStatus();
 }
 
-// What belongs to tables is changed by statements about tables.
+// Only statements about tables change the bucket of tables.
 Status RefuseTables(std::string_view bucket) {
   if (bucket != kTablesBucket) return OkStatus();
   return Error(Code::kInvalidArgument, "keyspace.is_system",
@@ -42,6 +65,7 @@ Status CorruptRow(std::string_view key) {
 
 CatalogEdit::CatalogEdit(const Catalog& base, const IndexCompiler* compiler)
     : compiler_(compiler), next_(std::make_shared<Catalog>(base)) {
+  // Plans of statements are valid for one version.
   ++next_->version_;
 }
 
@@ -50,7 +74,7 @@ std::shared_ptr<const Catalog> CatalogEdit::Finish() {
   return std::move(next_);
 }
 
-// Which keyspaces are logged, and with what, follows from who follows them.
+// A keyspace is logged if it has a follower, with the images that one of its followers needs.
 void CatalogEdit::Derive() {
   std::map<KeyspaceId, std::array<bool, 3>> wanted;  // logged, before, after
   for (const auto& [name, follower] : next_->followers_) {
@@ -68,6 +92,7 @@ void CatalogEdit::Derive() {
   for (auto& [id, info] : next_->keyspaces_) {
     const auto [logged, before, after] = wanted[id];
     if (info->logged == logged && info->log_before == before && info->log_after == after) continue;
+    // Only keyspaces that change are copied: others stay shared with the catalog before.
     auto changed = std::make_shared<KeyspaceInfo>(*info);
     changed->logged = logged;
     changed->log_before = before;
@@ -76,6 +101,7 @@ void CatalogEdit::Derive() {
   }
 }
 
+// Rows are written in this order, so of two writes of one key within an edit the last counts.
 void CatalogEdit::PutRow(std::string key, const std::string& value) {
   rows_.push_back({RowFamily::kMeta, std::move(key), value, {}});
 }
@@ -95,6 +121,7 @@ void CatalogEdit::PutKeyspace(KeyspaceInfo info) {
   next_->keyspaces_[id] = std::make_shared<const KeyspaceInfo>(std::move(info));
 }
 
+// Resolve is called for its error, which lists the names that exist.
 Result<BucketInfo*> CatalogEdit::FindBucket(const std::string& bucket) {
   const auto found = next_->buckets_.find(bucket);
   if (found == next_->buckets_.end()) {
@@ -117,6 +144,7 @@ Status CatalogEdit::CreateBucket(const std::string& bucket) {
   if (next_->buckets_.contains(bucket)) {
     return Error(Code::kAlreadyExists, "bucket.exists", "bucket '{}' exists already", bucket);
   }
+  // A statement names a table and a bucket in the same way, so they share one set of names.
   if (next_->FindTable(bucket) != nullptr) {
     return Error(Code::kAlreadyExists, "table.exists", "there is a table '{}'", bucket);
   }
@@ -127,6 +155,8 @@ Status CatalogEdit::CreateBucket(const std::string& bucket) {
   return CreateCollection({.bucket = bucket}, 0);
 }
 
+// DropKeyspace changes no names: each caller removes the name from its scope, or the scope as a
+// whole.
 Status CatalogEdit::DropBucket(const std::string& bucket) {
   RETURN_IF_ERROR(RefuseTables(bucket));
   ASSIGN_OR_RETURN(const BucketInfo* info, FindBucket(bucket));
@@ -175,6 +205,7 @@ Status CheckMaxExpiry(uint64_t max_expiry_ms) {
 
 Status CatalogEdit::CreateCollection(const KeyspaceName& name, uint64_t max_expiry_ms) {
   RETURN_IF_ERROR(RefuseTables(name.bucket));
+  // The collection _default exists only in the scope _default, made with its bucket.
   const bool is_default = name.scope == kDefaultName && name.collection == kDefaultName;
   if (!is_default) RETURN_IF_ERROR(CheckUserName("collection", name.collection));
   ASSIGN_OR_RETURN(ScopeInfo * scope, FindScope(name.bucket, name.scope));
@@ -189,12 +220,13 @@ Status CatalogEdit::CreateCollection(const KeyspaceName& name, uint64_t max_expi
   return CreateKeyspace(std::move(info));
 }
 
-// Its scope is there.
+// Requires that the scope exists.
 Status CatalogEdit::CreateKeyspace(KeyspaceInfo info) {
   if (next_->keyspaces_.size() >= kMaxKeyspaces) {
     return Error(Code::kOverloaded, "collection.too_many",
                  "there can be at most {} collections and tables", kMaxKeyspaces);
   }
+  // Collections and tables share one counter; the bit puts all rows of a table in shard 0.
   info.id = next_->next_keyspace_++;
   if (info.table != nullptr) info.id |= kTableIdBit;
   next_->buckets_[info.name.bucket].scopes[info.name.scope].collections[info.name.collection] =
@@ -223,6 +255,8 @@ Status CatalogEdit::DropCollection(const KeyspaceName& name) {
   return OkStatus();
 }
 
+// A follower with a pattern follows a new keyspace from its first document on: the keyspace and the
+// follower's row are one change.
 void CatalogEdit::JoinFollowers(const KeyspaceInfo& keyspace) {
   for (auto& [name, follower] : next_->followers_) {
     if (!follower.pattern || !follower.pattern->Overlaps(keyspace.name)) continue;
@@ -232,7 +266,7 @@ void CatalogEdit::JoinFollowers(const KeyspaceInfo& keyspace) {
   }
 }
 
-// One that names its keyspaces keeps the ids: it is its owner's to see that they are gone.
+// A follower without a pattern keeps the ids: its owner handles the loss of a keyspace.
 void CatalogEdit::LeaveFollowers(KeyspaceId id) {
   for (auto& [name, follower] : next_->followers_) {
     if (!follower.pattern || std::erase(follower.keyspaces, id) == 0) continue;
@@ -240,6 +274,8 @@ void CatalogEdit::LeaveFollowers(KeyspaceId id) {
   }
 }
 
+// The rows of the catalog go with this change. Database deletes documents, revisions and index
+// rows, as ranges (dropped_keyspaces, dropped_indexes).
 void CatalogEdit::DropKeyspace(KeyspaceId id) {
   LeaveFollowers(id);
   for (const auto& index : next_->keyspaces_.at(id)->indexes) {
@@ -259,6 +295,7 @@ namespace {
 
 Index::State FirstState(const IndexDefinition& definition, IndexBuild build) {
   if (build == IndexBuild::kDeferred) return Index::State::kDeferred;
+  // A primary index has no rows to build: it is the order of the documents' keys.
   return definition.primary ? Index::State::kReady : Index::State::kBuilding;
 }
 
@@ -282,6 +319,7 @@ Result<IndexId> CatalogEdit::CreateIndex(const KeyspaceName& keyspace, IndexDefi
   }
   const IndexId id = next_->next_index_;
   const Index::State state = FirstState(definition, build);
+  // Checks and compiles the definition; the id is taken only if that succeeds.
   ASSIGN_OR_RETURN(Index index, Index::Make(id, info->id, std::move(definition), state, compiler_));
   ++next_->next_index_;
   PutRow(IndexRowKey(id), EncodeMetaJson(ToJson(index), kIndexRowVersion));
@@ -300,6 +338,7 @@ void CatalogEdit::SetIndexState(KeyspaceId keyspace, IndexId id, Index::State st
     if (index->id() != id) continue;
     index = std::make_shared<const Index>(index->WithState(state));
     PutRow(IndexRowKey(id), EncodeMetaJson(ToJson(*index), kIndexRowVersion));
+    // Writers keep no rows of it any more, so those that exist would go stale.
     if (!index->kept()) dropped_indexes_.push_back(id);
   }
   next_->keyspaces_[keyspace] = std::move(changed);
@@ -336,6 +375,7 @@ Status CatalogEdit::DropIndex(const KeyspaceName& keyspace, const std::string& n
     return Error(Code::kNotFound, "index.not_found", "there is no index '{}' on {}", name,
                  keyspace.ToString());
   }
+  // A key of a table is an index of the same name: both go together.
   if (info->table != nullptr) {
     ASSIGN_OR_RETURN(changed->table, TableWithoutKey(*info->table, name));
   }
@@ -356,6 +396,7 @@ Status CatalogEdit::CreateFollower(FollowerInfo follower) {
     return Error(Code::kAlreadyExists, "follower.exists", "follower '{}' exists already",
                  follower.name);
   }
+  // The keyspaces that match now; JoinFollowers adds later ones.
   if (follower.pattern) {
     for (const auto& [id, keyspace] : next_->keyspaces_) {
       if (follower.pattern->Overlaps(keyspace->name)) follower.keyspaces.push_back(id);
@@ -371,6 +412,7 @@ Status CatalogEdit::CreateFollower(FollowerInfo follower) {
     }
   }
   std::vector<KeyspaceId>& ids = follower.keyspaces;
+  // Sorted, and each once.
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   PutRow(FollowerRowKey(follower.name), EncodeMetaJson(ToJson(follower)));
@@ -387,6 +429,7 @@ Status CatalogEdit::DropFollower(const std::string& name) {
   return OkStatus();
 }
 
+// No row: a change feed of a client needs the log only while it is connected.
 Status CatalogEdit::AddTransientFollower(KeyspaceId keyspace) {
   if (next_->Find(keyspace) == nullptr) {
     return Error(Code::kNotFound, "keyspace.not_found", "the keyspace does not exist (any more)");
@@ -412,6 +455,8 @@ Result<Index> LoadIndex(std::string_view key, std::string_view stored,
   Result<Index> index =
       Index::Make(entry.id, entry.keyspace, entry.definition, entry.state, compiler);
   if (index) return index;
+  // A definition of paths needs no compiler, so its failure means a damaged row. SQL++ text may
+  // fail because this server is another version: the index is then invalid, and the rest works.
   if (entry.definition.PathsOnly()) return Unexpected(CorruptRow(key));
   log::Warn("an index can't be used: its definition does not compile",
             {{"index", entry.definition.name}, {"error", index.error().ToString()}});
@@ -440,6 +485,7 @@ Result<std::shared_ptr<const Catalog>> CatalogEdit::Load(const storage::Store& s
   }
   RETURN_IF_ERROR(iterator->status());
   Catalog& catalog = *edit.next_;
+  // The rows of indexes come before those of keyspaces, so they are attached at the end.
   for (Index& index : indexes) {
     const auto keyspace = catalog.keyspaces_.find(index.keyspace());
     if (keyspace == catalog.keyspaces_.end() || index.id() >= catalog.next_index_) {
@@ -450,6 +496,7 @@ Result<std::shared_ptr<const Catalog>> CatalogEdit::Load(const storage::Store& s
     keyspace->second = std::move(changed);
   }
   for (const auto& [id, keyspace] : catalog.keyspaces_) {
+    // An id at or above the counter would be given out a second time (invariant 4).
     if ((id & ~kTableIdBit) >= catalog.next_keyspace_) return Unexpected(CorruptRow(IdsRowKey()));
   }
   edit.CompilePolicies(policies);
@@ -463,6 +510,8 @@ Status CatalogEdit::LoadRow(std::string_view key, std::string_view stored) {
   const std::string_view kind = entry.substr(0, slash);
   const std::string name(slash == std::string_view::npos ? "" : entry.substr(slash + 1));
   if (kind == "bucket") {
+    // operator[] makes an empty entry, unless one is there. A scope's row comes after its
+    // keyspaces.
     next_->buckets_[name];
   } else if (kind == "scope") {
     const size_t split = name.find('/');

@@ -1,3 +1,17 @@
+// Compiles bound expressions to trees of Expr, which operators evaluate for each row.
+//
+// Rules of the result:
+// 1. A compiled expression is immutable and shared by all runs of the plan; all state of a run is
+//    in its Context.
+// 2. Errors at run time go to Context::Fail. What can be refused from the text alone (unknown
+//    functions, wrong numbers of arguments, misplaced aggregates) is refused here.
+// 3. Constant parts are folded to literals. A parameter is not a constant: a plan is shared by
+//    requests with different values.
+//
+// Operators of SQL++ are calls with reserved names ("eq", "lt", "and", "in", ...; parse/ast.h). The
+// frequent ones have an Expr of their own; all others go through the registry of functions. A
+// faster Expr must give the same results as the function of the same name, which users can also
+// call.
 #include "query/exec/compile.h"
 
 #include <algorithm>
@@ -19,7 +33,7 @@ namespace {
 // From this many constants on, IN looks them up by hash.
 constexpr size_t kHashedConstants = 5;
 
-// A context for folding: constants only, so nothing of it is used but the errors.
+// The context for folding constants. A pure function uses only the limits and errors of it.
 class FoldingContext final : public FunctionContext {
  public:
   int64_t statement_time_us() const override { return 0; }
@@ -29,6 +43,8 @@ class FoldingContext final : public FunctionContext {
   const std::string& user() const override { return user_; }
   void Warn(QueryCode, std::string) override { usable_ = false; }
   void Fail(Status) override { usable_ = false; }
+  // Warnings and errors must appear when the statement runs, and only if the expression is
+  // evaluated: such a call is not folded. A large result would make the plan large.
   bool Allow(size_t bytes) override { return usable_ = usable_ && bytes < kFoldedBytes; }
   bool Spend(size_t steps) override {
     spent_ += steps;
@@ -42,7 +58,7 @@ class FoldingContext final : public FunctionContext {
 
  private:
   static constexpr size_t kFoldedBytes = 1 << 16;
-  // Nothing stops the planner, so what takes long is left to the run.
+  // Planning can't be cancelled, so work that takes long is left to the run.
   static constexpr size_t kFoldedSteps = 1 << 14;
 
   std::string zone_ = "UTC";
@@ -51,8 +67,9 @@ class FoldingContext final : public FunctionContext {
   bool usable_ = true;
 };
 
-// The call's value, if all its arguments are constants and nothing went wrong.
+// The call's value, if all its arguments are constants and the call gave no error or warning.
 ExprPtr Fold(const ScalarFunction& function, const std::vector<ExprPtr>& args) {
+  // Time, random numbers and the user differ between runs of one plan.
   if (function.volatility != Volatility::kPure) return nullptr;
   std::vector<const Value*> values;
   bool missing = false;
@@ -71,7 +88,7 @@ ExprPtr Fold(const ScalarFunction& function, const std::vector<ExprPtr>& args) {
   return context.usable() ? MakeLiteral(std::move(value)) : nullptr;
 }
 
-// Functions of SQL++ that there are none of here, and why.
+// Functions of SQL++ that Sluice does not have, and why.
 std::string_view WhyUnsupported(std::string_view name) {
   struct Feature {
     std::string_view name;
@@ -174,6 +191,8 @@ Result<std::vector<ExprPtr>> Compiler::CompileAll(const std::vector<ExpressionPt
 }
 
 Result<ExprPtr> Compiler::Compile(const Expression& expression) {
+  // The order matters: META(x).id and a.b.c are calls and fields as well. As a whole they are a
+  // read of one slot, so they are recognised before their parts.
   if (const auto meta = AsMeta(expression)) return CompileMeta(*meta);
   if (const auto path = AsVariablePath(expression)) return CompilePath(*path, expression);
   switch (expression.kind) {
@@ -196,6 +215,7 @@ Result<ExprPtr> Compiler::Compile(const Expression& expression) {
     case ExprKind::kFirstFor:
     case ExprKind::kObjectFor:
       return CompileComprehension(expression);
+    // The binder has replaced every name that means something here.
     case ExprKind::kName:
     case ExprKind::kVariable:
     case ExprKind::kStar:
@@ -218,6 +238,7 @@ Result<ExprPtr> Compiler::CompileParts(const Expression& expression) {
     case ExprKind::kElement:
       return MakeElement(std::move(args[0]), std::move(args[1]));
     case ExprKind::kSlice: {
+      // [:b] starts at 0; [a:] has two arguments.
       if (args[1] == nullptr) args[1] = MakeLiteral(0);
       if (args[2] == nullptr) args.pop_back();
       return MakeCall(*FindFunction("slice"), std::move(args));
@@ -230,6 +251,7 @@ Result<ExprPtr> Compiler::CompileParts(const Expression& expression) {
       ExprPtr operand = std::move(args[0]);
       args.erase(args.begin());
       ExprPtr otherwise;
+      // Pairs of WHEN and THEN; an odd one at the end is ELSE.
       if (args.size() % 2 == 1) {
         otherwise = std::move(args.back());
         args.pop_back();
@@ -256,6 +278,9 @@ ExprPtr Compiler::FoldedArray(std::vector<ExprPtr> items) {
   return MakeLiteral(Value::Array(std::move(values)));
 }
 
+// A path of a document is read from a slot that its group fills from the document's text
+// (layout.h). The layout has this path or a prefix of it; the rest is taken from the value in the
+// slot. Any other variable holds its whole value in its own slot.
 Result<ExprPtr> Compiler::CompilePath(const VariablePath& path, const Expression& expression) {
   const SourceLayout* source = layout_.FindSource(path.variable);
   if (source == nullptr) {
@@ -266,6 +291,8 @@ Result<ExprPtr> Compiler::CompilePath(const VariablePath& path, const Expression
   const auto& steps = path.path.steps();
   for (const GroupNumber group : {GroupNumber::kFilter, GroupNumber::kRest}) {
     for (const PathSlot& known : source->groups[static_cast<size_t>(group)].paths) {
+      // Filter paths come first: a path that both groups could give is then read by the scan
+      // already.
       const auto& prefix = known.path.steps();
       if (prefix.size() > steps.size() ||
           !std::equal(prefix.begin(), prefix.end(), steps.begin())) {
@@ -274,6 +301,7 @@ Result<ExprPtr> Compiler::CompilePath(const VariablePath& path, const Expression
       return BelowPath(MakeDocumentSlot(index, group, known.slot), path.path, prefix.size());
     }
   }
+  // Layout::Use was not called for this expression before FinishLayout: a defect of the planner.
   if (!source->whole) {
     return Unexpected(AtPlace(QueryError(QueryCode::kInternal, "a path has no place in the row"),
                               expression.place));
@@ -293,11 +321,14 @@ ExprPtr Compiler::BelowPath(ExprPtr base, const json::Path& path, size_t from) {
 }
 
 Result<ExprPtr> Compiler::CompileMeta(const MetaReference& meta) {
+  // META() of a value that is no document, such as a row of a subquery, is MISSING.
   if (layout_.FindSource(meta.variable) == nullptr) return MakeLiteral(Value());
   return MakeMeta(layout_.SourceIndex(meta.variable), meta.field,
                   variables_[meta.variable].keyspace_name);
 }
 
+// AND, OR and NOT do not evaluate all arguments, and EXISTS need not read all rows of a subquery,
+// so they are not ordinary calls.
 Result<ExprPtr> Compiler::CompileCall(const Expression& expression) {
   const std::string& name = expression.name;
   if (name == "exists") return CompileExists(expression);
@@ -322,6 +353,7 @@ Result<ExprPtr> Compiler::CompileCall(const Expression& expression) {
   RETURN_IF_ERROR(CheckArguments(*function, expression));
   ASSIGN_OR_RETURN(std::vector<ExprPtr> args, CompileAll(expression.args));
   if (ExprPtr folded = Fold(*function, args)) return folded;
+  // A list of constants is hashed once, when the plan is made.
   if (name == "in" && args[1]->constant() != nullptr && args[1]->constant()->is_array() &&
       args[1]->constant()->size() >= kHashedConstants) {
     return MakeInConstants(std::move(args[0]), *args[1]->constant());
@@ -418,6 +450,8 @@ Result<ExprPtr> Compiler::CompileObject(const Expression& expression) {
 }
 
 Result<ExprPtr> Compiler::CompileSubquery(const Expression& expression) {
+  // Expressions of indexes, CHECK and DEFAULT are compiled without a planner: they see one
+  // document.
   if (subqueries_ == nullptr) {
     return Unexpected(
         AtPlace(QueryError(QueryCode::kPlan, "a subquery can't stand here"), expression.place));
@@ -425,10 +459,13 @@ Result<ExprPtr> Compiler::CompileSubquery(const Expression& expression) {
   ASSIGN_OR_RETURN(auto plan, subqueries_->PlanSubquery(*expression.query));
   return MakeSubquery(std::move(plan), {.kind = SubqueryKind::kRows,
                                         .correlated = expression.query->correlated,
+                                        // Results of uncorrelated subqueries are kept by this
+                                        // number, once per run.
                                         .number = layout_.NewSubquery()});
 }
 
 Result<ExprPtr> Compiler::CompileExists(const Expression& expression) {
+  // EXISTS of a subquery stops at its first row.
   if (expression.args.size() == 1 && expression.args[0]->kind == ExprKind::kSubquery &&
       subqueries_ != nullptr) {
     const Query& query = *expression.args[0]->query;

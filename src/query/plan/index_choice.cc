@@ -7,8 +7,8 @@
 // An index may be used only if it surely has all documents that the conditions want:
 // 1. Its WHERE must be among the conditions, term by term (HoldsWhere).
 // 2. A document whose first part is MISSING has no row, unless the part includes missing values.
-// Each predicate that is found here is false or unknown for MISSING, so such documents are not
-// wanted.
+//    Each predicate that is found here is false or unknown for MISSING, so such documents are not
+//    wanted.
 //
 // Expressions are compared by their bound form (SameExpression), never by their text. Expressions
 // that the predicates need and that the statement does not have are owned by `made_`.

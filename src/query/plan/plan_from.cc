@@ -2,8 +2,8 @@
 // join orders.
 //
 // A condition of WHERE is checked as soon as all variables that it uses are set. The list `where`
-// holds the conditions that are still to be checked; whoever plans a filter or a join takes those
-// that it can check (Take), and the caller checks what is left after the last join.
+// holds the conditions that are still to be checked. Each scan and join takes those that it can
+// check (Take); the rest is checked after the last join.
 //
 // Outer joins limit this. A condition on the right side of a LEFT JOIN must see the rows that the
 // join makes up (with MISSING), so it waits until after the last join. A RIGHT JOIN makes up rows
@@ -11,10 +11,10 @@
 //
 // For each join, the partners of a left row are found in one of these ways, the first that fits:
 // 1. The right side can be found by key or through an index with values of the left row: it is
-// opened again for each left row (RowPlan::lookup).
+//    opened again for each left row (RowPlan::lookup).
 // 2. A condition has the form left = right: a hash join. The right side is read once.
 // 3. Otherwise a nested loop over the right side, whose rows are kept in memory (MakeMaterialized)
-// unless the query is correlated.
+//    unless the query is correlated.
 #include <utility>
 
 #include "query/error.h"
