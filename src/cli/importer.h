@@ -1,5 +1,6 @@
 // Sends a stream of documents to a keyspace, in pieces, with memory that depends on the largest
 // document only. An error of one document is reported, and the import continues.
+// One thread.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,8 @@
 // The stamped properties in a document's text: found without making values, changed without
 // touching a byte of anything else. Texts are JSON that somebody has validated; nothing outside of
 // them is read, whatever they hold.
+//
+// One thread; the text outlives both classes.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Paths to fields for migrations and findings: "name", "address.zip", "phones[].type" (of each
-// element). Names are quoted as in json/path.h.
+// element). Names are quoted as in json/path.h. Immutable.
 #pragma once
 
 #include <functional>

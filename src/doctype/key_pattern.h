@@ -3,7 +3,7 @@
 // A variable stands for one or more characters, none of them a delimiter: a character other than a
 // letter or a digit beside a variable in the pattern. So "user:{id}" has the key "user:7" and not
 // the key "user:7:v:1". The text after a variable begins with a delimiter, so a key can be read in
-// only one way. {{ and }} stand for the braces themselves.
+// only one way. {{ and }} stand for the braces themselves. A KeyPattern is immutable.
 #pragma once
 
 #include <optional>

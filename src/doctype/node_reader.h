@@ -1,5 +1,5 @@
 // Walks the tree of a type file and collects its errors, each with its place. Messages begin with
-// the path of the error, for trees without places (JSON).
+// the path of the error, for trees without places (JSON). One thread; lives while one file is read.
 #pragma once
 
 #include <cstdint>

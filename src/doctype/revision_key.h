@@ -1,4 +1,5 @@
 // Keys of revisions: "{key}:v:{version}" makes "user:123:v:1" of the key "user:123" and version 1.
+// Immutable.
 #pragma once
 
 #include <cstdint>

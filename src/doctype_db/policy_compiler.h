@@ -1,4 +1,5 @@
 // Compiles the stored types of a keyspace into its policy.
+// Any thread.
 #pragma once
 
 #include <memory>

@@ -4,6 +4,7 @@
 //   */15 8-18 * * mon-fri      0 3 1 * *      30 4 1,15 * 5
 //
 // As cron has it, a day counts when one of the two day fields names it, if both are restricted.
+// Immutable.
 #pragma once
 
 #include <bitset>

@@ -1,5 +1,6 @@
 // Dates and times in text, by patterns of Java's DateTimeFormatter: yyyy-MM-dd'T'HH:mm:ss.SSS, with
 // y M d H h m s S a E, X Z and VV, and text in quotes. Read once, when a flow is compiled.
+// Immutable.
 #pragma once
 
 #include <cstdint>

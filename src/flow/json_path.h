@@ -1,8 +1,7 @@
 // JSONPath on the left side of a mapping: `$.input.body.users[*].id`. The first name is a dataset,
 // as in other mappings. Keys (`.name`, `['name']`), indexes (`[0]`, `[-1]`), slices (`[1:3]`),
-// lists of both
-// (`[0,2]`), wildcards (`.*`, `[*]`), descent (`..name`) and filters on one field
-// (`[?(@.price < 10)]`, `[?(@.name)]`) are known.
+// lists of both (`[0,2]`), wildcards (`.*`, `[*]`), descent (`..name`) and filters on one field
+// (`[?(@.price < 10)]`, `[?(@.name)]`) are known. Immutable.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Dot-bracket paths, compiled: `user.names[2].first`, `list[]` (append), `list[model.n]`,
 // `rates.{model.currency}`. Reading never fails, it finds or misses; writing makes the maps and
-// lists on its way.
+// lists on its way. Both classes are immutable.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // The problems of a set of flows: all errors and warnings, not only the first, each with its id,
 // file, line and column.
+// One thread.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // Objects that a script gets again and again with other values, as flows give them: for the names
 // of such an object there is a JavaScript function that makes it of its values, which is faster
 // than reading it from text. Names count as known when they have come a few times.
+// Thread: the runtime's, with the isolate locked.
 #pragma once
 
 #include <array>

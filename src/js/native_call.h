@@ -1,4 +1,5 @@
 // A native function's call, as V8 gives it.
+// Thread: the runtime's, with the isolate locked; lives for one call.
 #pragma once
 
 #include <v8.h>

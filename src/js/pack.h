@@ -4,6 +4,8 @@
 // tag and its content. A number is a word; a text is a word with its length, its bytes follow those
 // of the text before it; an array is its values, an object its names (as texts) and values, and
 // kEnd.
+//
+// Thread: the runtime's, with the isolate locked.
 #pragma once
 
 #include <array>

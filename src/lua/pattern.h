@@ -3,6 +3,8 @@
 //
 // The results are the same as those of the original. At most kMaxCaptures captures and kMaxNesting
 // levels, as there.
+//
+// One thread; lives for one call of a function of the string library.
 #pragma once
 
 #include <cstddef>

@@ -3,6 +3,8 @@
 // A program can't get past a reached limit: `ended` stays set, the hook raises again at every
 // instruction, and pcall, xpcall and the coroutine functions (protected_calls.cc) raise the error
 // again instead of returning it.
+//
+// Thread: the runtime's. Only Stop may be called from others.
 #pragma once
 
 #include <atomic>

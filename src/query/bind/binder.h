@@ -1,6 +1,8 @@
 // Names into variables. Every FROM alias, LET, WITH, group key, aggregate, comprehension variable
 // of a statement gets a number of its own, subqueries included, so a reference to an outer row is
 // a reference like any other. After binding no kName is left in the statement.
+//
+// Thread: one. A Binder lives while one statement is bound and planned; the catalog outlives it.
 #pragma once
 
 #include <optional>

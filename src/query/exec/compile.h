@@ -1,4 +1,6 @@
 // Bound expressions into ones that can be evaluated.
+//
+// A Compiler lives while one statement is planned, on one thread; its results are immutable.
 #pragma once
 
 #include <memory>

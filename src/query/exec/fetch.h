@@ -5,6 +5,8 @@
 //     while (!fetcher.full() && there are more keys) fetcher.Add(key);
 //     if (!fetcher.Fetch(context)) return false;
 //   }
+//
+// State of one operator of one run, on its thread.
 #pragma once
 
 #include <string>

@@ -2,7 +2,9 @@
 // alias of a document only the paths that the statement uses are read from its text: each path has
 // a slot of its own, and the whole document has one only if something needs it. The paths of a
 // document form two groups, each read in one pass when one of its slots is first asked for: those
-// of the filter at the scan, and the others, which most documents never need.
+// of the filter at the scan, and the others, which most documents never need. The planner changes
+// it (paths until Finish, slots until the plan is made); then it is immutable and shared by all
+// runs of the plan.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Carries out the writes of a statement: inside a transaction, or each document as a commit of its
-// own, many in flight at once so that they share syncs.
+// own, many in flight at once so that they share syncs. One thread; committers answer writes
+// through Batch (mutator.cc).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Keeps copies of rows for operators that hold many: the slots of some variables, and the used
-// paths of documents.
+// paths of documents. State of one operator of one run, on its thread.
 #pragma once
 
 #include <span>

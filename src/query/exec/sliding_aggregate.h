@@ -1,5 +1,5 @@
 // An aggregate over successive frames. The common part of two frames is kept if the function can
-// remove values again, or if the next frame only grows.
+// remove values again, or if the next frame only grows. State of one run, on its thread.
 #pragma once
 
 #include <memory>

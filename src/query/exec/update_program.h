@@ -1,6 +1,7 @@
 // SET and UNSET: computes the new document of an UPDATE. Values are computed from the old document;
 // loops (FOR v IN children WHEN ... END) walk over the old document, and each target becomes a path
-// into the new one. A target whose parent is missing is skipped.
+// into the new one. A target whose parent is missing is skipped. Immutable; shared by all runs of a
+// plan.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The rows of a partition, and which of them a row's frame has.
+// The rows of a partition, and which of them a row's frame has. State of one run, on its thread.
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,8 @@
 // Outside a transaction every document commits by itself, in batches that share syncs. A document
 // that another commit changed since it was read is read, checked and written again. If a document
 // can't be written, this is reported and the statement continues with the others.
+//
+// Programs are immutable and shared by all runs of a plan.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,8 @@
 // LIKE patterns: % is any text, _ any one character, the escape character takes the next one as it
 // is. The whole string has to match; lines mean nothing. No regular expression is involved: the
 // pattern is cut at its %, and the pieces are looked for from left to right.
+//
+// A LikePattern is immutable.
 #pragma once
 
 #include <string>

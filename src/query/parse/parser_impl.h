@@ -1,5 +1,6 @@
 // The parser: one class, its members defined in one file per area of the language (parse_*.cc).
-// Each member reads the construct that it is named after, from the current token on.
+// Each member reads the construct that it is named after, from the current token on. One thread;
+// lives for one text, which outlives it.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // How one keyspace is read: by keys, by a range of keys, through an index, or from end to end.
+// Lives while one keyspace of a statement is planned, on one thread; the planner, the term and the
+// conditions outlive it.
 #pragma once
 
 #include <memory>

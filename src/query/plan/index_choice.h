@@ -1,4 +1,5 @@
-// How well an index answers the conditions on one keyspace.
+// How well an index answers the conditions on one keyspace. Used on one thread while a statement is
+// planned.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,8 @@
 // Bound statements into plans. Joins run in the order they are written; for each keyspace the
 // planner picks how it is read (access.h), for each join how partners are found.
+//
+// Thread: one. A Planner lives while one statement is planned; database, catalog and variables
+// outlive it. The plans that it makes are immutable and may be used from any thread.
 #pragma once
 
 #include <map>
