@@ -1,6 +1,6 @@
-// What handlers of functions can use, besides JavaScript itself. For editors and type checkers:
+// Everything that handlers of functions can use besides JavaScript itself. For editors and type checkers:
 //   /// <reference path="handlers.d.ts" />
-// Bindings are declared by whoever writes the handler:
+// Declare your bindings yourself:
 //   declare const orders: BucketBinding;
 //   declare const profiles: UrlBinding;
 
@@ -22,16 +22,16 @@ interface EventMeta {
   /** Only for documents that expire. */
   expiry_date?: Date;
   keyspace: { bucket_name: string; scope_name: string; collection_name: string };
-  /** Of OnUpdate: whether the document was there before. */
+  /** OnUpdate only: whether the document existed before. */
   op?: 'insert' | 'update';
-  /** Of OnUpdate, with the setting meta_previous: the document before the change. */
+  /** OnUpdate only, with the setting meta_previous: the document before the change. */
   previous?: any;
 }
 
 // --- bindings ---
 
 /**
- * Documents by key: `b[key]` reads (undefined when there is none; language 6.0.0 throws),
+ * Documents by key: `b[key]` reads (undefined if it does not exist; language 6.0.0 throws),
  * `b[key] = value` writes, `delete b[key]` deletes. ArrayBuffers are binary documents.
  */
 interface BucketBinding {
@@ -71,12 +71,13 @@ declare class SearchError extends Error {}
 /** Writes a line to the function's log: the JSON text of each value. Never throws. */
 declare function log(...values: any[]): void;
 
-/** CRC-64/ISO of a buffer's bytes, else of the value's JSON text: 16 hexadecimal digits. */
+/** CRC-64/ISO of a buffer's bytes, or of any other value's JSON text: 16 hexadecimal digits. */
 declare function crc64(value: any): string;
 
 /**
- * Calls `callback`, a named function of the handler's top level, with `context` at `date`. The same
- * callback and reference again replace the timer. Returns the reference, a new one for null.
+ * Calls `callback`, a named function of the handler's top level, with `context` at `date`. A second
+ * timer with the same callback and reference replaces the first. Returns the reference; for null a
+ * new one.
  */
 declare function createTimer(
   callback: (context: any) => void,
@@ -85,56 +86,56 @@ declare function createTimer(
   context?: any,
 ): string;
 
-/** False when there is no such timer, or it has fired. */
+/** False if the timer does not exist, or has fired. */
 declare function cancelTimer(callback: (context: any) => void, reference: string): boolean;
 
-/** Starts a flow when what the invocation does is committed; not at all if it fails. The run's id. */
+/** Starts a flow with the commit of the invocation; not at all if it fails. Returns the run's id. */
 declare function startFlow(id: string, input?: { body?: any; header?: Record<string, string> }): string;
 
 interface StreamPiece<Data> {
   data: Data;
   offset: number;
-  /** Where the next piece begins. */
+  /** The offset of the next piece. */
   next: number;
-  /** Whether there is one. */
+  /** Whether there is a next piece. */
   more: boolean;
   /** Bytes of the whole stream. */
   total: number;
 }
 
-/** In tasks of flows: at most `size` bytes (64 KiB; up to 1 MiB) of a stream of the run. */
+/** In tasks of flows: reads at most `size` bytes (default 64 KiB, up to 1 MiB) of a stream of the run. */
 declare function readStream(id: string, offset?: number, size?: number): StreamPiece<ArrayBuffer>;
 
-/** The same of UTF-8 text. A character at the end that is not whole is left to the next piece. */
+/** The same for UTF-8 text. A character that is cut at the end comes with the next piece. */
 declare function readStreamText(id: string, offset?: number, size?: number): StreamPiece<string>;
 
 interface CurlRequest {
   headers?: Record<string, any>;
   /**
    * Without `encoding`: a string is sent as text/plain, an ArrayBuffer as application/octet-stream,
-   * everything else as application/json. HEAD sends none.
+   * everything else as application/json. HEAD sends no body.
    */
   body?: any;
   /** TEXT for strings; FORM and JSON for strings and objects; BINARY for strings and buffers. */
   encoding?: 'FORM' | 'JSON' | 'TEXT' | 'BINARY';
-  /** Below the binding's URL. One that leads above it is left out. */
+  /** Relative to the binding's URL. A path that leads above it is left out. */
   path?: string;
   params?: Record<string, any> | string;
-  /** Whether redirects are followed; true. */
+  /** Whether to follow redirects; the default is true. */
   redirect?: boolean;
-  /** Seconds. At most what is left of the invocation. */
+  /** Seconds. At most the rest of the invocation's time. */
   timeout?: number;
-  /** How `path` and `params` are encoded; the function's language version. */
+  /** How `path` and `params` are encoded; the default is the function's language version. */
   url_encode_version?: '6.0.0' | '6.5.0' | '6.6.2' | '7.1.0' | '7.2.0';
 }
 
 interface CurlResponse {
   status: number;
-  /** Values are as they were sent: with the space before them and the line's end. */
+  /** Values are unchanged: with the space before them and the end of the line. */
   headers: Record<string, string>;
   /**
-   * By content type: text/* a string, application/json its value, a form an object or a string,
-   * everything else an ArrayBuffer. Null when it is empty.
+   * Depends on the content type: text/* gives a string, application/json its value, a form an
+   * object or a string, everything else an ArrayBuffer. Null if it is empty.
    */
   body: any;
 }
@@ -145,7 +146,7 @@ declare function curl(
   request?: CurlRequest,
 ): CurlResponse;
 
-/** Rows as they are asked for. A second loop goes on where the first one stopped. */
+/** Reads rows on demand. A second loop continues where the first one stopped. */
 interface QueryRows extends Iterable<any> {
   next(): IteratorResult<any>;
   close(): void;
@@ -153,7 +154,7 @@ interface QueryRows extends Iterable<any> {
 
 interface QueryOptions {
   consistency?: 'none' | 'request';
-  /** Checked; statements need not be prepared. */
+  /** The server checks it, but it has no effect: statements need not be prepared. */
   isPrepared?: boolean;
   clientContextId?: any;
 }
@@ -178,11 +179,11 @@ declare class N1qlQuery {
 
 /** Names a document for the functions of `couchbase`. */
 interface DocumentMeta {
-  /** What is no string becomes one. */
+  /** Other values are converted to a string. */
   id: string | number | boolean;
   cas?: string;
   expiry_date?: Date;
-  /** Needed where the binding has `*`. */
+  /** Required if the binding has `*`. */
   keyspace?: { scope_name?: string; collection_name?: string };
 }
 
@@ -206,7 +207,7 @@ interface DocumentResult {
 }
 
 interface WriteOptions {
-  /** The function hears of this write, if it is to its source. */
+  /** The function gets an event for this write, if it is to its source. */
   self_recursion?: boolean;
 }
 
@@ -262,7 +263,7 @@ interface Couchbase {
   ): DocumentResult;
   delete(binding: BucketBinding, meta: DocumentMeta): DocumentResult;
   touch(binding: BucketBinding, meta: DocumentMeta): DocumentResult;
-  /** The document is `{count: n}`; it is made if it is not there. */
+  /** The document is `{count: n}`; it is created if it does not exist. */
   increment(binding: BucketBinding, meta: DocumentMeta): DocumentResult;
   decrement(binding: BucketBinding, meta: DocumentMeta): DocumentResult;
   mutateIn(
@@ -281,21 +282,21 @@ interface Couchbase {
   };
 
   n1qlQuery: typeof N1QL;
-  /** The same engine; statements that write are refused. */
+  /** Uses the same engine and refuses statements that write. */
   analyticsQuery(statement: string, parameters?: any[] | Record<string, any>): QueryRows;
-  /** Throws SearchError: there is no search on this server. */
+  /** Throws SearchError: this server has no search. */
   searchQuery(index: string, query: any, options?: any): never;
-  /** Builds queries: `SearchQuery.match('x').field('y')`. Nothing here runs them. */
+  /** Builds queries: `SearchQuery.match('x').field('y')`. This server can't run them. */
   SearchQuery: Record<string, (...values: any[]) => any>;
 
-  /** Of a buffer's bytes, a string's text, the JSON text of anything else. */
+  /** Base64 of a buffer's bytes, of a string's text, or of any other value's JSON text. */
   base64Encode(value: any): string;
   base64Decode(text: string): string;
   base64Float32ArrayEncode(numbers: ArrayLike<number>): string;
   base64Float32ArrayDecode(text: string): number[];
   base64Float64ArrayEncode(numbers: ArrayLike<number>): string;
   base64Float64ArrayDecode(text: string): number[];
-  /** As crc64, but of a string's text without quotes. */
+  /** Like crc64, but takes a string's text without quotes. */
   crc_64_go_iso(value: any): string;
 
   crc64: typeof crc64;
