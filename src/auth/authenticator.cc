@@ -57,7 +57,7 @@ Result<Credentials> ParseHeader(std::string_view header) {
   const auto encoded = AfterScheme(header, "Basic");
   if (!encoded) return BadHeader("another scheme was found");
   Result<std::string> pair = FromBase64(*encoded);
-  if (!pair) return BadHeader("what follows Basic is not base64");
+  if (!pair) return BadHeader("the text after Basic is not base64");
   const size_t colon = pair->find(':');
   if (colon == std::string::npos) return BadHeader("there is no ':' after the user's name");
   return Credentials{Credentials::Kind::kPassword, pair->substr(0, colon), pair->substr(colon + 1)};

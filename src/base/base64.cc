@@ -44,7 +44,7 @@ std::string ToBase64(std::string_view bytes) {
 }
 
 Result<std::string> FromBase64(std::string_view text) {
-  if (text.size() % 4 != 0) return Invalid(text.size(), "its length is no multiple of four");
+  if (text.size() % 4 != 0) return Invalid(text.size(), "its length is not a multiple of four");
   size_t padding = 0;
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
   const size_t digits = text.size() - padding;

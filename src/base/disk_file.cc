@@ -42,7 +42,7 @@ Result<std::shared_ptr<DiskFile>> DiskFile::Open(const std::string& path) {
   const bool is_file = ::fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
   if (!is_file) {
     ::close(descriptor);
-    return Fail(Code::kInvalidArgument, "file.unreadable", "can't read {}: it is no file", path);
+    return Fail(Code::kInvalidArgument, "file.unreadable", "can't read {}: it is not a file", path);
   }
   return std::shared_ptr<DiskFile>(
       new DiskFile(descriptor, static_cast<uint64_t>(about.st_size), path));

@@ -207,7 +207,7 @@ AppResult ReadAppDirectory(const std::string& directory) {
   const std::string file = (root / kAppFile).string();
   if (!fs::exists(file, ignored)) {
     result.problems.push_back(Error(Code::kNotFound, "app.no_file",
-                                    "{} is no app directory: it has no {}, which may be empty",
+                                    "{} is not an app directory: it has no {}, which may be empty",
                                     directory, kAppFile));
     return result;
   }

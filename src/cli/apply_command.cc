@@ -46,7 +46,7 @@ void ShowPlan(const Plan& plan, Output* output) {
   for (const std::string& what : plan.differences) output->Note("warning: " + what);
   if (plan.empty()) {
     output->Note(plan.differences.empty() ? "nothing to change"
-                                          : "nothing to change but what the warnings say");
+                                          : "nothing to change except for the warnings");
   }
 }
 

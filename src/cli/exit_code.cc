@@ -53,7 +53,7 @@ std::string_view HintOf(const Status& status) {
       "that of flows";
   static constexpr Hint kHints[] = {
       {kUsageId, "sluice COMMAND --help shows a command's options"},
-      {"client.connect", "is the server running? --server or SLUICE_SERVER says where it is"},
+      {"client.connect", "is the server running? --server or SLUICE_SERVER sets its address"},
       {"cli.bad_answer", kPorts},
       {"http.no_route", kPorts},
       {"storage.in_use",

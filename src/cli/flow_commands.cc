@@ -167,7 +167,7 @@ Status RetryRun(const FlowOptions& options, Context& context) {
   std::string path = RunPath(options, "/retry");
   if (options.step != 0) path += Query({{"step", std::to_string(options.step)}});
   RETURN_IF_ERROR(api->Do({.method = "POST", .path = path}));
-  context.output.Note(fmt::format("run {} goes on", options.run));
+  context.output.Note(fmt::format("run {} continues", options.run));
   return OkStatus();
 }
 

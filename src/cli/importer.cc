@@ -108,7 +108,8 @@ Status Importer::Send() {
                                    .body = std::exchange(batch_, {})}));
   const std::vector<uint64_t> numbers = std::exchange(numbers_, {});
   if (!answer["imported"].is_int()) {
-    return Error(Code::kInternal, "cli.bad_answer", "the server did not say what it imported");
+    return Error(Code::kInternal, "cli.bad_answer",
+                 "the server did not report the imported documents");
   }
   counts_.imported += static_cast<uint64_t>(answer["imported"].AsInt());
   if (answer["replaced"].is_int()) {

@@ -44,9 +44,10 @@ Result<KeyTemplate::Part> KeyTemplate::ParseGenerator(std::string_view name,
     const auto [rest, error] = std::from_chars(digits.data(), end, part.next);
     if (error == std::errc() && rest == end) return part;
   }
-  return BadTemplate(text, fmt::format("'#{}#' is no generator; there are #UUID#, #MONO_INCR# and "
-                                       "#MONO_INCR[100]#",
-                                       name));
+  return BadTemplate(text,
+                     fmt::format("'#{}#' is not a generator; there are #UUID#, #MONO_INCR# and "
+                                 "#MONO_INCR[100]#",
+                                 name));
 }
 
 Result<KeyTemplate> KeyTemplate::Parse(std::string_view text) {

@@ -54,9 +54,10 @@ TEST(KeyTemplate, ProblemsOfTheTemplate) {
             "write '%%' for the character itself");
   EXPECT_EQ(Make("%a..b%", "{}"),
             "import.bad_key_template: key template '%a..b%': '%a..b%' has an empty name");
-  EXPECT_EQ(Make("#GUID#", "{}"),
-            "import.bad_key_template: key template '#GUID#': '#GUID#' is no generator; there are "
-            "#UUID#, #MONO_INCR# and #MONO_INCR[100]#");
+  EXPECT_EQ(
+      Make("#GUID#", "{}"),
+      "import.bad_key_template: key template '#GUID#': '#GUID#' is not a generator; there are "
+      "#UUID#, #MONO_INCR# and #MONO_INCR[100]#");
   EXPECT_EQ(KeyTemplate::Parse("#MONO_INCR[x]#").error().id(), "import.bad_key_template");
 }
 

@@ -12,7 +12,7 @@ using json::Value;
 
 Status Cancelled() {
   return Error(Code::kCancelled, "query.cancelled",
-               "cancelled; what the statement had written by then stays");
+               "cancelled; the statement's earlier writes stay");
 }
 
 bool IsInterrupt(const Status& status) { return status.id() == "client.interrupted"; }

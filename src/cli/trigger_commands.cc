@@ -81,7 +81,7 @@ Status Hold(const TriggerOptions& options, Context& context) {
 
 Status Resume(const TriggerOptions& options, Context& context) {
   return Order("POST", TriggerPath(options, "/resume"),
-               fmt::format("trigger {} goes on", options.name), context);
+               fmt::format("trigger {} continues", options.name), context);
 }
 
 Status Skip(const TriggerOptions& options, Context& context) {

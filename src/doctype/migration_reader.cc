@@ -20,7 +20,7 @@ void ReadStep(const yaml::Node& node, const std::string& where, NodeReader* read
   if (!node.is_map() || node.entries.size() != 1) {
     return reader->Problem(
         node, where,
-        fmt::format("expected one of {} and what it is to do", fmt::join(StepNames(), ", ")));
+        fmt::format("expected one of {} and its arguments", fmt::join(StepNames(), ", ")));
   }
   const yaml::Entry& entry = node.entries.front();
   const auto found = std::ranges::find(StepNames(), entry.key);

@@ -128,11 +128,12 @@ void Migrations::AddFile(const MigrationSource& source, Problems* problems) {
       continue;
     }
     if (MeansNoVersion(from) || MeansNoVersion(to)) {
-      problems->AddError(Error(Code::kInvalidArgument, "migration.bad_name",
-                               "'{}': '{}' is no version; say 'unversioned: \"1.0\"' in the type "
-                               "for the version of documents that have none",
-                               name, MeansNoVersion(from) ? from : to)
-                             .At(PlaceOf(source, name)));
+      problems->AddError(
+          Error(Code::kInvalidArgument, "migration.bad_name",
+                "'{}': '{}' is not a version; say 'unversioned: \"1.0\"' in the type "
+                "for the version of documents that have none",
+                name, MeansNoVersion(from) ? from : to)
+              .At(PlaceOf(source, name)));
       continue;
     }
     steps_.push_back({from, to, PlaceOf(source, name), name, files_.size() - 1, nullptr});

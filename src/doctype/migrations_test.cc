@@ -115,7 +115,7 @@ TEST_F(MigrationsTest, Unversioned) {
               HasSubstr("migration.unknown_version: unversioned: type 'a' has no schema version "
                         "'3', only 1, 2"));
   EXPECT_THAT(Problem(WithCode("module.exports = {'none -> 3.0'(doc) { return doc; }};")),
-              HasSubstr("'none' is no version; say 'unversioned"));
+              HasSubstr("'none' is not a version; say 'unversioned"));
 }
 
 TEST_F(MigrationsTest, AStepSeesWhatAWriteReplaces) {

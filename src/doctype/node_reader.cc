@@ -51,10 +51,11 @@ std::optional<std::string> NodeReader::Text(const yaml::Node& node, const std::s
 std::optional<std::string> NodeReader::Version(const yaml::Node& node, const std::string& where) {
   const auto text = Text(node, where);
   if (!text || !MeansNoVersion(*text)) return text;
-  Problem(node, where,
-          fmt::format("'{}' is no version; say 'unversioned: \"1.0\"' in the type for the version "
-                      "of documents that have none",
-                      *text));
+  Problem(
+      node, where,
+      fmt::format("'{}' is not a version; say 'unversioned: \"1.0\"' in the type for the version "
+                  "of documents that have none",
+                  *text));
   return std::nullopt;
 }
 

@@ -227,7 +227,7 @@ class TypeReader {
       return false;
     }
     if (!schema->is_object() && !schema->is_bool()) {
-      reader_.Problem(node, where, fmt::format("'{}' is no schema: expected an object", *file));
+      reader_.Problem(node, where, fmt::format("'{}' is not a schema: expected an object", *file));
       return false;
     }
     source->file = *file;
@@ -398,7 +398,7 @@ std::optional<Type> ReadTypeJson(const json::Value& value, const std::string& fi
                                  Problems* problems) {
   const FileReader no_files = [](const std::string& path) -> Result<std::string> {
     return Fail(Code::kInvalidArgument, "type.unreadable_file",
-                "'{}' is a file: expected what it holds", path);
+                "'{}' is a file: expected its content", path);
   };
   return TypeReader(file, no_files, problems).Read(NodeOf(value));
 }

@@ -178,14 +178,14 @@ TEST(TypeReader, Files) {
             "type.unreadable_file: migrations: there is no file 'gone.js' (t.yaml:6:13)\n");
   EXPECT_THAT(ErrorsOf(start + "migrations: m.js\n", {{"m.js", ""}}), HasSubstr("'m.js' is empty"));
   EXPECT_THAT(ErrorsOf(start + "schemas: {'1': s.json}\n", {{"s.json", "[]"}}),
-              HasSubstr("'s.json' is no schema"));
+              HasSubstr("'s.json' is not a schema"));
   EXPECT_THAT(ErrorsOf(start + "schemas: {'1': s.json}\n", {{"s.json", "{\n  x"}}),
               HasSubstr("(s.json:2:3)"));
   Problems problems;
   EXPECT_FALSE(ReadTypeJson(*json::Parse(R"({"type":"a","keyspace":"b","match":{"property":"t"},
     "properties":{"schema":"s"},"schema":"1","migrations":"x.js"})"),
                             "request", &problems));
-  EXPECT_THAT(Lines(problems.errors), HasSubstr("'x.js' is a file: expected what it holds"));
+  EXPECT_THAT(Lines(problems.errors), HasSubstr("'x.js' is a file: expected its content"));
 }
 
 TEST(TypeReader, Migrations) {

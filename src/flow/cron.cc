@@ -104,7 +104,7 @@ Result<Cron> Cron::Parse(std::string_view text) {
   }
   if (fields.size() != 5) {
     return Fail(Code::kInvalidArgument, "flow.bad_cron",
-                "'{}' is no schedule: expected minute, hour, day of the month, month and day of "
+                "'{}' is not a schedule: expected minute, hour, day of the month, month and day of "
                 "the week, as in '0 3 * * mon'",
                 text);
   }

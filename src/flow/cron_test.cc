@@ -44,7 +44,7 @@ TEST(CronTest, NextTimes) {
 
 TEST(CronTest, WhatIsNone) {
   EXPECT_EQ(Problem("* * * *"),
-            "flow.bad_cron: '* * * *' is no schedule: expected minute, hour, day of the month, "
+            "flow.bad_cron: '* * * *' is not a schedule: expected minute, hour, day of the month, "
             "month and day of the week, as in '0 3 * * mon'");
   EXPECT_NE(Problem("60 * * * *").find("the minute '60' is none"), std::string::npos);
   EXPECT_NE(Problem("* 5-2 * * *").find("the hour '5-2' is none"), std::string::npos);

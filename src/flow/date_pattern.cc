@@ -264,8 +264,8 @@ bool ReadPart(TextReader* reader, char letter, int count, Told* told) {
 }
 
 std::unexpected<Status> BadDate(std::string_view text) {
-  return Fail(Code::kInvalidArgument, "flow.bad_argument", "'{}' is no date of the given pattern",
-              text);
+  return Fail(Code::kInvalidArgument, "flow.bad_argument",
+              "'{}' is not a date of the given pattern", text);
 }
 
 Result<int64_t> MomentOf(const Told& told, std::string_view text) {

@@ -49,7 +49,7 @@ TEST(DatePattern, Reads) {
 
 TEST(DatePattern, RefusesWhatIsNoDate) {
   const auto refused = [](std::string_view pattern, std::string_view text) {
-    return ReadBack(pattern, text) == fmt::format("'{}' is no date of the given pattern", text);
+    return ReadBack(pattern, text) == fmt::format("'{}' is not a date of the given pattern", text);
   };
   EXPECT_TRUE(refused("yyyy-MM-dd", "2026-02-30"));
   EXPECT_TRUE(refused("yyyy-MM-dd", "2026-2-3"));

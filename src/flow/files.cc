@@ -83,14 +83,14 @@ Status DirectoryFiles::Check(Area area, std::string_view path) const {
 Result<std::string> DirectoryFiles::Read(Area area, std::string_view path) const {
   ASSIGN_OR_RETURN(const std::string real, Resolve(area, path));
   if (IsSpecialFile(real)) {
-    return Fail(Code::kIo, "file.unreadable", "can't read {}: it is no file", path);
+    return Fail(Code::kIo, "file.unreadable", "can't read {}: it is not a file", path);
   }
   return ReadFile(real, kMaxBytes);
 }
 
 Status DirectoryFiles::Write(std::string_view path, std::string_view bytes, Mode mode) const {
   ASSIGN_OR_RETURN(const std::string real, Resolve(Area::kFile, path));
-  if (IsSpecialFile(real)) return Unwritable(path, "it is no file");
+  if (IsSpecialFile(real)) return Unwritable(path, "it is not a file");
   std::error_code error;
   fs::create_directories(fs::path(real).parent_path(), error);
   if (error) return Unwritable(path, error.message());

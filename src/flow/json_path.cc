@@ -28,7 +28,7 @@ class JsonPathReader {
 
   std::unexpected<Status> Bad(std::string_view why) const {
     return Fail(Code::kInvalidArgument, "flow.bad_mapping",
-                "'{}' is no JSONPath: {} (character {})", text_, why, at_ + 1);
+                "'{}' is not a JSONPath: {} (character {})", text_, why, at_ + 1);
   }
 
   // The first part names a dataset.

@@ -12,7 +12,7 @@ const json::Value kMissing;
 constexpr std::string_view kModelPrefix = "model.";
 
 std::unexpected<Status> BadPath(std::string_view text, std::string_view why) {
-  return Fail(Code::kInvalidArgument, "flow.bad_mapping", "'{}' is no path: {}", text, why);
+  return Fail(Code::kInvalidArgument, "flow.bad_mapping", "'{}' is not a path: {}", text, why);
 }
 
 const json::Value& FindKey(const json::Value& at, std::string_view key, bool any_case) {
@@ -142,7 +142,7 @@ Result<size_t> IndexToWrite(const Step& step, const ModelView& view) {
   const auto index = WholeNumberOf(value);
   if (!index) {
     return Fail(Code::kInvalidArgument, "flow.bad_index",
-                "Cannot set RHS to an index that is no number - {} is {}", step.ref->text,
+                "Cannot set RHS to an index that is not a number - {} is {}", step.ref->text,
                 TextOf(value));
   }
   if (*index < 0) {

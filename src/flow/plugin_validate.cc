@@ -59,7 +59,7 @@ Result<Value> Limit(const Rule& rule, std::string_view text) {
   const auto number = ParseNumber(text);
   const bool numeric = rule.kind == Kind::kWhole || rule.kind == Kind::kNumber;
   if (!numeric || !number) {
-    return BadArgument("validate", fmt::format("'{}' is no limit of {}", text, rule.type));
+    return BadArgument("validate", fmt::format("'{}' is not a limit of {}", text, rule.type));
   }
   return Value(*number);
 }

@@ -201,7 +201,7 @@ Result<uint64_t> ParseTtl(std::string_view text) {
   auto ms = ParseDurationMs(bare ? fmt::format("{}s", text) : std::string(text));
   if (!ms) {
     return Fail(Code::kInvalidArgument, "flow.bad_ttl",
-                "'{}' is no time to live: a number and s, m, h or d is expected", text);
+                "'{}' is not a time to live: a number and s, m, h or d is expected", text);
   }
   return ms;
 }

@@ -167,7 +167,7 @@ class TaskReader {
     if (mapping.to.space == TargetSpace::kExternal && !flow_.ext_used) flow_.ext_used = place;
     if (mapping.to.space == TargetSpace::kDecision && executes_ && !Is(Execution::kDecision)) {
       reading_.problems->AddError(Error(Code::kInvalidArgument, "flow.bad_mapping",
-                                        "task {} maps to 'decision', but is no decision task",
+                                        "task {} maps to 'decision', but is not a decision task",
                                         name())
                                       .At(place));
     }

@@ -195,10 +195,11 @@ class AppMaker {
       const std::string suffix = dot == std::string::npos ? "" : name.substr(dot);
       const std::string route = name.substr(0, dot);
       if (!IsRouteName(route)) {
-        Wrong(path, "route.invalid_name",
-              fmt::format("'{}' is no route: expected small letters, digits, -, _ and a dot, such "
-                          "as greeting.demo",
-                          route));
+        Wrong(
+            path, "route.invalid_name",
+            fmt::format("'{}' is not a route: expected small letters, digits, -, _ and a dot, such "
+                        "as greeting.demo",
+                        route));
         continue;
       }
       const auto said = options_.find(route);
@@ -283,7 +284,7 @@ class AppMaker {
       return wrong("route.unknown",
                    fmt::format("there is no file tasks/{}.js, .lua or .sql", route));
     }
-    if (!IsRouteName(route)) return wrong("route.invalid_name", "'" + route + "' is no route");
+    if (!IsRouteName(route)) return wrong("route.invalid_name", "'" + route + "' is not a route");
     AddWithNames(route, options,
                  options.http ? MakeHttpTask(services_.function, *options.http)
                               : MakeStateMachine(services_.function.database, *options.state),

@@ -57,7 +57,7 @@ Result<Bundle> BundleFromJson(const json::Value& value) {
   for (const json::Field& field : value["files"].fields()) {
     const std::string path(field.name());
     if (!IsPlainPath(path) || !IsBundled(path)) {
-      return Unexpected(Invalid(fmt::format("'{}' is no file of an app's flows", path)));
+      return Unexpected(Invalid(fmt::format("'{}' is not a file of an app's flows", path)));
     }
     if (field.value.is_string()) {
       bundle.files[path] = field.value.AsString();

@@ -52,7 +52,7 @@ Status AddHeader(std::string_view name, std::string_view value, HttpRequest* req
   constexpr std::string_view kNoValue = "\r\n\0"sv;
   if (name.empty() || name.find_first_of(kNoName) != std::string_view::npos ||
       value.find_first_of(kNoValue) != std::string_view::npos) {
-    return Invalid(fmt::format("'{}' is no header: it has a line break, or no name", name));
+    return Invalid(fmt::format("'{}' is not a header: it has a line break, or no name", name));
   }
   // libcurl takes "Name:" for a header to be left out, "Name;" for one without a value.
   request->headers.push_back(value.empty() ? fmt::format("{};", name)

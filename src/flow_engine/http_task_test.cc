@@ -116,7 +116,7 @@ TEST_F(HttpTaskTest, ARequestIsWrittenAsInEventScript) {
   EXPECT_THAT(server.last(), HasSubstr("authorization: Bearer x\r\n"));
   EXPECT_THAT(server.last(), HasSubstr("Cookie: a=1; b=two\r\n"));
   EXPECT_THAT(Run(maker, R"({"url": "http://x", "headers": {"a": "b\nc: d"}})"),
-              HasSubstr("400 {} \"'a' is no header"));
+              HasSubstr("400 {} \"'a' is not a header"));
   EXPECT_THAT(Run(maker, R"({"url": "http://x", "parameters": {"path": {}}})"),
               HasSubstr("'parameters.path' is unknown"));
 }

@@ -295,9 +295,10 @@ class Reader {
     for (const Node& item : list.items) {
       std::string method = Upper(item.text);
       if (std::ranges::find(kEndpointMethods, method) == std::end(kEndpointMethods)) {
-        Wrong(item, fmt::format("'{}' is no method: expected GET, PUT, POST, DELETE, HEAD or PATCH "
-                                "(OPTIONS is answered by cors)",
-                                item.text));
+        Wrong(item,
+              fmt::format("'{}' is not a method: expected GET, PUT, POST, DELETE, HEAD or PATCH "
+                          "(OPTIONS is answered by cors)",
+                          item.text));
       } else {
         endpoint->methods.push_back(std::move(method));
       }

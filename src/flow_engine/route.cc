@@ -87,7 +87,7 @@ TaskOutput Route::Run(Slot& slot, TaskInput input) {
       made.ok() ? slot.instance->Run(input) : TaskOutput::Failure(500, made.message());
   if (output.status < 100 || output.status > 599) {
     output = TaskOutput::Failure(
-        500, fmt::format("{} answered with {}, which is no status", name_, output.status));
+        500, fmt::format("{} answered with {}, which is not a status", name_, output.status));
   }
   slot.calls.store(slot.calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (output.status >= 400) ++slot.failures;

@@ -57,7 +57,7 @@ class Reader {
     } else if (entry.key == "routes") {
       if (!entry.value.is_list()) Wrong(entry.value, "routes: expected a list such as [a.b, a.c]");
       for (const yaml::Node& item : entry.value.items) {
-        if (!IsRouteName(item.text)) Wrong(item, "'" + item.text + "' is no route");
+        if (!IsRouteName(item.text)) Wrong(item, "'" + item.text + "' is not a route");
         options->routes.push_back(item.text);
       }
     } else if (entry.key == "keyspaces") {

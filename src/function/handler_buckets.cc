@@ -265,7 +265,8 @@ void Handler::Count(script::Call& call) {
     Result<json::Value> parsed = json::Parse(document.body);
     if (!parsed || !(*parsed)["count"].is_int()) {
       return ReturnStamp(
-          call, Error(Code::kInvalidArgument, "document.not_counter", "the document is no counter"),
+          call,
+          Error(Code::kInvalidArgument, "document.not_counter", "the document is not a counter"),
           0);
     }
     body = std::move(*parsed);

@@ -282,7 +282,7 @@ class Mutator {
       return AddAbsent(location, fmt::format("[{}]", value_));
     }
     RETURN_IF_ERROR(RequireFound(location));
-    if (index.At(location.token) != '[') return Mismatch("this is no array");
+    if (index.At(location.token) != '[') return Mismatch("this is not an array");
     if (op == MutateSpec::Op::kArrayAddUnique) {
       RETURN_IF_ERROR(CheckAbsent(index, location.token));
     }
@@ -325,7 +325,7 @@ class Mutator {
     const TextIndex text(text_);
     ASSIGN_OR_RETURN(const Location location, Locate(text, parent));
     RETURN_IF_ERROR(RequireFound(location));
-    if (text.At(location.token) != '[') return Mismatch("this is no array");
+    if (text.At(location.token) != '[') return Mismatch("this is not an array");
     ASSIGN_OR_RETURN(const Scan scan, ScanContainer(text, location.token, steps().back()));
     if (static_cast<size_t>(*index) > scan.count) {
       return NotFound(fmt::format("the array has only {} elements", scan.count));

@@ -205,7 +205,7 @@ class Reader {
                    luaL_typename(lua_, -2));
     }
     if (!IsValidUtf8(name)) {
-      return Error(Code::kInvalidArgument, "lua.argument", "the name of a field is no UTF-8");
+      return Error(Code::kInvalidArgument, "lua.argument", "the name of a field is not UTF-8");
     }
     RETURN_IF_ERROR(Count(name.size()));
     object->Set(name, std::move(value));

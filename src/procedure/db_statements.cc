@@ -93,8 +93,8 @@ Status CheckOwnTransactions(const Session& session) {
   }
   if (session.role != Session::Role::kTrigger) return OkStatus();
   return Error(Code::kConflict, "procedure.transaction",
-               "a trigger has no begin, commit and rollback: what it writes and that the event is "
-               "consumed are one transaction, which ends when main returns");
+               "a trigger has no begin, commit and rollback: its writes and the consumed event are "
+               "one transaction, which ends when main returns");
 }
 
 Status RunBegin(HostObject& object, Call& call) {

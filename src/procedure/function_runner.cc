@@ -99,7 +99,8 @@ Result<Value> FunctionRunner::Run(Loaded& loaded, const std::vector<Value>& argu
   if (finished.values.empty()) return Value(nullptr);
   if (auto* value = std::get_if<Value>(&finished.values[0])) return std::move(*value);
   return Fail(Code::kInvalidArgument, "procedure.returned",
-              "function '{}' returned an object of the database, which is no value", loaded.name);
+              "function '{}' returned an object of the database, which is not a value",
+              loaded.name);
 }
 
 Result<Value> FunctionRunner::Call(const query::UserFunction& function,

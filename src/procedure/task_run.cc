@@ -25,7 +25,7 @@ Status AddHeaders(const std::string& name, const lua::Returned& returned, Value*
   const Value* const table = std::get_if<Value>(&returned);
   if (table == nullptr || !table->is_object()) {
     return Error(Code::kInvalidArgument, "procedure.returned",
-                 "task '{}': what main returns third is a table of headers", name);
+                 "task '{}': the third result of main must be a table of headers", name);
   }
   for (const json::Field& field : table->fields()) {
     headers->Set(field.name(),
@@ -40,7 +40,7 @@ Result<TaskAnswer> AnswerOf(const std::string& name, const std::vector<lua::Retu
   const Value* const body = std::get_if<Value>(&values[0]);
   if (body == nullptr) {
     return Fail(Code::kInvalidArgument, "procedure.returned",
-                "task '{}' returned an object of the database, which is no value", name);
+                "task '{}' returned an object of the database, which is not a value", name);
   }
   answer.body = *body;
   if (values.size() == 1) return answer;
@@ -48,7 +48,7 @@ Result<TaskAnswer> AnswerOf(const std::string& name, const std::vector<lua::Retu
   const double number = status != nullptr && status->is_number() ? status->ToDouble() : 0;
   if (number < 100 || number > kLastStatus) {
     return Fail(Code::kInvalidArgument, "procedure.returned",
-                "task '{}': what main returns second is a status from 100 to {}", name,
+                "task '{}': the second result of main must be a status from 100 to {}", name,
                 kLastStatus);
   }
   answer.status = static_cast<int>(number);

@@ -171,10 +171,9 @@ class Alteration {
  private:
   Status CheckChange(const db::TableColumn& before, const db::TableColumn& column) {
     if (!IsSameForm(before.type, column.type)) {
-      return Invalid(schema_,
-                     fmt::format("column '{}' can't become a {}: rows keep what they store. Add a "
-                                 "column, copy the values and drop this one",
-                                 before.name, column.TypeText()));
+      return Invalid(schema_, fmt::format("column '{}' can't become a {}: rows keep their stored "
+                                          "values. Add a column, copy the values and drop this one",
+                                          before.name, column.TypeText()));
     }
     if (!column.not_null && IsPrimary(column.name)) {
       return Invalid(schema_, fmt::format("column '{}' is of the primary key", column.name));

@@ -165,8 +165,8 @@ Status CommitTransaction(db::Transaction& transaction) {
   const Status status = transaction.Apply().status;
   if (status.code() != Code::kConflict) return TableError(status);
   return QueryError(QueryCode::kCommitConflict,
-                    "what the transaction read was changed by somebody else, so nothing was "
-                    "written: run it again from BEGIN");
+                    "somebody else changed data that the transaction read, so nothing was written: "
+                    "run it again from BEGIN");
 }
 
 // Savepoints that were made later are gone with what was written after them.

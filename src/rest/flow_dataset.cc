@@ -95,7 +95,7 @@ bool IsText(std::string_view type) { return type.starts_with("text/"); }
 Status AddJson(const Request& request, Value* dataset) {
   auto body = json::Parse(request.body());
   if (!body) {
-    return Error(Code::kInvalidArgument, "flow.bad_body", "the body is no JSON: {}",
+    return Error(Code::kInvalidArgument, "flow.bad_body", "the body is not JSON: {}",
                  body.error().message());
   }
   dataset->Set("body", std::move(*body));
@@ -279,7 +279,7 @@ Result<Value> HeadOf(const Request& request, const flow_engine::Endpoint& endpoi
   Value path = Value::EmptyObject();
   for (const auto& [name, value] : parameters) {
     if (!IsValidUtf8(value)) {
-      return Fail(Code::kInvalidArgument, "flow.bad_path", "the path is no UTF-8");
+      return Fail(Code::kInvalidArgument, "flow.bad_path", "the path is not UTF-8");
     }
     path.Set(name, Value(value));
   }

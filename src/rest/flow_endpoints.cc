@@ -86,7 +86,7 @@ Task<> AnswerReply(Request& request, const flow_engine::Endpoint& endpoint,
   // Those below 200 are no answer: a client would wait for one.
   if (reply.status < 200 || reply.status > 599) {
     reply = {.status = 500,
-             .body = Value(fmt::format("{} is no status of an answer", reply.status))};
+             .body = Value(fmt::format("{} is not a status of an answer", reply.status))};
   }
   const Value id = reply.headers[flow_engine::kStreamHeader];
   if (!id.is_string()) co_return Answer(request, endpoint, std::move(reply), response);

@@ -53,7 +53,8 @@ Status AddSpooledParts(const Request& request, flow_engine::StreamScope* streams
   for (const Part& part : parts) {
     if (part.filename.empty() && part.body.size() > kMaxFieldBytes) {
       return Error(Code::kInvalidArgument, "flow.bad_body",
-                   "field '{}' has more than {} bytes and is no file", part.name, kMaxFieldBytes);
+                   "field '{}' has more than {} bytes and is not a file", part.name,
+                   kMaxFieldBytes);
     }
   }
   const auto content_of = [&](const Part& part) -> Result<FileContent> {
@@ -69,7 +70,7 @@ Status AddSpooledParts(const Request& request, flow_engine::StreamScope* streams
 
 Status AddQueryPair(std::string_view name, std::string_view value, Value* query) {
   if (!IsValidUtf8(name) || !IsValidUtf8(value)) {
-    return Error(Code::kInvalidArgument, "flow.bad_body", "a parameter or field is no UTF-8");
+    return Error(Code::kInvalidArgument, "flow.bad_body", "a parameter or field is not UTF-8");
   }
   AddRepeated(name, Value(value), query);
   return OkStatus();

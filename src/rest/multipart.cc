@@ -6,7 +6,7 @@ namespace sluice::rest {
 namespace {
 
 Status Wrong(std::string_view what) {
-  return Error(Code::kInvalidArgument, "flow.bad_body", "the body is no multipart/form-data: {}",
+  return Error(Code::kInvalidArgument, "flow.bad_body", "the body is not multipart/form-data: {}",
                what);
 }
 

@@ -243,7 +243,7 @@ Status AddMutationRoutes(Router& router, Context& context) {
                                     R"({"type":"integer"},"initial":{"type":"integer"},)"
                                     R"("expiry":{"type":"string"}}})"},
        .responses = {{200, "the new value", Content{}},
-                     {400, "the document is no integer, or would get too large"},
+                     {400, "the document is not an integer, or would get too large"},
                      {404, "not found"}},
        .auth = std::string(kWriteKeyspace),
        .handler = [&context](Request& request, Response& response) -> Task<> {

@@ -57,7 +57,7 @@ Status AddQueryStreamRoute(Router& router, service::QueryService& service) {
        .summary = "A WebSocket for SQL++ statements, row by row as they are asked for",
        .tag = "query",
        .description = "docs/reference/stream.md has the messages.",
-       .responses = {{101, "the WebSocket"}, {426, "the request is no upgrade"}},
+       .responses = {{101, "the WebSocket"}, {426, "the request is not an upgrade"}},
        .auth = std::string(kKnown),
        .websocket = [&service](Request& request, WebSocket& socket) -> Task<> {
          return TalkToStream(service, request, socket);

@@ -62,7 +62,7 @@ class Parser {
   Status Wrong(std::string_view what) const {
     const auto line =
         1 + std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(at_), '\n');
-    return Error(Code::kInvalidArgument, "flow.bad_body", "the body is no XML: {} (line {})", what,
+    return Error(Code::kInvalidArgument, "flow.bad_body", "the body is not XML: {} (line {})", what,
                  line);
   }
 

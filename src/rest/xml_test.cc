@@ -24,18 +24,18 @@ TEST(XmlTest, ElementsAreFields) {
 
 TEST(XmlTest, ReferencesAndSections) {
   EXPECT_EQ(Parsed("<a>&lt;&amp;&#65;&#x20AC;<![CDATA[<b>]]></a>"), "\"<&A\u20AC<b>\"");
-  EXPECT_EQ(Parsed("<a>&nbsp;</a>"), "the body is no XML: '&nbsp;' is unknown (line 1)");
+  EXPECT_EQ(Parsed("<a>&nbsp;</a>"), "the body is not XML: '&nbsp;' is unknown (line 1)");
 }
 
 TEST(XmlTest, WhatIsWrongHasItsLine) {
-  EXPECT_EQ(Parsed("<a>\n<b></a>"), "the body is no XML: expected </b> (line 2)");
-  EXPECT_EQ(Parsed(""), "the body is no XML: expected an element (line 1)");
-  EXPECT_EQ(Parsed("<a"), "the body is no XML: the text ends inside an element (line 1)");
+  EXPECT_EQ(Parsed("<a>\n<b></a>"), "the body is not XML: expected </b> (line 2)");
+  EXPECT_EQ(Parsed(""), "the body is not XML: expected an element (line 1)");
+  EXPECT_EQ(Parsed("<a"), "the body is not XML: the text ends inside an element (line 1)");
   EXPECT_EQ(Parsed("<a></a><b/>"),
-            "the body is no XML: expected the end after the root element (line 1)");
+            "the body is not XML: expected the end after the root element (line 1)");
   EXPECT_EQ(Parsed("<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>"),
-            "the body is no XML: document types are not taken (line 1)");
-  EXPECT_EQ(Parsed("<a>\xff</a>"), "the body is no XML: expected UTF-8 (line 1)");
+            "the body is not XML: document types are not taken (line 1)");
+  EXPECT_EQ(Parsed("<a>\xff</a>"), "the body is not XML: expected UTF-8 (line 1)");
   EXPECT_THAT(Parsed("<a>&#xD800;</a>"), testing::HasSubstr("unknown"));
   std::string deep;
   for (int i = 0; i < 200'000; ++i) deep += "<a>";

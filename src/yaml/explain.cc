@@ -12,7 +12,7 @@ namespace {
 // By what the parser says.
 constexpr std::pair<std::string_view, std::string_view> kPlain[] = {
     {"end of map not found",
-     "this line is not indented as the keys before it, and is no value of theirs"},
+     "this line is not indented as the keys before it, and is not a value of theirs"},
     {"end of sequence not found",
      "this line is indented neither as an entry of the list before it, '- ', nor as a key of one"},
     {"illegal map value",

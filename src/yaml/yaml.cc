@@ -53,7 +53,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) Refuse(mark, "an alias may not stand inside what it names");
+    if (found == anchors_.end()) Refuse(mark, "an alias must not stand inside its own anchor");
     CountNodes(mark, found->second.size);
     if (open_.size() + found->second.depth > limits_.max_depth) RefuseDepth(mark);
     Complete(found->second.node, YAML::NullAnchor, mark);

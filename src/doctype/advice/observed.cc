@@ -97,7 +97,8 @@ Value ToJson(const Observed& observed) {
 
 Result<Observed> ObservedFromJson(const Value& value) {
   if (!value["since"].is_string() || !value["paths"].is_object()) {
-    return Fail(Code::kInvalidArgument, "cli.bad_answer", "the server did not say what it saw");
+    return Fail(Code::kInvalidArgument, "cli.bad_answer",
+                "the server did not report the observed use");
   }
   Observed observed;
   observed.since = TextOf(value["since"]);

@@ -69,7 +69,7 @@ std::shared_ptr<const RE2> Schema::Compiler::Pattern(std::string_view text,
   auto pattern = std::make_shared<const RE2>(ToRe2(text), options);
   if (pattern->ok()) return pattern;
   AddProblem("schema.bad_pattern", place,
-             fmt::format("'{}' is no pattern that can be used: {}", text, pattern->error()));
+             fmt::format("'{}' is not a usable pattern: {}", text, pattern->error()));
   return nullptr;
 }
 

@@ -221,7 +221,7 @@ TEST(Schema, ProblemsHavePlaces) {
       "number (s.json:1:31)\n"
       "error schema.invalid: #/required: expected an array of strings, found array "
       "(s.json:1:45)\n"
-      "error schema.bad_pattern: #/pattern: '(?=a)' is no pattern that can be used: invalid "
+      "error schema.bad_pattern: #/pattern: '(?=a)' is not a usable pattern: invalid "
       "perl operator: (?= (s.json:1:60)\n"
       "error schema.invalid: #/allOf: expected an array of schemas, found array (s.json:2:22)\n"
       "error schema.unresolved_ref: #/$ref: nothing is at 'other.json#/x'; schemas of other "

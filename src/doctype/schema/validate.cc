@@ -235,7 +235,7 @@ class Schema::Validator {
       ok = Wrong(node, at, "exclusiveMaximum", "is not below {}", json::ToText(node.below));
     }
     if (!node.multiple_of.is_missing() && !IsMultiple(value, node.multiple_of)) {
-      ok = Wrong(node, at, "multipleOf", "is no multiple of {}", json::ToText(node.multiple_of));
+      ok = Wrong(node, at, "multipleOf", "is not a multiple of {}", json::ToText(node.multiple_of));
     }
     return ok;
   }

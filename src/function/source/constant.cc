@@ -58,7 +58,7 @@ Status CheckToken(const ConstantBinding& constant, const Token& before, const To
 Status CheckConstant(const ConstantBinding& constant) {
   if (!IsPlainName(constant.alias)) {
     return Error(Code::kInvalidArgument, "function.constant",
-                 "'{}' is no name that a constant binding can have: expected a JavaScript "
+                 "'{}' can't be the name of a constant binding: expected a JavaScript "
                  "identifier that is not reserved",
                  constant.alias);
   }

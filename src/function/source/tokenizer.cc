@@ -278,7 +278,7 @@ Token Tokenizer::Number() {
   }
   if (end < text_.size() && text_[end] == 'n') ++end;
   const size_t rest = NameLength(end);
-  if (wrong || rest > 0) return Fail(end + rest - at_, "this is no number");
+  if (wrong || rest > 0) return Fail(end + rest - at_, "this is not a number");
   return Take(TokenKind::kNumber, end - at_);
 }
 

@@ -52,7 +52,7 @@ Status CheckText(std::string_view code) {
                  code.size(), kMaxCodeBytes);
   }
   if (!IsValidUtf8(code)) {
-    return Error(Code::kInvalidArgument, "function.syntax", "the handler is no valid UTF-8");
+    return Error(Code::kInvalidArgument, "function.syntax", "the handler is not valid UTF-8");
   }
   return OkStatus();
 }

@@ -108,7 +108,7 @@ TEST(PrepareTest, AllErrorsAtOnce) {
 
 TEST(PrepareTest, TextThatIsNone) {
   EXPECT_EQ(Errors("function OnUpdate() {} // \xff", {}),
-            "function.syntax: the handler is no valid UTF-8\n");
+            "function.syntax: the handler is not valid UTF-8\n");
   EXPECT_EQ(Errors(std::string(kMaxCodeBytes + 1, ' '), {}),
             "function.too_large: the handler has 1048577 bytes; the most is 1048576\n");
 }

@@ -59,16 +59,17 @@ Status Binder::BindDocumentInsert(InsertStatement& statement) {
   Scope scope(nullptr);
   if (statement.select == nullptr) TakeKeyAndValue(statement);
   if (statement.conflict) {
-    return AtPlace(QueryError(QueryCode::kPlan,
-                              "'{}' is no table: REPLACE and ON CONFLICT are for tables, documents "
-                              "have UPSERT",
-                              statement.target.keyspace->parts.back()),
-                   statement.conflict->place);
+    return AtPlace(
+        QueryError(QueryCode::kPlan,
+                   "'{}' is not a table: REPLACE and ON CONFLICT are for tables, documents "
+                   "have UPSERT",
+                   statement.target.keyspace->parts.back()),
+        statement.conflict->place);
   }
   if (!statement.columns.empty() || (statement.select != nullptr && !statement.select_key)) {
     return AtPlace(
         QueryError(QueryCode::kPlan,
-                   "'{}' is no table: expected (KEY, VALUE) or (KEY key, VALUE document)",
+                   "'{}' is not a table: expected (KEY, VALUE) or (KEY key, VALUE document)",
                    statement.target.keyspace->parts.back()),
         statement.target.place);
   }

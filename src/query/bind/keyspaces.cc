@@ -92,7 +92,7 @@ Result<db::KeyspaceName> KeyspaceNameOf(const QueryContext& context, const Keysp
   if (parts.size() == 1) return db::KeyspaceName{.bucket = parts[0]};
   return Unexpected(
       AtPlace(QueryError(QueryCode::kKeyspaceNotFound,
-                         "'{}' is no keyspace: expected a bucket, or bucket.scope.collection",
+                         "'{}' is not a keyspace: expected a bucket, or bucket.scope.collection",
                          Joined(path)),
               path.place));
 }

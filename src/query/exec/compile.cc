@@ -367,9 +367,10 @@ Result<ExprPtr> Compiler::CompileUserCall(const Expression& call) {
         AtPlace(QueryError(QueryCode::kPlan, "{}() can't be used here", call.name), call.place));
   }
   if (call.distinct || call.filter != nullptr) {
-    return Unexpected(AtPlace(QueryError(QueryCode::kPlan, "{}() is no aggregate: it takes no {}",
-                                         call.name, call.distinct ? "DISTINCT" : "FILTER"),
-                              call.place));
+    return Unexpected(
+        AtPlace(QueryError(QueryCode::kPlan, "{}() is not an aggregate: it takes no {}", call.name,
+                           call.distinct ? "DISTINCT" : "FILTER"),
+                call.place));
   }
   ASSIGN_OR_RETURN(std::vector<ExprPtr> args, CompileAll(call.args));
   return MakeUserCall(call.user_function, std::move(args));

@@ -191,7 +191,7 @@ const re2::RE2* Context::Regex(std::string_view pattern, Match match) {
   if (match == Match::kWhole) text = "\\A(?:" + text + ")\\z";
   auto regex = std::make_unique<re2::RE2>(text, options);
   if (!regex->ok()) {
-    Fail(QueryError(QueryCode::kEvaluation, "'{}' is no regular expression: {}", pattern,
+    Fail(QueryError(QueryCode::kEvaluation, "'{}' is not a regular expression: {}", pattern,
                     regex->error()));
     return nullptr;
   }

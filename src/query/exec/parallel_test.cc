@@ -143,7 +143,7 @@ TEST_F(ParallelTest, ErrorsAreThoseOfOneThread) {
   for (const char* when : {"n = 5990", "n = 10", "n % 1000 = 999", "n >= 0"}) {
     const std::vector<std::string> answer = Ask(failing(when), 4);
     ASSERT_EQ(answer.size(), 1u) << when;
-    EXPECT_NE(answer[0].find("is no regular expression"), std::string::npos) << answer[0];
+    EXPECT_NE(answer[0].find("is not a regular expression"), std::string::npos) << answer[0];
     EXPECT_EQ(answer, Ask(failing(when), 1)) << when;
   }
   ExpectSame("SELECT COUNT(*) AS n FROM b WHERE n IN (SELECT RAW REGEXP_CONTAINS('a', '('))");

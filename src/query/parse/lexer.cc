@@ -401,7 +401,7 @@ Result<std::vector<Token>> Lex(std::string_view text, Dialect dialect) {
                      kMaxStatementBytes);
   }
   if (!IsValidUtf8(text)) {
-    return QueryFail(QueryCode::kSyntax, "the statement is no valid UTF-8");
+    return QueryFail(QueryCode::kSyntax, "the statement is not valid UTF-8");
   }
   return Lexer(text, dialect).Run();
 }

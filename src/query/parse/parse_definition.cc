@@ -176,7 +176,7 @@ Result<AlterIndexStatement> Parser::AlterIndex() {
   }
   std::string kind;
   RETURN_IF_ERROR(UsingIndexKind(&kind));
-  if (!At("WITH")) return Unexpected(Expected("WITH and what to alter"));
+  if (!At("WITH")) return Unexpected(Expected("WITH and the changes"));
   RETURN_IF_ERROR(WithOptions(&alter.with));
   return alter;
 }
@@ -225,7 +225,7 @@ Result<CatalogStatement> Parser::Catalog(CatalogAction action) {
     ASSIGN_OR_RETURN(catalog.if_clause, IfClause(action));
   }
   if (action == CatalogAction::kAlter && !At("WITH")) {
-    return Unexpected(Expected("WITH and what to alter"));
+    return Unexpected(Expected("WITH and the changes"));
   }
   const bool takes_options =
       action != CatalogAction::kDrop && catalog.object != CatalogObject::kScope;

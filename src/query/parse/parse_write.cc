@@ -56,7 +56,7 @@ Status Parser::InsertAction(InsertStatement* insert) {
 Status Parser::OnConflict(InsertStatement* insert) {
   if (!At("ON")) return OkStatus();
   if (insert->conflict) {
-    return Wrong(Here(), "ON CONFLICT: the statement says already what happens then");
+    return Wrong(Here(), "ON CONFLICT: the statement already has an action for conflicts");
   }
   insert->conflict.emplace();
   ConflictClause& clause = *insert->conflict;

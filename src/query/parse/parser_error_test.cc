@@ -150,7 +150,7 @@ TEST(SyntaxErrors, OfClausesAndStatements) {
        "at: ON; expected the name of the index (ON is a reserved word; as a name it goes in back "
        "quotes: `ON`)"},
       {"CREATE INDEX i ON k(a) WITH 1", "at: 1; expected an object of options"},
-      {"ALTER COLLECTION a", "at: the end of the statement; expected WITH and what to alter"},
+      {"ALTER COLLECTION a", "at: the end of the statement; expected WITH and the changes"},
       {"DROP INDEX i", "at: the end of the statement; expected ON"},
       {"EXPLAIN EXPLAIN SELECT 1", "at: EXPLAIN; this statement can't be explained"},
       {"EXECUTE p USING 1", "at: 1; expected [ and positional arguments, or { and named ones"},
@@ -291,7 +291,7 @@ TEST(SyntaxErrors, StatementsHaveALargestSize) {
   EXPECT_TRUE(ParseStatement(text).has_value());
   text += ' ';
   EXPECT_EQ(ErrorOf(text), "the statement has 1048577 bytes; the most is 1048576");
-  EXPECT_EQ(ErrorOf("SELECT \"\xff\""), "the statement is no valid UTF-8");
+  EXPECT_EQ(ErrorOf("SELECT \"\xff\""), "the statement is not valid UTF-8");
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ Status CheckCall(const Expression& call) {
   const bool aggregate = call.user_function != nullptr ? call.user_function->aggregate
                                                        : FindAggregate(call.name) != nullptr;
   if (rule == nullptr && !aggregate) {
-    return QueryError(QueryCode::kPlan, "{}() is no window function, so it can't have OVER",
+    return QueryError(QueryCode::kPlan, "{}() is not a window function, so it can't have OVER",
                       call.name);
   }
   if (rule != nullptr) {
