@@ -3,7 +3,7 @@ export interface ConnectOptions {
   password?: string;
   /** Instead of user and password. */
   token?: string;
-  /** Instead of the global one. */
+  /** Replaces the global fetch. */
   fetch?: typeof fetch;
 }
 
@@ -13,7 +13,7 @@ export interface Event<Row = Record<string, unknown>> {
   /** The table's name, or bucket.scope.collection. */
   name: string;
   type: 'add' | 'upd' | 'del';
-  /** Of a document. */
+  /** The key of a document. */
   key?: string;
   new?: Row;
   old?: Row;
@@ -22,7 +22,7 @@ export interface Event<Row = Record<string, unknown>> {
   /** Seconds since 1970. */
   epoch: number;
   sequence: number;
-  /** It is dealt with, and so are those before it: a loop that ends now does not get it again. */
+  /** Acknowledges this event and those before it: if the loop ends now, they do not come again. */
   ack(): void;
 }
 
@@ -31,9 +31,9 @@ export interface ConsumeOptions {
   batch?: number;
   /** How long the server waits for events, per request; default 30000. */
   timeoutMs?: number;
-  /** How long after a request others may not take over; default 10000. Handling a batch must not take longer. */
+  /** How long after a request no other client may take over; default 10000. Handling a batch must not take longer. */
   leaseMs?: number;
-  /** This client's name; a random one without it. */
+  /** This client's name; default: a random one. */
   client?: string;
   signal?: AbortSignal;
 }
@@ -42,7 +42,7 @@ export interface Consumer {
   name: string;
   sources: string[];
   taken: boolean;
-  /** `stalled`: who has it is silent, and whoever comes may take over. */
+  /** `stalled`: the owner is silent, and another client may take over. */
   state: "free" | "taken" | "stalled";
   owner?: string;
   waiting_clients: number;
@@ -51,11 +51,11 @@ export interface Consumer {
 }
 
 export interface WriteOptions {
-  /** Only over this version; null: only when there is no document. Else error with status 412. */
+  /** Write only if the document has this version; null: only if it does not exist. Otherwise an error with status 412. */
   cas?: string | null;
   /** A duration ("30s", "7d"), a time, or Unix time in milliseconds; 0 is never. */
   expiry?: string | number;
-  /** Keeps the expiry that the document has. */
+  /** Keeps the document's expiry. */
   keepExpiry?: boolean;
   signal?: AbortSignal;
 }
@@ -84,22 +84,22 @@ export interface Change<Value = any> {
   sequence: number;
   /** Milliseconds since 1970. */
   time: number;
-  /** The place after it: `since` of a feed that goes on there. */
+  /** The position after it: use it as `since` to continue there. */
   id: string;
 }
 
 export interface FeedOptions {
-  /** The id of a change, or what onCaughtUp was given. */
+  /** The id of a change, or the argument of onCaughtUp. */
   since?: string;
-  /** Begins with the documents as they are; default: with what changes from now on. */
+  /** Begins with all existing documents; default: with the next change. */
   from?: 'everything';
-  /** Ends there instead of waiting for more. */
+  /** Ends after all existing changes instead of waiting for more. */
   until?: 'caught_up';
   /** The most changes. */
   limit?: number;
-  /** false: without them. */
+  /** false: leaves the values out. */
   values?: boolean;
-  /** Called when all that was there has come. */
+  /** Called after all existing changes. */
   onCaughtUp?: (place: string) => void;
   signal?: AbortSignal;
 }

@@ -27,7 +27,7 @@ PHRASES = [
 ]
 PATTERN = re.compile("|".join(f"({phrase})" for phrase, _ in PHRASES), re.IGNORECASE)
 
-DIRECTORIES = ("docs", "examples")
+DIRECTORIES = ("docs", "examples", "clients")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 LITERAL = re.compile(r'R"(?P<tag>[^(\s]*)\((?P<raw>.*?)\)(?P=tag)"'
                      r'|"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*', re.DOTALL)
