@@ -74,7 +74,7 @@ class ByteReader {
   bool ok_ = true;
 };
 
-// The smallest string that is greater than every string with this prefix; empty if there is none.
+// The smallest string that is greater than every string with this prefix; empty if no string is.
 std::string PrefixEnd(std::string_view prefix);
 
 std::string ToHex(std::string_view bytes);

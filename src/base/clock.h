@@ -1,4 +1,4 @@
-// Time comes in through constructors, so that a test decides what time it is.
+// Classes take their clock in the constructor, so that a test can set the time.
 #pragma once
 
 #include <atomic>

@@ -14,9 +14,9 @@ namespace sluice {
 
 class DiskFile {
  public:
-  // A file without a name: it is gone with the object, and after a crash.
+  // A file without a name: it disappears with the object, and after a crash.
   static Result<std::shared_ptr<DiskFile>> MakeUnnamed(const std::string& directory);
-  // One that there is, to be read.
+  // Opens an existing file for reading.
   static Result<std::shared_ptr<DiskFile>> Open(const std::string& path);
   ~DiskFile();
   DiskFile(const DiskFile&) = delete;
@@ -28,7 +28,7 @@ class DiskFile {
   Result<std::string> Read(uint64_t offset, size_t size) const;
   uint64_t size() const { return size_; }
 
-  // All of it, as if it were in memory: the system brings in what is looked at.
+  // The whole file as memory (mmap): the system reads pages when they are used.
   class View {
    public:
     explicit View(std::string_view bytes) : bytes_(bytes) {}

@@ -1,4 +1,4 @@
-// Percent-encoding of what stands in URLs.
+// Percent-encoding of parts of URLs.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ class Random {
 
 // Bytes from the operating system's generator, for secrets. Any thread.
 std::string SecureRandomBytes(size_t size);
-// The same, for identifiers: from a reserve that each thread has, which spares it a system call.
+// The same for identifiers, from a buffer of each thread, which saves a system call.
 std::string IdentifierBytes(size_t size);
 
 // A random (version 4) UUID in its 36-character text form.

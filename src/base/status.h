@@ -34,13 +34,13 @@ enum class Code : uint8_t {
   kUnsupported,
   kNoSpace,
   kIo,
-  kCorruption,  // stored bytes are not what was written
+  kCorruption,  // stored bytes are damaged
   kInternal,
 };
 
 std::string_view CodeName(Code code);
 
-// Where in a user's text an error is. Lines and columns count from 1; 0 means unknown.
+// The place of an error in a user's text. Lines and columns count from 1; 0 means unknown.
 struct Place {
   std::string file;
   uint32_t line = 0;
@@ -61,7 +61,7 @@ class [[nodiscard]] Status {
   const Place& place() const;
   const std::map<std::string, std::string>& fields() const;
 
-  // Copies with more said. On an OK status they return OK.
+  // Copies with more information. On an OK status they return OK.
   Status At(Place place) const;
   Status With(std::string key, std::string value) const;
   Status Prefixed(std::string_view context) const;

@@ -21,7 +21,7 @@ struct ThreadName {
   std::string_view kind;
   std::string owner = {};
 
-  // What the kernel shows: at most 15 bytes, "fn worker:orders" cut short.
+  // The name that the kernel shows: at most 15 bytes, "fn worker:orders" cut short.
   std::string Short() const;
 };
 

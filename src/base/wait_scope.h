@@ -1,5 +1,5 @@
-// A thread tells that it waits, for a disk, the network or another thread, to whoever gave it work
-// and can let another thread work meanwhile.
+// Marks a part of the code in which the thread waits for a disk, the network or another thread. The
+// pool that gave the thread its work can run another thread in that time.
 //
 //   {
 //     const WaitScope waits;
@@ -17,7 +17,7 @@ class WaitObserver {
   virtual void OnResume() = 0;
 };
 
-// Of this thread; null when nobody cares.
+// The observer of this thread; may be null.
 inline thread_local WaitObserver* wait_observer = nullptr;
 
 class WaitScope {

@@ -67,11 +67,11 @@ class Client {
   Client& operator=(Client&&) noexcept;
 
   // Connects when needed. An answer of any status is a Response. client.bad_request,
-  // client.connect, client.tls, client.timeout, client.broken (the server closed or sent what is no
-  // answer), client.too_large, or the producer's or consumer's own error.
+  // client.connect, client.tls, client.timeout, client.broken (the server closed, or its answer is
+  // not HTTP), client.too_large, or the producer's or consumer's own error.
   Result<Response> Send(const Request& request);
-  // On a connection of its own. Of the request only path and headers count. client.refused when the
-  // server answers otherwise: `refusal` then has the answer.
+  // On a connection of its own. Only path and headers of the request are used. client.refused if
+  // the server does not upgrade: `refusal` then has its answer.
   Result<std::unique_ptr<WebSocket>> OpenWebSocket(const Request& request, Response* refusal);
   void Close();
   // Makes the Send that waits for the server fail with client.broken. A signal handler in the

@@ -29,7 +29,7 @@ class Socket {
   // As recv and send, without signals; -1 sets errno.
   ssize_t Receive(char* into, size_t size);
   ssize_t SendSome(std::string_view bytes);
-  // What could be received now, without waiting.
+  // What can be received without waiting.
   enum class Waiting : uint8_t { kNothing, kBytes, kEnd };
   Waiting Look();
 
@@ -37,7 +37,7 @@ class Socket {
   int fd_;
 };
 
-// What errno means for a request.
+// The error of a request for an errno.
 Status IoError(int error);
 
 }  // namespace sluice::client

@@ -26,7 +26,7 @@ class Stream {
   virtual Status Write(std::string_view bytes) = 0;
   // Whether bytes have been received that Read has not given yet.
   virtual bool HasPending() const { return false; }
-  // Whether the server has closed, or sent what nobody asked for. Does not wait.
+  // Whether the server has closed the connection, or sent unexpected bytes. Does not wait.
   virtual bool Stale() = 0;
   // For Client::Interrupt.
   virtual int fd() const = 0;

@@ -31,7 +31,7 @@ class WebSocket {
 
   struct Patience {
     const std::atomic<bool>* interrupted = nullptr;  // client.interrupted when it becomes true
-    uint64_t timeout_ms = 0;  // client.timeout when no message came for so long; 0: no limit
+    uint64_t timeout_ms = 0;  // client.timeout after this time without a message; 0: no limit
   };
   // The next message. client.closed when the server has closed, with its reason; client.timeout
   // also when a server that should ping now and then did not.
@@ -52,7 +52,7 @@ class WebSocket {
       : stream_(std::move(stream)), buffer_(std::move(buffer)) {}
   Status SendFrame(Opcode opcode, std::string_view payload);
   Result<Frame> ReadFrame();
-  // What is no message: pings, and the end.
+  // Handles control frames: pings, and the close.
   Status HandleControl(const Frame& frame);
   Status Await(const Patience& patience);
   // Makes the buffer hold as much; gives it from there.

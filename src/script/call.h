@@ -13,7 +13,7 @@
 
 namespace sluice::script {
 
-// What the host passes to a script. Views are valid until the call returns.
+// The arguments that the host passes to a script. Views must be valid until the call returns.
 struct Undefined {};
 struct Null {};
 struct Json {
@@ -22,8 +22,8 @@ struct Json {
 struct Bytes {
   std::string_view bytes;
 };
-// A value in pieces, as several arguments: a function that makes it, and what of; or undefined, and
-// the value. The last argument of a call.
+// A value passed as several arguments: a function that makes it, and its parts; or undefined, and
+// the value. Must be the last argument of a call.
 struct Pieces {
   const json::Value* value;
 };

@@ -1,4 +1,4 @@
-// One run of user code: what it may use, and how it ended.
+// One run of user code: its limits and its outcome.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ enum class Ended : uint8_t {
 
 struct Outcome {
   Ended ended = Ended::kReturned;
-  std::string value;    // kReturned, if asked for: JSON text, empty for undefined
+  std::string value;    // kReturned, if requested: JSON text, empty for undefined
   std::string type;     // kThrew: the error's class
   std::string message;  // else why it ended
   std::string stack;

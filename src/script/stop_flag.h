@@ -1,4 +1,5 @@
-// Set from any thread to end what a script runs, and what it would run next. May be null.
+// A flag that any thread may set: it ends the running call of a script, and all later ones. May be
+// null.
 #pragma once
 
 #include <atomic>

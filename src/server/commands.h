@@ -5,7 +5,7 @@
 
 namespace sluice::server {
 
-// Those below and the client's: the whole program.
+// Adds the commands below and those of the client.
 void AddAllCommands(cli::Program* program);
 
 void AddServeCommand(cli::Program* program);     // serve_command.cc

@@ -1,6 +1,6 @@
 // The server's configuration: one YAML file, overridden by SLUICE_SECTION_KEY environment
-// variables, overridden by flags. What settings there are is the table in server/settings.cc; this
-// struct is where their values end up.
+// variables, overridden by flags. The table in server/settings.cc lists the settings; this struct
+// holds their values.
 #pragma once
 
 #include <cstdint>
@@ -89,7 +89,7 @@ Result<Address> ParseAddress(std::string_view text);
 // Whether only this machine can reach a listener there.
 bool IsLoopback(const Address& address);
 
-// Where a value came from, lowest rank first.
+// The source of a value, lowest rank first.
 enum class Origin : uint8_t { kDefault, kMode, kFile, kEnvironment, kFlag };
 
 struct ConfigValue {
@@ -103,7 +103,7 @@ struct LoadedConfig {
   std::map<std::string, ConfigValue, std::less<>> values;  // by setting name
 };
 
-// What to load from. Text of flags by setting name ("log.level").
+// The sources of a configuration. Texts of flags by setting name ("log.level").
 struct ConfigSources {
   std::map<std::string, std::string> defaults = {};  // replace built-in ones (--dev)
   std::string file = {};                             // path = {}; empty for none

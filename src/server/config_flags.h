@@ -16,7 +16,7 @@ struct ConfigFlags {
   std::map<std::string, std::string> values;  // by setting name, those that were given
 };
 
-// Adds --config and one flag for each setting. What was given is in the result after parsing.
+// Adds --config and one flag for each setting. The result has the given flags after parsing.
 std::shared_ptr<ConfigFlags> AddConfigFlags(CLI::App* command);
 
 // Loads from the flags, this process's environment and the file.

@@ -1,8 +1,8 @@
 // The app directory of `serve --dev`: applied at the start and again whenever a file is saved.
 //
 // It goes through the server's own REST interface, with the same code as `sluice apply`, so that
-// there is one way to bring a server to an app. Nothing is dropped. Problems are logged, and the
-// server goes on with what it has.
+// there is one way to apply an app. It drops nothing. It logs problems, and the server keeps its
+// present state.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ class DevApp {
   DevApp(std::string directory, std::string url, int watch, int wake);
 
   void Run();
-  // Reads what inotify has; whether one of the app's files changed.
+  // Reads the events of inotify; true if one of the app's files changed.
   bool TakeEvents();
   void WatchDirectories();
   void ApplyNow();

@@ -1,5 +1,5 @@
-// Where the password of the first admin is kept until somebody has read it: a file of the data
-// directory that nobody else may read. What a server prints ends in journals, for good.
+// The file with the password of the first admin, in the data directory, readable only by the
+// server's user. The password is not printed, because a server's output stays in journals.
 #pragma once
 
 #include <string>

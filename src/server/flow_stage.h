@@ -1,5 +1,5 @@
-// Where a case of `sluice flow test` is played: a database of its own in a temporary directory with
-// the keyspaces and tables of the app, and the app over it. Nothing of it is there afterwards.
+// The environment of a case of `sluice flow test`: a database in a temporary directory with the
+// keyspaces and tables of the app, and the app itself. All of it is removed afterwards.
 //
 // One thread.
 #pragma once
@@ -32,10 +32,10 @@ class FlowStage {
 
   // All that is wrong goes to `problems`.
   Status Load(flow_engine::Bundle bundle, flow::Problems* problems);
-  // What the loaded app needs of the database, and is not there.
+  // Reports what the loaded app needs and the database lacks.
   void Check(flow::Problems* problems) const;
   Status Store(const db::KeyspaceName& keyspace, const std::string& key, const json::Value& value);
-  // Missing when there is none.
+  // Missing if the document does not exist.
   Result<json::Value> Find(const db::KeyspaceName& keyspace, const std::string& key) const;
 
   const flow_engine::App& app() const { return *app_; }

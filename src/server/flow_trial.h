@@ -18,7 +18,8 @@ struct FlowRunOutcome {
 
 struct FlowCaseOutcome {
   std::string about;
-  // Why it could not be run: the file, the app, or what it names. All of it, with places.
+  // The reasons why the case can't run, in the file, the app, or the files that it names, with
+  // places.
   std::vector<Status> unusable;
   std::vector<FlowRunOutcome> runs;
 

@@ -16,7 +16,7 @@ namespace sluice::server {
 
 enum class Mode : uint8_t {
   kProduction,   // everybody must be known
-  kDevelopment,  // who comes from this machine is the admin
+  kDevelopment,  // requests from this machine are the admin's
 };
 
 struct Ports {
@@ -43,7 +43,8 @@ class Server {
   // When this start made the first user.
   const std::optional<FirstAdmin>& first_admin() const;
 
-  // Says "not ready", finishes what is in flight, makes everything durable, closes. Idempotent.
+  // Answers "not ready", finishes running requests, makes everything durable and closes.
+  // Idempotent.
   void Stop();
 
  private:

@@ -41,11 +41,11 @@ struct SectionHelp {
 };
 std::span<const SectionHelp> Sections();
 
-// "a duration such as 250ms, 5s, ...": what a value of this setting looks like.
+// The form of a value of this setting: "a duration such as 250ms, 5s, ...".
 std::string Expected(const Setting& setting);
 
 // Reads `text` as the setting's type into `config` and returns its canonical form. Error
-// config.invalid_value says what was expected and found.
+// config.invalid_value, with the expected and the given value.
 Result<std::string> SetValue(const Setting& setting, std::string_view text, Config* config);
 
 }  // namespace sluice::server

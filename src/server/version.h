@@ -1,4 +1,4 @@
-// What this binary is.
+// The version of this binary.
 #pragma once
 
 #include <string>
