@@ -141,8 +141,8 @@ Status AddBatchRoutes(Router& router, Context& context) {
        .path = "/v1/batch/get",
        .summary = "Read many documents",
        .tag = "documents",
-       .description = "From one snapshot, in the order asked for.",
-       .request = Content{.description = "a keyspace and keys of it",
+       .description = "From one snapshot, in the order of the request.",
+       .request = Content{.description = "a keyspace and some of its keys",
                           .schema = R"({"type":"object","required":["keyspace","keys"],)"
                                     R"("properties":{"keyspace":{"type":"string"},"keys":)"
                                     R"({"type":"array","items":{"type":"string"}}}})"},
@@ -158,7 +158,7 @@ Status AddBatchRoutes(Router& router, Context& context) {
        .path = "/v1/batch/put",
        .summary = "Write many documents",
        .tag = "documents",
-       .description = "As one commit, all or none; with atomic false each for itself.",
+       .description = "As one commit, all or none; with atomic false, each by itself.",
        .request = Content{.description = "writes and deletions with their conditions",
                           .schema = R"({"type":"object","required":["writes"],"properties":{)"
                                     R"("atomic":{"type":"boolean"},"writes":{"type":"array",)"

@@ -91,7 +91,7 @@ Status AddBucketRoutes(Router& router, Context& context) {
        .summary = "Create a bucket",
        .tag = "buckets",
        .description = "With its scope and collection _default. Does nothing if the bucket exists.",
-       .responses = {{201, "created", Content{}}, {200, "it was there", Content{}}},
+       .responses = {{201, "created", Content{}}, {200, "it existed already", Content{}}},
        .auth = std::string(kAdmin),
        .handler = Blocking([&context](Request& request, Response& response) {
          PutBucket(context, request, response);

@@ -80,7 +80,7 @@ Status AddClusterRoutes(Router& router, ClusterNode node) {
                     .path = resource.path,
                     .summary = resource.summary,
                     .tag = "operation",
-                    .responses = {{200, "what couchbase-cli reads of it", Content{}}},
+                    .responses = {{200, "the fields that couchbase-cli reads", Content{}}},
                     .auth = std::string(kKnown),
                     .handler = [kept, view = resource.view](Request& request, Response& response) {
                       response.Json(200, AnswerText(view(*kept, request)));

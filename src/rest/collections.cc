@@ -117,16 +117,15 @@ Status AddScopes(Router& router, Context& context) {
                               .handler = Blocking([&](Request& request, Response& response) {
                                 ShowScope(context, request, response, 200);
                               })}));
-  RETURN_IF_ERROR(
-      router.Add({.method = Method::kPut,
-                  .path = std::string(kScopePath),
-                  .summary = "Create a scope",
-                  .tag = "buckets",
-                  .responses = {{201, "created", Content{}}, {200, "it was there", Content{}}},
-                  .auth = std::string(kAdmin),
-                  .handler = Blocking([&](Request& request, Response& response) {
-                    PutScope(context, request, response);
-                  })}));
+  RETURN_IF_ERROR(router.Add(
+      {.method = Method::kPut,
+       .path = std::string(kScopePath),
+       .summary = "Create a scope",
+       .tag = "buckets",
+       .responses = {{201, "created", Content{}}, {200, "it existed already", Content{}}},
+       .auth = std::string(kAdmin),
+       .handler = Blocking(
+           [&](Request& request, Response& response) { PutScope(context, request, response); })}));
   return router.Add({.method = Method::kDelete,
                      .path = std::string(kScopePath),
                      .summary = "Drop a scope with its collections",
@@ -161,24 +160,24 @@ Status AddCollectionRoutes(Router& router, Context& context) {
                               .tag = "buckets",
                               .request = CollectionSettings(),
                               .responses = {{201, "created", Content{}},
-                                            {200, "it was there", Content{}},
+                                            {200, "it existed already", Content{}},
                                             {409, "it exists with another max_expiry"}},
                               .auth = std::string(kAdmin),
                               .handler = Blocking([&](Request& request, Response& response) {
                                 PutCollection(context, request, response);
                               })}));
-  RETURN_IF_ERROR(router.Add(
-      {.method = Method::kPatch,
-       .path = std::string(kCollectionPath),
-       .summary = "Change a collection's settings",
-       .tag = "buckets",
-       .description = "A new max_expiry holds for documents that are written from now on.",
-       .request = CollectionSettings(),
-       .responses = {{200, "the collection", Content{}}, {404, "not found"}},
-       .auth = std::string(kAdmin),
-       .handler = Blocking([&](Request& request, Response& response) {
-         PatchCollection(context, request, response);
-       })}));
+  RETURN_IF_ERROR(
+      router.Add({.method = Method::kPatch,
+                  .path = std::string(kCollectionPath),
+                  .summary = "Change a collection's settings",
+                  .tag = "buckets",
+                  .description = "A new max_expiry applies to documents written from now on.",
+                  .request = CollectionSettings(),
+                  .responses = {{200, "the collection", Content{}}, {404, "not found"}},
+                  .auth = std::string(kAdmin),
+                  .handler = Blocking([&](Request& request, Response& response) {
+                    PatchCollection(context, request, response);
+                  })}));
   RETURN_IF_ERROR(router.Add({.method = Method::kDelete,
                               .path = std::string(kCollectionPath),
                               .summary = "Drop a collection with its documents",

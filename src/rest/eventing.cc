@@ -126,8 +126,8 @@ namespace {
 // Of a function that belongs to a scope; see EventingCall::location.
 std::vector<Parameter> ScopeParameters(const EventingRoute& route) {
   if (std::string_view(route.path).find("{name}") == std::string_view::npos) return {};
-  return {{.name = "bucket", .description = "of the function's scope, if it has one"},
-          {.name = "scope", .description = "that the function belongs to"}};
+  return {{.name = "bucket", .description = "the bucket of the function's scope, if it has one"},
+          {.name = "scope", .description = "the scope that the function belongs to"}};
 }
 
 // What a body holds differs; many calls have none.

@@ -161,7 +161,7 @@ Status AddFeedRoutes(Router& router, Context& context) {
        .tag = "feed",
        .description =
            "Server-sent events insert, update, delete and expire; `ready` at the start and "
-           "`caught_up` when all that was there has been sent. An event's id, sent back as "
+           "`caught_up` after all existing changes. An event's id, sent back as "
            "Last-Event-ID or `since`, continues after it.",
        .parameters = {{.name = "since", .description = "the id of the last event seen"},
                       {.name = "Last-Event-ID",
@@ -173,7 +173,7 @@ Status AddFeedRoutes(Router& router, Context& context) {
                       {.name = "limit", .description = "end after this many", .type = "integer"},
                       {.name = "until", .description = "caught_up: end there"}},
        .responses = {{200, "events", Content{.type = "text/event-stream"}},
-                     {410, "what followed that id is no longer known: start over"}},
+                     {410, "the server no longer has the changes after that id: start over"}},
        .auth = std::string(kReadKeyspace),
        .handler = [&context](Request& request, Response& response) -> Task<> {
          return FollowKeyspace(context, request, response);

@@ -186,9 +186,10 @@ Status AddFlowRoutes(Router& router, flow_engine::Host& host) {
   return router.Add(
       {.method = Method::kPost,
        .path = "/v1/flows/{id}/run",
-       .summary = "Run a flow and wait for what it responds",
+       .summary = "Run a flow and wait for its response",
        .tag = "flows",
-       .description = "With wait=false a durable flow is only started; the answer is its run's id.",
+       .description =
+           "With wait=false the server only starts a durable flow; the answer has its run's id.",
        .parameters = {id,
                       {.name = "wait",
                        .description = "false: answer when the run is stored",

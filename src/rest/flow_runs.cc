@@ -92,7 +92,7 @@ Status AddFlowRunRoutes(Router& router, flow_engine::Host& host) {
   list.parameters = {
       {.name = "flow", .description = "only runs of this flow"},
       {.name = "state", .description = "running, completed, failed or cancelled"},
-      {.name = "limit", .description = "how many, 100 unless given", .type = "integer"},
+      {.name = "limit", .description = "the most to list; default 100", .type = "integer"},
       {.name = "before", .description = "`next` of the page before"}};
   list.responses = {{.status = 200, .description = "The runs, and `next` if there are more"}};
   RETURN_IF_ERROR(router.Add(std::move(list)));

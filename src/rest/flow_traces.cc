@@ -57,13 +57,13 @@ Status AddFlowTraceRoutes(Router& router, flow_engine::Host& host) {
   RETURN_IF_ERROR(router.Add(
       {.method = Method::kGet,
        .path = "/v1/flows/traces",
-       .summary = "The latest runs with the times that they took, the newest first",
+       .summary = "The latest runs and how long they took, the newest first",
        .tag = "flows",
        .parameters =
            {{.name = "flow", .description = "only runs of this flow"},
             {.name = "min", .description = "only runs that took at least this long, such as 100ms"},
             {.name = "failed", .description = "only runs that failed", .type = "boolean"},
-            {.name = "limit", .description = "how many, 100 unless given", .type = "integer"}},
+            {.name = "limit", .description = "the most to list; default 100", .type = "integer"}},
        .responses = {{.status = 200, .description = "The traces"}},
        .auth = std::string(kAdmin),
        .handler = [&host](Request& request, Response& response) {
@@ -75,7 +75,7 @@ Status AddFlowTraceRoutes(Router& router, flow_engine::Host& host) {
                      .tag = "flows",
                      .parameters = {{.name = "trace",
                                      .in = Parameter::In::kPath,
-                                     .description = "the trace's id, or that of a run"}},
+                                     .description = "the id of the trace, or of a run"}},
                      .responses = {{.status = 200, .description = "The runs of the trace"},
                                    {.status = 404, .description = "It is not kept"}},
                      .auth = std::string(kAdmin),

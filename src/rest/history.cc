@@ -160,23 +160,23 @@ Status AddHistoryReading(Router& router, Context& context) {
        .handler = Blocking([&](Request& request, Response& response) {
          AnswerHistory(response, HistoryOf(context, request));
        })}));
-  RETURN_IF_ERROR(
-      router.Add({.method = Method::kGet,
-                  .path = "/v1/docs/{keyspace}/{key}/history/{version}",
-                  .summary = "Read a revision",
-                  .tag = "types",
-                  .responses = {{200, "the document as it was", Content{}}, {404, "not kept"}},
-                  .auth = std::string(kReadKeyspace),
-                  .handler = Blocking([&](Request& request, Response& response) {
-                    GetRevision(context, request, response);
-                  })}));
+  RETURN_IF_ERROR(router.Add(
+      {.method = Method::kGet,
+       .path = "/v1/docs/{keyspace}/{key}/history/{version}",
+       .summary = "Read a revision",
+       .tag = "types",
+       .responses = {{200, "the document of that version", Content{}}, {404, "not kept"}},
+       .auth = std::string(kReadKeyspace),
+       .handler = Blocking([&](Request& request, Response& response) {
+         GetRevision(context, request, response);
+       })}));
   return router.Add(
       {.method = Method::kGet,
        .path = "/v1/docs/{keyspace}/{key}/history/{version}/diff",
        .summary = "Compare two versions of a document",
        .tag = "types",
        .parameters = {{.name = "to", .description = "another version; without it the document"}},
-       .responses = {{200, "what differs", Content{}}, {404, "not kept"}},
+       .responses = {{200, "the differences", Content{}}, {404, "not kept"}},
        .auth = std::string(kReadKeyspace),
        .handler = Blocking([&](Request& request, Response& response) {
          AnswerHistory(response, DiffOf(context, request));
@@ -192,7 +192,8 @@ Status AddHistoryRoutes(Router& router, Context& context) {
        .path = "/v1/docs/{keyspace}/{key}/history/{version}/restore",
        .summary = "Write a revision's content again",
        .tag = "types",
-       .description = "It becomes a new version of the document; what it replaces, a revision.",
+       .description =
+           "It becomes a new version of the document; the replaced one becomes a revision.",
        .parameters = {{.name = "If-Match",
                        .in = Parameter::In::kHeader,
                        .description = "the ETag that the document must have"}},
@@ -205,7 +206,7 @@ Status AddHistoryRoutes(Router& router, Context& context) {
                      .path = "/v1/docs/{keyspace}/{key}/history",
                      .summary = "Erase all revisions of a document",
                      .tag = "types",
-                     .responses = {{200, "how many there were", Content{}}},
+                     .responses = {{200, "the number of erased revisions", Content{}}},
                      .auth = std::string(kWriteKeyspace),
                      .handler = Blocking([&](Request& request, Response& response) {
                        Erase(context, request, response);

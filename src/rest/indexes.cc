@@ -172,7 +172,7 @@ Status AddIndexChanges(Router& router, Context& context) {
                              R"("path":{"type":"string"},"each":{"type":"boolean"},)"
                              R"("desc":{"type":"boolean"}}}}}})"},
        .responses = {{201, "created", Content{}},
-                     {200, "it was there", Content{}},
+                     {200, "it existed already", Content{}},
                      {409, "it exists with other parts"}},
        .auth = std::string(kAdmin),
        .handler = Blocking(

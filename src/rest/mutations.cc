@@ -195,7 +195,7 @@ Status AddPatch(Router& router, Context& context) {
        .description =
            "With Content-Type application/merge-patch+json the body is a merge patch (RFC 7386), "
            "else a list of sub-document operations, applied all or none.",
-       .parameters = {{.name = "expiry", .description = "a new expiry; without it, it stays"},
+       .parameters = {{.name = "expiry", .description = "a new expiry; default: the present one"},
                       {.name = "If-Match",
                        .in = Parameter::In::kHeader,
                        .description = "the ETag it must have"}},
@@ -237,7 +237,7 @@ Status AddMutationRoutes(Router& router, Context& context) {
        .path = "/v1/docs/{keyspace}/{key}/counter",
        .summary = "Add to a counter",
        .tag = "documents",
-       .description = "The document is an integer. Without `initial` it must be there.",
+       .description = "The document is an integer. Without `initial` it must exist.",
        .request = Content{.description = "delta (1 if not given) and the value of a new counter",
                           .schema = R"({"type":"object","properties":{"delta":)"
                                     R"({"type":"integer"},"initial":{"type":"integer"},)"

@@ -78,7 +78,7 @@ Value StatusView(const Context& context) {
 
 Parameter ThreadsParameter() {
   return {.name = "threads",
-          .description = "also list the threads, each with the time it has used",
+          .description = "also list the threads, each with its processor time",
           .type = "boolean"};
 }
 
@@ -146,7 +146,8 @@ Status AddOperationRoutes(Router& router, Context& context) {
        .path = "/v1/backup",
        .summary = "Copy everything to a new directory while the server runs",
        .tag = "operation",
-       .request = Content{.description = "an absolute path on the server's machine, not there yet",
+       .request = Content{.description =
+                              "an absolute path on the server's machine that does not exist yet",
                           .schema = R"({"type":"object","required":["directory"],"properties":)"
                                     R"({"directory":{"type":"string"}}})"},
        .responses = {{201, "the copy is complete", Content{}}, {409, "the directory exists"}},
@@ -158,7 +159,7 @@ Status AddOperationRoutes(Router& router, Context& context) {
                      .path = "/v1/admin/expire",
                      .summary = "Delete expired documents now",
                      .tag = "operation",
-                     .description = "They are not returned either way; this frees their space.",
+                     .description = "Reads never return expired documents; this frees their space.",
                      .responses = {{200, "how many were deleted", Content{}}},
                      .auth = std::string(kAdmin),
                      .handler = Blocking([&context](Request&, Response& response) {

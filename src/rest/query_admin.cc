@@ -72,7 +72,7 @@ Status AddPingRoute(Router& router) {
 Status AddActiveRoutes(Router& router, QueryService& service) {
   RETURN_IF_ERROR(router.Add({.method = Method::kGet,
                               .path = "/admin/active_requests",
-                              .summary = "List the statements that run",
+                              .summary = "List the running statements",
                               .tag = "query",
                               .description = "An admin sees all, others their own.",
                               .responses = {{200, "the statements", Content{}}},

@@ -25,7 +25,7 @@ std::string IndexText(const Context& context) {
 Status AddRestRoutes(Router& router, Context& context) {
   RETURN_IF_ERROR(router.Add({.method = Method::kGet,
                               .path = "/",
-                              .summary = "What is here",
+                              .summary = "The server's name and paths",
                               .tag = "operation",
                               .responses = {{200, "names and paths", Content{}}},
                               .handler = [text = IndexText(context)](Request&, Response& response) {

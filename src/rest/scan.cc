@@ -312,19 +312,16 @@ Status AddScanRoutes(Router& router, Context& context) {
             {.name = "keys_only", .description = "no values", .type = "boolean"},
             {.name = "reverse", .description = "from the end", .type = "boolean"},
             {.name = "stored",
-             .description = "as they are stored, not in the current version of their type",
+             .description = "the stored documents, not the current version of their type",
              .type = "boolean"},
             {.name = "schema",
              .description = "in this version of their type's schema, not in the current one"},
             {.name = "revisions",
-             .description =
-                 "after each document the revisions that are kept of it, also of deleted "
-                 "ones",
+             .description = "after each document its revisions, also those of deleted documents",
              .type = "boolean"},
             {.name = "sample",
-             .description = "so many documents from all over the keyspace, as they are stored; "
-                            "without a limit. auto: all of a million documents or 1 GB, else "
-                            "10000"}},
+             .description = "this many random stored documents, without a limit. auto: all of up "
+                            "to a million documents or 1 GB, otherwise 10000"}},
        .responses = {{200, "the documents", Content{}}},
        .auth = std::string(kReadKeyspace),
        .handler = [&context](Request& request, Response& response) -> Task<> {

@@ -96,7 +96,8 @@ Status AddTokenRoutes(Router& router, Context& context) {
        .path = "/v1/tokens",
        .summary = "Create a token",
        .tag = "users",
-       .description = "For oneself; an admin also for another user. The token is shown once.",
+       .description =
+           "For yourself; an admin also for another user. The server shows the token once.",
        .request = Content{.description = "a name; how long it lasts; fewer roles than the user's",
                           .schema = R"({"type":"object","required":["name"],"properties":{)"
                                     R"("name":{"type":"string"},"user":{"type":"string"},)"
@@ -112,7 +113,7 @@ Status AddTokenRoutes(Router& router, Context& context) {
        .path = "/v1/tokens",
        .summary = "List tokens",
        .tag = "users",
-       .description = "One's own; an admin sees all. The secrets themselves are not kept.",
+       .description = "Your own; an admin sees all. The server does not keep the secrets.",
        .responses = {{200, "the tokens", Content{}}},
        .auth = std::string(kKnown),
        .handler = [&](Request& request, Response& response) {

@@ -180,7 +180,7 @@ Status AddTriggerRoutes(Router& router, Triggers& triggers) {
          .tag = "triggers",
          .parameters = question.method == Method::kGet ? TriggerParametersOf(question.path)
                                                        : std::vector<Parameter>(),
-         .responses = {{200, "as asked", Content{}}, {404, "not found"}},
+         .responses = {{200, "the requested data", Content{}}, {404, "not found"}},
          .auth = std::string(kAdmin),
          .handler = Blocking([&triggers, &question](Request& request, Response& response) {
            const Result<Value> answer = question.answer(triggers, request);

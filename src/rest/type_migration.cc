@@ -36,7 +36,7 @@ Status AddTypeMigrationRoutes(Router& router, doctype_db::MassMigration& migrati
   RETURN_IF_ERROR(router.Add(
       {.method = Method::kPost,
        .path = "/v1/types/{type}/migration",
-       .summary = "Bring all documents of a type to its current version",
+       .summary = "Migrate all documents of a type to its current version",
        .tag = "types",
        .description = "Runs in the background and continues after a crash. Does not overwrite "
                       "documents that somebody changes in the meantime.",
@@ -68,7 +68,7 @@ Status AddTypeMigrationRoutes(Router& router, doctype_db::MassMigration& migrati
                      .path = "/v1/types/{type}/migration",
                      .summary = "Stop the migration of a type's documents",
                      .tag = "types",
-                     .description = "What is migrated stays so.",
+                     .description = "Migrated documents stay migrated.",
                      .responses = {{204, "it ends soon"}, {404, "none runs"}},
                      .auth = std::string(kAdmin),
                      .handler = [&migration](Request& request, Response& response) {

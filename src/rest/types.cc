@@ -167,7 +167,7 @@ Status AddTypeChanges(Router& router, Context& context) {
        .request = Content{.description = "the type as JSON, with its schemas and code"},
        .responses = {{200, "replaced", Content{}},
                      {201, "new", Content{}},
-                     {400, "something is wrong with it"},
+                     {400, "the type has errors"},
                      {409, "another type claims the same documents"}},
        .auth = std::string(kAdmin),
        .handler = Blocking(
@@ -176,7 +176,7 @@ Status AddTypeChanges(Router& router, Context& context) {
                      .path = "/v1/types/{type}",
                      .summary = "Remove a document type",
                      .tag = "types",
-                     .description = "Documents and their revisions stay as they are.",
+                     .description = "Documents and their revisions stay unchanged.",
                      .responses = {{204, "removed"}, {404, "not found"}},
                      .auth = std::string(kAdmin),
                      .handler = Blocking([&](Request& request, Response& response) {

@@ -62,7 +62,7 @@ Status AddUserChanges(Router& router, Context& context) {
        .path = "/v1/users/{name}",
        .summary = "Create or change a user",
        .tag = "users",
-       .description = "What is not given stays as it is; a new user needs a password.",
+       .description = "Fields that you do not give stay unchanged; a new user needs a password.",
        .request = Content{.description = "password and roles: admin, reader:shop, writer:*, ...",
                           .schema = R"({"type":"object","properties":{"password":)"
                                     R"({"type":"string"},"roles":{"type":"array",)"
@@ -108,7 +108,7 @@ Status AddUserRoutes(Router& router, Context& context) {
                               }}));
   return router.Add({.method = Method::kGet,
                      .path = "/v1/whoami",
-                     .summary = "Who the server takes the sender for",
+                     .summary = "The user of this request",
                      .tag = "users",
                      .responses = {{200, "user and roles", Content{}}},
                      .auth = std::string(kKnown),
