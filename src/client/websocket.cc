@@ -77,7 +77,7 @@ Result<std::unique_ptr<WebSocket>> WebSocket::Open(std::unique_ptr<Stream> strea
                 refusal->status);
   }
   if (head.find(AcceptOf(key)) == std::string::npos) {
-    return Unexpected(BrokenSocket("the server's answer is to another question"));
+    return Unexpected(BrokenSocket("the server's answer belongs to another request"));
   }
   return std::unique_ptr<WebSocket>(new WebSocket(std::move(stream), std::move(rest)));
 }

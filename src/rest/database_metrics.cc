@@ -65,7 +65,8 @@ void AppendStore(const db::DatabaseStats& stats, std::string* out) {
   AppendSample("sluice_store_bytes", R"({place="memtables"})", stats.store.memtable_bytes, out);
   AppendSample("sluice_store_bytes", R"({place="cache"})", stats.store.cache_bytes, out);
   AppendOne("sluice_store_pending_compaction_bytes", MetricType::kGauge,
-            "What compaction has still to rewrite.", stats.store.pending_compaction_bytes, out);
+            "Bytes that compaction still has to rewrite.", stats.store.pending_compaction_bytes,
+            out);
   AppendOne("sluice_store_read_only", MetricType::kGauge, "1 after a write failed.",
             stats.read_only ? 1 : 0, out);
   AppendOne("sluice_documents_expired_total", MetricType::kCounter,

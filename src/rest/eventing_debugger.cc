@@ -155,7 +155,7 @@ constexpr EventingRoute kDebuggerRoutes[] = {
     {Method::kPost, "/startDebugger", "Debug the events of a function, one at a time", Start,
      kKnown},
     {Method::kPost, "/startDebugger/", "The same", Start, kKnown},
-    {Method::kGet, "/getDebuggerUrl", "Where a function's debugger is found", ShowUrl, kKnown},
+    {Method::kGet, "/getDebuggerUrl", "The URL of a function's debugger", ShowUrl, kKnown},
     {Method::kGet, "/getDebuggerUrl/", "The same", ShowUrl, kKnown},
     {Method::kPost, "/getDebuggerUrl", "The same", ShowUrl, kKnown},
     {Method::kPost, "/getDebuggerUrl/", "The same", ShowUrl, kKnown},

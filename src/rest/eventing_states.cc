@@ -151,8 +151,9 @@ constexpr EventingRoute kStateRoutes[] = {
     {Method::kGet, "/api/v1/status/{name}", "A function's state", ShowFunctionStatus, kKnown},
     {Method::kGet, "/api/v1/stats", "Statistics of all functions", ShowAllStatistics, kKnown},
     {Method::kGet, "/api/v1/stats/{name}", "A function's statistics", ShowStatistics, kKnown},
-    {Method::kGet, "/getExecutionStats", "What a function has run", ShowGroup<kExecution>, kKnown},
-    {Method::kGet, "/getFailureStats", "What a function has failed at", ShowGroup<kFailures>,
+    {Method::kGet, "/getExecutionStats", "Execution statistics of a function",
+     ShowGroup<kExecution>, kKnown},
+    {Method::kGet, "/getFailureStats", "Failure statistics of a function", ShowGroup<kFailures>,
      kKnown},
     {Method::kGet, "/getLatencyStats", "How long a function's invocations took",
      ShowGroup<kLatencies>, kKnown},
@@ -160,8 +161,9 @@ constexpr EventingRoute kStateRoutes[] = {
      ShowGroup<kRemaining>, kKnown},
     {Method::kGet, "/resetStatsCounters", "Let a function's statistics begin at 0", ResetStatistics,
      kKnown},
-    {Method::kGet, "/getAppLog", "What a function has logged, newest first", ShowLog, kKnown},
-    {Method::kGet, "/getInsight", "What the lines of a function have done", ShowInsight, kKnown},
+    {Method::kGet, "/getAppLog", "The log of a function, newest first", ShowLog, kKnown},
+    {Method::kGet, "/getInsight", "Calls, errors and logs of each line of a function", ShowInsight,
+     kKnown},
 };
 
 }  // namespace

@@ -149,7 +149,7 @@ struct Order {
 using Runner = procedure::TriggerRunner;
 constexpr Order kOrders[] = {
     {Method::kPost, "/v1/triggers/{name}/hold", "Stop a trigger for now", Hold<true>},
-    {Method::kPost, "/v1/triggers/{name}/resume", "Let a held trigger go on", Hold<false>},
+    {Method::kPost, "/v1/triggers/{name}/resume", "Continue a held trigger", Hold<false>},
     {Method::kPost, "/v1/triggers/{name}/skip", "Pass the event at the head", Pass<&Runner::Skip>},
     {Method::kPost, "/v1/triggers/{name}/dead-letter",
      "Pass the event at the head, and keep it as a dead letter", Pass<&Runner::MoveToDeadLetters>},

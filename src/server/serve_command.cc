@@ -52,8 +52,7 @@ Status CheckDevelopment(const ServeOptions& options, const Config& config) {
     ASSIGN_OR_RETURN(const Address address, ParseAddress(text));
     if (!IsLoopback(address)) {
       return cli::UsageError(
-          "--dev asks nobody who they are, so it listens on this machine only: {} is not a "
-          "loopback address",
+          "--dev needs no login, so it listens on this machine only: {} is not a loopback address",
           text);
     }
   }

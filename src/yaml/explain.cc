@@ -28,7 +28,7 @@ constexpr std::pair<std::string_view, std::string_view> kPlain[] = {
     {"illegal character found while scanning alias", "a text that begins with * needs quotes"},
     {"illegal character found while scanning anchor", "a text that begins with & needs quotes"},
     {"the referenced anchor is not defined",
-     "no & names what * stands for: a text that begins with * needs quotes"},
+     "no anchor (&) defines this alias (*): a text that begins with * needs quotes"},
     {"illegal tab when looking for indentation", "a tab can't indent a line: use blanks"},
 };
 

@@ -80,7 +80,7 @@ Status Parser::MergeInsert(MergeStatement* merge) {
   merge->has_insert = true;
   const bool keyed = At("(") && (IsAhead(1, "KEY") || IsAhead(1, "PRIMARY"));
   if (keyed && merge->on_key) {
-    return Wrong(Here(), "ON KEY says the key already: expected the document alone");
+    return Wrong(Here(), "ON KEY already gives the key: expected only the document");
   }
   if (merge->on_key) {
     ASSIGN_OR_RETURN(merge->insert_value, Expr());

@@ -185,7 +185,7 @@ Result<ResultTerm> Parser::ResultTermHere() {
   ASSIGN_OR_RETURN(term.expression, Expr());
   if (At(".", "*")) {
     if (operand_start_ != start) {
-      return Unexpected(Wrong(Here(), "expected parentheses around what .* belongs to"));
+      return Unexpected(Wrong(Here(), "expected parentheses around the expression before .*"));
     }
     at_ += 2;
     term.star = true;
