@@ -50,7 +50,7 @@ std::string Versioned(const json::Value& value) {
   return out;
 }
 
-// The JSON after the version, or missing when there is none.
+// The JSON after the version byte; missing if it is malformed.
 json::Value Unversioned(std::string_view stored) {
   if (stored.empty() || stored[0] != kVersion) return {};
   Result<json::Value> value = json::Parse(stored.substr(1));

@@ -122,7 +122,8 @@ Status FailureList::One(uint64_t id, const Step& step) {
   });
 }
 
-// Those that are there now; the ones that come meanwhile have higher ids, or are not seen.
+// Applies `step` to the failures that exist at the start; failures that are added later are left
+// alone.
 Result<uint64_t> FailureList::All(const Step& step) {
   std::vector<uint64_t> ids;
   RETURN_IF_ERROR(VisitRows(database_, owner_, 0, [&](const Failure& failure) {
@@ -178,7 +179,7 @@ Result<uint64_t> FailureList::DropAll() {
 
 bool FailureList::TooMuch() const { return failures_ > most_failures_ || bytes_ > most_bytes_; }
 
-// As many as must go, and fit into a commit: dead ones, and when those do not suffice, others.
+// The failures to drop in one commit: dead ones first, then others.
 Result<std::vector<uint64_t>> FailureList::Oldest() const {
   const int64_t spare_failures = failures_ - most_failures_;
   const int64_t spare_bytes = bytes_ - most_bytes_;

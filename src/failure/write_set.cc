@@ -18,7 +18,7 @@ void WriteSet::Count(const Failure& failure, int64_t sign) {
   change_.bytes += sign * static_cast<int64_t>(StoredBytes(failure));
 }
 
-// Instead of what is there.
+// Replaces the failure.
 void WriteSet::Put(const Failure& failure) {
   Count(failure, 1);
   Set(FailureKey(owner_, failure.id), EncodeFailure(failure));
@@ -77,7 +77,7 @@ Status WriteSet::Update(const Failure& failure, std::optional<uint64_t> due_ms) 
 
 Status WriteSet::SetPayload(Failure failure, std::string_view payload) {
   failure.payload_bytes = payload.size();
-  // Also so that the row changes, and with it what depends on it.
+  // The count also changes the row, so that commits which depend on it conflict.
   ++failure.edits;
   RETURN_IF_ERROR(Update(failure, std::nullopt));
   Set(PayloadKey(owner_, failure.id), EncodePayload(payload));

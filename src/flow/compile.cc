@@ -16,7 +16,7 @@ struct Candidate {
   bool good = true;
 };
 
-// A flow that calls one that is not there, or is not good, is not good itself.
+// A flow that calls a missing or faulty flow is faulty itself.
 class FlowLinker {
  public:
   FlowLinker(std::map<std::string, Candidate>* candidates, Problems* problems)
@@ -82,8 +82,8 @@ class FlowLinker {
   std::vector<std::string> ids_;
 };
 
-// Of a text that is no YAML: the id that it seems to have, so that those who name the flow are not
-// told that there is none.
+// Notes the probable id of a text that is not YAML, so that flows which call it do not get the
+// error that it does not exist.
 void NoteUnread(const FlowText& unread, std::map<std::string, Candidate>* candidates) {
   constexpr std::string_view kBlanks = " \t'\"";
   const std::string_view text = unread.text;

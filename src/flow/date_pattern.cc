@@ -125,7 +125,7 @@ std::string PartText(char letter, int count, const Moment& moment) {
   }
 }
 
-// What a text told so far.
+// The parts that were read from a text so far.
 struct Told {
   int year = 1970;
   int month = 1;
@@ -153,7 +153,7 @@ class TextReader {
     return true;
   }
 
-  // Exactly `count` digits, or as many as there are when one is asked for.
+  // Exactly `count` digits, or all digits if `count` is 1.
   bool Number(int count, int64_t* out) { return Digits(count, count == 1 ? 9 : count, out); }
 
   bool Digits(int least_digits, int most_digits, int64_t* out) {
@@ -310,7 +310,7 @@ Result<DatePattern> DatePattern::Parse(std::string_view pattern) {
       const std::string_view inside = pattern.substr(i + 1, close - i - 1);
       literal(inside.empty() ? "'" : inside);
       i = close + 1;
-      // Quoted text goes on after two quotes, which are one of it.
+      // Two quotes inside quoted text stand for one quote.
       if (!inside.empty() && pattern.substr(i).starts_with('\'')) literal("'");
     } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
       const size_t end = std::min(pattern.find_first_not_of(c, i), pattern.size());

@@ -36,7 +36,7 @@ Result<Expression> TextConstant(Expression made, std::string_view inside) {
   return made;
 }
 
-// Its texts with what their `${...}` stand for.
+// The value with all `${...}` in its texts replaced.
 Result<json::Value> Resolved(const json::Value& value, const Settings& settings) {
   if (value.is_string()) {
     Problems problems;

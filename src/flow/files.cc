@@ -11,15 +11,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Links followed as far as there are files; empty when that can't be said.
+// The path with links followed, as far as files exist; empty on an error.
 fs::path RealPath(const fs::path& path) {
   std::error_code error;
   fs::path real = fs::weakly_canonical(path, error);
   return error ? fs::path() : real;
 }
 
-// Whether it, or a directory on the way to it, is a link that leads nowhere yet: what is written
-// there would be made wherever it points to.
+// Whether the path, or a directory of it, is a link to something that does not exist: a write would
+// create the target of the link, which may be outside.
 bool HasDanglingLink(fs::path real) {
   std::error_code ignored;
   for (; real.has_relative_path(); real = real.parent_path()) {
@@ -28,7 +28,7 @@ bool HasDanglingLink(fs::path real) {
   return false;
 }
 
-// A pipe or a device would hold up who opens it.
+// Opening a pipe or a device could block.
 bool IsSpecialFile(const std::string& real) {
   std::error_code ignored;
   const fs::file_status status = fs::status(real, ignored);

@@ -6,7 +6,7 @@
 namespace sluice::flow {
 namespace {
 
-// What Mermaid would take for its own, as the entities that it knows.
+// Replaces characters with a meaning in Mermaid by entities.
 std::string Escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {

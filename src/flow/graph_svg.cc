@@ -67,8 +67,8 @@ std::vector<std::string_view> LinesOf(const Task& task) {
   return lines;
 }
 
-// What is after what: arrows, and that a join is after the branches and what follows a pipeline
-// after its steps.
+// The order of tasks: along arrows, a join after its branches, and the task after a pipeline after
+// its steps.
 using Links = std::vector<std::vector<size_t>>;
 Links LinksOf(const Flow& flow, const std::vector<Arrow>& arrows) {
   Links links(flow.tasks.size());
@@ -134,7 +134,8 @@ std::vector<std::vector<size_t>> RowsOf(const Flow& flow, const Links& links,
   return rows;
 }
 
-// Where everything is. Behind the boxes of the tasks come narrow ones, in which arrows pass rows.
+// The places of all boxes. After the boxes of the tasks come narrow ones, through which arrows pass
+// a row.
 struct Layout {
   std::vector<Box> boxes;
   std::vector<std::vector<size_t>> ways;  // of each arrow: where it begins, passes and ends
@@ -240,8 +241,8 @@ std::string CurveTo(const Box& from, const Box& to) {
                      to.y - bend, to.middle(), to.y);
 }
 
-// What goes up leaves at the side and comes back along the edge of the picture. The label goes to
-// `labels`, which are drawn over everything.
+// An arrow upwards leaves at the side and runs along the edge of the picture. Its label goes to
+// `labels`, which are drawn last.
 std::string ArrowSvg(const Arrow& arrow, const std::vector<size_t>& way, const Layout& layout,
                      std::string* labels) {
   const std::string_view kind = arrow.kind == Arrow::Kind::kError ? "error" : "next";
@@ -306,7 +307,7 @@ constexpr std::string_view kStyle =
     "markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" "
     "style=\"fill:#345\"/></marker></defs>\n";
 
-// Where the flow begins, and where errors go that no task handles.
+// The arrows to the first task and to the flow's exception handler.
 std::string EntriesSvg(const Flow& flow, const std::vector<Box>& boxes) {
   const Box& first = boxes[static_cast<size_t>(flow.first)];
   std::string out =

@@ -1,5 +1,4 @@
-// What only the whole flow tells: names that lead nowhere, tasks that nothing leads to, flows that
-// can't end.
+// Checks of the whole flow: unknown names, unreachable tasks, flows that can't end.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -93,8 +92,8 @@ class Linker {
         Error(Code::kInvalidArgument, "flow.no_end", "flow must have at least one end task"));
   }
 
-  // Who leads to a task decides what follows it: branches and steps go back to whom they belong to,
-  // and only their handlers go on from there.
+  // The way to a task decides which tasks follow it: a branch or step returns to its fork or
+  // pipeline, and only the tasks of its handler follow from there.
   struct Visit {
     TaskIndex task = kNoTask;
     bool member = false;
@@ -146,7 +145,7 @@ class Linker {
                                 "flow is missing external.state.machine"));
   }
 
-  // Branches of a fork and steps of a pipeline go back to it, whatever their execution says.
+  // Branches of a fork and steps of a pipeline return to it; their own execution is ignored.
   void CheckMembers() {
     std::set<TaskIndex> told;
     for (const TaskDraft& draft : draft_.tasks) {

@@ -16,7 +16,8 @@ std::unexpected<Status> Bad(std::string_view text, std::string_view why) {
   return Fail(Code::kInvalidArgument, "flow.bad_mapping", "'{}' {}", text, why);
 }
 
-// Where the left side ends. Text may have arrows in it: it ends with the last bracket before one.
+// The end of the left side. A `text(...)` may contain arrows: it ends with the last bracket before
+// an arrow.
 size_t EndOfLeft(std::string_view text) {
   if (!text.starts_with("text(")) return text.find(kArrow);
   for (size_t arrow = text.rfind(kArrow); arrow != text.npos && arrow > 0;
@@ -139,7 +140,7 @@ Result<Target> ParseTarget(std::string_view text, const ParseContext& context) {
   return made;
 }
 
-// What is known to be no map can't become all headers.
+// A value that is known not to be a map can't be mapped to all headers.
 Status CheckMap(const Mapping& mapping) {
   const bool needs_map =
       mapping.to.space == TargetSpace::kHeaders || mapping.to.space == TargetSpace::kOutputHeaders;
@@ -194,7 +195,7 @@ Result<std::vector<Mapping>> ParseMapping(std::string_view text, const ParseCont
   if (!middle.starts_with("model.") && !middle.starts_with("!model.")) {
     return Bad(text, "- the middle of three parts must be a model variable");
   }
-  // `a -> !model.b -> c`: b is set to the opposite, and c gets what b is.
+  // `a -> !model.b -> c`: b is set to the opposite, and c gets the value of b.
   ASSIGN_OR_RETURN(Mapping first, MakeMapping(parts[0], middle, context));
   if (middle.starts_with('!')) middle.remove_prefix(1);
   const std::string_view variable = Trim(middle.substr(0, middle.find(':')));

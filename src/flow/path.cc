@@ -156,7 +156,8 @@ Result<size_t> IndexToWrite(const Step& step, const ModelView& view) {
   return static_cast<size_t>(*index);
 }
 
-// The place of an element or field, made if it is not there; null in place of what was not set.
+// The place of an element or field, which is made if it is missing; unset elements before it become
+// null.
 json::Value* FieldPlace(json::Value* at, std::string_view key) {
   if (!at->is_object()) *at = json::Value::EmptyObject();
   if (json::Value* found = at->MutableField(key)) return found;
@@ -266,7 +267,7 @@ const json::Value& Path::Get(const json::Value& root, const ModelView& view) con
 
 Status Path::Set(json::Value* root, const ModelView& view, json::Value value) const {
   RETURN_IF_ERROR(CheckSize(value, steps_.size()));
-  // What is not there needs no removing, and no maps made for it.
+  // Removing a missing value does nothing; it must not make maps on its path.
   if (value.is_missing() && Get(*root, view).is_missing()) return OkStatus();
   json::Value* at = root;
   for (size_t i = 0; i < steps_.size(); ++i) {

@@ -1,5 +1,5 @@
 // Arithmetic: whole numbers stay whole (division cuts), a decimal makes the result one, text that
-// is a number counts as one. What has no result aborts the flow.
+// is a number counts as one. A calculation without a result aborts the flow.
 #include <cmath>
 #include <limits>
 

@@ -108,7 +108,7 @@ Result<std::shared_ptr<const Prepared>> Prepare(std::span<const Expression> args
   return std::shared_ptr<const Prepared>(std::move(rule));
 }
 
-// What is wrong with the value; empty when it is right.
+// The reason why the value does not fit; empty if it does.
 std::string Complaint(const Rule& rule, const Value& value) {
   if (value.is_missing() || value.is_null()) {
     return rule.required ? fmt::format("{} is required.", rule.name) : "";

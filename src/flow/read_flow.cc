@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kRequired = "check flow.id, flow.description, flow.ttl, first.task";
 
-// What is required: its text, or a problem.
+// The text of a required key, or a problem.
 std::string Required(const yaml::Node& root, const yaml::Node* node, std::string_view name,
                      const Reading& reading) {
   if (IsEmpty(node)) {

@@ -154,7 +154,7 @@ class TaskReader {
     }
   }
 
-  // What a mapping uses, for checks of the whole flow.
+  // Records the variables that a mapping uses, for checks of the whole flow.
   void Note(const Mapping& mapping, const Place& place) {
     flow_.use.Read(mapping.from, place);
     flow_.use.Read(mapping.to.content, place);

@@ -168,8 +168,8 @@ std::string WithoutTabs(std::string_view text) {
   return out;
 }
 
-// A tab that is read as blanks may be what is wrong: it is, if without that it is told of the same
-// line or the one before.
+// Tabs are read as blanks, which may cause the error. If the unchanged text has an error about a
+// tab on the same or a neighbouring line, that is reported instead.
 Status OrTab(const Status& error, std::string_view text) {
   const auto parsed = yaml::Parse(text, error.place().file);
   if (parsed || parsed.error().message().find("tab") == std::string::npos) return error;

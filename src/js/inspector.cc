@@ -15,10 +15,10 @@ using v8_inspector::StringBuffer;
 using v8_inspector::StringView;
 
 constexpr int kGroup = 1;
-// Of messages that wait for the runtime's thread.
+// The most messages that wait for the runtime's thread.
 constexpr size_t kMaxWaiting = 4096;
 constexpr size_t kMaxWaitingBytes = 16ull << 20;
-// How often Serve looks although nobody woke it: its caller may wait for a time.
+// Serve checks `until` at least this often, because it may depend on the time.
 constexpr std::chrono::seconds kLook(1);
 
 StringView ViewOf(std::string_view ascii) {

@@ -50,7 +50,7 @@ v8::MaybeLocal<v8::Value> Makers::Make(v8::Local<v8::Context> context, const jso
   }
 }
 
-// What its text says.
+// The number of its literal text.
 v8::Local<v8::Value> Makers::MakeNumber(const json::Value& value) const {
   const double number = value.ToDouble();
   if (!value.literal().empty()) return v8::Number::New(isolate_, number);
@@ -96,7 +96,7 @@ v8::Local<v8::Function> Makers::Find(v8::Local<v8::Context> context, const json:
   last_ = std::hash<std::string_view>()(names_) % shapes_.size();
   Shape& shape = shapes_[last_];
   if (shape.names != names_ || shape.seen == 0) {
-    // What is there stays once it is known.
+    // A shape that is known stays.
     if (shape.seen < kTimesToKnow) shape = {names_, 1, {}};
     return {};
   }
@@ -108,7 +108,7 @@ v8::Local<v8::Function> Makers::Find(v8::Local<v8::Context> context, const json:
 // (a, b) => ({ "first": a, "second": b })
 v8::Local<v8::Function> Makers::Compile(v8::Local<v8::Context> context,
                                         const json::Value& object) const {
-  const v8::TryCatch caught(isolate_);  // it may have been told to stop
+  const v8::TryCatch caught(isolate_);  // the isolate may have been stopped
   std::string text = "return {";
   v8::Local<v8::String> parameters[kMostFields];
   int count = 0;

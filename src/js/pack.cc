@@ -115,7 +115,7 @@ class Unpacker {
   }
 
   const std::span<const double> words_;
-  std::string_view text_;  // what is not read yet
+  std::string_view text_;  // the text that is not read yet
   std::vector<json::Field>& fields_;
   size_t next_ = 0;
 };

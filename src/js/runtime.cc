@@ -149,7 +149,7 @@ class Runtime::Impl final : public Watched {
            value->IsFunction();
   }
 
-  // In this order: a termination that nobody knows of would end a later call.
+  // The order matters: a termination without the flag would end a later call.
   void Stop() {
     isolate_->TerminateExecution();
     stopped_ = true;
@@ -164,7 +164,7 @@ class Runtime::Impl final : public Watched {
     return options_.inspector == nullptr ? nullptr : options_.inspector->impl_.get();
   }
   bool spent() const { return spent_; }
-  // From that address on; what is near to the last one does not count.
+  // Sets the stack limit from this address on; an address near the last one changes nothing.
   void LimitStack(uintptr_t here) {
     constexpr uintptr_t kNear = 16 << 10;
     if (here - stack_begin_ + kNear < 2 * kNear) return;
@@ -186,15 +186,15 @@ class Runtime::Impl final : public Watched {
     return current + kHeapHeadroom;
   }
 
-  // V8 asks the last callback that was added, and its debugger adds one, with which a program that
-  // goes on after a pause ends the process.
+  // V8 calls the last callback that was added, and its debugger adds one that would end the process
+  // when a program continues after a pause. So ours is added again.
   bool KeepLimits() {
     isolate_->RemoveNearHeapLimitCallback(OnHeapLimit, 0);
     isolate_->AddNearHeapLimitCallback(OnHeapLimit, this);
     return !spent_;
   }
 
-  // What ended the run, and the isolate made ready for the next.
+  // Returns how the run ended, and makes the isolate ready for the next one.
   script::Outcome End(v8::Local<v8::Context> context, bool finished, const v8::TryCatch& caught) {
     script::Outcome outcome;
     // A debugger's client can end it, too; by a command even so that V8 takes the termination back,
@@ -258,8 +258,8 @@ class Runtime::Impl final : public Watched {
     return returned && !isolate_->IsExecutionTerminating();
   }
 
-  // What promises still have to do belongs to the call that has just ended. If that was told to end
-  // it is dropped: V8 forgets what is left when it is told to end meanwhile.
+  // Runs the pending jobs of promises, which belong to the call that has just ended. If that call
+  // was terminated, V8 drops them.
   void Settle(bool terminated) {
     if (terminated) {
       isolate_->CancelTerminateExecution();

@@ -28,9 +28,8 @@ v8::Local<v8::String> NewText(v8::Isolate* isolate, std::string_view text) {
 
 std::string TextOf(v8::Isolate* isolate, v8::Local<v8::String> text) {
   std::string result;
-  // Latin-1 with no byte above 0x7f is UTF-8 already. The contents count, not how V8 keeps them:
-  // its JSON.parse makes names of two bytes a character, and so does JSON.stringify of what has
-  // them.
+  // Latin-1 with no byte above 0x7f is UTF-8 already. Look at the content, not at V8's form of the
+  // string: its JSON.parse makes names with two bytes per character, and JSON.stringify keeps them.
   if (text->ContainsOnlyOneByte()) {
     result.resize(static_cast<size_t>(text->Length()));
     text->WriteOneByte(isolate, reinterpret_cast<uint8_t*>(result.data()), 0, text->Length(),

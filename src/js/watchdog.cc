@@ -40,7 +40,7 @@ Watched::Watched() { Watchdog::Get().Watch(this); }
 void Watched::Leave() { Watchdog::Get().Leave(this); }
 
 void Watched::ArmBy(clockid_t clock, uint64_t deadline_ns) {
-  clock_.store(clock, std::memory_order_relaxed);  // seen by who sees the deadline
+  clock_.store(clock, std::memory_order_relaxed);  // visible to a thread that sees the deadline
   deadline_ns_ = deadline_ns;
   Watchdog::Get().Wake();
 }
@@ -51,7 +51,7 @@ void Watched::ArmForCpuTime(uint64_t ns) {
   ArmBy(clock, TimeOf(clock).value_or(0) + ns);
 }
 
-// Of a thread that has ended meanwhile there is none: what it ran is not armed any more.
+// A thread that has ended has no clock; its call is no longer armed.
 uint64_t Watched::OwnTime(uint64_t monotonic_ns) const {
   const clockid_t clock = clock_.load(std::memory_order_relaxed);
   return clock == CLOCK_MONOTONIC ? monotonic_ns : TimeOf(clock).value_or(0);
@@ -81,7 +81,7 @@ void Watchdog::Run() {
   MutexLock lock(mutex_);
   while (true) {
     if (quiet > kQuietLooks) sleeps_ = true;
-    // Who is armed from here on sees that it sleeps; who was before is seen now.
+    // A call that is armed from here on sees that the watchdog sleeps; earlier ones are seen below.
     const uint64_t now_ns = clock.MonotonicNs();
     bool armed = false;
     for (Watched* watched : watched_) armed |= watched->Look(now_ns);

@@ -173,7 +173,7 @@ class Extractor::Walk {
       const char* value;
       const Node* const child = ChildAt(node, at, &value);
       if (value == nullptr) return nullptr;
-      if (child != nullptr) Forget(*child);  // what an earlier field of this name gave
+      if (child != nullptr) Forget(*child);  // the results of an earlier field of this name
       at = child != nullptr ? Visit(*child, value) : SkimValue(value, end_);
       if (at == nullptr || (at = SkimSpace(at, end_)) == end_) return nullptr;
       if (*at == '}') return at + 1;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr ptrdiff_t kBlockBytes = 64;
 
-// Of 64 bytes, a bit for each.
+// The properties of 64 bytes, a bit for each.
 struct Block {
   uint64_t quotes = 0;
   uint64_t backslashes = 0;

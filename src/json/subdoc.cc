@@ -25,7 +25,7 @@ Span SpanOf(const TextIndex& index, const TokenMember& member) {
   return {member.start, index.Position(member.token), index.EndOf(member.token, member.next)};
 }
 
-// What one pass over a container tells about one step into it.
+// The result of one pass over a container for one step of a path.
 struct Scan {
   std::optional<TokenMember> match;
   Span span;  // of the match
@@ -56,14 +56,14 @@ Result<Scan> ScanContainer(const TextIndex& index, size_t token, const PathStep&
   return scan;
 }
 
-// Where a path leads.
+// The target of a path.
 struct Location {
   enum class State { kFound, kAbsent, kMismatch };
 
   State state = State::kFound;
   size_t token = 0;      // kFound: the value's first
   Span span;             // kFound: its place
-  size_t container = 0;  // the token of what the last step tried to enter
+  size_t container = 0;  // the token of the container that the last step tried to enter
   size_t step = 0;       // kAbsent: the first step that leads nowhere
   Scan scan;             // of that container
 };
@@ -244,8 +244,8 @@ class Mutator {
   }
 
   // Leaves out every field of the name (an earlier one must not come to light) or the one element.
-  // What is kept stays with the white space before it; only what becomes the first member takes
-  // the place of the one that was first, which has no comma before it.
+  // Other members keep the white space before them. Only a member that becomes the first one moves
+  // to the place of the old first one, which has no comma before it.
   Status Remove() {
     if (path_.empty()) return PathInvalid("the document itself can't be removed by path");
     const TextIndex index(text_);

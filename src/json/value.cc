@@ -283,7 +283,7 @@ void Value::Retain() const {
 }
 
 void Value::Release() {
-  // Nobody else can take what only this one holds.
+  // If this is the only holder, no other thread can take a reference.
   std::atomic<uint32_t>& count = Scalar<Shared*>()->count;
   if (count.load(std::memory_order_acquire) != 1 &&
       count.fetch_sub(1, std::memory_order_acq_rel) != 1) {
@@ -305,8 +305,8 @@ void Value::Release() {
   }
 }
 
-// Frees a container nobody holds any more. Containers inside it whose last holder it was are freed
-// by the loop and not by recursion, so that nesting of any depth needs no stack.
+// Frees a container without holders. Containers inside it whose last holder it was are freed by the
+// loop and not by recursion, so that nesting of any depth needs no stack.
 void Value::ReleaseTree(Value* root) {
   std::vector<Value> pending;
   const auto keep = [&pending](Value& child) {

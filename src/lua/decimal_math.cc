@@ -151,7 +151,7 @@ std::optional<Decimal> Divide(const Decimal& a, const Decimal& b) {
     exponent -= static_cast<int64_t>(more);
   }
   std::string quotient = Quotient(dividend, divisor);
-  // 10 / 4 is 2.5, not 2.500...: zeros that nobody asked for go.
+  // 10 / 4 is 2.5, not 2.500...: needless zeros are removed.
   const int64_t natural = int64_t{a.exponent} - b.exponent;
   while (quotient.ends_with('0') && exponent < natural) {
     quotient.pop_back();

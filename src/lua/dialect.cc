@@ -227,8 +227,8 @@ class Translator {
   }
 
   std::string Apply() {
-    // Of those at the same place, an outer expression's end comes after an inner one's, and what
-    // replaces a word comes last.
+    // At the same place, the end of an outer expression comes after the end of an inner one, and
+    // the replacement of a word comes last.
     std::ranges::stable_sort(edits_, [](const Edit& a, const Edit& b) {
       return a.offset != b.offset ? a.offset < b.offset : a.length == 0 && b.length > 0;
     });

@@ -15,7 +15,7 @@ namespace {
 
 using Pointer = std::shared_ptr<HostObject>;
 
-// What a userdata has.
+// The content of a userdata.
 struct Held {
   Pointer object;
   uint64_t bytes;
@@ -99,7 +99,7 @@ class MethodCall final : public Call {
 Status RunMethod(const Method& method, HostObject& self, Call& call) {
   try {
     return method.run(self, call);
-  } catch (const std::exception& error) {  // Lua's own errors are of another kind, and go on
+  } catch (const std::exception& error) {  // Lua's own errors are of another type, and pass through
     return Error(Code::kInternal, "lua.host", "{}", error.what());
   }
 }

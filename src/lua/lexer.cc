@@ -90,7 +90,7 @@ class Lexer {
     return std::min(end + 1, text_.size()) - at_;
   }
 
-  // [[...]] or [=[...]=] at `from`; 0 when there is none.
+  // The length of [[...]] or [=[...]=] at `from`; 0 for another token.
   size_t LongLength(size_t from) const {
     size_t level = 0;
     while (from + 1 + level < text_.size() && text_[from + 1 + level] == '=') ++level;

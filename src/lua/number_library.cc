@@ -1,6 +1,6 @@
-// What programs whose numbers are doubles (rewrite.h) find instead of Lua's own functions: numbers
-// that these make are doubles, whole ones are written without ".0", and an integer, which is one of
-// the database, is of the type `int`.
+// Replacements of Lua's own functions for programs whose numbers are doubles (rewrite.h). Numbers
+// that they make are doubles, whole numbers are written without ".0", and an integer, which comes
+// from the database, has the type `int`.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -29,7 +29,7 @@ constexpr const char* kOfMath[] = {"ceil", "floor", "random"};
 constexpr const char* kOfOs[] = {"time"};
 constexpr const char* kType[] = {"type"};
 
-// Of integers that a function made.
+// Converts an integer that a function made.
 void MakeDouble(lua_State* lua, int index) {
   if (lua_isinteger(lua, index) == 0) return;
   index = lua_absindex(lua, index);

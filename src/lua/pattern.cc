@@ -80,7 +80,7 @@ size_t PatternMatcher::Match(size_t s, size_t p) {
   return end;
 }
 
-// Items that need no way back are passed in this loop; all others go on in a call of their own.
+// Items without backtracking are matched in this loop; all others in a call of their own.
 size_t PatternMatcher::MatchItems(size_t s, size_t p) {
   while (error_ == nullptr) {
     Step();
@@ -97,7 +97,7 @@ size_t PatternMatcher::MatchItems(size_t s, size_t p) {
   return kNone;
 }
 
-// ( ) $ %b %f %1: true when the item is one of them; the match goes on inside.
+// ( ) $ %b %f %1: true if the item is one of them; the rest is then matched inside.
 bool PatternMatcher::MatchSpecial(size_t s, size_t p, size_t* result) {
   const char next = PatternAt(p + 1);
   switch (pattern_[p]) {
@@ -132,8 +132,8 @@ bool PatternMatcher::MatchSpecial(size_t s, size_t p, size_t* result) {
   }
 }
 
-// One item with what follows it (* + - ?). With `again`, the result is where to go on, and *next
-// the rest of the pattern.
+// One item with what follows it (* + - ?). With `again`, the result is the position to continue at,
+// and *next the rest of the pattern.
 size_t PatternMatcher::MatchRepeated(size_t s, size_t p, size_t item_end, bool* again,
                                      size_t* next) {
   const bool here = s < subject_.size() && MatchesSingle(s, p, item_end);

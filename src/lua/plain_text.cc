@@ -1,6 +1,6 @@
-// tostring, print and string.format without addresses: what has no text of its own is called
-// "table: 1", where the number is the same as long as the thing lives. An address would tell a
-// program where the server's memory lies.
+// tostring, print and string.format without addresses: a value without a text of its own is "table:
+// 1", with a number that stays the same for the life of the value. An address would reveal the
+// layout of the server's memory.
 #include <cstring>
 
 #include "lua/sandbox.h"
@@ -62,7 +62,7 @@ int ToString(lua_State* lua) {
   return 1;
 }
 
-// What %s is about to print gets its text here, and the library's own function does the rest.
+// Arguments of %s are converted to text here; the library's own function does the rest.
 int Format(lua_State* lua) {
   const auto original = lua_tocfunction(lua, lua_upvalueindex(1));
   const char* const format = luaL_checkstring(lua, 1);

@@ -13,7 +13,7 @@ constexpr uint64_t kCompilerMemory = 256 << 20;
 // Errors show no more of a text's name.
 constexpr size_t kMaxName = 31;
 
-// "name:12: what" as the line and the rest.
+// Splits "name:12: message" into the line and the message.
 Status SyntaxError(std::string_view name, std::string_view message) {
   uint32_t line = 0;
   if (message.starts_with(name) && message.substr(name.size()).starts_with(':')) {
@@ -66,7 +66,7 @@ Result<std::shared_ptr<const Program>> Program::Compile(std::string_view name,
                 source.size(), kMaxSourceBytes);
   }
   ASSIGN_OR_RETURN(Dialect dialect, ToPlainLua(source, numbers));
-  // By itself first, so that its own errors are told and not those of what is added.
+  // Compiles the text alone first, so that errors are those of the text and not of the added code.
   if (const auto plain = CompileText(name, dialect.text); !plain) return Unexpected(plain.error());
   const std::string text = dialect.text + "\n" + ReturnOf(dialect.outermost);
   Program program(std::string(name), "", std::move(dialect.outermost), numbers);

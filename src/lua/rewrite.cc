@@ -1,5 +1,5 @@
-// Walks the text by expressions, as far as it takes to know what .. and # stand between. What is no
-// Lua is left as it is: the compiler finds what is wrong.
+// Walks over the expressions of the text, as far as needed to find the operands of .. and #. Text
+// that is not Lua stays unchanged: the compiler reports the error.
 #include "lua/rewrite.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace sluice::lua {
 namespace {
 
-// The compiler refuses what is nested more deeply.
+// The compiler refuses deeper nesting.
 constexpr int kMaxDepth = 220;
 constexpr uint64_t kExact = uint64_t{1} << 53;
 
@@ -73,7 +73,7 @@ class Walker {
     Walker& walker_;
   };
 
-  // Everything up to the bracket, `end` or `until` that closes what `i` is in, or to the end.
+  // Everything up to the bracket, `end` or `until` that closes the block around `i`, or to the end.
   size_t Items(size_t i) {
     const Level level(*this);
     if (level.too_deep()) return tokens_.size();

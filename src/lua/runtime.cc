@@ -1,5 +1,4 @@
-// Everything that may raise an error runs inside lua_pcall: what is done outside of it allocates
-// nothing.
+// Everything that may raise an error runs inside lua_pcall: code outside of it must not allocate.
 #include "lua/runtime.h"
 
 #include <utility>
@@ -13,7 +12,7 @@ namespace sluice::lua {
 namespace {
 
 constexpr uint64_t kNsPerMs = 1'000'000;
-// Of the program's text, as a function, in the registry.
+// The key in the registry of the program's text, as a function.
 const char kTextKey = 0;
 
 struct Failure {
@@ -28,7 +27,7 @@ std::string StringAt(lua_State* lua, int index) {
   return text == nullptr ? std::string() : std::string(text, length);
 }
 
-// The handler of errors: says where it was. The failure is upvalue 1.
+// The handler of errors: records the place. The failure is upvalue 1.
 int NoteFailure(lua_State* lua) {
   if (State::Of(lua).ended()) return 1;
   auto* const failure = static_cast<Failure*>(lua_touserdata(lua, lua_upvalueindex(1)));
@@ -93,7 +92,7 @@ class Runtime::Impl {
 
   const std::shared_ptr<const Program>& program() const { return options_.program; }
   script::Outcome AddInstance(Instance* made) { return RunProtected(RunText, made); }
-  // Needs no memory: the place in the registry is there.
+  // Needs no memory: the slot in the registry exists.
   void DropInstance(Instance instance) { luaL_unref(state_.lua(), LUA_REGISTRYINDEX, instance); }
 
   State& state() { return state_; }

@@ -14,7 +14,7 @@ namespace {
 const char kLibrariesKey = 0;  // its address is the key in the registry
 constexpr size_t kMaxPrintedBytes = 64 << 10;
 
-// Of the base library; the others are ours, or not for procedures.
+// The functions of the base library that procedures get; others are replaced or left out.
 constexpr const char* kBaseFunctions[] = {
     "_VERSION", "assert", "error",  "getmetatable", "ipairs", "next",     "pairs",
     "rawequal", "rawget", "rawlen", "rawset",       "select", "tonumber", "tostring"};
@@ -88,7 +88,7 @@ DataType CheckType(lua_State* lua, int index) {
   return *type;
 }
 
-// __declare(2, 'int'): so many NULLs of that type.
+// __declare(2, 'int'): this many NULLs of that type.
 int Declare(lua_State* lua) {
   const auto count = static_cast<int>(luaL_checkinteger(lua, 1));
   const DataType type = CheckType(lua, 2);
@@ -129,7 +129,7 @@ int ConvertTo(lua_State* lua) {
   return PushConverted(lua, 2, *type);
 }
 
-// __cast(x, 'int'): what a parameter of a type is; nil stays nil.
+// __cast(x, 'int'): converts a parameter to its type; nil stays nil.
 int Cast(lua_State* lua) {
   lua_settop(lua, 2);
   const DataType type = CheckType(lua, 2);
@@ -245,7 +245,7 @@ void AddOwnFunctions(lua_State* lua) {
   lua_pop(lua, 1);
 }
 
-// The table that all strings share says nothing.
+// Hides the metatable that all strings share.
 void HideStringMetatable(lua_State* lua) {
   lua_pushliteral(lua, "");
   lua_getmetatable(lua, -1);

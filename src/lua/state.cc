@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kStep = 200;
 constexpr uint64_t kNanosPerMs = 1'000'000;
-// So many bytes allocated are worth a look at the clock: long strings take long to make.
+// After this many allocated bytes the clock is checked, because long strings take long to make.
 constexpr uint64_t kBytesPerLook = 4 << 20;
 
 constexpr uint64_t kBytesPerInstruction = 64;  // of large allocations
@@ -39,9 +39,9 @@ State::~State() {
   if (lua_ != nullptr) lua_close(lua_);
 }
 
-// A table that is its own __call makes Lua shift an ever larger stack without an instruction, which
-// the hook would see: all that can be refused is the memory. A stack is made anew with twice its
-// size, but for the kExtraStack bytes that Lua keeps free.
+// A table that is its own __call makes Lua shift an ever larger stack without an instruction, so
+// the hook never runs: only the memory can be refused. Lua doubles a stack, without the kExtraStack
+// bytes that it keeps free.
 bool State::RefusesStack(size_t new_size) {
   if (ended()) return true;  // Lua collects garbage and asks again
   const bool doubled = new_size + kExtraStack == 2 * std::exchange(last_block_, new_size);
@@ -57,7 +57,7 @@ bool State::RefusesStack(size_t new_size) {
 
 void* State::Allocate(void* user, void* block, size_t old_size, size_t new_size) {
   State& state = *static_cast<State*>(user);
-  if (block == nullptr) old_size = 0;  // then it says what is to be made
+  if (block == nullptr) old_size = 0;  // then it is the type of the new object
   if (new_size == 0) {
     state.used_ -= old_size;
     std::free(block);

@@ -98,7 +98,7 @@ int FindOrMatch(lua_State* lua, bool find) {
 int Find(lua_State* lua) { return FindOrMatch(lua, true); }
 int Match(lua_State* lua) { return FindOrMatch(lua, false); }
 
-// Upvalues: subject, pattern, where to go on, where the last match ended (-1: nowhere).
+// Upvalues: subject, pattern, the position to continue at, the end of the last match (-1: none).
 int NextMatch(lua_State* lua) {
   const std::string_view subject = CheckString(lua, lua_upvalueindex(1));
   const std::string_view pattern = CheckString(lua, lua_upvalueindex(2));
@@ -175,7 +175,7 @@ class Replacer {
     lua_pushlstring(lua_, match.data(), match.size());
   }
 
-  // %0 is the match, %1 a capture (or the match, if there is none), %% a percent sign.
+  // %0 is the match, %1 a capture (or the match, if the pattern has none), %% a percent sign.
   void AppendTemplate(PatternMatcher& matcher, std::string_view match, luaL_Buffer* out) {
     if (!matcher.Complete()) CheckPattern(lua_, matcher);
     size_t length = 0;

@@ -1,5 +1,5 @@
-// The functions of `table` walk a table in C, where no hook comes. They get plain tables only, so
-// that their length is true, and what they are about to do is counted first.
+// The functions of `table` walk a table in C, where no hook comes. They get only plain tables, so
+// that the length is correct, and the steps are charged first.
 #include <algorithm>
 
 #include "lua/sandbox.h"
@@ -51,7 +51,7 @@ int Remove(lua_State* lua) {
   return CallOriginal(lua);
 }
 
-// As in Lua 5.1, a position past the end is where the value goes: what lies between stays empty.
+// As in Lua 5.1, the value may go to a position past the end; positions between stay empty.
 int Insert(lua_State* lua) {
   CheckPlain(lua, 1);
   const auto length = static_cast<lua_Integer>(lua_rawlen(lua, 1));
@@ -80,7 +80,7 @@ int Move(lua_State* lua) {
                         __builtin_add_overflow(to, distance, &end))) {
     return luaL_error(lua, "too many elements to move");
   }
-  // Downwards where that would read what was written.
+  // Copies downwards if the ranges overlap, so that no element is overwritten before it is read.
   const bool down = target == 1 && to > first && to <= last;
   for (lua_Integer i = 0; first <= last && i <= distance; ++i) {
     if (i % kItemsPerCharge == 0) ChargeItems(lua, kItemsPerCharge);

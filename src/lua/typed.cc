@@ -370,7 +370,7 @@ void PushTyped(lua_State* lua, const Value& value) {
   void* memory = nullptr;
   try {
     memory = lua_newuserdatauv(lua, sizeof(Typed), 0);
-  } catch (...) {  // Lua's error of memory, which goes on
+  } catch (...) {  // Lua's error of memory, which passes through
     state.ReleaseBytes(bytes);
     throw;
   }

@@ -15,7 +15,7 @@ constexpr int kStackPerLevel = 6;
 constexpr uint64_t kMaxConvertedBytes = 64 << 20;
 constexpr uint64_t kBytesPerItem = 32;
 
-// Of the columns, in the metatable of a row; and of the metatable of the last row.
+// The keys of the columns in the metatable of a row, and of the metatable of the last row.
 const char kColumnsKey = 0;
 const char kLastRowKey = 0;
 
@@ -122,7 +122,7 @@ class Reader {
     return is_row;
   }
 
-  // What was added to a row comes after its columns. These are on the stack.
+  // Fields that were added to a row come after its columns, which are on the stack.
   Result<Value> Row(int index, int depth) {
     Value object = Value::EmptyObject();
     const auto count = static_cast<lua_Integer>(lua_rawlen(lua_, -1));
@@ -217,7 +217,7 @@ class Reader {
   uint64_t bytes_ = 0;
 };
 
-// row[1]: upvalue 1 has the columns. Another name that is not there is nil.
+// row[1]: upvalue 1 has the columns. Any other missing name is nil.
 int ColumnAt(lua_State* lua) {
   int is_whole = 0;
   const lua_Integer at = lua_tointegerx(lua, 2, &is_whole);

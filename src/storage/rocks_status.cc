@@ -10,7 +10,7 @@ bool Contains(std::string_view text, std::string_view part) {
 }
 
 Status Corrupt(std::string text, const std::string& directory) {
-  // A table that is missing is looked for under its old name last, so that is what RocksDB says.
+  // RocksDB looks for a missing table under its old name last, and its message has that name.
   if (const size_t at = text.find(".ldb"); at != std::string::npos) text.replace(at, 4, ".sst");
   return Error(Code::kCorruption, "storage.corrupt",
                "a file under {} is damaged and is not served: {}. Restore it from a backup",

@@ -3,7 +3,8 @@
 // written once, read once and trimmed from the front.
 //
 // Recovery: kTolerateCorruptedTailRecords accepts a torn last record (never acknowledged) of any
-// write-ahead log. What it passes over besides that, WalGuard refuses before it is read.
+// write-ahead log. It also accepts other damage; WalGuard refuses that before RocksDB reads the
+// log.
 #include "storage/store.h"
 
 #include <algorithm>
@@ -50,7 +51,8 @@ rocksdb::ColumnFamilyOptions FamilyOptions(Family family, const StoreOptions& op
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   }
   if (family == Family::kDocs) {
-    // 1 KB documents: more than a handful to a block makes point reads decode what they don't need.
+    // Documents have about 1 KB: with larger blocks a point read would decode many that it does not
+    // need.
     table.block_size = 8 << 10;
     // Each key whole and in the block's hash table: next to such values the bytes don't count.
     table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
@@ -261,7 +263,7 @@ Result<bool> Store::Get(Family family, std::string_view key, std::string* value,
 Status Store::GetMany(Family family, std::span<const std::string_view> keys,
                       std::span<PinnedValue* const> values, std::vector<bool>* found,
                       const Snapshot* snapshot) const {
-  constexpr size_t kAtOnce = 32;  // what RocksDB itself takes at once
+  constexpr size_t kAtOnce = 32;  // the size of RocksDB's own batches
   CHECK(values.size() == keys.size());
   found->assign(keys.size(), false);
   rocksdb::ReadOptions options;
@@ -342,7 +344,7 @@ Status Store::CompactRange(Family family, std::string_view from, std::string_vie
 uint64_t Store::EstimateFileBytes(Family family, std::string_view from, std::string_view to) const {
   const rocksdb::Range range(ToSlice(from), ToSlice(to));
   uint64_t bytes = 0;
-  // A range whose size can't be told counts as empty.
+  // On an error the range counts as empty.
   (void)impl_->db->GetApproximateSizes(rocksdb::SizeApproximationOptions(), impl_->Handle(family),
                                        &range, 1, &bytes);
   return bytes;
@@ -357,7 +359,7 @@ uint64_t Store::EstimateBytes(Family family, std::string_view from, std::string_
 }
 
 uint64_t Store::EstimateFileRows(Family family, std::string_view from, std::string_view to) const {
-  // Files say how many rows they have in all; what lies in the range is taken to be like the rest.
+  // Files have only a total number of rows; the range is assumed to be like the rest.
   const rocksdb::Range range(ToSlice(from), ToSlice(to));
   rocksdb::TablePropertiesCollection tables;
   const rocksdb::Status read =

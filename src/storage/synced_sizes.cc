@@ -1,6 +1,6 @@
 // SYNCED: lines of 40 bytes, each a file's name padded with blanks to 23 characters, a blank, its
 // synced size as 15 digits, and a line feed. A line of blanks is free. A line does not cross a
-// sector of 512 bytes: each sector has twelve, and 32 bytes that nobody reads.
+// sector of 512 bytes: each sector has twelve lines and 32 unused bytes.
 #include "storage/synced_sizes.h"
 
 #include <array>
@@ -54,7 +54,7 @@ SyncedSizes::~SyncedSizes() {
 
 std::string SyncedSizes::Path(const std::string& directory) { return directory + "/SYNCED"; }
 
-// What can't be read as a line was not finished, and notes nothing.
+// A line that can't be read was not finished, and counts as free.
 std::vector<SyncedSizes::Entry> SyncedSizes::Read(const std::string& directory) {
   std::ifstream in(Path(directory), std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());

@@ -43,7 +43,7 @@ struct Fragment {
   std::string_view payload;
 };
 
-// At the beginning of `bytes`, if one that is complete and undamaged is there.
+// The fragment at the beginning of `bytes`, if it is complete and undamaged.
 std::optional<Fragment> FragmentAt(std::string_view bytes) {
   if (bytes.size() < kHeaderBytes) return std::nullopt;
   const size_t length = LittleEndian(bytes.substr(4, 2));
@@ -84,7 +84,7 @@ class LogFile {
                  base_ + at, what);
   }
 
-  // `ended`: what follows must be zeros.
+  // `ended`: the rest must be zeros.
   Status CheckBlock(std::string_view block, bool last, bool* ended) {
     size_t at = 0;
     while (block.size() - at >= kHeaderBytes) {
@@ -98,7 +98,7 @@ class LogFile {
     return OkStatus();
   }
 
-  // What can't be read is the log's end, or damage.
+  // Bytes that can't be read are the end of the log, or damage.
   Status CheckEnd(std::string_view rest, size_t at, bool last, bool* ended) {
     if (AllZero(rest)) {
       *ended = true;

@@ -108,7 +108,7 @@ std::string LedgerPath(const std::string& directory) {
 
 bool IsManifest(const fs::path& path) { return path.filename().string().starts_with("MANIFEST-"); }
 
-// The file that CURRENT names; empty if there is none.
+// The file that CURRENT names; empty without one.
 std::string CurrentManifest(const std::string& directory) {
   std::ifstream current(fmt::format("{}/CURRENT", directory));
   std::string name;
@@ -117,7 +117,7 @@ std::string CurrentManifest(const std::string& directory) {
   return fs::exists(fmt::format("{}/{}", directory, name), error) ? name : std::string();
 }
 
-// The logs that are there and newer than `over`.
+// The existing logs that are newer than `over`.
 Result<std::set<uint64_t>> PresentWals(const std::string& directory, uint64_t over) {
   std::set<uint64_t> present;
   std::error_code error;
@@ -151,7 +151,7 @@ Status CheckNotes(const std::string& directory) {
 Result<Ledger> CheckedLedger(const std::string& directory) {
   RETURN_IF_ERROR(CheckNotes(directory));
   RETURN_IF_ERROR(SyncedSizes::Check(directory));
-  // A manifest that is not there RocksDB finds out by itself.
+  // RocksDB itself reports a missing manifest.
   if (const std::string manifest = CurrentManifest(directory); !manifest.empty()) {
     RETURN_IF_ERROR(CheckManifest(fmt::format("{}/{}", directory, manifest)));
   }

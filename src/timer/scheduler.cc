@@ -1,6 +1,6 @@
 // Invariant: a timer that is stored, committed before the last Created and at or after `from`, will
-// be seen by the next look; one before `from` was handed out. So `from` moves forward only past
-// what was handed out, and back to what Created tells.
+// be seen by the next look; one before `from` was delivered. So `from` moves forward only past
+// delivered timers, and back to the due time of Created.
 #include "timer/scheduler.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace sluice::timer {
 namespace {
 
 constexpr size_t kHandOutAtOnce = 256;  // then the other owners have their turn
-// The wall clock may be set: nobody sleeps longer than this without looking at it.
+// The wall clock may be set, so the thread looks at it at least this often.
 constexpr std::chrono::nanoseconds kMaxPause(1'000'000'000);
 
 }  // namespace
