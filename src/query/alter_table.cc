@@ -57,7 +57,7 @@ bool IsText(db::ColumnType type) {
   return type == db::ColumnType::kCString || type == db::ColumnType::kVutf8;
 }
 
-// Whether what a column of one type stores is what one of the other would.
+// Whether columns of both types store a value in the same form.
 bool IsSameForm(db::ColumnType from, db::ColumnType to) {
   if (from == to) return true;
   if (IsWhole(from)) return IsWhole(to) || IsReal(to);
@@ -127,7 +127,7 @@ class Alteration {
     return database_.admin().AlterTable(schema_);
   }
 
-  // ALTER COLUMN: `what` is what changes to that of `wanted`.
+  // ALTER COLUMN: changes the property `what` of the column to that of `wanted`.
   Status Change(std::string_view name, std::string_view what, const db::TableColumn& wanted) {
     const auto at = schema_.ColumnIndex(name);
     if (!at) return Invalid(schema_, fmt::format("there is no column '{}'", name));
@@ -193,7 +193,7 @@ class Alteration {
     });
   }
 
-  // That the values that are there are ones of the column as it is now.
+  // Checks that the existing values fit the changed column.
   Status CheckRows(const db::TableColumn& before, const db::TableColumn& column) {
     const std::string name = BackQuoted(column.name);
     if (column.not_null && !before.not_null) {
@@ -219,7 +219,7 @@ class Alteration {
     return OkStatus();
   }
 
-  // When writers keep to what was added: its indexes, and the rows that are there.
+  // Runs when writers already obey the addition: builds its indexes and checks the existing rows.
   Status CompleteAdd(const db::TableSchema& added) {
     for (const db::TableKey& key : added.keys) {
       RETURN_IF_ERROR(
@@ -302,7 +302,7 @@ bool SameKey(const db::TableKey& a, const db::TableKey& b) {
          a.many_nulls == b.many_nulls && std::ranges::equal(a.parts, b.parts, same_part);
 }
 
-// ALTER TABLE t { ... }: what is not there any more goes, what is new is added, columns change.
+// ALTER TABLE t { ... }: drops parts that the schema no longer has, adds new ones, changes columns.
 class Replacement {
  public:
   Replacement(QueryEngine& engine, std::string table, const db::TableSchema& wanted,

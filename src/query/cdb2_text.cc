@@ -127,7 +127,8 @@ Cdb2Types Cdb2TypesOf(std::string_view statement, const db::Catalog& catalog) {
 
 namespace {
 
-// A column that is called as one before it: that name without the number which tells them apart.
+// The shown name of a column that repeats an earlier name: without the number that distinguishes
+// them.
 std::string_view ShownName(const json::Value& row, std::string_view name) {
   const size_t colon = name.rfind(':');
   const bool numbered = colon != std::string_view::npos && colon + 1 < name.size() &&

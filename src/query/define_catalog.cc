@@ -146,8 +146,8 @@ Status CheckNotReferenced(const db::Catalog& catalog, const db::TableSchema& tab
   return OkStatus();
 }
 
-// The scope and the collection _default are there as long as their bucket is, but have names that
-// can't be given to others.
+// The scope and the collection _default exist as long as their bucket, but users can't create
+// things with that name.
 bool Exists(const db::Catalog& catalog, const CatalogName& name, CatalogObject object) {
   const auto bucket = catalog.buckets().find(name.bucket);
   if (bucket == catalog.buckets().end()) return false;
@@ -157,7 +157,7 @@ bool Exists(const db::Catalog& catalog, const CatalogName& name, CatalogObject o
   return object == CatalogObject::kScope || scope->second.collections.contains(name.collection);
 }
 
-// What IF EXISTS and IF NOT EXISTS forgive.
+// Whether IF EXISTS or IF NOT EXISTS ignores this error.
 bool Forgiven(const Status& status, const CatalogStatement& statement) {
   if (!statement.if_clause) return false;
   if (statement.action == CatalogAction::kCreate) return status.code() == Code::kAlreadyExists;

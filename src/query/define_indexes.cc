@@ -65,8 +65,8 @@ Warning NoEffect(std::string_view what) {
           fmt::format("{} has no effect: an index is one piece on one machine", what)};
 }
 
-// WITH {"defer_build": true}. What places an index on several machines, or tells how large it will
-// be, has no effect on one.
+// WITH {"defer_build": true}. Options for several machines, or for the expected size, have no
+// effect.
 Result<db::IndexBuild> BuildOf(const CreateIndexStatement& statement,
                                std::vector<Warning>* warnings) {
   constexpr std::string_view kPlacement[] = {"num_replica", "nodes",        "num_partition",

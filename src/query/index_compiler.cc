@@ -32,7 +32,7 @@ class NoReader final : public db::Reader {
   }
 };
 
-// What of META() changes with every write of the document only, and not with where it is.
+// The fields of META() that change only with a write of the document.
 bool IsIndexedMeta(std::string_view field) {
   return field == "id" || field == "cas" || field == "expiration";
 }

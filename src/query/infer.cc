@@ -1,4 +1,4 @@
-// INFER: what the documents of a keyspace look like, from a sample of them.
+// INFER: the shape of a keyspace's documents, from a sample.
 #include <algorithm>
 #include <utility>
 

@@ -85,7 +85,7 @@ class ReferenceKeeper {
     return keys;
   }
 
-  // What a change means for rows that refer to the row.
+  // Applies a change of a row to the rows that refer to it.
   Status Cascade(const RowChange& change) {
     if (!change.before) return OkStatus();
     const db::KeyspaceInfo* table = catalog_->Find(change.table);
@@ -168,7 +168,7 @@ class ReferenceKeeper {
     return put ? OkStatus() : put.error();
   }
 
-  // Whether what the row refers to is there, as the transaction leaves it.
+  // Checks that the rows to which this row refers exist at the end of the statement.
   Status CheckRow(const RowChange& change) {
     const db::KeyspaceInfo* table = catalog_->Find(change.table);
     if (!change.after || table == nullptr || table->table->references.empty()) return OkStatus();

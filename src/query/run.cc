@@ -17,7 +17,7 @@ namespace {
 std::unique_ptr<db::Reader> ReaderOf(QueryEngine& engine, const StatementPlan& plan,
                                      const RunRequest& request) {
   if (request.transaction != nullptr) return db::NewTransactionReader(*request.transaction);
-  // What a statement writes must not be in what it reads: that is as it was before the first write.
+  // A statement must not read its own writes: it reads the state before its first write.
   return plan.kind == StatementKind::kSelect ? db::NewLateReader(engine.database())
                                              : db::NewSnapshotReader(engine.database());
 }
@@ -28,7 +28,7 @@ size_t MemoryLimitOf(const QueryEngine& engine, const RunRequest& request) {
   return asked == 0 ? most : std::min(most, asked);
 }
 
-// An error that also says what was done before it.
+// An error with the number of documents that were written before it.
 Status AfterWrites(const Status& status, uint64_t written) {
   if (status.ok() || written == 0) return status;
   Status told(
@@ -102,7 +102,7 @@ class PlanRun final : public Run {
     options.parameters = std::move(parameters);
     options.system_rows = [&engine, more = std::move(request.system_rows)](
                               std::string_view name) -> Result<std::vector<Value>> {
-      // Whoever says what the user may see says it of all of them.
+      // The function that decides what the user may see gives all system rows.
       if (more != nullptr) return more(name);
       auto rows = SystemTableRows(*engine.database().catalog(), engine.procedures(), name);
       if (rows) return std::move(*rows);

@@ -9,7 +9,7 @@
 namespace sluice::query {
 namespace {
 
-// What a row of each is known by.
+// The field with the id of a row of each.
 constexpr std::pair<std::string_view, std::string_view> kIds[] = {
     {"active_requests", "requestId"}, {"completed_requests", "requestId"}, {"prepareds", "name"}};
 

@@ -89,7 +89,7 @@ void Transactions::Return(const std::string& id, bool ended) {
   if (ended) sessions_.erase(found);
 }
 
-// A transaction that nobody asks for any more still holds a snapshot.
+// A transaction that its client has abandoned still holds a snapshot, so it must be ended.
 void Transactions::RunClock() {
   MutexLock lock(mutex_);
   while (!stopping_) {
@@ -140,7 +140,7 @@ Status Transactions::Lease::Run(const TransactionStatement& statement) {
       return OkStatus();
     case Action::kRollbackTo:
       return RollbackTo(statement.savepoint);
-    case Action::kSet:  // every transaction has the only isolation level that can be asked for
+    case Action::kSet:  // there is only one isolation level
       return OkStatus();
   }
   return OkStatus();
@@ -169,7 +169,7 @@ Status CommitTransaction(db::Transaction& transaction) {
                     "run it again from BEGIN");
 }
 
-// Savepoints that were made later are gone with what was written after them.
+// Later savepoints end, together with the writes after them.
 Status Transactions::Lease::RollbackTo(const std::string& name) {
   auto& savepoints = session_->savepoints;
   const auto found =

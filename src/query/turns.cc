@@ -7,7 +7,7 @@
 namespace sluice::query {
 namespace {
 
-// What a short statement takes at most.
+// The longest time of a short statement.
 constexpr uint64_t kShortNs = 100'000'000;
 constexpr std::chrono::milliseconds kLookAgain(20);
 

@@ -1,5 +1,5 @@
-// Comdb2's dialect: what SQLite says of names and subqueries. A query in an expression is its first
-// value, what FROM has are columns, and a result term can be meant by its name or its number.
+// Comdb2's dialect: SQLite's rules for names and subqueries. A query in an expression is its first
+// value, names are columns of FROM, and a name or number can refer to a result term.
 #include <algorithm>
 #include <utility>
 
@@ -92,7 +92,7 @@ std::optional<std::string> Binder::ColumnOf(VariableId variable, std::string_vie
   return std::nullopt;
 }
 
-// Of a row that an outer join may lack, NULL.
+// NULL for a row that an outer join lacks.
 ExpressionPtr Binder::MakeColumnNamed(VariableId variable, const std::string& name,
                                       const TextPlace& place) const {
   if (const db::TableSchema* table = TableOf(variable)) {
@@ -162,7 +162,7 @@ bool Binder::ExpandTableStar(const ResultTerm& term, const Scope& scope,
   return true;
 }
 
-// A column is called as its table calls it, a text as it was written.
+// A column has the name of the table's column, any other term its text.
 void Binder::NameByColumn(ResultTerm& term) {
   const Expression& bound = *term.expression;
   if (bound.kind == ExprKind::kLiteral && bound.or_text) term.alias = '"' + term.alias + '"';

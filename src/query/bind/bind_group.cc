@@ -1,4 +1,4 @@
-// What comes after a grouping sees group keys and aggregates only. Each aggregate call becomes a
+// The clauses after a grouping see only group keys and aggregates. Each aggregate call becomes a
 // variable that the group operator fills; so does each window call, in a later step.
 #include <algorithm>
 #include <functional>
@@ -71,7 +71,7 @@ class Binder::GroupRewriter {
     ForEachRoot(*e->query, [&](ExpressionPtr& root) { Walk(root, true); });
   }
 
-  // Whether to go on below `e`.
+  // Whether to walk below `e`.
   bool Step(ExpressionPtr& e, bool in_subquery) {
     for (const NamedExpression& key : block_.group->keys) {
       if (!SameExpression(*e, *key.expression)) continue;

@@ -1,7 +1,7 @@
-// Tables: what their names mean in a statement.
+// The names of tables and columns in a statement.
 //
-// A column is a path of its row, read as its type says; a row as a whole is an object of its
-// columns. An unqualified name is a column where just one table of FROM has it.
+// A column is a path of its row, read in the column's type; a row as a whole is an object of its
+// columns. An unqualified name is a column if exactly one table of FROM has it.
 #include <algorithm>
 #include <utility>
 
@@ -181,7 +181,7 @@ Result<ExpressionPtr> Binder::DefaultOf(const db::TableColumn& column, const Tex
   return expression;
 }
 
-// Which columns the values are for, in their order.
+// The columns of the values, in their order.
 Result<std::vector<size_t>> Binder::InsertedColumns(const InsertStatement& statement,
                                                     const db::TableSchema& schema) const {
   std::vector<size_t> columns;
@@ -278,8 +278,7 @@ Status Binder::BindTableSelect(InsertStatement& statement, const db::TableSchema
   return CompleteRow(schema, columns, std::move(values), place, &statement.select_value);
 }
 
-// ON CONFLICT: names are columns of the row that is there, and `excluded` is the one that was to be
-// inserted.
+// ON CONFLICT: names are columns of the existing row, and `excluded` is the row of the INSERT.
 Status Binder::BindConflict(InsertStatement& statement, const Scope& target) {
   ConflictClause& clause = *statement.conflict;
   const db::TableSchema& schema = *TableOf(statement.target.variable);

@@ -32,7 +32,7 @@ Status Binder::Bind(InsertStatement& statement) {
 
 namespace {
 
-// In Comdb2's dialect (KEY, VALUE) may name columns of a table, which the parser can't know. Of
+// In Comdb2's dialect (KEY, VALUE) may name columns of a table, which the parser can't know. For
 // documents they are key and value.
 void TakeKeyAndValue(InsertStatement& statement) {
   constexpr std::string_view kNames[] = {"key", "value", "options"};
@@ -120,7 +120,7 @@ Status Binder::BindAssignments(std::vector<Assignment>& assignments, Scope& scop
   return OkStatus();
 }
 
-// What UPDATE and DELETE have in common: which documents.
+// Binds the common part of UPDATE and DELETE: the selection of documents.
 template <typename Changing>
 Status Binder::BindChosen(Changing& statement, Scope& scope) {
   RETURN_IF_ERROR(BindTarget(statement.target, scope));
@@ -148,7 +148,7 @@ Status Binder::Bind(DeleteStatement& statement) {
   return BindReturning(statement.returning, scope);
 }
 
-// {alias: source}, the row that is merged: what INSERT (KEY k) inserts.
+// {alias: source}, the merged row: the document that INSERT (KEY k) inserts.
 ExpressionPtr Binder::RowOf(const FromTerm& source) const {
   auto row = std::make_unique<Expression>();
   row->kind = ExprKind::kObject;

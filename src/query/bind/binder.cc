@@ -2,7 +2,7 @@
 // groups and windows in bind_group.cc, writes in bind_write.cc.
 //
 // A block binds in the order in which it runs: FROM, LET, WHERE, GROUP BY, results, ORDER BY. Then
-// what comes after the grouping is rewritten to refer to group keys and aggregates.
+// the clauses after the grouping are rewritten to refer to group keys and aggregates.
 #include "query/bind/binder.h"
 
 #include <algorithm>
@@ -328,7 +328,7 @@ Status Binder::BindJoin(JoinClause& join, Scope& scope) {
   } else {
     RETURN_IF_ERROR(BindOptional(join.on, scope));
   }
-  // What follows sees rows without a partner, too.
+  // Later clauses also see rows without a partner.
   if (join.type == JoinType::kLeft) variables_.all[join.term.variable].may_lack = true;
   if (join.type == JoinType::kRight) {
     for (const VariableId source : scope.sources) {

@@ -58,7 +58,7 @@ void ReadNumber(Expression& literal) {
   literal.value = json::NumberFromLiteral(text);
 }
 
-// What is called by another name in Comdb2's dialect, given as many arguments.
+// A function with another name in Comdb2's dialect, for this number of arguments.
 struct Renamed {
   std::string_view name;
   size_t least;

@@ -1,4 +1,4 @@
-// Which keyspace a path means.
+// Resolves the path of a statement to a keyspace.
 #include <algorithm>
 
 #include "base/nearest.h"

@@ -12,7 +12,8 @@ namespace {
 // One range, while it is walked over.
 class RangeWalk {
  public:
-  // What the range is over: MISSING and what is neither array nor object can't be walked.
+  // The value that the range walks over. It can't walk over MISSING or a value that is neither
+  // array nor object.
   const Value& Open(Context& context, const RangeExpr& range, HeldValues* held) {
     range_ = &range;
     Value made;

@@ -153,7 +153,7 @@ void Context::Warn(QueryCode code, std::string message) {
 }
 
 bool Context::LeaveOut(std::string_view key, const Status& why) {
-  CheckLimits();  // what failed may have taken its time
+  CheckLimits();  // the failed part may have taken long
   if (failed_) return false;
   if (!left_out_.emplace(key).second) return true;
   if (left_out_.size() > kMaxLeftOut) {

@@ -61,7 +61,7 @@ class ExcludeExpr final : public Expr {
     }
   }
 
-  // "a, b.c" or ["a", "b.c"]. What is neither leaves nothing out.
+  // "a, b.c" or ["a", "b.c"]. Any other value excludes nothing.
   void RemoveNamed(Context& context, const Value& names, Value* object) const {
     for (const Value& item : names.items()) RemoveNamed(context, item, object);
     if (!names.is_string()) return;

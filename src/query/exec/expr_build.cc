@@ -9,7 +9,7 @@
 namespace sluice::query {
 namespace {
 
-// What takes about as long to read or make as a row does.
+// This many bytes take about as long to read or make as a row.
 constexpr size_t kBytesPerStep = 64;
 
 // How long a function that reads its arguments once takes, in steps.

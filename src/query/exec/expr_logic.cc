@@ -126,7 +126,7 @@ class InConstantsExpr final : public Expr {
     if (value.is_missing()) return Value();
     const bool null = has_null_ || (value.is_null() && !values_.empty());
     if (!value.is_null()) {
-      // What equals in the set's order may hold a NULL, which equals nothing here.
+      // A value that is equal in the set's order may hold a NULL inside, which equals nothing here.
       const auto found = values_.find(value);
       if (found != values_.end() && Truth(CompareEq(value, *found))) return true;
     }

@@ -17,8 +17,8 @@ namespace {
 constexpr uint32_t kNoGroup = UINT32_MAX;
 // A value in a hash set: its node, and its place in the table.
 constexpr size_t kSetBytes = 64;
-// What the table has for a group beside its keys: the hash, of which there may be room for twice as
-// many, and up to ten buckets while it grows.
+// The memory of the table for a group besides its keys: the hash, with room for twice as many, and
+// up to ten buckets while it grows.
 constexpr size_t kTableBytes = 3 * sizeof(uint64_t) + 10 * sizeof(uint32_t);
 
 using ValueSet = std::unordered_set<Value, json::ValueHash>;
@@ -31,7 +31,7 @@ class GroupTable {
   size_t size() const { return hashes_.size(); }
   const Value* keys(size_t group) const { return keys_ == 0 ? nullptr : values_[group]; }
 
-  // The group of these keys; `*added` tells whether it is new.
+  // The group of these keys; `*added` says whether it is new.
   size_t FindOrAdd(const Value* keys, bool* added) {
     const uint64_t hash = HashOf(keys);
     size_t bucket = hash & (buckets_.size() - 1);
@@ -109,7 +109,7 @@ class Groups {
     AddValues(context, FindOrAdd(context, keys_.data()));
   }
 
-  // Takes in what another thread has seen of later rows.
+  // Adds the groups that another thread made of later rows.
   void Merge(Context& context, Groups& other) {
     for (size_t group = 0; group < other.size() && !context.failed(); ++group) {
       GroupState& state = FindOrAdd(context, other.keys(group));
@@ -129,7 +129,7 @@ class Groups {
     }
   }
 
-  // The only group of a statement without keys is there even without rows.
+  // A statement without keys has one group, even without rows.
   void AddOnlyGroup(Context& context) {
     if (options_.keys.empty()) FindOrAdd(context, nullptr);
   }
@@ -235,7 +235,7 @@ class Group final : public PlanNode {
   }
 
  private:
-  // Whether parts that are put together give what one thread gives.
+  // Whether merged parts give the same result as one thread.
   bool Divisible() const {
     return std::ranges::none_of(options_.aggregates, [](const AggregateExpr& aggregate) {
       return aggregate.function->rounds_in_order;

@@ -40,7 +40,7 @@ std::vector<Value> Alternatives(Context& context, const SpanExpr::Equal& equal) 
 // The range of the part after a prefix. False when it is empty.
 bool Bound(Context& context, const SpanExpr& span, const db::IndexPart& part,
            const std::string& prefix, db::IndexRange* range) {
-  // Where the values in question begin and end, in the part's own direction.
+  // The bounds of the wanted values, in the part's own direction.
   std::string least = prefix;
   const bool from_null = part.descending || span.with_null;
   if (!Append(from_null ? Value(nullptr) : Value(false), part, &least)) return false;

@@ -107,7 +107,7 @@ void Layout::UsePath(SourceLayout& source, json::Path path, GroupNumber group) {
     }
   }
   PathGroup& mine = source.groups[static_cast<size_t>(group)];
-  // What was asked for below the new path is found inside it.
+  // Earlier paths below the new one are read from its value.
   std::erase_if(mine.paths, [&](const PathSlot& slot) { return IsPrefix(path, slot.path); });
   mine.paths.push_back({.path = std::move(path), .slot = NewSlot()});
 }

@@ -29,7 +29,7 @@ void LookupCache::Keep(Context& context, std::string_view key, bool found) {
   // Values take about twice the text they come from.
   const size_t body = found ? 2 * context.source(source_).body.size() + rows_.row_bytes() : 0;
   const size_t bytes = kEntryBytes + key.size() + body;
-  // Never the reason for a statement to fail: what it needs itself comes first.
+  // The cache must never make a statement fail: the statement's own memory comes first.
   const MemoryBudget& memory = *context.options().memory;
   const bool room = bytes_ + bytes <= std::min(kMaxBytes, memory.limit() / kMemoryShare) &&
                     memory.used() + bytes <= memory.limit() / 2;

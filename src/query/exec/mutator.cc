@@ -7,7 +7,7 @@
 namespace sluice::query {
 namespace {
 
-// What the callbacks of one batch share.
+// The state that the callbacks of one batch share.
 struct Batch {
   Mutex mutex;
   CondVar done;

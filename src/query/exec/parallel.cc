@@ -123,7 +123,7 @@ class DividedScan {
     }
   }
 
-  // Merges what is complete from the front on, once this part has been read.
+  // Marks this part as read, and merges all complete parts from the front.
   void MergeReady(size_t part) {
     const MutexLock lock(shared_.mutex);
     outcomes_[part].read = true;
@@ -143,7 +143,8 @@ class DividedScan {
   SharedScan shared_;
   Context merging_;  // under the mutex; apart from the statement's so that it may fail alone
   const std::vector<ScanPart> parts_;
-  std::vector<Outcome> outcomes_;  // each belongs to who reads the part, then to the mutex's holder
+  std::vector<Outcome>
+      outcomes_;  // each belongs to the reader of the part, then to the holder of the mutex
   std::atomic<size_t> next_part_ = 0;
   size_t merged_ = 0;  // under the mutex
 };

@@ -7,7 +7,7 @@
 namespace sluice::query {
 namespace {
 
-// In what Explain shows, until Show puts the counts in its place.
+// A field of the explained plan, which Show replaces by the counts.
 constexpr std::string_view kNumber = "#number";
 
 class Profiled final : public PlanNode {
@@ -62,7 +62,7 @@ Value Profile::Show(const PlanNode& root) const {
   return Show(root.Explain(), &ns);
 }
 
-// Adds to `inclusive_ns` what the operators at the top of this part of the plan took.
+// Adds the time of the operators at the top of this part of the plan to `inclusive_ns`.
 Value Profile::Show(const Value& node, uint64_t* inclusive_ns) const {
   if (node.is_array()) {
     Value items = Value::EmptyArray();

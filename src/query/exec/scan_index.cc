@@ -1,5 +1,5 @@
-// Documents through an index: the rows of its ranges, and of each row the document, unless the row
-// itself answers all that is asked.
+// Documents through an index: the rows of its ranges, and the document of each row, unless the row
+// itself has everything that the statement needs.
 #include <algorithm>
 #include <unordered_set>
 #include <utility>
@@ -90,7 +90,7 @@ class IndexScan final : public PlanNode {
       row.loaded = kWholeRowLoaded;
       row.key = cursor_->key();
       if (options_.covered.empty() || Decode(context)) return !context.failed();
-      // Arrays and objects come out of an index sorted: the document has them as they were.
+      // Arrays and objects from an index are sorted; only the document has their original order.
       const std::string key(cursor_->key());
       auto found = context.reader().Get(options_.target.keyspace, key, &document_);
       if (!found) context.Fail(found.error());

@@ -1,7 +1,7 @@
 // Documents through several indexes: those that any of them finds, or those that all of them do.
 //
-// Any: scan after scan, each document once. All: the keys of the first scan, of these the ones that
-// the next finds too, and so on; documents are read only of what is left.
+// Any: scan after scan, each document once. All: the keys of the first scan, then those of them
+// that the next scan also finds, and so on; only the documents of the remaining keys are read.
 #include <algorithm>
 #include <string>
 #include <unordered_map>

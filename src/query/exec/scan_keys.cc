@@ -79,7 +79,7 @@ class KeyScan final : public PlanNode {
       return true;
     }
 
-    // Keys in the order given; what is no string is told of and left out.
+    // Keys in the given order; a key that is not a string is skipped with a warning.
     bool FillNext(Context& context) {
       const size_t count = keys_.is_array() ? keys_.size() : keys_.is_string() ? 1 : 0;
       if (count == 0 && !keys_.is_array() && !keys_.is_missing() && !keys_.is_null()) {
@@ -128,7 +128,7 @@ class KeyScan final : public PlanNode {
     bool opened_ = false;
     std::unique_ptr<LookupCache> cache_;
     const LookupCache::Kept* kept_ = nullptr;  // the document to give next
-    bool to_keep_ = false;                     // what is being read belongs into the cache
+    bool to_keep_ = false;  // whether the document that is read goes into the cache
   };
 
   const KeyScanOptions options_;

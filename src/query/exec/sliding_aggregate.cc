@@ -40,7 +40,8 @@ Value SlidingAggregate::Over(const Frame& frame) {
       if (!frame.Has(i)) Add(i);
     }
   }
-  context_.Tick(accumulator_->bytes() / kBytesPerStep);  // what keeps values has gone over them
+  context_.Tick(accumulator_->bytes() /
+                kBytesPerStep);  // an accumulator that keeps values has walked over them
   last_frame_ = frame;
   known_ = true;
   return last_;

@@ -89,7 +89,7 @@ class Sort final : public PlanNode {
       Collect(context, input, &parts_[part]);
       return parts_[part].charged;
     }
-    // Of equal rows those of the earlier parts come first.
+    // Among equal rows, those of earlier parts come first.
     void Merge(size_t part, Context&) override {
       SortedRows added = std::exchange(parts_[part], {});
       std::vector<Row>& rows = kept_.rows;

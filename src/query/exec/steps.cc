@@ -10,7 +10,7 @@
 namespace sluice::query {
 namespace {
 
-// What a value costs to keep in a set, about.
+// The approximate memory of a value in a set.
 constexpr size_t kKeptBytes = 96;
 
 class Filter final : public PlanNode {

@@ -9,7 +9,7 @@
 namespace sluice::query {
 namespace {
 
-// What a row of a result costs to keep, beyond the value itself.
+// The memory of a row of a result, without the value itself.
 constexpr size_t kResultBytes = 64;
 
 class SubqueryExpr final : public Expr {

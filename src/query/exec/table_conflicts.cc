@@ -1,6 +1,6 @@
-// All rows are worked out first and written at the end. Until then the reader shows the table as it
-// was before the statement, and what the statement makes of it lies above that: rows by their keys,
-// and which of them has which entry of a unique index. So a row finds the ones before it, too.
+// All rows are computed first and written at the end. Until then the reader shows the table before
+// the statement. Above it, this class keeps the statement's changes: rows by their keys, and the
+// owner of each entry of a unique index. So a row also meets the rows before it.
 #include "query/exec/table_conflicts.h"
 
 #include <algorithm>
@@ -120,7 +120,8 @@ class ConflictInsert final : public PlanNode {
       return std::nullopt;
     }
 
-    // What the row becomes; `inserted` is its number in pending_ if the statement has made it.
+    // Adds the new state of a row; `inserted` is its number in pending_ if the statement has
+    // inserted it.
     void Add(Context& context, db::Write write, std::optional<size_t> inserted) {
       OwnRow& row = rows_[write.key];
       Forget(row);
@@ -153,7 +154,7 @@ class ConflictInsert final : public PlanNode {
       write.keyspace = options_.target.keyspace;
       write.key = key;
       write.kind = db::Write::Kind::kDelete;
-      write.precondition = db::Precondition::CasIs(0);  // says that there is a row
+      write.precondition = db::Precondition::CasIs(0);  // marks that the row exists
       context.Charge(kConflictBytes);
       pending_.push_back({.write = std::move(write), .counts = false});
     }

@@ -74,7 +74,8 @@ struct Place {
   Steps steps;
 };
 
-// The places of what is in a value that is at `steps`; of all that is inside with `within`.
+// Collects the places of the members of the value at `steps`; with `within`, of everything inside
+// it.
 class PlaceCollector {
  public:
   PlaceCollector(Context& context, HeldValues* held, bool within)

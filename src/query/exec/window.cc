@@ -14,9 +14,10 @@
 namespace sluice::query {
 namespace {
 
-// Of a row: its number in the sort, with the sort's room, and its place among its peers.
+// The memory of a row's number in the sort, with the sort's own room, and of its place among its
+// peers.
 constexpr size_t kNumberBytes = 5 * sizeof(uint32_t);
-// What a call may keep of a row while it is in the frame: a node of a map.
+// The memory that a call may use for a row in the frame: a node of a map.
 constexpr size_t kFrameBytes = 80;
 
 class Window final : public PlanNode {

@@ -156,7 +156,7 @@ void FrameFinder::Exclude(size_t position, Frame* frame) const {
       frame->out_end = partition_.PeersEnd(position);
       break;
   }
-  // Only what is in the frame can be left out of it.
+  // Only rows in the frame can be excluded from it.
   frame->out_begin = std::clamp(frame->out_begin, frame->begin, frame->end);
   frame->out_end = std::clamp(frame->out_end, frame->begin, frame->end);
 }

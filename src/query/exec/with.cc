@@ -1,5 +1,5 @@
-// The tables of WITH. A recursive one starts with its first query and adds, round by round, what
-// its second makes of the rows that the last round added, until there are none or a limit is met.
+// The tables of WITH. A recursive table starts with the rows of its first query. In each round its
+// second query runs over the rows of the last round, until a round adds none or a limit is reached.
 #include <unordered_set>
 #include <utility>
 

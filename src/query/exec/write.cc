@@ -1,6 +1,6 @@
-// Rows are collected into a batch, written together, and then handed on one by one. The batch ends
-// at a number of rows or of bytes; the input is read from a snapshot (or from the transaction's
-// writes as they were when its cursor was made), so a statement never meets what it wrote itself.
+// Rows are collected into a batch, written together, and then passed on one by one. A batch ends at
+// a number of rows or bytes. The input is read from a snapshot (or from the transaction's writes at
+// the time its cursor was made), so a statement never sees its own writes.
 #include <deque>
 #include <set>
 #include <utility>
@@ -76,7 +76,7 @@ class Write final : public PlanNode {
         bytes += pending.write.document.body.size() + pending.row.size() * sizeof(Value);
         batch.push_back(std::move(pending));
       }
-      // What was found before something failed is not written.
+      // After a failure the collected rows are not written.
       if (context.failed()) batch.clear();
       return batch;
     }
@@ -171,7 +171,7 @@ class Write final : public PlanNode {
       if (pending.write.precondition.kind == db::Precondition::Kind::kAbsent) {
         options_.not_of_inserted.Clear(context);
       }
-      // Of a delete the kept row has the old document.
+      // For a delete the kept row has the old document.
       if (pending.write.kind != db::Write::Kind::kDelete) {
         db::Document& document = pending.write.document;
         document.cas = cas;

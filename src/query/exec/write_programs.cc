@@ -36,7 +36,7 @@ bool ReadOptions(Context& context, const Expr* options, db::Write* write) {
   const auto expiry = ExpiryOf(context, expiration);
   if (!expiry) return false;
   write->document.expiry_ms = *expiry;
-  write->keep_expiry = false;  // what the statement says wins over preserve_expiry
+  write->keep_expiry = false;  // an expiry in the statement overrides preserve_expiry
   return true;
 }
 

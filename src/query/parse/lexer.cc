@@ -208,7 +208,7 @@ class Lexer {
     return Take(TokenKind::kNumber, end - at_);
   }
 
-  // Whether what is before belongs to the dot that follows: t.5 is no number.
+  // Whether the token before a dot ends an operand: then t.5 is not a number.
   bool EndsOperand() const {
     if (tokens_.empty() || tokens_.back().place.offset + tokens_.back().length != at_) return false;
     const Token& last = tokens_.back();
@@ -290,7 +290,7 @@ class Lexer {
            tokens_[1].terminal == Terminal("PROCEDURE");
   }
 
-  // Lua is not read as SQL: what is between the braces is one token.
+  // Lua is not read as SQL: the text between the braces is one token.
   Status ProcedureBody() {
     const size_t end = text_.rfind('}');
     if (end == std::string_view::npos || end < at_) {

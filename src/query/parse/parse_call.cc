@@ -103,7 +103,7 @@ Status Parser::CallArguments(Expression* call) {
     type->value = json::Value(LowerCase(std::string(TextOf(Here()))));
     call->args.push_back(std::move(type));
     ++at_;
-    if (Accept("(")) {  // how long it may be: what is longer is cut
+    if (Accept("(")) {  // the most bytes; longer values are cut
       ASSIGN_OR_RETURN(const uint32_t length, LengthHere());
       ExpressionPtr most = Make(ExprKind::kLiteral, place());
       most->value = json::Value(static_cast<int64_t>(length));

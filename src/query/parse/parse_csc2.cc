@@ -15,7 +15,8 @@ std::string Lower(std::string name) {
 
 }  // namespace
 
-// In stored text a name in double quotes would be a text: it is a column that is there, or a text.
+// Stored text is SQL++, where double quotes mean a text. So a name in double quotes is resolved
+// here: to a column if it exists, otherwise to a text.
 void Parser::ResolveTexts(Expression& expression, const db::TableSchema* schema) {
   if (expression.kind == ExprKind::kName && expression.or_text &&
       (schema == nullptr || schema->FindColumn(expression.name) == nullptr)) {
@@ -96,7 +97,7 @@ Status Parser::BlockColumn(db::TableSchema* schema) {
       ++at_;
       RETURN_IF_ERROR(BlockDefault(&column));
     } else if (AcceptWord("DBLOAD")) {
-      // What records of clients show instead of NULL: SQL never does.
+      // dbload: the value that records of clients show instead of NULL; SQL never shows it.
       db::TableColumn shown;
       ++at_;
       RETURN_IF_ERROR(BlockDefault(&shown));
@@ -128,8 +129,8 @@ Status Parser::BlockDefault(db::TableColumn* column) {
   return braces ? Expect("}") : OkStatus();
 }
 
-// [dup] [uniqnulls] [datacopy] "K" = a + <DESCEND> b. What datacopy asks for, rows beside their
-// keys, speeds reading up and changes no result.
+// [dup] [uniqnulls] [datacopy] "K" = a + <DESCEND> b. datacopy stores rows beside their keys, which
+// only speeds up reads.
 Status Parser::BlockKey(db::TableSchema* schema) {
   db::TableKey key{.name = "", .parts = {}, .unique = true};
   while (!IsAhead(1, "=")) {
@@ -198,7 +199,7 @@ Status Parser::BlockConstraint(db::TableSchema* schema) {
   RETURN_IF_ERROR(Expect(":"));
   ASSIGN_OR_RETURN(std::string theirs, BlockName("the name of a key of that table"));
   if (angles) RETURN_IF_ERROR(Expect(">"));
-  // Which columns that key has is known when the table is made.
+  // The columns of that key are looked up when the table is made.
   reference.their_columns = {":" + theirs};
   RETURN_IF_ERROR(ReferenceActions(&reference));
   if (reference.name.empty()) {

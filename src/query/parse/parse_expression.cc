@@ -48,7 +48,7 @@ std::optional<std::string> NameOfPath(const Expression& expression) {
   return std::nullopt;
 }
 
-// What a constructor of constants makes; missing when there is anything else in it.
+// The value of a constructor of constants; nullopt if it contains anything else.
 std::optional<json::Value> ConstantOf(const Expression& expression, int levels) {
   if (expression.kind == ExprKind::kLiteral) return expression.value;
   if (levels == 0) return std::nullopt;
@@ -331,7 +331,7 @@ Result<ExpressionPtr> Parser::SubqueryHere() {
   return subquery;
 }
 
-// `outer` is what tallest_ was before the subquery began.
+// `outer` is the value of tallest_ before the subquery.
 Status Parser::EndSubquery(Expression* subquery, int outer) {
   const int height = tallest_ + 1;
   if (height > kMaxNesting) return TooDeep();

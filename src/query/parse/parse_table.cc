@@ -178,12 +178,12 @@ Result<std::string> Parser::TextOfDefault() {
   const size_t from = at_;
   ASSIGN_OR_RETURN(const ExpressionPtr expression, Prefix());
   if (!comdb2()) return TextSince(from);
-  // What is stored is SQL++.
+  // Stored expressions are SQL++.
   ResolveTexts(*expression, nullptr);
   return ToText(*expression);
 }
 
-// What was written from a token up to here.
+// The text from a token up to here.
 std::string Parser::TextSince(size_t first) const {
   const Token& last = tokens_[at_ - 1];
   const size_t from = tokens_[first].place.offset;

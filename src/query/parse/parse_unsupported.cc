@@ -1,4 +1,4 @@
-// Statements of SQL++ that there are none of here: refused with a sentence that names the feature.
+// Statements of SQL++ that Sluice does not have: refused with an error that names the feature.
 #include "query/parse/parser_impl.h"
 
 namespace sluice::query {

@@ -117,7 +117,7 @@ Status Parser::InsertColumns(InsertStatement* insert) {
   return At("VALUES") ? InsertRows(insert) : InsertSelect(insert);
 }
 
-// (KEY, VALUE [, OPTIONS]): says nothing that VALUES does not.
+// (KEY, VALUE [, OPTIONS]): adds no information to VALUES.
 Status Parser::InsertHeader() {
   RETURN_IF_ERROR(Expect("("));
   Accept("PRIMARY");

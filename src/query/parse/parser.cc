@@ -9,8 +9,7 @@
 namespace sluice::query {
 namespace {
 
-// What a misspelt word is compared with: words that begin a statement, and those that begin a
-// clause.
+// Candidates for a misspelt word: words that begin a statement, and words that begin a clause.
 const std::string kStatementWords[] = {"ALTER",   "ANALYZE",  "BEGIN",     "BUILD",   "COMMIT",
                                        "CREATE",  "DELETE",   "DROP",      "EXECUTE", "EXPLAIN",
                                        "FLUSH",   "FROM",     "INFER",     "INSERT",  "MERGE",
@@ -131,7 +130,7 @@ Status Parser::TooDeep() const {
                                    kMaxNesting));
 }
 
-// What the word at an error, or the one before it, was probably meant to be.
+// A suggestion for the word at an error, or the word before it.
 std::string Parser::DidYouMean() const {
   for (size_t back = 0; back < 2 && back <= at_; ++back) {
     const Token& near = tokens_[at_ - back];

@@ -111,7 +111,7 @@ void AstPrinter::BodyInParentheses(const QueryBody& body) {
 void AstPrinter::Block(const SelectBlock& block) {
   Say("SELECT ");
   for (const std::string& hint : block.hints) {
-    // A line's hint may hold what would end the other kind.
+    // A hint in a line comment may contain the end mark of the other kind.
     const bool line = hint.find("*/") != std::string::npos;
     Say(line ? "--+ " : "/*+ ");
     Say(hint);
