@@ -87,7 +87,7 @@ std::string TextOf(const json::Value& value) {
 namespace {
 
 // Of the functions' interface: {"name": "ERR_...", "code": n, "description": ..., "id": ...}, whose
-// 4xx codes do not tell a wrong state from wrong data. The description of what is wrong with code
+// 4xx codes do not distinguish a wrong state from wrong data. The description of an error in code
 // is an object with a description.
 Status FunctionError(int http_status, const json::Value& error) {
   constexpr std::string_view kConflicts[] = {"function.already_deployed", "function.already_paused",

@@ -48,7 +48,7 @@ void SayWarnings(std::string_view answer, const std::function<void(std::string_v
   }
 }
 
-// Of a function: with their places in its files.
+// Prints the warnings of a function, with their places in its files.
 void SayWarnings(std::string_view answer, const FunctionSpec& function,
                  const std::function<void(std::string_view)>& say) {
   const auto parsed = json::Parse(answer);

@@ -1,4 +1,4 @@
-// apply DIR: says what it will change, then does it.
+// apply DIR: shows the changes, then makes them.
 #include <memory>
 
 #include <unistd.h>

@@ -26,7 +26,7 @@ struct ConsumeOptions {
   std::string time_zone = "UTC";
 };
 
-// What a default consumer reads as its argument; missing for none.
+// The argument of a default consumer; missing for none.
 Result<json::Value> ArgumentOf(const ConsumeOptions& options) {
   json::Value argument = json::Value::EmptyObject();
   if (!options.options.empty()) {
@@ -74,7 +74,7 @@ Status Consume(const ConsumeOptions& options, Context& context) {
           context.output.Line(row.is_string() ? std::string(row.AsString()) : json::ToText(row));
         }
         context.output.Flush();
-        // What was not written is not acknowledged.
+        // Rows that were not written are not acknowledged.
         if (context.output.DataFailed()) {
           return Fail(Code::kIo, "cli.output", "can't write to standard output");
         }

@@ -141,7 +141,7 @@ std::string LagText(const Value& lag, int64_t waiting) {
                      waiting);
 }
 
-// What one looks for first, of the many counts that Couchbase has names for.
+// The most useful of the many counts of Couchbase.
 Value Summary(const Value& statistics) {
   const Value& run = statistics["execution_stats"];
   const Value& failed = statistics["failure_stats"];

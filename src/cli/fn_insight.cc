@@ -1,4 +1,4 @@
-// fn insight: a function's code with what its lines have done.
+// fn insight: a function's code with the calls, errors and logs of its lines.
 #include <memory>
 #include <sstream>
 

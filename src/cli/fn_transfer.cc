@@ -30,7 +30,7 @@ Status ImportFunctions(const std::string& file, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   const Value list = parsed->is_array() ? *parsed : Value::Array({*parsed});
   std::vector<Status> problems;
-  // One by one: what is wrong is told with the function's name.
+  // One by one, so that an error can name the function.
   for (const Value& definition : list.items()) {
     const Value& name = definition["appname"];
     const std::string shown = name.is_string() ? std::string(name.AsString()) : "?";

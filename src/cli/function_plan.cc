@@ -31,7 +31,7 @@ ApiRequest PostDefinition(const FunctionSpec& function, std::string_view what = 
           .body = json::ToText(function.definition)};
 }
 
-// A secret that the server does not tell counts as the same.
+// A secret that the server hides counts as unchanged.
 Value WithoutSecrets(const Value& depcfg, const Value& present) {
   Value copy = depcfg;
   Value urls = Value::EmptyArray();
@@ -74,7 +74,7 @@ bool KeepsItsPlace(const Value& wanted, const Value& present) {
 std::vector<ApiRequest> Change(const FunctionSpec& function, const Value& present) {
   const State state = FunctionStateOf(present);
   std::vector<ApiRequest> requests;
-  // What runs goes on when the new one can't.
+  // The old function continues if the new one can't be deployed.
   if (state == State::kDeployed && function.deploy) {
     requests.push_back(PostDefinition(function, "check"));
   }

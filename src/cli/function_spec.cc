@@ -17,7 +17,7 @@ using json::Value;
 constexpr size_t kMaxCodeBytes = 1 << 20;
 constexpr size_t kMaxExportedBytes = 4 << 20;
 
-// A scalar as JSON: what is in quotes, or looks like neither a number nor a flag, is text.
+// A scalar as JSON: it is text if it is in quotes, or looks like neither a number nor a boolean.
 Value JsonOfYaml(const yaml::Node& node) {
   if (node.is_list()) {
     Value list = Value::EmptyArray();
@@ -51,7 +51,7 @@ class FunctionReader {
     depcfg_.Set("constants", constants_);
     settings.Set("deployment_status", spec_->deploy);
     settings.Set("processing_status", spec_->deploy);
-    // A misspelt setting is a mistake here, unlike in what Couchbase exported.
+    // A misspelt setting is an error here, unlike in an export of Couchbase.
     spec_->definition = Value::Object({{"appname", spec_->name},
                                        {"appcode", code},
                                        {"enforce_schema", true},

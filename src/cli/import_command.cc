@@ -35,7 +35,7 @@ struct CommandOptions {
 // One line that is overwritten, on a terminal only.
 class ProgressLine {
  public:
-  // `bytes` of the file; 0: nobody knows.
+  // `bytes` of the file; 0 if unknown.
   ProgressLine(Output* output, uint64_t bytes)
       : output_(output), bytes_(bytes), shown_(!output->quiet() && isatty(STDERR_FILENO)) {}
   ~ProgressLine() { Clear(); }

@@ -16,7 +16,7 @@ constexpr size_t kBatchBytes = 4 << 20;
 // A document and its envelope.
 constexpr size_t kMaxRecordBytes = 22 << 20;
 
-// Which record the server means.
+// The record of an error of the server.
 Result<uint64_t> RecordNumberOf(const json::Value& told, const std::vector<uint64_t>& numbers) {
   const json::Value& line = told["line"];
   if (line.is_int() && line.AsInt() >= 1 && static_cast<size_t>(line.AsInt()) <= numbers.size()) {
@@ -159,7 +159,7 @@ Status Importer::Run(std::istream& in) {
     auto more = reader.Next(&record);
     counts_.bytes = reader.bytes_read();
     if (!more) {
-      RETURN_IF_ERROR(Send());  // what came before the break is good
+      RETURN_IF_ERROR(Send());  // the records before the error are good
       return more.error();
     }
     if (!*more) return Send();

@@ -88,7 +88,7 @@ std::string PathOfKeyspace(const KeyspaceName& name) {
   return CollectionPath(name.bucket, name.scope, name.collection);
 }
 
-// Creates the bucket and the scope too when they are not there.
+// Also creates the bucket and the scope if they do not exist.
 Status CreateKeyspace(const KeyspaceOptions& options, Context& context) {
   ASSIGN_OR_RETURN(const KeyspaceName name, KeyspaceName::Parse(options.name));
   ASSIGN_OR_RETURN(Api* const api, context.api());

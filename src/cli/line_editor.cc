@@ -81,7 +81,7 @@ unsigned char LineEditor::Impl::Complete() {
   const std::vector<std::string> words = completer(before);
   if (words.empty()) return CC_REFRESH_BEEP;
   const std::string common = CommonPrefix(words);
-  // The words begin with what is there of them: find how much that is.
+  // The words begin with the typed letters: find how many there are.
   size_t typed = std::min(common.size(), before.size());
   while (!before.ends_with(std::string_view(common).substr(0, typed))) --typed;
   const std::string added = common.substr(typed) + (words.size() == 1 ? " " : "");
@@ -103,7 +103,7 @@ void LineEditor::Impl::Remember(const std::string& text) {
   if (!history_file.empty()) ::history(history, &event, H_SAVE, history_file.c_str());
 }
 
-// Statements may hold what others must not read.
+// Statements may contain secrets, so only the user may read the file.
 void LineEditor::Impl::CreateHistoryFile() {
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(history_file).parent_path(), ignored);

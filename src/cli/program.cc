@@ -59,7 +59,7 @@ std::vector<std::string> CommandsOf(const CLI::App& app) {
   return names;
 }
 
-// CLI11 says "A subcommand is required" for one that is missing and for one that it does not know.
+// CLI11 gives "A subcommand is required" for a missing command and for an unknown one.
 Status CommandError(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* named = NamedCommand(&app);
   const std::vector<std::string> names = CommandsOf(*named);
@@ -128,7 +128,7 @@ CLI::App* Program::AddGroup(const std::string& name, const std::string& help) {
 }
 
 std::optional<int> Program::Parse(int argc, const char* const* argv) {
-  // A newcomer types `sluice`, or `sluice help`, to see what there is.
+  // A newcomer types `sluice` or `sluice help` to see the commands.
   if (argc == 1 || (argc == 2 && std::string_view(argv[1]) == "help")) {
     context_.output.Raw(app_.help());
     return static_cast<int>(ExitCode::kOk);

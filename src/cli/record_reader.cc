@@ -145,8 +145,8 @@ Status RecordReader::ReadString(Record* record) {
   return BadList("the end of a string").error();
 }
 
-// Up to, and not including, the ',' or ']' that ends the element. Brackets are only counted:
-// whether they match is the parser's business.
+// Up to, and not including, the ',' or ']' that ends the element. Brackets are only counted: the
+// parser checks whether they match.
 Status RecordReader::ReadElement(Record* record) {
   uint64_t depth = 0;
   for (int next = Peek(); next >= 0; next = Peek()) {
@@ -160,7 +160,7 @@ Status RecordReader::ReadElement(Record* record) {
     }
     if (next == '{' || next == '[') ++depth;
     if ((next == '}' || next == ']') && depth > 0) --depth;
-    // A line break is white space here, and must not end a line of what is made from this.
+    // A line break is white space here, and must not end a line of the output.
     const char kept = next == '\n' || next == '\r' ? ' ' : static_cast<char>(next);
     Keep(std::string_view(&kept, 1), record);
     Take();

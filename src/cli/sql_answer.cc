@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kLongestExcerpt = 160;
 
-// What a script does about an error, from the query service's number.
+// The error code, which decides the exit code, from the query service's number.
 Code CodeOfSqlError(int64_t number) {
   switch (number) {
     case 1080:
@@ -72,13 +72,13 @@ std::string WithoutPlace(std::string message, uint32_t line, uint32_t column) {
   return message;
 }
 
-// The same of a procedure's text, whose messages begin with their line.
+// The same for errors of a procedure's text, whose messages begin with their line.
 std::string WithoutLine(std::string message, uint32_t line) {
   const std::string before = fmt::format("line {}: ", line);
   return message.starts_with(before) ? message.substr(before.size()) : message;
 }
 
-// Errors of other modules have no number of their own, but an id that says as much.
+// Errors of other modules have no number of their own; their id decides.
 Code CodeOfSqlError(int64_t number, std::string_view id) {
   if (number != 5000) return CodeOfSqlError(number);
   if (id.ends_with(".not_found")) return Code::kNotFound;

@@ -19,7 +19,7 @@
 namespace sluice::cli {
 namespace {
 
-// Of a table on a terminal; \o json shows all.
+// The widest cell of a table on a terminal; \o json shows everything.
 constexpr size_t kWidestCell = 60;
 
 struct SqlOptions {
@@ -144,7 +144,7 @@ Status RunSql(const SqlOptions& options, Context& context) {
   session.End();
   if (!status.ok() || typed || shell.failed() == 0) return status;
   if (session.settings().format == SqlFormat::kCdb2) {
-    // cdb2sql sums nothing up: the exit code tells it.
+    // cdb2sql prints no summary; the exit code is enough.
     return Error(Code::kInvalidArgument, kSqlIncompleteId, "")
         .With(std::string(kBareField), "true");
   }

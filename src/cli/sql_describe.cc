@@ -1,4 +1,4 @@
-// \d: the keyspaces, and what is known of one.
+// \d: the keyspaces, and the fields and indexes of one.
 #include <algorithm>
 
 #include "base/back_quoted.h"

@@ -115,7 +115,7 @@ Result<std::vector<Value>> FetchRows(SqlStream* stream, SqlStatement statement, 
   return all;
 }
 
-// Names of what the server has, by kind.
+// The names of the server's tables, triggers and so on, by kind.
 Result<std::map<std::string, std::set<std::string>>> FetchNames(SqlStream* stream) {
   constexpr std::pair<const char*, const char*> kQueries[] = {
       {"table", "SELECT RAW tablename FROM comdb2_tables"},

@@ -18,7 +18,7 @@ std::string Counted(int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-// What it does, for a note while it takes long; empty where rows come, or nothing is changed.
+// A description of a long statement for a note; empty for statements with rows, or without changes.
 std::string SlowWork(const std::string& statement) {
   static constexpr std::pair<std::string_view, std::string_view> kWork[] = {
       {"UPDATE", "updating"}, {"DELETE", "deleting"},        {"INSERT", "writing"},
@@ -33,7 +33,7 @@ std::string SlowWork(const std::string& statement) {
   return "";
 }
 
-// What cdb2sql prints after a statement that writes; empty for others.
+// The line that cdb2sql prints after a statement that writes; empty for others.
 std::string RowsChanged(const std::string& statement, int64_t count) {
   constexpr std::pair<std::string_view, std::string_view> kWords[] = {{"INSERT", "inserted"},
                                                                       {"REPLACE", "inserted"},
@@ -47,8 +47,8 @@ std::string RowsChanged(const std::string& statement, int64_t count) {
   return "";
 }
 
-// The number that Comdb2's clients know: errors of tables have it behind 19000, a conflict is 2,
-// what a procedure returned, what is wrong with a statement -3.
+// The number that Comdb2's clients know: errors of tables have it plus 19000, a conflict is 2, an
+// error of a procedure is its own number, an error in a statement is -3.
 int Cdb2Code(const Status& error) {
   const auto returned = error.fields().find("returned");
   if (returned != error.fields().end()) return std::atoi(returned->second.c_str());
@@ -64,7 +64,7 @@ int Cdb2Code(const Status& error) {
 }
 
 Status Cdb2Error(const SqlStatement& statement, const Status& error) {
-  // What a procedure said is shown as it is.
+  // An error text of a procedure is shown unchanged.
   if (const auto said = error.fields().find("said"); said != error.fields().end()) {
     return Status(error.code(), error.id(),
                   fmt::format("[{}] failed with rc {} {}", statement.text, Cdb2Code(error),
@@ -72,7 +72,7 @@ Status Cdb2Error(const SqlStatement& statement, const Status& error) {
         .With(std::string(kBareField), "true");
   }
   std::string message = error.message();
-  // Comdb2's number says it.
+  // Comdb2's number is enough.
   if (const auto code = error.fields().find("code"); code != error.fields().end()) {
     const std::string number = fmt::format(" [{}]", code->second);
     if (message.ends_with(number)) message.resize(message.size() - number.size());

@@ -16,7 +16,7 @@ constexpr size_t kWordsBeforeBody = 5;
 bool IsWordCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// The first words in upper case, up to what is no word.
+// The first words in upper case, up to the first token that is not a word.
 std::vector<std::string> Words(std::string_view text, size_t most) {
   std::vector<std::string> words;
   while (words.size() < most) {
@@ -33,7 +33,7 @@ std::vector<std::string> Words(std::string_view text, size_t most) {
   return words;
 }
 
-// The length of [[ or [==[ at the beginning; 0 when there is none.
+// The length of [[ or [==[ at the beginning; 0 for other text.
 size_t LongBracket(std::string_view text) {
   if (!text.starts_with('[')) return 0;
   const size_t second = text.find_first_not_of('=', 1);

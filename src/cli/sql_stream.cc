@@ -152,7 +152,7 @@ void SqlStream::Follow(const SqlStatement& statement, const SqlAnswer& answer) {
     sets_.push_back(statement.text);
   }
   if ((word == "BEGIN" || word == "START") && answer.errors.empty()) in_transaction_ = true;
-  // Whatever came of it, a transaction that is to end has ended.
+  // COMMIT and ROLLBACK end the transaction, even if they fail.
   const bool ends = word == "COMMIT" || word == "ROLLBACK";
   if (ends && SecondWord(statement.text) != "TO") in_transaction_ = false;
   for (const Status& error : answer.errors) {

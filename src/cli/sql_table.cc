@@ -82,7 +82,8 @@ bool IsStar(const json::Value& signature) {
   return signature.size() == 1 && !signature["*"].is_missing();
 }
 
-// {"shop": {"a": 1}} as a; with several names as shop.a, and what is no object as itself.
+// {"shop": {"a": 1}} becomes the column a, with several names shop.a; a value that is not an object
+// stays itself.
 void PutDocuments(const json::Value& row, bool qualified, Grid* grid) {
   for (const json::Field& term : row.fields()) {
     if (!term.value.is_object()) {

@@ -33,7 +33,7 @@ std::string SourcesOf(const Value& sources) {
   return text;
 }
 
-// Of a consumer also who has it.
+// For a consumer also its client.
 std::string TriggerStateText(const Value& trigger) {
   const std::string owner = TextOf(trigger["owner"]);
   return TextOf(trigger["state"]) + (owner.empty() ? "" : " by " + owner);

@@ -1,5 +1,5 @@
-// types test|lint|report|infer: migrations tried out on examples, and what documents say about how
-// they should be. All but the reading of a keyspace is done here, without a server.
+// types test|lint|report|infer: tests of migrations with examples, and advice on documents. Only
+// reading a keyspace needs a server.
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -37,7 +37,7 @@ struct AdviceOptions {
   std::string type_file;
   std::vector<std::string> files;
   std::string keyspace;
-  uint64_t sample = 0;  // 0: all of what is not large
+  uint64_t sample = 0;  // 0: all documents, unless the keyspace is large
   bool full = false;
   bool synchronised = false;
   std::string directory;
@@ -109,7 +109,7 @@ Status Test(const AdviceOptions& options, Context& context) {
 
 using DocumentVisitor = std::function<Status(std::string_view key, std::string_view document)>;
 
-// A row as `sluice export --rows` writes it, or a document alone, whose key nobody knows.
+// A row of `sluice export --rows`, or a document alone, without a known key.
 Status VisitRow(const Value& row, const DocumentVisitor& visit) {
   if (row["key"].is_string() && !row["value"].is_missing()) {
     return visit(row["key"].AsString(), json::ToText(row["value"]));
@@ -183,7 +183,7 @@ Result<uint64_t> CountKeyspace(const AdviceOptions& options, Context& context) {
 
 // --- advice -------------------------------------------------------------------------------------
 
-// What the server saw of the keyspace's use.
+// The use of the keyspace that the server observed.
 Result<doctype::Observed> ObservedOf(const AdviceOptions& options, Context& context) {
   ASSIGN_OR_RETURN(Api* const api, context.api());
   ASSIGN_OR_RETURN(
@@ -273,7 +273,7 @@ Status ReportKeyspace(const AdviceOptions& options, Context& context, Value* lis
   return OkStatus();
 }
 
-// Of every keyspace, if none is named.
+// Reports on every keyspace if none is named.
 Status Report(const AdviceOptions& options, Context& context) {
   if (!options.keyspace.empty()) return ReportKeyspace(options, context, nullptr);
   Value list = Value::EmptyArray();

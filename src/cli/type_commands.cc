@@ -53,7 +53,7 @@ Status ShowType(const TypeOptions& options, Context& context) {
   return OkStatus();
 }
 
-// Indexes that must be built anew take their time.
+// Rebuilding indexes may take long.
 Result<Value> Send(const ApiRequest& request, const TypeSpec& type, Api* api, Context& context) {
   const WaitNote note(&context.output, fmt::format("setting the type {}", type.name));
   return api->CallJson(request);

@@ -42,7 +42,7 @@ std::optional<doctype::Type> ReadTypeFile(const fs::path& path, std::vector<Stat
         return Fail(Code::kNotFound, "type.unreadable_file", "{}", read.error().message());
       },
       &found);
-  // What the server would find, too, but without knowing the places in these files.
+  // The server makes the same checks, but does not know the places in these files.
   if (type) {
     doctype::LoadedType::Load(std::make_shared<const doctype::Type>(*type), &found);
   }

@@ -1,4 +1,4 @@
-// types migrate NAME: begins a mass migration, shows how far it is and what came of it.
+// types migrate NAME: starts a mass migration, shows its progress and its result.
 #include <chrono>
 #include <memory>
 #include <string>
@@ -75,7 +75,7 @@ void ShowCounts(const Value& job, Output* output) {
   output->Rows(rows, {{"VERSION", "version"}, {"BEFORE", "before"}, {"AFTER", "after"}});
 }
 
-// "950 of 2.0, 3 without a version": what is not of the current version.
+// "950 of 2.0, 3 without a version": the documents that do not have the current version.
 std::string LeftBehind(const Value& job) {
   std::vector<std::string> left;
   for (const auto& [version, count] : job["after"].fields()) {

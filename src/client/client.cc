@@ -50,7 +50,7 @@ Result<Endpoint> ParseUrl(std::string_view url) {
   return endpoint;
 }
 
-// What would end a line early must not get into a head.
+// Characters that end a line must not get into a head.
 Status Check(const Request& request) {
   const auto has = [](std::string_view text, std::string_view unwanted) {
     return text.find_first_of(unwanted) != std::string_view::npos;

@@ -38,7 +38,7 @@ Status BrokenSocket(std::string_view what) {
   return Error(Code::kUnavailable, "client.broken", "the WebSocket broke: {}", what);
 }
 
-// The answer's head, and in `rest` what came behind it.
+// Reads the answer's head; `rest` gets the bytes after it.
 Result<std::string> ReadHead(Stream* stream, std::string* rest) {
   std::string text;
   char buffer[4096];
@@ -159,7 +159,7 @@ Status WebSocket::HandleControl(const Frame& frame) {
                reason.empty() ? "" : ": ", reason);
 }
 
-// Until bytes are there.
+// Waits until bytes arrive.
 Status WebSocket::Await(const Patience& patience) {
   const auto start = Clock::now();
   while (taken_ == buffer_.size() && !stream_->HasPending()) {
@@ -182,7 +182,7 @@ Result<std::string> WebSocket::Read(const Patience& patience) {
   while (true) {
     Patience left = patience;
     if (patience.timeout_ms != 0) {
-      // A ping does not begin the time anew.
+      // A ping does not restart the timeout.
       const auto rest = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
       left.timeout_ms = static_cast<uint64_t>(std::max<int64_t>(rest.count(), 1));
     }

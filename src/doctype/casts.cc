@@ -74,7 +74,7 @@ Value ToDate(const Value& value) {
   return days ? Value(FormatDate(*days)) : Value();
 }
 
-// Of an epoch in milliseconds.
+// Casts an epoch in milliseconds to a coarser unit.
 template <int64_t unit>
 Value ToUnit(const Value& value) {
   if (!value.is_int()) return Value();

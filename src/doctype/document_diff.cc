@@ -61,7 +61,7 @@ std::string TextOf(const Value& value) {
   return value.is_string() ? std::string(value.AsString()) : json::ToText(value);
 }
 
-// Of 123-456-7890 the same as of (123) 4567890.
+// Only letters and digits: 123-456-7890 and (123) 4567890 give the same.
 std::string Letters(std::string_view text) {
   std::string out;
   for (const char c : text) {

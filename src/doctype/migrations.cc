@@ -32,7 +32,7 @@ std::pair<std::string, std::string> VersionsOf(std::string_view name) {
   return {std::string(from), std::string(to)};
 }
 
-// Where a step's name stands in quotes.
+// The place of a step's name, in quotes.
 Place PlaceOf(const MigrationSource& source, std::string_view name) {
   for (const char quote : {'\'', '"', '`'}) {
     const size_t at = source.code.find(fmt::format("{}{}{}", quote, name, quote));

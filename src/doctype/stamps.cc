@@ -128,7 +128,7 @@ Result<Stamped> ApplyStamps(const Type& type, const StampInput& input, const Sta
   Stamper stamper(type, input, spans);
   if (!input.present) return stamper.Run(nullptr);
   const auto present = StampSpans::Find(*input.present, type.properties);
-  // What was there is no object: none of its properties can be kept.
+  // The replaced document is not an object, so it has no properties to keep.
   if (!present) {
     const StampSpans nothing;
     return stamper.Run(&nothing);

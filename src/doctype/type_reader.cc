@@ -1,4 +1,4 @@
-// Order: every key is read on its own first, then what keys say together is checked.
+// Order: each key is read by itself first, then combinations of keys are checked.
 #include "doctype/type_reader.h"
 
 #include <algorithm>
@@ -311,7 +311,7 @@ class TypeReader {
                                [](const std::string& name) { return !name.empty(); });
   }
 
-  // "_type", "meta.type": what match.property names.
+  // "_type", "meta.type": checks the property that match.property names.
   void CheckMatchProperty() {
     if (match_property_.empty()) return;
     Properties& properties = type_.properties;

@@ -21,7 +21,7 @@ TypeSet::TypeSet(Types types) : types_(std::move(types)) {
 }
 
 TypeSet::Match TypeSet::FindByKey(std::string_view key) const {
-  // Those that know the key's document first: one without a pattern takes any.
+  // Types with a key pattern come first: a type without one takes any key.
   for (const bool with_key : {true, false}) {
     for (const auto& type : types_) {
       if (!type->revisions || type->key.has_value() != with_key) continue;

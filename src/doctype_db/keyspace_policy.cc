@@ -23,7 +23,7 @@ using doctype::Type;
 using doctype::Validation;
 using json::Value;
 
-// Of documents as scripts made them, a type.
+// The cache of migrated documents, for each type.
 constexpr size_t kMigratedBytes = 16ull << 20;
 
 doctype::TypeSet SetOf(const KeyspacePolicy::Types& types) {
@@ -202,8 +202,8 @@ Result<db::DocumentPolicy::Prepared> KeyspacePolicy::Prepare(const WriteContext&
   return prepared;
 }
 
-// The version of a document that says none when it is written. Readers of a type that does not
-// migrate them get such documents as they are stored, and write them back so.
+// The version of a written document that names none. If the type does not migrate on read, readers
+// get such documents as they are stored, and write them back unchanged.
 std::string KeyspacePolicy::UnversionedWrite(const Entry& entry, const Replaced& replaced) {
   const Type& type = entry.type();
   if (!type.unversioned.empty()) return type.unversioned;
@@ -240,7 +240,7 @@ Status KeyspacePolicy::Upgrade(const Entry& entry, const WriteContext& context,
   return OkStatus();
 }
 
-// Nothing of what can't be read: a write need not read what it replaces.
+// Empty if the replaced document can't be read: a write does not need it.
 std::string KeyspacePolicy::StoredAsRead(std::string_view key, const Replaced& replaced) const {
   if (replaced.present->datatype != db::Datatype::kJson) return "";
   if (!ReadsOtherwise(key, *replaced.present)) return std::string(replaced.present->body);
@@ -249,7 +249,8 @@ std::string KeyspacePolicy::StoredAsRead(std::string_view key, const Replaced& r
   return *body ? std::move(**body) : std::string(replaced.present->body);
 }
 
-// The document is looked at as it will be stored, but for stamps that depend on what it replaces.
+// Checks the document in its stored form, except for stamps that depend on the document it
+// replaces.
 Status KeyspacePolicy::Validate(const Entry& entry, const WriteContext& context,
                                 std::string_view body, Prepared* prepared) const {
   const Type& type = entry.type();

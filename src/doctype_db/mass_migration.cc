@@ -50,13 +50,13 @@ std::map<std::string, uint64_t> CountsOf(const Value& value) {
   return counts;
 }
 
-// What they say: documents without a version are counted as such.
+// The version that a document names; documents without one are counted separately.
 std::string VersionName(const doctype::Type& type, std::string_view body) {
   std::string version = doctype::SchemaVersion(type, body);
   return version.empty() ? "none" : version;
 }
 
-// A slow job takes little at a time, so that it is seen to go on.
+// A slow job takes small chunks, so that its progress is visible.
 size_t MostOf(const MigrationOptions& options) {
   constexpr uint64_t kChunksPerSecond = 10;
   if (options.rate == 0) return kChunkDocuments;
@@ -395,7 +395,7 @@ void MassMigration::Migrate(const Chunk& chunk, MigrationJob* job) {
   }
 }
 
-// Gives those that were changed meanwhile: they are to be looked at again.
+// Returns the keys of documents that changed in the meantime; they must be tried again.
 std::vector<std::string> MassMigration::TryOnce(const Chunk& chunk,
                                                 const std::vector<std::string>& keys,
                                                 MigrationJob* job) {
@@ -433,7 +433,7 @@ std::vector<std::string> MassMigration::TryOnce(const Chunk& chunk,
   return again;
 }
 
-// What one thread does of a chunk: makes documents, while those before them are written.
+// The part of a chunk that one thread does: it migrates documents while earlier ones are written.
 void MassMigration::TryShare(const Chunk& chunk, std::span<const std::string> keys,
                              const MigrationOptions& options, std::deque<Attempt>* attempts) {
   std::counting_semaphore<> committed(0);

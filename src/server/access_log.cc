@@ -5,7 +5,7 @@
 namespace sluice::server {
 
 void AccessLog::OnRequest(const http::RequestRecord& record) {
-  // 503 is what an overloaded or stopping server says on purpose.
+  // An overloaded or stopping server answers 503 on purpose.
   const bool failed = record.status >= 500 && record.status != 503;
   const log::Level level = failed ? log::Level::kWarn : log::Level::kDebug;
   if (!log::Enabled(level)) return;

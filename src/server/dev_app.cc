@@ -97,7 +97,7 @@ void DevApp::Run() {
   }
 }
 
-// Adding a watch that is there changes nothing, and directories may have been made since.
+// Adding an existing watch changes nothing, and there may be new directories.
 void DevApp::WatchDirectories() {
   namespace fs = std::filesystem;
   inotify_add_watch(watch_, directory_.c_str(), kEvents);

@@ -15,7 +15,7 @@ struct FlowLintOptions {
   std::vector<std::string> files;
 };
 
-// All errors, with their places below the directory; warnings are said.
+// Returns all errors, with their places below the directory; prints warnings.
 std::vector<Status> TellAll(const flow::Problems& found, const std::string& directory,
                             cli::Output* output) {
   std::vector<Status> errors;
@@ -31,7 +31,7 @@ std::vector<Status> TellAll(const flow::Problems& found, const std::string& dire
   return errors;
 }
 
-// Without a server: over a database that has what the directory declares.
+// Without a server: with a database that has the keyspaces and tables of the directory.
 Result<std::vector<Status>> LintHere(const FlowLintOptions& options, const cli::AppDirectory& app,
                                      cli::Output* output) {
   ASSIGN_OR_RETURN(const auto stage, FlowStage::Set(app, SystemClock().WallMs(), options.files));

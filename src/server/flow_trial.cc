@@ -99,7 +99,7 @@ class FlowCase {
     for (const Value& run : case_["runs"].items()) {
       const std::string name(run["name"].is_string() ? std::string(run["name"].AsString())
                                                      : std::to_string(++number));
-      // Each begins with what is given, and with nothing else.
+      // Each run begins with the given documents and nothing else.
       ASSIGN_OR_RETURN(const auto stage, FlowStage::Set(app_, kNowMs, directories_));
       flow::Problems problems;
       if (!stage->Load(bundle, &problems).ok()) return Tell(problems);
@@ -139,7 +139,7 @@ class FlowCase {
     return Value(text);
   }
 
-  // {file: name} becomes {body: what is in it}.
+  // {file: name} becomes {body: content of the file}.
   Result<Value> WithFiles(const Value& mock) const {
     if (mock.is_array()) {
       Value list = Value::EmptyArray();
@@ -180,7 +180,7 @@ class FlowCase {
     return CheckDocuments(stage, run, &outcome->problems);
   }
 
-  // What a run does not name is not looked at, in maps of any depth; null: it is not there.
+  // Keeps only the keys that a run names, in maps of any depth; null stands for a missing key.
   static Value Named(const Value& expected, const Value& got) {
     if (expected.is_array() && got.is_array()) {
       Value made = Value::EmptyArray();

@@ -18,7 +18,7 @@ std::string ErrorText(const Status& status) {
   return fmt::format("{}{} ({})", text, status.message(), status.id());
 }
 
-// Everything that is to be said about it, a place and what is wrong there each.
+// All problems of a test, each with its place.
 function::trial::Problems ProblemsOf(const TrialOutcome& outcome) {
   function::trial::Problems problems;
   for (const Status& status : outcome.unusable) problems.push_back({"", ErrorText(status)});
@@ -56,7 +56,7 @@ std::string Indented(std::string_view text) {
   return indented;
 }
 
-// Passed ones have a line; of the others all is told, and what the function has logged.
+// A passed test has one line; for a failed one all problems and the function's log are printed.
 void Print(const std::string& file, const TrialOutcome& outcome, cli::Output* output) {
   output->Line(fmt::format("{:<8}  {}", ResultOf(outcome), file));
   if (outcome.passed()) return;

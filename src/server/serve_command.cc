@@ -32,7 +32,7 @@ struct ServeOptions {
   bool development() const { return dev->count() > 0; }
 };
 
-// What --dev changes unless the user says otherwise.
+// The defaults that --dev changes.
 std::map<std::string, std::string> DevelopmentDefaults(const ServeOptions& options) {
   if (!options.development()) return {};
   const std::filesystem::path app(options.app_directory.empty() ? "." : options.app_directory);
@@ -73,7 +73,8 @@ void WarnOfClearText(const Config& config) {
   }
 }
 
-// What the server makes is for its own user, whatever the umask was; what was there before is left.
+// Only the server's user may read files that the server makes, whatever the umask; existing files
+// stay unchanged.
 void KeepToOurselves(const Config& config) {
   umask(S_IRWXG | S_IRWXO);
   struct stat found;
@@ -119,8 +120,8 @@ Result<std::unique_ptr<DevApp>> StartApp(const ServeOptions& options, const Conf
 }
 
 // Ends the process if a stop takes too long: code that nothing can end, such as a built-in function
-// of V8 on a huge array, must not keep a server from being restarted. What was acknowledged is in
-// the store, as it is after a crash.
+// of V8 on a huge array, must not keep a server from being restarted. Acknowledged writes are in
+// the store, as after a crash.
 class StopLimit {
  public:
   explicit StopLimit(std::chrono::milliseconds most)

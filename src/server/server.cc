@@ -1,4 +1,4 @@
-// What is opened in which order, and closed in which.
+// The order in which the parts of the server start and stop.
 //
 //   start                                    stop
 //   1. data directory, database              5. /readyz says 503
@@ -8,8 +8,8 @@
 //   5. the first admin, if there is nobody   1. database: commits that wait, flush, close
 //   6. listeners answer; /readyz says 200
 //
-// The first admin is made after the ports are bound: a start that fails for a port in use must not
-// have said where its password is.
+// The first admin is made after the ports are bound: a start that fails because a port is in use
+// must not have written its password.
 #include "server/server.h"
 
 #include <algorithm>
@@ -140,7 +140,7 @@ service::QueryServiceOptions QueryOptionsOf(const Config& config) {
           .completed_threshold_ms = config.query_completed_threshold_ms};
 }
 
-// The number of shards is the directory's: somebody who asks for another one is told.
+// The data directory fixes the number of shards; another number in the configuration is an error.
 Status CheckShards(const LoadedConfig& loaded, const db::Database& database) {
   const bool asked = loaded.values.find("storage.shards")->second.origin != Origin::kDefault;
   if (!asked || loaded.config.storage_shards == database.shard_count()) return OkStatus();
@@ -402,7 +402,7 @@ class Server::Parts {
   Status EnsureAdmin() {
     if (mode_ == Mode::kDevelopment) return OkStatus();
     const std::string file = FirstPasswordFile(loaded_.config.data_directory);
-    // That it can be written is seen before there is a password to lose.
+    // Checks that the file can be written before there is a password to lose.
     if (directory_->accounts()->users.empty()) RETURN_IF_ERROR(KeepFirstPassword(file, ""));
     ASSIGN_OR_RETURN(const auto made, directory_->EnsureAdmin());
     if (!made) return OkStatus();

@@ -10,7 +10,7 @@
 namespace sluice::server {
 namespace {
 
-// What a shell reports for a process that SIGINT ended.
+// The exit code that a shell reports for a process that SIGINT ended.
 constexpr int kInterruptedExitCode = 130;
 
 sigset_t StopSignals() {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kElements = "[]";
 
-// A field of an object that is there, and of one that may be missing.
+// Accesses a field of an object that exists, or of one that may be missing.
 std::string Field(std::string_view object, std::string_view name) {
   return IsIdentifier(name) ? fmt::format("{}.{}", object, name)
                             : fmt::format("{}[{}]", object, Quoted(name));
@@ -23,7 +23,7 @@ std::string MaybeField(std::string_view object, std::string_view name) {
                             : fmt::format("{}?.[{}]", object, Quoted(name));
 }
 
-// What is to be done with a field of the object that an expression gives.
+// Makes the code for a field of the object in an expression.
 using Body = std::function<std::string(const std::string& object, const std::string& name)>;
 
 std::string ForEachParent(std::string_view path, const Body& body) {

@@ -22,7 +22,8 @@ constexpr size_t kMaxTypeNameBytes = 60;
 constexpr size_t kMaxVersions = 20;
 constexpr std::string_view kByFields = "fields";
 constexpr std::string_view kByProperty = "property";
-// So many prefixes or values of a property with the same fields are no names of types.
+// If at least this many prefixes, or values of a property, have the same fields, they are not names
+// of types.
 constexpr size_t kManyNames = 3;
 
 bool IsName(std::string_view text) {
@@ -36,8 +37,8 @@ bool IsWordByte(char c) {
   return IsLetter(c) || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// What divides a key: "::" before ":" and so on; other characters are parts of ids, as the dash is
-// in en-gb::1F1E6.
+// The delimiter of a key: "::" before ":" and so on; other characters are parts of ids, like the
+// dash in en-gb::1F1E6.
 std::string_view DelimiterOf(std::string_view key) {
   constexpr std::string_view kUsual[] = {"::", ":", "/", "|", "#", "_", "-", "."};
   for (const std::string_view usual : kUsual) {
@@ -46,7 +47,7 @@ std::string_view DelimiterOf(std::string_view key) {
   return "";
 }
 
-// The word before the key's delimiter; empty if there is none.
+// The word before the key's delimiter; empty without one.
 std::string_view PrefixOf(std::string_view key) {
   const std::string_view delimiter = DelimiterOf(key);
   if (delimiter.empty()) return {};
@@ -261,8 +262,8 @@ void ShapeInference::MergeGroup(const Group& other, Group* group) {
   group->shape.Merge(other.shape);
 }
 
-// The groups that belong together, the largest first. Few that have the same fields, such as users
-// and customers, are what they are called; many are not.
+// The groups that belong together, the largest first. A few groups with the same fields, such as
+// users and customers, are separate types; many are one type.
 std::vector<std::vector<const ShapeInference::Group*>> ShapeInference::Clusters() const {
   std::vector<const Group*> groups;
   for (const auto& [id, group] : groups_) groups.push_back(&group);
@@ -349,8 +350,8 @@ std::optional<KeyPattern> ShapeInference::PatternOf(const Keys& keys) {
   return pattern ? std::optional<KeyPattern>(std::move(*pattern)) : std::nullopt;
 }
 
-// What finds the documents, if there is something. Keys without a word in front do so only where
-// there is but one type.
+// The `match` of the type that recognises the documents, if any. Keys without a prefix can be
+// matched only if the keyspace has one type.
 std::string ShapeInference::MatchOf(const Group& group, bool only, uint64_t* matched) {
   const auto pattern = PatternOf(group.keys);
   std::string match;

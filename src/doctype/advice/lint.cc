@@ -16,7 +16,7 @@ constexpr double kLeastShare = 0.01;
 constexpr double kDefaultShare = 0.9;
 constexpr uint64_t kLeastForDefault = 20;
 constexpr double kNearLimit = 0.8;
-// Of fewer times it may be chance that they are whole minutes.
+// With fewer values, whole minutes may be a coincidence.
 constexpr uint64_t kLeastForMinutes = 3;
 
 // The coarsest precision in which all of them are whole; by_unit[0] has all.
@@ -67,7 +67,7 @@ class Rules {
            static_cast<double>(documents) >= kLeastShare * static_cast<double>(sample_.documents());
   }
 
-  // What is saved in the sample, scaled to the keyspace that it is of.
+  // The saving in the sample, scaled to the keyspace.
   uint64_t OfAll(uint64_t bytes) const {
     if (options_.documents_there <= sample_.documents()) return bytes;
     return static_cast<uint64_t>(static_cast<double>(bytes) *
@@ -111,13 +111,14 @@ class Rules {
     finding->script = std::move(draft.script);
   }
 
-  // Steps have no path for elements that are no objects: there `each` is said of v.
+  // Steps have no path for elements that are not objects; for these the draft is JavaScript, and
+  // `each` is the code for an element v.
   static Draft Cast(const PathStatistics& at, std::string_view how, std::string_view each) {
     if (at.name.empty()) return {Value(), DraftMapElements(at.path, each)};
     return {Value::Object({{"cast", Value::Object({{at.path, how}})}}), ""};
   }
 
-  // Of a few documents any field may have a key's value by chance.
+  // In a few documents a field may have a key's value by coincidence.
   bool IsId(const PathStatistics& at) const {
     return !IsStamp(at) && at.ids.values > 0 && at.ids.values * 10 >= at.values * 9 &&
            !at.name.empty();
@@ -206,7 +207,7 @@ class Rules {
                   "the longest array has {} elements, the mean {:.1f}: limit it, or keep the "
                   "elements as documents of their own",
                   at.longest, static_cast<double>(at.elements) / static_cast<double>(at.arrays)));
-      // A limit is said of one array of the document.
+      // A limit of the type applies to one array of the document.
       if (at.path.find("[]") == std::string::npos) {
         finding->instead = fmt::format("limits: {{ array: {{ {}: {} }} }}",
                                        json::ToText(Value(at.path)), at.longest);
@@ -227,9 +228,9 @@ class Rules {
     SetDraft(at, ToOneType(at), finding);
   }
 
-  // Only what works for every value that was seen.
+  // Only a draft that works for every value of the sample.
   static Draft ToOneType(const PathStatistics& at) {
-    if (at.objects > 0) return {};  // nobody knows which field of it a scalar would be
+    if (at.objects > 0) return {};  // it is unknown which field of the object a scalar would be
     if (at.arrays > 0) return {Value(), DraftWrap(at.path)};
     const bool numbers = at.booleans == 0 && at.number_texts.values == at.strings;
     if (numbers && at.numbers > at.strings) return Cast(at, "number", "Number(v)");
@@ -247,7 +248,7 @@ class Rules {
     if (!options_.read_paths || at.name.empty() || at.objects + at.arrays > 0) return;
     if (IsStamp(at)) return;
     const bool read = std::ranges::any_of(*options_.read_paths, [&](const std::string& path) {
-      // Reading an object or array reads what is in it.
+      // A read of an object or array reads everything in it.
       return at.path == path || (at.path.starts_with(path) &&
                                  (at.path[path.size()] == '.' || at.path[path.size()] == '['));
     });
@@ -325,8 +326,8 @@ class Rules {
     AddDelimiters();
   }
 
-  // Of keys that the usual delimiter does not divide anywhere: en-gb::1F1E6 is divided by "::",
-  // too.
+  // Only keys that the usual delimiter does not divide count: en-gb::1F1E6 is divided by "::" as
+  // well.
   void AddDelimiters() {
     const std::string* usual = nullptr;
     uint64_t most = 0;

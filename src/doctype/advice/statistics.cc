@@ -138,7 +138,8 @@ void SampleStatistics::AddKey(std::string_view key) {
   for (const std::string& other : others) ++delimiter.others[other];
 }
 
-// The key, or what follows some delimiter in it. An id may have delimiters of its own, as GUIDs do.
+// Whether the text is the key, or the part after a delimiter in it. An id may have delimiters of
+// its own, as GUIDs do.
 bool SampleStatistics::IsId(std::string_view text) const {
   if (text.empty() || !key_.ends_with(text)) return false;
   return text.size() == key_.size() || !IsNameByte(key_[key_.size() - text.size() - 1]);

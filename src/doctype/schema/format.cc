@@ -26,7 +26,7 @@ constexpr std::pair<std::string_view, Format> kFormats[] = {
     {"uuid", Format::kUuid},
     {"json-pointer", Format::kJsonPointer},
     {"regex", Format::kRegex},
-    // Of the specification, and of OpenAPI.
+    // The formats of the specification and of OpenAPI.
     {"idn-email", Format::kNone},
     {"idn-hostname", Format::kNone},
     {"iri", Format::kNone},

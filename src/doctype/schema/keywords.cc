@@ -1,4 +1,4 @@
-// What each keyword's value must be.
+// Reads and checks the value of each keyword.
 #include <algorithm>
 
 #include "doctype/schema/compiler.h"
@@ -308,7 +308,7 @@ void Schema::Compiler::Ref(const At& at) {
   NodeAt(at).ref = id;
 }
 
-// Compiled even if nothing refers to them, so that what is wrong in them is told.
+// Definitions are compiled even if nothing refers to them, so that their errors are reported.
 void Schema::Compiler::Definitions(const At& at) {
   if (!Expect(at, at.value.is_object(), "an object of schemas")) return;
   for (const json::Field& field : at.value.fields()) {

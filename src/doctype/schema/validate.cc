@@ -11,7 +11,7 @@ namespace {
 
 using json::Value;
 
-// Where in the document: a list on the stack, from the inside out.
+// The place in the document: a list on the stack, from the inside out.
 struct Step {
   const Step* up = nullptr;
   std::string_view name = {};
@@ -78,7 +78,7 @@ class Schema::Validator {
   }
 
  private:
-  // Which elements or fields some schema has looked at.
+  // The elements or fields that some schema has evaluated.
   using Evaluated = std::vector<bool>;
 
   bool Check(Nodes::Id id, const Value& value, const Step* at, Evaluated* evaluated) {
@@ -130,7 +130,7 @@ class Schema::Validator {
     return fits;
   }
 
-  // The same, and what was looked at counts only if it fits.
+  // The same, but evaluated members count only if the value fits.
   bool FitsAlone(Nodes::Id id, const Value& value, const Step* at, Evaluated* evaluated) {
     if (evaluated == nullptr) return Fits(id, value, at, nullptr);
     Evaluated own(value.size());
