@@ -78,8 +78,8 @@ class SCOPED_CAPABILITY MutexLock {
   mutable std::unique_lock<std::mutex> lock_;
 };
 
-// A condition that threads wait for. Waits may end without a cause, so callers look again; the forms
-// with a predicate do that.
+// A condition that threads wait for. Waits may end without a cause, so callers look again; the
+// forms with a predicate do that.
 class CondVar {
  public:
   void NotifyOne() { condition_.notify_one(); }

@@ -48,7 +48,8 @@ void KeyspaceReader::OpenFeeds() {
 bool KeyspaceReader::InLog() const {
   for (db::ShardId shard = 0; shard < places_.size(); ++shard) {
     const db::CursorState& place = places_[shard];
-    if (place.backfilling || !database_.followers().LogCovers(keyspace_, shard, place.position.done())) {
+    if (place.backfilling ||
+        !database_.followers().LogCovers(keyspace_, shard, place.position.done())) {
       return false;
     }
   }

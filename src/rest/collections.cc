@@ -43,7 +43,7 @@ void PutScope(Context& context, const Request& request, Response& response) {
   const Result<json::Value> body = ReadObject(request.body(), {});
   if (!body) return response.Error(body.error());
   const Status created = context.database.admin().CreateScope(std::string(request.Param("bucket")),
-                                                      std::string(request.Param("scope")));
+                                                              std::string(request.Param("scope")));
   if (!created.ok() && created.id() != "scope.exists") return response.Error(created);
   ShowScope(context, request, response, created.ok() ? 201 : 200);
 }
@@ -133,9 +133,9 @@ Status AddScopes(Router& router, Context& context) {
                      .responses = {{204, "dropped"}, {404, "not found"}},
                      .auth = std::string(kAdmin),
                      .handler = Blocking([&](Request& request, Response& response) {
-                       AnswerDone(response,
-                                  context.database.admin().DropScope(std::string(request.Param("bucket")),
-                                                             std::string(request.Param("scope"))));
+                       AnswerDone(response, context.database.admin().DropScope(
+                                                std::string(request.Param("bucket")),
+                                                std::string(request.Param("scope"))));
                      })});
 }
 
@@ -143,17 +143,16 @@ Status AddScopes(Router& router, Context& context) {
 
 Status AddCollectionRoutes(Router& router, Context& context) {
   RETURN_IF_ERROR(AddScopes(router, context));
-  RETURN_IF_ERROR(
-      router.Add({.method = Method::kGet,
-                  .path = std::string(kCollectionPath),
-                  .summary = "Show a collection",
-                  .tag = "buckets",
-                  .parameters = {CollectionCountsParameter()},
-                  .responses = {{200, "the collection", Content{}}, {404, "not found"}},
-                  .auth = std::string(kReadBucket),
-                  .handler = Blocking([&](Request& request, Response& response) {
-                    ShowCollection(context, request, response, 200);
-                  })}));
+  RETURN_IF_ERROR(router.Add({.method = Method::kGet,
+                              .path = std::string(kCollectionPath),
+                              .summary = "Show a collection",
+                              .tag = "buckets",
+                              .parameters = {CollectionCountsParameter()},
+                              .responses = {{200, "the collection", Content{}}, {404, "not found"}},
+                              .auth = std::string(kReadBucket),
+                              .handler = Blocking([&](Request& request, Response& response) {
+                                ShowCollection(context, request, response, 200);
+                              })}));
   RETURN_IF_ERROR(router.Add({.method = Method::kPut,
                               .path = std::string(kCollectionPath),
                               .summary = "Create a collection",
@@ -188,17 +187,17 @@ Status AddCollectionRoutes(Router& router, Context& context) {
                                 AnswerDone(response, context.database.admin().DropCollection(
                                                          CollectionNameOf(request)));
                               })}));
-  return router.Add({.method = Method::kPost,
-                     .path = std::string(kCollectionPath) + "/flush",
-                     .summary = "Delete all documents of a collection at once",
-                     .tag = "buckets",
-                     .description = "Followers get no events for its documents.",
-                     .responses = {{204, "flushed"}, {404, "there is no such collection"}},
-                     .auth = std::string(kAdmin),
-                     .handler = Blocking([&](Request& request, Response& response) {
-                       AnswerDone(response,
-                                  context.database.admin().FlushCollection(CollectionNameOf(request)));
-                     })});
+  return router.Add(
+      {.method = Method::kPost,
+       .path = std::string(kCollectionPath) + "/flush",
+       .summary = "Delete all documents of a collection at once",
+       .tag = "buckets",
+       .description = "Followers get no events for its documents.",
+       .responses = {{204, "flushed"}, {404, "there is no such collection"}},
+       .auth = std::string(kAdmin),
+       .handler = Blocking([&](Request& request, Response& response) {
+         AnswerDone(response, context.database.admin().FlushCollection(CollectionNameOf(request)));
+       })});
 }
 
 }  // namespace sluice::rest

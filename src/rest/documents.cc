@@ -134,7 +134,8 @@ void GetStored(const Context& context, const Request& request, Response& respons
   }
   service::NoteWholeRead(context.database, target.keyspace);
   db::PinnedDocument document;
-  const Result<bool> found = context.database.read_forms().GetStored(target.keyspace, target.key, &document);
+  const Result<bool> found =
+      context.database.read_forms().GetStored(target.keyspace, target.key, &document);
   AnswerRead(request, response, found, document);
 }
 

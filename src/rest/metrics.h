@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "http/server.h"
+#include "rest/http_types.h"
 
 namespace sluice::rest {
 

@@ -339,8 +339,8 @@ class Server::Parts {
         [this](const std::function<void(std::string_view)>& visit) { VisitCode(visit); }));
     rest::RefuseUnknownParameters(admin);
     const bool tls = !loaded_.config.tls_certificate.empty();
-    RETURN_IF_ERROR(rest::AddEventingRoutes(
-        admin, *functions_, {.prefix = "/_p/event", .tls = tls, .rights = *gate_}));
+    RETURN_IF_ERROR(rest::AddEventingRoutes(admin, *functions_,
+                                            {.prefix = "/_p/event", .tls = tls, .rights = *gate_}));
     RETURN_IF_ERROR(rest::AddClusterRoutes(admin, Node()));
     RETURN_IF_ERROR(
         http::AddOpenApi({.title = "Sluice", .version = std::string(Version())}, &admin));
@@ -355,7 +355,7 @@ class Server::Parts {
                                   }}));
     RETURN_IF_ERROR(rest::AddHealthRoutes(eventing, *rest_));
     RETURN_IF_ERROR(rest::AddEventingRoutes(eventing, *functions_,
-                                                  {.prefix = "", .tls = tls, .rights = *gate_}));
+                                            {.prefix = "", .tls = tls, .rights = *gate_}));
     http::Router flows;
     RETURN_IF_ERROR(rest::AddHealthRoutes(flows, *rest_));
     RETURN_IF_ERROR(rest::AddFlowEndpoints(flows, *flows_, loaded_.config.http_max_body_bytes));

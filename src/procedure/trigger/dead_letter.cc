@@ -17,7 +17,8 @@ Status Corrupt() {
 Result<DeadLetter> DeadLetterOf(db::Database& database, const TriggerEvent& event) {
   const db::LogPosition& position = event.after.position;
   DeadLetter letter;
-  ASSIGN_OR_RETURN(const bool found, database.followers().ReadLogRow(kTriggerShard, position, &letter.payload));
+  ASSIGN_OR_RETURN(const bool found,
+                   database.followers().ReadLogRow(kTriggerShard, position, &letter.payload));
   if (!found) return Unexpected(Corrupt());
   letter.failure.id = database.NewCas();
   letter.failure.key = event.key;

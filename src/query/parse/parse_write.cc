@@ -67,8 +67,8 @@ Status Parser::OnConflict(InsertStatement* insert) {
     ASSIGN_OR_RETURN(clause.columns, PlacedColumnNames());
     if (At("WHERE")) {
       return Wrong(Here(),
-                   "ON CONFLICT (columns) WHERE is not supported: it means a unique index that has "
-                   "a condition, and there are none. Leave WHERE out");
+                   "ON CONFLICT (columns) WHERE is not supported: it means a unique index with a "
+                   "condition, which Sluice does not have. Leave WHERE out");
     }
   }
   RETURN_IF_ERROR(ExpectWord("DO"));
