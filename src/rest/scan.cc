@@ -5,17 +5,16 @@
 //
 // or, with Accept: application/x-ndjson, one such document per line, without a limit. A document
 // that can't be read in its current version has `error` instead of `cas` and `value`.
-#include <memory>
+#include <string>
 #include <utility>
 
-#include "db/sample.h"
 #include "json/print.h"
 #include "rest/access.h"
 #include "rest/chunks.h"
 #include "rest/document_http.h"
 #include "rest/http_types.h"
 #include "rest/routes.h"
-#include "service/whole_reads.h"
+#include "service/document_scan.h"
 
 namespace sluice::rest {
 namespace {
@@ -26,27 +25,12 @@ constexpr std::string_view kLinesType = "application/x-ndjson";
 
 enum class Format : uint8_t { kObject, kLines };
 
-// A scan in progress; one worker at a time fills the next chunk.
-struct Scan {
-  db::KeyspaceId keyspace = 0;
-  db::ScanOptions options;
-  std::unique_ptr<db::DatabaseSnapshot> snapshot;
-  RowValues values = RowValues::kInclude;
+struct WantedScan {
+  service::ScanRequest request;
   Format format = Format::kObject;
-  bool stored = false;     // as they are stored, not as their types have them read
-  bool raw = false;        // rows are read so, and those of deleted documents are left out here
-  std::string schema;      // the version of their type's schema; empty for the current one
-  bool revisions = false;  // after each document those that are kept of it
-  bool sampled = false;    // some from all over the keyspace
-  int64_t documents = 0;   // so many of them; 0: as many as is usual
-  std::unique_ptr<db::DocumentCursor> sample;
-  uint64_t remaining = 0;  // how many more documents are wanted
-  bool first = true;
-  bool finished = false;
-  std::string next;  // where another request continues; empty when there is no more
 };
 
-Status ReadSample(const Request& request, Scan* scan) {
+Status ReadSample(const Request& request, service::ScanRequest* scan) {
   for (const std::string_view other :
        {"from", "to", "prefix", "reverse", "limit", "revisions", "schema"}) {
     if (!request.Query(other)) continue;
@@ -56,21 +40,22 @@ Status ReadSample(const Request& request, Scan* scan) {
   }
   scan->sampled = true;
   if (*request.Query("sample") == "auto") return OkStatus();
-  ASSIGN_OR_RETURN(scan->documents, request.QueryInt("sample", 0, 1, INT64_MAX));
+  ASSIGN_OR_RETURN(const int64_t documents, request.QueryInt("sample", 0, 1, INT64_MAX));
+  scan->sample = static_cast<uint64_t>(documents);
   return OkStatus();
 }
 
-Result<Scan> ScanOf(const Context& context, const Request& request) {
-  Scan scan;
+Result<WantedScan> ScanOf(const Context& context, const Request& request) {
+  WantedScan wanted;
+  service::ScanRequest& scan = wanted.request;
   ASSIGN_OR_RETURN(scan.keyspace,
                    service::ResolveKeyspace(context.database, request.Param("keyspace"),
                                             service::Access::kRead));
-  scan.options.from = request.Query("from").value_or("");
-  scan.options.to = request.Query("to").value_or("");
-  scan.options.prefix = request.Query("prefix").value_or("");
-  ASSIGN_OR_RETURN(scan.options.reverse, request.QueryBool("reverse", false));
-  ASSIGN_OR_RETURN(const bool keys_only, request.QueryBool("keys_only", false));
-  if (keys_only) scan.values = RowValues::kOmit;
+  scan.range.from = request.Query("from").value_or("");
+  scan.range.to = request.Query("to").value_or("");
+  scan.range.prefix = request.Query("prefix").value_or("");
+  ASSIGN_OR_RETURN(scan.range.reverse, request.QueryBool("reverse", false));
+  ASSIGN_OR_RETURN(scan.keys_only, request.QueryBool("keys_only", false));
   ASSIGN_OR_RETURN(scan.stored, request.QueryBool("stored", false));
   ASSIGN_OR_RETURN(scan.revisions, request.QueryBool("revisions", false));
   scan.schema = request.Query("schema").value_or("");
@@ -78,216 +63,83 @@ Result<Scan> ScanOf(const Context& context, const Request& request) {
     return Fail(Code::kInvalidArgument, "http.bad_parameter",
                 "query parameter 'schema': documents as they are stored have no other version");
   }
-  scan.raw = scan.stored || keys_only || !scan.schema.empty();
-  scan.options.with_tombstones = scan.raw;
   if (request.Query("sample")) RETURN_IF_ERROR(ReadSample(request, &scan));
   const auto accept = request.FindHeader("Accept");
-  if (accept && accept->find(kLinesType) != std::string_view::npos) scan.format = Format::kLines;
-  if (scan.format == Format::kLines && !request.Query("limit")) {
-    scan.remaining = UINT64_MAX;
-  } else {
-    const int64_t most = scan.format == Format::kLines ? INT64_MAX : kMaxScanned;
+  const bool lines = accept && accept->find(kLinesType) != std::string_view::npos;
+  if (lines) wanted.format = Format::kLines;
+  if (!lines || request.Query("limit")) {
+    const int64_t most = lines ? INT64_MAX : kMaxScanned;
     ASSIGN_OR_RETURN(const int64_t limit, request.QueryInt("limit", kDefaultScanned, 1, most));
-    scan.remaining = static_cast<uint64_t>(limit);
+    scan.limit = static_cast<uint64_t>(limit);
   }
-  return scan;
+  return wanted;
 }
 
-template <typename Append>
-void AppendRow(Scan* scan, std::string* chunk, const Append& append) {
-  if (scan->format == Format::kObject) {
-    if (!scan->first) chunk->push_back(',');
-    chunk->append("\n");
-  }
-  scan->first = false;
-  append();
-  if (scan->format == Format::kLines) chunk->push_back('\n');
-}
-
-void AppendRow(Scan* scan, std::string_view key, const db::DocumentView& document,
-               std::string* chunk) {
-  AppendRow(scan, chunk, [&] { AppendDocumentRow(key, document, scan->values, chunk); });
-}
-
-// `document` is null for one that is deleted.
-Status AppendRevisions(const Context& context, Scan* scan, std::string_view key,
-                       const db::DocumentView* document, std::string* chunk) {
-  const auto policy = context.database.read_forms().PolicyOf(scan->keyspace, nullptr);
-  if (policy == nullptr) return OkStatus();
-  ASSIGN_OR_RETURN(const auto revisions, context.database.revisions().List(scan->keyspace, key));
-  for (const db::Revision& revision : revisions) {
-    db::PinnedDocument kept;
-    ASSIGN_OR_RETURN(const bool found, context.database.revisions().Get(scan->keyspace, key,
-                                                                        revision.version, &kept));
-    if (!found) continue;
-    AppendRow(scan, policy->RevisionKey(key, document, revision.version), kept.view(), chunk);
-  }
-  return OkStatus();
-}
-
-// One chunk of a scan: takes documents, and keys of deleted documents that left revisions, each
-// in key order.
-class ScanChunk {
+// The rows of an answer, chunk by chunk.
+class ScanRows final : public service::ScanSink {
  public:
-  ScanChunk(const Context& context, Scan* scan) : context_(context), scan_(scan) {}
+  ScanRows(Format format, RowValues values) : format_(format), values_(values) {}
 
-  Result<std::string> Read() {
-    if (scan_->revisions) RETURN_IF_ERROR(FindRevised());
-    db::ScanOptions options = scan_->options;
-    options.on_unreadable = [this](std::string_view key, const Status& why) {
-      return TakeDeletedBefore(key) && Take(key, nullptr, why);
-    };
-    const Status read = context_.database.Scan(
-        scan_->keyspace, options, [this](std::string_view key, const db::DocumentView& document) {
-          if (scan_->raw && !document.LiveAt(scan_->snapshot->time_ms())) return true;
-          if (!TakeDeletedBefore(key)) return false;
-          return scan_->schema.empty() ? Take(key, &document) : TakeAtVersion(key, document);
-        });
-    if (!read.ok() && !ended_) return Unexpected(read);
-    if (!ended_) TakeDeletedBefore(std::nullopt);
-    RETURN_IF_ERROR(failed_);
-    scan_->finished = !paused_;
-    if (scan_->options.reverse) {
-      if (!last_.empty()) scan_->options.to = last_;
-    } else {
-      scan_->options.from = last_ + '\0';
-    }
-    return std::move(text_);
+  void OnDocument(std::string_view key, const db::DocumentView& document) override {
+    Begin();
+    AppendDocumentRow(key, document, values_, &text_);
+    End();
   }
+  void OnUnreadable(std::string_view key, const Status& why) override {
+    Begin();
+    AppendUnreadableRow(key, why, &text_);
+    End();
+  }
+  bool full() const override { return text_.size() >= kChunkBytes; }
+
+  std::string Take() { return std::exchange(text_, {}); }
 
  private:
-  // As many as a chunk may need.
-  Status FindRevised() {
-    return context_.database.revisions().ScanKeys(scan_->keyspace, scan_->options,
-                                                  [this](std::string_view key) {
-                                                    revised_.emplace_back(key);
-                                                    return revised_.size() <= kChunkRows;
-                                                  });
+  void Begin() {
+    if (format_ == Format::kObject) text_ += std::exchange(first_, false) ? "\n" : ",\n";
+  }
+  void End() {
+    if (format_ == Format::kLines) text_ += '\n';
   }
 
-  bool Before(std::string_view left, std::string_view right) const {
-    return scan_->options.reverse ? left > right : left < right;
-  }
-
-  // All of them if there is no next document. False when the chunk is over.
-  bool TakeDeletedBefore(std::optional<std::string_view> key) {
-    for (; at_ < revised_.size(); ++at_) {
-      if (key && revised_[at_] == *key) continue;
-      if (key && !Before(revised_[at_], *key)) break;
-      if (!Take(revised_[at_], nullptr)) return false;
-    }
-    return true;
-  }
-
-  // Of a deleted document only its revisions are there, of an unreadable one an error.
-  bool Take(std::string_view key, const db::DocumentView* document, const Status& unreadable = {}) {
-    if (scan_->remaining == 0) {
-      scan_->next = scan_->options.reverse ? last_ : std::string(key);
-      return End();
-    }
-    if (text_.size() >= kChunkBytes || rows_ == kChunkRows) {
-      paused_ = true;
-      return End();
-    }
-    if (document != nullptr) AppendRow(scan_, key, *document, &text_);
-    if (!unreadable.ok()) {
-      AppendRow(scan_, &text_, [&] { AppendUnreadableRow(key, unreadable, &text_); });
-    }
-    if (scan_->revisions) failed_ = AppendRevisions(context_, scan_, key, document, &text_);
-    if (!failed_.ok()) return End();
-    --scan_->remaining;
-    ++rows_;
-    last_ = key;
-    return true;
-  }
-
-  bool TakeAtVersion(std::string_view key, db::DocumentView document) {
-    const auto policy =
-        context_.database.read_forms().PolicyOf(scan_->keyspace, scan_->snapshot.get());
-    if (policy == nullptr) return Take(key, &document);
-    const auto body = policy->AsRead(key, document, scan_->schema);
-    if (!body) return Take(key, nullptr, body.error());
-    if (*body) document.body = **body;
-    return Take(key, &document);
-  }
-
-  bool End() {
-    ended_ = true;
-    return false;
-  }
-
-  const Context& context_;
-  Scan* const scan_;
+  const Format format_;
+  const RowValues values_;
   std::string text_;
-  std::string last_;
-  std::vector<std::string> revised_;
-  size_t at_ = 0;
-  size_t rows_ = 0;
-  bool paused_ = false;
-  bool ended_ = false;
-  Status failed_;
+  bool first_ = true;
 };
 
-Result<std::string> SampleChunk(const Context& context, Scan* scan) {
-  if (!scan->sample) {
-    const uint64_t documents = scan->documents == 0
-                                   ? db::UsualSample(context.database, scan->keyspace)
-                                   : static_cast<uint64_t>(scan->documents);
-    scan->sample =
-        db::NewSampleCursor(context.database, scan->keyspace, documents, *scan->snapshot);
-  }
-  std::string text;
-  for (size_t rows = 0; rows < kChunkRows && text.size() < kChunkBytes; ++rows) {
-    if (!scan->sample->Next()) {
-      scan->finished = true;
-      RETURN_IF_ERROR(scan->sample->status());
-      return text;
-    }
-    AppendRow(scan, scan->sample->key(), scan->sample->document(), &text);
-  }
-  return text;
-}
-
-// Reads on from where the last chunk ended.
-Result<std::string> NextScanChunk(const Context& context, Scan* scan) {
-  if (!scan->snapshot) scan->snapshot = context.database.NewSnapshot();
-  scan->options.snapshot = scan->snapshot.get();
-  if (scan->sampled) return SampleChunk(context, scan);
-  return ScanChunk(context, scan).Read();
-}
-
-std::string TailOf(const Scan& scan) {
-  if (scan.format == Format::kLines) return "";
+std::string TailOf(const service::DocumentScan& scan) {
   std::string tail = "\n]";
-  if (!scan.next.empty()) {
+  if (!scan.next().empty()) {
     tail += R"(,"next":)";
-    json::AppendQuoted(scan.next, &tail);
+    json::AppendQuoted(scan.next(), &tail);
   }
   tail += "}\n";
   return tail;
 }
 
 Task<> ScanDocuments(Context& context, Request& request, Response& response) {
-  Result<Scan> scan = ScanOf(context, request);
-  if (!scan) co_return response.Error(scan.error());
-  const bool whole = !scan->sampled && scan->values == RowValues::kInclude;  // samples are advice's
-  if (whole) service::NoteWholeRead(context.database, scan->keyspace);
+  Result<WantedScan> wanted = ScanOf(context, request);
+  if (!wanted) co_return response.Error(wanted.error());
+  const Format format = wanted->format;
+  ScanRows rows(format, wanted->request.keys_only ? RowValues::kOmit : RowValues::kInclude);
+  service::DocumentScan scan(context.database, std::move(wanted->request));
   bool started = false;
-  while (!scan->finished) {
-    Result<Result<std::string>> chunk =
-        co_await RunBlocking(request.exchange(), [&] { return NextScanChunk(context, &*scan); });
-    const Status failed = !chunk ? chunk.error() : !*chunk ? chunk->error() : OkStatus();
+  while (!scan.finished()) {
+    const Result<Status> read =
+        co_await RunBlocking(request.exchange(), [&] { return scan.Next(rows); });
+    const Status failed = !read ? read.error() : *read;
     if (!failed.ok()) {
       if (!started) co_return response.Error(failed);
       co_return response.Abort(failed);
     }
-    std::string out = std::move(**chunk);
+    std::string out = rows.Take();
     if (!started) {
-      response.set_content_type(scan->format == Format::kLines ? kLinesType : "application/json");
-      if (scan->format == Format::kObject) out.insert(0, R"({"documents":[)");
+      response.set_content_type(format == Format::kLines ? kLinesType : "application/json");
+      if (format == Format::kObject) out.insert(0, R"({"documents":[)");
       started = true;
     }
-    if (scan->finished) out += TailOf(*scan);
+    if (scan.finished() && format == Format::kObject) out += TailOf(scan);
     const Status sent = co_await response.Write(out);
     if (!sent.ok()) co_return;
   }
