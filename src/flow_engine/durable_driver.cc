@@ -10,7 +10,8 @@ DurableDriver::DurableDriver(flow::Run run, RunHead head, DurableOptions options
     : options_(options),
       observer_(observer),
       files_(files),
-      at_{.run = std::move(run), .head = std::move(head)} {}
+      at_{.run = std::move(run), .head = std::move(head)},
+      may_be_begun_(!options.new_id) {}
 
 DurableDriver::DurableDriver(flow::Run run, StoredRun stored, DurableOptions options,
                              StepObserver& observer, StepFiles& files)
@@ -22,7 +23,8 @@ DurableDriver::DurableDriver(flow::Run run, StoredRun stored, DurableOptions opt
           .machine = std::move(stored.machine),
           .input = std::move(stored.input)},
       version_(stored.version),
-      stored_version_(std::move(stored.version)) {}
+      stored_version_(std::move(stored.version)),
+      may_be_begun_(true) {}
 
 Outcome DurableDriver::Resume(const std::set<uint64_t>& given_up, RunTime now) {
   open_calls_ = at_.run.OpenCalls();
@@ -31,7 +33,7 @@ Outcome DurableDriver::Resume(const std::set<uint64_t>& given_up, RunTime now) {
   return OnEvent({.event = flow::Tick{}}, now);
 }
 
-Outcome DurableDriver::OnEvent(RunEvent event, RunTime now) {
+Outcome DurableDriver::OnEvent(RunEvent&& event, RunTime now) {
   Outcome outcome;
   const bool tick = std::holds_alternative<flow::Tick>(event.event);
   switch (state_) {
@@ -154,7 +156,11 @@ void DurableDriver::TakeStep(PlannedStep step, RunTime now, flow::Actions* actio
     }
   }
   observer_.OnStep(at_.run, step.actions, step.ended_tasks.size(), now);
-  for (flow::Action& action : step.actions) actions->push_back(std::move(action));
+  if (actions->empty()) {
+    *actions = std::move(step.actions);
+  } else {
+    for (flow::Action& action : step.actions) actions->push_back(std::move(action));
+  }
   for (flow::Call& call : std::exchange(open_calls_, {})) {
     if (HasOpenCall(at_.run, call.call)) actions->emplace_back(std::move(call));
   }

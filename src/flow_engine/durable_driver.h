@@ -52,6 +52,8 @@ struct DurableOptions {
   uint64_t writer = 0;  // tells this driver from all others that have the run, at any time
   // The database stores commits in the order in which they are submitted.
   bool in_order = true;
+  // The id was made for this run. One that others know may belong to a run that is stored already.
+  bool new_id = false;
 };
 
 class DurableDriver final : public RunDriver {
@@ -69,7 +71,7 @@ class DurableDriver final : public RunDriver {
   // Makes the open calls again, except those in `given_up`.
   Outcome Resume(const std::set<uint64_t>& given_up, RunTime now);
 
-  Outcome OnEvent(RunEvent event, RunTime now) override;
+  Outcome OnEvent(RunEvent&& event, RunTime now) override;
   Outcome OnStored(uint64_t number, StoreResult result, RunTime now) override;
   Outcome OnIdle(RunTime now) override;
   std::optional<uint64_t> due_ms() const override;
@@ -137,11 +139,12 @@ class DurableDriver final : public RunDriver {
 
   std::vector<db::RowWrite> held_rows_;  // of steps that are taken and in no commit
   uint64_t hold_until_ms_ = 0;
-  std::deque<InFlight> in_flight_;
+  std::vector<InFlight> in_flight_;
   uint64_t last_number_ = 0;
 
   std::optional<std::string> version_;         // after all commits on their way; none: not begun
   std::optional<std::string> stored_version_;  // none: nothing is stored
+  bool may_be_begun_;  // the first commit has to look whether there is such a run
 
   uint64_t repair_at_ms_ = 0;
   bool unstored_steps_ = false;  // steps were taken that the next repair has to store

@@ -22,6 +22,10 @@ namespace {
 
 template <typename T>
 void MoveAll(std::vector<T> from, std::vector<T>* to) {
+  if (to->empty()) {
+    *to = std::move(from);
+    return;
+  }
   to->insert(to->end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
@@ -86,8 +90,9 @@ void DurableDriver::AddRunRows(const RunHead& head, const RunMachine& machine,
   if (first && !input.is_missing()) rows.push_back(RunRow(InputKey(head.id), EncodeInput(input)));
   rows.push_back(RunRow(MachineKey(head.id), EncodeMachine(machine)));
   if (first) {
-    // No run has its id yet.
-    rows.push_back(RunRow(HeadKey(head.id), EncodeHead(head), std::optional<std::string>()));
+    db::RowWrite row = RunRow(HeadKey(head.id), EncodeHead(head));
+    if (may_be_begun_) row.expected.emplace();  // absent
+    rows.push_back(std::move(row));
     if (!ended) rows.push_back(RunRow(LiveKey(head.id), request->version_after));
   } else {
     if (ended) rows.push_back(RunRow(HeadKey(head.id), EncodeHead(head)));
@@ -105,7 +110,7 @@ Outcome DurableDriver::OnStored(uint64_t number, StoreResult result, RunTime now
   found->result = std::move(result);
   while (!in_flight_.empty() && in_flight_.front().result) {
     InFlight commit = std::move(in_flight_.front());
-    in_flight_.pop_front();
+    in_flight_.erase(in_flight_.begin());
     Settle(std::move(commit), now, &outcome);
   }
   if (state_ == State::kTaking && !waiting_.empty()) TakeEvents(now, &outcome);
@@ -170,6 +175,7 @@ void DurableDriver::OnCommitFailed(InFlight commit, RunTime now, Outcome* outcom
     log::Error("a step of a run can't be stored",
                {{"run", at_.head.id}, {"error", commit.result->status.ToString()}});
     state_ = State::kRepairing;
+    may_be_begun_ = true;
     repair_at_ms_ = now.wall_ms + kRepairPauseMs;
   }
   if (commit.awaited == nullptr) {

@@ -55,7 +55,7 @@ Engine::Engine(db::Database& database, const Clock& clock, EngineOptions options
               }),
       store_(database, threads_,
              [this](const LiveRunPtr& run, uint64_t number, StoreResult result) {
-               CarryOut(run, AskDriver(run, [&](RunDriver& driver, RunTime now) {
+               CarryOut(run, AskDriver(run, Now(), [&](RunDriver& driver, RunTime now) {
                           return driver.OnStored(number, std::move(result), now);
                         }));
              }),
@@ -112,7 +112,8 @@ LiveRunPtr Engine::NewRun(std::shared_ptr<const App> app, flow::Start* start, Re
                           std::string_view origin, TraceLink trace) {
   const flow::Flow* const flow = app->flows->Find(start->flow);
   const bool durable = flow != nullptr && flow->durable;
-  if (start->run.empty()) start->run = durable ? outbox::NewRunId(NowMs()) : NewUuid();
+  const bool new_id = start->run.empty();
+  if (new_id) start->run = durable ? outbox::NewRunId(NowMs()) : NewUuid();
   auto run =
       std::make_shared<LiveRun>(std::move(app), start->run, std::move(reply), answers_, files_);
   run->cid = start->cid;
@@ -136,7 +137,8 @@ LiveRunPtr Engine::NewRun(std::shared_ptr<const App> app, flow::Start* start, Re
   answers_.BeginTrace(*run, start->flow, std::move(trace));
   auto driver = std::make_unique<DurableDriver>(
       std::move(machine), std::move(head),
-      DurableOptions{.writer = NewWriter(), .in_order = store_.in_order()}, *run, *run);
+      DurableOptions{.writer = NewWriter(), .in_order = store_.in_order(), .new_id = new_id}, *run,
+      *run);
   run->durable = driver.get();
   run->driver = std::move(driver);
   return run;
@@ -178,15 +180,15 @@ void Engine::Tell(std::shared_ptr<const App> app, std::string_view target, json:
 
 // --- driving ------------------------------------------------------------------------------------
 
-RunTime Engine::Now() const {
-  const uint64_t now_ns = time_.MonotonicNs();
-  return {.wall_ms = time_.MsAt(now_ns), .monotonic_ns = now_ns};
+Outcome Engine::TellDriver(const LiveRunPtr& run, RunEvent&& event) {
+  const RunTime now = event.at_ns != 0 ? TimeAt(event.at_ns) : Now();
+  return AskDriver(run, now, [&](RunDriver& driver, RunTime at) {
+    return driver.OnEvent(std::move(event), at);
+  });
 }
 
-void Engine::Happened(const LiveRunPtr& run, RunEvent event) {
-  CarryOut(run, AskDriver(run, [&](RunDriver& driver, RunTime now) {
-             return driver.OnEvent(std::move(event), now);
-           }));
+void Engine::Happened(const LiveRunPtr& run, RunEvent&& event) {
+  CarryOut(run, TellDriver(run, std::move(event)));
 }
 
 void Engine::CarryOut(const LiveRunPtr& run, Outcome outcome) {
@@ -202,9 +204,7 @@ void Engine::CarryOut(const LiveRunPtr& run, Outcome outcome) {
     if (run->is_durable() && stopping_) return BecameIdle(run);
     std::optional<RunEvent> answer = tasks_.Call(run, *call);
     if (!answer) return BecameIdle(run);
-    outcome = AskDriver(run, [&](RunDriver& driver, RunTime now) {
-      return driver.OnEvent(std::move(*answer), now);
-    });
+    outcome = TellDriver(run, std::move(*answer));
   }
 }
 
@@ -245,7 +245,7 @@ void Engine::CallOnPool(const LiveRunPtr& run, flow::Call call, std::chrono::mic
 
 void Engine::BecameIdle(const LiveRunPtr& run) {
   if (!run->is_durable()) return;
-  AskDriver(run, [](RunDriver& driver, RunTime now) { return driver.OnIdle(now); });
+  AskDriver(run, Now(), [](RunDriver& driver, RunTime now) { return driver.OnIdle(now); });
 }
 
 void Engine::Ended(const LiveRunPtr& run, const flow::Ended& ended) {

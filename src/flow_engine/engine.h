@@ -140,14 +140,18 @@ class Engine {
  private:
   LiveRunPtr NewRun(std::shared_ptr<const App> app, flow::Start* start, ReplyTo reply,
                     std::string_view origin, TraceLink trace);
-  RunTime Now() const;
+  RunTime TimeAt(uint64_t monotonic_ns) const {
+    return {.wall_ms = time_.MsAt(monotonic_ns), .monotonic_ns = monotonic_ns};
+  }
+  RunTime Now() const { return TimeAt(time_.MonotonicNs()); }
   uint64_t NewWriter() { return first_writer_ + ++last_writer_; }
 
   // What happened to a run, and all that follows from it.
-  void Happened(const LiveRunPtr& run, RunEvent event);
+  void Happened(const LiveRunPtr& run, RunEvent&& event);
   // Asks the driver under the run's mutex, submits its commits and sets the run's timer.
   template <typename Ask>
-  Outcome AskDriver(const LiveRunPtr& run, Ask ask);
+  Outcome AskDriver(const LiveRunPtr& run, RunTime now, Ask ask);
+  Outcome TellDriver(const LiveRunPtr& run, RunEvent&& event);
   void CarryOut(const LiveRunPtr& run, Outcome outcome);
   // The first call is left to this thread, the others are made on the pool.
   std::optional<flow::Call> CarryOutActions(const LiveRunPtr& run, flow::Actions actions);
@@ -182,9 +186,9 @@ class Engine {
 };
 
 template <typename Ask>
-Outcome Engine::AskDriver(const LiveRunPtr& run, Ask ask) {
+Outcome Engine::AskDriver(const LiveRunPtr& run, RunTime now, Ask ask) {
   const std::lock_guard lock(run->mutex);
-  Outcome outcome = ask(*run->driver, Now());
+  Outcome outcome = ask(*run->driver, now);
   for (StoreRequest& request : outcome.commits) store_.Submit(run, std::move(request));
   std::optional<uint64_t> due_ms = run->driver->due_ms();
   if (run->answer_by_ms != 0) due_ms = std::min(run->answer_by_ms, due_ms.value_or(UINT64_MAX));

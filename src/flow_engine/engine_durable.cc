@@ -43,7 +43,7 @@ Result<std::vector<std::string>> Engine::LaunchAll(std::vector<Launch> launches,
   }
   for (size_t i = 0; i < runs.size(); ++i) {
     threads_.Post([this, run = runs[i], number = numbers[i]] {
-      CarryOut(run, AskDriver(run, [&](RunDriver& driver, RunTime now) {
+      CarryOut(run, AskDriver(run, Now(), [&](RunDriver& driver, RunTime now) {
                  return driver.OnStored(number, {}, now);
                }));
     });
@@ -85,7 +85,7 @@ Status Engine::Resume(std::shared_ptr<const App> app, StoredRun stored,
   threads_.Post([this, run, given_up = std::move(given_up)] {
     std::set<uint64_t> not_called;
     for (const GivenUpCall& each : given_up) not_called.insert(each.call);
-    CarryOut(run, AskDriver(run, [&](RunDriver& /*driver*/, RunTime now) {
+    CarryOut(run, AskDriver(run, Now(), [&](RunDriver& /*driver*/, RunTime now) {
                return run->durable->Resume(not_called, now);
              }));
     for (const GivenUpCall& each : given_up) {

@@ -4,7 +4,7 @@
 
 namespace sluice::flow_engine {
 
-Outcome MemoryDriver::OnEvent(RunEvent event, RunTime now) {
+Outcome MemoryDriver::OnEvent(RunEvent&& event, RunTime now) {
   Outcome outcome;
   if (run_.ended()) return outcome;
   stepped_ms_ = now.wall_ms;

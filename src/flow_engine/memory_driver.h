@@ -13,7 +13,7 @@ class MemoryDriver final : public RunDriver {
   MemoryDriver(flow::Run run, StepObserver& observer, StepFiles& files)
       : run_(std::move(run)), observer_(observer), files_(files) {}
 
-  Outcome OnEvent(RunEvent event, RunTime now) override;
+  Outcome OnEvent(RunEvent&& event, RunTime now) override;
   Outcome OnStored(uint64_t number, StoreResult result, RunTime now) override;
   Outcome OnIdle(RunTime /*now*/) override { return {}; }
   std::optional<uint64_t> due_ms() const override;

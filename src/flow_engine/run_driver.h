@@ -47,6 +47,7 @@ struct RunEvent {
   std::unique_ptr<AnsweredCall> answered = nullptr;
   // Nothing may follow from the step before it is stored.
   bool stored_first = false;
+  uint64_t at_ns = 0;  // when it happened, on the monotonic clock; 0: now
 };
 
 // A commit of a run. Each commit replaces the run's version (run_rows.h): the database refuses it
@@ -109,7 +110,7 @@ class RunDriver {
  public:
   virtual ~RunDriver() = default;
 
-  virtual Outcome OnEvent(RunEvent event, RunTime now) = 0;
+  virtual Outcome OnEvent(RunEvent&& event, RunTime now) = 0;
   // What became of a commit. Of several commits they may come in any order.
   virtual Outcome OnStored(uint64_t number, StoreResult result, RunTime now) = 0;
   // The thread that ran the run's functions leaves it: steps that were held back are stored.

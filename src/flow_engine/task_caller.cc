@@ -107,9 +107,10 @@ std::optional<RunEvent> TaskCaller::RunOn(const std::shared_ptr<Route>& route, R
   under_way.End();
   const uint64_t ended_ns = time_.MonotonicNs();
   const uint64_t after_ms = output.answer_after_ms;
-  RunEvent answer;
+  std::optional<RunEvent> answer(std::in_place);
+  answer->at_ns = ended_ns;
   if (run->is_durable()) {
-    answer.answered = std::make_unique<AnsweredCall>(
+    answer->answered = std::make_unique<AnsweredCall>(
         AnsweredCall{call, (ended_ns - input.now_ns) / 1000, output.repeatable, sink.TakeCommit()});
   }
   flow::TaskResult result = TaskResultOf(call.call, std::move(output));
@@ -120,9 +121,10 @@ std::optional<RunEvent> TaskCaller::RunOn(const std::shared_ptr<Route>& route, R
     if (run->trace != nullptr && after_ms == 0) run->trace->Answered(result, ended_ns);
   }
   Release(route, &slot);
-  answer.event = std::move(result);
+  answer->event = std::move(result);
   if (after_ms == 0) return answer;
-  AnswerLater(run, std::move(answer), after_ms);
+  answer->at_ns = 0;
+  AnswerLater(run, std::move(*answer), after_ms);
   return std::nullopt;
 }
 
