@@ -2,18 +2,23 @@
 """Kills a server with durable flows under load, again and again: each task's commit counts once.
 
 Clients start runs of a durable flow: a task in JavaScript, a fork of one in Lua and one in SQL++, a
-task after a delay, and one that ends it. Each writes something that tells how often it was committed.
+task after a delay, which also appends to two files, and one that ends it. Each writes something that
+tells how often it was committed.
 After a restart all runs that were stored must end, as completed, and everything must be there once:
 of every run that was acknowledged, and of those whose acknowledgement was lost all of it or nothing.
+One file gets the name of each run, the other one the same line from all of them.
 
 Usage: tests/crash/run_flow_crash.py --sluice BINARY [--rounds 20] [--seed 1]
 """
 
+import collections
 import http.client
 import json
 import pathlib
 import random
+import shutil
 import sys
+import tempfile
 import threading
 import time
 
@@ -54,7 +59,7 @@ tasks:
   - name: 'later'
     process: 'count.js'
     input: ['input.body.id -> id', 'text(later) -> task']
-    output: []
+    output: ['result.line -> file(append:DIRECTORY/names)', 'result.same -> file(append:DIRECTORY/same)']
     description: 'counts after a delay'
     delay: 20
     execution: sequential
@@ -74,7 +79,8 @@ APP = {
       const key = `${input.id}:${input.task}`;
       counts[key] = (counts[key] || 0) + 1;
       counts.total = (counts.total || 0) + 1;
-      return { id: input.id };
+      if (input.task !== 'later') return { id: input.id };
+      return { id: input.id, line: input.id + '\\n', same: 'done\\n' };
     }""",
     "tasks/count.lua.lua": """local function main(headers, input)
       local stmt = db:prepare('INSERT INTO seen(id) VALUES (?)')
@@ -91,11 +97,12 @@ APP = {
 TASKS = ("begin", "later", "finish")
 
 
-def prepare(server):
+def prepare(server, directory):
     for bucket in ("counts", "inserted"):
         server.request("PUT", f"/v1/buckets/{bucket}")
     ask(server.connect(), "CREATE TABLE seen(id cstring(40))")
-    answer = server.request("PUT", "/v1/flows/app", {"files": APP})
+    files = dict(APP, **{"flows/counted.yml": FLOW.replace("DIRECTORY", str(directory))})
+    answer = server.request("PUT", "/v1/flows/app", {"files": files})
     if answer.status != 200:
         raise RuntimeError(f"the app is refused: {answer.body!r}")
 
@@ -146,7 +153,11 @@ def settled(server):
     raise RuntimeError(f"runs do not end: {running[:3]}\n{server.log()}")
 
 
-def check(server, begun, done, known):
+def lines_of(path):
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def check(server, directory, begun, done, known):
     """What is wrong. `known` are the runs of earlier rounds, to which those of this one are added."""
     runs = [run for run in settled(server) if run["id"] not in known]
     known.update(run["id"] for run in runs)
@@ -155,16 +166,20 @@ def check(server, begun, done, known):
     counts = {row["k"]: row["n"] for row in ask(connection, "SELECT META(c).id AS k, c AS n FROM counts AS c")}
     lua = [row["id"] for row in ask(connection, "SELECT id FROM seen")]
     sql = {row["k"] for row in ask(connection, "SELECT META(i).id AS k FROM inserted AS i")}
+    names = collections.Counter(lines_of(directory / "names"))
     total = counts.pop("total", 0)
     for name in sorted(begun):
         times = [counts.pop(f"{name}:{task}", 0) for task in TASKS]
-        times += [lua.count(name), int(name in sql)]
-        if times not in ([1] * 5, [0] * 5) or (name in done and not times[0]):
-            broken.append(f"{name}: begin, later, finish, in.lua, in.sql were committed {times} times")
+        times += [lua.count(name), int(name in sql), names[name]]
+        if times not in ([1] * 6, [0] * 6) or (name in done and not times[0]):
+            broken.append(f"{name}: begin, later, finish, in.lua, in.sql, the file were written {times} times")
     if counts:
         broken.append(f"counted for nobody: {counts}")
     if total != len(sql) * len(TASKS):
         broken.append(f"the total is {total}, with {len(sql)} runs of {len(TASKS)} tasks")
+    same = lines_of(directory / "same")
+    if same != ["done"] * len(known):
+        broken.append(f"{len(same)} lines were appended by {len(known)} runs")
     if len(runs) != len(sql):
         broken.append(f"{len(runs)} runs are listed, {len(sql)} were made")
     return broken
@@ -173,18 +188,19 @@ def check(server, begun, done, known):
 def main():
     arguments = parse_arguments()
     chance = random.Random(arguments.seed)
-    server = SluiceServer(arguments.sluice)
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="sluice-flow-crash-"))
+    server = SluiceServer(arguments.sluice, arguments=("--dev", "--flows-directories", str(directory)))
     known = set()
     try:
         server.start()
-        prepare(server)
+        prepare(server, directory)
         for round_number in range(1, arguments.rounds + 1):
             clients = [Client(server, number, random.Random(chance.random())) for number in range(CLIENTS)]
             for client in clients:
                 client.start()
             time.sleep(chance.uniform(0.05, 0.8))
             kill_and_start(server, clients, chance)
-            broken = check(server, set().union(*(client.begun for client in clients)),
+            broken = check(server, directory, set().union(*(client.begun for client in clients)),
                            set().union(*(client.done for client in clients)), known)
             if broken:
                 sys.exit(f"round {round_number}, seed {arguments.seed}:\n" + "\n".join(broken[:40]))
@@ -195,6 +211,7 @@ def main():
         server.stop()
     finally:
         server.close()
+        shutil.rmtree(directory, ignore_errors=True)
     print(f"{arguments.rounds} kills, seed {arguments.seed}: {len(known)} runs, each task committed once")
 
 
