@@ -35,6 +35,7 @@ Outcome DurableDriver::Resume(const std::set<uint64_t>& given_up, RunTime now) {
 
 Outcome DurableDriver::OnEvent(RunEvent&& event, RunTime now) {
   Outcome outcome;
+  now.wall_ms = std::max(now.wall_ms, stepped_ms_);  // another thread may have been faster
   const bool tick = std::holds_alternative<flow::Tick>(event.event);
   switch (state_) {
     case State::kTaking:

@@ -193,11 +193,12 @@ void Engine::Happened(const LiveRunPtr& run, RunEvent&& event) {
 
 void Engine::CarryOut(const LiveRunPtr& run, Outcome outcome) {
   while (true) {
-    if (outcome.lost) return LeaveToOther(run);
     for (CallAgain& again : outcome.call_again) {
       CallOnPool(run, std::move(again.call), again.pause);
     }
+    // Of a run that is lost these are actions of steps that were stored before.
     const std::optional<flow::Call> call = CarryOutActions(run, std::move(outcome.actions));
+    if (outcome.lost) return LeaveToOther(run);
     if (!call && run->is_durable()) return ParkIfPossible(run);
     if (!call) return;
     // A durable run goes on when the server starts again.

@@ -1,5 +1,8 @@
 #include "flow_engine/memory_driver.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/check.h"
 
 namespace sluice::flow_engine {
@@ -7,8 +10,9 @@ namespace sluice::flow_engine {
 Outcome MemoryDriver::OnEvent(RunEvent&& event, RunTime now) {
   Outcome outcome;
   if (run_.ended()) return outcome;
-  stepped_ms_ = now.wall_ms;
-  run_.Step(std::move(event.event), now.wall_ms, &outcome.actions);
+  // Another thread may have been faster.
+  stepped_ms_ = std::max(stepped_ms_, now.wall_ms);
+  run_.Step(std::move(event.event), stepped_ms_, &outcome.actions);
   if (const auto files = TakeFiles(&outcome.actions); !files.empty()) files_.Write(files);
   observer_.OnStep(run_, outcome.actions, 0, now);
   return outcome;
