@@ -1,7 +1,10 @@
 // Durable runs: stored after every step, gone on with after a restart, listed, cancelled, retried.
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <future>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -456,6 +459,35 @@ TEST_F(DurableTest, EachEffectIsThereOnceWhenTwoEnginesHaveTheRun) {
   EXPECT_EQ(ended, static_cast<uint64_t>(kRuns));
   // A run that goes on elsewhere is cancelled there.
   EXPECT_EQ(host_->runs().Cancel(List()[0].id).id(), "flow.run_finished");
+}
+
+// A crash has left two steps in between that append the same: one had begun, the other one not.
+TEST_F(DurableTest, FilesOfStepsAreWrittenOnceAfterACrash) {
+  host_.reset();
+  const std::string directory = directory_ / "files";
+  std::filesystem::create_directories(directory);
+  std::ofstream(directory + "/log") << "x";
+  const StepFile append{
+      .flow = "f", .path = directory + "/log", .bytes = "done", .mode = flow::Files::Mode::kAppend};
+  StepFile begun = append;
+  begun.at = 1;
+  const std::pair<std::string, StepFile> left[] = {{"a", append}, {"b", begun}};
+  db::Commit commit;
+  for (const auto& [id, file] : left) {
+    RunHead head{.id = id, .flow = "f"};
+    head.phase = RunPhase::kCompleted;
+    commit.rows.push_back(flow_engine::RunRow(HeadKey(id), EncodeHead(head)));
+    commit.rows.push_back(flow_engine::RunRow(FilesKey(id), EncodeFiles({file})));
+  }
+  ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
+  Services services{{*database_, *engine_, SystemClockForTests()}, *engine_, *procedures_};
+  services.directories = {directory};
+  for (int i = 0; i < 2; ++i) {
+    Host host(services, options_, retention_);
+    ASSERT_TRUE(host.Start().ok());
+    std::ifstream in(directory + "/log");
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "xdonedone");
+  }
 }
 
 // What is wrong is put right, and the run goes on with that.

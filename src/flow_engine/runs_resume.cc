@@ -65,15 +65,22 @@ Status Runs::Start() {
   return OkStatus();
 }
 
-// Before any run goes on: so nothing else appends to them.
+// Before any run goes on, so that nothing else appends to them. Steps that had begun to append come
+// first: their place is at the end of a file still.
 Status Runs::WriteFilesAgain() {
-  db::Commit commit;
+  std::vector<std::pair<std::string, std::vector<StepFile>>> steps;  // by run
   const auto rows = database_.rows().NewIterator(
       Family::kRun, {.from = std::string(kFilesPrefix), .to = PrefixEnd(kFilesPrefix)});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
-    const std::string id(rows->key().substr(kFilesPrefix.size()));
     ASSIGN_OR_RETURN(std::vector<StepFile> files, DecodeFiles(rows->value()));
-    commit.rows.push_back(RunRow(std::string(rows->key()), std::nullopt));
+    steps.emplace_back(rows->key().substr(kFilesPrefix.size()), std::move(files));
+  }
+  RETURN_IF_ERROR(rows->status());
+  const auto has_begun = [](const auto& step) {
+    return std::ranges::any_of(step.second, [](const StepFile& file) { return !!file.at; });
+  };
+  std::ranges::stable_partition(steps, has_begun);
+  for (auto& [id, files] : steps) {
     const auto head = ReadHead(id);
     const auto app = head ? AppOf(head->app) : Unexpected(head.error());
     if (app) {
@@ -82,9 +89,11 @@ Status Runs::WriteFilesAgain() {
       log::Error("files of a run can't be written",
                  {{"run", id}, {"error", app.error().ToString()}});
     }
+    db::Commit commit;
+    commit.rows.push_back(RunRow(FilesKey(id), std::nullopt));
+    RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
   }
-  RETURN_IF_ERROR(rows->status());
-  return commit.rows.empty() ? OkStatus() : database_.Apply(std::move(commit)).status;
+  return OkStatus();
 }
 
 Status Runs::ResumeOrPark(const std::string& id, std::vector<GivenUpCall> given_up) {
