@@ -39,7 +39,7 @@ StoreResult StepStore::ResultOf(const std::string& run, const Status& status,
   using Kind = StoreResult::Kind;
   if (status.ok()) return {};
   if (status.code() != Code::kConflict) return {Kind::kRefused, status};
-  const storage::Store& rows = database_.rows();
+  const db::Rows& rows = database_.rows();
   std::string version;
   const auto live = rows.Get(db::RowFamily::kRun, LiveKey(run), &version);
   if (!live) return {Kind::kRefused, status};
