@@ -65,7 +65,7 @@ TEST_F(FilesOfStepTest, AStepReadsWhatItHasWritten) {
   files_.files["/in/log"] = "1";
   files_.files["/in/gone"] = "x";
   EXPECT_TRUE(step_.Write("/in/log", "2", Files::Mode::kAppend).ok());
-  EXPECT_TRUE(step_.Write("//in/./log", "3", Files::Mode::kAppend).ok());
+  EXPECT_TRUE(step_.Write("/in/./log", "3", Files::Mode::kAppend).ok());
   EXPECT_TRUE(step_.Remove("/in/gone").ok());
   EXPECT_TRUE(step_.Write("/in/fresh", "f", Files::Mode::kAppend).ok());
   EXPECT_EQ(Read("/in/log"), "123");

@@ -7,20 +7,21 @@
 //   kRepairing  A commit failed. Events wait until all is stored again, after a pause.
 //   kGone       The run has ended, is parked, or another owner has it. Events are passed over.
 //
-//   from                 what happens                          to          what follows
-//   kTaking, kHolding    a step that only answers              kHolding    its call now
-//   kTaking, kHolding    a step that can't be refused          kTaking     commit; its calls now,
-//   the
-//                                                                          rest when it is stored
-//   kTaking, kHolding    a step that can be refused            kStoring    commit of held steps,
-//   commit kHolding             its time is over, the thread leaves   kTaking     commit of held
-//   steps kStoring             stored                                kTaking     all of the step's
-//   actions kStoring             a conflict with the function's writes kTaking     the function is
-//   called again kStoring             the function's writes are rejected    kTaking     the task
-//   has failed any but kGone        another commit fails                  kRepairing kRepairing the
-//   pause is over                     kStoring    commit of all that is taken any but kGone
-//   refused: the run has another owner    kGone       Outcome::lost any but kGone        the end is
-//   stored, or it parks        kGone
+//   from                what happens                       to          what follows
+//   kTaking, kHolding   a step that only answers           kHolding    its call, now
+//   kTaking, kHolding   a step that can't be refused       kTaking     commit; its calls now
+//   kTaking, kHolding   a step that can be refused         kStoring    commit
+//   kHolding            50 ms are over, the thread leaves  kTaking     commit of held steps
+//   kStoring            stored                             kTaking     the step's actions
+//   kStoring            a conflict of the writes           kTaking     the function again
+//   kStoring            the writes are rejected            kTaking     the task has failed
+//   all but kGone       another commit fails               kRepairing
+//   kRepairing          the pause is over                  kStoring    commit of all steps
+//   all but kGone       the run has another owner          kGone       Outcome::lost
+//   all but kGone       the end is stored, or it parks     kGone
+//
+// Held steps are stored by a commit of their own before one that can be refused. What follows from
+// a step besides its calls waits until its commit is stored.
 //
 // A step can be refused if it has writes of a function, for what these depend on; it also waits if
 // it writes files, for these must not be there before it, or if the event says so. All other steps
