@@ -57,9 +57,24 @@ class StoreTest : public ::testing::Test {
     return OkStatus();
   }
   void Close() { store_.reset(); }
-  // As the end of the process leaves it.
+  // As the end of the process leaves it: a copy of the files while the store is open, of a moment
+  // at which nothing was at work on them.
   void CloseHard() {
-    fs::copy(directory_ / "store", directory_ / "hard", fs::copy_options::recursive);
+    const auto sizes = [&] {
+      std::map<std::string, uint64_t> found;
+      for (const auto& entry : fs::directory_iterator(directory_ / "store")) {
+        std::error_code gone;
+        found[entry.path().filename()] = fs::file_size(entry.path(), gone);
+      }
+      return found;
+    };
+    std::map<std::string, uint64_t> before;
+    std::error_code error;
+    do {
+      fs::remove_all(directory_ / "hard");
+      before = sizes();
+      fs::copy(directory_ / "store", directory_ / "hard", fs::copy_options::recursive, error);
+    } while (error || sizes() != before);
     Close();
     fs::remove_all(directory_ / "store");
     fs::rename(directory_ / "hard", directory_ / "store");
@@ -196,14 +211,7 @@ TEST_F(StoreTest, SurvivesLogsThatComeAndGoWhileSeveralThreadsWrite) {
   }
   for (std::thread& writer : writers) writer.join();
   ASSERT_TRUE(store_->SyncLog().ok());
-  while (store_->Stats().running_flushes + store_->Stats().running_compactions > 0) {
-    std::this_thread::yield();
-  }
-  // As a crash leaves it: a copy of the files while the store is open.
-  fs::copy(directory_ / "store", directory_ / "copy", fs::copy_options::recursive);
-  Close();
-  fs::remove_all(directory_ / "store");
-  fs::rename(directory_ / "copy", directory_ / "store");
+  CloseHard();
   const Status opened = Open();
   ASSERT_TRUE(opened.ok()) << opened.ToString();
   EXPECT_EQ(Rows()->size(), 3000u);
