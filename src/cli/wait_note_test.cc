@@ -6,8 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/mutex.h"
-
 namespace sluice::cli {
 namespace {
 
@@ -17,21 +15,21 @@ using ::testing::StartsWith;
 class LineWaiter : public std::stringbuf {
  public:
   void WaitForLine() {
-    MutexLock lock(mutex_);
-    written_.Wait(lock, [&]() REQUIRES(mutex_) { return str().find('\n') != std::string::npos; });
+    std::unique_lock lock(mutex_);
+    written_.wait(lock, [&] { return str().find('\n') != std::string::npos; });
   }
 
  protected:
   std::streamsize xsputn(const char* text, std::streamsize size) override {
-    const MutexLock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     const std::streamsize done = std::stringbuf::xsputn(text, size);
-    written_.NotifyAll();
+    written_.notify_all();
     return done;
   }
   int overflow(int c) override {
-    const MutexLock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     const int done = std::stringbuf::overflow(c);
-    written_.NotifyAll();
+    written_.notify_all();
     return done;
   }
 
