@@ -483,7 +483,8 @@ TEST(ObservedTest, FieldsThatNobodyReads) {
   seen.statements = Observed::kLeastStatements;
   seen.seconds = Observed::kLeastSeconds - 1;
   EXPECT_EQ(unread(&seen), "");
-  EXPECT_THAT(advice.ToText({}, &seen), testing::HasSubstr("names fields that nobody reads after 1000 runs"));
+  EXPECT_THAT(advice.ToText({}, &seen),
+              testing::HasSubstr("names fields that nobody reads after 1000 runs"));
   seen.seconds = Observed::kLeastSeconds;
   EXPECT_EQ(unread(&seen), "fax ");
   EXPECT_THAT(advice.ToText({}, &seen), Not(testing::HasSubstr("drop")));
