@@ -29,6 +29,7 @@
 #include <rocksdb/write_batch.h>
 
 #include "base/check.h"
+#include "storage/flush_gate.h"
 #include "storage/rocks_log.h"
 #include "storage/rocks_status.h"
 #include "storage/wal_guard.h"
@@ -88,16 +89,6 @@ rocksdb::DBOptions DatabaseOptions(const StoreOptions& options) {
   return result;
 }
 
-// After a failed write RocksDB waits until the disk has room for a whole write buffer, and refuses
-// Resume() until then. The committer knows when it pays to try again.
-class RecoverOnlyWhenAsked final : public rocksdb::EventListener {
- public:
-  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status,
-                            bool* automatic) override {
-    *automatic = false;
-  }
-};
-
 rocksdb::PinnableSlice* AsPinnable(std::byte* storage) {
   return std::launder(reinterpret_cast<rocksdb::PinnableSlice*>(storage));
 }
@@ -113,6 +104,7 @@ std::string_view FamilyName(Family family) { return kFamilyNames[static_cast<siz
 class Store::Impl {
  public:
   ~Impl() {
+    if (env != nullptr) env->Open();
     for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
     if (db != nullptr) db->Close();
   }
@@ -122,7 +114,7 @@ class Store::Impl {
   Status Convert(const rocksdb::Status& status) const { return FromRocks(status, directory); }
 
   std::string directory;
-  std::unique_ptr<rocksdb::Env> env;
+  std::unique_ptr<FlushGate> env;
   std::shared_ptr<rocksdb::Cache> cache;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;  // by Family
   std::unique_ptr<rocksdb::DB> db;
@@ -222,12 +214,12 @@ Result<std::unique_ptr<Store>> Store::Open(const std::string& directory, StoreOp
   }
   descriptors.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
   const auto guard = std::make_shared<WalGuard>(directory);
-  impl->env = rocksdb::NewCompositeEnv(guard);
+  impl->env = std::make_unique<FlushGate>(rocksdb::NewCompositeEnv(guard));
   rocksdb::DBOptions database_options = DatabaseOptions(options);
   database_options.env = impl->env.get();
   const auto log = std::make_shared<LogForwarder>();
   database_options.info_log = log;
-  database_options.listeners.push_back(std::make_shared<RecoverOnlyWhenAsked>());
+  database_options.listeners.push_back(impl->env->NewListener());
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status opened =
@@ -300,7 +292,7 @@ Status Store::Flush() {
   return impl_->Convert(impl_->db->Flush(rocksdb::FlushOptions(), impl_->handles));
 }
 
-Status Store::Resume() { return impl_->Convert(impl_->db->Resume()); }
+Status Store::Resume() { return impl_->Convert(impl_->env->Resume(*impl_->db)); }
 
 std::unique_ptr<Snapshot> Store::NewSnapshot() const {
   return std::unique_ptr<Snapshot>(new Snapshot(impl_->db.get()));
