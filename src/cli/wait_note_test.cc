@@ -2,40 +2,55 @@
 
 #include <sstream>
 #include <streambuf>
+#include <string>
+#include <string_view>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "base/mutex.h"
 
 namespace sluice::cli {
 namespace {
 
 using ::testing::StartsWith;
 
-// Lets one wait until a line has been written.
-class LineWaiter : public std::stringbuf {
+// A stream whose reader can wait for a line. It has no buffer of its own, so that it sees each
+// character that is written.
+class LineWaiter : public std::streambuf {
  public:
   void WaitForLine() {
-    std::unique_lock lock(mutex_);
-    written_.wait(lock, [&] { return str().find('\n') != std::string::npos; });
+    const MutexLock lock(mutex_);
+    written_.Wait(lock, [&]() REQUIRES(mutex_) { return text_.contains('\n'); });
+  }
+  std::string str() {
+    const MutexLock lock(mutex_);
+    return text_;
   }
 
  protected:
   std::streamsize xsputn(const char* text, std::streamsize size) override {
-    const std::lock_guard lock(mutex_);
-    const std::streamsize done = std::stringbuf::xsputn(text, size);
-    written_.notify_all();
-    return done;
+    Append({text, static_cast<size_t>(size)});
+    return size;
   }
   int overflow(int c) override {
-    const std::lock_guard lock(mutex_);
-    const int done = std::stringbuf::overflow(c);
-    written_.notify_all();
-    return done;
+    const char character = static_cast<char>(c);
+    Append({&character, 1});
+    return c;
   }
 
  private:
-  std::recursive_mutex mutex_;  // xsputn calls overflow
-  std::condition_variable_any written_;
+  void Append(std::string_view text) {
+    {
+      const MutexLock lock(mutex_);
+      text_ += text;
+    }
+    written_.NotifyAll();
+  }
+
+  Mutex mutex_;
+  CondVar written_;
+  std::string text_ GUARDED_BY(mutex_);
 };
 
 TEST(WaitNoteTest, SaysWhatTakesLong) {
