@@ -34,6 +34,7 @@ set(SLUICE_TEST_TIMEOUT 900)
 if(SLUICE_SANITIZE)
   set(SLUICE_TEST_TIMEOUT 3600)
   add_compile_options(-fsanitize=${SLUICE_SANITIZE})
+  add_compile_definitions(SLUICE_CHECK_LOCKS)  # src/base/mutex.h
   add_link_options(-fsanitize=${SLUICE_SANITIZE})
   if(SLUICE_SANITIZE MATCHES undefined)
     add_compile_options(-fno-sanitize=vptr -fno-sanitize-recover=undefined)

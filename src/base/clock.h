@@ -11,13 +11,15 @@ namespace sluice {
 
 class Clock {
  public:
+  using Time = std::chrono::steady_clock::time_point;
+
   virtual ~Clock() = default;
   // Nanoseconds since the Unix epoch. May jump when the machine's clock is set.
   virtual uint64_t WallNs() const = 0;
   // Nanoseconds since some fixed moment; never goes back.
   virtual uint64_t MonotonicNs() const = 0;
   // Waits until the condition is notified, monotonic time has come to `until_ns`, or for no reason.
-  // Use CondVar::WaitFor (base/mutex.h), which looks again.
+  // Use CondVar::WaitFor and WaitUntil (base/mutex.h), which look again.
   virtual void WaitUntil(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
                          uint64_t until_ns) const {
     (void)until_ns;
@@ -25,6 +27,8 @@ class Clock {
   }
 
   uint64_t WallMs() const { return WallNs() / 1'000'000; }
+  // Monotonic time with a type.
+  Time Now() const { return Time(std::chrono::nanoseconds(MonotonicNs())); }
 
  private:
   // Nobody knows when a clock that is not the machine's will be moved.
@@ -46,6 +50,12 @@ class SystemClock final : public Clock {
   }
 };
 
+// For objects that a test gives another clock.
+inline const Clock& MachineClock() {
+  static const SystemClock clock;  // it has no state
+  return clock;
+}
+
 // Stands still until somebody moves it. Any thread.
 class FakeClock final : public Clock {
  public:
@@ -56,6 +66,25 @@ class FakeClock final : public Clock {
 
  private:
   std::atomic<uint64_t> ns_;
+};
+
+// Stands still while threads work, and jumps to the deadline of a thread that waits for one: what
+// waits for an hour takes no time. Any thread.
+class JumpingClock final : public Clock {
+ public:
+  explicit JumpingClock(uint64_t start_ms = 1'700'000'000'000) : ns_(start_ms * 1'000'000) {}
+  uint64_t WallNs() const override { return ns_.load(); }
+  uint64_t MonotonicNs() const override { return ns_.load(); }
+  void WaitUntil(std::condition_variable&, std::unique_lock<std::mutex>&,
+                 uint64_t until_ns) const override {
+    uint64_t now_ns = ns_.load();
+    while (now_ns < until_ns && !ns_.compare_exchange_weak(now_ns, until_ns)) {
+    }
+  }
+  void Advance(std::chrono::nanoseconds time) { ns_ += static_cast<uint64_t>(time.count()); }
+
+ private:
+  mutable std::atomic<uint64_t> ns_;
 };
 
 // Wall time stands still until somebody moves it, and monotonic time goes on as the machine's: for

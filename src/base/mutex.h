@@ -20,6 +20,7 @@
 #include <shared_mutex>
 #include <utility>
 
+#include "base/check.h"
 #include "base/clock.h"
 
 #ifdef __clang__
@@ -45,13 +46,34 @@
 
 namespace sluice {
 
+// Counts the leaves (base/locked.h) that this thread holds, in builds with sanitizers: there the
+// thread ends the process when it takes any lock beside one.
+class LeafLocks {
+ public:
+#ifdef SLUICE_CHECK_LOCKS
+  static void Took() { ++held; }
+  static void Released() { --held; }
+  static void MayTakeAnother() { CHECK(held == 0); }
+
+ private:
+  static inline thread_local int held = 0;
+#else
+  static void Took() {}
+  static void Released() {}
+  static void MayTakeAnother() {}
+#endif
+};
+
 class CAPABILITY("mutex") Mutex {
  public:
   Mutex() = default;
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
 
-  void Lock() ACQUIRE() { mutex_.lock(); }
+  void Lock() ACQUIRE() {
+    LeafLocks::MayTakeAnother();
+    mutex_.lock();
+  }
   void Unlock() RELEASE() { mutex_.unlock(); }
   bool TryLock() TRY_ACQUIRE(true) { return mutex_.try_lock(); }
   // The caller holds it, and the analysis does not see that.
@@ -65,13 +87,16 @@ class CAPABILITY("mutex") Mutex {
 // Holds a mutex until its end, Unlock and Lock in between aside.
 class SCOPED_CAPABILITY MutexLock {
  public:
-  explicit MutexLock(Mutex& mutex) ACQUIRE(mutex) : lock_(mutex.mutex_) {}
+  explicit MutexLock(Mutex& mutex) ACQUIRE(mutex) : lock_(mutex.mutex_, std::defer_lock) { Lock(); }
   ~MutexLock() RELEASE() {}
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;
 
   void Unlock() RELEASE() { lock_.unlock(); }
-  void Lock() ACQUIRE() { lock_.lock(); }
+  void Lock() ACQUIRE() {
+    LeafLocks::MayTakeAnother();
+    lock_.lock();
+  }
 
  private:
   friend class CondVar;
@@ -113,17 +138,22 @@ class CondVar {
     return WaitUntil(lock, std::chrono::steady_clock::now() + time, std::move(holds));
   }
 
-  // Ends after some time of a clock, which a test may move: a thread that waits for an hour of a
+  // These end at a time of a clock, which a test may move: a thread that waits for an hour of a
   // FakeClock goes on as soon as the test has moved it by an hour.
   template <typename Predicate>
-  bool WaitFor(const MutexLock& lock, const Clock& clock, std::chrono::nanoseconds time,
-               Predicate holds) NO_THREAD_SAFETY_ANALYSIS {
-    const uint64_t until_ns = clock.MonotonicNs() + static_cast<uint64_t>(time.count());
+  bool WaitUntil(const MutexLock& lock, const Clock& clock, Clock::Time until,
+                 Predicate holds) NO_THREAD_SAFETY_ANALYSIS {
+    const auto until_ns = static_cast<uint64_t>(until.time_since_epoch().count());
     while (!holds()) {
       if (clock.MonotonicNs() >= until_ns) return false;
       clock.WaitUntil(condition_, lock.lock_, until_ns);
     }
     return true;
+  }
+  template <typename Predicate>
+  bool WaitFor(const MutexLock& lock, const Clock& clock, std::chrono::nanoseconds time,
+               Predicate holds) {
+    return WaitUntil(lock, clock, clock.Now() + time, std::move(holds));
   }
 
  private:

@@ -69,7 +69,7 @@ class ChangeStarts final : private follow::Processor,
   const db::ShardId shard_;
   std::shared_ptr<const query::StatementPlan> filter_;  // null: not planned yet
   std::vector<Engine::Launch> launches_;                // of the batch
-  std::optional<follow::Waiter::Time> paused_until_;
+  std::optional<Clock::Time> paused_until_;
   follow::SerialFollower follower_;
 };
 

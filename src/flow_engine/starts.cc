@@ -194,7 +194,7 @@ Result<Starts::Configured> Starts::Load(std::shared_ptr<const App> app) {
   return configured;
 }
 
-Result<bool> Starts::Follow(ChangeStarts& changes, std::optional<follow::Waiter::Time>* look_at) {
+Result<bool> Starts::Follow(ChangeStarts& changes, std::optional<Clock::Time>* look_at) {
   using State = follow::SerialFollower::Stepped::State;
   const auto stepped = changes.Step();
   if (stepped.state == State::kEnded) return Unexpected(stepped.why);
@@ -334,13 +334,13 @@ void Starts::Loop() {
   size_t autostarted = SIZE_MAX;
   std::unique_lock lock(mutex_);
   bool more = false;
-  std::optional<follow::Waiter::Time> look_at;  // at the followers
+  std::optional<Clock::Time> look_at;  // at the followers
   Status failed;
   while (!stopping_) {
     if (!more || !failed.ok()) {
       auto pause = kPoll;
       if (look_at) {
-        const auto left = *look_at - follow::SystemWaiter::Instance().Now();
+        const auto left = *look_at - MachineClock().Now();
         pause = std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left),
                            std::chrono::milliseconds(1), kPoll);
       }

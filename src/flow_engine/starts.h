@@ -61,7 +61,7 @@ class Starts {
   void Loop();
   // Each tells whether there may be more to do at once.
   // `look_at` is moved to when it wants to be asked again at the latest.
-  static Result<bool> Follow(ChangeStarts& changes, std::optional<follow::Waiter::Time>* look_at);
+  static Result<bool> Follow(ChangeStarts& changes, std::optional<Clock::Time>* look_at);
   Result<bool> RunSchedule(const Configured& configured, Schedule& schedule);
   Result<bool> TakeRequests(const Configured& configured);
   // Those from number `*next` on, which is moved past each that has been started.

@@ -49,7 +49,7 @@ BatchRunner::Stepped BatchRunner::Step(std::span<const EventPtr> events, Cursors
 
 BatchRunner::Batch BatchRunner::Run(std::span<const EventPtr> events) {
   Batch batch;
-  const Waiter::Time started = parts_.waiter.Now();
+  const Clock::Time started = parts_.clock.Now();
   parts_.processor.Begin();
   auto ran = Processor::Ran::kDone;
   const auto more = [&] {
@@ -57,7 +57,7 @@ BatchRunner::Batch BatchRunner::Run(std::span<const EventPtr> events) {
       return false;
     }
     return batch.done == 0 ||
-           (!parts_.processor.full() && parts_.waiter.Now() < started + kLongestBatch);
+           (!parts_.processor.full() && parts_.clock.Now() < started + kLongestBatch);
   };
   while (more()) {
     const auto place = batch.done == 0 ? Processor::Place::kFirst : Processor::Place::kLater;
@@ -72,7 +72,7 @@ BatchRunner::Batch BatchRunner::Run(std::span<const EventPtr> events) {
   }
   parts_.processor.End();
   if (!batch.failed.ok() && parts_.processor.spoiled()) batch.done = 0;
-  batch.slow = parts_.waiter.Now() - started > kSlowRun * (batch.done + 1);
+  batch.slow = parts_.clock.Now() - started > kSlowRun * (batch.done + 1);
   return batch;
 }
 

@@ -25,6 +25,7 @@
 #include <functional>
 #include <span>
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "db/conflict_retry.h"
 #include "follow/cursors.h"
@@ -33,7 +34,6 @@
 #include "follow/processor.h"
 #include "follow/source.h"
 #include "follow/turns.h"
-#include "follow/waiter.h"
 
 namespace sluice::follow {
 
@@ -50,7 +50,7 @@ class BatchRunner {
     Processor& processor;
     FailurePolicy& failures;
     CommitSink& sink;
-    Waiter& waiter;
+    const Clock& clock;
     std::function<bool()> stopping;
     Turns* turns = nullptr;  // that it shares with other runners of the follower
   };

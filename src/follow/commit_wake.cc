@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <utility>
 
+#include "base/mutex.h"
 #include "db/database.h"
 
 namespace sluice::follow {
@@ -34,7 +34,7 @@ struct CommitWake::Followers {
   };
 
   void Wake(const db::Committed& committed) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     for (const auto& follower : of_all) follower->wake(committed);
     if (of_keyspaces.empty()) return;
     for (const db::KeyspaceId keyspace : committed.keyspaces) {
@@ -43,10 +43,9 @@ struct CommitWake::Followers {
     }
   }
 
-  std::mutex mutex;
-  std::multimap<db::KeyspaceId, std::shared_ptr<const OfKeyspaces>>
-      of_keyspaces;                                  // guarded by mutex
-  std::vector<std::shared_ptr<const OfAll>> of_all;  // guarded by mutex
+  Mutex mutex;
+  std::multimap<db::KeyspaceId, std::shared_ptr<const OfKeyspaces>> of_keyspaces GUARDED_BY(mutex);
+  std::vector<std::shared_ptr<const OfAll>> of_all GUARDED_BY(mutex);
 };
 
 CommitWake::CommitWake(db::Database& database) : followers_(std::make_shared<Followers>()) {
@@ -73,13 +72,13 @@ CommitWake::Subscription CommitWake::Subscribe(std::span<const db::KeyspaceId> k
   const auto follower =
       std::make_shared<const Followers::OfKeyspaces>(Followers::OfKeyspaces{std::move(wake)});
   {
-    const std::lock_guard lock(followers_->mutex);
+    const MutexLock lock(followers_->mutex);
     for (const db::KeyspaceId keyspace : keyspaces) {
       followers_->of_keyspaces.emplace(keyspace, follower);
     }
   }
   return Subscription(nullptr, [followers = followers_, follower](void*) {
-    const std::lock_guard lock(followers->mutex);
+    const MutexLock lock(followers->mutex);
     std::erase_if(followers->of_keyspaces,
                   [&](const auto& entry) { return entry.second == follower; });
   });
@@ -88,11 +87,11 @@ CommitWake::Subscription CommitWake::Subscribe(std::span<const db::KeyspaceId> k
 CommitWake::Subscription CommitWake::SubscribeToAll(db::CommitListener wake) {
   const auto follower = std::make_shared<const Followers::OfAll>(Followers::OfAll{std::move(wake)});
   {
-    const std::lock_guard lock(followers_->mutex);
+    const MutexLock lock(followers_->mutex);
     followers_->of_all.push_back(follower);
   }
   return Subscription(nullptr, [followers = followers_, follower](void*) {
-    const std::lock_guard lock(followers->mutex);
+    const MutexLock lock(followers->mutex);
     std::erase(followers->of_all, follower);
   });
 }

@@ -12,7 +12,7 @@ LaneWorker::LaneWorker(Parts parts)
       runner_({.processor = parts_.processor,
                .failures = parts_.failures,
                .sink = parts_.sink,
-               .waiter = parts_.waiter,
+               .clock = parts_.clock,
                .stopping = [this] { return stopping(); },
                .turns = &parts_.turns}) {
   thread_ = Thread(parts_.name, [this] { Loop(); });
@@ -22,11 +22,11 @@ LaneWorker::~LaneWorker() { Stop(); }
 
 void LaneWorker::RequestStop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   parts_.processor.RequestStop();
-  wake_.notify_one();
+  wake_.NotifyOne();
 }
 
 void LaneWorker::Stop() {
@@ -35,7 +35,7 @@ void LaneWorker::Stop() {
   // The next start reads again what is dropped here.
   Events dropped;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (std::deque<EventPtr>* const events : {&queue_, &aside_}) {
       std::move(events->begin(), events->end(), std::back_inserter(dropped));
       events->clear();
@@ -47,7 +47,7 @@ void LaneWorker::Stop() {
 }
 
 bool LaneWorker::Offer(EventPtr& event) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!event->from_log) {
     if (offered_ >= kMostOffered) return false;
     ++offered_;
@@ -57,12 +57,12 @@ bool LaneWorker::Offer(EventPtr& event) {
   }
   queued_bytes_ += event->bytes;
   queue_.push_back(std::move(event));
-  if (queue_.size() == 1) wake_.notify_one();
+  if (queue_.size() == 1) wake_.NotifyOne();
   return true;
 }
 
 bool LaneWorker::idle() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return queue_.empty() && !lent_lane_ && !busy_;
 }
 
@@ -71,7 +71,7 @@ void LaneWorker::Loop() {
     const Events events = Take();
     if (events.empty() || !Process(events)) return;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       busy_ = false;
     }
     parts_.drained();
@@ -95,23 +95,23 @@ bool LaneWorker::Process(const Events& events) {
 }
 
 void LaneWorker::Pause(std::chrono::microseconds time) {
-  std::unique_lock lock(mutex_);
-  parts_.waiter.WaitUntil(wake_, lock, parts_.waiter.Now() + time, [this] { return stopping(); });
+  const MutexLock lock(mutex_);
+  wake_.WaitFor(lock, parts_.clock, time, [this] { return stopping(); });
 }
 
 // What has piled up; nobody waits for more. Empty when it is time to end.
 LaneWorker::Events LaneWorker::Take() {
   Events events;
-  std::unique_lock lock(mutex_);
-  const auto news = [this] { return stopping() || !queue_.empty(); };
+  MutexLock lock(mutex_);
+  const auto news = [this]() REQUIRES(mutex_) { return stopping() || !queue_.empty(); };
   if (parts_.rest_after.count() > 0 &&
-      !parts_.waiter.WaitUntil(wake_, lock, parts_.waiter.Now() + parts_.rest_after, news)) {
-    lock.unlock();
+      !wake_.WaitFor(lock, parts_.clock, parts_.rest_after, news)) {
+    lock.Unlock();
     parts_.processor.Rest();
-    lock.lock();
+    lock.Lock();
   }
   while (events.empty()) {
-    wake_.wait(lock, news);
+    wake_.Wait(lock, news);
     if (stopping()) return events;
     while (!queue_.empty() && events.size() < BatchRunner::kMostAtOnce) TakeFront(&events);
   }
@@ -137,7 +137,7 @@ void LaneWorker::TakeFront(Events* events) {
 
 void LaneWorker::GiveBack(EventPtr event) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     CHECK(lent_lane_.has_value());
     lent_lane_.reset();
     queue_.insert(queue_.begin(), std::make_move_iterator(aside_.begin()),
@@ -148,7 +148,7 @@ void LaneWorker::GiveBack(EventPtr event) {
       if (!event->from_log) ++offered_;
       queue_.push_front(std::move(event));
     }
-    wake_.notify_one();
+    wake_.NotifyOne();
   }
   parts_.drained();
 }

@@ -11,13 +11,13 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/mutex.h"
 #include "base/thread.h"
 #include "follow/batch_runner.h"
 #include "follow/cursors.h"
@@ -50,7 +50,7 @@ class LaneWorker {
     CommitSink& sink;
     LaneCursors& cursors;
     Turns& turns;
-    Waiter& waiter;
+    const Clock& clock;
     Borrower* borrower = nullptr;
     std::chrono::milliseconds rest_after{};  // the processor rests then; 0: never
     std::function<void()> drained;           // there is room for more
@@ -80,7 +80,7 @@ class LaneWorker {
 
   void Loop();
   Events Take();
-  void TakeFront(Events* events);
+  void TakeFront(Events* events) REQUIRES(mutex_);
   // False when the worker has to end.
   bool Process(const Events& events);
   void Pause(std::chrono::microseconds time);
@@ -90,14 +90,14 @@ class LaneWorker {
   BatchRunner runner_;
   std::atomic<bool> stopping_ = false;  // set under mutex_
 
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<EventPtr> queue_;         // guarded by mutex_
-  std::optional<uint16_t> lent_lane_;  // guarded by mutex_; of the event that the borrower has
-  std::deque<EventPtr> aside_;         // guarded by mutex_; what came after it in that lane
-  size_t queued_bytes_ = 0;            // guarded by mutex_
-  size_t offered_ = 0;                 // guarded by mutex_; queued events that are not of the log
-  bool busy_ = false;                  // guarded by mutex_
+  mutable Mutex mutex_;
+  CondVar wake_;
+  std::deque<EventPtr> queue_ GUARDED_BY(mutex_);
+  std::optional<uint16_t> lent_lane_ GUARDED_BY(mutex_);  // of the event that the borrower has
+  std::deque<EventPtr> aside_ GUARDED_BY(mutex_);         // what came after it in that lane
+  size_t queued_bytes_ GUARDED_BY(mutex_) = 0;
+  size_t offered_ GUARDED_BY(mutex_) = 0;  // queued events that are not of the log
+  bool busy_ GUARDED_BY(mutex_) = false;
   Thread thread_;
 };
 

@@ -8,7 +8,7 @@
 namespace sluice::follow {
 
 ParallelFollower::ParallelFollower(Options options, LaneCursors cursors)
-    : options_(std::move(options)), signal_(options_.waiter), cursors_(std::move(cursors)) {
+    : options_(std::move(options)), signal_(options_.clock), cursors_(std::move(cursors)) {
   for (uint16_t lane = 0; lane < options_.lanes; ++lane) given_.push_back(cursors_.at(lane));
 }
 
@@ -29,7 +29,7 @@ Result<std::unique_ptr<ParallelFollower>> ParallelFollower::Start(Options option
         .sink = given.sink,
         .cursors = follower->cursors_,
         .turns = follower->turns_,
-        .waiter = given.waiter,
+        .clock = given.clock,
         .borrower = given.borrower,
         .rest_after = given.rest_after,
         .drained = [raw = follower.get()] { raw->Wake(); },
@@ -81,7 +81,7 @@ void ParallelFollower::Loop() {
     if (!status.ok()) return Fail(status);
     if (idle) caught_up_with_ = seen;
     Signal::Deadline deadline;
-    if (!places_stored_) deadline = options_.waiter.Now() + kStoreInterval;
+    if (!places_stored_) deadline = options_.clock.Now() + kStoreInterval;
     if (signal_.Wait(seen, deadline) == Signal::Waited::kClosed) return;
   }
 }
@@ -130,7 +130,7 @@ bool ParallelFollower::Deliver(EventPtr event) {
 // All workers are idle and everything that was read was given out: every lane is where the reader
 // is.
 Status ParallelFollower::StorePlaces() {
-  const Waiter::Time now = options_.waiter.Now();
+  const Clock::Time now = options_.clock.Now();
   places_stored_ = now - stored_at_ >= kStoreInterval;
   if (!places_stored_) return OkStatus();
   stored_at_ = now;

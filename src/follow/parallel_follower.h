@@ -18,11 +18,11 @@
 #include <span>
 #include <vector>
 
+#include "base/signal.h"
 #include "base/thread.h"
 #include "follow/commit_wake.h"
 #include "follow/cursors.h"
 #include "follow/lane_worker.h"
-#include "follow/signal.h"
 #include "follow/source.h"
 
 namespace sluice::follow {
@@ -52,7 +52,7 @@ class ParallelFollower {
     std::function<void(const Status&)> failed;
     Borrower* borrower = nullptr;
     std::chrono::milliseconds rest_after{};  // of an idle worker; 0: never
-    Waiter& waiter = SystemWaiter::Instance();
+    const Clock& clock = MachineClock();
   };
   // Error cursor.not_found when there is no such follower.
   static Result<std::unique_ptr<ParallelFollower>> Start(Options options);
@@ -100,7 +100,7 @@ class ParallelFollower {
 
   // The reader's.
   std::vector<db::CursorState> given_;  // to workers, by lane
-  Waiter::Time stored_at_;
+  Clock::Time stored_at_;
   bool places_stored_ = false;  // idle lanes are where the reader is, also on disk
   Thread thread_;
 };

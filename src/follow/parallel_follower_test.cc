@@ -11,10 +11,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "follow/test_log.h"
 #include "follow/test_processor.h"
-#include "follow/test_waiter.h"
 
 namespace sluice::follow {
 namespace {
@@ -61,7 +61,7 @@ class ParallelFollowerTest : public testing::Test {
     processors_.clear();
     policies_.clear();
     for (size_t i = 0; i < workers; ++i) {
-      processors_.push_back(std::make_unique<FakeProcessor>(waiter_));
+      processors_.push_back(std::make_unique<FakeProcessor>(clock_));
       policies_.push_back(std::make_unique<FakePolicy>());
       code.push_back({*processors_.back(), *policies_.back()});
     }
@@ -77,7 +77,7 @@ class ParallelFollowerTest : public testing::Test {
          .failed = [this](const Status& status) { failed_.set_value(status); },
          .borrower = borrower,
          .rest_after = std::chrono::seconds(10),
-         .waiter = waiter_});
+         .clock = clock_});
     ASSERT_TRUE(started.has_value()) << started.error().ToString();
     follower_ = std::move(*started);
   }
@@ -103,7 +103,7 @@ class ParallelFollowerTest : public testing::Test {
   }
 
   FakeLog log_{kShard};
-  FakeWaiter waiter_;
+  JumpingClock clock_;
   std::vector<std::unique_ptr<FakeProcessor>> processors_;
   std::vector<std::unique_ptr<FakePolicy>> policies_;
   std::promise<Status> failed_;

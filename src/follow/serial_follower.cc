@@ -26,7 +26,7 @@ SerialFollower::Stepped SerialFollower::From(const BatchRunner::Stepped& stepped
   using State = Stepped::State;
   if (stepped.ended) return {.state = State::kEnded, .why = stepped.why};
   if (stepped.pause.count() == 0) return {.state = State::kWorked};
-  return {.state = State::kPaused, .until = parts_.waiter.Now() + stepped.pause};
+  return {.state = State::kPaused, .until = parts_.clock.Now() + stepped.pause};
 }
 
 SerialFollower::Stepped SerialFollower::Idle() {
@@ -35,7 +35,7 @@ SerialFollower::Stepped SerialFollower::Idle() {
     store_at_.reset();
     return {.state = State::kIdle};
   }
-  const Waiter::Time now = parts_.waiter.Now();
+  const Clock::Time now = parts_.clock.Now();
   if (!store_at_) store_at_ = now + kStoreInterval;
   if (now < *store_at_) return {.state = State::kIdle, .until = store_at_};
   db::Commit commit;

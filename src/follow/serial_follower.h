@@ -16,10 +16,10 @@
 #include <memory>
 #include <optional>
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "follow/batch_runner.h"
 #include "follow/lane_queue.h"
-#include "follow/waiter.h"
 
 namespace sluice::follow {
 
@@ -40,8 +40,8 @@ class SerialFollower {
       kEnded,   // it can't go on, or was asked to stop
     };
     State state = State::kWorked;
-    std::optional<Waiter::Time> until = std::nullopt;  // when to step again at the latest
-    Status why = OkStatus();                           // of an end; OK when it was asked to stop
+    std::optional<Clock::Time> until = std::nullopt;  // when to step again at the latest
+    Status why = OkStatus();                          // of an end; OK when it was asked to stop
   };
   Stepped Step();
 
@@ -57,8 +57,8 @@ class SerialFollower {
   const BatchRunner::Parts parts_;
   const OpenQueue open_;
   BatchRunner runner_;
-  std::unique_ptr<LaneQueue> queue_;      // null until it is needed
-  std::optional<Waiter::Time> store_at_;  // its place, if nothing happens before
+  std::unique_ptr<LaneQueue> queue_;     // null until it is needed
+  std::optional<Clock::Time> store_at_;  // its place, if nothing happens before
 };
 
 }  // namespace sluice::follow

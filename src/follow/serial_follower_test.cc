@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "follow/test_log.h"
 #include "follow/test_processor.h"
-#include "follow/test_waiter.h"
 
 namespace sluice::follow {
 namespace {
@@ -33,10 +33,10 @@ class SerialFollowerTest : public testing::Test {
     }
     FAIL() << "it does not come to rest";
   }
-  void WaitUntil(Waiter::Time time) {
-    if (time <= waiter_.Now()) return;
-    paused_ += time - waiter_.Now();
-    waiter_.Advance(time - waiter_.Now());
+  void WaitUntil(Clock::Time time) {
+    if (time <= clock_.Now()) return;
+    paused_ += time - clock_.Now();
+    clock_.Advance(time - clock_.Now());
   }
   void AddMany(size_t count) {
     for (size_t i = 0; i < count; ++i) log_.Add(std::to_string(i));
@@ -54,15 +54,15 @@ class SerialFollowerTest : public testing::Test {
 
   static constexpr db::ShardId kShard = 3;  // not the first one
   FakeLog log_{kShard};
-  FakeWaiter waiter_;
-  FakeProcessor processor_{waiter_};
+  JumpingClock clock_;
+  FakeProcessor processor_{clock_};
   FakePolicy policy_;
   bool stopping_ = false;
   std::chrono::nanoseconds paused_{0};
   SerialFollower follower_{{.processor = processor_,
                             .failures = policy_,
                             .sink = log_,
-                            .waiter = waiter_,
+                            .clock = clock_,
                             .stopping = [this] { return stopping_; }},
                            [this] { return LaneQueue::Open(log_.NewSource(), MakeFakeEvent); }};
 };
@@ -210,7 +210,7 @@ TEST_F(SerialFollowerTest, AnIdleFollowerStoresItsPlaceAfterAWhile) {
   const auto idle = follower_.Step();
   EXPECT_EQ(idle.state, State::kIdle);
   ASSERT_TRUE(idle.until);
-  EXPECT_EQ(*idle.until - waiter_.Now(), SerialFollower::kStoreInterval);
+  EXPECT_EQ(*idle.until - clock_.Now(), SerialFollower::kStoreInterval);
   EXPECT_EQ(log_.cursor().position.sequence, 1u);
   WaitUntil(*idle.until);
   const auto stored = follower_.Step();

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "follow/event.h"
 #include "follow/failure_policy.h"
 #include "follow/processor.h"
-#include "follow/test_waiter.h"
 
 namespace sluice::follow {
 
@@ -55,7 +55,7 @@ class FakePolicy final : public FailurePolicy {
 
 class FakeProcessor final : public Processor {
  public:
-  explicit FakeProcessor(FakeWaiter& waiter) : waiter_(waiter) {}
+  explicit FakeProcessor(JumpingClock& clock) : clock_(clock) {}
 
   void Begin() override { keys_.clear(); }
   Result<Ran> Run(const Event& event, Place place) override {
@@ -67,7 +67,7 @@ class FakeProcessor final : public Processor {
     }
     if (fake.body == "fail") return Unexpected(FakeFailure());
     if (fake.body == "alone" && place != Place::kFirst) return Ran::kAlone;
-    if (fake.body == "slow") waiter_.Advance(std::chrono::milliseconds(5));
+    if (fake.body == "slow") clock_.Advance(std::chrono::milliseconds(5));
     keys_.push_back(fake.key);
     return fake.body == "last" ? Ran::kDoneLast : Ran::kDone;
   }
@@ -120,7 +120,7 @@ class FakeProcessor final : public Processor {
   size_t most = SIZE_MAX;  // writes that make it full
 
  private:
-  FakeWaiter& waiter_;
+  JumpingClock& clock_;
   std::vector<std::string> keys_;  // of the batch
   mutable std::mutex mutex_;
   std::set<std::string> broken_;      // guarded by mutex_

@@ -7,9 +7,9 @@
 // Concurrency: any thread.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace sluice::follow {
 
@@ -33,7 +33,7 @@ class Turns {
   };
 
   void Conflicted() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     alone_left_ = kAloneAfterConflict;
   }
 
@@ -41,26 +41,26 @@ class Turns {
   static constexpr uint32_t kAloneAfterConflict = 64;
 
   bool Begin() {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (alone_left_ == 0) return false;
     --alone_left_;
     const uint64_t mine = next_++;
-    ended_.wait(lock, [&] { return current_ == mine; });
+    ended_.Wait(lock, [&]() REQUIRES(mutex_) { return current_ == mine; });
     return true;
   }
   void End() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       ++current_;
     }
-    ended_.notify_all();
+    ended_.NotifyAll();
   }
 
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  uint32_t alone_left_ = 0;  // guarded by mutex_; batches that run one at a time
-  uint64_t next_ = 0;        // guarded by mutex_; who asks now has this number
-  uint64_t current_ = 0;     // guarded by mutex_; whose turn it is
+  Mutex mutex_;
+  CondVar ended_;
+  uint32_t alone_left_ GUARDED_BY(mutex_) = 0;  // batches that run one at a time
+  uint64_t next_ GUARDED_BY(mutex_) = 0;        // the number of the next worker that asks
+  uint64_t current_ GUARDED_BY(mutex_) = 0;     // the number of the worker whose turn it is
 };
 
 }  // namespace sluice::follow

@@ -20,7 +20,7 @@ DebugWorker::DebugWorker(ProcessorContext context, follow::CommitSink& sink,
       runner_({.processor = processor_,
                .failures = processor_,
                .sink = sink,
-               .waiter = follow::SystemWaiter::Instance(),
+               .clock = MachineClock(),
                .stopping = [this] { return processor_.stopping(); }}),
       attended_(std::chrono::steady_clock::now()) {
   thread_ = Thread({"fn debug", context.definition->name}, [this] { Loop(); });

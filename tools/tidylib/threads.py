@@ -7,7 +7,7 @@ from .tree import CPP_SUFFIXES, line_of
 
 THREADS = "docs/threads.md"
 LOCKS = "docs/locks.md"
-PRODUCT = re.compile(r"src/(?!base/(?:thread|mutex|clock)\.).*(?<!_test)(?<!_fuzz)\.(cc|h)")
+PRODUCT = re.compile(r"src/(?!base/(?:thread|mutex|clock|locked)\.).*(?<!_test)(?<!_fuzz)\.(cc|h)")
 HELPER = re.compile(r"(^|/)test_\w+\.h$")
 
 # `Thread({"kind"`, `ThreadName{"kind"`, `thread_({"kind"`, and the kinds that pools are given.
@@ -18,7 +18,7 @@ MUTEX = re.compile(r"^\s*(?:mutable\s+|static\s+)?(?:std::(?:shared_|recursive_)
 # Clang checks nothing of these (base/mutex.h).
 UNCHECKED = re.compile(r"\bstd::(?:(?:shared_|recursive_|timed_)?mutex|condition_variable)\b")
 # Modules whose mutexes are not annotated yet.
-NOT_ANNOTATED = {"flow_engine", "follow", "function", "http", "net", "procedure", "rest", "service"}
+NOT_ANNOTATED = {"flow_engine", "function", "http", "net", "procedure", "rest", "service"}
 ROW = re.compile(r"^\| (.*?) \| (.*?) \|", re.MULTILINE)
 
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-#include "follow/signal.h"
+#include "base/signal.h"
 #include "procedure/trigger/definition.h"
 #include "procedure/trigger/event_counter.h"
 #include "procedure/trigger/seat.h"
@@ -16,7 +16,7 @@ namespace sluice::procedure {
 
 class LiveQueue {
  public:
-  using Deadline = follow::Signal::Deadline;
+  using Deadline = Signal::Deadline;
 
   explicit LiveQueue(std::shared_ptr<const TriggerDefinition> definition)
       : definition_(std::move(definition)) {}
@@ -30,14 +30,14 @@ class LiveQueue {
   EventCounter& counter() { return counter_; }
 
   // There may be new events, or something else to look at.
-  follow::Signal& signal() { return signal_; }
+  Signal& signal() { return signal_; }
   void Drop();
   bool dropped() const { return signal_.closed(); }
 
  private:
   const std::shared_ptr<Seats> seats_ = std::make_shared<Seats>();
   EventCounter counter_;
-  follow::Signal signal_;
+  Signal signal_;
   mutable std::mutex mutex_;
   std::shared_ptr<const TriggerDefinition> definition_;  // guarded by mutex_
 };

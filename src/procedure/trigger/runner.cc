@@ -31,7 +31,7 @@ TriggerRunner::TriggerRunner(query::QueryEngine& engine, const Store& store,
       follower_({.processor = *this,
                  .failures = *this,
                  .sink = sink_,
-                 .waiter = follow::SystemWaiter::Instance(),
+                 .clock = MachineClock(),
                  .stopping = [this] { return ending(); }},
                 [this] { return OpenEventQueue(engine_, definition_); }) {
   thread_ = Thread({"trigger", name_}, [this] { Loop(); });
@@ -66,7 +66,7 @@ void TriggerRunner::Loop() {
 
 bool TriggerRunner::Step() {
   using State = follow::SerialFollower::Stepped::State;
-  follow::Signal& signal = queue_->signal();
+  Signal& signal = queue_->signal();
   const uint64_t seen = signal.news();
   const auto definition = queue_->definition();
   if (definition != definition_) follower_.Forget();
@@ -89,12 +89,12 @@ bool TriggerRunner::Step() {
 }
 
 // Other events do not end the pause; a change of the trigger or of its procedure does.
-void TriggerRunner::Pause(follow::Waiter::Time until) {
-  follow::Signal& signal = queue_->signal();
+void TriggerRunner::Pause(Clock::Time until) {
+  Signal& signal = queue_->signal();
   while (!ending()) {
     const uint64_t seen = signal.news();
     if (queue_->definition() != definition_ || HasCommands() || code_.has_new_program()) return;
-    if (signal.Wait(seen, until) == follow::Signal::Waited::kTimeout) return;
+    if (signal.Wait(seen, until) == Signal::Waited::kTimeout) return;
   }
 }
 

@@ -77,7 +77,7 @@ class TriggerRunner final : private follow::Processor, private follow::FailurePo
   void Loop();
   // False when the runner has to end.
   bool Step();
-  void Pause(follow::Waiter::Time until);
+  void Pause(Clock::Time until);
   bool ending() const { return code_.stopped() || queue_->dropped(); }
   void SetState(TriggerProgress::State state);
   void HeadPassed();

@@ -8,23 +8,22 @@
 //
 // Operation: the signal counts the calls of Wake. A call between news() and Wait ends the wait at
 // once, so that none is missed.
-// Concurrency: any thread; several may wait.
+// Concurrency: any thread; several may wait. Its lock is a leaf.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 
-#include "follow/waiter.h"
+#include "base/clock.h"
+#include "base/mutex.h"
 
-namespace sluice::follow {
+namespace sluice {
 
 class Signal {
  public:
-  using Deadline = std::optional<Waiter::Time>;
+  using Deadline = std::optional<Clock::Time>;
 
-  explicit Signal(Waiter& waiter = SystemWaiter::Instance()) : waiter_(waiter) {}
+  explicit Signal(const Clock& clock = MachineClock()) : clock_(clock) {}
 
   // Cheap; a committer may call it.
   void Wake();
@@ -37,12 +36,12 @@ class Signal {
   Waited Wait(uint64_t seen, Deadline deadline = std::nullopt);
 
  private:
-  Waiter& waiter_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  uint64_t news_ = 0;    // guarded by mutex_
-  size_t waiting_ = 0;   // guarded by mutex_; threads
-  bool closed_ = false;  // guarded by mutex_
+  const Clock& clock_;
+  mutable Mutex mutex_;
+  CondVar changed_;
+  uint64_t news_ GUARDED_BY(mutex_) = 0;
+  size_t waiting_ GUARDED_BY(mutex_) = 0;  // threads
+  bool closed_ GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace sluice::follow
+}  // namespace sluice

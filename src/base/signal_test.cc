@@ -1,12 +1,12 @@
-#include "follow/signal.h"
+#include "base/signal.h"
 
 #include <thread>
 
 #include <gtest/gtest.h>
 
-#include "follow/test_waiter.h"
+#include "base/clock.h"
 
-namespace sluice::follow {
+namespace sluice {
 namespace {
 
 using Waited = Signal::Waited;
@@ -28,11 +28,11 @@ TEST(Signal, WakesAThreadThatWaits) {
 }
 
 TEST(Signal, ADeadlineTakesNoTimeInTests) {
-  FakeWaiter waiter;
-  Signal signal(waiter);
-  const Waiter::Time before = waiter.Now();
+  JumpingClock clock;
+  Signal signal(clock);
+  const Clock::Time before = clock.Now();
   EXPECT_EQ(signal.Wait(signal.news(), before + std::chrono::hours(1)), Waited::kTimeout);
-  EXPECT_EQ(waiter.Now() - before, std::chrono::hours(1));
+  EXPECT_EQ(clock.Now() - before, std::chrono::hours(1));
 }
 
 TEST(Signal, OnceClosedNobodyWaits) {
@@ -46,4 +46,4 @@ TEST(Signal, OnceClosedNobodyWaits) {
 }
 
 }  // namespace
-}  // namespace sluice::follow
+}  // namespace sluice
