@@ -32,8 +32,6 @@ class StoredDocumentCursor final : public DocumentCursor {
  private:
   Status PutInReadForm();
 
-  const Database& database_;
-  const KeyspaceId keyspace_;
   const std::shared_ptr<const DocumentPolicy> policy_;  // null: documents are read as stored
   MergedIterator rows_;
   const uint64_t now_ms_;
