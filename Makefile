@@ -14,6 +14,7 @@ BUILD = cmake --build build/$(1) -j $(JOBS)
 # ThreadSanitizer can't run under every kernel's address randomisation; some containers forbid
 # switching that off, and there it has to work as it is.
 NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)
+TSAN = TSAN_OPTIONS="suppressions=$(CURDIR)/tests/tsan.supp history_size=7 halt_on_error=1" $(NO_ASLR)
 
 help: ## This list
 	@echo "Sluice: make TARGET"
@@ -40,13 +41,16 @@ build: deps-build build/release/build.ninja ## Build the server: build/sluice
 	@$(call BUILD,release) --target sluice_binary
 	@echo "built: build/sluice"
 
-test: deps-test build/release/build.ninja build/asan/build.ninja ## All tests, and the core ones under AddressSanitizer
-	$(call BUILD,release)
-	$(call BUILD,asan) --target core_tests
-	cd build/asan && $(CTEST) -L 'core|fuzz'
-	cd build/release && $(CTEST)
+# The server is tested as it ships; the unit tests run where they find most, under sanitizers.
+test: deps-test build/release/build.ninja build/asan/build.ninja build/tsan/build.ninja ## All tests: the server's, and the unit tests under sanitizers
+	$(call BUILD,release) --target blackbox_tests
+	$(call BUILD,asan) --target unit_tests
+	$(call BUILD,tsan) --target threaded_tests
+	cd build/asan && $(CTEST) -L 'unit|fuzz|stress'
+	cd build/tsan && $(TSAN) $(CTEST) -L threaded
+	cd build/release && $(CTEST) -L 'blackbox|style|toolchain'
 
-check: deps-test build/release/build.ninja ## All tests of the release build only (the quick half of test)
+check: deps-test build/release/build.ninja ## All tests of the release build only, without sanitizers
 	$(call BUILD,release)
 	cd build/release && $(CTEST)
 
@@ -54,10 +58,9 @@ asan: deps-test build/asan/build.ninja ## All tests under AddressSanitizer and U
 	$(call BUILD,asan)
 	cd build/asan && $(CTEST) -LE style
 
-tsan: deps-test build/tsan/build.ninja ## Unit tests under ThreadSanitizer
-	$(call BUILD,tsan)
-	cd build/tsan && TSAN_OPTIONS="suppressions=$(CURDIR)/tests/tsan.supp history_size=7 halt_on_error=1" \
-	  $(NO_ASLR) $(CTEST) -L unit
+tsan: deps-test build/tsan/build.ninja ## All unit tests under ThreadSanitizer
+	$(call BUILD,tsan) --target unit_tests
+	cd build/tsan && $(TSAN) $(CTEST) -L unit
 
 fuzz: deps-fuzz build/fuzz/build.ninja ## Fuzz every target for FUZZ_SECONDS (60) each
 	$(call BUILD,fuzz) --target fuzzers

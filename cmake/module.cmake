@@ -6,13 +6,14 @@
 # OWN_FLAGS: the module's own flags do not fit the precompiled headers (cmake/units.cmake).
 # A module's main.cc belongs to an executable (cmake/executables.cmake), not to the library.
 
-# What `make test` also runs under AddressSanitizer, besides every fuzz program: the modules that
-# read bytes from outside or own memory by hand, and the engine of followers.
-set(SLUICE_CORE_MODULES json storage db follow timer net http service rest flow)
+# `make test` builds these under AddressSanitizer and ThreadSanitizer: unit_tests has every unit test
+# and fuzz program, threaded_tests the unit tests of the modules whose objects meet several threads.
+set(SLUICE_THREADED_MODULES base db follow timer net http function procedure flow_engine)
 if(SLUICE_FUZZ)
   add_custom_target(fuzzers)
 else()
-  add_custom_target(core_tests)
+  add_custom_target(unit_tests)
+  add_custom_target(threaded_tests)
 endif()
 
 function(module name)
@@ -50,9 +51,10 @@ function(module name)
     target_link_libraries(${name}_test sluice_${name} GTest::gtest GTest::gmock GTest::gtest_main)
     add_test(NAME ${name}_test COMMAND ${name}_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     set(labels unit)
-    if(name IN_LIST SLUICE_CORE_MODULES)
-      list(APPEND labels core)
-      add_dependencies(core_tests ${name}_test)
+    add_dependencies(unit_tests ${name}_test)
+    if(name IN_LIST SLUICE_THREADED_MODULES)
+      list(APPEND labels threaded)
+      add_dependencies(threaded_tests ${name}_test)
     endif()
     set_tests_properties(${name}_test PROPERTIES LABELS "${labels}" TIMEOUT ${SLUICE_TEST_TIMEOUT})
   endif()
@@ -66,7 +68,7 @@ function(module name)
       add_executable(${target} ${fuzzer} ${CMAKE_SOURCE_DIR}/tests/fuzz_replay.cc)
       add_test(NAME ${target} COMMAND ${target} ${CMAKE_SOURCE_DIR}/tests/corpus/${target})
       set_tests_properties(${target} PROPERTIES LABELS fuzz TIMEOUT ${SLUICE_TEST_TIMEOUT})
-      add_dependencies(core_tests ${target})
+      add_dependencies(unit_tests ${target})
     endif()
     target_link_libraries(${target} sluice_${name})
   endforeach()

@@ -39,7 +39,7 @@ foreach(name function server)
     FAIL_REGULAR_EXPRESSION "unrecognized flag")
 endforeach()
 
-# Durable followers are not reachable from outside yet, so a program of ours is killed.
+# A program of ours that follows and is killed: it checks each cursor without user code in between.
 add_executable(cursor_worker tests/crash/cursor_worker.cc)
 target_link_libraries(cursor_worker sluice_db)
 script_test(cursor_crash_test blackbox
@@ -113,3 +113,11 @@ if(TARGET sluice)
   script_test(crash_test blackbox
     tests/crash/run_crash.py --sluice $<TARGET_FILE:sluice> --rounds 20)
 endif()
+
+# What the tests above start, without the unit tests.
+add_custom_target(blackbox_tests DEPENDS cursor_worker v8_link_test)
+foreach(server sluice sluice_binary)
+  if(TARGET ${server})
+    add_dependencies(blackbox_tests ${server})
+  endif()
+endforeach()

@@ -13,7 +13,7 @@ packages=(g++ cmake ninja-build ccache mold pkg-config
   libicu72 libuv1 libnghttp2-14 libc-ares2 libbrotli1)
 case "$level" in
   build) ;;
-  test) packages+=(clang-19 clang-format python3 curl openssl dpkg-dev file debootstrap) ;;
+  test) packages+=(clang-19 libclang-rt-19-dev clang-format python3 curl openssl dpkg-dev file debootstrap) ;;
   bench) packages+=(python3 curl wrk nginx-light libsqlite3-dev) ;;
   fuzz) packages+=(clang-19 libclang-rt-19-dev) ;;
   package) packages+=(dpkg-dev file) ;;

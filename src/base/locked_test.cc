@@ -35,7 +35,6 @@ TEST(Locked, WhatIsReplacedEndsOutsideOfTheLock) {
   EXPECT_EQ(latest.Copy(), nullptr);
 }
 
-#ifdef SLUICE_CHECK_LOCKS
 TEST(Locked, NoOtherLockIsTakenBesideIt) {
   Locked<int> leaf;
   Mutex mutex;
@@ -44,7 +43,6 @@ TEST(Locked, NoOtherLockIsTakenBesideIt) {
   EXPECT_DEATH(MutexLock{mutex}, "held == 0");
   EXPECT_DEATH((void)other.Copy(), "held == 0");
 }
-#endif
 
 }  // namespace
 }  // namespace sluice

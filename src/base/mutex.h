@@ -46,22 +46,16 @@
 
 namespace sluice {
 
-// Counts the leaves (base/locked.h) that this thread holds, in builds with sanitizers: there the
-// thread ends the process when it takes any lock beside one.
+// Counts the leaves (base/locked.h) that this thread holds. The process ends when a thread takes a
+// lock beside one: that is a deadlock that has not happened yet.
 class LeafLocks {
  public:
-#ifdef SLUICE_CHECK_LOCKS
   static void Took() { ++held; }
   static void Released() { --held; }
   static void MayTakeAnother() { CHECK(held == 0); }
 
  private:
   static inline thread_local int held = 0;
-#else
-  static void Took() {}
-  static void Released() {}
-  static void MayTakeAnother() {}
-#endif
 };
 
 class CAPABILITY("mutex") Mutex {
