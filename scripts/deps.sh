@@ -13,9 +13,9 @@ packages=(g++ cmake ninja-build ccache mold pkg-config
   libicu72 libuv1 libnghttp2-14 libc-ares2 libbrotli1)
 case "$level" in
   build) ;;
-  test) packages+=(clang-19 libclang-rt-19-dev clang-format python3 curl openssl dpkg-dev file debootstrap) ;;
+  test) packages+=(clang-19 libclang-rt-19-dev llvm-19 clang-format python3 curl openssl dpkg-dev file debootstrap) ;;
   bench) packages+=(python3 curl wrk nginx-light libsqlite3-dev) ;;
-  fuzz) packages+=(clang-19 libclang-rt-19-dev) ;;
+  fuzz) packages+=(clang-19 libclang-rt-19-dev llvm-19) ;;
   package) packages+=(dpkg-dev file) ;;
   rocksdb) packages+=(dpkg-dev) ;;
   *) echo "deps.sh: expected build, test, bench, fuzz, package or rocksdb, got '$level'" >&2; exit 2 ;;
