@@ -115,7 +115,7 @@ class Translator {
     for (++i; IsName(i) || Is(i, ".") || Is(i, ":");) ++i;
     if (!Is(i, "(")) return OkStatus();
     std::string casts;
-    for (++i; IsName(i); ++i) {
+    for (++i; IsName(i);) {
       if (IsName(i + 1)) {
         const std::string type(tokens_[i + 1].text);
         if (!DataTypeNamed(type)) {
@@ -127,7 +127,7 @@ class Translator {
         ++i;
       }
       if (!Is(i + 1, ",")) break;
-      ++i;
+      i += 2;
     }
     const bool more = Is(i, "...");
     while (i < tokens_.size() && !Is(i, ")")) ++i;
