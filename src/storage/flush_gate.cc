@@ -1,7 +1,6 @@
 #include "storage/flush_gate.h"
 
 #include <atomic>
-#include <thread>
 #include <utility>
 
 #include "base/thread.h"
@@ -9,6 +8,8 @@
 namespace sluice::storage {
 namespace {
 
+// How often a recovery's other thread looks whether an error has closed the gate again, and whether
+// RocksDB still recovers.
 constexpr std::chrono::milliseconds kAskAgain{1};
 
 // After a failed write RocksDB waits until the disk has room for a whole write buffer, and refuses
@@ -70,51 +71,54 @@ rocksdb::Status FlushGate::Resume(rocksdb::DB& db) {
                [&] { Recover(db, recovery, recovery.other_left, recovery.left); });
   Recover(db, recovery, recovery.left, recovery.other_left);
   other.join();
-  const MutexLock lock(recovery.mutex);
-  if (recovery.result.ok()) {
+  rocksdb::Status result = recovery.result.Copy();
+  if (result.ok()) {
     Open();
   } else {
     Close();
   }
-  return recovery.result;
+  return result;
 }
 
 void FlushGate::Recover(rocksdb::DB& db, Recovery& recovery, std::atomic<bool>& left,
                         const std::atomic<bool>& other_left) {
+  const auto wait_for_other = [&](uint64_t seen) {
+    recovery.progress.Wait(seen, MachineClock().Now() + kAskAgain);
+  };
   while (!recovery.ended) {
+    const uint64_t seen = recovery.progress.news();
     rocksdb::Status status = db.Resume();
     if (status.IsBusy()) {
       Open();
-      std::this_thread::sleep_for(kAskAgain);
+      wait_for_other(seen);
       continue;
     }
-    const MutexLock lock(recovery.mutex);
-    recovery.result = std::move(status);
+    recovery.result.Set(std::move(status));
     recovery.ended = true;
   }
   left = true;
-  while (!other_left) {
+  recovery.progress.Wake();
+  while (true) {
+    const uint64_t seen = recovery.progress.news();
+    if (other_left) break;
     Open();
-    std::this_thread::sleep_for(kAskAgain);
+    wait_for_other(seen);
   }
 }
 
 void FlushGate::Open() {
-  {
-    const MutexLock lock(mutex_);
-    closed_ = false;
-  }
-  opened_.NotifyAll();
+  closed_ = false;
+  opened_.Wake();
 }
 
-void FlushGate::Close() {
-  const MutexLock lock(mutex_);
-  closed_ = true;
-}
+void FlushGate::Close() { closed_ = true; }
 
 void FlushGate::Pass() {
-  const MutexLock lock(mutex_);
-  opened_.WaitFor(lock, kLongestWait, [this]() REQUIRES(mutex_) { return !closed_; });
+  const Clock::Time latest = clock_.Now() + kLongestWait;
+  while (true) {
+    const uint64_t seen = opened_.news();
+    if (!closed_ || opened_.Wait(seen, latest) != Signal::Waited::kNews) return;
+  }
 }
 
 }  // namespace sluice::storage

@@ -6,7 +6,8 @@
 // lets flushes run.
 //
 // Operation: OnBackgroundError closes the gate; Resume opens it once RocksDB says that a recovery
-// is under way, and leaves it open if that succeeds. A job waits for kLongestWait at most.
+// is under way, and leaves it open if that succeeds. A job waits for kLongestWait at most, by the
+// clock that the gate is given.
 // Concurrency: any thread.
 #pragma once
 
@@ -18,7 +19,9 @@
 #include <rocksdb/env.h>
 #include <rocksdb/listener.h>
 
-#include "base/mutex.h"
+#include "base/clock.h"
+#include "base/locked.h"
+#include "base/signal.h"
 
 namespace sluice::storage {
 
@@ -26,8 +29,8 @@ class FlushGate final : public rocksdb::EnvWrapper {
  public:
   static constexpr std::chrono::seconds kLongestWait{60};
 
-  explicit FlushGate(std::unique_ptr<rocksdb::Env> env)
-      : EnvWrapper(env.get()), env_(std::move(env)) {}
+  explicit FlushGate(std::unique_ptr<rocksdb::Env> env, const Clock& clock = MachineClock())
+      : EnvWrapper(env.get()), env_(std::move(env)), clock_(clock), opened_(clock) {}
 
   const char* Name() const override { return "FlushGate"; }
   void Schedule(void (*function)(void*), void* argument, Priority priority, void* tag,
@@ -49,17 +52,17 @@ class FlushGate final : public rocksdb::EnvWrapper {
     std::atomic<bool> ended = false;
     std::atomic<bool> left = false;
     std::atomic<bool> other_left = false;
-    Mutex mutex;
-    rocksdb::Status result GUARDED_BY(mutex);
+    Signal progress;  // one of the above became true
+    Locked<rocksdb::Status> result;
   };
   void Recover(rocksdb::DB& db, Recovery& recovery, std::atomic<bool>& left,
                const std::atomic<bool>& other_left);
   void Pass();  // waits until the gate is open
 
   const std::unique_ptr<rocksdb::Env> env_;
-  Mutex mutex_;
-  CondVar opened_;
-  bool closed_ GUARDED_BY(mutex_) = false;
+  const Clock& clock_;
+  std::atomic<bool> closed_ = false;
+  Signal opened_;
 };
 
 }  // namespace sluice::storage

@@ -1,12 +1,33 @@
 #include "storage/flush_gate.h"
 
+#include <atomic>
 #include <future>
+#include <semaphore>
 
 #include <gtest/gtest.h>
 #include <rocksdb/file_system.h>
 
 namespace sluice::storage {
 namespace {
+
+// Says when a thread begins to wait by it.
+class WatchedClock final : public Clock {
+ public:
+  uint64_t WallNs() const override { return ns_; }
+  uint64_t MonotonicNs() const override { return ns_; }
+  void WaitUntil(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
+                 uint64_t until_ns) const override {
+    waits_.release();
+    Clock::WaitUntil(condition, lock, until_ns);
+  }
+
+  void AwaitWait() const { waits_.acquire(); }
+  void Advance(std::chrono::nanoseconds time) { ns_ += static_cast<uint64_t>(time.count()); }
+
+ private:
+  std::atomic<uint64_t> ns_ = 0;
+  mutable std::counting_semaphore<> waits_{0};
+};
 
 class FlushGateTest : public testing::Test {
  protected:
@@ -16,7 +37,12 @@ class FlushGateTest : public testing::Test {
     gate_.Schedule(&Finish, done, priority, this, nullptr);
   }
 
-  FlushGate gate_{rocksdb::NewCompositeEnv(rocksdb::FileSystem::Default())};
+  static bool HasEnded(const std::future<void>& future) {
+    return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  }
+
+  WatchedClock clock_;
+  FlushGate gate_{rocksdb::NewCompositeEnv(rocksdb::FileSystem::Default()), clock_};
   Done flush_;
   Done compaction_;
 };
@@ -28,10 +54,20 @@ TEST_F(FlushGateTest, FlushesWaitWhileItIsClosed) {
   Start(rocksdb::Env::HIGH, &flush_);
   Start(rocksdb::Env::LOW, &compaction_);
   compaction_.get_future().get();
-  auto flushed = flush_.get_future();
-  EXPECT_EQ(flushed.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  clock_.AwaitWait();
+  const std::future<void> flushed = flush_.get_future();
+  EXPECT_FALSE(HasEnded(flushed));
   gate_.Open();
-  flushed.get();
+  flushed.wait();
+}
+
+TEST_F(FlushGateTest, AFlushWaitsForAMinuteAtMost) {
+  gate_.SetBackgroundThreads(1, rocksdb::Env::HIGH);
+  gate_.Close();
+  Start(rocksdb::Env::HIGH, &flush_);
+  clock_.AwaitWait();
+  clock_.Advance(FlushGate::kLongestWait);
+  flush_.get_future().get();
 }
 
 TEST_F(FlushGateTest, FlushesStartWhileItIsOpen) {

@@ -3,7 +3,7 @@
 // sector of 512 bytes: each sector has twelve lines and 32 unused bytes.
 #include "storage/synced_sizes.h"
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -14,8 +14,6 @@
 
 #include <fcntl.h>
 #include <unistd.h>
-
-#include "base/mutex.h"
 
 namespace sluice::storage {
 namespace {
@@ -98,58 +96,69 @@ Status SyncedSizes::NoteAll(const std::string& directory, const std::vector<std:
 }
 
 Status SyncedSizes::Open() {
-  const MutexLock lock(mutex_);
-  entries_ = Read(directory_);
+  std::vector<Entry> entries = Read(directory_);
   const std::string path = Path(directory_);
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   // Its blocks are taken at once, so that a full disk can't stop a note.
   if (file_ < 0 || posix_fallocate(file_, 0, kFile) != 0) return FileError(path);
-  for (size_t place = 0; place < entries_.size(); ++place) {
-    Entry& entry = entries_[place];
+  for (size_t place = 0; place < entries.size(); ++place) {
+    Entry& entry = entries[place];
     std::error_code error;
     if (!fs::exists(fmt::format("{}/{}", directory_, entry.name), error)) entry = {};
-    Write(static_cast<int>(place));
+    Write(place, entry);
   }
+  entries_.Set(std::move(entries));
   return OkStatus();
 }
 
 int SyncedSizes::Add(const std::string& name) {
-  const MutexLock lock(mutex_);
   if (name.size() > kName) return -1;
-  for (size_t place = 0; place < entries_.size(); ++place) {
-    if (!entries_[place].name.empty() && entries_[place].name != name) continue;
-    entries_[place] = {name, 0};
-    Write(static_cast<int>(place));
-    return static_cast<int>(place);
+  size_t place = 0;
+  {
+    const auto entries = entries_.Lock();
+    const auto free = std::ranges::find_if(
+        *entries, [&](const Entry& entry) { return entry.name.empty() || entry.name == name; });
+    if (free == entries->end()) return -1;
+    *free = {name, 0};
+    place = static_cast<size_t>(free - entries->begin());
   }
-  return -1;
+  Write(place, {name, 0});
+  return static_cast<int>(place);
 }
 
 void SyncedSizes::Note(int place, uint64_t bytes) {
   if (place < 0) return;
-  const MutexLock lock(mutex_);
-  Entry& entry = entries_[static_cast<size_t>(place)];
-  if (bytes <= entry.bytes) return;
-  entry.bytes = bytes;
-  Write(place);
+  Entry noted;
+  {
+    const auto entries = entries_.Lock();
+    Entry& entry = (*entries)[static_cast<size_t>(place)];
+    if (bytes <= entry.bytes) return;
+    entry.bytes = bytes;
+    noted = entry;
+  }
+  Write(static_cast<size_t>(place), noted);
 }
 
 void SyncedSizes::Forget(const std::string& name) {
-  const MutexLock lock(mutex_);
-  for (size_t place = 0; place < entries_.size(); ++place) {
-    if (entries_[place].name != name) continue;
-    entries_[place] = {};
-    Write(static_cast<int>(place));
+  std::vector<size_t> places;
+  {
+    const auto entries = entries_.Lock();
+    for (size_t place = 0; place < entries->size(); ++place) {
+      if ((*entries)[place].name != name) continue;
+      (*entries)[place] = {};
+      places.push_back(place);
+    }
   }
+  for (const size_t place : places) Write(place, {});
 }
 
-// A line that can't be written leaves an older size, which is too small: damage may go unnoticed,
-// nothing else.
-void SyncedSizes::Write(int place) {
-  const Entry& entry = entries_[static_cast<size_t>(place)];
+// A line that can't be written leaves the one before it, and so do two threads whose lines for one
+// place reach the file in the wrong order. That line has a smaller size, or names a file that is
+// gone: damage may go unnoticed, but no file that is whole is taken for a damaged one.
+void SyncedSizes::Write(size_t place, const Entry& entry) const {
   const std::string line = Line(entry.name, entry.bytes);
-  [[maybe_unused]] const ssize_t written = pwrite(
-      file_, line.data(), line.size(), static_cast<off_t>(Offset(static_cast<size_t>(place))));
+  [[maybe_unused]] const ssize_t written =
+      pwrite(file_, line.data(), line.size(), static_cast<off_t>(Offset(place)));
 }
 
 }  // namespace sluice::storage

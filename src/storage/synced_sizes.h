@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
+#include "base/locked.h"
 #include "base/status.h"
 
 namespace sluice::storage {
@@ -29,8 +29,8 @@ class SyncedSizes {
 
   // Where the notes of a directory lie.
   static std::string Path(const std::string& directory);
-  // storage.corrupt if a file of `directory` is smaller than was noted. A file that is gone is not
-  // this one's business.
+  // storage.corrupt if a file of `directory` is smaller than was noted. It does not look for files
+  // that are gone.
   static Status Check(const std::string& directory);
   // Records the present sizes of files in a directory that no process writes to, and syncs the
   // records.
@@ -49,12 +49,11 @@ class SyncedSizes {
     uint64_t bytes = 0;
   };
   static std::vector<Entry> Read(const std::string& directory);
-  void Write(int place) REQUIRES(mutex_);  // of entries_[place]
+  void Write(size_t place, const Entry& entry) const;
 
   const std::string directory_;
-  Mutex mutex_;
-  std::vector<Entry> entries_ GUARDED_BY(mutex_);
-  int file_ = -1;  // set by Open, before other threads come
+  Locked<std::vector<Entry>> entries_;  // by place
+  int file_ = -1;                       // set by Open, before other threads come
 };
 
 }  // namespace sluice::storage
