@@ -9,7 +9,6 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
-#include "base/mutex.h"
 #include "db/conflict_retry.h"
 #include "doctype/document_diff.h"
 #include "doctype/stamps.h"
@@ -162,14 +161,11 @@ struct MassMigration::Chunk {
   std::vector<std::string> old;  // keys of those that are not at the current version
 };
 
-MassMigration::MassMigration(db::Database& database) : database_(database) {}
+MassMigration::MassMigration(db::Database& database)
+    : database_(database), wake_(database.clock()) {}
 
 MassMigration::~MassMigration() {
-  {
-    const MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.NotifyAll();
+  wake_.Close();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -186,8 +182,7 @@ Status MassMigration::Start() {
     }
     ASSIGN_OR_RETURN(const Value value, json::Parse(stored.substr(1)));
     ASSIGN_OR_RETURN(MigrationJob job, MigrationJob::FromJson(value));
-    const MutexLock lock(mutex_);
-    jobs_.emplace(job.type, std::move(job));
+    jobs_.Lock()->by_type.emplace(job.type, std::move(job));
   }
   RETURN_IF_ERROR(rows->status());
   thread_ = Thread({"migration"}, [this] { Run(); });
@@ -212,37 +207,64 @@ Result<MigrationJob> MassMigration::Begin(const std::string& type,
   job.started_ms = database_.clock().WallMs();
   job.to = loaded->type().schema;
   job.about = database_.estimates().Rows(keyspace->id);
-  {
-    const MutexLock lock(mutex_);
-    const auto found = jobs_.find(type);
-    if (found != jobs_.end() && found->second.state == State::kRunning) {
-      return Fail(Code::kConflict, "migration.running",
-                  "the documents of type '{}' are being migrated already", type);
+  while (true) {
+    const uint64_t seen = progress_.news();
+    {
+      const auto jobs = jobs_.Lock();
+      const auto found = jobs->by_type.find(type);
+      if (found != jobs->by_type.end() && found->second.state == State::kRunning) {
+        return Fail(Code::kConflict, "migration.running",
+                    "the documents of type '{}' are being migrated already", type);
+      }
+      if (jobs->current != type) {
+        jobs->by_type.insert_or_assign(type, job);
+        break;
+      }
     }
-    jobs_.insert_or_assign(type, job);
+    progress_.Wait(seen);
   }
   if (!options.dry_run) RETURN_IF_ERROR(Store(job));
-  wake_.NotifyAll();
+  wake_.Wake();
   return job;
 }
 
 Result<MigrationJob> MassMigration::Find(const std::string& type) const {
-  const MutexLock lock(mutex_);
-  const auto found = jobs_.find(type);
-  if (found != jobs_.end()) return found->second;
+  {
+    const auto jobs = jobs_.Lock();
+    const auto found = jobs->by_type.find(type);
+    if (found != jobs->by_type.end()) return found->second;
+  }
   return Fail(Code::kNotFound, "migration.no_job",
               "the documents of type '{}' were never migrated as a whole", type);
 }
 
-Status MassMigration::Cancel(const std::string& type) {
-  const MutexLock lock(mutex_);
-  const auto found = jobs_.find(type);
-  if (found == jobs_.end() || found->second.state != State::kRunning) {
-    return Error(Code::kNotFound, "migration.no_job",
-                 "the documents of type '{}' are not being migrated", type);
+Result<MigrationJob> MassMigration::WaitUntil(const std::string& type,
+                                              const Condition& holds) const {
+  while (true) {
+    const uint64_t seen = progress_.news();
+    ASSIGN_OR_RETURN(MigrationJob job, Find(type));
+    if (holds(job)) return job;
+    progress_.Wait(seen);
   }
-  found->second.state = State::kCancelled;
-  wake_.NotifyAll();
+}
+
+// The thread does not see a job that is cancelled before its turn, so it is stored here.
+Status MassMigration::Cancel(const std::string& type) {
+  MigrationJob job;
+  {
+    const auto jobs = jobs_.Lock();
+    const auto found = jobs->by_type.find(type);
+    if (found == jobs->by_type.end() || found->second.state != State::kRunning) {
+      return Error(Code::kNotFound, "migration.no_job",
+                   "the documents of type '{}' are not being migrated", type);
+    }
+    found->second.state = State::kCancelled;
+    found->second.ended_ms = database_.clock().WallMs();
+    job = found->second;
+  }
+  StoreProgress(job);
+  wake_.Wake();
+  progress_.Wake();
   return OkStatus();
 }
 
@@ -258,37 +280,65 @@ Status MassMigration::Store(const MigrationJob& job) {
 // --- the thread ---------------------------------------------------------------------------------
 
 void MassMigration::Run() {
-  while (true) {
-    MigrationJob job;
-    {
-      MutexLock lock(mutex_);
-      const auto running = [&]() REQUIRES(mutex_) {
-        return std::ranges::find_if(
-            jobs_, [](const auto& each) { return each.second.state == State::kRunning; });
-      };
-      wake_.Wait(lock, [&]() REQUIRES(mutex_) { return stopping_ || running() != jobs_.end(); });
-      if (stopping_) return;
-      job = running()->second;
+  while (!wake_.closed()) {
+    const uint64_t seen = wake_.news();
+    std::optional<MigrationJob> job = NextJob();
+    if (!job) {
+      wake_.Wait(seen);
+      continue;
     }
-    const bool more = RunChunk(&job);
-    const bool cancelled = [&] {
-      const MutexLock lock(mutex_);
-      return jobs_[job.type].state == State::kCancelled;
-    }();
-    if (cancelled) job.state = State::kCancelled;
-    if (!more && job.state == State::kRunning && IsCurrent(job)) job.state = State::kDone;
-    if (job.state != State::kRunning) job.ended_ms = database_.clock().WallMs();
-    if (!job.options.dry_run) {
-      const Status stored = Store(job);
-      // A full disk, say: the place is stored with a later chunk.
-      if (!stored.ok()) {
-        log::Warn("the position of a mass migration can't be stored",
-                  {{"type", job.type}, {"error", stored.ToString()}});
-      }
-    }
-    const MutexLock lock(mutex_);
-    jobs_[job.type] = std::move(job);
+    const uint64_t started_ns = database_.clock().MonotonicNs();
+    uint64_t written = 0;
+    const bool more = RunChunk(&*job, &written);
+    if (IsCancelled(job->type)) job->state = State::kCancelled;
+    if (!more && job->state == State::kRunning && IsCurrent(*job)) job->state = State::kDone;
+    if (job->state != State::kRunning) job->ended_ms = database_.clock().WallMs();
+    StoreProgress(*job);
+    Publish(*job);
+    if (job->state == State::kRunning) Wait(*job, started_ns, written);
   }
+}
+
+std::optional<MigrationJob> MassMigration::NextJob() {
+  const auto jobs = jobs_.Lock();
+  for (const auto& [type, job] : jobs->by_type) {
+    if (job.state != State::kRunning) continue;
+    jobs->current = type;
+    return job;
+  }
+  return std::nullopt;
+}
+
+bool MassMigration::IsCancelled(const std::string& type) const {
+  return jobs_.Lock()->by_type.at(type).state == State::kCancelled;
+}
+
+void MassMigration::StoreProgress(const MigrationJob& job) {
+  if (job.options.dry_run) return;
+  const Status stored = Store(job);
+  if (stored.ok()) return;
+  // A full disk, for example: the position is stored with a later chunk.
+  log::Warn("the position of a mass migration can't be stored",
+            {{"type", job.type}, {"error", stored.ToString()}});
+}
+
+// Cancel may have come after the thread looked for it, and may have stored the job before the
+// thread did.
+void MassMigration::Publish(MigrationJob job) {
+  bool cancelled_late = false;
+  {
+    const auto jobs = jobs_.Lock();
+    MigrationJob& published = jobs->by_type.at(job.type);
+    cancelled_late = published.state == State::kCancelled && job.state != State::kCancelled;
+    if (cancelled_late) {
+      job.state = State::kCancelled;
+      job.ended_ms = published.ended_ms;
+    }
+    published = job;
+  }
+  if (cancelled_late) StoreProgress(job);
+  jobs_.Lock()->current.clear();
+  progress_.Wake();
 }
 
 // If not, the version has changed since the last chunk was read, and the next one starts over.
@@ -302,8 +352,7 @@ bool MassMigration::IsCurrent(const MigrationJob& job) const {
   return loaded == nullptr || loaded->type().schema == job.to;
 }
 
-bool MassMigration::RunChunk(MigrationJob* job) {
-  const uint64_t started = database_.clock().MonotonicNs();
+bool MassMigration::RunChunk(MigrationJob* job, uint64_t* written) {
   Chunk chunk;
   chunk.from = job->next;
   const Status read = ReadChunk(*job, &chunk);
@@ -324,7 +373,7 @@ bool MassMigration::RunChunk(MigrationJob* job) {
   }
   Migrate(chunk, job);
   job->next = chunk.next;
-  Wait(*job, started, chunk.old.size());
+  *written = chunk.old.size();
   return !chunk.next.empty();
 }
 
@@ -493,16 +542,15 @@ bool MassMigration::Prepare(const Chunk& chunk, const std::string& key,
   return true;
 }
 
-// No faster than the job may go.
+// Waits until the job may take its next chunk, by its rate.
 void MassMigration::Wait(const MigrationJob& job, uint64_t chunk_started_ns, uint64_t written) {
   if (job.options.rate == 0 || written == 0) return;
-  const uint64_t due_ns = written * 1'000'000'000 / job.options.rate;
-  const uint64_t took_ns = database_.clock().MonotonicNs() - chunk_started_ns;
-  if (took_ns >= due_ns) return;
-  MutexLock lock(mutex_);
-  wake_.WaitFor(lock, std::chrono::nanoseconds(due_ns - took_ns), [&]() REQUIRES(mutex_) {
-    return stopping_ || jobs_[job.type].state != State::kRunning;
-  });
+  const Clock::Time until(
+      std::chrono::nanoseconds(chunk_started_ns + written * 1'000'000'000 / job.options.rate));
+  while (true) {
+    const uint64_t seen = wake_.news();
+    if (IsCancelled(job.type) || wake_.Wait(seen, until) != Signal::Waited::kNews) return;
+  }
 }
 
 }  // namespace sluice::doctype_db

@@ -13,13 +13,16 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
+#include "base/locked.h"
+#include "base/signal.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "db/database.h"
@@ -78,10 +81,14 @@ class MassMigration {
 
   // Starts the thread. Jobs that a crash or a stop interrupted continue.
   Status Start();
-  // type.not_found, migration.running; migration.none for a type without migrations.
+  // type.not_found, migration.running; migration.none for a type without migrations. Waits for the
+  // last chunk of a job that was cancelled.
   Result<MigrationJob> Begin(const std::string& type, const MigrationOptions& options);
   // The job that runs or ran last; migration.no_job.
   Result<MigrationJob> Find(const std::string& type) const;
+  // The same, once `holds` is true of it. Waits; it looks again after each chunk.
+  using Condition = std::function<bool(const MigrationJob& job)>;
+  Result<MigrationJob> WaitUntil(const std::string& type, const Condition& holds) const;
   Status Cancel(const std::string& type);
 
  private:
@@ -89,7 +96,11 @@ class MassMigration {
   struct Attempt;
 
   void Run();
-  bool RunChunk(MigrationJob* job);  // false when there is no more
+  std::optional<MigrationJob> NextJob();
+  bool IsCancelled(const std::string& type) const;
+  void Publish(MigrationJob job);
+  // False after the last chunk. `written`: how many documents had to be written.
+  bool RunChunk(MigrationJob* job, uint64_t* written);
   bool IsCurrent(const MigrationJob& job) const;
   Status ReadChunk(const MigrationJob& job, Chunk* chunk) const;
   void Migrate(const Chunk& chunk, MigrationJob* job);
@@ -100,13 +111,17 @@ class MassMigration {
   bool Prepare(const Chunk& chunk, const std::string& key, const MigrationOptions& options,
                Attempt* attempt);
   Status Store(const MigrationJob& job);
+  void StoreProgress(const MigrationJob& job);
   void Wait(const MigrationJob& job, uint64_t chunk_started_ns, uint64_t written);
 
   db::Database& database_;
-  mutable Mutex mutex_;
-  CondVar wake_;
-  std::map<std::string, MigrationJob> jobs_ GUARDED_BY(mutex_);  // by type
-  bool stopping_ GUARDED_BY(mutex_) = false;
+  struct Jobs {
+    std::map<std::string, MigrationJob> by_type;
+    std::string current;  // the type whose chunk the thread works on; empty: none
+  };
+  Locked<Jobs> jobs_;
+  Signal wake_;              // for the thread: a job began or was cancelled
+  mutable Signal progress_;  // for those that wait for a job: it changed
   Thread thread_;
 };
 

@@ -1,7 +1,5 @@
 #include "doctype_db/mass_migration.h"
 
-#include <thread>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,13 +56,12 @@ class MassMigrationTest : public db::DatabaseTest {
                     .PutType({.bucket = "b"}, {"user", json::ToText(doctype::ToJson(*type))})
                     .ok());
   }
+  // Waits until the job has ended. A job with a rate goes on when the clock moves.
   MigrationJob Wait(MassMigration& migration) {
-    while (true) {
-      const auto job = migration.Find("user");
-      EXPECT_TRUE(job);
-      if (!job || job->state != State::kRunning) return *job;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
+    return *migration.WaitUntil("user", [this](const MigrationJob& job) {
+      clock_.AdvanceMs(1000);
+      return job.state != State::kRunning;
+    });
   }
 
   const SystemClock machine_;
@@ -156,9 +153,8 @@ TEST_F(MassMigrationTest, StartsOverForANewVersion) {
   MassMigration migration(*database_);
   ASSERT_TRUE(migration.Start().ok());
   ASSERT_TRUE(migration.Begin("user", {.rate = 2000}));
-  while (migration.Find("user")->migrated < 100) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  ASSERT_TRUE(
+      migration.WaitUntil("user", [](const MigrationJob& job) { return job.migrated > 0; }));
   std::string type(kType);
   type.replace(type.find("\"2\""), 3, "\"3\"");
   std::string code(kCode);
@@ -182,6 +178,31 @@ TEST_F(MassMigrationTest, IsCancelled) {
   ASSERT_TRUE(migration.Begin("user", {.rate = 1}));
   ASSERT_TRUE(migration.Cancel("user").ok());
   EXPECT_EQ(Wait(migration).state, State::kCancelled);
+}
+
+TEST_F(MassMigrationTest, IsCancelledBeforeItsTurn) {
+  {
+    MassMigration migration(*database_);  // its thread does not run
+    ASSERT_TRUE(migration.Begin("user", {}));
+    ASSERT_TRUE(migration.Cancel("user").ok());
+  }
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  EXPECT_EQ(migration.Find("user")->state, State::kCancelled);
+  EXPECT_EQ(Get("user:1"), R"({"_schema":"1","n":1,"x":7})");
+}
+
+// The new job takes the place of the cancelled one, also if that has not ended its chunk.
+TEST_F(MassMigrationTest, BeginsAgainAfterACancellation) {
+  MassMigration migration(*database_);
+  ASSERT_TRUE(migration.Start().ok());
+  ASSERT_TRUE(migration.Begin("user", {.rate = 1}));
+  ASSERT_TRUE(migration.Cancel("user").ok());
+  ASSERT_TRUE(migration.Begin("user", {.dry_run = true}));
+  const MigrationJob job = Wait(migration);
+  EXPECT_EQ(job.state, State::kDone);
+  EXPECT_TRUE(job.options.dry_run);
+  EXPECT_EQ(job.documents, 1003u);
 }
 
 }  // namespace

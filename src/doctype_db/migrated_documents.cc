@@ -2,8 +2,6 @@
 
 #include <functional>
 
-#include "base/mutex.h"
-
 namespace sluice::doctype_db {
 
 MigratedDocuments::Version MigratedDocuments::Version::Of(const db::DocumentView& stored) {
@@ -17,10 +15,12 @@ size_t MigratedDocuments::BytesOf(std::string_view key, std::string_view migrate
 
 std::optional<std::string> MigratedDocuments::Find(std::string_view key,
                                                    const db::DocumentView& stored) {
-  const MutexLock lock(mutex_);
-  const auto found = by_key_.find(key);
-  if (found == by_key_.end() || found->second->version != Version::Of(stored)) return std::nullopt;
-  entries_.splice(entries_.begin(), entries_, found->second);
+  const auto cache = cache_.Lock();
+  const auto found = cache->by_key.find(key);
+  if (found == cache->by_key.end() || found->second->version != Version::Of(stored)) {
+    return std::nullopt;
+  }
+  cache->entries.splice(cache->entries.begin(), cache->entries, found->second);
   return found->second->migrated;
 }
 
@@ -28,22 +28,22 @@ void MigratedDocuments::Keep(std::string_view key, const db::DocumentView& store
                              std::string_view migrated) {
   const size_t bytes = BytesOf(key, migrated);
   if (stored.sequence == 0 || bytes > max_bytes_) return;
-  const MutexLock lock(mutex_);
-  if (const auto found = by_key_.find(key); found != by_key_.end()) {
-    Remove(found->second);
-  } else if (bytes_ + bytes > max_bytes_ && ++asked_ % kTakenOneIn != 0) {
+  const auto cache = cache_.Lock();
+  if (const auto found = cache->by_key.find(key); found != cache->by_key.end()) {
+    cache->Remove(found->second);
+  } else if (cache->bytes + bytes > max_bytes_ && ++cache->asked % kTakenOneIn != 0) {
     return;
   }
-  bytes_ += bytes;
-  entries_.push_front({std::string(key), Version::Of(stored), std::string(migrated)});
-  by_key_.emplace(entries_.front().key, entries_.begin());
-  while (bytes_ > max_bytes_) Remove(std::prev(entries_.end()));
+  cache->bytes += bytes;
+  cache->entries.push_front({std::string(key), Version::Of(stored), std::string(migrated)});
+  cache->by_key.emplace(cache->entries.front().key, cache->entries.begin());
+  while (cache->bytes > max_bytes_) cache->Remove(std::prev(cache->entries.end()));
 }
 
-void MigratedDocuments::Remove(Entries::iterator entry) {
-  bytes_ -= BytesOf(entry->key, entry->migrated);
-  by_key_.erase(entry->key);
-  entries_.erase(entry);
+void MigratedDocuments::Cache::Remove(Entries::iterator entry) {
+  bytes -= BytesOf(entry->key, entry->migrated);
+  by_key.erase(entry->key);
+  entries.erase(entry);
 }
 
 }  // namespace sluice::doctype_db

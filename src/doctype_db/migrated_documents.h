@@ -15,7 +15,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/mutex.h"
+#include "base/locked.h"
 #include "db/document.h"
 
 namespace sluice::doctype_db {
@@ -28,10 +28,7 @@ class MigratedDocuments {
   // Ignores a document that was never stored, because it has no version.
   void Keep(std::string_view key, const db::DocumentView& stored, std::string_view migrated);
 
-  size_t bytes() const {
-    const MutexLock lock(mutex_);
-    return bytes_;
-  }
+  size_t bytes() const { return cache_.Lock()->bytes; }
 
   // When the cache is full, it takes one of this many new documents.
   static constexpr size_t kTakenOneIn = 32;
@@ -52,14 +49,17 @@ class MigratedDocuments {
   };
   using Entries = std::list<Entry>;
   static size_t BytesOf(std::string_view key, std::string_view migrated);
-  void Remove(Entries::iterator entry);  // needs the mutex
+  struct Cache {
+    Entries entries;  // the last one used first
+    std::unordered_map<std::string_view, Entries::iterator> by_key;
+    size_t bytes = 0;
+    size_t asked = 0;  // new documents that came when there was no room
+
+    void Remove(Entries::iterator entry);
+  };
 
   const size_t max_bytes_;
-  mutable Mutex mutex_;  // of all below
-  Entries entries_;      // the last one used first
-  std::unordered_map<std::string_view, Entries::iterator> by_key_;
-  size_t bytes_ = 0;
-  size_t asked_ = 0;  // when there was no room
+  Locked<Cache> cache_;
 };
 
 }  // namespace sluice::doctype_db

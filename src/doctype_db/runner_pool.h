@@ -1,14 +1,14 @@
 // A pool of runners of a type's migrations. A thread borrows a runner and returns it. Any thread.
 #pragma once
 
+#include <atomic>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/locked.h"
 #include "base/log.h"
-#include "base/mutex.h"
 #include "doctype/migration_runner.h"
 
 namespace sluice::doctype_db {
@@ -35,26 +35,18 @@ class RunnerPool {
   };
 
   Loan Borrow() {
-    {
-      const MutexLock lock(mutex_);
-      if (!idle_.empty()) {
-        auto runner = std::move(idle_.back());
-        idle_.pop_back();
-        return Loan(*this, std::move(runner));
-      }
-    }
+    if (auto runner = TakeIdle()) return Loan(*this, std::move(runner));
     return Loan(*this, std::make_unique<doctype::MigrationRunner>(migrations_, limits_, clock_));
   }
 
   // Logs a failed migration of a document, at most once in kLogIntervalNs. Some readers (index
   // builds, scans) can't report the error to a client.
   void LogFailure(const Status& error) {
-    {
-      const MutexLock lock(mutex_);
-      const uint64_t now_ns = clock_.MonotonicNs();
-      if (logged_ && now_ns - *logged_ < kLogIntervalNs) return;
-      logged_ = now_ns;
-    }
+    const uint64_t now_ns = clock_.MonotonicNs();
+    uint64_t next_ns = next_log_ns_;
+    if (now_ns < next_ns) return;
+    // Another thread logs one at this moment.
+    if (!next_log_ns_.compare_exchange_strong(next_ns, now_ns + kLogIntervalNs)) return;
     log::Warn("a document can't be migrated to the current version of its type",
               {{"type", migrations_->type().name}, {"error", error.ToString()}});
   }
@@ -63,17 +55,25 @@ class RunnerPool {
   static constexpr uint64_t kLogIntervalNs = 60'000'000'000;
   static constexpr size_t kMaxIdle = 8;  // each may hold a JavaScript runtime
 
-  void Return(std::unique_ptr<doctype::MigrationRunner> runner) {
-    const MutexLock lock(mutex_);
-    if (idle_.size() < kMaxIdle) idle_.push_back(std::move(runner));
+  using Runner = std::unique_ptr<doctype::MigrationRunner>;
+
+  Runner TakeIdle() {
+    const auto idle = idle_.Lock();
+    if (idle->empty()) return nullptr;
+    Runner runner = std::move(idle->back());
+    idle->pop_back();
+    return runner;
+  }
+  void Return(Runner runner) {  // one that finds no room ends without the lock
+    const auto idle = idle_.Lock();
+    if (idle->size() < kMaxIdle) idle->push_back(std::move(runner));
   }
 
   const std::shared_ptr<const doctype::Migrations> migrations_;
   const doctype::ScriptLimits limits_;
   const Clock& clock_;
-  Mutex mutex_;
-  std::vector<std::unique_ptr<doctype::MigrationRunner>> idle_ GUARDED_BY(mutex_);
-  std::optional<uint64_t> logged_ GUARDED_BY(mutex_);
+  Locked<std::vector<Runner>> idle_;
+  std::atomic<uint64_t> next_log_ns_ = 0;  // a failure before this time is not logged
 };
 
 }  // namespace sluice::doctype_db
