@@ -1,6 +1,6 @@
-// Documents that were read and are to say so. Readers add to it and never wait: what does not fit,
-// or comes while another thread is in here, is dropped, and the next read adds it again. Any
-// thread.
+// The documents that were read and must record the time of that read (DocumentPolicy::Accessed).
+// Readers add documents, the background takes them. A document that finds no room is left out; its
+// next reader adds it again. Any thread.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/mutex.h"
+#include "base/locked.h"
 #include "db/types.h"
 
 namespace sluice::db {
@@ -22,23 +22,21 @@ class AccessQueue {
   bool full() const { return size_.load(std::memory_order_relaxed) >= kMaxQueued; }
 
   void Add(KeyspaceId keyspace, std::string_view key) {
-    if (!mutex_.TryLock()) return;
-    if (entries_.size() < kMaxQueued) entries_.emplace(keyspace, key);
-    size_.store(entries_.size(), std::memory_order_relaxed);
-    mutex_.Unlock();
+    const auto entries = entries_.Lock();
+    if (entries->size() < kMaxQueued) entries->emplace(keyspace, key);
+    size_.store(entries->size(), std::memory_order_relaxed);
   }
 
   Entries Take() {
     if (size_.load(std::memory_order_relaxed) == 0) return {};
-    const MutexLock lock(mutex_);
+    const auto entries = entries_.Lock();
     size_.store(0, std::memory_order_relaxed);
-    return std::exchange(entries_, {});
+    return std::exchange(*entries, {});
   }
 
  private:
   std::atomic<size_t> size_ = 0;
-  Mutex mutex_;
-  Entries entries_ GUARDED_BY(mutex_);
+  Locked<Entries> entries_;
 };
 
 }  // namespace sluice::db

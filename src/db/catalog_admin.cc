@@ -1,8 +1,8 @@
 // Catalog changes and index building.
 //
-// A catalog change is a task of shard 0's committer, followed by a task of every other shard. When
-// it returns, no group that is built from then on sees the old catalog: what follows (building an
-// index, making cursors) relies on that.
+// A catalog change is a task of shard 0's committer, followed by a task of every other shard. After
+// it has returned, no new group sees the old catalog. The next steps (building an index, making
+// cursors) rely on that.
 #include <algorithm>
 #include <array>
 
@@ -74,10 +74,7 @@ Status DatabaseImpl::ChangeCatalogAlone(const CatalogChange& change) {
     context.published = [&, since = context.state.sequence] {
       EndCoverage(*before, *after);
       StartCoverageOfNew(*before, *after);
-      {
-        const MutexLock lock(catalog_mutex_);
-        catalog_ = after;
-      }
+      catalog_.Set(after);
       if (after->typed()) typed = true;
       StartCoverage(*before, *after, 0, since);
     };
@@ -95,8 +92,8 @@ Status DatabaseImpl::ChangeCatalogAlone(const CatalogChange& change) {
   return OkStatus();
 }
 
-// Before the new catalog is seen: the other shards stop logging the moment they see it. A dropped
-// keyspace has no more changes to miss, so its coverage may stay.
+// Runs before the new catalog is published, because the other shards stop logging when they see it.
+// A dropped keyspace has no more changes, so its coverage may stay.
 void DatabaseImpl::EndCoverage(const Catalog& before, const Catalog& after) {
   for (const auto& [id, keyspace] : before.keyspaces()) {
     const KeyspaceInfo* now = after.Find(id);
@@ -107,8 +104,8 @@ void DatabaseImpl::EndCoverage(const Catalog& before, const Catalog& after) {
   }
 }
 
-// Before the new catalog is seen: a keyspace that is followed from its making has no change that
-// the log does not have.
+// Runs before the new catalog is published: the log has every change of a keyspace that is followed
+// from the moment it is made.
 void DatabaseImpl::StartCoverageOfNew(const Catalog& before, const Catalog& after) {
   for (const auto& [id, keyspace] : after.keyspaces()) {
     if (before.Find(id) != nullptr) continue;
@@ -228,8 +225,8 @@ Status DatabaseImpl::BuildIfNeeded(const KeyspaceName& keyspace, IndexId id) {
   return Error(Code::kNotFound, "index.not_found", "the index was dropped while it was made");
 }
 
-// Rows that were there before a unique index came are compared once all of them are in it: from its
-// registration on, commits keep it unique.
+// Compares the rows of a unique index after all of them are built. From the index's registration
+// on, commits refuse duplicates of new rows.
 Status DatabaseImpl::CheckBuiltUnique(const KeyspaceName& keyspace, IndexId id) {
   ASSIGN_OR_RETURN(const auto info, CurrentCatalog()->Resolve(keyspace));
   for (const std::shared_ptr<const Index>& index : info->indexes) {
@@ -258,8 +255,8 @@ Status CatalogAdmin::DropIndex(const KeyspaceName& keyspace, const std::string& 
   return impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.DropIndex(keyspace, name); });
 }
 
-// From its registration on, every write keeps the index. What is older is read in chunks; a
-// chunk's rows are added between two groups, for documents that are still what was read.
+// From the index's registration on, every write maintains it. Older documents are read in chunks;
+// the rows of a chunk are added between two groups, for documents that have not changed since.
 Status DatabaseImpl::BuildIndex(std::shared_ptr<const Index> index) {
   RETURN_IF_ERROR(FillIndex(*index));
   return ChangeCatalog([&](CatalogEdit& edit) {
@@ -289,7 +286,7 @@ struct PendingEntries {
   std::vector<std::string> entries;
 };
 
-// A document that can't be brought into the form in which it is read has no rows.
+// A document that can't be migrated to the form in which it is read has no rows.
 Result<std::vector<std::string>> EntriesAsRead(const Index& index, const DocumentPolicy* policy,
                                                std::string_view key, DocumentView view) {
   if (policy == nullptr || !policy->ReadsOtherwise(key, view)) return index.Entries(key, view);

@@ -1,10 +1,11 @@
-// Which indexes are whole in a snapshot, asked once for each: a reader opens many scans of the same
-// index. Any thread.
+// Remembers which indexes are complete in a snapshot: a reader opens many scans of the same index
+// and checks it once. Any thread.
 #pragma once
 
 #include <map>
+#include <optional>
 
-#include "base/mutex.h"
+#include "base/locked.h"
 #include "base/status.h"
 #include "db/database.h"
 #include "db/index.h"
@@ -19,19 +20,26 @@ class CheckedIndexes {
       : database_(database), snapshot_(snapshot) {}
 
   Status Check(const Index& index) {
-    // Most snapshots know without reading anything.
+    // Most snapshots have a catalog, and then the check reads nothing.
     if (snapshot_.catalog() != nullptr) return database_.CheckIndex(index, snapshot_);
-    const MutexLock lock(mutex_);
-    const auto known = results_.find(index.id());
-    if (known != results_.end()) return known->second;
-    return results_[index.id()] = database_.CheckIndex(index, snapshot_);
+    if (std::optional<Status> known = Known(index.id())) return *std::move(known);
+    // Two threads may both check an index; they get the same result.
+    Status checked = database_.CheckIndex(index, snapshot_);
+    results_.Lock()->emplace(index.id(), checked);
+    return checked;
   }
 
  private:
+  std::optional<Status> Known(IndexId index) const {
+    const auto results = results_.Lock();
+    const auto found = results->find(index);
+    if (found == results->end()) return std::nullopt;
+    return found->second;
+  }
+
   const Database& database_;
   const DatabaseSnapshot& snapshot_;
-  Mutex mutex_;
-  std::map<IndexId, Status> results_ GUARDED_BY(mutex_);
+  Locked<std::map<IndexId, Status>> results_;
 };
 
 }  // namespace sluice::db

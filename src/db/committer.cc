@@ -178,7 +178,7 @@ void Committer::RunGroup(Items& items) {
     writes_ += writes;
   }
   ++groups_;
-  // First the listeners: who sees its commit acknowledged finds the followers awake.
+  // Listeners come first: when a writer gets its answer, the followers are awake.
   if (appended.ok()) {
     committed.sequence = state_.sequence;
     NotifyListeners(committed);
@@ -200,8 +200,8 @@ void Committer::RunTask(Item& item) {
     RETURN_IF_ERROR(item.task(context));
     next.clock = stamps_.Next();
     batch_.Put(storage::Family::kMeta, ShardState::Key(shard_), next.Encode());
-    // Before they go: who looks at what is left and then asks what is gone must not be told too
-    // little (feed.cc).
+    // Announced before the rows are removed: a feed reads rows and then asks which rows are gone,
+    // and the answer must include all that it could have missed (feed.cc).
     AnnounceGone(next);
     last_writes_.NoteAll(next.sequence);
     if (Status appended = Append(&batch_); !appended.ok()) {
@@ -275,30 +275,18 @@ CommitterStats Committer::Stats() const {
 }
 
 std::shared_ptr<void> Committer::OnCommitted(CommitListener listener) {
-  auto entry = std::make_shared<Listener>();
-  {
-    const MutexLock lock(entry->mutex);
-    entry->call = std::move(listener);
-  }
-  {
-    const MutexLock lock(listeners_mutex_);
-    listeners_.push_back(entry);
-  }
-  return std::shared_ptr<void>(nullptr, [entry](void*) {
-    const MutexLock lock(entry->mutex);  // a call that runs is waited for
-    entry->call = nullptr;
+  const MutexLock lock(listeners_->mutex);
+  const auto entry = listeners_->calls.insert(listeners_->calls.end(), std::move(listener));
+  return std::shared_ptr<void>(nullptr, [listeners = listeners_, entry](void*) {
+    std::list<CommitListener> removed;  // ends without the lock
+    const MutexLock removing(listeners->mutex);
+    removed.splice(removed.begin(), listeners->calls, entry);
   });
 }
 
 void Committer::NotifyListeners(const Committed& committed) {
-  const MutexLock lock(listeners_mutex_);
-  std::erase_if(listeners_, [&](const std::weak_ptr<Listener>& weak) {
-    const std::shared_ptr<Listener> listener = weak.lock();
-    if (listener == nullptr) return true;
-    const MutexLock running(listener->mutex);
-    if (listener->call) listener->call(committed);
-    return false;
-  });
+  const MutexLock lock(listeners_->mutex);
+  for (const CommitListener& call : listeners_->calls) call(committed);
 }
 
 }  // namespace sluice::db

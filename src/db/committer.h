@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -45,12 +46,12 @@ struct CommitterStats {
   uint64_t writes = 0;
   uint64_t queued = 0;
   uint64_t append_ns = 0;
-  Status failure;  // why the last append failed, while it has not recovered
+  Status failure;  // the error of the last append, until the shard has recovered
 };
 
 class Committer {
  public:
-  // Gives the catalog that a group is to be validated against.
+  // Returns the catalog against which the next group is validated.
   using CatalogSource = std::function<std::shared_ptr<const Catalog>()>;
 
   Committer(ShardId shard, storage::Store& store, Journal& journal, const Clock& clock,
@@ -78,8 +79,9 @@ class Committer {
   Sequence purged() const { return purged_.load(std::memory_order_acquire); }
   CommitterStats Stats() const;
 
-  // `listener` runs after each group, on the committer's thread, until the token is gone: whoever
-  // lets go of it waits for a call that runs, so not inside the listener. It may outlive this.
+  // `listener` runs after each group, on the committer's thread, until the caller lets go of the
+  // token. That waits for a call that runs, so a listener must not do it. The token may outlive the
+  // committer.
   std::shared_ptr<void> OnCommitted(CommitListener listener);
 
   void Stop();
@@ -136,12 +138,13 @@ class Committer {
   bool stopping_ GUARDED_BY(mutex_) = false;
   Status failure_ GUARDED_BY(mutex_);
 
-  struct Listener {
+  // Shared with the tokens. The mutex is held during the calls, so that letting go of a token waits
+  // for a call that runs.
+  struct Listeners {
     Mutex mutex;
-    CommitListener call GUARDED_BY(mutex);  // empty once the token is gone
+    std::list<CommitListener> calls GUARDED_BY(mutex);
   };
-  Mutex listeners_mutex_;
-  std::vector<std::weak_ptr<Listener>> listeners_ GUARDED_BY(listeners_mutex_);
+  const std::shared_ptr<Listeners> listeners_ = std::make_shared<Listeners>();
 
   Thread thread_;
 };

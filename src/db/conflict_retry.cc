@@ -1,8 +1,8 @@
 #include "db/conflict_retry.h"
 
 #include <algorithm>
-#include <thread>
 
+#include "base/signal.h"
 #include "base/wait_scope.h"
 
 namespace sluice::db {
@@ -11,7 +11,7 @@ bool ConflictRetry::Again(const Status& status) {
   if (status.code() != Code::kConflict || attempt_ >= kMostAttempts) return false;
   if (const auto pause = PauseAfter(attempt_); pause.count() > 0) {
     const WaitScope waits;
-    std::this_thread::sleep_for(pause);
+    Signal(clock_).Wait(0, clock_.Now() + pause);  // nothing wakes it: the time ends the wait
   }
   ++attempt_;
   return true;

@@ -1,6 +1,6 @@
-// The one rule for work that met a conflict, because somebody else changed what it had read: it
-// runs again from its start, at most kMostAttempts times in all. The second run comes at once;
-// later ones wait longer and longer, so that of many who write the same document one gets through.
+// The one rule for work that met a conflict, because another commit changed a document that it had
+// read: it runs again from its start, at most kMostAttempts times in all. The second run comes at
+// once; later ones wait longer and longer, so that of many writers of one document one succeeds.
 //
 //   for (ConflictRetry retry;;) {
 //     ... read, compute ...
@@ -13,6 +13,7 @@
 
 #include <chrono>
 
+#include "base/clock.h"
 #include "base/status.h"
 
 namespace sluice::db {
@@ -21,16 +22,20 @@ class ConflictRetry {
  public:
   static constexpr int kMostAttempts = 100;
 
-  // Whether to run again what ended with `status`: it met a conflict and has attempts left. Waits
-  // first; the thread's owner hears of that (base/wait_scope.h).
+  // Pauses go by the clock.
+  explicit ConflictRetry(const Clock& clock = MachineClock()) : clock_(clock) {}
+
+  // True: the work ended with a conflict and has attempts left, so run it again. The pause is over
+  // then; the thread's owner is notified of it (base/wait_scope.h).
   bool Again(const Status& status);
 
   int attempt() const { return attempt_; }  // 1 in the first run
 
-  // What follows the run number `attempt` when that met a conflict.
+  // The pause after a conflict of the run number `attempt`.
   static std::chrono::microseconds PauseAfter(int attempt);
 
  private:
+  const Clock& clock_;
   int attempt_ = 1;
 };
 

@@ -19,10 +19,14 @@ TEST(ConflictRetryTest, OnlyAConflictIsRunAgain) {
 }
 
 TEST(ConflictRetryTest, GivesUpAtTheBound) {
-  ConflictRetry retry;
+  const JumpingClock clock;
+  const Clock::Time start = clock.Now();
+  ConflictRetry retry(clock);
   int runs = 1;
-  while (retry.Again(kConflict)) ++runs;
+  microseconds pauses{0};
+  while (retry.Again(kConflict)) pauses += ConflictRetry::PauseAfter(runs++);
   EXPECT_EQ(runs, ConflictRetry::kMostAttempts);
+  EXPECT_EQ(clock.Now() - start, pauses);
 }
 
 TEST(ConflictRetryTest, PausesGrowToABound) {

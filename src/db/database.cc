@@ -7,7 +7,6 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/log.h"
-#include "base/mutex.h"
 #include "base/random.h"
 #include "db/catalog_edit.h"
 #include "db/catalog_rows.h"
@@ -86,10 +85,7 @@ Status DatabaseImpl::Open() {
       std::shared_ptr<const Catalog> stored,
       CatalogEdit::Load(*store, options.index_compiler.get(), options.policy_compiler.get()));
   typed = stored->typed();
-  {
-    const MutexLock lock(catalog_mutex_);
-    catalog_ = std::move(stored);
-  }
+  catalog_.Set(std::move(stored));
   journal = std::make_unique<EmbeddedJournal>(
       *store, options.durability == Durability::kSync ? storage::Sync::kYes : storage::Sync::kNo);
   std::vector<ShardState> states;
@@ -115,10 +111,7 @@ Status DatabaseImpl::Open() {
   return OkStatus();
 }
 
-std::shared_ptr<const Catalog> DatabaseImpl::CurrentCatalog() const {
-  const MutexLock lock(catalog_mutex_);
-  return catalog_;
-}
+std::shared_ptr<const Catalog> DatabaseImpl::CurrentCatalog() const { return catalog_.Copy(); }
 
 Result<std::unique_ptr<Database>> Database::Open(const std::string& directory,
                                                  DatabaseOptions options, const Clock& clock) {
@@ -172,7 +165,7 @@ Result<bool> Database::Get(KeyspaceId keyspace, std::string_view key, PinnedDocu
 
 bool Database::IsLive(const DocumentView& document, const DatabaseSnapshot* snapshot) const {
   if (document.tombstone) return false;
-  // Most documents never expire: the clock is not asked about them.
+  // Most documents never expire: this saves them a look at the clock.
   if (document.expiry_ms == 0) return true;
   return document.LiveAt(snapshot == nullptr ? impl_->clock.WallMs() : snapshot->time_ms());
 }
@@ -232,7 +225,7 @@ Status Database::Scan(KeyspaceId keyspace, const ScanOptions& options,
 }
 
 Result<uint64_t> Database::CountDocuments(KeyspaceId keyspace) const {
-  // As they are stored: in which form they are read does not matter, and may be an error.
+  // Rows as they are stored: the form in which they are read does not matter, and may be an error.
   StoredDocumentCursor rows(*this, keyspace, {}, nullptr, StoredDocumentCursor::Rows::kAll);
   const uint64_t now_ms = impl_->clock.WallMs();
   uint64_t count = 0;
@@ -320,7 +313,7 @@ Cas Database::NewCas() { return impl_->stamps->Next(); }
 
 namespace {
 
-// What a commit depends on must be in its shard: only that one stands still meanwhile.
+// The conditions of a commit must be in its shard: other shards change while it is checked.
 Status CheckConditions(const Database& database, const Commit& commit) {
   const auto other_shard = [&](std::string_view what) {
     return Error(Code::kInvalidArgument, "commit.cross_shard",

@@ -7,12 +7,15 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/locked.h"
 #include "base/mutex.h"
+#include "base/signal.h"
 #include "base/thread.h"
 #include "db/access_queue.h"
 #include "db/catalog.h"
@@ -29,8 +32,8 @@
 
 namespace sluice::db {
 
-// Runs the scripts that a write of this document, and of `present` before it, needs for its index
-// rows; into write->prepared (typed_writes.cc).
+// Runs the scripts that the committer needs for the index rows of this write and of `present`,
+// which it replaces. Puts the results into write->prepared (typed_writes.cc).
 void PrepareReadForms(const DocumentPolicy& policy, const DocumentView* present, Write* write);
 // Whether documents of the keyspace have index rows.
 bool HasRows(const KeyspaceInfo& keyspace);
@@ -73,7 +76,7 @@ class DatabaseImpl {
   uint64_t StampAccesses();  // gives how many documents were stamped
   Status TrimAll();
   // update_samples.cc
-  void CompareSamples();  // enters in `traffic` what the sampled commits changed
+  void CompareSamples();  // enters the changes of sampled commits in `traffic`
 
   const std::string directory;
   DatabaseOptions options;
@@ -85,7 +88,8 @@ class DatabaseImpl {
   LogCoverage coverage;
   std::vector<std::unique_ptr<Committer>> committers;  // by shard
   std::atomic<uint64_t> expired{0};
-  // Some keyspace has, or had since the start, document types. False: nobody need look.
+  // Some keyspace has, or had since the start, document types. False: readers and writers skip the
+  // check.
   std::atomic<bool> typed{false};
   AccessQueue accesses;
   db::Traffic traffic;
@@ -122,37 +126,36 @@ class DatabaseImpl {
   void Background();
   void Tick(uint64_t tick);
 
-  mutable Mutex catalog_mutex_;
-  std::shared_ptr<const Catalog> catalog_ GUARDED_BY(catalog_mutex_);
+  Locked<std::shared_ptr<const Catalog>> catalog_;
 
   // One catalog change at a time, through all shards. Taken before any other mutex.
   Mutex catalog_change_mutex_;
-  // Odd while a change is between its first row and its catalog's being seen: stored rows and
-  // catalog_ may differ.
+  // Odd from the first stored row of a change until catalog_ is replaced: in between, the stored
+  // rows and catalog_ may differ.
   std::atomic<uint64_t> catalog_changes_{0};
 
-  // Transient followers that ended, since the background last looked. Shared with their tokens.
-  struct Departures {
-    Mutex mutex;
-    std::vector<KeyspaceId> keyspaces GUARDED_BY(mutex);
+  // Transient followers that ended. Their keyspaces stay logged for log_retention_ms after the
+  // background has seen that, for clients that come back. Shared with the tokens of the followers,
+  // which may outlive the database.
+  struct Departed {
+    KeyspaceId keyspace = 0;
+    std::optional<uint64_t> seen_ms = std::nullopt;  // monotonic
   };
+  using Departures = Locked<std::vector<Departed>>;
   const std::shared_ptr<Departures> departures_ = std::make_shared<Departures>();
-  // The same with the time when they were noticed; released after a while.
-  Mutex departed_mutex_;
-  std::vector<std::pair<KeyspaceId, uint64_t>> departed_ GUARDED_BY(departed_mutex_);
 
-  // (time, last sequence of each shard), oldest first: what "log_retention_ms ago" was.
-  mutable Mutex samples_mutex_;
-  std::deque<std::pair<uint64_t, std::vector<Sequence>>> samples_ GUARDED_BY(samples_mutex_);
+  // The last sequence of each shard at earlier times, oldest first. It answers which sequence was
+  // the last one log_retention_ms ago.
+  struct SequenceSample {
+    uint64_t time_ms = 0;  // monotonic
+    std::vector<Sequence> sequences;
+  };
+  Locked<std::deque<SequenceSample>> sequence_samples_;
 
-  // Until then the log that an earlier process left is kept for clients that come back.
+  // The log that an earlier process left is kept until then, for clients that come back.
   uint64_t inherited_log_until_ms_ = 0;
 
-  Mutex expire_mutex_;  // one expiry run at a time
-
-  Mutex background_mutex_;
-  CondVar background_wake_;
-  bool background_stop_ GUARDED_BY(background_mutex_) = false;
+  Signal background_end_;
   Thread background_;
   Thread index_builder_;
 };

@@ -1,8 +1,5 @@
 #include "db/expiry.h"
 
-#include <chrono>
-#include <thread>
-
 #include "db/database_impl.h"
 #include "db/test_database.h"
 #include "db/test_follower.h"
@@ -145,10 +142,10 @@ TEST_F(ExpiryTest, TheBackgroundDoesIt) {
   commit.writes.push_back(PutWrite(keyspace_, "k", Json("1", real.WallMs() + 20)));
   ASSERT_TRUE((*opened)->Apply(std::move(commit)).status.ok());
   PinnedDocument row;
-  do {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    ASSERT_TRUE(*(*opened)->GetRow(keyspace_, "k", &row));
-  } while (!row->tombstone);
+  AwaitCommitted(**opened, [&] {
+    CHECK(*(*opened)->GetRow(keyspace_, "k", &row));
+    return row->tombstone;
+  });
   EXPECT_TRUE(row->expired);
 }
 

@@ -25,7 +25,7 @@ Status Followers::Create(const FollowerOptions& options) {
       impl_->ChangeCatalogAlone([&](CatalogEdit& edit) { return edit.CreateFollower(info); }));
   Status created = impl_->CreateCursors(options);
   if (!created.ok()) {
-    // One that can't be dropped either is dropped when the database is opened again.
+    // If that fails, too, the follower is dropped when the database is opened again.
     (void)impl_->DropFollower(options.name);
   }
   return created;
@@ -56,8 +56,8 @@ Status DatabaseImpl::DropFollower(const std::string& name) {
   return DeleteCursors(name);
 }
 
-// Each by its own shard's committer: a commit that moves one at the same time comes before or
-// finds it gone.
+// The committer of each shard deletes its cursors: a commit that moves one at the same time comes
+// before that, or finds no cursor.
 Status DatabaseImpl::DeleteCursors(const std::string& follower) {
   for (ShardId shard = 0; shard < format.shards; ++shard) {
     RETURN_IF_ERROR(committers[shard]->Run([&](Committer::TaskContext& context) {
@@ -73,8 +73,7 @@ Result<std::shared_ptr<void>> Followers::FollowTransiently(KeyspaceId keyspace) 
   RETURN_IF_ERROR(
       impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.AddTransientFollower(keyspace); }));
   return std::shared_ptr<void>(nullptr, [departures = impl_->departures_, keyspace](void*) {
-    const MutexLock lock(departures->mutex);
-    departures->keyspaces.push_back(keyspace);
+    departures->Lock()->push_back({keyspace});
   });
 }
 

@@ -1,7 +1,5 @@
 // Kinds of indexes besides plain paths: SQL++ texts (with a compiler that knows three of them),
 // conditions, primary and deferred ones, ones that include missing values or repeat elements.
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -141,9 +139,7 @@ TEST_F(IndexKindsTest, ADefinitionThatDoesNotCompileIsInvalid) {
   ASSERT_TRUE(Put("b", R"({"n":3})").status.ok());
   options_.index_compiler = compiler;
   Reopen();
-  for (int i = 0; i < 1000 && Find("twice")->state() != Index::State::kReady; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  AwaitCommitted(*database_, [&] { return Find("twice")->state() == Index::State::kReady; });
   EXPECT_THAT(Rows("twice"), ElementsAre("4:a", "6:b"));
   options_.index_compiler = nullptr;
   Reopen();

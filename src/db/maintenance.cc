@@ -1,10 +1,9 @@
-// What runs in the background: deleting expired documents, removing old tombstones, trimming the
-// log, syncing the log at an interval, finishing indexes whose building a restart interrupted.
+// Background work: deleting expired documents, removing old tombstones, trimming the log, syncing
+// the log at an interval, and finishing indexes whose building a restart interrupted.
 #include <algorithm>
 #include <map>
 
 #include "base/log.h"
-#include "base/mutex.h"
 #include "db/database_impl.h"
 #include "db/expiry.h"
 #include "db/index.h"
@@ -42,11 +41,7 @@ void DatabaseImpl::StartBackground() {
 }
 
 void DatabaseImpl::StopBackground() {
-  {
-    const MutexLock lock(background_mutex_);
-    background_stop_ = true;
-  }
-  background_wake_.NotifyAll();
+  background_end_.Close();
   if (background_.joinable()) background_.join();
   // An index that is still being built meets a stopped committer and goes on after the restart.
   for (auto& committer : committers) committer->Stop();
@@ -54,13 +49,10 @@ void DatabaseImpl::StopBackground() {
 }
 
 void DatabaseImpl::Background() {
-  MutexLock lock(background_mutex_);
-  for (uint64_t tick = 1; !background_stop_; ++tick) {
-    background_wake_.WaitFor(lock, std::chrono::milliseconds(kTickMs));
-    if (background_stop_) return;
-    lock.Unlock();
+  // Ticks are the machine's, also where `clock` is one that a test moves.
+  const auto next_tick = [] { return MachineClock().Now() + std::chrono::milliseconds(kTickMs); };
+  for (uint64_t tick = 1; background_end_.Wait(0, next_tick()) != Signal::Waited::kClosed; ++tick) {
     Tick(tick);
-    lock.Lock();
   }
 }
 
@@ -93,8 +85,8 @@ struct DueRows {
 
 }  // namespace
 
-// What becomes of a document that goes is not known while its types can't be used. Readers do not
-// see it any more all the same.
+// While a keyspace's types can't be used, it is not known which revisions and index rows an expired
+// document has, so it can't be deleted. Readers do not see it nevertheless.
 bool DatabaseImpl::MustWait(KeyspaceId keyspace) const {
   if (!typed.load(std::memory_order_relaxed)) return false;
   const std::shared_ptr<const Catalog> now = CurrentCatalog();
@@ -102,8 +94,9 @@ bool DatabaseImpl::MustWait(KeyspaceId keyspace) const {
   return info != nullptr && info->policy != nullptr && !info->policy->CheckUsable().ok();
 }
 
+// Two threads may run it at the same time: the second commit finds that the document has gone, and
+// counts nothing.
 Result<uint64_t> DatabaseImpl::Expire() {
-  const MutexLock running(expire_mutex_);
   uint64_t total = 0;
   while (true) {
     std::map<ShardId, DueRows> due;
@@ -134,7 +127,7 @@ Result<uint64_t> DatabaseImpl::Expire() {
       if (!rows.tombstones.empty()) RETURN_IF_ERROR(PurgeTombstones(shard, rows.tombstones));
       if (rows.expirations.rows.empty()) continue;
       const CommitResult result = committers[shard]->Apply(std::move(rows.expirations));
-      // A keyspace dropped in this very moment: the next round leaves it out.
+      // A keyspace was dropped at this moment: the next round leaves it out.
       if (result.status.code() == Code::kNotFound) continue;
       RETURN_IF_ERROR(result.status);
       const auto done = std::count_if(result.writes.begin(), result.writes.end(),
@@ -159,7 +152,7 @@ Sequence DatabaseImpl::TombstonesNeededAfter(ShardId shard, Sequence last) const
   return lowest;
 }
 
-// Removes tombstones that no durable follower can still need; the others are looked at later.
+// Removes tombstones that no durable follower can still need, and tries the others again later.
 Status DatabaseImpl::PurgeTombstones(ShardId shard, const std::vector<std::string>& expiry_keys) {
   return committers[shard]->Run([&](Committer::TaskContext& context) -> Status {
     const Sequence needed_after = TombstonesNeededAfter(shard, context.state.sequence);
@@ -191,23 +184,23 @@ Status DatabaseImpl::PurgeTombstones(ShardId shard, const std::vector<std::strin
 void DatabaseImpl::SampleSequences() {
   std::vector<Sequence> sequences;
   for (const auto& committer : committers) sequences.push_back(committer->last_sequence());
-  const MutexLock lock(samples_mutex_);
-  samples_.emplace_back(clock.MonotonicNs() / 1'000'000, std::move(sequences));
-  if (samples_.size() > kMaxSamples) samples_.pop_front();
+  const auto samples = sequence_samples_.Lock();
+  samples->push_back({clock.MonotonicNs() / 1'000'000, std::move(sequences)});
+  if (samples->size() > kMaxSamples) samples->pop_front();
 }
 
 // The shard's sequence log_retention_ms ago, or a bit earlier.
 Sequence DatabaseImpl::RetainedSequence(ShardId shard) const {
   const uint64_t now_ms = clock.MonotonicNs() / 1'000'000;
-  const MutexLock lock(samples_mutex_);
+  const auto samples = sequence_samples_.Lock();
   Sequence retained = 0;
-  for (const auto& [time_ms, sequences] : samples_) {
+  for (const auto& [time_ms, sequences] : *samples) {
     if (time_ms + options.log_retention_ms <= now_ms) retained = sequences[shard];
   }
   return retained;
 }
 
-// Up to where nobody needs the log any more.
+// The last sequence whose log rows no follower needs any more.
 Sequence DatabaseImpl::TrimHorizon(ShardId shard, Sequence last) const {
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
   Sequence horizon = last;
@@ -230,7 +223,8 @@ Sequence DatabaseImpl::TrimHorizon(ShardId shard, Sequence last) const {
   return horizon;
 }
 
-// Nobody knows any more whether clients were following: log_retention_ms counts from the start.
+// It is not known whether clients followed the earlier process: log_retention_ms counts from the
+// start.
 void DatabaseImpl::KeepInheritedLog() {
   for (ShardId shard = 0; shard < format.shards; ++shard) {
     if (!HasLogRows(shard, committers[shard]->last_sequence())) continue;
@@ -270,27 +264,31 @@ Status DatabaseImpl::Trim(ShardId shard) {
   });
 }
 
-// Clients that went away for good: their keyspaces are no longer logged for them.
+// Stops logging keyspaces for clients that have not come back.
 Status DatabaseImpl::ReleaseTransientFollowers() {
   const uint64_t now_ms = clock.MonotonicNs() / 1'000'000;
-  const MutexLock lock(departed_mutex_);
+  std::vector<Departed> gone;
   {
-    const MutexLock leaving(departures_->mutex);
-    for (KeyspaceId keyspace : departures_->keyspaces) departed_.emplace_back(keyspace, now_ms);
-    departures_->keyspaces.clear();
+    const auto departures = departures_->Lock();
+    for (Departed& departed : *departures) {
+      if (!departed.seen_ms) departed.seen_ms = now_ms;
+    }
+    const auto stay = std::ranges::partition(*departures, [&](const Departed& departed) {
+      return *departed.seen_ms + options.log_retention_ms > now_ms;
+    });
+    gone.assign(stay.begin(), stay.end());
+    departures->erase(stay.begin(), stay.end());
   }
-  // In order of time.
-  const auto due = std::find_if(departed_.begin(), departed_.end(), [&](const auto& departed) {
-    return departed.second + options.log_retention_ms > now_ms;
-  });
-  if (due == departed_.begin()) return OkStatus();
-  const std::span gone(departed_.begin(), due);
-  RETURN_IF_ERROR(ChangeCatalog([&](CatalogEdit& edit) {
-    for (const auto& [keyspace, left_ms] : gone) edit.RemoveTransientFollower(keyspace);
+  if (gone.empty()) return OkStatus();
+  Status released = ChangeCatalog([&](CatalogEdit& edit) {
+    for (const Departed& departed : gone) edit.RemoveTransientFollower(departed.keyspace);
     return OkStatus();
-  }));
-  departed_.erase(departed_.begin(), due);
-  return OkStatus();
+  });
+  if (!released.ok()) {
+    const auto departures = departures_->Lock();
+    departures->insert(departures->end(), gone.begin(), gone.end());
+  }
+  return released;
 }
 
 }  // namespace sluice::db

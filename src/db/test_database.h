@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -10,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/signal.h"
 #include "db/database.h"
 
 namespace sluice::db {
@@ -31,6 +33,18 @@ class TestDirectory {
  private:
   std::string path_;
 };
+
+// Waits until `holds` is true. It looks again after each group of commits of shard 0.
+inline void AwaitCommitted(Database& database, const std::function<bool()>& holds) {
+  Signal committed;
+  const auto listener =
+      database.followers().OnCommitted(0, [&](const Committed&) { committed.Wake(); });
+  while (true) {
+    const uint64_t seen = committed.news();
+    if (holds()) return;
+    committed.Wait(seen);
+  }
+}
 
 // Background work is off: tests call ExpireNow, TrimNow, StampAccessesNow. The clock stands still.
 class DatabaseTest : public ::testing::Test {

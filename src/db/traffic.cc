@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/mutex.h"
 #include "json/parse.h"
 #include "json/value.h"
 
@@ -26,24 +25,24 @@ Traffic::Runs Traffic::Enter(StatementUse use) {
     each.paths.clear();
     each.whole = true;
   }
-  const MutexLock lock(mutex_);
-  const auto found = statements_.find(use);
-  if (found != statements_.end()) return found->second;
-  if (statements_.size() >= kMaxStatements) {
-    all_statements_ = false;
+  const auto seen = seen_.Lock();
+  const auto found = seen->statements.find(use);
+  if (found != seen->statements.end()) return found->second;
+  if (seen->statements.size() >= kMaxStatements) {
+    seen->all_statements = false;
     return nullptr;
   }
   const auto runs = std::make_shared<std::atomic<uint64_t>>(0);
-  statements_.emplace(std::move(use), runs);
+  seen->statements.emplace(std::move(use), runs);
   return runs;
 }
 
 void Traffic::Updated(KeyspaceId keyspace, const FieldChanges& changes) {
   const std::set<std::string>& fields = changes.changed;
   if (fields.empty()) return;
-  const MutexLock lock(mutex_);
-  if (updates_.size() >= kMaxKeyspaces && !updates_.contains(keyspace)) return;
-  Updates& of = updates_[keyspace];
+  const auto seen = seen_.Lock();
+  if (seen->updates.size() >= kMaxKeyspaces && !seen->updates.contains(keyspace)) return;
+  Updates& of = seen->updates[keyspace];
   ++of.seen;
   for (const std::string& field : fields) Count(field, &of.changed, &of.complete);
   if (fields.size() == 1) Count(*fields.begin(), &of.alone, &of.complete);
@@ -52,9 +51,9 @@ void Traffic::Updated(KeyspaceId keyspace, const FieldChanges& changes) {
 
 KeyspaceTraffic Traffic::Of(KeyspaceId keyspace) const {
   KeyspaceTraffic traffic;
-  const MutexLock lock(mutex_);
-  traffic.complete = all_statements_;
-  for (const auto& [use, counter] : statements_) {
+  const auto seen = seen_.Lock();
+  traffic.complete = seen->all_statements;
+  for (const auto& [use, counter] : seen->statements) {
     const uint64_t runs = counter->load(std::memory_order_relaxed);
     if (runs == 0) continue;
     bool reads = false;
@@ -73,7 +72,7 @@ KeyspaceTraffic Traffic::Of(KeyspaceId keyspace) const {
       if (join.from == keyspace || join.to == keyspace) traffic.joins[join] += runs;
     }
   }
-  if (const auto found = updates_.find(keyspace); found != updates_.end()) {
+  if (const auto found = seen->updates.find(keyspace); found != seen->updates.end()) {
     traffic.updates = found->second.seen;
     traffic.changed = found->second.changed;
     traffic.alone = found->second.alone;

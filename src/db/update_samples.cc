@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mutex.h"
 #include "db/database_impl.h"
 
 namespace sluice::db {
@@ -32,17 +31,13 @@ void UpdateSamples::Note(const Commit& commit, const storage::Store& store) {
   }
   if (sample.updates.empty()) return;
   sample.before = store.NewSnapshot();
-  const MutexLock lock(mutex_);
-  if (waiting_.size() >= kMaxWaiting || bytes_ + bytes > kMaxBytes) return;
-  bytes_ += bytes;
-  waiting_.push_back(std::move(sample));
+  const auto waiting = waiting_.Lock();
+  if (waiting->samples.size() >= kMaxWaiting || waiting->bytes + bytes > kMaxBytes) return;
+  waiting->bytes += bytes;
+  waiting->samples.push_back(std::move(sample));
 }
 
-std::vector<UpdateSamples::Sample> UpdateSamples::Take() {
-  const MutexLock lock(mutex_);
-  bytes_ = 0;
-  return std::exchange(waiting_, {});
-}
+std::vector<UpdateSamples::Sample> UpdateSamples::Take() { return waiting_.Exchange({}).samples; }
 
 void DatabaseImpl::CompareSamples() {
   const std::vector<UpdateSamples::Sample> taken = samples.Take();

@@ -1,9 +1,10 @@
-// Commits that are to be compared with the documents that they replace, for advice on types. The
-// writer only notes them, with a snapshot from before the commit; the background reads and compares
-// (DatabaseImpl::CompareSamples).
+// A sample of commits, for advice on document types: the fields that updates change. The writer
+// notes a commit, with a snapshot from before it; the background reads the replaced documents and
+// compares them (DatabaseImpl::CompareSamples).
 //
 // Concurrency: any thread.
-// Bounds: kMaxWaiting commits and kMaxBytes of documents wait; further ones are not looked at.
+// Bounds: at most kMaxWaiting commits and kMaxBytes of documents wait; further commits are not
+// compared.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
+#include "base/locked.h"
 #include "db/commit.h"
 #include "db/types.h"
 #include "storage/store.h"
@@ -38,9 +39,11 @@ class UpdateSamples {
   std::vector<Sample> Take();
 
  private:
-  Mutex mutex_;
-  std::vector<Sample> waiting_ GUARDED_BY(mutex_);
-  size_t bytes_ GUARDED_BY(mutex_) = 0;  // of the bodies in waiting_
+  struct Waiting {
+    std::vector<Sample> samples;
+    size_t bytes = 0;  // of their bodies
+  };
+  Locked<Waiting> waiting_;
 };
 
 }  // namespace sluice::db
