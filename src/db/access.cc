@@ -1,7 +1,7 @@
-// Documents that say when they were last read. The background writes it some moments after the
-// read, many in one group, as a migration is written: CAS, sequence, stamps and revisions stay as
-// they are, and followers hear nothing. It is given up if anything else is written first, or if
-// there is no time for it: the next read tries again.
+// Records in documents when they were last read, if their type asks for that. The background writes
+// the time some moments after the read, many documents in one group, in the way of a migration:
+// CAS, sequence, stamps and revisions stay as they are, and followers get no event. If the document
+// was written in between, or the time is up, the write is dropped, and the next read tries again.
 #include <latch>
 
 #include "db/database_impl.h"
@@ -9,7 +9,7 @@
 namespace sluice::db {
 namespace {
 
-// Migrations may have to run to know index rows; other work of the background must not wait long.
+// The most time for migrations that index rows need: other work of the background must not wait.
 constexpr uint64_t kMaxPreparingNs = 20'000'000;
 
 }  // namespace
@@ -38,7 +38,7 @@ uint64_t DatabaseImpl::StampAccesses() {
   return done;
 }
 
-// Nothing when there is nothing (more) to write.
+// Nothing if the document needs no write.
 Result<std::optional<Commit>> DatabaseImpl::AccessCommit(const Catalog& now, KeyspaceId keyspace,
                                                          const std::string& key) const {
   const KeyspaceInfo* const info = now.Find(keyspace);

@@ -27,7 +27,7 @@ const KeyspaceInfo* Catalog::Find(KeyspaceId id) const {
 Result<const BucketInfo*> Catalog::FindBucket(std::string_view bucket) const {
   const auto found = buckets_.find(bucket);
   if (found != buckets_.end()) return &found->second;
-  // The others are not named: who asks may not be allowed to know of them.
+  // The message does not list the others: the client may not be allowed to know of them.
   return Fail(Code::kNotFound, "bucket.not_found", "there is no bucket '{}'", bucket);
 }
 

@@ -1,7 +1,7 @@
-// What exists: buckets, scopes, collections, indexes and who follows what.
+// The catalog: buckets, scopes, collections, tables, indexes, document types and followers.
 //
-// A Catalog is immutable and shared; a change makes a new one, inside the committer, in the commit
-// that stores it. Readers hold the one they took for as long as they like.
+// A Catalog is immutable and shared. A change makes a new one, on the committer's thread, in the
+// commit that stores it. A reader may hold a catalog for as long as it likes.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@
 
 namespace sluice::db {
 
-// A durable follower: a name under which cursors are kept. While it exists the changes of its
-// keyspaces are logged and the log is held from its lowest cursor on.
+// A durable follower: a name that has cursors. While it exists, the changes of its keyspaces are
+// logged, and the log is kept from its lowest cursor on.
 struct FollowerInfo {
   std::string name;
   std::vector<KeyspaceId> keyspaces;  // sorted
-  // Keyspaces that match it are followed from the moment they are made.
+  // New keyspaces whose names match it are followed from the moment they are made.
   std::optional<KeyspaceName> pattern;
   bool needs_before = false;
   bool needs_after = true;
@@ -69,8 +69,8 @@ class Catalog {
 
   // Null when there is none.
   const KeyspaceInfo* Find(KeyspaceId id) const;
-  // An error says which of bucket, scope, collection is missing and what there is. What is found
-  // lives as long as this catalog.
+  // An error says which of bucket, scope and collection is missing, and lists those that exist. The
+  // result lives as long as this catalog.
   Result<const BucketInfo*> FindBucket(std::string_view bucket) const;
   Result<const ScopeInfo*> FindScope(std::string_view bucket, std::string_view scope) const;
   Result<std::shared_ptr<const KeyspaceInfo>> Resolve(const KeyspaceName& name) const;

@@ -24,28 +24,28 @@ class CatalogAdmin {
   Status CreateScope(const std::string& bucket, const std::string& scope);
   Status DropScope(const std::string& bucket, const std::string& scope);
   Status CreateCollection(const KeyspaceName& name, uint64_t max_expiry_ms = 0);
-  // Of documents written from now on; 0 for no limit.
+  // Limits how long documents live that are written from now on; 0 for no limit.
   Status SetMaxExpiry(const KeyspaceName& name, uint64_t max_expiry_ms);
   Status DropCollection(const KeyspaceName& name);
-  // Deletes all documents of a keyspace at once. Followers do not hear of each one.
+  // Deletes all documents of a keyspace at once. Followers get no event for each of them.
   Status FlushCollection(const KeyspaceName& name);
   // Tables. Dropping one that a foreign key refers to is refused.
   Status CreateTable(TableSchema schema);
   Status DropTable(const std::string& table);
   Status RenameTable(const std::string& table, const std::string& to);
-  // The schema becomes another one; its rows are then put in its form, of which followers
-  // do not hear.
+  // Replaces the schema, then rewrites the table's rows to fit it. Followers get no events for
+  // that.
   Status AlterTable(TableSchema schema);
-  // Document types. PutType adds a type or replaces the keyspace's type of that name. If
-  // documents are read in another form from then on, it returns when the keyspace's indexes are
-  // built anew.
+  // Document types. PutType adds a type or replaces the keyspace's type of that name. If that
+  // changes the form in which documents are read, it returns when the keyspace's indexes are built
+  // anew.
   Status PutType(const KeyspaceName& keyspace, TypeDefinition type);
   Status DropType(const std::string& type);
   // Registers the index and, unless it is deferred, returns when it is built. Writers go on
   // meanwhile.
   Status CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition,
                      IndexBuild build = IndexBuild::kNow);
-  // Builds those of these indexes that are deferred, as CreateIndex does. One that can't be built
+  // Builds the deferred ones of these indexes, as CreateIndex does. An index that can't be built
   // is deferred again.
   Status BuildIndex(const KeyspaceName& keyspace, const std::vector<std::string>& names);
   Status DropIndex(const KeyspaceName& keyspace, const std::string& name);

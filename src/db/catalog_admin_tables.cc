@@ -1,4 +1,4 @@
-// Tables: their definition, and their rows after a change of it.
+// Creates, changes and drops tables, and rewrites their rows after a change.
 #include <utility>
 
 #include "base/bytes.h"
@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kRewriteChunkRows = 512;
 
-// The row as the schema has it now: columns in order, those that it lacks as rows older than them
-// have them.
+// The row in the form of the present schema: the columns in order; a column that it lacks gets the
+// value that rows have which are older than the column.
 Result<std::string> RewrittenRow(const TableSchema& schema, std::string_view body) {
   ASSIGN_OR_RETURN(const json::Value row, json::Parse(body));
   std::vector<json::Value> stored;
@@ -42,8 +42,8 @@ Status CatalogAdmin::RenameTable(const std::string& table, const std::string& to
   return impl_->ChangeCatalog([&](CatalogEdit& edit) { return edit.RenameTable(table, to); });
 }
 
-// Rows are read the same before and after they are rewritten; a column that comes back under the
-// name of a dropped one must not find that one's values, so rows are put in order before, too.
+// Readers see the same rows before and after the rewriting. It also runs before the change: a new
+// column with the name of a dropped one must not find the old column's values.
 Status CatalogAdmin::AlterTable(TableSchema schema) {
   const std::string name = schema.name;
   const auto before = impl_->CurrentCatalog()->FindTable(name);
@@ -65,8 +65,8 @@ Status DatabaseImpl::RewriteTable(KeyspaceId table) {
   return OkStatus();
 }
 
-// Between two groups, so no commit sees half of it. Rows keep their version: for their readers
-// nothing has changed.
+// Runs between two groups, so that no commit sees a part of it. Rows keep their version, because
+// nothing has changed for their readers.
 Result<bool> DatabaseImpl::RewriteChunk(KeyspaceId table, std::string* from) {
   bool more = false;
   RETURN_IF_ERROR(committers[0]->Run([&](Committer::TaskContext& context) -> Status {

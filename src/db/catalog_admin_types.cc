@@ -48,8 +48,8 @@ Status CatalogAdmin::DropType(const std::string& type) {
   return impl_->BuildRemade(unfinished);
 }
 
-// Needs catalog_change_mutex_. The policy is compiled before the committers stand still for it.
-// What is left to be done without the mutex is `unfinished`.
+// The policy is compiled before the change of the catalog, because committers stand still during
+// that. The caller builds the indexes in `unfinished` after it has released the mutex.
 Status DatabaseImpl::SetTypes(KeyspaceId keyspace, std::vector<TypeDefinition> types,
                               std::vector<std::shared_ptr<const Index>>* unfinished) {
   const std::shared_ptr<const Catalog> before = CurrentCatalog();
@@ -74,7 +74,7 @@ Status DatabaseImpl::SetTypes(KeyspaceId keyspace, std::vector<TypeDefinition> t
   return OkStatus();
 }
 
-// One that is dropped meanwhile, or made anew by the next change of types, is no longer ours.
+// Skips an index that was dropped meanwhile, or replaced by the next change of types.
 Status DatabaseImpl::BuildRemade(const std::vector<std::shared_ptr<const Index>>& indexes) {
   for (const auto& index : indexes) {
     const Status built = BuildIndex(index);

@@ -16,8 +16,8 @@
 // 4. Ids of keyspaces and indexes are never used twice (next_keyspace_, next_index_), because the
 //    documents and index rows of a dropped one are deleted as a range of its id, in other shards
 //    later than this change.
-// 5. What is derived from followers (KeyspaceInfo::logged, log_before, log_after) is computed by
-//    Derive, for edits and for loading alike, and is not stored.
+// 5. Derive computes the fields that follow from followers (KeyspaceInfo::logged, log_before,
+//    log_after), for edits and for loading alike. They are not stored.
 //
 // The formats of the rows are in docs/formats/catalog.md and catalog_rows.h. Tables are in
 // catalog_edit_tables.cc, document types in catalog_edit_types.cc.

@@ -1,4 +1,4 @@
-// One change of the catalog: starts from a catalog, collects what changes, gives the new catalog
+// One change of the catalog: it starts from a catalog, collects edits, and returns the new catalog
 // and the rows that store it. Used on the committer's thread, inside a task.
 #pragma once
 
@@ -28,35 +28,35 @@ class CatalogEdit {
   Status CreateScope(const std::string& bucket, const std::string& scope);
   Status DropScope(const std::string& bucket, const std::string& scope);
   Status CreateCollection(const KeyspaceName& name, uint64_t max_expiry_ms);
-  // Of documents written from now on; 0 for no limit.
+  // Limits how long documents live that are written from now on; 0 for no limit.
   Status SetMaxExpiry(const KeyspaceName& name, uint64_t max_expiry_ms);
   Status DropCollection(const KeyspaceName& name);
 
   // Tables (catalog_edit_tables.cc): keyspaces with a schema. Its keys become indexes.
   Status CreateTable(TableSchema schema);
   Status DropTable(const std::string& table);
-  // The schema of a table becomes another one. The names stay, and so do the indexes.
+  // Replaces the schema of a table. The names and the indexes stay.
   Status SetTableSchema(TableSchema schema);
   Status RenameTable(const std::string& table, const std::string& to);
 
   Result<IndexId> CreateIndex(const KeyspaceName& keyspace, IndexDefinition definition,
                               IndexBuild build = IndexBuild::kNow);
-  // No change when the index was dropped meanwhile. One that becomes deferred or invalid loses its
-  // rows.
+  // Does nothing if the index was dropped meanwhile. An index that becomes deferred or invalid
+  // loses its rows.
   void SetIndexState(KeyspaceId keyspace, IndexId index, Index::State state);
-  // Deferred indexes of these names are to be built from now on; gives their ids.
+  // Marks the deferred indexes of these names to be built, and returns their ids.
   Result<std::vector<IndexId>> StartIndexes(const KeyspaceName& keyspace,
                                             const std::vector<std::string>& names);
   Status DropIndex(const KeyspaceName& keyspace, const std::string& name);
 
-  // The types of a keyspace become these, with their policy (null for none). Where documents are
-  // read in another form from now on, indexes are made anew: gives their ids, to be built.
-  // kChanged: the stored rows are of a server that put documents into another form.
+  // Replaces the types of a keyspace and their policy (null for none). If that changes the form in
+  // which documents are read, the indexes get new ids, which it returns: the caller must build
+  // them. kChanged: the stored index rows are from a server that read documents in another form.
   enum class ReadRules : uint8_t { kSame, kChanged };
   Result<std::vector<IndexId>> SetTypes(KeyspaceId keyspace, std::vector<TypeDefinition> types,
                                         std::shared_ptr<const DocumentPolicy> policy,
                                         ReadRules rules = ReadRules::kSame);
-  // The keyspaces of such types.
+  // The keyspaces that have such types.
   static Result<std::set<KeyspaceId>> OutdatedTypes(const storage::Store& store);
 
   Status CreateFollower(FollowerInfo follower);
@@ -64,7 +64,7 @@ class CatalogEdit {
   Status AddTransientFollower(KeyspaceId keyspace);
   void RemoveTransientFollower(KeyspaceId keyspace);
 
-  // What the change writes and what it leaves to be deleted.
+  // The rows that the change writes, and the keyspaces and indexes whose rows must be deleted.
   const std::vector<RowWrite>& rows() const { return rows_; }
   const std::vector<KeyspaceId>& dropped_keyspaces() const { return dropped_keyspaces_; }
   const std::vector<IndexId>& dropped_indexes() const { return dropped_indexes_; }

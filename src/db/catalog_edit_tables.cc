@@ -27,7 +27,7 @@ IndexDefinition IndexOf(const TableSchema& schema, const TableKey& key) {
   return definition;
 }
 
-// What a foreign key may refer to.
+// Whether the table has a key of exactly these columns, so that a foreign key may refer to them.
 bool HasKeyOf(const TableSchema& schema, const std::vector<std::string>& columns) {
   const auto is_part = [&](const TableKeyPart& part) {
     return std::ranges::any_of(
@@ -48,7 +48,7 @@ void CatalogEdit::PutTablesBucket() {
   PutRow(ScopeRowKey(bucket, kDefaultName), EncodeMetaJson(json::Value::EmptyObject()));
 }
 
-// In statements a single name is a table or a bucket: it can't be both.
+// In statements a single name is a table or a bucket, so a name can't be both.
 Status CatalogEdit::CheckFreeName(const std::string& name) const {
   RETURN_IF_ERROR(CheckName("table", name));
   if (name.front() == '_' || name.front() == '%' ||
@@ -114,7 +114,8 @@ Status CatalogEdit::SetTableSchema(TableSchema schema) {
   return OkStatus();
 }
 
-// What an index stands for in its table; the same when it is none of the keys.
+// The schema without this key; the same schema if it has no such key. Refused while a foreign key
+// refers to the key.
 Result<std::shared_ptr<const TableSchema>> CatalogEdit::TableWithoutKey(
     const TableSchema& table, const std::string& name) const {
   TableSchema changed = table;
@@ -135,7 +136,7 @@ Result<std::shared_ptr<const TableSchema>> CatalogEdit::TableWithoutKey(
   return std::make_shared<const TableSchema>(std::move(changed));
 }
 
-// References to the table follow it.
+// Foreign keys that refer to the table get its new name.
 Status CatalogEdit::RenameTable(const std::string& table, const std::string& to) {
   const auto keyspace = next_->FindTable(table);
   if (keyspace == nullptr) return NoTable(table);

@@ -1,5 +1,5 @@
-// Document types in the catalog: their rows, the policy that is made of them, and the indexes that
-// have to follow.
+// Document types in the catalog: their rows, their policy, and the indexes that a change of the
+// types replaces.
 #include <algorithm>
 #include <map>
 
@@ -18,8 +18,9 @@ const std::string& ReadFormOf(const DocumentPolicy* policy) {
   return policy == nullptr ? stored : policy->read_form();
 }
 
-// Of stored types that can't be compiled (any more): documents are read as they are. Nothing is
-// written that nobody can check, nor deleted: which index rows and revisions it has is not known.
+// The policy of stored types that can't be compiled. Documents are read as they are stored. Writes
+// are refused, because they can't be checked; so are deletions, because the document's index rows
+// and revisions are not known.
 class UnusablePolicy final : public DocumentPolicy {
  public:
   UnusablePolicy(KeyspaceName keyspace, Status problem)
@@ -70,13 +71,13 @@ class UnusablePolicy final : public DocumentPolicy {
  private:
   const KeyspaceName keyspace_;
   const Status problem_;
-  // No other form is this one: indexes are made anew when the types can be used again.
+  // Differs from all other forms, so that indexes are made anew when the types can be used again.
   const std::string form_ = "unusable";
 };
 
-// How documents are put into their read form, apart from what types say; higher when that changes
-// (2: documents without a version have one). Rows of indexes that were made under another one are
-// made anew when the database is opened.
+// The version of the code that puts documents into their read form. It grows with each change of
+// that code which changes the results (2: documents without a version have one). Index rows that
+// were made under another version are made anew when the database is opened.
 constexpr int64_t kReadRules = 2;
 
 json::Value RowOf(KeyspaceId keyspace, const TypeDefinition& type) {
@@ -131,8 +132,9 @@ Result<std::vector<IndexId>> CatalogEdit::SetTypes(KeyspaceId id, std::vector<Ty
   return made;
 }
 
-// Rows of an index can be found again only in the form in which they were made, so those of another
-// form go with their index, whose place a new one takes.
+// The old index rows of a document can be computed only in the form in which they were made. So
+// after a change of the form, new indexes replace all indexes of the keyspace, and the old rows are
+// deleted as a whole.
 void CatalogEdit::RemakeIndexes(KeyspaceInfo* keyspace, std::vector<IndexId>* made) {
   for (std::shared_ptr<const Index>& index : keyspace->indexes) {
     if (!index->kept()) continue;

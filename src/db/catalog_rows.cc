@@ -94,7 +94,7 @@ IndexPart PartFromJson(const json::Value& json) {
 
 }  // namespace
 
-// One that is invalid lost its rows: it is built anew when it can be.
+// An invalid index has lost its rows: it is built anew once its text compiles.
 json::Value ToJson(const Index& index) {
   const IndexDefinition& definition = index.definition();
   json::Value parts = json::Value::EmptyArray();

@@ -1,5 +1,5 @@
-// What a writer hands to the committer: a set of writes with the conditions they depend on, applied
-// as a whole or not at all. There is no other way to change data.
+// A commit: a set of writes with the conditions that they depend on, applied as a whole or not at
+// all. There is no other way to change data.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace sluice::db {
 
-// What must hold of a document's present state for its write to be applied.
+// A condition on the present document. If it does not hold, the write's commit is refused.
 struct Precondition {
   enum class Kind : uint8_t { kNone, kAbsent, kPresent, kCas };
   Kind kind = Kind::kNone;
@@ -31,20 +31,21 @@ struct Precondition {
   static Precondition CasIs(Cas cas) { return {Kind::kCas, cas}; }
 };
 
-// What a mutation makes of the present document.
+// The result of a mutation.
 struct Mutated {
   Document document;
   bool remove = false;
-  std::string reply;  // handed back to the writer (a counter's new value, say)
+  std::string reply;  // for the writer: the new value of a counter, for example
 };
 
 // Computes a document from the present one (null when there is none). Runs on the committer's
 // thread, so it must be short and must not wait.
 using Mutation = std::move_only_function<Result<Mutated>(const DocumentView* present)>;
 
-// What a put was found to replace before it reached the committer, and what becomes of it then.
+// The document that a put replaces, as the writer's thread read it, and the put's result over that
+// document. The committer uses it if nobody has written the document since.
 struct ReadAhead {
-  Sequence as_of = 0;  // all commits up to this one were seen; perhaps more
+  Sequence as_of = 0;  // the read saw all commits up to this one, perhaps more
   bool found = false;
   PinnedDocument present;  // if found
   bool live = false;
@@ -52,20 +53,21 @@ struct ReadAhead {
   DocumentPolicy::Settled settled;
 };
 
-// What is known of a write to a keyspace with types before it reaches the committer. The committer
-// relies on it only while `policy` is the keyspace's and the document is still the one that was
+// The work that the writer's thread has done for a write to a keyspace with types. The committer
+// uses it only while `policy` is the keyspace's policy and the document is still the one that was
 // read.
 struct PreparedWrite {
   std::shared_ptr<const DocumentPolicy> policy;
-  bool document = false;  // what Prepare says of the document is below
+  bool document = false;  // the result of Prepare is in the write and in the next fields
   Status violation;
   std::optional<std::string> diverted;
-  std::unique_ptr<ReadAhead> ahead;  // null: the committer has to look
-  // The document that was there, as readers see it, if that differs from what is stored.
+  std::unique_ptr<ReadAhead> ahead;  // null: the committer reads and settles
+  // The replaced document as readers see it, if that differs from its stored form; `sequence` and
+  // `body_hash` identify it.
   Sequence sequence = 0;
-  size_t body_hash = 0;  // a kMigrate changes no sequence
+  size_t body_hash = 0;  // a kMigrate does not change the sequence
   Result<std::string> present_as_read = std::string();
-  // The document that is written, as readers will see it, if that differs from what is stored.
+  // The written document as readers will see it, if that differs from its stored form.
   std::optional<std::string> written_as_read;
 };
 
@@ -79,29 +81,30 @@ struct Write {
   Document document;  // kPut; its cas is 0, or a stamp taken from Database::NewCas
   Mutation mutation;  // kMutate
   Precondition precondition;
-  // kPut over a present document keeps that one's expiry, or extended attributes.
+  // A kPut keeps the expiry, or the extended attributes, of the document that it replaces.
   bool keep_expiry = false;
   bool keep_xattrs = false;
-  // Its change has no origin, so that also the follower that wrote it sees it.
+  // The change has no origin, so that the follower that wrote it sees it, too.
   bool anonymous = false;
-  // What it is to document types: a change; nothing but other metadata, which makes no revision; or
-  // the same document in its present form, which makes none either, changes no stamps, and which
-  // followers are told of only if `announced`.
+  // How document types treat the write. kChange: a new version. kTouch: only other metadata, which
+  // makes no revision. kMigrate: the same document in another form, which makes no revision and
+  // changes no stamps; followers get an event only if `announced`.
   enum class Intent : uint8_t { kChange, kTouch, kMigrate };
   Intent intent = Intent::kChange;
   bool announced = false;
-  // Only over exactly this body. For a kMigrate whose result depends on it: others of them leave
-  // CAS and sequence as they are.
+  // The present document must have exactly this body. For a kMigrate that was computed from it: CAS
+  // and sequence do not tell, because another kMigrate leaves them as they are.
   std::optional<std::string> only_over = std::nullopt;
-  // What one of Commit::reads says of the document, and the committer has found to hold before it
-  // comes to the write: no row is there, not even a tombstone, or one that is older than the stamp.
+  // A fact about the document that follows from one of Commit::reads, which the committer checks
+  // before the writes. kAbsent: there is no row, not even a tombstone. kOlder: there is one, and it
+  // is older than the write's stamp. It saves the committer a read.
   enum class Seen : uint8_t { kNothing, kAbsent, kOlder };
-  Seen seen = Seen::kNothing;  // kNothing: no read says anything
+  Seen seen = Seen::kNothing;  // kNothing: there is no such read
   // Filled in by Database; null for keyspaces without types.
   std::unique_ptr<PreparedWrite> prepared = nullptr;
 };
 
-// A read that must still be what it was: the document's sequence as it was read, 0 for "none".
+// A document that was read and must not have changed: its sequence then, 0 if there was none.
 struct ReadCheck {
   KeyspaceId keyspace = 0;
   std::string key;
@@ -120,22 +123,22 @@ struct Commit {
   ShardId shard = 0;
   std::vector<Write> writes;
   std::vector<ReadCheck> reads;
-  // The reads saw all commits up to this one, perhaps more. Those of documents that were not
-  // written since need no look at the store.
+  // The reads saw all commits up to this one, perhaps more. The committer does not look at
+  // documents that were not written since.
   std::optional<Sequence> reads_as_of = std::nullopt;
   std::vector<RangeCheck> ranges;
   std::vector<CursorCreate> cursor_creates;
   std::vector<CursorMove> cursor_moves;
   std::vector<RowWrite> rows;
-  std::string origin;  // who wrote this, for followers that skip their own writes; often empty
-  // On whose behalf, for the stamps of document types; the origin if it is empty.
+  std::string origin;  // the writer, for followers that skip their own writes; often empty
+  // The user for whom it writes, for the stamps of document types; the origin if it is empty.
   std::string actor;
 };
 
 struct WriteResult {
   Cas cas = 0;
   std::string reply;
-  // Of a document that its type finds fault with and that was stored all the same.
+  // Not OK: the document does not fit its type, and was stored nevertheless.
   Status violation;
   std::string diverted_to;  // keyspace and key where it was stored instead; empty if it was not
 };
@@ -147,15 +150,15 @@ struct CommitResult {
   int failed_write = -1;            // which write's precondition failed, if one did
 };
 
-// What was made durable: everything up to `sequence`. `keyspaces` are the logged ones of which this
-// group has changes, sorted.
+// A durable group of commits: everything up to `sequence` is durable. `keyspaces` are the logged
+// keyspaces that the group changed, sorted.
 struct Committed {
   Sequence sequence = 0;
   std::vector<KeyspaceId> keyspaces;
 };
 using CommitListener = std::function<void(const Committed&)>;
 
-// Called once, on the committer's thread: must only hand the result on.
+// Called once, on the committer's thread. It must only pass the result on.
 using CommitCallback = std::move_only_function<void(CommitResult)>;
 
 // The usual writes.
@@ -166,7 +169,8 @@ Write DeleteWrite(KeyspaceId keyspace, std::string key, Precondition preconditio
 Write TouchWrite(KeyspaceId keyspace, std::string key, uint64_t expiry_ms,
                  Precondition precondition = {});
 
-// The body of a counter document is a JSON integer. Made with `initial` when absent, if given.
+// The body of a counter document is a JSON integer. A counter that does not exist is made with
+// `initial`, if that is given.
 struct CounterOptions {
   int64_t delta = 1;
   std::optional<int64_t> initial;

@@ -7,9 +7,9 @@
 
 namespace sluice::db {
 
-// While a shard's committer applies a commit it does nothing else, so these also bound how long
-// other writers wait for it. Never below kMaxCommitWrites and kMaxCommitBytes (types.h), on which
-// writers that gather changes of their own accord may rely.
+// A shard's committer applies one commit at a time, so the limits also bound how long other writers
+// wait for it. They are never below kMaxCommitWrites and kMaxCommitBytes (types.h): a writer that
+// gathers changes into commits may rely on these.
 struct CommitLimits {
   size_t writes = 100'000;
   size_t bytes = 128ull << 20;  // of documents: bodies and extended attributes

@@ -48,15 +48,15 @@ struct CursorMove {
   CursorState next;
 };
 
-// A new cursor at the place of the commit that makes it: the follower gets what comes after, and
-// with `everything` a backfill of what is there already, first.
+// A new cursor at the place of the commit that makes it: the follower gets the changes after it,
+// and with `everything` first a backfill of the existing documents.
 struct CursorCreate {
   CursorId cursor;
   bool everything = false;
 };
 
 std::string CursorKey(const CursorId& cursor);
-// What the keys of a follower's cursors of one shard begin with.
+// The prefix of the keys of a follower's cursors in one shard.
 std::string CursorPrefix(std::string_view follower, ShardId shard);
 Result<CursorId> DecodeCursorKey(std::string_view key);
 std::string EncodeCursor(const CursorState& state);

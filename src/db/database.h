@@ -1,10 +1,10 @@
-// The database: the one thing that the rest of the server holds. It owns the store, the shards and
-// their committers, the catalog and the background work. Here documents are read and commits are
-// made; everything else is behind an interface of its own:
+// The database: it owns the store, the shards and their committers, the catalog and the background
+// work. Database itself reads documents and makes commits; everything else is behind an interface
+// of its own:
 //
 //   admin       changes of the catalog             followers    the log's followers and cursors
 //   rows        rows of other modules              read_forms   documents in the form of their type
-//   revisions   earlier versions of documents      estimates    how much there is, about
+//   revisions   earlier versions of documents      estimates    sizes of keyspaces and indexes
 //   operations  backup, statistics, upkeep
 //
 // Concurrency: every method may be called from any thread. Those marked "waits" block the caller
@@ -43,14 +43,14 @@ namespace sluice::db {
 class DatabaseImpl;
 
 struct DatabaseOptions {
-  uint16_t shards = 1;  // used when the directory is made; fixed from then on
+  uint16_t shards = 1;  // used when the directory is made, and fixed then
   Durability durability = Durability::kSync;
   uint64_t sync_interval_ms = 100;
   uint64_t tombstone_retention_ms = 24ull * 3600 * 1000;
   uint64_t expiry_interval_ms = 1000;
   uint64_t trim_interval_ms = 5000;
-  uint64_t access_interval_ms = 100;  // how often documents that were read are made to say so
-  // How long the log is kept for followers that do not hold it (change feeds of clients).
+  uint64_t access_interval_ms = 100;  // how often the times of reads are written to documents
+  // How long the log is kept for followers without a stored cursor (change feeds of clients).
   uint64_t log_retention_ms = 60'000;
   size_t max_queued_commits = 65'536;      // per shard; past it a commit is refused
   size_t max_queued_bytes = 256ull << 20;  // per shard; at least one commit fits
@@ -62,13 +62,14 @@ struct DatabaseOptions {
   CommitLimits commit_limits;
 };
 
-// All shards as they were at one moment. A document that was to expire later lives in it for good.
+// All shards as they were at one moment. A document that expires after that moment stays alive in
+// the snapshot.
 class DatabaseSnapshot {
  public:
   const storage::Snapshot& store() const { return *store_; }
   uint64_t time_ms() const { return time_ms_; }
-  // What the snapshot's catalog rows say. Null when the catalog was being changed at that moment:
-  // then they must be read.
+  // The snapshot's catalog. Null when the catalog was being changed at that moment: then read its
+  // rows.
   const Catalog* catalog() const { return catalog_.get(); }
 
  private:
@@ -95,7 +96,7 @@ class Database {
  public:
   static Result<std::unique_ptr<Database>> Open(const std::string& directory,
                                                 DatabaseOptions options, const Clock& clock);
-  // Stops background work, completes what was submitted, flushes.
+  // Stops background work, completes all submitted commits, flushes.
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -120,7 +121,7 @@ class Database {
   Result<bool> Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document,
                    const DatabaseSnapshot* snapshot = nullptr) const;
   Result<std::optional<Document>> Get(KeyspaceId keyspace, std::string_view key) const;
-  // The stored row as it is: a tombstone or an expired document counts as found.
+  // The stored row, which may also be a tombstone or an expired document.
   Result<bool> GetRow(KeyspaceId keyspace, std::string_view key, PinnedDocument* document,
                       const DatabaseSnapshot* snapshot = nullptr) const;
   // Several rows at once. found[i] tells whether documents[i] was found.
@@ -130,15 +131,15 @@ class Database {
   Status Scan(KeyspaceId keyspace, const ScanOptions& options, const ScanVisitor& visitor) const;
   Result<uint64_t> CountDocuments(KeyspaceId keyspace) const;
   std::unique_ptr<DatabaseSnapshot> NewSnapshot() const;
-  // The last commit of the shard that the snapshot has.
+  // The last commit of the shard in the snapshot.
   Result<Sequence> SequenceAt(const DatabaseSnapshot& snapshot, ShardId shard) const;
 
   // Document keys whose encoded index parts lie in [from, to), in index order.
   using IndexVisitor = std::function<bool(std::string_view parts, std::string_view key)>;
   Status ScanIndex(const Index& index, std::string_view from, std::string_view to,
                    const IndexVisitor& visitor, const DatabaseSnapshot* snapshot = nullptr) const;
-  // OK when the snapshot has all rows of the index: it was ready by then, and not dropped. A
-  // primary index has no rows; it is read as its keyspace.
+  // OK if the snapshot has all rows of the index: the index was ready then, and not dropped. An
+  // error for a primary index, which has no rows: scan its keyspace instead.
   Status CheckIndex(const Index& index, const DatabaseSnapshot& snapshot) const;
 
   // --- writing ---

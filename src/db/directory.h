@@ -1,4 +1,4 @@
-// The data directory: a FORMAT file that says what it is, and the store beside it.
+// The data directory: a file FORMAT that identifies it, and the store beside that.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct DirectoryFormat {
 
 std::string StorePath(const std::string& directory);
 
-// None when the directory holds no database yet. The file is written last when a database is made,
-// so what has none was never acknowledged.
+// None when the directory holds no database yet. The file is written last when a database is made:
+// without it, no commit was ever acknowledged.
 Result<std::optional<DirectoryFormat>> ReadFormat(const std::string& directory);
 Status WriteFormat(const std::string& directory, const DirectoryFormat& format);
 
-// Creates it with its parents; OK when it is there.
+// Creates the directory and its parents; OK if it exists already.
 Status MakeDirectory(const std::string& directory);
 
 // Reads all of a backup, or of a data directory that no server runs on, and compares it with its

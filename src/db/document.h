@@ -27,7 +27,7 @@ struct Document {
   Sequence sequence = 0;
 };
 
-// The same, borrowed from stored bytes. A tombstone is what a deletion leaves.
+// The same, borrowed from stored bytes. A deletion leaves a tombstone.
 struct DocumentView {
   std::string_view body;
   Datatype datatype = Datatype::kJson;
@@ -61,8 +61,9 @@ std::string DocumentKey(ShardId shard, KeyspaceId keyspace, std::string_view key
 std::string KeyspacePrefix(ShardId shard, KeyspaceId keyspace);
 inline constexpr size_t kDocumentKeyPrefixBytes = 6;
 
-// A document read from the store without a copy: holds the block it lies in. Or one that is not in
-// the store (a transaction's own write), held in common with whoever else has it. Reusable.
+// A document that was read from the store without a copy: it holds the block of the store in which
+// the document lies. Or a document that is not in the store (a transaction's own write), which it
+// shares with its other holders. Reusable.
 class PinnedDocument {
  public:
   PinnedDocument() = default;
@@ -72,7 +73,7 @@ class PinnedDocument {
   const DocumentView& view() const { return view_; }
   const DocumentView* operator->() const { return &view_; }
 
-  // To be filled with a stored document; then Decode.
+  // Put a stored document there, then call Decode.
   storage::PinnedValue* value() { return &value_; }
   Status Decode();
   void Hold(std::shared_ptr<const Document> document);

@@ -1,10 +1,11 @@
-// What a keyspace's document types do to its documents. This module knows no types: the one that
-// does gives a compiler to Database::Open, and each keyspace with types has a policy in the
-// catalog, which is swapped as a whole when they change.
+// The interface through which this module applies document types. It knows nothing else of them:
+// the module that does (doctype_db) gives a compiler to Database::Open, and each keyspace with
+// types has a policy in the catalog, which is replaced as a whole when the types change.
 //
-// A write is prepared on the writer's thread, and there also settled over what it seems to replace.
-// If something else is in that place when it comes to be committed, the committer settles it again,
-// so that Settle is short: it neither waits nor runs scripts.
+// Prepare checks and upgrades a written document. Settle adds the parts that depend on the document
+// that it replaces: stamps and the revision. The writer's thread does both, over the document that
+// it finds. If another commit replaces that document before the write is committed, the committer
+// settles again; so Settle is short: it neither waits nor runs scripts.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +36,8 @@ struct RevisionLimits {
   uint64_t max_age_ms = 0;
 };
 
-// Told of a document that can't be put into the form in which its type has it read. True: it is
-// left out, and reading goes on. Where there is none, such a document is an error.
+// Called for a document that can't be migrated to the form in which its type has it read. True: the
+// scan leaves it out and goes on. Without such a function the document is an error.
 using OnUnreadable = std::function<bool(std::string_view key, const Status& why)>;
 
 // Immutable; any thread.
@@ -44,85 +45,85 @@ class DocumentPolicy {
  public:
   virtual ~DocumentPolicy() = default;
 
-  // Not OK: nobody knows what the types are, so nothing is written, deleted or expires.
+  // Not OK: the stored types can't be used, so no document is written or deleted, and none expires.
   virtual Status CheckUsable() const { return OkStatus(); }
-  // Whether Prepare or AsRead may run scripts: who must not wait calls them elsewhere.
+  // Whether Prepare or AsRead may run scripts. A thread that must not wait leaves them to another.
   virtual bool RunsScripts() const = 0;
 
   struct WriteContext {
     std::string_view key;
-    std::string_view actor;  // who writes; may be empty
+    std::string_view actor;  // the user who writes; may be empty
     uint64_t now_ms = 0;
   };
 
-  // What a write replaces.
+  // The document that a write replaces.
   struct Replaced {
-    const DocumentView* present = nullptr;  // null: there is nothing
-    uint64_t last_revision = 0;             // the highest that is kept of the document
+    const DocumentView* present = nullptr;  // null: none
+    uint64_t last_revision = 0;             // the highest revision of the document that is kept
   };
   struct Settled {
-    std::optional<std::string> body;  // what is stored instead of what Prepare left
-    // What it replaces becomes this revision; 0: none.
+    std::optional<std::string> body;  // the body to store, if it is not the one from Prepare
+    // The replaced document becomes this revision; 0: it becomes none.
     uint64_t revision = 0;
-    const RevisionLimits* limits = nullptr;  // null: none are kept of such documents
-    bool purge = false;                      // all that are there go
+    const RevisionLimits* limits = nullptr;  // null: such documents have no revisions
+    bool purge = false;                      // all revisions are deleted
   };
   struct Prepared {
-    std::optional<std::string> body;  // what takes the place of the document that was given
-    // Not OK: the document is not what its type asks for. It is stored all the same, or `diverted`:
-    // this body is stored in `quarantine()` instead.
+    std::optional<std::string> body;  // if it is not the given one
+    // Not OK: the document does not fit its type. It is stored nevertheless; or, if there is a
+    // `diverted` body, that is stored in `quarantine()` instead.
     Status violation;
     std::optional<std::string> diverted;
-    Settled settled;  // over what it was told, as Settle does it
+    Settled settled;  // the result of Settle, over the given `replaced`
   };
-  // An error refuses the write. May take as long as a script may.
+  // An error refuses the write. Takes at most as long as a script may.
   virtual Result<Prepared> Prepare(const WriteContext& context, const DocumentView& document,
                                    const Replaced& replaced) const = 0;
-  // Where diverted documents go. The keyspace is there if the administrator left it alone.
+  // The keyspace of diverted documents. It exists unless an administrator has dropped it.
   virtual const KeyspaceName& quarantine() const = 0;
 
-  // `body` is what Prepare left.
+  // `body` is the one from Prepare.
   virtual Result<Settled> Settle(const WriteContext& context, std::string_view body,
                                  const Replaced& replaced) const = 0;
   // The same for a document that is deleted or expires; there is no body.
   virtual Settled SettleDelete(std::string_view key, const DocumentView& present,
                                uint64_t last_revision) const = 0;
 
-  // Revisions have keys by which they can be read, and nobody writes.
+  // Revisions can be read by keys of their own. No document can be written under such a key.
   struct RevisionName {
     std::string_view key;
     uint64_t version = 0;
   };
   virtual std::optional<RevisionName> RevisionOf(std::string_view key) const = 0;
-  // Of a document's revisions; null if none are kept.
+  // The limits of a document's revisions; null if it has none.
   virtual const RevisionLimits* LimitsOf(std::string_view key,
                                          const DocumentView* document) const = 0;
   virtual std::string RevisionKey(std::string_view key, const DocumentView* document,
                                   uint64_t version) const = 0;
   virtual bool KeepsRevisions() const = 0;
 
-  // Documents may be read in another form than the stored one. Equal texts: in the same form; an
-  // empty one: as they are stored.
+  // A text that identifies the form in which documents are read, which may differ from the stored
+  // one. Policies with equal texts read them in the same form; empty: documents are read as stored.
   virtual const std::string& read_form() const = 0;
-  // Whether AsRead would not give this document as it is. Short.
+  // Whether AsRead would change this document. Short.
   virtual bool ReadsOtherwise(std::string_view key, const DocumentView& document) const = 0;
-  // The body as readers see it; nothing if that is the stored one. May take as long as a script
-  // may. `version` asks for another version of the type's schema than the present one.
+  // The body as readers see it; nothing if that is the stored one. Takes at most as long as a
+  // script may. `version` asks for another version of the type's schema than the current one.
   virtual Result<std::optional<std::string>> AsRead(std::string_view key,
                                                     const DocumentView& document,
                                                     std::string_view version = {}) const = 0;
-  // What AsRead would give, if that is known from before. Short.
+  // The result of AsRead, if it is cached. Short.
   virtual std::optional<std::string> Remembered(std::string_view key,
                                                 const DocumentView& document) const = 0;
-  // Whether what AsRead gives is to be stored, once it is read.
+  // Whether the result of AsRead is stored after a read.
   virtual bool Persists(std::string_view key, const DocumentView& document) const = 0;
 
-  // Documents may say when they were last read. False: none of this keyspace does.
+  // Whether documents of this keyspace record when they were last read.
   virtual bool NotesAccess() const = 0;
-  // The stored body with `now_ms` as that time; nothing if what it says is recent enough. Short.
+  // The stored body with `now_ms` as that time; nothing if its time is recent enough. Short.
   virtual std::optional<std::string> Accessed(std::string_view key, const DocumentView& document,
                                               uint64_t now_ms) const = 0;
-  // Whether the server sets this field of the root (or some of what is in it) by itself.
+  // Whether the server itself sets this field of the root, or a field in it.
   virtual bool IsStamp(std::string_view field) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a query planner asks before it reads: how much there is and where to cut it.
+// Sizes of ranges, and keys that divide them, for the query planner.
 #include <algorithm>
 
 #include "base/bytes.h"
@@ -20,8 +20,9 @@ uint64_t CountUpTo(Cursor& cursor, uint64_t most) {
   return count;
 }
 
-// Looks at a range through the trie that its keys make, down to a depth where there are enough
-// nodes. Keys of one pattern (numbers of one width, UUIDs) have about as many rows below each.
+// Samples a range through the trie of its keys, down to a depth with enough nodes. If the keys have
+// one pattern (numbers of one width, UUIDs), all nodes have about the same number of rows below
+// them.
 class Sampler {
  public:
   Sampler(const storage::Store& store, storage::Family family, std::string from, std::string to) {
@@ -38,7 +39,7 @@ class Sampler {
     return keys;
   }
 
-  // About how many rows there are: a few nodes are followed down and stand for the others.
+  // An estimate of the number of rows: it follows a few nodes down, which stand for the others.
   uint64_t Rows() {
     const std::vector<Node> nodes = Nodes();
     const size_t step = std::max<size_t>(1, nodes.size() / kProbes);
@@ -141,10 +142,10 @@ class Sampler {
   size_t seeks_ = 0;
 };
 
-// Files know how many rows they have. What is in memory has to be looked at, if it is not little.
+// Table files know how many rows they have. The rows in memory are sampled, unless they are few.
 uint64_t RowsIn(const storage::Store& store, storage::Family family, const std::string& from,
                 const std::string& to) {
-  constexpr uint64_t kLittle = 4;  // this part of what the files have
+  constexpr uint64_t kLittle = 4;  // this part of the rows in files
   if (store.MemoryBytes(family) < store.EstimateFileBytes(family, from, to) / kLittle) {
     return store.EstimateFileRows(family, from, to);
   }
@@ -153,7 +154,7 @@ uint64_t RowsIn(const storage::Store& store, storage::Family family, const std::
 
 }  // namespace
 
-// Keys are spread over the shards by their hash: one shard's cut is every shard's.
+// Keys are spread over the shards by their hash, so the keys that divide one shard divide all.
 std::vector<std::string> Estimates::SplitPoints(KeyspaceId keyspace, size_t parts) const {
   std::vector<std::string> points;
   const std::string prefix = KeyspacePrefix(0, keyspace);
@@ -163,7 +164,7 @@ std::vector<std::string> Estimates::SplitPoints(KeyspaceId keyspace, size_t part
   if (parts < 2) return points;
   const std::vector<std::string> samples =
       Sampler(StoreOf(database_), storage::Family::kDocs, prefix, PrefixEnd(prefix)).Keys();
-  // Files tell how much lies before a sample; of what is in memory each has an equal share.
+  // Table files tell how many bytes lie before a sample; the rows in memory are divided evenly.
   const uint64_t in_files =
       StoreOf(database_).EstimateFileBytes(storage::Family::kDocs, prefix, PrefixEnd(prefix));
   const uint64_t share = (bytes - std::min(bytes, in_files)) / std::max<size_t>(1, samples.size());
@@ -177,7 +178,7 @@ std::vector<std::string> Estimates::SplitPoints(KeyspaceId keyspace, size_t part
 }
 
 uint64_t Estimates::Rows(KeyspaceId keyspace) const {
-  // As they are stored: planning must not run the scripts that reading may need.
+  // Rows as they are stored: planning must not run the scripts that reading may need.
   StoredDocumentCursor cursor(database_, keyspace, {}, nullptr, StoredDocumentCursor::Rows::kAll);
   const uint64_t now_ms = database_.clock().WallMs();
   uint64_t counted = 0;

@@ -1,4 +1,4 @@
-// About how much there is, without reading all of it.
+// Estimates of the sizes of keyspaces and indexes, without reading all of them.
 //
 // Concurrency: any thread.
 #pragma once
@@ -19,8 +19,8 @@ class Estimates {
  public:
   explicit Estimates(const Database& database) : database_(database) {}
 
-  // Keys that cut the keyspace into about `parts` equal ones, for a parallel scan; none when it is
-  // too small for that to pay.
+  // Keys that divide the keyspace into `parts` ranges of about equal size, for a parallel scan.
+  // None when the keyspace is too small for one.
   std::vector<std::string> SplitPoints(KeyspaceId keyspace, size_t parts) const;
   // How many documents a keyspace has, and how many rows an index has in a range of encoded parts
   // (as Database::ScanIndex takes it). Small numbers are exact.

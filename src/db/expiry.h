@@ -1,5 +1,6 @@
-// Rows of the expiry family: what is to be removed when (docs/formats/expiry.md).
-// Key: u64 due time in ms, then the document's row key. Value: one byte, what is due.
+// Rows of the expiry family: when documents and tombstones must be removed
+// (docs/formats/expiry.md). Key: u64 due time in ms, then the document's row key. Value: one byte,
+// the kind.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace sluice::db {
 
-// A document that expires, or a tombstone whose time is over. A row may be out of date (the
-// document was written again): who acts on it looks at the document first.
+// A document that expires, or a tombstone whose time is over. A row may be out of date, because the
+// document was written again: look at the document before you act on its row.
 enum class ExpiryKind : char { kDocument = 'd', kTombstone = 't' };
 
 struct ExpiryRow {

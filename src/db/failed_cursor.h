@@ -1,4 +1,4 @@
-// Cursors that have nothing but an error.
+// Cursors without rows, which return an error.
 #pragma once
 
 #include <string_view>

@@ -67,8 +67,9 @@ Result<std::unique_ptr<Feed>> Feed::OfFollower(const Database& database, ShardId
 
 Feed::~Feed() = default;
 
-// Of a follower with a pattern all rows are looked at: one of a keyspace that is not in the list
-// may be of one that was made since. The catalog that has it was there before the row was.
+// For a follower with a pattern the feed reads the rows of all keyspaces: a keyspace that is not in
+// its list may be a new one. The catalog with that keyspace was published before the row was
+// written.
 std::unique_ptr<LogReader> Feed::MakeReader(Sequence last) const {
   return std::make_unique<LogReader>(StoreOf(database_), shard_, state_.position,
                                      follower_.empty() ? keyspaces_ : std::vector<KeyspaceId>(),
@@ -124,7 +125,7 @@ Result<size_t> Feed::Read(size_t max, const Visitor& visitor) {
 
 namespace {
 
-// A document as the change that it is to someone who has seen nothing after `from`.
+// A document as a change, for a follower that has seen nothing after `from`.
 Change ChangeOf(KeyspaceId keyspace, std::string_view key, const DocumentView& view,
                 Sequence from) {
   Change change;
@@ -185,8 +186,8 @@ Result<size_t> Feed::ReadBackfill(size_t max, const Visitor& visitor) {
   return given;
 }
 
-// Makes a reader of what is left of a commit that was read in part, when the log after that commit
-// has gaps. It was read from the log, so it is there as a whole unless it was trimmed.
+// Makes a reader of the rest of a commit that was read in part, when the log after that commit has
+// gaps. The commit was read from the log, so the log has all of it, unless it was trimmed.
 bool Feed::OpenRestOfCommit() {
   const LogPosition& at = state_.position;
   if (at.n == UINT32_MAX) return false;
@@ -196,8 +197,8 @@ bool Feed::OpenRestOfCommit() {
   return true;
 }
 
-// Makes reader_, or turns to a backfill when the log was trimmed past a follower that does not hold
-// it. Of a commit that was read in part and is gone, all is given again then.
+// Makes reader_, or begins a backfill when the log was trimmed past a follower that does not hold
+// it. The backfill repeats all of a commit that was read in part and then trimmed.
 Status Feed::OpenLog() {
   while (reader_ == nullptr && !state_.backfilling) {
     std::unique_ptr<LogReader> reader = MakeReader();
@@ -215,8 +216,8 @@ Status Feed::OpenLog() {
 }
 
 Result<size_t> Feed::ReadLog(size_t max, const Visitor& visitor) {
-  // A reader that an earlier call left before its end does not see what was committed since, and
-  // one of the rest of a commit nothing after it.
+  // A reader from an earlier call does not see newer commits, and a reader of the rest of a commit
+  // sees nothing after that commit.
   const bool stale = reader_ != nullptr;
   RETURN_IF_ERROR(OpenLog());
   if (state_.backfilling) return ReadBackfill(max, visitor);
@@ -226,7 +227,7 @@ Result<size_t> Feed::ReadLog(size_t max, const Visitor& visitor) {
     ASSIGN_OR_RETURN(const Change* change, NextChange());
     if (change == nullptr) {
       state_.position = reader_->position();
-      reader_.reset();  // the next call looks at what is there then
+      reader_.reset();  // the next call makes a new one
       if (given == 0 && (stale || within_commit)) return ReadLog(max, visitor);
       break;
     }

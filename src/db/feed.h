@@ -1,17 +1,18 @@
-// What a follower reads from one shard: first, if it must, the documents themselves (a backfill in
-// key order), then the log. The two fit together without a gap or a repetition:
+// The changes that a follower reads from one shard: first, if necessary, the documents themselves
+// (a backfill in key order), then the log. Between the two nothing is missing or repeated:
 //
-//   1. The keyspace is logged from some sequence S on (CreateFollower and FollowTransiently see to
-//      it), and the cursor holds the log from S.
-//   2. The backfill gives documents with from < sequence <= S and leaves newer ones alone: they are
-//      in the log after S. So it needs no snapshot that outlives a restart, only its last key.
-//   3. What is gone (trimmed log rows, purged tombstones) is announced before it goes. So rows are
-//      looked at first, and only then is it asked whether any could be missing among them.
-//   4. With from = 0 that is the initial snapshot, without tombstones; with from = an old position
-//      it is the deduplicated history since then, with tombstones.
+//   1. The keyspace is logged from some sequence S on (Followers::Create and FollowTransiently
+//   start
+//      that), and the cursor keeps the log from S on.
+//   2. The backfill delivers documents with from < sequence <= S and skips newer ones: they are in
+//      the log after S. So it needs no snapshot that outlives a restart, only its last key.
+//   3. The committer announces which log rows and tombstones it removes before it removes them. So
+//      the feed first reads rows, and then asks whether any could be missing among them.
+//   4. With from = 0 the backfill is the initial snapshot, without tombstones; with from = an old
+//      position it is the deduplicated history since then, with tombstones.
 //
-// Documents come in the form in which readers see them (document_policy.h); one that can't be
-// brought into it comes as it is.
+// Documents come in the form in which readers see them (document_policy.h); a document that can't
+// be migrated to that form comes as it is stored.
 //
 // One thread at a time. A Change given to the visitor is valid during that call.
 #pragma once
@@ -30,8 +31,8 @@ namespace sluice::db {
 
 class Feed {
  public:
-  // Where to start so as to see everything after `since` (0: from the very beginning). Fails with
-  // feed.history_gone when deletions after `since` are no longer known: start again from 0.
+  // The cursor with which a feed delivers everything after `since` (0: from the very beginning).
+  // Fails with feed.history_gone when deletions after `since` are no longer known: start from 0.
   // The keyspaces must be followed already.
   static Result<CursorState> StartAfter(const Database& database, ShardId shard,
                                         const std::vector<KeyspaceId>& keyspaces, Sequence since);
@@ -39,7 +40,7 @@ class Feed {
   // `content` is kKeys for a durable follower that does not need documents after the change.
   Feed(const Database& database, ShardId shard, std::vector<KeyspaceId> keyspaces,
        CursorState start, LogContent content = LogContent::kDocuments);
-  // Of a durable follower. If it has a pattern, keyspaces that are made later are read too.
+  // For a durable follower. If it has a pattern, keyspaces that are made later are read, too.
   static Result<std::unique_ptr<Feed>> OfFollower(const Database& database, ShardId shard,
                                                   const std::string& follower, CursorState start);
   ~Feed();
@@ -49,9 +50,9 @@ class Feed {
   using Visitor = std::function<bool(const Change&)>;
   Result<size_t> Read(size_t max, const Visitor& visitor);
 
-  // The cursor after the last change given: what a commit that consumed it stores. At the end of
-  // the log it is past changes of other keyspaces too; a follower that hears nothing for long
-  // stores it now and then, so that it does not hold the log for nothing.
+  // The cursor after the last delivered change. The commit that consumes the change stores it. At
+  // the end of the log it is past changes of other keyspaces, too; a follower that gets no changes
+  // for long stores it from time to time, so that the log can be trimmed.
   const CursorState& state() const { return state_; }
 
  private:
@@ -67,13 +68,13 @@ class Feed {
   const Database& database_;
   const ShardId shard_;
   std::vector<KeyspaceId> keyspaces_;  // sorted
-  // Of a follower with a pattern; then the list is that of a version of the catalog.
+  // Only of a follower with a pattern; `keyspaces_` is then of one version of the catalog.
   std::string follower_;
   uint64_t version_ = 0;
   const LogContent content_;
   CursorState state_;
   std::unique_ptr<LogReader> reader_;
-  // The change that was given last, if its documents are read in another form than the stored one.
+  // The last delivered change, if its documents are read in another form than the stored one.
   Change shown_;
   std::string before_body_;
   std::string after_body_;

@@ -1,4 +1,4 @@
-// Followers of the log: their making and end, their cursors, and how far the log reaches.
+// Followers of the log: creating and dropping them, their cursors, and how far back the log goes.
 //
 // Concurrency: any thread.
 #pragma once
@@ -23,7 +23,7 @@ class DatabaseImpl;
 struct FollowerOptions {
   std::string name;
   std::vector<KeyspaceId> keyspaces;
-  // Besides these, all keyspaces that match it, also those made later.
+  // Also all other keyspaces that match it, including those that are made later.
   std::optional<KeyspaceName> pattern;
   bool needs_before = false;
   bool needs_after = true;
@@ -45,20 +45,20 @@ class Followers {
   // it. The token may outlive the database.
   Result<std::shared_ptr<void>> FollowTransiently(KeyspaceId keyspace);
 
-  // True when the log has every change of the keyspace after `position` (else: backfill). Of a
-  // keyspace that was dropped there is nothing to miss.
+  // True when the log has every change of the keyspace after `position`; otherwise a backfill is
+  // needed. Always true of a keyspace that was dropped.
   bool LogCovers(KeyspaceId keyspace, ShardId shard, Sequence position,
                  LogContent content = LogContent::kDocuments) const;
   // Commits up to this one are no longer in the log.
   Sequence LogTrimmed(ShardId shard) const;
-  // True when the deletions after `position` are still known. Else only a full read is right.
+  // True when the deletions after `position` are still known; otherwise only a full read is right.
   bool TombstonesCover(ShardId shard, Sequence position) const;
   // The log row of a change, as it is stored. False when it was trimmed.
   Result<bool> ReadLogRow(ShardId shard, const LogPosition& position, std::string* row) const;
   Sequence LastSequence(ShardId shard) const;
 
-  // Calls `listener` after each durable group of the shard, on the committer's thread; it must only
-  // post, and must not let go of its own token.
+  // Calls `listener` after each durable group of the shard, on the committer's thread, until the
+  // caller lets go of the token. The listener must only post, and must not let go of a token.
   std::shared_ptr<void> OnCommitted(ShardId shard, CommitListener listener);
 
  private:

@@ -4,9 +4,9 @@
 //   2. Sequences are dense within a shard; a commit's rows all carry its sequence.
 //   3. A document's CAS only grows: stamps made here are given in commit order, and a stamp made
 //      earlier by the writer is compared with the present one.
-//   4. A document's present row is read only if something depends on it: a condition, a mutation,
-//      a deletion, an index, the log, or the writer's own stamp; and only from the store if no read
-//      of the commit, which was checked before, says what is there.
+//   4. A document's present row is looked up only if something depends on it: a condition, a
+//      mutation, a deletion, an index, the log, or the writer's own stamp. It is read from the
+//      store only if it does not follow from one of the commit's reads, which are checked first.
 #include "db/group.h"
 
 #include <algorithm>
@@ -218,7 +218,7 @@ Status Group::CheckRange(const RangeCheck& range) {
   if (range.snapshot < state_.purged || context_.catalog.Find(range.keyspace) == nullptr) {
     return conflict();
   }
-  // Nothing was committed since: no need to look. The sequence is this commit's already.
+  // Nothing was committed since (the state has the sequence of this commit already).
   if (range.snapshot + 1 == state_.sequence) return OkStatus();
   const std::string prefix = KeyspacePrefix(context_.shard, range.keyspace);
   storage::IterateOptions options;
@@ -352,7 +352,7 @@ Status Group::StagePut(Write& write, Staged* staged, WriteResult* result) {
   }
   document.sequence = state_.sequence;
   if (write.intent == Write::Intent::kMigrate && !write.announced && staged->before.live) {
-    // The same document for its readers: it stays the version that it is.
+    // For readers it is the same document, so it keeps its version.
     document.cas = staged->before.view->cas;
     document.sequence = staged->before.view->sequence;
   }
@@ -417,7 +417,7 @@ Status Group::StageIndexes(Staged* staged) {
     if (before != nullptr && before->tombstone) before = nullptr;
     before = AsRead(*staged, before);
     if (before != nullptr) {
-      // One that can't be indexed is older than the index, which is being built: it has no rows.
+      // A document that can't be indexed is older than the index, which is being built: no rows.
       if (auto entries = index->Entries(staged->write->key, *before)) {
         staged->old_entries.emplace_back(index.get(), std::move(*entries));
       }
@@ -433,8 +433,8 @@ Status Group::StageIndexes(Staged* staged) {
 
 // --- lookups ------------------------------------------------------------------------------------
 
-// What the writer's thread read holds if neither this commit nor another one wrote it since; what
-// one of the commit's reads says, if this commit did not.
+// The read of the writer's thread still holds if neither this commit nor another one wrote the
+// document since. `seen` holds if this commit did not write it.
 Result<Group::Present> Group::PresentOf(const Write& write, Staged* staged) {
   ReadAhead* const ahead = write.prepared == nullptr ? nullptr : write.prepared->ahead.get();
   const bool own = staged_by_key_.contains(staged->row_key);
@@ -452,7 +452,7 @@ Result<Group::Present> Group::Lookup(const std::string& row_key) {
   const auto present = [this](const DocumentView* view) {
     return Present{view, view->LiveAt(context_.now_ms)};
   };
-  // A later write of this very commit wins.
+  // A write of this commit comes first.
   if (const auto found = staged_by_key_.find(row_key); found != staged_by_key_.end()) {
     return present(&found->second->after);
   }
@@ -546,7 +546,8 @@ void Group::EmitLog(const Commit& commit, const Staged& staged, bool last_of_key
   };
   const bool expired_unseen = before != nullptr && !staged.before.live;
   if (expired_unseen && staged.write->kind != Write::Kind::kExpire) {
-    // The document had expired and the expirer had not come by yet: followers see that first.
+    // The document has expired, and the background has not deleted it yet: followers see that
+    // first.
     change.operation = Operation::kExpire;
     change.n = (*n)++;
     set_before();

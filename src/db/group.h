@@ -1,6 +1,6 @@
 // One group of commits on its way into the journal: validates each commit against the store and
-// what is already in the group, and turns it into rows. Touches nothing but its batch; the
-// committer appends that and, only then, publishes the state.
+// against the commits that are in the group already, and turns it into rows. It changes nothing but
+// its batch; the committer appends the batch, and only then publishes the state.
 //
 // Lives on the committer's thread for one group. Commits given to Add must outlive it.
 #pragma once
@@ -29,10 +29,10 @@ namespace sluice::db {
 // A shard's own row in the meta family: u8 2, u64 each, u8.
 struct ShardState {
   Sequence sequence = 0;    // of the last commit
-  Cas clock = 0;            // no stamp given so far is above it
+  Cas clock = 0;            // at least as high as all stamps so far
   Sequence trimmed = 0;     // log rows up to here are gone
   Sequence purged = 0;      // tombstones up to here may be gone
-  bool has_xattrs = false;  // some document had extended attributes; if not, nobody need look
+  bool has_xattrs = false;  // some document had extended attributes, perhaps
 
   static std::string Key(ShardId shard);
   std::string Encode() const;
@@ -49,7 +49,7 @@ class Group {
     LastWrites& last_writes;
     uint64_t now_ms;
     uint64_t tombstone_retention_ms;
-    size_t commits;       // how many are about to be added
+    size_t commits;       // how many will be added
     uint16_t shards = 1;  // of the database
   };
   Group(const Context& context, ShardState state, storage::Batch* batch);
@@ -62,7 +62,7 @@ class Group {
 
   const ShardState& state() const { return state_; }
   uint64_t writes() const { return write_count_; }
-  // Logged keyspaces of which the group has changes, sorted.
+  // The logged keyspaces that the group changed, sorted.
   std::vector<KeyspaceId> logged() const { return {logged_.begin(), logged_.end()}; }
 
  private:
@@ -77,13 +77,13 @@ class Group {
     const KeyspaceInfo* keyspace = nullptr;
     std::string row_key;
     DocumentView after;          // a tombstone for deletions
-    Present before;              // only looked up when somebody needs it
-    ReadAhead* ahead = nullptr;  // what the writer's thread knew of `before`, if that holds
-    bool skip = false;           // a deletion of nothing
+    Present before;              // looked up only if something depends on it
+    ReadAhead* ahead = nullptr;  // the writer's view of `before`, if it still holds
+    bool skip = false;           // it deletes a document that does not exist
     std::vector<std::pair<const Index*, std::vector<std::string>>> old_entries;
     std::vector<std::pair<const Index*, std::vector<std::string>>> new_entries;
-    // What becomes of the document's revisions: `before` is one of them now, these go, this is the
-    // list (empty: no more are left).
+    // The document's revisions: `before` becomes the revision of this number (0: none), these are
+    // removed, and this is the new list (an empty one: no revisions are left).
     uint64_t revision = 0;
     std::vector<Revision> removed_revisions;
     std::optional<RevisionList> revisions;
@@ -142,14 +142,14 @@ class Group {
   // The group so far.
   std::unordered_map<std::string, DocumentView> documents_;  // by row key
   std::map<std::pair<storage::Family, std::string>, std::optional<std::string>> rows_;
-  // Which document has an entry of a unique index since this group; empty: none has it any more.
+  // The key of the document that has an entry of a unique index since this group; empty: none has.
   std::unordered_map<std::string, std::string> claims_;
-  std::deque<Document> made_;  // what mutations computed; views above point into it
+  std::deque<Document> made_;  // results of mutations; the views above point into it
 
   // The commit being added.
   std::deque<Staged> staged_;
   std::unordered_map<std::string_view, const Staged*> staged_by_key_;  // if it has several writes
-  std::unordered_map<std::string, std::string> staged_claims_;         // the same, of this commit
+  std::unordered_map<std::string, std::string> staged_claims_;         // like claims_
   std::unordered_map<std::string, RevisionList> staged_revisions_;     // by row key of the document
   std::deque<Document> read_forms_;
   bool several_writes_ = false;

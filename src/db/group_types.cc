@@ -1,16 +1,19 @@
-// What document types do within a commit.
+// The part of a commit that document types do, on the committer's thread.
 //
 //   1. A mutation of a typed document is computed first and becomes a put or a deletion, so that
-//      there is one path for all of them.
-//   2. The document was prepared on the writer's thread. If the types changed since, or it was
-//      computed just now, it is prepared here.
-//   3. Stamps and revisions depend on what is there now. The writer's thread has settled them over
-//      what it read; if that is what is there, it holds, if not, they are settled here. The
-//      revision goes into the same batch. After every commit the limits hold.
-//   4. Index rows are those of the form in which readers see a document. Scripts may be needed to
-//      make it from what is stored; the writer's thread has done so and noted of which version. The
-//      committer runs one itself only if the document was replaced meanwhile by another one of an
-//      old version, which takes at most as long as a step may.
+//      there is one path for all writes.
+//   2. The writer's thread has prepared the document. If the types changed since, or a mutation has
+//      just computed the document, it is prepared here.
+//   3. Stamps and revisions depend on the present document. The writer's thread has settled them
+//   over
+//      the document that it read. If that is still the present one, its result is used; if not,
+//      they are settled here. The revision goes into the same batch, and the limits on revisions
+//      hold after every commit.
+//   4. Index rows belong to the form in which readers see a document. It may take a script to make
+//      that form from the stored one; the writer's thread has run it, and has noted for which
+//      version of the document. The committer itself runs a script only if that document was
+//      replaced meanwhile by another one of an old version, which takes at most as long as a step
+//      may.
 #include <array>
 
 #include "base/bytes.h"
@@ -30,8 +33,8 @@ std::string_view ActorOf(const Commit& commit) {
 
 }  // namespace
 
-// What was made of the document on the writer's thread holds: it rests on nothing else, or on what
-// is still there.
+// Whether the document that the writer's thread prepared can be used: it depends on no other
+// document, or the one that it depends on is still the present one.
 bool Group::StillPrepared(const Write& write, const DocumentPolicy& policy, const Staged& staged) {
   if (!PreparedFor(write, policy)) return false;
   return write.prepared->document ||
@@ -55,11 +58,11 @@ Status Group::StageTyped(const Commit& commit, Write& write, Staged* staged, Wri
     if (!PreparedFor(write, policy)) {
       auto prepared = std::make_unique<PreparedWrite>();
       prepared->policy = staged->keyspace->policy;
-      // `before` may lie in it.
+      // `before` may point into it.
       if (write.prepared != nullptr) prepared->ahead = std::move(write.prepared->ahead);
       write.prepared = std::move(prepared);
     }
-    staged->ahead = nullptr;  // what it says was settled under other types
+    staged->ahead = nullptr;  // it was settled under other types
     if (made.body) write.document.body = std::move(*made.body);
     write.prepared->violation = std::move(made.violation);
     write.prepared->diverted = std::move(made.diverted);
@@ -88,7 +91,7 @@ Status Group::ResolveMutation(Write& write, Staged* staged, WriteResult* result)
   return OkStatus();
 }
 
-// The write goes to the keyspace beside it instead, as a new document. What was there stays.
+// The write goes to the quarantine keyspace instead, as a new document. The present document stays.
 Status Group::Divert(const PreparedWrite& prepared, Write& write, Staged* staged,
                      WriteResult* result) {
   const KeyspaceName& name = staged->keyspace->policy->quarantine();
@@ -174,7 +177,8 @@ void Group::KeepRevision(const DocumentPolicy::Settled& settled, RevisionList* l
   if (several_writes_) staged_revisions_[staged->row_key] = *list;
 }
 
-// Null for null, and for a document that can't be brought into that form: it has no index rows.
+// The document as readers see it. Null for null, and for a document that can't be migrated: it has
+// no index rows.
 const DocumentView* Group::AsRead(const Staged& staged, const DocumentView* document) {
   const DocumentPolicy* const policy = staged.keyspace->policy.get();
   if (document == nullptr || policy == nullptr || policy->read_form().empty()) return document;

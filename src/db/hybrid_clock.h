@@ -1,5 +1,5 @@
-// Stamps that always move forward and stay close to the wall clock: nanoseconds since the epoch,
-// low 16 bits used to tell apart what happened at the same time. Any thread.
+// Stamps that only grow and stay close to the wall clock: nanoseconds since the epoch, whose low 16
+// bits distinguish stamps of the same time. Any thread.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace sluice::db {
 
 class HybridClock {
  public:
-  // No stamp will be at or below `floor`: the highest one known from before.
+  // All stamps will be above `floor`, the highest one that an earlier process gave.
   HybridClock(const Clock& clock, Cas floor) : clock_(clock), last_(floor) {}
 
   Cas Next() {

@@ -24,7 +24,7 @@ inline constexpr size_t kMaxIndexEntryBytes = 8 << 10;
 inline constexpr size_t kMaxIndexEntriesPerDocument = 10'000;
 inline constexpr size_t kMaxIndexTextBytes = 64 << 10;  // of all expressions of a definition
 
-// What SQL++ calls an index that was given no name and no parts.
+// The name in SQL++ of an index without a name and without parts.
 inline constexpr std::string_view kPrimaryIndexName = "#primary";
 
 // Either a path, which this module reads itself, or an expression, which an IndexCompiler reads.
@@ -42,10 +42,10 @@ struct IndexPart {
 struct IndexDefinition {
   std::string name;
   std::vector<IndexPart> parts;
-  std::string where = {};   // SQL++ condition: other documents are not indexed; empty for none
-  bool primary = false;     // no parts and no rows: stands for the documents in key order
+  std::string where = {};   // SQL++ condition of the indexed documents; empty: all are indexed
+  bool primary = false;     // without parts and rows: it stands for the documents in key order
   bool unique = false;      // no two documents have the same parts; of tables only
-  bool many_nulls = false;  // of a unique one: parts with a NULL among them are like no others
+  bool many_nulls = false;  // of a unique one: entries with a NULL are never equal
 
   // Whether it is made of paths alone.
   bool PathsOnly() const;
@@ -56,16 +56,16 @@ struct IndexDefinition {
 class Index {
  public:
   enum class State : uint8_t {
-    kBuilding,  // writes keep it, older documents are being added
+    kBuilding,  // writes maintain it, and older documents are being added
     kReady,
     kDeferred,  // made without rows; waits for Database::BuildIndex
-    kInvalid,   // its text can't be compiled (any more): nothing keeps it
+    kInvalid,   // its text can't be compiled: writes do not maintain it
   };
 
   // Error index.unsupported for a definition with SQL++ text when there is no compiler.
   static Result<Index> Make(IndexId id, KeyspaceId keyspace, IndexDefinition definition,
                             State state, const IndexCompiler* compiler = nullptr);
-  // One that was stored but can't be made.
+  // An index that is stored and can't be compiled.
   static Index Invalid(IndexId id, KeyspaceId keyspace, IndexDefinition definition, Status problem);
   Index WithState(State state) const;
 
@@ -74,7 +74,7 @@ class Index {
   const IndexDefinition& definition() const { return definition_; }
   State state() const { return state_; }
   const Status& problem() const { return problem_; }  // of kInvalid
-  // Whether writes have to keep rows of it.
+  // Whether writes maintain its rows.
   bool kept() const {
     return !definition_.primary && (state_ == State::kBuilding || state_ == State::kReady);
   }
@@ -110,15 +110,15 @@ class Index {
   State state_ = State::kBuilding;
   Status problem_;
   bool repeats_ = false;  // equal elements make a row each
-  // Finds the parts that lie in the document, in their order; the others are the key.
+  // Reads the parts that are in the document, in their order; the other parts are the key.
   std::shared_ptr<const json::Extractor> extractor_;
-  std::shared_ptr<const IndexProgram> program_;  // if there is more than paths
+  std::shared_ptr<const IndexProgram> program_;  // null: it has only paths
 };
 
 std::string_view IndexStateName(Index::State state);
 
-// A row says when its document expires, so that an index scan need not read the document, and how
-// often the document has the row.
+// A row contains the time when its document expires, so that an index scan need not read the
+// document, and how often the document has the row.
 struct IndexRowValue {
   uint64_t expiry_ms = 0;
   uint64_t copies = 1;
@@ -127,7 +127,7 @@ struct IndexRowValue {
   static Result<IndexRowValue> Decode(std::string_view stored);
 };
 
-// What follows the prefix of a row key: it orders the rows of an index.
+// The part of a row key after the prefix. It orders the rows of an index.
 std::string IndexPlace(std::string_view parts, std::string_view key);
 // Splits it into encoded parts and document key.
 struct IndexRow {

@@ -1,5 +1,5 @@
-// How an index whose definition has SQL++ text gets its rows. This module can't read SQL++: the one
-// that can gives a compiler to Database::Open.
+// The interface through which an index with SQL++ text gets its rows. This module can't read SQL++:
+// the module that can (query) gives a compiler to Database::Open.
 #pragma once
 
 #include <memory>

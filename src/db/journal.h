@@ -1,5 +1,5 @@
-// The seam between "what a group of commits writes" and "how that becomes durable". Nothing above
-// it knows which one runs.
+// The interface behind which a group of commits becomes durable. The code above it does not know
+// which implementation runs.
 #pragma once
 
 #include "base/status.h"
@@ -11,9 +11,9 @@ namespace sluice::db {
 class Journal {
  public:
   virtual ~Journal() = default;
-  // Makes the group durable (as far as the durability setting asks) and visible to readers. Groups
-  // of one shard are appended by one thread, in order. On failure nothing of it is visible, and
-  // the shard must not go on before Recover succeeds.
+  // Makes the group durable, as far as the durability setting asks for that, and visible to
+  // readers. One thread appends the groups of a shard, in order. On failure no part of the group is
+  // visible, and the shard must not go on before Recover succeeds.
   virtual Status Append(ShardId shard, storage::Batch* group) = 0;
   virtual Status Recover() = 0;
 };

@@ -1,8 +1,9 @@
-// When the documents of a shard were last written, for the committer: what a writer read of a
-// document before it queued its commit still holds if no later commit wrote that document, and then
-// need not be read again.
+// Remembers when the documents of a shard were last written. A writer reads documents before it
+// queues its commit; if no later commit wrote such a document, the committer need not read it
+// again.
 //
-// Keys share slots, so the answer may be too careful, never too bold. The committer's thread.
+// Keys share slots, so the answer may be "changed" for an unchanged document, never the reverse.
+// The committer's thread.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +17,19 @@ namespace sluice::db {
 
 class LastWrites {
  public:
-  // Of the document, or of its revisions, by the commit with that sequence.
+  // The commit with that sequence wrote the document or its revisions.
   void Note(std::string_view row_key, Sequence sequence) { slots_[Slot(row_key)] = sequence; }
-  // Of any document: work between groups does not say which.
+  // It may have written any document: a task between groups does not say which.
   void NoteAll(Sequence sequence) { all_ = sequence; }
 
-  // Whether whoever saw all commits up to `sequence` has seen the document as it is.
+  // Whether a reader that saw all commits up to `sequence` has seen the present document.
   bool UnchangedSince(std::string_view row_key, Sequence sequence) const {
     return all_ <= sequence && slots_[Slot(row_key)] <= sequence;
   }
 
  private:
-  static constexpr size_t kSlots = 1 << 16;  // 512 KB; many more than commits that wait
+  static constexpr size_t kSlots =
+      1 << 16;  // 512 KB; there are many more slots than commits that wait
   static size_t Slot(std::string_view row_key) {
     return std::hash<std::string_view>()(row_key) % kSlots;
   }

@@ -144,7 +144,7 @@ Result<const Change*> LogReader::Next() {
     if (change_.position() <= position_) continue;
     position_ = change_.position();
     if (!Wanted(change_.keyspace)) continue;
-    // To who follows one keyspace, its last change is the end of the commit.
+    // For a follower of one keyspace, the keyspace's last change is the end of the commit.
     if (change_.last_of_keyspace && keyspaces_.size() == 1) position_.n = UINT32_MAX;
     return &change_;
   }

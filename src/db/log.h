@@ -1,5 +1,5 @@
 // A shard's log: its changes in commit order (docs/formats/log.md). Written in the same batch as
-// the documents, only for keyspaces that somebody follows, trimmed below the lowest cursor.
+// the documents, only for keyspaces that have followers, and trimmed below the lowest cursor.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ namespace sluice::db {
 enum class Operation : uint8_t { kInsert = 1, kUpdate = 2, kDelete = 3, kExpire = 4 };
 std::string_view OperationName(Operation operation);
 
-// What a reader needs of log rows: which documents changed, or also what they became.
+// The content of log rows that a reader needs: the keys of changed documents, or also the
+// documents.
 enum class LogContent : uint8_t { kKeys, kDocuments };
 
 // One document's part of a commit. Views are valid until the reader that gave it moves on.
@@ -36,20 +37,20 @@ struct Change {
   Cas cas = 0;  // the document's after the change; a deletion has one too
   std::optional<DocumentView> before;
   std::optional<DocumentView> after;  // none for deletions
-  // Not OK: `after` is as it is stored, since it can't be put into the form in which it is read.
+  // Not OK: `after` can't be migrated to the form in which it is read, and is as it is stored.
   Status unreadable;
 
   LogPosition position() const { return {sequence, n}; }
 };
 
 std::string LogKey(ShardId shard, Sequence sequence, uint32_t n);
-// Everything of a log row's value but the after image, which follows it as EncodeDocument writes
-// it.
+// A log row's value without the document after the change, which follows it in the form of
+// EncodeDocument.
 std::string EncodeLogHeader(const Change& change);
 Status DecodeLogRow(std::string_view key, std::string_view value, Change* change);
 
-// Reads one shard's log forward from a position. One thread. It sees what was committed before the
-// last Refresh (or its making).
+// Reads one shard's log forward from a position. One thread. It sees the commits before the last
+// Refresh, or before it was made.
 class LogReader {
  public:
   static constexpr Sequence kNoLast = UINT64_MAX;
@@ -58,9 +59,9 @@ class LogReader {
   LogReader(const storage::Store& store, ShardId shard, LogPosition after,
             std::vector<KeyspaceId> keyspaces, Sequence last = kNoLast);
 
-  // The next change of a followed keyspace, or null at the end of what is there now.
+  // The next change of a followed keyspace, or null at the present end of the log.
   Result<const Change*> Next();
-  // Where reading stands: all changes up to here were given or are of other keyspaces.
+  // All changes up to here were delivered or are of other keyspaces.
   LogPosition position() const { return position_; }
   // Looks again at the store's present state.
   void Refresh();

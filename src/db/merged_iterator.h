@@ -1,5 +1,5 @@
 // Walks the same range of every shard in one key order. Rows of the docs and index families begin
-// with a shard (two bytes) and an id (four); the merge compares what follows.
+// with a shard (two bytes) and an id (four); the merge compares the rest.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,10 @@ class MergedIterator {
     std::string to;    // exclusive; empty for all
   };
   enum class Direction : uint8_t { kForward, kReverse };
-  enum class Caching : uint8_t { kFill, kPass };  // kPass: what is read is not kept in the cache
+  enum class Caching : uint8_t {
+    kFill,
+    kPass
+  };  // kPass: rows that are read do not go into the cache
 
   MergedIterator(const storage::Store& store, storage::Family family, uint16_t shards, uint32_t id,
                  const Range& range, const storage::Snapshot* snapshot, Direction direction,

@@ -17,7 +17,7 @@ Status Operations::Backup(const std::string& directory) const {
   if (made.ok()) made = impl_->store->Checkpoint(StorePath(directory));
   // Written last: a backup without it is incomplete.
   if (made.ok()) made = WriteFormat(directory, impl_->format);
-  // What is left of it would be in the way of the next attempt.
+  // The incomplete backup would be in the way of the next attempt.
   if (!made.ok()) std::filesystem::remove_all(directory, error);
   return made;
 }

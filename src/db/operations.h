@@ -1,4 +1,4 @@
-// What an administrator does with a database, and what it counts.
+// Operations of an administrator, and the database's statistics.
 //
 // Concurrency: any thread.
 #pragma once
@@ -20,7 +20,7 @@ using storage::StoreStats;
 enum class Durability : uint8_t {
   kSync,      // acknowledged when on disk
   kInterval,  // acknowledged when written; on disk within sync_interval_ms
-  kNone,      // acknowledged when written; on disk when the system gets to it
+  kNone,      // acknowledged when written; the system decides when it goes to disk
 };
 
 struct ShardStats {
@@ -51,13 +51,13 @@ class Operations {
   Status Verify() const;
   DatabaseStats Stats() const;
   Durability durability() const;
-  // Run now what the background thread runs from time to time.
+  // Do now the work that the background thread does from time to time.
   Result<uint64_t> ExpireNow();
   uint64_t StampAccessesNow();
   Status TrimNow();
-  // When the first document expires that does so at `from_ms` or later; UINT64_MAX if none does.
+  // The first time, from `from_ms` on, at which a document expires; UINT64_MAX if none does.
   Result<uint64_t> NextExpiryMs(uint64_t from_ms) const;
-  // What clients were seen to do with documents since the start. Statements are entered here.
+  // Observations of how clients use documents, since the start. Statements are entered here.
   Traffic& traffic() const;
   KeyspaceTraffic TrafficOf(KeyspaceId keyspace) const;
 

@@ -44,7 +44,7 @@ void ReadForms::HoldReadForm(const DocumentPolicy& policy, KeyspaceId keyspace,
   auto made = std::make_shared<Document>(view.Copy());
   made->body = std::move(body);
   if (policy.Persists(key, document->view())) {
-    // Whoever changes it first wins; if that is not this write, there is nothing left to do.
+    // If another write changes the document first, there is nothing left to do.
     Commit commit;
     commit.shard = database_.ShardOf(keyspace, key);
     Document stored = *made;
@@ -58,7 +58,7 @@ void ReadForms::HoldReadForm(const DocumentPolicy& policy, KeyspaceId keyspace,
   document->Hold(std::move(made));
 }
 
-// The reader neither waits for this nor hears of it.
+// The background writes the time of the read (access.cc); the reader does not wait for it.
 void ReadForms::NoteAccess(const DocumentPolicy& policy, KeyspaceId keyspace, std::string_view key,
                            const DocumentView& document) const {
   if (impl_->accesses.full()) return;

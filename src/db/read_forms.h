@@ -1,5 +1,5 @@
-// Documents in the form that their type gives them: a document that is stored in an old version of
-// its schema is migrated when it is read.
+// Reads documents in the form that their type gives them: a document that is stored in an old
+// version of its schema is migrated when it is read.
 //
 // Concurrency: any thread.
 #pragma once
@@ -30,8 +30,8 @@ class ReadForms {
   Result<bool> GetAtVersion(KeyspaceId keyspace, std::string_view key, std::string_view version,
                             PinnedDocument* document) const;
 
-  // Database::Get for a thread that must not wait: nothing if a script has to run first. Then
-  // `document` is the stored one, and FinishGet on another thread does the rest.
+  // Database::Get for a thread that must not wait. Returns nothing if a script has to run first:
+  // then `document` is the stored one, and another thread must call FinishGet.
   Result<std::optional<bool>> GetAtOnce(KeyspaceId keyspace, std::string_view key,
                                         PinnedDocument* document) const;
   Status FinishGet(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) const;

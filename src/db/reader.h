@@ -1,8 +1,9 @@
-// What queries read from: documents by key, documents in key order, rows of an index in index
-// order, all as they were at one moment. The database itself is one source, a transaction with its
-// own writes another; a query does not know which one it has.
+// The source of a query: documents by key, documents in key order, rows of an index in index order,
+// all as they were at one moment. The database itself is one source, a transaction with its own
+// writes another; a query does not know which one it has.
 //
-// Lifetimes: a cursor must end before its reader, a reader before what it was made from.
+// Lifetimes: a cursor must end before its reader, a reader before the database, snapshot or
+// transaction that it was made from.
 // Concurrency: a cursor belongs to one thread. A snapshot's reader may be used by several threads
 // at once, a transaction's belongs to the transaction's thread.
 #pragma once
@@ -51,7 +52,7 @@ struct DocumentRange {
   std::string from;
   std::string to;
   bool reverse = false;
-  bool part_of_all = false;  // others read the rest, so it is cached as a scan of everything is
+  bool part_of_all = false;  // other threads read the rest: cache it like a scan of everything
   OnUnreadable on_unreadable = nullptr;
 };
 
@@ -68,7 +69,7 @@ class Reader {
 
   // False when there is no such live document.
   virtual Result<bool> Get(KeyspaceId keyspace, std::string_view key, PinnedDocument* document) = 0;
-  // The same for a caller that reads nothing else through this reader, which needs no snapshot.
+  // The same for a caller that reads nothing else through this reader; it needs no snapshot.
   virtual Result<bool> GetOnly(KeyspaceId keyspace, std::string_view key,
                                PinnedDocument* document) {
     return Get(keyspace, key, document);
@@ -78,8 +79,8 @@ class Reader {
                          std::vector<PinnedDocument>* documents, std::vector<bool>* found) = 0;
   // Live documents in key order.
   virtual std::unique_ptr<DocumentCursor> Scan(KeyspaceId keyspace, const DocumentRange& range) = 0;
-  // Rows of live documents in index order. An index that was not ready at the moment which is read,
-  // or is dropped, is an error of the cursor (index.building, index.not_found): plan again.
+  // Rows of live documents in index order. The cursor has an error if the index was not ready at
+  // the moment that is read, or was dropped (index.building, index.not_found): plan again.
   virtual std::unique_ptr<IndexCursor> ScanIndex(const Index& index, const IndexRange& range) = 0;
 };
 
@@ -87,12 +88,12 @@ class Reader {
 std::unique_ptr<Reader> NewSnapshotReader(const Database& database);
 std::unique_ptr<Reader> NewSnapshotReader(const Database& database,
                                           std::shared_ptr<const DatabaseSnapshot> snapshot);
-// The database as it is at the first read. GetOnly leaves that open.
+// The database as it is at the first read. GetOnly does not count as one.
 std::unique_ptr<Reader> NewLateReader(const Database& database);
 
-// The transaction's snapshot plus its own writes. What is read joins the read set: documents one by
-// one, ranges as a whole, an index as all of its keyspace. A cursor goes on with the writes that
-// there were when it was made.
+// The transaction's snapshot plus its own writes. Reads join the read set: documents one by one,
+// ranges as a whole, an index as all of its keyspace. A cursor sees the writes that had been made
+// when it was made.
 std::unique_ptr<Reader> NewTransactionReader(Transaction& transaction);
 
 }  // namespace sluice::db

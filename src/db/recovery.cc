@@ -1,5 +1,5 @@
-// What opening a database does besides reading its catalog: finishes what a crash interrupted, and
-// finds out from which sequence on the log is complete.
+// The work of opening a database, besides reading its catalog: it finishes changes that a crash
+// interrupted, and finds out from which sequence on the log is complete.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,8 +14,8 @@
 namespace sluice::db {
 namespace {
 
-// The ids that rows of a family begin with, after the shard, and that are not among `known`
-// (sorted). Jumps from one to the next.
+// The ids in the keys of a family's rows, after the shard, that are not among `known` (sorted). It
+// jumps from one id to the next.
 Result<std::vector<uint32_t>> UnknownIds(const storage::Store& store, storage::Family family,
                                          ShardId shard, const std::vector<uint32_t>& known) {
   std::vector<uint32_t> unknown;
@@ -45,8 +45,9 @@ void DeleteIds(storage::Batch* batch, storage::Family family, ShardId shard,
 
 }  // namespace
 
-// A catalog change is one batch with its rows in shard 0; the other shards follow. A crash in
-// between leaves rows of what was dropped, which nobody can reach: ids are not given again.
+// A catalog change and its rows in shard 0 are one batch; the other shards follow. A crash in
+// between leaves rows of dropped keyspaces and indexes. Nobody can reach them, because ids are not
+// reused.
 Status DatabaseImpl::CleanUpAfterCrash() {
   for (ShardId shard = 1; shard < format.shards; ++shard) RETURN_IF_ERROR(DropOrphans(shard));
   RETURN_IF_ERROR(DropIncompleteFollowers());
@@ -54,7 +55,7 @@ Status DatabaseImpl::CleanUpAfterCrash() {
   return RemakeOutdatedIndexes();
 }
 
-// Writes do not keep an index that can't be compiled, so its rows are worth nothing from now on.
+// Writes do not maintain an index that can't be compiled, so its rows are useless from now on.
 Status DatabaseImpl::EmptyInvalidIndexes() {
   std::vector<std::pair<KeyspaceId, IndexId>> invalid;
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
@@ -72,14 +73,14 @@ Status DatabaseImpl::EmptyInvalidIndexes() {
   });
 }
 
-// A server that read documents of some types in another form has made their index rows. They are
-// built in the background, as after a change of types.
+// The index rows of some types are from a server that read their documents in another form. These
+// indexes are built anew in the background, as after a change of types.
 Status DatabaseImpl::RemakeOutdatedIndexes() {
   ASSIGN_OR_RETURN(const std::set<KeyspaceId> outdated, CatalogEdit::OutdatedTypes(*store));
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
   for (const KeyspaceId id : outdated) {
     const KeyspaceInfo* const keyspace = catalog->Find(id);
-    // Those that can't be used are made anew when they can.
+    // Indexes of types that can't be used are made anew when the types can be used again.
     if (keyspace == nullptr || !keyspace->policy->CheckUsable().ok()) continue;
     RETURN_IF_ERROR(ChangeCatalog([&](CatalogEdit& edit) -> Status {
       const auto made =
@@ -114,7 +115,7 @@ Status DatabaseImpl::DropOrphans(ShardId shard) {
 }
 
 // A crash between the steps of CreateFollower or DropFollower leaves a follower without all of its
-// cursors, or cursors without a follower. Neither was acknowledged as made; both go.
+// cursors, or cursors without a follower. Neither was acknowledged as made; both are deleted.
 Status DatabaseImpl::DropIncompleteFollowers() {
   std::map<std::string, size_t> cursors;
   const auto iterator = store->NewIterator(storage::Family::kCursor, {});
@@ -135,7 +136,7 @@ Status DatabaseImpl::DropIncompleteFollowers() {
   return OkStatus();
 }
 
-// A cursor only moves forward over a complete log: what comes after the lowest one is there.
+// A cursor moves forward only over a complete log, so the log is complete after the lowest cursor.
 Status DatabaseImpl::LoadCoverage() {
   std::map<std::tuple<KeyspaceId, ShardId, LogContent>, Sequence> since;
   const std::shared_ptr<const Catalog> catalog = CurrentCatalog();

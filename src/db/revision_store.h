@@ -1,4 +1,4 @@
-// Earlier versions of documents, which are read as they were stored (revisions.h has their list).
+// Reads the revisions of documents, which are earlier versions as they were stored (revisions.h).
 //
 // Concurrency: any thread.
 #pragma once
@@ -29,7 +29,7 @@ class RevisionStore {
   Result<std::vector<Revision>> List(KeyspaceId keyspace, std::string_view key) const;
   Result<bool> Get(KeyspaceId keyspace, std::string_view key, uint64_t version,
                    PinnedDocument* document) const;
-  // False also for a version that is stored, but beyond the limits.
+  // Also false for a version that is still stored, but beyond the limits.
   Result<bool> Has(KeyspaceId keyspace, std::string_view key, uint64_t version) const;
   // A revision by the key that its policy gives it.
   Result<bool> GetByKey(const DocumentPolicy& policy, KeyspaceId keyspace, std::string_view key,
@@ -38,7 +38,7 @@ class RevisionStore {
   // the scan.
   using KeyVisitor = std::function<bool(std::string_view key)>;
   Status ScanKeys(KeyspaceId keyspace, const ScanOptions& options, const KeyVisitor& visitor) const;
-  // Forgets all of a document's revisions; gives how many there were. Waits.
+  // Deletes all of a document's revisions and returns their number. Waits.
   Result<uint64_t> Erase(KeyspaceId keyspace, std::string_view key);
   // The list as it is stored.
   Result<RevisionList> Stored(KeyspaceId keyspace, std::string_view key) const;

@@ -1,6 +1,6 @@
-// Earlier versions of documents (docs/formats/revisions.md). They lie in a family of their own, in
-// the shard of their document: scans, indexes and feeds never meet them. A list per document says
-// which there are, so that a commit can keep to the limits with one read.
+// Revisions: earlier versions of documents (docs/formats/revisions.md). They have a family of their
+// own, in the shard of their document: scans, indexes and feeds never read them. Each document has
+// a list of its revisions, so that a commit can keep to the limits with one read.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace sluice::db {
 
-// Of one document, also without a limit of its own.
+// The most revisions of one document, also if its type has no limit.
 inline constexpr size_t kMaxRevisions = 1000;
 
 struct Revision {
@@ -37,7 +37,7 @@ class RevisionList {
 
   // `version` is above all others.
   void Add(uint64_t version, uint64_t now_ms);
-  // Take out what is not to be kept and return it.
+  // Remove revisions and return them: all, or those that the limits do not allow.
   std::vector<Revision> Clear() { return std::exchange(revisions_, {}); }
   std::vector<Revision> Trim(const RevisionLimits& limits, uint64_t now_ms);
 
@@ -49,7 +49,7 @@ class RevisionList {
 std::string RevisionRowKey(ShardId shard, KeyspaceId keyspace, std::string_view key,
                            uint64_t version);
 inline constexpr uint64_t kRevisionListVersion = 0;
-// The key of the document's own row, of such a key.
+// The key of the document's own row, from the key of one of its revisions.
 std::string_view RevisedRowKey(std::string_view revision_row_key);
 
 }  // namespace sluice::db

@@ -22,7 +22,7 @@ constexpr int64_t kSecondUs = 1'000'000;
 constexpr int64_t kMaxDatetimeSeconds = 253'402'300'799;  // the end of the year 9999
 constexpr int64_t kMinDatetimeSeconds = -62'167'219'200;  // the start of the year 0
 
-// How messages show a value: its text, cut.
+// The text of a value for messages, cut short.
 std::string Shown(const Value& value) {
   std::string text = value.is_bytes() ? "x'" + ToHex(value.AsBytes()) + "'" : json::ToText(value);
   if (text.size() <= kShownBytes) return text;
@@ -96,7 +96,8 @@ class Converter {
                  "{} can't hold {}: it is out of range", Column(), Shown(value_));
   }
 
-  // A number of what is one, or reads as one. Of a time: seconds, of a year-month interval months.
+  // The number that a value is, or that its text reads as. Seconds of a time, months of a
+  // year-month interval.
   Result<Value> Number() const {
     if (value_.is_number()) return value_;
     if (value_.is_bool()) return Value(value_.AsBool() ? 1 : 0);

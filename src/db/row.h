@@ -1,4 +1,4 @@
-// Rows of tables: values into the form that a column keeps, and back.
+// Rows of tables: converts values into the stored form of a column, and back.
 //
 // A row is a document whose body has a field for each column, in the order of the schema; NULL is
 // null. Stored forms, all plain JSON: numbers for integers, reals and decimals, strings for cstring
@@ -18,13 +18,13 @@
 
 namespace sluice::db {
 
-// What a column keeps of a value. Errors: table.conversion, table.out_of_range, table.too_long,
-// table.not_null.
+// The stored form of a value in a column. Errors: table.conversion, table.out_of_range,
+// table.too_long, table.not_null.
 Result<json::Value> StoreColumn(const TableSchema& schema, const TableColumn& column,
                                 const json::Value& value);
-// The typed value of a stored one; null for what is missing.
+// The typed value of a stored one; null for a missing one.
 json::Value LoadColumn(ColumnType type, const json::Value& stored);
-// Whether LoadColumn makes another value of a stored one.
+// Whether LoadColumn changes the stored value.
 bool IsStoredAsIs(ColumnType type);
 
 // The text of a row: one value, already in its stored form, for each column.

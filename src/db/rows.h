@@ -51,7 +51,7 @@ class RowIterator {
   bool Valid() const { return rows_->Valid(); }
   std::string_view key() const { return rows_->key(); }
   std::string_view value() const { return rows_->value(); }
-  // Not OK when the iteration ended because of an error and not of its bounds.
+  // Not OK if the iteration ended because of an error.
   Status status() const { return rows_->status(); }
 
  private:

@@ -20,11 +20,11 @@ namespace {
 constexpr size_t kMaxParts = 64;
 constexpr uint64_t kUsualDocuments = 10'000;
 constexpr uint64_t kAllBytes = 1'000'000'000;
-// Looks for keys that may find one that is taken already.
+// Searches for each wanted key: a search may find a key that was taken before.
 constexpr size_t kMaxTriesPerKey = 4;
 constexpr uint64_t kSeed = 18;
 
-// Keys chosen by chance out of too many to look at all.
+// Chooses keys at random, out of too many to read them all.
 class KeyChooser {
  public:
   KeyChooser(const Database& database, KeyspaceId keyspace, const DatabaseSnapshot& snapshot)
@@ -64,8 +64,8 @@ class KeyChooser {
     return std::string(cursor.key());
   }
 
-  // Down from the range: of the bytes that keys may go on with, one by chance, and what is there
-  // next, until there is but one key.
+  // Goes down from the range: takes one of the next possible bytes at random, then the first key
+  // from there on, until only one key is left.
   std::optional<std::string> Walk(std::string from, std::string to) {
     auto first = Find(from, to, false);
     auto last = Find(from, to, true);
@@ -141,7 +141,7 @@ class SampleCursor final : public DocumentCursor {
     return false;
   }
 
-  // Each of those that are left is taken with the same chance.
+  // Each of the remaining documents is taken with the same probability.
   bool NextByChance() {
     while (wanted_ > 0 && NextLive()) {
       if (wanted_ == kAllDocuments) return true;

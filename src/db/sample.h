@@ -1,9 +1,9 @@
-// Some documents of a keyspace, chosen by chance from all over it, in key order and as they are
-// stored. The same keyspace gives the same ones.
+// A random sample of a keyspace's documents, in key order and as they are stored. The same keyspace
+// gives the same sample.
 //
-// Of up to kCountedDocuments each document is as likely as any other. Of more, which nobody wants
-// to read all, keys are found by going down the tree that they form, in each of up to 64 parts of
-// about the same size.
+// In a keyspace of up to kCountedDocuments each document is as likely as any other. A larger one is
+// not read as a whole: it is divided into up to 64 parts of about the same size, and in each part
+// keys are found by going down the tree that they form.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace sluice::db {
 inline constexpr uint64_t kCountedDocuments = 1'000'000;
 inline constexpr uint64_t kAllDocuments = UINT64_MAX;
 
-// `documents` as asked for, or all if there are not more. The snapshot outlives it.
+// `documents` of them, or all if there are not more. The snapshot outlives it.
 std::unique_ptr<DocumentCursor> NewSampleCursor(const Database& database, KeyspaceId keyspace,
                                                 uint64_t documents,
                                                 const DatabaseSnapshot& snapshot,
                                                 uint64_t counted = kCountedDocuments);
 
-// How many documents to read where nobody says it: all of a keyspace with up to kCountedDocuments
-// and 1 GB, else 10,000.
+// The default number of documents: all of a keyspace with up to kCountedDocuments and 1 GB,
+// otherwise 10,000.
 uint64_t UsualSample(const Database& database, KeyspaceId keyspace);
 
 }  // namespace sluice::db

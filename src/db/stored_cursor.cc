@@ -18,8 +18,8 @@ uint64_t TimeOf(const Database& database, const DatabaseSnapshot* snapshot) {
   return snapshot == nullptr ? database.clock().WallMs() : snapshot->time_ms();
 }
 
-// A scan of everything must not push out what others need; a keyspace that takes little of the
-// cache may stay there for the next scan, which then neither reads files nor decompresses.
+// A scan of a whole keyspace must not push blocks out of the cache that others need. A keyspace
+// that takes little of the cache may stay there: the next scan then reads and decompresses nothing.
 MergedIterator::Caching CachingOf(const Database& database, KeyspaceId keyspace,
                                   const DocumentRange& range) {
   constexpr uint64_t kCacheShare = 4;

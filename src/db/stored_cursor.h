@@ -1,4 +1,4 @@
-// Cursors over what is stored: the rows of one keyspace or one index, of all shards in one order.
+// Cursors over stored rows: those of one keyspace or one index, of all shards in one order.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class StoredDocumentCursor final : public DocumentCursor {
  public:
   enum class Rows : uint8_t { kLive, kAll };  // kAll: tombstones and expired documents, too
 
-  // Without a snapshot the cursor reads what there is now. The snapshot must outlive it.
+  // Without a snapshot the cursor reads the present rows. The snapshot must outlive it.
   StoredDocumentCursor(const Database& database, KeyspaceId keyspace, const DocumentRange& range,
                        const DatabaseSnapshot* snapshot, Rows rows = Rows::kLive);
 

@@ -1,4 +1,4 @@
-// What a table is: a keyspace whose documents are rows with typed columns. The schema is part of
+// The schema of a table: a keyspace whose documents are rows with typed columns. It is part of
 // the keyspace's catalog entry (docs/formats/catalog.md); row.h converts values by it.
 #pragma once
 
@@ -18,7 +18,7 @@ inline constexpr std::string_view kTablesBucket = "_tables";
 inline constexpr size_t kMaxTableColumns = 1024;
 inline constexpr uint32_t kMaxColumnLength = 1u << 24;
 
-// Ids of tables have this bit: whoever has the id knows that the keyspace is in shard 0.
+// The ids of tables have this bit, so that the id alone says that the keyspace is in shard 0.
 inline constexpr KeyspaceId kTableIdBit = 1u << 31;
 inline bool IsTableId(KeyspaceId id) { return (id & kTableIdBit) != 0; }
 
@@ -60,7 +60,7 @@ struct TableColumn {
   uint32_t length = 0;  // bytes: the most of cstring, vutf8 and blob, exactly those of byte; 0: any
   bool not_null = false;
   std::string default_text = {};  // SQL++; empty for none
-  // Of a column that was added later: what rows have that are older, in its stored form.
+  // Of a column that was added later: its value in older rows, in the stored form.
   std::optional<json::Value> added = std::nullopt;
 
   // "cstring(10)"
@@ -112,9 +112,9 @@ struct TableSchema {
   // In any case of letters; null when there is none.
   const TableColumn* FindColumn(std::string_view name) const;
   std::optional<size_t> ColumnIndex(std::string_view name) const;
-  // Of just these columns, in any order: what a foreign key may refer to.
+  // Whether there is a unique key of exactly these columns, in any order.
   bool HasUniqueKey(const std::vector<std::string>& columns) const;
-  // Names, lengths, that keys name columns, and no name twice.
+  // Checks names and lengths, that keys name columns, and that no name comes twice.
   Status Check() const;
   bool operator==(const TableSchema&) const = default;
 };

@@ -1,4 +1,4 @@
-// A durable follower for tests: reads its feed and consumes what it reads in commits that move its
+// A durable follower for tests: reads its feed and consumes the changes in commits that move its
 // cursor, keeping the text of each change it consumed.
 #pragma once
 
@@ -59,7 +59,7 @@ class TestFollower {
     });
     EXPECT_TRUE(read) << read.error().ToString();
     if (feed.state() == *start) return texts;
-    if (texts.empty()) effects.clear();  // it only goes past what is not for it
+    if (texts.empty()) effects.clear();  // it only passes changes of other keyspaces
     if (!Move(*start, feed.state(), std::move(effects)).ok()) texts.clear();
     return texts;
   }

@@ -1,5 +1,5 @@
-// What a shard should be, as simply as it can be said: the model that the committer is compared
-// with. One thread at a time.
+// A model of a shard, as simple as possible. Tests compare the committer with it. One thread at a
+// time.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace sluice::db {
 
-// A commit as data: what the test submits and what the model carries out.
+// A commit as data: the test submits it, and the model applies it.
 struct PlannedWrite {
   enum class Kind : uint8_t { kPut, kDelete, kCount, kAppend };
   Kind kind = Kind::kPut;
@@ -87,7 +87,7 @@ struct ModelDocument {
 
 class ShardModel {
  public:
-  // Carries out what was submitted, in the order in which the committer answered, and expects the
+  // Applies the submitted commits, in the order in which the committer answered, and expects the
   // answer that it gave.
   void Apply(const PlannedCommit& plan, const CommitResult& result) {
     ShardModel next = Draft();
@@ -111,7 +111,7 @@ class ShardModel {
   CursorState cursor;
   std::map<std::string, ModelDocument> documents;  // tombstones too
   std::map<std::string, std::string> rows;
-  std::vector<std::string> changes;  // what a follower that needs everything must see
+  std::vector<std::string> changes;  // as a follower that needs everything must see them
 
  private:
   ShardModel Draft() const {

@@ -98,7 +98,7 @@ Status Transaction::Scan(KeyspaceId keyspace, std::string_view from, std::string
   return cursor->status();
 }
 
-// Of a write besides its key and document, about.
+// About the memory of a write besides its key and document.
 constexpr size_t kWriteBytes = 256;
 
 namespace {
@@ -160,7 +160,7 @@ Result<Cas> Transaction::SetDocument(KeyspaceId keyspace, std::string_view key, 
   return cas;
 }
 
-// The document is there and, if one is given, has this CAS.
+// Checks that the document exists and, if a CAS is given, has that one.
 Status Transaction::CheckPresent(KeyspaceId keyspace, std::string_view key, Cas cas,
                                  PinnedDocument* document) {
   ASSIGN_OR_RETURN(const bool found, Get(keyspace, key, document));
@@ -223,7 +223,7 @@ Result<Cas> Transaction::Touch(KeyspaceId keyspace, std::string_view key, uint64
   RETURN_IF_ERROR(CheckPresent(keyspace, key, 0, &present));
   Document document = present->Copy();
   document.expiry_ms = expiry_ms;
-  // One that this transaction wrote stays what it was: a change, or nothing but a touch.
+  // A document that this transaction wrote keeps its intent: a change, or only a touch.
   const auto own = marks_.find({keyspace, std::string(key)});
   Marks marks = own == marks_.end() ? Marks{} : own->second;
   if (!Wrote(keyspace, key)) marks.touch = true;
@@ -259,7 +259,7 @@ void Transaction::RollbackTo(size_t savepoint) {
   }
 }
 
-// With fewer reads it costs as much to find out what they saw as to check them.
+// With fewer reads, it costs as much to find out the sequence that they saw as to check them.
 constexpr size_t kManyReads = 16;
 
 Write::Seen Transaction::SeenOf(const Where& where) const {
@@ -285,7 +285,7 @@ Commit Transaction::TakeCommit() {
   }
   if (all) commit.ranges = std::move(ranges_);
   ranges_.clear();
-  // In the order in which documents were first written: followers see the changes so.
+  // In the order in which the documents were first written: followers see that order.
   for (const Undo& undo : undo_) {
     if (undo.row) continue;
     const auto node = writes_.extract(undo.where);

@@ -1,5 +1,5 @@
-// A transaction: reads one snapshot plus its own writes, and commits if nothing that it read has
-// changed since. Conflicts reject the commit (Code::kConflict); RunTransaction runs it again.
+// A transaction: reads one snapshot plus its own writes, and commits if no document that it read
+// has changed since. A conflict rejects the commit (Code::kConflict); RunTransaction runs it again.
 //
 // One thread. All documents must be in one shard (the default database has one).
 #pragma once
@@ -26,21 +26,21 @@ struct TransactionWriteOptions {
   // As in Write.
   bool anonymous = false;
   bool keep_xattrs = false;
-  // Of Put: the caller does not need the stamp, so the commit may give it, which costs it less.
+  // For Put: the caller does not need the stamp, so the committer may make it, which costs less.
   bool unstamped = false;
 };
 
-// What must not have changed for a transaction to commit.
+// The reads that must not have changed for a transaction to commit.
 enum class Isolation : uint8_t {
-  kSerialisable,  // everything it read
-  kSnapshot,      // what it read and then wrote
+  kSerialisable,  // all reads
+  kSnapshot,      // reads of documents that it then wrote
 };
 
 class Transaction {
  public:
-  // As of the moment of its first read: one that never reads needs no snapshot.
+  // The snapshot is of the moment of its first read; a transaction that never reads needs none.
   explicit Transaction(Database& database, Isolation isolation = Isolation::kSerialisable);
-  // As of a moment that was taken before.
+  // Reads the given snapshot.
   Transaction(Database& database, std::shared_ptr<const DatabaseSnapshot> snapshot,
               Isolation isolation = Isolation::kSerialisable);
 
@@ -70,7 +70,7 @@ class Transaction {
   size_t Savepoint() const { return undo_.size(); }
   void RollbackTo(size_t savepoint);
 
-  // On whose behalf it writes: Commit::actor.
+  // The user for whom it writes (Commit::actor).
   void set_actor(std::string actor) { actor_ = std::move(actor); }
   const std::string& actor() const { return actor_; }
 
@@ -83,7 +83,7 @@ class Transaction {
   bool Wrote(KeyspaceId keyspace, std::string_view key) const {
     return writes_.contains({keyspace, std::string(key)});
   }
-  // Memory that the writes take, about, also those that later ones replaced.
+  // About how much memory the writes take, including those that later ones replaced.
   size_t bytes() const { return bytes_; }
 
  private:
@@ -92,7 +92,7 @@ class Transaction {
   // Null: deleted. Shared with readers that hold on to it.
   using Pending = std::shared_ptr<Document>;
 
-  // What a write carries besides its document.
+  // Properties of a write besides its document.
   struct Marks {
     bool anonymous = false;
     bool keep_xattrs = false;
@@ -103,7 +103,7 @@ class Transaction {
   Status CheckPresent(KeyspaceId keyspace, std::string_view key, Cas cas, PinnedDocument* document);
   Result<Cas> SetDocument(KeyspaceId keyspace, std::string_view key, Document document,
                           Marks marks);
-  // A write that is looked at has its stamp from then on.
+  // A write that is read gets its stamp at that moment.
   void Stamp(const Pending& pending);
   void StampAll();
   Status JoinRange(KeyspaceId keyspace, std::string_view from, std::string_view to);
@@ -124,7 +124,7 @@ class Transaction {
   std::map<Where, Marks> marks_;  // of some of writes_
   std::map<Where, Sequence> reads_;
   std::vector<RangeCheck> ranges_;
-  // What each write replaced.
+  // The state that each write replaced.
   struct Undo {
     Where where;
     std::optional<Pending> replaced = std::nullopt;  // in writes_; none: nothing was there
@@ -134,7 +134,7 @@ class Transaction {
   };
   std::vector<Undo> undo_;
   size_t bytes_ = 0;      // of all in undo_
-  uint64_t changes_ = 0;  // counts what changed writes_
+  uint64_t changes_ = 0;  // counts changes of writes_
 };
 
 // Runs `body` in a transaction and commits it; again, from the start, on conflict

@@ -1,8 +1,8 @@
-// A transaction's reads: what its snapshot has, with its own writes laid over it.
+// A transaction's reads: its snapshot, with its own writes over it.
 //
 // Own writes are kept as sorted, immutable lists, made again when a scan is opened after a write:
-// documents by key, and for each index the rows that they will have there. A merge gives a row of
-// the snapshot only if its document was not written, so an own document replaces all its old rows.
+// documents by key, and for each index the rows that they will have there. The merge returns a row
+// of the snapshot only if the transaction did not write its document.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -60,7 +60,7 @@ class Walk {
   size_t end_;
 };
 
-// What the transaction wrote itself is not read from below.
+// Documents that the transaction wrote are not read from the snapshot.
 DocumentRange Below(DocumentRange range, std::shared_ptr<const OwnDocuments> own) {
   range.on_unreadable = [own = std::move(own), rest = std::move(range.on_unreadable)](
                             std::string_view key, const Status& why) {

@@ -7,7 +7,7 @@
 namespace sluice::db {
 namespace {
 
-// Of what the writes of one commit replace. What is beyond it, the committer reads.
+// The most bytes of replaced documents that one commit holds. The committer reads the others.
 constexpr size_t kMaxReadAheadBytes = 16ull << 20;
 
 }  // namespace
@@ -28,7 +28,7 @@ Status TypedWrites::Prepare(Commit* commit, int* failed) const {
   return OkStatus();
 }
 
-// `room`: how many bytes may still be held of what the commit replaces.
+// `room`: how many bytes of replaced documents the commit may still hold.
 Status TypedWrites::PrepareOne(const KeyspaceInfo& keyspace, std::string_view actor, size_t* room,
                                Write* write) const {
   const DocumentPolicy& policy = *keyspace.policy;
@@ -50,8 +50,9 @@ Status TypedWrites::PrepareOne(const KeyspaceInfo& keyspace, std::string_view ac
     ASSIGN_OR_RETURN(
         DocumentPolicy::Prepared made,
         policy.Prepare({write->key, actor, now_ms}, DocumentView::Of(write->document), replaced));
-    // A script may have looked at what is replaced: what it made is in `settled`, and where that is
-    // another document by then, the committer has what was given.
+    // A script may have used the replaced document. Its result is only in `settled`, and the write
+    // keeps the given document: if another document is replaced in the end, the committer prepares
+    // that one again.
     const bool rests_on_replaced = made.body && !made.diverted && policy.RunsScripts();
     if (made.body && !rests_on_replaced) write->document.body = std::move(*made.body);
     prepared.document = !rests_on_replaced;
@@ -62,7 +63,7 @@ Status TypedWrites::PrepareOne(const KeyspaceInfo& keyspace, std::string_view ac
   return ReadPresent(keyspace, write);
 }
 
-// Null when only the committer can settle it.
+// The replaced document. Null if only the committer can settle the write.
 Result<std::unique_ptr<ReadAhead>> TypedWrites::ReadReplaced(const KeyspaceInfo& keyspace,
                                                              const Write& write,
                                                              uint64_t now_ms) const {
@@ -71,7 +72,7 @@ Result<std::unique_ptr<ReadAhead>> TypedWrites::ReadReplaced(const KeyspaceInfo&
   ahead->as_of = impl_->committers[shard]->last_sequence();  // before anything is read
   ASSIGN_OR_RETURN(ahead->found, database_.GetRow(keyspace.id, write.key, &ahead->present));
   ahead->live = ahead->found && ahead->present->LiveAt(now_ms);
-  // It expires with this commit, and leaves a revision of its own.
+  // The document has expired: the commit deletes it first, which makes a revision of its own.
   if (ahead->found && !ahead->live && !ahead->present->tombstone) return nullptr;
   if (keyspace.policy->KeepsRevisions()) {
     ASSIGN_OR_RETURN(ahead->revisions, database_.revisions().Stored(keyspace.id, write.key));
@@ -79,7 +80,7 @@ Result<std::unique_ptr<ReadAhead>> TypedWrites::ReadReplaced(const KeyspaceInfo&
   return ahead;
 }
 
-// Runs here the scripts that the committer would have to run on what the write replaces.
+// Runs the scripts here that the committer would have to run on the replaced document.
 Status TypedWrites::ReadPresent(const KeyspaceInfo& keyspace, Write* write) const {
   if (keyspace.policy->read_form().empty()) return OkStatus();
   if (!HasRows(keyspace) && write->kind != Write::Kind::kMutate) return OkStatus();
@@ -101,7 +102,7 @@ bool HasRows(const KeyspaceInfo& keyspace) {
 
 void PrepareReadForms(const DocumentPolicy& policy, const DocumentView* present, Write* write) {
   PreparedWrite& prepared = *write->prepared;
-  // A change is stored as readers see it, but for types that do not upgrade what is written.
+  // A change is stored in the form that readers see, unless its type does not upgrade writes.
   const DocumentView written = DocumentView::Of(write->document);
   if (write->kind == Write::Kind::kPut && write->intent == Write::Intent::kMigrate &&
       policy.ReadsOtherwise(write->key, written)) {

@@ -1,6 +1,6 @@
-// Writes to keyspaces with document types, before they reach the committer: their type, migration,
-// limits, schema, stamps and revisions, as far as the writer's thread can know them. Only
-// database.cc includes it.
+// Prepares writes to keyspaces with document types before they reach the committer: finds their
+// type, migrates them, checks limits and schema, and settles stamps and revisions over the document
+// that is there now. Only database.cc includes it.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class TypedWrites {
   TypedWrites(const Database& database, const DatabaseImpl& impl)
       : database_(database), impl_(&impl) {}
 
-  // Fills in Write::prepared. On an error `failed` is the number of the write that it is about.
+  // Fills in Write::prepared. On an error `failed` is the number of the refused write.
   Status Prepare(Commit* commit, int* failed) const;
 
  private:

@@ -1,4 +1,4 @@
-// Writes are settled on the writer's thread, over what they seem to replace. Here something else
+// Writes are settled on the writer's thread, over the document that it finds. Here another one
 // gets in between, while the committer is held up, and they must come out as if it had not.
 #include <semaphore>
 #include <thread>
