@@ -1,3 +1,12 @@
+// A transaction keeps, until it is committed:
+//
+//   reads_   the sequence of each document that it read from the snapshot (0: there was none)
+//   ranges_  the ranges that it scanned
+//   writes_  the newest state of each document that it wrote; readers may share it
+//   undo_    for each write, the state that it replaced: RollbackTo goes back through it
+//
+// TakeCommit turns reads and ranges into conditions and writes_ into writes, and leaves the
+// transaction empty. With snapshot isolation only the reads of written documents are conditions.
 #include "db/transaction.h"
 
 #include "db/conflict_retry.h"

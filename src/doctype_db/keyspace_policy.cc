@@ -1,3 +1,18 @@
+// A write passes these steps, in this order:
+//
+//   FindForWrite  the type, from the key and the document; a document may have none
+//   Upgrade       a document of an older version is migrated to the current one, by a runner of the
+//                 type's pool; the result may depend on the replaced document
+//   Validate      limits, schema and key, on the document with its stamps; a document that does not
+//                 fit is refused, diverted to the quarantine keyspace, or stored with a warning
+//   SettleAs      stamps and the number of the revision, from the replaced document
+//
+// Prepare runs all of them, usually on the writer's thread. Settle is for the committer and runs
+// the last one only. A read migrates a stored document (AsRead); the results of scripts are cached.
+//
+// Invariant: AsRead depends on nothing but the document and the texts in ReadFormOf. Index rows are
+// computed from its result and are found again by computing them a second time, so a change that
+// changes the results must change the text, too, or kReadRules (db/catalog_edit_types.cc).
 #include "doctype_db/keyspace_policy.h"
 
 #include <algorithm>
@@ -43,7 +58,7 @@ bool HasScripts(const Type& type) {
       type.migrations, [](const doctype::MigrationSource& each) { return !each.code.empty(); });
 }
 
-// All that decides in which form a document is read.
+// The settings that decide in which form a document is read.
 std::string ReadFormOf(const KeyspacePolicy::Types& types) {
   bool migrates = false;
   Value form = Value::EmptyArray();
@@ -77,7 +92,8 @@ std::string QuarantineRecord(const db::DocumentPolicy::WriteContext& context, co
   return text.append(R"(,"document":)").append(body).append("}");
 }
 
-// The id in a document must be that of its key, where it has one: "user:{userId}".
+// A field that the pattern of the key names, such as "user:{userId}", must have the same value in
+// the document as in its key, if the document has it.
 Status CheckKey(const Type& type, std::string_view key, const Value& document) {
   if (!type.key) return OkStatus();
   const auto bindings = type.key->Extract(key);
@@ -289,7 +305,7 @@ Result<db::DocumentPolicy::Settled> KeyspacePolicy::Settle(const WriteContext& c
                           : SettleAs(*entry, context, body, replaced);
 }
 
-// A document that is of its type no more leaves it as a deleted one does.
+// A document that no longer has its type is treated as a deleted one: it leaves a revision.
 db::DocumentPolicy::Settled KeyspacePolicy::SettleLeft(std::string_view key,
                                                        const Replaced& replaced) const {
   return replaced.present == nullptr ? Settled{}
