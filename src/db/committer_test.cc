@@ -50,7 +50,7 @@ class CommitterTest : public ::testing::Test {
     journal_->hold = true;
     const int before = journal_->appends;
     auto first = Submit(Put("first"));
-    while (journal_->appends == before) std::this_thread::yield();
+    journal_->appends.wait(before);
     return first;
   }
   void LetGo() {

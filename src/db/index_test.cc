@@ -228,7 +228,7 @@ TEST_P(IndexTest, DroppedWhileItIsBuilt) {
   }
   Status created;
   std::thread creator([&] { created = Create(); });
-  while (Find("i") == nullptr) std::this_thread::yield();
+  AwaitCommitted(*database_, [&] { return Find("i") != nullptr; });
   EXPECT_TRUE(database_->admin().DropIndex({.bucket = "b"}, "i").ok());
   creator.join();
   EXPECT_TRUE(created.ok() || created.id() == "index.not_found") << created.ToString();
@@ -241,7 +241,7 @@ TEST_P(IndexTest, AnInterruptedBuildGoesOnAfterTheRestart) {
     ASSERT_TRUE(Put(fmt::format("k{}", i), fmt::format(R"({{"n":{}}})", i % 100)).status.ok());
   }
   std::thread creator([&] { (void)Create(); });
-  while (Find("i") == nullptr) std::this_thread::yield();
+  AwaitCommitted(*database_, [&] { return Find("i") != nullptr; });
   // As a crash would: a copy of the files as they are now.
   ASSERT_TRUE(database_->operations().Backup(directory_ / "copy").ok());
   creator.join();
@@ -249,7 +249,7 @@ TEST_P(IndexTest, AnInterruptedBuildGoesOnAfterTheRestart) {
   auto opened = Database::Open(directory_ / "copy", options_, clock_);
   ASSERT_TRUE(opened) << opened.error().ToString();
   database_ = std::move(*opened);
-  while (Find("i")->state() != Index::State::kReady) std::this_thread::yield();
+  AwaitCommitted(*database_, [&] { return Find("i")->state() == Index::State::kReady; });
   EXPECT_EQ(Rows(), Expected());
 }
 

@@ -60,10 +60,11 @@ class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint
     database_->Submit(std::move(commit), [this, plan = std::move(plan)](CommitResult result) {
       models_[plan.shard].Apply(plan, result);
       --outstanding_;
+      outstanding_.notify_all();
     });
   }
   void Wait() const {
-    while (outstanding_ != 0) std::this_thread::yield();
+    for (int left = outstanding_; left != 0; left = outstanding_) outstanding_.wait(left);
   }
 
   std::string RandomKey(Random& random) { return fmt::format("k{}", random.Below(12)); }

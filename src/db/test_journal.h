@@ -1,4 +1,4 @@
-// A journal whose appends fail when told to.
+// A journal whose appends fail, or wait, when a test asks for that.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@ class FaultyJournal final : public Journal {
 
   Status Append(ShardId, storage::Batch* group) override {
     ++appends;
+    appends.notify_all();
     if (hold) held.acquire();
     if (failing) return Error(Code::kNoSpace, "storage.no_space", "the disk is full (as told)");
     return store_.Write(group, storage::Sync::kNo);

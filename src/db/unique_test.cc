@@ -1,6 +1,6 @@
 // Unique indexes of tables: which commits they refuse.
 #include <atomic>
-#include <thread>
+#include <latch>
 
 #include <gtest/gtest.h>
 
@@ -70,16 +70,16 @@ TEST_F(Unique, AKeyIsFreeAfterItsRowIsGone) {
 TEST_F(Unique, HoldsWithinAGroup) {
   constexpr int kWriters = 32;
   std::atomic<int> accepted = 0;
-  std::atomic<int> waiting = kWriters;
+  std::latch answered(kWriters);
   for (int writer = 0; writer < kWriters; ++writer) {
     Commit commit;
     commit.writes.push_back(PutWrite(table_, std::to_string(writer), Row(7)));
     database_->Submit(std::move(commit), [&](CommitResult result) {
       if (result.status.ok()) ++accepted;
-      --waiting;
+      answered.count_down();
     });
   }
-  while (waiting > 0) std::this_thread::yield();
+  answered.wait();
   EXPECT_EQ(accepted, 1);
 }
 
