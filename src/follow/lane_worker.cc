@@ -126,9 +126,11 @@ void LaneWorker::TakeFront(Events* events) {
   if (lent_lane_ == event->lane) return aside_.push_back(std::move(event));
   queued_bytes_ -= event->bytes;
   if (!event->from_log) --offered_;
-  // Only the first of a batch: those before it in its lane are done with.
+  // Only the first of a batch, so that the events before it in its lane are handled; and only one
+  // at a time, until GiveBack has been called for the one before.
   const uint16_t lane = event->lane;
-  if (events->empty() && parts_.borrower != nullptr && parts_.borrower->Take(event, *this)) {
+  if (events->empty() && !lent_lane_ && parts_.borrower != nullptr &&
+      parts_.borrower->Take(event, *this)) {
     lent_lane_ = lane;
     return;
   }

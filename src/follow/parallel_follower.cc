@@ -79,7 +79,10 @@ void ParallelFollower::Loop() {
     const bool idle = status.ok() && WorkersIdle();
     if (idle) status = StorePlaces();
     if (!status.ok()) return Fail(status);
-    if (idle) caught_up_with_ = seen;
+    if (idle) {
+      caught_up_with_ = seen;
+      if (options_.handled_all) options_.handled_all();
+    }
     Signal::Deadline deadline;
     if (!places_stored_) deadline = options_.clock.Now() + kStoreInterval;
     if (signal_.Wait(seen, deadline) == Signal::Waited::kClosed) return;

@@ -50,6 +50,8 @@ class ParallelFollower {
     ThreadName worker_name;
     // Called once, on a thread that must not wait for this object, when the follower can't go on.
     std::function<void(const Status&)> failed;
+    // Called on the reader's thread each time the follower has caught up; may be empty.
+    std::function<void()> handled_all;
     Borrower* borrower = nullptr;
     std::chrono::milliseconds rest_after{};  // of an idle worker; 0: never
     const Clock& clock = MachineClock();

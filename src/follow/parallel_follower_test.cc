@@ -208,6 +208,36 @@ TEST_F(ParallelFollowerTest, ALentLaneWaitsAndTheOthersGoOn) {
   EXPECT_EQ(WrittenByLane()['a'], Numbers(4));
 }
 
+// A borrower may be ready for the next event before it has given back the one that it took.
+TEST_F(ParallelFollowerTest, AWorkerLendsOneEventAtATime) {
+  class Greedy final : public Borrower {
+   public:
+    bool Take(EventPtr& event, LaneWorker& from) override {
+      taken_.push_back(std::move(event));
+      from_ = &from;
+      first_.release();
+      return true;
+    }
+    void AwaitTaken() { first_.acquire(); }
+    void GiveBack() { from_->GiveBack(std::move(taken_.front())); }
+
+   private:
+    std::vector<EventPtr> taken_;
+    LaneWorker* from_ = nullptr;
+    std::counting_semaphore<> first_{0};
+  };
+  Greedy borrower;
+  Start(1, &borrower);
+  Add("a0");
+  borrower.AwaitTaken();
+  Add("b0");
+  while (WrittenByLane()['b'] != "0 ") std::this_thread::yield();
+  follower_->RequestStop();
+  borrower.GiveBack();
+  follower_->Stop();
+  EXPECT_EQ(Events(), 1u);
+}
+
 TEST_F(ParallelFollowerTest, AStopDropsWhatWaitsAndLetsGoOfIt) {
   FakeBorrower borrower("a0");
   Start(1, &borrower);

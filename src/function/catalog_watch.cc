@@ -18,27 +18,20 @@ CatalogWatch::CatalogWatch(const db::Database& database, std::function<void()> c
       thread_({"fn catalog"}, [this] { Loop(); }) {}
 
 CatalogWatch::~CatalogWatch() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_all();
+  stop_.Close();
   thread_.join();
 }
 
 void CatalogWatch::Loop() {
   std::optional<uint64_t> seen;
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
+  while (!stop_.closed()) {
     const uint64_t version = database_.catalog()->version();
     if (version != seen) {
       seen = version;
-      lock.unlock();
       changed_();
-      lock.lock();
       continue;
     }
-    wake_.wait_for(lock, kInterval, [this] { return stopping_; });
+    stop_.Wait(stop_.news(), MachineClock().Now() + kInterval);
   }
 }
 

@@ -1,10 +1,9 @@
 // Tells when the catalog has changed: a keyspace may be gone.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 
+#include "base/signal.h"
 #include "base/thread.h"
 #include "db/database.h"
 
@@ -24,9 +23,7 @@ class CatalogWatch {
 
   const db::Database& database_;
   const std::function<void()> changed_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;  // guarded by mutex_
+  Signal stop_;
   Thread thread_;
 };
 

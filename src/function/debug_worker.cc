@@ -1,20 +1,59 @@
 #include "function/debug_worker.h"
 
-#include <thread>
 #include <utility>
 
 namespace sluice::function {
 namespace {
 
-// A debugger to which nobody is connected for this long ends: what it holds must not be forgotten.
+// A debugger without a client ends after this time, so that the event that it has is not kept for
+// ever.
 constexpr std::chrono::minutes kForgottenAfter(10);
 
 }  // namespace
 
-DebugWorker::DebugWorker(ProcessorContext context, follow::CommitSink& sink,
+// --- the trap -----------------------------------------------------------------------------------
+
+// The inspector has a lock of its own, so that the slot's can't be held meanwhile. If the client
+// leaves in between, the DebugWorker gives the event back.
+bool Trap::Take(follow::EventPtr& event, follow::LaneWorker& from) {
+  if (!open_.load(std::memory_order_relaxed)) return false;
+  const std::shared_ptr<js::Inspector> inspector = slot_.Lock()->inspector;
+  if (inspector == nullptr) return false;
+  const js::Inspector::State state = inspector->state();
+  if (state.had_client && !state.connected) return false;
+  {
+    const auto slot = slot_.Lock();
+    if (slot->inspector != inspector || slot->from != nullptr) return false;
+    slot->event = std::move(event);
+    slot->from = &from;
+  }
+  inspector->Wake();
+  return true;
+}
+
+void Trap::Open(std::shared_ptr<js::Inspector> inspector) {
+  slot_.Lock()->inspector = std::move(inspector);
+  open_ = true;
+}
+
+void Trap::Close() {
+  open_ = false;
+  std::shared_ptr<js::Inspector> inspector;  // ends after the lock is released
+  slot_.Lock()->inspector.swap(inspector);
+}
+
+void Trap::Return(follow::EventPtr event) {
+  follow::LaneWorker* const from = std::exchange(slot_.Lock()->from, nullptr);
+  from->GiveBack(std::move(event));
+}
+
+// --- the worker ---------------------------------------------------------------------------------
+
+DebugWorker::DebugWorker(ProcessorContext context, Trap& trap, follow::CommitSink& sink,
                          follow::LaneCursors& cursors)
     : inspector_(*context.inspector),
       function_log_(context.log),
+      trap_(trap),
       cursors_(cursors),
       processor_(context),
       runner_({.processor = processor_,
@@ -22,27 +61,17 @@ DebugWorker::DebugWorker(ProcessorContext context, follow::CommitSink& sink,
                .sink = sink,
                .clock = MachineClock(),
                .stopping = [this] { return processor_.stopping(); }}),
-      attended_(std::chrono::steady_clock::now()) {
+      attended_(MachineClock().Now()) {
+  trap_.Open(context.inspector);
   thread_ = Thread({"fn debug", context.definition->name}, [this] { Loop(); });
 }
 
 DebugWorker::~DebugWorker() {
+  trap_.Close();
   processor_.RequestStop();
+  stop_.Close();
   inspector_.Close();
   thread_.join();
-}
-
-bool DebugWorker::Take(follow::EventPtr& event, follow::LaneWorker& from) {
-  {
-    const std::lock_guard lock(mutex_);
-    const js::Inspector::State state = inspector_.state();
-    const bool wanted = state.connected || !state.had_client;
-    if (processor_.stopping() || over_ || event_ != nullptr || !wanted) return false;
-    event_ = std::move(event);
-    from_ = &from;
-  }
-  inspector_.Wake();
-  return true;
 }
 
 void DebugWorker::Loop() {
@@ -59,32 +88,28 @@ void DebugWorker::Loop() {
       return step != Step::kWait;
     });
   }
-  {
-    const std::lock_guard lock(mutex_);
-    over_ = true;
-  }
+  trap_.Close();
   inspector_.Close();
   GiveBack();
 }
 
 DebugWorker::Step DebugWorker::Next() {
-  const std::lock_guard lock(mutex_);
   const js::Inspector::State state = inspector_.state();
-  const auto now = std::chrono::steady_clock::now();
+  const Clock::Time now = MachineClock().Now();
   if (state.connected) attended_ = now;
   if (processor_.stopping() || over_ || now - attended_ > kForgottenAfter) return Step::kEnd;
-  if (event_ == nullptr) return Step::kWait;
+  if (!trap_.has_event()) return Step::kWait;
   if (state.ready) return Step::kRun;
   return state.had_client && !state.connected ? Step::kGiveBack : Step::kWait;
 }
 
 // Until the event is committed. An error: the run was ended, or the function can't go on.
-Status DebugWorker::Process() {
+Status DebugWorker::Process(const follow::EventPtr& event) {
   while (true) {
-    const auto stepped = runner_.Step({&event_, 1}, cursors_);
+    const auto stepped = runner_.Step({&event, 1}, cursors_);
     if (stepped.done > 0) return OkStatus();
     if (!stepped.ended) {
-      std::this_thread::sleep_for(stepped.pause);
+      stop_.Wait(stop_.news(), MachineClock().Now() + stepped.pause);
       continue;
     }
     if (!stepped.why.ok()) return stepped.why;
@@ -93,40 +118,28 @@ Status DebugWorker::Process() {
 }
 
 void DebugWorker::Run() {
-  const Status processed = Process();
+  follow::EventPtr event = trap_.Borrow();
+  const Status processed = Process(event);
   if (processed.ok()) {
-    processor_.LetGo({&event_, 1});
-    follow::LaneWorker* from = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      event_.reset();
-      from = std::exchange(from_, nullptr);
-    }
-    from->GiveBack(nullptr);
+    processor_.LetGo({&event, 1});
+    event.reset();
   } else {
-    // The client has left, or told it to end. Anything else is the worker's to find out and tell.
+    // The client has left or has ended the run. The worker finds out about every other error.
     processor_.Drop();
-    GiveBack();
   }
+  trap_.Return(std::move(event));
   // V8 does not go on after an isolate's memory is used up.
   const bool passing = processed.ok() || processed.id() == "function.stopping";
   if (passing && !processor_.handler().spent()) return;
   function_log_.Add(LogLevel::kError,
                     "the debugger has ended: " +
                         (passing ? "the event used too much memory" : processed.ToString()));
-  const std::lock_guard lock(mutex_);
   over_ = true;
+  trap_.Close();
 }
 
 void DebugWorker::GiveBack() {
-  follow::EventPtr event;
-  follow::LaneWorker* from = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    event.swap(event_);
-    from = std::exchange(from_, nullptr);
-  }
-  if (event != nullptr) from->GiveBack(std::move(event));
+  if (follow::EventPtr event = trap_.Borrow()) trap_.Return(std::move(event));
 }
 
 }  // namespace sluice::function

@@ -1,34 +1,62 @@
-// The worker that a debugger brings: it borrows one event at a time from the function's workers and
-// runs it in an isolate of its own, with an inspector, on a thread of its own. The event takes
-// effect as every other does. Until it is done with, the lane that it came from waits; the other
-// lanes go on.
+// Debugging of a function's events.
 //
-// An event is given back, to be handled without a debugger, when the client leaves and when the
-// debugger ends.
+// Operation: the function's workers offer their events to a Trap. While a debugger is there, it
+// takes one event at a time. A DebugWorker runs that event on a thread of its own, in an isolate of
+// its own that has an inspector, and commits its effects as a worker does. Until then the lane of
+// the event waits; the other lanes go on.
+//
+// The DebugWorker gives an event back to its worker, to be handled without a debugger, when the
+// client leaves and when the debugger ends.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
 
+#include "base/locked.h"
+#include "base/signal.h"
 #include "base/thread.h"
 #include "follow/lane_worker.h"
 #include "function/function_processor.h"
 
 namespace sluice::function {
 
+// The place where workers leave the event that is to be debugged. Any thread.
+class Trap final : public follow::Borrower {
+ public:
+  // Takes the event unless there is no debugger, it has an event already, or its client has left.
+  bool Take(follow::EventPtr& event, follow::LaneWorker& from) override;
+
+  // From now on events are taken for this debugger.
+  void Open(std::shared_ptr<js::Inspector> inspector);
+  // No event is taken from now on.
+  void Close();
+
+  bool has_event() const { return slot_.Lock()->event != nullptr; }
+  // The event that was taken; it stays the only one until Return. Null when there is none.
+  follow::EventPtr Borrow() { return std::move(slot_.Lock()->event); }
+  // Returns the borrowed event to its worker, to be handled there, or null when it was handled.
+  void Return(follow::EventPtr event);
+
+ private:
+  struct Slot {
+    std::shared_ptr<js::Inspector> inspector;  // null: there is no debugger
+    follow::EventPtr event;                    // waits to be debugged
+    follow::LaneWorker* from = nullptr;        // the worker of the event, from Take until Return
+  };
+  std::atomic<bool> open_ = false;
+  Locked<Slot> slot_;
+};
+
 class DebugWorker {
  public:
   // The context has the inspector, and the program for it. The others are those of the function's
   // workers, and outlive this.
-  DebugWorker(ProcessorContext context, follow::CommitSink& sink, follow::LaneCursors& cursors);
-  ~DebugWorker();  // closes the inspector and gives back what it has
+  DebugWorker(ProcessorContext context, Trap& trap, follow::CommitSink& sink,
+              follow::LaneCursors& cursors);
+  ~DebugWorker();  // closes the trap and the inspector and gives back the event that it has
   DebugWorker(const DebugWorker&) = delete;
   DebugWorker& operator=(const DebugWorker&) = delete;
-
-  // Takes the event unless it has one already, or its client has left. Any thread.
-  bool Take(follow::EventPtr& event, follow::LaneWorker& from);
 
  private:
   enum class Step : uint8_t { kWait, kRun, kGiveBack, kEnd };
@@ -36,42 +64,21 @@ class DebugWorker {
   void Loop();
   Step Next();
   void Run();
-  Status Process();
+  Status Process(const follow::EventPtr& event);
   void GiveBack();
 
   js::Inspector& inspector_;
   FunctionLog& function_log_;
+  Trap& trap_;
   follow::LaneCursors& cursors_;
   FunctionProcessor processor_;
   follow::BatchRunner runner_;
+  Signal stop_;
 
-  std::mutex mutex_;
-  bool over_ = false;                               // guarded by mutex_
-  follow::EventPtr event_;                          // guarded by mutex_; unchanged while it runs
-  follow::LaneWorker* from_ = nullptr;              // guarded by mutex_
-  std::chrono::steady_clock::time_point attended_;  // guarded by mutex_; when a client was there
+  // The thread's.
+  bool over_ = false;
+  Clock::Time attended_;  // when a client was last connected
   Thread thread_;
-};
-
-// Where a function's workers ask whether an event is to be debugged. Any thread.
-class Trap final : public follow::Borrower {
- public:
-  bool Take(follow::EventPtr& event, follow::LaneWorker& from) override {
-    if (!set_.load(std::memory_order_relaxed)) return false;
-    const std::lock_guard lock(mutex_);
-    return worker_ != nullptr && worker_->Take(event, from);
-  }
-  // Null for none. After that the one before is not used any more.
-  void Set(DebugWorker* worker) {
-    const std::lock_guard lock(mutex_);
-    worker_ = worker;
-    set_ = worker != nullptr;
-  }
-
- private:
-  std::atomic<bool> set_ = false;
-  std::mutex mutex_;
-  DebugWorker* worker_ = nullptr;  // guarded by mutex_
 };
 
 }  // namespace sluice::function

@@ -62,6 +62,7 @@ Status Dispatcher::StartFollower() {
                         .reader_name = ThreadName{"fn feed", options_.definition->name},
                         .worker_name = ThreadName{"fn", options_.definition->name},
                         .failed = options_.failed,
+                        .handled_all = [this] { options_.services.Progressed(); },
                         .borrower = &trap_,
                         .rest_after = kIdleIsolate}));
   options_.statistics.workers_started += workers;
@@ -117,24 +118,24 @@ follow::EventPtr Dispatcher::EventFrom(const db::Change& change, const db::Curso
   ++(event->operation == db::Operation::kExpire   ? statistics.expiries_given
      : event->operation == db::Operation::kDelete ? statistics.deletions_given
                                                   : statistics.updates_given);
+  options_.services.Progressed();
   return event;
 }
 
 void Dispatcher::StartDebugger(std::shared_ptr<const js::Program> program,
                                std::shared_ptr<js::Inspector> inspector) {
   StopDebugger();
-  const std::lock_guard lock(debug_mutex_);
+  const MutexLock lock(debug_mutex_);
   if (stopping_) return inspector->Close();
   ProcessorContext context = ContextOfProcessors();
   context.prepared.program = std::move(program);
   context.inspector = std::move(inspector);
-  debug_worker_ = std::make_unique<DebugWorker>(std::move(context), sink_, follower_->cursors());
-  trap_.Set(debug_worker_.get());
+  debug_worker_ =
+      std::make_unique<DebugWorker>(std::move(context), trap_, sink_, follower_->cursors());
 }
 
 void Dispatcher::StopDebugger() {
-  const std::lock_guard lock(debug_mutex_);
-  trap_.Set(nullptr);
+  const MutexLock lock(debug_mutex_);
   debug_worker_.reset();
 }
 
@@ -148,7 +149,7 @@ void Dispatcher::Stop() {
   options_.timers.Remove(options_.follower, timers_added_);
   options_.timers.Remove(failure::RetryOwner(options_.failures.owner()), retries_added_);
   {
-    const std::lock_guard lock(debug_mutex_);
+    const MutexLock lock(debug_mutex_);
     stopping_ = true;
   }
   StopDebugger();

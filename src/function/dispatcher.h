@@ -8,11 +8,11 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "follow/parallel_follower.h"
 #include "function/debug_worker.h"
 #include "function/function_processor.h"
@@ -75,11 +75,11 @@ class Dispatcher {
   Trap trap_;
   std::vector<std::unique_ptr<FunctionProcessor>> processors_;
   std::unique_ptr<follow::ParallelFollower> follower_;
-  std::mutex debug_mutex_;
-  std::unique_ptr<DebugWorker> debug_worker_;  // guarded by debug_mutex_
-  bool stopping_ = false;                      // guarded by debug_mutex_
-  uint64_t timers_added_ = 0;                  // to the scheduler
-  uint64_t retries_added_ = 0;                 // to the scheduler
+  Mutex debug_mutex_;  // held until a debugger has ended
+  std::unique_ptr<DebugWorker> debug_worker_ GUARDED_BY(debug_mutex_);
+  bool stopping_ GUARDED_BY(debug_mutex_) = false;
+  uint64_t timers_added_ = 0;   // to the scheduler
+  uint64_t retries_added_ = 0;  // to the scheduler
 };
 
 }  // namespace sluice::function

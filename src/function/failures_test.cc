@@ -47,12 +47,8 @@ class FailuresTest : public ManagerTest {
     const auto kept = manager_->FindFailure("f", Id(index));
     return json::ToText(*PrintEvent(kept->item.failure, kept->payload));
   }
-  void AwaitCount(const char* group, const char* name, uint64_t count) {
-    for (int i = 0; i < 4000 && Count(group, name) < count; ++i) usleep(5000);
-    EXPECT_EQ(Count(group, name), count) << name;
-  }
   void AwaitTexts(const std::vector<std::string>& texts) {
-    for (int i = 0; i < 2000 && Texts() != texts; ++i) usleep(5000);
+    Await([&] { return Texts() == texts; });
     EXPECT_EQ(Texts(), texts);
   }
 };
@@ -94,16 +90,17 @@ TEST_F(FailuresTest, IsTriedAgainNeverEarlyUntilItSucceeds) {
   Put("a", R"({"n":1})");
   Settle();
   EXPECT_EQ(Texts(), List{"insert a: TypeError: not yet, 1, waiting"});
-  clock_.AddMs(kHourMs - 60'000);
-  usleep(1'300'000);  // longer than a scheduler sleeps without a look at the clock
+  Advance(kHourMs - 60'000);
+  AwaitDueTimers();
+  Settle();
   EXPECT_EQ(All()[0].failure.attempts, 1u);
-  clock_.AddMs(60'000);
+  Advance(60'000);
   AwaitTexts({"insert a: TypeError: not yet, 2, waiting"});
   EXPECT_GE(*All()[0].due_ms, clock_.WallMs() + 2 * kHourMs - 60'000) << "the second is later";
   EXPECT_EQ(Get("done::a"), "-");
 
   Put("go", "1", "dst");
-  clock_.AddMs(2 * kHourMs);
+  Advance(2 * kHourMs);
   AwaitCount("failures", "retry_success", 1);
   EXPECT_EQ(Get("done::a"), R"({"count":1})");
   EXPECT_EQ(Get("seen::a"), R"({"n":1})");
@@ -133,7 +130,7 @@ TEST_F(FailuresTest, NewerEventsDoNotWait) {
   Put("a", R"({"n":2})");
   Settle();
   EXPECT_EQ(Get("seen::a"), R"({"n":2})");
-  clock_.AddMs(kHourMs);
+  Advance(kHourMs);
   AwaitCount("failures", "retry_success", 1);
   EXPECT_EQ(Get("seen::a"), R"({"n":1})") << "the older one comes later";
 }
@@ -148,8 +145,8 @@ TEST_F(FailuresTest, ARestartAPauseAndAnUndeployment) {
   AwaitTexts({"insert a: TypeError: not yet, 2, waiting"});
 
   ASSERT_TRUE(manager_->Pause("f").ok());
-  clock_.AddMs(2 * kHourMs);
-  usleep(1'300'000);
+  Advance(2 * kHourMs);
+  AwaitDueTimers();
   EXPECT_EQ(Texts(), List{"insert a: TypeError: not yet, 2, waiting"}) << "a pause holds it";
   ASSERT_TRUE(manager_->Resume("f").ok());
   AwaitTexts({"insert a: TypeError: not yet, 3, waiting"});
@@ -234,13 +231,15 @@ TEST_F(FailuresTest, DeletionsAndTimersAreEventsToo) {
 
 TEST_F(FailuresTest, ATimerWithoutItsCallbackIsKept) {
   Deploy(
-      "function OnUpdate(doc, meta) { createTimer(Ring, new Date(Date.now() + 600), 'r', 1); }\n"
+      "function OnUpdate(doc, meta) { createTimer(Ring, new Date(Date.now() + 3600000), 'r', 1); "
+      "}\n"
       "function Ring(context) {}\n");
   Put("a", "1");
   Settle();
   ASSERT_TRUE(manager_->Pause("f").ok());
   ASSERT_TRUE(manager_->Store(Function("function OnUpdate(doc, meta) {}\n")).ok());
   ASSERT_TRUE(manager_->Resume("f").ok());
+  Advance(kHourMs);
   AwaitTexts({"timer Ring:r: the function has no callback 'Ring', 1, dead"});
   EXPECT_EQ(All()[0].failure.problem.kind, "missing");
   ASSERT_TRUE(manager_->Pause("f").ok());

@@ -175,6 +175,7 @@ void FunctionProcessor::Committed(std::span<const follow::EventPtr>) {
   FailuresCommitted();
   refused_.reset();
   effects_.reset();
+  context_.services.Progressed();
 }
 
 void FunctionProcessor::Count(const Effects::Counts& counts) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/signal.h"
 #include "base/status.h"
 #include "db/transaction.h"
 #include "function/curl/address_rules.h"
@@ -61,6 +62,12 @@ struct Services {
   // What runs, for the process after a crash; may be null. Outlives the functions.
   UnderWay* under_way = nullptr;
   bool hold = false;  // deployed functions are paused until somebody resumes them
+  // Woken after each step that a function takes: it has read an event, committed a batch, handled
+  // everything, written its log, changed its state. Trials and tests wait for it; null otherwise.
+  Signal* progress = nullptr;
+  void Progressed() const {
+    if (progress != nullptr) progress->Wake();
+  }
 };
 
 // A definition's code as V8 gets it, with what is known of it.

@@ -70,17 +70,24 @@ struct Manager::Function {
 // While it lives, the function is on its way to another state.
 class Manager::Passing {
  public:
-  Passing(Function& function, State state) : function_(function) { Set(state); }
+  Passing(const Services& services, Function& function, State state)
+      : services_(services), function_(function) {
+    Set(state);
+  }
   ~Passing() { Set(std::nullopt); }
   Passing(const Passing&) = delete;
   Passing& operator=(const Passing&) = delete;
 
  private:
   void Set(std::optional<State> state) {
-    const std::lock_guard lock(function_.mutex);
-    function_.passing = state;
-    if (state) function_.stop_deploying = std::make_shared<std::atomic<bool>>(false);
+    {
+      const std::lock_guard lock(function_.mutex);
+      function_.passing = state;
+      if (state) function_.stop_deploying = std::make_shared<std::atomic<bool>>(false);
+    }
+    services_.Progressed();
   }
+  const Services& services_;
   Function& function_;
 };
 

@@ -64,7 +64,7 @@ Result<std::unique_lock<std::mutex>> Manager::Function::BeginChange() {
 Manager::Manager(const Services& services)
     : services_(services),
       timers_(services.database, services.clock),
-      logs_(services.log_directory, services.clock),
+      logs_(services.log_directory, services.clock, services.progress),
       commits_(services.database) {}
 Manager::~Manager() { Stop(); }
 
@@ -136,8 +136,11 @@ void Manager::OnFailed(const std::weak_ptr<Function>& weak, const Status& status
   log::Error("a function has stopped",
              {{"function", function->current()->name}, {"error", status.ToString()}});
   function->log->Add(LogLevel::kError, "the function has stopped: " + status.ToString());
-  const std::lock_guard lock(function->mutex);
-  function->failure = status.ToString();
+  {
+    const std::lock_guard lock(function->mutex);
+    function->failure = status.ToString();
+  }
+  services_.Progressed();
 }
 
 Result<Manager::FunctionPtr> Manager::Get(const std::string& name) const {

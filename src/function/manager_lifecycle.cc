@@ -36,7 +36,7 @@ Status Manager::Deploy(const std::string& name) {
                  "functions follow one shard, and this server has {} (storage.shards)",
                  services_.database.shard_count());
   }
-  const Passing passing(*function, State::kDeploying);
+  const Passing passing(services_, *function, State::kDeploying);
   RETURN_IF_ERROR(CheckRunning());
   ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function->current()));
   function->insight.Reset();
@@ -85,7 +85,7 @@ Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& w
   const std::string location = definition.Location();
   definition.settings.deployed = false;
   definition.settings.processing = false;
-  const Passing passing(*function, State::kUndeploying);
+  const Passing passing(services_, *function, State::kUndeploying);
   RETURN_IF_ERROR(Save(definition));
   std::shared_ptr<Dispatcher> dispatcher;
   {
@@ -114,7 +114,7 @@ Status Manager::Pause(const std::string& name) {
     return WrongState("function.not_deployed", name, function->state(), "paused");
   Definition definition = *function->current();
   definition.settings.processing = false;
-  const Passing passing(*function, State::kPausing);
+  const Passing passing(services_, *function, State::kPausing);
   RETURN_IF_ERROR(Save(definition));
   std::shared_ptr<Dispatcher> dispatcher;
   {
@@ -138,7 +138,7 @@ Status Manager::Resume(const std::string& name) {
 
 // Under the function's change lock.
 Status Manager::ResumeLocked(const FunctionPtr& function) {
-  const Passing passing(*function, State::kResuming);
+  const Passing passing(services_, *function, State::kResuming);
   RETURN_IF_ERROR(CheckRunning());
   ASSIGN_OR_RETURN(const Prepared prepared, CheckDeployment(function->current()));
   RETURN_IF_ERROR(RunOnDeploy(function, prepared, "Resume"));

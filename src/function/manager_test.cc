@@ -40,8 +40,7 @@ TEST_F(ManagerTest, EverythingOrFromNow) {
   later.settings.boundary = Boundary::kFromNow;
   Deploy(later);
   Put("newer", "3");
-  for (int i = 0; i < 2000 && Get("gnewer") == "-"; ++i) usleep(5000);
-  EXPECT_EQ(Get("gnewer"), "3");
+  EXPECT_EQ(AwaitDocument("gnewer"), "3");
   EXPECT_EQ(Get("gnew"), "-");
 }
 
@@ -75,8 +74,7 @@ TEST_F(ManagerTest, OwnWritesToTheSourceComeBackOnlyWhenAskedFor) {
   again.settings.boundary = Boundary::kFromNow;
   Deploy(again);
   Put("b", R"({"n":1})");
-  for (int i = 0; i < 2000 && Get("b", "src") != R"({"n":5})"; ++i) usleep(5000);
-  EXPECT_EQ(Get("b", "src"), R"({"n":5})");
+  EXPECT_TRUE(Await([&] { return Get("b", "src") == R"({"n":5})"; }));
 }
 
 TEST_F(ManagerTest, CountersAreExactWithManyWorkers) {
@@ -245,14 +243,10 @@ TEST_F(ManagerTest, ADroppedKeyspaceUndeploys) {
   ASSERT_TRUE(manager_->Deploy("f").ok());
   ASSERT_TRUE(database_->admin().DropCollection({"dst", "s", "c"}).ok());
   const auto undeployed = [&] {
-    const auto done = [&] {
-      return manager_->StatusOf("f")->state == State::kUndeployed &&
-             manager_->StatusOf("f")->failure != "" && database_->catalog()->followers().empty();
-    };
-    for (int i = 0; i < 2000 && !done(); ++i) usleep(5000);
-    return done();
+    return manager_->StatusOf("f")->state == State::kUndeployed &&
+           manager_->StatusOf("f")->failure != "" && database_->catalog()->followers().empty();
   };
-  EXPECT_TRUE(undeployed());
+  EXPECT_TRUE(Await(undeployed));
   EXPECT_NE(LogText().find("undeployed, for the binding 'other'"), std::string::npos) << LogText();
 
   // The source, of a paused function, made anew at once.
@@ -263,7 +257,7 @@ TEST_F(ManagerTest, ADroppedKeyspaceUndeploys) {
   ASSERT_TRUE(manager_->Pause("f").ok());
   ASSERT_TRUE(database_->admin().DropBucket("src").ok());
   ASSERT_TRUE(database_->admin().CreateBucket("src").ok());
-  EXPECT_TRUE(undeployed());
+  EXPECT_TRUE(Await(undeployed));
 }
 
 TEST_F(ManagerTest, ATableIsASourceAndABindingToRead) {
@@ -296,26 +290,19 @@ TEST_F(ManagerTest, APatternIsASourceToo) {
                                          db::Document{.body = "2"}));
     ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
   };
-  const auto arrives = [&](const std::string& key) {
-    for (int i = 0; i < 2000 && Get(key) == "-"; ++i) usleep(5000);
-    return Get(key) != "-";
-  };
   put("a");
-  EXPECT_TRUE(arrives("s.made_later.a"));
-  EXPECT_TRUE(arrives("_default._default.old"));
+  EXPECT_NE(AwaitDocument("s.made_later.a"), "-");
+  EXPECT_NE(AwaitDocument("_default._default.old"), "-");
   Close();
   Open();
   put("b");
-  EXPECT_TRUE(arrives("s.made_later.b"));
+  EXPECT_NE(AwaitDocument("s.made_later.b"), "-");
   ASSERT_TRUE(database_->admin().DropScope("src", "s").ok());
   Put("c", "3");
-  EXPECT_TRUE(arrives("_default._default.c"));
+  EXPECT_NE(AwaitDocument("_default._default.c"), "-");
   EXPECT_EQ(manager_->StatusOf("f")->state, State::kDeployed);
   ASSERT_TRUE(database_->admin().DropBucket("src").ok());
-  for (int i = 0; i < 2000 && manager_->StatusOf("f")->state != State::kUndeployed; ++i) {
-    usleep(5000);
-  }
-  EXPECT_EQ(manager_->StatusOf("f")->state, State::kUndeployed);
+  AwaitState("f", State::kUndeployed);
 }
 
 TEST_F(ManagerTest, AKeyspaceDroppedWhileNothingRanUndeploysAtTheStart) {
@@ -324,10 +311,7 @@ TEST_F(ManagerTest, AKeyspaceDroppedWhileNothingRanUndeploysAtTheStart) {
   ASSERT_TRUE(database_->admin().DropBucket("dst").ok());
   Close();
   Open();
-  for (int i = 0; i < 2000 && manager_->StatusOf("f")->state != State::kUndeployed; ++i) {
-    usleep(5000);
-  }
-  EXPECT_EQ(manager_->StatusOf("f")->state, State::kUndeployed);
+  AwaitState("f", State::kUndeployed);
   EXPECT_NE(manager_->StatusOf("f")->failure.find("the binding 'dst'"), std::string::npos);
 }
 
@@ -462,7 +446,7 @@ TEST_F(ManagerTest, APauseLeavesNoBacklogBehind) {
   f.settings.execution_timeout_s = 60;
   Deploy(f);
   for (int i = 0; i < 50; ++i) Put("k" + std::to_string(i), "\"loop\"");
-  for (int i = 0; i < 2000 && Count("execution_stats", "agg_queue_size") < 50; ++i) usleep(5000);
+  AwaitCount("execution_stats", "agg_queue_size", 50);
   EXPECT_GT(Count("execution_stats", "agg_queue_memory"), 50u * 256);
   ASSERT_TRUE(manager_->Pause("f").ok());
   EXPECT_EQ(Count("execution_stats", "agg_queue_size"), 0u);

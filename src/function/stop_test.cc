@@ -18,13 +18,6 @@ class StopTest : public ManagerTest {
   // Far more than a stop takes, and far less than what runs would.
   static constexpr seconds kSoon{20};
 
-  bool Eventually(const std::function<bool()>& met) {
-    for (const auto until = steady_clock::now() + seconds(60); steady_clock::now() < until;) {
-      if (met()) return true;
-      usleep(5000);
-    }
-    return false;
-  }
   uint64_t CommittedEvents() { return Count("execution_stats", "on_update_success"); }
   static Definition Patient(const std::string& code) {
     Definition definition = Function(code);
@@ -42,7 +35,7 @@ constexpr const char* kRunsForEver =
 TEST_F(StopTest, UndeployEndsTheCallThatRuns) {
   Deploy(Patient(kRunsForEver));
   for (int i = 0; i < 30; ++i) Put("k" + std::to_string(i), "\"loop\"");
-  ASSERT_TRUE(Eventually([&] { return Count("events_remaining", "dcp_backlog") == 30; }));
+  ASSERT_TRUE(Await([&] { return Count("events_remaining", "dcp_backlog") == 30; }));
   const auto began = steady_clock::now();
   ASSERT_TRUE(manager_->Undeploy("f").ok());
   EXPECT_LT(steady_clock::now() - began, kSoon);
@@ -53,9 +46,9 @@ TEST_F(StopTest, UndeployEndsTheCallThatRuns) {
 TEST_F(StopTest, TheEventThatWasEndedRunsAgainOnce) {
   Deploy(Patient(kRunsForEver));
   Put("a", "1");
-  ASSERT_TRUE(Eventually([&] { return Get("a") == "1"; }));
+  ASSERT_TRUE(Await([&] { return Get("a") == "1"; }));
   Put("b", "\"loop\"");
-  ASSERT_TRUE(Eventually([&] { return Count("events_remaining", "dcp_backlog") == 1; }));
+  ASSERT_TRUE(Await([&] { return Count("events_remaining", "dcp_backlog") == 1; }));
   ASSERT_TRUE(manager_->Pause("f").ok());
   EXPECT_EQ(Get("b"), "-");
   ASSERT_TRUE(manager_
@@ -79,7 +72,7 @@ TEST_F(StopTest, SlowEventsAreCommittedOneByOne) {
   Put("b", "2");
   Put("a", "\"loop\"");  // in the lane of the first
   ASSERT_TRUE(manager_->Resume("f").ok());
-  ASSERT_TRUE(Eventually([&] { return CommittedEvents() >= 1 && Get("a") == "1"; }));
+  ASSERT_TRUE(Await([&] { return CommittedEvents() >= 1 && Get("a") == "1"; }));
   EXPECT_NE(LogText().find("did a"), std::string::npos);
   ASSERT_TRUE(manager_->Undeploy("f").ok());
 }
@@ -94,10 +87,10 @@ TEST_F(StopTest, WhatCameBeforeAnEventThatTakesLongIsCommittedWithoutIt) {
   Put("slow", "300");
   Put("endless", "100000");
   ASSERT_TRUE(manager_->Resume("f").ok());
-  ASSERT_TRUE(Eventually([&] { return Get("fast4") == "1" && Get("slow") == "1"; }));
+  ASSERT_TRUE(Await([&] { return Get("fast4") == "1" && Get("slow") == "1"; }));
   EXPECT_EQ(Get("fast0"), "1");
   EXPECT_EQ(Get("endless"), "-");
-  ASSERT_TRUE(Eventually([&] { return LogText().find("did slow") != std::string::npos; }));
+  ASSERT_TRUE(Await([&] { return LogText().find("did slow") != std::string::npos; }));
   EXPECT_EQ(LogText().find("did slow"), LogText().rfind("did slow"));
   ASSERT_TRUE(manager_->Undeploy("f").ok());
 }
@@ -107,7 +100,7 @@ TEST_F(StopTest, TheStateOnTheWayIsShownAndRefusesOtherChanges) {
   slow.name = "g";
   ASSERT_TRUE(manager_->Store(slow).ok());
   auto deploying = std::async(std::launch::async, [&] { return manager_->Deploy("g"); });
-  ASSERT_TRUE(Eventually([&] { return manager_->StatusOf("g")->state == State::kDeploying; }));
+  AwaitState("g", State::kDeploying);
   EXPECT_EQ(manager_->Deploy("g").id(), "function.in_transition");
   EXPECT_EQ(manager_->Pause("g").id(), "function.in_transition");
   EXPECT_EQ(manager_->Store(slow).id(), "function.in_transition");
@@ -132,7 +125,7 @@ TEST_F(StopTest, AStopOfTheServerEndsEverything) {
   Put("a", "1");
   Put("b", "2");
   auto deploying = std::async(std::launch::async, [&] { return manager_->Deploy("g"); });
-  ASSERT_TRUE(Eventually([&] { return manager_->StatusOf("g")->state == State::kDeploying; }));
+  AwaitState("g", State::kDeploying);
   const auto began = steady_clock::now();
   manager_->RequestStop();
   EXPECT_EQ(deploying.get().id(), "function.on_deploy_failed");
@@ -203,7 +196,7 @@ TEST_F(TooMuchTest, AnEventThatDoesTooMuchIsAFailure) {
   Put("e", "-100");
   ASSERT_TRUE(manager_->Resume("f").ok());
   Settle();
-  ASSERT_TRUE(Eventually([&] { return Count("failures", "dead") == 3; }));
+  ASSERT_TRUE(Await([&] { return Count("failures", "dead") == 3; }));
   Put("d", "100");
   Settle();
   EXPECT_EQ(Get("a_0"), "0");

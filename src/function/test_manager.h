@@ -12,14 +12,19 @@
 
 #include "base/check.h"
 #include "function/manager.h"
+#include "function/test_progress.h"
 
 namespace sluice::function {
 
-// The machine's clock, but it can be put forward.
+// The machine's clock, but its wall time can be put forward.
 class ForwardClock final : public Clock {
  public:
   uint64_t WallNs() const override { return system_.WallNs() + added_ns_.load(); }
   uint64_t MonotonicNs() const override { return system_.MonotonicNs(); }
+  void WaitUntil(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
+                 uint64_t until_ns) const override {
+    system_.WaitUntil(condition, lock, until_ns);
+  }
   void AddMs(uint64_t ms) { added_ns_ += ms * 1'000'000; }
 
  private:
@@ -52,6 +57,8 @@ class ManagerTest : public ::testing::Test {
     Services services{*database_, *engine_, clock_};
     services.log_directory = directory_ / "data/logs/functions";
     services.limits = limits_;
+    services.handlers_use_clock = true;
+    services.progress = progress_.signal();
     services.hold = hold_;
     if (keeps_under_way_) under_way_ = std::move(*UnderWay::Open(directory_ / "under_way"));
     services.under_way = under_way_.get();
@@ -98,14 +105,52 @@ class ManagerTest : public ::testing::Test {
   }
   // Waits until everything that was written is handled.
   void Settle() {
-    for (int i = 0; i < 6000; ++i) {
+    const auto ended = [this] {
       const auto status = manager_->StatusOf("f");
-      ASSERT_TRUE(status);
-      ASSERT_EQ(status->failure, "");
-      if (status->caught_up) return;
-      usleep(5000);
-    }
-    FAIL() << "the function does not catch up";
+      return !status || !status->failure.empty() || status->caught_up;
+    };
+    ASSERT_TRUE(Await(ended)) << "the function does not catch up";
+    ASSERT_TRUE(manager_->StatusOf("f"));
+    ASSERT_EQ(manager_->StatusOf("f")->failure, "");
+  }
+  // Waits until `holds()`, which is asked after each step of a function.
+  template <typename Predicate>
+  bool Await(Predicate holds) {
+    return progress_.Await(std::move(holds));
+  }
+  void AwaitState(const std::string& name, State state) {
+    EXPECT_TRUE(Await([&] { return manager_->StatusOf(name)->state == state; }));
+  }
+  void AwaitCount(const char* group, const char* name, uint64_t count) {
+    Await([&] { return Count(group, name) >= count; });
+    EXPECT_EQ(Count(group, name), count) << name;
+  }
+  // Waits until the document is there, and returns it.
+  std::string AwaitDocument(const std::string& key) {
+    Await([&] { return Get(key) != "-"; });
+    return Get(key);
+  }
+  // Puts the clock forward.
+  void Advance(uint64_t ms) {
+    clock_.AddMs(ms);
+    manager_->ClockWasSet();
+  }
+  // Waits until the scheduler has handed out all timers that are due now, by the timer of another
+  // function: the scheduler hands out the one that has been due longest first.
+  void AwaitDueTimers() {
+    const std::string key = "probe" + std::to_string(++probes_);
+    Definition probe = Function(
+        "function OnDeploy() { createTimer(Tick, new Date(), 'tick'); }\n"
+        "function Tick() { dst." +
+        key +
+        " = 1; }\n"
+        "function OnUpdate() {}");
+    probe.name = "probe";
+    probe.buckets.erase(probe.buckets.begin());  // two functions can't both change the source
+    probe.settings.boundary = Boundary::kFromNow;
+    Deploy(probe);
+    EXPECT_EQ(AwaitDocument(key), "1");
+    ASSERT_TRUE(manager_->Undeploy("probe").ok());
   }
   // What it has logged, oldest first, without times.
   std::vector<std::string> LogLines() {
@@ -124,7 +169,9 @@ class ManagerTest : public ::testing::Test {
     return static_cast<uint64_t>(statistics[group][name].AsInt());
   }
 
-  ForwardClock clock_;
+  ForwardClock clock_;  // also of handlers
+  Progress progress_;
+  int probes_ = 0;
   std::filesystem::path directory_;
   std::unique_ptr<db::Database> database_;
   std::unique_ptr<query::QueryEngine> engine_;

@@ -4,6 +4,7 @@
 #include "function/curl/test_server.h"
 #include "function/handler_fixture.h"
 #include "function/manager.h"
+#include "function/test_progress.h"
 
 namespace sluice::function {
 namespace {
@@ -31,11 +32,14 @@ TEST_F(CurlBatchTest, EventsThatCalledOutAreCommittedBeforeTheNextOneRuns) {
   definition_.metadata = {.bucket = "dst"};
   definition_.urls = {{.alias = "api", .hostname = server.url()}};
   definition_.code = "function OnUpdate(doc, meta) {\n  dst[meta.id] = curl('GET', api).status;\n}";
-  Manager manager(Services{*database_, *engine_, clock_, addresses_});
+  Progress progress;
+  Services services{*database_, *engine_, clock_, addresses_};
+  services.progress = progress.signal();
+  Manager manager(services);
   ASSERT_TRUE(manager.Start().ok());
   ASSERT_TRUE(manager.Store(definition_).ok());
   ASSERT_TRUE(manager.Deploy("f").ok());
-  for (int i = 0; i < 6000 && !manager.StatusOf("f")->caught_up; ++i) usleep(5000);
+  EXPECT_TRUE(progress.Await([&] { return manager.StatusOf("f")->caught_up; }));
   manager.Stop();
   ASSERT_EQ(committed.size(), size_t{kEvents});
   for (int i = 0; i < kEvents; ++i) EXPECT_EQ(committed[static_cast<size_t>(i)], i);

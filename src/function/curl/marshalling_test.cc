@@ -1,4 +1,6 @@
 // curl() as handlers call it: what is sent for which value, and which value comes of a response.
+#include <latch>
+
 #include <zlib.h>
 
 #include "function/curl/test_server.h"
@@ -24,7 +26,7 @@ std::string Compressed(const std::string& text, int window_bits) {
 class CurlTest : public HandlerTest {
  protected:
   CurlTest() { definition_.urls = {{.alias = "api", .hostname = server_.url() + "/base"}}; }
-  ~CurlTest() override { release_ = true; }
+  ~CurlTest() override { release_.count_down(); }
 
   std::string Answer(const std::string& request) {
     const std::string path = request.substr(0, request.find(" HTTP/"));
@@ -39,7 +41,7 @@ class CurlTest : public HandlerTest {
   }
   // A response that comes when the test ends.
   std::string Hold() {
-    while (!release_) usleep(1000);
+    release_.wait();
     return Respond("200 OK", "");
   }
   void Responds(const std::string& type, const std::string& body) {
@@ -63,7 +65,7 @@ class CurlTest : public HandlerTest {
     return text.substr(start, text.find("\r\n", start) - start);
   }
 
-  std::atomic<bool> release_{false};
+  std::latch release_{1};
   std::string response_head_ = "200 OK";
   std::string response_body_;
   TestServer::Answer answer_;

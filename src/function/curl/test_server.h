@@ -2,9 +2,7 @@
 // one request a connection.
 #pragma once
 
-#include <atomic>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -17,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/locked.h"
 
 namespace sluice::function {
 
@@ -37,7 +36,7 @@ class TestServer {
     thread_ = std::thread([this] { Loop(); });
   }
   ~TestServer() {
-    stop_ = true;
+    ::shutdown(fd_, SHUT_RDWR);  // ends accept
     thread_.join();
     ::close(fd_);
   }
@@ -46,13 +45,10 @@ class TestServer {
 
   uint16_t port() const { return port_; }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
-  std::vector<std::string> requests() const {
-    const std::lock_guard lock(mutex_);
-    return requests_;
-  }
+  std::vector<std::string> requests() const { return requests_.Copy(); }
   std::string last() const {
-    const std::lock_guard lock(mutex_);
-    return requests_.empty() ? "" : requests_.back();
+    const auto requests = requests_.Lock();
+    return requests->empty() ? "" : requests->back();
   }
 
  private:
@@ -62,15 +58,11 @@ class TestServer {
   }
 
   void Loop() {
-    while (!stop_) {
-      if (!WaitFor(fd_, 20)) continue;
+    while (true) {
       const int connection = ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
-      if (connection < 0) continue;
+      if (connection < 0) return;
       const std::string request = Read(connection);
-      {
-        const std::lock_guard lock(mutex_);
-        requests_.push_back(request);
-      }
+      requests_.Lock()->push_back(request);
       Write(connection, answer_(request));
       ::close(connection);
     }
@@ -108,9 +100,7 @@ class TestServer {
   const Answer answer_;
   int fd_ = -1;
   uint16_t port_ = 0;
-  std::atomic<bool> stop_{false};
-  mutable std::mutex mutex_;
-  std::vector<std::string> requests_;  // guarded by mutex_
+  Locked<std::vector<std::string>> requests_;
   std::thread thread_;
 };
 

@@ -22,7 +22,7 @@ FunctionLog::FunctionLog(FunctionLogs& all, const std::filesystem::path& directo
 
 void FunctionLog::Configure(const LogSettings& settings) {
   level_ = settings.level;
-  const std::lock_guard lock(files_mutex_);
+  const MutexLock lock(files_mutex_);
   files_.SetLimits(settings.files);
 }
 
@@ -35,38 +35,32 @@ void FunctionLog::Add(std::vector<LogRecord> records) {
   if (records.empty()) return;
   bool first = false;
   {
-    const std::lock_guard lock(mutex_);
-    first = waiting_.empty();
+    const auto waiting = waiting_.Lock();
+    first = waiting->records.empty();
     for (LogRecord& record : records) {
-      waiting_bytes_ += BytesOf(record);
-      waiting_.push_back(std::move(record));
+      waiting->bytes += BytesOf(record);
+      waiting->records.push_back(std::move(record));
     }
-    Shorten(kMaxWaiting);
+    Shorten(*waiting, kMaxWaiting);
   }
   if (first && !in_memory_) all_.Changed(shared_from_this());
 }
 
-// The oldest go.
-void FunctionLog::Shorten(size_t max_bytes) {
-  while (waiting_bytes_ > max_bytes) {
-    waiting_bytes_ -= BytesOf(waiting_.front());
-    waiting_.pop_front();
+void FunctionLog::Shorten(Waiting& waiting, size_t max_bytes) {
+  while (waiting.bytes > max_bytes) {
+    waiting.bytes -= BytesOf(waiting.records.front());
+    waiting.records.pop_front();
     ++lost_;
   }
 }
 
 Status FunctionLog::Write() {
-  const std::lock_guard lock(files_mutex_);
-  return WriteLocked();
+  const MutexLock lock(files_mutex_);
+  return WriteWaiting();
 }
 
-Status FunctionLog::WriteLocked() {
-  std::deque<LogRecord> taken;
-  {
-    const std::lock_guard lock(mutex_);
-    taken.swap(waiting_);
-    waiting_bytes_ = 0;
-  }
+Status FunctionLog::WriteWaiting() {
+  std::deque<LogRecord> taken = waiting_.Exchange({}).records;
   if (taken.empty() || removed_) return OkStatus();
   std::vector<std::string> printed;
   printed.reserve(taken.size());
@@ -76,17 +70,17 @@ Status FunctionLog::WriteLocked() {
   if (status.ok()) return status;
   ++failures_;
   taken.erase(taken.begin(), taken.begin() + static_cast<ptrdiff_t>(written));
-  const std::lock_guard lock(mutex_);
-  for (const LogRecord& record : taken) waiting_bytes_ += BytesOf(record);
-  waiting_.insert(waiting_.begin(), std::make_move_iterator(taken.begin()),
-                  std::make_move_iterator(taken.end()));
-  Shorten(kKeptUnwritten);
+  const auto waiting = waiting_.Lock();
+  for (const LogRecord& record : taken) waiting->bytes += BytesOf(record);
+  waiting->records.insert(waiting->records.begin(), std::make_move_iterator(taken.begin()),
+                          std::make_move_iterator(taken.end()));
+  Shorten(*waiting, kKeptUnwritten);
   return status;
 }
 
 std::vector<std::string> FunctionLog::Read(size_t max_bytes) {
-  const std::lock_guard files_lock(files_mutex_);
-  if (!in_memory_) (void)WriteLocked();  // what can't be written is read from memory
+  const MutexLock files_lock(files_mutex_);
+  if (!in_memory_) (void)WriteWaiting();  // what can't be written is read from memory
   std::vector<std::string> records;
   size_t room = max_bytes;
   const auto add = [&](std::string_view record) {
@@ -96,8 +90,8 @@ std::vector<std::string> FunctionLog::Read(size_t max_bytes) {
     return true;
   };
   {
-    const std::lock_guard lock(mutex_);
-    for (auto record = waiting_.rbegin(); record != waiting_.rend(); ++record) {
+    const auto waiting = waiting_.Lock();
+    for (auto record = waiting->records.rbegin(); record != waiting->records.rend(); ++record) {
       if (!add(PrintRecord(*record))) return records;
     }
   }
@@ -114,27 +108,21 @@ std::vector<std::string> FunctionLog::Read(size_t max_bytes) {
 }
 
 void FunctionLog::Remove() {
-  const std::lock_guard files_lock(files_mutex_);
+  const MutexLock files_lock(files_mutex_);
   removed_ = true;
   if (!in_memory_) files_.Remove();
-  const std::lock_guard lock(mutex_);
-  waiting_.clear();
-  waiting_bytes_ = 0;
+  waiting_.Set({});
 }
 
 // --- of all functions ---------------------------------------------------------------------------
 
-FunctionLogs::FunctionLogs(std::filesystem::path directory, const Clock& clock)
-    : directory_(std::move(directory)), clock_(clock) {
+FunctionLogs::FunctionLogs(std::filesystem::path directory, const Clock& clock, Signal* progress)
+    : directory_(std::move(directory)), clock_(clock), progress_(progress), wake_(clock) {
   if (!directory_.empty()) thread_ = Thread({"fn log"}, [this] { Loop(); });
 }
 
 FunctionLogs::~FunctionLogs() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_one();
+  wake_.Close();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -147,26 +135,24 @@ void FunctionLogs::KeepOnly(const std::vector<std::string>& locations) {
 }
 
 void FunctionLogs::Changed(std::shared_ptr<FunctionLog> log) {
-  const std::lock_guard lock(mutex_);
-  changed_.push_back(std::move(log));
-  wake_.notify_one();
+  changed_.Lock()->push_back(std::move(log));
+  wake_.Wake();
 }
 
 void FunctionLogs::Loop() {
-  std::unique_lock lock(mutex_);
   bool failed = false;
   while (true) {
-    wake_.wait(lock, [this] { return stopping_ || !changed_.empty(); });
-    const auto pause = failed ? std::chrono::milliseconds(kRetry) : kGather;
-    wake_.wait_for(lock, pause, [this] { return stopping_; });
-    std::vector<std::shared_ptr<FunctionLog>> logs;
-    logs.swap(changed_);
-    const bool last = stopping_;
-    lock.unlock();
-    failed = !WriteAll(logs);
-    logs.clear();
-    lock.lock();
-    if (last && (failed || changed_.empty())) return;
+    const uint64_t seen = wake_.news();
+    // Two statements: a temporary of Lock() would hold the lock until the end of the condition.
+    const bool nothing = changed_.Lock()->empty();
+    if (nothing && wake_.Wait(seen) != Signal::Waited::kClosed) continue;
+    const Clock::Time until = clock_.Now() + (failed ? std::chrono::milliseconds(kRetry) : kGather);
+    while (wake_.Wait(wake_.news(), until) == Signal::Waited::kNews) {
+    }
+    const bool last = wake_.closed();
+    failed = !WriteAll(changed_.Exchange({}));
+    if (progress_ != nullptr) progress_->Wake();
+    if (last && (failed || changed_.Lock()->empty())) return;
   }
 }
 

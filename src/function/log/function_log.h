@@ -7,15 +7,16 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/locked.h"
+#include "base/mutex.h"
+#include "base/signal.h"
 #include "base/thread.h"
 #include "function/log/files.h"
 #include "function/log/record.h"
@@ -50,9 +51,14 @@ class FunctionLog : public std::enable_shared_from_this<FunctionLog> {
   friend class FunctionLogs;
   FunctionLog(FunctionLogs& all, const std::filesystem::path& directory,
               const std::string& location);
+  struct Waiting {
+    std::deque<LogRecord> records;
+    size_t bytes = 0;
+  };
   Status Write();
-  Status WriteLocked();            // under files_mutex_
-  void Shorten(size_t max_bytes);  // under mutex_
+  Status WriteWaiting() REQUIRES(files_mutex_);
+  // Drops the oldest records and counts them as lost.
+  void Shorten(Waiting& waiting, size_t max_bytes);
 
   FunctionLogs& all_;
   const bool in_memory_;
@@ -60,19 +66,18 @@ class FunctionLog : public std::enable_shared_from_this<FunctionLog> {
   std::atomic<uint64_t> lost_{0};
   std::atomic<uint64_t> failures_{0};
 
-  std::mutex files_mutex_;  // held across reads and writes of files
-  LogFiles files_;          // guarded by files_mutex_
-  bool removed_ = false;    // guarded by files_mutex_
+  Mutex files_mutex_;  // held across reads and writes of files
+  LogFiles files_ GUARDED_BY(files_mutex_);
+  bool removed_ GUARDED_BY(files_mutex_) = false;
 
-  std::mutex mutex_;
-  std::deque<LogRecord> waiting_;  // guarded by mutex_
-  size_t waiting_bytes_ = 0;       // guarded by mutex_
+  Locked<Waiting> waiting_;
 };
 
 class FunctionLogs {
  public:
-  // Without a directory nothing is written: functions keep what fits into memory.
-  FunctionLogs(std::filesystem::path directory, const Clock& clock);
+  // Without a directory nothing is written: functions keep the lines that fit into memory. The
+  // signal, if there is one, is woken after each round of writes.
+  FunctionLogs(std::filesystem::path directory, const Clock& clock, Signal* progress = nullptr);
   ~FunctionLogs();  // writes what waits
   FunctionLogs(const FunctionLogs&) = delete;
   FunctionLogs& operator=(const FunctionLogs&) = delete;
@@ -93,10 +98,9 @@ class FunctionLogs {
   const Clock& clock_;
   bool complained_ = false;  // of the thread: files can't be written, and the server's log says so
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;                              // guarded by mutex_
-  std::vector<std::shared_ptr<FunctionLog>> changed_;  // guarded by mutex_
+  Signal* const progress_;
+  Locked<std::vector<std::shared_ptr<FunctionLog>>> changed_;
+  Signal wake_;  // of the thread; closed when it has to end
   Thread thread_;
 };
 

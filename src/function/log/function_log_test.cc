@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "function/test_progress.h"
 
 namespace sluice::function {
 namespace {
@@ -25,8 +26,9 @@ class FunctionLogTest : public ::testing::Test {
     Close();
     fs::remove_all(directory_);
   }
-  void Open() {
-    logs_ = std::make_unique<FunctionLogs>(directory_ / "logs", clock_);
+  void Open() { Open(clock_); }
+  void Open(const Clock& clock) {
+    logs_ = std::make_unique<FunctionLogs>(directory_ / "logs", clock, progress_.signal());
     log_ = logs_->Of("f");
   }
   void Close() {
@@ -47,7 +49,9 @@ class FunctionLogTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  FakeClock clock_;
+  FakeClock clock_;         // stands still: the thread writes only at the end
+  JumpingClock impatient_;  // the thread writes at once
+  Progress progress_;
   fs::path directory_;
   std::unique_ptr<FunctionLogs> logs_;
   std::shared_ptr<FunctionLog> log_;
@@ -65,8 +69,10 @@ TEST_F(FunctionLogTest, IsThereAfterARestartNewestFirst) {
 }
 
 TEST_F(FunctionLogTest, IsWrittenByItself) {
+  Close();
+  Open(impatient_);
   log_->Add(LogLevel::kInfo, "one");
-  for (int i = 0; i < 1000 && TextOf(FileOf("f.log")).empty(); ++i) usleep(5000);
+  progress_.Await([&] { return !TextOf(FileOf("f.log")).empty(); });
   EXPECT_TRUE(TextOf(FileOf("f.log")).ends_with("[INFO] one\n"));
 }
 
@@ -139,9 +145,10 @@ TEST_F(FunctionLogTest, APartOfALineFromACrashIsNotGluedToTheNext) {
 // A file where the directory would be: as root, a directory without rights can be written.
 TEST_F(FunctionLogTest, WhatCantBeWrittenIsKeptAndWrittenLater) {
   std::ofstream(directory_ / "logs") << "in the way";
+  Close();
+  Open(impatient_);
   log_->Add(LogLevel::kInfo, "one");
-  for (int i = 0; i < 1000 && log_->write_failures() == 0; ++i) usleep(5000);
-  EXPECT_GT(log_->write_failures(), 0u);
+  EXPECT_TRUE(progress_.Await([&] { return log_->write_failures() > 0; }));
   log_->Add(LogLevel::kInfo, "two");
   EXPECT_EQ(Texts(), "two one ");
   EXPECT_EQ(log_->lines_lost(), 0u);

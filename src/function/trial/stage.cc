@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
 
 #include "base/base64.h"
 #include "db/expiry.h"
@@ -23,8 +22,7 @@ constexpr uint64_t kMaxCommits = 5000;  // of the function, in one step
 constexpr size_t kMaxTimers = 1000;     // that are looked at
 constexpr size_t kMaxFailures = 1000;   // that are looked at
 // What a function may need to come to rest after a step, besides one call's time.
-constexpr uint64_t kPatienceS = 60;
-constexpr std::chrono::microseconds kLookAgain(200);
+constexpr std::chrono::seconds kPatience(60);
 
 // What failed, as the log says it.
 std::string_view KindOf(const Value& event) {
@@ -65,13 +63,13 @@ Status Stage::Open(const Trial& trial, const Definition& definition) {
   Services services{*database_, *queries_, clock_};
   services.http = &http_;
   services.handlers_use_clock = true;
+  services.progress = &progress_;
   manager_ = std::make_unique<Manager>(services);
   RETURN_IF_ERROR(manager_->Start());
 
   function_ = definition.Location();
   source_ = definition.source;
-  const Settings& settings = definition.settings;
-  patience_ns_ = (kPatienceS + settings.execution_timeout_s) * 1'000'000'000ull;
+  patience_ = kPatience + std::chrono::seconds(definition.settings.execution_timeout_s);
   RETURN_IF_ERROR(MakeKeyspace(definition.source));
   RETURN_IF_ERROR(MakeKeyspace(definition.metadata));
   for (const BucketBinding& binding : definition.buckets) {
@@ -210,12 +208,13 @@ Result<bool> Stage::AtRest() const {
 // At rest is what is at rest between two marks with no commit in between: a change or a timer that
 // is still under way either shows, or commits.
 Status Stage::Settle() {
-  const uint64_t until_ns = clock_.MonotonicNs() + patience_ns_;
+  const Clock::Time until = MachineClock().Now() + patience_;
   ASSIGN_OR_RETURN(db::Sequence before, Mark());
   uint64_t commits = 0;  // of others
-  while (clock_.MonotonicNs() < until_ns && commits <= kMaxCommits) {
+  while (MachineClock().Now() < until && commits <= kMaxCommits) {
+    const uint64_t seen = progress_.news();
     ASSIGN_OR_RETURN(const bool at_rest, AtRest());
-    if (!at_rest) std::this_thread::sleep_for(kLookAgain);
+    if (!at_rest) progress_.Wait(seen, until);
     ASSIGN_OR_RETURN(const db::Sequence after, Mark());
     if (at_rest && after == before + 1) return OkStatus();
     commits += after - before - 1;

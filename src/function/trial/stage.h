@@ -4,12 +4,14 @@
 // One thread; the function itself runs on its own, as on a server.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/signal.h"
 #include "base/status.h"
 #include "db/database.h"
 #include "function/manager.h"
@@ -62,13 +64,14 @@ class Stage {
 
   SteppedClock clock_;
   CannedHttp http_;
+  Signal progress_;  // of the function
   std::filesystem::path directory_;
   std::unique_ptr<db::Database> database_;
   std::unique_ptr<query::QueryEngine> queries_;
   std::unique_ptr<Manager> manager_;
   std::string function_;     // its location
   db::KeyspaceName source_;  // of the function
-  uint64_t patience_ns_ = 0;
+  std::chrono::seconds patience_{0};
   uint64_t settled_ms_ = 0;  // timers that were due before are gone, and none is made before now
 };
 
