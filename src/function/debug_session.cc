@@ -52,8 +52,7 @@ uint64_t DebugSession::Connect(js::Inspector::Client client) {
   };
   const uint64_t number = inspector_->Connect(std::move(client));
   if (number == 0) return 0;
-  const std::lock_guard lock(mutex_);
-  send_ = send;
+  send_.Set(send);
   return number;
 }
 
@@ -61,8 +60,7 @@ bool DebugSession::Receive(uint64_t client, std::string message) {
   // Most messages are not looked into.
   if (message.find("ScriptSource") != std::string::npos) {
     if (std::string answer = AnswerTo(message); !answer.empty()) {
-      const std::lock_guard lock(mutex_);
-      send_(std::move(answer));
+      send_.Copy()(std::move(answer));
       return true;
     }
   }
@@ -72,8 +70,7 @@ bool DebugSession::Receive(uint64_t client, std::string message) {
 void DebugSession::NoteScript(std::string_view message) {
   const Result<Value> parsed = json::Parse(message);
   if (!parsed || (*parsed)["params"]["url"] != Value(url_)) return;
-  const std::lock_guard lock(mutex_);
-  script_ = (*parsed)["params"]["scriptId"].AsString();
+  script_.Set(std::string((*parsed)["params"]["scriptId"].AsString()));
 }
 
 std::string DebugSession::AnswerTo(std::string_view message) const {
@@ -88,8 +85,8 @@ std::string DebugSession::AnswerTo(std::string_view message) const {
                                         "and deploying it again"}}));
     return json::ToText(answer);
   }
-  const std::lock_guard lock(mutex_);
-  const bool ours = !script_.empty() && (*parsed)["params"]["scriptId"] == Value(script_);
+  const std::string script = script_.Copy();
+  const bool ours = !script.empty() && (*parsed)["params"]["scriptId"] == Value(script);
   if (method != Value("Debugger.getScriptSource") || !ours) return "";
   answer.Set("result", Value::Object({{"scriptSource", text_}}));
   return json::ToText(answer);

@@ -5,10 +5,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/locked.h"
 #include "function/definition.h"
 #include "function/source/transpile.h"
 #include "js/inspector.h"
@@ -42,9 +42,9 @@ class DebugSession : public std::enable_shared_from_this<DebugSession> {
   const std::string text_;  // of the handler and its footers, as they were written
   const std::shared_ptr<js::Inspector> inspector_;
 
-  mutable std::mutex mutex_;
-  std::string script_;                             // guarded by mutex_; the id that V8 gave it
-  std::function<void(std::string message)> send_;  // guarded by mutex_; to the client
+  using Send = std::function<void(std::string message)>;
+  Locked<std::string> script_;  // the id that V8 gave to the handler's script
+  Locked<Send> send_;           // to the client
 };
 
 }  // namespace sluice::function

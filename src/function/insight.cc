@@ -17,26 +17,16 @@ std::string Shortened(std::string_view text) {
 }  // namespace
 
 void Insight::Add(const InsightLines& lines) {
-  const std::lock_guard lock(mutex_);
+  const auto all = lines_.Lock();
   for (const auto& [number, news] : lines) {
-    if (lines_.size() >= kMaxLines && !lines_.contains(number)) continue;
-    LineInsight& line = lines_[number];
+    if (all->size() >= kMaxLines && !all->contains(number)) continue;
+    LineInsight& line = (*all)[number];
     line.calls += news.calls;
     line.call_ns += news.call_ns;
     line.errors += news.errors;
     if (news.errors > 0) line.last_error = news.last_error;
     if (!news.last_log.empty()) line.last_log = news.last_log;
   }
-}
-
-InsightLines Insight::lines() const {
-  const std::lock_guard lock(mutex_);
-  return lines_;
-}
-
-void Insight::Reset() {
-  const std::lock_guard lock(mutex_);
-  lines_.clear();
 }
 
 bool Insight::Look(uint64_t monotonic_ns) {

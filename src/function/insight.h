@@ -11,11 +11,11 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/locked.h"
 
 namespace sluice::function {
 
@@ -34,8 +34,8 @@ class Insight {
   static constexpr std::chrono::minutes kCountedFor{10};
 
   void Add(const InsightLines& lines);
-  InsightLines lines() const;
-  void Reset();
+  InsightLines lines() const { return lines_.Copy(); }
+  void Reset() { lines_.Set({}); }
   // Somebody looks. Whether calls were counted before that.
   bool Look(uint64_t monotonic_ns);
   bool counts_calls(const Clock& clock) const {
@@ -45,8 +45,7 @@ class Insight {
 
  private:
   std::atomic<uint64_t> counted_until_ns_{0};
-  mutable std::mutex mutex_;
-  InsightLines lines_;  // guarded by mutex_
+  Locked<InsightLines> lines_;
 };
 
 // Of invocations that are not committed yet: what is run again counts once. One thread.

@@ -3,10 +3,11 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/locked.h"
+#include "base/mutex.h"
 #include "function/debug_session.h"
 #include "function/manager.h"
 
@@ -24,47 +25,74 @@ Status WrongState(std::string_view id, const std::string& name, State state,
 json::Value LagOf(const db::Database& database, const Definition& definition, bool caught_up);
 State StateOf(const Settings& settings);
 
-struct Manager::Function {
-  std::mutex change;     // held while its state is changed
-  bool removed = false;  // guarded by change: no longer in the list
+// Holds a function's change lock until its end.
+class Manager::Change {
+ public:
+  explicit Change(Mutex& held) : mutex_(&held) {}
+  Change(Change&& other) noexcept : mutex_(std::exchange(other.mutex_, nullptr)) {}
+  Change& operator=(Change&&) = delete;
+  ~Change() NO_THREAD_SAFETY_ANALYSIS {  // it does not follow pointers
+    if (mutex_ != nullptr) mutex_->Unlock();
+  }
 
-  mutable std::mutex mutex;
-  std::shared_ptr<const Definition> definition;  // guarded by mutex
-  std::shared_ptr<Dispatcher> dispatcher;        // guarded by mutex; null unless it runs
-  std::shared_ptr<DebugSession> debugger;        // guarded by mutex; the last one started
-  std::string failure;                           // guarded by mutex
-  std::optional<State> passing;                  // guarded by mutex; the state on the way
-  // Of the OnDeploy that runs, or ran last; guarded by mutex.
-  script::StopFlag stop_deploying = std::make_shared<std::atomic<bool>>(false);
+ private:
+  Mutex* mutex_;
+};
+
+struct Manager::Function {
+  // The part that changes while other threads look at it.
+  struct Live {
+    std::shared_ptr<const Definition> definition;
+    std::shared_ptr<Dispatcher> dispatcher;  // null unless the function runs
+    std::shared_ptr<DebugSession> debugger;  // the last one that was started
+    std::string failure;                     // why the function stopped by itself
+    std::optional<State> passing;            // the state on the way, while the state changes
+    // Of the OnDeploy that runs, or ran last.
+    script::StopFlag stop_deploying = std::make_shared<std::atomic<bool>>(false);
+  };
+
+  Mutex change;                       // held while definition or state are changed
+  std::atomic<bool> removed = false;  // no longer in the list; set under `change`
+  Locked<Live> live;
   Statistics statistics;
   const std::unique_ptr<failure::FailureList> failures;
   const std::shared_ptr<FunctionLog> log;
   Insight insight;
 
-  // `location` is what it is called among all functions.
-  Function(db::Database& database, FunctionLogs& logs, const std::string& location)
-      : failures(std::make_unique<failure::FailureList>(database, FailuresOwnerOf(location))),
-        log(logs.Of(location)) {}
-
-  std::shared_ptr<const Definition> current() const {
-    const std::lock_guard lock(mutex);
-    return definition;
+  Function(db::Database& database, FunctionLogs& logs, Definition definition)
+      : failures(std::make_unique<failure::FailureList>(database,
+                                                        FailuresOwnerOf(definition.Location()))),
+        log(logs.Of(definition.Location())) {
+    SetDefinition(std::move(definition));
   }
-  State state() const { return StateOf(current()->settings); }
 
-  // The change lock. Error function.in_transition while its state changes.
-  Result<std::unique_lock<std::mutex>> BeginChange();
-  // True when it is on its way to run: that ends then.
+  std::shared_ptr<const Definition> current() const { return live.Lock()->definition; }
+  State state() const { return StateOf(current()->settings); }
+  void SetDefinition(Definition next) {
+    auto definition = std::make_shared<const Definition>(std::move(next));
+    live.Lock()->definition.swap(definition);
+  }
+
+  std::shared_ptr<Dispatcher> dispatcher() const { return live.Lock()->dispatcher; }
+  // The caller stops it.
+  std::shared_ptr<Dispatcher> TakeDispatcher() {
+    return std::exchange(live.Lock()->dispatcher, nullptr);
+  }
+
+  void SetFailure(std::string why) { live.Lock()->failure.swap(why); }
+
+  // Waits for the change lock.
+  Change AwaitChange();
+  // The same, but error function.in_transition while the state changes.
+  Result<Change> BeginChange();
+  // Ends the OnDeploy of a function that is on its way to run, and returns true then.
   bool StopOnDeploy() {
-    const std::lock_guard lock(mutex);
-    if (passing != State::kDeploying && passing != State::kResuming) return false;
-    *stop_deploying = true;
+    const auto now = live.Lock();
+    if (now->passing != State::kDeploying && now->passing != State::kResuming) return false;
+    *now->stop_deploying = true;
     return true;
   }
-  script::StopFlag deploying_stop() const {
-    const std::lock_guard lock(mutex);
-    return stop_deploying;
-  }
+  script::StopFlag deploying_stop() const { return live.Lock()->stop_deploying; }
 };
 
 // While it lives, the function is on its way to another state.
@@ -81,9 +109,9 @@ class Manager::Passing {
  private:
   void Set(std::optional<State> state) {
     {
-      const std::lock_guard lock(function_.mutex);
-      function_.passing = state;
-      if (state) function_.stop_deploying = std::make_shared<std::atomic<bool>>(false);
+      const auto live = function_.live.Lock();
+      live->passing = state;
+      if (state) live->stop_deploying = std::make_shared<std::atomic<bool>>(false);
     }
     services_.Progressed();
   }

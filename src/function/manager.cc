@@ -46,19 +46,20 @@ State StateOf(const Settings& settings) {
   return settings.processing ? State::kDeployed : State::kPaused;
 }
 
-Result<std::unique_lock<std::mutex>> Manager::Function::BeginChange() {
-  std::unique_lock lock(change, std::try_to_lock);
-  if (lock.owns_lock()) return lock;
-  {
-    const std::lock_guard held(mutex);
-    if (passing) {
-      return Fail(Code::kConflict, "function.in_transition",
-                  "state transition not possible: function '{}' is in {} state. Try again later.",
-                  definition->name, StateName(*passing));
-    }
+// The analysis does not see that the Change has the lock.
+Manager::Change Manager::Function::AwaitChange() NO_THREAD_SAFETY_ANALYSIS {
+  change.Lock();
+  return Change(change);
+}
+
+Result<Manager::Change> Manager::Function::BeginChange() NO_THREAD_SAFETY_ANALYSIS {
+  if (change.TryLock()) return Change(change);
+  if (const std::optional<State> passing = live.Lock()->passing) {
+    return Fail(Code::kConflict, "function.in_transition",
+                "state transition not possible: function '{}' is in {} state. Try again later.",
+                current()->name, StateName(*passing));
   }
-  lock.lock();
-  return lock;
+  return AwaitChange();
 }
 
 Manager::Manager(const Services& services)
@@ -78,10 +79,11 @@ Status Manager::Start() {
     ASSIGN_OR_RETURN(const json::Value value,
                      db::DecodeMetaJson(iterator->key(), iterator->value()));
     ASSIGN_OR_RETURN(Definition definition, ParseDefinition(value));
-    auto function = std::make_shared<Function>(services_.database, logs_, definition.Location());
-    function->log->Configure(definition.settings.log);
-    function->definition = std::make_shared<const Definition>(std::move(definition));
-    functions_.emplace(function->definition->Location(), std::move(function));
+    const std::string location = definition.Location();
+    const LogSettings log = definition.settings.log;
+    auto function = std::make_shared<Function>(services_.database, logs_, std::move(definition));
+    function->log->Configure(log);
+    functions_.Lock()->emplace(location, std::move(function));
   }
   RETURN_IF_ERROR(iterator->status());
   RETURN_IF_ERROR(LoadConfig());
@@ -90,8 +92,8 @@ Status Manager::Start() {
   DropForgottenLogs();
   RETURN_IF_ERROR(HoldFunctions());
   if (services_.hold) HoldAll();
-  for (const auto& [name, function] : functions_) {
-    if (function->state() != State::kUndeployed) AddFlow(*function->current());
+  for (const auto& [name, function] : All()) {
+    if (function->state() != State::kUndeployed) NoteDataFlow(*function->current());
     if (function->state() != State::kDeployed) continue;
     // It was compiled when it was deployed; now its workers do that when the first event comes.
     const Result<Prepared> prepared = Prepare(*function->current());
@@ -102,17 +104,13 @@ Status Manager::Start() {
   return OkStatus();
 }
 
-std::map<std::string, Manager::FunctionPtr> Manager::All() const {
-  const std::lock_guard lock(mutex_);
-  return functions_;
-}
+std::map<std::string, Manager::FunctionPtr> Manager::All() const { return functions_.Copy(); }
 
 void Manager::RequestStop() {
   stopping_ = true;
   for (const auto& [name, function] : All()) {
-    const std::lock_guard lock(function->mutex);
-    *function->stop_deploying = true;
-    if (function->dispatcher != nullptr) function->dispatcher->RequestStop();
+    *function->deploying_stop() = true;
+    if (const auto dispatcher = function->dispatcher()) dispatcher->RequestStop();
   }
 }
 
@@ -120,12 +118,7 @@ void Manager::Stop() {
   RequestStop();
   watch_.reset();
   for (const auto& [name, function] : All()) {
-    std::shared_ptr<Dispatcher> dispatcher;
-    {
-      const std::lock_guard lock(function->mutex);
-      dispatcher.swap(function->dispatcher);
-    }
-    if (dispatcher != nullptr) dispatcher->Stop();
+    if (const auto dispatcher = function->TakeDispatcher()) dispatcher->Stop();
   }
 }
 
@@ -136,17 +129,16 @@ void Manager::OnFailed(const std::weak_ptr<Function>& weak, const Status& status
   log::Error("a function has stopped",
              {{"function", function->current()->name}, {"error", status.ToString()}});
   function->log->Add(LogLevel::kError, "the function has stopped: " + status.ToString());
-  {
-    const std::lock_guard lock(function->mutex);
-    function->failure = status.ToString();
-  }
+  function->SetFailure(status.ToString());
   services_.Progressed();
 }
 
 Result<Manager::FunctionPtr> Manager::Get(const std::string& name) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = functions_.find(name);
-  if (found != functions_.end()) return found->second;
+  {
+    const auto functions = functions_.Lock();
+    const auto found = functions->find(name);
+    if (found != functions->end()) return found->second;
+  }
   return Unexpected(NotFound(name));
 }
 
@@ -157,12 +149,15 @@ Status Manager::NotFound(std::string_view name) {
 Result<FunctionStatus> Manager::StatusOf(const std::string& name) const {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   FunctionStatus status;
-  status.definition = function->current();
-  status.state = function->state();
-  const std::lock_guard lock(function->mutex);
-  if (function->passing) status.state = *function->passing;
-  status.failure = function->failure;
-  status.caught_up = function->dispatcher != nullptr && function->dispatcher->caught_up();
+  std::shared_ptr<Dispatcher> dispatcher;
+  {
+    const auto live = function->live.Lock();
+    status.definition = live->definition;
+    status.state = live->passing.value_or(StateOf(live->definition->settings));
+    status.failure = live->failure;
+    dispatcher = live->dispatcher;
+  }
+  status.caught_up = dispatcher != nullptr && dispatcher->caught_up();
   return status;
 }
 
@@ -183,7 +178,7 @@ Result<std::vector<std::string>> Manager::Log(const std::string& name, size_t ma
 
 void Manager::DropForgottenLogs() {
   std::vector<std::string> locations;
-  for (const auto& [name, function] : functions_) locations.push_back(name);
+  for (const auto& [name, function] : All()) locations.push_back(name);
   logs_.KeepOnly(locations);
 }
 
@@ -230,8 +225,7 @@ Result<json::Value> Manager::StatisticsOf(const std::string& name) const {
 
 void Manager::VisitStatistics(
     const std::function<void(const std::string&, const Statistics&)>& visit) const {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [name, function] : functions_) visit(name, function->statistics);
+  for (const auto& [name, function] : All()) visit(name, function->statistics);
 }
 
 Status Manager::ResetStatistics(const std::string& name) {

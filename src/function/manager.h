@@ -11,11 +11,12 @@
 #include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/locked.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "failure/failure_list.h"
 #include "function/catalog_watch.h"
@@ -150,6 +151,7 @@ class Manager {
 
  private:
   struct Function;
+  class Change;
   class Passing;
   using FunctionPtr = std::shared_ptr<Function>;
 
@@ -159,12 +161,13 @@ class Manager {
   Status Replace(const FunctionPtr& function, Definition definition);
   Status LoadConfig();
   Result<Prepared> CheckCode(const std::shared_ptr<const Definition>& definition);
-  // Everything that is looked at before a function runs. Its flow counts from then on, if it will.
-  enum class Flow : uint8_t { kCounts, kLookedAt };
+  // Makes all checks that come before a run. With kDeploy it also notes where the function's writes
+  // go, for the checks of other functions.
+  enum class CheckFor : uint8_t { kDeploy, kAdvice };
   Result<Prepared> CheckDeployment(const std::shared_ptr<const Definition>& definition,
-                                   Flow use = Flow::kCounts);
-  void AddFlow(const Definition& definition);
-  void RemoveFlow(const std::string& name);
+                                   CheckFor purpose = CheckFor::kDeploy);
+  void NoteDataFlow(const Definition& definition);
+  void ForgetDataFlow(const std::string& name);
   Status CheckRunning() const;
   Status ResumeLocked(const FunctionPtr& function);
   Status UndeployLocked(const FunctionPtr& function, const std::string& why);
@@ -196,13 +199,11 @@ class Manager {
   follow::CommitWake commits_;
 
   std::atomic<bool> stopping_ = false;
-  mutable std::mutex mutex_;
-  std::map<std::string, FunctionPtr> functions_;  // guarded by mutex_
-  GlobalConfig config_;                           // guarded by mutex_
-  std::mutex holds_mutex_;                        // held while the row of held functions is changed
-  // Of deployed and paused functions, by location.
-  std::mutex flows_mutex_;
-  std::map<std::string, DataFlow> flows_;  // guarded by flows_mutex_
+  Locked<std::map<std::string, FunctionPtr>> functions_;  // by location
+  Locked<std::map<std::string, DataFlow>> data_flows_;  // of deployed and paused ones, by location
+  Locked<GlobalConfig> config_;
+  // Held while a row that all functions share is read, changed and committed.
+  Mutex shared_rows_mutex_;
   std::unique_ptr<CatalogWatch> watch_;
 };
 

@@ -16,42 +16,29 @@ Status Manager::StartDebugger(const std::string& name) {
     return Error(Code::kConflict, "function.debugger_started",
                  "function '{}' has a debugger already; stop it first", name);
   }
-  std::shared_ptr<Dispatcher> dispatcher;
-  {
-    const std::lock_guard lock(function->mutex);
-    dispatcher = function->dispatcher;
-  }
+  const std::shared_ptr<Dispatcher> dispatcher = function->dispatcher();
   if (function->state() != State::kDeployed || dispatcher == nullptr)
     return WrongState("function.not_deployed", name, function->state(), "debugged");
   ASSIGN_OR_RETURN(const Prepared prepared, Prepare(*definition));
   auto session = std::make_shared<DebugSession>(*definition);
   dispatcher->StartDebugger(ProgramForDebugger(*definition, *prepared.source),
                             session->inspector());
-  const std::lock_guard lock(function->mutex);
-  function->debugger = std::move(session);
+  function->live.Lock()->debugger.swap(session);
   return OkStatus();
 }
 
 Status Manager::StopDebugger(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   ASSIGN_OR_RETURN(const auto change, function->BeginChange());
-  std::shared_ptr<Dispatcher> dispatcher;
-  {
-    const std::lock_guard lock(function->mutex);
-    dispatcher = function->dispatcher;
-    function->debugger.reset();
-  }
-  if (dispatcher != nullptr) dispatcher->StopDebugger();
+  std::shared_ptr<DebugSession> ended;  // after the lock is released
+  function->live.Lock()->debugger.swap(ended);
+  if (const auto dispatcher = function->dispatcher()) dispatcher->StopDebugger();
   return OkStatus();
 }
 
 Result<std::shared_ptr<DebugSession>> Manager::DebuggerOf(const std::string& name) const {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  std::shared_ptr<DebugSession> debugger;
-  {
-    const std::lock_guard lock(function->mutex);
-    debugger = function->debugger;
-  }
+  std::shared_ptr<DebugSession> debugger = function->live.Lock()->debugger;
   if (debugger != nullptr && !debugger->over()) return debugger;
   return Fail(Code::kNotFound, "function.no_debugger", "function '{}' is not debugged", name);
 }

@@ -39,25 +39,21 @@ Status Manager::Store(Definition definition) {
   definition.settings.processing = false;
   const std::string location = definition.Location();
   while (true) {
+    const auto fresh = std::make_shared<Function>(services_.database, logs_, definition);
     FunctionPtr function;
     bool made = false;
     {
-      const std::lock_guard lock(mutex_);
-      FunctionPtr& slot = functions_[location];
-      if (slot == nullptr) {
-        made = true;
-        slot = std::make_shared<Function>(services_.database, logs_, location);
-        slot->definition = std::make_shared<const Definition>(definition);
-      }
-      function = slot;
+      const auto functions = functions_.Lock();
+      const auto [at, inserted] = functions->try_emplace(location, fresh);
+      function = at->second;
+      made = inserted;
     }
     ASSIGN_OR_RETURN(const auto change, function->BeginChange());
     if (function->removed) continue;  // meanwhile: it is made anew
     const Status stored = Replace(function, std::move(definition));
     if (!stored.ok() && made) {
-      const std::lock_guard lock(mutex_);
       function->removed = true;
-      functions_.erase(location);
+      functions_.Lock()->erase(location);
     }
     return stored;
   }
@@ -86,12 +82,8 @@ Status Manager::Replace(const FunctionPtr& function, Definition definition) {
   RETURN_IF_ERROR(Save(definition));
   function->log->Configure(definition.settings.log);
   if (old->code != definition.code) function->insight.Reset();
-  std::shared_ptr<Dispatcher> running;
-  {
-    const std::lock_guard lock(function->mutex);
-    function->definition = std::make_shared<const Definition>(std::move(definition));
-    running.swap(function->dispatcher);
-  }
+  function->SetDefinition(std::move(definition));
+  const std::shared_ptr<Dispatcher> running = function->TakeDispatcher();
   if (running == nullptr) return OkStatus();
   running->Stop();  // it goes on at its cursors, with the new settings
   ASSIGN_OR_RETURN(const Prepared prepared, CheckCode(function->current()));
@@ -101,7 +93,7 @@ Status Manager::Replace(const FunctionPtr& function, Definition definition) {
 Status Manager::Check(Definition definition) {
   if (const auto old = Get(definition.Location())) KeepSecrets(*(*old)->current(), &definition);
   const auto prepared =
-      CheckDeployment(std::make_shared<const Definition>(std::move(definition)), Flow::kLookedAt);
+      CheckDeployment(std::make_shared<const Definition>(std::move(definition)), CheckFor::kAdvice);
   return prepared ? OkStatus() : prepared.error();
 }
 
@@ -112,8 +104,7 @@ Result<Definition> Manager::Find(const std::string& name) const {
 
 std::vector<Definition> Manager::List() const {
   std::vector<Definition> list;
-  const std::lock_guard lock(mutex_);
-  for (const auto& [name, function] : functions_) list.push_back(*function->current());
+  for (const auto& [name, function] : All()) list.push_back(*function->current());
   return list;
 }
 
@@ -130,27 +121,23 @@ Status Manager::Remove(const std::string& name) {
   // Before another function can have the name; what is left after an error goes at the next start.
   const Status dropped = failure::DropOwner(services_.database, function->failures->owner());
   function->log->Remove();
-  const std::lock_guard lock(mutex_);
-  functions_.erase(name);
+  functions_.Lock()->erase(name);
   return dropped;
 }
 
 // --- what holds for all functions ---------------------------------------------------------------
 
-GlobalConfig Manager::config() const {
-  const std::lock_guard lock(mutex_);
-  return config_;
-}
+GlobalConfig Manager::config() const { return config_.Copy(); }
 
 Status Manager::SetConfig(const json::Value& changes) {
+  const MutexLock lock(shared_rows_mutex_);
   ASSIGN_OR_RETURN(GlobalConfig next, MergeConfig(config(), changes));
   db::Commit commit;
   commit.rows.push_back({db::RowFamily::kMeta, std::string(kConfigRow),
                          db::EncodeMetaJson(next.given), std::nullopt});
   RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
   *services_.curl_allowed = next.curl;
-  const std::lock_guard lock(mutex_);
-  config_ = std::move(next);
+  config_.Set(std::move(next));
   return OkStatus();
 }
 
@@ -160,8 +147,9 @@ Status Manager::LoadConfig() {
                    services_.database.rows().Get(db::RowFamily::kMeta, kConfigRow, &row));
   if (!found) return OkStatus();
   ASSIGN_OR_RETURN(const json::Value given, db::DecodeMetaJson(kConfigRow, row));
-  ASSIGN_OR_RETURN(config_, MergeConfig({}, given));
-  *services_.curl_allowed = config_.curl;
+  ASSIGN_OR_RETURN(GlobalConfig loaded, MergeConfig({}, given));
+  *services_.curl_allowed = loaded.curl;
+  config_.Set(std::move(loaded));
   return OkStatus();
 }
 

@@ -17,7 +17,7 @@ Result<Prepared> Manager::CheckCode(const std::shared_ptr<const Definition>& def
 }
 
 Result<Prepared> Manager::CheckDeployment(const std::shared_ptr<const Definition>& definition,
-                                          Flow use) {
+                                          CheckFor purpose) {
   RETURN_IF_ERROR(CheckSecrets(*definition));
   const GlobalConfig config = this->config();
   if (!config.curl_bindings && !definition->urls.empty()) {
@@ -29,27 +29,24 @@ Result<Prepared> Manager::CheckDeployment(const std::shared_ptr<const Definition
   ASSIGN_OR_RETURN(Prepared prepared, CheckCode(definition));
   DataFlow flow = FlowOf(*definition, *prepared.source);
   RETURN_IF_ERROR(CheckStatements(flow));
-  const std::lock_guard lock(flows_mutex_);
+  const auto known = data_flows_.Lock();
   if (!config.allow_recursion) {
     std::vector<DataFlow> others;
-    for (const auto& [name, other] : flows_) others.push_back(other);
+    for (const auto& [name, other] : *known) others.push_back(other);
     RETURN_IF_ERROR(CheckRecursion(flow, others));
   }
-  if (use == Flow::kCounts) flows_[definition->Location()] = std::move(flow);
+  if (purpose == CheckFor::kDeploy) (*known)[definition->Location()] = std::move(flow);
   return prepared;
 }
 
-void Manager::AddFlow(const Definition& definition) {
+void Manager::NoteDataFlow(const Definition& definition) {
   const auto prepared = Prepare(definition);
-  if (!prepared) return;  // it can't run, so that it writes nowhere
-  const std::lock_guard lock(flows_mutex_);
-  flows_[definition.Location()] = FlowOf(definition, *prepared->source);
+  if (!prepared) return;  // it can't run, so it writes nothing
+  DataFlow flow = FlowOf(definition, *prepared->source);
+  (*data_flows_.Lock())[definition.Location()] = std::move(flow);
 }
 
-void Manager::RemoveFlow(const std::string& name) {
-  const std::lock_guard lock(flows_mutex_);
-  flows_.erase(name);
-}
+void Manager::ForgetDataFlow(const std::string& name) { data_flows_.Lock()->erase(name); }
 
 Status Manager::EnsureFollower(const Definition& definition) {
   const std::string follower = FollowerOf(definition);
@@ -131,9 +128,9 @@ Status Manager::Run(const FunctionPtr& function, const Prepared& prepared) {
                               [this, weak](const Status& status) { OnFailed(weak, status); }};
   ASSIGN_OR_RETURN(std::shared_ptr<Dispatcher> dispatcher, Dispatcher::Start(std::move(options)));
   WakeFor(*dispatcher, FollowerOf(*definition));
-  const std::lock_guard lock(function->mutex);
-  function->dispatcher = std::move(dispatcher);
-  function->failure.clear();
+  const auto live = function->live.Lock();
+  live->dispatcher.swap(dispatcher);
+  live->failure.clear();
   return OkStatus();
 }
 

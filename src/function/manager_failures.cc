@@ -17,7 +17,7 @@ constexpr std::string_view kOwnerPrefix = "function:";
 Status Manager::LoadFailures() {
   std::set<std::string> known;
   std::set<std::string> deployed;
-  for (const auto& [name, function] : functions_) {
+  for (const auto& [name, function] : All()) {
     const std::string& owner = function->failures->owner();
     known.insert(owner);
     if (function->state() != State::kUndeployed) deployed.insert(failure::RetryOwner(owner));
@@ -67,7 +67,7 @@ Result<KeptFailure> Manager::FindFailure(const std::string& name, uint64_t id) c
 
 Status Manager::ReplayFailure(const std::string& name, uint64_t id) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  const std::lock_guard change(function->change);
+  const MutexLock change(function->change);
   if (function->state() == State::kUndeployed) {
     return WrongState("function.not_deployed", name, function->state(), "given a failed event");
   }
@@ -80,7 +80,7 @@ Status Manager::ReplayFailure(const std::string& name, uint64_t id) {
 
 Result<uint64_t> Manager::ReplayFailures(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
-  const std::lock_guard change(function->change);
+  const MutexLock change(function->change);
   if (function->state() == State::kUndeployed) {
     return Unexpected(
         WrongState("function.not_deployed", name, function->state(), "given a failed event"));

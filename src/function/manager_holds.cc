@@ -57,10 +57,11 @@ Status Manager::HoldFunctions() {
   if (services_.under_way == nullptr) return OkStatus();
   ASSIGN_OR_RETURN(const json::Value before, LoadCrashes());
   json::Value held = json::Value::EmptyObject();
-  for (const auto& [name, function] : functions_) {
+  const std::map<std::string, FunctionPtr> functions = All();
+  for (const auto& [name, function] : functions) {
     if (before["held"][name].is_string()) {
       held.Set(name, before["held"][name]);
-      function->failure = before["held"][name].AsString();
+      function->SetFailure(std::string(before["held"][name].AsString()));
     }
   }
   json::Value events = json::Value::EmptyArray();
@@ -69,8 +70,8 @@ Status Manager::HoldFunctions() {
     json::Value event = ViewOf(entry);
     const int64_t times = TimesOf(event, before["events"]) + 1;
     event.Set("times", times);
-    const auto found = functions_.find(entry.owner);
-    if (times >= kHeldAfter && found != functions_.end() &&
+    const auto found = functions.find(entry.owner);
+    if (times >= kHeldAfter && found != functions.end() &&
         found->second->state() == State::kDeployed) {
       const std::string why = fmt::format(
           "held: {} '{}' was under way at each of the last {} times that the server ended by a "
@@ -91,8 +92,8 @@ Status Manager::Hold(const FunctionPtr& function, const std::string& why) {
   Definition definition = *function->current();
   definition.settings.processing = false;
   RETURN_IF_ERROR(Save(definition));
-  function->definition = std::make_shared<const Definition>(std::move(definition));
-  function->failure = why;
+  function->SetDefinition(std::move(definition));
+  function->SetFailure(why);
   function->log->Add(LogLevel::kError, why);
   log::Error("a function is held", {{"function", function->current()->Location()}, {"why", why}});
   return OkStatus();
@@ -100,19 +101,21 @@ Status Manager::Hold(const FunctionPtr& function, const std::string& why) {
 
 // Until the next start without the option: not on disk.
 void Manager::HoldAll() {
-  for (const auto& [name, function] : functions_) {
+  const std::string why =
+      "held: the server was started with functions.hold. Resume it to let it run";
+  for (const auto& [name, function] : All()) {
     if (function->state() != State::kDeployed) continue;
     Definition definition = *function->current();
     definition.settings.processing = false;
-    function->definition = std::make_shared<const Definition>(std::move(definition));
-    function->failure = "held: the server was started with functions.hold. Resume it to let it run";
-    log::Warn("a function is held", {{"function", name}, {"why", function->failure}});
+    function->SetDefinition(std::move(definition));
+    function->SetFailure(why);
+    log::Warn("a function is held", {{"function", name}, {"why", why}});
   }
 }
 
 // Somebody has decided what becomes of it.
 Status Manager::Unhold(const std::string& name) {
-  const std::lock_guard lock(holds_mutex_);
+  const MutexLock lock(shared_rows_mutex_);
   ASSIGN_OR_RETURN(json::Value crashes, LoadCrashes());
   if (crashes["held"][name].is_missing()) return OkStatus();
   json::Value held = crashes["held"];

@@ -45,16 +45,12 @@ Status Manager::Deploy(const std::string& name) {
   definition.settings.deployed = true;
   definition.settings.processing = true;
   const std::shared_ptr<const Definition> old = function->current();
-  const auto set = [&](std::shared_ptr<const Definition> next) {
-    const std::lock_guard lock(function->mutex);
-    function->definition = std::move(next);
-  };
-  set(std::make_shared<const Definition>(definition));
+  function->SetDefinition(definition);
   Status deployed = RunOnDeploy(function, prepared, "Deploy");
   if (deployed.ok()) deployed = Save(definition);
   if (!deployed.ok()) {
-    set(old);
-    RemoveFlow(name);
+    function->SetDefinition(*old);
+    ForgetDataFlow(name);
     (void)timer::DropOwner(services_.database,
                            FollowerOf(definition));  // OnDeploy's; else at start
     return deployed;
@@ -65,12 +61,8 @@ Status Manager::Deploy(const std::string& name) {
 Status Manager::Undeploy(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   const bool ended_deploying = function->StopOnDeploy();
-  std::unique_lock<std::mutex> change;
-  if (ended_deploying) {
-    change = std::unique_lock(function->change);
-  } else {
-    ASSIGN_OR_RETURN(change, function->BeginChange());
-  }
+  ASSIGN_OR_RETURN(const Change change, ended_deploying ? Result<Change>(function->AwaitChange())
+                                                        : function->BeginChange());
   if (function->state() == State::kUndeployed) {
     if (ended_deploying) return OkStatus();
     return WrongState("function.not_deployed", name, function->state(), "undeployed");
@@ -87,16 +79,11 @@ Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& w
   definition.settings.processing = false;
   const Passing passing(services_, *function, State::kUndeploying);
   RETURN_IF_ERROR(Save(definition));
-  std::shared_ptr<Dispatcher> dispatcher;
-  {
-    const std::lock_guard lock(function->mutex);
-    function->definition = std::make_shared<const Definition>(std::move(definition));
-    dispatcher.swap(function->dispatcher);
-    function->failure = why;
-  }
-  if (dispatcher != nullptr) dispatcher->Stop();
+  function->SetDefinition(std::move(definition));
+  function->SetFailure(why);
+  if (const auto dispatcher = function->TakeDispatcher()) dispatcher->Stop();
   RETURN_IF_ERROR(Unhold(location));
-  RemoveFlow(location);
+  ForgetDataFlow(location);
   RETURN_IF_ERROR(timer::DropOwner(services_.database, follower));
   // What waited to be tried again is dead; it stays in the list.
   RETURN_IF_ERROR(
@@ -116,13 +103,8 @@ Status Manager::Pause(const std::string& name) {
   definition.settings.processing = false;
   const Passing passing(services_, *function, State::kPausing);
   RETURN_IF_ERROR(Save(definition));
-  std::shared_ptr<Dispatcher> dispatcher;
-  {
-    const std::lock_guard lock(function->mutex);
-    function->definition = std::make_shared<const Definition>(std::move(definition));
-    dispatcher.swap(function->dispatcher);
-  }
-  if (dispatcher != nullptr) dispatcher->Stop();
+  function->SetDefinition(std::move(definition));
+  if (const auto dispatcher = function->TakeDispatcher()) dispatcher->Stop();
   return OkStatus();
 }
 
@@ -146,10 +128,7 @@ Status Manager::ResumeLocked(const FunctionPtr& function) {
   Definition definition = *function->current();
   definition.settings.processing = true;
   RETURN_IF_ERROR(Save(definition));
-  {
-    const std::lock_guard lock(function->mutex);
-    function->definition = std::make_shared<const Definition>(std::move(definition));
-  }
+  function->SetDefinition(std::move(definition));
   return Run(function, prepared);
 }
 
@@ -162,7 +141,7 @@ Status Manager::SetState(const std::string& name, State wanted) {
 
 void Manager::OnCatalogChanged() {
   for (const auto& [name, function] : All()) {
-    const std::lock_guard change(function->change);
+    const MutexLock change(function->change);
     if (function->removed || function->state() == State::kUndeployed) continue;
     const std::shared_ptr<const Definition> definition = function->current();
     const std::shared_ptr<const db::Catalog> catalog = services_.database.catalog();
@@ -175,9 +154,9 @@ void Manager::OnCatalogChanged() {
                    definition->source.ToString());
     }
     if (gone.ok()) {
-      const std::lock_guard lock(function->mutex);
-      if (function->dispatcher != nullptr && definition->source.wildcard()) {
-        WakeFor(*function->dispatcher, FollowerOf(*definition));
+      const std::shared_ptr<Dispatcher> dispatcher = function->dispatcher();
+      if (dispatcher != nullptr && definition->source.wildcard()) {
+        WakeFor(*dispatcher, FollowerOf(*definition));
       }
       continue;
     }

@@ -39,7 +39,7 @@ Status ChangeTimers(db::Database& database, const std::string& owner,
 // were not deployed then.
 Status Manager::DropForgottenTimers() {
   std::set<std::string> known;
-  for (const auto& [name, function] : functions_) {
+  for (const auto& [name, function] : All()) {
     const Result<Definition> definition = Find(name);
     if (definition && definition->settings.deployed) known.insert(FollowerOf(*definition));
   }

@@ -47,7 +47,7 @@ Result<std::unique_ptr<UnderWay>> UnderWay::Open(const std::filesystem::path& pa
   return std::unique_ptr<UnderWay>(new UnderWay(static_cast<char*>(memory)));
 }
 
-UnderWay::UnderWay(char* memory) : memory_(memory), taken_(kSlots) {
+UnderWay::UnderWay(char* memory) : memory_(memory), taken_(std::vector<bool>(kSlots)) {
   for (size_t i = 0; i < kSlots; ++i) {
     char* const slot = At(i);
     const Head head = *HeadAt(slot);
@@ -66,11 +66,11 @@ UnderWay::~UnderWay() { munmap(memory_, kSlots * kSlotBytes); }
 UnderWay::Slot::Slot(UnderWay* file, std::string_view owner) {
   if (file == nullptr) return;
   {
-    const std::lock_guard lock(file->mutex_);
-    const auto free = std::find(file->taken_.begin(), file->taken_.end(), false);
-    if (free == file->taken_.end()) return;
+    const auto taken = file->taken_.Lock();
+    const auto free = std::find(taken->begin(), taken->end(), false);
+    if (free == taken->end()) return;
     *free = true;
-    index_ = static_cast<size_t>(free - file->taken_.begin());
+    index_ = static_cast<size_t>(free - taken->begin());
   }
   file_ = file;
   memory_ = file->At(index_);
@@ -83,8 +83,7 @@ UnderWay::Slot::Slot(UnderWay* file, std::string_view owner) {
 UnderWay::Slot::~Slot() {
   if (file_ == nullptr) return;
   End();
-  const std::lock_guard lock(file_->mutex_);
-  file_->taken_[index_] = false;
+  (*file_->taken_.Lock())[index_] = false;
 }
 
 void UnderWay::Slot::Begin(Kind kind, uint64_t number, std::string_view key) {

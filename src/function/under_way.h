@@ -13,11 +13,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/locked.h"
 #include "base/status.h"
 
 namespace sluice::function {
@@ -69,8 +69,7 @@ class UnderWay {
 
   char* const memory_;
   std::vector<Entry> left_;
-  std::mutex mutex_;
-  std::vector<bool> taken_;  // guarded by mutex_
+  Locked<std::vector<bool>> taken_;  // by slot
 };
 
 }  // namespace sluice::function

@@ -138,14 +138,9 @@ bool IsThisMachine(const Ipv6& address) {
 
 }  // namespace
 
-void AddressRules::SetOwnPorts(std::vector<uint16_t> ports) {
-  const std::lock_guard lock(mutex_);
-  own_ports_ = std::move(ports);
-}
-
 bool AddressRules::IsOwnPort(uint16_t port) const {
-  const std::lock_guard lock(mutex_);
-  return std::ranges::find(own_ports_, port) != own_ports_.end();
+  const auto ports = own_ports_.Lock();
+  return std::ranges::find(*ports, port) != ports->end();
 }
 
 Status AddressRules::Check(const sockaddr* address) const {

@@ -7,12 +7,12 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include <sys/socket.h>
 
+#include "base/locked.h"
 #include "base/status.h"
 
 namespace sluice::function {
@@ -24,7 +24,7 @@ class AddressRules {
   explicit AddressRules(PrivateAddresses mode) : mode_(mode) {}
 
   // The ports that this server listens on, known once they are bound.
-  void SetOwnPorts(std::vector<uint16_t> ports);
+  void SetOwnPorts(std::vector<uint16_t> ports) { own_ports_.Set(std::move(ports)); }
 
   // Error function.address_refused.
   Status Check(const sockaddr* address) const;
@@ -33,8 +33,7 @@ class AddressRules {
   bool IsOwnPort(uint16_t port) const;
 
   const PrivateAddresses mode_;
-  mutable std::mutex mutex_;
-  std::vector<uint16_t> own_ports_;  // guarded by mutex_
+  Locked<std::vector<uint16_t>> own_ports_;
 };
 
 }  // namespace sluice::function

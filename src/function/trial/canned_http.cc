@@ -66,18 +66,19 @@ HttpResponse ResponseOf(const Exchange& exchange) {
 
 Result<HttpResponse> CannedHttp::Send(const UrlBinding&, const HttpRequest& request,
                                       const std::atomic<bool>&) {
-  const std::lock_guard lock(mutex_);
+  const auto requests = requests_.Lock();
   Problems nearly;
   for (size_t i = 0; i < exchanges_.size(); ++i) {
     const Exchange& exchange = exchanges_[i];
-    if (made_[i] || exchange.method != request.method || exchange.url != request.url) continue;
+    if (requests->made[i] || exchange.method != request.method || exchange.url != request.url)
+      continue;
     const std::string where = Below(Below("http", i), "request");
     Problems differences = Differences(exchange, request, where);
     if (!differences.empty()) {
       if (nearly.empty()) nearly = std::move(differences);
       continue;
     }
-    made_[i] = true;
+    requests->made[i] = true;
     if (exchange.error.empty()) return ResponseOf(exchange);
     return Fail(Code::kUnavailable, "curl.failed", "Unable to perform the request: {}",
                 exchange.error);
@@ -88,22 +89,19 @@ Result<HttpResponse> CannedHttp::Send(const UrlBinding&, const HttpRequest& requ
     if (request.body) text += " with the body " + Short(BodyOf(request, {}));
     nearly.push_back({"http", std::move(text)});
   }
-  unexpected_.insert(unexpected_.end(), nearly.begin(), nearly.end());
+  requests->unexpected.insert(requests->unexpected.end(), nearly.begin(), nearly.end());
   return Fail(Code::kUnavailable, "curl.failed",
               "Unable to perform the request: the test has no answer for {} {}", request.method,
               request.url);
 }
 
-Problems CannedHttp::Unexpected() const {
-  const std::lock_guard lock(mutex_);
-  return unexpected_;
-}
+Problems CannedHttp::Unexpected() const { return requests_.Lock()->unexpected; }
 
 Problems CannedHttp::NotMade() const {
-  const std::lock_guard lock(mutex_);
+  const auto requests = requests_.Lock();
   Problems problems;
   for (size_t i = 0; i < exchanges_.size(); ++i) {
-    if (made_[i]) continue;
+    if (requests->made[i]) continue;
     problems.push_back({Below("http", i), fmt::format("expected {} {}, which was not requested",
                                                       exchanges_[i].method, exchanges_[i].url)});
   }

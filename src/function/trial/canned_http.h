@@ -4,9 +4,9 @@
 // Any thread.
 #pragma once
 
-#include <mutex>
 #include <vector>
 
+#include "base/locked.h"
 #include "function/curl/http_sender.h"
 #include "function/trial/problem.h"
 #include "function/trial/trial.h"
@@ -16,7 +16,7 @@ namespace sluice::function::trial {
 class CannedHttp final : public HttpSender {
  public:
   explicit CannedHttp(const std::vector<Exchange>& exchanges)
-      : exchanges_(exchanges), made_(exchanges.size()) {}
+      : exchanges_(exchanges), requests_({.made = std::vector<bool>(exchanges.size())}) {}
 
   Result<HttpResponse> Send(const UrlBinding& binding, const HttpRequest& request,
                             const std::atomic<bool>& stop) override;
@@ -26,10 +26,12 @@ class CannedHttp final : public HttpSender {
   Problems NotMade() const;
 
  private:
+  struct Requests {
+    std::vector<bool> made;  // by exchange
+    Problems unexpected = {};
+  };
   const std::vector<Exchange>& exchanges_;
-  mutable std::mutex mutex_;
-  std::vector<bool> made_;  // guarded by mutex_
-  Problems unexpected_;     // guarded by mutex_
+  Locked<Requests> requests_;
 };
 
 }  // namespace sluice::function::trial
