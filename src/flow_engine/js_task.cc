@@ -177,7 +177,7 @@ script::Outcome Load(const function::Services& services,
 std::expected<TaskMaker, std::vector<Status>> MakeJsTask(const function::Services& services,
                                                          function::Definition definition,
                                                          js::SyntaxChecker* checker) {
-  definition.task = true;
+  definition.kind = function::CodeKind::kTask;
   const auto prepared = function::PrepareOrTellAll(definition);
   if (!prepared) {
     std::vector<Status> errors;

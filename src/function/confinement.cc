@@ -40,12 +40,12 @@ Status CheckFunctionStatement(const Definition& definition, const query::Stateme
 }  // namespace
 
 Status CheckConfined(const Definition& definition, const query::StatementPlan& plan) {
-  if (definition.task) return CheckTaskStatement(definition.name, definition.buckets, plan);
+  if (definition.is_task()) return CheckTaskStatement(definition.name, definition.buckets, plan);
   return CheckFunctionStatement(definition, plan);
 }
 
 Status CheckConfined(const Definition& definition, const db::KeyspaceName& keyspace) {
-  if (definition.task || !definition.confined) return OkStatus();
+  if (definition.is_task() || !definition.confined) return OkStatus();
   return Binds(definition, keyspace.bucket, false) ? OkStatus() : MayNotRead(keyspace);
 }
 

@@ -54,9 +54,10 @@ struct Definition {
   // Ours: stored by somebody who is no admin, so that its statements may only read the buckets of
   // its source and bindings, and only write to those of its writable bindings.
   bool confined = false;
-  // Ours: no function on changes but one that flows call, by handleEvent(headers, input, instance).
-  // Neither stored nor printed.
-  bool task = false;
+  // The code of a task that flows call uses a definition, too: as the place of its code, bindings
+  // and settings. Such a definition is neither stored nor printed.
+  CodeKind kind = CodeKind::kHandlers;
+  bool is_task() const { return kind == CodeKind::kTask; }
 
   // What it is called among all functions: its name, or bucket/scope/name if it has a scope.
   std::string Location() const { return LocationOf(scope_bucket, scope_scope, name); }

@@ -70,7 +70,7 @@ std::expected<Prepared, std::vector<Status>> PrepareOrTellAll(const Definition& 
   options.headers = definition.settings.handler_headers;
   options.footers = definition.settings.handler_footers;
   options.constants = definition.constants;
-  options.task = definition.task;
+  options.kind = definition.kind;
   for (const BucketBinding& binding : definition.buckets) options.bindings.insert(binding.alias);
   for (const UrlBinding& binding : definition.urls) options.bindings.insert(binding.alias);
   auto source = Prepare(definition.code, options);
@@ -133,7 +133,7 @@ std::string Handler::Configuration() const {
   return json::ToText(json::Value::Object({{"buckets", buckets},
                                            {"urls", urls},
                                            {"usesClock", services_.handlers_use_clock},
-                                           {"task", definition_->task},
+                                           {"task", definition_->is_task()},
                                            {"language", definition_->settings.language},
                                            {"consistency", definition_->settings.consistency}}));
 }

@@ -83,7 +83,7 @@ void Handler::QueryStart(script::Call& call) {
   auto plan = PlanOf(services_.queries, call.String(0), request.guard);
   if (!plan) return ThrowQuery(call, 2, plan.error());
   // As in Couchbase, what changes the catalog does so at once, whatever becomes of the invocation.
-  if ((*plan)->administers && !definition_->task) request.transaction = nullptr;
+  if ((*plan)->administers && !definition_->is_task()) request.transaction = nullptr;
   auto run = services_.queries.Execute(std::move(*plan), std::move(request));
   if (!run) return ThrowQuery(call, 2, run.error());
   query->run = std::move(*run);

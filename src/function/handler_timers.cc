@@ -24,7 +24,7 @@ bool Handler::MayCreateTimer(script::Call& call, const timer::Timer& timer) {
     call.Throw("EventingError", message);
     return false;
   };
-  if (definition_->task) return refuse("a function of flows can't create timers");
+  if (definition_->is_task()) return refuse("a function of flows can't create timers");
   if (timer.context.size() > allowed) {
     ++effects_->counts().contexts_too_large;
     return refuse(

@@ -14,8 +14,8 @@ constexpr size_t kLongestFound = 48;  // bytes of what was found that a message 
 class TopLevel {
  public:
   TopLevel(std::string_view text, const TokenList& tokens, const std::set<std::string>& bindings,
-           bool task)
-      : text_(text), tokens_(tokens), bindings_(bindings), task_(task) {}
+           CodeKind kind)
+      : text_(text), tokens_(tokens), bindings_(bindings), task_(kind == CodeKind::kTask) {}
 
   CheckedProgram Run() {
     size_t i = Directives();
@@ -184,8 +184,8 @@ bool IsApiName(std::string_view name) {
 std::span<const std::string_view> ApiNames() { return kApiNames; }
 
 CheckedProgram CheckProgram(std::string_view text, const TokenList& tokens,
-                            const std::set<std::string>& bindings, bool task) {
-  CheckedProgram program = TopLevel(text, tokens, bindings, task).Run();
+                            const std::set<std::string>& bindings, CodeKind kind) {
+  CheckedProgram program = TopLevel(text, tokens, bindings, kind).Run();
   const std::set<std::string> declared = DeclaredNames(tokens);
   for (const std::string_view name : kApiNames) {
     if (declared.contains(std::string(name))) program.facts.redefined.emplace(name);

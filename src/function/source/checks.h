@@ -14,6 +14,10 @@
 
 namespace sluice::function {
 
+// Handlers for changes and timers (OnUpdate, OnDelete, OnDeploy, callbacks), or a task that flows
+// call (handleEvent).
+enum class CodeKind : uint8_t { kHandlers, kTask };
+
 struct EntryPoints {
   bool on_update = false;
   bool on_delete = false;
@@ -61,7 +65,8 @@ std::vector<Warning> EntryPointWarnings(const TokenList& tokens, const ProgramFa
 // `text` is what the tokens were made of. `bindings` are names that functions can't have. When the
 // tokens have an error, it is reported, and nothing after it is.
 CheckedProgram CheckProgram(std::string_view text, const TokenList& tokens,
-                            const std::set<std::string>& bindings, bool task = false);
+                            const std::set<std::string>& bindings,
+                            CodeKind kind = CodeKind::kHandlers);
 
 // The errors of CheckProgram that any code may have, wherever it stands: asynchrony, timers of
 // browsers, modules, eval.

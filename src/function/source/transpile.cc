@@ -104,7 +104,7 @@ std::expected<PreparedSource, std::vector<Status>> Prepare(std::string_view code
   for (const ConstantBinding& constant : options.constants) bindings.insert(constant.alias);
 
   EmbeddedSql sql = FindEmbeddedSql(code, bindings);
-  CheckedProgram program = CheckProgram(code, sql.tokens, bindings, options.task);
+  CheckedProgram program = CheckProgram(code, sql.tokens, bindings, options.kind);
   for (Status& error : sql.errors) program.errors.push_back(std::move(error));
   SortByPlace(&program.errors);
   errors.insert(errors.end(), program.errors.begin(), program.errors.end());

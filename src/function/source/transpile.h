@@ -26,7 +26,7 @@ struct PrepareOptions {
   std::vector<std::string> footers;
   std::vector<ConstantBinding> constants;
   std::set<std::string> bindings;  // the names of the other bindings
-  bool task = false;               // its entry point is handleEvent
+  CodeKind kind = CodeKind::kHandlers;
   SqlConsistency consistency = SqlConsistency::kUnset;
 };
 
