@@ -1,11 +1,11 @@
 // Runs a follower's events in batches and commits each batch with the moves of its cursors. An
 // event takes effect once, because its writes and its cursor's move are one commit.
 //
-// Operation: a batch is what has piled up; nobody waits for it to fill. It ends when the processor
-// is full or says so, and after kLongestBatch: effects of slow runs are not kept back for the runs
-// behind them. After a batch whose runs took longer than kSlowRun each, events run alone. A run
-// that fails is undone; the events before it are committed, and the failure policy says what
-// becomes of it. When a commit is refused, nothing has happened and the events run again:
+// Operation: a batch has the events that wait now; the runner does not wait for more. It ends when
+// the processor is full or asks for the end, and after kLongestBatch, so that the effects of slow
+// runs do not wait for later runs. After a batch whose runs took longer than kSlowRun each, events
+// run alone. A run that fails is undone; the events before it are committed, and the failure policy
+// decides about it. A refused commit has no effect, and its events run again:
 //
 //   conflict    after the pause of db::ConflictRetry. Several workers of a follower first take
 //               turns; if that does not help, half as many events run together.
@@ -13,7 +13,7 @@
 //   database    it can't commit: the failure policy says how long to wait.
 //   otherwise   an event that is refused alone is a failure, see failure_policy.h.
 //
-// Somebody else has the follower if a cursor is not where it was: then the runner ends.
+// If a cursor is not where it was, another process or thread has the follower, and the runner ends.
 //
 // Concurrency: one thread at a time.
 // Bounds: kMostAtOnce events in a batch. After kMostConflicts in a row, an event alone counts as
@@ -42,7 +42,7 @@ class BatchRunner {
   static constexpr size_t kMostAtOnce = 512;
   static constexpr std::chrono::milliseconds kLongestBatch{20};
   static constexpr std::chrono::milliseconds kSlowRun{2};
-  // Ten times what others try: a follower has nobody to give the conflict to.
+  // Ten times the usual attempts: a follower has no caller that could try again.
   static constexpr int kMostConflicts = 10 * db::ConflictRetry::kMostAttempts;
 
   // All outlive the runner.
@@ -57,17 +57,17 @@ class BatchRunner {
   explicit BatchRunner(Parts parts) : parts_(std::move(parts)) {}
 
   struct Stepped {
-    size_t done = 0;                    // events from the front that are handled
+    size_t done = 0;                    // number of handled events, from the front
     std::chrono::microseconds pause{};  // before the next step
     bool ended = false;
     Status why;  // of the end; OK when it was asked to stop
   };
   // Runs one batch from the front of `events`, of which there must be one.
   Stepped Step(std::span<const EventPtr> events, Cursors& cursors);
-  // Something else than a batch failed.
+  // Decides about a failure outside of a batch.
   Stepped Troubled(Trouble trouble, const Status& status);
 
-  // How many events the next batch may have.
+  // The most events of the next batch.
   size_t most_at_once() const { return most_at_once_; }
 
  private:

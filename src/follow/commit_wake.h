@@ -1,13 +1,13 @@
-// Wakes followers when something that they follow was committed. It listens to all shards for as
+// Wakes followers after commits to the keyspaces that they follow. It listens to all shards for as
 // long as it lives.
 //
 //   CommitWake wake(database);
 //   subscription_ = wake.Subscribe(keyspaces, [this] { Wake(); });
-//   Wake();  // for what was committed before
+//   Wake();  // for earlier commits
 //
 // Concurrency: any thread. A follower is called on a committer's thread, under the lock: it must
-// only post, and must not let go of a subscription. Letting go of one waits for a call that runs;
-// afterwards there is none. A subscription may outlive the CommitWake and the database.
+// only post, and must not drop a subscription. To drop a subscription waits for a running call;
+// there is no call after that. A subscription may outlive the CommitWake and the database.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Database;
 
 namespace sluice::follow {
 
-// Where commits are heard of. A database, or a fake.
+// The source of commits: a database, or a fake.
 class CommitSource {
  public:
   virtual ~CommitSource() = default;
@@ -40,7 +40,7 @@ class CommitWake {
 
   explicit CommitWake(db::Database& database);
   explicit CommitWake(CommitSource& source);
-  ~CommitWake();  // waits for a call that runs; afterwards nobody is woken
+  ~CommitWake();  // waits for a running call; there is none after that
   CommitWake(const CommitWake&) = delete;
   CommitWake& operator=(const CommitWake&) = delete;
 

@@ -15,18 +15,18 @@ namespace sluice::follow {
 // Whether a place is before another one of the same follower: a backfill comes before the log.
 bool IsBefore(const db::CursorState& a, const db::CursorState& b);
 
-// What a commit of events does to cursors.
+// The moves of cursors in a commit of events.
 class Cursors {
  public:
   virtual ~Cursors() = default;
   virtual db::ShardId shard() const = 0;
-  // From where the cursors are stored to behind these events, which are the next of their lanes.
+  // The moves from the stored cursors past these events, which are the next of their lanes.
   virtual std::vector<db::CursorMove> MovesPast(std::span<const EventPtr> events) const = 0;
-  // A commit with these moves is durable. It may let go of the events.
+  // A commit with these moves is durable. The events are no longer needed.
   virtual void Moved(std::span<const EventPtr> events, std::vector<db::CursorMove> moves) = 0;
 };
 
-// Of a follower whose lanes run side by side.
+// The cursors of a follower whose lanes run side by side.
 //
 // Concurrency: a lane belongs to the worker that has events of it, and while all workers are idle
 // to the reader.
@@ -43,7 +43,7 @@ class LaneCursors final : public Cursors {
 
   std::vector<db::CursorMove> MovesPast(std::span<const EventPtr> events) const override;
   void Moved(std::span<const EventPtr> events, std::vector<db::CursorMove> moves) override;
-  // Of all lanes that are before `place`, to there: everything up to there was handled.
+  // The moves to `place` of all lanes that are before it, once everything up to it is handled.
   std::vector<db::CursorMove> MovesTo(const db::CursorState& place) const;
 
  private:

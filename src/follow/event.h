@@ -23,17 +23,17 @@ struct Event {
 
   // Events of one lane run one after the other, in the order of the log.
   uint16_t lane = 0;
-  // False for an event that somebody offered (a timer). It moves no cursor.
+  // False for an event that was offered, such as a timer. It moves no cursor.
   bool from_log = true;
   // The lane's cursor after this event. Its count of events is set only by LaneQueue.
   db::CursorState after;
-  // The memory that the event takes, about.
+  // The approximate size of the event in memory.
   size_t bytes = 0;
 };
 using EventPtr = std::unique_ptr<Event>;
 
-// Makes the event of a change; null when the follower leaves the change out. `after` is the place
-// behind the change. A Change is valid during the call.
+// Makes the event of a change, or null if the follower leaves the change out. `after` is the place
+// behind the change. The Change is valid only during the call.
 using MakeEvent =
     std::function<Result<EventPtr>(const db::Change& change, const db::CursorState& after)>;
 

@@ -1,4 +1,4 @@
-// What becomes of an event that can't be handled: the strategy by which followers differ.
+// Decides about an event that can't be handled. Each kind of follower has its own policy:
 //
 //   functions   the event is kept as a failure, in the commit that passes it; the function's
 //               settings say whether it is tried again. (function/function_processor.h)
@@ -6,7 +6,7 @@
 //               (GrowingPauses)
 //   flow starts the event is tried again without end, after the same pause each time.
 //
-// A conflict is not asked about before BatchRunner::kMostConflicts runs in a row have met one.
+// A conflict goes to the policy only after BatchRunner::kMostConflicts in a row.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace sluice::follow {
 
 enum class Trouble : uint8_t {
   kFailed,    // the run of the event failed
-  kRefused,   // the commit of the event alone was refused because of what it writes
+  kRefused,   // the commit of the event alone was refused because of its writes
   kDatabase,  // the database can't commit: it has no room, its disk fails, it closes
 };
 
@@ -29,7 +29,7 @@ struct Verdict {
   std::chrono::milliseconds pause{0};  // before the next try
 
   static Verdict Again(std::chrono::milliseconds pause) { return {Next::kAgain, pause}; }
-  // The follower ends, with the status that it was asked about.
+  // The follower ends with the status of the trouble.
   static Verdict End() { return {Next::kEnd, {}}; }
 };
 

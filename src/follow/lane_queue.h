@@ -1,14 +1,13 @@
 // The events that wait for a follower with one lane: the changes of its keyspaces after its cursor.
 // No rows are copied to a queue. The log is the queue, and the cursor holds it.
 //
-//   Next     the event after those that were taken, or null: nothing is there now
-//   Take     the next commit consumes it
-//   Move     the cursor's way past all that was taken, for that commit
+//   Next     the event after the taken ones, or null if there is none now
+//   Take     takes it: the next commit consumes it
+//   Move     the cursor's move past all taken events, for that commit
 //   Committed or Rewind
 //
-// Operation: it reads ahead, and keeps what it has read until a commit consumes it. A move that
-// consumes everything that was read also passes the changes behind the last event that the follower
-// leaves out.
+// Operation: it reads ahead, and keeps events until a commit consumes them. A move that consumes
+// all events that were read also passes the changes behind them that the follower leaves out.
 // Concurrency: one thread at a time.
 // Bounds: it reads ahead kReadAtOnce changes or kMostBytesRead, whichever comes first.
 #pragma once
@@ -44,14 +43,14 @@ class LaneQueue final : public Cursors {
   // until the next call of Next, Peek, Committed or Reload.
   Result<std::span<const EventPtr>> Peek(size_t most);
 
-  // From the stored cursor past what was taken, or past the first `count` events.
+  // The move from the stored cursor past the taken events, or past the first `count` events.
   db::CursorMove Move() const { return Move(taken_); }
   db::CursorMove Move(size_t count) const;
   // Whether the cursor would move.
   bool HasMove() const { return After(taken_) != stored_; }
   void Committed() { Committed(taken_); }
   void Committed(size_t count);
-  // Reads the cursor again, which somebody else may have moved, and forgets what was read.
+  // Drops all events and reads the cursor again, which another writer may have moved.
   Status Reload();
 
   const db::CursorState& stored() const { return stored_; }
@@ -78,10 +77,10 @@ class LaneQueue final : public Cursors {
   db::CursorState stored_;
   std::vector<EventPtr> events_;  // read; those before first_ are consumed
   size_t first_ = 0;
-  size_t taken_ = 0;      // of those that are not consumed, from the front
+  size_t taken_ = 0;      // events from first_ on
   bool at_end_ = false;   // the last read has reached the end of the log
-  bool broken_ = false;   // a change could not be made an event: it has to be read again
-  db::CursorState read_;  // after all that was read, events or not
+  bool broken_ = false;   // MakeEvent has failed for a change, which has to be read again
+  db::CursorState read_;  // the place behind all changes that were read
 };
 
 }  // namespace sluice::follow

@@ -32,7 +32,7 @@ void LaneWorker::RequestStop() {
 void LaneWorker::Stop() {
   RequestStop();
   if (thread_.joinable()) thread_.join();
-  // The next start reads again what is dropped here.
+  // The next start reads the dropped events again.
   Events dropped;
   {
     const MutexLock lock(mutex_);
@@ -99,7 +99,7 @@ void LaneWorker::Pause(std::chrono::microseconds time) {
   wake_.WaitFor(lock, parts_.clock, time, [this] { return stopping(); });
 }
 
-// What has piled up; nobody waits for more. Empty when it is time to end.
+// The waiting events; it does not wait for more. Empty when it is time to end.
 LaneWorker::Events LaneWorker::Take() {
   Events events;
   MutexLock lock(mutex_);
@@ -119,7 +119,7 @@ LaneWorker::Events LaneWorker::Take() {
   return events;
 }
 
-// Into the batch, unless the borrower takes the event or it waits for one that the borrower has.
+// Moves the first event to the batch, unless the borrower takes it or has an event of its lane.
 void LaneWorker::TakeFront(Events* events) {
   EventPtr event = std::move(queue_.front());
   queue_.pop_front();

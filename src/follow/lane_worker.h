@@ -1,12 +1,12 @@
-// One of the workers of a ParallelFollower: a thread that takes what has piled up for its lanes,
-// runs it in batches and commits the effects together with the lanes' cursors.
+// One of the workers of a ParallelFollower: a thread that takes the waiting events of its lanes,
+// runs them in batches and commits the effects together with the lanes' cursors.
 //
 // Operation: the reader offers events of the log, others offer events of their own (timers). The
 // worker takes them in the order in which they came. A Borrower may take the first event of a batch
-// out of its hands: the event's lane then waits until it is given back, and the other lanes go on.
+// from it: then the lane of that event waits until the event is given back; the other lanes go on.
 // Concurrency: any thread; the processor and the failure policy belong to the worker's thread.
 // Bounds: kMostQueued events of the log and kMostQueuedBytes, and kMostOffered others, so that
-// changes can't keep timers out. What finds no room is not taken.
+// changes can't keep timers out. An event that finds no room is not taken.
 #pragma once
 
 #include <atomic>
@@ -53,8 +53,8 @@ class LaneWorker {
     const Clock& clock;
     Borrower* borrower = nullptr;
     std::chrono::milliseconds rest_after{};  // the processor rests then; 0: never
-    std::function<void()> drained;           // there is room for more
-    // It can't go on, and its thread ends; on that thread.
+    std::function<void()> drained;           // called when there is room for more
+    // Called on the worker's thread, which then ends, when the worker can't go on.
     std::function<void(const Status&)> failed;
   };
   explicit LaneWorker(Parts parts);
@@ -66,13 +66,13 @@ class LaneWorker {
   bool Offer(EventPtr& event);
   bool idle() const;
 
-  // Ends the run that is under way; what waits is dropped. Does not wait.
+  // Ends the current run and drops the waiting events. Does not wait.
   void RequestStop();
   // The same, and waits.
   void Stop();
 
-  // The event that the borrower took was handled (null), or is given back to be handled here: what
-  // came after it in its lane goes on.
+  // The borrower has handled the event that it took (null), or gives it back to be handled here.
+  // The later events of its lane go on.
   void GiveBack(EventPtr event);
 
  private:
@@ -94,7 +94,7 @@ class LaneWorker {
   CondVar wake_;
   std::deque<EventPtr> queue_ GUARDED_BY(mutex_);
   std::optional<uint16_t> lent_lane_ GUARDED_BY(mutex_);  // of the event that the borrower has
-  std::deque<EventPtr> aside_ GUARDED_BY(mutex_);         // what came after it in that lane
+  std::deque<EventPtr> aside_ GUARDED_BY(mutex_);         // later events of that lane
   size_t queued_bytes_ GUARDED_BY(mutex_) = 0;
   size_t offered_ GUARDED_BY(mutex_) = 0;  // queued events that are not of the log
   bool busy_ GUARDED_BY(mutex_) = false;

@@ -45,7 +45,7 @@ void ParallelFollower::Fail(const Status& status) {
 
 void ParallelFollower::WakeFor(std::span<const db::KeyspaceId> keyspaces, CommitWake& commits) {
   subscription_ = commits.Subscribe(keyspaces, [this] { Wake(); });
-  Wake();  // for what was committed before
+  Wake();  // for earlier commits
 }
 
 void ParallelFollower::RequestStop() {
@@ -61,7 +61,7 @@ void ParallelFollower::Stop() {
 }
 
 bool ParallelFollower::caught_up() const {
-  if (!WorkersIdle()) return false;  // an event that somebody offered may run
+  if (!WorkersIdle()) return false;  // an offered event may run
   const uint64_t with = caught_up_with_;
   return with != kNotCaughtUp && with == signal_.news();
 }
@@ -118,7 +118,7 @@ Status ParallelFollower::Pump() {
   }
 }
 
-// Waits while the worker has no room. False when it is time to end; then the event waits in vain.
+// Waits while the worker has no room. False when it is time to end; then the event is dropped.
 bool ParallelFollower::Deliver(EventPtr event) {
   LaneWorker& worker = WorkerOf(event->lane);
   while (true) {
@@ -130,8 +130,7 @@ bool ParallelFollower::Deliver(EventPtr event) {
   return false;
 }
 
-// All workers are idle and everything that was read was given out: every lane is where the reader
-// is.
+// All workers are idle and have got all events that were read: every lane is at the reader's place.
 Status ParallelFollower::StorePlaces() {
   const Clock::Time now = options_.clock.Now();
   places_stored_ = now - stored_at_ >= kStoreInterval;

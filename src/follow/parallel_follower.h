@@ -1,5 +1,5 @@
-// A follower whose events run side by side, in one shard: a function. Events of one lane (of one
-// key, say) run one after the other, in the order of the log.
+// A follower whose events run side by side, in one shard: a function. Events of one lane (for
+// example, of one key) run one after the other, in the order of the log.
 //
 // Operation: a thread reads the log once and gives the events to the workers, by lane. Each lane
 // has a cursor of its own, so the number of workers can change from one start to the next. When all
@@ -32,7 +32,7 @@ class ParallelFollower {
   static constexpr size_t kReadAtOnce = 1024;
   static constexpr std::chrono::seconds kStoreInterval{1};
 
-  // What one worker runs.
+  // The code of one worker.
   struct Code {
     Processor& processor;
     FailurePolicy& failures;
@@ -62,18 +62,17 @@ class ParallelFollower {
   ParallelFollower(const ParallelFollower&) = delete;
   ParallelFollower& operator=(const ParallelFollower&) = delete;
 
-  // Commits to these keyspaces wake it from now on, instead of those to the keyspaces it was given
-  // before.
+  // From now on commits to these keyspaces wake it, and to no others.
   void WakeFor(std::span<const db::KeyspaceId> keyspaces, CommitWake& commits);
   void Wake() { signal_.Wake(); }
-  // An event that is not from the log goes to the worker of its lane. False when that has no room:
+  // Gives an event that is not from the log to the worker of its lane. False when that has no room:
   // the event was not taken.
   bool Offer(EventPtr& event) { return WorkerOf(event->lane).Offer(event); }
 
-  // Ends the runs that are under way. Does not wait.
+  // Ends the current runs. Does not wait.
   void RequestStop();
   void Stop();
-  // Everything committed so far was handled, and nothing runs.
+  // Whether all commits so far are handled and nothing runs.
   bool caught_up() const;
 
   // For the borrower, while it has an event of the lane.
@@ -96,11 +95,11 @@ class ParallelFollower {
   Turns turns_;
   std::vector<std::unique_ptr<LaneWorker>> workers_;
   std::atomic<bool> failed_ = false;
-  // The news that were seen when everything up to then was handled.
+  // The count of wakes up to which everything is handled.
   static constexpr uint64_t kNotCaughtUp = UINT64_MAX;
   std::atomic<uint64_t> caught_up_with_ = kNotCaughtUp;
 
-  // The reader's.
+  // State of the reader.
   std::vector<db::CursorState> given_;  // to workers, by lane
   Clock::Time stored_at_;
   bool places_stored_ = false;  // idle lanes are where the reader is, also on disk

@@ -1,13 +1,12 @@
 // A follower whose events run one after the other, in the order of the log, in one shard: a
-// trigger, a flow that starts on changes.
+// trigger, or a flow that starts on changes.
 //
-// Operation: Step reads what has piled up behind the cursor, runs a batch of it and commits. When
-// there is nothing to run but changes that the follower leaves out, it stores its place
-// kStoreInterval later, so that it does not hold the log for them.
-// Concurrency: one thread at a time, the caller's; Step waits for nothing but its commit. The
-// caller waits between steps as Stepped says, and wakes when a commit changes the follower's
-// keyspaces (commit_wake.h). It stops by not calling Step again, so that a shard can be taken away
-// within the time of one batch. Bounds: those of LaneQueue and BatchRunner.
+// Operation: Step reads the changes behind the cursor, runs a batch of them and commits. If the
+// follower leaves out all changes that it has read, it stores its place after kStoreInterval, so
+// that the log need not keep them. Concurrency: one thread at a time, the caller's; Step waits for
+// nothing but its commit. The caller waits between steps as Stepped says, and wakes when a commit
+// changes the follower's keyspaces (commit_wake.h). To stop, it does not call Step again; that
+// takes the time of one batch at most. Bounds: see LaneQueue and BatchRunner.
 #pragma once
 
 #include <chrono>
@@ -45,9 +44,9 @@ class SerialFollower {
   };
   Stepped Step();
 
-  // Its queue, for those who look at the head or pass it; nothing of it counts as taken.
+  // The queue, for callers that look at its head or pass it. Nothing in it counts as taken.
   Result<LaneQueue*> Queue();
-  // What was read is read again from the stored cursor, through a new queue.
+  // Drops the queue. The next step reads from the stored cursor again.
   void Forget() { queue_.reset(); }
 
  private:
@@ -58,7 +57,7 @@ class SerialFollower {
   const OpenQueue open_;
   BatchRunner runner_;
   std::unique_ptr<LaneQueue> queue_;     // null until it is needed
-  std::optional<Clock::Time> store_at_;  // its place, if nothing happens before
+  std::optional<Clock::Time> store_at_;  // when to store the place, if there is no commit before
 };
 
 }  // namespace sluice::follow

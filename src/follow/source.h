@@ -1,5 +1,5 @@
-// Where a follower reads and where it commits, in one shard. Followers see a database only through
-// these two, so that a test can replace it by a FakeLog (follow/test_log.h).
+// The places from which a follower reads and to which it commits, in one shard. Followers see a
+// database only through these two, so that a test can replace it by a FakeLog (follow/test_log.h).
 #pragma once
 
 #include <memory>

@@ -1,6 +1,5 @@
-// Lets the workers of a follower run one after the other while they write the same documents:
-// commits that are made at the same time then refuse each other, and every refused one is run again
-// for nothing.
+// Makes the workers of a follower run one after the other while they write the same documents. Side
+// by side, their commits would conflict, and each refused batch would run again for nothing.
 //
 // Operation: after a conflict the next batches of all workers run one at a time, in the order in
 // which they ask; after that they are tried together again.
@@ -24,7 +23,7 @@ class Turns {
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
-    // No other worker runs a batch that asked for its turn since then.
+    // Whether this batch runs one at a time with all others that have asked for a turn since.
     bool alone() const { return alone_; }
 
    private:

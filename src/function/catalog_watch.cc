@@ -7,7 +7,7 @@
 namespace sluice::function {
 namespace {
 
-// The catalog tells nobody of its changes; to look at its number costs nothing.
+// The catalog has no listeners; to compare its version costs next to nothing.
 constexpr std::chrono::milliseconds kInterval(200);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tells when the catalog has changed: a keyspace may be gone.
+// Notices changes of the catalog, after which a keyspace may be gone.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 namespace sluice::function {
 
 // Calls `changed` on a thread of its own: once at the start and then soon after each change of the
-// catalog, several at once if they come fast.
+// catalog. One call may stand for several changes.
 class CatalogWatch {
  public:
   CatalogWatch(const db::Database& database, std::function<void()> changed);

@@ -1,5 +1,5 @@
-// What is wrong with a function's code as one error. The fields `line`, `column`, `index` and
-// `area` say where the first problem is, for programs: the index counts UTF-16 units of the
+// The problems of a function's code as one error. For programs, the fields `line`, `column`,
+// `index` and `area` give the place of the first problem: the index counts UTF-16 units of the
 // handler's text, and the area is handlerCode, handlerHeaders or handlerFooters.
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace sluice::function {
 
-// Of what the checks found, at least one: a line each. The id is the first one's.
+// For problems that the checks found, at least one. Each has a line; the id is that of the first.
 Status CodeError(const Definition& definition, std::span<const Status> problems);
-// Of what the engine said when it loaded the code.
+// For the problem that V8 reported when it loaded the code.
 Status CodeError(const Definition& definition, const PreparedSource& source,
                  const script::Outcome& failed);
 

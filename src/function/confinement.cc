@@ -17,8 +17,8 @@ Status MayNotRead(const db::KeyspaceName& keyspace) {
                "this function may not read bucket '{}': it has no binding there", keyspace.bucket);
 }
 
-// The rights of whoever stored a confined function were looked at for its bindings; what those do
-// not name is not for its statements.
+// The user who stored a confined function has rights to its bindings, which were checked then. Its
+// statements may use nothing else.
 Status CheckFunctionStatement(const Definition& definition, const query::StatementPlan& plan) {
   if (!definition.confined) return OkStatus();
   if (plan.administers) {

@@ -1,4 +1,4 @@
-// Which keyspaces the statements of user code may use.
+// The keyspaces that the statements of user code may use.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace sluice::function {
 
-// A confined function's statements keep to the buckets of its bindings, error function.confined;
-// those of a task to its keyspaces.
+// A confined function's statements may use only the buckets of its bindings, and those of a task
+// only its keyspaces. Error function.confined.
 Status CheckConfined(const Definition& definition, const query::StatementPlan& plan);
-// The same of a keyspace that a statement names, which need not exist.
+// The same for a keyspace that a statement names. It need not exist.
 Status CheckConfined(const Definition& definition, const db::KeyspaceName& keyspace);
 
-// Whether a task's statement keeps to the keyspaces that sluice.yaml gives to it; without any it
-// may use all. Error route.confined.
+// A task's statement may use only the keyspaces that sluice.yaml gives to the task; if it gives
+// none, all of them. Error route.confined.
 Status CheckTaskStatement(const std::string& route, const std::vector<BucketBinding>& keyspaces,
                           const query::StatementPlan& plan);
 

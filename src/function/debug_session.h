@@ -1,5 +1,6 @@
-// A debugger of a function, as its client sees it: one may connect and speak the DevTools
-// protocol. Most of it is V8's; here the handler's text is given as its author wrote it.
+// A function's debugger as its client sees it. One client may connect and speak the DevTools
+// protocol. V8 answers most messages; this class answers requests for the handler's text with the
+// text that the author wrote.
 //
 // Any thread.
 #pragma once
@@ -16,8 +17,8 @@
 
 namespace sluice::function {
 
-// A handler's code as a debugged runtime gets it. What stands before the handler's first line is a
-// script of its own, so that no line has a number below 1, where V8 can't pause.
+// A handler's code for a debugged runtime. The lines before the handler's first line are a script
+// of their own, so that no line has a number below 1, where V8 can't pause.
 std::shared_ptr<const js::Program> ProgramForDebugger(const Definition& definition,
                                                       const PreparedSource& source);
 
@@ -28,13 +29,13 @@ class DebugSession : public std::enable_shared_from_this<DebugSession> {
   const std::shared_ptr<js::Inspector>& inspector() const { return inspector_; }
   bool over() const { return inspector_->state().closed; }
 
-  // As of js::Inspector.
+  // See js::Inspector.
   uint64_t Connect(js::Inspector::Client client);
   bool Receive(uint64_t client, std::string message);
   void Disconnect(uint64_t client) { inspector_->Disconnect(client); }
 
  private:
-  // What to answer to a message in V8's place; empty when it is V8's to answer.
+  // The answer to a message, in V8's place; empty if V8 has to answer it.
   std::string AnswerTo(std::string_view message) const;
   void NoteScript(std::string_view message);
 

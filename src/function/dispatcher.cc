@@ -5,11 +5,11 @@
 namespace sluice::function {
 namespace {
 
-// An isolate has about two megabytes and is made in a few milliseconds: a function that hears
-// nothing for this long has none.
+// After this time without events a worker drops its isolate, which takes about two megabytes and is
+// made again in a few milliseconds.
 constexpr std::chrono::seconds kIdleIsolate(10);
 
-// What Sync Gateway keeps for itself; attachments are users' data.
+// Whether the document is Sync Gateway's own. Attachments are users' data.
 bool IsSyncDocument(std::string_view key) {
   return key.starts_with("_sync:") && !key.starts_with("_sync:att");
 }
@@ -98,7 +98,7 @@ ProcessorContext Dispatcher::ContextOfProcessors() const {
           .insight = options_.insight};
 }
 
-// On the reader's thread.
+// Runs on the reader's thread.
 follow::EventPtr Dispatcher::EventFrom(const db::Change& change, const db::CursorState& after) {
   Statistics& statistics = options_.statistics;
   if (change.origin == options_.follower) {
@@ -144,7 +144,7 @@ void Dispatcher::RequestStop() {
 }
 
 void Dispatcher::Stop() {
-  if (follower_ == nullptr) return;  // it was not started
+  if (follower_ == nullptr) return;  // Start has failed
   RequestStop();
   options_.timers.Remove(options_.follower, timers_added_);
   options_.timers.Remove(failure::RetryOwner(options_.failures.owner()), retries_added_);

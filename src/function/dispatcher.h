@@ -1,9 +1,8 @@
-// A deployed function while it runs: a follower of its source whose events run side by side
-// (follow/parallel_follower.h), with the function's handlers. It leaves out what the function wrote
-// itself. Timers that are due, and failures that are to be tried again, come from the scheduler and
-// go to the workers in the same way.
+// Runs a deployed function: follows its source (follow/parallel_follower.h) with handlers that run
+// side by side. It leaves out the changes that the function made itself. The scheduler adds due
+// timers and retries of failed events, which go to the same workers.
 //
-// Concurrency: any thread, except as said below.
+// Concurrency: any thread, except as noted below.
 #pragma once
 
 #include <functional>
@@ -19,15 +18,15 @@
 
 namespace sluice::function {
 
-// The follower that a deployed function has. It also owns the function's timers.
+// The name of a deployed function's follower, which is also the owner of its timers.
 std::string FollowerOf(const Definition& definition);
-// The owner of the failures of a function, which outlive its deployment.
+// The owner of a function's failures, which outlive its deployment.
 std::string FailuresOwnerOf(const std::string& location);
 
 class Dispatcher {
  public:
-  // `failed` is called on a thread that must not wait for this object, when the function can't go
-  // on.
+  // `failed` is called when the function can't go on, on a thread that must not wait for this
+  // object.
   struct Options {
     const Services& services;
     timer::Scheduler& timers;
@@ -39,26 +38,26 @@ class Dispatcher {
     FunctionLog& log;
     Insight& insight;
     std::function<void(const Status&)> failed;
-    db::ShardId shard = 0;  // that it follows
+    db::ShardId shard = 0;  // the shard that it follows
   };
   static Result<std::unique_ptr<Dispatcher>> Start(Options options);
   ~Dispatcher();  // Stop
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
-  // Commits to these keyspaces wake it from now on, instead of those to the keyspaces it was given
-  // before. Not while another thread calls this or Stop.
+  // From now on commits to these keyspaces wake it, and to no others. Not while another thread
+  // calls this or Stop.
   void WakeFor(std::span<const db::KeyspaceId> keyspaces, follow::CommitWake& commits) {
     follower_->WakeFor(keyspaces, commits);
   }
-  // Ends the calls that run. Does not wait.
+  // Ends the running calls. Does not wait.
   void RequestStop();
   // Returns when no event of the function runs any more.
   void Stop();
   // Everything committed so far was handled, and no timer runs.
   bool caught_up() const { return follower_->caught_up(); }
 
-  // From now on events are debugged, one at a time. Ends the debugger before it. Any thread.
+  // From now on events are debugged, one at a time. An earlier debugger ends first. Any thread.
   void StartDebugger(std::shared_ptr<const js::Program> program,
                      std::shared_ptr<js::Inspector> inspector);
   void StopDebugger();

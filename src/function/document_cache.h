@@ -1,5 +1,5 @@
-// Documents that a handler has read, for reads that may be a little old. Bounded by bytes and age;
-// what was used least recently leaves first. One thread.
+// Caches the documents that a handler has read, for reads that accept an old version. Bounded by
+// bytes and age; the least recently used document leaves first. One thread.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class DocumentCache {
   DocumentCache(uint64_t max_bytes, uint64_t max_age_ms)
       : max_bytes_(max_bytes), max_age_ns_(max_age_ms * 1'000'000) {}
 
-  // Null when it is not there or too old. Valid until the next call of another method.
+  // Null when the document is not cached, or too old. Valid until the next call of another method.
   const db::Document* Find(db::KeyspaceId keyspace, std::string_view key, uint64_t now_ns);
-  // False when others had to leave for it, or it does not fit at all.
+  // False when other documents had to leave for it, or it does not fit at all.
   bool Put(db::KeyspaceId keyspace, std::string_view key, db::Document document, uint64_t now_ns);
   void Erase(db::KeyspaceId keyspace, std::string_view key);
   void Clear();

@@ -1,5 +1,5 @@
-// What a batch of invocations does until it is committed as a whole: its documents, its timers and
-// those of its events that failed.
+// The effects of a batch of invocations, kept until they are committed as a whole: documents,
+// timers and failed events.
 //
 // One thread.
 #pragma once
@@ -15,17 +15,18 @@ namespace sluice::function {
 
 class Effects {
  public:
-  // `owner` has the timers, `failures_owner` the failures; none can be kept without one.
+  // `owner` owns the timers and `failures_owner` the failures. Without the latter no failure can be
+  // added.
   Effects(db::Database& database, std::string owner, std::string failures_owner = "")
       : documents_(database, db::Isolation::kSnapshot),
         timers_(database, std::move(owner)),
         failures_(database, std::move(failures_owner)) {}
 
-  // What is counted when the effects are committed, so that what is run again counts once.
+  // Counts that go to the statistics with the commit, so that an event that runs again counts once.
   struct Counts {
     uint64_t timers_created = 0;
     uint64_t timers_cancelled = 0;
-    // These stay when an invocation is rolled back.
+    // RollbackTo keeps these.
     uint64_t on_update_success = 0;
     uint64_t on_update_failure = 0;
     uint64_t on_delete_success = 0;
@@ -42,7 +43,7 @@ class Effects {
 
   db::Transaction& documents() { return documents_; }
   timer::WriteSet& timers() { return timers_; }
-  // Not undone by RollbackTo: that one's own failure is noted after it.
+  // RollbackTo keeps these, too: the failure of an invocation is added after its rollback.
   failure::WriteSet& failures() { return failures_; }
   Counts& counts() { return counts_; }
 
@@ -53,13 +54,13 @@ class Effects {
   };
   Savepoint Mark() const;
   void RollbackTo(const Savepoint& savepoint);
-  // The same of an event that is run again: nothing of it is counted.
+  // The same for an event that runs again: its counts go, too.
   void UndoTo(const Savepoint& savepoint) {
     RollbackTo(savepoint);
     counts_ = savepoint.counts;
   }
 
-  // It should be committed before more is added; far below what a commit may have.
+  // Commit before you add more. The bound is far below that of a commit.
   bool full() const;
   db::Commit TakeCommit();
 

@@ -1,5 +1,5 @@
-// One event for a function, on its way to a worker: a change of a document in its source, from the
-// log, or a timer of its own that is due.
+// One event for a function: a change of a document in its source, which comes from the log, or a
+// due timer, which comes from the scheduler.
 #pragma once
 
 #include <cstdint>
@@ -22,31 +22,31 @@ struct Event : follow::Event {
   std::string key;
   std::string body;
   std::string xattrs;
-  std::string previous;  // JSON text, if asked for and there was one
+  std::string previous;  // the document before the change, if the settings ask for it; JSON text
   db::Datatype datatype = db::Datatype::kJson;
   db::Cas cas = 0;
   db::Sequence sequence = 0;
   uint64_t expiry_ms = 0;
-  std::string unreadable;  // why the body is not in the form in which it is read; empty if it is
-  // Of a timer; then the key is "callback:reference", and of the rest only the lane and the bytes
-  // are set.
+  std::string unreadable;  // why the document can't be migrated to its read form; else empty
+  // Set for a timer. Its key is "callback:reference"; beside it only the lane and the bytes are
+  // set.
   std::optional<timer::Moment> timer;
-  // The timer says that an event that failed, of this key, is to be tried again.
+  // The timer is one that tries a failed event of this key again.
   bool retry = false;
 };
 
-// Whether OnUpdate is called, not OnDelete.
+// Whether the operation leaves a document, so that OnUpdate is called; else OnDelete is.
 bool HasDocument(db::Operation operation);
 std::string_view HandlerOf(const Event& event);
 
 // Changes of one key are always in one lane. Stored cursors depend on this.
 uint16_t LaneOf(std::string_view key);
-// The partition that Couchbase has the key in, which handlers see as meta.vb.
+// The partition of the key in Couchbase, which handlers see as meta.vb.
 uint16_t PartitionOf(std::string_view key);
 
 Event EventOf(const db::Change& change, const db::CursorState& after, bool with_previous);
 Event EventOf(const timer::Timer& timer);
-// Of a timer of failure::RetryOwner.
+// The event of a timer that failure::RetryOwner owns: another try of a failed event.
 Event RetryOf(const timer::Timer& timer);
 
 }  // namespace sluice::function

@@ -1,4 +1,4 @@
-// The text is a JSON object with `operation`: that of a change, or "timer".
+// The text is a JSON object. Its `operation` is that of the change, or "timer".
 // A change: keyspace, key, cas (as text), sequence, and unless it is a deletion datatype and
 // expiry_ms; "data": "left_out" when its data were too large or unreadable. Data: strings body,
 // xattrs, previous. A timer: callback, reference. Data: its context.

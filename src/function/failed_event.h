@@ -1,5 +1,5 @@
-// A function's event as the list of its failures keeps it: a text that lists show, and the data
-// that the handler saw (docs/formats/failures.md).
+// A failed event as the list of failures keeps it: a text that lists show, and the data that the
+// handler saw (docs/formats/failures.md).
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@
 namespace sluice::function {
 
 // Classes of failures (failure::Problem::kind). kMissing: the timer's callback, or the document of
-// an event without data, is not there. kUnreadable: the document's migration fails. kCommit: what
-// the handler has done can't be committed.
+// an event without data, does not exist. kUnreadable: the document's migration fails. kCommit: the
+// writes of the handler can't be committed.
 inline constexpr std::string_view kException = "exception";
 inline constexpr std::string_view kTimeout = "timeout";
 inline constexpr std::string_view kMemory = "memory";
@@ -27,8 +27,8 @@ inline constexpr std::string_view kCommit = "commit";
 inline constexpr std::string_view kProblemKinds[] = {kException, kTimeout,    kMemory,
                                                      kMissing,   kUnreadable, kCommit};
 
-// Of an event with more data, or whose document can't be read, only the names are kept, and a retry
-// sees the document as it is then.
+// The list keeps at most so many bytes of an event's data. Of a larger event, and of one whose
+// document can't be read, it keeps only the names; a retry reads the document as it is then.
 inline constexpr size_t kMaxKeptEventBytes = 64 << 10;
 
 struct FailedEvent {
@@ -38,13 +38,13 @@ struct FailedEvent {
 FailedEvent KeptEvent(const Event& event, const db::KeyspaceName& keyspace);
 FailedEvent KeptEvent(const timer::Timer& timer);
 
-// The event, to be run again. Only the fields that a handler sees are set.
+// An event that runs again. Only the fields that a handler sees are set.
 using EventAgain = std::variant<Event, timer::Timer>;
-// NotFound (failure.document_gone) when the document has to be read and is not there.
+// Error failure.document_gone (kNotFound) when the document has to be read and does not exist.
 Result<EventAgain> AgainOf(const db::Database& database, const failure::Failure& failure,
                            std::string_view payload);
 
-// What REST shows: of a list, and of one event with its data.
+// The form that REST shows: in a list, and of one event with its data.
 json::Value PrintEvent(const failure::Failure& failure);
 Result<json::Value> PrintEvent(const failure::Failure& failure, std::string_view payload);
 

@@ -1,4 +1,4 @@
-// The settings that say what becomes of events that fail. Couchbase has none of them.
+// The settings about failed events. Couchbase has none of them.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ inline constexpr std::string_view kFailureSettings[] = {
 bool IsFailureSetting(std::string_view name);
 
 void ReadFailureSettings(FieldReader& reader, Settings* settings);
-// Those that are not the default.
+// Adds the settings that differ from their defaults.
 void PrintFailureSettings(const Settings& settings, json::Value* value);
 
 }  // namespace sluice::function

@@ -1,5 +1,5 @@
 // Reads the members of one JSON object of a definition. Every error names the field by its place in
-// the definition, says what was expected and what came.
+// the definition, the expected value and the given one.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ class FieldReader {
     }
     *to = static_cast<uint32_t>(value.AsInt());
   }
-  // As large as it may be in `to`.
+  // The largest number is the largest that fits into `to`.
   template <typename Integer>
   void Number(std::string_view name, uint64_t min, Integer* to) {
     const json::Value& value = Member(name);

@@ -8,18 +8,18 @@
 namespace sluice::function {
 namespace {
 
-// Of an event that is not the first of its batch. One that takes longer is undone, so that what
-// came before it can be committed, and run again as the first of the next.
+// The time limit of an event that is not the first of its batch. If it takes longer, it is undone,
+// so that the events before it can be committed, and runs again as the first of the next batch.
 constexpr uint64_t kLongestInBatchMs = 100;
 constexpr std::chrono::milliseconds kDatabasePause(100);
 
-// The database can't go on.
+// Whether the error means that the database can't go on.
 bool EndsFunction(const Status& status) {
   return status.code() == Code::kUnavailable || status.code() == Code::kCancelled ||
          status.code() == Code::kInternal;
 }
 
-// What was not committed is run again when the function goes on.
+// Events that are not committed run again when the function goes on.
 Status FunctionStopping() {
   return Error(Code::kUnavailable, "function.stopping", "the function stops");
 }
@@ -74,7 +74,7 @@ Result<follow::Processor::Ran> FunctionProcessor::Run(const follow::Event& follo
     spoiled_ = true;  // a retry that it took can't be given back
     return Unexpected(ran);
   }
-  // Somebody outside was called: what would be run again after a crash is kept short.
+  // After an HTTP request, commit at once, so that a crash repeats as few requests as possible.
   return handler_->called_out() ? Ran::kDoneLast : Ran::kDone;
 }
 
@@ -142,8 +142,8 @@ Status FunctionProcessor::RunChange(const Event& event) {
   return Keep(event.key, KeptEvent(event, name), std::move(*problem));
 }
 
-// The timer ends whatever its callback does. One that was cancelled, replaced or run since it was
-// handed out is not there any more.
+// The timer ends whatever its callback does. It may have been cancelled, replaced or run since it
+// was handed out; then there is nothing to do.
 Status FunctionProcessor::RunTimer(const Event& event) {
   ASSIGN_OR_RETURN(const std::optional<timer::Timer> timer, effects_->timers().Take(*event.timer));
   if (!timer) return OkStatus();
@@ -229,8 +229,8 @@ void FunctionProcessor::LetGo(std::span<const follow::EventPtr> events) {
   }
 }
 
-// An event whose commit is refused for what its handler has done is a failure: the handler is not
-// called again, and the commit says only that it failed.
+// If the commit of an event is refused because of its writes, the event is a failure. It runs again
+// without a call of the handler, and its commit has only the failure.
 follow::Verdict FunctionProcessor::OnTrouble(follow::Trouble trouble, const Status& status) {
   Drop();
   if (trouble == follow::Trouble::kFailed || EndsFunction(status)) return follow::Verdict::End();

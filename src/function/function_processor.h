@@ -1,9 +1,9 @@
-// Runs a function's handlers for events, in an isolate of its own: what a follow::LaneWorker, or a
-// debugger, does with the events that it has.
+// Runs a function's handlers for events, in an isolate of its own. A follow::LaneWorker or a
+// debugger gives it the events.
 //
-// An event whose handler throws, or whose commit is refused for what is in it, has no effect but
-// that its cursor moves, or its timer ends, and that it is kept as a failure; that is one commit
-// too. A retry of it ends in the same way.
+// If a handler throws, or if the commit of its writes is refused because of what they are, the
+// event's writes are dropped and the event is kept as a failure. That is one commit with the move
+// of the cursor or the end of the timer. A retry ends in the same way.
 //
 // Concurrency: one thread at a time, except RequestStop and LetGo.
 #pragma once
@@ -28,7 +28,7 @@
 
 namespace sluice::function {
 
-// What all processors of a function share. The owner outlives them.
+// Shared by all processors of a function. All that it refers to outlives them.
 struct ProcessorContext {
   const Services& services;
   timer::Scheduler& timers;
@@ -39,18 +39,18 @@ struct ProcessorContext {
   Statistics& statistics;
   FunctionLog& log;
   Insight& insight;
-  std::shared_ptr<js::Inspector> inspector = nullptr;  // if its events are debugged
+  std::shared_ptr<js::Inspector> inspector = nullptr;  // of a debugger, if there is one
 };
 
 class FunctionProcessor final : public follow::Processor, public follow::FailurePolicy {
  public:
   explicit FunctionProcessor(ProcessorContext context);
 
-  // Loads the code, unless it is loaded.
+  // Loads the code, unless it is loaded already.
   Status Load();
   Handler& handler() { return *handler_; }  // after Load
   bool stopping() const { return stop_->load(); }
-  // Forgets what was logged and counted for a batch that is not committed.
+  // Drops the effects, log lines and counts of a batch that is not committed.
   void Drop();
 
   void Begin() override;
@@ -71,7 +71,7 @@ class FunctionProcessor final : public follow::Processor, public follow::Failure
   Status RunOne(const Event& event);
   Status RunChange(const Event& event);
   Status RunTimer(const Event& event);
-  // Calls the handler. None when that went well; what a failed one did is undone.
+  // Calls the handler. Returns its problem, if it failed; then its effects are undone.
   using Attempted = Result<std::optional<failure::Problem>>;
   Attempted Try(const Event& event);
   Attempted Try(const timer::Timer& timer);
@@ -92,15 +92,15 @@ class FunctionProcessor final : public follow::Processor, public follow::Failure
   std::unique_ptr<Handler> handler_;
   UnderWay::Slot under_way_;
   Random random_;
-  // Why the commit of the event that runs was refused: its handler is not called again.
+  // Why the commit of the first event was refused. If set, the event fails without a call.
   std::optional<failure::Problem> refused_;
 
-  // Of the batch.
+  // State of the batch.
   HeldLog log_;
   HeldInsight insight_;
-  std::optional<Handler::Turn> turn_;  // the isolate is ours until it is spent or the batch ends
+  std::optional<Handler::Turn> turn_;  // until the isolate is spent or the batch ends
   std::optional<Effects> effects_;
-  bool spoiled_ = false;  // they hold something of a run that was ended
+  bool spoiled_ = false;  // the effects have parts of a run that was ended
   std::optional<uint64_t> earliest_timer_ms_;
   std::optional<uint64_t> earliest_retry_ms_;
 };

@@ -18,8 +18,8 @@ std::string_view KindOf(script::Ended ended) {
   }
 }
 
-// The first place in the function's own text that a stack names ("name.js:LINE:COLUMN"): what is
-// above it is the library's.
+// The first place of a stack that is in the function's own text ("name.js:LINE:COLUMN"). The frames
+// above it are the library's.
 SourcePlace PlaceInStack(std::string_view stack, const std::string& file) {
   SourcePlace place{.line = 0, .column = 0};
   const size_t found = stack.find(file + ":");
@@ -72,7 +72,7 @@ Status FunctionProcessor::Keep(const std::string& key, FailedEvent event,
   return effects_->failures().Add(std::move(failure), event.payload, next_ms);
 }
 
-// One that was dropped, or tried by somebody else, since it was handed out is not there any more.
+// A failure may have been dropped or tried since its timer was handed out; then there is none.
 Status FunctionProcessor::RunRetry(const Event& event) {
   ASSIGN_OR_RETURN(std::optional<failure::WriteSet::Taken> taken,
                    effects_->failures().Take(*event.timer));

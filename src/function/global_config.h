@@ -1,5 +1,5 @@
-// Settings for all functions of a server (/api/v1/config). Those that mean nothing here are
-// checked, kept and shown; docs/reference/functions.md lists them.
+// The settings for all functions of a server (/api/v1/config). Some of Couchbase's have no meaning
+// here. They are checked, kept and shown; docs/reference/functions.md lists them.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ struct GlobalConfig {
   bool allow_recursion = false;  // allow_interbucket_recursion
   bool debugger = false;         // enable_debugger
   bool curl = true;              // enable_curl: whether curl() works
-  bool curl_bindings = true;     // not disable_curl_binding: functions with some can't be deployed
+  bool curl_bindings = true;     // not disable_curl_binding: whether URL bindings are allowed
   uint32_t function_bytes = 128 << 10;
-  json::Value given = json::Value::EmptyObject();  // what was stored
+  json::Value given = json::Value::EmptyObject();  // the stored members
 
-  // With the defaults of what was not given.
+  // With defaults for the members that were not given.
   json::Value Print() const;
 };
 
-// How much of function_size code takes: as Couchbase counts it, deflated.
+// The size of code that function_size limits: the deflated one, as in Couchbase.
 size_t CodeBytes(std::string_view code);
 
-// `changes` over what `before` has; a member that is null goes back to its default. An unknown one
-// is an error.
+// Applies `changes` to `before`. A member that is null goes back to its default; an unknown one is
+// an error.
 Result<GlobalConfig> MergeConfig(const GlobalConfig& before, const json::Value& changes);
 
 }  // namespace sluice::function

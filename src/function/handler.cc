@@ -23,8 +23,8 @@ constexpr size_t kMaxLoggedBytes = 1 << 20;  // of one invocation
 constexpr size_t kMaxLogLineBytes = 64 << 10;
 constexpr uint32_t kDebuggedTimeoutS = 24 * 3600;
 
-// Each file is a function of natives, configuration and what the files share, and returns entry
-// points.
+// Each file of the library is a function. It takes the natives, the configuration and an object
+// that all files share, and returns entry points.
 std::shared_ptr<const js::Environment> SharedEnvironment() {
   static const std::shared_ptr<const js::Environment> environment = [] {
     std::string text = "(() => { const parts = [";
@@ -146,7 +146,7 @@ script::Native Handler::InInvocation(script::Native native) {
           }};
 }
 
-// By line, while somebody wants to know.
+// Counts calls by line, while Insight asks for it.
 script::Native Handler::Counted(script::Native native) {
   // The rows of a statement are not calls of their own, but take their time.
   const uint64_t calls = native.name == "queryNext" || native.name == "queryClose" ? 0 : 1;
@@ -190,7 +190,7 @@ void Handler::Log(script::Call& call) {
 }
 
 uint64_t Handler::RemainingMs() const {
-  // What waits for somebody outside does not wait for ever because a debugger does.
+  // A debugged run has no time limit, but its HTTP requests and statements have one.
   if (debugged_) return definition_->settings.execution_timeout_s * 1000ull;
   const uint64_t now_ns = services_.clock.MonotonicNs();
   return now_ns >= deadline_ns_ ? 1 : (deadline_ns_ - now_ns) / 1'000'000 + 1;

@@ -1,5 +1,5 @@
-// A function's code in one isolate, with what it may call: the natives of library/*.js, over the
-// effects of the invocation that runs.
+// A function's code in one isolate, and the natives that library/*.js calls for it. The natives
+// work on the effects of the invocation that runs.
 //
 // One thread at a time.
 #pragma once
@@ -34,32 +34,33 @@
 
 namespace sluice::function {
 
-// What one invocation may do: its writes are one commit, and in memory until then.
+// The bounds of one invocation. Its writes are one commit, and are kept in memory until then.
 struct InvocationLimits {
-  size_t documents = 10'000;  // also flows that it starts
+  size_t documents = 10'000;  // written documents and started flows
   size_t bytes = 48ull << 20;
   size_t timers = 10'000;
   size_t timer_bytes = 48ull << 20;
 };
 
-// What all functions of a server share.
+// The parts of a server that all functions share.
 struct Services {
   db::Database& database;
   query::QueryEngine& queries;
   const Clock& clock;
-  // Whom functions may call over HTTP.
+  // The addresses that functions may call over HTTP.
   std::shared_ptr<const AddressRules> addresses =
       std::make_shared<const AddressRules>(PrivateAddresses::kRefused);
   // enable_curl of the configuration, which may change while functions run.
   std::shared_ptr<std::atomic<bool>> curl_allowed = std::make_shared<std::atomic<bool>>(true);
-  // For trials: answers all requests instead of the network, from any thread; and handlers see the
-  // clock's time as theirs, which otherwise is the machine's.
+  // For trials: answers all HTTP requests in place of the network, on any thread.
   HttpSender* http = nullptr;
+  // For trials: Date has the time of `clock`, not of the machine.
   bool handlers_use_clock = false;
-  // Where functions' logs are; without it, in memory.
+  // The directory of functions' logs; empty: logs are in memory.
   std::filesystem::path log_directory = {};
   InvocationLimits limits = {};
-  // What runs, for the process after a crash; may be null. Outlives the functions.
+  // Notes the running calls for the process that comes after a crash; may be null. Outlives the
+  // functions.
   UnderWay* under_way = nullptr;
   bool hold = false;  // deployed functions are paused until somebody resumes them
   // Woken after each step that a function takes: it has read an event, committed a batch, handled
@@ -70,14 +71,14 @@ struct Services {
   }
 };
 
-// A definition's code as V8 gets it, with what is known of it.
+// A definition's code as V8 gets it, and the facts that the checks found in it.
 struct Prepared {
   std::shared_ptr<const js::Program> program;
   std::shared_ptr<const PreparedSource> source;
 };
-// All that is wrong with the code is in one error, a line each; its id is the first one's.
+// All problems of the code are in one error, a line each; its id is that of the first problem.
 Result<Prepared> Prepare(const Definition& definition);
-// The same with an error for each, at its place in the code.
+// The same, with an error for each problem, at its place in the code.
 std::expected<Prepared, std::vector<Status>> PrepareOrTellAll(const Definition& definition);
 
 class DocumentCache;
@@ -86,9 +87,9 @@ class Handler {
  public:
   using LogLine = std::function<void(std::string_view line)>;
 
-  // Compiles and loads; what is wrong with the code is in `failed`, and null is returned. With an
-  // inspector it is debugged: a run may take as long as it likes. The flag ends loading, runs, and
-  // the statements and HTTP requests of these.
+  // Compiles and loads the code. Returns null when that fails, and puts the reason into `failed`.
+  // With an inspector the code is debugged: runs have no time limit. The flag ends loading and
+  // runs, and their statements and HTTP requests.
   static std::unique_ptr<Handler> Make(const Services& services,
                                        std::shared_ptr<const Definition> definition,
                                        std::shared_ptr<const js::Program> program, LogLine log,
@@ -100,21 +101,21 @@ class Handler {
   bool HasOnUpdate() const { return has_on_update_; }
   bool HasOnDelete() const { return has_on_delete_; }
   bool HasOnDeploy() const { return has_on_deploy_; }
-  // After it used too much memory: make another one.
+  // True after the code has used too much memory: make another handler.
   bool spent() const { return runtime_->spent(); }
   void Stop() { runtime_->Stop(); }
   void ForgetStop() { runtime_->ForgetStop(); }
-  // Where it counts. They outlive it.
+  // Sets the objects that it counts in, which outlive it.
   void Attach(Statistics& statistics, HeldInsight& insight) {
     statistics_ = &statistics;
     insight_ = &insight;
   }
 
-  // Takes the isolate for this thread; events run within it.
+  // Gives the isolate to this thread; calls need one.
   class Turn {
    public:
     explicit Turn(Handler& handler) : session_(*handler.runtime_) {}
-    // Of a handler that is debugged: lets the client work until `until` is true.
+    // For a debugged handler: serves the debugger's client until `until` returns true.
     void Serve(const std::function<bool()>& until) { session_.Serve(until); }
 
    private:
@@ -122,33 +123,32 @@ class Handler {
     js::Runtime::Session session_;
   };
 
-  // Runs OnUpdate or OnDelete. What it does is in the effects; dropping that after a failure is the
-  // caller's. An event that the function has no handler for does nothing.
+  // Runs OnUpdate or OnDelete, if the function has it. Its writes are in the effects; after a
+  // failure the caller drops them.
   script::Outcome Run(Turn& turn, Effects& effects, const Event& event);
-  // Of the last run: it made HTTP requests, which are not undone with its writes.
+  // Whether the last run made HTTP requests, which can't be undone as its writes can.
   bool called_out() const { return called_out_; }
-  // How long the runs from now on may take before they are cut short; 0: as long as the function
-  // may.
+  // Cuts short each run from now on that takes longer; 0: the function's own limit holds.
   void set_longest_ms(uint64_t ms) {
     longest_ms_ = ms;
     cut_short_ = false;
   }
-  // Of the last run: it took longer, or was about to call somebody outside, which is not done
-  // twice. The run does not count: it has to be run without that limit.
+  // Whether the last run was cut short: it took longer than that, or was about to make an HTTP
+  // request, which must not be made twice. Run it again without that limit.
   bool cut_short() const { return cut_short_; }
-  // Of the last run: it, or a request or statement of it, was ended by a stop. The run does not
-  // count.
+  // Whether a stop ended the last run, or a request or statement of it. The run does not count.
   bool interrupted() const { return interrupted_; }
   script::Outcome RunOnDeploy(Turn& turn, Effects& effects, std::string_view reason,
                               uint64_t delay_ms);
-  // Of a task: calls handleEvent. What it returned is `body`, or else the outcome's value is its
-  // {"status", "headers", "body", "stack"}. It may read those streams.
+  // For a task: calls handleEvent. `body` gets the value that it returns. If that is an
+  // EventEnvelope, or if an error with a status ends the call, the outcome's value is {"status",
+  // "headers", "body", "stack"} instead. The task may read `streams`.
   struct Task {
     const json::Value& headers;
     const json::Value& input;
     int instance = 1;
     uint32_t timeout_s = 0;
-    uint64_t now_ns = 0;  // 0: not known
+    uint64_t now_ns = 0;  // monotonic time now; 0: the caller does not know it
     const script::StreamSource* streams = nullptr;
   };
   script::Outcome RunTask(Turn& turn, Effects& effects, const Task& task,
@@ -196,8 +196,8 @@ class Handler {
   void MutateIn(script::Call& call);
   void LookupIn(script::Call& call);
 
-  // The keyspace of a binding; for a wildcard, with the names that the call gave. None after an
-  // error was thrown.
+  // The keyspace of a binding; that of a wildcard has the scope and collection that the call names.
+  // Empty after it has thrown an error.
   std::optional<db::KeyspaceId> KeyspaceOf(script::Call& call, size_t binding,
                                            std::optional<size_t> names = std::nullopt);
   void ThrowKv(script::Call& call, const Status& status);
@@ -210,14 +210,14 @@ class Handler {
   };
   Status Begin(OpenQuery& query);
   void AnswerStored(script::Call& call, const Result<db::Cas>& stored);
-  // function.too_many_writes when the invocation has written more than it may, and one document
-  // more, if `more`, counts too.
+  // Error function.too_many_writes when the invocation has written more than it may, `more`
+  // documents included.
   Status CheckWritten(size_t more = 0) const;
   // False after an error was thrown.
   bool MayWrite(script::Call& call, db::KeyspaceId keyspace, size_t key_argument);
   DocumentCache& Cache();
   HttpSender& Http();
-  // A statement's writes make what is cached old.
+  // Empties the cache after a statement that has written.
   void NoteWrites(const query::Run& run);
   bool MayStore(script::Call& call, const db::Document& document);
   bool MayCreateTimer(script::Call& call, const timer::Timer& timer);
@@ -232,7 +232,7 @@ class Handler {
   bool has_on_update_ = false;
   bool has_on_delete_ = false;
   bool has_on_deploy_ = false;
-  std::map<std::string, bool> callbacks_;  // of timers: whether the code has them
+  std::map<std::string, bool> callbacks_;  // whether the code has a timer callback, by name
   std::unique_ptr<DocumentCache> cache_;   // made by the first read that may use it
   std::unique_ptr<HttpSender> http_;       // made by the first request
   Statistics uncounted_;
@@ -248,7 +248,7 @@ class Handler {
   bool called_out_ = false;
   bool interrupted_ = false;
   uint64_t longest_ms_ = 0;
-  bool limited_ = false;  // by that
+  bool limited_ = false;  // longest_ms_ holds for the run
   bool cut_short_ = false;
   size_t writes_before_ = 0;  // in the transaction
   size_t bytes_before_ = 0;   // in the transaction

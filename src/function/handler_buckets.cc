@@ -134,7 +134,7 @@ Status Handler::CheckWritten(size_t more) const {
                limits.bytes);
 }
 
-// What JSON.stringify made is JSON, but may be nested more deeply than a document may be.
+// Text from JSON.stringify is JSON, but may be nested more deeply than a document may be.
 bool Handler::MayStore(script::Call& call, const db::Document& document) {
   if (document.datatype != db::Datatype::kJson) return true;
   const Status valid = json::Validate(document.body);
@@ -183,7 +183,7 @@ void Handler::Fetch(script::Call& call) {
   const auto keyspace = KeyspaceOf(call, static_cast<size_t>(call.Number(kBinding)), kNames);
   if (!keyspace) return;
   const std::string key = call.String(kKey);
-  // What is not committed yet may still be undone: it does not get into the cache.
+  // The cache takes no document that is not committed yet, because its write may be undone.
   const bool cached = call.Boolean(kAfterPlace) && !transaction_->Wrote(*keyspace, key);
   const uint64_t now_ns = services_.clock.MonotonicNs();
   if (cached) {

@@ -37,8 +37,8 @@ class HandlerTest : public ::testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
-  // What the body of a handler returns, as JSON text, or throws, as "Type: message". Its writes
-  // are committed.
+  // Runs the body of a handler. Returns its value as JSON text, or its exception as "Type:
+  // message". Commits its writes.
   std::string Run(const std::string& body) {
     Definition definition = definition_;
     definition.code = "function Body() {\n" + body +

@@ -29,7 +29,7 @@ Result<std::shared_ptr<const query::StatementPlan>> PlanOf(query::QueryEngine& q
 }  // namespace
 
 void Handler::ThrowQuery(script::Call& call, size_t type, const Status& status) {
-  // What the statement was about to tell is not known: the handler must not act on it.
+  // After a stop the statement has no result, so the handler's run must not count.
   interrupted_ |= stop_->load();
   const std::string name = call.String(type);
   ++(name == "AnalyticsError" ? statistics_->analytics_exceptions : statistics_->query_exceptions);
@@ -98,8 +98,8 @@ void Handler::QueryStart(script::Call& call) {
   call.Return(static_cast<double>(handle));
 }
 
-// A statement that writes is carried out whether or not somebody reads its rows, and what it could
-// not do is told at once. What is read comes row by row.
+// A statement that writes runs to its end at once, even if the handler does not read its rows, and
+// throws its errors at once. A statement that reads gives its rows one by one.
 Status Handler::Begin(OpenQuery& query) {
   query::Run& run = *query.run;
   if (run.Next()) query.rows.push_back(json::ToText(run.row()));

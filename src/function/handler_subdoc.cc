@@ -18,7 +18,7 @@ constexpr std::pair<std::string_view, Op> kSubdocOperations[] = {
     {"arrayInsert", Op::kArrayInsert}, {"arrayAddUnique", Op::kArrayAddUnique},
 };
 
-// What is wrong with a path in the document, told as a result.
+// Whether the handler gets the error of a path as a result, not as an exception.
 bool IsSoftPath(const Status& status) {
   return status.id() == "subdoc.path_not_found" || status.id() == "subdoc.path_exists";
 }

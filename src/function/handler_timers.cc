@@ -46,7 +46,7 @@ bool Handler::MayCreateTimer(script::Call& call, const timer::Timer& timer) {
 }
 
 // Callback's name, time in ms, reference or undefined for a new one, context as JSON or undefined.
-// What is due already is due now: nothing has to look for timers in the past.
+// A due time in the past becomes now, so that the scheduler need not look for timers in the past.
 void Handler::CreateTimer(script::Call& call) {
   timer::Timer timer;
   timer.callback = call.String(0);

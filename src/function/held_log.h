@@ -1,5 +1,5 @@
-// Lines of a function's log that wait for the commit of the invocations they come from: what is run
-// again is logged once.
+// Lines of a function's log that wait for the commit of the invocations that wrote them, so that an
+// invocation that runs again is logged once.
 //
 // One thread.
 #pragma once
@@ -25,7 +25,7 @@ class HeldLog {
   bool full() const { return bytes_ >= kFullBytes; }
 
   size_t size() const { return records_.size(); }
-  // Forgets what was added after there were so many.
+  // Keeps the first `size` lines and drops the others.
   void CutTo(size_t size) {
     for (; records_.size() > size; records_.pop_back()) bytes_ -= records_.back().text.size();
   }

@@ -1,10 +1,9 @@
-// What is known of the lines of a function's code: calls of natives with their time, errors, and
-// what was logged last.
+// Counts for each line of a function's code: calls of natives with their time, errors, and the last
+// log line.
 //
-// Errors and logs are always noted. Calls are counted while somebody is interested, that is for
-// kCountedFor after each look: to find the line of a call takes a microsecond, which is much of
-// what a small function takes. The line is that in the function's own text from which the library
-// was called.
+// Errors and log lines are always noted. Calls are counted only for kCountedFor after each request
+// for the counts: to find the line of a call takes a microsecond, a large part of the time of a
+// small function. A call belongs to the line of the function's own text that called the library.
 #pragma once
 
 #include <atomic>
@@ -28,7 +27,7 @@ struct LineInsight {
 };
 using InsightLines = std::map<uint32_t, LineInsight>;
 
-// Of a function. Any thread.
+// The counts of a function. Any thread.
 class Insight {
  public:
   static constexpr std::chrono::minutes kCountedFor{10};
@@ -36,7 +35,7 @@ class Insight {
   void Add(const InsightLines& lines);
   InsightLines lines() const { return lines_.Copy(); }
   void Reset() { lines_.Set({}); }
-  // Somebody looks. Whether calls were counted before that.
+  // Notes a request for the counts. Returns whether calls were counted before it.
   bool Look(uint64_t monotonic_ns);
   bool counts_calls(const Clock& clock) const {
     const uint64_t until_ns = counted_until_ns_.load(std::memory_order_relaxed);
@@ -48,7 +47,8 @@ class Insight {
   Locked<InsightLines> lines_;
 };
 
-// Of invocations that are not committed yet: what is run again counts once. One thread.
+// The counts of invocations that are not committed yet, so that an invocation that runs again
+// counts once. One thread.
 class HeldInsight {
  public:
   HeldInsight(Insight& insight, const Clock& clock) : insight_(insight), clock_(clock) {}
@@ -56,7 +56,7 @@ class HeldInsight {
   // Before each invocation.
   void Begin() { counts_calls_ = insight_.counts_calls(clock_); }
   bool counts_calls() const { return counts_calls_; }
-  // Lines below 1 are not the function's own; nothing is noted of them.
+  // Lines below 1 are not the function's own, and are ignored.
   void AddCall(int line, uint64_t ns, uint64_t calls);
   void AddError(int line, std::string_view message);
   void AddLog(int line, std::string_view text);

@@ -1,4 +1,4 @@
-// Whether everything that a function's definition names exists.
+// Checks that the keyspaces that a function's definition names exist.
 #pragma once
 
 #include "base/status.h"
@@ -7,9 +7,9 @@
 
 namespace sluice::function {
 
-// The source, the metadata keyspace, the keyspaces of bindings (of a wildcard, what it names) and
-// the function's scope. The error is the catalog's: bucket.not_found and so on, and says what the
-// keyspace is to the function.
+// Looks for the source, the metadata keyspace, the keyspaces of bindings (for a wildcard, the
+// bucket and scope that it names) and the function's scope. The error has the catalog's id, such as
+// bucket.not_found, and says what the function uses the keyspace for.
 Status CheckKeyspaces(const Definition& definition, const db::Catalog& catalog);
 
 }  // namespace sluice::function

@@ -1,4 +1,4 @@
-// How often something took how long: counts by duration, in steps of an eighth of a power of two.
+// A histogram of durations: counts in steps of an eighth of a power of two.
 // Any thread.
 #pragma once
 
@@ -13,9 +13,10 @@ namespace sluice::function {
 class LatencyHistogram {
  public:
   void Add(uint64_t microseconds);
-  // The duration that this part (0 to 1) of them did not exceed, rounded up to a step; 0 for none.
+  // The duration that `part` (0 to 1) of the counted ones did not exceed, rounded up to a step; 0
+  // when none was counted.
   uint64_t Percentile(double part) const;
-  // {"<microseconds>": count}, by the longest duration of each step that has any.
+  // {"<microseconds>": count}: the longest duration of each step, without empty steps.
   json::Value Print() const;
   void Reset();
 

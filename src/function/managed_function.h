@@ -1,4 +1,4 @@
-// What the manager keeps of one function; included by its parts only.
+// One function as the manager keeps it. Only the .cc files of the manager include this.
 #pragma once
 
 #include <atomic>
@@ -13,15 +13,15 @@
 
 namespace sluice::function {
 
-// Of the meta rows that hold definitions.
+// The prefix of the meta rows that hold definitions.
 inline constexpr std::string_view kDefinitionRows = "function/";
 
-// `id` says which rule it is; the message is the same for all.
+// The error of a change that the state does not allow. `id` is the rule; all rules share a message.
 Status WrongState(std::string_view id, const std::string& name, State state,
                   std::string_view wanted);
-// {"caught_up", "commits_behind"} of a function that runs: how much of the log it has still to read
-// and handle. While it reads what was there when it was deployed, "reads_documents" is true
-// instead.
+// {"caught_up", "commits_behind"} of a function that runs: the number of commits in the log that it
+// has not handled yet. While it still reads the documents that existed when it was deployed,
+// "reads_documents" is true instead.
 json::Value LagOf(const db::Database& database, const Definition& definition, bool caught_up);
 State StateOf(const Settings& settings);
 
@@ -95,7 +95,7 @@ struct Manager::Function {
   script::StopFlag deploying_stop() const { return live.Lock()->stop_deploying; }
 };
 
-// While it lives, the function is on its way to another state.
+// Marks the function as on its way to another state, for as long as this object lives.
 class Manager::Passing {
  public:
   Passing(const Services& services, Function& function, State state)

@@ -32,7 +32,7 @@ std::string_view StateName(State state) {
 
 Status WrongState(std::string_view id, const std::string& name, State state,
                   std::string_view wanted) {
-  // By these words couchbase-cli knows that there is nothing to do.
+  // couchbase-cli looks for these words, and then knows that there is nothing to do.
   if (wanted == StateName(state) || (state == State::kDeployed && wanted == "resumed")) {
     return Error(Code::kConflict, id, "Invalid operation. Function: {} already in {} state.", name,
                  StateName(state));
@@ -95,7 +95,7 @@ Status Manager::Start() {
   for (const auto& [name, function] : All()) {
     if (function->state() != State::kUndeployed) NoteDataFlow(*function->current());
     if (function->state() != State::kDeployed) continue;
-    // It was compiled when it was deployed; now its workers do that when the first event comes.
+    // The deployment has compiled it. Now its workers compile it when the first event comes.
     const Result<Prepared> prepared = Prepare(*function->current());
     const Status started = prepared ? Run(function, *prepared) : prepared.error();
     if (!started.ok()) OnFailed(function, started);
@@ -122,7 +122,7 @@ void Manager::Stop() {
   }
 }
 
-// On a thread of the function itself, which can't be waited for here.
+// Runs on a thread of the function itself, so it can't wait for the function's end.
 void Manager::OnFailed(const std::weak_ptr<Function>& weak, const Status& status) {
   const FunctionPtr function = weak.lock();
   if (function == nullptr) return;
@@ -202,7 +202,7 @@ Result<json::Value> Manager::StatisticsOf(const std::string& name) const {
   value.Set("function_name", definition->name);
   value.Set("function_scope", json::Value::Object({{"bucket", definition->scope_bucket},
                                                    {"scope", definition->scope_scope}}));
-  // Workers are threads of this process. Its counts are those of now.
+  // Workers are threads of this process, and the counts are of this moment.
   json::Value pids = json::Value::EmptyObject();
   json::Value taken = json::Value::EmptyObject();
   if (definition->settings.deployed && definition->settings.processing) {

@@ -1,9 +1,9 @@
-// All functions of a server: their definitions, kept in the meta family, and those that run.
+// All functions of a server: their definitions, which rows of the meta family keep, and their runs.
 //
-// States as in Couchbase: undeployed, deployed, paused, and one in between while something is under
-// way. A change of state is stored before it is carried out, so that after a crash it is carried
-// out again: a deployed function without its follower gets one, an undeployed one with a follower
-// loses it.
+// A function is undeployed, deployed or paused, as in Couchbase, or on its way to one of these
+// states. The manager stores a change of state before it carries it out, and after a crash carries
+// it out again: a deployed function without a follower gets one, an undeployed function with a
+// follower loses it.
 // Concurrency: every method from any thread. While a function's state changes, other changes of it
 // are refused (function.in_transition), but Undeploy ends an OnDeploy that runs.
 #pragma once
@@ -31,7 +31,7 @@
 
 namespace sluice::function {
 
-// The last four are on the way to another one.
+// The last four are on the way to another state.
 enum class State : uint8_t {
   kUndeployed,
   kDeployed,
@@ -47,17 +47,17 @@ struct FunctionStatus {
   std::shared_ptr<const Definition> definition;
   State state = State::kUndeployed;
   bool caught_up = false;
-  std::string failure;  // why it stopped by itself, if it did
+  std::string failure;  // why it stopped by itself; empty if it did not
 };
 
 struct TimerPage {
   std::vector<timer::Timer> timers;
-  std::optional<timer::Moment> next;  // where it goes on, if there are more
+  std::optional<timer::Moment> next;  // where the next page begins, if there are more
 };
 
 struct FailurePage {
   std::vector<failure::FailureList::Item> failures;
-  std::optional<uint64_t> next;  // where it goes on, if there are more
+  std::optional<uint64_t> next;  // where the next page begins, if there are more
 };
 
 struct KeptFailure {
@@ -72,26 +72,26 @@ class Manager {
   explicit Manager(const Services& services);
   ~Manager();  // Stop
 
-  // Loads the definitions and starts what is deployed.
+  // Loads the definitions and starts the deployed functions.
   Status Start();
-  // Ends the handlers that run; none begins any more. Does not wait.
+  // Ends the handlers that run; no other one begins. Does not wait.
   void RequestStop();
   void Stop();
 
   // `name` is a function's location (Definition::Location) everywhere.
 
-  // Creates or replaces; does not change the state. What may change depends on it: everything while
-  // undeployed, all but source, metadata keyspace and boundary while paused, and only the settings
-  // of OnlyDynamicChanges while deployed. Masked secrets stay what they were.
+  // Creates or replaces a definition; the state stays. An undeployed function may change as a
+  // whole, a paused one except for source, metadata keyspace and boundary, and a deployed one only
+  // by the settings of OnlyDynamicChanges. A masked secret stands for the stored one.
   Status Store(Definition definition);
-  // Whether its code may be stored; looked at unless it is stored already. Returns what is no error
-  // but likely a mistake, a sentence each.
+  // Checks the code before it is stored, unless the same code is stored already. Returns warnings,
+  // a sentence each.
   Result<std::vector<std::string>> CheckStored(const Definition& definition);
-  // What would be wrong with it if it were stored and deployed now; nothing is changed or run but
-  // the code's constants.
+  // The error that storing and deploying it would give now. Changes nothing, and runs no code but
+  // the constants at its top level.
   Status Check(Definition definition);
   Result<Definition> Find(const std::string& name) const;
-  // The error of Find and all others that take a name.
+  // The error of every method that takes a name, when there is no such function.
   static Status NotFound(std::string_view name);
   std::vector<Definition> List() const;
   Status Remove(const std::string& name);  // must be undeployed
@@ -100,7 +100,7 @@ class Manager {
   Status Undeploy(const std::string& name);
   Status Pause(const std::string& name);
   Status Resume(const std::string& name);
-  // Whichever of them leads there; OK when it is there already.
+  // Calls the one of them that leads to the wanted state; OK when the function is in it already.
   Status SetState(const std::string& name, State wanted);
 
   GlobalConfig config() const;
@@ -110,21 +110,22 @@ class Manager {
   std::vector<FunctionStatus> Statuses() const;
   // The newest records of its log (function/log/record.h), newest first, at most so many bytes.
   Result<std::vector<std::string>> Log(const std::string& name, size_t max_bytes) const;
-  // What the lines of its code have done (function/insight.h). Counts calls from then on.
+  // Counts and last messages of each line of its code (function/insight.h). Calls are counted from
+  // the first request on.
   Result<json::Value> InsightOf(const std::string& name);
   Result<json::Value> StatisticsOf(const std::string& name) const;
   // Where logs are files; empty when they are in memory.
   const std::filesystem::path& log_directory() const { return services_.log_directory; }
   Status ResetStatistics(const std::string& name);
-  // Of every function, by name.
+  // Calls `visit` for every function, by name.
   void VisitStatistics(
       const std::function<void(const std::string& name, const Statistics&)>& visit) const;
 
-  // Debugging, if the configuration allows it. The next event of a deployed function is handled by
-  // a worker with an inspector, and so on with the one after it until the debugger is stopped, or
-  // the function. One debugger at a time.
+  // Debugging, if the configuration allows it. A worker with an inspector handles the next event of
+  // a deployed function, then the one after it, and so on until the debugger or the function is
+  // stopped. One debugger at a time.
   Status StartDebugger(const std::string& name);
-  Status StopDebugger(const std::string& name);  // also when there is none
+  Status StopDebugger(const std::string& name);  // OK when there is none
   // function.no_debugger when there is none.
   Result<std::shared_ptr<DebugSession>> DebuggerOf(const std::string& name) const;
 
@@ -132,18 +133,19 @@ class Manager {
   Result<TimerPage> Timers(const std::string& name, const timer::Moment& from, size_t limit) const;
   Status CancelTimer(const std::string& name, const std::string& callback,
                      const std::string& reference);
-  // It becomes due now. That of a paused function runs when the function is resumed.
+  // Makes a timer due now. The timer of a paused function runs when the function is resumed.
   Status FireTimer(const std::string& name, const std::string& callback,
                    const std::string& reference);
-  // The clock was set: what is due by it is looked for at once, and not within a second.
+  // Call it after the clock was set, so that due timers are found at once, not within a second.
   void ClockWasSet() { timers_.Wake(); }
 
-  // Its events that failed, in the order in which they first did, beginning with `from`.
+  // Its failed events, in the order of their first failures, beginning with `from`.
   Result<FailurePage> Failures(const std::string& name, uint64_t from, size_t limit) const;
   Result<KeptFailure> FindFailure(const std::string& name, uint64_t id) const;
-  // They are run again now, those of a paused function when it is resumed. Must be deployed.
+  // Runs failed events again now, or, if the function is paused, when it is resumed. Error when it
+  // is undeployed. The second form takes all and returns their number.
   Status ReplayFailure(const std::string& name, uint64_t id);
-  Result<uint64_t> ReplayFailures(const std::string& name);  // all; their number
+  Result<uint64_t> ReplayFailures(const std::string& name);
   // `changes` is {"document": ...} or, for a timer, {"context": ...}.
   Status EditFailure(const std::string& name, uint64_t id, const json::Value& changes);
   Status DropFailure(const std::string& name, uint64_t id);
@@ -171,13 +173,13 @@ class Manager {
   Status CheckRunning() const;
   Status ResumeLocked(const FunctionPtr& function);
   Status UndeployLocked(const FunctionPtr& function, const std::string& why);
-  // Undeploys what has lost a keyspace.
+  // Undeploys the functions that have lost a keyspace.
   void OnCatalogChanged();
   Status Run(const FunctionPtr& function, const Prepared& prepared);
   Status RunOnDeploy(const FunctionPtr& function, const Prepared& prepared,
                      std::string_view reason);
   Status EnsureFollower(const Definition& definition);
-  // Has the function woken for changes of all that it follows.
+  // Has commits to the keyspaces of the follower wake the function.
   void WakeFor(Dispatcher& dispatcher, const std::string& follower);
   Status DropForgottenTimers();
   Status LoadFailures();
@@ -188,7 +190,7 @@ class Manager {
   Status Hold(const FunctionPtr& function, const std::string& why);
   void HoldAll();
   Status Unhold(const std::string& name);
-  // Before functions run.
+  // Removes the log files of functions that are gone; before any function runs.
   void DropForgottenLogs();
   Result<json::Value> CountFailures(const Function& function) const;
   void OnFailed(const std::weak_ptr<Function>& function, const Status& status);

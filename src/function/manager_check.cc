@@ -1,10 +1,10 @@
-// What is looked at before a definition is stored.
+// The checks before a definition is stored.
 #include "function/managed_function.h"
 
 namespace sluice::function {
 namespace {
 
-// What V8 gets of both is the same.
+// Whether V8 gets the same code for both.
 bool SameProgram(const Definition& old, const Definition& next) {
   return old.code == next.code && old.settings.handler_headers == next.settings.handler_headers &&
          old.settings.handler_footers == next.settings.handler_footers &&
@@ -16,7 +16,7 @@ bool SameProgram(const Definition& old, const Definition& next) {
 Result<std::vector<std::string>> Manager::CheckStored(const Definition& definition) {
   std::vector<std::string> warnings = SettingWarnings(definition.settings);
   const auto old = Get(definition.Location());
-  // One that is stored may be stopped and set, whatever its code is.
+  // A stored function can be stopped and configured even if its code would be refused now.
   if (old && SameProgram(*(*old)->current(), definition)) return warnings;
   ASSIGN_OR_RETURN(const Prepared prepared,
                    CheckCode(std::make_shared<const Definition>(definition)));

@@ -1,4 +1,4 @@
-// Debuggers of functions.
+// Starts, stops and finds the debuggers of functions.
 #include "function/debug_session.h"
 #include "function/managed_function.h"
 

@@ -1,4 +1,4 @@
-// A function's definition, and what holds for all of them: kept in memory and in meta rows.
+// Definitions of functions and the configuration of all: kept in memory and in meta rows.
 #include "db/catalog_rows.h"
 #include "function/managed_function.h"
 
@@ -49,7 +49,7 @@ Status Manager::Store(Definition definition) {
       made = inserted;
     }
     ASSIGN_OR_RETURN(const auto change, function->BeginChange());
-    if (function->removed) continue;  // meanwhile: it is made anew
+    if (function->removed) continue;  // meanwhile: make another one
     const Status stored = Replace(function, std::move(definition));
     if (!stored.ok() && made) {
       function->removed = true;
@@ -118,14 +118,14 @@ Status Manager::Remove(const std::string& name) {
   commit.rows.push_back({db::RowFamily::kMeta, RowKey(name), std::nullopt, std::nullopt});
   RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
   function->removed = true;
-  // Before another function can have the name; what is left after an error goes at the next start.
+  // Before another function can have the name. After an error, the next start drops the rest.
   const Status dropped = failure::DropOwner(services_.database, function->failures->owner());
   function->log->Remove();
   functions_.Lock()->erase(name);
   return dropped;
 }
 
-// --- what holds for all functions ---------------------------------------------------------------
+// --- configuration of all functions ------------------------------------------------------------
 
 GlobalConfig Manager::config() const { return config_.Copy(); }
 

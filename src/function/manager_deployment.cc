@@ -1,4 +1,4 @@
-// What is looked at before a function runs, and how it is set running.
+// The checks before a function runs, and its start.
 #include <algorithm>
 
 #include "function/code_error.h"

@@ -1,4 +1,4 @@
-// A function's events that failed, for those who look after it.
+// Failed events of functions, for operators.
 #include <set>
 
 #include "function/failed_event.h"
@@ -12,8 +12,8 @@ constexpr std::string_view kOwnerPrefix = "function:";
 
 }  // namespace
 
-// Counts what is kept, and clears what a crash left: failures of functions that were deleted, and
-// retries of those that were undeployed.
+// Counts the kept failures, and clears the rests of a crash: failures of deleted functions, and
+// retries of undeployed ones.
 Status Manager::LoadFailures() {
   std::set<std::string> known;
   std::set<std::string> deployed;

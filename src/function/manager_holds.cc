@@ -1,8 +1,9 @@
-// Functions that are held at a start: because somebody asked for it, or because the same event was
-// under way at each of the last crashes, so that the server would only crash again.
+// Holds functions at a start: all of them if the configuration asks for it, or one whose same event
+// was running at each of the last crashes, because the server would only crash again.
 //
 // The meta row "functions/crashes" is {"events": [{"function", "kind", "number", "key", "times"}],
-// "held": {FUNCTION: WHY}}: what was under way at the last crash, and at how many crashes in a row.
+// "held": {FUNCTION: WHY}}. It has the events that were running at the last crash; "times" is the
+// number of crashes in a row.
 #include <algorithm>
 
 #include "base/log.h"
@@ -22,7 +23,7 @@ json::Value ViewOf(const UnderWay::Entry& entry) {
                               {"key", entry.key}});
 }
 
-// At how many crashes in a row it was under way before.
+// The number of crashes in a row, before the last one, at which the event was running.
 int64_t TimesOf(const json::Value& event, const json::Value& before) {
   for (const json::Value& known : before.items()) {
     const bool same = std::ranges::all_of(event.fields(), [&](const json::Field& field) {
@@ -52,7 +53,7 @@ Status Manager::SaveCrashes(const json::Value& crashes) {
   return services_.database.Apply(std::move(commit)).status;
 }
 
-// Before any of them runs.
+// Runs before any function does.
 Status Manager::HoldFunctions() {
   if (services_.under_way == nullptr) return OkStatus();
   ASSIGN_OR_RETURN(const json::Value before, LoadCrashes());
@@ -87,7 +88,7 @@ Status Manager::HoldFunctions() {
   return SaveCrashes(crashes);
 }
 
-// It is paused, also on disk.
+// Pauses the function, also on disk.
 Status Manager::Hold(const FunctionPtr& function, const std::string& why) {
   Definition definition = *function->current();
   definition.settings.processing = false;
@@ -99,7 +100,7 @@ Status Manager::Hold(const FunctionPtr& function, const std::string& why) {
   return OkStatus();
 }
 
-// Until the next start without the option: not on disk.
+// Pauses all functions, but not on disk: the next start without the option runs them.
 void Manager::HoldAll() {
   const std::string why =
       "held: the server was started with functions.hold. Resume it to let it run";
@@ -113,7 +114,7 @@ void Manager::HoldAll() {
   }
 }
 
-// Somebody has decided what becomes of it.
+// A user has resumed or undeployed the function.
 Status Manager::Unhold(const std::string& name) {
   const MutexLock lock(shared_rows_mutex_);
   ASSIGN_OR_RETURN(json::Value crashes, LoadCrashes());

@@ -1,4 +1,4 @@
-// What is known of the lines of a function's code.
+// Counts of the lines of a function's code, and the lag of a function.
 #include <algorithm>
 
 #include "function/managed_function.h"
@@ -29,8 +29,8 @@ Value LagOf(const db::Database& database, const Definition& definition, bool cau
 }
 
 // {"script": code, "lines": {"3": {...}}} as in Couchbase, where the script begins with the
-// handler's headers and lines count without them. "header_lines" and "counted" are ours: how many
-// lines those are, and whether calls were counted before this look.
+// handler's headers and lines count without them. Couchbase does not have "header_lines", the
+// number of those lines, and "counted", whether calls were counted before this request.
 Result<Value> Manager::InsightOf(const std::string& name) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   const std::shared_ptr<const Definition> definition = function->current();

@@ -9,7 +9,7 @@
 namespace sluice::function {
 namespace {
 
-// A number as handleruuid is, and the instance's name made from it.
+// Makes a number for handleruuid and, from it, the instance's name.
 std::string NewInstanceId(uint64_t* uuid) {
   const std::string bytes = SecureRandomBytes(4);
   *uuid = ByteReader(bytes).U32();
@@ -18,8 +18,8 @@ std::string NewInstanceId(uint64_t* uuid) {
 
 }  // namespace
 
-// Nothing begins after RequestStop: a flag that was made before it is set, one that is made later
-// is not asked for.
+// No handler begins after RequestStop: it sets the stop flags that exist, and for a later flag this
+// check fails first.
 Status Manager::CheckRunning() const {
   if (!stopping_) return OkStatus();
   return Error(Code::kUnavailable, "function.stopping", "the server stops");
@@ -70,7 +70,7 @@ Status Manager::Undeploy(const std::string& name) {
   return UndeployLocked(function, "");
 }
 
-// Under the function's change lock. `why` is empty when it was asked for.
+// Under the function's change lock. `why` is empty when a user asked for it.
 Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& why) {
   Definition definition = *function->current();
   const std::string follower = FollowerOf(definition);
@@ -85,7 +85,7 @@ Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& w
   RETURN_IF_ERROR(Unhold(location));
   ForgetDataFlow(location);
   RETURN_IF_ERROR(timer::DropOwner(services_.database, follower));
-  // What waited to be tried again is dead; it stays in the list.
+  // Failed events that waited for another try are dead; they stay in the list.
   RETURN_IF_ERROR(
       timer::DropOwner(services_.database, failure::RetryOwner(function->failures->owner())));
   const Status dropped = services_.database.followers().Drop(follower);

@@ -1,4 +1,4 @@
-// A function's timers, for those who look after it.
+// Timers of functions, for operators.
 #include <functional>
 #include <set>
 
@@ -17,7 +17,7 @@ Status NoTimer(const std::string& name, const std::string& callback, const std::
                reference, callback);
 }
 
-// Runs `change` over the owner's timers and commits it; again when somebody was faster.
+// Runs `change` on the owner's timers and commits it; again after a conflict.
 Status ChangeTimers(db::Database& database, const std::string& owner,
                     const std::function<Status(timer::WriteSet&)>& change) {
   for (db::ConflictRetry retry;;) {
@@ -35,8 +35,8 @@ Status ChangeTimers(db::Database& database, const std::string& owner,
 
 }  // namespace
 
-// What a crash left: of functions that are not deployed any more, or whose OnDeploy ran and that
-// were not deployed then.
+// Drops the timers that a crash left: of functions that are no longer deployed, and of deployments
+// that ended after OnDeploy had run.
 Status Manager::DropForgottenTimers() {
   std::set<std::string> known;
   for (const auto& [name, function] : All()) {

@@ -1,5 +1,5 @@
-// What the natives of documents have in common: the arguments that say where a document is, and how
-// failures are told.
+// Shared by the natives that work on documents: the arguments that name a document's place, and the
+// form of failures.
 #pragma once
 
 #include <charconv>
@@ -20,7 +20,7 @@ inline constexpr size_t kKey = 1;
 inline constexpr size_t kNames = 2;
 inline constexpr size_t kAfterPlace = 4;
 
-// Failures that a handler is told as a result rather than an exception.
+// Whether a handler gets the failure as a result, not as an exception.
 inline bool IsSoft(const Status& status) {
   return status.id() == "document.not_found" || status.id() == "document.exists" ||
          status.id() == "document.cas_mismatch";
@@ -28,7 +28,7 @@ inline bool IsSoft(const Status& status) {
 
 inline bool IsMismatch(const Status& status) { return status.id() == "document.cas_mismatch"; }
 
-// A stamp as handlers see it; none when it is no number.
+// A CAS in the form that handlers see; empty when the text is no number.
 inline std::optional<db::Cas> CasOf(std::string_view text) {
   db::Cas cas = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cas);

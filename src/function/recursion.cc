@@ -6,8 +6,8 @@
 namespace sluice::function {
 namespace {
 
-// What a statement names: bucket, or bucket.scope.collection. One name of more parts than that
-// names nothing that exists.
+// The keyspace that a statement names: bucket, or bucket.scope.collection. A name with more parts
+// names no keyspace.
 db::KeyspaceName KeyspaceOf(const SqlTarget& target) {
   db::KeyspaceName name;
   if (!target.parts.empty()) name.bucket = target.parts[0];

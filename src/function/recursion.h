@@ -1,5 +1,6 @@
-// Functions that would call each other without an end: one writes where another listens, and so on
-// back to the first. Found before a function is deployed, from what functions may write to.
+// Finds functions that would call each other without an end: one writes to the source of another,
+// and so on back to the first. The check runs before a function is deployed and looks at the
+// keyspaces that functions may write to.
 #pragma once
 
 #include <optional>
@@ -14,24 +15,24 @@
 
 namespace sluice::function {
 
-// Where a function's events come from and where its writes go, as far as its definition tells:
-// through bindings that may write, and to the targets of SQL++ statements in its code. Bindings to
-// several keyspaces (`*`) and statements in N1QL() calls are not seen.
+// The source of a function's events and the targets of its writes, as far as its definition shows
+// them: writable bindings, and the targets of SQL++ statements in its code. Bindings to several
+// keyspaces (`*`) and statements in N1QL() calls are not seen.
 struct DataFlow {
   std::string function;  // its location
   db::KeyspaceName source;
-  std::vector<db::KeyspaceName> targets;     // without the source
-  bool writes_source = false;                // through a binding, which is suppressed
+  std::vector<db::KeyspaceName> targets;     // other than the source
+  bool writes_source = false;                // through a binding; it does not see those writes
   std::optional<SourcePlace> own_statement;  // a statement that writes to the source
 };
 DataFlow FlowOf(const Definition& definition, const PreparedSource& source);
 
-// function.sql_recursion, for a statement that writes to the source: such writes are never
-// suppressed.
+// Error function.sql_recursion for a statement that writes to the source: the function would see
+// those writes.
 Status CheckStatements(const DataFlow& flow);
-// Whether `added` may run beside `deployed`; those of the same name are passed over. Errors:
-// function.recursion for a cycle, with the functions on it, and function.shared_source for a second
-// function that changes the documents of a source, whose writes the first would see, and so on.
+// Whether `added` may run beside `deployed`, a function of the same name aside. Errors:
+// function.recursion for a cycle, with the functions on it; function.shared_source if another
+// function changes the documents of the same source, because each would see the other's writes.
 Status CheckRecursion(const DataFlow& added, std::span<const DataFlow> deployed);
 
 }  // namespace sluice::function

@@ -165,7 +165,7 @@ Value PrintGroup(const Statistics& statistics, std::string_view group) {
   return value;
 }
 
-// Only what has happened, as in Couchbase.
+// Only errors that have occurred, as in Couchbase.
 Value PrintLcbExceptions(const Statistics& statistics) {
   Value value = Value::EmptyObject();
   for (const Entry& entry : kEntries) {

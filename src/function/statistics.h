@@ -1,4 +1,4 @@
-// What a function counts. Any thread.
+// The counters of a function. Any thread.
 #pragma once
 
 #include <atomic>
@@ -37,21 +37,21 @@ struct Statistics {
   Count deletions_filtered{0};
   Count commits{0};
   Count commit_failures{0};  // the disk is full, say: cursors did not move
-  Count conflicts{0};        // commits that were run again
-  Count backlog{0};          // read from the log and not done with
+  Count conflicts{0};        // refused commits, whose events ran again
+  Count backlog{0};          // events that were read from the log and not handled yet
   Count backlog_bytes{0};
   Count kv_exceptions{0};
-  // Of these, by the errors that libcouchbase has numbers for.
+  // The part of kv_exceptions that libcouchbase has an error number for, by error.
   Count invalid_keys{0};
   Count no_bucket{0};
-  Count missing_keys{0};  // where that throws
+  Count missing_keys{0};  // only of language versions where that throws
   Count no_collection{0};
   Count no_scope{0};
   Count values_too_large{0};
   Count query_exceptions{0};
   Count analytics_exceptions{0};
   Count search_exceptions{0};
-  Count cas_mismatches{0};  // answers of the accessors
+  Count cas_mismatches{0};  // that couchbase.* functions returned
   Count cache_misses{0};
   Count cache_overflows{0};  // documents that made others leave, or did not fit
   Count workers_started{0};
@@ -66,20 +66,20 @@ struct Statistics {
   Count curl_other_statuses{0};
   Count curl_timeouts{0};
   Count curl_too_large{0};
-  Count curl_failures{0};  // all others that have no response
+  Count curl_failures{0};  // without a response, for other reasons
   Count retry_success{0};
   Count retry_failure{0};
-  Count replayed{0};              // failures that somebody asked to try again
-  Count failures_dropped{0};      // because somebody asked for it
+  Count replayed{0};              // failures that an operator had tried again
+  Count failures_dropped{0};      // by an operator
   Count failures_trimmed{0};      // because there were too many
   LatencyHistogram latency;       // of invocations
   LatencyHistogram curl_latency;  // of requests
 
-  // All but the backlog and its bytes begin at 0 again.
+  // Sets all to 0 but the backlog and its bytes.
   void Reset();
 };
 
-// In the shape and with the names of Couchbase, as far as it is counted here.
+// In the shape and with the names that Couchbase has, as far as this server counts.
 json::Value PrintStatistics(const Statistics& statistics);
 
 // The counts that Couchbase shows to Prometheus, with its names.

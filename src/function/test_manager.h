@@ -152,7 +152,7 @@ class ManagerTest : public ::testing::Test {
     EXPECT_EQ(AwaitDocument(key), "1");
     ASSERT_TRUE(manager_->Undeploy("probe").ok());
   }
-  // What it has logged, oldest first, without times.
+  // The function's log, oldest line first, without times.
   std::vector<std::string> LogLines() {
     std::vector<std::string> lines = *manager_->Log("f", 1 << 20);
     std::ranges::reverse(lines);

@@ -1,13 +1,13 @@
-// What workers run at this moment, in a small file that outlives the process: the next one reads
-// there what was under way when this one ended.
+// A small file in which workers note their running calls. It outlives the process: the next process
+// reads which calls were running when this one ended.
 //
 // Operation: the file is mapped; a worker copies the name of its event into a slot of its own
 // before it calls the handler and marks the slot free afterwards. Nothing is synced: the kernel
-// keeps written pages when a process dies. (After a power cut the file may say anything; then no
-// more than a count is wrong.) Format: slots of kSlotBytes, numbers in the machine's byte order:
-// u32 1 if the slot is under way and 0 if not, u32 kind, u64 number, u32 bytes of the owner, u32
-// bytes of the key, owner, key. Names that are too long are cut. A file of another size is made
-// anew. Concurrency: slots are taken and given back by any thread; one is used by one thread.
+// keeps written pages when a process dies. (After a power cut the file may have any content; then
+// only a count is wrong.) Format: slots of kSlotBytes, numbers in the machine's byte order: u32 1
+// if the slot is under way and 0 if not, u32 kind, u64 number, u32 bytes of the owner, u32 bytes of
+// the key, owner, key. Names that are too long are cut. A file of another size is made anew.
+// Concurrency: slots are taken and given back by any thread; one is used by one thread.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class UnderWay {
     bool operator==(const Entry&) const = default;
   };
 
-  // Takes what the process before has left.
+  // Reads the entries that the process before has left, and clears them.
   static Result<std::unique_ptr<UnderWay>> Open(const std::filesystem::path& path);
   ~UnderWay();
   UnderWay(const UnderWay&) = delete;
@@ -42,7 +42,7 @@ class UnderWay {
 
   const std::vector<Entry>& left() const { return left_; }
 
-  // Of one owner. Without a file, or when all slots are taken, it does nothing.
+  // The slot of one owner. Without a file, or when all slots are taken, it does nothing.
   class Slot {
    public:
     Slot(UnderWay* file, std::string_view owner);

@@ -1,8 +1,8 @@
-// Which addresses functions may call over HTTP. Asked for each address that a connection is opened
-// to: after a name was resolved, and again after each redirect.
+// The addresses that functions may call over HTTP. The client checks each address before it
+// connects: after it has resolved a name, and again after each redirect.
 //
-// Never this server's own listeners; loopback, private, link-local and other addresses that are not
-// of the public internet only when the configuration says so.
+// The server's own listeners are always refused. Loopback, private, link-local and other addresses
+// outside of the public internet are refused unless the configuration allows them.
 // Concurrency: any thread.
 #pragma once
 

@@ -43,7 +43,7 @@ struct HttpClient::Handles {
   std::map<std::string, Easy> by_binding;
 };
 
-// One request and what has come for it.
+// One request and the part of its response that has arrived.
 class HttpClient::Transfer {
  public:
   Transfer(const HttpClient& client, CURL* easy) : client_(client), easy_(easy) {
@@ -126,7 +126,7 @@ class HttpClient::Transfer {
     Set(CURLOPT_FOLLOWLOCATION, request.follow_redirects ? 1L : 0L);
     Set(CURLOPT_MAXREDIRS, kMaxRedirects);
     Set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-    // A POST becomes a GET, as everywhere; the others stay what they are.
+    // A redirected POST becomes a GET, as in all clients; other methods stay.
     if (request.method != "POST") Set(CURLOPT_POSTREDIR, static_cast<long>(CURL_REDIR_POST_ALL));
   }
 

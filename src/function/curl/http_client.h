@@ -1,8 +1,8 @@
-// The HTTP requests of one handler: libcurl, with the rules of which addresses may be called, a
-// bound on the response's size and a deadline.
+// Sends the HTTP requests of one handler by libcurl, with rules for addresses, a bound on the
+// response's size and a deadline.
 //
-// Connections are kept for later requests, and cookies, for bindings that allow them, as long as
-// the client lives. One thread at a time; Send waits.
+// The client keeps connections for later requests, and cookies for bindings that allow them, for as
+// long as it lives. One thread at a time; Send waits.
 #pragma once
 
 #include <atomic>
@@ -22,9 +22,9 @@ class HttpClient final : public HttpSender {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // Authentication, cookies and certificate checks are the binding's. Ends early when `stop`
-  // becomes true. Errors: curl.failed, curl.timeout, curl.too_large, curl.stopped,
-  // function.address_refused.
+  // The binding says how to authenticate, whether to keep cookies and whether to check
+  // certificates. Ends early when `stop` becomes true. Errors: curl.failed, curl.timeout,
+  // curl.too_large, curl.stopped, function.address_refused.
   Result<HttpResponse> Send(const UrlBinding& binding, const HttpRequest& request,
                             const std::atomic<bool>& stop) override;
 

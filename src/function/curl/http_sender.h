@@ -1,5 +1,5 @@
-// What answers the HTTP requests of handlers: the network (http_client.h), or a trial's file
-// (trial/canned_http.h).
+// The interface by which handlers send HTTP requests. The network (http_client.h) or a trial's file
+// (trial/canned_http.h) answers them.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace sluice::function {
 
 struct HttpResponse {
   int status = 0;
-  // In order. Values are as they came: with the space before and the line's end.
+  // In order. Values are as received, with the space before and the end of the line.
   std::vector<std::pair<std::string, std::string>> headers;
   std::string content_type;  // lower case, without parameters
   std::string body;          // decoded, if it came compressed
@@ -26,29 +26,30 @@ struct HttpResponse {
 
 struct HttpRequest {
   std::string method;                // GET, POST, PUT, HEAD or DELETE
-  std::string url;                   // of RequestUrl
+  std::string url;                   // made by RequestUrl
   std::vector<std::string> headers;  // "Name: value"
   std::optional<std::string> body;   // not sent with HEAD
-  // Instead of `body`, for one that is too large for memory: its size, and a piece of it. The error
-  // of a piece that can't be had ends the request.
+  // In place of `body`, for a body that is too large for memory: its size, and a function that
+  // reads a piece. An error of that function ends the request.
   uint64_t source_size = 0;
   std::function<Result<std::string>(uint64_t offset, size_t size)> source = nullptr;
-  // Takes the response's body as it comes, and may wait; then it is not bounded, and not in the
-  // response. Status and headers are in the head. An error ends the request.
+  // If set, it takes the pieces of the response's body, and may wait. Such a body has no bound and
+  // is not in the response. `head` has the status and the headers. An error ends the request.
   std::function<Status(const HttpResponse& head, std::string_view bytes)> sink = nullptr;
   bool follow_redirects = true;
-  // Of the whole request; but while a sink passes bytes on (null: always) of each wait for more.
+  // The time limit of the whole request. While `passes_on` returns true (null: always) and there is
+  // a sink, it is the limit of each wait for more bytes instead.
   uint64_t timeout_ms = 0;
   std::function<bool()> passes_on = nullptr;
 };
 
-// "application/json" of " Application/JSON; charset=utf-8".
+// Returns "application/json" for " Application/JSON; charset=utf-8".
 std::string MediaType(std::string_view content_type);
 
 class HttpSender {
  public:
   virtual ~HttpSender() = default;
-  // Waits. Its error is what the handler's CurlError says.
+  // Waits for the response. The handler's CurlError has the error's message.
   virtual Result<HttpResponse> Send(const UrlBinding& binding, const HttpRequest& request,
                                     const std::atomic<bool>& stop) = 0;
 };

@@ -1,5 +1,5 @@
-// For tests: an HTTP server that answers each request with the bytes that a function makes of it,
-// one request a connection.
+// For tests: an HTTP server that answers each request with the bytes that a function returns for
+// it; one request for each connection.
 #pragma once
 
 #include <functional>

@@ -8,7 +8,7 @@
 namespace sluice::function {
 namespace {
 
-// What can't stand in a URL is encoded.
+// Encodes the bytes that can't stand in a URL.
 std::string Cleaned(std::string_view text) {
   constexpr char kDigits[] = "0123456789ABCDEF";
   std::string out;

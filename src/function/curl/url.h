@@ -1,5 +1,4 @@
-// The URL of a request that a function makes: below the URL of its binding, whatever the handler
-// asks for.
+// Makes the URL of a function's request, which is always below the URL of its binding.
 #pragma once
 
 #include <string>
@@ -7,11 +6,11 @@
 
 namespace sluice::function {
 
-// `path` is put below the binding's URL and `query` (without its '?') behind it. A path that would
-// leave the binding, by dot segments however they are written, is left out as a whole: the request
-// goes to the binding's own URL. What can't stand in a URL (control characters, spaces, bytes above
-// ASCII) is percent-encoded, nothing else is. Empty when there is no such URL: the
-// binding's can't be read, or the path is too long.
+// Adds `path` and `query` (without its '?') to the binding's URL. A path that would leave the
+// binding by dot segments, in whatever form, is left out as a whole: the request goes to the
+// binding's own URL. Control characters, spaces and bytes above ASCII are percent-encoded, and
+// nothing else is. Returns an empty text if the binding's URL can't be read or the path is too
+// long.
 std::string RequestUrl(std::string_view binding, std::string_view path, std::string_view query);
 
 }  // namespace sluice::function

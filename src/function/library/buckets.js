@@ -1,6 +1,6 @@
 // Bucket bindings: as maps (`dest[key] = value`) and through couchbase.get, insert, upsert, replace,
-// delete, increment, decrement and touch. What the server does is in the natives; this is their
-// shape for handlers.
+// delete, increment, decrement and touch. The natives do the work; this file gives them the shape that
+// handlers see.
 ((native, configuration, shared) => {
   'use strict';
 
@@ -16,10 +16,10 @@
     if (problem !== undefined) throw new ErrorType(`Invalid data type for ${what} - ${problem}`);
   }
 
-  // What is stored: bytes as they are, everything else as JSON text.
+  // The form that is stored: bytes stay bytes, everything else becomes JSON text.
   const payloadOf = (value) => (value instanceof ArrayBuffer ? value : JSON.stringify(value));
 
-  // Of the source, the words of Couchbase, which says them of every binding.
+  // For the source, the message is that of Couchbase, which has it for every binding.
   function checkWritable(binding, words = 'Writing to source bucket is forbidden') {
     if (binding.writable) return;
     if (binding.source) throw new EventingError(words);
@@ -136,7 +136,7 @@
     return binding;
   }
 
-  // `honours`: what the call reads of it beside the key; the rest is passed over, whatever it is.
+  // `honours`: the members that the call reads besides the key; all others are ignored.
   function checkMeta(meta, ...honours) {
     if (typeof meta !== 'object' || meta === null) {
       throw new TypeError('2nd argument should be object');
@@ -178,8 +178,8 @@
     return options;
   }
 
-  // [binding, key, scope, collection]: where a call goes. With a wildcard the call names what the
-  // binding leaves open.
+  // [binding, key, scope, collection]: the place of a document. For a wildcard binding the call names
+  // the parts that the binding leaves open.
   function placeOf(binding, meta) {
     const keyspace = meta.keyspace ?? {};
     if (binding.wildcard && typeof keyspace !== 'object') {

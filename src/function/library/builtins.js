@@ -25,7 +25,7 @@
     return values[0];
   }
 
-  // What has no JSON text counts as the word.
+  // A value without JSON text counts as the word.
   const jsonOf = (value) => JSON.stringify(value) ?? 'undefined';
 
   // Of the bytes of a buffer, else of the JSON text: strings count with their quotes.

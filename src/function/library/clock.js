@@ -1,10 +1,10 @@
-// Date, when a handler's time is not the machine's but that of a clock that somebody sets (a trial).
+// Replaces Date when handlers see the time of a clock that a trial sets, not the machine's.
 ((native, configuration) => {
   'use strict';
 
   if (!configuration.usesClock) return {};
 
-  // Still the `constructor` of dates: that can't be changed any more.
+  // It stays the `constructor` of dates, which is frozen.
   const MachineDate = Date;
   const { prototype } = MachineDate;
 

@@ -1,5 +1,5 @@
-// curl(method, binding[, request]): HTTP requests to URL bindings. How values become bodies and
-// bodies values; the request itself is made by the native.
+// curl(method, binding[, request]): HTTP requests to URL bindings. This file turns values into bodies
+// and bodies into values; the native makes the request.
 ((native, configuration) => {
   'use strict';
 
@@ -26,7 +26,7 @@
   const encode = (text) => encodeURIComponent(text.replace(lone, '\uFFFD'))
     .replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
-  // What is no percent-encoding stays as it is.
+  // Text that is no percent-encoding stays as it is.
   function decode(text) {
     try {
       return decodeURIComponent(text);
@@ -81,7 +81,7 @@
   const form = (value) => (typeof value === 'object' && value !== null
     ? pairs(value, "'body'", encode) : encode(textOf(value, "'body'")));
 
-  // By type of the value and encoding: how it is sent, and as what.
+  // By type of the value and encoding: the form in which it is sent, and its content type.
   const text = [asIs, 'text/plain'];
   const json = [(value) => JSON.stringify(value) ?? refuse(`'body' can't be ${typeof value}`),
     'application/json'];
@@ -99,7 +99,7 @@
     return value instanceof ArrayBuffer || ArrayBuffer.isView(value) ? 'ArrayBuffer' : 'object';
   }
 
-  // [what is sent, its content type]
+  // [body, content type]
   function bodyOf({ body, encoding }) {
     if (encoding !== undefined && !encodings.includes(encoding)) {
       refuse(`'encoding' should be one of ${encodings.join(', ')}`);
@@ -126,7 +126,7 @@
       }
       const lower = name.toLowerCase();
       typed ||= lower === 'content-type';
-      // Those that say how long the body is follow from the body.
+      // Headers about the length of the body are made from the body.
       if (lower !== 'content-length' && lower !== 'transfer-encoding') {
         lines.push(value === '' ? `${name};` : `${name}: ${value}`);
       }

@@ -1,4 +1,4 @@
-// What the server calls: one entry point for each kind of event.
+// The functions that the server calls: one entry point for each kind of event.
 (() => {
   'use strict';
 
@@ -19,7 +19,7 @@
 
   return {
     update(doc, xattrs, op, previous, ...described) {
-      // Handlers get what users have set, not what the system keeps.
+      // Handlers get the attributes of users, not those of the system.
       for (const name of Object.keys(xattrs)) if (name.startsWith('_')) delete xattrs[name];
       const meta = metaOf(...described);
       meta.op = op;

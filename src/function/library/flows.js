@@ -1,6 +1,6 @@
-// startFlow(id, { body, header }): starts a flow when what the invocation does is committed.
-// readStream(id, offset, size): a piece of a body that is too large for a value; readStreamText the
-// same as a text.
+// startFlow(id, { body, header }): starts a flow when the invocation is committed.
+// readStream(id, offset, size): reads a piece of a body that is too large for a value; readStreamText
+// reads it as text.
 ((native) => {
   'use strict';
 

@@ -1,5 +1,4 @@
-// N1QL() and couchbase.n1qlQuery(): statements run at once; rows come one by one while the handler
-// asks for them.
+// N1QL() and couchbase.n1qlQuery(): a statement starts at once; the handler reads its rows one by one.
 ((native, configuration, shared) => {
   'use strict';
 
@@ -86,7 +85,7 @@
     }
   }
 
-  // A handler gets at them by what it is returned.
+  // A handler reaches these classes only through returned objects.
   Object.freeze(Rows);
   Object.freeze(Rows.prototype);
 
@@ -108,7 +107,7 @@
     return start(statement, parametersOf(values[1], AnalyticsError), 'AnalyticsError', true);
   }
 
-  // There is no full-text search; what builds queries is there, so that handlers get that far.
+  // There is no full-text search. Its query builders exist, so that handlers load.
   function searchQuery() {
     native.searchQuery();
   }
@@ -146,7 +145,7 @@
     geoPolygon: builder('geoPolygon', 'points'),
   };
 
-  // As in versions before 6.5, where embedded statements became this.
+  // For handlers of versions before 6.5, which turned embedded statements into this.
   class N1qlQuery {
     #statement;
 

@@ -1,4 +1,4 @@
-// Functions of flows: what handleEvent may throw and return, and its entry point.
+// Tasks of flows: the values that handleEvent may throw and return, and its entry point.
 ((native, configuration) => {
   'use strict';
 
@@ -68,9 +68,9 @@
     }
   }
 
-  let handle; // stays what it is from the first call on
-  let returned; // by it
-  let settled; // what a promise that it returned came to; null before
+  let handle; // handleEvent at the first call; later changes have no effect
+  let returned; // the value that it returned
+  let settled; // { value } or { error } of a returned promise; null while it is pending
 
   function failureOf(error) {
     if (error instanceof Error && Number.isInteger(error.status)
@@ -78,7 +78,7 @@
     throw error;
   }
 
-  // { status, headers, body }; or it packs what is nothing but a body.
+  // Returns { status, headers, body }, or undefined after it has packed a value that is only a body.
   function answer() {
     if (returned instanceof Failure) return returned;
     if (returned instanceof EventEnvelope) return parts(returned);
@@ -86,7 +86,7 @@
   }
 
   return {
-    // The input comes in pieces: it is made of them, or the only one.
+    // `make` builds the input from pieces; without it the input is `a`.
     task(instance, headers, make, a, b, c, d, e, f, g, h) {
       settled = undefined;
       try {
@@ -105,7 +105,7 @@
       return undefined;
     },
 
-    // The same when promises have done what they had to do.
+    // The same after the promises are settled.
     answer() {
       if (settled === null) throw new Error('handleEvent returned a promise that nothing settles');
       if (settled !== undefined) {

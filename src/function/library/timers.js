@@ -5,7 +5,7 @@
   const { couchbase } = globalThis;
   const { getTime } = Date.prototype;
 
-  // Of a function of the handler's top level.
+  // The name of a function of the handler's top level.
   function nameOf(callback, caller) {
     const name = typeof callback === 'function' ? callback.name : '';
     if (typeof name !== 'string' || name === '' || globalThis[name] !== callback) {
@@ -27,7 +27,7 @@
     return Math.max(time, 0);
   }
 
-  // The same callback and reference again replace the timer. Returns the reference.
+  // A timer with the same callback and reference is replaced. Returns the reference.
   function createTimer(...values) {
     if (values.length < 3) {
       throw new EventingError(
@@ -44,7 +44,7 @@
     return reference ?? made;
   }
 
-  // False when there is no such timer, or no more.
+  // Returns false if there is no such timer.
   function cancelTimer(...values) {
     if (values.length < 2) {
       throw new EventingError('cancelTimer needs 2 arguments - callback function, reference');

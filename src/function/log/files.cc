@@ -156,8 +156,8 @@ Status LogFiles::Append(std::span<const std::string> records, size_t* written) {
   return status;
 }
 
-// Every file gets one older; those that are too old go. What can't be renamed is written to
-// further.
+// Renames every file to the next number and removes those that are too old. If the current file
+// can't be renamed, it is written further.
 void LogFiles::Rotate() {
   std::error_code ignored;
   uint32_t oldest = 0;

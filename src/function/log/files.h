@@ -1,5 +1,5 @@
-// The files of one function's log: NAME.log, which is written, and NAME.log.1, NAME.log.2, ... of
-// what was written before, the newest first.
+// The files of one function's log: NAME.log, which is written now, and the earlier files
+// NAME.log.1, NAME.log.2, ..., the newest first.
 //
 // One thread at a time.
 #pragma once
@@ -15,10 +15,10 @@
 
 namespace sluice::function {
 
-// The settings of a function that are about its files.
+// The settings of a function for its log files.
 struct LogFileLimits {
-  uint32_t max_bytes = 40 << 20;  // app_log_max_size: of a file
-  uint32_t max_files = 10;        // app_log_max_files: with the one that is written
+  uint32_t max_bytes = 40 << 20;  // app_log_max_size: of one file
+  uint32_t max_files = 10;        // app_log_max_files: all files, the current one included
   bool rotates = true;  // enable_applog_rotation; without it there is one file of any size
 };
 
@@ -26,18 +26,19 @@ class LogFiles {
  public:
   LogFiles(const std::filesystem::path& directory, const std::string& location);
 
-  // The path of a function's log below the directory, without what files add to it: no two
-  // functions have the same one, and none leads out of it.
+  // The path of a function's log below the directory, without the endings of files. Different
+  // functions have different paths, and no path leads out of the directory.
   static std::string SafePath(const std::string& location);
-  // Removes the files below `directory` of functions that are not among those of `locations`.
+  // Removes the files below `directory` that belong to no function of `locations`.
   static void RemoveOthers(const std::filesystem::path& directory,
                            const std::vector<std::string>& locations);
 
   void SetLimits(const LogFileLimits& limits) { limits_ = limits; }
-  // Adds records, whole lines each, and closes the file. `written` is how many are in it: of one
-  // that could not be written as a whole there is nothing.
+  // Appends records, each of whole lines, and closes the file. `written` gets the number of records
+  // that are in the file. A record that could not be written as a whole is taken out again.
   Status Append(std::span<const std::string> records, size_t* written);
-  // The newest bytes of all files, in order, beginning anywhere. A file that can't be read ends it.
+  // The newest bytes of all files, oldest first; they may begin within a record. A file that can't
+  // be read ends the search.
   std::string Tail(size_t max_bytes) const;
   void Remove();
 

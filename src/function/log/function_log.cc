@@ -7,7 +7,7 @@
 namespace sluice::function {
 namespace {
 
-// How long what is logged waits for more, and what could not be written for another try.
+// How long lines wait for more lines, and after a failed write for the next try.
 constexpr std::chrono::milliseconds kGather(50);
 constexpr std::chrono::seconds kRetry(1);
 constexpr size_t kStampBytes = 64;  // more than the time and the level have
@@ -80,7 +80,7 @@ Status FunctionLog::WriteWaiting() {
 
 std::vector<std::string> FunctionLog::Read(size_t max_bytes) {
   const MutexLock files_lock(files_mutex_);
-  if (!in_memory_) (void)WriteWaiting();  // what can't be written is read from memory
+  if (!in_memory_) (void)WriteWaiting();  // unwritten lines are read from memory
   std::vector<std::string> records;
   size_t room = max_bytes;
   const auto add = [&](std::string_view record) {
@@ -96,7 +96,7 @@ std::vector<std::string> FunctionLog::Read(size_t max_bytes) {
     }
   }
   if (in_memory_) return records;
-  // One byte more tells whether the first line is whole; if not, it is no beginning of a record.
+  // If there is one byte more, the first line may be cut; then it is no beginning of a record.
   const std::string tail = files_.Tail(room + 1);
   std::string_view part = tail;
   if (part.size() > room) part.remove_prefix(std::min(part.find('\n'), part.size() - 1) + 1);
@@ -156,7 +156,7 @@ void FunctionLogs::Loop() {
   }
 }
 
-// What could not be written is taken up again.
+// Logs that could not be written stay in the list.
 bool FunctionLogs::WriteAll(const std::vector<std::shared_ptr<FunctionLog>>& logs) {
   Status failed;
   for (const std::shared_ptr<FunctionLog>& log : logs) {

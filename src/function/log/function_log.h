@@ -1,9 +1,10 @@
 // The logs of a server's functions, in files below a directory.
 //
-// Operation: what a function logs waits in memory; one thread writes it for all functions, a moment
-// later. Nobody who logs waits for a disk. What can't be written (a full disk, a directory that is
-// read-only) is kept in memory, the newest kKeptUnwritten bytes of a function, and tried again;
-// what is lost is counted. A reader sees also what waits. Concurrency: any thread.
+// Operation: log lines wait in memory, and one thread writes those of all functions a moment later,
+// so that workers never wait for a disk. When a write fails (the disk is full, the directory is
+// read-only), the newest kKeptUnwritten bytes of each function stay in memory for the next try, and
+// lost lines are counted. A reader also sees the lines that wait.
+// Concurrency: any thread.
 #pragma once
 
 #include <atomic>
@@ -24,13 +25,13 @@
 namespace sluice::function {
 
 struct LogSettings {
-  LogLevel level = LogLevel::kInfo;  // log_level: what is less grave is not written
+  LogLevel level = LogLevel::kInfo;  // log_level: less severe lines are dropped
   LogFileLimits files;
 };
 
 class FunctionLogs;
 
-// Of one function. Nothing is added to it when the FunctionLogs have ended.
+// The log of one function. Add nothing after the end of the FunctionLogs.
 class FunctionLog : public std::enable_shared_from_this<FunctionLog> {
  public:
   static constexpr size_t kMaxWaiting = 8ull << 20;     // bytes
@@ -39,9 +40,9 @@ class FunctionLog : public std::enable_shared_from_this<FunctionLog> {
   void Configure(const LogSettings& settings);
   void Add(LogLevel level, std::string_view text);
   void Add(std::vector<LogRecord> records);
-  // Printed records, the newest first; together, with a new line each, at most `max_bytes`.
+  // Printed records, the newest first; with a new line each they have at most `max_bytes`.
   std::vector<std::string> Read(size_t max_bytes);
-  // Deletes the files, and writes nothing more.
+  // Deletes the files. Nothing is written after that.
   void Remove();
 
   uint64_t lines_lost() const { return lost_; }
@@ -78,25 +79,25 @@ class FunctionLogs {
   // Without a directory nothing is written: functions keep the lines that fit into memory. The
   // signal, if there is one, is woken after each round of writes.
   FunctionLogs(std::filesystem::path directory, const Clock& clock, Signal* progress = nullptr);
-  ~FunctionLogs();  // writes what waits
+  ~FunctionLogs();  // writes the lines that wait
   FunctionLogs(const FunctionLogs&) = delete;
   FunctionLogs& operator=(const FunctionLogs&) = delete;
 
   std::shared_ptr<FunctionLog> Of(const std::string& location);
-  // Removes the files of functions that are not there any more.
+  // Removes the files of functions that no longer exist.
   void KeepOnly(const std::vector<std::string>& locations);
   const Clock& clock() const { return clock_; }
 
  private:
   friend class FunctionLog;
-  // It has something to write.
+  // The log has lines to write.
   void Changed(std::shared_ptr<FunctionLog> log);
   void Loop();
   bool WriteAll(const std::vector<std::shared_ptr<FunctionLog>>& logs);
 
   const std::filesystem::path directory_;
   const Clock& clock_;
-  bool complained_ = false;  // of the thread: files can't be written, and the server's log says so
+  bool complained_ = false;  // the thread's: the server's log says that writes fail
 
   Signal* const progress_;
   Locked<std::vector<std::shared_ptr<FunctionLog>>> changed_;

@@ -1,9 +1,9 @@
-// A line of a function's log, as it is written and read:
+// A record of a function's log, as it is written and read:
 //
 //   2026-11-16T08:22:48.123+00:00 [INFO] "large order" "o1"
 //
-// Text of several lines has those after the first begin with blanks, so that a line that does not
-// is the beginning of a record, whatever a handler logs.
+// In a text of several lines, all lines but the first begin with blanks. So a line that does not is
+// the beginning of a record, whatever a handler logs.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace sluice::function {
 
-enum class LogLevel : uint8_t { kError, kWarning, kInfo, kDebug, kTrace };  // the gravest first
+enum class LogLevel : uint8_t { kError, kWarning, kInfo, kDebug, kTrace };  // the most severe first
 
-// As the setting log_level has it.
+// The name in the setting log_level.
 std::string_view LogLevelName(LogLevel level);
-LogLevel LogLevelOf(std::string_view name);  // kInfo for one that there is not
+LogLevel LogLevelOf(std::string_view name);  // kInfo for an unknown name
 
 struct LogRecord {
   uint64_t wall_ms = 0;
@@ -25,11 +25,11 @@ struct LogRecord {
   std::string text;
 };
 
-// Without the new line at its end. The time is that of the machine's zone.
+// Without a new line at the end. The time is in the machine's zone.
 std::string PrintRecord(const LogRecord& record);
 // The text of a printed record.
 std::string_view TextOfRecord(std::string_view printed);
-// The whole records in a part of a log, oldest first. What comes before the first beginning of one
+// The whole records in a part of a log, oldest first. Text before the first beginning of a record
 // is left out.
 std::vector<std::string_view> SplitRecords(std::string_view part);
 

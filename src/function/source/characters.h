@@ -1,7 +1,7 @@
-// The characters of JavaScript source text: UTF-8, as the tokenizer looks at it.
+// The characters of JavaScript source text in UTF-8, for the tokenizer.
 //
-// Letters beyond ASCII are not looked up in Unicode's tables: whatever is neither a blank nor the
-// end of a line may be part of a name, and V8 has the last word on it.
+// Letters beyond ASCII are not looked up in Unicode's tables: every character that is neither a
+// blank nor the end of a line may be part of a name, and V8 decides later.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ struct Character {
   uint32_t length = 1;  // in bytes
 };
 
-// The character at `at`, which is within the text. A byte that begins none stands for itself.
+// The character at `at`, which is within the text. A byte that begins no character stands for
+// itself.
 Character CharacterAt(std::string_view text, size_t at);
 
 // 1 or 2 for the end of a line at `at` (\r\n is one), 3 for U+2028 and U+2029, else 0.
@@ -42,7 +43,7 @@ struct SourcePlace {
 
 // The place after `text`, which begins at `place`.
 SourcePlace PlaceAfter(SourcePlace place, std::string_view text);
-// How many UTF-16 units of the text are before the place; all when it is not in the text.
+// The number of UTF-16 units before the place; all units when the place is not in the text.
 size_t UnitsBefore(std::string_view text, SourcePlace place);
 
 }  // namespace sluice::function

@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kApiNames[] = {"N1QL",      "N1qlQuery", "cancelTimer",
                                           "couchbase", "crc64",     "createTimer",
                                           "curl",      "log",       "startFlow"};
-constexpr size_t kLongestFound = 48;  // bytes of what was found that a message repeats
+constexpr size_t kLongestFound = 48;  // bytes of the handler's text that a message repeats
 
 class TopLevel {
  public:
@@ -70,7 +70,7 @@ class TopLevel {
     const bool declaration = token(name).kind == TokenKind::kIdentifier && token(name + 1).Is("(");
     const size_t body = declaration ? CloserOf(tokens_, name + 1) + 1 : 0;
     if (!declaration || !token(body).Is("{")) {
-      // Brackets of text that can't be read end anywhere; the error of that is told.
+      // In text that can't be read, brackets may end anywhere; that text has an error already.
       return FirstError(tokens_).kind == TokenKind::kError ? tokens_.size() : Other(i);
     }
     Define(token(name), generator);
@@ -107,7 +107,7 @@ class TopLevel {
   // Anything else is refused, one error for each statement. Returns where the next one begins.
   size_t Other(size_t i) {
     const Token& first = token(i);
-    // What has an error of its own (ForbiddenConstructs) is not told twice.
+    // ForbiddenConstructs reports these; they need no second error.
     if (first.IsName("async") && token(i + 1).IsKeyword("function")) return Function(i + 1);
     if (!first.IsKeyword("import") && !first.IsKeyword("export")) {
       Add(first, Error(Code::kInvalidArgument, "function.top_level",
@@ -155,7 +155,7 @@ class TopLevel {
   // The next index; of an opening bracket the one after its closing one.
   size_t AfterBracket(size_t i) const { return std::max<size_t>(i, token(i).partner) + 1; }
 
-  // Calls of createTimer (also couchbase.createTimer) and of what is deprecated.
+  // Calls of createTimer (also couchbase.createTimer) and of deprecated functions.
   void ApiUse() {
     for (size_t i = 0; i + 3 < tokens_.size(); ++i) {
       if (!tokens_[i + 1].Is("(")) continue;

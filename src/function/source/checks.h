@@ -1,6 +1,6 @@
-// What a handler's text must not have, told before it runs: nothing but functions at top level, no
-// work that outlives the call, no modules, no code made of strings. And what it has: entry points,
-// functions, names of timer callbacks.
+// Checks a handler's text before it runs. The top level may have only functions; work that outlives
+// the call, modules and code made of strings are refused. The checks also find the entry points,
+// the functions and the names of timer callbacks.
 #pragma once
 
 #include <set>
@@ -22,25 +22,25 @@ struct EntryPoints {
   bool on_update = false;
   bool on_delete = false;
   bool on_deploy = false;
-  bool handle_event = false;  // of a task
+  bool handle_event = false;  // only of a task
 
   bool operator==(const EntryPoints&) const = default;
 };
 
-// What is no error but likely a mistake.
+// A likely mistake that is no error.
 struct Warning {
   SourcePlace place;
   std::string text;
 };
 
-// What the rest of the server wants to know of a program.
+// The facts about a program that the rest of the server uses.
 struct ProgramFacts {
   EntryPoints entry_points;
-  std::vector<std::string> functions;     // of the top level, in order, each once
-  std::set<std::string> timer_callbacks;  // names that createTimer gets as first argument
+  std::vector<std::string> functions;     // at the top level, in order, each once
+  std::set<std::string> timer_callbacks;  // names in the first argument of createTimer
   bool uses_timers = false;               // calls createTimer
-  // Worth a warning: names of the handler API that the program declares anew, and parts of it that
-  // are deprecated but used.
+  // For warnings: names of the handler API that the program declares again, and deprecated parts of
+  // the API that it uses.
   std::set<std::string> redefined;
   std::set<std::string> deprecated;
   std::vector<Warning> warnings;  // in order of place
@@ -51,29 +51,29 @@ struct CheckedProgram {
   std::vector<Status> errors;  // in order of place
 };
 
-// Names of the handler API, which programs should leave alone.
+// Names of the handler API, which programs should not declare.
 bool IsApiName(std::string_view name);
 std::span<const std::string_view> ApiNames();
-// The same, of JavaScript and of the whole library: names that bindings can't have.
+// Names of JavaScript and of the whole library, which bindings can't have.
 bool IsBuiltInName(std::string_view name);
 
-// Names that are used, but neither in `known` nor built in.
+// Warns of names that are used, but are neither in `known` nor built in.
 std::vector<Warning> NameWarnings(const TokenList& tokens, const std::set<std::string>& known);
-// Functions that no event calls although their names are nearly those of entry points.
+// Warns of functions that no event calls although their names are almost those of entry points.
 std::vector<Warning> EntryPointWarnings(const TokenList& tokens, const ProgramFacts& facts);
 
-// `text` is what the tokens were made of. `bindings` are names that functions can't have. When the
-// tokens have an error, it is reported, and nothing after it is.
+// The tokens are those of `text`. `bindings` are names that functions can't have. If a token can't
+// be read, only the errors up to it are reported.
 CheckedProgram CheckProgram(std::string_view text, const TokenList& tokens,
                             const std::set<std::string>& bindings,
                             CodeKind kind = CodeKind::kHandlers);
 
-// The errors of CheckProgram that any code may have, wherever it stands: asynchrony, timers of
+// The errors of CheckProgram that are possible at any place in the code: asynchrony, timers of
 // browsers, modules, eval.
 std::vector<Status> ForbiddenConstructs(const TokenList& tokens,
                                         const std::set<std::string>& declared);
 
-// function.syntax for the first token that can't be read; OK when all can.
+// Error function.syntax for the first token that can't be read.
 Status SyntaxStatus(const TokenList& tokens);
 
 void SortByPlace(std::vector<Status>* errors);

@@ -1,4 +1,4 @@
-// The literals of constant bindings: `const alias = literal;` must mean what it says.
+// Checks the literals of constant bindings: `const alias = literal;` must be one declaration.
 #include "function/source/tokenizer.h"
 #include "function/source/transpile.h"
 
@@ -22,8 +22,8 @@ bool IsExpressionKeyword(const Token& token) {
   return false;
 }
 
-// Two operands beside each other, outside of brackets: two expressions, or none. The names and
-// heads of functions and classes stand beside what follows them.
+// Whether the token is a second operand directly after another one, outside of brackets: then the
+// text is not one expression. The names and heads of functions and classes are no such operands.
 bool IsSecondOperand(const Token& before, const Token& token) {
   if (!token.after_operand || before.text == "async") return false;
   switch (token.kind) {

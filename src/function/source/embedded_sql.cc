@@ -56,7 +56,7 @@ struct Reading {
 
 class Finder {
  public:
-  // Without names, what they would decide is left to JavaScript and `undecided` is set.
+  // Without names, cases that depend on them count as JavaScript, and `undecided` is set.
   Finder(std::string_view text, const std::set<std::string>* names)
       : text_(text), names_(names), tokenizer_(text) {}
 

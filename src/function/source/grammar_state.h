@@ -1,6 +1,6 @@
-// As much of JavaScript's grammar as it takes to read its tokens: whether a / begins a regular
-// expression or divides, whether a } goes on with a template, whether a word is a keyword or the
-// name of a property.
+// The part of JavaScript's grammar that a tokenizer needs: whether a / begins a regular expression
+// or divides, whether a } continues a template, whether a word is a keyword or the name of a
+// property.
 //
 // The rule. A / divides when the token before it ends an operand: a name, a literal, `this` and its
 // like, ] and a postfix ++ or --. Two tokens need to know what they close:
@@ -21,7 +21,7 @@
 namespace sluice::function {
 
 enum class BracketKind : uint8_t {
-  kProgram,  // not a bracket: all of the text
+  kProgram,  // not a bracket: the whole text
   kParenthesis,
   kHead,  // of if, while, with, switch, catch
   kForHead,
@@ -43,7 +43,7 @@ class GrammarState {
   bool in_statements() const {
     return top().kind == BracketKind::kBlock || top().kind == BracketKind::kProgram;
   }
-  // Whether a word here names a property, whatever it is.
+  // Whether a word here names a property, even if it is a keyword elsewhere.
   bool name_expected(bool newline_before) const;
   bool in_template() const { return top().kind == BracketKind::kTemplate; }
   size_t depth() const { return open_.size() - 1; }
@@ -61,10 +61,10 @@ class GrammarState {
   enum class Pending : uint8_t { kNone, kDeclaration, kExpression };
   struct Open {
     BracketKind kind = BracketKind::kProgram;
-    bool ends_operand = false;          // its closing bracket does
+    bool ends_operand = false;          // its closing bracket ends an operand
     bool of_expression = false;         // kParameters: of a function that is an expression
-    uint32_t questions = 0;             // ?s that wait for their colons
-    Pending function = Pending::kNone;  // `function` was seen; its parameters come
+    uint32_t questions = 0;             // number of ? that have no colon yet
+    Pending function = Pending::kNone;  // `function` was seen; its parameters follow
     Pending class_body = Pending::kNone;
     Token token;
   };

@@ -1,5 +1,5 @@
-// Any text as a handler, and as a constant's literal: what is prepared has the lines of what was
-// given, finds the same statements again, and errors have places in the text.
+// Takes any text as a handler, and as a constant's literal: the prepared text has the same lines,
+// the same statements are found in it, and errors have places in the text.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,7 +20,7 @@ void CheckTokens(std::string_view text) {
   while (true) {
     const Token token = tokenizer.Next();
     if (token.kind == TokenKind::kEnd) break;
-    // A bracket without an end is told at its own place, once all was read.
+    // The error of a bracket without an end has the bracket's place, and comes at the end.
     if (token.kind == TokenKind::kError && token.offset < end) continue;
     CHECK(token.offset >= end && token.end() <= text.size() && !token.text.empty());
     place = PlaceAfter(place, text.substr(end, token.offset - end));

@@ -1,5 +1,5 @@
-// Names that a program uses and nobody defines, and functions that were probably meant to be entry
-// points. Tokens do not tell scopes, so that only what is declared nowhere in the text is told.
+// Warnings of undefined names, and of functions whose names are almost those of entry points.
+// Tokens do not show scopes, so only names that are declared nowhere in the text get a warning.
 #include <algorithm>
 #include <array>
 
@@ -74,7 +74,7 @@ constexpr std::string_view kGlobals[] = {"AggregateError",
                                          "parseInt",
                                          "undefined",
                                          "unescape"};
-// What handlers and functions of flows have beside what IsApiName tells.
+// Other global names of handlers and tasks, besides those of IsApiName.
 constexpr std::string_view kLibrary[] = {
     "AnalyticsError", "AppException",  "CurlError",
     "EventEnvelope",  "EventingError", "IllegalArgumentException",
@@ -98,7 +98,7 @@ class Names {
     for (const std::string_view name : kLibrary) known_.emplace_back(name);
     for (const std::string_view name : ApiNames()) known_.emplace_back(name);
     std::ranges::sort(known_);
-    // Whoever asks for a name's type expects that it may not be there.
+    // Code that uses typeof expects that the name may be undefined.
     for (size_t i = 0; i + 1 < tokens.size(); ++i) {
       if (tokens[i].IsKeyword("typeof")) asked_.insert(NameOf(tokens[i + 1]));
       if (tokens[i].Is("(")) TakeArrowParameters(i);
@@ -114,7 +114,7 @@ class Names {
   }
 
  private:
-  // All names between the brackets, those of default values too: too few are told, never too many.
+  // All names between the brackets, also in default values: this hides warnings, and adds none.
   void TakeArrowParameters(size_t open) {
     const size_t close = CloserOf(tokens_, open);
     if (!token(close + 1).Is("=>")) return;

@@ -1,4 +1,4 @@
-// What the SQL++ parser says of a statement, in a handler's terms.
+// Reads an embedded statement by the SQL++ parser, and gives errors their places in the handler.
 #pragma once
 
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace sluice::function {
 
-// Sets parameters, writes and targets from statement->sql. An error has its place in the handler;
-// `statement->place` is where the text begins there.
+// Sets parameters, writes and targets from statement->sql, which begins at `statement->place` in
+// the handler.
 Status ReadStatement(EmbeddedStatement* statement);
 
-// The first word of a statement that Couchbase has and this server does not; else empty.
+// The first word of the statement, if Couchbase has such statements and this server does not; else
+// empty.
 std::string UnavailableVerb(std::string_view sql);
 
 }  // namespace sluice::function

@@ -36,7 +36,7 @@ size_t CommentLength(std::string_view text) {
   return end == kNone ? kNone : end + 2;
 }
 
-// What is skipped as a whole: the length of the quoted text or comment at the start of `text`.
+// The length of the quoted text or comment at the start of `text`, which is skipped as a whole.
 size_t OpaqueLength(std::string_view text) {
   const bool quote = text[0] == '\'' || text[0] == '"' || text[0] == '`';
   return quote ? QuotedLength(text) : CommentLength(text);

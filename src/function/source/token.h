@@ -1,4 +1,4 @@
-// What JavaScript text is made of.
+// The tokens of JavaScript text.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ enum class TokenKind : uint8_t {
   kTemplateTail,    // }text`
   kRegex,
   kSql,    // an embedded statement, put there by embedded_sql.h
-  kError,  // what can't be read; `problem` says why
+  kError,  // text that can't be read; `problem` says why
 };
 
 struct Token {
@@ -38,8 +38,8 @@ struct Token {
   SourcePlace place;
   std::string_view text;     // as written, in the text that was tokenized
   std::string_view problem;  // kError
-  // Of a bracket or a part of a template: the index of the token that closes or opens it, set when
-  // tokens are put into a list; 0 when there is none.
+  // For a bracket or a part of a template: the index of the token that closes or opens it. Set by
+  // LinkPartners; 0 if there is none.
   uint32_t partner = 0;
 
   bool Is(std::string_view punctuator) const {

@@ -1,5 +1,4 @@
-// A program's tokens as a list in which brackets know their partners, and what can be said by
-// looking around in it.
+// The list of a program's tokens, in which brackets know their partners, and questions about it.
 #pragma once
 
 #include <set>
@@ -19,17 +18,16 @@ TokenList Tokenize(std::string_view text);
 // Sets `partner` of brackets and of the parts of templates. Those that match nothing keep 0.
 void LinkPartners(TokenList* tokens);
 
-// The index of the token that closes the bracket at `open`; of the last token when nothing does.
+// The index of the token that closes the bracket at `open`, or of the last token if none does.
 size_t CloserOf(const TokenList& tokens, size_t open);
 
-// The names that variables, functions, classes, parameters and caught errors have, anywhere in the
-// program.
+// The names of variables, functions, classes, parameters and caught errors anywhere in the program.
 std::set<std::string> DeclaredNames(const TokenList& tokens);
 
 // Whether a new line before the token ends the statement before it.
 bool BeginsStatementByNewline(const Token& token);
 
-// The first token that can't be read; the last token (kEnd) when all can.
+// The first token that can't be read, or the last token (kEnd) if all can.
 const Token& FirstError(const TokenList& tokens);
 
 }  // namespace sluice::function

@@ -46,7 +46,7 @@ void AppendUtf8(char32_t c, std::string* out) {
   for (int i = more - 1; i >= 0; --i) *out += static_cast<char>(0x80 | ((c >> (6 * i)) & 0x3f));
 }
 
-// What is wrong with an open bracket when another kind of them is closed.
+// The problem of an open bracket when another kind of bracket is closed.
 std::string_view NoEndBefore(char open, char closed) {
   switch (open) {
     case '(':
@@ -178,7 +178,7 @@ Token Tokenizer::Fail(size_t length, std::string_view problem) {
   return token;
 }
 
-// Before the end, a bracket that was never closed is told about, at its own place.
+// Before the end, returns an error for a bracket that was never closed, at its own place.
 Token Tokenizer::End() {
   if (state_.depth() == 0 || unclosed_told_) return Take(TokenKind::kEnd, 0);
   unclosed_told_ = true;
@@ -331,8 +331,8 @@ Token Tokenizer::Punctuator() {
   return Fail(CharacterAt(text_, at_).length, "no JavaScript has such a character here");
 }
 
-// One that closes another bracket than the last open one: that one was forgotten, and it is its
-// place that is told.
+// If the token closes another bracket than the last open one, that one has no end: the error has
+// its place.
 Token Tokenizer::Checked(Token token) {
   const bool closing = token.Is(")") || token.Is("]") || token.Is("}");
   if (!closing || state_.Closes(token)) return token;

@@ -1,9 +1,9 @@
-// JavaScript text into tokens, as ECMAScript 2022 has them. Comments and a hashbang are left out.
+// Divides JavaScript text into tokens, as ECMAScript 2022 defines them, without comments and
+// hashbang.
 //
-// Nothing is refused for good: what can't be read (a string without an end, a bracket that closes
-// nothing) is a kError token with its place, and reading goes on after it. So text that is not
-// JavaScript, such as an embedded SQL++ statement, can be looked at too. A tokenizer is a value: a
-// copy reads ahead.
+// Text that can't be read (a string without an end, a bracket that closes nothing) becomes a kError
+// token with its place, and reading goes on after it. So the tokenizer can also read past an
+// embedded SQL++ statement. A tokenizer is a value: copy it to read ahead.
 #pragma once
 
 #include <string_view>
@@ -21,13 +21,13 @@ class Tokenizer {
   // `text` outlives the tokenizer and its tokens.
   explicit Tokenizer(std::string_view text) : text_(text) {}
 
-  // kEnd at the end, however often it is asked for.
+  // At the end it returns kEnd, each time.
   Token Next();
-  // What is known of the place before the next token.
+  // The state of the grammar before the next token.
   const GrammarState& state() const { return state_; }
   // Where the next token begins.
   size_t NextOffset();
-  // Goes on at `offset`, as if an operand had stood between `from` and there. Returns it as kSql.
+  // Continues at `offset`, as if the text from `from` to there were an operand. Returns it as kSql.
   Token SkipOperand(const Token& from, size_t offset);
 
  private:
@@ -61,7 +61,7 @@ class Tokenizer {
   size_t at_ = 0;
   SourcePlace place_;
   GrammarState state_;
-  // Of the token that is read next.
+  // About the next token.
   bool at_token_ = false;
   bool newline_ = false;
   bool unclosed_comment_ = false;

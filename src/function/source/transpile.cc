@@ -28,7 +28,7 @@ void CheckAround(const std::string& text, std::string_view what, Errors* errors)
   if (const Status syntax = SyntaxStatus(tokens); !syntax.ok()) Append({syntax}, what, errors);
 }
 
-// What stands before the handler's first line; ends with a new line unless it is empty.
+// The text before the handler's first line. It ends with a new line unless it is empty.
 std::string Before(const PrepareOptions& options, Errors* errors) {
   std::string text = Lines(options.headers);
   CheckAround(text, "handler_headers", errors);
@@ -61,7 +61,7 @@ Status CheckText(std::string_view code) {
 std::string WithCalls(std::string_view code, SqlConsistency consistency, PreparedSource* source) {
   std::string text;
   size_t copied = 0;
-  SourcePlace user;   // of what was copied, in the handler
+  SourcePlace user;   // of the copied text, in the handler
   SourcePlace place;  // and here
   for (const EmbeddedStatement& statement : source->statements) {
     const std::string_view between = code.substr(copied, statement.offset - copied);

@@ -1,5 +1,5 @@
-// A handler's text, made ready for V8: embedded SQL++ becomes calls, the handler's headers and
-// constant bindings go on lines before it, its footers after it. Lines keep their numbers.
+// Prepares a handler's text for V8: calls replace embedded SQL++, the handler's headers and
+// constant bindings go on lines before the text, its footers after it. Lines keep their numbers.
 #pragma once
 
 #include <expected>
@@ -30,16 +30,17 @@ struct PrepareOptions {
   SqlConsistency consistency = SqlConsistency::kUnset;
 };
 
-// Columns of the text for V8, whose lines are longer where calls stand for statements, and those of
-// the handler's text.
+// Translates columns of V8's text, whose lines are longer where calls replace statements, to
+// columns of the handler's text.
 class ColumnMap {
  public:
-  // From `column` of `line` on (in order), text that stands at `user` in the handler; all of it at
-  // `user` itself when `fixed`, as a call that has no such text.
+  // The text from `place` on stands at column `user` in the handler. With `fixed`, all of it stands
+  // at that one column: a call that the handler's text does not have. Call it in the order of
+  // places.
   void Add(SourcePlace place, uint32_t user, bool fixed) {
     segments_.push_back({.place = place, .user = user, .fixed = fixed});
   }
-  // Of a place in the text for V8, by its line number in the handler.
+  // The handler's place for a place in V8's text, whose line number is already the handler's.
   SourcePlace ToUser(SourcePlace place) const;
 
  private:
@@ -53,19 +54,19 @@ class ColumnMap {
 
 struct PreparedSource {
   std::string text;           // for js::Source
-  int first_line = 1;         // of it, so that the handler's first line is 1
+  int first_line = 1;         // number of its first line; the handler's first line has number 1
   size_t handler_offset = 0;  // where the handler's own text begins
   ColumnMap columns;
   std::vector<EmbeddedStatement> statements;
   ProgramFacts facts;
 };
 
-// Errors are those of the handler in order of place, after those of headers, footers and constants,
-// which have no place in it.
+// Errors of headers, footers and constants, which have no place in the handler, come first; then
+// those of the handler, in order of place.
 std::expected<PreparedSource, std::vector<Status>> Prepare(std::string_view code,
                                                            const PrepareOptions& options);
 
-// OK when the text is one JavaScript expression, as far as tokens tell.
+// Checks that the text is one JavaScript expression, as far as tokens show.
 Status CheckConstant(const ConstantBinding& constant);
 
 }  // namespace sluice::function

@@ -22,7 +22,8 @@ Value HeaderOf(const HttpRequest& request, std::string_view name) {
   return {};
 }
 
-// As the file would have it: text if that is what is expected, else the JSON value if it is one.
+// The body in the form of the file: text if the file expects text, else the JSON value if it is
+// one.
 Value BodyOf(const HttpRequest& request, const Value& expected) {
   if (!request.body) return {};
   if (expected.is_string()) return Value(*request.body);
@@ -30,7 +31,7 @@ Value BodyOf(const HttpRequest& request, const Value& expected) {
   return parsed ? *parsed : Value(*request.body);
 }
 
-// Method and URL are those of the exchange.
+// The request has the method and the URL of the exchange.
 Problems Differences(const Exchange& exchange, const HttpRequest& request,
                      const std::string& where) {
   Problems problems;

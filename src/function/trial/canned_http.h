@@ -1,5 +1,5 @@
-// Answers the HTTP requests of a trial from its file: nothing goes to the network. A request gets
-// the first answer that fits it and was not given yet.
+// Answers the HTTP requests of a trial from its file; nothing goes to the network. A request gets
+// the first unused answer that fits it.
 //
 // Any thread.
 #pragma once
@@ -20,9 +20,9 @@ class CannedHttp final : public HttpSender {
 
   Result<HttpResponse> Send(const UrlBinding& binding, const HttpRequest& request,
                             const std::atomic<bool>& stop) override;
-  // Requests that the file has none of so far.
+  // The requests so far that the file has no answer for.
   Problems Unexpected() const;
-  // Those that it has and that were not made.
+  // The requests of the file that were not made.
   Problems NotMade() const;
 
  private:

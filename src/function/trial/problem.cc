@@ -18,7 +18,7 @@ void Unwanted(const Value& got, const std::string& where, Problems* problems) {
   problems->push_back({where, fmt::format("expected nothing, got {}", Short(got))});
 }
 
-// What follows it, such as a stack, is in the log.
+// The other lines, such as a stack, are in the log.
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a trial found wrong: where the file says otherwise, and what came instead.
+// The differences between the expectations of a trial's file and the results.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ struct Problem {
 };
 using Problems = std::vector<Problem>;
 
-// One problem for each place where the two differ: a value, a missing field, one too many.
+// Adds a problem for each place where the two differ: a value, a missing field, an extra field.
 void Compare(const json::Value& expected, const json::Value& got, const std::string& where,
              Problems* problems);
-// Each text that is expected must be a part of the line in its place, and there must be no others.
+// Each expected text must be a part of the line at its position, and there must be no other lines.
 void CompareLines(const json::Value& expected, const std::vector<std::string>& got,
                   const std::string& where, Problems* problems);
 

@@ -12,7 +12,7 @@ using json::Value;
 
 void CompareTimers(const Value& expected, const Value& got, const std::string& where,
                    Problems* problems) {
-  Value shown = Value::EmptyArray();  // with what the file speaks of
+  Value shown = Value::EmptyArray();  // only the members that the file has
   for (size_t i = 0; i < got.size(); ++i) {
     if (i >= expected.size()) {
       shown.Append(got[i]);

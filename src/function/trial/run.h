@@ -1,4 +1,4 @@
-// Plays a trial: the same code that a server runs, without a server.
+// Plays a trial by the same code that a server runs, without a server.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 namespace sluice::function::trial {
 
 struct Report {
-  Problems problems;             // none: it did what the file says
-  Status refused;                // why the function could not be deployed, unless that is expected
+  Problems problems;             // empty: all expectations of the file are met
+  Status refused;                // why the deployment failed, unless the file expects that
   std::vector<std::string> log;  // of the function
 
   bool passed() const { return problems.empty() && refused.ok(); }
 };
 
-// An error is about the trial itself: no room for its database, say.
+// An error is about the trial itself, for example no room for its database.
 Result<Report> Run(const Trial& trial, const Definition& definition);
 
 }  // namespace sluice::function::trial

@@ -21,10 +21,10 @@ constexpr int kMaxStops = 100'000;      // of one advance
 constexpr uint64_t kMaxCommits = 5000;  // of the function, in one step
 constexpr size_t kMaxTimers = 1000;     // that are looked at
 constexpr size_t kMaxFailures = 1000;   // that are looked at
-// What a function may need to come to rest after a step, besides one call's time.
+// The time in which a function must come to rest after a step, besides the time of one call.
 constexpr std::chrono::seconds kPatience(60);
 
-// What failed, as the log says it.
+// The kind of a failed event, in the words of the log.
 std::string_view KindOf(const Value& event) {
   const Value& operation = event["operation"];
   if (operation == Value("timer")) return "timer";
@@ -80,7 +80,7 @@ Status Stage::Open(const Trial& trial, const Definition& definition) {
   return OkStatus();
 }
 
-// Of a name with "*", what is before it.
+// Of a name with "*", makes the bucket and scope before it.
 Status Stage::MakeKeyspace(const db::KeyspaceName& name) {
   const auto made = [](const Status& status) {
     return status.code() == Code::kAlreadyExists ? OkStatus() : status;
@@ -193,8 +193,8 @@ Result<db::Sequence> Stage::Mark() {
   return result.sequence;
 }
 
-// Everything that was committed was handled, and no timer or retry is due: its row goes in the
-// commit of what it does.
+// Whether the function has handled all commits, and no timer or retry is due. The row of a timer
+// goes in the commit of its callback.
 Result<bool> Stage::AtRest() const {
   ASSIGN_OR_RETURN(const FunctionStatus status, manager_->StatusOf(function_));
   if (!status.failure.empty()) {
@@ -205,8 +205,8 @@ Result<bool> Stage::AtRest() const {
   return timer_ms > clock_.WallMs();
 }
 
-// At rest is what is at rest between two marks with no commit in between: a change or a timer that
-// is still under way either shows, or commits.
+// The function has settled if it is at rest between two marks with no commit in between: a change
+// or timer that is still being handled makes AtRest false, or commits.
 Status Stage::Settle() {
   const Clock::Time until = MachineClock().Now() + patience_;
   ASSIGN_OR_RETURN(db::Sequence before, Mark());

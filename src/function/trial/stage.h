@@ -1,7 +1,7 @@
-// Where a trial is played: a database of its own in a temporary directory, a clock that moves when
-// it is told to, and the functions of a server over both. Nothing of it is there afterwards.
+// The place where a trial is played: a database in a temporary directory, which goes with the
+// stage, a clock that only the trial moves, and the functions of a server.
 //
-// One thread; the function itself runs on its own, as on a server.
+// One thread; the function runs on threads of its own, as on a server.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ namespace sluice::function::trial {
 
 class Stage {
  public:
-  // With the keyspaces of the definition and of the trial, which outlives it.
+  // Makes the keyspaces of the definition and of the trial. The trial outlives the stage.
   static Result<std::unique_ptr<Stage>> Set(const Trial& trial, const Definition& definition);
   ~Stage();
   Stage(const Stage&) = delete;
@@ -31,18 +31,19 @@ class Stage {
 
   Status Deploy(const Definition& definition);
 
-  // Each returns when the function has handled what follows from it.
+  // Each returns when the function has handled the step and everything that follows from it.
   Status Do(const Put& put);
   Status Do(const Delete& deletion);
-  // From one due timer, retry or expiring document to the next, so that each comes at its time.
+  // Moves the clock from one due timer, retry or expiring document to the next, so that each has
+  // its own time.
   Status Do(const Advance& advance);
 
-  // What there is now.
+  // The state now.
   Result<json::Value> Documents(const db::KeyspaceName& keyspace) const;  // by key
   Result<json::Value> Timers() const;
-  // The errors of the events that failed, and were not tried again with success.
+  // The errors of the events that failed and have not succeeded since.
   Result<std::vector<std::string>> Failures() const;
-  // What it has logged, oldest first, without times.
+  // The function's log, oldest line first, without times.
   Result<std::vector<std::string>> Log() const;
   Result<json::Value> Statistics() const { return manager_->StatisticsOf(function_); }
   const CannedHttp& http() const { return http_; }
@@ -58,7 +59,7 @@ class Stage {
   // UINT64_MAX if there is none.
   Result<uint64_t> FirstTimerMs(uint64_t from_ms) const;
   Status Settle();
-  // The number of an own commit: all before it are done, and those who listen were told.
+  // Makes a commit and returns its number. Listeners have heard of all commits before it.
   Result<db::Sequence> Mark();
   Result<bool> AtRest() const;
 
@@ -72,7 +73,7 @@ class Stage {
   std::string function_;     // its location
   db::KeyspaceName source_;  // of the function
   std::chrono::seconds patience_{0};
-  uint64_t settled_ms_ = 0;  // timers that were due before are gone, and none is made before now
+  uint64_t settled_ms_ = 0;  // no timer is due before this time
 };
 
 }  // namespace sluice::function::trial
