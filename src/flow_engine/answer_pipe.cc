@@ -8,61 +8,66 @@ namespace sluice::flow_engine {
 
 Status AnswerPipe::Add(std::string_view bytes) {
   if (bytes.empty()) return OkStatus();  // would be the end
-  OnPiece then;
-  {
+  const Clock::Time deadline = clock_.Now() + kLongestWait;
+  while (true) {
+    const uint64_t seen = room_.news();
+    if (left_) {
+      return Error(Code::kCancelled, "curl.stopped", "the client no longer reads the answer");
+    }
+    OnPiece then;
+    bool added = false;
+    {
+      const auto state = state_.Lock();
+      if (state->bytes.size() < kMostBytes) {
+        then = std::exchange(state->then, nullptr);
+        if (!then) state->bytes.append(bytes);
+        added = true;
+      }
+    }
+    if (then) then(std::string(bytes));
+    if (added) return OkStatus();
     const WaitScope waits;
-    std::unique_lock lock(mutex_);
-    const bool room =
-        room_.wait_for(lock, longest_wait_, [&] { return bytes_.size() < kMostBytes || left_; });
-    if (!room) {
+    if (room_.Wait(seen, deadline) == Signal::Waited::kTimeout) {
       return Error(Code::kTimeout, "curl.timeout", "the client takes the answer too slowly");
     }
-    if (left_)
-      return Error(Code::kCancelled, "curl.stopped", "the client no longer reads the answer");
-    then = std::exchange(then_, nullptr);
-    if (!then) bytes_.append(bytes);
   }
-  if (then) then(std::string(bytes));
-  return OkStatus();
 }
 
 void AnswerPipe::End(Status status) {
   OnPiece then;
   std::optional<Result<std::string>> last;
   {
-    const std::lock_guard lock(mutex_);
-    ended_ = std::move(status);
-    then = std::exchange(then_, nullptr);
-    if (then) last = Next();
+    const auto state = state_.Lock();
+    state->ended = std::move(status);
+    then = std::exchange(state->then, nullptr);
+    if (then) last = state->Next();
   }
   if (then) then(std::move(*last));
 }
 
-std::optional<Result<std::string>> AnswerPipe::Next() {
-  if (!bytes_.empty()) return std::exchange(bytes_, {});
-  if (!ended_) return std::nullopt;
-  if (!ended_->ok()) return Unexpected(*ended_);
+std::optional<Result<std::string>> AnswerPipe::State::Next() {
+  if (!bytes.empty()) return std::exchange(bytes, {});
+  if (!ended) return std::nullopt;
+  if (!ended->ok()) return Unexpected(*ended);
   return "";
 }
 
 void AnswerPipe::Take(OnPiece then) {
   std::optional<Result<std::string>> next;
   {
-    const std::lock_guard lock(mutex_);
-    next = Next();
-    if (!next) then_ = std::move(then);
+    const auto state = state_.Lock();
+    next = state->Next();
+    if (!next) state->then = std::move(then);
   }
-  room_.notify_one();
+  room_.Wake();
   if (next) then(std::move(*next));
 }
 
 void AnswerPipe::Leave() {
-  {
-    const std::lock_guard lock(mutex_);
-    left_ = true;
-    then_ = nullptr;
-  }
-  room_.notify_one();
+  left_ = true;
+  OnPiece dropped;  // ends after the lock
+  std::swap(dropped, state_.Lock()->then);
+  room_.Close();
 }
 
 }  // namespace sluice::flow_engine

@@ -7,13 +7,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
+#include "base/locked.h"
+#include "base/signal.h"
 #include "base/status.h"
 #include "flow_engine/task.h"
 
@@ -28,8 +29,8 @@ class AnswerPipe {
   using OnPiece = std::function<void(Result<std::string> piece)>;
 
   // Whoever takes is told by `on_head` that there is an answer, on the giver's thread.
-  explicit AnswerPipe(OnHead on_head, std::chrono::milliseconds longest_wait = kLongestWait)
-      : on_head_(std::move(on_head)), longest_wait_(longest_wait) {}
+  explicit AnswerPipe(OnHead on_head, const Clock& clock = MachineClock())
+      : on_head_(std::move(on_head)), clock_(clock), room_(clock) {}
 
   // Gives: status and headers, then pieces, then the end, which is an error when pieces are
   // missing.
@@ -47,18 +48,20 @@ class AnswerPipe {
   const std::atomic<bool>& left() const { return left_; }
 
  private:
-  // What Take gets now; nothing: it has to wait.
-  std::optional<Result<std::string>> Next();
+  struct State {
+    std::string bytes;            // not taken yet
+    OnPiece then;                 // of a Take that waits; else null
+    std::optional<Status> ended;  // by End
+
+    // What Take gets now; nothing: it has to wait.
+    std::optional<Result<std::string>> Next();
+  };
 
   const OnHead on_head_;
-  const std::chrono::milliseconds longest_wait_;
+  const Clock& clock_;
   std::atomic<bool> left_ = false;
-
-  std::mutex mutex_;
-  std::condition_variable room_;
-  std::string bytes_;            // under mutex_
-  OnPiece then_;                 // under mutex_; who waits for a piece
-  std::optional<Status> ended_;  // under mutex_
+  Locked<State> state_;
+  Signal room_;  // wakes Add; closed by Leave
 };
 
 }  // namespace sluice::flow_engine

@@ -1,6 +1,7 @@
 #include "flow_engine/answer_pipe.h"
 
 #include <future>
+#include <latch>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -16,6 +17,23 @@ std::string Take(AnswerPipe& pipe) {
   });
   return taken.get_future().get();
 }
+
+// Says when a thread waits for a time, which never comes.
+class WatchedClock final : public Clock {
+ public:
+  uint64_t WallNs() const override { return 0; }
+  uint64_t MonotonicNs() const override { return 0; }
+  void WaitUntil(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
+                 uint64_t) const override {
+    if (!waited_.exchange(true)) waits_.count_down();
+    condition.wait(lock);
+  }
+  void WaitForAWait() const { waits_.wait(); }
+
+ private:
+  mutable std::atomic<bool> waited_ = false;
+  mutable std::latch waits_{1};
+};
 
 TEST(AnswerPipe, PiecesInOrderThenTheEnd) {
   int status = 0;
@@ -45,24 +63,23 @@ TEST(AnswerPipe, AnErrorComesAfterThePieces) {
 }
 
 TEST(AnswerPipe, WhoGivesWaitsForRoom) {
-  AnswerPipe pipe([](const TaskOutput&) {});
+  const WatchedClock clock;
+  AnswerPipe pipe([](const TaskOutput&) {}, clock);
   pipe.Begin({});
   EXPECT_TRUE(pipe.Add(std::string(AnswerPipe::kMostBytes, 'x')).ok());
-  std::atomic<bool> added = false;
   std::thread giver([&] {
     EXPECT_TRUE(pipe.Add("y").ok());
-    added = true;
     pipe.End(OkStatus());
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_FALSE(added);
+  clock.WaitForAWait();
   EXPECT_EQ(Take(pipe).size(), AnswerPipe::kMostBytes);
   EXPECT_EQ(Take(pipe), "y");
   giver.join();
 }
 
 TEST(AnswerPipe, WhoTakesNothingForLongIsGivenNoMore) {
-  AnswerPipe pipe([](const TaskOutput&) {}, std::chrono::milliseconds(20));
+  const JumpingClock clock;
+  AnswerPipe pipe([](const TaskOutput&) {}, clock);
   pipe.Begin({});
   const std::string full(AnswerPipe::kMostBytes, 'x');
   EXPECT_TRUE(pipe.Add(full).ok());

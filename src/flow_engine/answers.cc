@@ -30,6 +30,7 @@ json::Value ViewOfEnd(const LiveRun& run, const flow::Ended& ended) {
 
 void LiveRun::OnStep(const flow::Run& run, const flow::Actions& actions, size_t ended_tasks,
                      RunTime now) {
+  mutex.AssertHeld();
   answers.NoteStep(*this, run, actions, ended_tasks, now);
 }
 
@@ -65,7 +66,7 @@ void Answers::NoteStep(LiveRun& run, const flow::Run& machine, const flow::Actio
 void Answers::Respond(LiveRun& run, flow::Respond respond) const {
   ReplyTo reply;
   {
-    const std::lock_guard lock(run.mutex);
+    const MutexLock lock(run.mutex);
     reply = std::exchange(run.reply, nullptr);
     run.answer_by_ms = 0;
   }
@@ -79,7 +80,7 @@ void Answers::Respond(LiveRun& run, flow::Respond respond) const {
 
 void Answers::RespondIfLate(LiveRun& run, uint64_t now_ms) const {
   {
-    const std::lock_guard lock(run.mutex);
+    const MutexLock lock(run.mutex);
     if (run.answer_by_ms == 0 || run.answer_by_ms > now_ms) return;
   }
   Respond(
@@ -90,7 +91,7 @@ void Answers::RespondIfLate(LiveRun& run, uint64_t now_ms) const {
 }
 
 TraceLink Answers::LinkTo(LiveRun& run) {
-  const std::lock_guard lock(run.mutex);
+  const MutexLock lock(run.mutex);
   return run.trace == nullptr ? TraceLink{.tracing = Tracing::kOff} : run.trace->Link();
 }
 
@@ -98,7 +99,7 @@ void Answers::TellListeners(LiveRun& run, const flow::Ended& ended, const Tell& 
   TracePtr trace;
   std::string cid;
   {
-    const std::lock_guard lock(run.mutex);
+    const MutexLock lock(run.mutex);
     trace = std::exchange(run.finished, nullptr);
     cid = run.driver->run().state().cid;
   }

@@ -35,10 +35,10 @@ class Answers {
   const TraceStore& traces() const { return traces_; }
 
   // Before others see the run.
-  void BeginTrace(LiveRun& run, std::string_view flow, TraceLink link) const;
-  // Under the run's mutex. At the run's end its trace is complete.
+  void BeginTrace(LiveRun& run, std::string_view flow, TraceLink link) const REQUIRES(run.mutex);
+  // At the run's end its trace is complete.
   void NoteStep(LiveRun& run, const flow::Run& machine, const flow::Actions& actions,
-                size_t ended_tasks, RunTime now);
+                size_t ended_tasks, RunTime now) REQUIRES(run.mutex);
 
   // To who started it, once; the run's id is told if it is durable.
   void Respond(LiveRun& run, flow::Respond respond) const;

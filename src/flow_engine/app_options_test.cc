@@ -1,8 +1,5 @@
 // What runs when an app is loaded, and who is told when a run has ended.
-#include <chrono>
-#include <functional>
 #include <string>
-#include <thread>
 
 #include "flow_engine/test_host.h"
 
@@ -62,19 +59,12 @@ class AppOptionsTest : public HostTest {
     return document && *document ? *json::Parse((*document)->body) : Value::EmptyArray();
   }
   void WaitForSeen(size_t count) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (Seen().size() < count) {
-      ASSERT_LT(std::chrono::steady_clock::now(), end) << json::ToText(Seen());
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
+    WaitUntil([&] { return Seen().size() >= count; });
+    ASSERT_GE(Seen().size(), count) << json::ToText(Seen());
   }
   // Nothing more comes of what was begun before.
   void Settle() {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (host_->engine().running() > 0) {
-      ASSERT_LT(std::chrono::steady_clock::now(), end);
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
+    WaitUntil([&] { return host_->engine().running() == 0; });
   }
 };
 
@@ -128,20 +118,13 @@ tasks:
   const auto running = [&] {
     return host_->runs().List({.flow = "", .phase = RunPhase::kRunning, .before = ""})->runs;
   };
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (running().size() < 2) {
-    ASSERT_LT(std::chrono::steady_clock::now(), end);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
+  WaitUntil([&] { return running().size() == 2; });
   const std::string first = running()[1].id;
   ASSERT_TRUE(host_->runs().Cancel(running()[0].id).ok());
   // One was ended, so one is started.
   host_.reset();
   Begin();
-  while (host_->runs().List({})->runs.size() < 3) {
-    ASSERT_LT(std::chrono::steady_clock::now(), end);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
+  WaitUntil([&] { return host_->runs().List({})->runs.size() == 3; });
   EXPECT_EQ(running().size(), 2u);
   EXPECT_EQ(running()[1].id, first);
 }

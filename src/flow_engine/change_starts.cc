@@ -64,7 +64,7 @@ ChangeStarts::ChangeStarts(const Services& services, Engine& engine, std::shared
       follower_({.processor = *this,
                  .failures = *this,
                  .sink = *this,
-                 .clock = MachineClock(),
+                 .clock = services.function.clock,
                  .stopping = [] { return false; }},
                 [this] { return OpenQueue(); }) {}
 
@@ -72,7 +72,7 @@ ChangeStarts::~ChangeStarts() = default;
 
 follow::SerialFollower::Stepped ChangeStarts::Step() {
   using State = follow::SerialFollower::Stepped::State;
-  if (paused_until_ && MachineClock().Now() < *paused_until_) {
+  if (paused_until_ && services_.function.clock.Now() < *paused_until_) {
     return {.state = State::kPaused, .until = paused_until_};
   }
   const auto stepped = follower_.Step();

@@ -1,12 +1,10 @@
 // Durable runs: stored after every step, gone on with after a restart, listed, cancelled, retried.
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <future>
 #include <iterator>
 #include <string>
-#include <thread>
 
 #include "db/catalog.h"
 #include "flow_engine/test_host.h"
@@ -86,12 +84,12 @@ class DurableTest : public HostTest {
     EXPECT_TRUE(page.has_value());
     return page ? page->runs : std::vector<RunHead>();
   }
-  static void WaitUntil(const std::function<bool()>& holds) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!holds()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), end);
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
+  // The same; each look moves the clock that the host has from the next Restart on.
+  void WaitAndMove(const std::function<bool()>& holds) {
+    WaitUntil([&] {
+      clock_.AdvanceMs(100);
+      return holds();
+    });
   }
   int64_t Counted(const std::string& name) {
     const auto keyspace = database_->Resolve(*db::KeyspaceName::Parse("app"));
@@ -195,6 +193,8 @@ TEST_F(DurableTest, HeldStepsAreStoredWhileAFunctionRunsForLong) {
 
 // Who started it waits a millisecond, the second task three seconds.
 TEST_F(DurableTest, GoesOnWhenNobodyWaitsAnyMore) {
+  host_clock_ = &clock_;
+  Restart();
   Load(Files("    delay: 3s\n"));
   flow::Start start;
   start.flow = "three";
@@ -203,11 +203,12 @@ TEST_F(DurableTest, GoesOnWhenNobodyWaitsAnyMore) {
   host_->engine().Start(
       host_->app(), std::move(start), [&](Reply reply) { answered.set_value(std::move(reply)); },
       "rest", 1);
+  clock_.AdvanceMs(1);
   const Reply reply = answered.get_future().get();
   EXPECT_EQ(reply.status, 408);
   EXPECT_THAT(json::ToText(reply.body), HasSubstr("goes on"));
   EXPECT_EQ(Counted("third"), 0);
-  WaitUntil([&] { return List(RunPhase::kCompleted).size() == 1; });
+  WaitAndMove([&] { return List(RunPhase::kCompleted).size() == 1; });
   EXPECT_EQ(Counted("third"), 1);
 }
 
@@ -313,11 +314,13 @@ TEST_F(DurableTest, ALargeInputIsStoredOnce) {
 }
 
 TEST_F(DurableTest, EndsWhenItsTimeIsOver) {
+  host_clock_ = &clock_;
+  Restart();
   Load(Files("    delay: 4900\n", 1, "5s"));
   Begin3();
   WaitUntil([&] { return Counted("first") == 1; });
   host_.reset();
-  std::this_thread::sleep_for(std::chrono::milliseconds(5100));
+  clock_.AdvanceMs(5100);
   Begin();
   WaitUntil([&] { return List(RunPhase::kRunning).empty(); });
   const RunHead head = List()[0];
@@ -433,9 +436,9 @@ TEST_F(DurableTest, AClockThatIsSetBackAddsNothing) {
     ASSERT_TRUE(Launch3());
     WaitUntil([&] { return Counted("first") == before + 1; });
     Restart();
-    const uint64_t from_ns = SystemClockForTests().MonotonicNs();
+    const uint64_t from_ns = MachineClock().MonotonicNs();
     WaitUntil([&] { return Counted("third") == before + 1; });
-    EXPECT_LT(SystemClockForTests().MonotonicNs() - from_ns, 15ull * 1'000'000'000);
+    EXPECT_LT(MachineClock().MonotonicNs() - from_ns, 15ull * 1'000'000'000);
   }
 }
 
@@ -445,8 +448,8 @@ TEST_F(DurableTest, EachEffectIsThereOnceWhenTwoEnginesHaveTheRun) {
   Load(Files("    delay: 700\n"));
   for (int i = 0; i < kRuns; ++i) ASSERT_TRUE(Launch3());
   WaitUntil([&] { return Counted("first") == kRuns; });
-  Host other(Services{{*database_, *engine_, SystemClockForTests()}, *engine_, *procedures_},
-             options_, retention_);
+  Host other(Services{{*database_, *engine_, MachineClock()}, *engine_, *procedures_}, options_,
+             retention_);
   ASSERT_TRUE(other.Start().ok());
   EXPECT_EQ(other.engine().counts().durable_resumed, static_cast<uint64_t>(kRuns));
   WaitUntil([&] { return List(RunPhase::kCompleted).size() == kRuns; });
@@ -480,7 +483,7 @@ TEST_F(DurableTest, FilesOfStepsAreWrittenOnceAfterACrash) {
     commit.rows.push_back(flow_engine::RunRow(FilesKey(id), EncodeFiles({file})));
   }
   ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
-  Services services{{*database_, *engine_, SystemClockForTests()}, *engine_, *procedures_};
+  Services services{{*database_, *engine_, MachineClock()}, *engine_, *procedures_};
   services.directories = {directory};
   for (int i = 0; i < 2; ++i) {
     Host host(services, options_, retention_);

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 #include "base/log.h"
 #include "base/random.h"
-#include "base/wait_scope.h"
 #include "flow_engine/durable_driver.h"
 #include "flow_engine/memory_driver.h"
 #include "outbox/flow_request.h"
@@ -98,7 +96,7 @@ Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, 
   ++running_;
   if (run->is_durable()) live_.Add(run);
   if (run->is_durable() && answer_within_ms != 0) {
-    const std::lock_guard lock(run->mutex);
+    const MutexLock lock(run->mutex);
     run->answer_by_ms = NowMs() + answer_within_ms;
     timers_.Set(*run, run->answer_by_ms);
   }
@@ -121,6 +119,7 @@ LiveRunPtr Engine::NewRun(std::shared_ptr<const App> app, flow::Start* start, Re
   run->origin = std::string(origin);
   ++counts_.started;
   flow::Run machine(run->app->flows, run->app->files.get());
+  const MutexLock lock(run->mutex);
   if (!durable) {
     answers_.BeginTrace(*run, start->flow, std::move(trace));
     run->driver = std::make_unique<MemoryDriver>(std::move(machine), *run, *run);
@@ -148,7 +147,7 @@ void Engine::Abandon(const Handle& handle) {
   const LiveRunPtr run = handle.lock();
   if (run == nullptr || run->is_durable()) return;
   {
-    const std::lock_guard lock(run->mutex);
+    const MutexLock lock(run->mutex);
     if (run->driver->gone()) return;
   }
   log::Info("a client has gone; its flow is cancelled", {{"run", run->id}});
@@ -235,13 +234,12 @@ std::optional<flow::Call> Engine::CarryOutActions(const LiveRunPtr& run, flow::A
 }
 
 void Engine::CallOnPool(const LiveRunPtr& run, flow::Call call, std::chrono::microseconds pause) {
-  threads_.Post([this, run, call = std::move(call), pause] {
-    if (pause.count() > 0) {
-      const WaitScope waits;
-      std::this_thread::sleep_for(pause);
-    }
+  Pool::Job job = [this, run, call = std::move(call)] {
     if (auto answer = tasks_.Call(run, call)) Happened(run, std::move(*answer));
-  });
+  };
+  if (pause.count() == 0) return threads_.Post(std::move(job));
+  const auto pause_ms = std::chrono::ceil<std::chrono::milliseconds>(pause).count();
+  timers_.RunLater(timers_.NewLater(NowMs() + static_cast<uint64_t>(pause_ms)), std::move(job));
 }
 
 void Engine::BecameIdle(const LiveRunPtr& run) {
@@ -263,6 +261,7 @@ void Engine::Ended(const LiveRunPtr& run, const flow::Ended& ended) {
   }
   if (!run->is_durable()) return;
   if (ended.status >= 400 && run->origin == kAutostartOrigin) {
+    const MutexLock lock(run->mutex);
     LogAutostartFailure(run->durable->head().flow, ended.status, ended.message);
   }
   live_.Remove(*run);

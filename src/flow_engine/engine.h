@@ -187,7 +187,7 @@ class Engine {
 
 template <typename Ask>
 Outcome Engine::AskDriver(const LiveRunPtr& run, RunTime now, Ask ask) {
-  const std::lock_guard lock(run->mutex);
+  const MutexLock lock(run->mutex);
   Outcome outcome = ask(*run->driver, now);
   for (StoreRequest& request : outcome.commits) store_.Submit(run, std::move(request));
   std::optional<uint64_t> due_ms = run->driver->due_ms();

@@ -23,6 +23,7 @@ Result<std::vector<std::string>> Engine::LaunchAll(std::vector<Launch> launches,
   for (Launch& launch : launches) {
     LiveRunPtr run = NewRun(launch.app, &launch.start, nullptr, launch.origin, launch.trace);
     CHECK(run->is_durable());
+    const MutexLock lock(run->mutex);
     Outcome outcome =
         run->driver->OnEvent({.event = std::move(launch.start), .stored_first = true}, Now());
     CHECK(outcome.commits.size() == 1 && outcome.actions.empty());
@@ -66,6 +67,7 @@ Status Engine::Resume(std::shared_ptr<const App> app, StoredRun stored,
   run->cid = machine.state().cid;
   run->trace_id = machine.state().trace;
   run->origin = head.origin;
+  MutexLock lock(run->mutex);
   answers_.BeginTrace(*run, head.flow, {.id = head.trace});
   const std::vector<flow::Call> open = machine.OpenCalls();
   if (run->trace != nullptr) {
@@ -79,6 +81,7 @@ Status Engine::Resume(std::shared_ptr<const App> app, StoredRun stored,
       DurableOptions{.writer = NewWriter(), .in_order = store_.in_order()}, *run, *run);
   run->durable = driver.get();
   run->driver = std::move(driver);
+  lock.Unlock();
   if (!live_.Add(run)) return OkStatus();
   ++running_;
   ++counts_.durable_resumed;
@@ -86,6 +89,7 @@ Status Engine::Resume(std::shared_ptr<const App> app, StoredRun stored,
     std::set<uint64_t> not_called;
     for (const GivenUpCall& each : given_up) not_called.insert(each.call);
     CarryOut(run, AskDriver(run, Now(), [&](RunDriver& /*driver*/, RunTime now) {
+               run->mutex.AssertHeld();
                return run->durable->Resume(not_called, now);
              }));
     for (const GivenUpCall& each : given_up) {
@@ -100,7 +104,7 @@ bool Engine::Cancel(const std::string& id) {
   if (run == nullptr) return false;
   Happened(run, {.event = flow::Cancel{}});
   live_.WaitUntilGone(*run);
-  const std::lock_guard lock(run->mutex);
+  const MutexLock lock(run->mutex);
   return run->driver->run().ended();
 }
 
@@ -108,18 +112,18 @@ bool Engine::Cancel(const std::string& id) {
 // the database.
 void Engine::ParkIfPossible(const LiveRunPtr& run) {
   if (options_.park_after_ms == 0 || park_ == nullptr || stopping_) return;
-  const auto can_park = [&] {
+  const auto can_park = [&]() REQUIRES(run->mutex) {
     return run->reply == nullptr && run->answer_by_ms == 0 && run->running.empty() &&
            run->own_streams.empty() && run->given_streams == nullptr &&
            run->durable->CanPark(NowMs() + options_.park_after_ms);
   };
   {
-    const std::lock_guard lock(run->mutex);
+    const MutexLock lock(run->mutex);
     if (!can_park()) return;
   }
   uint64_t due_ms = 0;
   const auto leaves = [&] {
-    const std::lock_guard lock(run->mutex);
+    const MutexLock lock(run->mutex);
     if (!can_park()) return false;
     due_ms = *run->driver->run().next_due_ms();
     run->durable->Park();

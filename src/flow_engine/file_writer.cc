@@ -27,9 +27,14 @@ uint64_t SizeOf(const App& app, const StepFile& file) {
   return error ? 0 : size;
 }
 
-Status WriteOne(const App& app, const StepFile& file) {
-  if (!file.bytes) return app.files->Remove(file.path);
-  return app.files->Write(file.path, *file.bytes, file.mode);
+void WriteOne(const App& app, const std::string& run, const StepFile& file) {
+  const Status done = file.bytes ? app.files->Write(file.path, *file.bytes, file.mode)
+                                 : app.files->Remove(file.path);
+  if (!done.ok()) Complain(run, file, done);
+}
+
+void WriteAll(const App& app, const std::string& run, const std::vector<StepFile>& files) {
+  for (const StepFile& file : files) WriteOne(app, run, file);
 }
 
 // What is in the file from `at` on.
@@ -61,24 +66,24 @@ void LiveRun::Write(const std::vector<StepFile>& files) {
 }
 
 void FileWriter::Write(const App& app, const std::string& run, const std::vector<StepFile>& files) {
-  std::unique_lock lock(append_mutex_, std::defer_lock);
-  if (std::ranges::any_of(files, IsAppend)) lock.lock();
-  for (const StepFile& file : files) {
-    if (const Status done = WriteOne(app, file); !done.ok()) Complain(run, file, done);
-  }
+  if (std::ranges::none_of(files, IsAppend)) return WriteAll(app, run, files);
+  const MutexLock lock(append_mutex_);
+  WriteAll(app, run, files);
 }
 
 void FileWriter::WriteOnce(const App& app, const std::string& run, std::vector<StepFile> files) {
+  if (std::ranges::none_of(files, IsAppend)) return WriteAll(app, run, files);
+  const MutexLock lock(append_mutex_);
+  AppendOnce(app, run, std::move(files));
+}
+
+void FileWriter::AppendOnce(const App& app, const std::string& run, std::vector<StepFile> files) {
   const bool again =
       std::ranges::any_of(files, [](const auto& file) { return file.at.has_value(); });
-  std::unique_lock lock(append_mutex_, std::defer_lock);
-  if (std::ranges::any_of(files, IsAppend)) {
-    lock.lock();
-    if (!again && !DecidePlaces(app, run, &files)) return;
-  }
+  if (!again && !DecidePlaces(app, run, &files)) return;
   for (StepFile& file : files) {
     if (IsAppend(file) && again) file.bytes = MissingOf(app, file);
-    if (const Status done = WriteOne(app, file); !done.ok()) Complain(run, file, done);
+    WriteOne(app, run, file);
   }
 }
 

@@ -8,10 +8,10 @@
 // Concurrency: any thread. Waits for the disk.
 #pragma once
 
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "db/database.h"
 #include "flow_engine/app.h"
 #include "flow_engine/run_rows.h"
@@ -30,10 +30,14 @@ class FileWriter {
  private:
   // Says where bytes are appended, and stores it. False: they can't be appended now, or another
   // owner of the run does it.
-  bool DecidePlaces(const App& app, const std::string& run, std::vector<StepFile>* files);
+  bool DecidePlaces(const App& app, const std::string& run, std::vector<StepFile>* files)
+      REQUIRES(append_mutex_);
+  // Some of them are appended to.
+  void AppendOnce(const App& app, const std::string& run, std::vector<StepFile> files)
+      REQUIRES(append_mutex_);
 
   db::Database& database_;
-  std::mutex append_mutex_;  // held from the decision where to append until that is done
+  Mutex append_mutex_;  // held from the decision where to append until that is done
 };
 
 }  // namespace sluice::flow_engine

@@ -76,19 +76,10 @@ Status Host::LoadApp() {
       log::Warn("the app's flows are loaded with a problem", {{"problem", problem.ToString()}});
     }
   }
-  if (app != nullptr) Replace(std::move(app));
-  return OkStatus();
-}
-
-void Host::Replace(std::shared_ptr<const App> app) {
+  if (app == nullptr) return OkStatus();
   runs_.Note(app);
-  const std::lock_guard lock(mutex_);
-  app_ = std::move(app);
-}
-
-std::shared_ptr<const App> Host::app() const {
-  const std::lock_guard lock(mutex_);
-  return app_;
+  app_.Set(std::move(app));
+  return OkStatus();
 }
 
 void Host::Check(Bundle bundle, flow::Problems* problems) const {
@@ -104,7 +95,7 @@ void Host::CheckUse(const App& app, Missing missing, flow::Problems* problems) c
 }
 
 Status Host::Apply(Bundle bundle, flow::Problems* problems) {
-  const std::lock_guard change(change_mutex_);
+  const MutexLock change(change_mutex_);
   db::Database& database = services_.function.database;
   auto app =
       MakeApp(services_, std::move(bundle), NewVersion(database), Missing::kIsWrong, problems);
@@ -119,6 +110,8 @@ Status Host::Apply(Bundle bundle, flow::Problems* problems) {
     value.Set("version", json::Value(app->version));
     row = db::EncodeMetaJson(value);
   }
+  // Before its row is there: the sweeper removes rows of apps that it has not heard of.
+  runs_.Note(app);
   // What runs need is kept for as long as they do.
   if (HasDurableFlow(*app)) {
     commit.rows.push_back({db::RowFamily::kRun, AppKey(app->version), row, std::nullopt});
@@ -126,7 +119,7 @@ Status Host::Apply(Bundle bundle, flow::Problems* problems) {
   commit.rows.push_back({db::RowFamily::kMeta, std::string(kAppRow), std::move(row), std::nullopt});
   RETURN_IF_ERROR(database.Apply(std::move(commit)).status);
   const bool same = this->app()->bundle == app->bundle;
-  Replace(app);
+  app_.Set(app);
   return starts_.Configure(std::move(app),
                            same ? Starts::Autostarts::kLeave : Starts::Autostarts::kRun);
 }

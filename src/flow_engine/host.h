@@ -5,8 +5,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
+#include "base/locked.h"
+#include "base/mutex.h"
 #include "flow/problem.h"
 #include "flow_engine/app.h"
 #include "flow_engine/engine.h"
@@ -29,7 +30,7 @@ class Host {
   Status Start();
   void Stop();
 
-  std::shared_ptr<const App> app() const;
+  std::shared_ptr<const App> app() const { return app_.Copy(); }
   Engine& engine() { return engine_; }
   Runs& runs() { return runs_; }
   // Threads of relays. These wait for clients, however slow they are: of other threads they would
@@ -46,16 +47,14 @@ class Host {
   Status LoadApp();
   // What an app needs of the database.
   void CheckUse(const App& app, Missing missing, flow::Problems* problems) const;
-  void Replace(std::shared_ptr<const App> app);
 
   const Services services_;
   Engine engine_;
   Pool relays_;
   Runs runs_;
   Starts starts_;
-  std::mutex change_mutex_;  // one change at a time
-  mutable std::mutex mutex_;
-  std::shared_ptr<const App> app_;  // under mutex_; never null
+  Mutex change_mutex_;                      // one change at a time
+  Locked<std::shared_ptr<const App>> app_;  // never null
 };
 
 }  // namespace sluice::flow_engine

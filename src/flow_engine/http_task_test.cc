@@ -1,6 +1,7 @@
 #include "flow_engine/http_task.h"
 
 #include <future>
+#include <latch>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -131,8 +132,9 @@ TEST_F(HttpTaskTest, GetSendsTheInputAsQuery) {
 }
 
 TEST_F(HttpTaskTest, AFailureIsTheTasksFailure) {
-  function::TestServer server([](const std::string& request) {
-    if (request.starts_with("GET /slow")) std::this_thread::sleep_for(std::chrono::seconds(1));
+  std::latch timed_out(1);
+  function::TestServer server([&](const std::string& request) {
+    if (request.starts_with("GET /slow")) timed_out.wait();
     return Response("418 Teapot\r\nContent-Type: text/plain", "no coffee");
   });
   const TaskMaker maker = MakeHttpRequestTask(*services_);
@@ -141,6 +143,7 @@ TEST_F(HttpTaskTest, AFailureIsTheTasksFailure) {
   };
   EXPECT_EQ(Run(maker, at("/pot")), R"(418 {"content-type":"text/plain"} "no coffee")");
   EXPECT_THAT(Run(maker, at("/slow"), "{}", 50), StartsWith("408 {}"));
+  timed_out.count_down();
   EXPECT_THAT(Run(maker, R"({"url":"http://127.0.0.1:1/"})"), StartsWith("503 {}"));
 }
 

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace sluice::flow_engine {
 
@@ -20,20 +20,20 @@ class InFlight {
       if (count_.compare_exchange_weak(count, count - 1)) return;
     }
     // Under the mutex: Wait returns, and this object may end, when this call is over.
-    const std::lock_guard lock(mutex_);
-    if (--count_ == 0) none_.notify_all();
+    const MutexLock lock(mutex_);
+    if (--count_ == 0) none_.NotifyAll();
   }
 
   // Until there are none.
   void Wait() {
-    std::unique_lock lock(mutex_);
-    none_.wait(lock, [this] { return count_ == 0; });
+    const MutexLock lock(mutex_);
+    none_.Wait(lock, [this] { return count_ == 0; });
   }
 
  private:
   std::atomic<size_t> count_{0};
-  std::mutex mutex_;
-  std::condition_variable none_;
+  Mutex mutex_;  // of the last Done and of Wait
+  CondVar none_;
 };
 
 }  // namespace sluice::flow_engine

@@ -1,9 +1,9 @@
 #include "flow_engine/js_task.h"
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 
+#include "base/locked.h"
 #include "base/log.h"
 #include "db/conflict_retry.h"
 #include "flow/text_form.h"
@@ -44,8 +44,7 @@ class JsTask final : public TaskInstance {
     if (handler_ != nullptr) handler_->ForgetStop();
   }
   void Stop() override {
-    const std::lock_guard lock(mutex_);
-    if (handler_ != nullptr) handler_->Stop();
+    if (const auto handler = stopped_by_others_.Copy()) handler->Stop();
   }
 
  private:
@@ -59,9 +58,8 @@ class JsTask final : public TaskInstance {
       const auto log = [name = definition_->name](std::string_view line) {
         log::Info("a task logs", {{"route", name}, {"line", std::string(line)}});
       };
-      auto made = function::Handler::Make(services_, definition_, program_, log, &failed);
-      const std::lock_guard lock(mutex_);
-      handler_ = std::move(made);
+      handler_ = function::Handler::Make(services_, definition_, program_, log, &failed);
+      stopped_by_others_.Set(handler_);
       if (handler_ == nullptr) return TaskOutput::Failure(500, failed.message);
     }
     if (Cancelled(input))
@@ -116,8 +114,8 @@ class JsTask final : public TaskInstance {
   const std::shared_ptr<const function::Definition> definition_;
   const std::shared_ptr<const js::Program> program_;
   const bool reads_origin_;
-  std::mutex mutex_;  // held to change the handler, and to stop it
-  std::unique_ptr<function::Handler> handler_;
+  std::shared_ptr<function::Handler> handler_;  // belongs to the thread that runs the instance
+  Locked<std::shared_ptr<function::Handler>> stopped_by_others_;  // the same one
 };
 
 // Whether the line, or the one before it, may be part of an embedded SQL++ statement.

@@ -5,11 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "flow_engine/app.h"
 #include "flow_engine/run_context.h"
 #include "flow_engine/run_driver.h"
@@ -47,19 +47,21 @@ struct LiveRun final : StepObserver, StepFiles, std::enable_shared_from_this<Liv
   std::string trace_id;                  // empty: functions are given none
   const flow::Flow* listened = nullptr;  // its flow, if listeners hear of its end
   std::string origin;
-  DurableDriver* durable = nullptr;            // the driver, of a durable run
   std::shared_ptr<StreamScope> given_streams;  // by who started it; null: own_streams
   StreamScope own_streams;
 
-  std::mutex mutex;
-  std::unique_ptr<RunDriver> driver;  // under mutex
-  ReplyTo reply;                      // taken by who answers; under mutex
-  uint64_t answer_by_ms = 0;          // the caller of a durable run waits so long; under mutex
-  std::vector<RunningCall> running;   // under mutex
-  std::shared_ptr<RunTrace> trace;    // null: there is none; its spans are under mutex
-  TracePtr finished;                  // for listeners; under mutex
-  uint64_t timer_set_ms = 0;          // what RunTimers was given last; under mutex
-  uint64_t timer_ms = 0;              // its place among the timers; under RunTimers' mutex
+  Mutex mutex;
+  std::unique_ptr<RunDriver> driver GUARDED_BY(mutex);
+  // The same driver, of a durable run. The pointer is set before others see the run.
+  DurableDriver* durable PT_GUARDED_BY(mutex) = nullptr;
+  ReplyTo reply GUARDED_BY(mutex);  // null after the answer
+  // When the caller of a durable run stops waiting; 0: never.
+  uint64_t answer_by_ms GUARDED_BY(mutex) = 0;
+  std::vector<RunningCall> running GUARDED_BY(mutex);
+  std::shared_ptr<RunTrace> trace GUARDED_BY(mutex);  // its spans, too; null: there is none
+  TracePtr finished GUARDED_BY(mutex);                // for listeners
+  uint64_t timer_set_ms GUARDED_BY(mutex) = 0;        // what RunTimers was given last
+  uint64_t timer_ms = 0;  // belongs to RunTimers: its place among the timers
 
   bool is_durable() const { return durable != nullptr; }
   std::shared_ptr<StreamScope> streams() {
@@ -68,7 +70,7 @@ struct LiveRun final : StepObserver, StepFiles, std::enable_shared_from_this<Liv
                : std::shared_ptr<StreamScope>(shared_from_this(), &own_streams);
   }
 
-  // Under mutex.
+  // The driver calls these, so the mutex is held.
   void OnStep(const flow::Run& run, const flow::Actions& actions, size_t ended_tasks,
               RunTime now) override;
   void Write(const std::vector<StepFile>& files) override;

@@ -3,34 +3,34 @@
 namespace sluice::flow_engine {
 
 bool LiveRuns::Add(const LiveRunPtr& run) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return runs_.emplace(run->id, run).second;
 }
 
 LiveRunPtr LiveRuns::Find(const std::string& id) {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   while (true) {
     const auto found = runs_.find(id);
     if (found == runs_.end()) return nullptr;
     if (found->second != nullptr) return found->second;
     ++waiting_;
-    changed_.wait(lock);
+    changed_.Wait(lock);
     --waiting_;
   }
 }
 
 bool LiveRuns::Contains(const std::string& id) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return runs_.contains(id);
 }
 
 void LiveRuns::Erase(const std::string& id) {
   runs_.erase(id);
-  if (waiting_ > 0) changed_.notify_all();
+  if (waiting_ > 0) changed_.NotifyAll();
 }
 
 void LiveRuns::Remove(const LiveRun& run) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = runs_.find(run.id);
   if (found != runs_.end() && found->second.get() == &run) Erase(run.id);
 }
@@ -38,21 +38,21 @@ void LiveRuns::Remove(const LiveRun& run) {
 void LiveRuns::HandOver(const LiveRun& run, const std::function<bool()>& leaves,
                         const std::function<void()>& hand_over) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = runs_.find(run.id);
     if (found == runs_.end() || found->second.get() != &run || !leaves()) return;
     found->second = nullptr;
-    if (waiting_ > 0) changed_.notify_all();
+    if (waiting_ > 0) changed_.NotifyAll();
   }
   hand_over();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Erase(run.id);
 }
 
 void LiveRuns::WaitUntilGone(const LiveRun& run) {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   ++waiting_;
-  changed_.wait(lock, [&] {
+  changed_.Wait(lock, [&]() REQUIRES(mutex_) {
     const auto found = runs_.find(run.id);
     return found == runs_.end() || found->second.get() != &run;
   });
@@ -60,37 +60,31 @@ void LiveRuns::WaitUntilGone(const LiveRun& run) {
 }
 
 void LiveRuns::WaitUntilGone(const std::string& id) {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   ++waiting_;
-  changed_.wait(lock, [&] { return !runs_.contains(id); });
+  changed_.Wait(lock, [&]() REQUIRES(mutex_) { return !runs_.contains(id); });
   --waiting_;
 }
 
 void LiveRuns::Clear() {
   std::map<std::string, LiveRunPtr, std::less<>> runs;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   runs.swap(runs_);
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 size_t LiveRuns::size() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return runs_.size();
 }
 
 std::vector<LiveRunPtr> LiveRuns::All() const {
   std::vector<LiveRunPtr> all;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [id, run] : runs_) {
     if (run != nullptr) all.push_back(run);
   }
   return all;
-}
-
-std::set<std::string> LiveRuns::AppVersions() const {
-  std::set<std::string> versions;
-  for (const LiveRunPtr& run : All()) versions.insert(run->app->version);
-  return versions;
 }
 
 }  // namespace sluice::flow_engine

@@ -3,15 +3,13 @@
 // Concurrency: any thread.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "flow_engine/live_run.h"
 
 namespace sluice::flow_engine {
@@ -38,15 +36,15 @@ class LiveRuns {
 
   size_t size() const;
   std::vector<LiveRunPtr> All() const;
-  std::set<std::string> AppVersions() const;
 
  private:
-  void Erase(const std::string& id);  // under mutex_
+  void Erase(const std::string& id) REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  size_t waiting_ = 0;                                   // for changed_; under mutex_
-  std::map<std::string, LiveRunPtr, std::less<>> runs_;  // null: is being handed over; under mutex_
+  mutable Mutex mutex_;
+  CondVar changed_;
+  size_t waiting_ GUARDED_BY(mutex_) = 0;  // threads that wait for changed_
+  // By id. Null: the run is being handed over.
+  std::map<std::string, LiveRunPtr, std::less<>> runs_ GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::flow_engine

@@ -1,8 +1,10 @@
 #include "flow_engine/live_runs.h"
 
+#include <atomic>
 #include <future>
+#include <latch>
+#include <utility>
 
-#include "base/clock.h"
 #include "db/test_database.h"
 #include "flow_engine/answers.h"
 #include "flow_engine/file_writer.h"
@@ -21,8 +23,7 @@ class LiveRunsTest : public db::DatabaseTest {
     return std::make_shared<LiveRun>(app_, id, nullptr, answers_, *files_);
   }
 
-  const SystemClock system_clock_;
-  RunClock time_{system_clock_};
+  RunClock time_{clock_};
   std::atomic<uint64_t> steps_{0};
   Answers answers_{time_, 0, nullptr, steps_};
   std::unique_ptr<FileWriter> files_;
@@ -48,28 +49,43 @@ TEST_F(LiveRunsTest, FindWaitsForAHandOver) {
   runs_.HandOver(
       *run, [] { return false; }, [] { FAIL(); });
   EXPECT_EQ(runs_.Find("a"), run);
-  std::future<LiveRunPtr> found;
-  bool kept = false;
+  std::future<std::pair<LiveRunPtr, bool>> found;  // and whether the hand-over was done by then
+  std::latch looks(1);
+  std::atomic<bool> kept = false;
   runs_.HandOver(
       *run, [] { return true; },
       [&] {
-        found = std::async(std::launch::async, [&] { return runs_.Find("a"); });
-        EXPECT_EQ(found.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+        found = std::async(std::launch::async, [&] {
+          looks.count_down();
+          const LiveRunPtr result = runs_.Find("a");
+          return std::pair(result, kept.load());
+        });
+        looks.wait();
         kept = true;
       });
-  EXPECT_EQ(found.get(), nullptr);
-  EXPECT_TRUE(kept);
+  EXPECT_EQ(found.get(), std::pair(LiveRunPtr(), true));
 }
 
 TEST_F(LiveRunsTest, WaitsUntilARunIsGone) {
   const LiveRunPtr run = NewRun("a");
   runs_.Add(run);
-  auto of_run = std::async(std::launch::async, [&] { runs_.WaitUntilGone(*run); });
-  auto of_id = std::async(std::launch::async, [&] { runs_.WaitUntilGone("a"); });
-  EXPECT_EQ(of_run.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  std::latch wait(2);
+  std::atomic<bool> removed = false;
+  auto of_run = std::async(std::launch::async, [&] {
+    wait.count_down();
+    runs_.WaitUntilGone(*run);
+    return removed.load();
+  });
+  auto of_id = std::async(std::launch::async, [&] {
+    wait.count_down();
+    runs_.WaitUntilGone("a");
+    return removed.load();
+  });
+  wait.wait();
+  removed = true;
   runs_.Remove(*run);
-  of_run.get();
-  of_id.get();
+  EXPECT_TRUE(of_run.get());
+  EXPECT_TRUE(of_id.get());
   runs_.WaitUntilGone("a");
   // One of the same id that came after it does not matter.
   runs_.Add(NewRun("a"));
@@ -90,14 +106,15 @@ TEST_F(LiveRunsTest, TimersGoOff) {
   timers.RunLater(timers.NewLater(time_.NowMs() + 20), [&] { later.set_value(); });
   timers.Drop(dropped);
   {
-    const std::lock_guard lock(run->mutex);
+    const MutexLock lock(run->mutex);
     timers.Set(*run, time_.NowMs() + 3'600'000);
     timers.Set(*run, time_.NowMs() + 15);
   }
   {
-    const std::lock_guard lock(late->mutex);
+    const MutexLock lock(late->mutex);
     timers.Set(*late, time_.NowMs() + 3'600'000);
   }
+  clock_.AdvanceMs(20);
   EXPECT_EQ(due.get_future().get(), run);
   later.get_future().get();
   EXPECT_FALSE(dropped_ran);

@@ -1,6 +1,8 @@
 #include "flow_engine/otlp.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "base/log.h"
 
@@ -14,16 +16,17 @@ constexpr uint64_t kPauseMs = 1'000;        // before a second attempt
 
 }  // namespace
 
-OtlpExporter::OtlpExporter(OtlpOptions options)
+OtlpExporter::OtlpExporter(OtlpOptions options, const Clock& clock)
     : options_(std::move(options)),
+      clock_(clock),
       rules_(function::PrivateAddresses::kAllowed),
       client_(rules_, kMaxAnswerBytes),
+      wake_(clock),
       thread_({"otlp"}, [this] { Loop(); }) {}
 
 void OtlpExporter::Stop() {
   if (stopping_.exchange(true)) return;
-  { const std::lock_guard lock(mutex_); }
-  wake_.notify_all();
+  wake_.Close();
   thread_.join();
 }
 
@@ -32,25 +35,30 @@ void OtlpExporter::Offer(const TracePtr& trace) {
   if (!sampled || stopping_) return;
   bool full_batch = false;
   {
-    const std::lock_guard lock(mutex_);
-    if (waiting_.size() >= options_.max_waiting) {
+    const auto waiting = waiting_.Lock();
+    if (waiting->size() >= options_.max_waiting) {
       ++counts_.dropped;
       return;
     }
-    waiting_.push_back(trace);
-    full_batch = waiting_.size() == options_.max_batch;
+    waiting->push_back(trace);
+    full_batch = waiting->size() == options_.max_batch;
   }
-  if (full_batch) wake_.notify_one();
+  if (full_batch) wake_.Wake();
 }
 
 std::vector<TracePtr> OtlpExporter::NextBatch() {
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, std::chrono::milliseconds(options_.interval_ms),
-                 [&] { return stopping_ || waiting_.size() >= options_.max_batch; });
-  const size_t size = std::min(waiting_.size(), options_.max_batch);
-  const auto end = waiting_.begin() + static_cast<ptrdiff_t>(size);
-  std::vector<TracePtr> batch(waiting_.begin(), end);
-  waiting_.erase(waiting_.begin(), end);
+  const Clock::Time until = clock_.Now() + std::chrono::milliseconds(options_.interval_ms);
+  Signal::Waited waited = Signal::Waited::kNews;
+  while (waited == Signal::Waited::kNews) {
+    const uint64_t seen = wake_.news();
+    if (waiting_.Lock()->size() >= options_.max_batch) break;
+    waited = wake_.Wait(seen, until);
+  }
+  const auto waiting = waiting_.Lock();
+  const size_t size = std::min(waiting->size(), options_.max_batch);
+  const auto end = waiting->begin() + static_cast<ptrdiff_t>(size);
+  std::vector<TracePtr> batch(std::move_iterator(waiting->begin()), std::move_iterator(end));
+  waiting->erase(waiting->begin(), end);
   return batch;
 }
 
@@ -61,8 +69,7 @@ void OtlpExporter::Loop() {
     if (!batch.empty()) Send(batch);
     if (last && (batch.empty() || failing_)) break;
   }
-  const std::lock_guard lock(mutex_);
-  counts_.dropped += waiting_.size();
+  counts_.dropped += waiting_.Lock()->size();
 }
 
 void OtlpExporter::Send(const std::vector<TracePtr>& batch) {
@@ -105,8 +112,9 @@ Status OtlpExporter::Post(const std::string& body) {
 }
 
 void OtlpExporter::Pause(uint64_t ms) {
-  std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, std::chrono::milliseconds(ms), [&] { return stopping_.load(); });
+  const Clock::Time until = clock_.Now() + std::chrono::milliseconds(ms);
+  while (wake_.Wait(wake_.news(), until) == Signal::Waited::kNews) {
+  }
 }
 
 }  // namespace sluice::flow_engine

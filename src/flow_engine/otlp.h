@@ -6,13 +6,14 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/locked.h"
+#include "base/signal.h"
 #include "base/thread.h"
 #include "flow_engine/trace.h"
 #include "function/curl/http_client.h"
@@ -29,7 +30,7 @@ struct OtlpOptions {
 
 class OtlpExporter {
  public:
-  explicit OtlpExporter(OtlpOptions options);
+  explicit OtlpExporter(OtlpOptions options, const Clock& clock = MachineClock());
   ~OtlpExporter() { Stop(); }
   OtlpExporter(const OtlpExporter&) = delete;
   OtlpExporter& operator=(const OtlpExporter&) = delete;
@@ -54,14 +55,14 @@ class OtlpExporter {
   void Pause(uint64_t ms);
 
   const OtlpOptions options_;
+  const Clock& clock_;
   const function::AddressRules rules_;
   function::HttpClient client_;  // of the thread
   bool failing_ = false;         // of the thread
   Counts counts_;
   std::atomic<bool> stopping_{false};
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<TracePtr> waiting_;  // under mutex_
+  Locked<std::deque<TracePtr>> waiting_;
+  Signal wake_;  // there is a full batch; closed by Stop
   Thread thread_;
 };
 

@@ -16,66 +16,70 @@ void ParkedRuns::Start() {
 }
 
 void ParkedRuns::Stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
+  changed_.Close();
   if (thread_.joinable()) thread_.join();
 }
 
+bool ParkedRuns::Table::Add(const std::string& id, uint64_t due_ms) {
+  if (!by_id.emplace(id, due_ms).second) return false;
+  return by_time.emplace(due_ms, id).first == by_time.begin();
+}
+
 void ParkedRuns::Add(const std::string& id, uint64_t due_ms) {
-  bool first = false;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!by_id_.emplace(id, due_ms).second) return;
-    first = by_time_.empty() || due_ms < by_time_.begin()->first;
-    by_time_.emplace(due_ms, id);
-  }
-  if (first) changed_.notify_one();
+  const bool first = table_.Lock()->Add(id, due_ms);
+  if (first) changed_.Wake();
 }
 
 bool ParkedRuns::Take(const std::string& id) {
-  std::unique_lock lock(mutex_);
-  woken_.wait(lock, [&] { return waking_ != id; });
-  const auto found = by_id_.find(id);
-  if (found == by_id_.end()) return false;
-  by_time_.erase({found->second, id});
-  by_id_.erase(found);
-  return true;
+  while (true) {
+    const uint64_t seen = woken_.news();
+    {
+      const auto table = table_.Lock();
+      if (table->waking != id) {
+        const auto found = table->by_id.find(id);
+        if (found == table->by_id.end()) return false;
+        table->by_time.erase({found->second, id});
+        table->by_id.erase(found);
+        return true;
+      }
+    }
+    woken_.Wait(seen);
+  }
 }
 
-size_t ParkedRuns::size() const {
-  const std::lock_guard lock(mutex_);
-  return by_id_.size();
-}
+size_t ParkedRuns::size() const { return table_.Lock()->by_id.size(); }
 
 void ParkedRuns::Loop() {
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
+  while (true) {
+    const uint64_t seen = changed_.news();
     time_.Adjust();
-    const uint64_t now_ms = time_.NowMs();
-    if (by_time_.empty() || by_time_.begin()->first > now_ms) {
-      const uint64_t left_ms = by_time_.empty() ? kLongestMs : by_time_.begin()->first - now_ms;
-      changed_.wait_for(lock, std::chrono::milliseconds(std::min(left_ms, kLongestMs)));
-      continue;
-    }
-    const auto [due_ms, id] = *by_time_.begin();
-    by_time_.erase(by_time_.begin());
-    by_id_.erase(id);
-    waking_ = id;
-    lock.unlock();
-    const bool woken = wake_(id);
-    lock.lock();
-    waking_.clear();
-    if (!woken) {
-      by_id_.emplace(id, due_ms);
-      by_time_.emplace(due_ms, id);
-    }
-    woken_.notify_all();
-    if (woken) continue;
-    changed_.wait_for(lock, std::chrono::milliseconds(kAgainMs));
+    const Clock::Time look_at = WakeFirst(time_.clock().Now());
+    if (changed_.Wait(seen, look_at) == Signal::Waited::kClosed) return;
   }
+}
+
+Clock::Time ParkedRuns::WakeFirst(Clock::Time now) {
+  const uint64_t now_ms = time_.MsAt(static_cast<uint64_t>(now.time_since_epoch().count()));
+  std::pair<uint64_t, std::string> first;
+  {
+    const auto table = table_.Lock();
+    if (table->by_time.empty()) return now + std::chrono::milliseconds(kLongestMs);
+    first = *table->by_time.begin();
+    if (first.first > now_ms) {
+      return now + std::chrono::milliseconds(std::min(first.first - now_ms, kLongestMs));
+    }
+    table->by_time.erase(table->by_time.begin());
+    table->by_id.erase(first.second);
+    table->waking = first.second;
+  }
+  const bool woken = wake_(first.second);
+  {
+    const auto table = table_.Lock();
+    table->waking.clear();
+    if (!woken) table->Add(first.second, first.first);
+  }
+  woken_.Wake();
+  return woken ? now : now + std::chrono::milliseconds(kAgainMs);
 }
 
 }  // namespace sluice::flow_engine

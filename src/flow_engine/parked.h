@@ -4,16 +4,16 @@
 // Concurrency: any thread.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/locked.h"
+#include "base/signal.h"
 #include "base/thread.h"
 #include "flow_engine/run_clock.h"
 
@@ -24,7 +24,8 @@ class ParkedRuns {
   // Goes on with a run whose time has come. False: not now, try again in a moment.
   using Wake = std::function<bool(const std::string& id)>;
 
-  ParkedRuns(const Clock& clock, Wake wake) : time_(clock), wake_(std::move(wake)) {}
+  ParkedRuns(const Clock& clock, Wake wake)
+      : time_(clock), wake_(std::move(wake)), changed_(clock) {}
   ~ParkedRuns() { Stop(); }
   ParkedRuns(const ParkedRuns&) = delete;
   ParkedRuns& operator=(const ParkedRuns&) = delete;
@@ -39,17 +40,23 @@ class ParkedRuns {
   size_t size() const;
 
  private:
+  struct Table {
+    std::set<std::pair<uint64_t, std::string>> by_time;
+    std::map<std::string, uint64_t, std::less<>> by_id;
+    std::string waking;  // the run that the thread is just waking
+
+    // Whether it is the first one that is due.
+    bool Add(const std::string& id, uint64_t due_ms);
+  };
   void Loop();
+  // Wakes the first run, if it is due. When to look again.
+  Clock::Time WakeFirst(Clock::Time now);
 
   RunClock time_;
   const Wake wake_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::condition_variable woken_;
-  std::set<std::pair<uint64_t, std::string>> by_time_;  // under mutex_
-  std::map<std::string, uint64_t, std::less<>> by_id_;  // under mutex_
-  std::string waking_;                                  // goes on now; under mutex_
-  bool stopping_ = false;                               // under mutex_
+  Locked<Table> table_;
+  Signal changed_;  // wakes the thread, and ends it
+  Signal woken_;    // wakes the callers of Take
   Thread thread_;
 };
 

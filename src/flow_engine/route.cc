@@ -14,41 +14,41 @@ Route::Slot* Route::TryEnter() {
   if (waiting_count_.load() == 0) {
     if (Slot* const slot = MySpot().exchange(nullptr); slot != nullptr) return slot;
   }
-  const std::lock_guard lock(mutex_);
-  return waiting_.empty() ? TakeFree() : nullptr;
+  const auto table = table_.Lock();
+  return table->waiting.empty() ? TakeFree(*table) : nullptr;
 }
 
-Route::Slot* Route::TakeFree() {
-  if (!free_.empty()) {
-    Slot* const slot = free_.back();
-    free_.pop_back();
+Route::Slot* Route::TakeFree(Table& table) {
+  if (!table.free.empty()) {
+    Slot* const slot = table.free.back();
+    table.free.pop_back();
     return slot;
   }
   for (Spot& spot : spots_) {
     if (spot.slot.load() == nullptr) continue;
     if (Slot* const slot = spot.slot.exchange(nullptr); slot != nullptr) return slot;
   }
-  if (slots_.size() >= static_cast<size_t>(limits_.instances)) return nullptr;
-  slots_.push_back(std::make_unique<Slot>(static_cast<int>(slots_.size()) + 1));
-  return slots_.back().get();
+  if (table.slots.size() >= static_cast<size_t>(limits_.instances)) return nullptr;
+  table.slots.push_back(std::make_unique<Slot>(static_cast<int>(table.slots.size()) + 1));
+  return table.slots.back().get();
 }
 
 Result<Route::Slot*> Route::Enter(Job& job) {
   if (Slot* const slot = TryEnter(); slot != nullptr) return slot;
-  const std::lock_guard lock(mutex_);
+  const auto table = table_.Lock();
   ++waiting_count_;
   // One may have become free meanwhile.
-  if (Slot* const slot = waiting_.empty() ? TakeFree() : nullptr; slot != nullptr) {
+  if (Slot* const slot = table->waiting.empty() ? TakeFree(*table) : nullptr; slot != nullptr) {
     --waiting_count_;
     return slot;
   }
-  if (waiting_.size() >= limits_.queue) {
+  if (table->waiting.size() >= limits_.queue) {
     --waiting_count_;
     return Fail(Code::kOverloaded, "route.overloaded",
                 "route '{}' is overloaded: {} calls wait for its {} instances", name_,
-                waiting_.size(), limits_.instances);
+                table->waiting.size(), limits_.instances);
   }
-  waiting_.push_back(std::move(job));
+  table->waiting.push_back(std::move(job));
   return nullptr;
 }
 
@@ -63,13 +63,13 @@ std::optional<Route::Job> Route::Leave(Slot* slot) {
       if (!MySpot().compare_exchange_strong(left, nullptr)) return std::nullopt;
     }
   }
-  const std::lock_guard lock(mutex_);
-  if (waiting_.empty()) {
-    free_.push_back(slot);
+  const auto table = table_.Lock();
+  if (table->waiting.empty()) {
+    table->free.push_back(slot);
     return std::nullopt;
   }
-  Job job = std::move(waiting_.front());
-  waiting_.pop_front();
+  Job job = std::move(table->waiting.front());
+  table->waiting.pop_front();
   --waiting_count_;
   return job;
 }
@@ -95,14 +95,14 @@ TaskOutput Route::Run(Slot& slot, TaskInput input) {
 }
 
 Route::Stats Route::stats() const {
-  const std::lock_guard lock(mutex_);
-  size_t unused = free_.size();
+  const auto table = table_.Lock();
+  size_t unused = table->free.size();
   for (const Spot& spot : spots_) unused += spot.slot.load() != nullptr;
   Stats stats;
   // An instance may have moved to a spot that was looked at before.
-  stats.busy = static_cast<int>(slots_.size() - std::min(unused, slots_.size()));
-  stats.waiting = waiting_.size();
-  for (const auto& slot : slots_) {
+  stats.busy = static_cast<int>(table->slots.size() - std::min(unused, table->slots.size()));
+  stats.waiting = table->waiting.size();
+  for (const auto& slot : table->slots) {
     stats.calls += slot->calls;
     stats.failures += slot->failures;
   }

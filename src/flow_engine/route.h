@@ -10,11 +10,11 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/locked.h"
 #include "flow_engine/task.h"
 
 namespace sluice::flow_engine {
@@ -81,19 +81,21 @@ class Route {
   };
   static constexpr size_t kSpots = 16;
   std::atomic<Slot*>& MySpot();
-  Slot* TakeFree();  // under mutex_
+  struct Table {
+    std::vector<std::unique_ptr<Slot>> slots;  // all that were made
+    std::vector<Slot*> free;                   // those that nobody has and that are in no spot
+    std::deque<Job> waiting;
+  };
+  Slot* TakeFree(Table& table);
 
   const std::string name_;
   const RouteLimits limits_;
   const TaskMaker maker_;
   std::array<Spot, kSpots> spots_;
-  // Calls in waiting_, and those that are about to be there. Who leaves an instance in a spot looks
-  // here afterwards, and who waits looks at the spots afterwards: one of them sees the other.
+  // Calls in Table::waiting, and those that are about to be there. Who leaves an instance in a spot
+  // looks here afterwards, and who waits looks at the spots afterwards: one of them sees the other.
   alignas(64) std::atomic<size_t> waiting_count_ = 0;
-  alignas(64) mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<Slot>> slots_;  // under mutex_; those that were made
-  std::vector<Slot*> free_;                   // under mutex_; that are in no spot
-  std::deque<Job> waiting_;                   // under mutex_
+  alignas(64) Locked<Table> table_;
 };
 
 }  // namespace sluice::flow_engine

@@ -15,6 +15,7 @@ class RunClock {
  public:
   explicit RunClock(const Clock& clock) : clock_(clock) { Adjust(); }
 
+  const Clock& clock() const { return clock_; }
   uint64_t MonotonicNs() const { return clock_.MonotonicNs(); }
   uint64_t WallNsAt(uint64_t monotonic_ns) const {
     return monotonic_ns + ahead_ns_.load(std::memory_order_relaxed);

@@ -6,27 +6,35 @@
 namespace sluice::flow_engine {
 
 RunTimers::RunTimers(RunClock& time, RunThreads& threads, OnDue on_due)
-    : time_(time), threads_(threads), on_due_(std::move(on_due)) {
+    : time_(time), threads_(threads), on_due_(std::move(on_due)), wake_(time.clock()) {
   thread_ = Thread({"flow timer"}, [this] { Loop(); });
 }
 
 std::vector<LiveRunPtr> RunTimers::Stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_all();
+  waiting_.Lock()->stopping = true;
+  wake_.Close();
   if (thread_.joinable()) thread_.join();
   std::vector<LiveRunPtr> had_timers;
-  std::map<LaterId, Pool::Job> dropped;
-  const std::lock_guard lock(mutex_);
-  dropped.swap(later_);
-  for (const auto& [due_ms, run] : runs_) {
+  std::map<LaterId, Pool::Job> dropped;  // ends after the lock
+  const auto waiting = waiting_.Lock();
+  dropped.swap(waiting->later);
+  for (const auto& [due_ms, run] : waiting->runs) {
     run->timer_ms = 0;
     had_timers.push_back(run);
   }
-  runs_.clear();
+  waiting->runs.clear();
   return had_timers;
+}
+
+bool RunTimers::Waiting::MustWakeFor(uint64_t due_ms) {
+  if (due_ms >= thread_wakes_ms) return false;
+  thread_wakes_ms = due_ms;
+  return true;
+}
+
+uint64_t RunTimers::Waiting::first_ms() const {
+  const uint64_t run_ms = runs.empty() ? UINT64_MAX : runs.begin()->first;
+  return later.empty() ? run_ms : std::min(run_ms, later.begin()->first.first);
 }
 
 void RunTimers::Set(LiveRun& run, std::optional<uint64_t> due_ms) {
@@ -35,45 +43,39 @@ void RunTimers::Set(LiveRun& run, std::optional<uint64_t> due_ms) {
   run.timer_set_ms = due;
   bool wake = false;
   {
-    const std::lock_guard lock(mutex_);
-    if (run.timer_ms == due || stopping_) return;
     const LiveRunPtr shared = run.shared_from_this();
-    if (run.timer_ms != 0) runs_.erase({run.timer_ms, shared});
+    const auto waiting = waiting_.Lock();
+    if (run.timer_ms == due || waiting->stopping) return;
+    if (run.timer_ms != 0) waiting->runs.erase({run.timer_ms, shared});
     run.timer_ms = due;
     if (due == 0) return;
-    runs_.emplace(due, shared);
-    wake = MustWakeFor(due);
+    waiting->runs.emplace(due, shared);
+    wake = waiting->MustWakeFor(due);
   }
-  if (wake) wake_.notify_one();
-}
-
-bool RunTimers::MustWakeFor(uint64_t due_ms) {
-  if (due_ms >= wakes_ms_) return false;
-  wakes_ms_ = due_ms;
-  return true;
+  if (wake) wake_.Wake();
 }
 
 void RunTimers::RunLater(LaterId id, Pool::Job job) {
   bool wake = false;
   {
-    const std::lock_guard lock(mutex_);
-    if (stopping_) return;
-    later_.emplace(id, std::move(job));
-    wake = MustWakeFor(id.first);
+    const auto waiting = waiting_.Lock();
+    if (waiting->stopping) return;
+    waiting->later.emplace(id, std::move(job));
+    wake = waiting->MustWakeFor(id.first);
   }
-  if (wake) wake_.notify_one();
+  if (wake) wake_.Wake();
 }
 
 void RunTimers::Drop(LaterId id) {
-  Pool::Job dropped;  // ends when nobody waits for the mutex
-  const std::lock_guard lock(mutex_);
-  if (auto node = later_.extract(id)) dropped = std::move(node.mapped());
+  Pool::Job dropped;  // ends after the lock
+  const auto waiting = waiting_.Lock();
+  if (auto node = waiting->later.extract(id)) dropped = std::move(node.mapped());
 }
 
 void RunTimers::PostDue(const LiveRunPtr& run) {
   threads_.Post([this, run] {
     {
-      const std::lock_guard lock(run->mutex);
+      const MutexLock lock(run->mutex);
       run->timer_set_ms = 0;
     }
     on_due_(run);
@@ -82,31 +84,34 @@ void RunTimers::PostDue(const LiveRunPtr& run) {
 
 void RunTimers::Loop() {
   constexpr uint64_t kLongestMs = 1000;  // the wall clock may be set
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
+  while (true) {
+    const uint64_t seen = wake_.news();
     time_.Adjust();
-    const uint64_t now_ms = time_.NowMs();
-    uint64_t due_ms = now_ms + kLongestMs;
-    if (!runs_.empty()) due_ms = std::min(due_ms, runs_.begin()->first);
-    if (!later_.empty()) due_ms = std::min(due_ms, later_.begin()->first.first);
-    if (due_ms > now_ms) {
-      wakes_ms_ = due_ms;
-      wake_.wait_for(lock, std::chrono::milliseconds(due_ms - now_ms));
-      continue;
+    const Clock::Time now = time_.clock().Now();
+    const uint64_t now_ms = time_.MsAt(static_cast<uint64_t>(now.time_since_epoch().count()));
+    uint64_t look_ms = 0;  // 0: something is due
+    Pool::Job job;
+    LiveRunPtr run;
+    {
+      const auto waiting = waiting_.Lock();
+      if (waiting->stopping) return;
+      if (waiting->first_ms() > now_ms) {
+        look_ms = std::min(waiting->first_ms(), now_ms + kLongestMs);
+        waiting->thread_wakes_ms = look_ms;
+      } else if (!waiting->later.empty() && waiting->later.begin()->first.first <= now_ms) {
+        job = std::move(waiting->later.extract(waiting->later.begin()).mapped());
+      } else {
+        run = std::move(waiting->runs.extract(waiting->runs.begin()).value().second);
+        run->timer_ms = 0;
+      }
     }
-    if (!later_.empty() && later_.begin()->first.first <= now_ms) {
-      auto job = later_.extract(later_.begin());
-      lock.unlock();
-      threads_.Post(std::move(job.mapped()));
-      lock.lock();
-      continue;
+    if (look_ms != 0) {
+      wake_.Wait(seen, now + std::chrono::milliseconds(look_ms - now_ms));
+    } else if (job) {
+      threads_.Post(std::move(job));
+    } else {
+      PostDue(run);
     }
-    const LiveRunPtr run = runs_.begin()->second;
-    run->timer_ms = 0;
-    runs_.erase(runs_.begin());
-    lock.unlock();
-    PostDue(run);
-    lock.lock();
   }
 }
 

@@ -4,16 +4,16 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "base/locked.h"
+#include "base/signal.h"
 #include "base/thread.h"
 #include "flow_engine/live_run.h"
 #include "flow_engine/run_clock.h"
@@ -29,8 +29,8 @@ class RunTimers {
   RunTimers(RunClock& time, RunThreads& threads, OnDue on_due);
   ~RunTimers() { Stop(); }
 
-  // The run's mutex is held. None: it has no timer.
-  void Set(LiveRun& run, std::optional<uint64_t> due_ms);
+  // None: the run has no timer.
+  void Set(LiveRun& run, std::optional<uint64_t> due_ms) REQUIRES(run.mutex);
 
   // A job that is run later, unless it is dropped before.
   using LaterId = std::pair<uint64_t, uint64_t>;  // when, and a number
@@ -42,9 +42,18 @@ class RunTimers {
   std::vector<LiveRunPtr> Stop();
 
  private:
+  struct Waiting {
+    std::set<std::pair<uint64_t, LiveRunPtr>> runs;  // by LiveRun::timer_ms
+    std::map<LaterId, Pool::Job> later;
+    uint64_t thread_wakes_ms = 0;  // by itself, at the latest
+    bool stopping = false;
+
+    // Whether the thread has to be woken for something that is due then.
+    bool MustWakeFor(uint64_t due_ms);
+    // When the first one is due; UINT64_MAX: there is none.
+    uint64_t first_ms() const;
+  };
   void Loop();
-  // Under mutex_: whether the thread has to be woken for something that is due then.
-  bool MustWakeFor(uint64_t due_ms);
   void PostDue(const LiveRunPtr& run);
 
   RunClock& time_;
@@ -52,12 +61,8 @@ class RunTimers {
   const OnDue on_due_;
   std::atomic<uint64_t> last_later_{0};
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;                           // under mutex_
-  std::set<std::pair<uint64_t, LiveRunPtr>> runs_;  // under mutex_
-  std::map<LaterId, Pool::Job> later_;              // under mutex_
-  uint64_t wakes_ms_ = 0;                           // by itself, at the latest; under mutex_
+  Locked<Waiting> waiting_;
+  Signal wake_;
   Thread thread_;
 };
 

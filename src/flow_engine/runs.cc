@@ -54,24 +54,22 @@ Runs::Runs(const Services& services, Engine& engine, CurrentApp current, RunRete
       engine_(engine),
       current_(std::move(current)),
       retention_(retention),
-      parked_(services.function.clock, [this](const std::string& id) { return Wake(id); }) {
+      parked_(services.function.clock, [this](const std::string& id) { return Wake(id); }),
+      stop_(services.function.clock) {
   engine_.OnPark([this](const std::string& id, uint64_t due_ms) { parked_.Add(id, due_ms); });
 }
 
 Runs::~Runs() { Stop(); }
 
-void Runs::Note(const std::shared_ptr<const App>& app) {
-  const std::lock_guard lock(mutex_);
-  apps_[app->version] = app;
-}
+void Runs::Note(const std::shared_ptr<const App>& app) { (*apps_.Lock())[app->version] = app; }
 
 Result<std::shared_ptr<const App>> Runs::AppOf(const std::string& version) {
   std::shared_ptr<const App> current = current_();
   if (current->version == version) return current;
   {
-    const std::lock_guard lock(mutex_);
-    const auto found = apps_.find(version);
-    if (found != apps_.end()) {
+    const auto apps = apps_.Lock();
+    const auto found = apps->find(version);
+    if (found != apps->end()) {
       if (auto app = found->second.lock()) return app;
     }
   }

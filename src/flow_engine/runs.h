@@ -4,14 +4,15 @@
 // Concurrency: any thread.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/locked.h"
+#include "base/mutex.h"
+#include "base/signal.h"
 #include "base/thread.h"
 #include "flow_engine/app.h"
 #include "flow_engine/engine.h"
@@ -89,13 +90,9 @@ class Runs {
   const RunRetention retention_;
   ParkedRuns parked_;
 
-  std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<const App>> apps_;  // by version, under mutex_
-  std::mutex retry_mutex_;                                // one retry at a time
-
-  std::mutex sweep_mutex_;
-  std::condition_variable sweep_wake_;
-  bool stopping_ = false;  // under sweep_mutex_
+  Locked<std::map<std::string, std::weak_ptr<const App>>> apps_;  // by version
+  Mutex retry_mutex_;                                             // one retry at a time
+  Signal stop_;                                                   // ends the sweeper
   Thread sweeper_;
 };
 

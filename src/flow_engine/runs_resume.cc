@@ -162,7 +162,7 @@ Status Runs::Cancel(const std::string& id) {
       RETURN_IF_ERROR(ResumeOne(id));
       continue;
     }
-    { const std::lock_guard retry(retry_mutex_); }  // a retry brings it back
+    { const MutexLock retry(retry_mutex_); }  // a retry brings it back
     ASSIGN_OR_RETURN(head, ReadHead(id));
   }
   if (head.phase == RunPhase::kRunning) {
@@ -189,7 +189,7 @@ Result<RunMachine> Runs::ReadBefore(const std::string& id, uint32_t step,
 }
 
 Status Runs::Retry(const std::string& id, std::optional<uint32_t> number) {
-  const std::lock_guard lock(retry_mutex_);
+  const MutexLock lock(retry_mutex_);
   ASSIGN_OR_RETURN(RunHead head, ReadHead(id));
   if (head.phase == RunPhase::kRunning) {
     return Error(Code::kConflict, "flow.run_running", "the run '{}' is running: cancel it first",

@@ -29,7 +29,7 @@ void AddRemoval(const RunHead& head, db::Commit* commit) {
 }  // namespace
 
 Status Runs::Sweep() {
-  const std::lock_guard lock(retry_mutex_);  // a run that is set back is not finished any more
+  const MutexLock lock(retry_mutex_);  // a run that is set back is not finished any more
   const uint64_t now_ms = services_.function.clock.WallMs();
   std::vector<RunHead> finished;  // the oldest first
   std::set<std::string> needed = {current_()->version};
@@ -85,11 +85,15 @@ Status Runs::SweepApps(const std::set<std::string>& needed) {
   db::Commit commit;
   const auto rows = database_.rows().NewIterator(
       Family::kRun, {.from = std::string(kAppPrefix), .to = PrefixEnd(kAppPrefix)});
-  const std::lock_guard lock(mutex_);
-  std::erase_if(apps_, [](const auto& each) { return each.second.expired(); });
+  // After the rows: an app is noted before its row is there.
+  const std::map<std::string, std::weak_ptr<const App>> apps = [this] {
+    const auto noted = apps_.Lock();
+    std::erase_if(*noted, [](const auto& each) { return each.second.expired(); });
+    return *noted;
+  }();
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     const std::string version(rows->key().substr(kAppPrefix.size()));
-    if (needed.contains(version) || apps_.contains(version)) continue;
+    if (needed.contains(version) || apps.contains(version)) continue;
     commit.rows.push_back({Family::kRun, std::string(rows->key()), std::nullopt, std::nullopt});
   }
   RETURN_IF_ERROR(rows->status());
@@ -100,27 +104,21 @@ Status Runs::SweepApps(const std::set<std::string>& needed) {
 void Runs::SweepLoop() {
   uint64_t steps = 0;
   int skipped = 0;
-  std::unique_lock lock(sweep_mutex_);
-  while (!sweep_wake_.wait_for(lock, kInterval, [this] { return stopping_; })) {
+  const Clock& clock = services_.function.clock;
+  while (stop_.Wait(stop_.news(), clock.Now() + kInterval) != Signal::Waited::kClosed) {
     // Nothing happened: then only time can have made something old.
     const uint64_t before = std::exchange(steps, engine_.counts().durable_steps.load());
     if (before == steps && ++skipped < kMostSkipped) continue;
     skipped = 0;
-    lock.unlock();
     if (const Status status = Sweep(); !status.ok()) {
       log::Error("finished runs can't be removed", {{"error", status.ToString()}});
     }
-    lock.lock();
   }
 }
 
 void Runs::Stop() {
   parked_.Stop();
-  {
-    const std::lock_guard lock(sweep_mutex_);
-    stopping_ = true;
-  }
-  sweep_wake_.notify_all();
+  stop_.Close();
   if (sweeper_.joinable()) sweeper_.join();
 }
 

@@ -85,34 +85,23 @@ Starts::Starts(const Services& services, Engine& engine)
     : services_(services),
       database_(services.function.database),
       engine_(engine),
-      commits_(database_) {}
+      commits_(database_),
+      wake_(services.function.clock) {}
 
 Starts::~Starts() { Stop(); }
 
 void Starts::Start() {
   subscription_ = commits_.SubscribeToAll([this](const db::Committed& committed) {
     const bool requested = outbox::flow_requests_made != requests_seen_;
-    if (!committed.keyspaces.empty() || requested) Wake();
+    if (!committed.keyspaces.empty() || requested) wake_.Wake();
   });
   thread_ = Thread({"flow starts"}, [this] { Loop(); });
 }
 
 void Starts::Stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_all();
+  wake_.Close();
   if (thread_.joinable()) thread_.join();
   subscription_.reset();
-}
-
-void Starts::Wake() {
-  {
-    const std::lock_guard lock(mutex_);
-    woken_ = true;
-  }
-  wake_.notify_one();
 }
 
 // Followers are there for as long as their flows and keyspaces are. Who loads the app tells which
@@ -147,12 +136,12 @@ Status Starts::MakeFollowers(const App& app) {
 Status Starts::Configure(std::shared_ptr<const App> app, Autostarts autostarts) {
   RETURN_IF_ERROR(MakeFollowers(*app));
   {
-    const std::lock_guard lock(mutex_);
-    app_ = std::move(app);
-    reconfigured_ = true;
-    if (autostarts == Autostarts::kRun) autostart_ = true;
+    const auto order = order_.Lock();
+    std::swap(order->app, app);  // the old one ends after the lock
+    order->load = true;
+    if (autostarts == Autostarts::kRun) order->autostart = true;
   }
-  wake_.notify_all();
+  wake_.Wake();
   return OkStatus();
 }
 
@@ -329,59 +318,68 @@ Status Starts::LaunchOnce(const Configured& configured, const flow::Flow& flow, 
   return OkStatus();
 }
 
+bool Starts::WaitForWork(const Progress& progress, uint64_t seen) {
+  const Clock& clock = services_.function.clock;
+  const Clock::Time now = clock.Now();
+  if (!progress.failed.ok()) {
+    // Commits do not end the pause.
+    const Clock::Time until = now + ChangeStarts::kPauseAfterFailure;
+    auto waited = Signal::Waited::kNews;
+    while (waited == Signal::Waited::kNews) waited = wake_.Wait(wake_.news(), until);
+    return waited != Signal::Waited::kClosed;
+  }
+  if (progress.more) return !wake_.closed();
+  Clock::Time until = now + kPoll;
+  if (progress.look_at) until = std::min(until, *progress.look_at);
+  const uint64_t now_ms = clock.WallMs();
+  for (const Schedule& schedule : progress.configured.schedules) {
+    const uint64_t left_ms = schedule.next_ms > now_ms ? schedule.next_ms - now_ms : 1;
+    until = std::min(until, now + std::chrono::milliseconds(std::min<uint64_t>(left_ms, 1000)));
+  }
+  return wake_.Wait(seen, until) != Signal::Waited::kClosed;
+}
+
 void Starts::Loop() {
-  Configured configured;
-  size_t autostarted = SIZE_MAX;
-  std::unique_lock lock(mutex_);
-  bool more = false;
-  std::optional<Clock::Time> look_at;  // at the followers
-  Status failed;
-  while (!stopping_) {
-    if (!more || !failed.ok()) {
-      auto pause = kPoll;
-      if (look_at) {
-        const auto left = *look_at - MachineClock().Now();
-        pause = std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left),
-                           std::chrono::milliseconds(1), kPoll);
-      }
-      const uint64_t now_ms = services_.function.clock.WallMs();
-      for (const Schedule& schedule : configured.schedules) {
-        const uint64_t left_ms = schedule.next_ms > now_ms ? schedule.next_ms - now_ms : 1;
-        pause = std::min(pause, std::chrono::milliseconds(std::min<uint64_t>(left_ms, 1000)));
-      }
-      if (!failed.ok()) pause = ChangeStarts::kPauseAfterFailure;
-      wake_.wait_for(lock, pause,
-                     [&] { return stopping_ || ((woken_ || reconfigured_) && failed.ok()); });
+  Progress progress;
+  uint64_t seen = 0;
+  while (WaitForWork(progress, seen)) {
+    seen = wake_.news();
+    Order order;
+    {
+      const auto ordered = order_.Lock();
+      order = *ordered;
+      ordered->load = false;
+      ordered->autostart = false;
     }
-    woken_ = false;
-    const bool load = std::exchange(reconfigured_, false) || !failed.ok();
-    const std::shared_ptr<const App> app = app_;
-    if (stopping_ || app == nullptr) continue;
-    if (std::exchange(autostart_, false)) autostarted = 0;
-    lock.unlock();
-    failed = OkStatus();
-    more = false;
-    look_at.reset();
-    const auto note = [&](const Result<bool>& result) {
-      if (!result) failed = result.error();
-      more = more || (result && *result);
-    };
-    if (load) {
-      auto loaded = Load(app);
-      if (loaded) configured = std::move(*loaded);
-      if (!loaded) failed = loaded.error();
-    }
-    if (failed.ok()) {
-      for (const auto& changes : configured.changes) note(Follow(*changes, &look_at));
-      for (Schedule& schedule : configured.schedules) note(RunSchedule(configured, schedule));
-      note(TakeRequests(configured));
-      note(RunAutostarts(configured, &autostarted));
-    }
-    // Too many runs, or a database that can't write: what was read is read again.
-    if (!failed.ok() && failed.code() != Code::kOverloaded) {
-      log::Error("flows can't be started", {{"error", failed.ToString()}});
-    }
-    lock.lock();
+    if (order.app != nullptr) Look(order, progress);
+  }
+}
+
+void Starts::Look(const Order& order, Progress& progress) {
+  if (order.autostart) progress.autostarted = 0;
+  const bool load = order.load || !progress.failed.ok();
+  progress.failed = OkStatus();
+  progress.more = false;
+  progress.look_at.reset();
+  const auto note = [&](const Result<bool>& result) {
+    if (!result) progress.failed = result.error();
+    progress.more = progress.more || (result && *result);
+  };
+  if (load) {
+    auto loaded = Load(order.app);
+    if (loaded) progress.configured = std::move(*loaded);
+    if (!loaded) progress.failed = loaded.error();
+  }
+  Configured& configured = progress.configured;
+  if (progress.failed.ok()) {
+    for (const auto& changes : configured.changes) note(Follow(*changes, &progress.look_at));
+    for (Schedule& schedule : configured.schedules) note(RunSchedule(configured, schedule));
+    note(TakeRequests(configured));
+    note(RunAutostarts(configured, &progress.autostarted));
+  }
+  // Too many runs, or a database that can't write: what was read is read again.
+  if (!progress.failed.ok() && progress.failed.code() != Code::kOverloaded) {
+    log::Error("flows can't be started", {{"error", progress.failed.ToString()}});
   }
 }
 

@@ -9,14 +9,16 @@
 // Concurrency: any thread.
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/locked.h"
+#include "base/signal.h"
 #include "base/thread.h"
 #include "flow_engine/app.h"
 #include "flow_engine/change_starts.h"
@@ -53,12 +55,31 @@ class Starts {
     std::vector<Schedule> schedules;
   };
 
+  // What Configure asks of the thread.
+  struct Order {
+    std::shared_ptr<const App> app = nullptr;  // null: none yet
+    bool load = false;                         // the app is another one
+    bool autostart = false;                    // what the app starts is to be started
+  };
+  // What the thread has at hand.
+  struct Progress {
+    Configured configured = {};
+    size_t autostarted = SIZE_MAX;                      // the next autostart, by number
+    bool more = false;                                  // there may be more to do at once
+    std::optional<Clock::Time> look_at = std::nullopt;  // at the followers, at the latest
+    Status failed = OkStatus();                         // why the last look failed
+  };
+
   Status MakeFollowers(const App& app);
   Result<Configured> Load(std::shared_ptr<const App> app);
   void AddChangeStarts(const flow::Flow& flow, Configured* configured);
   Status AddSchedule(const flow::Flow& flow, Configured* configured);
 
   void Loop();
+  // Waits until there may be something to do. False: the thread is to end.
+  bool WaitForWork(const Progress& progress, uint64_t seen);
+  // Starts what there is to start.
+  void Look(const Order& order, Progress& progress);
   // Each tells whether there may be more to do at once.
   // `look_at` is moved to when it wants to be asked again at the latest.
   static Result<bool> Follow(ChangeStarts& changes, std::optional<Clock::Time>* look_at);
@@ -69,7 +90,6 @@ class Starts {
   Status RunAutostart(const Configured& configured, size_t index);
   Status LaunchOnce(const Configured& configured, const flow::Flow& flow, std::string key,
                     flow::Start start);
-  void Wake();
 
   const Services& services_;
   db::Database& database_;
@@ -77,13 +97,8 @@ class Starts {
   follow::CommitWake commits_;
   follow::CommitWake::Subscription subscription_;
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::shared_ptr<const App> app_;  // under mutex_: what is to be followed
-  bool reconfigured_ = false;       // under mutex_
-  bool autostart_ = false;          // under mutex_: what the app starts is to be started
-  bool woken_ = false;              // under mutex_
-  bool stopping_ = false;           // under mutex_
+  Locked<Order> order_;
+  Signal wake_;  // a commit, or another order; closed by Stop
   std::atomic<uint64_t> requests_seen_{0};
   Thread thread_;
 };

@@ -89,8 +89,14 @@ TEST_F(StartsTest, AChangeStartsOneRun) {
 }
 
 TEST_F(StartsTest, AScheduleStartsRuns) {
+  host_clock_ = &clock_;
+  host_.reset();
+  Begin();
   ASSERT_EQ(Load("durable: true, every: 1s"), "");
-  WaitUntil([&] { return Completed() >= 2; });
+  WaitUntil([&] {
+    clock_.AdvanceMs(100);
+    return Completed() >= 2;
+  });
   const std::vector<RunHead> runs = Runs();
   EXPECT_EQ(runs[0].origin, "schedule");
   EXPECT_THAT(Seen(), HasSubstr(R"("schedule":"every 1s","due_ms":)"));

@@ -33,7 +33,7 @@ class StaticContentTest : public HostTest {
   }
 
   std::shared_ptr<const App> AppOf(const fs::path& folder, flow::Problems* problems) {
-    const Services services{{*database_, *engine_, SystemClockForTests()},
+    const Services services{{*database_, *engine_, MachineClock()},
                             *engine_,
                             *procedures_,
                             {(root_ / "open").string()}};

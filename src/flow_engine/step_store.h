@@ -24,8 +24,8 @@ class StepStore {
   // Commits are stored in the order in which they are submitted.
   bool in_order() const { return database_.shard_count() == 1; }
 
-  // The run's mutex is held, which keeps its commits in order.
-  void Submit(const LiveRunPtr& run, StoreRequest request);
+  // The run's mutex keeps its commits in order.
+  void Submit(const LiveRunPtr& run, StoreRequest request) REQUIRES(run->mutex);
   // What a commit's status means for the run: the database may have refused it because of other
   // rows than the run's version.
   StoreResult ResultOf(const std::string& run, const Status& status,

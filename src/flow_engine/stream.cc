@@ -16,24 +16,21 @@ Result<std::string> Stream::Read(uint64_t offset, size_t size) const {
 }
 
 Result<std::string> StreamScope::Add(StreamPtr stream) {
-  const std::lock_guard lock(mutex_);
-  if (streams_.size() >= kMost) {
+  std::string id = "stream-" + NewUuid();
+  const auto streams = streams_.Lock();
+  if (streams->size() >= kMost) {
     return Fail(Code::kOverloaded, "flow.too_many_streams", "a run may have {} streams", kMost);
   }
-  std::string id = "stream-" + NewUuid();
-  streams_.emplace(id, std::move(stream));
+  streams->emplace(id, std::move(stream));
   return id;
 }
 
-bool StreamScope::empty() const {
-  const std::lock_guard lock(mutex_);
-  return streams_.empty();
-}
+bool StreamScope::empty() const { return streams_.Lock()->empty(); }
 
 Result<StreamPtr> StreamScope::Find(std::string_view id) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = streams_.find(id);
-  if (found != streams_.end()) return found->second;
+  const auto streams = streams_.Lock();
+  const auto found = streams->find(id);
+  if (found != streams->end()) return found->second;
   return Unexpected(NoStream(id));
 }
 

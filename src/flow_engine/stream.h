@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "base/disk_file.h"
+#include "base/locked.h"
 #include "base/status.h"
 #include "script/stream_source.h"
 
@@ -60,8 +60,7 @@ class StreamScope final : public script::StreamSource {
   void set_pipe(std::shared_ptr<AnswerPipe> pipe) { pipe_ = std::move(pipe); }
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::string, StreamPtr, std::less<>> streams_;  // under mutex_
+  Locked<std::map<std::string, StreamPtr, std::less<>>> streams_;  // by id
   std::shared_ptr<AnswerPipe> pipe_;
 };
 

@@ -1,10 +1,8 @@
 // Streams as functions read them, and what is left of them after a restart.
 #include "flow_engine/stream.h"
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "flow_engine/test_host.h"
 
@@ -154,6 +152,9 @@ tasks:
     execution: end
     delay: 3s
 )";
+  host_clock_ = &clock_;
+  host_.reset();
+  Begin();
   const std::string id = Add("abc");
   ASSERT_EQ(Apply({{"flows.yaml", "flows: ['wait.yml']"}, {"flows/wait.yml", std::string(kFlow)}}),
             "");
@@ -162,17 +163,11 @@ tasks:
   start.input = Value::Object({{"stream", id}});
   host_->engine().Start(host_->app(), std::move(start), [](const Reply&) {}, "rest", 0,
                         {.trace = {}, .streams = streams_});
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  const auto wait = [&](const auto& holds) {
-    while (!holds()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), end);
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-  };
-  wait([&] { return host_->runs().List({})->runs.size() == 1; });
+  WaitUntil([&] { return host_->runs().List({})->runs.size() == 1; });
   host_.reset();
+  clock_.AdvanceMs(3000);
   Begin();
-  wait([&] { return host_->runs().List({})->runs[0].ended_ms != 0; });
+  WaitUntil([&] { return host_->runs().List({})->runs[0].ended_ms != 0; });
   const RunHead run = host_->runs().List({})->runs[0];
   EXPECT_EQ(run.status, 404);
   EXPECT_EQ(run.message, "this run has no stream '" + id +

@@ -42,7 +42,7 @@ class TaskCaller::WriteSink final : public TaskSink {
 RunEvent TaskCaller::FailureOf(const LiveRunPtr& run, uint64_t call, int status,
                                std::string message) const {
   flow::TaskResult result = TaskResultOf(call, TaskOutput::Failure(status, std::move(message)));
-  const std::lock_guard lock(run->mutex);
+  const MutexLock lock(run->mutex);
   if (run->trace != nullptr) run->trace->Answered(result, time_.MonotonicNs());
   return {.event = std::move(result)};
 }
@@ -68,7 +68,7 @@ std::optional<RunEvent> TaskCaller::Call(const LiveRunPtr& run, const flow::Call
 
 bool TaskCaller::Begin(LiveRun& run, const flow::Call& call, Route::Slot& slot, bool made,
                        TaskInput* input, Span* span) {
-  const std::lock_guard lock(run.mutex);
+  const MutexLock lock(run.mutex);
   // It may have waited for long.
   if (run.driver->gone() || (run.is_durable() && stopping_)) return false;
   // One that has waited is stopped in time all the same: the run gives it up.
@@ -115,7 +115,7 @@ std::optional<RunEvent> TaskCaller::RunOn(const std::shared_ptr<Route>& route, R
   }
   flow::TaskResult result = TaskResultOf(call.call, std::move(output));
   {
-    const std::lock_guard lock(run->mutex);
+    const MutexLock lock(run->mutex);
     std::erase_if(run->running, [&](const auto& each) { return each.call == call.call; });
     if (made.ok()) slot.instance->Renew();  // nobody stops it from here on
     if (run->trace != nullptr && after_ms == 0) run->trace->Answered(result, ended_ns);
@@ -133,7 +133,7 @@ void TaskCaller::AnswerLater(const LiveRunPtr& run, RunEvent answer, uint64_t af
   timers_.RunLater(timers_.NewLater(time_.NowMs() + after_ms),
                    [this, run, answer = std::move(answer)]() mutable {
                      {
-                       const std::lock_guard lock(run->mutex);
+                       const MutexLock lock(run->mutex);
                        if (run->trace != nullptr) {
                          run->trace->Answered(std::get<flow::TaskResult>(answer.event),
                                               time_.MonotonicNs());
@@ -144,7 +144,7 @@ void TaskCaller::AnswerLater(const LiveRunPtr& run, RunEvent answer, uint64_t af
 }
 
 void TaskCaller::Stop(LiveRun& run, uint64_t call) {
-  const std::lock_guard lock(run.mutex);
+  const MutexLock lock(run.mutex);
   const auto found = std::ranges::find(run.running, call, &LiveRun::RunningCall::call);
   if (found == run.running.end()) return;
   found->cancelled->store(true);
@@ -152,7 +152,7 @@ void TaskCaller::Stop(LiveRun& run, uint64_t call) {
 }
 
 void TaskCaller::StopAll(LiveRun& run) {
-  const std::lock_guard lock(run.mutex);
+  const MutexLock lock(run.mutex);
   for (const LiveRun::RunningCall& call : run.running) {
     call.cancelled->store(true);
     call.task->Stop();

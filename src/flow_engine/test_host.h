@@ -1,19 +1,19 @@
 // A host with an app, for tests.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <future>
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/signal.h"
 #include "db/test_database.h"
 #include "flow_engine/host.h"
+#include "follow/commit_wake.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -23,6 +23,8 @@ class HostTest : public db::DatabaseTest {
  protected:
   void SetUp() override {
     DatabaseTest::SetUp();
+    commits_ = std::make_unique<follow::CommitWake>(*database_);
+    on_commit_ = commits_->SubscribeToAll([this](const db::Committed&) { committed_.Wake(); });
     engine_ = std::make_unique<query::QueryEngine>(*database_, query::EngineOptions());
     procedure::ManagerOptions limits;
     limits.limits.instructions = 2'000'000;
@@ -34,19 +36,17 @@ class HostTest : public db::DatabaseTest {
     host_.reset();
     procedures_.reset();
     engine_.reset();
+    on_commit_.reset();
+    commits_.reset();
   }
   void Begin() {
     host_ = std::make_unique<Host>(
-        Services{{*database_, *engine_, SystemClockForTests(),
+        Services{{*database_, *engine_, *host_clock_,
                   std::make_shared<function::AddressRules>(function::PrivateAddresses::kAllowed)},
                  *engine_,
                  *procedures_},
         options_, retention_);
     ASSERT_TRUE(host_->Start().ok());
-  }
-  static const Clock& SystemClockForTests() {
-    static const SystemClock clock;
-    return clock;
   }
 
   // The problems, a line each.
@@ -67,19 +67,29 @@ class HostTest : public db::DatabaseTest {
     const Reply reply = done.get_future().get();
     return fmt::format("{} {}", reply.status, json::ToText(reply.body));
   }
-  static void WaitUntil(const std::function<bool()>& holds) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  // Looks after each commit; and now and then, for what changes in memory just after one.
+  void WaitUntil(const std::function<bool()>& holds) {
+    const Clock& clock = MachineClock();
+    const Clock::Time end = clock.Now() + std::chrono::seconds(60);
+    uint64_t seen = committed_.news();
     while (!holds()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), end);
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      ASSERT_LT(clock.Now(), end);
+      committed_.Wait(seen, clock.Now() + std::chrono::milliseconds(5));
+      seen = committed_.news();
     }
   }
   static json::Value User(std::string_view user) {
     return json::Value::Object({{"path_parameter", json::Value::Object({{"user", user}})}});
   }
 
-  EngineOptions options_;   // from the next Begin on
-  RunRetention retention_;  // as well
+  // From the next Begin on.
+  EngineOptions options_;
+  RunRetention retention_;
+  const Clock* host_clock_ = &MachineClock();
+
+  Signal committed_;
+  std::unique_ptr<follow::CommitWake> commits_;
+  follow::CommitWake::Subscription on_commit_;
   std::unique_ptr<query::QueryEngine> engine_;
   std::unique_ptr<procedure::Manager> procedures_;
   std::unique_ptr<Host> host_;

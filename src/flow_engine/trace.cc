@@ -119,18 +119,18 @@ TracePtr TraceStore::Push(Ring& ring, size_t most, Entry entry) {
 
 void TraceStore::Add(TracePtr trace) {
   if (kept_ == 0) return;
-  TracePtr old;  // ends when nobody waits for the mutex
+  TracePtr old;  // ends after the lock
   const bool failed = trace->failed();
-  const std::lock_guard lock(mutex_);
-  old = Push(failed ? failed_ : good_, kept_, {++added_, std::move(trace)});
+  const auto traces = traces_.Lock();
+  old = Push(failed ? traces->failed : traces->good, kept_, {++traces->added, std::move(trace)});
 }
 
 std::vector<TraceStore::Entry> TraceStore::All() const {
   std::vector<Entry> all;
   {
-    const std::lock_guard lock(mutex_);
-    all = good_.entries;
-    all.insert(all.end(), failed_.entries.begin(), failed_.entries.end());
+    const auto traces = traces_.Lock();
+    all = traces->good.entries;
+    all.insert(all.end(), traces->failed.entries.begin(), traces->failed.entries.end());
   }
   std::ranges::sort(all, {}, &Entry::number);
   return all;

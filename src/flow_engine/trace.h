@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/locked.h"
 #include "flow/run.h"
 #include "flow_engine/trace_context.h"
 #include "json/value.h"
@@ -118,14 +118,16 @@ class TraceStore {
     std::vector<Entry> entries;
     size_t next = 0;
   };
+  struct Kept {
+    uint64_t added = 0;
+    Ring good;
+    Ring failed;
+  };
   std::vector<Entry> All() const;
   static TracePtr Push(Ring& ring, size_t most, Entry entry);
 
-  const size_t kept_;
-  mutable std::mutex mutex_;
-  uint64_t added_ = 0;  // under mutex_
-  Ring good_;           // under mutex_
-  Ring failed_;         // under mutex_
+  const size_t kept_;  // at most, in each ring
+  Locked<Kept> traces_;
 };
 
 // As people see them: in a list, and with a tree of spans.

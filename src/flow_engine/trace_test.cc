@@ -1,13 +1,13 @@
 #include "flow_engine/trace.h"
 
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/locked.h"
+#include "base/signal.h"
 #include "flow_engine/otlp.h"
 #include "flow_engine/test_host.h"
 #include "function/curl/test_server.h"
@@ -113,8 +113,23 @@ tasks:
     execution: end
 )";
 
+// Waits for a signal until the condition holds, or for a minute.
+template <typename Condition>
+bool WaitFor(Signal& signal, Condition holds) {
+  const Clock::Time end = MachineClock().Now() + std::chrono::minutes(1);
+  while (true) {
+    const uint64_t seen = signal.news();
+    if (holds()) return true;
+    if (signal.Wait(seen, end) == Signal::Waited::kTimeout) return false;
+  }
+}
+
 class TraceTest : public HostTest {
  protected:
+  void SetUp() override {
+    options_.exporter = [this](const TracePtr&) { traced_.Wake(); };
+    HostTest::SetUp();
+  }
   void Load(std::string_view url) {
     ASSERT_EQ(Apply({{"flows.yaml", "flows: ['outer.yml', 'inner.yml']"},
                      {"flows/outer.yml", std::string(kOuter)},
@@ -135,14 +150,12 @@ class TraceTest : public HostTest {
   }
   // The answer comes before the run's end.
   std::vector<TracePtr> Wait(size_t count) {
-    std::vector<TracePtr> found;
-    for (int i = 0; i < 6000; ++i) {
-      found = host_->engine().traces().List({});
-      if (found.size() >= count) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return found;
+    const auto list = [this] { return host_->engine().traces().List({}); };
+    EXPECT_TRUE(WaitFor(traced_, [&] { return list().size() >= count; }));
+    return list();
   }
+
+  Signal traced_;
 };
 
 TEST_F(TraceTest, ATreeOfSpansAndTheHeadersOfWhomIsCalled) {
@@ -201,42 +214,32 @@ class Collector {
  public:
   explicit Collector(int status)
       : status_(status), server_([this](const std::string& request) {
-          const std::lock_guard lock(mutex_);
+          const int answered = status_;
           const size_t body = request.find("\r\n\r\n");
-          if (body != std::string::npos) bodies_.push_back(request.substr(body + 4));
-          return fmt::format("HTTP/1.1 {} X\r\nContent-Length: 2\r\n\r\n{{}}", status_.load());
+          if (body != std::string::npos) bodies_.Lock()->push_back(request.substr(body + 4));
+          arrived_.Wake();
+          return fmt::format("HTTP/1.1 {} X\r\nContent-Length: 2\r\n\r\n{{}}", answered);
         }) {}
 
   std::string url() const { return server_.url() + "/v1/traces"; }
   void set_status(int status) { status_ = status; }
-  size_t count() const {
-    const std::lock_guard lock(mutex_);
-    return bodies_.size();
+  size_t count() const { return bodies_.Lock()->size(); }
+  bool WaitForRequests(size_t wanted) {
+    return WaitFor(arrived_, [&] { return count() >= wanted; });
   }
-  std::string body(size_t i) const {
-    const std::lock_guard lock(mutex_);
-    return bodies_[i];
-  }
+  std::string body(size_t i) const { return (*bodies_.Lock())[i]; }
 
  private:
-  mutable std::mutex mutex_;
-  std::vector<std::string> bodies_;
+  Locked<std::vector<std::string>> bodies_;
+  Signal arrived_;
   std::atomic<int> status_;
   function::TestServer server_;
 };
 
-template <typename Condition>
-bool Eventually(Condition condition) {
-  for (int i = 0; i < 6000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
-}
-
 TEST(OtlpTest, TracesReachTheCollector) {
   Collector collector(200);
-  OtlpExporter exporter({.url = collector.url(), .interval_ms = 10});
+  const JumpingClock clock;  // the interval takes no time
+  OtlpExporter exporter({.url = collector.url()}, clock);
   auto trace =
       std::make_shared<RunTrace>(RunTrace::Head{.run = "0192f0c1-1111-7222-8333-444455556666",
                                                 .flow = "orders",
@@ -253,7 +256,9 @@ TEST(OtlpTest, TracesReachTheCollector) {
   state.message = "broken";
   trace->Finish(state, 150);
   exporter.Offer(trace);
-  ASSERT_TRUE(Eventually([&] { return exporter.counts().exported == 1; }));
+  ASSERT_TRUE(collector.WaitForRequests(1));
+  exporter.Stop();
+  EXPECT_EQ(exporter.counts().exported, 1U);
   const auto body = json::Parse(collector.body(0));
   ASSERT_TRUE(body) << collector.body(0);
   const Value& resource = (*body)["resourceSpans"][0];
@@ -275,18 +280,21 @@ TEST(OtlpTest, TracesReachTheCollector) {
 
 TEST(OtlpTest, WhatTheCollectorDoesNotTakeIsCountedAndDropped) {
   Collector collector(500);
-  OtlpExporter exporter(
-      {.url = collector.url(), .max_waiting = 2, .max_batch = 1, .interval_ms = 10, .attempts = 1});
+  const JumpingClock clock;  // the interval takes no time
+  OtlpExporter exporter({.url = collector.url(), .max_waiting = 2, .max_batch = 1, .attempts = 1},
+                        clock);
   exporter.Offer(TraceNamed("one", "a", 200, 1));
-  ASSERT_TRUE(Eventually([&] { return exporter.counts().dropped == 1; }));
-  EXPECT_EQ(exporter.counts().failures, 1U);
+  ASSERT_TRUE(collector.WaitForRequests(1));
   collector.set_status(200);
   exporter.Offer(TraceNamed("two", "a", 200, 1));
-  ASSERT_TRUE(Eventually([&] { return exporter.counts().exported == 1; }));
+  ASSERT_TRUE(collector.WaitForRequests(2));
   auto unsampled = std::make_shared<RunTrace>(
       RunTrace::Head{.run = "x", .flow = "a", .origin = "rest", .link = {.flags = 0}}, nullptr);
   exporter.Offer(unsampled);
   exporter.Stop();
+  EXPECT_EQ(exporter.counts().dropped, 1U);
+  EXPECT_EQ(exporter.counts().failures, 1U);
+  EXPECT_EQ(exporter.counts().exported, 1U);
   EXPECT_EQ(collector.count(), 2U);
 }
 
