@@ -1,6 +1,6 @@
-// An answer that is passed on while it arrives. Who gives it waits while what was not taken yet is
-// more than a bound, so that a slow reader slows down the source; not for ever, since it holds a
-// thread and the source meanwhile.
+// Passes an answer on while it arrives. The giver waits when the taker has left more bytes than a
+// bound, so that a slow reader slows down the source. The giver holds a thread and the source
+// meanwhile, so it gives up after kLongestWait.
 //
 // Concurrency: one thread gives and one takes, at the same time. Either may end it.
 #pragma once
@@ -28,22 +28,22 @@ class AnswerPipe {
   using OnHead = std::function<void(TaskOutput head)>;
   using OnPiece = std::function<void(Result<std::string> piece)>;
 
-  // Whoever takes is told by `on_head` that there is an answer, on the giver's thread.
+  // The giver's thread calls `on_head` when there is an answer.
   explicit AnswerPipe(OnHead on_head, const Clock& clock = MachineClock())
       : on_head_(std::move(on_head)), clock_(clock), room_(clock) {}
 
-  // Gives: status and headers, then pieces, then the end, which is an error when pieces are
-  // missing.
+  // The giver calls Begin with status and headers, Add for each piece, and End, with an error when
+  // pieces are missing.
   void Begin(TaskOutput head) { on_head_(std::move(head)); }
   // Waits for room. Error curl.stopped when nobody takes any more, curl.timeout when nobody has
   // taken anything for the longest wait.
   Status Add(std::string_view bytes);
   void End(Status status);
 
-  // Takes: the next piece, empty at the end, when it is there. `then` is called once, on either
-  // thread, before the next Take.
+  // The taker: `then` gets the next piece when it is there, an empty one at the end. It is called
+  // once, on either thread, before the next Take.
   void Take(OnPiece then);
-  // Nobody takes any more, and nobody need give.
+  // The taker takes no more: Add fails from now on.
   void Leave();
   const std::atomic<bool>& left() const { return left_; }
 
@@ -53,7 +53,7 @@ class AnswerPipe {
     OnPiece then;                 // of a Take that waits; else null
     std::optional<Status> ended;  // by End
 
-    // What Take gets now; nothing: it has to wait.
+    // The piece for Take; none: Take has to wait.
     std::optional<Result<std::string>> Next();
   };
 

@@ -1,4 +1,5 @@
-// What others hear of runs: the answer to who started one, its trace, and listeners of its end.
+// Tells others about runs: answers the caller that started a run, keeps and exports its trace, and
+// calls the listeners at its end.
 //
 // Concurrency: any thread.
 #pragma once
@@ -19,7 +20,7 @@ namespace sluice::flow_engine {
 class Answers {
  public:
   using Exporter = std::function<void(const TracePtr& trace)>;
-  // Tells something to a route or a flow; nobody waits for the answer (Engine::Tell).
+  // Calls a route or starts a flow; nobody waits for the answer (Engine::Tell).
   using Tell = std::function<void(const std::shared_ptr<const App>& app, std::string_view target,
                                   json::Value headers, json::Value body, TraceLink trace)>;
 
@@ -40,13 +41,13 @@ class Answers {
   void NoteStep(LiveRun& run, const flow::Run& machine, const flow::Actions& actions,
                 size_t ended_tasks, RunTime now) REQUIRES(run.mutex);
 
-  // To who started it, once; the run's id is told if it is durable.
+  // Answers the caller that started the run, once. The answer has the id of a durable run.
   void Respond(LiveRun& run, flow::Respond respond) const;
-  // If who started it waits no longer.
+  // Answers 408 if the caller's time is over.
   void RespondIfLate(LiveRun& run, uint64_t now_ms) const;
-  // For what the run starts.
+  // The link of calls and runs that this run starts.
   static TraceLink LinkTo(LiveRun& run);
-  // It has listeners.
+  // The run must have listeners.
   static void TellListeners(LiveRun& run, const flow::Ended& ended, const Tell& tell);
 
  private:

@@ -78,8 +78,8 @@ class AppMaker {
     return {};
   }
 
-  // A file that sluice.yaml names, such as classpath:/more-flows.yaml; or one that an app has
-  // without being told to, which may be missing and has no place.
+  // A file that sluice.yaml names, such as classpath:/more-flows.yaml; or a file with a default
+  // name, which may be missing and has no place.
   struct Listed {
     std::string location;
     Place place;
@@ -134,7 +134,7 @@ class AppMaker {
     return app_->bundle.Find(resource) != nullptr ? resource : path;
   }
 
-  // What the app names must be there.
+  // A file that the app names must exist.
   std::optional<std::string> ReadListed(const Listed& file) {
     auto text = ReadLocation(file.location);
     if (text) return std::move(*text);
@@ -151,7 +151,7 @@ class AppMaker {
     return texts;
   }
 
-  // What is wrong with a flow is told of the flow, and not of those that name it.
+  // Also a flow with errors: the problems name the flow itself, not the files that refer to it.
   bool HasFlow(std::string_view id) const {
     return app_->flows->Find(id) != nullptr || refused_flows_.contains(id);
   }
@@ -172,7 +172,7 @@ class AppMaker {
     app_->routes[name] = std::make_shared<Route>(name, limits, std::move(maker));
   }
 
-  // Those that reach data or the network are for flows, which say what may be asked of them.
+  // Only flows may call the built-ins that reach data or the network: a flow decides their input.
   void AddBuiltins() {
     constexpr std::string_view kPublic[] = {"no.op", "echo"};
     auto makers = Builtins(services_.queries, services_.function.clock);
@@ -207,7 +207,7 @@ class AppMaker {
       auto maker = MakeTask(route, suffix, text, options);
       if (!maker) {
         for (const Status& error : maker.error()) AddTaskProblem(path, error);
-        // Who names it has made no mistake.
+        // The route exists: files that refer to it have no mistake.
         maker = MakeLateTask(route, suffix, text, options);
       }
       AddWithNames(route, options, *maker, {path, 1, 1});

@@ -23,7 +23,7 @@
 
 namespace sluice::flow_engine {
 
-// What functions of apps may use.
+// The parts of the server that functions of apps use.
 struct Services {
   function::Services function;
   query::QueryEngine& queries;
@@ -40,27 +40,31 @@ struct App {
   std::map<std::string, std::shared_ptr<Route>, std::less<>> routes;
   RestConfig rest;
   AppOptions options;
-  // What sluice.yaml gives to functions, and where; and those that it says there are to be.
+  // The keyspaces that sluice.yaml gives to functions, with their places in that file.
   std::vector<std::pair<db::KeyspaceName, Place>> keyspaces;
-  std::set<db::KeyspaceName> declared;
+  std::set<db::KeyspaceName> declared;  // the keyspaces that sluice.yaml creates
   std::unique_ptr<const BundleFiles> files;
 
   Route* FindRoute(std::string_view name) const;
 };
 
-// What to think of a keyspace that is named and not there. Who only checks an app does not make
-// those that its sluice.yaml declares, nor the tables of its sql/. An app that was stored had all
-// of them then; what was dropped since must not keep the rest of it from running.
-enum class Missing : uint8_t { kIsWrong, kMayBeDeclared, kWasDropped };
+// How to treat a keyspace that the app names and the database does not have.
+enum class Missing : uint8_t {
+  kIsWrong,        // an error
+  kMayBeDeclared,  // a check makes neither the keyspaces of sluice.yaml nor the tables of sql/
+  kWasDropped,     // the stored app had it; the rest of the app must run without it
+};
 
-// All that is wrong goes to `problems`; null when there is an error among it. A statement whose
-// keyspace may be declared is a warning, and its route can't run. Of a stored app every statement
-// that can't be planned is a warning, and is planned when it is called.
+// Adds all problems to `problems`; null when there is an error among them. With kMayBeDeclared, a
+// statement that needs a missing keyspace gives a warning, and its route can't run. With
+// kWasDropped, each statement that can't be planned gives a warning, and is planned when it is
+// called.
 std::shared_ptr<const App> MakeApp(const Services& services, Bundle bundle, std::string version,
                                    Missing missing, flow::Problems* problems);
 
-// Keyspaces of functions that are not there: errors route.no_keyspace; warnings where tables may be
-// declared, or they were dropped. Not part of MakeApp: calls look for them.
+// Adds the missing keyspaces of functions to `problems`: errors route.no_keyspace, or warnings
+// where they may be declared or were dropped. MakeApp does not need this: calls look for their
+// keyspaces.
 void CheckKeyspaces(const App& app, const Services& services, Missing missing,
                     flow::Problems* problems);
 

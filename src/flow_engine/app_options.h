@@ -1,5 +1,5 @@
-// `autostart:` and `listeners:` in sluice.yaml: what runs when the app is loaded, and who is told
-// when a run has ended.
+// `autostart:` and `listeners:` in sluice.yaml: the flows and routes that start when the app is
+// loaded, and those that are called when a run has ended.
 //
 //   autostart:
 //     - 'flow://warm-up'                # a flow, or a route, without input

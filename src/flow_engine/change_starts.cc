@@ -103,7 +103,7 @@ bool ChangeStarts::Fires(const Value& change) {
   if (flow_.start.filter.empty()) return true;
   const Result<bool> passes = Passes(change);
   if (passes) return *passes;
-  // What can't be decided is left to the flow: a change must not get lost.
+  // The run starts, and the flow decides: a change must not get lost.
   log::Warn("a flow's filter failed", {{"flow", flow_.id}, {"error", passes.error().ToString()}});
   return true;
 }

@@ -22,9 +22,9 @@ namespace sluice::flow_engine {
 inline constexpr std::string_view kFlowFollowers = "flow:";
 std::string FollowerOf(const flow::Flow& flow);
 
-// The statement that decides whether a change starts a run, from what the flow says.
+// The statement that decides whether a change starts a run: the flow's filter.
 std::string FilterStatement(const flow::Flow& flow);
-// What a run of the flow starts with.
+// The start of a run of the flow.
 flow::Start StartWith(const flow::Flow& flow, json::Value body);
 
 class ChangeStarts final : private follow::Processor,
@@ -40,8 +40,8 @@ class ChangeStarts final : private follow::Processor,
   ChangeStarts(const ChangeStarts&) = delete;
   ChangeStarts& operator=(const ChangeStarts&) = delete;
 
-  // Starts what there is to start, in one commit; nothing during a pause. Ends when the follower
-  // was dropped.
+  // Starts the runs of the changes behind the cursor, in one commit; does nothing during a pause.
+  // The state is kEnded when the follower was dropped.
   follow::SerialFollower::Stepped Step();
 
  private:

@@ -44,7 +44,7 @@ int64_t TimesOf(const Value& call, const Value& before) {
   return 0;
 }
 
-// What runs that have not ended have given up.
+// The routes that unfinished runs have given up, of those in `before`.
 Result<Value> StillGivenUp(const db::Database& database, const Value& before) {
   Value kept = Value::EmptyObject();
   for (const json::Field& field : before.fields()) {

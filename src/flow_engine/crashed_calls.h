@@ -1,10 +1,11 @@
-// Calls of durable runs that were under way when the server ended by a crash: one that is at each
-// of the last crashes is not made again, for the server would only crash again. Its task has failed
-// then, which the flow may handle, and the run can be retried when the code has been changed.
+// Counts the calls of durable runs that were under way when the server crashed. A call that was
+// under way at each of the last crashes is not made again, for the server would only crash again:
+// its task fails, the flow may handle that, and you can retry the run with changed code.
 //
 // The meta row "flows/crashes" is {"calls": [{"run", "route", "call", "times"}], "given_up": {RUN:
-// [ROUTE]}}: what was under way at the last crash and at how many in a row, and what unfinished
-// runs have given up: there, one crash more is enough.
+// [ROUTE]}}. "calls" are the calls under way at the last crash, with the number of crashes in a
+// row; "given_up" are routes that an unfinished run has given up: one more crash is enough for
+// these.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct GivenUpCall {
   std::string why;
 };
 
-// Counts what the process before has left under way. The calls that are not to be made, by run.
+// Counts the calls that the last process left under way. Returns the calls to give up, by run.
 Result<std::map<std::string, std::vector<GivenUpCall>>> CountCrashes(
     db::Database& database, const function::UnderWay& under_way);
 

@@ -71,7 +71,8 @@ void DirectCalls::Call(std::shared_ptr<const App> app, const std::string& name, 
     if (pool == nullptr) return Run(request, free);
     threads_.Begin({.pool = pool}, [this, request, &free] { Run(request, free); });
   };
-  // The turn is taken here: what one caller sends to a route with one instance arrives in order.
+  // Here, and not on the other thread: calls of one caller to a route with one instance stay in
+  // order.
   const auto slot = request->route->Enter(job);
   if (!slot) return reply({.status = 503, .body = json::Value(slot.error().message())});
   if (*slot != nullptr) {

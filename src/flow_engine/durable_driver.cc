@@ -45,7 +45,7 @@ Outcome DurableDriver::OnEvent(RunEvent&& event, RunTime now) {
       break;
     case State::kStoring:
     case State::kRepairing:
-      // What is due is done with the next step in any case.
+      // The next step handles due times in any case, so a tick need not wait.
       if (!tick) waiting_.push_back(std::move(event));
       if (state_ == State::kRepairing && in_flight_.empty() && now.wall_ms >= repair_at_ms_) {
         Repair(now, &outcome);
@@ -118,7 +118,7 @@ void DurableDriver::TakeEvents(RunTime now, Outcome* outcome) {
   if (state_ == State::kHolding && !holds) StoreTaken({}, outcome);
 }
 
-// What a function wrote for an answer that nobody waits for is not stored either.
+// Nobody waits for this answer. The function's writes are not stored either.
 bool DurableDriver::IsLate(const RunEvent& event) const {
   if (at_.run.ended()) return true;
   const auto* const result = std::get_if<flow::TaskResult>(&event.event);

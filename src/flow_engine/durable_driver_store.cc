@@ -1,10 +1,11 @@
-// What a durable run stores, and what becomes of it. Invariants:
+// The commits of a durable run: how they are made, and how the driver handles their results. The
+// table of states is in the header. Invariants:
 //
 // 1. Commits are numbered and settled in the order in which they were made, in whatever order the
 //    database's answers reach the driver.
 // 2. At most one awaited step is on its way, and it is the last commit on its way.
-// 3. `at_` is the run after all steps that are taken. What of it is in no stored commit is in
-//    `held_rows_`, `in_flight_` or `unstored_rows_`.
+// 3. `at_` is the run after all steps that are taken. The rows of these steps that are not stored
+//    yet are in `held_rows_`, `in_flight_` or `unstored_rows_`.
 // 4. A commit expects the version that the commit before it leaves. When one fails, those behind it
 //    are refused, too; so a repair stores everything from the last stored version on.
 #include <algorithm>
@@ -101,7 +102,7 @@ void DurableDriver::AddRunRows(const RunHead& head, const RunMachine& machine,
   version_ = request->version_after;
 }
 
-// --- what became of commits ---------------------------------------------------------------------
+// --- results of commits -------------------------------------------------------------------------
 
 Outcome DurableDriver::OnStored(uint64_t number, StoreResult result, RunTime now) {
   Outcome outcome;

@@ -1,3 +1,17 @@
+// The loop around the drivers. Everything that happens to a run comes here as a RunEvent: its
+// start, the answer of a function, a tick of its timer, a cancel. The way of an event:
+//
+//   Happened -> TellDriver -> AskDriver   under the run's mutex: the driver steps the machine, its
+//                                         commits are submitted, its timer is set
+//            -> CarryOut                  without the mutex: answers, calls, logs
+//
+// CarryOut calls the first function of a step on its own thread and goes on with the answer in a
+// loop, so a flow whose functions follow each other never leaves the thread. Further functions of
+// the step go to the pool. The result of a commit comes back through StepStore, on another thread,
+// and takes the same way with OnStored in place of OnEvent.
+//
+// Two threads may carry out outcomes of one run at the same time. That is sound because the mutex
+// puts the decisions in order, and the driver never gives out the same action twice.
 #include "flow_engine/engine.h"
 
 #include <algorithm>
@@ -69,7 +83,7 @@ void Engine::Stop() {
   for (const LiveRunPtr& run : timers_.Stop()) {
     if (!run->is_durable()) Happened(run, {.event = flow::Cancel{}});
   }
-  // What still runs is stored when it is over.
+  // Functions that still run end by themselves, and their steps are stored.
   for (const LiveRunPtr& run : live_.All()) {
     answers_.Respond(*run,
                      {.status = 503,
@@ -195,7 +209,7 @@ void Engine::CarryOut(const LiveRunPtr& run, Outcome outcome) {
     for (CallAgain& again : outcome.call_again) {
       CallOnPool(run, std::move(again.call), again.pause);
     }
-    // Of a run that is lost these are actions of steps that were stored before.
+    // Also for a run that is lost: these are actions of steps that were stored before.
     const std::optional<flow::Call> call = CarryOutActions(run, std::move(outcome.actions));
     if (outcome.lost) return LeaveToOther(run);
     if (!call && run->is_durable()) return ParkIfPossible(run);

@@ -1,5 +1,5 @@
-// Runs flows. Each run has a driver (run_driver.h) that says what is to be stored and done; the
-// engine has it done:
+// Runs flows. Each run has a driver (run_driver.h) that decides; the engine and its parts store and
+// carry out what the driver has decided:
 //
 //   TaskCaller  calls the functions of tasks          RunTimers  keeps time
 //   StepStore   hands commits to the database         Answers    answers callers, traces, listeners
@@ -44,11 +44,11 @@
 
 namespace sluice::flow_engine {
 
-// What started a run, where others ask for it.
+// Origins of runs that code compares (RunHead::origin).
 inline constexpr std::string_view kAutostartOrigin = "autostart";
 inline constexpr std::string_view kListenerOrigin = "listener";
 
-// In the log: something that the app starts when it is loaded has failed.
+// Logs that an autostart of the app has failed.
 void LogAutostartFailure(std::string_view target, int status, std::string_view message);
 
 struct EngineOptions {
@@ -70,12 +70,12 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // The caller that started a run may say that its answer is not wanted any more.
+  // For Abandon.
   using Handle = std::weak_ptr<LiveRun>;
 
-  // Answers once, from any thread: what the flow responds, or why it could not. `origin` tells what
-  // started a durable run; such a run goes on when it has not answered within `answer_within_ms`
-  // (0: as long as it takes), and the answer is 408.
+  // Starts a run. `reply` is called once, from any thread, with the flow's response or an error. A
+  // durable run keeps `origin`. When it has not answered within `answer_within_ms` (0: no limit),
+  // the answer is 408 and the run goes on.
   Handle Start(std::shared_ptr<const App> app, flow::Start start, ReplyTo reply,
                std::string_view origin = "rest", uint64_t answer_within_ms = 0,
                RunContext context = {});
@@ -84,7 +84,8 @@ class Engine {
   // Calls one function, without a flow.
   void Call(std::shared_ptr<const App> app, const std::string& route, json::Value headers,
             json::Value body, uint64_t timeout_ms, ReplyTo reply, RunContext context = {});
-  // Calls a route, or starts `flow://id` with the body as its dataset; nobody waits for the answer.
+  // Calls a route, or starts `flow://id` with the body as its dataset. `done` gets the answer; no
+  // thread waits for it.
   void Tell(std::shared_ptr<const App> app, std::string_view target, json::Value headers,
             json::Value body, uint64_t timeout_ms, std::string_view origin, TraceLink trace,
             ReplyTo done);
@@ -92,8 +93,8 @@ class Engine {
   void Stop();
 
   // --- durable runs ---
-  // Stores the beginnings of runs of durable flows, together with `commit`, and then runs them.
-  // Waits. The ids, in order. Errors flow.overloaded, those of commits.
+  // Stores the beginnings of runs of durable flows together with `commit`, waits for that, and runs
+  // them. Returns their ids, in order. Errors flow.overloaded, those of commits.
   struct Launch {
     std::shared_ptr<const App> app;
     flow::Start start;
@@ -101,8 +102,8 @@ class Engine {
     TraceLink trace = {};
   };
   Result<std::vector<std::string>> LaunchAll(std::vector<Launch> launches, db::Commit commit);
-  // Goes on with a run that is stored; calls that are given up have failed. Does nothing if the run
-  // is in memory. Error flow.bad_state.
+  // Goes on with a stored run; the calls in `given_up` have failed. Does nothing if the run is in
+  // memory. Error flow.bad_state.
   Status Resume(std::shared_ptr<const App> app, StoredRun stored,
                 std::vector<GivenUpCall> given_up = {});
   // Writes files of a step that was stored before a crash.
@@ -117,9 +118,9 @@ class Engine {
   bool full() const { return running_ >= options_.max_runs; }
   // Waits until it has ended. False: no such run is in memory, or it has left before it ended.
   bool Cancel(const std::string& id);
-  // The version of a run that nobody has in memory, and that is to go on.
+  // A version (run_rows.h) for a run that nobody has in memory and that Resume will continue.
   std::string NewVersion() { return EncodeVersion(NewWriter(), 0); }
-  // Until no such run is in memory.
+  // Waits until no such run is in memory.
   void WaitUntilGone(const std::string& id) { live_.WaitUntilGone(id); }
 
   struct Counts {
@@ -146,7 +147,7 @@ class Engine {
   RunTime Now() const { return TimeAt(time_.MonotonicNs()); }
   uint64_t NewWriter() { return first_writer_ + ++last_writer_; }
 
-  // What happened to a run, and all that follows from it.
+  // Gives the event to the driver, and carries out all that follows from it.
   void Happened(const LiveRunPtr& run, RunEvent&& event);
   // Asks the driver under the run's mutex, submits its commits and sets the run's timer.
   template <typename Ask>
@@ -170,7 +171,7 @@ class Engine {
   const uint64_t first_writer_;  // random
   std::atomic<uint64_t> last_writer_{0};
   std::atomic<bool> stopping_{false};
-  // Apart from each other: what every run changes would slow down those who read the rest.
+  // On cache lines of their own: every run changes them, and all threads read the fields around.
   alignas(64) std::atomic<size_t> running_{0};
   Counts counts_;
   alignas(64) Park park_;

@@ -1,4 +1,9 @@
-// Durable runs: how they begin with others' commits, go on, leave the memory and are cancelled.
+// Durable runs: how they begin together with a caller's commit, go on after a restart, leave the
+// memory, are cancelled, and are left to another owner.
+//
+// LaunchAll puts the rows of all new runs into the caller's commit, so that the runs begin if and
+// only if that is stored. A parked run must never be both in LiveRuns and among the parked ones,
+// nor in neither: HandOver keeps others from finding it in between.
 #include <set>
 
 #include "base/check.h"
@@ -59,7 +64,7 @@ Status Engine::Resume(std::shared_ptr<const App> app, StoredRun stored,
   ASSIGN_OR_RETURN(const json::Value state, json::Parse(stored.machine.text));
   ASSIGN_OR_RETURN(flow::Run machine,
                    flow::DecodeRun(state, run->app->flows, run->app->files.get(), stored.input));
-  // The clock was set back while no server ran: what was left of its times is what is left.
+  // The clock was set back while no server ran: the remaining delays and limits stay as they were.
   const uint64_t now_ms = NowMs();
   if (stored.machine.at_ms > now_ms) {
     machine.Postpone(-static_cast<int64_t>(stored.machine.at_ms - now_ms));
@@ -108,8 +113,7 @@ bool Engine::Cancel(const std::string& id) {
   return run->driver->run().ended();
 }
 
-// A run that waits for nothing but a time that is far away, and that nobody waits for, is only in
-// the database.
+// A run leaves the memory when it only waits for a time that is far away and nobody waits for it.
 void Engine::ParkIfPossible(const LiveRunPtr& run) {
   if (options_.park_after_ms == 0 || park_ == nullptr || stopping_) return;
   const auto can_park = [&]() REQUIRES(run->mutex) {

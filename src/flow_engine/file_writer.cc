@@ -37,7 +37,7 @@ void WriteAll(const App& app, const std::string& run, const std::vector<StepFile
   for (const StepFile& file : files) WriteOne(app, run, file);
 }
 
-// What is in the file from `at` on.
+// The bytes of the file from `at` on.
 std::string TailOf(const App& app, const StepFile& file) {
   const auto real = app.files->PathOf(file.path);
   std::ifstream in(real ? *real : std::string(), std::ios::binary);
@@ -50,8 +50,7 @@ std::string TailOf(const App& app, const StepFile& file) {
   return tail;
 }
 
-// Of an append that was begun before a crash, what is missing. Others outside may have appended,
-// too.
+// The bytes that an append has not written before a crash. Other programs may have appended, too.
 std::string MissingOf(const App& app, const StepFile& file) {
   const std::string tail = TailOf(app, file);
   if (tail.find(*file.bytes) != std::string::npos) return {};

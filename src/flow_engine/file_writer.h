@@ -1,9 +1,9 @@
 // Writes the files that mappings of flows name, when their step is taken.
 //
 // A durable run's step is stored first, with a row that has its files (run_rows.h). A crash before
-// they are all written leaves the row, and they are written again when the server starts. Replacing
-// and removing a file twice does no harm. Bytes are appended once: where is decided, and stored in
-// the row, before they are written, and no other run appends in between.
+// all files are written leaves the row, and the server writes the files again when it starts.
+// Replacing or removing a file twice does no harm. To append bytes only once, the writer first
+// stores in the row at which offset they go, and no other run appends until they are written.
 //
 // Concurrency: any thread. Waits for the disk.
 #pragma once
@@ -22,14 +22,14 @@ class FileWriter {
  public:
   explicit FileWriter(db::Database& database) : database_(database) {}
 
-  // What goes wrong is in the log.
+  // Logs errors.
   void Write(const App& app, const std::string& run, const std::vector<StepFile>& files);
-  // Of a durable run, whose row has exactly these.
+  // The same for a durable run, whose row has exactly these files.
   void WriteOnce(const App& app, const std::string& run, std::vector<StepFile> files);
 
  private:
-  // Says where bytes are appended, and stores it. False: they can't be appended now, or another
-  // owner of the run does it.
+  // Decides at which offsets bytes are appended, and stores that. False: the commit failed, or
+  // another owner of the run appends them.
   bool DecidePlaces(const App& app, const std::string& run, std::vector<StepFile>* files)
       REQUIRES(append_mutex_);
   // Some of them are appended to.

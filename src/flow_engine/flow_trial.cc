@@ -149,7 +149,7 @@ Result<flow::Played> PlayFlow(const App& app, const FlowTrial& trial, SteppedClo
       if (written.Find("route") == nullptr) return flow::CannedAnswers::ToAnswer(written, call);
       route = written["route"].AsString();
     }
-    // What they wait for passes on the run's clock.
+    // Built-ins that wait do so by the run's clock.
     if (const flow::Builtin builtin = flow::FindBuiltin(route)) {
       return RunBuiltin(builtin, call, now_ms);
     }

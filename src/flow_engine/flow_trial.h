@@ -1,4 +1,4 @@
-// One run of an app's flow, for a test: tasks that are mocked answer what the test says, all others
+// One run of an app's flow, for a test. The test gives the answers of mocked tasks; all other tasks
 // run as on a server.
 #pragma once
 
@@ -21,7 +21,7 @@ struct FlowTrial {
   uint64_t ttl_ms = 0;  // instead of the flow's; 0 for that
 };
 
-// The clock goes on with the run. Errors trial.invalid: a flow, task or route that there is none.
+// Moves the clock as the run waits. Error trial.invalid: a flow, task or route does not exist.
 Result<flow::Played> PlayFlow(const App& app, const FlowTrial& trial, SteppedClock* clock);
 
 }  // namespace sluice::flow_engine

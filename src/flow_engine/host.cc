@@ -1,3 +1,11 @@
+// How an app is loaded and replaced. Order matters in two places:
+//
+// - Start: the app first, then the runs that go on with it, then the starts of new ones. Stop is
+// the
+//   other way round: the engine ends last, because all others give it work.
+// - Apply: an app is visible (app()) only after its row is stored, and its flows start only after
+//   it is visible. The row of an app with durable flows is kept a second time under its version
+//   (AppKey), for runs that outlive the app; Runs::Sweep removes that row later.
 #include "flow_engine/host.h"
 
 #include "base/bytes.h"
@@ -8,7 +16,7 @@
 namespace sluice::flow_engine {
 namespace {
 
-// Of all relays together. Each has as many requests on their way as it has instances.
+// For all relays together. A relay has at most as many requests on their way as instances.
 constexpr size_t kMostRelayThreads = 1000;
 
 std::shared_ptr<const App> EmptyApp(const Services& services) {
@@ -110,9 +118,9 @@ Status Host::Apply(Bundle bundle, flow::Problems* problems) {
     value.Set("version", json::Value(app->version));
     row = db::EncodeMetaJson(value);
   }
-  // Before its row is there: the sweeper removes rows of apps that it has not heard of.
+  // Before its row is stored: the sweeper removes rows of apps that were not noted.
   runs_.Note(app);
-  // What runs need is kept for as long as they do.
+  // Runs may need this app when another one has replaced it.
   if (HasDurableFlow(*app)) {
     commit.rows.push_back({db::RowFamily::kRun, AppKey(app->version), row, std::nullopt});
   }

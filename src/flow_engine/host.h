@@ -1,5 +1,5 @@
-// The app that a server runs: kept in a meta row (docs/formats/flows.md), replaced as a whole. Runs
-// finish with the app that they began with.
+// Has the app that a server runs, with its engine, runs and starts. The app is stored in a meta row
+// (docs/formats/flows.md) and replaced as a whole. Runs finish with the app that they began with.
 //
 // Concurrency: any thread.
 #pragma once
@@ -24,28 +24,28 @@ class Host {
   Host(Services services, EngineOptions options, RunRetention retention = {});
   ~Host() { Stop(); }
 
-  // Loads what is stored. What was dropped since is told in the log, and to those who call what
-  // needs it; an app that can't be compiled any more is left out, and told there, too. Durable runs
-  // go on.
+  // Loads the stored app, and goes on with durable runs. If keyspaces were dropped since, it logs
+  // warnings, and calls that need them fail. If the app can't be compiled any more, it logs errors
+  // and runs without an app.
   Status Start();
   void Stop();
 
   std::shared_ptr<const App> app() const { return app_.Copy(); }
   Engine& engine() { return engine_; }
   Runs& runs() { return runs_; }
-  // Threads of relays. These wait for clients, however slow they are: of other threads they would
-  // take all.
+  // Threads for relays, which wait for clients, however slow these are: relays could keep all
+  // threads of the engine.
   Pool& relays() { return relays_; }
 
-  // Compiles the bundle; with errors nothing changes. Else it is stored and runs from then on.
-  // Waits.
+  // Compiles the bundle, stores it, waits for that and runs it. If `problems` has errors then,
+  // nothing has changed.
   Status Apply(Bundle bundle, flow::Problems* problems);
-  // What Apply would say.
+  // Adds the problems that Apply would find.
   void Check(Bundle bundle, flow::Problems* problems) const;
 
  private:
   Status LoadApp();
-  // What an app needs of the database.
+  // Checks that the database has the keyspaces of the app.
   void CheckUse(const App& app, Missing missing, flow::Problems* problems) const;
 
   const Services services_;

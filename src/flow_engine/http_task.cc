@@ -21,7 +21,7 @@ using json::Value;
 using namespace std::string_view_literals;
 
 constexpr std::string_view kMethods[] = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"};
-// Those of one connection, and those that libcurl makes itself. What comes compressed is decoded.
+// Headers of one connection, and headers that libcurl makes itself. It decodes compressed bodies.
 constexpr std::string_view kHopHeaders[] = {"connection", "content-length",     "host",
                                             "keep-alive", "proxy-authenticate", "te",
                                             "trailer",    "transfer-encoding",  "upgrade",
@@ -227,7 +227,7 @@ class TargetTask final : public HttpTask {
     return request;
   }
 
-  // What the URL takes is not sent again.
+  // Removes the fields that the URL takes from the body.
   Result<std::string> FillUrl(Value* body) const {
     std::string url;
     std::string_view rest = target_.url;
@@ -351,7 +351,7 @@ uint64_t DeclaredSize(const HttpResponse& head) {
   return size;
 }
 
-// What a relay's target answers: in memory, or passed on as it arrives when it is large.
+// The body of a relay's answer: in memory, or passed on while it arrives when it is large.
 class RelayedBody {
  public:
   RelayedBody(uint64_t max_bytes, AnswerPipe* pipe) : max_bytes_(max_bytes), pipe_(pipe) {}

@@ -1,5 +1,5 @@
-// Functions that are HTTP requests: async.http.request, endpoints that sluice.yaml names, and what
-// rest.yaml relays. Whom they may call, and how large an answer may be, is as for functions.
+// Functions that are HTTP requests: async.http.request, endpoints that sluice.yaml names, and
+// relays of rest.yaml. The rules for addresses and the size of answers are those of functions.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 namespace sluice::flow_engine {
 
 inline constexpr uint64_t kMaxHttpAnswerBytes = 32ull << 20;
-// What a relay keeps in memory of a body: larger ones of requests are streams, larger answers are
-// passed on as they arrive.
+// A relay keeps a body up to this size in memory. A larger body of a request is a stream, a larger
+// answer is passed on while it arrives.
 inline constexpr size_t kRelayMemoryBytes = 1 << 20;
 
 enum class Certificates : uint8_t { kChecked, kTrusted };
@@ -39,7 +39,7 @@ TaskMaker MakeHttpRequestTask(const function::Services& services);
 TaskMaker MakeRelayTask(const function::Services& services, uint64_t max_bytes, std::string host,
                         Certificates certificates);
 
-// Whether a text is http://host or https://host with at most a path; and only the host.
+// Whether a text is http://host or https://host, with at most a path (Url), or without one (Host).
 bool IsHttpUrl(std::string_view text);
 bool IsHttpHost(std::string_view text);
 

@@ -1,4 +1,4 @@
-// Counts things that others have in hand, so that whoever stops can wait until they are back.
+// Counts jobs and commits that other threads have, so that a stop can wait until all are done.
 //
 // Concurrency: any thread.
 #pragma once
@@ -19,12 +19,12 @@ class InFlight {
     while (count > 1) {
       if (count_.compare_exchange_weak(count, count - 1)) return;
     }
-    // Under the mutex: Wait returns, and this object may end, when this call is over.
+    // With the mutex: Wait returns, and this object may end, only after this call.
     const MutexLock lock(mutex_);
     if (--count_ == 0) none_.NotifyAll();
   }
 
-  // Until there are none.
+  // Waits until there are none.
   void Wait() {
     const MutexLock lock(mutex_);
     none_.Wait(lock, [this] { return count_ == 0; });

@@ -1,3 +1,9 @@
+// Tasks in JavaScript. An instance has one isolate (function::Handler), made by its first call and
+// made again when it has used too much memory. The thread that has the instance's slot runs it;
+// Stop comes from other threads, so these see the handler through a Locked pointer.
+//
+// When an app is loaded, the code is checked by our own parser and then by V8, so that mistakes are
+// found at that time and not by the first call.
 #include "flow_engine/js_task.h"
 
 #include <algorithm>
@@ -23,8 +29,8 @@ class JsTask final : public TaskInstance {
         program_(std::move(program)),
         reads_origin_(ReadsOrigin(definition_->code)) {}
 
-  // What it writes is one commit, made again when somebody else changed what it had read.
   bool runs_code() const override { return true; }
+  // The writes are one commit. The code runs again when others changed the documents that it read.
   TaskOutput Run(const TaskInput& input) override {
     for (db::ConflictRetry retry;;) {
       function::Effects effects(services_.database, "");
@@ -64,7 +70,7 @@ class JsTask final : public TaskInstance {
     }
     if (Cancelled(input))
       return TaskOutput::Failure(408, "the caller no longer waits for the answer");
-    // Whole seconds; what ends earlier is stopped by whom it runs for.
+    // Whole seconds. A caller whose time ends earlier calls Stop.
     const auto timeout_s = static_cast<uint32_t>((input.timeout_ms + 999) / 1000);
     const json::Value headers = reads_origin_ ? HeadersWithOrigin(input) : input.headers;
     function::Handler::Turn turn(*handler_);
@@ -135,8 +141,8 @@ bool MayBeStatement(std::string_view code, uint32_t line) {
   return false;
 }
 
-// A bracket without an end is often told far from the mistake, which V8 finds where it can't go on.
-// It knows no embedded statements: what it says of one is no mistake.
+// Our parser often reports a bracket without an end far from the mistake; V8 finds the place where
+// the code can't go on. But V8 knows no embedded statements, so its report about one is ignored.
 Status AtMistake(const Status& error, const function::Definition& definition,
                  js::SyntaxChecker* checker) {
   if (error.message().find("has no end") == std::string::npos) return error;
@@ -152,9 +158,9 @@ Status AtMistake(const Status& error, const function::Definition& definition,
       .At({"", line, static_cast<uint32_t>(found.place.column)});
 }
 
-// What only the engine finds is told when the app is loaded, and not to who calls the task first.
-// There is nothing but functions at the top level, so that declaring them is all that loading it
-// does; except that one may take the place of a built-in class, which the library needs.
+// Finds the mistakes that only V8 sees, when the app is loaded and not in the first call. The top
+// level has nothing but functions, so it is enough to declare them; unless one takes the name of a
+// built-in class that the library needs: then the code is loaded as a whole.
 script::Outcome Load(const function::Services& services,
                      const std::shared_ptr<const function::Definition>& definition,
                      const function::Prepared& prepared, js::SyntaxChecker* checker) {

@@ -1,5 +1,4 @@
-// A run in memory: its driver, and what those who call its tasks, keep its time and answer for it
-// know of it.
+// A run in memory: its driver, and the data that TaskCaller, RunTimers and Answers keep for it.
 #pragma once
 
 #include <atomic>
@@ -30,7 +29,7 @@ struct LiveRun final : StepObserver, StepFiles, std::enable_shared_from_this<Liv
         file_writer(its_files),
         reply(std::move(to)) {}
 
-  // A function that runs for it.
+  // A function that runs for the run now.
   struct RunningCall {
     uint64_t call = 0;
     TaskInstance* task = nullptr;
@@ -43,11 +42,11 @@ struct LiveRun final : StepObserver, StepFiles, std::enable_shared_from_this<Liv
   FileWriter& file_writer;
 
   // Set before others see it.
-  std::string cid;                       // of who asked
+  std::string cid;                       // the caller's correlation id
   std::string trace_id;                  // empty: functions are given none
   const flow::Flow* listened = nullptr;  // its flow, if listeners hear of its end
   std::string origin;
-  std::shared_ptr<StreamScope> given_streams;  // by who started it; null: own_streams
+  std::shared_ptr<StreamScope> given_streams;  // by the caller; null: own_streams
   StreamScope own_streams;
 
   Mutex mutex;

@@ -18,20 +18,20 @@ class LiveRuns {
  public:
   // False: there is one with its id.
   bool Add(const LiveRunPtr& run);
-  // Null: there is none. Waits for a run that is being handed over.
+  // Null: there is none. Waits while the run is being handed over.
   LiveRunPtr Find(const std::string& id);
   bool Contains(const std::string& id) const;
   // Does nothing if it is not there.
   void Remove(const LiveRun& run);
-  // Removes it if `leaves` says so, then hands it over to whoever keeps it from now on: Find waits
-  // until that is done.
+  // If `leaves` returns true, removes the run and calls `hand_over`, which gives it to another
+  // keeper. Find waits until that is done.
   void HandOver(const LiveRun& run, const std::function<bool()>& leaves,
                 const std::function<void()>& hand_over);
-  // Until the run is not here any more.
+  // Waits until the run is not here any more.
   void WaitUntilGone(const LiveRun& run);
-  // The same, of a run with this id.
+  // Waits until there is no run with this id.
   void WaitUntilGone(const std::string& id);
-  // All are gone, and nobody waits.
+  // Removes all, which ends the waits.
   void Clear();
 
   size_t size() const;

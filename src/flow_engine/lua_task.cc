@@ -34,7 +34,7 @@ class LuaTask final : public TaskInstance {
               .repeatable = true};
     }
     const Status& error = answer.error();
-    // What the program did wrong is not the fault of who asked.
+    // A mistake of the program is not the caller's fault.
     const bool program = error.code() == Code::kInvalidArgument;
     return program ? TaskOutput::Failure(500, error.message()) : TaskOutput::Failure(error);
   }

@@ -1,8 +1,9 @@
 // Sends traces to a collector of OpenTelemetry: OTLP over HTTP, as JSON.
 //
-// Traces wait in a bounded queue for a thread that sends them in batches; who offers one waits for
-// nothing. When the collector can't be reached a batch is tried a few times and then dropped, and
-// so are traces that find the queue full: metrics count them, and the log says once that it is so.
+// Traces wait in a bounded queue for a thread that sends them in batches; Offer waits for nothing.
+// When the collector can't be reached, the thread tries a batch a few times and then drops it.
+// Traces that find the queue full are dropped, too. Metrics count dropped traces, and one log line
+// says when the trouble begins.
 #pragma once
 
 #include <atomic>
@@ -35,9 +36,9 @@ class OtlpExporter {
   OtlpExporter(const OtlpExporter&) = delete;
   OtlpExporter& operator=(const OtlpExporter&) = delete;
 
-  // Any thread. One that its caller did not want to be sampled is passed over.
+  // Any thread. Ignores a trace whose caller did not want it to be sampled.
   void Offer(const TracePtr& trace);
-  // Tries once more to send what waits.
+  // Tries once more to send the waiting traces.
   void Stop();
 
   struct Counts {

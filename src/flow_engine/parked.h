@@ -1,5 +1,5 @@
-// Durable runs that only wait for a time that is far away: they are in the database and not in
-// memory, where only their ids and times are.
+// Durable runs that only wait for a time that is far away. They are in the database; the memory has
+// only their ids and times.
 //
 // Concurrency: any thread.
 #pragma once
@@ -21,7 +21,7 @@ namespace sluice::flow_engine {
 
 class ParkedRuns {
  public:
-  // Goes on with a run whose time has come. False: not now, try again in a moment.
+  // Goes on with a run whose time has come. False: try again in a moment.
   using Wake = std::function<bool(const std::string& id)>;
 
   ParkedRuns(const Clock& clock, Wake wake)
@@ -34,8 +34,8 @@ class ParkedRuns {
   void Stop();
 
   void Add(const std::string& id, uint64_t due_ms);
-  // Whether it was there; it is not any more, and the caller goes on with it. Waits for a run that
-  // is just going on.
+  // Removes the run; the caller goes on with it. False: it was not there. Waits while the thread is
+  // waking this run.
   bool Take(const std::string& id);
   size_t size() const;
 

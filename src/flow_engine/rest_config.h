@@ -23,8 +23,8 @@
 
 namespace sluice::flow_engine {
 
-// What is done to the headers of a request or of an answer: those in `keep` stay, or else all but
-// those in `drop`; then some are added. Names are in lower case.
+// How to change the headers of a request or of an answer: keep only those in `keep`, or if that is
+// empty, drop those in `drop`; then add those in `add`. Names are in lower case.
 struct HeaderRules {
   std::vector<std::string> keep;
   std::vector<std::string> drop;
@@ -74,11 +74,10 @@ struct Endpoint {
   bool cancels_on_disconnect = false;
   bool upload = false;           // multipart/form-data is taken apart
   bool streams_uploads = false;  // and its files, as bodies of bytes, are streams however small
-  // Of a relay: the route of RelayRoute that sends requests on, and what begins their path here and
-  // there.
-  std::string relay;  // http://host
-  std::string rewrite_from;
-  std::string rewrite_to;
+  // Of a relay (RelayRoute).
+  std::string relay;         // http://host
+  std::string rewrite_from;  // the beginning of paths here
+  std::string rewrite_to;    // the beginning of the same paths there
   Certificates certificates = Certificates::kChecked;
   const CorsPolicy* cors = nullptr;
   const HeaderPolicy* headers = nullptr;
@@ -109,7 +108,7 @@ struct RestConfig {
 // The name of the route that relays to an endpoint's host. No function has such a name.
 std::string RelayRoute(const Endpoint& endpoint);
 
-// What endpoints may name.
+// The routes and flows that endpoints may name.
 struct RestNames {
   std::function<const Route*(std::string_view route)> find_route;
   std::function<bool(std::string_view flow)> has_flow;  // also one with errors, told already

@@ -246,7 +246,7 @@ class Reader {
     }
   }
 
-  // A key with dots is maps in maps by now; it is told as it was written.
+  // The reader has made maps in maps of a key with dots; messages show the key as it was written.
   void ReadRareField(const std::string& key, const yaml::Entry& entry, Endpoint* endpoint) {
     const Node& value = entry.value;
     if (value.is_map() && !value.entries.empty()) {
@@ -305,7 +305,7 @@ class Reader {
     }
   }
 
-  // What comes after `?`, such as `?decision=_`, is for people.
+  // The part after `?`, such as `?decision=_`, is a note for people.
   static void ReadQuery(std::string_view text, Endpoint* endpoint) {
     while (!text.empty()) {
       const std::string_view pair = text.substr(0, text.find('&'));

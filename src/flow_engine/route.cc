@@ -57,8 +57,8 @@ std::optional<Route::Job> Route::Leave(Slot* slot) {
     Slot* none = nullptr;
     if (MySpot().compare_exchange_strong(none, slot)) {
       if (waiting_count_.load() == 0) return std::nullopt;
-      // Somebody has begun to wait. If the instance is not there any more, who took it sees to
-      // that.
+      // Somebody has begun to wait. If the instance is gone, the thread that took it will find the
+      // waiting call when it leaves.
       Slot* left = slot;
       if (!MySpot().compare_exchange_strong(left, nullptr)) return std::nullopt;
     }

@@ -1,5 +1,5 @@
-// A route: a function with a number of instances. As many calls run at once as there are instances;
-// those that come then wait in order, and past a bound they are refused.
+// A route: a function with a number of instances. As many calls run at once as there are instances.
+// Further calls wait in order; past a bound they are refused.
 //
 // Concurrency: any thread.
 #pragma once
@@ -31,16 +31,16 @@ struct RouteLimits {
 
 class Route {
  public:
-  // An instance, held by whoever runs it.
+  // An instance. It belongs to the thread that has entered it.
   struct Slot {
     int number = 0;
     std::unique_ptr<TaskInstance> instance = nullptr;        // made by the first call
     std::shared_ptr<std::atomic<bool>> cancelled = nullptr;  // TaskInput, of the last call
-    // Written by who holds it only.
+    // Only the thread that has the instance changes these.
     std::atomic<uint64_t> calls = 0;
     std::atomic<uint64_t> failures = 0;
   };
-  // What to do when an instance is free; on a thread that may block.
+  // Runs when an instance is free, on a thread that may block.
   using Job = std::move_only_function<void(Slot& slot)>;
 
   Route(std::string name, RouteLimits limits, TaskMaker maker)
@@ -51,12 +51,12 @@ class Route {
   const RouteLimits& limits() const { return limits_; }
   const TaskMaker& maker() const { return maker_; }
 
-  // A free instance, which is then the caller's until Leave; null when there is none. The one that
-  // the calling thread has had last, if it is free.
+  // A free instance, which is the caller's until Leave; null when there is none. Prefers the one
+  // that the calling thread has had last.
   Slot* TryEnter();
-  // The same, but when there is none the job is kept for later. Error route.overloaded.
+  // The same, but when there is none, keeps the job for later. Error route.overloaded.
   Result<Slot*> Enter(Job& job);
-  // Gives it back, or takes the job that is to be run on it next.
+  // Gives the instance back; or returns a waiting job, which the caller runs on it.
   std::optional<Job> Leave(Slot* slot);
 
   // Makes the instance unless the slot has one.
@@ -73,9 +73,9 @@ class Route {
   Stats stats() const;
 
  private:
-  // Where a thread leaves an instance that nobody waits for, and looks for one first: so it finds
-  // it in its core's caches, and meets no other thread. Others take it from there before they make
-  // one.
+  // A thread leaves an instance that nobody waits for in its spot, and looks there first. So it
+  // finds the instance in its core's caches, and meets no other thread. Other threads take it from
+  // the spot before they make a new one.
   struct alignas(64) Spot {
     std::atomic<Slot*> slot = nullptr;
   };
@@ -92,8 +92,9 @@ class Route {
   const RouteLimits limits_;
   const TaskMaker maker_;
   std::array<Spot, kSpots> spots_;
-  // Calls in Table::waiting, and those that are about to be there. Who leaves an instance in a spot
-  // looks here afterwards, and who waits looks at the spots afterwards: one of them sees the other.
+  // Calls in Table::waiting, and those that are about to be there. A thread that leaves an instance
+  // in a spot reads this count afterwards; a thread that is about to wait raises it and looks at
+  // the spots afterwards. So at least one of them sees the other.
   alignas(64) std::atomic<size_t> waiting_count_ = 0;
   alignas(64) Locked<Table> table_;
 };

@@ -1,5 +1,6 @@
-// The time of runs: the machine's wall clock, which may be set while they run. This one goes on as
-// the monotonic clock does, so it never goes back, and who has looked at that clock has the time.
+// The time of runs. Somebody may set the machine's wall clock while they run; this clock starts
+// with its time and goes on as the monotonic clock does, so it never goes back. From a monotonic
+// time you get the time of runs without another look at a clock.
 //
 // Concurrency: any thread.
 #pragma once

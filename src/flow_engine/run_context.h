@@ -1,4 +1,4 @@
-// What the engine's callers give it with a request to run something, and what they get.
+// The context that a caller gives to the engine with a run or a call, and the reply to it.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,8 @@ struct RunContext {
   // Runs a job on the caller's thread, after the present call; null: on a thread of the pool. It
   // may drop a job only when nobody waits for the answer any more.
   std::function<void(Pool::Job job)> run = nullptr;
-  // Has threads for what `run` does not run, or had to wait for its turn; null: the engine's.
+  // Runs the jobs that `run` does not run, and calls that had to wait for an instance; null: the
+  // engine's pool.
   Pool* pool = nullptr;
   std::string cid = {};  // of a call: the caller's correlation id
 };

@@ -1,13 +1,13 @@
-// A driver has one run: it takes what happens to the run, steps the machine (flow/run.h), and says
-// what is to be stored and what is to be done:
+// A driver has one run. It takes the run's events, steps the machine (flow/run.h), and returns the
+// commits to store and the actions to carry out:
 //
 //   (run, event) -> (commits, actions)
 //
 // It does neither itself, knows no thread and waits for nothing. The engine submits the commits in
-// order, tells the driver what became of each (OnStored), and carries out the actions. There are
-// two drivers: MemoryDriver has nothing to store, DurableDriver stores each step.
+// order, calls OnStored with the result of each, and carries out the actions. There are two
+// drivers: MemoryDriver has nothing to store, DurableDriver stores each step.
 //
-// Thread: whoever holds the run's mutex.
+// Thread: one that holds the run's mutex (live_run.h).
 #pragma once
 
 #include <chrono>
@@ -57,11 +57,11 @@ struct StoreRequest {
   db::Commit commit;
   std::optional<std::string> version_before;  // none: the run is not stored yet
   std::optional<std::string> version_after;   // none: the run has ended
-  // What follows when it is stored is no more than an answer and the end of a run that went well.
+  // The only actions that follow are an answer and the end of a run that went well.
   bool only_answers = false;
 };
 
-// What became of a commit.
+// The result of a commit.
 struct StoreResult {
   enum class Kind : uint8_t {
     kStored,
@@ -78,7 +78,7 @@ struct CallAgain {
   std::chrono::microseconds pause{0};  // before it is called again
 };
 
-// What follows from an event.
+// The consequences of an event.
 struct Outcome {
   std::vector<StoreRequest> commits;  // to be submitted now, in this order
   flow::Actions actions;              // to be carried out now
@@ -111,7 +111,7 @@ class RunDriver {
   virtual ~RunDriver() = default;
 
   virtual Outcome OnEvent(RunEvent&& event, RunTime now) = 0;
-  // What became of a commit. Of several commits they may come in any order.
+  // The result of a commit. The results of several commits may come in any order.
   virtual Outcome OnStored(uint64_t number, StoreResult result, RunTime now) = 0;
   // The thread that ran the run's functions leaves it: steps that were held back are stored.
   virtual Outcome OnIdle(RunTime now) = 0;

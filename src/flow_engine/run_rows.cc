@@ -56,7 +56,7 @@ void PutNumber(json::ObjectWriter* object, std::string_view name, uint64_t numbe
   if (number != 0) object->Int(name, static_cast<int64_t>(number));
 }
 
-// What is too large is told by its size.
+// Writes only the size of a value that is too large.
 void PutValue(json::ObjectWriter* object, std::string_view name, const Value& value) {
   if (value.is_missing()) return;
   std::string* const out = object->Field(name);

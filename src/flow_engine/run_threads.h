@@ -1,4 +1,4 @@
-// The threads that runs and functions run on: those of whoever asks, or the engine's pool.
+// The threads that runs and functions run on: the caller's, or those of the engine's pool.
 //
 // Concurrency: any thread.
 #pragma once
@@ -15,11 +15,11 @@ class RunThreads {
  public:
   explicit RunThreads(size_t most_threads) : pool_("flows", most_threads) {}
 
-  // Where the context says.
+  // Runs the job on the thread that the context names.
   void Begin(const RunContext& context, Pool::Job job);
   // On a thread of the pool. After Stop the job is dropped.
   void Post(Pool::Job job) { pool_.Post(std::move(job)); }
-  // Waits for what runs, and until callers have run or dropped what they were given.
+  // Waits for running jobs, and until callers have run or dropped the jobs that they have.
   void Stop();
 
  private:

@@ -1,6 +1,6 @@
-// Keeps the time of runs: when one is to be stepped again, and what else is to happen later.
+// The timers of runs, and jobs that run later.
 //
-// Concurrency: any thread. One thread waits, and posts what is due.
+// Concurrency: any thread. One thread waits, and posts due jobs to the pool.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ class RunTimers {
   void RunLater(LaterId id, Pool::Job job);
   void Drop(LaterId id);
 
-  // Nothing is due any more. The runs that had a timer.
+  // Drops all timers and jobs. Returns the runs that had a timer.
   std::vector<LiveRunPtr> Stop();
 
  private:
@@ -48,7 +48,7 @@ class RunTimers {
     uint64_t thread_wakes_ms = 0;  // by itself, at the latest
     bool stopping = false;
 
-    // Whether the thread has to be woken for something that is due then.
+    // Whether the thread must be woken for a timer of that time.
     bool MustWakeFor(uint64_t due_ms);
     // When the first one is due; UINT64_MAX: there is none.
     uint64_t first_ms() const;

@@ -1,3 +1,5 @@
+// Reads durable runs: heads for lists, and head, machine and steps for one run. The rows are those
+// of run_rows.h. Runs that go on are in runs_resume.cc, removal is in runs_retention.cc.
 #include "flow_engine/runs.h"
 
 #include <algorithm>
@@ -20,7 +22,7 @@ Status NotFound(std::string_view id) {
   return Error(Code::kNotFound, "flow.run_not_found", "there is no run '{}'", id);
 }
 
-// What the run waits for, of its stored state.
+// The calls that the run waits for, from its stored state.
 Value WaitingOf(const Value& state) {
   Value list = Value::EmptyArray();
   for (const Value& call : state["calls"].items()) {
@@ -75,7 +77,7 @@ Result<std::shared_ptr<const App>> Runs::AppOf(const std::string& version) {
   }
   std::string row;
   ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, AppKey(version), &row));
-  if (!found) return current;  // of a finished run: what there is now must do
+  if (!found) return current;  // the run is finished: only the present app is left
   ASSIGN_OR_RETURN(const Value value, db::DecodeMetaJson(AppKey(version), row));
   ASSIGN_OR_RETURN(Bundle bundle, BundleFromJson(value));
   flow::Problems problems;

@@ -1,5 +1,5 @@
-// Durable runs as people see them: listed, inspected, cancelled, retried; and those that must go on
-// after a restart. Finished ones are kept for a while and then removed, the oldest first.
+// The stored durable runs: lists, shows, cancels and retries them, and goes on with unfinished ones
+// after a restart. Keeps finished ones for a while and then removes them, the oldest first.
 //
 // Concurrency: any thread.
 #pragma once
@@ -32,7 +32,7 @@ class Runs {
   Runs(const Services& services, Engine& engine, CurrentApp current, RunRetention retention);
   ~Runs();  // Stop
 
-  // Goes on with all runs that are not finished; from then on finished ones are removed in time.
+  // Goes on with all unfinished runs, and starts the sweeper that removes finished ones in time.
   Status Start();
   void Stop();
 
@@ -57,9 +57,9 @@ class Runs {
   // flow.step_not_kept, flow.bad_state.
   Status Retry(const std::string& id, std::optional<uint32_t> step);
 
-  // Removes what is to be removed now.
+  // Removes finished runs that are too old or too many, and apps that no run needs.
   Status Sweep();
-  // An app that was made: it is not removed while somebody holds it.
+  // Keeps the row of this app from being removed while somebody holds the app.
   void Note(const std::shared_ptr<const App>& app);
   // Runs that wait for a time that is far away.
   size_t parked() const { return parked_.size(); }

@@ -207,8 +207,8 @@ Status Runs::Retry(const std::string& id, std::optional<uint32_t> number) {
     ASSIGN_OR_RETURN(state, json::Parse(before.text));
   }
   ASSIGN_OR_RETURN(Value input, ReadInput(id));
-  // What was wrong may have been put right since. The files that it began with are for a run whose
-  // flows and tasks are not there any more.
+  // The present app comes first: its code may have been corrected since. The app that the run began
+  // with is for a run whose flows and tasks the present one does not have.
   std::shared_ptr<const App> app = current_();
   auto run = flow::DecodeRun(state, app->flows, app->files.get(), input);
   if (!run) {

@@ -18,7 +18,7 @@ using StatementCheck = std::function<Status(const query::StatementPlan& plan)>;
 Result<TaskMaker> MakeSqlTask(query::QueryEngine& engine, std::string text,
                               StatementCheck authorize);
 
-// The same, but what is wrong with the text is told to those who call, until it can be planned.
+// The same, but plans the text when it is called: callers get the error while it can't be planned.
 TaskMaker MakeLateSqlTask(query::QueryEngine& engine, std::string text, StatementCheck authorize);
 
 struct TaskStatement {
@@ -26,8 +26,8 @@ struct TaskStatement {
   StatementCheck authorize = nullptr;
 };
 
-// Runs one statement; also for the built-in sql.query. For a durable run what it writes is one
-// commit; else each document that it writes is.
+// Runs one statement; also for the built-in sql.query. In a durable run all its writes are one
+// commit; otherwise each document is a commit of its own.
 TaskOutput RunStatement(query::QueryEngine& engine, const TaskStatement& statement,
                         const json::Value& arguments, const TaskInput& input);
 

@@ -1,3 +1,13 @@
+// The thread that starts runs. Each round (Look) visits all causes in turn: the followers of flows
+// with `on`, schedules, requests of user code, autostarts. Rows of the family `run`:
+//
+//   c<flow>            the next time of a schedule; written in the commit that starts a run
+//   b<flow>/<number>   the last run of a durable autostart, so that a restart does not start
+//   another
+//
+// A failure, such as too many runs or a database that can't write, ends nothing: the thread loads
+// the stored positions again after a pause and goes on from there. A commit wakes the thread if it
+// changed documents or made a request; otherwise it looks again after kPoll at the latest.
 #include "flow_engine/starts.h"
 
 #include <algorithm>
@@ -104,8 +114,8 @@ void Starts::Stop() {
   subscription_.reset();
 }
 
-// Followers are there for as long as their flows and keyspaces are. Who loads the app tells which
-// keyspaces are missing.
+// Makes the followers of flows with `on`, and drops those of other flows. A missing keyspace is no
+// error here: CheckStarts reports it.
 Status Starts::MakeFollowers(const App& app) {
   const auto catalog = database_.catalog();
   std::map<std::string, db::KeyspaceId> wanted;
@@ -191,7 +201,7 @@ Result<bool> Starts::Follow(ChangeStarts& changes, std::optional<Clock::Time>* l
   return stepped.state == State::kWorked;
 }
 
-// Times that passed while nobody could start anything are made up for by one run.
+// One run makes up for all times that passed while no server ran.
 Result<bool> Starts::RunSchedule(const Configured& configured, Schedule& schedule) {
   const uint64_t now_ms = services_.function.clock.WallMs();
   if (schedule.next_ms > now_ms) return false;
@@ -377,7 +387,7 @@ void Starts::Look(const Order& order, Progress& progress) {
     note(TakeRequests(configured));
     note(RunAutostarts(configured, &progress.autostarted));
   }
-  // Too many runs, or a database that can't write: what was read is read again.
+  // Too many runs, or a database that can't write: the next round reads the same again.
   if (!progress.failed.ok() && progress.failed.code() != Code::kOverloaded) {
     log::Error("flows can't be started", {{"error", progress.failed.ToString()}});
   }

@@ -1,10 +1,9 @@
-// Runs that start by themselves: of flows with `on` (changes of a keyspace), `cron` or `every`,
-// those that user code asks for (outbox/flow_request.h), and what the app says is to run when it is
-// loaded (app_options.h).
+// Starts runs without a client: of flows with `on` (changes of a keyspace), `cron` or `every`, by
+// requests of user code (outbox/flow_request.h), and the autostarts of the app (app_options.h).
 //
-// Each start is one commit of the run's beginning and of what it came from: the follower's cursor,
-// the schedule's next time, the request's row. So a change, a due time or a request starts one run.
-// One thread does all of it.
+// One commit stores the beginning of the run and consumes the cause of the start: it moves the
+// follower's cursor, sets the schedule's next time, or removes the request's row. So each change,
+// due time or request starts exactly one run. One thread does all of it.
 //
 // Concurrency: any thread.
 #pragma once
@@ -27,8 +26,8 @@
 
 namespace sluice::flow_engine {
 
-// Keyspaces that can't be followed, or filtered so: errors flow.bad_start, or warnings where
-// something was dropped.
+// Checks that the keyspaces of flows with `on` can be followed, and that their filters can be
+// planned: errors flow.bad_start, or warnings where a keyspace was dropped.
 void CheckStarts(const App& app, const Services& services, Missing missing,
                  flow::Problems* problems);
 
@@ -55,13 +54,13 @@ class Starts {
     std::vector<Schedule> schedules;
   };
 
-  // What Configure asks of the thread.
+  // The order of Configure to the thread.
   struct Order {
     std::shared_ptr<const App> app = nullptr;  // null: none yet
     bool load = false;                         // the app is another one
-    bool autostart = false;                    // what the app starts is to be started
+    bool autostart = false;                    // the autostarts have to run
   };
-  // What the thread has at hand.
+  // The state of the thread.
   struct Progress {
     Configured configured = {};
     size_t autostarted = SIZE_MAX;                      // the next autostart, by number
@@ -78,14 +77,14 @@ class Starts {
   void Loop();
   // Waits until there may be something to do. False: the thread is to end.
   bool WaitForWork(const Progress& progress, uint64_t seen);
-  // Starts what there is to start.
+  // Looks at all causes of starts once, and starts the runs.
   void Look(const Order& order, Progress& progress);
-  // Each tells whether there may be more to do at once.
-  // `look_at` is moved to when it wants to be asked again at the latest.
+  // These return whether there may be more to do at once.
+  // `look_at` is moved forward to the time of the follower's next look, if that is earlier.
   static Result<bool> Follow(ChangeStarts& changes, std::optional<Clock::Time>* look_at);
   Result<bool> RunSchedule(const Configured& configured, Schedule& schedule);
   Result<bool> TakeRequests(const Configured& configured);
-  // Those from number `*next` on, which is moved past each that has been started.
+  // Starts the autostarts from number `*next` on, and moves that past each of them.
   Result<bool> RunAutostarts(const Configured& configured, size_t* next);
   Status RunAutostart(const Configured& configured, size_t index);
   Status LaunchOnce(const Configured& configured, const flow::Flow& flow, std::string key,

@@ -44,8 +44,8 @@ struct StaticFile {
 
 struct App;
 
-// What a GET of a path answers: the file; index.html of a folder; NAME.html for a name without a
-// dot. Nothing when there is none, or when it is not inside the folder. Reads the disk for `file:`.
+// The file that a GET of a path answers: that file, index.html of a folder, or NAME.html for a name
+// without a dot. None when there is no such file inside the folder. Reads the disk for `file:`.
 std::optional<StaticFile> FindStatic(const App& app, std::string_view path);
 
 }  // namespace sluice::flow_engine

@@ -1,4 +1,4 @@
-// Hands the commits of durable runs to the database, and what became of them back to the engine.
+// Submits the commits of durable runs to the database, and gives their results to the engine.
 //
 // Concurrency: any thread.
 #pragma once
@@ -14,7 +14,7 @@ namespace sluice::flow_engine {
 
 class StepStore {
  public:
-  // On a thread of the pool; of a commit after which the run only answers, on the database's.
+  // Called on a thread of the pool, or on the committer's if the run only answers after it.
   using OnStored = std::function<void(const LiveRunPtr& run, uint64_t number, StoreResult result)>;
 
   // All of it outlives this.
@@ -26,12 +26,12 @@ class StepStore {
 
   // The run's mutex keeps its commits in order.
   void Submit(const LiveRunPtr& run, StoreRequest request) REQUIRES(run->mutex);
-  // What a commit's status means for the run: the database may have refused it because of other
-  // rows than the run's version.
+  // The meaning of a commit's status for the run: the database may have refused the commit because
+  // of other rows than the run's version.
   StoreResult ResultOf(const std::string& run, const Status& status,
                        const std::optional<std::string>& version_before,
                        const std::optional<std::string>& version_after) const;
-  // Until the database has answered everything.
+  // Waits until the database has answered all commits.
   void Wait() { submitted_.Wait(); }
 
  private:

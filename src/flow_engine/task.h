@@ -23,25 +23,26 @@ struct TaskInput {
   const json::Value& body;
   int instance = 1;
   uint64_t timeout_ms = 30'000;
-  uint64_t now_ns = 0;  // monotonic time, if who calls knows it
-  // Who commits what the function writes; null: the function itself.
+  uint64_t now_ns = 0;  // monotonic time, if the caller knows it
+  // Takes the writes of the function; null: the function commits them itself.
   TaskSink* sink = nullptr;
-  // Becomes true when nobody waits for the answer any more; null: that is never told.
+  // Becomes true when nobody waits for the answer any more; null: the caller can't say that.
   std::shared_ptr<std::atomic<bool>> cancelled = nullptr;
-  // The call's span, for whom the function calls; null: it is not traced.
+  // The call's span, the parent of calls that the function makes; null: it is not traced.
   const TraceContext* trace = nullptr;
   // The streams of its run, or call; null: there can be none.
   StreamScope* streams = nullptr;
-  // For HeadersWithOrigin: its route, and the correlation id and the trace of who asked, if told.
+  // For HeadersWithOrigin: the function's route, and the caller's correlation id and trace; empty
+  // where the function must not see them.
   std::string_view route = {};
   std::string_view cid = {};
   std::string_view trace_id = {};
 };
 
-// Headers that functions find of where they are called from: my_route, my_correlation_id,
-// my_trace_id. Nobody else sets them.
+// The headers with my_route, my_correlation_id and my_trace_id, which tell a function its caller.
+// Nobody else sets these.
 json::Value HeadersWithOrigin(const TaskInput& input);
-// Whether code may read them. Making them costs what many a function takes.
+// Whether code may read them. To make them takes as long as many a function does.
 bool ReadsOrigin(std::string_view code);
 
 // A status of 400 and more is a failure, and the body its message.
@@ -50,21 +51,21 @@ struct TaskOutput {
   json::Value headers = json::Value::EmptyObject();
   json::Value body = {};
   std::string stack = {};
-  // It did nothing but answer and hand over what it writes: calling it again does no harm.
+  // The function had no effects besides its answer and its writes: calling it again does no harm.
   bool repeatable = false;
-  // The answer is given so much later; nobody waits for that on a thread.
+  // The engine gives the answer this much later; no thread waits meanwhile.
   uint64_t answer_after_ms = 0;
   uint64_t hold_next_ms = 0;  // flow::TaskResult
 
   static TaskOutput Failure(int status, std::string message) {
     return {.status = status, .body = json::Value(message)};
   }
-  // What a caller is told of an error of ours.
+  // The answer for an error of ours.
   static TaskOutput Failure(const Status& status);
 };
 
-// Takes what a function writes, together with its answer: a durable run adds its own move to the
-// commit, so that both happen or none.
+// Takes the writes of a function together with its answer. A durable run adds its own step to the
+// commit, so that both happen or neither.
 class TaskSink {
  public:
   virtual ~TaskSink() = default;
@@ -80,7 +81,7 @@ Status CommitTask(db::Database& database, const TaskInput& input, const TaskOutp
 class TaskInstance {
  public:
   virtual ~TaskInstance() = default;
-  // After a call that could be stopped: a stop that came too late is not for the next one.
+  // Called after a call that could be stopped: forgets a stop that came too late for it.
   virtual void Renew() {}
   virtual TaskOutput Run(const TaskInput& input) = 0;
   // Whether it is code of users, which may end the process.

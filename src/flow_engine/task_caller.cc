@@ -26,7 +26,7 @@ std::shared_ptr<std::atomic<bool>> NewCancelled(Route::Slot& slot) {
 
 }  // namespace
 
-// Takes what the function of a durable run writes, to be stored with the step.
+// Keeps the writes of a durable run's function, to be stored with the step.
 class TaskCaller::WriteSink final : public TaskSink {
  public:
   Status Commit(const TaskOutput& /*output*/, db::Commit commit) override {

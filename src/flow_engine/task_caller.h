@@ -1,4 +1,4 @@
-// Calls the functions of a run's tasks: finds a free instance of the route, runs the function,
+// Calls the functions of a run's tasks: finds a free instance of the route, runs the function, and
 // makes an event of its answer. Calls that find no free instance wait in order, without a thread.
 //
 // Concurrency: any thread.
@@ -59,7 +59,7 @@ class TaskCaller {
   // False: nobody wants the answer. `made`: the slot has an instance.
   bool Begin(LiveRun& run, const flow::Call& call, Route::Slot& slot, bool made, TaskInput* input,
              Span* span);
-  // Of a function that says when its answer is to be given.
+  // For a function that asked for a delay of its answer.
   void AnswerLater(const LiveRunPtr& run, RunEvent answer, uint64_t after_ms);
 
   const RunClock& time_;

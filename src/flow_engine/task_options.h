@@ -1,4 +1,4 @@
-// `tasks:` in sluice.yaml: what is said of routes besides their code.
+// `tasks:` in sluice.yaml: the settings of routes.
 //
 //   tasks:
 //     greeting.demo:

@@ -1,5 +1,5 @@
-// What is remembered of a run: when its tasks were called, began and ended. A trace is made while
-// the run goes on, under the run's mutex, and is immutable after it.
+// The trace of a run: when its tasks were called, began and ended. While the run goes on, the run's
+// mutex guards its trace; afterwards the trace is immutable.
 #pragma once
 
 #include <cstdint>
@@ -44,10 +44,10 @@ class RunTrace {
     uint64_t wall_ns = 0;
     uint64_t monotonic_ns = 0;
   };
-  // `flows` is what spans' texts live in.
+  // The texts of spans are in `flows`.
   RunTrace(Head head, std::shared_ptr<const flow::FlowSet> flows);
 
-  // What a step asked for. Now is monotonic time.
+  // Notes the actions of a step. `now_ns` is monotonic time.
   void Note(const flow::Actions& actions, uint64_t now_ns);
   void Began(uint64_t call, uint64_t now_ns);
   void Answered(const flow::TaskResult& result, uint64_t now_ns);
@@ -62,12 +62,12 @@ class RunTrace {
   bool failed() const { return status_ >= 400 || !message_.empty(); }
   const std::vector<TraceSpan>& spans() const { return spans_; }
   size_t left_out() const { return left_out_; }  // spans past the bound
-  // For what the call's function calls. Its texts live as long as the trace.
+  // The context of calls that the call's function makes. Its texts live as long as the trace.
   TraceContext ContextOf(uint64_t call) const {
     const TraceLink& link = head_.link;
     return {link.id.empty() ? head_.run : link.id, SpanOf(head_.run, call), link.flags, link.state};
   }
-  // For what the run starts.
+  // The link of calls and runs that this run starts.
   TraceLink Link() const {
     return {head_.link.tracing, id(), root_span(), head_.link.flags, head_.link.state};
   }

@@ -11,19 +11,20 @@ namespace sluice::flow_engine {
 inline constexpr size_t kMaxTraceId = 128;     // of X-Trace-Id
 inline constexpr size_t kMaxTraceState = 512;  // longer ones are not passed on
 
-// Whether a trace is made of something, and whether who asked is told its id.
+// kOff: there is no trace. kKept: there is one. kTold: functions, and the
+// client of an endpoint, get its id, too.
 enum class Tracing : uint8_t { kOff, kKept, kTold };
 
 // The trace that something belongs to.
 struct TraceLink {
   Tracing tracing = Tracing::kKept;
   std::string id = {};     // empty: a new one
-  uint64_t parent = 0;     // the span of who asked; 0 when there is none
+  uint64_t parent = 0;     // the caller's span; 0 when there is none
   uint8_t flags = 1;       // of traceparent; 1: sampled
   std::string state = {};  // tracestate
 };
 
-// A span that calls somebody, for whom it is the parent. Its texts are the caller's.
+// The span of a call: the parent of all spans that the called side makes. Its texts are borrowed.
 struct TraceContext {
   std::string_view id;
   uint64_t span = 0;
@@ -31,7 +32,7 @@ struct TraceContext {
   std::string_view state = {};
 };
 
-// Of a header traceparent; nothing when it is none: then a new trace begins.
+// Reads a header traceparent; none when it is not valid: then a new trace begins.
 std::optional<TraceLink> ParseTraceParent(std::string_view text);
 // Whether a text can be a trace's id: printable characters, not too many.
 bool IsTraceId(std::string_view text);

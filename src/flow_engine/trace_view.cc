@@ -15,7 +15,7 @@ Value Number(uint64_t number) { return Value::Unsigned(number); }
 Value SpansOf(const RunTrace& trace, uint64_t frame, bool root) {
   Value list = Value::EmptyArray();
   for (const TraceSpan& span : trace.spans()) {
-    // What belongs to a sub-flow that is not among the spans is shown with the run itself.
+    // Spans of a sub-flow that is not among the spans itself are shown under the run.
     const bool orphan = root && trace.ParentOf(span) == trace.root_span();
     if (!orphan && (root || span.frame != frame)) continue;
     const uint64_t ended_ns = span.ended_ns == 0 ? trace.duration_ns() : span.ended_ns;
