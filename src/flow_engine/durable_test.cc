@@ -84,7 +84,12 @@ class DurableTest : public HostTest {
     EXPECT_TRUE(page.has_value());
     return page ? page->runs : std::vector<RunHead>();
   }
-  // The same; each look moves the clock that the host has from the next Restart on.
+  // From now on the host's time stands still until the test moves it.
+  void UseMovedClock() {
+    host_clock_ = &clock_;
+    Restart();
+  }
+  // Moves that time with each look.
   void WaitAndMove(const std::function<bool()>& holds) {
     WaitUntil([&] {
       clock_.AdvanceMs(100);
@@ -193,8 +198,7 @@ TEST_F(DurableTest, HeldStepsAreStoredWhileAFunctionRunsForLong) {
 
 // Who started it waits a millisecond, the second task three seconds.
 TEST_F(DurableTest, GoesOnWhenNobodyWaitsAnyMore) {
-  host_clock_ = &clock_;
-  Restart();
+  UseMovedClock();
   Load(Files("    delay: 3s\n"));
   flow::Start start;
   start.flow = "three";
@@ -213,11 +217,12 @@ TEST_F(DurableTest, GoesOnWhenNobodyWaitsAnyMore) {
 }
 
 TEST_F(DurableTest, GoesOnAfterARestart) {
-  Load(Files("    delay: 700\n"));
+  UseMovedClock();
+  Load(Files("    delay: 10s\n"));
   Begin3();
   WaitUntil([&] { return Counted("first") == 1; });
   Restart();
-  WaitUntil([&] { return List(RunPhase::kCompleted).size() == 1; });
+  WaitAndMove([&] { return List(RunPhase::kCompleted).size() == 1; });
   EXPECT_EQ(Counted("first"), 1);
   EXPECT_EQ(Counted("second"), 1);
   EXPECT_EQ(Counted("third"), 1);
@@ -227,12 +232,13 @@ TEST_F(DurableTest, GoesOnAfterARestart) {
 }
 
 TEST_F(DurableTest, FinishesWithTheAppThatItBeganWith) {
-  Load(Files("    delay: 700\n", 1));
+  UseMovedClock();
+  Load(Files("    delay: 10s\n", 1));
   Begin3();
   WaitUntil([&] { return Counted("first") == 1; });
   Load(Files("", 2));
   Restart();
-  WaitUntil([&] { return List(RunPhase::kCompleted).size() == 1; });
+  WaitAndMove([&] { return List(RunPhase::kCompleted).size() == 1; });
   EXPECT_EQ(json::ToText(Show(List()[0].id)["steps"][2]["output"]), R"({"count":1,"version":1})");
   EXPECT_EQ(Run("three", Value::EmptyObject()), R"(200 {"count":2,"version":2})");
   // The first app is needed no more.
@@ -285,13 +291,14 @@ TEST_F(DurableTest, IsRetriedFromAStep) {
 
 TEST_F(DurableTest, ALargeInputIsStoredOnce) {
   constexpr size_t kLarge = 500'000;
+  UseMovedClock();
   Load(Files("    delay: 1s\n"));
   Put("go");
   Begin3(Value::Object(
       {{"body", Value::Object({{"fail", "go"}, {"large", std::string(kLarge, 'x')}})}}));
   WaitUntil([&] { return Counted("first") == 1; });
   Restart();
-  WaitUntil([&] { return List(RunPhase::kCompleted).size() == 1; });
+  WaitAndMove([&] { return List(RunPhase::kCompleted).size() == 1; });
   const std::string id = List()[0].id;
   EXPECT_EQ(json::ToText(Show(id)["steps"][2]["input"]), R"({"name":"third","fail":"go"})");
   EXPECT_GT(RunRow(InputKey(id)).size(), kLarge);
@@ -300,11 +307,11 @@ TEST_F(DurableTest, ALargeInputIsStoredOnce) {
     EXPECT_GT(RunRow(key).size(), 100u) << key;
   }
   ASSERT_TRUE(host_->runs().Retry(id, 2).ok());
-  WaitUntil([&] { return Counted("third") == 2; });
+  WaitAndMove([&] { return Counted("third") == 2; });
   EXPECT_EQ(Counted("first"), 1);
   // It goes with its run.
   Begin3();
-  WaitUntil([&] { return List(RunPhase::kCompleted).size() == 2; });
+  WaitAndMove([&] { return List(RunPhase::kCompleted).size() == 2; });
   retention_.most = 1;
   Restart();
   ASSERT_TRUE(host_->runs().Sweep().ok());
@@ -314,8 +321,7 @@ TEST_F(DurableTest, ALargeInputIsStoredOnce) {
 }
 
 TEST_F(DurableTest, EndsWhenItsTimeIsOver) {
-  host_clock_ = &clock_;
-  Restart();
+  UseMovedClock();
   Load(Files("    delay: 4900\n", 1, "5s"));
   Begin3();
   WaitUntil([&] { return Counted("first") == 1; });
@@ -398,15 +404,14 @@ TEST_F(DurableTest, GoOnWhenALongDelayIsOver) {
   constexpr size_t kRuns = 30;
   options_.max_runs = 10;
   options_.park_after_ms = 1;
-  Restart();
+  UseMovedClock();
   Load(Files("    delay: 1s\n"));
   for (size_t i = 0; i < kRuns; ++i) {
-    // Those before it may be back already.
-    WaitUntil([&] { return Launch3(); });
-    WaitUntil([&] { return host_->engine().running() == 0; });
+    ASSERT_TRUE(Launch3());
+    WaitUntil([&] { return host_->runs().parked() == i + 1; });
     if (HasFatalFailure()) return;
   }
-  WaitUntil([&] { return List(RunPhase::kCompleted).size() == kRuns; });
+  WaitAndMove([&] { return List(RunPhase::kCompleted).size() == kRuns; });
   EXPECT_EQ(host_->runs().parked(), 0u);
   for (const std::string name : {"first", "second", "third"}) {
     EXPECT_EQ(Counted(name), static_cast<int64_t>(kRuns)) << name;
@@ -445,16 +450,19 @@ TEST_F(DurableTest, AClockThatIsSetBackAddsNothing) {
 // Two servers go on with the same runs: one of them stores each step, the other one leaves.
 TEST_F(DurableTest, EachEffectIsThereOnceWhenTwoEnginesHaveTheRun) {
   constexpr int kRuns = 20;
-  Load(Files("    delay: 700\n"));
+  options_.park_after_ms = 0;
+  UseMovedClock();
+  Load(Files("    delay: 10m\n"));
   for (int i = 0; i < kRuns; ++i) ASSERT_TRUE(Launch3());
-  WaitUntil([&] { return Counted("first") == kRuns; });
-  Host other(Services{{*database_, *engine_, MachineClock()}, *engine_, *procedures_}, options_,
+  WaitAndMove([&] { return Counted("first") == kRuns; });  // the delay is much longer
+  Host other(Services{{*database_, *engine_, clock_}, *engine_, *procedures_}, options_,
              retention_);
   ASSERT_TRUE(other.Start().ok());
   EXPECT_EQ(other.engine().counts().durable_resumed, static_cast<uint64_t>(kRuns));
-  WaitUntil([&] { return List(RunPhase::kCompleted).size() == kRuns; });
+  clock_.AdvanceMs(600'000);
+  WaitAndMove([&] { return List(RunPhase::kCompleted).size() == kRuns; });
   // None of them tries to store a run that has ended.
-  WaitUntil([&] { return host_->engine().running() == 0 && other.engine().running() == 0; });
+  WaitAndMove([&] { return host_->engine().running() == 0 && other.engine().running() == 0; });
   for (const std::string name : {"first", "second", "third"}) {
     EXPECT_EQ(Counted(name), kRuns) << name;
   }

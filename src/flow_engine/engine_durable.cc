@@ -2,8 +2,8 @@
 // memory, are cancelled, and are left to another owner.
 //
 // LaunchAll puts the rows of all new runs into the caller's commit, so that the runs begin if and
-// only if that is stored. A parked run must never be both in LiveRuns and among the parked ones,
-// nor in neither: HandOver keeps others from finding it in between.
+// only if that is stored. A run that parks moves from LiveRuns to ParkedRuns; others that look for
+// it meanwhile wait in LiveRuns::Find, so they find it in one of the two.
 #include <set>
 
 #include "base/check.h"

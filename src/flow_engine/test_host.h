@@ -67,7 +67,7 @@ class HostTest : public db::DatabaseTest {
     const Reply reply = done.get_future().get();
     return fmt::format("{} {}", reply.status, json::ToText(reply.body));
   }
-  // Looks after each commit; and now and then, for what changes in memory just after one.
+  // Looks after each commit, and every 5 ms: memory changes just after a commit, without a signal.
   void WaitUntil(const std::function<bool()>& holds) {
     const Clock& clock = MachineClock();
     const Clock::Time end = clock.Now() + std::chrono::seconds(60);
