@@ -7,7 +7,6 @@
 #include <openssl/sha.h>
 
 #include "base/base64.h"
-#include "base/mutex.h"
 #include "base/random.h"
 
 namespace sluice::auth {
@@ -82,14 +81,10 @@ Authenticator::Authenticator(const Directory& directory, PasswordHasher& hasher,
 }
 
 Authenticator::~Authenticator() {
-  {
-    const MutexLock lock(jobs_mutex_);
-    stopping_ = true;
-  }
-  jobs_changed_.NotifyAll();
+  new_job_.Close();
   for (Thread& thread : threads_) thread.join();
-  for (Job& job : jobs_) {
-    job.callback(Fail(Code::kUnavailable, "auth.stopping", "the server is stopping"));
+  while (auto job = TakeJob()) {
+    job->callback(Fail(Code::kUnavailable, "auth.stopping", "the server is stopping"));
   }
 }
 
@@ -104,14 +99,14 @@ Authenticator::Digest Authenticator::DigestOf(std::string_view header) const {
 std::optional<Authenticator::Recognised> Authenticator::Remembered(std::string_view header) {
   const Digest digest = DigestOf(header);
   const std::shared_ptr<const Accounts> accounts = directory_.accounts();
-  const MutexLock lock(memory_mutex_);
-  const auto found = memory_.find(digest);
-  if (found == memory_.end()) return std::nullopt;
+  const auto all = memory_.Lock();
+  const auto found = all->find(digest);
+  if (found == all->end()) return std::nullopt;
   Memory& memory = found->second;
   if (memory.basis != accounts) {
     const User* user = accounts->FindUser(memory.principal->user);
     if (user == nullptr || user->password_hash != memory.password_hash) {
-      memory_.erase(found);
+      all->erase(found);
       return std::nullopt;
     }
     memory.principal = PasswordPrincipal(*user);
@@ -122,10 +117,10 @@ std::optional<Authenticator::Recognised> Authenticator::Remembered(std::string_v
 
 void Authenticator::Remember(std::string_view header, Memory memory) {
   const Digest digest = DigestOf(header);
-  const MutexLock lock(memory_mutex_);
+  const auto all = memory_.Lock();
   // Digests are random: the first is as good a victim as any.
-  if (memory_.size() >= kMaxRemembered) memory_.erase(memory_.begin());
-  memory_.insert_or_assign(digest, std::move(memory));
+  if (all->size() >= kMaxRemembered) all->erase(all->begin());
+  all->insert_or_assign(digest, std::move(memory));
 }
 
 Authenticator::Recognised Authenticator::CheckToken(const std::string& digest) const {
@@ -181,16 +176,17 @@ void Authenticator::Authenticate(std::string_view header, std::string_view addre
   Result<Credentials> credentials = ParseHeader(header);
   Job job{std::string(header), std::move(credentials->user), std::move(credentials->secret),
           std::string(address), std::move(callback)};
+  bool busy = false;
   {
-    MutexLock lock(jobs_mutex_);
-    if (jobs_.size() >= kMaxQueued) {
-      lock.Unlock();
-      return job.callback(
-          Fail(Code::kOverloaded, "auth.busy", "too many passwords are being checked; try again"));
-    }
-    jobs_.push_back(std::move(job));
+    const auto jobs = jobs_.Lock();
+    busy = jobs->size() >= kMaxQueued;
+    if (!busy) jobs->push_back(std::move(job));
   }
-  jobs_changed_.NotifyOne();
+  if (busy) {
+    return job.callback(
+        Fail(Code::kOverloaded, "auth.busy", "too many passwords are being checked; try again"));
+  }
+  new_job_.Wake();
 }
 
 Authenticator::Recognised Authenticator::AuthenticateAndWait(std::string_view header,
@@ -227,17 +223,22 @@ const std::string& Authenticator::DummyHash() {
   return dummy_hash_;
 }
 
+std::optional<Authenticator::Job> Authenticator::TakeJob() {
+  const auto jobs = jobs_.Lock();
+  if (jobs->empty()) return std::nullopt;
+  std::optional<Job> job(std::move(jobs->front()));
+  jobs->pop_front();
+  return job;
+}
+
 void Authenticator::RunJobs() {
-  MutexLock lock(jobs_mutex_);
-  while (true) {
-    jobs_changed_.Wait(lock,
-                       [this]() REQUIRES(jobs_mutex_) { return stopping_ || !jobs_.empty(); });
-    if (stopping_) return;
-    Job job = std::move(jobs_.front());
-    jobs_.pop_front();
-    lock.Unlock();
-    job.callback(CheckPassword(job));
-    lock.Lock();
+  while (!new_job_.closed()) {
+    const uint64_t seen = new_job_.news();
+    if (auto job = TakeJob()) {
+      job->callback(CheckPassword(*job));
+    } else {
+      new_job_.Wait(seen);
+    }
   }
 }
 

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,7 +24,8 @@
 #include "auth/password.h"
 #include "auth/roles.h"
 #include "base/clock.h"
-#include "base/mutex.h"
+#include "base/locked.h"
+#include "base/signal.h"
 #include "base/status.h"
 #include "base/thread.h"
 
@@ -76,6 +78,7 @@ class Authenticator {
   Recognised CheckToken(const std::string& digest) const;
   Recognised CheckPassword(const Job& job);
   const std::string& DummyHash();
+  std::optional<Job> TakeJob();
   void RunJobs();
 
   const Directory& directory_;
@@ -87,13 +90,9 @@ class Authenticator {
   std::once_flag dummy_once_;
   std::string dummy_hash_;  // verified for unknown users, so that they take as long
 
-  Mutex memory_mutex_;
-  std::map<Digest, Memory> memory_ GUARDED_BY(memory_mutex_);
-
-  Mutex jobs_mutex_;
-  CondVar jobs_changed_;
-  std::deque<Job> jobs_ GUARDED_BY(jobs_mutex_);
-  bool stopping_ GUARDED_BY(jobs_mutex_) = false;
+  Locked<std::map<Digest, Memory>> memory_;
+  Locked<std::deque<Job>> jobs_;
+  Signal new_job_;  // closed when the threads must end
   std::vector<Thread> threads_;
 };
 

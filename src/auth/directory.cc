@@ -95,17 +95,6 @@ Status Directory::Load() {
   return OkStatus();
 }
 
-std::shared_ptr<const Accounts> Directory::accounts() const {
-  const MutexLock lock(mutex_);
-  return accounts_;
-}
-
-void Directory::Publish(Accounts accounts) {
-  auto next = std::make_shared<const Accounts>(std::move(accounts));
-  const MutexLock lock(mutex_);
-  accounts_.swap(next);
-}
-
 Status Directory::StoreRows(std::vector<db::RowWrite> rows) {
   db::Commit commit;
   commit.rows = std::move(rows);

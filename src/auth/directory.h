@@ -16,6 +16,7 @@
 #include "auth/account.h"
 #include "auth/password.h"
 #include "auth/roles.h"
+#include "base/locked.h"
 #include "base/mutex.h"
 #include "base/status.h"
 #include "db/commit.h"
@@ -64,7 +65,7 @@ class Directory {
   // Reads the stored accounts. The database and the hasher must outlive it.
   static Result<std::unique_ptr<Directory>> Open(db::Database& database, PasswordHasher& hasher);
 
-  std::shared_ptr<const Accounts> accounts() const;
+  std::shared_ptr<const Accounts> accounts() const { return accounts_.Copy(); }
 
   // When there is no user: makes `admin` with a random password and returns both.
   Result<std::optional<FirstAdmin>> EnsureAdmin();
@@ -82,13 +83,14 @@ class Directory {
 
   Status Load();
   Status StoreRows(std::vector<db::RowWrite> rows);
-  void Publish(Accounts accounts);
+  void Publish(Accounts accounts) {
+    accounts_.Set(std::make_shared<const Accounts>(std::move(accounts)));
+  }
 
   db::Database& database_;
   PasswordHasher& hasher_;
   Mutex change_mutex_;  // one change at a time; held across its commit
-  mutable Mutex mutex_;
-  std::shared_ptr<const Accounts> accounts_ GUARDED_BY(mutex_) = std::make_shared<Accounts>();
+  Locked<std::shared_ptr<const Accounts>> accounts_{std::make_shared<const Accounts>()};
 };
 
 }  // namespace sluice::auth

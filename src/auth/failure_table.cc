@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/mutex.h"
-
 namespace sluice::auth {
 
 std::string FailureTable::KeyOf(std::string_view user, std::string_view address) {
@@ -15,9 +13,9 @@ std::string FailureTable::KeyOf(std::string_view user, std::string_view address)
 
 uint64_t FailureTable::BlockedForMs(std::string_view user, std::string_view address) {
   const std::string key = KeyOf(user, address);
-  const MutexLock lock(mutex_);
-  const auto found = by_key_.find(key);
-  if (found == by_key_.end()) return 0;
+  const auto table = table_.Lock();
+  const auto found = table->by_key.find(key);
+  if (found == table->by_key.end()) return 0;
   const uint64_t now_ms = NowMs();
   const uint64_t until_ms = found->second->blocked_until_ms;
   return until_ms > now_ms ? until_ms - now_ms : 0;
@@ -25,19 +23,19 @@ uint64_t FailureTable::BlockedForMs(std::string_view user, std::string_view addr
 
 void FailureTable::Failed(std::string_view user, std::string_view address) {
   std::string key = KeyOf(user, address);
-  const MutexLock lock(mutex_);
-  const auto found = by_key_.find(key);
-  if (found != by_key_.end()) {
-    entries_.splice(entries_.begin(), entries_, found->second);
+  const auto table = table_.Lock();
+  const auto found = table->by_key.find(key);
+  if (found != table->by_key.end()) {
+    table->entries.splice(table->entries.begin(), table->entries, found->second);
   } else {
-    if (entries_.size() == kMaxEntries) {
-      by_key_.erase(entries_.back().key);
-      entries_.pop_back();
+    if (table->entries.size() == kMaxEntries) {
+      table->by_key.erase(table->entries.back().key);
+      table->entries.pop_back();
     }
-    entries_.push_front({.key = std::move(key)});
-    by_key_.emplace(entries_.front().key, entries_.begin());
+    table->entries.push_front({.key = std::move(key)});
+    table->by_key.emplace(table->entries.front().key, table->entries.begin());
   }
-  Entry& entry = entries_.front();
+  Entry& entry = table->entries.front();
   const uint64_t now_ms = NowMs();
   if (now_ms - entry.last_ms > kForgetAfterMs) entry.failures = 0;
   entry.last_ms = now_ms;
@@ -47,13 +45,13 @@ void FailureTable::Failed(std::string_view user, std::string_view address) {
 }
 
 void FailureTable::Succeeded(std::string_view user, std::string_view address) {
-  const MutexLock lock(mutex_);
-  if (by_key_.empty()) return;
-  const auto found = by_key_.find(KeyOf(user, address));
-  if (found == by_key_.end()) return;
+  const auto table = table_.Lock();
+  if (table->by_key.empty()) return;
+  const auto found = table->by_key.find(KeyOf(user, address));
+  if (found == table->by_key.end()) return;
   const Entries::iterator entry = found->second;
-  by_key_.erase(found);
-  entries_.erase(entry);
+  table->by_key.erase(found);
+  table->entries.erase(entry);
 }
 
 }  // namespace sluice::auth

@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "base/clock.h"
-#include "base/mutex.h"
+#include "base/locked.h"
 
 namespace sluice::auth {
 
@@ -43,10 +43,11 @@ class FailureTable {
   uint64_t NowMs() const { return clock_.MonotonicNs() / 1'000'000; }
 
   const Clock& clock_;
-  Mutex mutex_;
-  // Guarded by mutex_.
-  Entries entries_;
-  std::unordered_map<std::string_view, Entries::iterator> by_key_;  // keys live in entries_
+  struct Table {
+    Entries entries;
+    std::unordered_map<std::string_view, Entries::iterator> by_key;  // keys live in entries
+  };
+  Locked<Table> table_;
 };
 
 }  // namespace sluice::auth
