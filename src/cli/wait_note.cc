@@ -1,31 +1,31 @@
 #include "cli/wait_note.h"
 
+#include <chrono>
 #include <utility>
 
-#include "base/mutex.h"
-
 namespace sluice::cli {
+namespace {
 
-WaitNote::WaitNote(Output* output, std::string what, std::chrono::milliseconds first,
-                   std::chrono::milliseconds interval)
+constexpr std::chrono::seconds kFirst(2);
+constexpr std::chrono::seconds kInterval(10);
+
+}  // namespace
+
+WaitNote::WaitNote(Output* output, std::string what, const Clock& clock)
     : output_(output),
       what_(std::move(what)),
-      thread_({"wait note"}, [=, this] { Run(first, interval); }) {}
+      over_(clock),
+      thread_({"wait note"}, [this, start = clock.Now()] { Run(start); }) {}
 
 WaitNote::~WaitNote() {
-  {
-    const MutexLock lock(mutex_);
-    over_ = true;
-  }
-  ended_.NotifyOne();
+  over_.Close();
   thread_.join();
 }
 
-void WaitNote::Run(std::chrono::milliseconds first, std::chrono::milliseconds interval) {
-  const auto start = std::chrono::steady_clock::now();
-  MutexLock lock(mutex_);
-  for (auto next = start + first;
-       !ended_.WaitUntil(lock, next, [&]() REQUIRES(mutex_) { return over_; }); next += interval) {
+void WaitNote::Run(Clock::Time start) {
+  const uint64_t seen = over_.news();
+  for (Clock::Time next = start + kFirst; over_.Wait(seen, next) == Signal::Waited::kTimeout;
+       next += kInterval) {
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(next - start);
     output_->Note(fmt::format("{}, {} s so far", what_, waited.count()));
   }

@@ -4,10 +4,10 @@
 // WaitNote lives.
 #pragma once
 
-#include <chrono>
 #include <string>
 
-#include "base/mutex.h"
+#include "base/clock.h"
+#include "base/signal.h"
 #include "base/thread.h"
 #include "cli/output.h"
 
@@ -15,23 +15,19 @@ namespace sluice::cli {
 
 class WaitNote {
  public:
-  // `what` describes the work, such as "building the index". The first note comes after `first`,
-  // others after each `interval`.
-  WaitNote(Output* output, std::string what,
-           std::chrono::milliseconds first = std::chrono::seconds(2),
-           std::chrono::milliseconds interval = std::chrono::seconds(10));
+  // `what` describes the work, such as "building the index". The first note comes after 2 s, others
+  // every 10 s.
+  WaitNote(Output* output, std::string what, const Clock& clock = MachineClock());
   ~WaitNote();
   WaitNote(const WaitNote&) = delete;
   WaitNote& operator=(const WaitNote&) = delete;
 
  private:
-  void Run(std::chrono::milliseconds first, std::chrono::milliseconds interval);
+  void Run(Clock::Time start);
 
   Output* const output_;
   const std::string what_;
-  Mutex mutex_;
-  CondVar ended_;
-  bool over_ GUARDED_BY(mutex_) = false;
+  Signal over_;  // closed when the command has ended
   Thread thread_;
 };
 

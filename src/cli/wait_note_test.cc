@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 
 namespace sluice::cli {
@@ -56,21 +57,23 @@ class LineWaiter : public std::streambuf {
 TEST(WaitNoteTest, SaysWhatTakesLong) {
   std::ostringstream data;
   LineWaiter written;
+  FakeClock clock;
   std::ostream notes(&written);
   Output output(data, notes);
   {
-    const WaitNote note(&output, "building the index", std::chrono::milliseconds(1),
-                        std::chrono::hours(1));
+    const WaitNote note(&output, "building the index", clock);
+    clock.AdvanceMs(2000);
     written.WaitForLine();
   }
-  EXPECT_THAT(written.str(), StartsWith("building the index, 0 s so far"));
+  EXPECT_THAT(written.str(), StartsWith("building the index, 2 s so far"));
 }
 
 TEST(WaitNoteTest, SaysNothingOfWhatIsQuick) {
   std::ostringstream data;
   std::ostringstream notes;
   Output output(data, notes);
-  { const WaitNote note(&output, "building the index", std::chrono::hours(1)); }
+  const FakeClock clock;
+  { const WaitNote note(&output, "building the index", clock); }
   EXPECT_EQ(notes.str(), "");
 }
 
