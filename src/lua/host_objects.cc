@@ -61,7 +61,7 @@ class MethodCall final : public Call {
   uint64_t RemainingMs() const override {
     const uint64_t deadline = State::Of(lua_).deadline_ns();
     if (deadline == 0) return kNoLimit;
-    const uint64_t now = SystemClock().MonotonicNs();
+    const uint64_t now = State::Of(lua_).clock().MonotonicNs();
     return deadline > now ? (deadline - now) / 1'000'000 : 0;
   }
 

@@ -1,6 +1,8 @@
 // Programs that try to run for ever, to take all memory, or to get out.
 #include <chrono>
+#include <latch>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -230,14 +232,17 @@ TEST(Hostile, TablesThatDoNotFitIntoValues) {
 }
 
 TEST(Hostile, StopFromAnotherThread) {
-  auto program = Program::Compile("test", Main("while true do pcall(error) end"));
+  auto program = Program::Compile("test", Main("print() while true do pcall(error) end"));
   ASSERT_TRUE(program.has_value());
   script::Outcome failed;
-  const auto runtime =
-      Runtime::Start({.program = *program, .limits = {.instructions = UINT64_MAX / 2}}, &failed);
+  std::latch begun(1);
+  const auto runtime = Runtime::Start({.program = *program,
+                                       .limits = {.instructions = UINT64_MAX / 2},
+                                       .print = [&](std::string_view) { begun.count_down(); }},
+                                      &failed);
   ASSERT_NE(runtime, nullptr);
   std::thread stopper([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    begun.wait();
     runtime->Stop();
   });
   EXPECT_EQ(runtime->Call({}).outcome.ended, Ended::kStopped);

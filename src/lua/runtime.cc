@@ -138,7 +138,8 @@ class Runtime::Impl {
     int status = LUA_OK;
     if (!state_.ended()) {
       state_.Begin(options_.limits.instructions, {.step_ns = options_.limits.time_ms * kNsPerMs,
-                                                  .deadline_ns = options_.limits.deadline_ns});
+                                                  .deadline_ns = options_.limits.deadline_ns,
+                                                  .clock = options_.limits.clock});
       lua_pushcfunction(lua, RunWithHandler);
       lua_pushlightuserdata(lua, &run);
       status = lua_pcall(lua, 1, 1, 0);

@@ -20,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/clock.h"
 #include "lua/host.h"
 #include "lua/program.h"
 #include "script/run.h"
@@ -31,6 +32,7 @@ struct Limits {
   uint64_t memory_bytes = 64ull << 20;
   uint64_t time_ms = 0;      // of one Call, or of one step of it (Call::Renew); 0 for none
   uint64_t deadline_ns = 0;  // of all of them, by the monotonic clock; 0 for none
+  const Clock* clock = &MachineClock();  // for both
 };
 
 struct RuntimeOptions {

@@ -24,8 +24,6 @@ constexpr size_t kSmallStack = 16 << 10;
 constexpr size_t kLargeStack = 1 << 20;
 constexpr int kMaxDoublings = 4;
 
-uint64_t NowNs() { return SystemClock().MonotonicNs(); }
-
 }  // namespace
 
 State::State(uint64_t memory_bytes) : memory_limit_(memory_bytes) {
@@ -93,7 +91,7 @@ void State::Renew() {
   renewed_ = true;
   deadline_ns_ = time_.deadline_ns;
   if (time_.step_ns == 0) return;
-  const uint64_t step_ends = NowNs() + time_.step_ns;
+  const uint64_t step_ends = time_.clock->MonotonicNs() + time_.step_ns;
   deadline_ns_ = deadline_ns_ == 0 ? step_ends : std::min(deadline_ns_, step_ends);
 }
 
@@ -125,9 +123,11 @@ void State::Charge(lua_State* lua, uint64_t instructions) {
   Check(lua);
 }
 
-bool State::over() const { return stopped() || (deadline_ns_ != 0 && NowNs() >= deadline_ns_); }
+bool State::over() const {
+  return stopped() || (deadline_ns_ != 0 && time_.clock->MonotonicNs() >= deadline_ns_);
+}
 bool State::gone() const {
-  return stopped() || (time_.deadline_ns != 0 && NowNs() >= time_.deadline_ns);
+  return stopped() || (time_.deadline_ns != 0 && time_.clock->MonotonicNs() >= time_.deadline_ns);
 }
 
 std::string State::WhyTooLong() const {
@@ -144,7 +144,7 @@ void State::Check(lua_State* lua) {
           fmt::format("the most instructions of a run, {}, are used up", max_instructions_));
     } else if (stopped()) {
       End(script::Ended::kStopped, "the run was stopped");
-    } else if (deadline_ns_ != 0 && NowNs() >= deadline_ns_) {
+    } else if (deadline_ns_ != 0 && time_.clock->MonotonicNs() >= deadline_ns_) {
       End(script::Ended::kTimedOut, WhyTooLong());
     }
   }

@@ -16,6 +16,7 @@
 
 #include <lua.hpp>
 
+#include "base/clock.h"
 #include "lua/pattern.h"
 #include "lua/zone.h"
 #include "script/run.h"
@@ -38,6 +39,7 @@ class State final : public StepMeter {
   struct Time {
     uint64_t step_ns = 0;      // at most, from the beginning or from the last Renew on
     uint64_t deadline_ns = 0;  // of all steps together
+    const Clock* clock = &MachineClock();
   };
   // Begins a call: the counts start again.
   void Begin(uint64_t max_instructions, const Time& time);
@@ -46,6 +48,7 @@ class State final : public StepMeter {
   void SetMaxInstructions(uint64_t instructions);
   uint64_t instructions() const { return instructions_; }
   uint64_t deadline_ns() const { return deadline_ns_; }
+  const Clock& clock() const { return *time_.clock; }
 
   // Counts, and raises an error when a limit is reached. Also looks at the time.
   void Charge(lua_State* lua, uint64_t instructions);
