@@ -38,7 +38,7 @@ Forwarder::Forwarder(Consumption& consumption, lua::Call& call, ForwardOptions o
     if (options_.documents && column.name == "document") source = Source::kDocument;
     sources_.push_back(source);
   }
-  client_.SetWake([live = self_.live] { live->signal().Wake(); });
+  client_.SetWake({self_.live, &self_.live->signal()});
 }
 
 Forwarder::~Forwarder() { client_.SetWake(nullptr); }

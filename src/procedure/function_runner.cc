@@ -49,7 +49,7 @@ FunctionRunner::FunctionRunner(query::QueryEngine& engine, const Store& store,
     request_.cancelled = std::make_shared<std::atomic<bool>>(false);
   }
   if (request_.timeout_ms > 0) {
-    limits_.deadline_ns = SystemClock().MonotonicNs() + request_.timeout_ms * kNsPerMs;
+    limits_.deadline_ns = limits_.clock->MonotonicNs() + request_.timeout_ms * kNsPerMs;
   }
 }
 

@@ -48,18 +48,8 @@ Status FunctionStore::Load() {
     std::string key = LowerCase(function.name);
     table->functions[std::move(key)] = std::make_shared<const UserFunction>(std::move(function));
   }
-  Set(std::move(table));
+  table_.Set(std::move(table));
   return iterator->status();
-}
-
-std::shared_ptr<const UserFunctionTable> FunctionStore::table() const {
-  const std::lock_guard lock(mutex_);
-  return table_;
-}
-
-void FunctionStore::Set(std::shared_ptr<const UserFunctionTable> table) {
-  const std::lock_guard lock(mutex_);
-  table_ = std::move(table);
 }
 
 std::shared_ptr<const UserFunction> FunctionStore::Of(const std::string& procedure) const {
@@ -67,7 +57,7 @@ std::shared_ptr<const UserFunction> FunctionStore::Of(const std::string& procedu
   return function != nullptr && function->name == procedure ? function : nullptr;
 }
 
-// Null deletes.
+// Deletes the row if `function` is null.
 Status FunctionStore::Save(const std::string& name, const UserFunction* function) {
   db::Commit commit;
   std::optional<std::string> row;
@@ -90,7 +80,7 @@ Status FunctionStore::Create(UserFunction function) {
   RETURN_IF_ERROR(Save(function.name, &function));
   next->functions[std::move(key)] = std::make_shared<const UserFunction>(std::move(function));
   ++next->version;
-  Set(std::move(next));
+  table_.Set(std::move(next));
   return OkStatus();
 }
 
@@ -104,7 +94,7 @@ Status FunctionStore::Drop(const std::string& name, bool aggregate) {
   RETURN_IF_ERROR(Save(known->name, nullptr));
   next->functions.erase(LowerCase(name));
   ++next->version;
-  Set(std::move(next));
+  table_.Set(std::move(next));
   return OkStatus();
 }
 

@@ -1,15 +1,14 @@
-// Which procedures are functions of SQL: in memory, and a meta row for each
+// The procedures that are functions of SQL: a table in memory, and a meta row for each of them
 // (docs/formats/procedures.md).
 //
-// Concurrency: any thread; those that change something one at a time, which is the caller's
-// business.
+// Concurrency: any thread may read. The caller makes sure that there is one change at a time.
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/locked.h"
 #include "base/status.h"
 #include "db/database.h"
 #include "lua/program.h"
@@ -19,8 +18,8 @@ namespace sluice::procedure {
 
 inline constexpr std::string_view kFunctionRows = "lua_functions/";
 
-// Whether a program has what a function calls: one of the function's name, or step and final. Error
-// procedure.function.
+// Checks that a program defines what a call of the function needs: a Lua function with its name, or
+// for an aggregate `step` and `final`. Error procedure.function.
 Status CheckFunction(const query::UserFunction& function, const lua::Program& program);
 
 class FunctionStore {
@@ -30,22 +29,20 @@ class FunctionStore {
 
   Status Load();
 
-  // Both wait until the change is durable. Names are the same in any case of letters. Errors:
+  // Both wait until the change is durable. Names compare without case. Errors:
   // procedure.function_exists, procedure.function_not_found.
   Status Create(query::UserFunction function);
   Status Drop(const std::string& name, bool aggregate);
 
-  std::shared_ptr<const query::UserFunctionTable> table() const;
+  std::shared_ptr<const query::UserFunctionTable> table() const { return table_.Copy(); }
   // The function of a procedure; null when there is none.
   std::shared_ptr<const query::UserFunction> Of(const std::string& procedure) const;
 
  private:
-  void Set(std::shared_ptr<const query::UserFunctionTable> table);
   Status Save(const std::string& name, const query::UserFunction* function);
 
   db::Database& database_;
-  mutable std::mutex mutex_;
-  std::shared_ptr<const query::UserFunctionTable> table_;  // under mutex_
+  Locked<std::shared_ptr<const query::UserFunctionTable>> table_;
 };
 
 }  // namespace sluice::procedure

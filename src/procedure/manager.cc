@@ -11,7 +11,7 @@
 namespace sluice::procedure {
 namespace {
 
-// As Comdb2 calls it.
+// The name that Comdb2 gives it.
 constexpr std::string_view kDefaultConsumerVersion = "comdb2 default consumer 1.1";
 
 }  // namespace
@@ -76,7 +76,7 @@ Status Manager::Change(const query::ProcedureStatement& statement) {
   }
   if (statement.action == Action::kPutDefault) {
     const auto program = store_.Find(name, statement.version);
-    // Comdb2's clients know this number: the schema is not what the statement takes it for.
+    // The number by which Comdb2's clients know that the statement does not fit the schema.
     if (!program) return program.error().With("returned", "240");
     RETURN_IF_ERROR(CheckStillFunction(name, **program));
     return store_.PutDefault(name, statement.version);
@@ -95,19 +95,20 @@ Status Manager::Change(const query::ProcedureStatement& statement) {
 Result<std::vector<Value>> Manager::Define(const query::ProcedureStatement& statement) {
   std::vector<Value> rows;
   {
-    const std::lock_guard lock(defining_);
+    const MutexLock lock(defining_);
     if (statement.action == query::ProcedureStatement::Action::kCreate) {
       ASSIGN_OR_RETURN(rows, Create(statement));
     } else {
       RETURN_IF_ERROR(Change(statement));
     }
   }
-  // A trigger that fails need not wait with the next try.
+  // The new text may let a failing trigger succeed, so it tries again at once.
   if (const auto live = triggers_.Find(statement.name)) (*live)->signal().Wake();
   return rows;
 }
 
 Status Manager::MakeDefaultProcedure(const std::string& name) {
+  const MutexLock lock(defining_);
   const Value version(kDefaultConsumerVersion);
   ASSIGN_OR_RETURN(const Value made, store_.Create(name, version, kDefaultConsumerLua));
   return store_.PutDefault(name, version);

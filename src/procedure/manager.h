@@ -1,15 +1,15 @@
 // Lua procedures, behind the interface that `query` declares.
 //
-// Concurrency: any thread. Outlives the runs that it started; the engine knows it from Start to
-// the destructor.
+// Concurrency: any thread. It must outlive the runs that it started. The engine uses it from Start
+// until its destructor.
 #pragma once
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "lua/runtime.h"
 #include "procedure/function_store.h"
 #include "procedure/store.h"
@@ -30,7 +30,7 @@ class Manager final : public query::Procedures {
   Manager(query::QueryEngine& engine, ManagerOptions options);
   ~Manager() override;
 
-  // Reads what is stored, and takes the engine's statements from then on.
+  // Loads the stored definitions. The engine passes its statements here from then on.
   Status Start();
 
   Result<std::vector<Value>> Define(const query::ProcedureStatement& statement) override;
@@ -55,22 +55,22 @@ class Manager final : public query::Procedures {
   std::vector<Value> List() const override { return store_.List(); }
 
   Triggers& triggers() { return triggers_; }
-  // A program that is no procedure, with the limits of procedures.
+  // Runs a program that is not a procedure, with the limits of procedures.
   TaskRun NewTask(std::shared_ptr<const lua::Program> program) const {
     return {engine_, store_, options_.limits, std::move(program)};
   }
 
  private:
-  Status MakeDefaultProcedure(const std::string& name);
-  Result<std::vector<Value>> Create(const query::ProcedureStatement& statement);
-  Status Change(const query::ProcedureStatement& statement);
-  // Whether a function may go on to use its procedure when that has another text.
+  Status MakeDefaultProcedure(const std::string& name) EXCLUDES(defining_);
+  Result<std::vector<Value>> Create(const query::ProcedureStatement& statement) REQUIRES(defining_);
+  Status Change(const query::ProcedureStatement& statement) REQUIRES(defining_);
+  // Checks that a function of SQL with this name still works with the new text of its procedure.
   Status CheckStillFunction(const std::string& name, const lua::Program& program) const;
   Status CheckNoFunction(const std::string& name) const;
 
   query::QueryEngine& engine_;
   const ManagerOptions options_;
-  std::mutex defining_;  // held while procedures and functions are changed
+  Mutex defining_;  // one change of procedures and functions at a time; held across its commits
   Store store_;
   FunctionStore functions_;
   Triggers triggers_;

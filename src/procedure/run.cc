@@ -14,18 +14,20 @@
 namespace sluice::procedure {
 namespace {
 
+// A procedure that waits for an acknowledgement calls its `look` this often.
 constexpr auto kAcknowledgeLook = std::chrono::milliseconds(20);
+// A caller that waits for rows looks this often whether the request was cancelled.
 constexpr auto kCancelLook = std::chrono::milliseconds(100);
-// How long a procedure may take to consume what its client acknowledged before it went.
+// The longest time for a procedure to consume what its client acknowledged before it went.
 constexpr auto kLastAct = std::chrono::seconds(3);
-// What a procedure may return as a number: 0, or one of these.
+// A procedure may return 0 or a number between these two.
 constexpr int64_t kFirstCode = -200;
 constexpr int64_t kLastCode = -299;
-// Comdb2's number for one that returns inside of a transaction.
+// Comdb2's number for a procedure that returns inside of a transaction.
 constexpr int64_t kOpenTransaction = -222;
 
-// What main returned: nothing or 0 is success, a string is an error, and so is another number,
-// after which there may be a text.
+// Checks what main returned. Nothing or 0 is a success. A string is an error, and so is another
+// number, which a text may follow.
 Status CheckReturned(const std::string& name, const std::vector<lua::Returned>& values) {
   const Value& value = std::get<Value>(values[0]);
   if (value.is_string()) {
@@ -75,41 +77,39 @@ ProcedureRun::ProcedureRun(query::QueryEngine& engine, const Store& store, const
       running_(std::move(running)),
       cancelled_(std::make_shared<std::atomic<bool>>(false)) {
   if (!runs_ahead()) return;
-  options_.request.receipts->SetWake([this] {
-    const std::lock_guard lock(mutex_);
-    Notify();
-  });
+  options_.request.receipts->SetWake(
+      std::make_shared<const std::function<void()>>([wakes = wakes_] { wakes->Wake(); }));
 }
 
 ProcedureRun::~ProcedureRun() {
   if (runs_ahead()) options_.request.receipts->SetWake(nullptr);
-  {
-    std::unique_lock lock(mutex_);
-    Stop(&lock);
-  }
+  Stop();
   if (thread_.joinable()) thread_.join();
   --*running_;
 }
 
-void ProcedureRun::Stop(std::unique_lock<std::mutex>* lock) {
-  stopping_ = true;
-  Notify();
-  changed_.wait_for(*lock, kLastAct, [&] { return acted_on_ || ended_; });
+void ProcedureRun::Stop() {
+  state_.Lock()->stopping = true;
+  wakes_->Wake();
+  const auto until = MachineClock().Now() + kLastAct;
+  while (true) {
+    const uint64_t seen = wakes_->changed.news();
+    {
+      const auto state = state_.Lock();
+      if (state->acted_on || state->ended) break;
+    }
+    if (wakes_->changed.Wait(seen, until) == Signal::Waited::kTimeout) break;
+  }
   cancelled_->store(true);
-  if (runtime_ != nullptr) runtime_->Stop();
-}
-
-void ProcedureRun::Notify() {
-  changed_.notify_all();
-  if (wake_) wake_();
+  const auto state = state_.Lock();
+  if (state->runtime != nullptr) state->runtime->Stop();
 }
 
 bool ProcedureRun::Next() {
   if (!thread_.joinable()) thread_ = Thread({"procedure", options_.name}, [this] { Main(); });
   if (!runs_ahead()) {
-    const std::lock_guard lock(mutex_);
-    acknowledged_ = given_;
-    Notify();
+    state_.Lock()->acknowledged = given_;
+    wakes_->Wake();
   }
   if (ready_.empty()) WaitForRows();
   if (ready_.empty()) return false;
@@ -120,113 +120,117 @@ bool ProcedureRun::Next() {
 }
 
 void ProcedureRun::WaitForRows() {
-  std::unique_lock lock(mutex_);
-  const auto& asked = options_.request.cancelled;
-  while (queue_.empty() && !ended_) {
-    changed_.wait_for(lock, kCancelLook);
-    if (asked != nullptr && asked->load() && !stopping_) Stop(&lock);
+  const auto& cancelled = options_.request.cancelled;
+  while (true) {
+    const uint64_t seen = wakes_->changed.news();
+    bool stopping = false;
+    {
+      const auto state = state_.Lock();
+      ready_.swap(state->queue);
+      if (!ready_.empty() || state->ended) break;
+      stopping = state->stopping;
+    }
+    if (cancelled != nullptr && cancelled->load() && !stopping) Stop();
+    wakes_->changed.Wait(seen, MachineClock().Now() + kCancelLook);
   }
-  const bool was_full = queue_.size() >= max_queued();
-  ready_.swap(queue_);
-  if (was_full) Notify();
+  if (ready_.size() >= max_queued()) wakes_->Wake();
 }
 
 bool ProcedureRun::NextWaits() const {
   if (!ready_.empty()) return false;
-  const std::lock_guard lock(mutex_);
-  return queue_.empty() && !ended_;
+  const auto state = state_.Lock();
+  return state->queue.empty() && !state->ended;
 }
 
 Status ProcedureRun::status() const {
-  const std::lock_guard lock(mutex_);
-  return ready_.empty() && queue_.empty() && ended_ ? status_ : OkStatus();
+  const auto state = state_.Lock();
+  return ready_.empty() && state->queue.empty() && state->ended ? state->status : OkStatus();
 }
 
 bool ProcedureRun::HasRoom() const {
-  const std::lock_guard lock(mutex_);
-  return queue_.size() < max_queued() || stopping_;
+  const auto state = state_.Lock();
+  return state->queue.size() < max_queued() || state->stopping;
 }
 
-Status ProcedureRun::Put(std::unique_lock<std::mutex>* lock, Value row) {
-  changed_.wait(*lock, [&] { return queue_.size() < max_queued() || stopping_; });
-  if (stopping_) return Error(Code::kCancelled, "procedure.client_gone", "client disconnect");
-  queue_.push_back(std::move(row));
-  ++pushed_;
-  if (queue_.size() == 1) changed_.notify_all();
-  return OkStatus();
+Result<uint64_t> ProcedureRun::Put(Value row, Acknowledgement acknowledgement) {
+  uint64_t pushed = 0;
+  bool first = false;
+  while (pushed == 0) {
+    const uint64_t seen = wakes_->changed.news();
+    {
+      const auto state = state_.Lock();
+      if (state->stopping) {
+        return Fail(Code::kCancelled, "procedure.client_gone", "client disconnect");
+      }
+      if (state->queue.size() < max_queued()) {
+        first = state->queue.empty();
+        state->queue.push_back(std::move(row));
+        pushed = ++state->pushed;
+        if (acknowledgement == Acknowledgement::kAwaited) state->acted_on = false;
+      }
+    }
+    if (pushed == 0) wakes_->changed.Wait(seen);
+  }
+  if (first) wakes_->changed.Wake();
+  return pushed;
 }
 
 Status ProcedureRun::Push(Value row) {
-  std::unique_lock lock(mutex_);
-  return Put(&lock, std::move(row));
+  const auto pushed = Put(std::move(row), Acknowledgement::kNotAwaited);
+  return pushed ? OkStatus() : pushed.error();
 }
 
 Status ProcedureRun::PushAndWait(Value row, const std::function<Status()>& look) {
-  const auto acknowledged = [&] {
-    return runs_ahead() ? options_.request.receipts->acknowledged() : acknowledged_;
-  };
-  std::unique_lock lock(mutex_);
-  acted_on_ = true;
-  RETURN_IF_ERROR(Put(&lock, std::move(row)));
-  acted_on_ = false;
-  const uint64_t mine = pushed_;
+  state_.Lock()->acted_on = true;
+  ASSIGN_OR_RETURN(const uint64_t mine, Put(std::move(row), Acknowledgement::kAwaited));
   Status looked;
-  while (acknowledged() < mine && !stopping_ && looked.ok()) {
-    if (changed_.wait_for(lock, kAcknowledgeLook) == std::cv_status::no_timeout) continue;
-    lock.unlock();
-    looked = look();
-    lock.lock();
+  while (true) {
+    const uint64_t seen = wakes_->changed.news();
+    if (acknowledged() >= mine) return OkStatus();
+    if (gone() || !looked.ok()) break;
+    if (wakes_->changed.Wait(seen, MachineClock().Now() + kAcknowledgeLook) ==
+        Signal::Waited::kTimeout) {
+      looked = look();
+    }
   }
-  if (acknowledged() >= mine) return OkStatus();
-  acted_on_ = true;
-  changed_.notify_all();
+  state_.Lock()->acted_on = true;
+  wakes_->changed.Wake();
   RETURN_IF_ERROR(looked);
   return Error(Code::kCancelled, "procedure.client_gone", "client disconnect");
 }
 
-uint64_t ProcedureRun::pushed() const {
-  const std::lock_guard lock(mutex_);
-  return pushed_;
-}
+uint64_t ProcedureRun::pushed() const { return state_.Lock()->pushed; }
 
 uint64_t ProcedureRun::acknowledged() const {
-  if (runs_ahead()) return options_.request.receipts->acknowledged();
-  const std::lock_guard lock(mutex_);
-  return acknowledged_;
+  return runs_ahead() ? options_.request.receipts->acknowledged() : state_.Lock()->acknowledged;
 }
 
-bool ProcedureRun::gone() const {
-  const std::lock_guard lock(mutex_);
-  return stopping_;
-}
+bool ProcedureRun::gone() const { return state_.Lock()->stopping; }
 
 void ProcedureRun::Rest() {
-  const std::lock_guard lock(mutex_);
-  acted_on_ = true;
-  if (stopping_) changed_.notify_all();
+  state_.Lock()->acted_on = true;
+  if (gone()) wakes_->changed.Wake();
 }
 
 void ProcedureRun::Confirm(uint64_t rows) {
   if (runs_ahead()) options_.request.receipts->Confirm(rows);
 }
 
-void ProcedureRun::SetWake(std::function<void()> wake) {
-  const std::lock_guard lock(mutex_);
-  wake_ = std::move(wake);
+void ProcedureRun::SetWake(std::shared_ptr<Signal> signal) {
+  wakes_->forwarder.Set(std::move(signal));
 }
 
-Emitter::Types ProcedureRun::column_types() const {
-  const std::lock_guard lock(mutex_);
-  return types_;
-}
+Emitter::Types ProcedureRun::column_types() const { return state_.Lock()->types; }
 
 void ProcedureRun::Main() {
   const NestedRun nested(options_.nesting + 1);
   Status status = RunProgram();
-  const std::lock_guard lock(mutex_);
-  status_ = std::move(status);
-  ended_ = true;
-  changed_.notify_all();
+  {
+    const auto state = state_.Lock();
+    state->status = std::move(status);
+    state->ended = true;
+  }
+  wakes_->changed.Wake();
 }
 
 Status ProcedureRun::RunProgram() {
@@ -241,10 +245,7 @@ Status ProcedureRun::RunProgram() {
                   .client = options_.request.acknowledges ? this : nullptr,
                   .nesting = options_.nesting};
   session.limits = options_.limits;
-  session.note_types = [this](Emitter::Types types) {
-    const std::lock_guard lock(mutex_);
-    types_ = std::move(types);
-  };
+  session.note_types = [this](Emitter::Types types) { state_.Lock()->types = std::move(types); };
   lua::RuntimeOptions runtime_options;
   runtime_options.program = options_.program;
   runtime_options.limits = options_.limits;
@@ -252,7 +253,7 @@ Status ProcedureRun::RunProgram() {
   if (options_.request.transaction != nullptr && options_.request.timeout_ms > 0) {
     // No step outlasts the transaction.
     runtime_options.limits.deadline_ns =
-        SystemClock().MonotonicNs() + options_.request.timeout_ms * 1'000'000;
+        options_.limits.clock->MonotonicNs() + options_.request.timeout_ms * 1'000'000;
   }
   runtime_options.globals.emplace_back("db", std::make_shared<DbObject>(session));
   runtime_options.print = [this](std::string_view line) {
@@ -264,16 +265,13 @@ Status ProcedureRun::RunProgram() {
   session.runtime = runtime.get();
   if (!options_.request.time_zone.empty()) runtime->SetTimeZone(options_.request.time_zone);
   {
-    const std::lock_guard lock(mutex_);
-    runtime_ = runtime.get();
-    if (stopping_) runtime->Stop();
+    const auto state = state_.Lock();
+    state->runtime = runtime.get();
+    if (state->stopping) runtime->Stop();
   }
   const lua::Finished finished = runtime->Call(options_.arguments);
   EndThreads(session, !finished.ok());
-  {
-    const std::lock_guard lock(mutex_);
-    runtime_ = nullptr;
-  }
+  state_.Lock()->runtime = nullptr;
   mutations_ = session.mutations;
   if (!finished.ok()) return FailureOf("procedure", options_.name, finished.outcome);
   if (session.begun) {

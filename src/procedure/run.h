@@ -1,19 +1,21 @@
-// One EXEC PROCEDURE. The procedure runs on a thread of its own from the first Next on; rows that
-// it emits wait in a short queue, and it waits when that is full. Letting go of the run stops it.
+// One EXEC PROCEDURE.
 //
-// A row is acknowledged when the one after it is asked for; or, if the request has receipts, when
-// these say so. What was acknowledged counts although the client goes right after it: a procedure
-// that waited for that has some time to consume what the row stood for.
+// Operation: the procedure runs on a thread of its own from the first Next on. The rows that it
+// emits wait in a short queue; the procedure waits when the queue is full. The destructor stops it.
+// A row is acknowledged when the caller asks for the next one or, if the request has receipts, when
+// the receipts say so. An acknowledgement counts although the client goes right after it: a
+// procedure that waited for it has some time to consume the row's event.
+// Concurrency: one thread calls Next; the private part below belongs to the procedure's thread.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/locked.h"
+#include "base/signal.h"
 #include "base/thread.h"
 #include "lua/runtime.h"
 #include "procedure/client_rows.h"
@@ -37,7 +39,7 @@ struct RunOptions {
 
 class ProcedureRun final : public query::Run, private ClientRows {
  public:
-  // `running` counts the runs that there are.
+  // `running` counts the runs; this one is counted already.
   ProcedureRun(query::QueryEngine& engine, const Store& store, const Triggers& triggers,
                RunOptions options, std::shared_ptr<std::atomic<size_t>> running);
   ~ProcedureRun() override;
@@ -59,13 +61,15 @@ class ProcedureRun final : public query::Run, private ClientRows {
 
   void Main();
   Status RunProgram();
-  // Waits until there are rows in ready_; none at the end.
+  // Waits until there are rows in ready_; at the end of the run there are none.
   void WaitForRows();
-  // Nobody wants rows any more. Under mutex_.
-  void Stop(std::unique_lock<std::mutex>* lock);
+  // Ends the procedure: the client wants no more rows.
+  void Stop();
 
-  // The thread of the run.
-  Status Put(std::unique_lock<std::mutex>* lock, Value row);  // under mutex_
+  // Gives a row to the caller of Next, and returns the number of rows given so far. kAwaited: the
+  // procedure will wait until the client has acknowledged the row.
+  enum class Acknowledgement : uint8_t { kNotAwaited, kAwaited };
+  Result<uint64_t> Put(Value row, Acknowledgement acknowledgement);
   bool HasRoom() const override;
   Status Push(Value row) override;
   Status PushAndWait(Value row, const std::function<Status()>& look) override;
@@ -75,9 +79,8 @@ class ProcedureRun final : public query::Run, private ClientRows {
   void Rest() override;
   void Confirm(uint64_t rows) override;
   bool runs_ahead() const override { return options_.request.receipts != nullptr; }
-  void SetWake(std::function<void()> wake) override;
+  void SetWake(std::shared_ptr<Signal> signal) override;
   size_t max_queued() const { return runs_ahead() ? kMaxQueuedAhead : kMaxQueued; }
-  void Notify();  // under mutex_
 
   query::QueryEngine& engine_;
   const Store& store_;
@@ -89,25 +92,36 @@ class ProcedureRun final : public query::Run, private ClientRows {
   const std::vector<query::Warning> no_warnings_;
   std::atomic<uint64_t> mutations_ = 0;
 
-  // Of whoever calls Next.
+  // These belong to the caller of Next.
   Value row_;
-  std::deque<Value> ready_;  // pulled, to be given
+  std::deque<Value> ready_;  // taken from the queue
   uint64_t given_ = 0;
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Value> queue_;          // under mutex_
-  uint64_t pushed_ = 0;              // under mutex_; rows, since the start
-  uint64_t acknowledged_ = 0;        // under mutex_; of those, followed by another Next
-  std::function<void()> wake_;       // under mutex_
-  bool ended_ = false;               // under mutex_
-  Status status_;                    // under mutex_
-  Emitter::Types types_;             // under mutex_
-  lua::Runtime* runtime_ = nullptr;  // under mutex_, while it runs
-  bool stopping_ = false;            // under mutex_; the client has gone
-  // Under mutex_. False from a row that is to be acknowledged on until the procedure has dealt with
-  // that.
-  bool acted_on_ = true;
+  struct State {
+    std::deque<Value> queue;
+    uint64_t pushed = 0;        // rows, since the start
+    uint64_t acknowledged = 0;  // rows; unless there are receipts
+    bool ended = false;
+    Status status;
+    Emitter::Types types;
+    lua::Runtime* runtime = nullptr;  // while it runs
+    bool stopping = false;            // the client has gone
+    // False from the moment on when an awaited row is given, until the procedure has handled the
+    // acknowledgement.
+    bool acted_on = true;
+  };
+  Locked<State> state_;
+  // Tells both threads that the state has changed. Receipts may wake after the run has ended.
+  struct Wakes {
+    Signal changed;
+    Locked<std::shared_ptr<Signal>> forwarder;  // may be null
+
+    void Wake() {
+      changed.Wake();
+      if (const auto signal = forwarder.Copy()) signal->Wake();
+    }
+  };
+  const std::shared_ptr<Wakes> wakes_ = std::make_shared<Wakes>();
   Thread thread_;
 };
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/signal.h"
 #include "db/transaction.h"
 #include "lua/runtime.h"
 #include "procedure/client_rows.h"
@@ -99,6 +100,7 @@ struct Session {
   Effects effects = {};                                     // since db:begin
   std::string emitted_error = {};                           // by db:emiterror
   std::vector<std::shared_ptr<ThreadObject>> threads = {};  // not known to have ended
+  std::shared_ptr<Signal> thread_ended = std::make_shared<Signal>();
   RecentEvents events = {};
   // By their keys.
   std::map<std::string, std::shared_ptr<TemporaryTable>, std::less<>> temporary = {};

@@ -35,12 +35,11 @@ Status Store::Load() {
   options.from = kProcedureRows;
   options.to = PrefixEnd(kProcedureRows);
   const auto iterator = database_.rows().NewIterator(db::RowFamily::kMeta, std::move(options));
-  const std::lock_guard lock(mutex_);
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     ASSIGN_OR_RETURN(const Value row, db::DecodeMetaJson(iterator->key(), iterator->value()));
     const std::string name(iterator->key().substr(kProcedureRows.size()));
     ASSIGN_OR_RETURN(Procedure procedure, Decode(name, row));
-    procedures_.emplace(name, std::move(procedure));
+    procedures_.Lock()->emplace(name, std::make_shared<const Procedure>(std::move(procedure)));
   }
   return iterator->status();
 }
@@ -82,24 +81,28 @@ const Store::Version* Store::FindVersion(const Procedure& procedure, const Value
   return found == procedure.versions.end() ? nullptr : &*found;
 }
 
-// Null deletes. Requires mutex_.
+// Deletes the procedure if `procedure` is null.
 Status Store::Save(const std::string& name, const Procedure* procedure) {
   db::Commit commit;
   std::optional<std::string> row;
   if (procedure != nullptr) row = db::EncodeMetaJson(Encode(*procedure));
   commit.rows.push_back({db::RowFamily::kMeta, RowKey(name), std::move(row), std::nullopt});
   RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
-  if (procedure == nullptr) {
-    procedures_.erase(name);
+  std::shared_ptr<const Procedure> next;
+  if (procedure != nullptr) next = std::make_shared<const Procedure>(*procedure);
+  const auto procedures = procedures_.Lock();
+  if (next == nullptr) {
+    procedures->erase(name);
   } else {
-    procedures_[name] = *procedure;
+    (*procedures)[name] = std::move(next);
   }
   return OkStatus();
 }
 
-Result<Store::Procedure> Store::Copy(const std::string& name) const {
-  const auto found = procedures_.find(name);
-  if (found == procedures_.end()) return Unexpected(NotFound(name, {}));
+Result<std::shared_ptr<const Store::Procedure>> Store::ProcedureOf(const std::string& name) const {
+  const auto procedures = procedures_.Lock();
+  const auto found = procedures->find(name);
+  if (found == procedures->end()) return Unexpected(NotFound(name, {}));
   return found->second;
 }
 
@@ -107,8 +110,8 @@ Result<Value> Store::Create(const std::string& name, const Value& version,
                             std::string_view source) {
   RETURN_IF_ERROR(CheckName(name));
   ASSIGN_OR_RETURN(auto program, lua::Program::Compile(name, source));
-  const std::lock_guard lock(mutex_);
-  Procedure procedure = Copy(name).value_or(Procedure());
+  const auto present = ProcedureOf(name);
+  Procedure procedure = present ? **present : Procedure();
   const Value chosen = version.is_missing() ? Value(procedure.next_number++) : version;
   auto* known = const_cast<Version*>(FindVersion(procedure, chosen));
   if (known == nullptr) {
@@ -126,8 +129,8 @@ Result<Value> Store::Create(const std::string& name, const Value& version,
 }
 
 Status Store::Drop(const std::string& name, const Value& version) {
-  const std::lock_guard lock(mutex_);
-  ASSIGN_OR_RETURN(Procedure procedure, Copy(name));
+  ASSIGN_OR_RETURN(const auto present, ProcedureOf(name));
+  Procedure procedure = *present;
   if (version.is_missing()) return Save(name, nullptr);
   if (FindVersion(procedure, version) == nullptr) return NotFound(name, version);
   if (procedure.versions.size() == 1) return Save(name, nullptr);
@@ -142,48 +145,43 @@ Status Store::Drop(const std::string& name, const Value& version) {
 }
 
 Status Store::PutDefault(const std::string& name, const Value& version) {
-  const std::lock_guard lock(mutex_);
-  ASSIGN_OR_RETURN(Procedure procedure, Copy(name));
+  ASSIGN_OR_RETURN(const auto present, ProcedureOf(name));
+  Procedure procedure = *present;
   if (FindVersion(procedure, version) == nullptr) return NotFound(name, version);
   procedure.default_version = version;
   return Save(name, &procedure);
 }
 
 bool Store::DropsAll(const std::string& name, const Value& version) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = procedures_.find(name);
-  return found != procedures_.end() && (version.is_missing() || found->second.versions.size() == 1);
+  const auto procedure = ProcedureOf(name);
+  return procedure && (version.is_missing() || (*procedure)->versions.size() == 1);
 }
 
 Result<Value> Store::DefaultVersion(const std::string& name) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = procedures_.find(name);
-  if (found == procedures_.end()) return Unexpected(NotFound(name, {}));
-  return found->second.default_version;
+  ASSIGN_OR_RETURN(const auto procedure, ProcedureOf(name));
+  return procedure->default_version;
 }
 
 Result<std::shared_ptr<const lua::Program>> Store::Find(const std::string& name,
                                                         const Value& version) const {
-  const std::lock_guard lock(mutex_);
-  const auto procedure = procedures_.find(name);
-  if (procedure == procedures_.end()) return Unexpected(NotFound(name, {}));
-  const Version* const found = FindVersion(
-      procedure->second, version.is_missing() ? procedure->second.default_version : version);
+  ASSIGN_OR_RETURN(const auto procedure, ProcedureOf(name));
+  const Version* const found =
+      FindVersion(*procedure, version.is_missing() ? procedure->default_version : version);
   if (found == nullptr) return Unexpected(NotFound(name, version));
   return found->program;
 }
 
 std::vector<Value> Store::List() const {
-  const std::lock_guard lock(mutex_);
+  const auto procedures = procedures_.Copy();
   std::vector<Value> rows;
-  for (const auto& [name, procedure] : procedures_) {
-    for (const Version& version : procedure.versions) {
+  for (const auto& [name, procedure] : procedures) {
+    for (const Version& version : procedure->versions) {
       const bool client = version.version.is_string();
       rows.push_back(Value::Object(
           {{"name", Value(name)},
            {"version", client ? version.version : Value(json::ToText(version.version))},
            {"client_versioned", Value(client ? "Y" : "N")},
-           {"default", Value(procedure.default_version == version.version ? "Y" : "N")},
+           {"default", Value(procedure->default_version == version.version ? "Y" : "N")},
            {"src", Value(version.source)}}));
     }
   }

@@ -1,16 +1,16 @@
-// Procedures and their versions: in memory, and a meta row for each procedure
+// Procedures and their versions: a table in memory, and a meta row for each procedure
 // (docs/formats/procedures.md).
 //
-// Concurrency: any thread.
+// Concurrency: any thread may read. The caller makes sure that there is one change at a time.
 #pragma once
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/locked.h"
 #include "base/status.h"
 #include "db/database.h"
 #include "json/value.h"
@@ -30,21 +30,23 @@ class Store {
 
   Status Load();
 
-  // A version is a string that the client chose, or a number. Those below wait until the change is
-  // durable. Errors: procedure.invalid_name, procedure.too_many, lua.*.
-  // Create without a version gives the next number. The same string again replaces the text. The
-  // first version becomes the default.
+  // A version is a string that the client chose, or a number. The changes wait until they are
+  // durable; readers see a change from then on.
+  //
+  // Without a version, Create gives the next number. If the version exists, Create replaces its
+  // text. The first version becomes the default. Errors: procedure.invalid_name,
+  // procedure.too_many, lua.*.
   Result<Value> Create(const std::string& name, const Value& version, std::string_view source);
-  // Without a version: all of them. Errors: procedure.not_found, procedure.default_version.
+  // Without a version, drops all of them. Errors: procedure.not_found, procedure.default_version.
   Status Drop(const std::string& name, const Value& version);
   Status PutDefault(const std::string& name, const Value& version);
 
   // Whether that Drop would leave no version.
   bool DropsAll(const std::string& name, const Value& version) const;
 
-  // Which one runs when none is named. Error procedure.not_found.
+  // The version that runs when a call names none. Error procedure.not_found.
   Result<Value> DefaultVersion(const std::string& name) const;
-  // The default version when none is named.
+  // Without a version, the default one.
   Result<std::shared_ptr<const lua::Program>> Find(const std::string& name,
                                                    const Value& version = {}) const;
   // As comdb2_procedures lists them.
@@ -65,12 +67,12 @@ class Store {
   static Result<Procedure> Decode(const std::string& name, const Value& row);
   static Value Encode(const Procedure& procedure);
   Status Save(const std::string& name, const Procedure* procedure);
-  Result<Procedure> Copy(const std::string& name) const;
+  // Error procedure.not_found.
+  Result<std::shared_ptr<const Procedure>> ProcedureOf(const std::string& name) const;
   static const Version* FindVersion(const Procedure& procedure, const Value& version);
 
   db::Database& database_;
-  mutable std::mutex mutex_;                     // held while a change is committed
-  std::map<std::string, Procedure> procedures_;  // under mutex_
+  Locked<std::map<std::string, std::shared_ptr<const Procedure>>> procedures_;  // by name
 };
 
 }  // namespace sluice::procedure

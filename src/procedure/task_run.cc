@@ -61,7 +61,7 @@ Result<TaskAnswer> AnswerOf(const std::string& name, const std::vector<lua::Retu
 Result<TaskAnswer> TaskRun::Run(const std::vector<Value>& arguments,
                                 const TaskOptions& options) const {
   lua::Limits limits = limits_;
-  limits.deadline_ns = SystemClock().MonotonicNs() + options.timeout_ms * kNsPerMs;
+  limits.deadline_ns = limits.clock->MonotonicNs() + options.timeout_ms * kNsPerMs;
   for (db::ConflictRetry retry;;) {
     db::Transaction transaction(engine_.database());
     ASSIGN_OR_RETURN(TaskAnswer answer, Attempt(arguments, options, limits, transaction));

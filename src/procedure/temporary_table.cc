@@ -21,7 +21,7 @@ std::string NewKey() {
   return std::string(query::kLocalTablePrefix) + std::to_string(next.fetch_add(1));
 }
 
-// The widest of its kind, but datetimes and intervals as declared.
+// The widest type of its kind, except for datetimes and intervals, which keep their precision.
 db::ColumnType ColumnTypeFor(lua::DataType type, std::string_view name) {
   using lua::DataType;
   switch (type) {
@@ -101,19 +101,16 @@ Status TemporaryTable::Insert(const Value& row, const lua::Zone& zone) {
     made.Set(column.name, std::move(value));
   }
   const size_t bytes = query::ApproximateBytes(made);
-  const std::lock_guard lock(mutex_);
-  if (bytes_ + bytes > kMaxBytes) {
+  const auto content = content_.Lock();
+  if (content->bytes + bytes > kMaxBytes) {
     return Error(Code::kTooLarge, "procedure.too_many_rows",
                  "a temporary table has at most {} MiB of rows", kMaxBytes >> 20);
   }
-  bytes_ += bytes;
-  rows_.push_back(std::move(made));
+  content->bytes += bytes;
+  content->rows.push_back(std::move(made));
   return OkStatus();
 }
 
-std::vector<Value> TemporaryTable::Rows() const {
-  const std::lock_guard lock(mutex_);
-  return rows_;
-}
+std::vector<Value> TemporaryTable::Rows() const { return content_.Lock()->rows; }
 
 }  // namespace sluice::procedure

@@ -1,13 +1,14 @@
-// The rows of a temporary table: in memory, of one run and of its threads. Not transactional.
+// The rows of a temporary table. They are in memory, belong to one run and its threads, and take no
+// part in transactions.
 //
 // Concurrency: any thread.
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/locked.h"
 #include "base/status.h"
 #include "db/table_schema.h"
 #include "json/value.h"
@@ -22,7 +23,7 @@ class TemporaryTable {
   // From {{'a', 'int'}, {'b', 'cstring'}}. Error procedure.argument.
   static Result<std::shared_ptr<TemporaryTable>> Make(std::string name, const json::Value& columns);
 
-  // By which the query engine asks for its rows; of no other table.
+  // The query engine asks for the rows by this key, which no other table has.
   const std::string& key() const { return key_; }
   const std::shared_ptr<const db::TableSchema>& schema() const { return schema_; }
 
@@ -36,9 +37,11 @@ class TemporaryTable {
   std::string key_;
   std::vector<lua::DataType> types_;  // of the columns
   std::shared_ptr<const db::TableSchema> schema_;
-  mutable std::mutex mutex_;
-  std::vector<json::Value> rows_;  // under mutex_
-  size_t bytes_ = 0;               // under mutex_
+  struct Content {
+    std::vector<json::Value> rows;
+    size_t bytes = 0;
+  };
+  Locked<Content> content_;
 };
 
 }  // namespace sluice::procedure

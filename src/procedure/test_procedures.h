@@ -6,10 +6,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
+#include "base/signal.h"
 #include "db/test_database.h"
 #include "json/print.h"
 #include "procedure/manager.h"
@@ -30,6 +31,7 @@ class ProceduresTest : public db::DatabaseTest {
     engine_ = std::make_unique<query::QueryEngine>(*database_, query::EngineOptions());
     ManagerOptions options;
     options.limits.instructions = 2'000'000;
+    options.limits.clock = lua_clock_;
     manager_ = std::make_unique<Manager>(*engine_, options);
     const Status started = manager_->Start();
     ASSERT_TRUE(started.ok()) << started.ToString();
@@ -53,14 +55,19 @@ class ProceduresTest : public db::DatabaseTest {
     return text;
   }
 
-  // What happens by itself, soon.
-  static bool Eventually(const std::function<bool()>& condition) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > until) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  // Waits until the condition holds. A commit wakes it; it also looks every few milliseconds, since
+  // not every change is a commit.
+  bool Eventually(const std::function<bool()>& condition) {
+    const auto give_up = MachineClock().Now() + std::chrono::seconds(60);
+    Signal committed;
+    const auto listener =
+        database_->followers().OnCommitted(0, [&](const auto&) { committed.Wake(); });
+    while (true) {
+      const uint64_t seen = committed.news();
+      if (condition()) return true;
+      if (MachineClock().Now() > give_up) return false;
+      committed.Wait(seen, MachineClock().Now() + std::chrono::milliseconds(2));
     }
-    return true;
   }
   testing::AssertionResult Becomes(std::string_view query, const std::string& expected) {
     std::string last;
@@ -69,6 +76,7 @@ class ProceduresTest : public db::DatabaseTest {
     return testing::AssertionFailure() << query << " is\n" << last << "and not\n" << expected;
   }
 
+  const Clock* lua_clock_ = &MachineClock();  // of the limits of procedures, from Begin on
   std::unique_ptr<query::QueryEngine> engine_;
   std::unique_ptr<Manager> manager_;
 };

@@ -15,8 +15,8 @@ namespace {
 using lua::Call;
 using lua::HostObject;
 
+// A wait for a thread looks this often whether the run that waits is over.
 constexpr auto kThreadLook = std::chrono::milliseconds(50);
-constexpr auto kFullLook = std::chrono::milliseconds(2);
 
 ThreadObject& SelfThread(HostObject& object) { return static_cast<ThreadObject&>(object); }
 
@@ -67,7 +67,7 @@ void HandOver(lua::Passed& passed, Session& session) {
   for (auto& [key, field] : passed.fields) HandOver(field, session);
 }
 
-// Takes those out that have ended.
+// Removes the threads that have ended from the list.
 void DropEnded(Session& session) {
   std::erase_if(session.threads, [&](const std::shared_ptr<ThreadObject>& thread) {
     if (!thread->ended()) return false;
@@ -94,7 +94,8 @@ ThreadObject::ThreadObject(Session& parent, std::string function,
       session_(SessionOfThread(parent)),
       name_(parent.runtime->program()->name()),
       function_(std::move(function)),
-      arguments_(std::move(arguments)) {
+      arguments_(std::move(arguments)),
+      some_ended_(parent.thread_ended) {
   for (lua::Passed& argument : arguments_) HandOver(argument, session_);
   lua::RuntimeOptions options;
   options.program = parent.runtime->program();
@@ -131,20 +132,19 @@ void ThreadObject::Main() {
   for (lua::Returned& returned : finished.values) {
     if (auto* value = std::get_if<Value>(&returned)) values_.push_back(std::move(*value));
   }
-  const std::lock_guard lock(mutex_);
   ended_ = true;
-  changed_.notify_all();
+  some_ended_->Wake();
 }
 
 Status ThreadObject::Wait(Call& call) {
-  std::unique_lock lock(mutex_);
-  while (!ended_) {
+  while (true) {
+    const uint64_t seen = some_ended_->news();
+    if (ended_) return OkStatus();
     if (call.ended()) {
       return Error(Code::kTimeout, "procedure.failed", "join: the run ends before its thread");
     }
-    changed_.wait_for(lock, kThreadLook);
+    some_ended_->Wait(seen, MachineClock().Now() + kThreadLook);
   }
-  return OkStatus();
 }
 
 void ThreadObject::End(bool stop) {
@@ -169,14 +169,16 @@ Status StartThread(Session& session, Call& call) {
     RETURN_IF_ERROR(CheckPassed(argument));
     arguments.push_back(std::move(argument));
   }
-  for (DropEnded(session); session.threads.size() >= ThreadObject::kMaxThreads;
-       DropEnded(session)) {
+  while (true) {
+    const uint64_t seen = session.thread_ended->news();
+    DropEnded(session);
+    if (session.threads.size() < ThreadObject::kMaxThreads) break;
     if (call.ended()) {
       return Error(Code::kTimeout, "procedure.too_many_threads",
                    "create_thread: {} threads run, the most at the same time",
                    ThreadObject::kMaxThreads);
     }
-    std::this_thread::sleep_for(kFullLook);
+    session.thread_ended->Wait(seen, MachineClock().Now() + kThreadLook);
   }
   const uint64_t left = call.RemainingMs();
   auto thread =

@@ -1,14 +1,14 @@
 // dbthread: a function of a procedure that runs on a thread of its own, with a runtime of its own.
-// What it shares with the procedure: its rights, its caller, and temporary tables that it is given.
+// The thread shares the rights and the caller of the procedure, and the temporary tables that the
+// procedure passes to it.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/signal.h"
 #include "base/thread.h"
 #include "lua/host.h"
 #include "lua/runtime.h"
@@ -18,21 +18,21 @@ namespace sluice::procedure {
 
 class ThreadObject final : public lua::HostObject {
  public:
-  // At the same time, of one run; one more waits until one of them has ended.
+  // The most threads of one run at the same time. Another one starts when one of them has ended.
   static constexpr size_t kMaxThreads = 128;
 
-  // `parent` outlives it. Arguments are values and tables.
+  // `parent` must outlive it. The arguments are values and tables.
   ThreadObject(Session& parent, std::string function, std::vector<lua::Passed> arguments,
                uint64_t time_ms);
   ~ThreadObject() override;
   static const lua::HostClass& Class();
 
-  // Waits until it has ended; an error when `call` is over before.
+  // Waits until the thread has ended. Error procedure.failed if `call` is over before that.
   Status Wait(lua::Call& call);
-  // Stops it, if need be, and waits until it has ended.
+  // Waits until the thread has ended; with `stop`, ends the run of its function first.
   void End(bool stop);
   bool ended() const { return ended_.load(); }
-  // After it has ended.
+  // Call these after it has ended.
   const std::vector<Value>& values() const { return values_; }
   const std::string& error() const { return error_; }
   uint64_t mutations() const { return session_.mutations; }
@@ -49,14 +49,13 @@ class ThreadObject final : public lua::HostObject {
   std::vector<Value> values_;
   std::string error_;
   std::atomic<bool> ended_ = false;
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  const std::shared_ptr<Signal> some_ended_;  // of the run's threads
   Thread thread_;
 };
 
 // db:create_thread(function, ...).
 Status StartThread(Session& session, lua::Call& call);
-// Waits for all threads of a run; stops them first when it has failed.
+// Waits for all threads of a run; with `stop`, ends their functions first.
 void EndThreads(Session& session, bool stop);
 
 }  // namespace sluice::procedure

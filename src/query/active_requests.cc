@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mutex.h"
 #include "base/quantity.h"
 #include "query/error.h"
 
@@ -23,39 +22,33 @@ json::Value ActiveRequest::Describe(uint64_t now_ms) const {
 }
 
 Status ActiveRequests::Add(std::shared_ptr<ActiveRequest> request) {
-  const MutexLock lock(mutex_);
-  if (requests_.size() >= most_) {
+  std::string id = request->id;
+  const auto requests = requests_.Lock();
+  if (requests->size() >= most_) {
     return QueryError(QueryCode::kTooManyRequests,
                       "{} statements are running, the most there may be; try again",
-                      requests_.size());
+                      requests->size());
   }
-  std::string id = request->id;
-  requests_.emplace(std::move(id), std::move(request));
+  requests->emplace(std::move(id), std::move(request));
   return OkStatus();
 }
 
-void ActiveRequests::Remove(const std::string& id) {
-  const MutexLock lock(mutex_);
-  requests_.erase(id);
-}
+void ActiveRequests::Remove(const std::string& id) { requests_.Lock()->erase(id); }
 
 std::shared_ptr<ActiveRequest> ActiveRequests::Find(const std::string& id) const {
-  const MutexLock lock(mutex_);
-  const auto found = requests_.find(id);
-  return found == requests_.end() ? nullptr : found->second;
+  const auto requests = requests_.Lock();
+  const auto found = requests->find(id);
+  return found == requests->end() ? nullptr : found->second;
 }
 
 std::vector<std::shared_ptr<ActiveRequest>> ActiveRequests::List() const {
-  const MutexLock lock(mutex_);
   std::vector<std::shared_ptr<ActiveRequest>> list;
-  list.reserve(requests_.size());
-  for (const auto& [id, request] : requests_) list.push_back(request);
+  const auto requests = requests_.Lock();
+  list.reserve(requests->size());
+  for (const auto& [id, request] : *requests) list.push_back(request);
   return list;
 }
 
-size_t ActiveRequests::size() const {
-  const MutexLock lock(mutex_);
-  return requests_.size();
-}
+size_t ActiveRequests::size() const { return requests_.Lock()->size(); }
 
 }  // namespace sluice::query

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
+#include "base/locked.h"
 #include "base/status.h"
 #include "json/value.h"
 
@@ -45,8 +45,7 @@ class ActiveRequests {
 
  private:
   const size_t most_;
-  mutable Mutex mutex_;
-  std::map<std::string, std::shared_ptr<ActiveRequest>> requests_ GUARDED_BY(mutex_);  // by id
+  Locked<std::map<std::string, std::shared_ptr<ActiveRequest>>> requests_;  // by id
 };
 
 }  // namespace sluice::query

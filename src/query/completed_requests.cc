@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "base/mutex.h"
-
 namespace sluice::query {
 namespace {
 
@@ -40,19 +38,19 @@ json::Value CompletedRequest::Describe() const {
 void CompletedRequests::Add(CompletedRequest request) {
   Shorten(&request.statement, kMostStatementBytes);
   Shorten(&request.first_error, kMostStatementBytes);
-  const MutexLock lock(mutex_);
-  if (requests_.size() >= kMostRequests) requests_.pop_front();
-  requests_.push_back(std::move(request));
+  const auto requests = requests_.Lock();
+  if (requests->size() >= kMostRequests) requests->pop_front();
+  requests->push_back(std::move(request));
 }
 
 bool CompletedRequests::Remove(const std::string& id) {
-  const MutexLock lock(mutex_);
-  return std::erase_if(requests_, [&](const auto& request) { return request.id == id; }) > 0;
+  const auto requests = requests_.Lock();
+  return std::erase_if(*requests, [&](const auto& request) { return request.id == id; }) > 0;
 }
 
 std::vector<CompletedRequest> CompletedRequests::List() const {
-  const MutexLock lock(mutex_);
-  return {requests_.begin(), requests_.end()};
+  const auto requests = requests_.Lock();
+  return {requests->begin(), requests->end()};
 }
 
 }  // namespace sluice::query

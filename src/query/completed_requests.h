@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
+#include "base/locked.h"
 #include "json/value.h"
 
 namespace sluice::query {
@@ -49,8 +49,7 @@ class CompletedRequests {
 
  private:
   const uint64_t threshold_ms_;
-  mutable Mutex mutex_;
-  std::deque<CompletedRequest> requests_ GUARDED_BY(mutex_);
+  Locked<std::deque<CompletedRequest>> requests_;
 };
 
 }  // namespace sluice::query

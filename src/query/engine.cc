@@ -79,17 +79,21 @@ Result<std::shared_ptr<const StatementPlan>> QueryEngine::FindNamed(const std::s
     return !guard ||
            (std::ranges::all_of(plan.reads, known) && std::ranges::all_of(plan.writes, known));
   };
-  const MutexLock lock(mutex_);
-  const auto found = named_.find(name);
-  if (found != named_.end() && passes(*found->second.plan)) return found->second.plan;
+  std::shared_ptr<const StatementPlan> plan;
+  {
+    const auto named = named_.Lock();
+    const auto found = named->find(name);
+    if (found != named->end()) plan = found->second.plan;
+  }
+  if (plan != nullptr && passes(*plan)) return plan;
   return QueryFail(QueryCode::kNoSuchPrepared, "nothing is prepared as '{}'", name);
 }
 
 Status QueryEngine::Name(const std::string& name, std::shared_ptr<const StatementPlan> plan,
                          const std::string& user, bool force) {
-  const MutexLock lock(mutex_);
-  const auto found = named_.find(name);
-  if (found != named_.end()) {
+  const auto named = named_.Lock();
+  const auto found = named->find(name);
+  if (found != named->end()) {
     NamedPlan& known = found->second;
     const bool same = known.plan->text == plan->text && known.plan->context == plan->context;
     if (!same && known.user != user) {
@@ -101,27 +105,27 @@ Status QueryEngine::Name(const std::string& name, std::shared_ptr<const Statemen
                         "'{}' is prepared with another text or query_context: use PREPARE FORCE",
                         name);
     }
-    known.plan = std::move(plan);
+    known.plan.swap(plan);  // the old one ends after the lock
     return OkStatus();
   }
-  if (named_.size() >= options_.max_named_prepared) {
+  if (named->size() >= options_.max_named_prepared) {
     return QueryError(QueryCode::kPreparedExists,
-                      "{} statements are prepared, the most there may be", named_.size());
+                      "{} statements are prepared, the most there may be", named->size());
   }
-  named_.emplace(name, NamedPlan{.plan = std::move(plan), .user = user});
+  named->emplace(name, NamedPlan{.plan = std::move(plan), .user = user});
   return OkStatus();
 }
 
 bool QueryEngine::DeleteNamed(const std::string& name) {
-  const MutexLock lock(mutex_);
-  return named_.erase(name) > 0;
+  const auto deleted = named_.Lock()->extract(name);  // ends after the lock
+  return !deleted.empty();
 }
 
 std::vector<std::pair<std::string, std::shared_ptr<const StatementPlan>>> QueryEngine::Named()
     const {
-  const MutexLock lock(mutex_);
   std::vector<std::pair<std::string, std::shared_ptr<const StatementPlan>>> all;
-  for (const auto& [name, named] : named_) all.emplace_back(name, named.plan);
+  const auto all_named = named_.Lock();
+  for (const auto& [name, named] : *all_named) all.emplace_back(name, named.plan);
   return all;
 }
 

@@ -29,7 +29,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/mutex.h"
+#include "base/locked.h"
 #include "base/status.h"
 #include "db/database.h"
 #include "db/transaction.h"
@@ -158,12 +158,11 @@ class QueryEngine {
   const EngineOptions options_;
   ThreadBudget threads_;  // beside those that call
   Procedures* procedures_ = nullptr;
-  mutable Mutex mutex_;
   struct NamedPlan {
     std::shared_ptr<const StatementPlan> plan;
     std::string user;
   };
-  std::map<std::string, NamedPlan> named_ GUARDED_BY(mutex_);
+  Locked<std::map<std::string, NamedPlan>> named_;  // by name
 };
 
 }  // namespace sluice::query

@@ -8,14 +8,17 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <utility>
 
-#include "base/mutex.h"
+#include "base/locked.h"
 
 namespace sluice::query {
 
 class Receipts {
  public:
+  using Wake = std::shared_ptr<const std::function<void()>>;
+
   // `confirmed` is called by the run's threads, with the number of rows from the first one on.
   explicit Receipts(std::function<void(uint64_t rows)> confirmed)
       : confirmed_(std::move(confirmed)) {}
@@ -23,24 +26,19 @@ class Receipts {
   // By the reader: the first `rows` rows have been dealt with. The number never gets less.
   void Acknowledge(uint64_t rows) {
     acknowledged_ = rows;
-    const MutexLock lock(mutex_);
-    if (wake_) wake_();
+    if (const Wake wake = wake_.Copy()) (*wake)();
   }
   uint64_t acknowledged() const { return acknowledged_; }
 
-  // By the run: called after every Acknowledge. When this returns, the one before is not called any
-  // more.
-  void SetWake(std::function<void()> wake) {
-    const MutexLock lock(mutex_);
-    wake_ = std::move(wake);
-  }
+  // By the run: `wake` is called after every Acknowledge; null for no more. A call that is under
+  // way may end later, so `wake` keeps alive whatever it needs.
+  void SetWake(Wake wake) { wake_.Set(std::move(wake)); }
   void Confirm(uint64_t rows) const { confirmed_(rows); }
 
  private:
   const std::function<void(uint64_t rows)> confirmed_;
   std::atomic<uint64_t> acknowledged_ = 0;
-  Mutex mutex_;
-  std::function<void()> wake_ GUARDED_BY(mutex_);
+  Locked<Wake> wake_;
 };
 
 }  // namespace sluice::query

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/mutex.h"
 #include "base/random.h"
 #include "query/error.h"
 #include "query/run.h"
@@ -22,14 +21,13 @@ std::unexpected<Status> NoSuchTransaction(const std::string& id) {
 }  // namespace
 
 Transactions::Transactions(db::Database& database, TransactionsOptions options)
-    : database_(database), options_(options), clock_thread_({"tx clock"}, [this] { RunClock(); }) {}
+    : database_(database),
+      options_(options),
+      clock_signal_(database.clock()),
+      clock_thread_({"tx clock"}, [this] { RunClock(); }) {}
 
 Transactions::~Transactions() {
-  {
-    const MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.NotifyAll();
+  clock_signal_.Close();
   clock_thread_.join();
 }
 
@@ -41,63 +39,71 @@ Result<std::string> Transactions::Begin(const std::string& user, const Start& st
   auto session = std::make_shared<Session>(database_, user, deadline);
   session->last_statement = start.statement;
   std::string id = start.id.empty() ? NewUuid() : start.id;
-  const MutexLock lock(mutex_);
-  if (sessions_.size() >= options_.max_open) {
-    return QueryFail(QueryCode::kTransaction, "{} transactions are open, the most there may be",
-                     sessions_.size());
+  bool clock_sleeps = false;
+  {
+    const auto open = open_.Lock();
+    if (open->sessions.size() >= options_.max_open) {
+      return QueryFail(QueryCode::kTransaction, "{} transactions are open, the most there may be",
+                       open->sessions.size());
+    }
+    if (!open->sessions.emplace(id, session).second) {
+      return QueryFail(QueryCode::kTransaction, "there is a transaction '{}' already", id);
+    }
+    clock_sleeps = std::exchange(open->clock_sleeps, false);
   }
-  if (!sessions_.emplace(id, std::move(session)).second) {
-    return QueryFail(QueryCode::kTransaction, "there is a transaction '{}' already", id);
-  }
-  wake_.NotifyAll();
+  if (clock_sleeps) clock_signal_.Wake();
   return id;
 }
 
 Result<Transactions::Lease> Transactions::Use(const std::string& id, const std::string& user) {
   EndExpired();
-  const MutexLock lock(mutex_);
-  const auto found = sessions_.find(id);
-  if (found == sessions_.end() || found->second->user != user) return NoSuchTransaction(id);
-  if (std::exchange(found->second->busy, true)) {
-    return QueryFail(QueryCode::kTransaction, "another statement of transaction '{}' is running",
-                     id);
+  std::shared_ptr<Session> session;
+  {
+    const auto open = open_.Lock();
+    const auto found = open->sessions.find(id);
+    if (found == open->sessions.end() || found->second->user != user) return NoSuchTransaction(id);
+    if (std::exchange(found->second->busy, true)) {
+      return QueryFail(QueryCode::kTransaction, "another statement of transaction '{}' is running",
+                       id);
+    }
+    session = found->second;
   }
-  return Lease(*this, id, found->second);
+  return Lease(*this, id, std::move(session));
 }
 
 void Transactions::EndExpired() {
   std::vector<std::shared_ptr<Session>> ended;  // destroyed outside the lock
-  const MutexLock lock(mutex_);
   const uint64_t now = database_.clock().MonotonicNs();
-  std::erase_if(sessions_, [&](auto& entry) {
+  const auto open = open_.Lock();
+  std::erase_if(open->sessions, [&](auto& entry) {
     if (entry.second->busy || entry.second->deadline_ns > now) return false;
     ended.push_back(std::move(entry.second));
     return true;
   });
 }
 
-size_t Transactions::size() const {
-  const MutexLock lock(mutex_);
-  return sessions_.size();
-}
+size_t Transactions::size() const { return open_.Lock()->sessions.size(); }
 
 void Transactions::Return(const std::string& id, bool ended) {
-  const MutexLock lock(mutex_);
-  const auto found = sessions_.find(id);
-  if (found == sessions_.end()) return;
+  const auto open = open_.Lock();
+  const auto found = open->sessions.find(id);
+  if (found == open->sessions.end()) return;
   found->second->busy = false;
-  if (ended) sessions_.erase(found);
+  if (ended) open->sessions.erase(found);
 }
 
 // A transaction that its client has abandoned still holds a snapshot, so it must be ended.
 void Transactions::RunClock() {
-  MutexLock lock(mutex_);
-  while (!stopping_) {
-    wake_.Wait(lock, [this]() REQUIRES(mutex_) { return stopping_ || !sessions_.empty(); });
-    wake_.WaitFor(lock, kLookInterval, [this]() REQUIRES(mutex_) { return stopping_; });
-    lock.Unlock();
+  while (true) {
+    const uint64_t seen = clock_signal_.news();
+    Signal::Deadline next_look = database_.clock().Now() + kLookInterval;
+    {
+      const auto open = open_.Lock();
+      open->clock_sleeps = open->sessions.empty();
+      if (open->clock_sleeps) next_look.reset();
+    }
+    if (clock_signal_.Wait(seen, next_look) == Signal::Waited::kClosed) return;
     EndExpired();
-    lock.Lock();
   }
 }
 

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/mutex.h"
+#include "base/locked.h"
+#include "base/signal.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "db/database.h"
@@ -61,7 +62,7 @@ class Transactions {
     db::Transaction transaction;
     const std::string user;
     const uint64_t deadline_ns;  // monotonic
-    bool busy = false;           // under mutex_ of the transactions; the lease owns the rest
+    bool busy = false;           // under the lock of open_; the lease owns the rest
     int64_t last_statement = -1;
     std::vector<std::pair<std::string, size_t>> savepoints;
   };
@@ -70,10 +71,12 @@ class Transactions {
 
   db::Database& database_;
   const TransactionsOptions options_;
-  mutable Mutex mutex_;
-  std::map<std::string, std::shared_ptr<Session>> sessions_ GUARDED_BY(mutex_);  // by id
-  bool stopping_ GUARDED_BY(mutex_) = false;
-  CondVar wake_;
+  struct Open {
+    std::map<std::string, std::shared_ptr<Session>> sessions;  // by id
+    bool clock_sleeps = true;                                  // until there is a session
+  };
+  Locked<Open> open_;
+  Signal clock_signal_;
   Thread clock_thread_;
 };
 

@@ -9,21 +9,33 @@ namespace {
 
 // The longest time of a short statement.
 constexpr uint64_t kShortNs = 100'000'000;
+// A statement that waits looks this often whether it must stop.
 constexpr std::chrono::milliseconds kLookAgain(20);
 
 }  // namespace
+
+bool LongTurns::Enter(const std::function<bool()>& must_stop) {
+  while (true) {
+    const uint64_t seen = left_.news();
+    size_t running = running_;
+    while (running < most_) {
+      if (running_.compare_exchange_weak(running, running + 1)) return true;
+    }
+    if (must_stop()) return false;
+    left_.Wait(seen, MachineClock().Now() + kLookAgain);
+  }
+}
+
+void LongTurns::Leave() {
+  --running_;
+  left_.Wake();
+}
 
 void Turn::Begin() { began_ns_ = turns_.clock_.MonotonicNs(); }
 
 void Turn::End() {
   const MutexLock lock(mutex_);
-  if (is_long_.exchange(false)) {
-    {
-      const MutexLock all(turns_.mutex_);
-      --turns_.running_;
-    }
-    turns_.free_.NotifyOne();
-  }
+  if (is_long_.exchange(false)) turns_.Leave();
   if (!lent_) return;
   lent_ = false;
   turns_.lender_.give_back();
@@ -37,13 +49,7 @@ void Turn::Check(const std::function<bool()>& must_stop) {
     lent_ = true;
     turns_.lender_.lend();
   }
-  MutexLock all(turns_.mutex_);
-  while (turns_.running_ >= turns_.most_) {
-    if (must_stop()) return;
-    turns_.free_.WaitFor(all, kLookAgain);
-  }
-  ++turns_.running_;
-  is_long_ = true;
+  is_long_ = turns_.Enter(must_stop);
 }
 
 }  // namespace sluice::query

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "base/signal.h"
 
 namespace sluice::query {
 
@@ -30,12 +31,15 @@ class LongTurns {
  private:
   friend class Turn;
 
+  // False if `must_stop` returned true before there was room.
+  bool Enter(const std::function<bool()>& must_stop);
+  void Leave();
+
   const size_t most_;
   const Lender lender_;
   const Clock& clock_;
-  Mutex mutex_;
-  CondVar free_;
-  size_t running_ GUARDED_BY(mutex_) = 0;
+  std::atomic<size_t> running_ = 0;
+  Signal left_;
 };
 
 // The turn of one statement.

@@ -16,15 +16,17 @@ constexpr size_t kCountedAtOnce = 1024;
 Result<uint64_t> EventCounter::Count(query::QueryEngine& engine,
                                      std::shared_ptr<const TriggerDefinition> definition,
                                      const db::CursorState& stored) {
-  const std::lock_guard lock(mutex_);
-  const bool known = definition_ != nullptr && definition_->sources == definition->sources &&
-                     counted_.position >= stored.position && counted_.events >= stored.events;
-  if (!known) counted_ = stored;
-  definition_ = definition;
+  Counted counted = counted_.Copy();
+  db::CursorState& end = counted.end;
+  const bool known = counted.definition != nullptr &&
+                     counted.definition->sources == definition->sources &&
+                     end.position >= stored.position && end.events >= stored.events;
+  if (!known) end = stored;
+  counted.definition = definition;
   ASSIGN_OR_RETURN(EventMaker maker, EventMaker::Make(engine, definition));
   ASSIGN_OR_RETURN(const auto feed, db::Feed::OfFollower(engine.database(), kTriggerShard,
-                                                         FollowerOf(definition->name), counted_));
-  uint64_t events = counted_.events;
+                                                         FollowerOf(definition->name), end));
+  uint64_t events = end.events;
   const auto visit = [&](const db::Change& change) {
     if (maker.Counts(change)) ++events;
     return true;
@@ -32,9 +34,10 @@ Result<uint64_t> EventCounter::Count(query::QueryEngine& engine,
   while (true) {
     ASSIGN_OR_RETURN(const size_t given, feed->Read(kCountedAtOnce, visit));
     if (given == 0) break;
-    counted_ = feed->state();
-    counted_.events = events;
+    end = feed->state();
+    end.events = events;
   }
+  counted_.Set(std::move(counted));
   return events - stored.events;
 }
 

@@ -1,13 +1,13 @@
-// How many events wait for a trigger or a consumer. What was counted before is not read again: a
-// count costs what was committed since the last one.
+// Counts the events that wait for a trigger or a consumer. A count reads only the part of the log
+// that was written after the last count.
 //
-// Concurrency: any thread; one counts at a time.
+// Concurrency: any thread. Two counts at the same time both read that part.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
+#include "base/locked.h"
 #include "base/status.h"
 #include "db/cursor.h"
 #include "procedure/trigger/definition.h"
@@ -17,17 +17,19 @@ namespace sluice::procedure {
 
 class EventCounter {
  public:
-  // Of those after the cursor `stored`.
+  // The number of events after the cursor `stored`.
   Result<uint64_t> Count(query::QueryEngine& engine,
                          std::shared_ptr<const TriggerDefinition> definition,
                          const db::CursorState& stored);
 
  private:
-  std::mutex mutex_;
-  // Under mutex_: how far the log was counted, and what number the last event up to there has, by
-  // this definition.
-  db::CursorState counted_;
-  std::shared_ptr<const TriggerDefinition> definition_;
+  // The end of the counted part of the log, and the number of the last event before it. Another
+  // definition may have other events.
+  struct Counted {
+    db::CursorState end;
+    std::shared_ptr<const TriggerDefinition> definition;
+  };
+  Locked<Counted> counted_;
 };
 
 }  // namespace sluice::procedure

@@ -4,16 +4,8 @@
 
 namespace sluice::procedure {
 
-std::shared_ptr<const TriggerDefinition> LiveQueue::definition() const {
-  const std::lock_guard lock(mutex_);
-  return definition_;
-}
-
 void LiveQueue::SetDefinition(std::shared_ptr<const TriggerDefinition> definition) {
-  {
-    const std::lock_guard lock(mutex_);
-    definition_ = std::move(definition);
-  }
+  definition_.Set(std::move(definition));
   signal_.Wake();
 }
 

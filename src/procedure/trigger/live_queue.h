@@ -5,8 +5,8 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
+#include "base/locked.h"
 #include "base/signal.h"
 #include "procedure/trigger/definition.h"
 #include "procedure/trigger/event_counter.h"
@@ -21,15 +21,15 @@ class LiveQueue {
   explicit LiveQueue(std::shared_ptr<const TriggerDefinition> definition)
       : definition_(std::move(definition)) {}
 
-  std::shared_ptr<const TriggerDefinition> definition() const;
-  // Of the same name and sources.
+  std::shared_ptr<const TriggerDefinition> definition() const { return definition_.Copy(); }
+  // The new definition has the same name and sources.
   void SetDefinition(std::shared_ptr<const TriggerDefinition> definition);
 
-  // Who has it, if it is a consumer.
+  // The clients of a consumer.
   Seats& seats() const { return *seats_; }
   EventCounter& counter() { return counter_; }
 
-  // There may be new events, or something else to look at.
+  // Woken when there may be new events or another change.
   Signal& signal() { return signal_; }
   void Drop();
   bool dropped() const { return signal_.closed(); }
@@ -38,8 +38,7 @@ class LiveQueue {
   const std::shared_ptr<Seats> seats_ = std::make_shared<Seats>();
   EventCounter counter_;
   Signal signal_;
-  mutable std::mutex mutex_;
-  std::shared_ptr<const TriggerDefinition> definition_;  // guarded by mutex_
+  Locked<std::shared_ptr<const TriggerDefinition>> definition_;
 };
 
 }  // namespace sluice::procedure

@@ -5,13 +5,12 @@
 namespace sluice::procedure {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
+// A request that waits looks this often whether it was cancelled.
 constexpr std::chrono::milliseconds kPollLook(100);
-// What a client that has gone leaves in memory is kept for so long after its lease.
+// A client's state is forgotten this long after its lease has lapsed.
 constexpr std::chrono::seconds kForget(60);
-constexpr size_t kMaxBytes = 16 << 20;
-// How long a client that leaves waits for its own other request to end.
+constexpr size_t kMaxBytes = 16 << 20;  // of the events of one answer
+// The longest time that a client which leaves waits for its own other request to end.
 constexpr std::chrono::seconds kRelease(5);
 
 bool GivenUp(const PollRequest& request) {
@@ -27,14 +26,10 @@ Status Dropped(const std::string& name) {
 }  // namespace
 
 Result<std::vector<TriggerEvent>> PollClients::Next(const PollRequest& request) {
-  const Time deadline = Clock::now() + std::chrono::milliseconds(request.timeout_ms);
+  const Time deadline = MachineClock().Now() + std::chrono::milliseconds(request.timeout_ms);
   ASSIGN_OR_RETURN(const std::shared_ptr<Client> client, Enter(request, deadline));
   Result<std::vector<TriggerEvent>> events;
   Status status = Sit(request, deadline, client.get());
-  {
-    const std::lock_guard lock(mutex_);
-    client->owns = client->seat != nullptr;
-  }
   if (status.ok()) status = Acknowledge(request, client.get());
   if (status.ok()) {
     events = Collect(request, deadline, client.get());
@@ -46,54 +41,63 @@ Result<std::vector<TriggerEvent>> PollClients::Next(const PollRequest& request) 
   return events;
 }
 
-// A client's requests follow each other.
+// Waits until no other request of the client is under way.
 Result<std::shared_ptr<PollClients::Client>> PollClients::Enter(const PollRequest& request,
                                                                 Time deadline) {
-  std::unique_lock lock(mutex_);
-  ForgetLapsed(Clock::now());
-  if (request.release) deadline = std::max(deadline, Clock::now() + kRelease);
+  ForgetLapsed(MachineClock().Now());
+  if (request.release) deadline = std::max(deadline, MachineClock().Now() + kRelease);
   while (true) {
-    std::shared_ptr<Client>& client = clients_[{request.consumer, request.client}];
-    if (client == nullptr) client = std::make_shared<Client>();
-    if (!client->busy) {
-      client->busy = true;
-      client->leaving = false;
-      return client;
+    const uint64_t seen = left_.news();
+    {
+      const auto clients = clients_.Lock();
+      Entry& entry = (*clients)[{request.consumer, request.client}];
+      if (!entry.busy) {
+        entry.busy = true;
+        entry.client->leaving = false;
+        return entry.client;
+      }
+      if (request.release) entry.client->leaving = true;
     }
     if (GivenUp(request)) return Unexpected(Gone());
-    if (request.release) client->leaving = true;
     if (Over(deadline)) {
       return Fail(Code::kConflict, "consumer.busy",
                   "another request of the client '{}' to consumer '{}' is under way",
                   request.client, request.consumer);
     }
-    left_.wait_until(lock, std::min(deadline, Clock::now() + kPollLook));
+    left_.Wait(seen, std::min(deadline, MachineClock().Now() + kPollLook));
   }
 }
 
 void PollClients::Leave(const PollRequest& request, const std::shared_ptr<Client>& client) {
-  {
-    const std::lock_guard lock(mutex_);
-    client->busy = false;
-    client->owns = client->seat != nullptr && !request.release;
-    client->lapses = Clock::now() + std::chrono::milliseconds(request.lease_ms);
-    if (!client->owns) {
-      client->seat.reset();
-      client->queue.reset();
-      client->lapses = Time();
-    } else {
-      client->seat->StallAt(client->lapses);
-    }
+  Time lapses;
+  if (client->seat == nullptr || request.release) {
+    client->seat.reset();
+    client->queue.reset();
+  } else {
+    lapses = MachineClock().Now() + std::chrono::milliseconds(request.lease_ms);
+    client->seat->StallAt(lapses);
   }
-  left_.notify_all();
+  {
+    const auto clients = clients_.Lock();
+    Entry& entry = (*clients)[{request.consumer, request.client}];
+    entry.busy = false;
+    entry.lapses = lapses;
+  }
+  left_.Wake();
 }
 
-bool PollClients::Over(Time deadline) const { return stopping_ || Clock::now() >= deadline; }
+bool PollClients::Over(Time deadline) const {
+  return stopping_ || MachineClock().Now() >= deadline;
+}
 
 void PollClients::ForgetLapsed(Time now) {
-  std::erase_if(clients_, [&](const auto& entry) {
-    const Client& client = *entry.second;
-    return !client.busy && now > client.lapses + kForget;
+  std::vector<std::shared_ptr<Client>> forgotten;  // whose seats are left without the lock
+  const auto clients = clients_.Lock();
+  std::erase_if(*clients, [&](const auto& item) {
+    const Entry& entry = item.second;
+    if (entry.busy || now <= entry.lapses + kForget) return false;
+    forgotten.push_back(entry.client);
+    return true;
   });
 }
 
@@ -126,7 +130,7 @@ Status PollClients::Sit(const PollRequest& request, Time deadline, Client* clien
   return OkStatus();
 }
 
-// What was acknowledged before is so again, without a commit.
+// An event that was acknowledged before may be acknowledged again, which needs no commit.
 Status PollClients::Acknowledge(const PollRequest& request, Client* client) {
   if (!request.acknowledged) return OkStatus();
   const db::LogPosition position = *request.acknowledged;
@@ -172,7 +176,7 @@ Result<std::vector<TriggerEvent>> PollClients::Collect(const PollRequest& reques
       queue.Take();
     }
     queue.Rewind();
-    const Time now = Clock::now();
+    const Time now = MachineClock().Now();
     if (!events.empty() || client->leaving || Over(deadline)) break;
     if (GivenUp(request)) return Unexpected(Gone());
     if (client->live->dropped()) return Unexpected(Dropped(request.consumer));

@@ -1,25 +1,24 @@
-// Consumers for clients that ask for events request by request, without a procedure: each gets the
-// events after the last that was acknowledged, as often as it asks.
+// Consumers for clients that ask for events with one request after another, without a procedure. A
+// request gets the events after the last one that was acknowledged, however often it is repeated.
 //
-// A client has its consumer from its first request until its lease lapses, that long after the end
-// of its last one; then another client may take over. Clients are told apart by the name that they
-// give.
+// A client has its consumer from its first request on. Its lease lapses some time after its last
+// request has ended; then another client may take over. Clients differ by the names that they give.
 //
 // Concurrency: any thread. Requests wait in the caller's thread.
 #pragma once
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/locked.h"
+#include "base/signal.h"
 #include "base/status.h"
 #include "procedure/trigger/event.h"
 #include "procedure/trigger/live_queue.h"
@@ -33,12 +32,12 @@ inline constexpr size_t kMaxPolled = 10'000;
 struct PollRequest {
   std::string consumer;
   std::string client;
-  // The last event that was handled: it and those before it are consumed.
+  // The last event that the client has handled. This event and the earlier ones are consumed.
   std::optional<db::LogPosition> acknowledged;
   size_t max = 100;  // events; 0: only acknowledge
   uint64_t timeout_ms = 30'000;
   uint64_t lease_ms = kDefaultLeaseMs;
-  bool release = false;  // the client leaves: its lease is over with this request
+  bool release = false;  // the client leaves: its lease ends with this request
   std::shared_ptr<std::atomic<bool>> cancelled;
 };
 
@@ -47,12 +46,12 @@ class PollClients {
   PollClients(query::QueryEngine& engine, const Triggers& triggers)
       : engine_(engine), triggers_(triggers) {}
 
-  // Waits until there is an event, or the time is over: then there is none. Errors:
-  // consumer.not_found, consumer.dropped, consumer.taken_over, consumer.bad_ack; consumer.busy when
-  // another client had it all the time.
+  // Waits until there is an event; returns none when the time is over. Errors: consumer.not_found,
+  // consumer.dropped, consumer.taken_over, consumer.bad_ack; consumer.busy when another client had
+  // the consumer all the time.
   Result<std::vector<TriggerEvent>> Next(const PollRequest& request);
 
-  // The server stops: requests that wait end as if their time were over, and so do later ones.
+  // Call it when the server stops. Waiting and later requests end as if their time were over.
   void Stop() { stopping_ = true; }
 
  private:
@@ -61,17 +60,20 @@ class PollClients {
     std::shared_ptr<LiveQueue> live;
     std::unique_ptr<Seat> seat;
     std::unique_ptr<follow::LaneQueue> queue;
-    bool busy = false;  // under mutex_; the three above belong to whoever set it
-    bool owns = false;  // under mutex_; as of the last request
-    // Another request of the client wants it released: the one that waits ends.
+    // Another request of the client wants to leave, so the one that waits must end.
     std::atomic<bool> leaving = false;
-    Time lapses;  // under mutex_
+  };
+  struct Entry {
+    // Its seat and queue belong to the request that has set `busy`.
+    std::shared_ptr<Client> client = std::make_shared<Client>();
+    bool busy = false;
+    Time lapses = {};
   };
   using Key = std::pair<std::string, std::string>;  // consumer, client
 
   Result<std::shared_ptr<Client>> Enter(const PollRequest& request, Time deadline);
   void Leave(const PollRequest& request, const std::shared_ptr<Client>& client);
-  void ForgetLapsed(Time now);  // under mutex_
+  void ForgetLapsed(Time now);
   bool Over(Time deadline) const;
   Status Sit(const PollRequest& request, Time deadline, Client* client);
   Status Acknowledge(const PollRequest& request, Client* client);
@@ -81,9 +83,8 @@ class PollClients {
   query::QueryEngine& engine_;
   const Triggers& triggers_;
   std::atomic<bool> stopping_ = false;
-  mutable std::mutex mutex_;
-  std::condition_variable left_;
-  std::map<Key, std::shared_ptr<Client>> clients_;  // under mutex_
+  Locked<std::map<Key, Entry>> clients_;
+  Signal left_;  // a request has ended
 };
 
 }  // namespace sluice::procedure

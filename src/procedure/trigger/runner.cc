@@ -7,7 +7,7 @@
 namespace sluice::procedure {
 namespace {
 
-// Far below what a commit may have.
+// Far below the limits of a commit.
 constexpr size_t kMostWrites = db::kMaxCommitWrites / 4;
 constexpr size_t kMostBytes = db::kMaxCommitBytes / 8;
 
@@ -47,15 +47,7 @@ void TriggerRunner::Stop() {
   queue_->signal().Wake();
 }
 
-TriggerProgress TriggerRunner::progress() const {
-  const std::lock_guard lock(mutex_);
-  return progress_;
-}
-
-void TriggerRunner::SetState(TriggerProgress::State state) {
-  const std::lock_guard lock(mutex_);
-  progress_.state = state;
-}
+void TriggerRunner::SetState(TriggerProgress::State state) { progress_.Lock()->state = state; }
 
 void TriggerRunner::Loop() {
   while (!ending() && Step()) {
@@ -84,11 +76,11 @@ bool TriggerRunner::Step() {
   } else if (stepped.state == State::kPaused) {
     Pause(*stepped.until);
   }
-  // It ends when it was dropped, or made anew under the same name.
+  // The follower ends when the trigger was dropped, or created again with the same name.
   return stepped.state != State::kEnded;
 }
 
-// Other events do not end the pause; a change of the trigger or of its procedure does.
+// New events do not end the pause; a change of the trigger or of its procedure does.
 void TriggerRunner::Pause(Clock::Time until) {
   Signal& signal = queue_->signal();
   while (!ending()) {
@@ -125,22 +117,20 @@ db::Commit TriggerRunner::TakeCommit() {
 void TriggerRunner::Committed(std::span<const follow::EventPtr> events) {
   transaction_.reset();
   HeadPassed();
-  const std::lock_guard lock(mutex_);
-  progress_.handled += events.size();
+  progress_.Lock()->handled += events.size();
 }
 
 void TriggerRunner::Refused(const Status&) {
   transaction_.reset();
-  const std::lock_guard lock(mutex_);
-  ++progress_.conflicts;
+  ++progress_.Lock()->conflicts;
 }
 
-// What was taken is committed.
+// The event at the head was committed, or passed.
 void TriggerRunner::HeadPassed() {
   pauses_.Reset();
-  const std::lock_guard lock(mutex_);
-  progress_.attempts = 0;
-  progress_.event_id.clear();
+  const auto progress = progress_.Lock();
+  progress->attempts = 0;
+  progress->event_id.clear();
 }
 
 follow::Verdict TriggerRunner::OnTrouble(follow::Trouble, const Status& status) {
@@ -154,15 +144,15 @@ follow::Verdict TriggerRunner::OnTrouble(follow::Trouble, const Status& status) 
   const std::chrono::milliseconds pause = pauses_.Next();
   const uint64_t now_ms = engine_.database().clock().WallMs();
   {
-    const std::lock_guard lock(mutex_);
-    ++progress_.failures;
-    progress_.state = TriggerProgress::State::kFailing;
-    progress_.attempts = pauses_.attempts();
-    progress_.error = status.ToString();
-    progress_.error_ms = now_ms;
-    progress_.next_try_ms = now_ms + static_cast<uint64_t>(pause.count());
-    if (progress_.event_id != id) progress_.first_failure_ms = now_ms;
-    progress_.event_id = std::move(id);
+    const auto progress = progress_.Lock();
+    ++progress->failures;
+    progress->state = TriggerProgress::State::kFailing;
+    progress->attempts = pauses_.attempts();
+    progress->error = status.ToString();
+    progress->error_ms = now_ms;
+    progress->next_try_ms = now_ms + static_cast<uint64_t>(pause.count());
+    if (progress->event_id != id) progress->first_failure_ms = now_ms;
+    progress->event_id = std::move(id);
   }
   log::Warn("a trigger failed", {{"trigger", name_},
                                  {"attempts", std::to_string(pauses_.attempts())},

@@ -2,11 +2,11 @@
 //
 // Operation: a follower whose events run one after the other (follow/serial_follower.h) gives it
 // batches. The writes of all runs of a batch and the cursor's move past their events are one
-// commit. A run that fails is undone alone and tried again without end, after growing pauses.
-// Nothing passes it: a trigger hears of changes in their order. Between batches the thread does
-// what operators ask for, also while the trigger is held. Concurrency: any thread; the private part
-// belongs to the trigger's thread. Bounds: those of follow/batch_runner.h, and kMostWrites and
-// kMostBytes in a commit.
+// commit. A run that fails is undone alone and tried again without end, after growing pauses. Later
+// events wait for it, because a trigger sees changes in their order. Between batches the thread
+// runs the commands of operators, also while the trigger is held. Concurrency: any thread; the
+// private part belongs to the trigger's thread. Bounds: those of follow/batch_runner.h, and
+// kMostWrites and kMostBytes in a commit.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 #include <functional>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/locked.h"
 #include "base/thread.h"
 #include "db/transaction.h"
 #include "failure/failure_list.h"
@@ -35,19 +35,19 @@ struct TriggerProgress {
   uint64_t handled = 0;    // events, since the server started
   uint64_t failures = 0;   // runs that failed
   uint64_t conflicts = 0;  // commits that were refused and run again
-  // Of the event at the head, while it fails.
+  // These describe the event at the head of the queue while it fails.
   std::string event_id;  // twelve bytes
   uint32_t attempts = 0;
   uint64_t next_try_ms = 0;
   uint64_t first_failure_ms = 0;
-  std::string error;  // of the last failure, also when it has passed
+  std::string error;  // of the last failure; stays after a success
   uint64_t error_ms = 0;
 };
 std::string_view StateName(TriggerProgress::State state);
 
 class TriggerRunner final : private follow::Processor, private follow::FailurePolicy {
  public:
-  // All outlive the runner.
+  // The engine and the store must outlive the runner.
   TriggerRunner(query::QueryEngine& engine, const Store& store, std::shared_ptr<LiveQueue> queue,
                 std::shared_ptr<failure::FailureList> dead_letters, lua::Limits limits);
   ~TriggerRunner() override;  // Stop, and waits
@@ -56,21 +56,22 @@ class TriggerRunner final : private follow::Processor, private follow::FailurePo
 
   // Ends the run that is under way. Does not wait.
   void Stop();
-  TriggerProgress progress() const;
+  TriggerProgress progress() const { return progress_.Copy(); }
 
-  // What operators ask for, done by the thread between runs, also while the trigger is held. A run
-  // of the event that is passed is ended. They wait; trigger.busy when that takes too long.
+  // Commands of operators. The trigger's thread runs them between batches, also while the trigger
+  // is held, and the caller waits for that. Error trigger.busy when it takes too long.
   //
-  // The event must be the one at the head: trigger.not_head otherwise.
+  // These pass the event at the head of the queue, and end its run if there is one. Error
+  // trigger.not_head when `event_id` is another event.
   Status Skip(const std::string& event_id);
   Status MoveToDeadLetters(const std::string& event_id);
-  // Runs the procedure once for a dead letter, which is gone when that succeeds. Errors:
-  // failure.not_found, trigger.source_gone, and what the procedure failed with.
+  // Runs the procedure once for a dead letter, and removes the letter if that succeeds. Errors:
+  // failure.not_found, trigger.source_gone, and those of the procedure.
   Status RetryDeadLetter(uint64_t id);
 
  private:
   struct Command {
-    std::string event_id;  // that it is about; empty for a dead letter
+    std::string event_id;  // the event to pass; empty for a dead letter
     std::function<Status()> run;
     std::promise<Status> done;
   };
@@ -111,17 +112,19 @@ class TriggerRunner final : private follow::Processor, private follow::FailurePo
   const std::string name_;
   TriggerCode code_;
 
-  // Of the thread.
+  // These belong to the trigger's thread.
   follow::DatabaseSink sink_;
   follow::GrowingPauses pauses_;
   std::shared_ptr<const TriggerDefinition> definition_;
   std::optional<db::Transaction> transaction_;  // of the batch
   follow::SerialFollower follower_;
 
-  mutable std::mutex mutex_;
-  TriggerProgress progress_;                       // guarded by mutex_
-  std::deque<std::shared_ptr<Command>> commands_;  // guarded by mutex_
-  bool ended_ = false;                             // guarded by mutex_; no command is run any more
+  Locked<TriggerProgress> progress_;
+  struct Commands {
+    std::deque<std::shared_ptr<Command>> waiting;
+    bool refused = false;  // the thread has ended and runs no more commands
+  };
+  Locked<Commands> commands_;
   Thread thread_;
 };
 

@@ -1,4 +1,4 @@
-// What operators ask of a trigger's thread: it alone moves the cursor.
+// Commands of operators. They run on the trigger's thread, because it alone moves the cursor.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -45,52 +45,42 @@ Status TriggerRunner::Do(std::string event_id, std::function<Status()> run) {
   command->run = std::move(run);
   std::future<Status> done = command->done.get_future();
   {
-    const std::lock_guard lock(mutex_);
-    if (ended_) return Stopping();
-    commands_.push_back(command);
+    const auto commands = commands_.Lock();
+    if (commands->refused) return Stopping();
+    commands->waiting.push_back(command);
   }
-  // Also when it waits for the commit together with those before it.
+  // The event may have run already, in a batch that is not committed yet. Then the run of the event
+  // that follows it in the batch is ended.
   if (!command->event_id.empty()) code_.Interrupt(command->event_id);
   queue_->signal().Wake();
   if (done.wait_for(kPatience) == std::future_status::ready) return done.get();
-  {
-    const std::lock_guard lock(mutex_);
-    if (std::erase(commands_, command) > 0) {
-      return Error(Code::kUnavailable, "trigger.busy",
-                   "'{}' has been running for {} s; ask again, or hold it first", name_,
-                   kPatience.count());
-    }
+  if (std::erase(commands_.Lock()->waiting, command) > 0) {
+    return Error(Code::kUnavailable, "trigger.busy",
+                 "'{}' has been running for {} s; ask again, or hold it first", name_,
+                 kPatience.count());
   }
-  code_.Interrupt("");  // it is being done: a retry that takes long
+  code_.Interrupt("");  // the command is running: a retry that takes long
   return done.get();
 }
 
-bool TriggerRunner::HasCommands() const {
-  const std::lock_guard lock(mutex_);
-  return !commands_.empty();
-}
+bool TriggerRunner::HasCommands() const { return !commands_.Lock()->waiting.empty(); }
 
 void TriggerRunner::RunCommands() {
   while (!ending()) {
     std::shared_ptr<Command> command;
     {
-      const std::lock_guard lock(mutex_);
-      if (commands_.empty()) return;
-      command = commands_.front();
-      commands_.pop_front();
+      const auto commands = commands_.Lock();
+      if (commands->waiting.empty()) return;
+      command = std::move(commands->waiting.front());
+      commands->waiting.pop_front();
     }
     command->done.set_value(command->run());
   }
 }
 
 void TriggerRunner::RefuseCommands() {
-  std::deque<std::shared_ptr<Command>> commands;
-  {
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-    commands.swap(commands_);
-  }
-  for (const auto& command : commands) command->done.set_value(Stopping());
+  const Commands last = commands_.Exchange({.waiting = {}, .refused = true});
+  for (const auto& command : last.waiting) command->done.set_value(Stopping());
 }
 
 Status TriggerRunner::PassHead(const std::string& event_id, Pass pass) {
@@ -143,7 +133,7 @@ Status TriggerRunner::CountDeadLetters(const failure::SizeChange& change) {
   return OkStatus();
 }
 
-// Again when somebody else changed what the run had read.
+// Runs it again when another commit changed data that the run had read.
 Status TriggerRunner::Retry(uint64_t id) {
   Status status;
   for (db::ConflictRetry retry;;) {

@@ -5,83 +5,92 @@
 namespace sluice::procedure {
 namespace {
 
-constexpr std::chrono::milliseconds kLook(50);
+// A client that waits calls `given_up` this often.
+constexpr std::chrono::milliseconds kSeatLook(50);
 
 }  // namespace
 
 Seat::~Seat() {
   {
-    const std::lock_guard lock(seats_->mutex_);
-    if (seats_->holder_ == number_) {
-      seats_->holder_ = 0;
-      seats_->stalls_.reset();
+    const auto state = seats_->state_.Lock();
+    if (state->holder == number_) {
+      state->holder = 0;
+      state->stalls.reset();
     }
   }
-  seats_->changed_.notify_all();
+  seats_->changed_.Wake();
 }
 
 bool Seat::held() const {
-  const std::lock_guard lock(seats_->mutex_);
-  return seats_->holder_ == number_ && !seats_->dropped_;
+  const auto state = seats_->state_.Lock();
+  return state->holder == number_ && !state->dropped;
 }
 
-void Seat::Stall() { StallAt(std::chrono::steady_clock::now()); }
+void Seat::Stall() { StallAt(MachineClock().Now()); }
 
 void Seat::StallAt(std::chrono::steady_clock::time_point time) {
   {
-    const std::lock_guard lock(seats_->mutex_);
-    if (seats_->holder_ == number_) seats_->stalls_ = time;
+    const auto state = seats_->state_.Lock();
+    if (state->holder == number_) state->stalls = time;
   }
-  seats_->changed_.notify_all();
+  seats_->changed_.Wake();
 }
 
 void Seat::Resume() {
-  const std::lock_guard lock(seats_->mutex_);
-  if (seats_->holder_ == number_) seats_->stalls_.reset();
+  const auto state = seats_->state_.Lock();
+  if (state->holder == number_) state->stalls.reset();
+}
+
+bool Seats::State::stalled() const { return stalls && MachineClock().Now() >= *stalls; }
+
+bool Seats::State::MayTake(uint64_t number) const {
+  return (holder == 0 || stalled()) && waiting.front() == number;
 }
 
 std::unique_ptr<Seat> Seats::Take(const std::string& client, Deadline deadline,
                                   const std::function<bool()>& given_up) {
-  std::unique_lock lock(mutex_);
-  const uint64_t number = ++last_number_;
-  waiting_.push_back(number);
-  const auto mine = [&] {
-    const bool stalled = stalls_ && std::chrono::steady_clock::now() >= *stalls_;
-    return (holder_ == 0 || stalled) && waiting_.front() == number;
-  };
-  while (!mine() && !dropped_ && !given_up()) {
-    const auto now = std::chrono::steady_clock::now();
-    if (deadline && now >= *deadline) break;
-    changed_.wait_until(lock, deadline ? std::min(*deadline, now + kLook) : now + kLook);
+  uint64_t number = 0;
+  {
+    const auto state = state_.Lock();
+    number = ++state->last_number;
+    state->waiting.push_back(number);
   }
-  const bool taken = mine() && !dropped_;
-  std::erase(waiting_, number);
-  if (taken) {
-    holder_ = number;
-    client_ = client;
-    stalls_.reset();
+  bool over = false;
+  bool taken = false;
+  while (true) {
+    const uint64_t seen = changed_.news();
+    {
+      const auto state = state_.Lock();
+      taken = state->MayTake(number) && !state->dropped;
+      if (taken || state->dropped || over) {
+        std::erase(state->waiting, number);
+        if (!taken) break;
+        state->holder = number;
+        state->client = client;
+        state->stalls.reset();
+        break;
+      }
+    }
+    const auto now = MachineClock().Now();
+    over = given_up() || (deadline && now >= *deadline);
+    if (over) continue;  // looks a last time
+    changed_.Wait(seen, deadline ? std::min(*deadline, now + kSeatLook) : now + kSeatLook);
   }
-  lock.unlock();
-  changed_.notify_all();
+  changed_.Wake();  // the next one may be the first that waits
   return taken ? std::make_unique<Seat>(shared_from_this(), number) : nullptr;
 }
 
 void Seats::Drop() {
-  {
-    const std::lock_guard lock(mutex_);
-    dropped_ = true;
-  }
-  changed_.notify_all();
+  state_.Lock()->dropped = true;
+  changed_.Wake();
 }
 
 Seats::Occupancy Seats::occupancy() const {
-  using State = Occupancy::State;
-  const std::lock_guard lock(mutex_);
-  Occupancy now{.waiting = waiting_.size()};
-  if (holder_ == 0) return now;
-  const bool stalled = stalls_ && std::chrono::steady_clock::now() >= *stalls_;
-  now.state = stalled ? State::kStalled : State::kTaken;
-  now.client = client_;
+  const auto state = state_.Lock();
+  Occupancy now{.waiting = state->waiting.size()};
+  if (state->holder == 0) return now;
+  now.state = state->stalled() ? Occupancy::State::kStalled : Occupancy::State::kTaken;
+  now.client = state->client;
   return now;
 }
 

@@ -1,24 +1,27 @@
-// Who has a consumer: one client at a time. The others wait in the order in which they came; one of
-// them takes over when the client that has it leaves, or has stalled.
+// The clients of a consumer. One of them has the seat: it gets the events. The others wait in the
+// order in which they came. The first of them takes over when the holder leaves or has stalled.
 //
 // Concurrency: any thread.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+
+#include "base/locked.h"
+#include "base/signal.h"
 
 namespace sluice::procedure {
 
 class Seats;
 
-// Held for as long as it lives, unless somebody took over.
+// The seat of one client. The client holds it until the destructor, or until another client has
+// taken over.
 class Seat {
  public:
   Seat(std::shared_ptr<Seats> seats, uint64_t number) : seats_(std::move(seats)), number_(number) {}
@@ -27,7 +30,7 @@ class Seat {
   Seat& operator=(const Seat&) = delete;
 
   bool held() const;
-  // Somebody who waits may take over from now on; Resume ends that, if nobody did.
+  // From now on, or from that time on, a waiting client may take over. Resume takes this back.
   void Stall();
   void StallAt(std::chrono::steady_clock::time_point time);
   void Resume();
@@ -41,18 +44,19 @@ class Seats : public std::enable_shared_from_this<Seats> {
  public:
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
-  // `client` is who takes it, for operators. Null when the deadline passed, when `given_up` says
-  // so, or when the consumer was dropped. `given_up` is asked now and then.
+  // Waits for the seat. Operators see the name `client`. Null when the deadline has passed, when
+  // `given_up` returned true, or when the consumer was dropped. `given_up` is called every now and
+  // then, without a lock.
   std::unique_ptr<Seat> Take(const std::string& client, Deadline deadline,
                              const std::function<bool()>& given_up);
   void Drop();
 
-  // Who has it at the moment.
+  // The present state, for operators.
   struct Occupancy {
     enum class State : uint8_t {
       kFree,
       kTaken,
-      kStalled,  // it is silent: whoever comes may take over
+      kStalled,  // the holder is silent: another client may take over
     };
     State state = State::kFree;
     std::string client;  // unless it is free
@@ -62,14 +66,19 @@ class Seats : public std::enable_shared_from_this<Seats> {
 
  private:
   friend class Seat;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  uint64_t last_number_ = 0;      // under mutex_
-  uint64_t holder_ = 0;           // under mutex_; 0 for nobody
-  std::string client_;            // under mutex_; of the holder
-  Deadline stalls_;               // under mutex_; from when on others may take over
-  bool dropped_ = false;          // under mutex_
-  std::deque<uint64_t> waiting_;  // under mutex_
+  struct State {
+    uint64_t last_number = 0;
+    uint64_t holder = 0;  // the number of its seat; 0 for none
+    std::string client;   // of the holder
+    Deadline stalls;      // from this time on others may take over
+    bool dropped = false;
+    std::deque<uint64_t> waiting;
+
+    bool stalled() const;
+    bool MayTake(uint64_t number) const;
+  };
+  Locked<State> state_;
+  Signal changed_;
 };
 
 std::string_view StateName(Seats::Occupancy::State state);

@@ -10,7 +10,7 @@
 namespace sluice::procedure {
 namespace {
 
-// What main has to return is 0.
+// main must return 0.
 Status CheckReturned(const lua::Finished& finished) {
   if (!finished.ok()) {
     Status status =
@@ -33,16 +33,16 @@ Status CodeStopping() { return Error(Code::kCancelled, "trigger.stopping", "the 
 }  // namespace
 
 void TriggerCode::Stop() {
-  const std::lock_guard lock(mutex_);
+  const auto running = running_.Lock();
   *stop_ = true;
-  if (running_ != nullptr) running_->Stop();
+  if (running->runtime != nullptr) running->runtime->Stop();
 }
 
 void TriggerCode::Interrupt(const std::string& event_id) {
-  const std::lock_guard lock(mutex_);
-  if (running_ == nullptr || event_id > running_event_) return;
-  interrupted_ = true;
-  running_->Stop();
+  const auto running = running_.Lock();
+  if (running->runtime == nullptr || event_id > running->event_id) return;
+  running->interrupted = true;
+  running->runtime->Stop();
 }
 
 bool TriggerCode::has_new_program() const {
@@ -84,8 +84,7 @@ Status TriggerCode::EnsureRuntime() {
     return Error(Code::kInvalidArgument, "procedure.failed", "{}", failed.message);
   }
   session_->runtime = runtime_.get();
-  const std::lock_guard lock(mutex_);
-  interrupted_ = false;
+  running_.Lock()->interrupted = false;
   return OkStatus();
 }
 
@@ -95,22 +94,23 @@ Status TriggerCode::Run(const TriggerEvent& event, db::Transaction& transaction)
   }
   session_->events.Note(event);
   {
-    const std::lock_guard lock(mutex_);
+    const auto running = running_.Lock();
     if (stopped()) return CodeStopping();
-    running_ = runtime_.get();
-    running_event_ = event.id();
+    running->runtime = runtime_.get();
+    running->event_id = event.id();
   }
   session_->request.transaction = &transaction;
   const lua::Finished finished = runtime_->Call({EventValue(event, {})});
   session_->request.transaction = nullptr;
   {
-    const std::lock_guard lock(mutex_);
-    running_ = nullptr;
-    running_event_.clear();
-    // A statement of it may have been ended, and a procedure can take that for an answer.
+    const auto running = running_.Lock();
+    running->runtime = nullptr;
+    running->event_id.clear();
+    // A stop also ends the statement that the procedure waits for. The procedure may handle that
+    // error and succeed, so what it returned does not count.
     if (stopped()) return CodeStopping();
-    if (interrupted_ && !finished.ok()) {
-      interrupted_ = false;
+    if (running->interrupted && !finished.ok()) {
+      running->interrupted = false;
       return Error(Code::kCancelled, "trigger.interrupted", "an operator has ended the run");
     }
   }

@@ -29,16 +29,11 @@ Status Triggers::Start() {
 }
 
 void Triggers::Stop() {
-  std::map<std::string, Live> live;
-  std::vector<std::shared_ptr<TriggerRunner>> retired;
-  {
-    const std::lock_guard lock(mutex_);
-    live.swap(live_);
-    retired.swap(retired_);
-  }
-  for (auto& [name, trigger] : live) {
-    if (trigger.runner != nullptr) trigger.runner->Stop();
-    trigger.queue->Drop();
+  const LiveByName live = live_.Exchange({});
+  const auto retired = retired_.Exchange({});
+  for (const auto& [name, trigger] : live) {
+    if (trigger->runner != nullptr) trigger->runner->Stop();
+    trigger->queue->Drop();
   }
 }
 
@@ -56,7 +51,7 @@ Status Triggers::Load() {
   }
   RETURN_IF_ERROR(iterator->status());
   for (TriggerDefinition& definition : definitions) {
-    // Nobody was told that it exists when its follower was not made.
+    // Its follower was not made, so the statement that created it did not succeed.
     if (engine_.database().catalog()->FindFollower(FollowerOf(definition.name)) == nullptr) {
       RETURN_IF_ERROR(Save(definition.name, nullptr));
       continue;
@@ -66,7 +61,7 @@ Status Triggers::Load() {
   return OkStatus();
 }
 
-// Those whose definition is gone hold the log for nobody.
+// Drops followers whose definition is gone: they would hold the log for nobody.
 Status Triggers::ReconcileFollowers() {
   const auto catalog = engine_.database().catalog();
   for (const auto& [name, follower] : catalog->followers()) {
@@ -77,7 +72,7 @@ Status Triggers::ReconcileFollowers() {
   return OkStatus();
 }
 
-// The same of dead letters.
+// Drops dead letters whose trigger is gone.
 Status Triggers::ReconcileDeadLetters() {
   ASSIGN_OR_RETURN(const std::vector<std::string> owners, failure::Owners(engine_.database()));
   for (const std::string& owner : owners) {
@@ -109,7 +104,7 @@ Status Triggers::CreateFollower(const TriggerDefinition& definition) {
 }
 
 Status Triggers::Create(TriggerDefinition definition) {
-  const std::lock_guard change(change_mutex_);
+  const MutexLock change(change_mutex_);
   if (Has(definition.name)) {
     return Error(Code::kAlreadyExists, "trigger.exists",
                  "there is a trigger or consumer '{}' already", definition.name);
@@ -122,12 +117,9 @@ Status Triggers::Create(TriggerDefinition definition) {
                  "stand on tables only",
                  source.name);
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (live_.size() >= kMaxTriggers) {
-      return Error(Code::kTooLarge, "trigger.too_many",
-                   "there are {} triggers and consumers, the most there may be", kMaxTriggers);
-    }
+  if (live_.Lock()->size() >= kMaxTriggers) {
+    return Error(Code::kTooLarge, "trigger.too_many",
+                 "there are {} triggers and consumers, the most there may be", kMaxTriggers);
   }
   ASSIGN_OR_RETURN(const auto checked,
                    EventMaker::Make(engine_, std::make_shared<TriggerDefinition>(definition)));
@@ -141,7 +133,7 @@ Status Triggers::Create(TriggerDefinition definition) {
 
 Status Triggers::Replace(TriggerDefinition definition) {
   if (!Has(definition.name)) return Create(std::move(definition));
-  const std::lock_guard change(change_mutex_);
+  const MutexLock change(change_mutex_);
   ASSIGN_OR_RETURN(const auto queue, Find(definition.name));
   const auto present = queue->definition();
   if (!CanReplace(*present, definition)) {
@@ -161,47 +153,41 @@ Status Triggers::Replace(TriggerDefinition definition) {
 
 Status Triggers::Launch(std::shared_ptr<const TriggerDefinition> definition) {
   const std::string name = definition->name;
-  Live live{
-      .queue = std::make_shared<LiveQueue>(definition),
-      .dead_letters = std::make_shared<failure::FailureList>(engine_.database(), FollowerOf(name)),
-      .runner = nullptr,
-      .subscription = nullptr};
-  RETURN_IF_ERROR(live.dead_letters->Load());
+  const auto live = std::make_shared<Live>();
+  live->queue = std::make_shared<LiveQueue>(definition);
+  live->dead_letters = std::make_shared<failure::FailureList>(engine_.database(), FollowerOf(name));
+  RETURN_IF_ERROR(live->dead_letters->Load());
   std::vector<db::KeyspaceId> keyspaces;
   for (const TriggerSource& source : definition->sources) keyspaces.push_back(source.keyspace);
-  live.subscription =
-      commits_.Subscribe(keyspaces, [queue = live.queue] { queue->signal().Wake(); });
-  const std::lock_guard lock(mutex_);
+  live->subscription =
+      commits_.Subscribe(keyspaces, [queue = live->queue] { queue->signal().Wake(); });
   if (!definition->consumer) {
-    live.runner =
-        std::make_shared<TriggerRunner>(engine_, store_, live.queue, live.dead_letters, limits_);
+    live->runner =
+        std::make_shared<TriggerRunner>(engine_, store_, live->queue, live->dead_letters, limits_);
   }
-  live_.emplace(name, std::move(live));
+  live_.Lock()->emplace(name, live);
   return OkStatus();
 }
 
-// Does not wait for its thread, which ends soon: joined with later ones, or at the end.
+// Does not wait for the runner's thread, which ends soon: a later call joins it, or Stop.
 void Triggers::Retire(const std::string& name) {
-  std::vector<std::shared_ptr<TriggerRunner>> ended;
-  const std::lock_guard lock(mutex_);
-  for (auto& runner : retired_) {
-    if (runner->progress().state == TriggerProgress::State::kStopped) {
-      ended.push_back(std::move(runner));
-    }
-  }
-  std::erase(retired_, nullptr);
-  const auto found = live_.find(name);
-  if (found == live_.end()) return;
-  Live live = std::move(found->second);
-  live_.erase(found);
+  const auto found = LiveOf(name);
+  if (!found) return;
+  const Live& live = **found;
+  live_.Lock()->erase(name);
   live.queue->Drop();
   if (live.runner == nullptr) return;
   live.runner->Stop();
-  retired_.push_back(std::move(live.runner));
+  auto retired = retired_.Exchange({});
+  std::erase_if(retired, [](const auto& runner) {
+    return runner->progress().state == TriggerProgress::State::kStopped;
+  });
+  retired.push_back(live.runner);
+  retired_.Set(std::move(retired));
 }
 
 Status Triggers::Drop(const std::string& name) {
-  const std::lock_guard change(change_mutex_);
+  const MutexLock change(change_mutex_);
   if (!Has(name)) return NotFound(name);
   RETURN_IF_ERROR(Save(name, nullptr));
   Retire(name);
@@ -211,7 +197,7 @@ Status Triggers::Drop(const std::string& name) {
 }
 
 Status Triggers::Hold(const std::string& name, bool held) {
-  const std::lock_guard change(change_mutex_);
+  const MutexLock change(change_mutex_);
   ASSIGN_OR_RETURN(const auto queue, Find(name));
   TriggerDefinition definition = *queue->definition();
   if (definition.held == held) return OkStatus();
@@ -229,7 +215,7 @@ Status Triggers::Forget(db::KeyspaceId keyspace) {
       RETURN_IF_ERROR(Drop(name));
       continue;
     }
-    const std::lock_guard change(change_mutex_);
+    const MutexLock change(change_mutex_);
     TriggerDefinition definition = *(*queue)->definition();
     std::erase_if(definition.sources,
                   [&](const TriggerSource& source) { return source.keyspace == keyspace; });
@@ -241,37 +227,37 @@ Status Triggers::Forget(db::KeyspaceId keyspace) {
 
 std::vector<std::string> Triggers::On(db::KeyspaceId keyspace) const {
   std::vector<std::string> names;
-  for (const auto& queue : Queues()) {
-    const auto definition = queue->definition();
+  for (const auto& live : All()) {
+    const auto definition = live->queue->definition();
     if (definition->Find(keyspace) != nullptr) names.push_back(definition->name);
   }
   return names;
 }
 
-bool Triggers::Has(const std::string& name) const {
-  const std::lock_guard lock(mutex_);
-  return live_.contains(name);
+Result<std::shared_ptr<const Triggers::Live>> Triggers::LiveOf(const std::string& name) const {
+  const auto live = live_.Lock();
+  const auto found = live->find(name);
+  if (found == live->end()) return Unexpected(NotFound(name));
+  return found->second;
 }
 
+std::vector<std::shared_ptr<const Triggers::Live>> Triggers::All() const {
+  std::vector<std::shared_ptr<const Live>> all;
+  const auto live = live_.Lock();
+  for (const auto& [name, trigger] : *live) all.push_back(trigger);
+  return all;
+}
+
+bool Triggers::Has(const std::string& name) const { return live_.Lock()->contains(name); }
+
 Result<std::shared_ptr<LiveQueue>> Triggers::Find(const std::string& name) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = live_.find(name);
-  if (found == live_.end()) return Unexpected(NotFound(name));
-  return found->second.queue;
+  ASSIGN_OR_RETURN(const auto live, LiveOf(name));
+  return live->queue;
 }
 
 Result<TriggerProgress> Triggers::ProgressOf(const std::string& name) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = live_.find(name);
-  if (found == live_.end()) return Unexpected(NotFound(name));
-  return found->second.runner == nullptr ? TriggerProgress() : found->second.runner->progress();
-}
-
-std::vector<std::shared_ptr<LiveQueue>> Triggers::Queues() const {
-  std::vector<std::shared_ptr<LiveQueue>> queues;
-  const std::lock_guard lock(mutex_);
-  for (const auto& [name, live] : live_) queues.push_back(live.queue);
-  return queues;
+  ASSIGN_OR_RETURN(const auto live, LiveOf(name));
+  return live->runner == nullptr ? TriggerProgress() : live->runner->progress();
 }
 
 namespace {
@@ -296,8 +282,8 @@ void AppendRows(const TriggerDefinition& definition, const TriggerSource& source
 
 std::vector<Value> Triggers::List() const {
   std::vector<Value> rows;
-  for (const auto& queue : Queues()) {
-    const auto definition = queue->definition();
+  for (const auto& live : All()) {
+    const auto definition = live->queue->definition();
     for (const TriggerSource& source : definition->sources) {
       AppendRows(*definition, source, "add", source.inserted, &rows);
       AppendRows(*definition, source, "upd", source.updated, &rows);
@@ -309,11 +295,11 @@ std::vector<Value> Triggers::List() const {
 
 std::vector<Value> Triggers::ListQueues() const {
   std::vector<Value> rows;
-  for (const auto& queue : Queues()) {
-    const auto definition = queue->definition();
+  for (const auto& live : All()) {
+    const auto definition = live->queue->definition();
     const auto events = OpenEventQueue(engine_, definition);
     if (!events) continue;  // it was dropped meanwhile
-    const auto depth = queue->counter().Count(engine_, definition, (*events)->stored());
+    const auto depth = live->queue->counter().Count(engine_, definition, (*events)->stored());
     const auto head = NextEvent(**events);
     if (!depth || !head) continue;
     const uint64_t now_ms = engine_.database().clock().WallMs();

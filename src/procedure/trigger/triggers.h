@@ -1,19 +1,20 @@
 // All triggers and consumers: their definitions, their cursors, and the threads of triggers.
 //
-// A trigger is a meta row, then a follower; whichever of the two is alone after a crash is made
-// whole, or removed, at the next start. Dropping one returns as soon as that is durable; a run that
-// is under way is ended, and what it did is not committed.
+// Creating a trigger writes a meta row and then makes a follower. After a crash between the two,
+// the next start removes the one that is alone. Drop returns as soon as the removal is durable; it
+// ends a run that is under way, whose writes are not committed.
 //
 // Concurrency: any thread.
 #pragma once
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/locked.h"
+#include "base/mutex.h"
 #include "failure/failure_list.h"
 #include "follow/commit_wake.h"
 #include "procedure/store.h"
@@ -27,7 +28,7 @@ namespace sluice::procedure {
 inline constexpr std::string_view kTriggerRows = "triggers/";
 inline constexpr size_t kMaxTriggers = 1024;
 
-// How it is with a trigger or a consumer, for operators.
+// The state of a trigger or a consumer, for operators.
 struct TriggerStatus {
   std::shared_ptr<const TriggerDefinition> definition;
   TriggerProgress progress;
@@ -37,7 +38,7 @@ struct TriggerStatus {
   Seats::Occupancy occupancy;        // of a consumer
 };
 
-// The same without reading anything.
+// The part of the state that is in memory.
 struct TriggerCounts {
   std::string name;
   TriggerProgress progress;
@@ -56,8 +57,9 @@ class Triggers {
 
   // Errors: trigger.exists, trigger.too_many, procedure.not_found. Waits.
   Status Create(TriggerDefinition definition);
-  // The same; one that is there goes on at its place, with its events and dead letters. Error
-  // trigger.exists when it is of another kind or stands on other keyspaces.
+  // Creates the trigger, or gives an existing one a new definition; that one keeps its cursor, its
+  // events and its dead letters. Error trigger.exists when the existing one is of another kind or
+  // follows other keyspaces.
   Status Replace(TriggerDefinition definition);
   // Error trigger.not_found. Waits.
   Status Drop(const std::string& name);
@@ -70,15 +72,15 @@ class Triggers {
   std::vector<TriggerCounts> Counts() const;  // of triggers, not of consumers
   Result<std::shared_ptr<TriggerRunner>> RunnerOf(const std::string& name) const;
   Result<std::shared_ptr<failure::FailureList>> DeadLettersOf(const std::string& name) const;
-  // What a dead letter is, with its data.
+  // The event of a dead letter, with its data.
   Result<Value> ShowDeadLetter(const std::string& name, uint64_t id) const;
 
-  // Takes a dropped keyspace out of all definitions. Waits.
+  // Removes a dropped keyspace from all definitions. Waits.
   Status Forget(db::KeyspaceId keyspace);
 
   std::vector<std::string> On(db::KeyspaceId keyspace) const;
   bool Has(const std::string& name) const;
-  // trigger.not_found
+  // Error trigger.not_found.
   Result<std::shared_ptr<LiveQueue>> Find(const std::string& name) const;
   Result<TriggerProgress> ProgressOf(const std::string& name) const;
   // As comdb2_triggers and comdb2_queues list them.
@@ -86,6 +88,7 @@ class Triggers {
   std::vector<Value> ListQueues() const;
 
  private:
+  // Immutable.
   struct Live {
     std::shared_ptr<LiveQueue> queue;
     std::shared_ptr<failure::FailureList> dead_letters;
@@ -99,18 +102,21 @@ class Triggers {
   Status Save(const std::string& name, const TriggerDefinition* definition);
   Status CreateFollower(const TriggerDefinition& definition);
   Status Launch(std::shared_ptr<const TriggerDefinition> definition);
-  void Retire(const std::string& name);
-  std::vector<std::shared_ptr<LiveQueue>> Queues() const;
+  void Retire(const std::string& name) REQUIRES(change_mutex_);
+  // trigger.not_found
+  Result<std::shared_ptr<const Live>> LiveOf(const std::string& name) const;
+  std::vector<std::shared_ptr<const Live>> All() const;
 
   query::QueryEngine& engine_;
   const Store& store_;
   const lua::Limits limits_;
   follow::CommitWake commits_;
 
-  std::mutex change_mutex_;  // one change of definitions at a time
-  mutable std::mutex mutex_;
-  std::map<std::string, Live> live_;                     // under mutex_
-  std::vector<std::shared_ptr<TriggerRunner>> retired_;  // under mutex_; they end by themselves
+  Mutex change_mutex_;  // one change of definitions at a time; held across its commits
+  using LiveByName = std::map<std::string, std::shared_ptr<const Live>>;
+  Locked<LiveByName> live_;
+  // Runners of dropped triggers, whose threads end by themselves.
+  Locked<std::vector<std::shared_ptr<TriggerRunner>>> retired_;
 };
 
 }  // namespace sluice::procedure

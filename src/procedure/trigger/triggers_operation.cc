@@ -1,4 +1,4 @@
-// Triggers and consumers as operators look at them.
+// The part of Triggers that shows triggers and consumers to operators.
 #include <utility>
 
 #include "procedure/trigger/dead_letter.h"
@@ -8,11 +8,11 @@ namespace sluice::procedure {
 
 Result<TriggerStatus> Triggers::StatusOf(const std::string& name) const {
   TriggerStatus status;
-  ASSIGN_OR_RETURN(const auto queue, Find(name));
-  ASSIGN_OR_RETURN(const auto dead_letters, DeadLettersOf(name));
-  ASSIGN_OR_RETURN(status.progress, ProgressOf(name));
+  ASSIGN_OR_RETURN(const auto live, LiveOf(name));
+  const auto& queue = live->queue;
+  if (live->runner != nullptr) status.progress = live->runner->progress();
   status.definition = queue->definition();
-  status.dead_letters = dead_letters->kept();
+  status.dead_letters = live->dead_letters->kept();
   status.occupancy = queue->seats().occupancy();
   ASSIGN_OR_RETURN(const auto events, OpenEventQueue(engine_, status.definition));
   ASSIGN_OR_RETURN(status.depth,
@@ -24,8 +24,8 @@ Result<TriggerStatus> Triggers::StatusOf(const std::string& name) const {
 
 std::vector<TriggerStatus> Triggers::ListStatus() const {
   std::vector<TriggerStatus> list;
-  for (const auto& queue : Queues()) {
-    auto status = StatusOf(queue->definition()->name);
+  for (const auto& live : All()) {
+    auto status = StatusOf(live->queue->definition()->name);
     if (status) list.push_back(std::move(*status));  // else it was dropped meanwhile
   }
   return list;
@@ -33,38 +33,32 @@ std::vector<TriggerStatus> Triggers::ListStatus() const {
 
 std::vector<TriggerCounts> Triggers::Counts() const {
   std::vector<TriggerCounts> all;
-  const std::lock_guard lock(mutex_);
-  for (const auto& [name, live] : live_) {
-    if (live.runner == nullptr) continue;
-    all.push_back({name, live.runner->progress(), live.dead_letters->kept()});
+  for (const auto& live : All()) {
+    if (live->runner == nullptr) continue;
+    all.push_back(
+        {live->queue->definition()->name, live->runner->progress(), live->dead_letters->kept()});
   }
   return all;
 }
 
 Result<std::shared_ptr<TriggerRunner>> Triggers::RunnerOf(const std::string& name) const {
-  ASSIGN_OR_RETURN(const auto queue, Find(name));
-  const std::lock_guard lock(mutex_);
-  const auto found = live_.find(name);
-  if (found != live_.end() && found->second.runner != nullptr) return found->second.runner;
+  ASSIGN_OR_RETURN(const auto live, LiveOf(name));
+  if (live->runner != nullptr) return live->runner;
   return Fail(Code::kInvalidArgument, "trigger.is_consumer",
               "'{}' is a consumer: its events are its client's to pass", name);
 }
 
 Result<std::shared_ptr<failure::FailureList>> Triggers::DeadLettersOf(
     const std::string& name) const {
-  ASSIGN_OR_RETURN(const auto queue, Find(name));
-  const std::lock_guard lock(mutex_);
-  const auto found = live_.find(name);
-  if (found != live_.end()) return found->second.dead_letters;
-  return Fail(Code::kNotFound, "trigger.not_found", "there is no trigger or consumer '{}'", name);
+  ASSIGN_OR_RETURN(const auto live, LiveOf(name));
+  return live->dead_letters;
 }
 
 Result<Value> Triggers::ShowDeadLetter(const std::string& name, uint64_t id) const {
-  ASSIGN_OR_RETURN(const auto queue, Find(name));
-  ASSIGN_OR_RETURN(const auto dead_letters, DeadLettersOf(name));
-  ASSIGN_OR_RETURN(const failure::FailureList::Item item, dead_letters->Find(id));
-  ASSIGN_OR_RETURN(const std::string payload, dead_letters->Payload(id));
-  ASSIGN_OR_RETURN(EventMaker maker, EventMaker::Make(engine_, queue->definition()));
+  ASSIGN_OR_RETURN(const auto live, LiveOf(name));
+  ASSIGN_OR_RETURN(const failure::FailureList::Item item, live->dead_letters->Find(id));
+  ASSIGN_OR_RETURN(const std::string payload, live->dead_letters->Payload(id));
+  ASSIGN_OR_RETURN(EventMaker maker, EventMaker::Make(engine_, live->queue->definition()));
   const Result<TriggerEvent> event = EventAgain(maker, item.failure, payload);
   if (event) return EventView(*event);
   if (event.error().id() == "trigger.source_gone") return EventSummary(item.failure);

@@ -1,19 +1,10 @@
 #include "query/exec/mutator.h"
 
+#include <latch>
 #include <utility>
-
-#include "base/mutex.h"
 
 namespace sluice::query {
 namespace {
-
-// The state that the callbacks of one batch share.
-struct Batch {
-  Mutex mutex;
-  CondVar done;
-  size_t waiting GUARDED_BY(mutex) = 0;
-  std::vector<WriteOutcome> outcomes;
-};
 
 WriteOutcome OutcomeOf(Status status, db::Cas cas = 0) {
   WriteOutcome outcome;
@@ -25,38 +16,32 @@ WriteOutcome OutcomeOf(Status status, db::Cas cas = 0) {
 }  // namespace
 
 std::vector<WriteOutcome> Mutator::Apply(std::vector<db::Write> writes) {
-  Batch batch;
-  batch.outcomes.resize(writes.size());
+  std::vector<WriteOutcome> outcomes(writes.size());
   if (transaction_ != nullptr) {
     for (size_t i = 0; i < writes.size(); ++i) {
-      batch.outcomes[i] = ApplyInTransaction(std::move(writes[i]));
+      outcomes[i] = ApplyInTransaction(std::move(writes[i]));
     }
-    return std::move(batch.outcomes);
+    return outcomes;
   }
-  {
-    const MutexLock lock(batch.mutex);
-    batch.waiting = writes.size();
-  }
+  std::latch unanswered(static_cast<std::ptrdiff_t>(writes.size()));
   for (size_t i = 0; i < writes.size(); ++i) {
     db::Commit commit;
     commit.shard = database_.ShardOf(writes[i].keyspace, writes[i].key);
     commit.actor = actor_;
     commit.writes.push_back(std::move(writes[i]));
-    database_.Submit(std::move(commit), [&batch, i](db::CommitResult result) {
-      const MutexLock lock(batch.mutex);
-      WriteOutcome& outcome = batch.outcomes[i];
+    database_.Submit(std::move(commit), [&outcomes, &unanswered, i](db::CommitResult result) {
+      WriteOutcome& outcome = outcomes[i];
       outcome.status = std::move(result.status);
       if (!result.writes.empty()) {
         outcome.cas = result.writes[0].cas;
         outcome.violation = std::move(result.writes[0].violation);
         outcome.diverted_to = std::move(result.writes[0].diverted_to);
       }
-      if (--batch.waiting == 0) batch.done.NotifyOne();
+      unanswered.count_down();
     });
   }
-  MutexLock lock(batch.mutex);
-  batch.done.Wait(lock, [&]() REQUIRES(batch.mutex) { return batch.waiting == 0; });
-  return std::move(batch.outcomes);
+  unanswered.wait();
+  return outcomes;
 }
 
 // A row that is inserted has no condition: its key is new.

@@ -2,10 +2,10 @@
 #include "query/exec/parallel.h"
 
 #include <atomic>
-#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -14,6 +14,7 @@
 #include "db/test_database.h"
 #include "query/engine.h"
 #include "query/result_text.h"
+#include "query/turns.h"
 
 namespace sluice::query {
 namespace {
@@ -149,6 +150,27 @@ TEST_F(ParallelTest, ErrorsAreThoseOfOneThread) {
   ExpectSame("SELECT COUNT(*) AS n FROM b WHERE n IN (SELECT RAW REGEXP_CONTAINS('a', '('))");
 }
 
+// Each look at it takes 10 ms.
+class LookedAtClock final : public Clock {
+ public:
+  uint64_t WallNs() const override { return MonotonicNs(); }
+  uint64_t MonotonicNs() const override { return ns_ += 10'000'000; }
+
+ private:
+  mutable std::atomic<uint64_t> ns_ = 0;
+};
+
+// Its turn calls a function once, in the middle of a run: when the run has become a long one.
+struct DuringTheRun {
+  explicit DuringTheRun(std::function<void()> call)
+      : turns(1, {.lend = std::move(call), .give_back = [] {}}, clock),
+        turn(std::make_shared<Turn>(turns)) {}
+
+  const LookedAtClock clock;
+  LongTurns turns;
+  const std::shared_ptr<Turn> turn;
+};
+
 TEST_F(ParallelTest, CancellationAndTimeoutsReachEveryThread) {
   RunRequest cancelled;
   cancelled.cancelled = std::make_shared<std::atomic<bool>>(true);
@@ -160,20 +182,15 @@ TEST_F(ParallelTest, CancellationAndTimeoutsReachEveryThread) {
       "SELECT COUNT(*) FROM b AS x JOIN b AS y ON x.n + y.n < 0 JOIN b AS z ON z.n + y.n < 0";
   RunRequest later;
   later.cancelled = std::make_shared<std::atomic<bool>>(false);
-  std::jthread canceller([flag = later.cancelled] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    *flag = true;
-  });
+  DuringTheRun cancel([flag = later.cancelled] { *flag = true; });
+  later.turn = cancel.turn;
   answer = Ask(endless, std::move(later));
   ASSERT_EQ(answer.size(), 1u);
   EXPECT_NE(answer[0].find("was cancelled"), std::string::npos) << answer[0];
-  canceller.join();
   RunRequest timed;
   timed.timeout_ms = 20;
-  std::jthread time([this] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    clock_.AdvanceMs(30);
-  });
+  DuringTheRun time([this] { clock_.AdvanceMs(30); });
+  timed.turn = time.turn;
   answer = Ask(endless, std::move(timed));
   ASSERT_EQ(answer.size(), 1u);
   EXPECT_NE(answer[0].find("ran out of its time"), std::string::npos) << answer[0];
