@@ -7,7 +7,7 @@
 #include <v8-extension.h>
 
 #include "base/check.h"
-#include "base/mutex.h"
+#include "base/locked.h"
 #include "js/engine.h"
 #include "js/environment_impl.h"
 #include "js/library.h"
@@ -40,9 +40,8 @@ const char* RegisterExtension(std::string text) {
     std::string name;
     std::string text;
   };
-  static Mutex mutex;
-  static std::deque<Kept>* const all = new std::deque<Kept>;
-  const MutexLock lock(mutex);
+  static auto* const extensions = new Locked<std::deque<Kept>>;
+  const auto all = extensions->Lock();  // also for V8, whose list of them has no lock
   const Kept& kept =
       all->emplace_back(Kept{fmt::format("sluice/{}", all->size()), std::move(text)});
   v8::RegisterExtension(std::make_unique<v8::Extension>(

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
+#include "base/locked.h"
 
 namespace sluice::js {
 
@@ -23,19 +23,15 @@ class Program {
 
   const Source& source() const { return source_; }
   // V8's compiled code, null at first. It never changes once it is set.
-  std::shared_ptr<const std::vector<uint8_t>> code() const {
-    const MutexLock lock(mutex_);
-    return code_;
-  }
+  std::shared_ptr<const std::vector<uint8_t>> code() const { return code_.Copy(); }
   void KeepCode(std::vector<uint8_t> code) const {
-    const MutexLock lock(mutex_);
-    if (code_ == nullptr) code_ = std::make_shared<const std::vector<uint8_t>>(std::move(code));
+    const auto kept = code_.Lock();
+    if (*kept == nullptr) *kept = std::make_shared<const std::vector<uint8_t>>(std::move(code));
   }
 
  private:
   const Source source_;
-  mutable Mutex mutex_;
-  mutable std::shared_ptr<const std::vector<uint8_t>> code_ GUARDED_BY(mutex_);
+  mutable Locked<std::shared_ptr<const std::vector<uint8_t>>> code_;
 };
 
 }  // namespace sluice::js

@@ -7,11 +7,11 @@
 #include <v8.h>
 
 #include "base/check.h"
-#include "base/mutex.h"
 #include "js/buffers.h"
 #include "js/engine.h"
 #include "js/environment_impl.h"
 #include "js/inspector_impl.h"
+#include "js/isolate_access.h"
 #include "js/makers.h"
 #include "js/native_call.h"
 #include "js/pack.h"
@@ -52,7 +52,9 @@ std::string TypeOf(v8::Isolate* isolate, v8::Local<v8::Context> context,
 class Runtime::Impl final : public Watched {
  public:
   explicit Impl(RuntimeOptions options)
-      : options_(std::move(options)), buffers_(options_.limits.buffer_bytes) {
+      : options_(std::move(options)),
+        access_(options_.limits.stack_bytes),
+        buffers_(options_.limits.buffer_bytes) {
     StartEngine();
     v8::Isolate::CreateParams parameters;
     if (inspector() == nullptr) {
@@ -62,6 +64,7 @@ class Runtime::Impl final : public Watched {
     parameters.allow_atomics_wait = false;
     parameters.constraints.ConfigureDefaultsFromHeapSize(0, options_.limits.heap_bytes);
     isolate_ = v8::Isolate::New(parameters);
+    access_.SetIsolate(isolate_);
     isolate_->SetData(kProgramSlot, &program_id_);
     isolate_->SetData(kRuntimeSlot, this);
     isolate_->SetPromiseHook(OnPromise);
@@ -74,8 +77,7 @@ class Runtime::Impl final : public Watched {
   ~Impl() override {
     Leave();
     {
-      const MutexLock lock(session_mutex_);
-      const v8::Isolate::Scope scope(isolate_);
+      const IsolateAccess::Turn turn(access_);
       const v8::HandleScope handles(isolate_);
       if (inspector() != nullptr) inspector()->Detach(context_.Get(isolate_));
       entries_.clear();
@@ -164,14 +166,7 @@ class Runtime::Impl final : public Watched {
     return options_.inspector == nullptr ? nullptr : options_.inspector->impl_.get();
   }
   bool spent() const { return spent_; }
-  // Sets the stack limit from this address on; an address near the last one changes nothing.
-  void LimitStack(uintptr_t here) {
-    constexpr uintptr_t kNear = 16 << 10;
-    if (here - stack_begin_ + kNear < 2 * kNear) return;
-    stack_begin_ = here;
-    isolate_->SetStackLimit(here - options_.limits.stack_bytes);
-  }
-  Mutex& session_mutex() { return session_mutex_; }
+  IsolateAccess& access() { return access_; }
 
  private:
   void End() override { isolate_->TerminateExecution(); }
@@ -406,7 +401,7 @@ class Runtime::Impl final : public Watched {
   }
 
   RuntimeOptions options_;
-  Mutex session_mutex_;
+  IsolateAccess access_;
   BoundedBuffers buffers_;
   v8::Isolate* isolate_ = nullptr;
   v8::Global<v8::Context> context_;
@@ -416,24 +411,12 @@ class Runtime::Impl final : public Watched {
   PackedResult packed_;
   bool promised_ = false;  // there was a promise since the call began
   int program_id_ = -1;    // of its script
-  uintptr_t stack_begin_ = 0;
   std::atomic<bool> spent_ = false;
   std::atomic<bool> stopped_ = false;
 };
 
-// The isolate on this thread, with its stack limit measured from here. By a mutex of ours: V8's own
-// Locker forgets, each time it is taken, what V8 has asked the isolate to do next, and functions
-// that were optimised meanwhile are never used. What else it does is for threads that leave an
-// isolate in the middle of a call, and none does here.
-class Runtime::Session::Scopes {
- public:
-  explicit Scopes(Impl& impl) : lock_(impl.session_mutex()), scope_(impl.isolate()) {
-    impl.LimitStack(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
-  }
-
- private:
-  const MutexLock lock_;
-  const v8::Isolate::Scope scope_;
+class Runtime::Session::Turn : public IsolateAccess::Turn {
+  using IsolateAccess::Turn::Turn;
 };
 
 Runtime::Runtime(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -465,7 +448,7 @@ uint64_t Runtime::HeapBytes() {
 }
 
 Runtime::Session::Session(Runtime& runtime)
-    : runtime_(runtime), scopes_(std::make_unique<Scopes>(*runtime.impl_)) {}
+    : runtime_(runtime), turn_(std::make_unique<Turn>(runtime.impl_->access())) {}
 Runtime::Session::~Session() = default;
 
 script::Outcome Runtime::Session::Call(std::string_view entry,

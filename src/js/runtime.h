@@ -3,9 +3,9 @@
 // Operation: Start makes the isolate from the environment's snapshot, runs the library and the
 // program and seals all of it, so that a call finds everything as the one before it did. A Session
 // takes the isolate for a thread; within it, calls follow each other.
-// Concurrency: one session at a time, on any thread; Stop and the stop flag from any thread.
-// Limits: a call that runs too long, or uses too much memory, is ended. After the latter the
-// runtime is spent: the owner makes another one.
+// Concurrency: one session at a time, on any thread (js/isolate_access.h); Stop and the stop flag
+// from any thread. Limits: a call that runs too long, or uses too much memory, is ended. After the
+// latter the runtime is spent: the owner makes another one.
 #pragma once
 
 #include <cstdint>
@@ -86,9 +86,9 @@ class Runtime {
     bool Defines(std::string_view function);
 
    private:
-    class Scopes;
+    class Turn;
     Runtime& runtime_;
-    std::unique_ptr<Scopes> scopes_;
+    std::unique_ptr<Turn> turn_;
   };
 
  private:

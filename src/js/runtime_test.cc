@@ -1,8 +1,9 @@
 #include "js/runtime.h"
 
 #include <atomic>
-#include <chrono>
+#include <functional>
 #include <memory>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +25,7 @@ constexpr std::string_view kLibrary = R"((native, configuration) => {
   globalThis.say = (text) => native.say(text);
   globalThis.echo = (value) => native.echo(value);
   globalThis.fail = () => native.fail();
+  globalThis.begun = () => native.begun();
   globalThis.pause = () => native.pause();
   globalThis.Refused = class Refused extends Error {
     constructor(message) { super(); this.message = message; }
@@ -55,9 +57,8 @@ class RuntimeTest : public ::testing::Test {
          }},
         {"fail", [](script::Call& call) { call.Throw("Refused", "", R"({"code":7})"); }},
     };
-    options.natives.push_back({"pause", [](script::Call&) {
-                                 std::this_thread::sleep_for(std::chrono::milliseconds(700));
-                               }});
+    options.natives.push_back({"begun", [this](script::Call&) { begun_.release(); }});
+    options.natives.push_back({"pause", [this](script::Call&) { pause_(); }});
     options.stop = stop_;
     options.start_cpu_ms = start_cpu_ms_;
     return Runtime::Start(std::move(options), failed);
@@ -88,6 +89,8 @@ class RuntimeTest : public ::testing::Test {
   std::vector<std::string> said_;
   script::StopFlag stop_;
   uint64_t start_cpu_ms_ = 0;
+  std::counting_semaphore<> begun_{0};  // how often the program has called begun()
+  std::function<void()> pause_;         // for pause()
 };
 
 TEST_F(RuntimeTest, CallsWithArgumentsAndAValue) {
@@ -231,9 +234,9 @@ TEST_F(RuntimeTest, DeepRecursionThrows) {
 }
 
 TEST_F(RuntimeTest, StopFromAnotherThread) {
-  const auto runtime = Start("function main(go) { say('in'); while (go) {} return 2 }");
+  const auto runtime = Start("function main(go) { begun(); while (go) {} return 2 }");
   std::thread stopper([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    begun_.acquire();
     runtime->Stop();
   });
   EXPECT_EQ(Run(*runtime, {true}).ended, Ended::kStopped);
@@ -247,10 +250,11 @@ TEST_F(RuntimeTest, AStackDoesNotSwallowTheEnd) {
        {"for (;;) new Error('x').stack.length",
         "for (;;) try { null.x } catch (e) { say(e.stack) }",
         "const f = () => { for (;;) new Error('x').stack.length }; try { f() } finally { f() }"}) {
-    const auto runtime = Start("function main() {" + body + "}");
+    const auto runtime = Start("function main() { begun();" + body + "}");
     EXPECT_EQ(Run(*runtime, {}, 100).ended, Ended::kTimedOut) << body;
+    begun_.acquire();
     std::thread stopper([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      begun_.acquire();
       runtime->Stop();
     });
     EXPECT_EQ(Run(*runtime).ended, Ended::kStopped) << body;
@@ -260,10 +264,10 @@ TEST_F(RuntimeTest, AStackDoesNotSwallowTheEnd) {
 
 TEST_F(RuntimeTest, AFlagEndsWhatRunsAndWhatIsLoaded) {
   stop_ = std::make_shared<std::atomic<bool>>(false);
-  const auto runtime = Start("function main(go) { while (go) {} return 2 }");
+  const auto runtime = Start("function main(go) { if (go) begun(); while (go) {} return 2 }");
   EXPECT_EQ(Run(*runtime, {false}).value, "2");
   std::thread stopper([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    begun_.acquire();
     *stop_ = true;
   });
   EXPECT_EQ(Run(*runtime, {true}).ended, Ended::kStopped);
@@ -278,9 +282,14 @@ TEST_F(RuntimeTest, AFlagEndsWhatRunsAndWhatIsLoaded) {
 // Loading waits for nothing, so that the time that others have the processor is not its own.
 TEST_F(RuntimeTest, LoadingIsBoundedByTimeOnTheProcessor) {
   start_cpu_ms_ = 300;
-  Outcome failed;
-  EXPECT_EQ(Start("for (;;) {}", &failed), nullptr);
-  EXPECT_EQ(failed.ended, Ended::kTimedOut);
+  // Waits for longer than a program has to load: until that time is over for another one.
+  pause_ = [this] {
+    std::thread([this] {
+      Outcome failed;
+      EXPECT_EQ(Start("for (;;) {}", &failed), nullptr);
+      EXPECT_EQ(failed.ended, Ended::kTimedOut);
+    }).join();
+  };
   const auto runtime = Start(
       "const until = Date.now() + 1; while (Date.now() < until) {}\n"
       "pause(); function main() { return 2 }");
@@ -320,22 +329,74 @@ TEST_F(RuntimeTest, AStopThatWasForgottenEndsNoCall) {
   stopper.join();
 }
 
-// V8 optimises on a thread of its own, and what it made is taken by the next call, whichever
-// session that is in.
+// V8 optimises on a thread of its own, and asks the isolate to take the code. A request that comes
+// at the end of a session is for the next one, also on another thread.
 TEST_F(RuntimeTest, FunctionsAreOptimisedThoughSessionsAreShort) {
   constexpr int kOptimised = 1 << 4;
   AddEngineFlags("--allow-natives-syntax");
   const auto runtime = Start(
       "function sum(n) { let sum = 0; for (let i = 0; i < n; ++i) sum += i; return sum }"
-      "function main(n) { return n < 0 ? %GetOptimizationStatus(sum) : sum(n) }");
-  bool optimised = false;
-  for (int i = 0; i < 100'000 && !optimised; ++i) {
-    Run(*runtime, {100.0});
-    if (i % 100 != 0) continue;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    optimised = (std::stoi(Run(*runtime, {-1.0}).value) & kOptimised) != 0;
+      "%PrepareFunctionForOptimization(sum);"
+      "function main(step) { switch (step) {"
+      "  case 1: sum(10); %OptimizeFunctionOnNextCall(sum, 'concurrent'); return sum(10);"
+      "  case 2: return %WaitForBackgroundOptimization();"
+      "  default: sum(10); return %GetOptimizationStatus(sum);"
+      "} }");
+  Run(*runtime, {1.0});
+  Run(*runtime, {2.0});
+  std::thread([&] { EXPECT_NE(std::stoi(Run(*runtime, {3.0}).value) & kOptimised, 0); }).join();
+}
+
+// Sessions take turns on several threads while V8 collects garbage. Objects that live on from
+// session to session must stay whole, and the limit of the stack must be that of the session's
+// thread.
+TEST_F(RuntimeTest, IsolatesMoveBetweenThreadsWhileGarbageIsCollected) {
+  constexpr size_t kRuntimes = 3;
+  constexpr size_t kThreads = 4;
+  constexpr size_t kSessions = 200;  // of each thread
+  AddEngineFlags("--allow-natives-syntax");
+  std::vector<std::unique_ptr<Runtime>> runtimes;
+  for (size_t i = 0; i < kRuntimes; ++i) {
+    runtimes.push_back(Start(R"(
+      const kept = new Map([['calls', 0]]);
+      function tree(depth) { return depth === 0 ? [] : [tree(depth - 1), 'x'.repeat(depth % 7)] }
+      function endless() { return endless() + 1 }
+      function check() {
+        const expected = JSON.stringify(tree(20));
+        for (const [key, value] of kept) {
+          if (key === 'calls') continue;
+          if (value.text !== 'n' + value.number || JSON.stringify(value.tree) !== expected) {
+            throw new Error('damaged');
+          }
+        }
+      }
+      function main(number) {
+        kept.set(number % 50, {number, tree: tree(20), text: 'n' + number});
+        if (number % 8 === 0) %CollectGarbage(0);
+        if (number % 40 === 0) {
+          try { endless() } catch (e) { if (!(e instanceof RangeError)) throw e }
+        }
+        check();
+        kept.set('calls', kept.get('calls') + 1);
+        return kept.get('calls');
+      })"));
   }
-  EXPECT_TRUE(optimised);
+  std::atomic<size_t> number = 0;
+  std::atomic<size_t> failed = 0;
+  std::vector<std::thread> threads;
+  for (size_t thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (size_t i = 0; i < kSessions; ++i) {
+        Runtime& runtime = *runtimes[(thread + i) % kRuntimes];
+        if (!Run(runtime, {static_cast<double>(++number)}).ok()) ++failed;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failed, 0u);
+  size_t calls = 0;
+  for (const auto& runtime : runtimes) calls += std::stoul(Run(*runtime, {1.0}).value);
+  EXPECT_EQ(calls, kThreads * kSessions + kRuntimes);
 }
 
 TEST_F(RuntimeTest, WhatAProgramChangesBeforeItIsSealedDoesNotKeepItFromLoading) {
