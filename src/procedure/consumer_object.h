@@ -1,4 +1,4 @@
-// dbconsumer: what db:consumer() returns to the procedure of a consumer.
+// dbconsumer: the object that db:consumer() returns to the procedure of a consumer.
 #pragma once
 
 #include <memory>
@@ -11,22 +11,23 @@
 
 namespace sluice::procedure {
 
-// A consumer's events while one client has it.
+// The events of a consumer, for the run of the client that has its seat.
 struct Consumption {
   Session& session;
   std::shared_ptr<LiveQueue> live;
   std::unique_ptr<Seat> seat;
   std::unique_ptr<follow::LaneQueue> queue;
   EventFields fields;
-  bool current = false;  // the last event that was given is not consumed yet
+  bool current = false;  // the procedure has an event that it has not consumed
   uint64_t emit_timeout_ms;
 
-  // With what else is to be committed. Refused when somebody has taken over.
+  // Commits the consumption of the events together with `commit`. Error consumer.taken_over when
+  // another client has taken over.
   Status Commit(db::Commit commit);
   void Rewind();
-  // Tells the client that what it has acknowledged is consumed.
+  // Tells the client that the events of the rows it has acknowledged are consumed.
   void Confirm();
-  // consumer.taken_over, or consumer.dropped
+  // Errors: consumer.taken_over, consumer.dropped.
   Status CheckHeld() const;
 };
 

@@ -1,5 +1,5 @@
-// The columns of the rows that a procedure emits. The first row decides how many there are and what
-// they are called, unless the procedure said so before.
+// The columns of the rows that a procedure emits. The first row sets their number and names, unless
+// the procedure has set them before.
 #pragma once
 
 #include <map>
@@ -26,15 +26,15 @@ class Emitter {
   Status SetType(int64_t column, lua::DataType type,
                  std::optional<db::ColumnType> shown = std::nullopt);
 
-  // A row of one value a column. Error procedure.columns: "bad number of emit columns".
+  // A row with one value for each column. Error procedure.columns: "bad number of emit columns".
   Result<Value> Positional(std::vector<Value> values, const lua::Zone& zone);
-  // A row by names; columns that it lacks are null.
+  // A row whose values have the names of columns; missing ones are null.
   Result<Value> Named(const Value& row, const lua::Zone& zone);
 
-  // By the names of columns. Only what was set.
+  // The types in which clients see columns, by name; only those that were set.
   using Types = std::map<std::string, db::ColumnType, std::less<>>;
   Types Shown() const;
-  // What a column is shown as, unless that is known.
+  // Sets the type in which clients see a column, unless it was set before.
   void SetShown(std::string_view name, db::ColumnType type);
 
   struct Column {

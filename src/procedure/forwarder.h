@@ -1,11 +1,12 @@
-// Sends a consumer's events to its client, as rows with the columns that the procedure has named,
-// and consumes them as the client acknowledges them: what a default consumer does.
+// Sends a consumer's events to its client as rows with the columns that the procedure has named,
+// and consumes the events when the client has acknowledged their rows. Default consumers use it.
 //
-// A unit is what is consumed at once: an event, or all events of a transaction. A client that runs
-// ahead is sent further units while it is still at the first ones; what it has acknowledged
-// meanwhile is one commit. Another client gets a unit when the one before is consumed.
+// A unit is an event, or all events of a transaction; its events are consumed together. A client
+// that runs ahead gets further units before it has acknowledged the first ones, and one commit
+// consumes all units that it has acknowledged meanwhile. Any other client gets the next unit after
+// the last one is consumed.
 //
-// The thread of the run.
+// Belongs to the thread of the run.
 #pragma once
 
 #include <chrono>
@@ -25,19 +26,19 @@ namespace sluice::procedure {
 struct ForwardOptions {
   bool batch = false;           // by transaction
   bool documents = false;       // rows have `key` and `document` instead of columns
-  bool sentinel = false;        // after the events of a transaction a row says that these were all
+  bool sentinel = false;        // a row after the events of each transaction marks its end
   uint64_t count = UINT64_MAX;  // events, after which it ends
-  std::optional<uint64_t> poll_timeout_ms = std::nullopt;  // then a row says that nothing happened
+  std::optional<uint64_t> poll_timeout_ms = std::nullopt;  // a row marks that no event came
 };
 
 class Forwarder {
  public:
-  // The emitter has its columns.
+  // The session's emitter has its columns already.
   Forwarder(Consumption& consumption, lua::Call& call, ForwardOptions options);
   ~Forwarder();
 
-  // Until so many events are consumed; or the client goes, or another one takes over, or the
-  // consumer is dropped, each of which is an error.
+  // Returns when `count` events are consumed. An error when the client goes, another client takes
+  // over, or the consumer is dropped.
   Status Run();
 
  private:
@@ -47,7 +48,7 @@ class Forwarder {
     size_t events = 0;
     size_t bytes = 0;
   };
-  // What a column shows.
+  // The part of an event that a column shows.
   enum class Source : uint8_t {
     kEvent,
     kId,
@@ -62,13 +63,13 @@ class Forwarder {
   bool MayPush() const;
   // Whether there was an event.
   Result<bool> PushEvent();
-  // The one that was pushed is the last of its transaction.
+  // Whether the event before the next one is the last of its transaction.
   Result<bool> IsLastOf(int64_t tid);
   Status PushRow(const TriggerEvent* event, std::string_view kind, const Value& values);
   void EndUnit();
   Status ConsumeAcknowledged();
   Status Consume(size_t events);
-  // Nothing came, and nothing can be sent: until something changes.
+  // Waits for a change when there is nothing to send and nothing to consume.
   Status Wait(uint64_t seen);
 
   Consumption& self_;
@@ -79,8 +80,8 @@ class Forwarder {
   std::vector<Source> sources_;  // by column
 
   std::deque<Unit> units_;  // sent and not consumed
-  Unit open_;               // the one of which more follows
-  size_t bytes_ = 0;        // of all that was sent and not consumed
+  Unit open_;               // more of its events follow
+  size_t bytes_ = 0;        // of all events that were sent and are not consumed
   uint64_t left_;           // events that may be sent
   uint64_t acknowledged_ = 0;
   Time progressed_;  // when something was last sent or acknowledged

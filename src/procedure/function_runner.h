@@ -20,7 +20,7 @@ namespace sluice::procedure {
 
 class FunctionRunner final : public query::UserFunctionRunner {
  public:
-  // `limits` are those of one call; the time of the request is that of all of them.
+  // `limits` hold for one call; the time of the request holds for all calls together.
   FunctionRunner(query::QueryEngine& engine, const Store& store, query::QueryContext context,
                  query::RunRequest request, lua::Limits limits);
 

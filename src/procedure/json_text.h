@@ -15,20 +15,20 @@ struct JsonOptions {
   bool type_annotate = false;
   // "nan", "inf" and "-inf" instead of null.
   bool quote_special = false;
-  // Of strings that are no UTF-8: fail, leave out what follows, or print all bytes in hexadecimal
-  // digits. kDefault prints them as blobs are.
+  // For strings that are not UTF-8: fail, cut the string there, or print all bytes in hexadecimal
+  // digits. kDefault prints them like blobs.
   enum class InvalidUtf8 : uint8_t { kDefault, kFail, kTruncate, kHex };
   InvalidUtf8 invalid_utf8 = InvalidUtf8::kDefault;
 };
-// From {type_annotate = true, ...}; missing: none. Error procedure.argument.
+// Reads {type_annotate = true, ...}; a missing value gives the defaults. Error procedure.argument.
 Result<JsonOptions> JsonOptionsOf(const json::Value& given);
 
 struct JsonText {
   bool ok = true;
   std::string text;
-  int64_t code = 0;  // 2: a string was no UTF-8, 4: and was cut, 8: and is in hexadecimal digits
+  int64_t code = 0;  // 2: a string was not UTF-8; 4: ... and was cut; 8: ... and is hexadecimal
 };
-// Of what lua::Call::GetAnnotated gives.
+// `value` comes from lua::Call::GetAnnotated.
 JsonText TextOfAnnotated(const json::Value& value, const JsonOptions& options);
 // Error lua.conversion.
 Result<json::Value> FromAnnotated(const json::Value& value, const lua::Zone& zone);

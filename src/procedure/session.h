@@ -1,4 +1,4 @@
-// What the objects of one run share. Belongs to the thread of the run, and lives as long as it.
+// The state that the Lua objects of one run share. Belongs to the thread of the run.
 #pragma once
 
 #include <atomic>
@@ -21,10 +21,11 @@
 
 namespace sluice::procedure {
 
-// How far a procedure may call procedures: each has a state and, by EXEC, a thread.
+// The most levels of procedures that call each other. Each level has a Lua state and, with EXEC, a
+// thread.
 inline constexpr int kMaxNesting = 16;
 
-// The numbers that Comdb2's procedures know; db.err_dup and kin.
+// The result codes of Comdb2, such as db.err_dup.
 inline constexpr int64_t kOk = 0;
 inline constexpr int64_t kDuplicate = 1;
 inline constexpr int64_t kVerify = 2;
@@ -38,15 +39,16 @@ int64_t ResultCodeOf(const Status& status);
 struct Consumption;
 class Triggers;
 class TemporaryTable;
-// Why a run ended: "procedure 'p': p:3: ...", with the line and the stack. Error procedure.failed.
+// The error of a run that failed: "procedure 'p': p:3: ...", with the line and the stack. Error
+// procedure.failed.
 Status FailureOf(std::string_view kind, const std::string& name, const script::Outcome& outcome);
 
-// The version that SET SPVERSION has chosen; MISSING: the default one.
+// The version that SET SPVERSION has chosen; MISSING if it has chosen none.
 Value ChosenVersion(const query::RunRequest& request, const std::string& procedure);
 
-// How deep in procedures and functions the calling thread is.
+// The number of nested procedures and functions that the calling thread runs.
 int CurrentNesting();
-// One level deeper, or at a given level, as long as it lives.
+// Sets the nesting of its thread while it lives: one level deeper, or a given level.
 class NestedRun {
  public:
   NestedRun() : NestedRun(CurrentNesting() + 1) {}
@@ -61,7 +63,8 @@ class NestedRun {
 
 class ThreadObject;
 
-// What a transaction's statements did, as db:commit{with_effects = true} tells it.
+// The rows that the statements of a transaction have touched; db:commit{with_effects = true}
+// returns them.
 struct Effects {
   int64_t selected = 0;
   int64_t inserted = 0;
@@ -75,22 +78,23 @@ struct Session {
   const Triggers* triggers;
   std::string name;  // of the procedure
   query::QueryContext context;
-  query::RunRequest request;  // the rights and the transaction of whoever called
+  query::RunRequest request;  // of the caller: its rights and its transaction
   std::shared_ptr<std::atomic<bool>> cancelled;
-  // Takes a row; an error when nobody wants it any more.
+  // Gives a row to the caller; an error when the caller has gone.
   std::function<Status(Value row)> emit;
-  // Null where clients can't acknowledge rows.
+  // Null if the client can't acknowledge rows.
   ClientRows* client;
   int nesting = 0;
   // A function runs inside a statement.
   enum class Role : uint8_t { kProcedure, kTrigger, kFunction, kThread };
   Role role = Role::kProcedure;
 
-  const script::StreamSource* streams = nullptr;  // of a task; null: there are none
+  const script::StreamSource* streams = nullptr;  // of a task; may be null
 
   lua::Runtime* runtime = nullptr;
   bool begun = false;  // between db:begin and its end
-  // Made by the first statement after db:begin, so that one who waits holds no snapshot.
+  // Made by the first statement after db:begin, so that a procedure that waits before it holds no
+  // snapshot.
   std::unique_ptr<db::Transaction> transaction = nullptr;
   std::shared_ptr<Consumption> consumption = nullptr;  // after db:consumer
   Emitter emitter = {};
@@ -104,7 +108,7 @@ struct Session {
   RecentEvents events = {};
   // By their keys.
   std::map<std::string, std::shared_ptr<TemporaryTable>, std::less<>> temporary = {};
-  // Tells the caller what emitted columns are shown as; may be null.
+  // Gives the types of the emitted columns to the caller; may be null.
   std::function<void(Emitter::Types types)> note_types = nullptr;
   std::vector<Value> bound_positional = {};
   std::map<std::string, Value> bound_named = {};
@@ -114,11 +118,11 @@ struct Session {
     return lua::Zone::Named(runtime == nullptr ? "UTC" : runtime->time_zone())
         .value_or(lua::Zone{});
   }
-  // Statements know the table by its name from now on, instead of another one of that name.
+  // From now on statements find this table by its name, and no other table of that name.
   void AddTemporary(const std::shared_ptr<TemporaryTable>& table);
-  // Null when there is none of that name.
+  // Null if there is none with that name.
   std::shared_ptr<TemporaryTable> FindTemporary(std::string_view name) const;
-  // The plan of a statement; those of the last ones are kept.
+  // The plan of a statement. The plans of the last statements are kept.
   Result<std::shared_ptr<const query::StatementPlan>> Plan(std::string_view text);
   // A request for one statement.
   query::RunRequest Request(lua::Call& call);

@@ -1,5 +1,5 @@
-// What db:sp returns: another procedure. A call of it runs that one in a state of its own, with the
-// same session: it emits to the same caller, in the same transaction.
+// The object that db:sp returns: another procedure. A call runs that procedure in a Lua state of
+// its own with the same session, so it emits to the same caller and writes in the same transaction.
 #pragma once
 
 #include <memory>

@@ -26,19 +26,19 @@ class StatementObject final : public lua::HostObject,
 
   void BindPositional(size_t index, Value value);
   void BindNamed(std::string name, Value value);
-  // Runs it. One that writes, or whose transaction may end before it is read, is read to its end at
-  // once.
+  // Runs the statement. Reads all its rows at once if it writes, or if its transaction may end
+  // before the procedure has fetched them.
   Status Execute(lua::Call& call);
-  // Missing at the end.
+  // The next row; MISSING at the end.
   Result<Value> Fetch(lua::Call& call);
-  // Sends the rows that are left to the caller.
+  // Sends the remaining rows to the caller.
   Status Emit(lua::Call& call);
   void Close();
 
   uint64_t rows_changed() const { return rows_changed_; }
-  // The names of the columns, as far as the statement or its first row tells them.
+  // A row with the names of the columns, as far as the statement or its first row has them.
   Result<Value> FirstRow(lua::Call& call);
-  // Null when it is none of a table.
+  // Null if the column is not one of a table.
   const query::ResultColumn* ColumnNamed(std::string_view name) const;
 
  private:
@@ -49,7 +49,7 @@ class StatementObject final : public lua::HostObject,
 
   Session& session_;
   const std::shared_ptr<const query::StatementPlan> plan_;
-  std::optional<TemporaryInsert> insert_;  // then the plan reads what is to be inserted
+  std::optional<TemporaryInsert> insert_;  // if set, the plan reads the rows to insert
   std::vector<Value> positional_;
   std::map<std::string, Value> named_;
   bool executed_ = false;

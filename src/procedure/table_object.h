@@ -18,14 +18,14 @@ class TableObject final : public lua::HostObject {
   static const lua::HostClass& Class();
 
   const std::string& name() const { return name_; }
-  // The same table for another session, which knows it by its name from then on.
+  // The same table for another session. Statements of that session find it by its name.
   std::shared_ptr<TableObject> For(Session& session) const {
     if (temporary_ != nullptr) session.AddTemporary(temporary_);
     return std::make_shared<TableObject>(session, name_, temporary_);
   }
-  // The rows that fulfil a condition of SQL; all, without one.
+  // The rows for which a condition in SQL holds; all rows if it is empty.
   Result<std::shared_ptr<StatementObject>> Where(std::string_view condition) const;
-  // Each runs one statement and returns its number (session.h).
+  // Each runs one statement and returns its result code (session.h).
   int64_t Insert(lua::Call& call, const Value& row);
   int64_t CopyFrom(lua::Call& call, const TableObject& from, std::string_view condition);
   int64_t Update(lua::Call& call, const Value& changes, std::string_view condition);

@@ -1,6 +1,6 @@
-// A program that others run as a function: main gets values and returns one. All that a run writes
-// is one transaction, committed when main returns, and run again when somebody else changed what it
-// had read.
+// Runs a program as a function, for tasks of flows: main gets values and returns one. All writes of
+// a run are one transaction, which is committed when main returns. If another commit has changed
+// data that the run had read, the program runs again.
 //
 // Concurrency: any thread.
 #pragma once
@@ -19,8 +19,8 @@
 
 namespace sluice::procedure {
 
-// What main returns: `return body, status, headers`. With a status of 400 and more nothing is
-// committed.
+// The values that main returns: `return body, status, headers`. Nothing is committed if the status
+// is 400 or more.
 struct TaskAnswer {
   Value body;
   int status = 200;
@@ -31,18 +31,18 @@ struct TaskOptions {
   uint64_t timeout_ms = 30'000;
   // Ends the run when it becomes true; may be null.
   std::shared_ptr<std::atomic<bool>> cancelled = nullptr;
-  // Commits what the program wrote, and waits; Code::kConflict lets it run again. None: the
-  // database does.
+  // Commits the writes of the program, and waits. After Code::kConflict the program runs again. If
+  // null, the database commits.
   std::function<Status(const TaskAnswer& answer, db::Commit commit)> commit = nullptr;
-  // Asked for each statement that is to run; none: it may run all.
+  // Called before each statement; an error refuses it. If null, all statements may run.
   std::function<Status(const query::StatementPlan& plan)> authorize = nullptr;
-  // That it may read; null: there are none.
+  // The streams that the program may read; may be null.
   const script::StreamSource* streams = nullptr;
 };
 
 class TaskRun {
  public:
-  // The program has a main.
+  // The program must have a main.
   TaskRun(query::QueryEngine& engine, const Store& store, lua::Limits limits,
           std::shared_ptr<const lua::Program> program)
       : engine_(engine), store_(store), limits_(limits), program_(std::move(program)) {}

@@ -1,4 +1,4 @@
-// INSERT INTO a temporary table: the rows are read by a SELECT, and put into memory.
+// INSERT INTO a temporary table: a SELECT reads the rows, and they are put into memory.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ struct TemporaryInsert {
   std::shared_ptr<TemporaryTable> table;
   std::vector<std::string> columns;
 
-  // Nothing for any other statement. Error procedure.unsupported for one that would change or
+  // Empty for any other statement. Error procedure.unsupported for one that would change or
   // delete rows of a temporary table.
   static Result<std::optional<TemporaryInsert>> Of(const Session& session, std::string_view text);
 

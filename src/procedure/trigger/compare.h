@@ -1,4 +1,4 @@
-// How a trigger or a consumer that is there differs from what a CREATE statement says.
+// Compares an existing trigger or consumer with a CREATE statement.
 #pragma once
 
 #include "procedure/trigger/definition.h"
@@ -7,11 +7,11 @@
 
 namespace sluice::procedure {
 
-// Whether one can take the place of the other, with its cursor: the same kind on the same
-// keyspaces.
+// Whether a definition can replace another one and keep its cursor: both are of the same kind and
+// follow the same keyspaces.
 bool CanReplace(const TriggerDefinition& present, const TriggerDefinition& wanted);
 
-// `statement` is the one that `wanted` was made of.
+// `wanted` was made from `statement`.
 query::DefinitionState CompareTrigger(const TriggerDefinition& present,
                                       const TriggerDefinition& wanted,
                                       const query::TriggerStatement& statement);

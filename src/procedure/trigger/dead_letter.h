@@ -1,5 +1,6 @@
-// Events that an operator took out of a trigger's way: failures (queue) of its follower's name,
-// with the event's row of the log as their data (docs/formats/failures.md).
+// Events that an operator has removed from a trigger's queue. They are stored as failures whose
+// owner is the trigger's follower and whose data is the event's row of the log
+// (docs/formats/failures.md).
 #pragma once
 
 #include <string>
@@ -17,17 +18,19 @@ struct DeadLetter {
   failure::Failure failure;
   std::string payload;
 };
-// Of an event that is still in the log. The problem and the times are the caller's to set.
+// Makes a dead letter of an event that is still in the log. The caller sets the problem and the
+// times.
 Result<DeadLetter> DeadLetterOf(db::Database& database, const TriggerEvent& event);
 
-// The event, to be run again. Error trigger.source_gone when its table was dropped.
+// The event of a dead letter, for another run. Error trigger.source_gone when its table was
+// dropped.
 Result<TriggerEvent> EventAgain(EventMaker& maker, const failure::Failure& failure,
                                 std::string_view payload);
 
-// For people: id, name, type, key, tid, sequence, time_ms.
+// A view for operators: id, name, type, key, tid, sequence, time_ms.
 Value EventSummary(const TriggerEvent& event);
 Value EventSummary(const failure::Failure& failure);
-// The same with `new` and `old`.
+// That view with `new` and `old`.
 Value EventView(const TriggerEvent& event);
 
 }  // namespace sluice::procedure

@@ -1,5 +1,6 @@
-// What a trigger or a consumer is: which changes of which keyspaces it hears of, and what of them.
-// A meta row for each (docs/formats/triggers.md).
+// The definition of a trigger or a consumer: the keyspaces that it follows, the changes that are
+// events for it, and the columns that an event carries. Each is a meta row
+// (docs/formats/triggers.md).
 #pragma once
 
 #include <cstdint>
@@ -21,15 +22,15 @@ using json::Value;
 
 inline constexpr size_t kMaxTriggerName = 28;
 
-// What an event of one type carries of a row.
+// The columns of a row that an event of one type carries.
 struct EventColumns {
   struct Column {
     std::string name;
-    // As it was when the trigger was made; none for a field of documents.
+    // At the time when the trigger was created; empty for a field of documents.
     std::optional<db::ColumnType> type;
     bool operator==(const Column&) const = default;
   };
-  bool whole = false;  // the document as it is; then there are no columns
+  bool whole = false;  // the event carries the whole document, and there are no columns
   std::vector<Column> columns;
   bool operator==(const EventColumns&) const = default;
 };
@@ -37,12 +38,12 @@ struct EventColumns {
 struct TriggerSource {
   db::KeyspaceId keyspace = 0;
   std::string name;  // as it was written
-  // None: changes of this type are left out.
+  // Changes of a type whose member is empty are no events.
   std::optional<EventColumns> inserted;
   std::optional<EventColumns> updated;
   std::optional<EventColumns> deleted;
   std::string when;                  // SQL++ over new, old and type; empty for none
-  std::vector<std::string> changed;  // an update that leaves all of these alone is left out
+  std::vector<std::string> changed;  // an update that changes none of these is no event
   bool operator==(const TriggerSource&) const = default;
 };
 
@@ -57,15 +58,16 @@ struct TriggerDefinition {
   bool operator==(const TriggerDefinition&) const = default;
 };
 
-// A trigger hears of changes in their order, so it follows one shard: that of the tables.
+// A trigger sees changes in their order, so it follows one shard: that of the tables.
 inline constexpr db::ShardId kTriggerShard = 0;
 
 // The follower whose cursor is its place in the log, and the owner of its dead letters.
 std::string FollowerOf(std::string_view trigger);
 inline constexpr std::string_view kTriggerFollowers = "trigger:";
 
-// What a CREATE statement means. Errors: trigger.invalid_name, trigger.unknown_column,
-// trigger.twice, trigger.default_of_many, those of the query engine for keyspaces.
+// The definition that a CREATE statement describes. Errors: trigger.invalid_name,
+// trigger.unknown_column, trigger.twice, trigger.default_of_many, those of the query engine for
+// keyspaces.
 Result<TriggerDefinition> DefinitionOf(const query::TriggerStatement& statement,
                                        const db::Catalog& catalog,
                                        const query::QueryContext& context);

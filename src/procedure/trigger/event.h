@@ -18,7 +18,7 @@
 
 namespace sluice::procedure {
 
-// `after` is the cursor once it is consumed; its count is this event's number.
+// `after` is the cursor after this event; its count is the event's number.
 struct TriggerEvent : follow::Event {
   std::string name;       // of the table, or bucket.scope.collection
   std::string key;        // of a document; empty for a row
@@ -36,9 +36,9 @@ struct TriggerEvent : follow::Event {
 
 inline constexpr size_t kEventIdBytes = 12;
 std::string EventId(const db::LogPosition& position);
-// None when it is no id.
+// Empty if the text is not an id.
 std::optional<db::LogPosition> PositionOfId(std::string_view id);
-// The same of its hexadecimal digits, as people write it.
+// Reads an id in hexadecimal digits.
 std::optional<db::LogPosition> PositionOfHexId(std::string_view digits);
 
 // Makes events of changes. One thread.
@@ -48,12 +48,12 @@ class EventMaker {
   static Result<EventMaker> Make(query::QueryEngine& engine,
                                  std::shared_ptr<const TriggerDefinition> definition);
 
-  // None when the definition leaves the change out. Its cursor is the caller's to set.
+  // Empty if the change is no event by the definition. The caller sets the cursor.
   Result<std::optional<TriggerEvent>> EventOf(const db::Change& change);
-  // Whether there is one. What can't be decided counts.
+  // Whether a change is an event. True also if that can't be decided.
   bool Counts(const db::Change& change);
-  // Of a change for which the trigger fires, as was found out before. None when the definition has
-  // nothing to say about its keyspace.
+  // Makes the event of a change without looking at the conditions again. Empty if the definition
+  // does not follow the keyspace.
   Result<std::optional<TriggerEvent>> Unconditionally(const db::Change& change);
 
  private:
@@ -69,8 +69,8 @@ class EventMaker {
   std::map<db::KeyspaceId, std::shared_ptr<const query::StatementPlan>> conditions_;
 };
 
-// The events that wait for a trigger or a consumer, from its cursor on. Error cursor.not_found when
-// it was dropped.
+// Opens the queue of the events after the cursor of a trigger or a consumer. Error cursor.not_found
+// when it was dropped.
 Result<std::unique_ptr<follow::LaneQueue>> OpenEventQueue(
     query::QueryEngine& engine, std::shared_ptr<const TriggerDefinition> definition);
 // The next event of such a queue, or null.

@@ -1,4 +1,4 @@
-// Events as procedures see them.
+// Makes the Lua values of events.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace sluice::procedure {
 
-// What an event carries besides its id, name, type, new and old.
+// The fields of an event's table besides id, name, type, new and old.
 struct EventFields {
   bool tid = false;
   bool epoch = false;
@@ -21,7 +21,7 @@ struct EventFields {
 // The Lua table that a procedure gets.
 Value EventValue(const TriggerEvent& event, EventFields fields);
 
-// What db:get_event_epoch and kin tell of the last events that a run was given.
+// Remembers the last events of a run, for db:get_event_epoch and similar methods.
 class RecentEvents {
  public:
   struct Facts {
@@ -31,7 +31,7 @@ class RecentEvents {
     int64_t sequence = 0;
   };
   void Note(const TriggerEvent& event);
-  // Null when it is none of them.
+  // Null if the event is not one of them.
   const Facts* Find(std::string_view id) const;
   // Null when there was none.
   const Facts* last() const { return facts_.empty() ? nullptr : &facts_.back(); }
