@@ -16,7 +16,7 @@
 #include "js/native_call.h"
 #include "js/pack.h"
 #include "js/text.h"
-#include "js/watchdog.h"
+#include "js/watched.h"
 
 namespace sluice::js {
 namespace {

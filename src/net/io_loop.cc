@@ -82,7 +82,6 @@ bool IoLoop::RunJobs() {
     if (began_ns == 0) began_ns = server_->now_ns();
     auto job = std::move(jobs_.front());
     jobs_.pop_front();
-    server_->watch.Wake();
     if (!threads_.Run(std::move(job))) {
       // One that waits for such a thread may go on.
       Post([] {});

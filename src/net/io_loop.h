@@ -36,7 +36,6 @@ struct ServerContext {
   const ServerOptions options;
   const Clock& clock;
   std::unique_ptr<WorkerPool> workers;
-  LoopWatch watch{clock};
 
   // Connections alive on all loops. Leave wakes who waits in AwaitNone when the last has gone.
   bool TryEnter(size_t limit);
@@ -59,7 +58,6 @@ class IoLoop final : public Loop, public std::enable_shared_from_this<IoLoop> {
   void Start();
   void End();   // no further event or job begins
   void Join();  // waits for the threads; after End
-  LoopThreads& threads() { return threads_; }
 
   // Any thread.
   void Post(std::move_only_function<void()> run) override;

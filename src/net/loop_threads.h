@@ -1,25 +1,25 @@
 // The threads of one I/O loop. One of them has the loop and does its work; the others are spare, or
 // lost it. Code of users runs on the thread that has the loop, between its events: most of it ends
 // within microseconds, and handing it to another thread would cost as much as running it. When it
-// waits (a WaitScope says so) or takes long (a watch sees it), another thread takes the loop over,
-// and the loop's connections go on.
+// waits (a WaitScope says so) or takes long (the watchdog sees it), another thread takes the loop
+// over, and the loop's connections go on.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/thread.h"
+#include "base/watchdog.h"
 
 namespace sluice::net {
 
-class LoopThreads {
+class LoopThreads final : private Watched {
  public:
   using Job = std::move_only_function<void()>;
 
@@ -31,9 +31,7 @@ class LoopThreads {
   // `work` is called on a thread that was given the loop, and does the loop's work until Run says
   // that the loop was lost, or there is none any more.
   LoopThreads(const Clock& clock, std::function<void()> work);
-  ~LoopThreads();
-  LoopThreads(const LoopThreads&) = delete;
-  LoopThreads& operator=(const LoopThreads&) = delete;
+  ~LoopThreads() override;
 
   void Start();
   // Waits for the work, which must have been told to end, and for all jobs that still run.
@@ -46,52 +44,25 @@ class LoopThreads {
 
   // Any thread: whether the calling one has the loop.
   bool Mine();
-  // From the watch: takes the loop from a job that takes long. False when nothing has run since the
-  // last look.
-  bool Look(uint64_t now_ns);
 
  private:
   class Worker;
   static thread_local Worker* current_;  // of the calling thread; null: it is none of these
 
   void Live(Worker& worker);
-  void GiveAway();  // under the mutex
+  void GiveAway() REQUIRES(mutex_);
+  // Takes the loop from a job that takes long. False when nothing has run since the last look.
+  bool Look(uint64_t) override;
 
   const Clock& clock_;
   const std::function<void()> work_;
   std::atomic<size_t> lost_ = 0;
 
-  std::mutex mutex_;  // of all below
-  Worker* owner_ = nullptr;
-  std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<Worker*> spare_;
-  bool stopping_ = false;
-};
-
-// Looks at the jobs of all loops every few milliseconds, while there are any.
-class LoopWatch {
- public:
-  explicit LoopWatch(const Clock& clock) : clock_(clock) {}
-  ~LoopWatch() { Stop(); }
-
-  void Start(std::vector<LoopThreads*> watched);
-  void Stop();
-  // A job is about to run.
-  void Wake() {
-    if (sleeps_.load(std::memory_order_relaxed)) WakeUp();
-  }
-
- private:
-  void WakeUp();
-  void Run();
-
-  const Clock& clock_;
-  std::vector<LoopThreads*> watched_;
-  std::atomic<bool> sleeps_ = true;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;  // guarded by mutex_
-  Thread thread_;
+  Mutex mutex_;
+  Worker* owner_ GUARDED_BY(mutex_) = nullptr;
+  std::vector<std::unique_ptr<Worker>> workers_ GUARDED_BY(mutex_);
+  std::vector<Worker*> spare_ GUARDED_BY(mutex_);
+  bool stopping_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sluice::net

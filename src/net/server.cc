@@ -39,9 +39,6 @@ class Server::Impl {
     started_ = true;
     for (const auto& acceptor : acceptors_) acceptor->Start();
     for (const auto& loop : loops_) loop->Start();
-    std::vector<LoopThreads*> watched;
-    for (const auto& loop : loops_) watched.push_back(&loop->threads());
-    context_.watch.Start(std::move(watched));
   }
 
   void PostToLoops(const std::function<void(IoLoop&)>& run) {
@@ -66,7 +63,6 @@ class Server::Impl {
       context_.AwaitNone();
     }
     context_.workers.reset();
-    context_.watch.Stop();
     for (const auto& loop : loops_) loop->End();
   }
 

@@ -1,31 +1,26 @@
-// Ends calls that run past their deadline, or that somebody wants to stop. One thread for all
-// runtimes, which looks every few milliseconds while any of them is at work and sleeps otherwise.
+// Ends calls that run past their deadline, or that somebody wants to stop. The watchdog of the
+// process looks at them (base/watchdog.h).
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <vector>
 
 #include <time.h>
 
-#include "base/mutex.h"
-#include "base/thread.h"
+#include "base/watchdog.h"
 
 namespace sluice::js {
 
 inline constexpr uint64_t kNoDeadline = 0;
 
-// Something with a deadline, watched from its construction until Leave. Arm and Disarm cost an
-// atomic operation each.
+// Something with a deadline. Arm and Disarm cost an atomic operation each. Call Leave before the
+// data that End uses is destroyed; End is not called after it.
 //
 // V8 can lose a termination, for example while it makes the text of `error.stack`. So the watchdog
 // calls End again at every look until Disarm.
-class Watched {
+class Watched : public sluice::Watched {
  public:
   Watched();
-  virtual ~Watched() = default;
-  // Call it before the data that End uses is destroyed. End is not called after it.
-  void Leave();
 
   // A deadline of the monotonic clock.
   void Arm(uint64_t deadline_ns) { ArmBy(CLOCK_MONOTONIC, deadline_ns); }
@@ -42,7 +37,6 @@ class Watched {
   }
 
  private:
-  friend class Watchdog;
   virtual void End() = 0;  // must only signal
   // Somebody wants it to end, whatever its deadline is. Also asked while it is not armed.
   virtual bool StopAsked() const = 0;
@@ -50,7 +44,7 @@ class Watched {
   void ArmBy(clockid_t clock, uint64_t deadline_ns);
 
   // False when it is not armed.
-  bool Look(uint64_t now_ns) {
+  bool Look(uint64_t now_ns) final {
     uint64_t deadline_ns = deadline_ns_.load();
     if (deadline_ns == kNoDeadline) return false;
     const bool over = deadline_ns == kEnded || OwnTime(now_ns) >= deadline_ns;
@@ -68,30 +62,6 @@ class Watched {
   static constexpr uint64_t kEnded = UINT64_MAX;
   std::atomic<clockid_t> clock_ = CLOCK_MONOTONIC;  // that the deadline is of
   std::atomic<uint64_t> deadline_ns_ = kNoDeadline;
-};
-
-class Watchdog {
- public:
-  static Watchdog& Get();
-
-  // From Watch to Leave it is looked at.
-  void Watch(Watched* watched);
-  void Leave(Watched* watched);
-  // One was armed.
-  void Wake() {
-    if (sleeps_.load()) WakeUp();
-  }
-
- private:
-  Watchdog();
-  void WakeUp();
-  void Run();
-
-  Mutex mutex_;
-  CondVar wake_;
-  std::vector<Watched*> watched_ GUARDED_BY(mutex_);
-  std::atomic<bool> sleeps_ = true;
-  Thread thread_;
 };
 
 }  // namespace sluice::js
