@@ -43,7 +43,10 @@ bool HasDurableFlow(const App& app) {
 Host::Host(Services services, EngineOptions options, RunRetention retention)
     : services_(std::move(services)),
       engine_(services_.function.database, services_.function.clock, options),
-      relays_("relays", kMostRelayThreads),
+      relays_({.kind = "pool",
+               .owner = "relays",
+               .most_threads = kMostRelayThreads,
+               .most_running = Pool::Processors()}),
       runs_(
           services_, engine_, [this] { return app(); }, retention),
       starts_(services_, engine_),

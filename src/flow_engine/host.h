@@ -8,10 +8,10 @@
 
 #include "base/locked.h"
 #include "base/mutex.h"
+#include "base/pool.h"
 #include "flow/problem.h"
 #include "flow_engine/app.h"
 #include "flow_engine/engine.h"
-#include "flow_engine/pool.h"
 #include "flow_engine/runs.h"
 #include "flow_engine/starts.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "flow_engine/pool.h"
+#include "base/pool.h"
 #include "flow_engine/stream.h"
 #include "flow_engine/trace_context.h"
 #include "json/value.h"

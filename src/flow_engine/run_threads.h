@@ -5,15 +5,19 @@
 
 #include <cstddef>
 
+#include "base/pool.h"
 #include "flow_engine/in_flight.h"
-#include "flow_engine/pool.h"
 #include "flow_engine/run_context.h"
 
 namespace sluice::flow_engine {
 
 class RunThreads {
  public:
-  explicit RunThreads(size_t most_threads) : pool_("flows", most_threads) {}
+  explicit RunThreads(size_t most_threads)
+      : pool_({.kind = "pool",
+               .owner = "flows",
+               .most_threads = most_threads,
+               .most_running = Pool::Processors()}) {}
 
   // Runs the job on the thread that the context names.
   void Begin(const RunContext& context, Pool::Job job);

@@ -13,7 +13,7 @@
 #include "http/sse.h"
 #include "http/test_client.h"
 #include "net/completion.h"
-#include "net/worker_pool.h"
+#include "net/run_blocking.h"
 
 namespace sluice::http {
 namespace {

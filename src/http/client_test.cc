@@ -8,8 +8,8 @@
 
 #include "client/websocket.h"
 #include "http/test_client.h"
+#include "net/run_blocking.h"
 #include "net/test_certificate.h"
-#include "net/worker_pool.h"
 
 namespace sluice::http {
 namespace {

@@ -39,7 +39,7 @@ class Connection final : public net::Connection, public StreamSink {
 
   // StreamSink
   const std::shared_ptr<net::Loop>& loop() const override { return loop_handle_; }
-  net::WorkerPool& workers() const override { return *io().server().workers; }
+  Pool& workers() const override { return *io().server().workers; }
   Accepted StreamChunk(std::string_view chunk) override;
   void AwaitDrained(std::coroutine_handle<> handle) override { drained_ = handle; }
   void SetHeartbeat(uint64_t interval_ms, std::string comment) override;

@@ -1,6 +1,6 @@
 #include "http/handler.h"
 
-#include "net/worker_pool.h"
+#include "net/run_blocking.h"
 
 namespace sluice::http {
 

@@ -7,7 +7,7 @@
 // coroutine's task.
 //
 // Both run on the connection's thread and must not block it. Work that blocks goes to the worker
-// pool: Blocking(function), or RunBlocking inside a coroutine (net/worker_pool.h). A lambda's
+// pool: Blocking(function), or RunBlocking inside a coroutine (net/run_blocking.h). A lambda's
 // captures live as long as its router.
 #pragma once
 

@@ -9,9 +9,11 @@
 
 #include "base/status.h"
 
-namespace sluice::net {
+namespace sluice {
+class Pool;
+}
 
-class WorkerPool;
+namespace sluice::net {
 
 // One thread that runs connections. Post may be called from any thread; what is posted runs on the
 // loop's thread, in order. After the loop has ended it is dropped.
@@ -38,7 +40,7 @@ class Exchange {
   virtual ~Exchange() = default;
 
   virtual const std::shared_ptr<Loop>& loop() const = 0;
-  virtual WorkerPool& workers() const = 0;
+  virtual Pool& workers() const = 0;
 
   // The client has gone or the server's drain time is over. Awaitables then return kCancelled
   // without waiting.

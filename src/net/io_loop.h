@@ -18,11 +18,11 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/clock.h"
+#include "base/pool.h"
 #include "net/connection.h"
 #include "net/exchange.h"
 #include "net/loop_threads.h"
 #include "net/server.h"
-#include "net/worker_pool.h"
 
 namespace sluice::net {
 
@@ -35,7 +35,7 @@ struct ServerContext {
 
   const ServerOptions options;
   const Clock& clock;
-  std::unique_ptr<WorkerPool> workers;
+  std::unique_ptr<Pool> workers;
 
   // Connections alive on all loops. Leave wakes who waits in AwaitNone when the last has gone.
   bool TryEnter(size_t limit);

@@ -15,11 +15,11 @@
 #include "net/completion.h"
 #include "net/connection.h"
 #include "net/io_loop.h"
+#include "net/run_blocking.h"
 #include "net/server.h"
 #include "net/task.h"
 #include "net/test_certificate.h"
 #include "net/test_client.h"
-#include "net/worker_pool.h"
 
 namespace sluice::net {
 namespace {
@@ -51,7 +51,7 @@ class LineConnection final : public Connection, public Exchange {
 
   // Exchange
   const std::shared_ptr<Loop>& loop() const override { return loop_; }
-  WorkerPool& workers() const override { return *io().server().workers; }
+  Pool& workers() const override { return *io().server().workers; }
 
  private:
   void Opened() override {

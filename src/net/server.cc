@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/pool.h"
 #include "net/acceptor.h"
 #include "net/io_loop.h"
-#include "net/worker_pool.h"
 
 namespace sluice::net {
 
@@ -15,8 +15,9 @@ class Server::Impl {
  public:
   Impl(const ServerOptions& options, const Clock& clock) : context_(options, clock) {
     CHECK(options.io_threads > 0 && options.worker_threads > 0);
-    context_.workers =
-        std::make_unique<WorkerPool>("worker", options.worker_threads, options.worker_queue);
+    context_.workers = std::make_unique<Pool>(PoolOptions{.kind = "worker",
+                                                          .most_threads = options.worker_threads,
+                                                          .most_queued = options.worker_queue});
     for (size_t i = 0; i < options.io_threads; ++i) {
       loops_.push_back(std::make_shared<IoLoop>(&context_, i));
     }

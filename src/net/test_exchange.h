@@ -8,9 +8,9 @@
 #include <mutex>
 #include <utility>
 
+#include "base/pool.h"
 #include "net/exchange.h"
 #include "net/task.h"
-#include "net/worker_pool.h"
 
 namespace sluice::net {
 
@@ -45,7 +45,7 @@ class QueueLoop final : public Loop {
 class TestExchange final : public Exchange {
  public:
   const std::shared_ptr<Loop>& loop() const override { return handle_; }
-  WorkerPool& workers() const override { return *workers_; }
+  Pool& workers() const override { return *workers_; }
 
   // Runs the task to its end.
   template <typename T>
@@ -69,7 +69,8 @@ class TestExchange final : public Exchange {
 
   const std::shared_ptr<QueueLoop> loop_ = std::make_shared<QueueLoop>();
   const std::shared_ptr<Loop> handle_ = loop_;
-  const std::unique_ptr<WorkerPool> workers_ = std::make_unique<WorkerPool>("test", 2, 100);
+  const std::unique_ptr<Pool> workers_ =
+      std::make_unique<Pool>(PoolOptions{.kind = "test", .most_threads = 2, .most_queued = 100});
 };
 
 }  // namespace sluice::net

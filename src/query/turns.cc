@@ -7,8 +7,7 @@
 namespace sluice::query {
 namespace {
 
-// The longest time of a short statement.
-constexpr uint64_t kShortNs = 100'000'000;
+constexpr uint64_t kShortNs = std::chrono::nanoseconds(LongTurns::kShort).count();
 // A statement that waits looks this often whether it must stop.
 constexpr std::chrono::milliseconds kLookAgain(20);
 
@@ -36,19 +35,12 @@ void Turn::Begin() { began_ns_ = turns_.clock_.MonotonicNs(); }
 void Turn::End() {
   const MutexLock lock(mutex_);
   if (is_long_.exchange(false)) turns_.Leave();
-  if (!lent_) return;
-  lent_ = false;
-  turns_.lender_.give_back();
 }
 
 void Turn::Check(const std::function<bool()>& must_stop) {
   if (is_long_ || turns_.clock_.MonotonicNs() - began_ns_ < kShortNs) return;
   const MutexLock lock(mutex_);
   if (is_long_) return;
-  if (!lent_) {
-    lent_ = true;
-    turns_.lender_.lend();
-  }
   is_long_ = turns_.Enter(must_stop);
 }
 

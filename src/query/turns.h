@@ -7,9 +7,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <utility>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -19,14 +20,10 @@ namespace sluice::query {
 
 class LongTurns {
  public:
-  // Tells the pool of threads that a statement keeps its thread for long (lend), and that the
-  // thread is free again (give back).
-  struct Lender {
-    std::function<void()> lend;
-    std::function<void()> give_back;
-  };
-  LongTurns(size_t most, Lender lender, const Clock& clock)
-      : most_(most), lender_(std::move(lender)), clock_(clock) {}
+  // A statement that takes longer is a long one.
+  static constexpr std::chrono::milliseconds kShort{100};
+
+  LongTurns(size_t most, const Clock& clock) : most_(most), clock_(clock) {}
 
  private:
   friend class Turn;
@@ -36,7 +33,6 @@ class LongTurns {
   void Leave();
 
   const size_t most_;
-  const Lender lender_;
   const Clock& clock_;
   std::atomic<size_t> running_ = 0;
   Signal left_;
@@ -60,7 +56,6 @@ class Turn {
  private:
   LongTurns& turns_;
   Mutex mutex_;  // one of its threads waits, the others wait for that
-  bool lent_ GUARDED_BY(mutex_) = false;
   std::atomic<bool> is_long_ = false;
   std::atomic<uint64_t> began_ns_ = 0;
 };

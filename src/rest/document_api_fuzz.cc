@@ -20,7 +20,6 @@ using http::RequestLimits;
 using http::RequestParser;
 using http::StreamSink;
 using net::Loop;
-using net::WorkerPool;
 
 constexpr size_t kMaxRequests = 8;
 constexpr auto kPatience = std::chrono::milliseconds(100);
@@ -55,10 +54,10 @@ class QueueLoop final : public Loop {
 // something that does not happen by itself.
 class FuzzExchange final : public StreamSink {
  public:
-  explicit FuzzExchange(WorkerPool& workers) : workers_(workers) {}
+  explicit FuzzExchange(Pool& workers) : workers_(workers) {}
 
   const std::shared_ptr<Loop>& loop() const override { return loop_; }
-  WorkerPool& workers() const override { return workers_; }
+  Pool& workers() const override { return workers_; }
   Accepted StreamChunk(std::string_view chunk) override {
     streamed_.append(chunk);
     return cancelled() ? Accepted::kGone : Accepted::kYes;
@@ -84,7 +83,7 @@ class FuzzExchange final : public StreamSink {
   void OnSuspend() override {}
   void OnResumed() override {}
 
-  WorkerPool& workers_;
+  Pool& workers_;
   const std::shared_ptr<QueueLoop> queue_ = std::make_shared<QueueLoop>();
   const std::shared_ptr<Loop> loop_ = queue_;
   std::string streamed_;
@@ -92,7 +91,9 @@ class FuzzExchange final : public StreamSink {
 
 class Harness {
  public:
-  Harness() : workers_("fuzz worker", 1, 16), exchange_(workers_) {
+  Harness()
+      : workers_({.kind = "fuzz worker", .most_threads = 1, .most_queued = 16}),
+        exchange_(workers_) {
     CHECK(rest_.database().admin().CreateBucket("b").ok());
     Context& context = rest_.context();
     for (const auto add :
@@ -141,7 +142,7 @@ class Harness {
   const RequestLimits limits_;
   const std::string remote_ = "127.0.0.1:1";
   RequestIds ids_{1};
-  WorkerPool workers_;
+  Pool workers_;
   FuzzExchange exchange_;
 };
 

@@ -111,10 +111,8 @@ Value SessionOf(const auth::Principal& who) {
 
 }  // namespace
 
-std::function<void(flow_engine::Pool::Job)> RunOnLoop(Request& request) {
-  return [loop = request.exchange().loop().get()](flow_engine::Pool::Job job) {
-    loop->Run(std::move(job));
-  };
+std::function<void(Pool::Job)> RunOnLoop(Request& request) {
+  return [loop = request.exchange().loop().get()](Pool::Job job) { loop->Run(std::move(job)); };
 }
 
 std::string_view Admitted::name() const {

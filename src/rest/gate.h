@@ -53,6 +53,6 @@ class Gate final : public http::Filter, public http::RightsWatch {
 };
 
 // The function that runs what a client waits for on its connection's thread.
-std::function<void(flow_engine::Pool::Job)> RunOnLoop(Request& request);
+std::function<void(Pool::Job)> RunOnLoop(Request& request);
 
 }  // namespace sluice::rest

@@ -10,8 +10,8 @@
 #include "http/url.h"
 #include "http/websocket.h"
 #include "net/completion.h"
+#include "net/run_blocking.h"
 #include "net/task.h"
-#include "net/worker_pool.h"
 
 namespace sluice::rest {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "net/completion.h"
-#include "net/worker_pool.h"
+#include "net/run_blocking.h"
 #include "service/authorization.h"
 
 namespace sluice::service {

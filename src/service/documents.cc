@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "doctype_db/keyspace_policy.h"
-#include "net/worker_pool.h"
+#include "net/run_blocking.h"
 #include "service/authorization.h"
 #include "service/whole_reads.h"
 
@@ -105,7 +105,7 @@ CommitAndWait::CommitAndWait(db::Database& database, const Caller& caller, db::C
     submit(std::move(commit));
     return;
   }
-  const bool taken = caller.exchange.workers().TrySubmit(
+  const bool taken = caller.exchange.workers().Post(
       [submit, ready = std::move(commit)]() mutable { submit(std::move(ready)); });
   if (taken) return;
   db::CommitResult refused;

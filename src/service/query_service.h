@@ -13,9 +13,9 @@
 
 #include "auth/directory.h"
 #include "base/clock.h"
+#include "base/pool.h"
 #include "json/value.h"
 #include "net/session_threads.h"
-#include "net/worker_pool.h"
 #include "query/active_requests.h"
 #include "query/completed_requests.h"
 #include "query/engine.h"
@@ -45,8 +45,13 @@ class QueryService {
         active(options.max_requests),
         completed(options.completed_threshold_ms),
         transactions(engine.database(), {}),
-        turns(options.threads, {[this] { workers.Lend(); }, [this] { workers.GiveBack(); }}, clock),
-        workers("query worker", options.threads, options.max_requests),
+        turns(options.threads, clock),
+        // Each long statement keeps a thread, and there are at most max_requests statements.
+        workers({.kind = "query worker",
+                 .most_threads = options.threads + options.max_requests,
+                 .most_running = options.threads,
+                 .most_queued = options.max_requests,
+                 .long_time = query::LongTurns::kShort}),
         streams(options.max_streams) {}
 
   query::QueryEngine& engine;
@@ -57,7 +62,7 @@ class QueryService {
   query::Transactions transactions;
   query::LongTurns turns;
   // Last: their statements use the others.
-  net::WorkerPool workers;
+  Pool workers;
   net::SessionThreads streams;
 };
 

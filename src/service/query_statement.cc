@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "net/run_blocking.h"
 #include "query/encoded_plan.h"
 #include "query/error.h"
 #include "query/system_rows.h"
@@ -192,8 +193,8 @@ QueryStatement::Chunk QueryStatement::NextPart() {
 net::Task<Result<QueryStatement::Chunk>> QueryStatement::Next(
     std::shared_ptr<QueryStatement> statement, net::Exchange& exchange) {
   net::Completion<Chunk> done(exchange);
-  const bool taken = statement->service_.workers.TrySubmit(
-      [statement, done] { done.Complete(statement->NextPart()); });
+  const bool taken =
+      statement->service_.workers.Post([statement, done] { done.Complete(statement->NextPart()); });
   if (!taken) co_return Unexpected(net::OverloadedError());
   Result<Chunk> chunk = co_await done;
   if (!chunk) statement->Cancel();

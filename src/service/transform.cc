@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "db/conflict_retry.h"
-#include "net/worker_pool.h"
+#include "net/run_blocking.h"
 
 namespace sluice::service {
 namespace {

@@ -11,7 +11,7 @@ PRODUCT = re.compile(r"src/(?!base/(?:thread|mutex|clock|locked)\.).*(?<!_test)(
 HELPER = re.compile(r"(^|/)test_\w+\.h$")
 
 # `Thread({"kind"`, `ThreadName{"kind"`, `thread_({"kind"`, and the kinds that pools are given.
-KIND = re.compile(r'(?:\bThread(?:\s+\w+)?\(\{|\bThreadName\{|thread_\(\{|WorkerPool>?\(|\bworkers\()\s*"([^"]+)"')
+KIND = re.compile(r'(?:\bThread(?:\s+\w+)?\(\{|\bThreadName\{|thread_\(\{|\(\{\.kind =|PoolOptions\{\.kind =)\s*"([^"]+)"')
 UNNAMED = re.compile(r"\bstd::j?thread\b(?!::)")
 MUTEX = re.compile(r"^\s*(?:mutable\s+|static\s+)?(?:std::(?:shared_|recursive_)?mutex|(?:Shared)?Mutex)\s+(\w+)\s*[;{]",
                    re.MULTILINE)

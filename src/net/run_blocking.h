@@ -1,59 +1,20 @@
-// Threads for work that blocks, behind a bounded queue.
+// How the handler of a request runs work that blocks: on the threads of a pool.
 #pragma once
 
-#include <condition_variable>
 #include <coroutine>
-#include <deque>
 #include <exception>
-#include <functional>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
+#include "base/pool.h"
 #include "base/status.h"
-#include "base/thread.h"
 #include "net/exchange.h"
 
 namespace sluice::net {
 
-// Any thread. Finishes what is queued before its destructor returns.
-class WorkerPool {
- public:
-  // `kind` names its threads (base/thread.h).
-  WorkerPool(std::string_view kind, size_t threads, size_t max_queued);
-  ~WorkerPool();
-
-  // False, and nothing taken, when the queue is full.
-  bool TrySubmit(std::move_only_function<void()> job);
-
-  // Called by a job that takes long: another one may run beside the usual number until GiveBack, on
-  // a thread that is added when there is none. As many threads stay as were ever needed.
-  void Lend();
-  void GiveBack();
-
- private:
-  void Run();
-  bool ShouldWake();  // needs mutex_; whoever is told so notifies
-  bool MayTake() const { return !queue_.empty() && active_ < most_active_; }  // needs mutex_
-  void AddThread();                                                           // needs mutex_
-
-  const std::string_view kind_;
-  const size_t max_queued_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::move_only_function<void()>> queue_;  // guarded by mutex_
-  bool stopping_ = false;                              // guarded by mutex_
-  // Threads that wait, and whether one of them was told of a job and is on its way. It tells the
-  // next one if there are more jobs: to wake a thread costs as much as a short job.
-  size_t idle_ = 0;              // guarded by mutex_
-  bool waking_ = false;          // guarded by mutex_
-  size_t active_ = 0;            // jobs that run; guarded by mutex_
-  size_t most_active_;           // guarded by mutex_
-  std::vector<Thread> threads_;  // guarded by mutex_ until it stops
-};
-
+// The error of a request whose job the pool did not take.
 Status OverloadedError();
 
 // co_await RunBlocking(exchange, [&] { return db.Slow(); })
@@ -74,7 +35,7 @@ class RunBlocking {
   bool await_ready() const { return false; }
   bool await_suspend(std::coroutine_handle<> handle) {
     exchange_.Suspend(nullptr);
-    if (exchange_.workers().TrySubmit([this, handle] { Run(handle); })) return true;
+    if (exchange_.workers().Post([this, handle] { Run(handle); })) return true;
     exchange_.Unsuspend();
     return false;
   }
