@@ -19,20 +19,15 @@ bool ServerContext::TryEnter(size_t limit) {
 }
 
 void ServerContext::Leave() {
-  if (connections.fetch_sub(1) != 1) return;
-  const std::lock_guard lock(mutex_);
-  none_.notify_all();
+  if (connections.fetch_sub(1) == 1) none_.Wake();
 }
 
-bool ServerContext::AwaitNone(uint64_t timeout_ms) {
-  std::unique_lock lock(mutex_);
-  return none_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                        [this] { return connections.load() == 0; });
-}
-
-void ServerContext::AwaitNone() {
-  std::unique_lock lock(mutex_);
-  none_.wait(lock, [this] { return connections.load() == 0; });
+bool ServerContext::AwaitNone(Signal::Deadline deadline) {
+  while (true) {
+    const uint64_t seen = none_.news();
+    if (connections.load() == 0) return true;
+    if (none_.Wait(seen, deadline) == Signal::Waited::kTimeout) return connections.load() == 0;
+  }
 }
 
 // Only the loop's own thread touches its descriptors, so the reactor needs no locks of its own;
@@ -56,11 +51,8 @@ void IoLoop::End() { context_.stop(); }
 void IoLoop::Join() {
   threads_.Join();
   retired_.clear();
-  // What waits here may keep the loop itself.
-  std::vector<std::move_only_function<void()>> dropped;
-  const std::lock_guard lock(mutex_);
-  ended_ = true;
-  dropped.swap(posted_);
+  // Functions that still wait may own the loop itself.
+  posted_.Set({.runs = {}, .ended = true});
 }
 
 // On a thread that has just been given the loop. All events that there are come first, then the
@@ -99,11 +91,12 @@ void IoLoop::Run(std::move_only_function<void()> job) { jobs_.push_back(std::mov
 void IoLoop::Post(std::move_only_function<void()> run) {
   bool wake;
   {
-    const std::lock_guard lock(mutex_);
-    if (ended_) return;
-    // The thread that has the loop looks by itself; if it loses the loop, the next one does.
-    wake = posted_.empty() && !threads_.Mine();
-    posted_.push_back(std::move(run));
+    const auto posted = posted_.Lock();
+    if (posted->ended) return;
+    // The thread that has the loop looks by itself. If it loses the loop from here on, the next
+    // thread looks after this lock is released.
+    wake = posted->runs.empty() && !threads_.Mine();
+    posted->runs.push_back(std::move(run));
   }
   if (wake) boost::asio::post(context_, [] {});
 }
@@ -112,10 +105,7 @@ void IoLoop::Post(std::move_only_function<void()> run) {
 void IoLoop::RunPosted() {
   std::vector<std::move_only_function<void()>> batch;
   while (true) {
-    {
-      const std::lock_guard lock(mutex_);
-      batch.swap(posted_);
-    }
+    batch.swap(posted_.Lock()->runs);
     if (batch.empty()) return;
     for (auto& run : batch) run();
     batch.clear();

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +16,9 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/clock.h"
+#include "base/locked.h"
 #include "base/pool.h"
+#include "base/signal.h"
 #include "net/connection.h"
 #include "net/exchange.h"
 #include "net/loop_threads.h"
@@ -37,16 +37,15 @@ struct ServerContext {
   const Clock& clock;
   std::unique_ptr<Pool> workers;
 
-  // Connections alive on all loops. Leave wakes who waits in AwaitNone when the last has gone.
+  // Connections alive on all loops. AwaitNone waits until the last one has left; false when it has
+  // not by the deadline.
   bool TryEnter(size_t limit);
   void Leave();
-  bool AwaitNone(uint64_t timeout_ms);
-  void AwaitNone();
+  bool AwaitNone(Signal::Deadline deadline = std::nullopt);
   std::atomic<size_t> connections = 0;
 
  private:
-  std::mutex mutex_;  // for the wait only
-  std::condition_variable none_;
+  Signal none_;  // the last connection has left
 };
 
 class IoLoop final : public Loop, public std::enable_shared_from_this<IoLoop> {
@@ -93,9 +92,11 @@ class IoLoop final : public Loop, public std::enable_shared_from_this<IoLoop> {
   std::vector<std::unique_ptr<Connection>> retired_;
   std::deque<std::move_only_function<void()>> jobs_;  // code of users that waits for its turn
 
-  std::mutex mutex_;
-  std::vector<std::move_only_function<void()>> posted_;  // guarded by mutex_
-  bool ended_ = false;                                   // guarded by mutex_
+  struct Posted {
+    std::vector<std::move_only_function<void()>> runs;
+    bool ended = false;  // nothing more is taken
+  };
+  Locked<Posted> posted_;
 
   LoopThreads threads_;
 };

@@ -68,14 +68,16 @@ void LoopThreads::GiveAway() {
   if (stopping_) return;
   if (owner_ != nullptr) ++lost_;
   if (!spare_.empty()) {
-    owner_ = spare_.back();
+    Worker* const spare = spare_.back();
     spare_.pop_back();
-    owner_->given.NotifyOne();
+    owner_ = spare;
+    spare->given.NotifyOne();
     return;
   }
   workers_.push_back(std::make_unique<Worker>(*this));
-  owner_ = workers_.back().get();
-  owner_->thread = Thread({"io"}, [this, worker = owner_] { Live(*worker); });
+  Worker* const added = workers_.back().get();
+  owner_ = added;
+  added->thread = Thread({"io"}, [this, added] { Live(*added); });
 }
 
 void LoopThreads::Live(Worker& worker) {
@@ -109,19 +111,15 @@ bool LoopThreads::Run(Job job) {
   return false;
 }
 
-bool LoopThreads::Mine() {
-  const MutexLock lock(mutex_);
-  return owner_ != nullptr && owner_ == current_;
-}
-
 bool LoopThreads::Look(uint64_t) {
   const uint64_t now_ns = clock_.MonotonicNs();
   const MutexLock lock(mutex_);
-  if (owner_ == nullptr) return false;
-  const uint64_t since_ns = owner_->since_ns;
-  const uint64_t jobs = owner_->jobs.load(std::memory_order_relaxed);
-  const bool active = since_ns != 0 || jobs != owner_->seen_jobs;
-  owner_->seen_jobs = jobs;
+  Worker* const owner = owner_;
+  if (owner == nullptr) return false;
+  const uint64_t since_ns = owner->since_ns;
+  const uint64_t jobs = owner->jobs.load(std::memory_order_relaxed);
+  const bool active = since_ns != 0 || jobs != owner->seen_jobs;
+  owner->seen_jobs = jobs;
   if (since_ns != 0 && now_ns > since_ns + kLongNs) GiveAway();
   return active;
 }

@@ -43,7 +43,7 @@ class LoopThreads final : private Watched {
   bool can_run() const { return lost_ < kMostLost; }
 
   // Any thread: whether the calling one has the loop.
-  bool Mine();
+  bool Mine() const { return current_ != nullptr && owner_.load() == current_; }
 
  private:
   class Worker;
@@ -59,7 +59,7 @@ class LoopThreads final : private Watched {
   std::atomic<size_t> lost_ = 0;
 
   Mutex mutex_;
-  Worker* owner_ GUARDED_BY(mutex_) = nullptr;
+  std::atomic<Worker*> owner_ = nullptr;  // has the loop; changes under the mutex
   std::vector<std::unique_ptr<Worker>> workers_ GUARDED_BY(mutex_);
   std::vector<Worker*> spare_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;

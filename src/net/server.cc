@@ -1,5 +1,6 @@
 #include "net/server.h"
 
+#include <chrono>
 #include <latch>
 #include <utility>
 #include <vector>
@@ -59,7 +60,8 @@ class Server::Impl {
       accepting.count_down();
     });
     accepting.wait();
-    if (!context_.AwaitNone(context_.options.drain_ms)) {
+    const auto drain_time = std::chrono::milliseconds(context_.options.drain_ms);
+    if (!context_.AwaitNone(MachineClock().Now() + drain_time)) {
       for (const auto& loop : loops_) loop->Post([loop = loop.get()] { loop->CloseAll(); });
       context_.AwaitNone();
     }

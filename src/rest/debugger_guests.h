@@ -6,12 +6,12 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/locked.h"
 #include "function/debug_session.h"
 #include "rest/access.h"
 
@@ -38,8 +38,7 @@ class DebuggerGuests {
     std::weak_ptr<function::DebugSession> session;
     std::shared_ptr<const Sender> sender;
   };
-  mutable std::mutex mutex_;
-  std::vector<Entry> entries_;  // guarded by mutex_; oldest first
+  Locked<std::vector<Entry>> entries_;  // oldest first
 };
 
 }  // namespace sluice::rest

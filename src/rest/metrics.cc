@@ -1,7 +1,6 @@
 #include "rest/metrics.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include <fmt/format.h>
 
@@ -45,11 +44,11 @@ std::string EscapedLabel(std::string_view value) {
 Metrics::Series* Metrics::Find(std::string_view path, Method method) {
   const std::pair<std::string_view, Method> label(path, method);
   {
-    const std::shared_lock lock(mutex_);
+    const ReaderLock lock(mutex_);
     const auto found = series_.find(label);
     if (found != series_.end()) return found->second.get();
   }
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   if (series_.size() >= kMaxSeries) return nullptr;
   auto& series = series_[Label(path, method)];
   if (!series) series = std::make_unique<Series>();
@@ -106,7 +105,7 @@ void Metrics::Append(std::string* out) const {
   AppendMetricHead("sluice_http_response_bytes_total", MetricType::kCounter, "Bytes of answers.",
                    &bytes);
   {
-    const std::shared_lock lock(mutex_);
+    const ReaderLock lock(mutex_);
     for (const auto& [label, series] : series_) {
       AppendSeries(label, *series, &requests, &durations, &bytes);
     }

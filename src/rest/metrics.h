@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/mutex.h"
 #include "http/server.h"
 #include "rest/http_types.h"
 
@@ -52,8 +52,8 @@ class Metrics final : public http::RequestObserver {
   void AppendSeries(const Label& label, const Series& series, std::string* requests,
                     std::string* durations, std::string* bytes) const;
 
-  mutable std::shared_mutex mutex_;
-  std::map<Label, std::unique_ptr<Series>, LabelLess> series_;  // guarded by mutex_
+  mutable SharedMutex mutex_;
+  std::map<Label, std::unique_ptr<Series>, LabelLess> series_ GUARDED_BY(mutex_);
   std::atomic<uint64_t> cancelled_{0};
 };
 

@@ -4,12 +4,11 @@
 // One thread submits and finishes; results arrive from committers' threads.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "db/commit.h"
 #include "db/database.h"
 
@@ -28,8 +27,8 @@ class CommitWindow {
 
   void Submit(db::Commit commit, Done done) {
     {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return in_flight_ < kMaxInFlight; });
+      const MutexLock lock(mutex_);
+      changed_.Wait(lock, [this]() REQUIRES(mutex_) { return in_flight_ < kMaxInFlight; });
       ++in_flight_;
     }
     database_.Submit(std::move(commit),
@@ -37,23 +36,23 @@ class CommitWindow {
                        done(std::move(result));
                        // Notified under the lock: when Finish sees zero, nobody touches this object
                        // any more.
-                       const std::lock_guard lock(mutex_);
+                       const MutexLock lock(mutex_);
                        --in_flight_;
-                       changed_.notify_all();
+                       changed_.NotifyAll();
                      });
   }
 
   // Waits for all.
   void Finish() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return in_flight_ == 0; });
+    const MutexLock lock(mutex_);
+    changed_.Wait(lock, [this]() REQUIRES(mutex_) { return in_flight_ == 0; });
   }
 
  private:
   db::Database& database_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  size_t in_flight_ = 0;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar changed_;
+  size_t in_flight_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace sluice::service

@@ -34,19 +34,19 @@ void Import::Write(uint64_t number, db::Write write) {
 }
 
 void Import::Fail(uint64_t number, const Status& why) {
-  const std::lock_guard lock(mutex_);
-  ++outcome_.failed;
-  KeepFirst(number, why, &outcome_.errors);
+  const auto outcome = outcome_.Lock();
+  ++outcome->failed;
+  KeepFirst(number, why, &outcome->errors);
 }
 
 void Import::Done(uint64_t number, const db::WriteResult& written, bool replaced) {
-  const std::lock_guard lock(mutex_);
+  const auto outcome = outcome_.Lock();
   const bool stored = written.diverted_to.empty();
-  if (replaced && stored) ++outcome_.replaced;
-  ++(stored ? outcome_.imported : outcome_.quarantined);
+  if (replaced && stored) ++outcome->replaced;
+  ++(stored ? outcome->imported : outcome->quarantined);
   if (written.violation.ok()) return;
-  if (stored) ++outcome_.violated;
-  KeepFirst(number, written, &outcome_.violations);
+  if (stored) ++outcome->violated;
+  KeepFirst(number, written, &outcome->violations);
 }
 
 // Whether the key is there, or was given before: those are not all committed yet. Others who write
@@ -60,8 +60,7 @@ bool Import::IsThere(const db::Write& write) {
 
 ImportOutcome Import::Finish() {
   window_.Finish();
-  const std::lock_guard lock(mutex_);
-  return std::move(outcome_);
+  return outcome_.Exchange({});
 }
 
 }  // namespace sluice::service

@@ -9,10 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 
+#include "base/locked.h"
 #include "base/status.h"
 #include "db/commit.h"
 #include "db/database.h"
@@ -55,10 +55,9 @@ class Import {
 
   db::Database& database_;
   const ImportOptions options_;
-  std::set<std::string> keys_;  // seen so far
-  std::mutex mutex_;            // taken by committers, too
-  ImportOutcome outcome_;       // guarded by mutex_
-  CommitWindow window_;         // last: its commits use the others
+  std::set<std::string> keys_;     // seen so far
+  Locked<ImportOutcome> outcome_;  // committers add to it, too
+  CommitWindow window_;            // last: its commits use the others
 };
 
 }  // namespace sluice::service

@@ -28,7 +28,7 @@ Status StreamSession::Receive(std::string_view text) {
   ASSIGN_OR_RETURN(const bool done, Acknowledge(message));
   if (done) return OkStatus();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (ended_) return OkStatus();
     if (waiting_.size() >= kMaxWaiting || waiting_bytes_ + message.bytes > kMaxWaitingBytes) {
       return Error(Code::kOverloaded, "stream.too_many_messages",
@@ -36,23 +36,23 @@ Status StreamSession::Receive(std::string_view text) {
                    kMaxWaitingBytes);
     }
     // It may be waiting for a row that never comes.
-    if (message.kind == Kind::kClose && current_ != nullptr && current_id_ == message.id) {
-      current_->Cancel();
+    if (message.kind == Kind::kClose && running_ != nullptr && running_id_ == message.id) {
+      running_->Cancel();
     }
     waiting_bytes_ += message.bytes;
     waiting_.push_back(std::move(message));
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
   return OkStatus();
 }
 
 void StreamSession::End() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ended_ = true;
-    if (current_ != nullptr) current_->Cancel();
+    if (running_ != nullptr) running_->Cancel();
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
 }
 
 void StreamSession::Main() {
@@ -69,8 +69,8 @@ void StreamSession::Main() {
 }
 
 bool StreamSession::Pop(std::optional<StreamMessage>* message) {
-  std::unique_lock lock(mutex_);
-  wake_.wait(lock, [&] { return ended_ || !waiting_.empty() || MayPush(); });
+  const MutexLock lock(mutex_);
+  wake_.Wait(lock, [&]() REQUIRES(mutex_) { return ended_ || !waiting_.empty() || MayPush(); });
   message->reset();
   if (ended_) return false;
   if (waiting_.empty()) return true;
@@ -91,7 +91,7 @@ Result<bool> StreamSession::Acknowledge(const StreamMessage& message) {
   std::shared_ptr<query::Receipts> receipts;
   uint64_t acknowledged = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (message.id != last_window_id_) return false;
     if (!window_) return true;
     if (message.rows > window_->sent - window_->acknowledged) {
@@ -106,7 +106,7 @@ Result<bool> StreamSession::Acknowledge(const StreamMessage& message) {
     }
     receipts = window_->receipts;
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
   receipts->Acknowledge(acknowledged);
   return true;
 }
@@ -139,7 +139,7 @@ void StreamSession::Begin(const StreamMessage& message) {
   parameters.txid = txid_;
   comdb2_ = parameters.cdb2_rows;
   auto answer = std::make_unique<StreamAnswer>(message.id, NewUuid(), parameters);
-  std::optional<Window> window;
+  std::optional<StreamWindow> window;
   if (message.ahead > 0) {
     window.emplace();
     window->ahead = message.ahead;
@@ -207,14 +207,14 @@ bool StreamSession::RefusesInFailed(const StreamMessage& message,
 void StreamSession::Push() {
   uint64_t room = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!MayPush()) return;
     room = window_->ahead - (window_->sent - window_->acknowledged);
   }
   QueryStatement::Chunk chunk =
       current_->NextChunk({.rows = room, .bytes = kMessageBytes, .first_row_alone = false});
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     window_->sent += chunk.rows;
     window_->messages.emplace_back(window_->sent, chunk.text.size());
     window_->bytes += chunk.text.size();
@@ -230,21 +230,20 @@ void StreamSession::CloseStatement(const StreamMessage& message) {
 
 // A close that came before its statement ends it, too.
 void StreamSession::SetCurrent(std::shared_ptr<QueryStatement> statement, std::string id,
-                               std::optional<Window> window) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (statement != nullptr) last_window_id_ = window ? id : "";
-    window_ = std::move(window);
-    std::swap(current_, statement);
-    current_id_ = std::move(id);
-    const auto closes = [&](const StreamMessage& message) {
-      return message.kind == Kind::kClose && message.id == current_id_;
-    };
-    if (current_ != nullptr && (ended_ || std::ranges::any_of(waiting_, closes))) {
-      current_->Cancel();
-    }
-  }
-  statement.reset();  // its run ends here, which may take a moment: not under the mutex
+                               std::optional<StreamWindow> window) {
+  // The last statement's run ends at the end of this function, which may take a moment: not under
+  // the mutex.
+  const std::shared_ptr<QueryStatement> last = std::exchange(current_, std::move(statement));
+  current_id_ = std::move(id);
+  const auto closes = [this](const StreamMessage& message) {
+    return message.kind == Kind::kClose && message.id == current_id_;
+  };
+  const MutexLock lock(mutex_);
+  if (current_ != nullptr) last_window_id_ = window ? current_id_ : "";
+  window_ = std::move(window);
+  running_ = current_;
+  running_id_ = current_id_;
+  if (running_ != nullptr && (ended_ || std::ranges::any_of(waiting_, closes))) running_->Cancel();
 }
 
 void StreamSession::Refuse(const std::string& id, const Status& why) {

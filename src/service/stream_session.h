@@ -6,16 +6,15 @@
 // statement with "ahead" is sent rows unasked until so many are not acknowledged.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "auth/roles.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "service/query_parameters.h"
 #include "service/query_service.h"
@@ -29,6 +28,16 @@ class StreamOutlet {
  public:
   virtual ~StreamOutlet() = default;
   virtual void Send(std::string text) = 0;
+};
+
+// The window of a statement with "ahead": rows that were sent and are not acknowledged.
+struct StreamWindow {
+  uint64_t ahead = 0;
+  uint64_t sent = 0;  // rows
+  uint64_t acknowledged = 0;
+  std::deque<std::pair<uint64_t, size_t>> messages;  // not acknowledged: rows up to it, its bytes
+  size_t bytes = 0;                                  // of those
+  std::shared_ptr<query::Receipts> receipts;
 };
 
 class StreamSession {
@@ -48,19 +57,9 @@ class StreamSession {
   static constexpr size_t kMaxWaiting = 64;
   static constexpr size_t kMaxWaitingBytes = 64 << 20;
 
-  // The window of a statement with "ahead". Its own mutex is the session's.
-  struct Window {
-    uint64_t ahead = 0;
-    uint64_t sent = 0;  // rows
-    uint64_t acknowledged = 0;
-    std::deque<std::pair<uint64_t, size_t>> messages;  // not acknowledged: rows up to it, its bytes
-    size_t bytes = 0;                                  // of those
-    std::shared_ptr<query::Receipts> receipts;
-  };
-
   // A message, or none when rows are to be sent. False at the end.
   bool Pop(std::optional<StreamMessage>* message);
-  bool MayPush() const;  // under mutex_
+  bool MayPush() const REQUIRES(mutex_);
   // Whether it was about a statement with a window.
   Result<bool> Acknowledge(const StreamMessage& message);
   void Handle(const StreamMessage& message);
@@ -78,7 +77,7 @@ class StreamSession {
   void Finish(const std::string& id, const QueryOutcome& outcome);
   void RollBack();
   void SetCurrent(std::shared_ptr<QueryStatement> statement, std::string id,
-                  std::optional<Window> window = std::nullopt);
+                  std::optional<StreamWindow> window = std::nullopt);
 
   QueryService& service_;
   const std::shared_ptr<const auth::Principal> who_;
@@ -92,16 +91,19 @@ class StreamSession {
   Status failed_;
   bool comdb2_ = false;  // the current statement has its rows
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<StreamMessage> waiting_;  // under mutex_
-  size_t waiting_bytes_ = 0;           // under mutex_
-  bool ended_ = false;                 // under mutex_
-  // Set by the session's thread, under mutex_.
   std::shared_ptr<QueryStatement> current_;
   std::string current_id_;
-  std::optional<Window> window_;  // under mutex_; of the current statement
-  std::string last_window_id_;    // under mutex_; of the last statement that had one
+
+  Mutex mutex_;
+  CondVar wake_;
+  std::deque<StreamMessage> waiting_ GUARDED_BY(mutex_);
+  size_t waiting_bytes_ GUARDED_BY(mutex_) = 0;
+  bool ended_ GUARDED_BY(mutex_) = false;
+  // The current statement, for other threads that cancel it.
+  std::shared_ptr<QueryStatement> running_ GUARDED_BY(mutex_);
+  std::string running_id_ GUARDED_BY(mutex_);
+  std::optional<StreamWindow> window_ GUARDED_BY(mutex_);  // of the current statement
+  std::string last_window_id_ GUARDED_BY(mutex_);          // of the last statement that had one
 };
 
 }  // namespace sluice::service
