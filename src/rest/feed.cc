@@ -1,12 +1,16 @@
 // GET /v1/feed/{keyspace}: the changes of a keyspace as server-sent events. An event's id is the
 // place after it; a client that comes back with it misses nothing and gets nothing twice, unless
 // the log was trimmed meanwhile: then it gets each document that changed once, in its last state.
+#include "service/feed.h"
+
+#include <optional>
+#include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "json/print.h"
 #include "rest/access.h"
-#include "rest/change_stream.h"
-#include "rest/chunks.h"
-#include "rest/commit_signal.h"
 #include "rest/document_http.h"
 #include "rest/http_types.h"
 #include "rest/routes.h"
@@ -14,13 +18,14 @@
 namespace sluice::rest {
 namespace {
 
-constexpr ChangeStream::Budget kWorkerBudget = {kChunkRows, kChunkBytes};
-// At the end of the log what is read is in memory and little: no worker is asked for it.
-constexpr ChangeStream::Budget kTailBudget = {64, 32 << 10};
+using service::ChangeStream;
+using service::ChangeStreamOptions;
+using service::FeedPosition;
+using service::FeedUntil;
 
 struct FeedRequest {
   ChangeStreamOptions stream;
-  bool until_caught_up = false;
+  FeedUntil until = FeedUntil::kForever;
 };
 
 std::unexpected<Status> BadChoice(std::string_view name, std::string_view expected,
@@ -48,7 +53,7 @@ Result<FeedRequest> FeedRequestOf(const Context& context, const Request& request
   }
   const auto until = request.Query("until");
   if (until && *until != "caught_up") return BadChoice("until", "caught_up", *until);
-  wanted.until_caught_up = until.has_value();
+  if (until) wanted.until = FeedUntil::kCaughtUp;
   ASSIGN_OR_RETURN(wanted.stream.values, request.QueryBool("values", true));
   ASSIGN_OR_RETURN(const int64_t limit, request.QueryInt("limit", INT64_MAX, 1, INT64_MAX));
   wanted.stream.limit = static_cast<uint64_t>(limit);
@@ -61,83 +66,66 @@ void RefuseFeed(Response& response, const Status& why) {
   response.Error(why);
 }
 
-void AppendMark(std::string_view event, const ChangeStream& stream, std::string* out) {
-  const std::string id = stream.position().ToText();
-  EventStream::Append({.id = id, .event = event, .data = "{}"}, out);
-}
-
-// One connection's feed, from its head to its end.
-class FeedSession {
+// Encodes a feed as server-sent events.
+class EventFeed final : public service::FeedReceiver {
  public:
-  FeedSession(Context& context, Request& request, Response& response, bool until_caught_up,
-              std::unique_ptr<ChangeStream> stream)
-      : context_(context),
-        request_(request),
-        response_(response),
-        until_caught_up_(until_caught_up),
-        stream_(std::move(stream)),
-        signal_(context.database) {}
+  EventFeed(Request& request, Response& response, bool values)
+      : request_(request), response_(response), values_(values) {}
 
-  Task<> Run() {
-    AppendMark("ready", *stream_, &out_);
-    while (true) {
-      signal_.Clear();
-      const Result<size_t> given = co_await ReadNext();
-      if (!given) co_return co_await End(given.error());
-      if (*given == 0 && !caught_up_) {
-        caught_up_ = true;
-        if (!stream_->finished()) AppendMark("caught_up", *stream_, &out_);
-      }
-      if (!(co_await Send()).ok()) co_return;
-      if (stream_->finished() || (until_caught_up_ && caught_up_)) co_return;
-      if (*given != 0) continue;
-      if (context_.database.catalog()->Find(stream_->position().keyspace) == nullptr) {
-        co_return co_await End(
-            Error(Code::kNotFound, "feed.keyspace_dropped", "the collection was dropped"));
-      }
-      if (!(co_await signal_.Wait(request_)).ok()) co_return;
-    }
+  void OnReady(const FeedPosition& position) override { AppendMark("ready", position); }
+  void OnCaughtUp(const FeedPosition& position) override { AppendMark("caught_up", position); }
+  void OnChange(const db::Change& change, const FeedPosition& position) override {
+    std::string data = R"({"key":)";
+    json::AppendQuoted(change.key, &data);
+    const std::string_view operation = db::OperationName(change.operation);
+    fmt::format_to(std::back_inserter(data),
+                   R"(,"operation":"{}","cas":"{}","sequence":{},"time":{})", operation, change.cas,
+                   change.sequence, change.time_ms);
+    if (change.after) AppendAfter(change, &data);
+    data += '}';
+    const std::string id = position.ToText();
+    EventStream::Append({.id = id, .event = operation, .data = data}, &out_);
   }
 
- private:
-  Task<Result<size_t>> ReadNext() {
-    if (caught_up_ && stream_->InLog()) co_return stream_->Read(kTailBudget, &out_);
-    Result<Result<size_t>> given = co_await RunBlocking(
-        request_.exchange(), [&] { return stream_->Read(kWorkerBudget, &out_); });
-    if (!given) co_return Unexpected(given.error());
-    co_return std::move(*given);
-  }
-
-  Task<Status> Send() {
+  size_t bytes() const override { return out_.size(); }
+  Task<Status> Send() override {
     if (out_.empty()) co_return OkStatus();
-    if (!started_) {
-      started_ = true;
-      head_.emplace(request_, response_);
-    }
+    if (!head_) head_.emplace(request_, response_);
     const Status sent = co_await response_.Write(out_);
     out_.clear();
     co_return sent;
   }
-
   // Before the head: an ordinary error. After it: an event, then the end.
-  Task<> End(Status why) {
-    if (!started_) co_return RefuseFeed(response_, why);
+  Task<> End(Status why) override {
+    if (!head_) co_return RefuseFeed(response_, why);
     const std::string body = ErrorBody(why, request_.id());
     EventStream::Append(
         {.event = "error", .data = std::string_view(body).substr(0, body.size() - 1)}, &out_);
     [[maybe_unused]] const Status sent = co_await Send();
   }
 
-  Context& context_;
+ private:
+  void AppendMark(std::string_view event, const FeedPosition& position) {
+    const std::string id = position.ToText();
+    EventStream::Append({.id = id, .event = event, .data = "{}"}, &out_);
+  }
+  void AppendAfter(const db::Change& change, std::string* data) const {
+    if (change.after->expiry_ms != 0) {
+      fmt::format_to(std::back_inserter(*data), R"(,"expiry":{})", change.after->expiry_ms);
+    }
+    if (!values_) return;
+    if (change.unreadable.ok()) {
+      AppendValueMember(*change.after, data);
+    } else {
+      AppendErrorMember(change.unreadable, data);
+    }
+  }
+
   Request& request_;
   Response& response_;
-  const bool until_caught_up_;
-  const std::unique_ptr<ChangeStream> stream_;
-  CommitSignal signal_;
-  std::optional<EventStream> head_;
+  const bool values_;
+  std::optional<EventStream> head_;  // there once something has been sent
   std::string out_;
-  bool started_ = false;
-  bool caught_up_ = false;
 };
 
 Task<> FollowKeyspace(Context& context, Request& request, Response& response) {
@@ -147,8 +135,9 @@ Task<> FollowKeyspace(Context& context, Request& request, Response& response) {
       request.exchange(), [&] { return ChangeStream::Open(context.database, wanted->stream); });
   if (!opened) co_return response.Error(opened.error());
   if (!*opened) co_return RefuseFeed(response, opened->error());
-  FeedSession session(context, request, response, wanted->until_caught_up, std::move(**opened));
-  co_await session.Run();
+  EventFeed feed(request, response, wanted->stream.values);
+  co_await service::RunFeed(context.database, request.exchange(), std::move(**opened),
+                            wanted->until, feed);
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // /v1/docs/{keyspace}/{key}/history: what is kept of a document's earlier versions.
-#include <charconv>
+#include "service/history.h"
+
+#include <string>
 #include <utility>
 
 #include "doctype/document_diff.h"
-#include "doctype_db/keyspace_policy.h"
 #include "json/parse.h"
-#include "json/print.h"
 #include "rest/access.h"
 #include "rest/body.h"
 #include "rest/document_http.h"
@@ -17,68 +17,19 @@ namespace {
 
 using json::Value;
 
-constexpr std::string_view kCurrent = "current";
-
-Status NoRevision(const Target& target, std::string_view version) {
-  return Error(Code::kNotFound, "revision.not_found", "document '{}' has no revision '{}'",
-               target.key, version);
-}
-
-Result<uint64_t> NumberOf(const Target& target, std::string_view text) {
-  uint64_t version = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
-  if (error != std::errc() || end != text.data() + text.size() || version == 0) {
-    return Unexpected(NoRevision(target, text));
-  }
-  return version;
-}
-
-// "3" is a revision, "current" the document itself, as it is stored.
-Result<db::Document> VersionOf(const Context& context, const Target& target,
-                               std::string_view text) {
-  db::PinnedDocument document;
-  if (text == kCurrent) {
-    ASSIGN_OR_RETURN(const bool found, context.database.read_forms().GetStored(
-                                           target.keyspace, target.key, &document));
-    if (found) return document->Copy();
-    return Fail(Code::kNotFound, "document.not_found", "there is no document '{}'", target.key);
-  }
-  ASSIGN_OR_RETURN(const uint64_t version, NumberOf(target, text));
-  ASSIGN_OR_RETURN(const bool kept,
-                   context.database.revisions().Has(target.keyspace, target.key, version));
-  if (!kept) return Unexpected(NoRevision(target, text));
-  ASSIGN_OR_RETURN(const bool found, context.database.revisions().Get(target.keyspace, target.key,
-                                                                      version, &document));
-  if (!found) return Unexpected(NoRevision(target, text));  // trimmed since
-  return document->Copy();
-}
-
 Result<Value> HistoryOf(const Context& context, const Request& request) {
   ASSIGN_OR_RETURN(const Target target, TargetOf(context, request));
   ASSIGN_OR_RETURN(const bool values, request.QueryBool("values", false));
-  ASSIGN_OR_RETURN(const auto revisions,
-                   context.database.revisions().List(target.keyspace, target.key));
-  const auto policy = context.database.read_forms().PolicyOf(target.keyspace, nullptr);
-  db::PinnedDocument present;
-  ASSIGN_OR_RETURN(const bool found,
-                   context.database.read_forms().GetStored(target.keyspace, target.key, &present));
+  ASSIGN_OR_RETURN(const auto revisions, service::ListRevisions(context.database, target));
   Value list = Value::EmptyArray();
-  for (const db::Revision& revision : revisions) {
-    db::PinnedDocument document;
-    ASSIGN_OR_RETURN(
-        const bool there,
-        context.database.revisions().Get(target.keyspace, target.key, revision.version, &document));
-    if (!there) continue;  // trimmed since
+  for (const service::KeptRevision& revision : revisions) {
     Value entry = Value::Object({{"version", Value::Unsigned(revision.version)},
-                                 {"replaced", Value::Unsigned(revision.made_ms)},
-                                 {"bytes", Value::Unsigned(document->body.size())},
-                                 {"cas", std::to_string(document->cas)}});
-    if (policy != nullptr) {
-      entry.Set("key", policy->RevisionKey(target.key, found ? &present.view() : nullptr,
-                                           revision.version));
-    }
+                                 {"replaced", Value::Unsigned(revision.replaced_ms)},
+                                 {"bytes", Value::Unsigned(revision.document.body.size())},
+                                 {"cas", std::to_string(revision.document.cas)}});
+    if (revision.key) entry.Set("key", *revision.key);
     if (values) {
-      ASSIGN_OR_RETURN(Value value, json::Parse(document->body));
+      ASSIGN_OR_RETURN(Value value, json::Parse(revision.document.body));
       entry.Set("value", std::move(value));
     }
     list.Append(std::move(entry));
@@ -89,12 +40,9 @@ Result<Value> HistoryOf(const Context& context, const Request& request) {
 Result<Value> DiffOf(const Context& context, const Request& request) {
   ASSIGN_OR_RETURN(const Target target, TargetOf(context, request));
   const std::string_view from = request.Param("version");
-  const std::string_view to = request.Query("to").value_or(kCurrent);
-  ASSIGN_OR_RETURN(const db::Document before, VersionOf(context, target, from));
-  ASSIGN_OR_RETURN(const db::Document after, VersionOf(context, target, to));
-  ASSIGN_OR_RETURN(const Value before_value, json::Parse(before.body));
-  ASSIGN_OR_RETURN(const Value after_value, json::Parse(after.body));
-  const auto changes = doctype::Diff(before_value, after_value);
+  const std::string_view to = request.Query("to").value_or(service::kCurrentVersion);
+  ASSIGN_OR_RETURN(const auto changes,
+                   service::CompareVersions(context.database, target, from, to));
   return Value::Object({{"key", target.key},
                         {"from", from},
                         {"to", to},
@@ -105,32 +53,22 @@ Result<Value> DiffOf(const Context& context, const Request& request) {
 void GetRevision(const Context& context, const Request& request, Response& response) {
   const Result<Target> target = TargetOf(context, request);
   if (!target) return response.Error(target.error());
-  const auto document = VersionOf(context, *target, request.Param("version"));
+  const auto document = service::ReadVersion(context.database, *target, request.Param("version"));
   if (!document) return response.Error(document.error());
   AddEntityTag(response, document->cas);
   response.Json(200, document->body);
 }
 
-// Its content is written as any other document is: it gets a new version, stamps, and what it
-// replaces becomes a revision.
 Task<> RestoreVersion(Context& context, Request& request, Response& response) {
   const Result<Target> target = TargetOf(context, request);
   if (!target) co_return response.Error(target.error());
   const Result<db::Precondition> condition = PreconditionOf(request);
   if (!condition) co_return response.Error(condition.error());
-  auto revision = VersionOf(context, *target, request.Param("version"));
-  if (!revision) co_return response.Error(revision.error());
-  revision->cas = 0;
-  revision->expiry_ms = 0;
-  const auto catalog = context.database.catalog();
-  if (const auto* policy = dynamic_cast<const doctype_db::KeyspacePolicy*>(
-          catalog->Find(target->keyspace)->policy.get())) {
-    policy->SayVersion(target->key, &*revision);
-  }
-  db::Write write =
-      db::PutWrite(target->keyspace, std::string(target->key), std::move(*revision), *condition);
+  Result<db::Write> write =
+      service::RestoringWrite(context.database, *target, request.Param("version"), *condition);
+  if (!write) co_return response.Error(write.error());
   const db::CommitResult result =
-      co_await service::CommitAndWait(context.database, CallerOf(request), std::move(write));
+      co_await service::CommitAndWait(context.database, CallerOf(request), std::move(*write));
   if (result.status.ok()) co_return AnswerWrite(response, result, Outcome::kDone);
   AnswerFailedWrite(context, request, response, result.status, *target, *condition);
 }

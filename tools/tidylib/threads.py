@@ -18,7 +18,7 @@ MUTEX = re.compile(r"^\s*(?:mutable\s+|static\s+)?(?:std::(?:shared_|recursive_)
 # Clang checks nothing of these (base/mutex.h).
 UNCHECKED = re.compile(r"\bstd::(?:(?:shared_|recursive_|timed_)?mutex|condition_variable)\b")
 # Modules whose mutexes are not annotated yet.
-NOT_ANNOTATED = {"flow_engine", "rest"}
+NOT_ANNOTATED = {"flow_engine"}
 ROW = re.compile(r"^\| (.*?) \| (.*?) \|", re.MULTILINE)
 
 

@@ -1,20 +1,19 @@
-// The changes of one keyspace (follow/keyspace_reader.h) as server-sent events, from a given place
-// on: what a feed connection reads. Memory is bounded by one chunk and one document, whatever is
-// behind.
+// The changes of one keyspace (follow/keyspace_reader.h), from a given place on: a feed's source.
+// Memory is bounded by one document, however far behind the reader is.
 //
 // Open and Read block; one thread at a time.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "db/database.h"
 #include "follow/keyspace_reader.h"
-#include "rest/feed_position.h"
+#include "service/feed_position.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 
 struct ChangeStreamOptions {
   using From = follow::KeyspaceReader::From;
@@ -22,24 +21,22 @@ struct ChangeStreamOptions {
   db::KeyspaceId keyspace = 0;
   From from = From::kNow;
   std::optional<FeedPosition> since;  // instead of `from`: after this place
-  bool values = true;
-  uint64_t limit = UINT64_MAX;  // how many changes to give
+  bool values = true;                 // the documents are used, not only their keys
+  uint64_t limit = UINT64_MAX;        // how many changes to give
 };
 
 class ChangeStream {
  public:
+  // Gets a change and the place after it; false ends the call of Read.
+  using Visit = std::function<bool(const db::Change& change, const FeedPosition& position)>;
+
   // Follows the keyspace for as long as the stream lives. feed.history_gone when `since` is of a
   // keyspace that was dropped.
   static Result<std::unique_ptr<ChangeStream>> Open(db::Database& database,
                                                     ChangeStreamOptions options);
 
-  struct Budget {
-    size_t rows;
-    size_t bytes;
-  };
-  // Appends events until one of the limits is reached and returns how many; 0 when all that is
-  // there has been given.
-  Result<size_t> Read(Budget budget, std::string* out);
+  // Gives at most so many changes and returns how many; 0 when there are no more now.
+  Result<size_t> Read(size_t most, const Visit& visit);
 
   // Whether the next Read continues in the log. If not, it looks through documents, which may take
   // long however little it gives.
@@ -52,12 +49,10 @@ class ChangeStream {
   explicit ChangeStream(const ChangeStreamOptions& options);
 
   Status Start(db::Database& database, ChangeStreamOptions& options);
-  void AppendChange(const db::Change& change, std::string* out) const;
 
-  const bool values_;
   uint64_t remaining_;
   std::unique_ptr<follow::KeyspaceReader> reader_;
   FeedPosition position_;  // after the last change given
 };
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

@@ -1,4 +1,4 @@
-#include "rest/feed_position.h"
+#include "service/feed_position.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "base/base64.h"
 #include "base/bytes.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 namespace {
 
 constexpr uint8_t kVersion = 1;
@@ -71,4 +71,4 @@ Result<FeedPosition> FeedPosition::Parse(std::string_view text) {
   return position;
 }
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

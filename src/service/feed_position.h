@@ -14,7 +14,7 @@
 #include "db/cursor.h"
 #include "db/types.h"
 
-namespace sluice::rest {
+namespace sluice::service {
 
 struct FeedPosition {
   db::KeyspaceId keyspace = 0;
@@ -25,4 +25,4 @@ struct FeedPosition {
   static Result<FeedPosition> Parse(std::string_view text);
 };
 
-}  // namespace sluice::rest
+}  // namespace sluice::service

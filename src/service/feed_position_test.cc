@@ -1,8 +1,8 @@
-#include "rest/feed_position.h"
+#include "service/feed_position.h"
 
 #include <gtest/gtest.h>
 
-namespace sluice::rest {
+namespace sluice::service {
 namespace {
 
 FeedPosition Sample() {
@@ -45,4 +45,4 @@ TEST(FeedPositionTest, WhatIsRefused) {
 }
 
 }  // namespace
-}  // namespace sluice::rest
+}  // namespace sluice::service
