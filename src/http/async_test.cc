@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -515,7 +516,7 @@ TEST(Stop, UnderLoad) {
   TestServer server(OneRoute("/work", Blocking([](Request&, Response& response) {
                                response.Body(200, "text/plain", std::string(50'000, 'w'));
                              })));
-  std::atomic<int> answered = 0;
+  std::counting_semaphore<> answered(0);
   std::vector<std::thread> clients;
   for (int i = 0; i < 6; ++i) {
     // Connected before others are answered so often that the server stops.
@@ -526,12 +527,12 @@ TEST(Stop, UnderLoad) {
         if (reply.head.empty()) break;
         EXPECT_EQ(reply.status, 200);
         EXPECT_EQ(reply.body.size(), 50'000u);
-        ++answered;
+        answered.release();
         if (reply.Header("Connection") == "close") break;
       }
     });
   }
-  while (answered < 100) std::this_thread::yield();
+  for (int i = 0; i < 100; ++i) answered.acquire();
   server.Stop();
   for (std::thread& client : clients) client.join();
   EXPECT_EQ(server.server().connections(), 0u);

@@ -77,6 +77,7 @@ class TestServer {
   ~TestServer() { Stop(); }
 
   void Stop() { net_->Stop(); }
+  void AwaitNoConnections() { net_->AwaitNoConnections(); }
   uint16_t port() const { return port_; }
   Server& server() { return *server_; }
   // Time stands still unless the test moves it.

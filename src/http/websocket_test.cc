@@ -137,7 +137,7 @@ TEST_F(WebSocketTest, ClientVanishes) {
     Connect(&client);
     client.Send(Frame(kText, "half").substr(0, 5));
   }
-  while (server_.server().connections() > 0) std::this_thread::yield();
+  server_.AwaitNoConnections();
 }
 
 TEST_F(WebSocketTest, MessageOverTheLimitCloses) {

@@ -214,9 +214,7 @@ class LineProtocolTest : public testing::TestWithParam<bool> {
     port_ = *port;
     server_->Start();
   }
-  void AwaitNoConnection() {
-    while (server_->connections() > 0) std::this_thread::yield();
-  }
+  void AwaitNoConnection() { server_->AwaitNoConnections(); }
 
   Certificate files_;
   FakeClock clock_;

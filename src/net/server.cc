@@ -71,6 +71,7 @@ class Server::Impl {
 
   size_t loops() const { return loops_.size(); }
   size_t connections() const { return context_.connections.load(); }
+  void AwaitNoConnections() { context_.AwaitNone(); }
 
  private:
   ServerContext context_;
@@ -92,5 +93,6 @@ void Server::Stop() { impl_->Stop(); }
 void Server::PostToLoops(std::function<void(IoLoop&)> run) { impl_->PostToLoops(run); }
 size_t Server::loops() const { return impl_->loops(); }
 size_t Server::connections() const { return impl_->connections(); }
+void Server::AwaitNoConnections() { impl_->AwaitNoConnections(); }
 
 }  // namespace sluice::net

@@ -29,7 +29,7 @@ struct ServerOptions {
   size_t worker_queue = 1024;
   // Of all listeners together. Further clients are refused.
   size_t max_connections = 10'000;
-  // Stop: what is in flight may take this long.
+  // Requests that are in flight when the server stops may take this long.
   uint64_t drain_ms = 10'000;
   // How often connections look at their time limits; the only timer of an I/O thread.
   uint64_t tick_ms = 250;
@@ -57,9 +57,9 @@ class Server {
   Result<uint16_t> Listen(const ListenOptions& options, Protocol& protocol);
 
   void Start();
-  // Stops accepting, closes idle connections, answers what is in flight, closes all after drain_ms,
-  // waits for blocking work. Jobs of loops (exchange.h) may still run until the server is
-  // destroyed.
+  // Stops accepting, closes idle connections, answers requests in flight, closes all connections
+  // after drain_ms, waits for blocking work. Jobs of loops (exchange.h) may still run until the
+  // server is destroyed.
   void Stop();
 
   // Between Start and Stop, any thread: runs it on the thread of each loop, at some time.
@@ -67,6 +67,8 @@ class Server {
 
   size_t loops() const;
   size_t connections() const;
+  // Waits until all clients have left.
+  void AwaitNoConnections();
 
  private:
   class Impl;

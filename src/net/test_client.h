@@ -2,7 +2,7 @@
 // longer than kPatienceSeconds fails the test.
 #pragma once
 
-#include <atomic>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signal.h"
 
 namespace sluice::net {
 
@@ -93,24 +94,24 @@ class RawClient {
   std::string received_;
 };
 
-// Moves a server's clock on, second by second, while it lives: for what must happen after some
-// time, however late the server notices that the time has begun.
+// Moves a server's clock on by a second every few milliseconds while it lives: for a test of a time
+// limit, however late the server notices that the time has begun.
 class PassingTime {
  public:
   explicit PassingTime(FakeClock* clock)
       : thread_([this, clock] {
-          while (!done_) {
+          do {
             clock->AdvanceMs(1000);
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-          }
+          } while (end_.Wait(0, MachineClock().Now() + kStep) == Signal::Waited::kTimeout);
         }) {}
   ~PassingTime() {
-    done_ = true;
+    end_.Close();
     thread_.join();
   }
 
  private:
-  std::atomic<bool> done_ = false;
+  static constexpr std::chrono::milliseconds kStep{5};
+  Signal end_;
   std::thread thread_;
 };
 
