@@ -1,4 +1,5 @@
-// Bytes in, bytes out, and time limits. What a request does is in connection_handle.cc.
+// Bytes in, bytes out, and time limits. connection_handle.cc has the way from a request to its
+// answer.
 #include "http/connection.h"
 
 #include <algorithm>
@@ -67,7 +68,7 @@ void Connection::Process() {
     Flush();
   } while (was_full && !output_full() && state_ == State::kReading);
   if (state_ == State::kReading && client_ended_ && !was_full) {
-    state_ = State::kFinishing;  // what is left in the buffer is not a whole request
+    state_ = State::kFinishing;  // the rest of the buffer is not a whole request
     Flush();
   }
   processing_ = false;
@@ -79,7 +80,7 @@ bool Connection::output_full() const {
   return !out_body_.empty() || (writing_ && out_.size() >= kMaxUnsent);
 }
 
-// True when a whole request is there.
+// True when the buffer has a whole request.
 bool Connection::ParseRequest() {
   if (begin_ + parsed_ == end_) return false;
   if (!message_begun_) {
@@ -149,7 +150,7 @@ void Connection::DropBodyBytes() {
   end_ = begin_ + parsed_;
 }
 
-// After an answer: what follows in the buffer is the next message.
+// After an answer: the next message begins with the rest of the buffer.
 void Connection::NextMessage() {
   begin_ += parsed_;
   parsed_ = 0;
@@ -303,7 +304,7 @@ bool Connection::CanEnd() const {
 
 void Connection::Drain() {
   if (state_ == State::kStarting || idle()) return Close();
-  // A feed has no end of its own, and a WebSocket's handler ends when it is told.
+  // A feed does not end by itself, and a WebSocket's handler ends only when its read is cancelled.
   if (state_ == State::kUpgraded || (state_ == State::kHandling && heartbeat_ns_ > 0)) Cancel();
   MaybeEnd();
 }
@@ -360,8 +361,8 @@ void Connection::CheckReading(uint64_t waited_ms) {
   Process();
 }
 
-// A client that has closed its sending side may wait for the answer or may be gone, which only
-// writing to it tells. Every client of HTTP/1.1 passes over an interim answer.
+// A client that has closed its sending side may wait for the answer or may be gone; only a write
+// shows which. Every client of HTTP/1.1 ignores an interim answer.
 void Connection::ProbeClient() {
   if (writing_ || !request_.is_http_1_1()) return;
   out_ += "HTTP/1.1 102 Processing\r\n\r\n";

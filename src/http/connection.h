@@ -1,8 +1,8 @@
 // One client's HTTP/1.1 connection. Internal to http; lives on one loop's thread.
 //
-// Operation. Requests are answered one at a time, in order. What a client sends ahead (pipelining)
-// waits in the buffer; the answers to what is already there are written together. While a handler
-// waits, a read stays open, so that a client's leaving is noticed.
+// Operation. Requests are answered one at a time, in order. Requests that a client sends ahead
+// (pipelining) wait in the buffer, and their answers are written together. While a handler waits, a
+// read stays open, so that the connection notices when the client leaves.
 //
 //   kStarting -> kReading <-> kHandling       kReading, kHandling -> kFinishing -> kLingering
 //   kHandling -> kUpgraded                    any -> kClosed
@@ -58,7 +58,7 @@ class Connection final : public net::Connection, public StreamSink {
     kReading,
     kHandling,
     kFinishing,  // the last answer is being written
-    kLingering,  // ... has been; what the client still sends is dropped
+    kLingering,  // the last answer has been written; bytes that still come are dropped
     kUpgraded,
     kClosed,
   };
@@ -78,7 +78,7 @@ class Connection final : public net::Connection, public StreamSink {
   void WriteFailed();
   void Linger();
   void EndedByClient(ReadEnd end);
-  void Reset();  // closes, and the client sees that something is missing
+  void Reset();  // closes so that the client sees that the answer is not complete
   void CheckReading(uint64_t waited_ms);
   void ProbeClient();
   void CheckStream(uint64_t unsent_ms);
@@ -140,7 +140,7 @@ class Connection final : public net::Connection, public StreamSink {
   bool writing_ = false;
 
   // Times, monotonic.
-  uint64_t since_ns_ = 0;  // of the state's current wait: idle, head, body, linger
+  uint64_t since_ns_ = 0;  // when the state's current wait began: idle, head, body, linger
   uint64_t last_write_ns_ = 0;
 
   // The current request.
@@ -148,7 +148,7 @@ class Connection final : public net::Connection, public StreamSink {
   Response response_;
   RequestParser parser_;
   MessageCheck check_;
-  uint64_t counted_ = 0;  // of the body, in ServerContext::bodies
+  uint64_t counted_ = 0;  // bytes of the body that ServerContext::bodies has counted
   std::shared_ptr<const Router> router_;
   const Route* route_ = nullptr;
   Extent extent_ = Extent::kWhole;
@@ -160,7 +160,7 @@ class Connection final : public net::Connection, public StreamSink {
   uint64_t streamed_bytes_ = 0;
   uint64_t heartbeat_ns_ = 0;  // 0: none
   std::string heartbeat_;
-  bool passed_later_ = false;  // the filter has passed what no coroutine handles
+  bool passed_later_ = false;  // CheckLater has passed a request whose handler is no coroutine
   std::unique_ptr<WebSocketSession> websocket_;
   bool websocket_closed_ = false;
 };

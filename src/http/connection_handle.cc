@@ -16,7 +16,7 @@ Status InternalError(std::string_view route, const char* what) {
   return Error(Code::kInternal, "http.internal", "the request failed inside the server");
 }
 
-// What a handler threw, which is a defect of ours: our own errors are Status.
+// The exception of a handler. It is a defect of the server, whose own errors are Status.
 template <typename F>
 Status Guard(const Route& route, F run) {
   try {
@@ -37,8 +37,8 @@ void AppendChunk(std::string* out, std::string_view chunk) {
 
 }  // namespace
 
-// Who may not send a request need not send its body: what the head alone condemns is answered
-// before the body is read, and the connection ends with that.
+// A client without the permission need not send the body: a request that is refused because of its
+// head is answered before the body is read, and the connection ends with the answer.
 void Connection::Dispatch(Extent extent) {
   state_ = State::kHandling;
   extent_ = extent;
@@ -75,8 +75,8 @@ void Connection::Passed() {
   RunHandler();
 }
 
-// A body that came with its head, of a route that wants it on disk. False: that failed, which is
-// answered.
+// Puts a body that came with its head on disk, if the route wants that. False: it failed, and the
+// error has been answered.
 bool Connection::SpoolBody() {
   if (!route_->spool_above || request_.body().empty()) return true;
   const auto above = route_->spool_above(request_);
@@ -85,7 +85,7 @@ bool Connection::SpoolBody() {
   return spooled.ok();
 }
 
-// When the body is there, the request is dispatched again, as a whole.
+// When the body has come, the whole request is dispatched again.
 void Connection::AwaitBody() {
   if (route_->spool_above) {
     if (const auto above = route_->spool_above(request_)) parser_.AllowSpool(*above);
@@ -180,7 +180,7 @@ void Connection::OnResumed() {
   MaybeEnd();
 }
 
-// An answer to what is no request, or came too late; the connection ends with it.
+// Answers a malformed or late request; the connection ends with the answer.
 void Connection::Refuse(int http_status, const Status& error) {
   parser_.FinishRefused(server_.now_ns(), &shared_.ids);
   state_ = State::kHandling;
@@ -266,7 +266,7 @@ void Connection::SetHeartbeat(uint64_t interval_ms, std::string comment) {
 
 void Connection::EndStream() {
   if (response_.aborted() || cancelled()) {
-    close_after_ = true;  // without the last chunk the client knows that something is missing
+    close_after_ = true;  // without the last chunk the client knows that the answer is incomplete
   } else if (chunked_ && request_.method() != Method::kHead) {
     out_ += "0\r\n\r\n";
   }
@@ -286,7 +286,7 @@ void Connection::Observe() {
 }
 
 void Connection::Upgrade() {
-  Flush();  // answers to what came before
+  Flush();  // the answers to earlier requests
   const bool pipelined = reading_ || writing_ || begin_ + parsed_ != end_;
   if (!parser_.wants_websocket() || pipelined) {
     response_.Error(426, Error(Code::kUnsupported, "http.websocket_expected",

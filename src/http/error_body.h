@@ -10,7 +10,7 @@
 namespace sluice::http {
 
 int HttpStatusOf(Code code);
-// The same, but for errors that are of a document instead of the request: 422.
+// The same for errors of a document, not of the request: 422.
 int HttpStatusOf(const Status& error);
 bool IsOfDocument(const Status& error);
 

@@ -1,10 +1,10 @@
-// What a route runs: a plain function for what never waits, a coroutine for what does.
+// The handler of a route: a plain function if it never waits, a coroutine if it does.
 //
 //   .handler = [](Request& request, Response& response) { response.Text(200, "ok"); }
 //   .handler = [&db](Request& request, Response& response) -> Task<> { ... co_await ... }
 //
-// One that seldom waits is a function that answers and returns an empty task, or returns a
-// coroutine's task.
+// A handler that seldom waits is a function that returns a task: an empty one when it has answered,
+// otherwise a coroutine's.
 //
 // Both run on the connection's thread and must not block it. Work that blocks goes to the worker
 // pool: Blocking(function), or RunBlocking inside a coroutine (net/run_blocking.h). A lambda's

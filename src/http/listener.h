@@ -1,4 +1,4 @@
-// HTTP on one listener: which router its requests meet. Internal to http.
+// HTTP on one listener: has the router of its requests. Internal to http.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ size_t MessageCheck::Good(const char* message, size_t from, size_t to) {
     } else {
       const State before = state_;
       if (!Take(message[at])) {
-        state_ = before;  // it is asked for again, and is still wrong
+        state_ = before;  // the next call finds the same wrong byte
         return at;
       }
       ++at;
@@ -52,13 +52,13 @@ size_t MessageCheck::GoodHead(const char* message, size_t to) {
     if (at == line_ || message[at - 1] != '\r') return at;
     const std::string_view line(message + line_, at - 1 - line_);
     line_ = at + 1;
-    // Which encodings there may be is the parser's to say: chunked, once, or none.
+    // The parser refuses all encodings except chunked, once.
     chunked_ = chunked_ || EqualsIgnoreCase(line.substr(0, kEncoding.size()), kEncoding);
     if (line.empty() && has_line_) {
       state_ = chunked_ ? State::kSize : State::kRest;
       return line_;
     }
-    has_line_ = has_line_ || !line.empty();  // empty ones before the request are passed over
+    has_line_ = has_line_ || !line.empty();  // empty lines before the request are skipped
   }
   return to;
 }

@@ -1,6 +1,7 @@
-// Whether a request is written as RFC 9112 has it where http_parser takes more: an LF alone as the
-// end of a line, chunks that no CRLF follows. A proxy in front of us that reads such bytes in
-// another way sees other requests than we do. Knows no sockets; belongs to one connection.
+// Checks the parts of RFC 9112 about which http_parser is too lenient: a line must not end with an
+// LF alone, and a CRLF must follow each chunk. A proxy in front of the server may read such bytes
+// in another way, and then sees other requests than the server. Knows no sockets; belongs to one
+// connection.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +14,15 @@ class MessageCheck {
   // The next message begins.
   void Reset() { *this = {}; }
 
-  // message[from, to) are its next bytes: up to where they may be parsed before this is asked
-  // again, which is `from` if the next byte is wrong. After a body's end anything may follow.
+  // message[from, to) are its next bytes. Returns the offset up to which they may be parsed before
+  // the next call; `from` if the next byte is wrong. Anything may follow a body's end.
   size_t Good(const char* message, size_t from, size_t to);
 
  private:
   enum class State : uint8_t {
     kHead,
     kSize,       // digits of a chunk's size
-    kExtension,  // what follows them, up to CR
+    kExtension,  // the bytes after the digits, up to CR
     kSizeLf,
     kData,
     kDataCr,
@@ -39,7 +40,7 @@ class MessageCheck {
 
   State state_ = State::kHead;
   size_t line_ = 0;        // where the head's current line begins
-  bool has_line_ = false;  // one that is not empty
+  bool has_line_ = false;  // the head has a line that is not empty
   bool chunked_ = false;
   uint64_t size_ = 0;  // of the chunk; in kData what is still to come of it
   int digits_ = 0;

@@ -152,7 +152,7 @@ std::string OperationId(const Route& route, const std::string& path) {
   return id;
 }
 
-// Who may call it: anybody, or whoever shows a password or a token.
+// The security of a route: none, or a password or a token.
 Value Security(const Route& route) {
   Value list = Value::EmptyArray();
   if (route.auth.empty()) return list;
@@ -165,7 +165,7 @@ Value Security(const Route& route) {
 // The body that the route takes; missing for none.
 Value RequestBody(const Route& route, const Value& described) {
   if (!route.request) return {};
-  // One of which nothing is said may be left out.
+  // A body without a description is optional.
   bool required = !route.request->description.empty() || !route.request->schema.is_missing();
   if (described.is_string()) required = !described.AsString().ends_with('?');
   Value body = Value::Object(

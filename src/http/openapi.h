@@ -1,4 +1,4 @@
-// OpenAPI 3.0 from the router's own routes.
+// Makes the OpenAPI 3.0 document of a router's routes.
 #pragma once
 
 #include <string>

@@ -78,7 +78,7 @@ class Request {
     principal_ = std::move(principal);
   }
 
-  // What Completion and RunBlocking hang on.
+  // For Completion and RunBlocking.
   net::Exchange& exchange() { return *exchange_; }
 
  private:

@@ -12,7 +12,7 @@ constexpr size_t kMaxRequestIdSize = 64;
 // A body's memory grows as it arrives: a large Content-Length alone must not reserve anything
 // large.
 constexpr size_t kMaxBodyReserve = 256 << 10;
-// A body buffer larger than this is given back after its request.
+// A body buffer larger than this is freed after its request.
 constexpr size_t kMaxKeptBody = 64 << 10;
 
 Method MethodOf(unsigned method) {
@@ -266,7 +266,7 @@ bool RequestParser::CheckFraming(int lengths, int encodings, std::string_view en
   return true;
 }
 
-// Where bodies may go to disk, the limit is known when the request's route is.
+// Where bodies may go to disk, the route decides the limit.
 bool RequestParser::CheckBodySize() {
   declared_ = parser_.content_length;
   if (declared_ == UINT64_MAX) return true;  // none given

@@ -25,7 +25,7 @@ struct RequestLimits {
   size_t max_headers = 128;
   // More is answered with 413, before the body is read when Content-Length says so.
   size_t max_body_bytes = 24 << 20;
-  // Of a body that its route lets go to disk, in that directory; 0: there are none.
+  // The most bytes of a body that its route lets go to disk, in that directory; 0: none may.
   uint64_t max_spooled_bytes = 0;
   std::string spool_directory = {};
 
@@ -62,16 +62,17 @@ class RequestParser {
   // While kBody or after kComplete: sets the request's views, which point into `message`. Fails on
   // a target that can't be understood.
   Status Finish(const char* message, uint64_t arrival_ns, RequestIds* ids);
-  // After a Finish while kBody: takes back what it set, whose bytes may move now.
+  // After a Finish while kBody: clears the views that it has set; the message's bytes may move now.
   void Unfinish();
-  // After a Finish while kBody: a body of more than `above` bytes goes to disk, if as much may.
+  // After a Finish while kBody: a body of more than `above` bytes goes to disk, if its size is
+  // allowed there.
   void AllowSpool(size_t above);
-  // After the whole request came at once: the same for what is in memory.
+  // The same for a body that came with its head and is in memory.
   Status SpoolWhole(size_t above);
-  // Whether the head announces a body that is too large; the error that says so.
+  // The error of a head that announces a body that is too large.
   bool IsBodyTooLarge() const;
   Status BodyTooLarge() const;
-  // After kFailed instead: gives the request what an answer to it needs.
+  // After kFailed, instead of Finish: sets the parts of the request that an answer needs.
   void FinishRefused(uint64_t arrival_ns, RequestIds* ids);
 
   State state() const { return state_; }
@@ -120,7 +121,7 @@ class RequestParser {
   std::vector<HeaderSpan> headers_;
   bool in_value_ = true;  // the last fragment was of a value
   size_t retained_ = 0;
-  uint64_t declared_ = UINT64_MAX;  // Content-Length; that much: none
+  uint64_t declared_ = UINT64_MAX;  // Content-Length; UINT64_MAX: there is none
   std::optional<size_t> spool_above_;
   bool expects_continue_ = false;
   bool keep_alive_ = false;

@@ -19,7 +19,7 @@ void AppendNumber(std::string* out, uint64_t value) {
   out->append(digits, static_cast<size_t>(end - digits));
 }
 
-// As RFC 9110 has names of headers.
+// The syntax of header names in RFC 9110.
 bool IsToken(std::string_view name) {
   constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
   const auto is_part = [&](char c) {
@@ -41,7 +41,7 @@ void AppendStatusLine(std::string* out, int status) {
   out->append("\r\n");
 }
 
-// Whether lines of headers have this one; `name` is in lower case.
+// Whether the header lines contain this header; `name` is in lower case.
 bool HasHeader(std::string_view lines, std::string_view name) {
   while (!lines.empty()) {
     if (EqualsIgnoreCase(lines.substr(0, lines.find(':')), name)) return true;
@@ -94,7 +94,7 @@ void Response::Abort(const Status& error) {
 void Response::Error(const Status& error) { Error(HttpStatusOf(error), error); }
 
 void Response::Error(int http_status, const Status& error) {
-  // What is the server's fault is in its log too, with what it says about files.
+  // Errors of the server itself are also logged, with the names of files.
   if (http_status >= 500 && http_status != 503) LogFailure(error);
   if (error_answer_ != nullptr) {
     error_answer_(*this, http_status, error);
@@ -105,7 +105,7 @@ void Response::Error(int http_status, const Status& error) {
 }
 
 void Response::AddHeader(std::string_view name, std::string_view value) {
-  if (!IsToken(name)) return;  // it would change what the rest of the answer means
+  if (!IsToken(name)) return;  // it would change the meaning of the rest of the answer
   headers_.append(name);
   headers_.append(": ");
   const size_t start = headers_.size();

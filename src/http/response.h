@@ -23,9 +23,9 @@ class StreamSink : public net::Exchange {
     kGone,  // not taken: nobody reads any more
   };
   virtual Accepted StreamChunk(std::string_view chunk) = 0;
-  // Resumes `handle` when what was streamed has been sent.
+  // Resumes `handle` when the streamed chunks have been sent.
   virtual void AwaitDrained(std::coroutine_handle<> handle) = 0;
-  // Sends `comment` whenever nothing has been sent for that long.
+  // Sends `comment` whenever nothing else has been sent for that time.
   virtual void SetHeartbeat(uint64_t interval_ms, std::string comment) = 0;
 };
 
@@ -47,7 +47,7 @@ class Response {
   // Replaces line breaks in the value by spaces. Content-Length, Transfer-Encoding, Connection,
   // Date and X-Request-Id are the server's own.
   void AddHeader(std::string_view name, std::string_view value);
-  // Of an answer to HEAD, whose body is not there to be measured; none: it is not said.
+  // The Content-Length of an answer to HEAD, which has no body; without a value there is no header.
   void set_head_length(std::optional<uint64_t> length) {
     knows_head_length_ = true;
     head_length_ = length;
@@ -64,7 +64,7 @@ class Response {
   WriteAwaiter Write(std::string_view chunk);
   // Ends the stream so that the client can tell that it is not complete.
   void Abort() { aborted_ = true; }
-  // The same, and the reason goes to the log: the client can't be told any more.
+  // The same, and logs the reason, since the client can no longer get it.
   void Abort(const Status& error);
   bool aborted() const { return aborted_; }
 
@@ -77,7 +77,7 @@ class Response {
   struct HeadContext {
     std::string_view date;
     bool close = false;
-    bool keep_alive_1_0 = false;  // an HTTP/1.0 client that asked for it wants to be told
+    bool keep_alive_1_0 = false;  // tell an HTTP/1.0 client that its connection stays open
     Framing framing = Framing::kLength;
   };
   // Appends status line and headers, with the empty line.

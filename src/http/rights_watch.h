@@ -1,6 +1,6 @@
-// What a filter may be, too: who knows whether the sender of a request that passed still has the
-// rights that it passed with. Asked again and again for what lasts, on the I/O threads, while
-// handlers run.
+// A filter may implement this, too. It says whether the sender of a request still has the rights
+// with which the request passed the filter. For streams and other long requests the I/O threads ask
+// it again and again while the handlers run.
 #pragma once
 
 namespace sluice::http {

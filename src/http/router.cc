@@ -77,7 +77,7 @@ struct Router::Search {
   bool bad_escape = false;
   std::vector<std::string> values;  // of the parameters passed
 
-  // `path` is what follows the slash before this node's segment.
+  // `path` begins after the slash before this node's segment.
   bool Walk(const Node& node, std::string_view path) {
     const size_t slash = path.find('/');
     const std::string_view raw = path.substr(0, slash);

@@ -56,9 +56,9 @@ struct Route {
   std::string auth = {};  // the permission that the filter asks for; opaque here, empty for none
   Handler handler = {};
   WebSocketHandler websocket = {};  // instead of handler, for GET: answers an upgrade
-  size_t max_message_bytes = 0;     // of a client's on the websocket; 0: as the server says
-  // Asked with the head of a request whose body comes later: how much of it may be in memory before
-  // it goes to disk (Request::spooled); nothing: it may not.
+  size_t max_message_bytes = 0;     // of a client's message; 0: the server's limit
+  // Called with the head of a request whose body comes later. Returns how many bytes may be in
+  // memory before the body goes to disk (Request::spooled); nothing: it must not go there.
   std::function<std::optional<size_t>(const Request&)> spool_above = {};
   bool hidden = false;  // not in OpenAPI
 };
@@ -72,7 +72,8 @@ class Router {
 
   // http.bad_route when the pattern is malformed or another route already takes its requests.
   Status Add(Route route);
-  // How errors of the path and of those below it are answered, also where no route is; "" for all.
+  // Sets how errors are answered for the path and all paths below it, also those without a route;
+  // "" is all paths.
   void SetErrorAnswer(std::string path, Response::ErrorAnswer answer);
   // Null for the usual shape.
   Response::ErrorAnswer ErrorAnswerOf(std::string_view path) const;
@@ -80,7 +81,7 @@ class Router {
   struct Match {
     const Route* route = nullptr;
     bool path_known = false;  // some method is defined for the path
-    std::string allow;        // those methods, when it is not the request's
+    std::string allow;        // those methods, when the request's is not among them
     bool bad_escape = false;  // a malformed percent escape in the path
   };
   // Finds the request's route and sets its path parameters. HEAD finds GET routes.

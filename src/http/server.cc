@@ -48,7 +48,7 @@ class Server::Impl {
 
   void SetRouter(size_t listener, std::shared_ptr<const Router> router) {
     CHECK(listener < listeners_.size());
-    // A loop may come to it when the server has gone.
+    // A loop may run it after the server has been destroyed.
     net_.PostToLoops([listener = listeners_[listener], router = std::move(router)](
                          const net::IoLoop& loop) { listener->SetRouter(loop, router); });
   }

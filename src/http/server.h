@@ -26,21 +26,21 @@ namespace sluice::http {
 
 struct ServerOptions {
   RequestLimits request = {};
-  // What the bodies of all requests may take together, in memory; further ones get 503.
+  // The most memory of all requests' bodies together; further ones get 503.
   uint64_t max_bodies_bytes = 384 << 20;
   size_t max_websocket_message_bytes = 4 << 20;
 
-  // A request's head must be there this long after its first byte (408) ...
+  // A request's head must be complete this long after its first byte (408) ...
   uint64_t head_timeout_ms = 10'000;
   // ... and its body arrive at this rate after a time of grace (408).
   uint64_t body_grace_ms = 10'000;
   uint64_t body_min_bytes_per_s = 4 << 10;
   // A connection without a request is closed after this time.
   uint64_t idle_timeout_ms = 75'000;
-  // A client that takes nothing of its answer for this long is closed.
+  // The connection of a client that takes nothing of its answer for this time is closed.
   uint64_t write_stall_ms = 30'000;
-  // After the last answer: how long the client's rest is read and dropped, so that it gets to read
-  // the answer.
+  // How long bytes of the client are read and dropped after the last answer. Without that, closing
+  // could destroy the answer before the client has read it.
   uint64_t linger_ms = 2'000;
 };
 
@@ -72,7 +72,7 @@ class Filter {
   };
   virtual ~Filter() = default;
   virtual Verdict Check(const Route& route, Request& request, Response& response) = 0;
-  // For what takes long (hashing a password on the worker pool). kPass or kAnswered.
+  // For checks that take long, such as hashing a password on the worker pool. kPass or kAnswered.
   virtual Task<Verdict> CheckLater(const Route& route, Request& request, Response& response) = 0;
 };
 
@@ -100,7 +100,7 @@ class Server {
   void SetRouter(size_t listener, std::shared_ptr<const Router> router);
 
   size_t connections() const;
-  // What large bodies of requests take in memory now.
+  // The memory that large bodies of requests take now.
   uint64_t body_bytes() const;
 
  private:

@@ -1,4 +1,4 @@
-// What the connections of a server share. Internal to http.
+// Data that the connections of a server share. Internal to http.
 #pragma once
 
 #include <atomic>

@@ -30,7 +30,8 @@ class EventStream {
   // proxies keep the connection and a client that vanished is noticed.
   EventStream(Request& request, Response& response, uint64_t heartbeat_ms = kHeartbeatMs);
 
-  // What the client saw last: the header Last-Event-ID, else the query parameter last_event_id.
+  // The id of the last event that the client has seen: the header Last-Event-ID, else the query
+  // parameter last_event_id.
   const std::optional<std::string>& last_event_id() const { return last_event_id_; }
 
   // Sends the head, so that the client knows that it is connected before there is an event.

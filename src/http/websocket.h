@@ -1,5 +1,6 @@
-// WebSocket: what a route's websocket handler talks through. Messages whole, in order; pings, pongs
-// and the closing handshake are taken care of. Used on the connection's thread.
+// WebSocket: the connection of a route's websocket handler. It gives and takes whole messages, in
+// order, and does pings, pongs and the closing handshake by itself. Used on the connection's
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +24,14 @@ class WebSocket {
     bool binary = false;
   };
 
-  // What other threads send through, also while the handler waits in Read. Messages are queued; a
-  // client that does not read so that too much waits is left. Does nothing once the socket is gone.
+  // Lets other threads send, also while the handler waits in Read. Messages are queued. When too
+  // much waits because the client does not read, the connection is closed. Does nothing once the
+  // socket is gone.
   class Sender {
    public:
     virtual ~Sender() = default;
     virtual void Send(std::string text) = 0;
-    // When what is queued is sent, the handler's Read ends with http.websocket_closed.
+    // When all queued messages have been sent, the handler's Read ends with http.websocket_closed.
     virtual void Close() = 0;
   };
 
@@ -41,11 +43,11 @@ class WebSocket {
   // Waits until the message has been handed to the kernel. One at a time; it may be awaited while
   // nothing reads.
   virtual Task<Status> Write(Message message) = 0;
-  // A socket with a sender is not written to by the handler.
+  // The handler of a socket with a sender must not write to it.
   virtual std::shared_ptr<Sender> MakeSender() = 0;
 
-  // What the closing handshake says once the handler has returned; 1000 without a reason if not
-  // set.
+  // The code and reason of the closing handshake after the handler has returned; without a call:
+  // 1000 and no reason.
   virtual void SetClose(uint16_t code, std::string reason) = 0;
 };
 

@@ -23,14 +23,14 @@ using boost::system::error_code;
 constexpr auto kHandshakeTimeout = std::chrono::seconds(10);
 // A client that has been silent for half of this is pinged, after all of it closed.
 constexpr auto kIdleTimeout = std::chrono::seconds(60);
-// Of what senders have queued.
+// The most bytes that senders may have queued.
 constexpr size_t kMaxQueuedBytes = 64ull << 20;
 
 Status ClosedError() {
   return Error(Code::kUnavailable, "http.websocket_closed", "the WebSocket has been closed");
 }
 
-// What a sender calls on the loop's thread.
+// The session as senders see it; called on the loop's thread.
 class Outlet {
  public:
   virtual ~Outlet() = default;
@@ -159,7 +159,7 @@ class BeastSession final : public WebSocketSession, private Outlet {
   }
 
  private:
-  static constexpr size_t kMaxReason = 123;  // what a close frame holds
+  static constexpr size_t kMaxReason = 123;  // bytes that fit into a close frame
 
   void Enqueue(std::string text) override {
     if (ended_ || over_ || left_ || closing_) return;
@@ -211,7 +211,7 @@ class BeastSession final : public WebSocketSession, private Outlet {
   bool ended_ = false;    // the socket takes and gives nothing any more
   bool over_ = false;     // Finish or Abort has been called
   bool told_ = false;     // on_closed has been called
-  bool closing_ = false;  // by a sender, when what it has queued is sent
+  bool closing_ = false;  // a sender closes it after its queued messages
   bool left_ = false;     // a sender has ended it, or had too much to send
 
   const std::shared_ptr<Outlet*> outlet_ = std::make_shared<Outlet*>(static_cast<Outlet*>(this));

@@ -1,4 +1,4 @@
-// The server's side of a WebSocket, behind which Beast is hidden. Internal to http.
+// The server's side of a WebSocket; hides Beast. Internal to http.
 #pragma once
 
 #include <functional>

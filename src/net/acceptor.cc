@@ -10,10 +10,11 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr int kBacklog = 1024;
-// After a failed accept (no file descriptor left): clients wait in the backlog meanwhile.
+// The pause after a failed accept (no file descriptor is left); clients wait in the backlog.
 constexpr auto kRetryAfter = std::chrono::milliseconds(100);
 constexpr char kTls12Ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
-// Clients beyond max_connections that are being told so; further ones are closed without a word.
+// The most clients beyond max_connections that get an answer saying so at a time; further ones are
+// closed without an answer.
 constexpr size_t kMaxRefused = 64;
 
 std::string Address(const TcpSocket& socket) {
@@ -68,7 +69,7 @@ Status Acceptor::LoadTls(const TlsOptions& options) {
   tls_->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
                         asio::ssl::context::no_tlsv1_1 | SSL_OP_NO_RENEGOTIATION,
                     error);
-  // Of TLS 1.2 only what keeps the past secret when the key becomes known; 1.3 has nothing else.
+  // Of TLS 1.2 only the ciphers with forward secrecy; TLS 1.3 has no others.
   if (!error && SSL_CTX_set_cipher_list(tls_->native_handle(), kTls12Ciphers) != 1) {
     return Error(Code::kInternal, "http.tls", "OpenSSL has none of the ciphers {}", kTls12Ciphers);
   }

@@ -49,7 +49,7 @@ class Acceptor {
   std::optional<boost::asio::ssl::context> tls_;
   uint16_t port_ = 0;
   size_t next_loop_ = 0;
-  bool failing_ = false;  // the last accept failed; said once
+  bool failing_ = false;  // the last accept failed; a row of failures is logged once
 };
 
 }  // namespace sluice::net

@@ -33,7 +33,7 @@ class Connection : private TransportEvents {
   void Start(std::unique_ptr<Transport> transport);
   // Every ServerOptions::tick_ms, to look at time limits.
   virtual void Tick(uint64_t now_ns) = 0;
-  // The server stops: close now, or when what the client waits for has been sent.
+  // The server stops: close now, or after the answer that the client waits for.
   virtual void Drain() = 0;
 
   void Close();
@@ -57,7 +57,7 @@ class Connection : private TransportEvents {
   virtual void OnClose() = 0;
   virtual bool CanEnd() const = 0;
 
-  // As the transport's own; the end is one of the events above.
+  // These are the transport's functions; each operation ends with one of the events above.
   void BeginRead(char* into, size_t size);
   Done BeginWrite(std::string_view first, std::string_view second);
   Done BeginShutDown();
@@ -91,7 +91,7 @@ class Connection : private TransportEvents {
 // far as it can, and closes.
 enum class Admission : uint8_t { kServed, kRefused };
 
-// What a listener speaks.
+// The protocol of a listener.
 class Protocol {
  public:
   virtual ~Protocol() = default;

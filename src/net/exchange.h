@@ -1,5 +1,5 @@
-// What an awaitable needs of the request that it runs for: the thread to resume on, and word of the
-// client's leaving. Connections implement it, for HTTP as request.exchange().
+// The request that an awaitable runs for: it has the thread to resume on, and says when the client
+// has left. Connections implement it; in HTTP it is request.exchange().
 #pragma once
 
 #include <coroutine>
@@ -15,14 +15,14 @@ class Pool;
 
 namespace sluice::net {
 
-// One thread that runs connections. Post may be called from any thread; what is posted runs on the
-// loop's thread, in order. After the loop has ended it is dropped.
+// One thread that runs connections. Any thread may call Post; posted functions run on the loop's
+// thread, in order. After the loop has ended they are dropped.
 class Loop {
  public:
   virtual ~Loop() = default;
   virtual void Post(std::move_only_function<void()> run) = 0;
-  // On the loop's thread: runs code of users there when what runs now has returned. If it takes
-  // long or waits, the loop goes on on another thread.
+  // On the loop's thread: runs code of users there after the current event. If the code takes long
+  // or waits, the loop continues on another thread.
   virtual void Run(std::move_only_function<void()> job) = 0;
 };
 
@@ -46,15 +46,16 @@ class Exchange {
   // without waiting.
   bool cancelled() const { return cancelled_; }
 
-  // Called by an awaitable before its coroutine suspends; sends what the handler has streamed so
-  // far. False: cancelled, do not suspend. `waiter` is null for a wait that can't be cut short.
+  // An awaitable calls this before its coroutine suspends. Sends the chunks that the handler has
+  // streamed so far. False: the exchange was cancelled, do not suspend. `waiter` is null for a wait
+  // that can't be cut short.
   bool Suspend(Waiter* waiter) {
     OnSuspend();
     if (cancelled_ && waiter != nullptr) return false;
     waiter_ = waiter;
     return true;
   }
-  // The awaitable found its result there after all and does not suspend.
+  // Takes Suspend back: the awaitable has its result already and does not suspend.
   void Unsuspend() { waiter_ = nullptr; }
 
   // Continues a suspended coroutine of this exchange and notices when the handler has finished.

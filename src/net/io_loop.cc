@@ -7,7 +7,7 @@
 namespace sluice::net {
 namespace {
 
-// Answers of jobs wait for those of the next ones, so long at most.
+// An answer of a job waits at most this long for the answers of the jobs after it.
 constexpr uint64_t kAnswersTogetherNs = 500'000;
 
 }  // namespace
@@ -55,9 +55,9 @@ void IoLoop::Join() {
   posted_.Set({.runs = {}, .ended = true});
 }
 
-// On a thread that has just been given the loop. All events that there are come first, then the
-// jobs that came of them, then their answers: one after the other, these find and leave the same
-// code in the caches, and a client on this machine is woken less often.
+// On a thread that has just got the loop. It does all events that are there, then the jobs that
+// these have made, then sends the answers. In groups, similar work finds its code in the caches,
+// and a client on this machine is woken less often.
 void IoLoop::Work() {
   do {
     context_.poll();
@@ -67,7 +67,7 @@ void IoLoop::Work() {
   jobs_.clear();
 }
 
-// False when the loop was lost to another thread.
+// False when another thread has taken the loop.
 bool IoLoop::RunJobs() {
   uint64_t began_ns = 0;
   while (!jobs_.empty() && threads_.can_run() && !context_.stopped()) {
@@ -75,7 +75,7 @@ bool IoLoop::RunJobs() {
     auto job = std::move(jobs_.front());
     jobs_.pop_front();
     if (!threads_.Run(std::move(job))) {
-      // One that waits for such a thread may go on.
+      // Jobs may have waited because too many threads had lost the loop: the owner looks again.
       Post([] {});
       return false;
     }
@@ -101,7 +101,7 @@ void IoLoop::Post(std::move_only_function<void()> run) {
   if (wake) boost::asio::post(context_, [] {});
 }
 
-// Until there is nothing more: what runs here may post, and nobody is woken for that.
+// Until there are no more: functions that run here may post others, for which nobody is woken.
 void IoLoop::RunPosted() {
   std::vector<std::move_only_function<void()>> batch;
   while (true) {
@@ -126,7 +126,7 @@ void IoLoop::Retire(Connection* connection) {
     boost::asio::post(context_, [this] {
       std::vector<std::unique_ptr<Connection>> gone = std::move(retired_);
       retired_.clear();
-      // Destroyed before they are counted as gone: then their protocol may be, too.
+      // They are destroyed before they leave the count: the protocol may be destroyed after that.
       const size_t count = gone.size();
       gone.clear();
       for (size_t i = 0; i < count; ++i) server_->Leave();

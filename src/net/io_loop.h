@@ -26,7 +26,8 @@
 
 namespace sluice::net {
 
-// What all loops and connections of a server share. Immutable after Start except for the counters.
+// Data that all loops and connections of a server share. Immutable after Start, except for the
+// counters.
 struct ServerContext {
   ServerContext(const ServerOptions& options, const Clock& clock)
       : options(options), clock(clock) {}
@@ -61,10 +62,10 @@ class IoLoop final : public Loop, public std::enable_shared_from_this<IoLoop> {
   // Any thread.
   void Post(std::move_only_function<void()> run) override;
 
-  // The rest: the loop's thread, or any before Start.
+  // All others: the loop's thread, or any thread before Start.
   void Run(std::move_only_function<void()> job) override;
   void Adopt(std::unique_ptr<Connection> connection, std::unique_ptr<Transport> transport);
-  // The connection has ended; it is destroyed when the current event has been dealt with.
+  // The connection has ended; it is destroyed after the current event.
   void Retire(Connection* connection);
   void BeginDrain();
   void CloseAll();

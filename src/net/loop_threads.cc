@@ -25,8 +25,8 @@ class LoopThreads::Worker final : public WaitObserver {
   void OnResume() override {}
 
   Thread thread;
-  CondVar given;  // the loop, or the end
-  // Of the job that it runs; 0 when it runs none.
+  CondVar given;  // it got the loop, or the threads end
+  // When its job began; 0 when it runs none.
   std::atomic<uint64_t> since_ns = 0;
   std::atomic<uint64_t> jobs = 0;
   uint64_t seen_jobs = 0;  // by the last look; the watchdog's thread alone uses it
@@ -63,7 +63,7 @@ void LoopThreads::Join() {
   Leave();
 }
 
-// To a spare thread, or a new one.
+// Gives the loop to a spare thread, or to a new one.
 void LoopThreads::GiveAway() {
   if (stopping_) return;
   if (owner_ != nullptr) ++lost_;

@@ -23,23 +23,24 @@ class LoopThreads final : private Watched {
  public:
   using Job = std::move_only_function<void()>;
 
-  // How long a job may have the loop's thread for itself.
+  // A job that takes longer loses the loop.
   static constexpr uint64_t kLongNs = 2'000'000;
-  // Threads whose jobs took long, at once. With more the loop is not given away.
+  // The most threads that have lost the loop and still run their job. While there are as many, no
+  // job begins.
   static constexpr size_t kMostLost = 128;
 
-  // `work` is called on a thread that was given the loop, and does the loop's work until Run says
-  // that the loop was lost, or there is none any more.
+  // `work` is called on the thread that gets the loop. It does the loop's work, and returns when
+  // Run has returned false or the loop has ended.
   LoopThreads(const Clock& clock, std::function<void()> work);
   ~LoopThreads() override;
 
   void Start();
-  // Waits for the work, which must have been told to end, and for all jobs that still run.
+  // Waits until the work, which the caller has told to end, and all jobs have returned.
   void Join();
 
-  // On the thread that has the loop. False when another one has it afterwards.
+  // On the thread that has the loop. False: the thread has lost the loop meanwhile.
   bool Run(Job job);
-  // Whether a job may be run: a thread could take the loop over from it.
+  // Whether a job may begin: another thread could take the loop over from it.
   bool can_run() const { return lost_ < kMostLost; }
 
   // Any thread: whether the calling one has the loop.
@@ -47,7 +48,7 @@ class LoopThreads final : private Watched {
 
  private:
   class Worker;
-  static thread_local Worker* current_;  // of the calling thread; null: it is none of these
+  static thread_local Worker* current_;  // the calling thread; null: it belongs to no loop
 
   void Live(Worker& worker);
   void GiveAway() REQUIRES(mutex_);

@@ -1,6 +1,6 @@
 // Task: the coroutine type of requests' handlers. Lazy: it runs when awaited or started, on the
-// connection's thread from beginning to end. An exception that leaves it is rethrown to who awaits
-// it.
+// connection's thread from beginning to end. An exception that leaves it is thrown again in the
+// coroutine that awaits it.
 #pragma once
 
 #include <coroutine>
@@ -16,7 +16,7 @@ class Task;
 namespace internal {
 
 struct PromiseBase {
-  // Hands control to who awaited the task; a started (outermost) task just stays finished.
+  // Continues the coroutine that awaited the task. A started (outermost) task has none.
   struct FinalAwaiter {
     bool await_ready() const noexcept { return false; }
     template <typename Promise>
@@ -80,7 +80,7 @@ class [[nodiscard]] Task {
   // There is nothing to run.
   bool empty() const { return !handle_; }
 
-  // For the outermost task: run to the first suspension; then done() tells, and Take() gives the
+  // For the outermost task: runs it to its first suspension. Once done() is true, Take() gives the
   // result or throws.
   void Start() { handle_.resume(); }
   bool done() const { return !handle_ || handle_.done(); }

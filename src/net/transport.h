@@ -43,11 +43,11 @@ class Transport {
   virtual void Read(char* into, size_t size) = 0;
   // Writes first, then second. Both stay valid until OnWritten, if that follows.
   virtual Done Write(std::string_view first, std::string_view second) = 0;
-  // Says that nothing more will be written; ends with OnShutDown. kNow: go on reading until the
-  // client closes.
+  // Tells the client that nothing more will be written; ends with OnShutDown. kNow: go on reading
+  // until the client closes.
   virtual Done ShutDown() = 0;
   virtual void Close() = 0;
-  // Close, so that the client does not take what it got for all there is.
+  // Closes the connection so that the client sees that its data is not complete.
   virtual void Reset() = 0;
 
   // For a connection that changes its protocol: gives the socket away (one of the two). Nothing may
