@@ -36,8 +36,8 @@ TEST(Pool, AllThreadsTakePartInABurst) {
 
 // One after the other, while another thread is held up.
 TEST(Pool, ALongJobHoldsUpNoOther) {
-  Pool pool({.kind = "test", .most_threads = 2});
   std::latch end(1);
+  Pool pool({.kind = "test", .most_threads = 2});
   ASSERT_TRUE(pool.Post([&] { end.wait(); }));
   for (int round = 0; round < 500; ++round) {
     const auto done = std::make_shared<std::latch>(1);
@@ -58,9 +58,9 @@ TEST(Pool, JobsThatWaitRunBeforeItEnds) {
 }
 
 TEST(Pool, RefusesJobsThatDoNotFitTheQueue) {
-  Pool pool({.kind = "test", .most_threads = 1, .most_queued = 1});
   std::latch started(1);
   std::latch end(1);
+  Pool pool({.kind = "test", .most_threads = 1, .most_queued = 1});
   ASSERT_TRUE(pool.Post([&] {
     started.count_down();
     end.wait();
@@ -74,11 +74,11 @@ TEST(Pool, RefusesJobsThatDoNotFitTheQueue) {
 TEST(Pool, OnlySomeJobsRunAtOnce) {
   const FakeClock clock;  // stands still: no job takes long
   Watchdog watchdog(clock);
-  Pool pool(ManyThreads(), watchdog);
   constexpr int kJobs = 5'000;
   std::atomic<size_t> running = 0;
   std::atomic<bool> too_many = false;
   std::latch done(kJobs);
+  Pool pool(ManyThreads(), watchdog);
   for (int i = 0; i < kJobs; ++i) {
     ASSERT_TRUE(pool.Post([&] {
       if (++running > kRunning) too_many = true;
@@ -94,8 +94,8 @@ TEST(Pool, OnlySomeJobsRunAtOnce) {
 TEST(Pool, JobsThatWaitLetOthersRun) {
   const FakeClock clock;
   Watchdog watchdog(clock);
-  Pool pool(ManyThreads(), watchdog);
   std::latch all(kMany);
+  Pool pool(ManyThreads(), watchdog);
   for (int i = 0; i < kMany; ++i) {
     ASSERT_TRUE(pool.Post([&all] {
       const WaitScope waits;
@@ -108,8 +108,8 @@ TEST(Pool, JobsThatWaitLetOthersRun) {
 TEST(Pool, JobsThatTakeLongLetOthersRun) {
   const HurriedClock clock;
   Watchdog watchdog(clock);
-  Pool pool(ManyThreads(), watchdog);
   std::latch all(kMany);
+  Pool pool(ManyThreads(), watchdog);
   for (int i = 0; i < kMany; ++i) {
     ASSERT_TRUE(pool.Post([&all] { all.arrive_and_wait(); }));  // they don't say that they wait
   }
@@ -122,9 +122,9 @@ TEST(Pool, AJobTakesLongAfterTheTimeThatTheOptionsSay) {
   PoolOptions options = ManyThreads();
   options.most_running = 1;
   options.long_time = std::chrono::milliseconds(100);
-  Pool pool(options, watchdog);
   std::latch begun(1);
   std::latch second(1);
+  Pool pool(options, watchdog);
   ASSERT_TRUE(pool.Post([&] {
     begun.count_down();
     second.wait();
@@ -141,10 +141,10 @@ TEST(Pool, AJobTakesLongAfterTheTimeThatTheOptionsSay) {
 
 TEST(Pool, EveryJobRunsOnceFromManyThreads) {
   constexpr int kJobs = 20'000;
-  Pool pool({.kind = "test", .most_threads = 8, .most_running = kRunning});
   std::atomic<int> ran{0};
   std::latch done(4 * kJobs);
   std::vector<std::thread> posters;
+  Pool pool({.kind = "test", .most_threads = 8, .most_running = kRunning});
   for (int poster = 0; poster < 4; ++poster) {
     posters.emplace_back([&] {
       for (int i = 0; i < kJobs; ++i) {
@@ -165,10 +165,10 @@ TEST(Pool, EveryJobRunsOnceFromManyThreads) {
 }
 
 TEST(Pool, NoMoreThreadsThanAllowedAndStopDropsJobsThatWait) {
-  Pool pool({.kind = "test", .most_threads = 2, .most_running = 1});
   std::latch begun(2);
   std::latch go_on(1);
   std::atomic<int> ran{0};
+  Pool pool({.kind = "test", .most_threads = 2, .most_running = 1});
   for (int i = 0; i < 5; ++i) {
     pool.Post([&] {
       ++ran;
