@@ -9,9 +9,6 @@ function(script_test name label)
 endfunction()
 
 script_test(tidy style tools/tidy)
-# Clang reads the annotations of mutexes (src/base/mutex.h); it uses all cores.
-script_test(thread_safety style tools/thread_safety ${CMAKE_BINARY_DIR})
-set_tests_properties(thread_safety PROPERTIES RUN_SERIAL ON TIMEOUT 1800)
 
 # The test tools themselves.
 script_test(tidy_test style tools/tidy_test.py)

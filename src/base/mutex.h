@@ -9,7 +9,7 @@
 //   const MutexLock lock(mutex_);
 //   changed_.Wait(lock, [this]() REQUIRES(mutex_) { return !jobs_.empty(); });
 //
-// clang knows the words (`-Wthread-safety`; the test thread_safety runs it), g++ reads past them.
+// clang checks this as it compiles the builds with sanitizers; g++ reads past the words.
 // docs/locks.md has a row for each mutex: in which order they are taken.
 #pragma once
 
