@@ -150,25 +150,27 @@ TEST_F(ParallelTest, ErrorsAreThoseOfOneThread) {
   ExpectSame("SELECT COUNT(*) AS n FROM b WHERE n IN (SELECT RAW REGEXP_CONTAINS('a', '('))");
 }
 
-// Each look at it takes 10 ms.
+// The clock of a statement's turn. It calls a function at the tenth look: in the middle of a run.
 class LookedAtClock final : public Clock {
  public:
+  explicit LookedAtClock(std::function<void()> call) : call_(std::move(call)) {}
   uint64_t WallNs() const override { return MonotonicNs(); }
-  uint64_t MonotonicNs() const override { return ns_ += 10'000'000; }
+  uint64_t MonotonicNs() const override {
+    if (++looks_ == 10) call_();
+    return 0;
+  }
 
  private:
-  mutable std::atomic<uint64_t> ns_ = 0;
+  const std::function<void()> call_;
+  mutable std::atomic<int> looks_ = 0;
 };
 
-// Its turn calls a function once, in the middle of a run: when the run has become a long one.
 struct DuringTheRun {
-  explicit DuringTheRun(std::function<void()> call)
-      : turns(1, {.lend = std::move(call), .give_back = [] {}}, clock),
-        turn(std::make_shared<Turn>(turns)) {}
+  explicit DuringTheRun(std::function<void()> call) : clock(std::move(call)) {}
 
   const LookedAtClock clock;
-  LongTurns turns;
-  const std::shared_ptr<Turn> turn;
+  LongTurns turns{1, clock};
+  const std::shared_ptr<Turn> turn = std::make_shared<Turn>(turns);
 };
 
 TEST_F(ParallelTest, CancellationAndTimeoutsReachEveryThread) {
