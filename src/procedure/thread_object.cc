@@ -173,17 +173,19 @@ Status StartThread(Session& session, Call& call) {
     const uint64_t seen = session.thread_ended->news();
     DropEnded(session);
     if (session.threads.size() < ThreadObject::kMaxThreads) break;
+    if (!call.ended()) session.thread_ended->Wait(seen, MachineClock().Now() + kThreadLook);
+    // The time of the threads ends with that of the run, which makes no room for another one.
     if (call.ended()) {
       return Error(Code::kTimeout, "procedure.too_many_threads",
                    "create_thread: {} threads run, the most at the same time",
                    ThreadObject::kMaxThreads);
     }
-    session.thread_ended->Wait(seen, MachineClock().Now() + kThreadLook);
   }
   const uint64_t left = call.RemainingMs();
   auto thread =
+      // Rounded up, so that a thread's time is not over before that of its run.
       std::make_shared<ThreadObject>(session, function, std::move(arguments),
-                                     left == Call::kNoLimit ? 0 : std::max<uint64_t>(left, 1));
+                                     left == Call::kNoLimit ? 0 : left + 1);
   session.threads.push_back(thread);
   call.Return(std::move(thread));
   return OkStatus();
