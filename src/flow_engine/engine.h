@@ -103,9 +103,11 @@ class Engine {
   };
   Result<std::vector<std::string>> LaunchAll(std::vector<Launch> launches, db::Commit commit);
   // Goes on with a stored run; the calls in `given_up` have failed. Does nothing if the run is in
-  // memory. Error flow.bad_state.
+  // memory. kStays: the caller cancels it next, so it does not leave the memory before that. Error
+  // flow.bad_state.
+  enum class Memory : uint8_t { kMayLeave, kStays };
   Status Resume(std::shared_ptr<const App> app, StoredRun stored,
-                std::vector<GivenUpCall> given_up = {});
+                std::vector<GivenUpCall> given_up = {}, Memory memory = Memory::kMayLeave);
   // Writes files of a step that was stored before a crash.
   void WriteFilesAgain(const App& app, const std::string& id, std::vector<StepFile> files) {
     files_.WriteOnce(app, id, std::move(files));

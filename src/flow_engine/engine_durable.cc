@@ -58,9 +58,10 @@ Result<std::vector<std::string>> Engine::LaunchAll(std::vector<Launch> launches,
 }
 
 Status Engine::Resume(std::shared_ptr<const App> app, StoredRun stored,
-                      std::vector<GivenUpCall> given_up) {
+                      std::vector<GivenUpCall> given_up, Memory memory) {
   const RunHead head = stored.head;
   auto run = std::make_shared<LiveRun>(std::move(app), head.id, nullptr, answers_, files_);
+  run->stays = memory == Memory::kStays;
   ASSIGN_OR_RETURN(const json::Value state, json::Parse(stored.machine.text));
   ASSIGN_OR_RETURN(flow::Run machine,
                    flow::DecodeRun(state, run->app->flows, run->app->files.get(), stored.input));
@@ -115,7 +116,7 @@ bool Engine::Cancel(const std::string& id) {
 
 // A run leaves the memory when it only waits for a time that is far away and nobody waits for it.
 void Engine::ParkIfPossible(const LiveRunPtr& run) {
-  if (options_.park_after_ms == 0 || park_ == nullptr || stopping_) return;
+  if (options_.park_after_ms == 0 || park_ == nullptr || stopping_ || run->stays) return;
   const auto can_park = [&]() REQUIRES(run->mutex) {
     return run->reply == nullptr && run->answer_by_ms == 0 && run->running.empty() &&
            run->own_streams.empty() && run->given_streams == nullptr &&

@@ -48,6 +48,7 @@ struct LiveRun final : StepObserver, StepFiles, std::enable_shared_from_this<Liv
   std::string origin;
   std::shared_ptr<StreamScope> given_streams;  // by the caller; null: own_streams
   StreamScope own_streams;
+  bool stays = false;  // in memory until it ends; set before others see the run
 
   Mutex mutex;
   std::unique_ptr<RunDriver> driver GUARDED_BY(mutex);

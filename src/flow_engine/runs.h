@@ -76,7 +76,8 @@ class Runs {
   // Files of steps that a crash has left in between.
   Status WriteFilesAgain();
   Result<std::shared_ptr<const App>> AppOf(const std::string& version);
-  Status ResumeOne(const std::string& id, std::vector<GivenUpCall> given_up = {});
+  Status ResumeOne(const std::string& id, std::vector<GivenUpCall> given_up = {},
+                   Engine::Memory memory = Engine::Memory::kMayLeave);
   Status ResumeOrPark(const std::string& id, std::vector<GivenUpCall> given_up);
   Status GiveUp(const std::string& id, const Status& why);
   Status Remove(const std::vector<RunHead>& runs);  // in the order of their ids

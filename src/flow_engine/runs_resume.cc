@@ -120,7 +120,8 @@ bool Runs::Wake(const std::string& id) {
   return true;
 }
 
-Status Runs::ResumeOne(const std::string& id, std::vector<GivenUpCall> given_up) {
+Status Runs::ResumeOne(const std::string& id, std::vector<GivenUpCall> given_up,
+                       Engine::Memory memory) {
   // The version comes first: if another owner stores a step meanwhile, the version is the older
   // one, and the first commit is refused.
   ASSIGN_OR_RETURN(std::optional<std::string> version, ReadVersion(id));
@@ -131,7 +132,7 @@ Status Runs::ResumeOne(const std::string& id, std::vector<GivenUpCall> given_up)
   ASSIGN_OR_RETURN(run.machine, ReadMachine(id));
   ASSIGN_OR_RETURN(run.input, ReadInput(id));
   ASSIGN_OR_RETURN(auto app, AppOf(run.head.app));
-  return engine_.Resume(std::move(app), std::move(run), std::move(given_up));
+  return engine_.Resume(std::move(app), std::move(run), std::move(given_up), memory);
 }
 
 // A run that can't go on is not lost: its head says why, and it may be retried.
@@ -159,7 +160,7 @@ Status Runs::Cancel(const std::string& id) {
   for (int i = 0; i < kMostTries && head.phase == RunPhase::kRunning; ++i) {
     if (engine_.Cancel(id)) return OkStatus();
     if (parked_.Take(id)) {
-      RETURN_IF_ERROR(ResumeOne(id));
+      RETURN_IF_ERROR(ResumeOne(id, {}, Engine::Memory::kStays));
       continue;
     }
     { const MutexLock retry(retry_mutex_); }  // a retry brings it back
