@@ -464,10 +464,10 @@ TEST_F(ProcedureTest, ThreadsEndWithTheirRun) {
   query::RunRequest request;
   request.timeout_ms = 100;
   EXPECT_THAT(Ask("EXEC PROCEDURE loops('join')", request), ::testing::HasSubstr("the run"));
-  Ask("CREATE PROCEDURE crowd {local function wait() db:sleep(10) end local function main() for i "
+  Ask("CREATE PROCEDURE crowd {local function wait() db:sleep(60) end local function main() for i "
       "= "
       "1, 129 do db:create_thread(wait) end end}");
-  request.timeout_ms = 3000;
+  request.timeout_ms = 6000;
   EXPECT_THAT(Ask("EXEC PROCEDURE crowd()", request),
               ::testing::HasSubstr("128 threads run, the most at the same time"));
 }
