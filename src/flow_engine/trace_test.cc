@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -288,6 +289,8 @@ TEST(OtlpTest, WhatTheCollectorDoesNotTakeIsCountedAndDropped) {
   collector.set_status(200);
   exporter.Offer(TraceNamed("two", "a", 200, 1));
   ASSERT_TRUE(collector.WaitForRequests(2));
+  // A stop would end the request before its answer is read.
+  while (exporter.counts().exported == 0) std::this_thread::yield();
   auto unsampled = std::make_shared<RunTrace>(
       RunTrace::Head{.run = "x", .flow = "a", .origin = "rest", .link = {.flags = 0}}, nullptr);
   exporter.Offer(unsampled);
