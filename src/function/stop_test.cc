@@ -117,7 +117,8 @@ TEST_F(StopTest, AStopOfTheServerEndsEverything) {
               "  else { UPDATE dst SET n = 1 WHERE ANY x IN ARRAY_RANGE(0, 1e7) SATISFIES"
               "    x = -1 END; } }\n"
               "function Callback() { for (;;) {} }"));
-  Definition slow = Patient("function OnDeploy() { for (;;) {} }\nfunction OnUpdate() {}");
+  Definition slow =
+      Patient("function OnDeploy() { log('began'); for (;;) {} }\nfunction OnUpdate() {}");
   slow.name = "g";
   slow.buckets.erase(slow.buckets.begin());  // two functions can't both change the source
   ASSERT_TRUE(manager_->Store(slow).ok());
@@ -125,7 +126,7 @@ TEST_F(StopTest, AStopOfTheServerEndsEverything) {
   Put("a", "1");
   Put("b", "2");
   auto deploying = std::async(std::launch::async, [&] { return manager_->Deploy("g"); });
-  AwaitState("g", State::kDeploying);
+  ASSERT_TRUE(Await([&] { return !LogLines("g").empty(); }));
   const auto began = steady_clock::now();
   manager_->RequestStop();
   EXPECT_EQ(deploying.get().id(), "function.on_deploy_failed");

@@ -153,8 +153,8 @@ class ManagerTest : public ::testing::Test {
     ASSERT_TRUE(manager_->Undeploy("probe").ok());
   }
   // The function's log, oldest line first, without times.
-  std::vector<std::string> LogLines() {
-    std::vector<std::string> lines = *manager_->Log("f", 1 << 20);
+  std::vector<std::string> LogLines(const std::string& name = "f") {
+    std::vector<std::string> lines = *manager_->Log(name, 1 << 20);
     std::ranges::reverse(lines);
     for (std::string& line : lines) line = std::string(TextOfRecord(line));
     return lines;
