@@ -26,7 +26,8 @@ CLEAN = {
     "src/storage/storage.cc": "#include <rocksdb/db.h>\n",
     "src/db/README.md": "db\n",
     "src/db/db.h": "#pragma once\n",
-    "src/db/db.cc": '#include "db/db.h"\n\n#include "base/status.h"\n#include "json/json.h"\n\n'
+    "src/db/db.cc": '#include "db/db.h"\n\n#include "base/status.h"\n#include "json/json.h"\n'
+                    '#include "storage/storage.h"\n\n'
                     'Status F() { return Error(Code::kNotFound, "db.gone", "gone"); }\n',
     "src/db/db_test.cc": 'Status G() { return Error(Code::kNotFound, "test.id", "x"); }\n',
 }
@@ -70,12 +71,18 @@ class TidyTest(unittest.TestCase):
         self.assert_fails("module 'extra' is not declared",
                           {"src/extra/a.cc": '#include "base/status.h"\n'})
 
+    def test_unused_module(self):
+        self.assert_fails("CMakeLists.txt:1: modules: no file of 'db' includes 'storage'",
+                          {"src/db/db.cc": CLEAN["src/db/db.cc"].replace(
+                              '#include "storage/storage.h"\n', "")})
+
     def test_cycle(self):
         cmake = CLEAN["CMakeLists.txt"].replace("module(json ", "module(json USES db ")
         table = CLEAN["ARCHITECTURE.md"].replace("`json`, `storage` | j | base",
                                                  "`storage` | s | – |\n| `json` | j | db")
         self.assert_fails("cycle: json -> db -> json",
-                          {"CMakeLists.txt": cmake, "ARCHITECTURE.md": table})
+                          {"CMakeLists.txt": cmake, "ARCHITECTURE.md": table,
+                           "src/json/json.cc": '#include <simdjson.h>\n\n#include "db/db.h"\n'})
 
     def test_confined_libraries(self):
         for header, library in [("rocksdb/db.h", "rocksdb"), ("v8.h", "V8"), ("lua5.4/lua.h", "Lua"),

@@ -45,6 +45,17 @@ def check_includes(tree):
                    f"(CMakeLists.txt: module({module} USES ...))")
 
 
+def check_unused(tree):
+    used = {module: set() for module in tree.modules}
+    for _, _, module, kind, target in includes(tree):
+        if kind == '"' and module in used:
+            used[module].add(target.split("/")[0])
+    for module, uses in tree.modules.items():
+        for other in sorted((uses & tree.modules.keys()) - used[module]):
+            yield (f"CMakeLists.txt:1: modules: no file of '{module}' includes '{other}', which it "
+                   f"names in USES")
+
+
 def check_cycles(tree):
     done = set()
 
