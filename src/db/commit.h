@@ -54,8 +54,8 @@ struct ReadAhead {
 };
 
 // The work that the writer's thread has done for a write to a keyspace with types. The committer
-// uses it only while `policy` is the keyspace's policy and the document is still the one that was
-// read.
+// uses it while `policy` is the keyspace's policy, and `ahead` only while the replaced document is
+// the one that was read.
 struct PreparedWrite {
   std::shared_ptr<const DocumentPolicy> policy;
   bool document = false;  // the result of Prepare is in the write and in the next fields

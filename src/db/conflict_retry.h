@@ -8,7 +8,7 @@
 //     if (!retry.Again(status)) return status;
 //   }
 //
-// Followers of the log (functions, triggers) do not use it: they must not give up.
+// Followers of the log use its pauses only, and try ten times as often (follow/batch_runner.h).
 #pragma once
 
 #include <chrono>

@@ -148,8 +148,10 @@ class Database {
   const CommitLimits& commit_limits() const;
   // The next stamp of the hybrid clock, for writers that must know a CAS before their commit.
   Cas NewCas();
-  // All writes must belong to commit.shard. Never blocks; the callback runs on the committer's
-  // thread, or at once on this one when the commit is refused (overloaded, malformed).
+  // All writes must belong to commit.shard. It does not wait for the commit; the callback runs on
+  // the committer's thread, or at once on this one when the commit is refused (overloaded,
+  // malformed). In a keyspace with types it reads and may run scripts (ReadForms::RunsScripts):
+  // then call it from a thread that may block.
   void Submit(Commit commit, CommitCallback callback);
   // Waits.
   CommitResult Apply(Commit commit);

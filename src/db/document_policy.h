@@ -5,7 +5,8 @@
 // Prepare checks and upgrades a written document. Settle adds the parts that depend on the document
 // that it replaces: stamps and the revision. The writer's thread does both, over the document that
 // it finds. If another commit replaces that document before the write is committed, the committer
-// settles again; so Settle is short: it neither waits nor runs scripts.
+// settles again, and prepares again if the result of Prepare depended on that document. So Settle
+// is short: it neither waits nor runs scripts.
 #pragma once
 
 #include <cstdint>

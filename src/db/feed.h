@@ -1,9 +1,8 @@
 // The changes that a follower reads from one shard: first, if necessary, the documents themselves
 // (a backfill in key order), then the log. Between the two nothing is missing or repeated:
 //
-//   1. The keyspace is logged from some sequence S on (Followers::Create and FollowTransiently
-//   start
-//      that), and the cursor keeps the log from S on.
+//   1. The keyspace is logged from some sequence S on, which Followers::Create or FollowTransiently
+//      started, and the cursor keeps the log from S on.
 //   2. The backfill delivers documents with from < sequence <= S and skips newer ones: they are in
 //      the log after S. So it needs no snapshot that outlives a restart, only its last key.
 //   3. The committer announces which log rows and tombstones it removes before it removes them. So

@@ -2,18 +2,17 @@
 //
 //   1. A mutation of a typed document is computed first and becomes a put or a deletion, so that
 //      there is one path for all writes.
-//   2. The writer's thread has prepared the document. If the types changed since, or a mutation has
-//      just computed the document, it is prepared here.
+//   2. The writer's thread has prepared the document. It is prepared here if the types changed
+//      since, if a mutation has just computed the document, or if the result depends on a replaced
+//      document that is no longer the present one.
 //   3. Stamps and revisions depend on the present document. The writer's thread has settled them
-//   over
-//      the document that it read. If that is still the present one, its result is used; if not,
-//      they are settled here. The revision goes into the same batch, and the limits on revisions
-//      hold after every commit.
+//      over the document that it read. If that is still the present one, its result is used; if
+//      not, they are settled here. The revision goes into the same batch, and the limits on
+//      revisions hold after every commit.
 //   4. Index rows belong to the form in which readers see a document. It may take a script to make
 //      that form from the stored one; the writer's thread has run it, and has noted for which
 //      version of the document. The committer itself runs a script only if that document was
-//      replaced meanwhile by another one of an old version, which takes at most as long as a step
-//      may.
+//      replaced meanwhile by another one of an old version. A step ends within its time limit.
 #include <array>
 
 #include "base/bytes.h"

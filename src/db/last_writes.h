@@ -28,8 +28,7 @@ class LastWrites {
   }
 
  private:
-  static constexpr size_t kSlots =
-      1 << 16;  // 512 KB; there are many more slots than commits that wait
+  static constexpr size_t kSlots = 1 << 16;  // 512 KB
   static size_t Slot(std::string_view row_key) {
     return std::hash<std::string_view>()(row_key) % kSlots;
   }

@@ -52,7 +52,7 @@ Status TypedWrites::PrepareOne(const KeyspaceInfo& keyspace, std::string_view ac
         policy.Prepare({write->key, actor, now_ms}, DocumentView::Of(write->document), replaced));
     // A script may have used the replaced document. Its result is only in `settled`, and the write
     // keeps the given document: if another document is replaced in the end, the committer prepares
-    // that one again.
+    // the given one again.
     const bool rests_on_replaced = made.body && !made.diverted && policy.RunsScripts();
     if (made.body && !rests_on_replaced) write->document.body = std::move(*made.body);
     prepared.document = !rests_on_replaced;

@@ -23,12 +23,12 @@
 // Held steps are stored by a commit of their own before one that can be refused. What follows from
 // a step besides its calls waits until its commit is stored.
 //
-// A step can be refused if it has writes of a function, for what these depend on; it also waits if
-// it writes files, for these must not be there before it, or if the event says so. All other steps
-// change rows of the run alone. Nobody but another owner of the run changes these, and commits of a
-// shard are stored in order; so what follows may begin before they are stored, as long as nobody
-// sees it: a function whose step is refused later has only answered, or its writes are refused,
-// too.
+// A step with writes of a function can be refused, because of conditions of these writes, so the
+// run waits for its commit. It also waits if the step writes files, which must not exist before the
+// commit, or if the event asks for that. All other steps change rows of the run alone. Nobody but
+// another owner of the run changes these, and commits of a shard are stored in order; so what
+// follows may begin before they are stored, as long as nobody sees it: a function whose step is
+// refused later has only answered, or its writes are refused, too.
 //
 // Every commit replaces the version of the run (run_rows.h) and expects the one before it.
 #pragma once
@@ -124,7 +124,7 @@ class DurableDriver final : public RunDriver {
   // Keeps what a commit that is not stored was to do.
   void OnCommitFailed(InFlight commit, RunTime now, Outcome* outcome);
   void Repair(RunTime now, Outcome* outcome);
-  // They are in a row until they are written.
+  // A row keeps the files until they are written.
   void WriteFiles(const std::vector<StepFile>& files, Outcome* outcome);
   void Lose(Outcome* outcome);
 

@@ -6,9 +6,9 @@
 //            -> CarryOut                  without the mutex: answers, calls, logs
 //
 // CarryOut calls the first function of a step on its own thread and goes on with the answer in a
-// loop, so a flow whose functions follow each other never leaves the thread. Further functions of
-// the step go to the pool. The result of a commit comes back through StepStore, on another thread,
-// and takes the same way with OnStored in place of OnEvent.
+// loop, so a flow whose functions follow each other leaves the thread only to store a step of a
+// durable run. Further functions of the step go to the pool. The result of a commit comes back
+// through StepStore, on another thread, and takes the same way with OnStored in place of OnEvent.
 //
 // Two threads may carry out outcomes of one run at the same time. That is sound because the mutex
 // puts the decisions in order, and the driver never gives out the same action twice.
@@ -38,7 +38,7 @@ uint64_t RandomNumber() {
 ReplyTo LogIfRefused(std::string_view id, std::string_view target) {
   return [id, target = std::string(target)](const Reply& reply) {
     if (reply.status < 400) return;
-    log::Warn("what a flow sent was not taken",
+    log::Warn("a route refused the message of a flow",
               {{"error", fmt::format("{}: {} answered {}", id, target, reply.status)},
                {"route", target}});
   };
@@ -236,7 +236,7 @@ std::optional<flow::Call> Engine::CarryOutActions(const LiveRunPtr& run, flow::A
     } else if (auto* respond = std::get_if<flow::Respond>(&action)) {
       answers_.Respond(*run, std::move(*respond));
     } else if (auto* line = std::get_if<flow::LogLine>(&action)) {
-      log::Write(line->level, "a flow says",
+      log::Write(line->level, "message of a flow",
                  {{"flow", line->flow}, {"run", run->id}, {"says", line->message}});
     } else if (auto* abandon = std::get_if<flow::Abandon>(&action)) {
       tasks_.Stop(*run, abandon->call);

@@ -7,7 +7,8 @@
 //
 // A run is stepped on a thread of the pool; the first function that a step asks for is called on
 // the same thread, the others (of a fork) on others. So a flow whose functions follow each other
-// never changes threads. The caller that starts one may have a thread for that (RunContext::run).
+// never changes threads, unless a step of a durable run must be stored first. The caller that
+// starts one may have a thread for that (RunContext::run).
 //
 // Concurrency: any thread.
 #pragma once

@@ -15,7 +15,7 @@ namespace {
 using Mode = flow::Files::Mode;
 
 void Complain(const std::string& run, const StepFile& file, const Status& status) {
-  log::Error("a flow says", {{"flow", file.flow}, {"run", run}, {"says", status.ToString()}});
+  log::Error("message of a flow", {{"flow", file.flow}, {"run", run}, {"says", status.ToString()}});
 }
 
 bool IsAppend(const StepFile& file) { return file.bytes && file.mode == Mode::kAppend; }

@@ -1,10 +1,10 @@
 // Decides about an event that can't be handled. Each kind of follower has its own policy:
 //
-//   functions   the event is kept as a failure, in the commit that passes it; the function's
-//               settings say whether it is tried again. (function/function_processor.h)
-//   triggers    the event is tried again without end, after growing pauses. Nothing passes it.
-//               (GrowingPauses)
-//   flow starts the event is tried again without end, after the same pause each time.
+//   functions     the event is kept as a failure, in the commit that passes it; the function's
+//                 settings say whether it is tried again. (function/function_processor.h)
+//   triggers      the event is tried again without end, after growing pauses. Nothing passes it.
+//                 (GrowingPauses)
+//   flow starts   the event is tried again without end, after the same pause each time.
 //
 // A conflict goes to the policy only after BatchRunner::kMostConflicts in a row.
 #pragma once

@@ -4,11 +4,12 @@
 // Operation: a thread reads the log once and gives the events to the workers, by lane. Each lane
 // has a cursor of its own, so the number of workers can change from one start to the next. When all
 // workers are idle, lanes that heard nothing follow the others, every kStoreInterval at most, so
-// that they do not hold the log. Concurrency: any thread, except WakeFor and Stop, which one thread
-// at a time may call. Start and Stop are this shard's alone; Stop returns when no event runs any
-// more, within the time that the processor takes to end a run and its commit. Bounds: those of
-// LaneWorker. The reader waits for room in a worker's queue, so that a slow follower holds no more
-// in memory than its queues.
+// that they do not hold the log.
+// Concurrency: any thread, except WakeFor and Stop, which one thread at a time may call. Start and
+// Stop are this shard's alone; Stop returns when no event runs any more, within the time that the
+// processor takes to end a run and its commit.
+// Bounds: those of LaneWorker. The reader waits for room in a worker's queue, so that a slow
+// follower holds no more in memory than its queues.
 #pragma once
 
 #include <atomic>

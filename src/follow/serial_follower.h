@@ -3,10 +3,11 @@
 //
 // Operation: Step reads the changes behind the cursor, runs a batch of them and commits. If the
 // follower leaves out all changes that it has read, it stores its place after kStoreInterval, so
-// that the log need not keep them. Concurrency: one thread at a time, the caller's; Step waits for
-// nothing but its commit. The caller waits between steps as Stepped says, and wakes when a commit
-// changes the follower's keyspaces (commit_wake.h). To stop, it does not call Step again; that
-// takes the time of one batch at most. Bounds: see LaneQueue and BatchRunner.
+// that the log need not keep them.
+// Concurrency: one thread at a time, the caller's; Step waits for nothing but its commit. The
+// caller waits between steps as Stepped says, and wakes when a commit changes the follower's
+// keyspaces (commit_wake.h). To stop, it does not call Step again; that takes the time of one batch
+// at most. Bounds: see LaneQueue and BatchRunner.
 #pragma once
 
 #include <chrono>

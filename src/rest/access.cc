@@ -48,7 +48,8 @@ bool IsOfAnotherPage(const Request& request) {
          !EqualsIgnoreCase(*origin, "https://" + host);
 }
 
-// Whether the user follows a link; what comes is a page of its own, not a part of the other one.
+// Whether the browser opens the answer as a page of its own (the user follows a link). The page
+// with the link can't read it.
 bool IsVisit(const Request& request) {
   return (request.method() == Method::kGet || request.method() == Method::kHead) &&
          !request.FindHeader("Origin") && request.FindHeader("Sec-Fetch-Mode") == "navigate" &&

@@ -34,10 +34,10 @@ void AddPolicyHeaders(const flow_engine::Endpoint& endpoint, Response& response)
 // The headers of an answer, except those that rest.yaml gives it; its content type, if it has one.
 std::string SetAnswerHead(const flow_engine::Endpoint& endpoint, const flow_engine::Reply& reply,
                           Response& response);
-// {"type": "error", "status": ..., "message": ...}, as JSON, HTML or XML.
-// Of a header that came several times all values, as one.
+// All values of a header that came several times, as one.
 std::string JoinedHeader(const Request& request, std::string_view lower_name,
                          std::string_view separator = ", ");
+// {"type": "error", "status": ..., "message": ...}, as JSON, HTML or XML.
 void AnswerError(const Request& request, int status, const json::Value& message,
                  Response& response);
 

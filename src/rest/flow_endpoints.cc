@@ -38,8 +38,8 @@ std::string CorrelationOf(const Request& request, const flow_engine::Endpoint& e
   return given && IsValidUtf8(*given) ? std::string(*given) : std::string(request.id());
 }
 
-// What was asked for to be told to a flow. Its time is the client's if that is shorter, unless it
-// is durable: then only the client does not wait longer.
+// The start of the flow that the endpoint names. A client that waits for less time shortens a flow
+// in memory; a durable flow keeps its own time.
 flow::Start StartOf(const Request& request, const flow_engine::Endpoint& endpoint,
                     const flow::Flow& flow, const flow_engine::TraceLink& trace,
                     uint64_t timeout_ms, Value dataset) {
@@ -98,7 +98,7 @@ Task<> AnswerReply(Request& request, const flow_engine::Endpoint& endpoint,
   co_await SendStream(*stream, request, response);
 }
 
-// Of a relay: the whole answer, or the head of one that its pipe has.
+// A relay's answer: the whole of it, or only the head if the rest comes through the pipe.
 struct RelayAnswer {
   flow_engine::Reply reply;
   bool piped = false;
@@ -160,7 +160,7 @@ Task<> CallEndpoint(flow_engine::Host& host, const Admitted& wanted, Request& re
   if (trace.tracing == flow_engine::Tracing::kTold)
     response.AddHeader(endpoint.trace_header, trace.id);
   if (!endpoint.relay.empty()) {
-    // Not on the loop, which has few threads for those who wait.
+    // A relay waits for another server, so it runs on the relays' pool, not on the loop's thread.
     flow_engine::RunContext context{std::move(trace), std::move(streams), nullptr, &host.relays()};
     co_return co_await CallRelay(host, app, endpoint, std::move(*dataset), std::move(context),
                                  request, response);

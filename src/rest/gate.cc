@@ -32,7 +32,7 @@ flow_engine::RestConfig::Match FindEndpoint(const flow_engine::App& app, Method 
   return match;
 }
 
-// What a path can be asked for with.
+// The methods that a path takes.
 std::string AllowedMethods(const flow_engine::App& app, std::string_view path) {
   std::string allowed;
   for (const char* const method : {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}) {
@@ -94,7 +94,7 @@ bool LetsIn(const flow_engine::Reply& reply) {
   return reply.status < 400 && reply.body.is_bool() && reply.body.AsBool();
 }
 
-// What it tells of who asks, by names in lower case.
+// The headers of a guard's answer, which describe the sender, by name in lower case.
 Value SessionOf(const flow_engine::Reply& reply) {
   Value session = Value::EmptyObject();
   for (const json::Field& header : reply.headers.fields()) {
@@ -194,7 +194,7 @@ Task<Verdict> Gate::CheckUsers(Request& request, Response& response) {
   co_return co_await access_.CheckLater(kUsers, request, response);
 }
 
-// Answers a request for what is no endpoint.
+// Answers a request that no endpoint takes: OPTIONS, openapi.json, static files, 404, 405.
 Task<> Gate::AnswerOther(std::shared_ptr<const flow_engine::App> app,
                          const flow_engine::RestConfig::Match& match, const std::string& path,
                          Request& request, Response& response) {

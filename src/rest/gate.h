@@ -1,5 +1,6 @@
-// The filter of all ports: AccessFilter's rules, and those of the endpoints of apps. Who may not
-// use an endpoint is answered by the head of the request: its body is neither read nor parsed.
+// The filter of all ports: AccessFilter's rules, and those of the endpoints of apps. A sender who
+// may not use an endpoint is refused as soon as the head of the request has come: the body is
+// neither read nor parsed.
 #pragma once
 
 #include <memory>

@@ -35,14 +35,14 @@ class QueryAnswer {
   QueryAnswer(std::string request_id, const QueryParameters& parameters);
   virtual ~QueryAnswer() = default;
 
-  // Before the first row: as what the values of columns are shown in Comdb2's rows.
+  // Call it before the first row: the types in which Comdb2's rows show their columns.
   void SetColumnTypes(query::Cdb2Types types) { cdb2_types_ = std::move(types); }
 
   // Each appends to `out`.
   virtual void Head(const json::Value& signature, std::string* out) = 0;
   virtual void Row(const json::Value& row, std::string* out) = 0;
   virtual void Tail(const QueryOutcome& outcome, std::string* out) = 0;
-  // Around what is sent together.
+  // The text before and after each part that is sent.
   virtual void Open(std::string*) {}
   virtual void Close(std::string*) {}
 

@@ -1,7 +1,6 @@
 // The query service: what the statements of all clients share, whatever protocol they come by. They
-// run on its own threads, so that none keeps other requests waiting; how many there may be at once
-// is bounded. One that takes long gives its thread's place to another, and waits when as many as
-// there are threads do so.
+// run on threads of its own, so that none keeps other requests waiting. At most `threads` short and
+// `threads` long statements run at once; further long ones pause (query/turns.h).
 //
 // Made by server/ after the engine and destroyed before it, when the listeners have stopped.
 // Concurrency: any thread.
@@ -31,7 +30,7 @@ struct QueryServiceOptions {
   uint64_t timeout_ms = 0;  // of a request that asks for none or for a longer one; 0: none
   // Statements that took as long are listed when they have ended; so are those that failed.
   uint64_t completed_threshold_ms = 1000;
-  // Who there is, and the row of system:nodes; null: nothing is told of them.
+  // All accounts, and the row of system:nodes; null: these keyspaces are empty.
   std::function<std::shared_ptr<const auth::Accounts>()> accounts = nullptr;
   std::function<json::Value()> node = nullptr;
 };

@@ -230,7 +230,7 @@ Status QueryStatement::Start() {
   return OkStatus();
 }
 
-// Of what the sender sees: the rows that the SELECT finds are those.
+// Deletes only rows that the sender can see: those that the SELECT finds.
 Status QueryStatement::StartSystemDelete(const query::SystemDelete& removal) {
   if (parameters_.read_only) {
     return query::QueryError(QueryCode::kReadOnly, "DELETE can't run in a read-only request");
@@ -335,7 +335,7 @@ Result<QueryStatement::PlanPtr> QueryStatement::PrepareAndFind(PlanPtr prepare) 
   return FindPrepared(name);
 }
 
-// Of the time that the request may take, including what it waited for a thread.
+// The time that is left for the request. Its wait for a thread counts.
 uint64_t QueryStatement::RemainingMs() const {
   uint64_t limit = parameters_.timeout_ms.value_or(0);
   const auto bound = [&](uint64_t most) {

@@ -4,9 +4,9 @@
 // batches. The writes of all runs of a batch and the cursor's move past their events are one
 // commit. A run that fails is undone alone and tried again without end, after growing pauses. Later
 // events wait for it, because a trigger sees changes in their order. Between batches the thread
-// runs the commands of operators, also while the trigger is held. Concurrency: any thread; the
-// private part belongs to the trigger's thread. Bounds: those of follow/batch_runner.h, and
-// kMostWrites and kMostBytes in a commit.
+// runs the commands of operators, also while the trigger is held.
+// Concurrency: any thread; the private part belongs to the trigger's thread.
+// Bounds: those of follow/batch_runner.h, and kMostWrites and kMostBytes in a commit.
 #pragma once
 
 #include <cstdint>

@@ -205,7 +205,7 @@ Result<QueryPlan> Planner::PlanBlock(const SelectBlock& block, const Query* orde
 Result<RowPlan> Planner::PlanRows(const SelectBlock& block,
                                   const std::vector<SortTerm>* wanted_order) {
   std::vector<Condition> where = SplitConditions(block.where.get());
-  // A LET is computed after all joins. PlanFrom takes conditions out of `where` as soon as their
+  // PlanFrom takes conditions out of `where` as soon as their
   // variables are set. A LET is computed after all joins, so its conditions are kept back.
   const auto of_let = std::ranges::stable_partition(where, [&](const Condition& condition) {
     return std::ranges::none_of(
