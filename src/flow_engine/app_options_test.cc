@@ -1,4 +1,5 @@
 // What runs when an app is loaded, and who is told when a run has ended.
+#include <algorithm>
 #include <string>
 
 #include "flow_engine/test_host.h"
@@ -125,8 +126,10 @@ tasks:
   host_.reset();
   Begin();
   WaitUntil([&] { return host_->runs().List({})->runs.size() == 3; });
-  EXPECT_EQ(running().size(), 2u);
-  EXPECT_EQ(running()[1].id, first);
+  const auto now = running();
+  EXPECT_EQ(now.size(), 2u);
+  // The list sorts by time, which stands still here.
+  EXPECT_TRUE(std::ranges::any_of(now, [&](const auto& run) { return run.id == first; }));
 }
 
 TEST_F(AppOptionsTest, ListenersAreToldOfEveryRun) {
