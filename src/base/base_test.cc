@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
+#include "base/crc32.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/quantity.h"
@@ -113,6 +114,11 @@ TEST(Random, Uuid) {
   EXPECT_EQ(uuid.size(), 36u);
   EXPECT_EQ(uuid[14], '4');
   EXPECT_NE(uuid, NewUuid());
+}
+
+TEST(Crc32, IsThatOfZlib) {
+  EXPECT_EQ(Crc32(""), 0u);
+  EXPECT_EQ(Crc32("123456789"), 0xcbf43926u);
 }
 
 }  // namespace

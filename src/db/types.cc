@@ -1,19 +1,11 @@
 #include "db/types.h"
 
+#include "base/crc32.h"
 #include "base/utf8.h"
 #include "db/table_schema.h"
 
 namespace sluice::db {
 namespace {
-
-// FNV-1a.
-uint64_t ShardHash(KeyspaceId keyspace, std::string_view key) {
-  uint64_t hash = 0xcbf29ce484222325;
-  const auto mix = [&hash](uint8_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
-  for (int shift = 24; shift >= 0; shift -= 8) mix(static_cast<uint8_t>(keyspace >> shift));
-  for (char byte : key) mix(static_cast<uint8_t>(byte));
-  return hash ^ (hash >> 32);
-}
 
 bool IsNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -22,9 +14,17 @@ bool IsNameCharacter(char c) {
 
 }  // namespace
 
+uint16_t VBucketOf(std::string_view key) {
+  return static_cast<uint16_t>(((Crc32(key) >> 16) & 0x7fff) % kVBuckets);
+}
+
+ShardId ShardOfKey(std::string_view key, uint16_t shards) {
+  if (shards == 1) return 0;
+  return static_cast<ShardId>(uint32_t{VBucketOf(key)} * shards / kVBuckets);
+}
+
 ShardId ShardOf(KeyspaceId keyspace, std::string_view key, uint16_t shards) {
-  if (shards == 1 || IsTableId(keyspace)) return 0;
-  return static_cast<ShardId>(ShardHash(keyspace, key) % shards);
+  return IsTableId(keyspace) ? kTablesShard : ShardOfKey(key, shards);
 }
 
 Result<KeyspaceName> KeyspaceName::Parse(std::string_view text) {

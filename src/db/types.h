@@ -26,7 +26,17 @@ inline constexpr size_t kMaxCommitWrites = 10'000;
 inline constexpr size_t kMaxCommitBytes = 64ull << 20;
 inline constexpr std::string_view kDefaultName = "_default";
 
-// The shard of a document. Part of the stored form.
+// The shard of what belongs to the database as a whole: the catalog, definitions, accounts, apps.
+inline constexpr ShardId kDefinitionsShard = 0;
+// The shard of all rows of tables: their keys, references and transactions span tables.
+inline constexpr ShardId kTablesShard = 0;
+
+// The vBucket of a key, as clients of Couchbase compute it. Handlers of functions see it, too.
+inline constexpr uint32_t kVBuckets = 1024;
+uint16_t VBucketOf(std::string_view key);
+// The shard of what a key alone places: that of the key's vBucket. Part of the stored form.
+ShardId ShardOfKey(std::string_view key, uint16_t shards);
+// The shard of a document: its key's, unless it is a row of a table.
 ShardId ShardOf(KeyspaceId keyspace, std::string_view key, uint16_t shards);
 
 // A bucket collection's three names, written `bucket` (both others `_default`),

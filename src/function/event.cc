@@ -1,30 +1,12 @@
 #include "function/event.h"
 
-#include <array>
+#include "base/crc32.h"
+#include "db/types.h"
 
 namespace sluice::function {
 namespace {
 
-constexpr uint32_t kPartitions = 1024;
 constexpr size_t kEventBytes = 256;  // of an event besides its texts, about
-
-constexpr std::array<uint32_t, 256> MakeTable() {
-  std::array<uint32_t, 256> table{};
-  for (uint32_t i = 0; i < table.size(); ++i) {
-    uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xedb88320u : 0);
-    table[i] = crc;
-  }
-  return table;
-}
-
-uint32_t Crc32(std::string_view bytes) {
-  static constexpr std::array<uint32_t, 256> kTable = MakeTable();
-  uint32_t crc = 0xffffffffu;
-  for (const char byte : bytes)
-    crc = (crc >> 8) ^ kTable[(crc ^ static_cast<uint8_t>(byte)) & 0xff];
-  return ~crc;
-}
 
 }  // namespace
 
@@ -34,10 +16,6 @@ bool HasDocument(db::Operation operation) {
 
 std::string_view HandlerOf(const Event& event) {
   return HasDocument(event.operation) ? "OnUpdate" : "OnDelete";
-}
-
-uint16_t PartitionOf(std::string_view key) {
-  return static_cast<uint16_t>(((Crc32(key) >> 16) & 0x7fff) % kPartitions);
 }
 
 uint16_t LaneOf(std::string_view key) { return static_cast<uint16_t>(Crc32(key) % kLanes); }

@@ -41,8 +41,6 @@ std::string_view HandlerOf(const Event& event);
 
 // Changes of one key are always in one lane. Stored cursors depend on this.
 uint16_t LaneOf(std::string_view key);
-// The partition of the key in Couchbase, which handlers see as meta.vb.
-uint16_t PartitionOf(std::string_view key);
 
 Event EventOf(const db::Change& change, const db::CursorState& after, bool with_previous);
 Event EventOf(const timer::Timer& timer);

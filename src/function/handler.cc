@@ -242,7 +242,7 @@ script::Outcome Handler::Run(Turn& turn, Effects& effects, const Event& event) {
   const script::Argument meta[] = {
       std::string_view(event.key),
       std::string_view(cas),
-      static_cast<double>(PartitionOf(event.key)),
+      static_cast<double>(db::VBucketOf(event.key)),
       static_cast<double>(event.sequence),
       std::string_view(json ? "json" : "binary"),
       static_cast<double>(event.expiry_ms / 1000),
