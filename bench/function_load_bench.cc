@@ -171,7 +171,7 @@ void MakeTimers(FunctionRig& rig, size_t count, const std::string& callback, uin
                 double per_ms) {
   const std::string owner = function::FollowerOf(*rig.manager().Find("bench"));
   for (size_t n = 0; n < count;) {
-    timer::WriteSet timers(rig.database(), owner);
+    timer::WriteSet timers(rig.database(), db::ShardId{0}, owner);
     for (size_t i = 0; i < 1024 && n < count; ++i, ++n) {
       const uint64_t due = first_ms + static_cast<uint64_t>(static_cast<double>(n) / per_ms);
       const std::string reference = callback + std::to_string(n);

@@ -33,6 +33,7 @@ bool IsLastAdmin(const Accounts& accounts, std::string_view name) {
 db::RowWrite Row(std::string_view prefix, std::string_view name, std::optional<std::string> value) {
   db::RowWrite row;
   row.family = db::RowFamily::kMeta;
+  row.shard = db::kDefinitionsShard;
   row.key = std::string(prefix) + std::string(name);
   row.value = std::move(value);
   return row;
@@ -59,7 +60,8 @@ Status CheckBuckets(const db::Catalog& catalog, const Grants& wanted, const Gran
 
 using RowVisitor = std::function<Status(std::string_view name, std::string_view value)>;
 Status VisitRows(const db::Rows& all, std::string_view prefix, const RowVisitor& visit) {
-  const auto rows = all.NewIterator(db::RowFamily::kMeta, {std::string(prefix), PrefixEnd(prefix)});
+  const auto rows = all.NewIterator(db::RowFamily::kMeta, db::kDefinitionsShard,
+                                    {std::string(prefix), PrefixEnd(prefix)});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     RETURN_IF_ERROR(visit(rows->key().substr(prefix.size()), rows->value()));
   }
@@ -97,6 +99,7 @@ Status Directory::Load() {
 
 Status Directory::StoreRows(std::vector<db::RowWrite> rows) {
   db::Commit commit;
+  commit.shard = db::kDefinitionsShard;
   commit.rows = std::move(rows);
   return database_.Apply(std::move(commit)).status;
 }

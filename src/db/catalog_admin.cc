@@ -11,6 +11,7 @@
 #include "base/mutex.h"
 #include "db/database_impl.h"
 #include "db/index.h"
+#include "db/row_key.h"
 
 namespace sluice::db {
 namespace {
@@ -56,31 +57,34 @@ Status DatabaseImpl::ChangeCatalogAlone(const CatalogChange& change) {
       DeleteId(&context.batch, storage::Family::kIndex, shard, id);
     }
   };
-  RETURN_IF_ERROR(committers[0]->Run([&](Committer::TaskContext& context) -> Status {
-    before = CurrentCatalog();
-    CatalogEdit edit(*before, options.index_compiler.get());
-    RETURN_IF_ERROR(change(edit));
-    for (const RowWrite& row : edit.rows()) {
-      if (row.value) {
-        context.batch.Put(StoredFamily(row.family), row.key, *row.value);
-      } else {
-        context.batch.Delete(StoredFamily(row.family), row.key);
-      }
-    }
-    dropped_keyspaces = edit.dropped_keyspaces();
-    dropped_indexes = edit.dropped_indexes();
-    after = edit.Finish();
-    delete_dropped(context, 0);
-    context.published = [&, since = context.state.sequence] {
-      EndCoverage(*before, *after);
-      StartCoverageOfNew(*before, *after);
-      catalog_.Set(after);
-      if (after->typed()) typed = true;
-      StartCoverage(*before, *after, 0, since);
-    };
-    return OkStatus();
-  }));
-  for (ShardId shard = 1; shard < format.shards; ++shard) {
+  RETURN_IF_ERROR(
+      committers[kDefinitionsShard]->Run([&](Committer::TaskContext& context) -> Status {
+        before = CurrentCatalog();
+        CatalogEdit edit(*before, options.index_compiler.get());
+        RETURN_IF_ERROR(change(edit));
+        for (const RowWrite& row : edit.rows()) {
+          if (row.value) {
+            context.batch.Put(StoredFamily(row.family), RowKey(kDefinitionsShard, row.key),
+                              *row.value);
+          } else {
+            context.batch.Delete(StoredFamily(row.family), RowKey(kDefinitionsShard, row.key));
+          }
+        }
+        dropped_keyspaces = edit.dropped_keyspaces();
+        dropped_indexes = edit.dropped_indexes();
+        after = edit.Finish();
+        delete_dropped(context, kDefinitionsShard);
+        context.published = [&, since = context.state.sequence] {
+          EndCoverage(*before, *after);
+          StartCoverageOfNew(*before, *after);
+          catalog_.Set(after);
+          if (after->typed()) typed = true;
+          StartCoverage(*before, *after, kDefinitionsShard, since);
+        };
+        return OkStatus();
+      }));
+  for (ShardId shard = 0; shard < format.shards; ++shard) {
+    if (shard == kDefinitionsShard) continue;
     RETURN_IF_ERROR(committers[shard]->Run([&](Committer::TaskContext& context) -> Status {
       delete_dropped(context, shard);
       context.published = [&, shard, since = context.state.sequence] {

@@ -69,7 +69,7 @@ Status DatabaseImpl::RewriteTable(KeyspaceId table) {
 // nothing has changed for their readers.
 Result<bool> DatabaseImpl::RewriteChunk(KeyspaceId table, std::string* from) {
   bool more = false;
-  RETURN_IF_ERROR(committers[0]->Run([&](Committer::TaskContext& context) -> Status {
+  RETURN_IF_ERROR(committers[kTablesShard]->Run([&](Committer::TaskContext& context) -> Status {
     const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
     const KeyspaceInfo* keyspace = catalog->Find(table);
     if (keyspace == nullptr || keyspace->table == nullptr) return OkStatus();

@@ -103,11 +103,11 @@ void CatalogEdit::Derive() {
 
 // Rows are written in this order, so of two writes of one key within an edit the last counts.
 void CatalogEdit::PutRow(std::string key, const std::string& value) {
-  rows_.push_back({RowFamily::kMeta, std::move(key), value, {}});
+  rows_.push_back({RowFamily::kMeta, kDefinitionsShard, std::move(key), value, {}});
 }
 
 void CatalogEdit::DeleteRow(std::string key) {
-  rows_.push_back({RowFamily::kMeta, std::move(key), {}, {}});
+  rows_.push_back({RowFamily::kMeta, kDefinitionsShard, std::move(key), {}, {}});
 }
 
 void CatalogEdit::PutIds() {
@@ -469,10 +469,7 @@ Result<std::shared_ptr<const Catalog>> CatalogEdit::Load(const storage::Store& s
                                                          const IndexCompiler* compiler,
                                                          const PolicyCompiler* policies) {
   CatalogEdit edit{Catalog(), compiler};
-  storage::IterateOptions options;
-  options.lower = kCatalogPrefix;
-  options.upper = PrefixEnd(kCatalogPrefix);
-  const auto iterator = store.NewIterator(storage::Family::kMeta, std::move(options));
+  const auto iterator = CatalogRows(store, kCatalogPrefix);
   // In key order: buckets, followers, the next ids, indexes, keyspaces, scopes, types.
   std::vector<Index> indexes;
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {

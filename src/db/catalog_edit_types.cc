@@ -92,10 +92,7 @@ json::Value RowOf(KeyspaceId keyspace, const TypeDefinition& type) {
 
 Result<std::set<KeyspaceId>> CatalogEdit::OutdatedTypes(const storage::Store& store) {
   std::set<KeyspaceId> outdated;
-  storage::IterateOptions options;
-  options.lower = TypeRowKey("");
-  options.upper = PrefixEnd(TypeRowKey(""));
-  const auto rows = store.NewIterator(storage::Family::kMeta, std::move(options));
+  const auto rows = CatalogRows(store, TypeRowKey(""));
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     ASSIGN_OR_RETURN(const json::Value value, DecodeMetaJson(rows->key(), rows->value()));
     if (value["read_rules"] == json::Value(kReadRules)) continue;

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "base/bytes.h"
 #include "json/parse.h"
 #include "json/print.h"
 
 namespace sluice::db {
 namespace {
 
-std::string RowKey(std::string_view kind, std::string_view name) {
+std::string EntryKey(std::string_view kind, std::string_view name) {
   return fmt::format("{}{}/{}", kCatalogPrefix, kind, name);
 }
 
@@ -29,14 +30,16 @@ bool Flag(const json::Value& value) { return value.is_bool() && value.AsBool(); 
 
 }  // namespace
 
-std::string BucketRowKey(std::string_view bucket) { return RowKey("bucket", bucket); }
+std::string BucketRowKey(std::string_view bucket) { return EntryKey("bucket", bucket); }
 std::string ScopeRowKey(std::string_view bucket, std::string_view scope) {
-  return RowKey("scope", fmt::format("{}/{}", bucket, scope));
+  return EntryKey("scope", fmt::format("{}/{}", bucket, scope));
 }
-std::string KeyspaceRowKey(KeyspaceId id) { return RowKey("keyspace", fmt::format("{:010}", id)); }
-std::string IndexRowKey(IndexId id) { return RowKey("index", fmt::format("{:010}", id)); }
-std::string TypeRowKey(std::string_view type) { return RowKey("type", type); }
-std::string FollowerRowKey(std::string_view follower) { return RowKey("follower", follower); }
+std::string KeyspaceRowKey(KeyspaceId id) {
+  return EntryKey("keyspace", fmt::format("{:010}", id));
+}
+std::string IndexRowKey(IndexId id) { return EntryKey("index", fmt::format("{:010}", id)); }
+std::string TypeRowKey(std::string_view type) { return EntryKey("type", type); }
+std::string FollowerRowKey(std::string_view follower) { return EntryKey("follower", follower); }
 std::string IdsRowKey() { return std::string(kCatalogPrefix) + "ids"; }
 
 json::Value ToJson(const KeyspaceInfo& keyspace) {
@@ -171,6 +174,12 @@ Result<FollowerInfo> FollowerFromJson(const json::Value& value) {
   follower.lanes = static_cast<uint16_t>(Number(value["lanes"]));
   if (follower.name.empty() || follower.lanes == 0) return Unexpected(Malformed("follower"));
   return follower;
+}
+
+std::unique_ptr<RowIterator> CatalogRows(const storage::Store& store, std::string_view prefix) {
+  constexpr uint16_t kNoOtherShard = kDefinitionsShard + 1;
+  return Rows(store, kNoOtherShard)
+      .NewIterator(RowFamily::kMeta, kDefinitionsShard, {std::string(prefix), PrefixEnd(prefix)});
 }
 
 std::string EncodeMetaJson(const json::Value& value, char version) {

@@ -1,13 +1,16 @@
 // Catalog entries as rows of the meta family: a version byte, then JSON (docs/formats/catalog.md).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/status.h"
 #include "db/catalog.h"
 #include "db/index.h"
+#include "db/rows.h"
 #include "json/value.h"
+#include "storage/store.h"
 
 namespace sluice::db {
 
@@ -34,6 +37,9 @@ struct IndexEntry {
 };
 Result<IndexEntry> IndexFromJson(const json::Value& value);
 Result<FollowerInfo> FollowerFromJson(const json::Value& value);
+
+// The stored rows whose keys begin with the prefix. The catalog belongs to the definitions' shard.
+std::unique_ptr<RowIterator> CatalogRows(const storage::Store& store, std::string_view prefix);
 
 // Values of the meta family that hold JSON.
 inline constexpr char kMetaRowVersion = 1;

@@ -12,6 +12,7 @@
 #include "db/catalog_edit.h"
 #include "db/catalog_rows.h"
 #include "db/database_impl.h"
+#include "db/row_key.h"
 #include "db/test_database.h"
 #include "db/test_follower.h"
 
@@ -26,6 +27,7 @@ std::vector<std::string> Rows(const CatalogEdit& edit) {
   for (const RowWrite& row : edit.rows()) {
     rows.push_back(row.key);
     if (!row.value) continue;
+    EXPECT_EQ(row.shard, kDefinitionsShard);
     EXPECT_EQ((*row.value)[0], row.key.starts_with("catalog/index/") ? 2 : 1);
     rows.back() += "=" + row.value->substr(1);
   }
@@ -124,7 +126,8 @@ class CatalogLoadTest : public ::testing::Test {
   std::string Load(const std::vector<std::pair<std::string, std::string>>& rows) {
     storage::Batch batch(*store_);
     batch.DeleteRange(storage::Family::kMeta, "", "z");
-    for (const auto& [key, value] : rows) batch.Put(storage::Family::kMeta, key, value);
+    for (const auto& [key, value] : rows)
+      batch.Put(storage::Family::kMeta, RowKey(kDefinitionsShard, key), value);
     EXPECT_TRUE(store_->Write(&batch, storage::Sync::kNo).ok());
     const auto catalog = CatalogEdit::Load(*store_);
     return catalog ? "" : catalog.error().id();

@@ -120,7 +120,8 @@ struct RangeCheck {
 };
 
 struct Commit {
-  ShardId shard = 0;
+  // Everything in the commit belongs to this shard. The default is that of definitions.
+  ShardId shard = kDefinitionsShard;
   std::vector<Write> writes;
   std::vector<ReadCheck> reads;
   // The reads saw all commits up to this one, perhaps more. The committer does not look at

@@ -1,21 +1,21 @@
-// Key: follower's name, 0x00, u16 shard, u16 lane. Names have no zero byte.
+// Key: u16 shard, follower's name, 0x00, u16 lane. Names have no zero byte.
 // Value, version 1: u8 1, u8 bits (1: backfilling), varint sequence, varint n, varint events, and
 // while backfilling: varint from, u32 keyspace, string key.
 #include "db/cursor.h"
 
 #include "base/bytes.h"
+#include "db/row_key.h"
 
 namespace sluice::db {
 namespace {
 constexpr uint8_t kCursorVersion = 1;
 constexpr uint8_t kBackfillingBit = 1;
-constexpr size_t kKeySuffixBytes = 5;
+constexpr size_t kKeySuffixBytes = 3;
 }  // namespace
 
 std::string CursorPrefix(std::string_view follower, ShardId shard) {
-  std::string prefix(follower);
+  std::string prefix = RowKey(shard, follower);
   prefix.push_back('\0');
-  AppendU16(&prefix, shard);
   return prefix;
 }
 
@@ -26,14 +26,13 @@ std::string CursorKey(const CursorId& cursor) {
 }
 
 Result<CursorId> DecodeCursorKey(std::string_view key) {
-  if (key.size() < kKeySuffixBytes || key[key.size() - kKeySuffixBytes] != '\0') {
+  if (key.size() < kShardBytes + kKeySuffixBytes || key[key.size() - kKeySuffixBytes] != '\0') {
     return Fail(Code::kCorruption, "cursor.corrupt", "a stored cursor's key is malformed");
   }
   CursorId cursor;
-  cursor.follower = key.substr(0, key.size() - kKeySuffixBytes);
-  ByteReader reader(key.substr(key.size() - 4));
-  cursor.shard = reader.U16();
-  cursor.lane = reader.U16();
+  cursor.shard = ShardOfRow(key);
+  cursor.follower = key.substr(kShardBytes, key.size() - kShardBytes - kKeySuffixBytes);
+  cursor.lane = ByteReader(key.substr(key.size() - 2)).U16();
   return cursor;
 }
 

@@ -7,8 +7,8 @@ namespace sluice::db {
 namespace {
 
 TEST(CursorFormat, Golden) {
-  EXPECT_EQ(ToHex(CursorKey({"f", 1, 2})), "660000010002");
-  EXPECT_EQ(ToHex(CursorPrefix("f", 1)), "66000001");
+  EXPECT_EQ(ToHex(CursorKey({"f", 1, 2})), "000166000002");
+  EXPECT_EQ(ToHex(CursorPrefix("f", 1)), "00016600");
   CursorState state;
   state.position.sequence = 300;
   state.events = 5;
@@ -39,7 +39,7 @@ TEST(CursorFormat, Keys) {
   EXPECT_EQ(read.follower, "a/b");
   EXPECT_EQ(read.shard, 1u);
   EXPECT_EQ(read.lane, 2u);
-  EXPECT_EQ(DecodeCursorKey("abc").error().id(), "cursor.corrupt");
+  EXPECT_EQ(DecodeCursorKey("ab").error().id(), "cursor.corrupt");
   EXPECT_EQ(DecodeCursorKey("abcdefg").error().id(), "cursor.corrupt");
 }
 

@@ -12,6 +12,7 @@
 #include "db/catalog_rows.h"
 #include "db/database_impl.h"
 #include "db/index.h"
+#include "db/row_key.h"
 #include "db/stored_cursor.h"
 #include "db/typed_writes.h"
 
@@ -128,7 +129,7 @@ Database::Database(std::unique_ptr<DatabaseImpl> impl)
     : impl_(std::move(impl)),
       admin_(*impl_),
       followers_(*impl_),
-      rows_(*impl_->store),
+      rows_(*impl_->store, impl_->format.shards),
       read_forms_(*this, *impl_),
       revisions_(*this, *impl_),
       estimates_(*this),
@@ -277,7 +278,8 @@ Status Database::CheckIndex(const Index& index, const DatabaseSnapshot& snapshot
   std::string stored;
   const std::string key = IndexRowKey(index.id());
   ASSIGN_OR_RETURN(const bool found,
-                   impl_->store->Get(storage::Family::kMeta, key, &stored, &snapshot.store()));
+                   impl_->store->Get(storage::Family::kMeta, RowKey(kDefinitionsShard, key),
+                                     &stored, &snapshot.store()));
   if (!found) return NotThen(index);
   ASSIGN_OR_RETURN(const json::Value value, DecodeMetaJson(key, stored, kIndexRowVersion));
   ASSIGN_OR_RETURN(const IndexEntry then, IndexFromJson(value));
@@ -309,6 +311,10 @@ ShardId Database::ShardOf(KeyspaceId keyspace, std::string_view key) const {
   return db::ShardOf(keyspace, key, impl_->format.shards);
 }
 
+ShardId Database::ShardOfKey(std::string_view key) const {
+  return db::ShardOfKey(key, impl_->format.shards);
+}
+
 Cas Database::NewCas() { return impl_->stamps->Next(); }
 
 namespace {
@@ -323,8 +329,12 @@ Status CheckConditions(const Database& database, const Commit& commit) {
     if (database.ShardOf(read.keyspace, read.key) != commit.shard) return other_shard(read.key);
   }
   for (const RangeCheck& range : commit.ranges) {
-    const bool here = IsTableId(range.keyspace) ? commit.shard == 0 : database.shard_count() == 1;
+    const bool here =
+        IsTableId(range.keyspace) ? commit.shard == kTablesShard : database.shard_count() == 1;
     if (!here) return other_shard("a range");
+  }
+  for (const RowWrite& row : commit.rows) {
+    if (row.shard && *row.shard != commit.shard) return other_shard("a row");
   }
   for (const CursorMove& move : commit.cursor_moves) {
     if (move.cursor.shard != commit.shard) return other_shard("a cursor");

@@ -144,12 +144,13 @@ class Database {
 
   // --- writing ---
   ShardId ShardOf(KeyspaceId keyspace, std::string_view key) const;
+  ShardId ShardOfKey(std::string_view key) const;
   uint16_t shard_count() const;
   const CommitLimits& commit_limits() const;
   // The next stamp of the hybrid clock, for writers that must know a CAS before their commit.
   Cas NewCas();
-  // All writes must belong to commit.shard. It does not wait for the commit; the callback runs on
-  // the committer's thread, or at once on this one when the commit is refused (overloaded,
+  // All writes and rows must belong to commit.shard. It does not wait for the commit; the callback
+  // runs on the committer's thread, or at once on this one when the commit is refused (overloaded,
   // malformed). In a keyspace with types it reads and may run scripts (ReadForms::RunsScripts):
   // then call it from a thread that may block.
   void Submit(Commit commit, CommitCallback callback);

@@ -111,6 +111,7 @@ class DatabaseImpl {
   Status RemakeOutdatedIndexes();
   Status DropOrphans(ShardId shard);
   Result<bool> BuildIndexChunk(const Index& index, ShardId shard, std::string* from);
+  Status ExpireIn(ShardId shard, uint64_t* total);
   Status PurgeTombstones(ShardId shard, const std::vector<std::string>& expiry_keys);
   Sequence TombstonesNeededAfter(ShardId shard, Sequence last) const;
   Sequence TrimHorizon(ShardId shard, Sequence last) const;

@@ -1,4 +1,4 @@
-// FORMAT is a line of JSON: {"sluice":1,"shards":1,"id":"<uuid>"}.
+// FORMAT is a line of JSON: {"sluice":2,"shards":1,"id":"<uuid>"}.
 #include "db/directory.h"
 
 #include <cerrno>
@@ -18,8 +18,6 @@ namespace sluice::db {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr uint32_t kFormatVersion = 1;
 
 std::string FormatPath(const std::string& directory) { return directory + "/FORMAT"; }
 
@@ -74,6 +72,13 @@ Result<std::optional<DirectoryFormat>> ReadFormat(const std::string& directory) 
         Code::kUnsupported, "storage.unknown_format",
         "{} says format {}: a newer Sluice wrote this. This server reads format {}; install the "
         "newer version, or restore a backup of this one",
+        FormatPath(directory), version, kFormatVersion);
+  }
+  if (version >= 1 && version < kFormatVersion) {
+    return Fail(
+        Code::kUnsupported, "storage.unknown_format",
+        "{} says format {}: an earlier Sluice wrote this. This server reads format {} only; "
+        "export the documents with the earlier version, and import them into a new directory",
         FormatPath(directory), version, kFormatVersion);
   }
   if (version != kFormatVersion || shards < 1 || shards > kMaxShards) {

@@ -10,8 +10,11 @@
 
 namespace sluice::db {
 
+// Version 2: the shard comes first in the keys of all families. There is no way from version 1.
+inline constexpr uint32_t kFormatVersion = 2;
+
 struct DirectoryFormat {
-  uint32_t version = 1;
+  uint32_t version = kFormatVersion;
   uint16_t shards = 1;
   std::string id;  // of this database; a restored backup keeps it
 };

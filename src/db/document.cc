@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "db/row_key.h"
 
 namespace sluice::db {
 namespace {
@@ -148,8 +149,7 @@ void PinnedDocument::Hold(std::shared_ptr<const Document> document) {
 }
 
 std::string KeyspacePrefix(ShardId shard, KeyspaceId keyspace) {
-  std::string prefix;
-  AppendU16(&prefix, shard);
+  std::string prefix = RowKey(shard);
   AppendU32(&prefix, keyspace);
   return prefix;
 }

@@ -1,15 +1,20 @@
 #include "db/expiry.h"
 
-#include "base/bytes.h"
+#include "db/document.h"
+#include "db/row_key.h"
 
 namespace sluice::db {
 
-std::string ExpiryKey(uint64_t due_ms, std::string_view document_row_key) {
-  std::string key;
-  key.reserve(8 + document_row_key.size());
+std::string ExpiryRow::DocumentRowKey() const { return DocumentKey(shard, keyspace, key); }
+
+std::string ExpiryKeyFrom(ShardId shard, uint64_t due_ms) {
+  std::string key = RowKey(shard);
   AppendU64(&key, due_ms);
-  key.append(document_row_key);
   return key;
+}
+
+std::string ExpiryKey(uint64_t due_ms, std::string_view document_row_key) {
+  return ExpiryKeyFrom(ShardOfRow(document_row_key), due_ms).append(KeyInShard(document_row_key));
 }
 
 std::string ExpiryValue(ExpiryKind kind) { return std::string(1, static_cast<char>(kind)); }
@@ -17,9 +22,8 @@ std::string ExpiryValue(ExpiryKind kind) { return std::string(1, static_cast<cha
 Result<ExpiryRow> DecodeExpiryRow(std::string_view key, std::string_view value) {
   ByteReader reader(key);
   ExpiryRow row;
-  row.due_ms = reader.U64();
-  row.document_row_key = key.substr(std::min<size_t>(8, key.size()));
   row.shard = reader.U16();
+  row.due_ms = reader.U64();
   row.keyspace = reader.U32();
   row.key = reader.Rest();
   if (!reader.ok() || (value != "d" && value != "t")) {

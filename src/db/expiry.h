@@ -1,6 +1,6 @@
 // Rows of the expiry family: when documents and tombstones must be removed
-// (docs/formats/expiry.md). Key: u64 due time in ms, then the document's row key. Value: one byte,
-// the kind.
+// (docs/formats/expiry.md). Key: u16 shard, u64 due time in ms, then the rest of the document's row
+// key. Value: one byte, the kind.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,13 @@ struct ExpiryRow {
   ShardId shard = 0;
   KeyspaceId keyspace = 0;
   std::string_view key;
-  std::string_view document_row_key;
+
+  std::string DocumentRowKey() const;
 };
 
 std::string ExpiryKey(uint64_t due_ms, std::string_view document_row_key);
+// The first key of the shard's rows that are due then or later.
+std::string ExpiryKeyFrom(ShardId shard, uint64_t due_ms);
 std::string ExpiryValue(ExpiryKind kind);
 Result<ExpiryRow> DecodeExpiryRow(std::string_view key, std::string_view value);
 

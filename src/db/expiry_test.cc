@@ -10,7 +10,7 @@ namespace {
 
 TEST(ExpiryFormat, Golden) {
   const std::string key = ExpiryKey(1000, DocumentKey(1, 2, "k"));
-  EXPECT_EQ(ToHex(key), "00000000000003e80001000000026b");
+  EXPECT_EQ(ToHex(key), "000100000000000003e8000000026b");
   EXPECT_EQ(ExpiryValue(ExpiryKind::kDocument), "d");
   EXPECT_EQ(ExpiryValue(ExpiryKind::kTombstone), "t");
   const ExpiryRow row = *DecodeExpiryRow(key, "t");
@@ -19,7 +19,8 @@ TEST(ExpiryFormat, Golden) {
   EXPECT_EQ(row.shard, 1u);
   EXPECT_EQ(row.keyspace, 2u);
   EXPECT_EQ(row.key, "k");
-  EXPECT_EQ(row.document_row_key, DocumentKey(1, 2, "k"));
+  EXPECT_EQ(row.DocumentRowKey(), DocumentKey(1, 2, "k"));
+  EXPECT_EQ(ToHex(ExpiryKeyFrom(1, 1000)), "000100000000000003e8");
   for (size_t size = 0; size < 14; ++size) {
     EXPECT_EQ(DecodeExpiryRow(key.substr(0, size), "d").error().id(), "expiry.corrupt");
   }
@@ -27,9 +28,12 @@ TEST(ExpiryFormat, Golden) {
   EXPECT_EQ(DecodeExpiryRow(key, "").error().id(), "expiry.corrupt");
 }
 
-class ExpiryTest : public DatabaseTest {
+class ExpiryTest : public DatabaseTest, public ::testing::WithParamInterface<uint16_t> {
  protected:
-  ExpiryTest() { options_.durability = Durability::kNone; }
+  ExpiryTest() {
+    options_.durability = Durability::kNone;
+    options_.shards = GetParam();
+  }
   CommitResult PutFor(const std::string& key, uint64_t ms, KeyspaceId keyspace = 0) {
     return Apply(
         PutWrite(keyspace == 0 ? keyspace_ : keyspace, key, Json("1", clock_.WallMs() + ms)));
@@ -42,7 +46,7 @@ class ExpiryTest : public DatabaseTest {
   }
 };
 
-TEST_F(ExpiryTest, TouchMovesOrClearsTheExpiry) {
+TEST_P(ExpiryTest, TouchMovesOrClearsTheExpiry) {
   ASSERT_TRUE(PutFor("a", 10).status.ok());
   ASSERT_TRUE(PutFor("b", 10).status.ok());
   const Cas before = (*database_->Get(keyspace_, "a"))->cas;
@@ -60,7 +64,7 @@ TEST_F(ExpiryTest, TouchMovesOrClearsTheExpiry) {
   EXPECT_EQ(Get("b"), "1");
 }
 
-TEST_F(ExpiryTest, KeepExpiryKeepsIt) {
+TEST_P(ExpiryTest, KeepExpiryKeepsIt) {
   ASSERT_TRUE(PutFor("a", 10).status.ok());
   Write write = PutWrite(keyspace_, "a", Json("2"));
   write.keep_expiry = true;
@@ -69,7 +73,7 @@ TEST_F(ExpiryTest, KeepExpiryKeepsIt) {
   EXPECT_EQ(Get("a"), "-");
 }
 
-TEST_F(ExpiryTest, ACollectionsLimitHolds) {
+TEST_P(ExpiryTest, ACollectionsLimitHolds) {
   ASSERT_TRUE(database_->admin().CreateCollection({"b", "_default", "c"}, 50).ok());
   const KeyspaceId limited = *database_->Resolve({"b", "_default", "c"});
   ASSERT_TRUE(Apply(PutWrite(limited, "never", Json("1"))).status.ok());
@@ -83,7 +87,7 @@ TEST_F(ExpiryTest, ACollectionsLimitHolds) {
   EXPECT_EQ((*database_->Get(limited, "soon"))->expiry_ms, now + 50);
 }
 
-TEST_F(ExpiryTest, ACollectionsLimitCanBeChanged) {
+TEST_P(ExpiryTest, ACollectionsLimitCanBeChanged) {
   const KeyspaceName name{"b", "_default", "c"};
   ASSERT_TRUE(database_->admin().CreateCollection(name, 50).ok());
   ASSERT_TRUE(database_->admin().CreateIndex(name, {.name = "i", .parts = {{.path = "x"}}}).ok());
@@ -107,7 +111,7 @@ TEST_F(ExpiryTest, ACollectionsLimitCanBeChanged) {
             "collection.not_found");
 }
 
-TEST_F(ExpiryTest, ManyAtOnceAreCountedOnce) {
+TEST_P(ExpiryTest, ManyAtOnceAreCountedOnce) {
   for (int i = 0; i < 600; ++i) ASSERT_TRUE(PutFor(fmt::format("k{}", i), 10).status.ok());
   clock_.AdvanceMs(10);
   EXPECT_EQ(*database_->operations().ExpireNow(), 600u);
@@ -119,7 +123,7 @@ TEST_F(ExpiryTest, ManyAtOnceAreCountedOnce) {
   EXPECT_EQ(ExpiryRows(), 0u);
 }
 
-TEST_F(ExpiryTest, RowsOfADroppedKeyspaceGo) {
+TEST_P(ExpiryTest, RowsOfADroppedKeyspaceGo) {
   ASSERT_TRUE(database_->admin().CreateCollection({"b", "_default", "c"}).ok());
   const KeyspaceId dropped = *database_->Resolve({"b", "_default", "c"});
   ASSERT_TRUE(PutFor("a", 10, dropped).status.ok());
@@ -132,13 +136,14 @@ TEST_F(ExpiryTest, RowsOfADroppedKeyspaceGo) {
   EXPECT_EQ(ExpiryRows(), 1u);  // the tombstone of "kept"
 }
 
-TEST_F(ExpiryTest, TheBackgroundDoesIt) {
+TEST_P(ExpiryTest, TheBackgroundDoesIt) {
   database_.reset();
   options_.expiry_interval_ms = 50;
   const SystemClock real;
   auto opened = Database::Open(directory_ / "data", options_, real);
   ASSERT_TRUE(opened);
   Commit commit;
+  commit.shard = (*opened)->ShardOf(keyspace_, "k");
   commit.writes.push_back(PutWrite(keyspace_, "k", Json("1", real.WallMs() + 20)));
   ASSERT_TRUE((*opened)->Apply(std::move(commit)).status.ok());
   PinnedDocument row;
@@ -148,6 +153,32 @@ TEST_F(ExpiryTest, TheBackgroundDoesIt) {
   });
   EXPECT_TRUE(row->expired);
 }
+
+// The sweep of one shard does not touch the rows of the others.
+TEST_P(ExpiryTest, EveryShardHasItsOwnRows) {
+  std::vector<size_t> documents(GetParam());
+  for (int i = 0; i < 40; ++i) {
+    const std::string key = fmt::format("k{}", i);
+    ASSERT_TRUE(PutFor(key, 10).status.ok());
+    ++documents[database_->ShardOf(keyspace_, key)];
+  }
+  for (ShardId shard = 0; shard < GetParam(); ++shard) {
+    EXPECT_GT(documents[shard], 0u);
+    const auto rows = database_->rows().NewIterator(RowFamily::kExpiry, shard);
+    size_t count = 0;
+    for (rows->SeekToFirst(); rows->Valid(); rows->Next()) ++count;
+    EXPECT_EQ(count, documents[shard]);
+  }
+  ASSERT_TRUE(PutFor("k7", 5).status.ok());
+  const uint64_t now_ms = clock_.WallMs();
+  EXPECT_EQ(*database_->operations().NextExpiryMs(0), now_ms + 5);
+  EXPECT_EQ(*database_->operations().NextExpiryMs(now_ms + 6), now_ms + 10);
+  EXPECT_EQ(*database_->operations().NextExpiryMs(now_ms + 11), UINT64_MAX);
+  clock_.AdvanceMs(10);
+  EXPECT_EQ(*database_->operations().ExpireNow(), 40u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, ExpiryTest, ::testing::Values(1, 4));
 
 }  // namespace
 }  // namespace sluice::db

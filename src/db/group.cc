@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "db/expiry.h"
+#include "db/row_key.h"
 
 namespace sluice::db {
 namespace {
@@ -41,11 +42,7 @@ bool NeedsPresent(const Write& write, const KeyspaceInfo& keyspace, const ShardS
 
 }  // namespace
 
-std::string ShardState::Key(ShardId shard) {
-  std::string key = "shard/";
-  AppendU16(&key, shard);
-  return key;
-}
+std::string ShardState::Key(ShardId shard) { return RowKey(shard, "shard"); }
 
 std::string ShardState::Encode() const {
   std::string stored;
@@ -260,9 +257,10 @@ Status Group::CheckCursors(const Commit& commit) {
 
 Status Group::CheckRows(const Commit& commit) {
   for (const RowWrite& row : commit.rows) {
+    CHECK(row.shard.value_or(context_.shard) == context_.shard);
     if (!row.expected) continue;
     ASSIGN_OR_RETURN(const std::optional<std::string> stored,
-                     LookupRow(StoredFamily(row.family), row.key));
+                     LookupRow(StoredFamily(row.family), RowKey(context_.shard, row.key)));
     if (stored != *row.expected) {
       return Error(Code::kConflict, "row.changed", "a {} row was changed by another commit",
                    storage::FamilyName(StoredFamily(row.family)));
@@ -504,15 +502,16 @@ void Group::Emit(const Commit& commit) {
   EmitCursors(commit);
   for (const RowWrite& row : commit.rows) {
     const storage::Family family = StoredFamily(row.family);
+    std::string key = RowKey(context_.shard, row.key);
     if (row.value) {
-      batch_->Put(family, row.key, *row.value);
+      batch_->Put(family, key, *row.value);
     } else {
-      batch_->Delete(family, row.key);
+      batch_->Delete(family, key);
     }
     if (row.family == RowFamily::kRevision) {
-      context_.last_writes.Note(RevisedRowKey(row.key), state_.sequence);
+      context_.last_writes.Note(RevisedRowKey(key), state_.sequence);
     }
-    rows_.insert_or_assign({family, row.key}, row.value);
+    rows_.insert_or_assign({family, std::move(key)}, row.value);
   }
 }
 

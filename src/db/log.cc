@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "db/row_key.h"
 
 namespace sluice::db {
 namespace {
@@ -40,8 +41,7 @@ std::string_view OperationName(Operation operation) {
 }
 
 std::string LogKey(ShardId shard, Sequence sequence, uint32_t n) {
-  std::string key;
-  AppendU16(&key, shard);
+  std::string key = RowKey(shard);
   AppendU64(&key, sequence);
   AppendU32(&key, n);
   return key;
@@ -113,7 +113,7 @@ void LogReader::Refresh() {
   storage::IterateOptions options;
   options.lower = LogKey(shard_, position_.sequence, position_.n);
   if (last_ == kNoLast) {
-    AppendU16(&options.upper, static_cast<uint16_t>(shard_ + 1));
+    options.upper = ShardEnd(shard_);
   } else {
     options.upper = LogKey(shard_, last_ + 1, 0);
   }

@@ -1,12 +1,12 @@
 // Background work: deleting expired documents, removing old tombstones, trimming the log, syncing
 // the log at an interval, and finishing indexes whose building a restart interrupted.
 #include <algorithm>
-#include <map>
 
 #include "base/log.h"
 #include "db/database_impl.h"
 #include "db/expiry.h"
 #include "db/index.h"
+#include "db/row_key.h"
 
 namespace sluice::db {
 namespace {
@@ -15,6 +15,13 @@ constexpr size_t kExpiryBatch = 256;
 constexpr uint64_t kTombstoneRetryMs = 60'000;
 constexpr uint64_t kTickMs = 50;
 constexpr size_t kMaxSamples = 1000;
+
+storage::IterateOptions AllOf(ShardId shard) {
+  storage::IterateOptions range;
+  range.lower = RowKey(shard);
+  range.upper = ShardEnd(shard);
+  return range;
+}
 
 void Report(const char* what, const Status& status) {
   if (!status.ok() && status.code() != Code::kUnavailable) {
@@ -81,6 +88,7 @@ namespace {
 struct DueRows {
   Commit expirations;
   std::vector<std::string> tombstones;  // their keys in the expiry family
+  bool none() const { return expirations.rows.empty() && tombstones.empty(); }
 };
 
 }  // namespace
@@ -94,58 +102,67 @@ bool DatabaseImpl::MustWait(KeyspaceId keyspace) const {
   return info != nullptr && info->policy != nullptr && !info->policy->CheckUsable().ok();
 }
 
-// Two threads may run it at the same time: the second commit finds that the document has gone, and
-// counts nothing.
+// Every shard gets its turn, whatever happens to the others.
 Result<uint64_t> DatabaseImpl::Expire() {
   uint64_t total = 0;
+  Status failed;
+  for (ShardId shard = 0; shard < format.shards; ++shard) {
+    const Status done = ExpireIn(shard, &total);
+    if (!done.ok()) failed = done;
+  }
+  RETURN_IF_ERROR(failed);
+  return total;
+}
+
+// Two threads may run it at the same time: the second commit finds that the document has gone, and
+// counts nothing.
+Status DatabaseImpl::ExpireIn(ShardId shard, uint64_t* total) {
   while (true) {
-    std::map<ShardId, DueRows> due;
+    DueRows due;
+    due.expirations.shard = shard;
     storage::IterateOptions range;
-    range.upper = ExpiryKey(clock.WallMs() + 1, "");
+    range.lower = RowKey(shard);
+    range.upper = ExpiryKeyFrom(shard, clock.WallMs() + 1);
     const auto iterator = store->NewIterator(storage::Family::kExpiry, std::move(range));
     size_t taken = 0;
     for (iterator->SeekToFirst(); iterator->Valid() && taken < kExpiryBatch; iterator->Next()) {
       ASSIGN_OR_RETURN(const ExpiryRow row, DecodeExpiryRow(iterator->key(), iterator->value()));
-      if (row.kind != ExpiryKind::kTombstone && MustWait(row.keyspace)) continue;
-      ++taken;
-      DueRows& rows = due[row.shard];
       if (row.kind == ExpiryKind::kTombstone) {
-        rows.tombstones.emplace_back(iterator->key());
+        due.tombstones.emplace_back(iterator->key());
+        ++taken;
         continue;
       }
-      rows.expirations.shard = row.shard;
-      rows.expirations.rows.push_back({RowFamily::kExpiry, std::string(iterator->key()), {}, {}});
+      if (MustWait(row.keyspace)) continue;
+      ++taken;
+      due.expirations.rows.push_back(
+          {RowFamily::kExpiry, shard, std::string(KeyInShard(iterator->key())), {}, {}});
       if (CurrentCatalog()->Find(row.keyspace) == nullptr) continue;
       Write write = DeleteWrite(row.keyspace, std::string(row.key));
       write.kind = Write::Kind::kExpire;
       write.document.expiry_ms = row.due_ms;
-      rows.expirations.writes.push_back(std::move(write));
+      due.expirations.writes.push_back(std::move(write));
     }
     RETURN_IF_ERROR(iterator->status());
-    if (taken == 0) return total;
-    for (auto& [shard, rows] : due) {
-      if (!rows.tombstones.empty()) RETURN_IF_ERROR(PurgeTombstones(shard, rows.tombstones));
-      if (rows.expirations.rows.empty()) continue;
-      const CommitResult result = committers[shard]->Apply(std::move(rows.expirations));
-      // A keyspace was dropped at this moment: the next round leaves it out.
-      if (result.status.code() == Code::kNotFound) continue;
-      RETURN_IF_ERROR(result.status);
-      const auto done = std::count_if(result.writes.begin(), result.writes.end(),
-                                      [](const WriteResult& write) { return write.cas != 0; });
-      total += static_cast<uint64_t>(done);
-      expired += static_cast<uint64_t>(done);
-    }
+    if (due.none()) return OkStatus();
+    if (!due.tombstones.empty()) RETURN_IF_ERROR(PurgeTombstones(shard, due.tombstones));
+    if (due.expirations.rows.empty()) continue;
+    const CommitResult result = committers[shard]->Apply(std::move(due.expirations));
+    // A keyspace was dropped at this moment: the next round leaves it out.
+    if (result.status.code() == Code::kNotFound) continue;
+    RETURN_IF_ERROR(result.status);
+    const auto done = std::count_if(result.writes.begin(), result.writes.end(),
+                                    [](const WriteResult& write) { return write.cas != 0; });
+    *total += static_cast<uint64_t>(done);
+    expired += static_cast<uint64_t>(done);
   }
 }
 
 Sequence DatabaseImpl::TombstonesNeededAfter(ShardId shard, Sequence last) const {
   Sequence lowest = last;
-  const auto iterator = store->NewIterator(storage::Family::kCursor, {});
+  const auto iterator = store->NewIterator(storage::Family::kCursor, AllOf(shard));
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
-    const Result<CursorId> cursor = DecodeCursorKey(iterator->key());
     const Result<CursorState> state = DecodeCursor(iterator->value());
-    if (!cursor || !state) return 0;
-    if (cursor->shard != shard) continue;
+    if (!state) return 0;
     const bool catching_up = state->backfilling && state->backfill_from != 0;
     lowest = std::min(lowest, catching_up ? state->backfill_from : state->position.done());
   }
@@ -161,18 +178,18 @@ Status DatabaseImpl::PurgeTombstones(ShardId shard, const std::vector<std::strin
       context.batch.Delete(storage::Family::kExpiry, expiry_key);
       ASSIGN_OR_RETURN(const ExpiryRow row,
                        DecodeExpiryRow(expiry_key, ExpiryValue(ExpiryKind::kTombstone)));
-      ASSIGN_OR_RETURN(const bool found,
-                       store->Get(storage::Family::kDocs, row.document_row_key, &value));
+      const std::string document_key = row.DocumentRowKey();
+      ASSIGN_OR_RETURN(const bool found, store->Get(storage::Family::kDocs, document_key, &value));
       if (!found) continue;
       ASSIGN_OR_RETURN(const DocumentView view, DecodeDocument(value.view()));
       if (!view.tombstone) continue;
       if (view.sequence > needed_after) {
         context.batch.Put(storage::Family::kExpiry,
-                          ExpiryKey(clock.WallMs() + kTombstoneRetryMs, row.document_row_key),
+                          ExpiryKey(clock.WallMs() + kTombstoneRetryMs, document_key),
                           ExpiryValue(ExpiryKind::kTombstone));
         continue;
       }
-      context.batch.Delete(storage::Family::kDocs, row.document_row_key);
+      context.batch.Delete(storage::Family::kDocs, document_key);
       context.state.purged = std::max(context.state.purged, view.sequence);
     }
     return OkStatus();
@@ -206,12 +223,11 @@ Sequence DatabaseImpl::TrimHorizon(ShardId shard, Sequence last) const {
   Sequence horizon = last;
   bool somebody_just_reads =
       catalog->HasTransientFollowers() || clock.MonotonicNs() / 1'000'000 < inherited_log_until_ms_;
-  const auto iterator = store->NewIterator(storage::Family::kCursor, {});
+  const auto iterator = store->NewIterator(storage::Family::kCursor, AllOf(shard));
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     const Result<CursorId> cursor = DecodeCursorKey(iterator->key());
     const Result<CursorState> state = DecodeCursor(iterator->value());
     if (!cursor || !state) return 0;
-    if (cursor->shard != shard) continue;
     const FollowerInfo* follower = catalog->FindFollower(cursor->follower);
     if (follower != nullptr && !follower->holds_log) {
       somebody_just_reads = true;

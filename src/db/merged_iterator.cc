@@ -1,29 +1,64 @@
 #include "db/merged_iterator.h"
 
-#include "base/bytes.h"
-#include "db/document.h"
+#include "base/check.h"
+#include "db/row_key.h"
 
 namespace sluice::db {
+namespace {
+
+std::string PrefixOfId(uint32_t id) {
+  std::string prefix;
+  AppendU32(&prefix, id);
+  return prefix;
+}
+
+}  // namespace
+
+MergedIterator::MergedIterator(const storage::Store& store, storage::Family family, Shards shards,
+                               const Options& options)
+    : prefix_(RowKey(shards.first, options.prefix)), direction_(options.direction) {
+  const Range& range = options.range;
+  if (!range.to.empty() && range.from >= range.to) return;
+  for (uint16_t i = 0; i < shards.count; ++i) {
+    const std::string prefix = RowKey(static_cast<ShardId>(shards.first + i), options.prefix);
+    storage::IterateOptions bounds;
+    bounds.snapshot = options.snapshot;
+    bounds.fill_cache = options.caching == Caching::kFill;
+    bounds.lower = prefix + range.from;
+    bounds.upper = range.to.empty() ? PrefixEnd(prefix) : prefix + range.to;
+    iterators_.push_back(store.NewIterator(family, std::move(bounds)));
+  }
+}
 
 MergedIterator::MergedIterator(const storage::Store& store, storage::Family family, uint16_t shards,
                                uint32_t id, const Range& range, const storage::Snapshot* snapshot,
                                Direction direction, Caching caching)
-    : direction_(direction) {
-  if (!range.to.empty() && range.from >= range.to) return;
-  for (ShardId shard = 0; shard < shards; ++shard) {
-    const std::string prefix = KeyspacePrefix(shard, id);
-    storage::IterateOptions options;
-    options.snapshot = snapshot;
-    options.fill_cache = caching == Caching::kFill;
-    options.lower = prefix + range.from;
-    options.upper = range.to.empty() ? PrefixEnd(prefix) : prefix + range.to;
-    auto iterator = store.NewIterator(family, std::move(options));
-    if (direction == Direction::kForward) {
+    : MergedIterator(store, family, Shards{.first = 0, .count = shards},
+                     {.prefix = PrefixOfId(id),
+                      .range = range,
+                      .snapshot = snapshot,
+                      .direction = direction,
+                      .caching = caching}) {
+  SeekToFirst();
+}
+
+void MergedIterator::SeekToFirst() {
+  for (const auto& iterator : iterators_) {
+    if (direction_ == Direction::kForward) {
       iterator->SeekToFirst();
     } else {
       iterator->SeekToLast();
     }
-    iterators_.push_back(std::move(iterator));
+  }
+  Pick();
+}
+
+void MergedIterator::Seek(std::string_view key) {
+  CHECK(direction_ == Direction::kForward);
+  const auto first = ShardOfRow(prefix_);
+  for (size_t i = 0; i < iterators_.size(); ++i) {
+    const auto shard = static_cast<ShardId>(first + i);
+    iterators_[i]->Seek(RowKey(shard, KeyInShard(prefix_)).append(key));
   }
   Pick();
 }
@@ -49,14 +84,12 @@ void MergedIterator::Pick() {
       current_ = iterator.get();
       continue;
     }
-    const int order = iterator->key().substr(kDocumentKeyPrefixBytes).compare(key());
+    const int order = iterator->key().substr(prefix_.size()).compare(key());
     if (direction_ == Direction::kForward ? order < 0 : order > 0) current_ = iterator.get();
   }
 }
 
-std::string_view MergedIterator::key() const {
-  return current_->key().substr(kDocumentKeyPrefixBytes);
-}
+ShardId MergedIterator::shard() const { return ShardOfRow(current_->key()); }
 
 Status MergedIterator::status() const {
   for (const auto& iterator : iterators_) RETURN_IF_ERROR(iterator->status());

@@ -113,9 +113,11 @@ class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint
     }
     if (random.OneIn(4)) {
       RowWrite row{RowFamily::kRun,
-                   fmt::format("{}/r{}", plan->shard, random.Below(3)),
+                   plan->shard,
+                   fmt::format("r{}", random.Below(3)),
                    std::to_string(random.Below(3)),
                    {}};
+      if (random.OneIn(3)) row.shard.reset();
       if (random.OneIn(3)) row.value.reset();
       if (random.OneIn(2)) {
         row.expected = random.OneIn(3)
@@ -195,9 +197,9 @@ class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint
       EXPECT_EQ(database_->followers().LastSequence(shard), models_[shard].sequence);
       EXPECT_EQ(*database_->followers().ReadCursor({"f", shard, 0}), models_[shard].cursor);
       for (int i = 0; i < 3; ++i) {
-        const std::string key = fmt::format("{}/r{}", shard, i);
+        const std::string key = fmt::format("r{}", i);
         std::string value;
-        const bool found = *StoreOf(*database_).Get(storage::Family::kRun, key, &value);
+        const bool found = *database_->rows().Get(RowFamily::kRun, shard, key, &value);
         EXPECT_EQ(found, models_[shard].rows.contains(key));
         if (found) {
           EXPECT_EQ(value, models_[shard].rows.at(key));

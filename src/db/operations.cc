@@ -4,6 +4,7 @@
 
 #include "db/database_impl.h"
 #include "db/expiry.h"
+#include "db/row_key.h"
 
 namespace sluice::db {
 
@@ -64,15 +65,20 @@ Status Operations::TrimNow() { return impl_->TrimAll(); }
 Durability Operations::durability() const { return impl_->options.durability; }
 
 Result<uint64_t> Operations::NextExpiryMs(uint64_t from_ms) const {
-  storage::IterateOptions range;
-  range.lower = ExpiryKey(from_ms, "");
-  const auto rows = impl_->store->NewIterator(storage::Family::kExpiry, std::move(range));
-  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
-    ASSIGN_OR_RETURN(const ExpiryRow row, DecodeExpiryRow(rows->key(), rows->value()));
-    if (row.kind == ExpiryKind::kDocument) return row.due_ms;
+  uint64_t first_ms = UINT64_MAX;
+  for (ShardId shard = 0; shard < impl_->format.shards; ++shard) {
+    storage::IterateOptions range;
+    range.lower = ExpiryKeyFrom(shard, from_ms);
+    range.upper = ShardEnd(shard);
+    const auto rows = impl_->store->NewIterator(storage::Family::kExpiry, std::move(range));
+    for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
+      ASSIGN_OR_RETURN(const ExpiryRow row, DecodeExpiryRow(rows->key(), rows->value()));
+      if (row.due_ms >= first_ms) break;
+      if (row.kind == ExpiryKind::kDocument) first_ms = row.due_ms;
+    }
+    RETURN_IF_ERROR(rows->status());
   }
-  RETURN_IF_ERROR(rows->status());
-  return UINT64_MAX;
+  return first_ms;
 }
 
 }  // namespace sluice::db

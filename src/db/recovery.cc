@@ -10,6 +10,7 @@
 #include "db/catalog_edit.h"
 #include "db/cursor.h"
 #include "db/database_impl.h"
+#include "db/row_key.h"
 
 namespace sluice::db {
 namespace {
@@ -21,7 +22,7 @@ Result<std::vector<uint32_t>> UnknownIds(const storage::Store& store, storage::F
   std::vector<uint32_t> unknown;
   storage::IterateOptions range;
   range.lower = KeyspacePrefix(shard, 0);
-  range.upper = KeyspacePrefix(static_cast<ShardId>(shard + 1), 0);
+  range.upper = ShardEnd(shard);
   const auto iterator = store.NewIterator(family, std::move(range));
   iterator->SeekToFirst();
   while (iterator->Valid()) {
@@ -49,7 +50,9 @@ void DeleteIds(storage::Batch* batch, storage::Family family, ShardId shard,
 // between leaves rows of dropped keyspaces and indexes. Nobody can reach them, because ids are not
 // reused.
 Status DatabaseImpl::CleanUpAfterCrash() {
-  for (ShardId shard = 1; shard < format.shards; ++shard) RETURN_IF_ERROR(DropOrphans(shard));
+  for (ShardId shard = 0; shard < format.shards; ++shard) {
+    if (shard != kDefinitionsShard) RETURN_IF_ERROR(DropOrphans(shard));
+  }
   RETURN_IF_ERROR(DropIncompleteFollowers());
   RETURN_IF_ERROR(EmptyInvalidIndexes());
   return RemakeOutdatedIndexes();

@@ -9,6 +9,7 @@
 #include "db/database_impl.h"
 #include "db/directory.h"
 #include "db/group.h"
+#include "db/row_key.h"
 #include "db/test_database.h"
 #include "db/test_follower.h"
 
@@ -123,8 +124,8 @@ TEST_F(RecoveryTest, DamagedStateIsRefused) {
     return id;
   };
   EXPECT_EQ(refused(ShardState::Key(1), "\x01"), "shard.corrupt");
-  EXPECT_EQ(refused(BucketRowKey("b"), "\x07{}"), "catalog.corrupt");
-  EXPECT_EQ(refused(IdsRowKey(), "\x01{}"), "catalog.corrupt");
+  EXPECT_EQ(refused(RowKey(kDefinitionsShard, BucketRowKey("b")), "\x07{}"), "catalog.corrupt");
+  EXPECT_EQ(refused(RowKey(kDefinitionsShard, IdsRowKey()), "\x01{}"), "catalog.corrupt");
   EXPECT_TRUE(OpenStatus().ok());
 }
 
@@ -138,11 +139,13 @@ TEST_F(RecoveryTest, TheFormatFileIsChecked) {
     return status.id();
   };
   EXPECT_EQ(with(""), "storage.corrupt");
-  EXPECT_EQ(with(R"({"sluice":1})"), "storage.corrupt");
-  EXPECT_EQ(with(R"({"sluice":2,"shards":3,"id":"x"})"), "storage.unknown_format");
-  EXPECT_EQ(with(R"({"sluice":1,"shards":0,"id":"x"})"), "storage.unknown_format");
-  EXPECT_EQ(with(R"({"sluice":1,"shards":65539,"id":"x"})"), "storage.unknown_format");
-  std::ofstream(path, std::ios::trunc) << R"({"sluice":1,"shards":3,"id":"x"})";
+  EXPECT_EQ(with(R"({"sluice":2})"), "storage.corrupt");
+  EXPECT_EQ(with(R"({"sluice":0,"shards":3,"id":"x"})"), "storage.unknown_format");
+  EXPECT_EQ(with(R"({"sluice":1,"shards":3,"id":"x"})"), "storage.unknown_format");
+  EXPECT_EQ(with(R"({"sluice":3,"shards":3,"id":"x"})"), "storage.unknown_format");
+  EXPECT_EQ(with(R"({"sluice":2,"shards":0,"id":"x"})"), "storage.unknown_format");
+  EXPECT_EQ(with(R"({"sluice":2,"shards":65539,"id":"x"})"), "storage.unknown_format");
+  std::ofstream(path, std::ios::trunc) << R"({"sluice":2,"shards":3,"id":"x"})";
   EXPECT_TRUE(OpenStatus().ok());
 }
 

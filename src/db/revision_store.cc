@@ -6,6 +6,7 @@
 #include "db/conflict_retry.h"
 #include "db/database_impl.h"
 #include "db/merged_iterator.h"
+#include "db/row_key.h"
 #include "db/stored_cursor.h"
 
 namespace sluice::db {
@@ -76,12 +77,14 @@ Result<uint64_t> RevisionStore::Erase(KeyspaceId keyspace, std::string_view key)
     ASSIGN_OR_RETURN(const RevisionList list, RevisionList::Decode(stored));
     Commit commit;
     commit.shard = shard;
-    commit.rows.push_back({RowFamily::kRevision, list_row, std::nullopt, {{stored}}});
+    const auto remove = [&](std::string_view row,
+                            std::optional<std::optional<std::string>> expected) {
+      commit.rows.push_back({RowFamily::kRevision, shard, std::string(KeyInShard(row)),
+                             std::nullopt, std::move(expected)});
+    };
+    remove(list_row, {{stored}});
     for (const Revision& revision : list.revisions()) {
-      commit.rows.push_back({RowFamily::kRevision,
-                             RevisionRowKey(shard, keyspace, key, revision.version),
-                             std::nullopt,
-                             {}});
+      remove(RevisionRowKey(shard, keyspace, key, revision.version), std::nullopt);
     }
     const Status applied = database_.Apply(std::move(commit)).status;
     if (applied.ok()) return list.revisions().size();

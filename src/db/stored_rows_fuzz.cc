@@ -47,7 +47,7 @@ void TryIndexAndExpiry(std::string_view row) {
   const auto value = IndexRowValue::Decode(row);
   if (value) CHECK(value->Encode().size() <= row.size());
   const auto expiry = DecodeExpiryRow(row, "d");
-  if (expiry) CHECK(ExpiryKey(expiry->due_ms, expiry->document_row_key) == row);
+  if (expiry) CHECK(ExpiryKey(expiry->due_ms, expiry->DocumentRowKey()) == row);
   (void)DecodeExpiryRow("", row);
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -34,11 +35,14 @@ class TestDirectory {
   std::string path_;
 };
 
-// Waits until `holds` is true. It looks again after each group of commits of shard 0.
+// Waits until `holds` is true. It looks again after each group of commits.
 inline void AwaitCommitted(Database& database, const std::function<bool()>& holds) {
   Signal committed;
-  const auto listener =
-      database.followers().OnCommitted(0, [&](const Committed&) { committed.Wake(); });
+  std::vector<std::shared_ptr<void>> listeners;
+  for (ShardId shard = 0; shard < database.shard_count(); ++shard) {
+    listeners.push_back(
+        database.followers().OnCommitted(shard, [&](const Committed&) { committed.Wake(); }));
+  }
   while (true) {
     const uint64_t seen = committed.news();
     if (holds()) return;

@@ -46,7 +46,7 @@ Status Transaction::JoinRange(KeyspaceId keyspace, std::string_view from, std::s
     return Error(Code::kUnsupported, "transaction.cross_shard",
                  "a transaction can't scan a keyspace that is spread over several shards");
   }
-  shard_ = 0;
+  shard_ = kTablesShard;  // or the only one
   size_t here = 0;
   for (const RangeCheck& range : ranges_) {
     if (range.keyspace != keyspace) continue;
@@ -59,7 +59,7 @@ Status Transaction::JoinRange(KeyspaceId keyspace, std::string_view from, std::s
     from = to = {};
   }
   if (!sequence_) {
-    ASSIGN_OR_RETURN(sequence_, database_.SequenceAt(snapshot(), 0));
+    ASSIGN_OR_RETURN(sequence_, database_.SequenceAt(snapshot(), *shard_));
   }
   ranges_.push_back({keyspace, std::string(from), std::string(to), *sequence_});
   return OkStatus();
@@ -280,7 +280,7 @@ Write::Seen Transaction::SeenOf(const Where& where) const {
 
 Commit Transaction::TakeCommit() {
   Commit commit;
-  commit.shard = shard_.value_or(0);
+  commit.shard = shard_.value_or(kDefinitionsShard);
   commit.actor = actor_;
   const bool all = isolation_ == Isolation::kSerialisable;
   for (const auto& [where, sequence] : reads_) {

@@ -173,7 +173,8 @@ Status MassMigration::Start() {
   db::RowRange range;
   range.from = kRowPrefix;
   range.to = PrefixEnd(kRowPrefix);
-  const auto rows = database_.rows().NewIterator(db::RowFamily::kMeta, std::move(range));
+  const auto rows =
+      database_.rows().NewIterator(db::RowFamily::kMeta, db::kDefinitionsShard, range);
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     const std::string_view stored = rows->value();
     if (stored.empty() || stored[0] != kRowVersion) {
@@ -272,8 +273,8 @@ Status MassMigration::Store(const MigrationJob& job) {
   db::Commit commit;
   std::string value(1, kRowVersion);
   json::Print(job.ToJson(), &value);
-  commit.rows.push_back(
-      {db::RowFamily::kMeta, std::string(kRowPrefix) + job.type, std::move(value), std::nullopt});
+  commit.rows.push_back({db::RowFamily::kMeta, db::kDefinitionsShard,
+                         std::string(kRowPrefix) + job.type, std::move(value), std::nullopt});
   return database_.Apply(std::move(commit)).status;
 }
 

@@ -1,11 +1,12 @@
-// Keys: owner, 0x00, then
-//   'f', u64 id           what lists show
-//   'p', u64 id           the event's data
+// Keys within the shard: owner, 0x00, then
+//   'f', u64 stamp        what lists show
+//   'p', u64 stamp        the event's data
 // Values, version 1: u8 1, string key, string event, strings kind, type, message and stack, varints
 // line, column, attempts, edits, first time, last time and size of the data; and u8 1, the data
 // (the rest).
 #include "failure/failure.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/bytes.h"
@@ -22,10 +23,17 @@ Status Corrupt() {
   return Error(Code::kCorruption, "failure.corrupt", "a stored failure is malformed");
 }
 
-std::string KeyOf(std::string_view owner, char rows, uint64_t id) {
+std::string KeyOf(std::string_view owner, char rows, uint64_t stamp) {
   std::string key = OwnerPrefix(owner) + rows;
-  AppendU64(&key, id);
+  AppendU64(&key, stamp);
   return key;
+}
+
+// How many characters of the text are the number; 0 if it does not begin with one.
+template <typename Number>
+size_t ReadNumber(std::string_view text, Number* number) {
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), *number);
+  return read.ec == std::errc() ? static_cast<size_t>(read.ptr - text.data()) : 0;
 }
 
 // Cuts between characters.
@@ -59,9 +67,11 @@ std::string OwnerPrefix(std::string_view owner) {
 }
 
 std::string ListPrefix(std::string_view owner) { return OwnerPrefix(owner) + kListRows; }
-std::string FailureKey(std::string_view owner, uint64_t id) { return KeyOf(owner, kListRows, id); }
-std::string PayloadKey(std::string_view owner, uint64_t id) {
-  return KeyOf(owner, kPayloadRows, id);
+std::string FailureKey(std::string_view owner, uint64_t stamp) {
+  return KeyOf(owner, kListRows, stamp);
+}
+std::string PayloadKey(std::string_view owner, uint64_t stamp) {
+  return KeyOf(owner, kPayloadRows, stamp);
 }
 
 Result<std::string_view> OwnerOf(std::string_view key) {
@@ -97,7 +107,7 @@ std::string EncodePayload(std::string_view payload) {
 Result<Failure> DecodeFailure(std::string_view key, std::string_view stored) {
   if (key.size() < kIdBytes) return Unexpected(Corrupt());
   Failure failure;
-  failure.id = ByteReader(key.substr(key.size() - kIdBytes)).U64();
+  failure.id.stamp = ByteReader(key.substr(key.size() - kIdBytes)).U64();
   ByteReader reader(stored);
   const uint8_t version = reader.U8();
   Problem& problem = failure.problem;
@@ -123,14 +133,28 @@ Result<std::string> DecodePayload(std::string_view stored) {
 
 std::string RetryOwner(std::string_view owner) { return std::string(kRetryPrefix).append(owner); }
 
-std::string RetryReference(uint64_t id) { return std::to_string(id); }
+std::string RetryReference(uint64_t stamp) { return std::to_string(stamp); }
 
-Result<uint64_t> IdOfReference(std::string_view reference) {
-  uint64_t id = 0;
-  const char* const end = reference.data() + reference.size();
-  const auto read = std::from_chars(reference.data(), end, id);
-  if (read.ec != std::errc() || read.ptr != end) return Unexpected(Corrupt());
-  return id;
+Result<uint64_t> StampOfReference(std::string_view reference) {
+  uint64_t stamp = 0;
+  if (reference.empty() || ReadNumber(reference, &stamp) != reference.size())
+    return Unexpected(Corrupt());
+  return stamp;
+}
+
+std::string ToText(const FailureId& id) {
+  return id.shard == 0 ? std::to_string(id.stamp) : fmt::format("{}-{}", id.stamp, id.shard);
+}
+
+Result<FailureId> ParseFailureId(std::string_view text) {
+  FailureId id;
+  const size_t stamp = ReadNumber(text, &id.stamp);
+  if (stamp > 0 && stamp == text.size()) return id;
+  const std::string_view shard = text.substr(std::min(stamp + 1, text.size()));
+  const bool whole = stamp > 0 && text[stamp] == '-' && !shard.empty();
+  if (whole && ReadNumber(shard, &id.shard) == shard.size()) return id;
+  return Fail(Code::kInvalidArgument, "failure.bad_id",
+              "expected a failure's id as a list shows it, got '{}'", text.substr(0, 80));
 }
 
 }  // namespace sluice::failure

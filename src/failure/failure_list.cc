@@ -13,34 +13,30 @@ namespace {
 
 constexpr size_t kFailuresPerCommit = 500;
 
-std::unique_ptr<db::RowIterator> Rows(const db::Database& database, std::string lower,
-                                      std::string upper) {
-  db::RowRange options;
-  options.from = std::move(lower);
-  options.to = std::move(upper);
-  return database.rows().NewIterator(db::RowFamily::kFailure, std::move(options));
-}
-
-Status VisitRows(const db::Database& database, std::string_view owner, uint64_t from,
+Status VisitRows(const db::Database& database, std::string_view owner, const FailureId& from,
                  const std::function<bool(Failure failure)>& visitor) {
-  const auto rows = Rows(database, FailureKey(owner, from), PrefixEnd(ListPrefix(owner)));
+  const auto rows = database.rows().NewIteratorOfAll(
+      db::RowFamily::kFailure,
+      {.from = FailureKey(owner, from.stamp), .to = PrefixEnd(ListPrefix(owner))});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     ASSIGN_OR_RETURN(Failure failure, DecodeFailure(rows->key(), rows->value()));
+    failure.id.shard = rows->shard();
+    if (failure.id < from) continue;
     if (!visitor(std::move(failure))) return OkStatus();
   }
   return rows->status();
 }
 
-Status NotFound(uint64_t id) {
-  return Error(Code::kNotFound, "failure.not_found", "there is no failure {}", id);
+Status NotFound(const FailureId& id) {
+  return Error(Code::kNotFound, "failure.not_found", "there is no failure {}", ToText(id));
 }
 
 // When the failure is tried again.
 Result<std::optional<uint64_t>> DueOf(const db::Database& database, std::string_view owner,
-                                      uint64_t id) {
-  timer::WriteSet retries(database, RetryOwner(owner));
+                                      const FailureId& id) {
+  timer::WriteSet retries(database, id.shard, RetryOwner(owner));
   ASSIGN_OR_RETURN(const std::optional<timer::Timer> timer,
-                   retries.Find(kRetryCallback, RetryReference(id)));
+                   retries.Find(kRetryCallback, RetryReference(id.stamp)));
   return timer ? std::optional(timer->moment.due_ms) : std::nullopt;
 }
 
@@ -52,7 +48,7 @@ FailureList::FailureList(db::Database& database, std::string owner)
 Status FailureList::Load() {
   int64_t failures = 0;
   int64_t bytes = 0;
-  RETURN_IF_ERROR(VisitRows(database_, owner_, 0, [&](const Failure& failure) {
+  RETURN_IF_ERROR(VisitRows(database_, owner_, {}, [&](const Failure& failure) {
     ++failures;
     bytes += static_cast<int64_t>(StoredBytes(failure));
     return true;
@@ -75,7 +71,7 @@ Result<uint64_t> FailureList::CountWaiting() const {
   return count;
 }
 
-Status FailureList::Visit(uint64_t from, const Visitor& visitor) const {
+Status FailureList::Visit(const FailureId& from, const Visitor& visitor) const {
   Status failed;
   RETURN_IF_ERROR(VisitRows(database_, owner_, from, [&](Failure failure) {
     const auto due_ms = DueOf(database_, owner_, failure.id);
@@ -85,23 +81,25 @@ Status FailureList::Visit(uint64_t from, const Visitor& visitor) const {
   return failed;
 }
 
-Result<FailureList::Item> FailureList::Find(uint64_t id) const {
-  WriteSet write_set(database_, owner_);
+Result<FailureList::Item> FailureList::Find(const FailureId& id) const {
+  if (id.shard >= database_.shard_count()) return Unexpected(NotFound(id));
+  WriteSet write_set(database_, id.shard, owner_);
   ASSIGN_OR_RETURN(std::optional<Failure> failure, write_set.Find(id));
   if (!failure) return Unexpected(NotFound(id));
   ASSIGN_OR_RETURN(const std::optional<uint64_t> due_ms, DueOf(database_, owner_, id));
   return Item{std::move(*failure), due_ms};
 }
 
-Result<std::string> FailureList::Payload(uint64_t id) const {
-  return WriteSet(database_, owner_).Payload(id);
+Result<std::string> FailureList::Payload(const FailureId& id) const {
+  return WriteSet(database_, id.shard, owner_).Payload(id);
 }
 
-Status FailureList::Apply(const std::function<Status(WriteSet&)>& change) {
+Status FailureList::Apply(db::ShardId shard, const std::function<Status(WriteSet&)>& change) {
   for (db::ConflictRetry retry;;) {
-    WriteSet write_set(database_, owner_);
+    WriteSet write_set(database_, shard, owner_);
     RETURN_IF_ERROR(change(write_set));
     db::Commit commit;
+    commit.shard = shard;
     write_set.MoveTo(&commit);
     const Status applied = database_.Apply(std::move(commit)).status;
     if (applied.ok()) {
@@ -115,8 +113,9 @@ Status FailureList::Apply(const std::function<Status(WriteSet&)>& change) {
   }
 }
 
-Status FailureList::One(uint64_t id, const Step& step) {
-  return Apply([&](WriteSet& write_set) -> Status {
+Status FailureList::One(const FailureId& id, const Step& step) {
+  if (id.shard >= database_.shard_count()) return NotFound(id);
+  return Apply(id.shard, [&](WriteSet& write_set) -> Status {
     ASSIGN_OR_RETURN(const std::optional<Failure> failure, write_set.Find(id));
     return failure ? step(write_set, *failure) : NotFound(id);
   });
@@ -125,18 +124,26 @@ Status FailureList::One(uint64_t id, const Step& step) {
 // Applies `step` to the failures that exist at the start; failures that are added later are left
 // alone.
 Result<uint64_t> FailureList::All(const Step& step) {
-  std::vector<uint64_t> ids;
-  RETURN_IF_ERROR(VisitRows(database_, owner_, 0, [&](const Failure& failure) {
+  std::vector<FailureId> ids;
+  RETURN_IF_ERROR(VisitRows(database_, owner_, {}, [&](const Failure& failure) {
     ids.push_back(failure.id);
     return true;
   }));
+  return Each(std::move(ids), step);
+}
+
+Result<uint64_t> FailureList::Each(std::vector<FailureId> ids, const Step& step) {
+  std::ranges::stable_sort(ids, {}, &FailureId::shard);
   uint64_t changed = 0;
-  for (size_t at = 0; at < ids.size(); at += kFailuresPerCommit) {
+  for (auto at = ids.begin(); at != ids.end();) {
+    const auto begin = at;
+    const auto most = begin + std::min<ptrdiff_t>(kFailuresPerCommit, ids.end() - begin);
+    at = std::find_if(begin, most, [&](const FailureId& id) { return id.shard != begin->shard; });
     uint64_t count = 0;
-    RETURN_IF_ERROR(Apply([&](WriteSet& write_set) -> Status {
+    RETURN_IF_ERROR(Apply(begin->shard, [&](WriteSet& write_set) -> Status {
       count = 0;
-      for (size_t i = at; i < std::min(ids.size(), at + kFailuresPerCommit); ++i) {
-        ASSIGN_OR_RETURN(const std::optional<Failure> failure, write_set.Find(ids[i]));
+      for (auto id = begin; id != at; ++id) {
+        ASSIGN_OR_RETURN(const std::optional<Failure> failure, write_set.Find(*id));
         if (!failure) continue;
         RETURN_IF_ERROR(step(write_set, *failure));
         ++count;
@@ -148,7 +155,7 @@ Result<uint64_t> FailureList::All(const Step& step) {
   return changed;
 }
 
-Status FailureList::Retry(uint64_t id, uint64_t due_ms) {
+Status FailureList::Retry(const FailureId& id, uint64_t due_ms) {
   return One(id, [&](WriteSet& write_set, const Failure& failure) {
     return write_set.Retry(failure, due_ms);
   });
@@ -160,7 +167,7 @@ Result<uint64_t> FailureList::RetryAll(uint64_t due_ms) {
   });
 }
 
-Status FailureList::Change(uint64_t id, const Edit& edit) {
+Status FailureList::Change(const FailureId& id, const Edit& edit) {
   return One(id, [&](WriteSet& write_set, Failure failure) -> Status {
     ASSIGN_OR_RETURN(std::string payload, write_set.Payload(id));
     RETURN_IF_ERROR(edit(failure, payload));
@@ -168,7 +175,7 @@ Status FailureList::Change(uint64_t id, const Edit& edit) {
   });
 }
 
-Status FailureList::Drop(uint64_t id) {
+Status FailureList::Drop(const FailureId& id) {
   return One(id,
              [](WriteSet& write_set, const Failure& failure) { return write_set.Remove(failure); });
 }
@@ -180,17 +187,17 @@ Result<uint64_t> FailureList::DropAll() {
 bool FailureList::TooMuch() const { return failures_ > most_failures_ || bytes_ > most_bytes_; }
 
 // The failures to drop in one commit: dead ones first, then others.
-Result<std::vector<uint64_t>> FailureList::Oldest() const {
+Result<std::vector<FailureId>> FailureList::Oldest() const {
   const int64_t spare_failures = failures_ - most_failures_;
   const int64_t spare_bytes = bytes_ - most_bytes_;
-  std::vector<uint64_t> picked;
+  std::vector<FailureId> picked;
   int64_t picked_bytes = 0;
   const auto enough = [&] {
     return picked.size() == kFailuresPerCommit ||
            (static_cast<int64_t>(picked.size()) >= spare_failures && picked_bytes >= spare_bytes);
   };
   for (const bool dead : {true, false}) {
-    RETURN_IF_ERROR(Visit(0, [&](const Item& item) {
+    RETURN_IF_ERROR(Visit({}, [&](const Item& item) {
       if (enough()) return false;
       if (item.due_ms.has_value() == dead) return true;
       picked.push_back(item.failure.id);
@@ -208,19 +215,12 @@ Result<uint64_t> FailureList::Committed(const SizeChange& change) {
   const MutexLock lock(trim_mutex_);
   uint64_t dropped = 0;
   while (TooMuch()) {
-    ASSIGN_OR_RETURN(const std::vector<uint64_t> oldest, Oldest());
+    ASSIGN_OR_RETURN(std::vector<FailureId> oldest, Oldest());
     if (oldest.empty()) break;  // others have dropped them
-    uint64_t count = 0;
-    RETURN_IF_ERROR(Apply([&](WriteSet& write_set) -> Status {
-      count = 0;
-      for (const uint64_t id : oldest) {
-        ASSIGN_OR_RETURN(const std::optional<Failure> failure, write_set.Find(id));
-        if (!failure) continue;
-        RETURN_IF_ERROR(write_set.Remove(*failure));
-        ++count;
-      }
-      return OkStatus();
-    }));
+    ASSIGN_OR_RETURN(const uint64_t count,
+                     Each(std::move(oldest), [](WriteSet& write_set, const Failure& failure) {
+                       return write_set.Remove(failure);
+                     }));
     dropped += count;
   }
   return dropped;
@@ -228,7 +228,7 @@ Result<uint64_t> FailureList::Committed(const SizeChange& change) {
 
 Result<std::vector<std::string>> Owners(const db::Database& database) {
   std::vector<std::string> owners;
-  const auto rows = Rows(database, "", "");
+  const auto rows = database.rows().NewIteratorOfAll(db::RowFamily::kFailure);
   for (rows->SeekToFirst(); rows->Valid(); rows->Seek(PrefixEnd(OwnerPrefix(owners.back())))) {
     ASSIGN_OR_RETURN(const std::string_view owner, OwnerOf(rows->key()));
     owners.emplace_back(owner);
@@ -237,19 +237,35 @@ Result<std::vector<std::string>> Owners(const db::Database& database) {
   return owners;
 }
 
-Status DropOwner(db::Database& database, std::string_view owner) {
-  RETURN_IF_ERROR(timer::DropOwner(database, RetryOwner(owner)));
+namespace {
+
+Status DropFailuresIn(db::Database& database, db::ShardId shard, std::string_view owner) {
   const std::string prefix = OwnerPrefix(owner);
-  const auto rows = Rows(database, prefix, PrefixEnd(prefix));
+  const auto rows = database.rows().NewIterator(db::RowFamily::kFailure, shard,
+                                                {.from = prefix, .to = PrefixEnd(prefix)});
   db::Commit commit;
+  const auto apply_if = [&](size_t least) {
+    if (commit.rows.size() < least) return OkStatus();
+    commit.shard = shard;
+    return database.Apply(std::exchange(commit, {})).status;
+  };
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     commit.rows.push_back(
-        {db::RowFamily::kFailure, std::string(rows->key()), std::nullopt, std::nullopt});
-    if (commit.rows.size() < 2 * kFailuresPerCommit) continue;
-    RETURN_IF_ERROR(database.Apply(std::exchange(commit, {})).status);
+        {db::RowFamily::kFailure, shard, std::string(rows->key()), std::nullopt, std::nullopt});
+    RETURN_IF_ERROR(apply_if(2 * kFailuresPerCommit));
   }
   RETURN_IF_ERROR(rows->status());
-  return commit.rows.empty() ? OkStatus() : database.Apply(std::move(commit)).status;
+  return apply_if(1);
+}
+
+}  // namespace
+
+Status DropOwner(db::Database& database, std::string_view owner) {
+  RETURN_IF_ERROR(timer::DropOwner(database, RetryOwner(owner)));
+  for (db::ShardId shard = 0; shard < database.shard_count(); ++shard) {
+    RETURN_IF_ERROR(DropFailuresIn(database, shard, owner));
+  }
+  return OkStatus();
 }
 
 }  // namespace sluice::failure

@@ -1,5 +1,5 @@
-// All failures of one owner: operators list, retry, edit and drop them here, and this class
-// enforces the bound on their number.
+// All failures of one owner, in all shards: operators list, retry, edit and drop them here, and
+// this class enforces the bound on their number.
 //
 // Concurrency: every method from any thread. Each change is a commit of its own, which runs again
 // if another commit changed the same failure.
@@ -44,18 +44,18 @@ class FailureList {
   };
   // In order of their ids, beginning with `from`; false ends it.
   using Visitor = std::function<bool(Item item)>;
-  Status Visit(uint64_t from, const Visitor& visitor) const;
-  Result<Item> Find(uint64_t id) const;  // failure.not_found
-  Result<std::string> Payload(uint64_t id) const;
+  Status Visit(const FailureId& from, const Visitor& visitor) const;
+  Result<Item> Find(const FailureId& id) const;  // failure.not_found
+  Result<std::string> Payload(const FailureId& id) const;
 
   // All of these may return failure.not_found. The caller must call the scheduler's Created for the
   // new timers.
-  Status Retry(uint64_t id, uint64_t due_ms);
+  Status Retry(const FailureId& id, uint64_t due_ms);
   Result<uint64_t> RetryAll(uint64_t due_ms);
   // `edit` gets the failure and its data, and changes the event's text and the data.
   using Edit = std::function<Status(Failure& failure, std::string& payload)>;
-  Status Change(uint64_t id, const Edit& edit);
-  Status Drop(uint64_t id);
+  Status Change(const FailureId& id, const Edit& edit);
+  Status Drop(const FailureId& id);
   Result<uint64_t> DropAll();
 
   // Call it after another commit changed the failures. If there are too many now, drops the oldest,
@@ -65,11 +65,13 @@ class FailureList {
  private:
   using Step = std::function<Status(WriteSet&, const Failure&)>;
 
-  Status Apply(const std::function<Status(WriteSet&)>& change);
-  Status One(uint64_t id, const Step& step);
+  Status Apply(db::ShardId shard, const std::function<Status(WriteSet&)>& change);
+  // Applies `step` to those of them that still exist, and returns their number.
+  Result<uint64_t> Each(std::vector<FailureId> ids, const Step& step);
+  Status One(const FailureId& id, const Step& step);
   Result<uint64_t> All(const Step& step);
   bool TooMuch() const;
-  Result<std::vector<uint64_t>> Oldest() const;
+  Result<std::vector<FailureId>> Oldest() const;
 
   db::Database& database_;
   const std::string owner_;

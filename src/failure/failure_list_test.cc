@@ -8,34 +8,40 @@ namespace {
 
 using Due = std::optional<uint64_t>;
 
-class FailureListTest : public db::DatabaseTest {
+// The failures are spread over the shards.
+class FailureListTest : public db::DatabaseTest, public ::testing::WithParamInterface<uint16_t> {
  protected:
-  FailureListTest() { options_.durability = db::Durability::kNone; }
+  FailureListTest() {
+    options_.durability = db::Durability::kNone;
+    options_.shards = GetParam();
+  }
   void SetUp() override {
     db::DatabaseTest::SetUp();
     list_ = std::make_unique<FailureList>(*database_, "o");
     ASSERT_TRUE(list_->Load().ok());
   }
-  Result<uint64_t> Commit(WriteSet& write_set) {
+  Result<uint64_t> Commit(db::ShardId shard, WriteSet& write_set) {
     db::Commit commit;
+    commit.shard = shard;
     write_set.MoveTo(&commit);
     RETURN_IF_ERROR(database_->Apply(std::move(commit)).status);
     return list_->Committed(write_set.change());
   }
-  uint64_t Add(const std::string& event, Due due_ms, const std::string& payload = "data") {
-    WriteSet write_set(*database_, "o");
+  FailureId Add(const std::string& event, Due due_ms, const std::string& payload = "data") {
+    const auto shard = static_cast<db::ShardId>((GetParam() - 1 + added_++) % GetParam());
+    WriteSet write_set(*database_, shard, "o");
     Failure failure;
-    failure.id = database_->NewCas();
+    failure.id = write_set.NewId();
     failure.key = "key of " + event;
     failure.event = event;
     EXPECT_TRUE(write_set.Add(failure, payload, due_ms).ok());
-    EXPECT_TRUE(Commit(write_set));
+    EXPECT_TRUE(Commit(shard, write_set));
     return failure.id;
   }
   // "event@due" of all, in order; "+" for dead ones.
   std::string All() {
     std::string all;
-    const Status visited = list_->Visit(0, [&](const FailureList::Item& item) {
+    const Status visited = list_->Visit({}, [&](const FailureList::Item& item) {
       all += item.failure.event + (item.due_ms ? fmt::format("@{} ", *item.due_ms) : "+ ");
       return true;
     });
@@ -53,11 +59,12 @@ class FailureListTest : public db::DatabaseTest {
   }
 
   std::unique_ptr<FailureList> list_;
+  int added_ = 0;  // the first one is in the last shard
 };
 
-TEST_F(FailureListTest, KeepsListsAndDrops) {
-  const uint64_t a = Add("a", std::nullopt);
-  const uint64_t b = Add("b", 500, "more data");
+TEST_P(FailureListTest, KeepsListsAndDrops) {
+  const FailureId a = Add("a", std::nullopt);
+  const FailureId b = Add("b", 500, "more data");
   EXPECT_EQ(All(), "a+ b@500 ");
   EXPECT_EQ(list_->kept(), 2u);
   EXPECT_EQ(*list_->CountWaiting(), 1u);
@@ -77,7 +84,7 @@ TEST_F(FailureListTest, KeepsListsAndDrops) {
   EXPECT_EQ(Retries().size(), 1u) << "replaced";
 }
 
-TEST_F(FailureListTest, AllAtOnceInSeveralCommits) {
+TEST_P(FailureListTest, AllAtOnceInSeveralCommits) {
   for (int i = 0; i < 1200; ++i) Add(std::to_string(i), std::nullopt);
   EXPECT_EQ(*list_->RetryAll(5), 1200u);
   EXPECT_EQ(*list_->CountWaiting(), 1200u);
@@ -87,39 +94,39 @@ TEST_F(FailureListTest, AllAtOnceInSeveralCommits) {
   EXPECT_TRUE(Retries().empty());
 }
 
-TEST_F(FailureListTest, AnAttemptTakesItsRetryOnce) {
+TEST_P(FailureListTest, AnAttemptTakesItsRetryOnce) {
   Add("a", 500);
   const timer::Moment moment = Retries()[0].moment;
-  WriteSet first(*database_, "o");
-  WriteSet second(*database_, "o");
+  WriteSet first(*database_, moment.shard, "o");
+  WriteSet second(*database_, moment.shard, "o");
   auto taken = *first.Take(moment);
   ASSERT_TRUE(taken);
   EXPECT_EQ(taken->payload, "data");
   ASSERT_TRUE(*second.Take(moment));
   EXPECT_TRUE(first.Remove(taken->failure).ok());
-  EXPECT_TRUE(Commit(first));
+  EXPECT_TRUE(Commit(moment.shard, first));
   taken->failure.attempts = 2;
   EXPECT_TRUE(second.Update(taken->failure, 900).ok());
-  const Result<uint64_t> late = Commit(second);
+  const Result<uint64_t> late = Commit(moment.shard, second);
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code(), Code::kConflict);
-  WriteSet third(*database_, "o");
+  WriteSet third(*database_, moment.shard, "o");
   EXPECT_FALSE(*third.Take(moment));
   EXPECT_EQ(All(), "");
   EXPECT_EQ(list_->kept(), 0u);
 }
 
-TEST_F(FailureListTest, AFailedAttemptIsNotedAndMayBeTheLast) {
-  const uint64_t id = Add("a", 500);
+TEST_P(FailureListTest, AFailedAttemptIsNotedAndMayBeTheLast) {
+  const FailureId id = Add("a", 500);
   for (const Due next : {Due(900), Due()}) {
-    WriteSet write_set(*database_, "o");
+    WriteSet write_set(*database_, id.shard, "o");
     auto taken = *write_set.Take(Retries()[0].moment);
     ASSERT_TRUE(taken);
     ++taken->failure.attempts;
     taken->failure.problem.message = "again";
     EXPECT_TRUE(write_set.Update(taken->failure, next).ok());
     EXPECT_EQ(write_set.earliest_ms(), next);
-    EXPECT_TRUE(Commit(write_set));
+    EXPECT_TRUE(Commit(id.shard, write_set));
     EXPECT_EQ(list_->Find(id)->due_ms, next);
   }
   EXPECT_EQ(list_->Find(id)->failure.attempts, 3u);
@@ -127,9 +134,9 @@ TEST_F(FailureListTest, AFailedAttemptIsNotedAndMayBeTheLast) {
   EXPECT_EQ(list_->kept(), 1u);
 }
 
-TEST_F(FailureListTest, AnEditChangesTheDataAndWhatDependsOnIt) {
-  const uint64_t id = Add("a", 500);
-  WriteSet attempt(*database_, "o");
+TEST_P(FailureListTest, AnEditChangesTheDataAndWhatDependsOnIt) {
+  const FailureId id = Add("a", 500);
+  WriteSet attempt(*database_, id.shard, "o");
   const auto taken = *attempt.Take(Retries()[0].moment);
   const auto edit = [](Failure& failure, std::string& payload) {
     EXPECT_EQ(payload, "data");
@@ -142,12 +149,12 @@ TEST_F(FailureListTest, AnEditChangesTheDataAndWhatDependsOnIt) {
   EXPECT_EQ(list_->Find(id)->failure.edits, 1u);
   EXPECT_EQ(All(), "b@500 ") << "its retry stays";
   EXPECT_TRUE(attempt.Remove(taken->failure).ok());
-  const Result<uint64_t> late = Commit(attempt);
+  const Result<uint64_t> late = Commit(id.shard, attempt);
   ASSERT_FALSE(late) << "it ran with the data from before";
   EXPECT_EQ(late.error().code(), Code::kConflict);
 }
 
-TEST_F(FailureListTest, TheOldestGoWhenThereAreTooManyDeadOnesFirst) {
+TEST_P(FailureListTest, TheOldestGoWhenThereAreTooManyDeadOnesFirst) {
   list_->SetBound(3);
   Add("a", 500);
   for (const char* event : {"b", "c", "d", "e"}) Add(event, std::nullopt);
@@ -161,7 +168,7 @@ TEST_F(FailureListTest, TheOldestGoWhenThereAreTooManyDeadOnesFirst) {
   EXPECT_EQ(Retries().size(), 3u);
 }
 
-TEST_F(FailureListTest, ManyBytesAreTooManyToo) {
+TEST_P(FailureListTest, ManyBytesAreTooManyToo) {
   list_->SetBound(100, 10'000);
   const std::string large(1500, 'x');
   for (const char* event : {"a", "b", "c", "d", "e", "f"}) Add(event, std::nullopt, large);
@@ -170,7 +177,7 @@ TEST_F(FailureListTest, ManyBytesAreTooManyToo) {
   EXPECT_EQ(All(), "b+ c+ d+ e+ f+ g+ ");
 }
 
-TEST_F(FailureListTest, IsTheSameAfterARestart) {
+TEST_P(FailureListTest, IsTheSameAfterARestart) {
   Add("a", std::nullopt);
   Add("b", 500);
   list_.reset();
@@ -184,10 +191,10 @@ TEST_F(FailureListTest, IsTheSameAfterARestart) {
   EXPECT_EQ(All(), "b@500 c+ ") << "what was there before counts";
 }
 
-TEST_F(FailureListTest, AnOwnerIsDroppedWhole) {
+TEST_P(FailureListTest, AnOwnerIsDroppedWhole) {
   Add("a", 500);
-  WriteSet other(*database_, "o2");
-  EXPECT_TRUE(other.Add({.id = 1, .key = "k", .event = "x"}, "", 500).ok());
+  WriteSet other(*database_, 0, "o2");
+  EXPECT_TRUE(other.Add({.id = {.stamp = 1}, .key = "k", .event = "x"}, "", 500).ok());
   db::Commit commit;
   other.MoveTo(&commit);
   ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
@@ -198,6 +205,31 @@ TEST_F(FailureListTest, AnOwnerIsDroppedWhole) {
   EXPECT_TRUE(Retries().empty());
   EXPECT_EQ(*timer::Owners(*database_), std::vector<std::string>{"retry:o2"});
 }
+
+TEST_P(FailureListTest, FailuresOfAllShardsAreOneList) {
+  std::vector<FailureId> ids;
+  for (const char* event : {"a", "b", "c", "d", "e"}) ids.push_back(Add(event, 500));
+  EXPECT_EQ(All(), "a@500 b@500 c@500 d@500 e@500 ");
+  std::vector<FailureId> listed;
+  ASSERT_TRUE(list_
+                  ->Visit(ids[2],
+                          [&](const FailureList::Item& item) {
+                            listed.push_back(item.failure.id);
+                            return true;
+                          })
+                  .ok());
+  EXPECT_EQ(listed, std::vector<FailureId>(ids.begin() + 2, ids.end()));
+  EXPECT_TRUE(list_->Drop(ids[1]).ok());
+  EXPECT_TRUE(list_->Retry(ids[3], 700).ok());
+  EXPECT_EQ(All(), "a@500 c@500 d@700 e@500 ");
+  const FailureId elsewhere{ids[0].stamp, static_cast<db::ShardId>(GetParam())};
+  EXPECT_EQ(list_->Find(elsewhere).error().id(), "failure.not_found");
+  EXPECT_EQ(list_->Drop(elsewhere).id(), "failure.not_found");
+  EXPECT_EQ(*list_->RetryAll(900), 4u);
+  EXPECT_EQ(All(), "a@900 c@900 d@900 e@900 ");
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, FailureListTest, ::testing::Values(1, 4));
 
 }  // namespace
 }  // namespace sluice::failure

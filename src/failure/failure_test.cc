@@ -6,7 +6,7 @@
 namespace sluice::failure {
 namespace {
 
-const Failure kFailure{.id = 258,
+const Failure kFailure{.id = {.stamp = 258},
                        .key = "k",
                        .event = "{}",
                        .problem = {.kind = "exception",
@@ -35,7 +35,7 @@ TEST(FailureFormat, Golden) {
   EXPECT_EQ(*OwnerOf(PayloadKey("o", 1)), "o");
   EXPECT_EQ(RetryOwner("o"), "retry:o");
   EXPECT_EQ(RetryReference(258), "258");
-  EXPECT_EQ(*IdOfReference("258"), 258u);
+  EXPECT_EQ(*StampOfReference("258"), 258u);
 }
 
 TEST(FailureFormat, RefusesWhatItDoesNotKnow) {
@@ -47,7 +47,22 @@ TEST(FailureFormat, RefusesWhatItDoesNotKnow) {
   db::ExpectOnlyWhole(EncodePayload(""),
                       [](std::string_view row) { return DecodePayload(row).has_value(); });
   EXPECT_EQ(OwnerOf("nobody").error().id(), "failure.corrupt");
-  for (const char* reference : {"", "x", "1x", "-1"}) EXPECT_FALSE(IdOfReference(reference));
+  for (const char* reference : {"", "x", "1x", "-1"}) EXPECT_FALSE(StampOfReference(reference));
+}
+
+TEST(FailureIds, AreTexts) {
+  EXPECT_EQ(ToText({.stamp = 258}), "258");
+  EXPECT_EQ(ToText({.stamp = 258, .shard = 3}), "258-3");
+  for (const FailureId id : {FailureId{258, 0}, FailureId{258, 3}, FailureId{UINT64_MAX, 255}}) {
+    EXPECT_EQ(*ParseFailureId(ToText(id)), id);
+  }
+  for (const char* text :
+       {"", "x", "1x", "-1", "1-", "1-x", "1-2-3", "-", "1-65536", "18446744073709551616"}) {
+    const auto id = ParseFailureId(text);
+    ASSERT_FALSE(id) << text;
+    EXPECT_EQ(id.error().id(), "failure.bad_id");
+  }
+  EXPECT_LT((FailureId{1, 3}), (FailureId{2, 0}));
 }
 
 TEST(FailureFormat, SortsByFirstTime) {

@@ -21,37 +21,40 @@ void WriteSet::Count(const Failure& failure, int64_t sign) {
 // Replaces the failure.
 void WriteSet::Put(const Failure& failure) {
   Count(failure, 1);
-  Set(FailureKey(owner_, failure.id), EncodeFailure(failure));
+  Set(FailureKey(owner_, failure.id.stamp), EncodeFailure(failure));
 }
 
 Status WriteSet::Add(Failure failure, std::string_view payload, std::optional<uint64_t> due_ms) {
-  CHECK(!owner_.empty());
+  CHECK(!owner_.empty() && failure.id.shard == shard_);
   failure.payload_bytes = payload.size();
   ++change_.failures;
   Put(failure);
-  Set(PayloadKey(owner_, failure.id), EncodePayload(payload));
+  Set(PayloadKey(owner_, failure.id.stamp), EncodePayload(payload));
   return due_ms ? Retry(failure, *due_ms) : OkStatus();
 }
 
-Result<std::optional<Failure>> WriteSet::Find(uint64_t id) {
-  const std::string key = FailureKey(owner_, id);
+Result<std::optional<Failure>> WriteSet::Find(const FailureId& id) {
+  if (id.shard != shard_) return std::nullopt;
+  const std::string key = FailureKey(owner_, id.stamp);
   std::string value;
   if (const auto own = rows_.find(key); own != rows_.end()) {
     if (!own->second) return std::nullopt;
     value = *own->second;
   } else {
-    ASSIGN_OR_RETURN(const bool found, database_.rows().Get(db::RowFamily::kFailure, key, &value));
+    ASSIGN_OR_RETURN(const bool found,
+                     database_.rows().Get(db::RowFamily::kFailure, shard_, key, &value));
     if (!found) return std::nullopt;
     read_.emplace(key, value);
   }
   ASSIGN_OR_RETURN(Failure failure, DecodeFailure(key, value));
+  failure.id.shard = shard_;
   return failure;
 }
 
-Result<std::string> WriteSet::Payload(uint64_t id) const {
+Result<std::string> WriteSet::Payload(const FailureId& id) const {
   std::string stored;
-  ASSIGN_OR_RETURN(const bool found,
-                   database_.rows().Get(db::RowFamily::kFailure, PayloadKey(owner_, id), &stored));
+  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(db::RowFamily::kFailure, shard_,
+                                                          PayloadKey(owner_, id.stamp), &stored));
   // Removed since the failure was read: the commit will be refused.
   if (!found) return std::string();
   return DecodePayload(stored);
@@ -60,7 +63,8 @@ Result<std::string> WriteSet::Payload(uint64_t id) const {
 Result<std::optional<WriteSet::Taken>> WriteSet::Take(const timer::Moment& moment) {
   ASSIGN_OR_RETURN(const std::optional<timer::Timer> timer, retries_.Take(moment));
   if (!timer) return std::nullopt;
-  ASSIGN_OR_RETURN(const uint64_t id, IdOfReference(timer->reference));
+  ASSIGN_OR_RETURN(const uint64_t stamp, StampOfReference(timer->reference));
+  const FailureId id{stamp, shard_};
   ASSIGN_OR_RETURN(std::optional<Failure> failure, Find(id));
   if (!failure) return std::nullopt;
   ASSIGN_OR_RETURN(std::string payload, Payload(id));
@@ -80,14 +84,14 @@ Status WriteSet::SetPayload(Failure failure, std::string_view payload) {
   // The count also changes the row, so that commits which depend on it conflict.
   ++failure.edits;
   RETURN_IF_ERROR(Update(failure, std::nullopt));
-  Set(PayloadKey(owner_, failure.id), EncodePayload(payload));
+  Set(PayloadKey(owner_, failure.id.stamp), EncodePayload(payload));
   return OkStatus();
 }
 
 Status WriteSet::Retry(const Failure& failure, uint64_t due_ms) {
   return retries_.Create({std::string(kRetryCallback),
-                          RetryReference(failure.id),
-                          {due_ms, database_.NewCas()},
+                          RetryReference(failure.id.stamp),
+                          {.due_ms = due_ms, .id = database_.NewCas()},
                           failure.key});
 }
 
@@ -96,16 +100,16 @@ Status WriteSet::Remove(const Failure& failure) {
   if (!present) return OkStatus();
   --change_.failures;
   Count(*present, -1);
-  Set(FailureKey(owner_, failure.id), std::nullopt);
-  Set(PayloadKey(owner_, failure.id), std::nullopt);
+  Set(FailureKey(owner_, failure.id.stamp), std::nullopt);
+  Set(PayloadKey(owner_, failure.id.stamp), std::nullopt);
   ASSIGN_OR_RETURN([[maybe_unused]] const bool waited,
-                   retries_.Cancel(kRetryCallback, RetryReference(failure.id)));
+                   retries_.Cancel(kRetryCallback, RetryReference(failure.id.stamp)));
   return OkStatus();
 }
 
 void WriteSet::MoveTo(db::Commit* commit) {
   for (auto& [key, value] : rows_) {
-    db::RowWrite write{db::RowFamily::kFailure, key, std::move(value), std::nullopt};
+    db::RowWrite write{db::RowFamily::kFailure, shard_, key, std::move(value), std::nullopt};
     if (const auto read = read_.find(key); read != read_.end()) {
       write.expected = std::move(read->second);
     }

@@ -1,4 +1,5 @@
-// The changes that a batch of invocations makes to the failures of one owner. They become rows of
+// The changes that a batch of invocations makes to the failures of one owner, in the shard of the
+// batch's commit. They become rows of
 // the batch's commit.
 //
 // The commit depends on every failure that was read and then changed: when another commit changed
@@ -28,11 +29,16 @@ struct SizeChange {
 
 class WriteSet {
  public:
-  // Without an owner nothing can be added.
-  WriteSet(db::Database& database, std::string owner)
-      : database_(database), owner_(std::move(owner)), retries_(database, RetryOwner(owner_)) {}
+  // `shard` is that of the batch's commit. Without an owner nothing can be added.
+  WriteSet(db::Database& database, db::ShardId shard, std::string owner)
+      : database_(database),
+        shard_(shard),
+        owner_(std::move(owner)),
+        retries_(database, shard, RetryOwner(owner_)) {}
 
-  // A new one, whose id must be new. `due_ms` is when it is tried again; none: it is dead.
+  // The id for a new one.
+  FailureId NewId() const { return {database_.NewCas(), shard_}; }
+  // A new one with an id of NewId. `due_ms` is when it is tried again; none: it is dead.
   Status Add(Failure failure, std::string_view payload, std::optional<uint64_t> due_ms);
 
   struct Taken {
@@ -43,8 +49,9 @@ class WriteSet {
   // Update. None when it is not to be tried then any more.
   Result<std::optional<Taken>> Take(const timer::Moment& moment);
 
-  Result<std::optional<Failure>> Find(uint64_t id);
-  Result<std::string> Payload(uint64_t id) const;  // of an existing failure
+  // Failures of other shards are not found.
+  Result<std::optional<Failure>> Find(const FailureId& id);
+  Result<std::string> Payload(const FailureId& id) const;  // of an existing failure
   // After another attempt.
   Status Update(const Failure& failure, std::optional<uint64_t> due_ms);
   Status SetPayload(Failure failure, std::string_view payload);
@@ -68,6 +75,7 @@ class WriteSet {
   void Count(const Failure& failure, int64_t sign);
 
   db::Database& database_;
+  const db::ShardId shard_;
   const std::string owner_;
   timer::WriteSet retries_;
   std::map<std::string, Row> rows_;          // as they will be

@@ -20,7 +20,8 @@ constexpr int64_t kGivenUpAfter = 3;
 
 Result<Value> Load(const db::Database& database) {
   std::string row;
-  ASSIGN_OR_RETURN(const bool found, database.rows().Get(Family::kMeta, kCrashesRow, &row));
+  ASSIGN_OR_RETURN(const bool found,
+                   database.rows().Get(Family::kMeta, db::kDefinitionsShard, kCrashesRow, &row));
   if (!found) return Value::EmptyObject();
   return db::DecodeMetaJson(kCrashesRow, row);
 }
@@ -28,7 +29,7 @@ Result<Value> Load(const db::Database& database) {
 Status Save(db::Database& database, const Value& crashes) {
   const bool any = crashes["calls"].size() > 0 || crashes["given_up"].size() > 0;
   db::Commit commit;
-  commit.rows.push_back({Family::kMeta, std::string(kCrashesRow),
+  commit.rows.push_back({Family::kMeta, db::kDefinitionsShard, std::string(kCrashesRow),
                          any ? std::optional(db::EncodeMetaJson(crashes)) : std::nullopt,
                          std::nullopt});
   return database.Apply(std::move(commit)).status;
@@ -50,7 +51,8 @@ Result<Value> StillGivenUp(const db::Database& database, const Value& before) {
   for (const json::Field& field : before.fields()) {
     std::string row;
     ASSIGN_OR_RETURN(const bool live,
-                     database.rows().Get(Family::kRun, LiveKey(field.name()), &row));
+                     database.rows().Get(Family::kRun, database.ShardOfKey(field.name()),
+                                         LiveKey(field.name()), &row));
     if (live) kept.Set(field.name(), field.value);
   }
   return kept;

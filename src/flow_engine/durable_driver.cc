@@ -127,7 +127,7 @@ bool DurableDriver::IsLate(const RunEvent& event) const {
 
 bool DurableDriver::MustBeStoredFirst(const RunEvent& event, const PlannedStep& step) const {
   const bool has_writes = step.awaited && event.answered != nullptr && event.answered->has_writes();
-  return has_writes || !step.files.empty() || event.stored_first || !options_.in_order;
+  return has_writes || !step.files.empty() || event.stored_first;
 }
 
 // Nothing has happened but that a function is to be called, and the last one can be called again.

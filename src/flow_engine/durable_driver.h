@@ -51,8 +51,6 @@ inline constexpr uint64_t kRepairPauseMs = 100;  // before a commit that failed 
 
 struct DurableOptions {
   uint64_t writer = 0;  // tells this driver from all others that have the run, at any time
-  // The database stores commits in the order in which they are submitted.
-  bool in_order = true;
   // The id was made for this run. One that others know may belong to a run that is stored already.
   bool new_id = false;
 };

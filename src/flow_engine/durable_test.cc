@@ -115,9 +115,10 @@ class DurableTest : public HostTest {
     EXPECT_TRUE(shown.has_value()) << shown.error().ToString();
     return shown ? *shown : Value();
   }
-  std::string RunRow(const std::string& key) {
+  std::string RunRow(const std::string& id, const std::string& key) {
     std::string row;
-    const auto found = database_->rows().Get(db::RowFamily::kRun, key, &row);
+    const auto found =
+        database_->rows().Get(db::RowFamily::kRun, database_->ShardOfKey(id), key, &row);
     EXPECT_TRUE(found && *found) << key;
     return row;
   }
@@ -244,7 +245,7 @@ TEST_F(DurableTest, FinishesWithTheAppThatItBeganWith) {
   // The first app is needed no more.
   Restart();
   ASSERT_TRUE(host_->runs().Sweep().ok());
-  const auto rows = database_->rows().NewIterator(db::RowFamily::kRun,
+  const auto rows = database_->rows().NewIterator(db::RowFamily::kRun, db::kDefinitionsShard,
                                                   {.from = std::string(kAppPrefix), .to = "b"});
   size_t apps = 0;
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) ++apps;
@@ -301,10 +302,10 @@ TEST_F(DurableTest, ALargeInputIsStoredOnce) {
   WaitAndMove([&] { return List(RunPhase::kCompleted).size() == 1; });
   const std::string id = List()[0].id;
   EXPECT_EQ(json::ToText(Show(id)["steps"][2]["input"]), R"({"name":"third","fail":"go"})");
-  EXPECT_GT(RunRow(InputKey(id)).size(), kLarge);
+  EXPECT_GT(RunRow(id, InputKey(id)).size(), kLarge);
   for (const std::string& key : {MachineKey(id), StepKey(id, 1), StepKey(id, 3)}) {
-    EXPECT_LT(RunRow(key).size(), 5000u) << key;
-    EXPECT_GT(RunRow(key).size(), 100u) << key;
+    EXPECT_LT(RunRow(id, key).size(), 5000u) << key;
+    EXPECT_GT(RunRow(id, key).size(), 100u) << key;
   }
   ASSERT_TRUE(host_->runs().Retry(id, 2).ok());
   WaitAndMove([&] { return Counted("third") == 2; });
@@ -317,7 +318,8 @@ TEST_F(DurableTest, ALargeInputIsStoredOnce) {
   ASSERT_TRUE(host_->runs().Sweep().ok());
   EXPECT_EQ(List().size(), 1u);
   std::string row;
-  EXPECT_FALSE(*database_->rows().Get(db::RowFamily::kRun, InputKey(id), &row));
+  EXPECT_FALSE(
+      *database_->rows().Get(db::RowFamily::kRun, database_->ShardOfKey(id), InputKey(id), &row));
 }
 
 TEST_F(DurableTest, EndsWhenItsTimeIsOver) {
@@ -350,7 +352,7 @@ TEST_F(DurableTest, FinishedRunsAreRemoved) {
   EXPECT_EQ(kept[0].id, all[0].id);
   EXPECT_EQ(kept[1].id, all[1].id);
   size_t rows = 0;
-  const auto iterator = database_->rows().NewIterator(db::RowFamily::kRun, {});
+  const auto iterator = database_->rows().NewIteratorOfAll(db::RowFamily::kRun);
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) ++rows;
   EXPECT_EQ(rows, 1u + 2 * 5);  // the app; head, machine and three steps each
 }

@@ -121,11 +121,16 @@ Engine::Handle Engine::Start(std::shared_ptr<const App> app, flow::Start start, 
 }
 
 LiveRunPtr Engine::NewRun(std::shared_ptr<const App> app, flow::Start* start, ReplyTo reply,
-                          std::string_view origin, TraceLink trace) {
+                          std::string_view origin, TraceLink trace,
+                          std::optional<db::ShardId> shard) {
   const flow::Flow* const flow = app->flows->Find(start->flow);
   const bool durable = flow != nullptr && flow->durable;
   const bool new_id = start->run.empty();
-  if (new_id) start->run = durable ? outbox::NewRunId(NowMs()) : NewUuid();
+  if (new_id) {
+    start->run = !durable ? NewUuid()
+                 : shard  ? outbox::NewRunId(database_, *shard)
+                          : outbox::NewRunId(NowMs());
+  }
   auto run =
       std::make_shared<LiveRun>(std::move(app), start->run, std::move(reply), answers_, files_);
   run->cid = start->cid;
@@ -149,9 +154,8 @@ LiveRunPtr Engine::NewRun(std::shared_ptr<const App> app, flow::Start* start, Re
   head.trace = trace.id;
   answers_.BeginTrace(*run, start->flow, std::move(trace));
   auto driver = std::make_unique<DurableDriver>(
-      std::move(machine), std::move(head),
-      DurableOptions{.writer = NewWriter(), .in_order = store_.in_order(), .new_id = new_id}, *run,
-      *run);
+      std::move(machine), std::move(head), DurableOptions{.writer = NewWriter(), .new_id = new_id},
+      *run, *run);
   run->durable = driver.get();
   run->driver = std::move(driver);
   return run;

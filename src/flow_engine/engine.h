@@ -95,7 +95,8 @@ class Engine {
 
   // --- durable runs ---
   // Stores the beginnings of runs of durable flows together with `commit`, waits for that, and runs
-  // them. Returns their ids, in order. Errors flow.overloaded, those of commits.
+  // them. Runs without an id get one of the commit's shard; ids that are given are of it. Returns
+  // the ids, in order. Errors flow.overloaded, those of commits.
   struct Launch {
     std::shared_ptr<const App> app;
     flow::Start start;
@@ -142,8 +143,10 @@ class Engine {
   const TraceStore& traces() const { return answers_.traces(); }
 
  private:
+  // A new id is one of the shard; none: of any.
   LiveRunPtr NewRun(std::shared_ptr<const App> app, flow::Start* start, ReplyTo reply,
-                    std::string_view origin, TraceLink trace);
+                    std::string_view origin, TraceLink trace,
+                    std::optional<db::ShardId> shard = std::nullopt);
   RunTime TimeAt(uint64_t monotonic_ns) const {
     return {.wall_ms = time_.MsAt(monotonic_ns), .monotonic_ns = monotonic_ns};
   }

@@ -26,8 +26,9 @@ Result<std::vector<std::string>> Engine::LaunchAll(std::vector<Launch> launches,
   std::vector<uint64_t> numbers;  // of their first commits
   std::vector<std::string> ids;
   for (Launch& launch : launches) {
-    LiveRunPtr run = NewRun(launch.app, &launch.start, nullptr, launch.origin, launch.trace);
-    CHECK(run->is_durable());
+    LiveRunPtr run =
+        NewRun(launch.app, &launch.start, nullptr, launch.origin, launch.trace, commit.shard);
+    CHECK(run->is_durable() && database_.ShardOfKey(run->id) == commit.shard);
     const MutexLock lock(run->mutex);
     Outcome outcome =
         run->driver->OnEvent({.event = std::move(launch.start), .stored_first = true}, Now());
@@ -82,9 +83,8 @@ Status Engine::Resume(std::shared_ptr<const App> app, StoredRun stored,
   std::erase_if(given_up, [&](const GivenUpCall& each) {
     return std::ranges::find(open, each.call, &flow::Call::call) == open.end();
   });
-  auto driver = std::make_unique<DurableDriver>(
-      std::move(machine), std::move(stored),
-      DurableOptions{.writer = NewWriter(), .in_order = store_.in_order()}, *run, *run);
+  auto driver = std::make_unique<DurableDriver>(std::move(machine), std::move(stored),
+                                                DurableOptions{.writer = NewWriter()}, *run, *run);
   run->durable = driver.get();
   run->driver = std::move(driver);
   lock.Unlock();

@@ -149,7 +149,8 @@ class FakeProcess final : public StepObserver, public StepFiles {
     auto answered = std::make_unique<AnsweredCall>(AnsweredCall{call, 1, true});
     const std::string effect = std::string(call.route) + json::ToText(call.body);
     if (call.route.starts_with("write")) {
-      answered->writes.rows.push_back({db::RowFamily::kFailure, effect, "1", std::nullopt});
+      answered->writes.rows.push_back(
+          {db::RowFamily::kFailure, std::nullopt, effect, "1", std::nullopt});
     }
     Take(driver->OnEvent({.event = flow::TaskResult{call.call, 200, {}, json::Value(effect)},
                           .answered = std::move(answered)},

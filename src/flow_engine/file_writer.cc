@@ -98,6 +98,7 @@ bool FileWriter::DecidePlaces(const App& app, const std::string& run,
     sizes[file.path] = IsAppend(file) ? size + written : written;
   }
   db::Commit commit;
+  commit.shard = database_.ShardOfKey(run);
   commit.rows.push_back(RunRow(FilesKey(run), EncodeFiles(*files), before));
   const Status status = database_.Apply(std::move(commit)).status;
   if (!status.ok()) Complain(run, files->front(), status);

@@ -33,12 +33,14 @@ class FileWriterTest : public db::DatabaseTest {
   // As the commit of a step does it.
   void Store(const std::vector<StepFile>& files) {
     db::Commit commit;
+    commit.shard = database_->ShardOfKey("run");
     commit.rows.push_back(RunRow(FilesKey("run"), EncodeFiles(files)));
     ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
   }
   std::vector<StepFile> Stored() const {
     std::string row;
-    EXPECT_TRUE(*database_->rows().Get(db::RowFamily::kRun, FilesKey("run"), &row));
+    EXPECT_TRUE(*database_->rows().Get(db::RowFamily::kRun, database_->ShardOfKey("run"),
+                                       FilesKey("run"), &row));
     return *DecodeFiles(row);
   }
 

@@ -70,7 +70,8 @@ void Host::Stop() {
 Status Host::LoadApp() {
   std::string row;
   ASSIGN_OR_RETURN(const bool found,
-                   services_.function.database.rows().Get(db::RowFamily::kMeta, kAppRow, &row));
+                   services_.function.database.rows().Get(db::RowFamily::kMeta,
+                                                          db::kDefinitionsShard, kAppRow, &row));
   if (!found) return OkStatus();
   ASSIGN_OR_RETURN(const json::Value value, db::DecodeMetaJson(kAppRow, row));
   ASSIGN_OR_RETURN(Bundle bundle, BundleFromJson(value));
@@ -125,9 +126,11 @@ Status Host::Apply(Bundle bundle, flow::Problems* problems) {
   runs_.Note(app);
   // Runs may need this app when another one has replaced it.
   if (HasDurableFlow(*app)) {
-    commit.rows.push_back({db::RowFamily::kRun, AppKey(app->version), row, std::nullopt});
+    commit.rows.push_back(
+        {db::RowFamily::kRun, db::kDefinitionsShard, AppKey(app->version), row, std::nullopt});
   }
-  commit.rows.push_back({db::RowFamily::kMeta, std::string(kAppRow), std::move(row), std::nullopt});
+  commit.rows.push_back({db::RowFamily::kMeta, db::kDefinitionsShard, std::string(kAppRow),
+                         std::move(row), std::nullopt});
   RETURN_IF_ERROR(database.Apply(std::move(commit)).status);
   const bool same = this->app()->bundle == app->bundle;
   app_.Set(app);

@@ -33,7 +33,7 @@ class JsTask final : public TaskInstance {
   // The writes are one commit. The code runs again when others changed the documents that it read.
   TaskOutput Run(const TaskInput& input) override {
     for (db::ConflictRetry retry;;) {
-      function::Effects effects(services_.database, "");
+      function::Effects effects(services_.database, std::nullopt, "");
       TaskOutput output = Attempt(effects, input, retry.attempt() == 1);
       if (output.status >= 400 || Cancelled(input)) return output;
       if (effects.documents().writes() == 0 && effects.timers().rows() == 0) return output;

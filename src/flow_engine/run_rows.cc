@@ -153,7 +153,7 @@ std::string EncodeVersion(uint64_t writer, uint64_t number) {
 
 db::RowWrite RunRow(std::string key, std::optional<std::string> value,
                     std::optional<std::optional<std::string>> expected) {
-  return {db::RowFamily::kRun, std::move(key), std::move(value), std::move(expected)};
+  return {db::RowFamily::kRun, std::nullopt, std::move(key), std::move(value), std::move(expected)};
 }
 
 Value ViewOf(const RunHead& head) {

@@ -1,4 +1,5 @@
-// Rows of durable runs: family `run` (docs/formats/runs.md).
+// Rows of durable runs: family `run` (docs/formats/runs.md). All rows of a run belong to the shard
+// of its id (db::ShardOfKey), and those of an app to that of definitions.
 //
 //   head      what lists show; written when a run starts and when it ends
 //   machine   the run between two steps (flow/run_codec.h)
@@ -117,7 +118,7 @@ inline constexpr std::string_view kAppPrefix = "a";
 // The value of a live row: every commit of the run changes it, and expects the one that the writer
 // knows. `writer` tells two owners of one run apart.
 std::string EncodeVersion(uint64_t writer, uint64_t number);
-// A row of the family; `expected` as in db::RowWrite.
+// A row of the family, in the shard of its commit; `expected` as in db::RowWrite.
 db::RowWrite RunRow(std::string key, std::optional<std::string> value,
                     std::optional<std::optional<std::string>> expected = std::nullopt);
 

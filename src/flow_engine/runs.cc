@@ -76,7 +76,8 @@ Result<std::shared_ptr<const App>> Runs::AppOf(const std::string& version) {
     }
   }
   std::string row;
-  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, AppKey(version), &row));
+  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, db::kDefinitionsShard,
+                                                          AppKey(version), &row));
   if (!found) return current;  // the run is finished: only the present app is left
   ASSIGN_OR_RETURN(const Value value, db::DecodeMetaJson(AppKey(version), row));
   ASSIGN_OR_RETURN(Bundle bundle, BundleFromJson(value));
@@ -93,40 +94,51 @@ Result<std::shared_ptr<const App>> Runs::AppOf(const std::string& version) {
   return app;
 }
 
-Result<RunHead> Runs::ReadHead(const std::string& id) const {
+Result<std::optional<std::string>> Runs::ReadRow(const std::string& id,
+                                                 const std::string& key) const {
   std::string row;
-  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, HeadKey(id), &row));
-  if (!found) return Unexpected(NotFound(id));
-  return DecodeHead(id, row);
-}
-
-Result<RunMachine> Runs::ReadMachine(const std::string& id) const {
-  std::string row;
-  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, MachineKey(id), &row));
-  if (!found) return Unexpected(NotFound(id));
-  return DecodeMachine(row);
-}
-
-Result<std::optional<std::string>> Runs::ReadVersion(const std::string& id) const {
-  std::string row;
-  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, LiveKey(id), &row));
+  ASSIGN_OR_RETURN(const bool found,
+                   database_.rows().Get(Family::kRun, database_.ShardOfKey(id), key, &row));
   if (!found) return std::nullopt;
   return row;
 }
 
+db::Commit Runs::CommitOf(const std::string& id) const {
+  db::Commit commit;
+  commit.shard = database_.ShardOfKey(id);
+  return commit;
+}
+
+Result<RunHead> Runs::ReadHead(const std::string& id) const {
+  ASSIGN_OR_RETURN(const auto row, ReadRow(id, HeadKey(id)));
+  if (!row) return Unexpected(NotFound(id));
+  return DecodeHead(id, *row);
+}
+
+Result<RunMachine> Runs::ReadMachine(const std::string& id) const {
+  ASSIGN_OR_RETURN(const auto row, ReadRow(id, MachineKey(id)));
+  if (!row) return Unexpected(NotFound(id));
+  return DecodeMachine(*row);
+}
+
+Result<std::optional<std::string>> Runs::ReadVersion(const std::string& id) const {
+  return ReadRow(id, LiveKey(id));
+}
+
 Result<Value> Runs::ReadInput(const std::string& id) const {
-  std::string row;
-  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, InputKey(id), &row));
-  if (!found) return Value();
-  return DecodeInput(row);
+  ASSIGN_OR_RETURN(const auto row, ReadRow(id, InputKey(id)));
+  if (!row) return Value();
+  return DecodeInput(*row);
 }
 
 Result<Runs::Page> Runs::List(const Filter& filter) const {
   Page page;
-  db::RowRange options{.from = std::string(kHeadPrefix), .to = PrefixEnd(kHeadPrefix)};
+  db::RowRange options{.from = std::string(kHeadPrefix),
+                       .to = PrefixEnd(kHeadPrefix),
+                       .order = db::RowRange::Order::kReverse};
   if (!filter.before.empty()) options.to = HeadKey(filter.before);
-  const auto rows = database_.rows().NewIterator(Family::kRun, std::move(options));
-  for (rows->SeekToLast(); rows->Valid(); rows->Prev()) {
+  const auto rows = database_.rows().NewIteratorOfAll(Family::kRun, options);
+  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     ASSIGN_OR_RETURN(RunHead head,
                      DecodeHead(rows->key().substr(kHeadPrefix.size()), rows->value()));
     if (!filter.flow.empty() && head.flow != filter.flow) continue;
@@ -148,8 +160,8 @@ Result<Value> Runs::Show(const std::string& id) const {
   Value view = ViewOf(head);
   Value steps = Value::EmptyArray();
   const std::string prefix = StepPrefix(id);
-  const auto rows =
-      database_.rows().NewIterator(Family::kRun, {.from = prefix, .to = PrefixEnd(prefix)});
+  const auto rows = database_.rows().NewIterator(Family::kRun, database_.ShardOfKey(id),
+                                                 {.from = prefix, .to = PrefixEnd(prefix)});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     ASSIGN_OR_RETURN(StoredStep step, DecodeStep(rows->value()));
     steps.Append(std::move(step.view));

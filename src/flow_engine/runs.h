@@ -66,6 +66,10 @@ class Runs {
 
  private:
   bool Wake(const std::string& id);
+  // A row of the run, none if it has none.
+  Result<std::optional<std::string>> ReadRow(const std::string& id, const std::string& key) const;
+  // For rows of the run.
+  db::Commit CommitOf(const std::string& id) const;
   Result<RunHead> ReadHead(const std::string& id) const;
   Result<RunMachine> ReadMachine(const std::string& id) const;
   // Before a step; `last` is the run's machine at its end.
@@ -80,7 +84,8 @@ class Runs {
                    Engine::Memory memory = Engine::Memory::kMayLeave);
   Status ResumeOrPark(const std::string& id, std::vector<GivenUpCall> given_up);
   Status GiveUp(const std::string& id, const Status& why);
-  Status Remove(const std::vector<RunHead>& runs);  // in the order of their ids
+  // Runs of one shard, in the order of their ids.
+  Status RemoveIn(db::ShardId shard, const std::vector<RunHead>& runs);
   Status SweepApps(const std::set<std::string>& needed);
   void SweepLoop();
 

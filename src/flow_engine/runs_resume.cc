@@ -44,7 +44,7 @@ std::optional<uint64_t> WaitsUntil(const Value& state) {
 
 Status Runs::Start() {
   std::vector<std::string> live;
-  const auto rows = database_.rows().NewIterator(
+  const auto rows = database_.rows().NewIteratorOfAll(
       Family::kRun, {.from = std::string(kLivePrefix), .to = PrefixEnd(kLivePrefix)});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     live.emplace_back(rows->key().substr(kLivePrefix.size()));
@@ -69,7 +69,7 @@ Status Runs::Start() {
 // first: their place is at the end of a file still.
 Status Runs::WriteFilesAgain() {
   std::vector<std::pair<std::string, std::vector<StepFile>>> steps;  // by run
-  const auto rows = database_.rows().NewIterator(
+  const auto rows = database_.rows().NewIteratorOfAll(
       Family::kRun, {.from = std::string(kFilesPrefix), .to = PrefixEnd(kFilesPrefix)});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     ASSIGN_OR_RETURN(std::vector<StepFile> files, DecodeFiles(rows->value()));
@@ -89,7 +89,7 @@ Status Runs::WriteFilesAgain() {
       log::Error("files of a run can't be written",
                  {{"run", id}, {"error", app.error().ToString()}});
     }
-    db::Commit commit;
+    db::Commit commit = CommitOf(id);
     commit.rows.push_back(RunRow(FilesKey(id), std::nullopt));
     RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
   }
@@ -140,7 +140,7 @@ Status Runs::GiveUp(const std::string& id, const Status& why) {
   log::Error("a run can't go on", {{"run", id}, {"error", why.ToString()}});
   ASSIGN_OR_RETURN(const std::optional<std::string> version, ReadVersion(id));
   if (!version) return OkStatus();
-  db::Commit commit;
+  db::Commit commit = CommitOf(id);
   commit.rows.push_back(RunRow(LiveKey(id), std::nullopt, version));
   if (auto head = ReadHead(id)) {
     head->phase = RunPhase::kFailed;
@@ -176,14 +176,13 @@ Status Runs::Cancel(const std::string& id) {
 
 Result<RunMachine> Runs::ReadBefore(const std::string& id, uint32_t step,
                                     const RunMachine& last) const {
-  std::string row;
-  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, StepKey(id, step), &row));
-  if (!found) {
+  ASSIGN_OR_RETURN(const auto row, ReadRow(id, StepKey(id, step)));
+  if (!row) {
     return Fail(Code::kNotFound, "flow.step_not_found",
                 "the run '{}' has no step {}: expected 1 to {}, of which the last {} are kept", id,
                 step, last.next_step - 1, kMaxKeptSteps);
   }
-  ASSIGN_OR_RETURN(StoredStep stored, DecodeStep(row));
+  ASSIGN_OR_RETURN(StoredStep stored, DecodeStep(*row));
   if (stored.before) return *std::move(stored.before);
   return Fail(Code::kInvalidArgument, "flow.step_not_kept",
               "the state of the run before step {} was too large to be kept", step);
@@ -223,7 +222,7 @@ Status Runs::Retry(const std::string& id, std::optional<uint32_t> number) {
                      .at_ms = now_ms,
                      .text = flow::EncodeRun(*run, input.is_missing() ? flow::RootInput::kWith
                                                                       : flow::RootInput::kWithout)};
-  db::Commit commit;
+  db::Commit commit = CommitOf(id);
   for (uint32_t i = machine.next_step; i < last.next_step; ++i) {
     commit.rows.push_back(RunRow(StepKey(id, i), std::nullopt));
   }

@@ -18,7 +18,7 @@ constexpr int kMostSkipped = 12;
 
 void AddRemoval(const RunHead& head, db::Commit* commit) {
   const auto remove = [&](std::string key) {
-    commit->rows.push_back({Family::kRun, std::move(key), std::nullopt, std::nullopt});
+    commit->rows.push_back(RunRow(std::move(key), std::nullopt));
   };
   remove(HeadKey(head.id));
   remove(MachineKey(head.id));
@@ -33,7 +33,7 @@ Status Runs::Sweep() {
   const uint64_t now_ms = services_.function.clock.WallMs();
   std::vector<RunHead> finished;  // the oldest first
   std::set<std::string> needed = {current_()->version};
-  const auto rows = database_.rows().NewIterator(
+  const auto rows = database_.rows().NewIteratorOfAll(
       Family::kRun, {.from = std::string(kHeadPrefix), .to = PrefixEnd(kHeadPrefix)});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     ASSIGN_OR_RETURN(RunHead head,
@@ -51,25 +51,29 @@ Status Runs::Sweep() {
     const bool old = head.ended_ms + retention_.keep_ms <= now_ms;
     return i++ >= too_many && !old;
   });
-  RETURN_IF_ERROR(Remove(finished));
+  std::map<db::ShardId, std::vector<RunHead>> by_shard;
+  for (RunHead& head : finished) {
+    by_shard[database_.ShardOfKey(head.id)].push_back(std::move(head));
+  }
+  for (const auto& [shard, runs] : by_shard) RETURN_IF_ERROR(RemoveIn(shard, runs));
   return SweepApps(needed);
 }
 
-Status Runs::Remove(const std::vector<RunHead>& runs) {
-  if (runs.empty()) return OkStatus();
+Status Runs::RemoveIn(db::ShardId shard, const std::vector<RunHead>& runs) {
   db::Commit commit;
   const auto apply_if = [&](size_t rows) {
     if (commit.rows.size() < rows) return OkStatus();
+    commit.shard = shard;
     return database_.Apply(std::exchange(commit, {})).status;
   };
   // Few have such a row. It goes before the head, without which nobody would know of it.
   const auto inputs = database_.rows().NewIterator(
-      Family::kRun, {.from = InputKey(runs.front().id), .to = PrefixEnd(kInputPrefix)});
+      Family::kRun, shard, {.from = InputKey(runs.front().id), .to = PrefixEnd(kInputPrefix)});
   for (inputs->SeekToFirst(); inputs->Valid() && inputs->key() <= InputKey(runs.back().id);
        inputs->Next()) {
     const std::string_view id = inputs->key().substr(kInputPrefix.size());
     if (!std::ranges::binary_search(runs, id, {}, &RunHead::id)) continue;
-    commit.rows.push_back({Family::kRun, InputKey(id), std::nullopt, std::nullopt});
+    commit.rows.push_back(RunRow(InputKey(id), std::nullopt));
     RETURN_IF_ERROR(apply_if(kRowsPerCommit));
   }
   RETURN_IF_ERROR(inputs->status());
@@ -83,8 +87,10 @@ Status Runs::Remove(const std::vector<RunHead>& runs) {
 
 Status Runs::SweepApps(const std::set<std::string>& needed) {
   db::Commit commit;
-  const auto rows = database_.rows().NewIterator(
-      Family::kRun, {.from = std::string(kAppPrefix), .to = PrefixEnd(kAppPrefix)});
+  commit.shard = db::kDefinitionsShard;
+  const auto rows =
+      database_.rows().NewIterator(Family::kRun, db::kDefinitionsShard,
+                                   {.from = std::string(kAppPrefix), .to = PrefixEnd(kAppPrefix)});
   // After the rows: an app is noted before its row is there.
   const std::map<std::string, std::weak_ptr<const App>> apps = [this] {
     const auto noted = apps_.Lock();
@@ -94,7 +100,7 @@ Status Runs::SweepApps(const std::set<std::string>& needed) {
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     const std::string version(rows->key().substr(kAppPrefix.size()));
     if (needed.contains(version) || apps.contains(version)) continue;
-    commit.rows.push_back({Family::kRun, std::string(rows->key()), std::nullopt, std::nullopt});
+    commit.rows.push_back(RunRow(std::string(rows->key()), std::nullopt));
   }
   RETURN_IF_ERROR(rows->status());
   if (commit.rows.empty()) return OkStatus();

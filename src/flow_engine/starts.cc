@@ -5,6 +5,9 @@
 //   b<flow>/<number>   the last run of a durable autostart, so that a restart does not start
 //   another
 //
+// They are in the shard of the flow's id. The ids of runs that begin in such a commit, or in one
+// that moves a follower's cursor, are chosen so that the runs belong to the same shard.
+//
 // A failure, such as too many runs or a database that can't write, ends nothing: the thread loads
 // the stored positions again after a pause and goes on from there. A commit wakes the thread if it
 // changed documents or made a request; otherwise it looks again after kPoll at the latest.
@@ -54,9 +57,9 @@ void AddUnknown(const outbox::FlowRequest& request, uint64_t now_ms, db::Commit*
   head.ended_ms = now_ms;
   head.status = 404;
   head.message = fmt::format("Flow {} not found", request.flow);
-  commit->rows.push_back({Family::kRun, HeadKey(head.id), EncodeHead(head), std::nullopt});
+  commit->rows.push_back(RunRow(HeadKey(head.id), EncodeHead(head), std::optional<std::string>()));
   const RunMachine none{.next_step = 1, .at_ms = now_ms, .text = "{}"};
-  commit->rows.push_back({Family::kRun, MachineKey(head.id), EncodeMachine(none), std::nullopt});
+  commit->rows.push_back(RunRow(MachineKey(head.id), EncodeMachine(none)));
 }
 
 std::string EncodeSchedule(const flow::AutoStart& start, uint64_t next_ms) {
@@ -166,7 +169,8 @@ void Starts::AddChangeStarts(const flow::Flow& flow, Configured* configured) {
 Status Starts::AddSchedule(const flow::Flow& flow, Configured* configured) {
   Schedule schedule{.flow = &flow};
   ASSIGN_OR_RETURN(const bool found,
-                   database_.rows().Get(Family::kRun, ScheduleKey(flow), &schedule.row));
+                   database_.rows().Get(Family::kRun, database_.ShardOfKey(flow.id),
+                                        ScheduleKey(flow), &schedule.row));
   if (found) {
     ASSIGN_OR_RETURN(const Value value, db::DecodeMetaJson(ScheduleKey(flow), schedule.row));
     if (value["schedule"] == Value(flow.start.schedule) && value["next_ms"].is_int()) {
@@ -177,7 +181,8 @@ Status Starts::AddSchedule(const flow::Flow& flow, Configured* configured) {
     schedule.next_ms = NextTime(flow.start, services_.function.clock.WallMs());
     schedule.row = EncodeSchedule(flow.start, schedule.next_ms);
     db::Commit commit;
-    commit.rows.push_back({Family::kRun, ScheduleKey(flow), schedule.row, std::nullopt});
+    commit.shard = database_.ShardOfKey(flow.id);
+    commit.rows.push_back(RunRow(ScheduleKey(flow), schedule.row));
     RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
   }
   configured->schedules.push_back(std::move(schedule));
@@ -208,7 +213,8 @@ Result<bool> Starts::RunSchedule(const Configured& configured, Schedule& schedul
   const uint64_t next_ms = NextTime(schedule.flow->start, now_ms);
   std::string row = EncodeSchedule(schedule.flow->start, next_ms);
   db::Commit commit;
-  commit.rows.push_back({Family::kRun, ScheduleKey(*schedule.flow), row, schedule.row});
+  commit.shard = database_.ShardOfKey(schedule.flow->id);
+  commit.rows.push_back(RunRow(ScheduleKey(*schedule.flow), row, schedule.row));
   Value body = Value::Object(
       {{"schedule", schedule.flow->start.schedule}, {"due_ms", Value::Unsigned(schedule.next_ms)}});
   std::vector<Engine::Launch> launches;
@@ -224,40 +230,64 @@ Result<bool> Starts::TakeRequests(const Configured& configured) {
   const uint64_t made = outbox::flow_requests_made;
   const std::string prefix(outbox::kFlowRequestPrefix);
   const auto rows =
-      database_.rows().NewIterator(Family::kRun, {.from = prefix, .to = PrefixEnd(prefix)});
+      database_.rows().NewIteratorOfAll(Family::kRun, {.from = prefix, .to = PrefixEnd(prefix)});
   size_t taken = 0;
   for (rows->SeekToFirst(); rows->Valid() && taken < kMostAtOnce; rows->Next(), ++taken) {
     ASSIGN_OR_RETURN(outbox::FlowRequest request, outbox::DecodeFlowRequest(rows->value()));
-    db::Commit commit;
-    commit.rows.push_back(
-        {Family::kRun, std::string(rows->key()), std::nullopt, std::string(rows->value())});
-    flow::Start start;
-    start.flow = request.flow;
-    start.input = std::move(request.input);
-    start.run = request.run;
-    start.cid = request.run;
-    TraceLink trace = ParseTraceParent(request.trace).value_or(TraceLink());
-    const flow::Flow* const flow = configured.app->flows->Find(request.flow);
-    if (flow != nullptr && flow->durable) {
-      std::vector<Engine::Launch> launches;
-      launches.push_back({configured.app, std::move(start), "call", std::move(trace)});
-      ASSIGN_OR_RETURN(const auto ids, engine_.LaunchAll(std::move(launches), std::move(commit)));
-      continue;
-    }
-    if (flow == nullptr) {
-      log::Error("code started a flow that does not exist",
-                 {{"flow", request.flow}, {"run", request.run}});
-      AddUnknown(request, services_.function.clock.WallMs(), &commit);
-    }
-    RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
-    if (flow != nullptr) {
-      engine_.Start(configured.app, std::move(start), [](const Reply&) {}, "call", 0,
-                    {.trace = std::move(trace)});
-    }
+    db::Commit removal;
+    removal.shard = rows->shard();
+    removal.rows.push_back(
+        RunRow(std::string(rows->key()), std::nullopt, std::string(rows->value())));
+    RETURN_IF_ERROR(TakeRequest(configured, std::move(request), std::move(removal)));
   }
   RETURN_IF_ERROR(rows->status());
   if (taken > 0) requests_seen_ = made;
   return taken == kMostAtOnce;
+}
+
+Status Starts::TakeRequest(const Configured& configured, outbox::FlowRequest request,
+                           db::Commit removal) {
+  const flow::Flow* const flow = configured.app->flows->Find(request.flow);
+  flow::Start start;
+  start.flow = request.flow;
+  start.input = std::move(request.input);
+  start.run = request.run;
+  start.cid = request.run;
+  TraceLink trace = ParseTraceParent(request.trace).value_or(TraceLink());
+  if (flow != nullptr && !flow->durable) {
+    RETURN_IF_ERROR(database_.Apply(std::move(removal)).status);
+    engine_.Start(configured.app, std::move(start), [](const Reply&) {}, "call", 0,
+                  {.trace = std::move(trace)});
+    return OkStatus();
+  }
+  // The run's rows belong to the shard of its id. If that is the request's, they are one commit.
+  // Otherwise the run is stored first; after a crash it is found, and not begun a second time.
+  db::Commit run;
+  run.shard = database_.ShardOfKey(request.run);
+  const bool together = run.shard == removal.shard;
+  if (together) run = std::exchange(removal, {});
+  if (flow == nullptr) {
+    log::Error("code started a flow that does not exist",
+               {{"flow", request.flow}, {"run", request.run}});
+    AddUnknown(request, services_.function.clock.WallMs(), &run);
+    const Status noted = database_.Apply(std::move(run)).status;
+    if (!noted.ok()) RETURN_IF_ERROR(StatusIfNotBegun(request.run, noted));
+  } else {
+    std::vector<Engine::Launch> launches;
+    launches.push_back({configured.app, std::move(start), "call", std::move(trace)});
+    const auto ids = engine_.LaunchAll(std::move(launches), std::move(run));
+    if (!ids) RETURN_IF_ERROR(StatusIfNotBegun(request.run, ids.error()));
+  }
+  return together ? OkStatus() : database_.Apply(std::move(removal)).status;
+}
+
+// OK if the run was refused because it is stored already.
+Status Starts::StatusIfNotBegun(const std::string& run, const Status& refused) const {
+  if (refused.code() != Code::kConflict) return refused;
+  std::string head;
+  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, database_.ShardOfKey(run),
+                                                          HeadKey(run), &head));
+  return found ? OkStatus() : refused;
 }
 
 Result<bool> Starts::RunAutostarts(const Configured& configured, size_t* next) {
@@ -302,26 +332,29 @@ Status Starts::RunAutostart(const Configured& configured, size_t index) {
 // The run that was started last is the one of this start, too, if it has not ended.
 Status Starts::LaunchOnce(const Configured& configured, const flow::Flow& flow, std::string key,
                           flow::Start start) {
+  const db::ShardId shard = database_.ShardOfKey(flow.id);
   std::string row;
-  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, key, &row));
+  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(Family::kRun, shard, key, &row));
   if (found) {
     ASSIGN_OR_RETURN(const Value value, db::DecodeMetaJson(key, row));
     const std::string last(value["run"].is_string() ? value["run"].AsString() : "");
     std::string live;
-    ASSIGN_OR_RETURN(const bool running, database_.rows().Get(Family::kRun, LiveKey(last), &live));
+    ASSIGN_OR_RETURN(
+        const bool running,
+        database_.rows().Get(Family::kRun, database_.ShardOfKey(last), LiveKey(last), &live));
     if (running) {
       log::Info("an autostart continues its run", {{"flow", flow.id}, {"run", last}});
       return OkStatus();
     }
   }
-  start.run = outbox::NewRunId(services_.function.clock.WallMs());
+  start.run = outbox::NewRunId(database_, shard);
   start.cid = start.run;
   db::Commit commit;
+  commit.shard = shard;
   std::optional<std::string> before;
   if (found) before = std::move(row);
-  commit.rows.push_back({Family::kRun, std::move(key),
-                         db::EncodeMetaJson(Value::Object({{"run", start.run}})),
-                         std::move(before)});
+  commit.rows.push_back(RunRow(
+      std::move(key), db::EncodeMetaJson(Value::Object({{"run", start.run}})), std::move(before)));
   std::vector<Engine::Launch> launches;
   launches.push_back({configured.app, std::move(start), std::string(kAutostartOrigin)});
   ASSIGN_OR_RETURN(const auto ids, engine_.LaunchAll(std::move(launches), std::move(commit)));

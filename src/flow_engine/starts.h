@@ -23,6 +23,7 @@
 #include "flow_engine/change_starts.h"
 #include "flow_engine/engine.h"
 #include "follow/commit_wake.h"
+#include "outbox/flow_request.h"
 
 namespace sluice::flow_engine {
 
@@ -84,6 +85,9 @@ class Starts {
   static Result<bool> Follow(ChangeStarts& changes, std::optional<Clock::Time>* look_at);
   Result<bool> RunSchedule(const Configured& configured, Schedule& schedule);
   Result<bool> TakeRequests(const Configured& configured);
+  // `removal` removes the request's row.
+  Status TakeRequest(const Configured& configured, outbox::FlowRequest request, db::Commit removal);
+  Status StatusIfNotBegun(const std::string& run, const Status& refused) const;
   // Starts the autostarts from number `*next` on, and moves that past each of them.
   Result<bool> RunAutostarts(const Configured& configured, size_t* next);
   Status RunAutostart(const Configured& configured, size_t index);

@@ -17,6 +17,7 @@ bool MayAnswerHere(const LiveRun& run) {
 
 void StepStore::Submit(const LiveRunPtr& run, StoreRequest request) {
   submitted_.Add();
+  request.commit.shard = database_.ShardOfKey(run->id);
   database_.Submit(std::move(request.commit),
                    [this, run, number = request.number, only_answers = request.only_answers,
                     before = std::move(request.version_before),
@@ -40,15 +41,16 @@ StoreResult StepStore::ResultOf(const std::string& run, const Status& status,
   if (status.ok()) return {};
   if (status.code() != Code::kConflict) return {Kind::kRefused, status};
   const db::Rows& rows = database_.rows();
+  const db::ShardId shard = database_.ShardOfKey(run);
   std::string version;
-  const auto live = rows.Get(db::RowFamily::kRun, LiveKey(run), &version);
+  const auto live = rows.Get(db::RowFamily::kRun, shard, LiveKey(run), &version);
   if (!live) return {Kind::kRefused, status};
   const std::optional<std::string> present = *live ? std::optional(version) : std::nullopt;
   if (version_after && present == version_after) return {};
   if (version_before) return {present == version_before ? Kind::kRefused : Kind::kLost, status};
   // A run that is not begun has no head.
   std::string head;
-  const auto begun = rows.Get(db::RowFamily::kRun, HeadKey(run), &head);
+  const auto begun = rows.Get(db::RowFamily::kRun, shard, HeadKey(run), &head);
   return {begun && *begun ? Kind::kLost : Kind::kRefused, status};
 }
 

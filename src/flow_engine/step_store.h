@@ -21,10 +21,7 @@ class StepStore {
   StepStore(db::Database& database, RunThreads& threads, OnStored on_stored)
       : database_(database), threads_(threads), on_stored_(std::move(on_stored)) {}
 
-  // Commits are stored in the order in which they are submitted.
-  bool in_order() const { return database_.shard_count() == 1; }
-
-  // The run's mutex keeps its commits in order.
+  // The run's mutex keeps its commits in order, and so does its shard.
   void Submit(const LiveRunPtr& run, StoreRequest request) REQUIRES(run->mutex);
   // The meaning of a commit's status for the run: the database may have refused the commit because
   // of other rows than the run's version.

@@ -7,10 +7,12 @@ namespace {
 
 using Kind = StoreResult::Kind;
 
-class StepStoreTest : public db::DatabaseTest {
+class StepStoreTest : public db::DatabaseTest, public ::testing::WithParamInterface<uint16_t> {
  protected:
+  StepStoreTest() { options_.shards = GetParam(); }
   void Put(const std::string& key, const std::string& value) {
     db::Commit commit;
+    commit.shard = database_->ShardOfKey("run-1");
     commit.rows.push_back(RunRow(key, value));
     ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
   }
@@ -18,13 +20,13 @@ class StepStoreTest : public db::DatabaseTest {
               const std::optional<std::string>& after) {
     RunThreads threads(2);
     const StepStore store(*database_, threads, nullptr);
-    return store.ResultOf("run", status, before, after).kind;
+    return store.ResultOf("run-1", status, before, after).kind;
   }
   const Status conflict_ = Error(Code::kConflict, "row.changed", "changed");
 };
 
-TEST_F(StepStoreTest, TellsAConflictFromAnotherOwner) {
-  Put(LiveKey("run"), "v1");
+TEST_P(StepStoreTest, TellsAConflictFromAnotherOwner) {
+  Put(LiveKey("run-1"), "v1");
   EXPECT_EQ(KindOf(OkStatus(), "v1", "v2"), Kind::kStored);
   EXPECT_EQ(KindOf(Error(Code::kIo, "storage.write", "x"), "v1", "v2"), Kind::kRefused);
   // The run is as this process left it: a function's writes met a conflict.
@@ -34,12 +36,14 @@ TEST_F(StepStoreTest, TellsAConflictFromAnotherOwner) {
   EXPECT_EQ(KindOf(conflict_, "v0", "v1"), Kind::kStored);
 }
 
-TEST_F(StepStoreTest, AnotherOwnerHasEndedOrBegunTheRun) {
+TEST_P(StepStoreTest, AnotherOwnerHasEndedOrBegunTheRun) {
   EXPECT_EQ(KindOf(conflict_, "v1", std::nullopt), Kind::kLost);
   EXPECT_EQ(KindOf(conflict_, std::nullopt, "v1"), Kind::kRefused);
-  Put(HeadKey("run"), "head");
+  Put(HeadKey("run-1"), "head");
   EXPECT_EQ(KindOf(conflict_, std::nullopt, "v1"), Kind::kLost);
 }
+
+INSTANTIATE_TEST_SUITE_P(Shards, StepStoreTest, ::testing::Values(1, 4));
 
 }  // namespace
 }  // namespace sluice::flow_engine

@@ -93,6 +93,7 @@ ProcessorContext Dispatcher::ContextOfProcessors() const {
           .definition = options_.definition,
           .prepared = options_.prepared,
           .follower = options_.follower,
+          .shard = options_.shard,
           .statistics = options_.statistics,
           .log = options_.log,
           .insight = options_.insight};

@@ -29,6 +29,7 @@ bool Effects::full() const {
 
 db::Commit Effects::TakeCommit() {
   db::Commit commit = documents_.TakeCommit();
+  if (shard_) commit.shard = *shard_;
   timers_.MoveTo(&commit);
   failures_.MoveTo(&commit);
   return commit;

@@ -15,12 +15,14 @@ namespace sluice::function {
 
 class Effects {
  public:
-  // `owner` owns the timers and `failures_owner` the failures. Without the latter no failure can be
-  // added.
-  Effects(db::Database& database, std::string owner, std::string failures_owner = "")
-      : documents_(database, db::Isolation::kSnapshot),
-        timers_(database, std::move(owner)),
-        failures_(database, std::move(failures_owner)) {}
+  // The commit belongs to the shard; none: to that of its documents. `owner` owns the timers and
+  // `failures_owner` the failures. Without the latter no failure can be added.
+  Effects(db::Database& database, std::optional<db::ShardId> shard, std::string owner,
+          std::string failures_owner = "")
+      : shard_(shard),
+        documents_(database, db::Isolation::kSnapshot),
+        timers_(database, shard.value_or(db::kDefinitionsShard), std::move(owner)),
+        failures_(database, shard.value_or(db::kDefinitionsShard), std::move(failures_owner)) {}
 
   // Counts that go to the statistics with the commit, so that an event that runs again counts once.
   struct Counts {
@@ -65,6 +67,7 @@ class Effects {
   db::Commit TakeCommit();
 
  private:
+  const std::optional<db::ShardId> shard_;
   db::Transaction documents_;
   timer::WriteSet timers_;
   failure::WriteSet failures_;

@@ -29,7 +29,7 @@ class FailuresTest : public ManagerTest {
     return definition;
   }
   std::vector<failure::FailureList::Item> All() {
-    return manager_->Failures("f", 0, 1000)->failures;
+    return manager_->Failures("f", {}, 1000)->failures;
   }
   // "operation key: message, attempts, state" of all.
   std::vector<std::string> Texts() {
@@ -42,7 +42,7 @@ class FailuresTest : public ManagerTest {
     }
     return texts;
   }
-  uint64_t Id(size_t index = 0) { return All().at(index).failure.id; }
+  failure::FailureId Id(size_t index = 0) { return All().at(index).failure.id; }
   std::string EventText(size_t index = 0) {
     const auto kept = manager_->FindFailure("f", Id(index));
     return json::ToText(*PrintEvent(kept->item.failure, kept->payload));
@@ -183,14 +183,14 @@ TEST_F(FailuresTest, ReplayAllEditAndDrop) {
   EXPECT_EQ(edit(R"({"context":1})"), "failure.bad_edit");
   EXPECT_EQ(edit(R"({"document":1,"context":1})"), "failure.bad_edit");
   EXPECT_EQ(edit(R"({"document":{"n":"edited"}})"), "");
-  EXPECT_EQ(manager_->EditFailure("f", 7, *json::Parse(R"({"document":1})")).id(),
+  EXPECT_EQ(manager_->EditFailure("f", {.stamp = 7}, *json::Parse(R"({"document":1})")).id(),
             "failure.not_found");
   EXPECT_EQ(All()[0].failure.edits, 1u);
 
   const std::string kept_key = All()[0].failure.key;
   const std::string dropped_key = All()[1].failure.key;
   EXPECT_TRUE(manager_->DropFailure("f", Id(1)).ok());
-  EXPECT_EQ(manager_->DropFailure("f", 7).id(), "failure.not_found");
+  EXPECT_EQ(manager_->DropFailure("f", {.stamp = 7}).id(), "failure.not_found");
   Put("go", "1", "dst");
   EXPECT_EQ(*manager_->ReplayFailures("f"), 2u);
   AwaitCount("failures", "retry_success", 2);
@@ -379,8 +379,8 @@ TEST_F(FailuresTest, WhatACrashLeftIsClearedAtTheStart) {
   Deploy(UntilGo(3));
   Put("a", "1");
   Settle();
-  failure::WriteSet write_set(*database_, FailuresOwnerOf("gone"));
-  ASSERT_TRUE(write_set.Add({.id = 1, .key = "k", .event = "{}"}, "", 5).ok());
+  failure::WriteSet write_set(*database_, db::ShardId{0}, FailuresOwnerOf("gone"));
+  ASSERT_TRUE(write_set.Add({.id = {.stamp = 1}, .key = "k", .event = "{}"}, "", 5).ok());
   db::Commit commit;
   write_set.MoveTo(&commit);
   ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());

@@ -53,7 +53,8 @@ Status FunctionProcessor::Load() {
 }
 
 void FunctionProcessor::Begin() {
-  effects_.emplace(context_.services.database, context_.follower, context_.failures.owner());
+  effects_.emplace(context_.services.database, context_.shard, context_.follower,
+                   context_.failures.owner());
   spoiled_ = false;
 }
 

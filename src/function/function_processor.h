@@ -35,7 +35,8 @@ struct ProcessorContext {
   failure::FailureList& failures;
   std::shared_ptr<const Definition> definition;
   Prepared prepared;
-  std::string follower;  // also the owner of the timers
+  std::string follower;   // also the owner of the timers
+  db::ShardId shard = 0;  // that it follows
   Statistics& statistics;
   FunctionLog& log;
   Insight& insight;

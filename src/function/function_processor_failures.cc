@@ -63,7 +63,7 @@ std::optional<uint64_t> FunctionProcessor::NextTryMs(const failure::Problem& pro
 Status FunctionProcessor::Keep(const std::string& key, FailedEvent event,
                                failure::Problem problem) {
   failure::Failure failure;
-  failure.id = context_.services.database.NewCas();
+  failure.id = effects_->failures().NewId();
   failure.key = key;
   failure.event = std::move(event.text);
   failure.first_ms = failure.last_ms = context_.services.clock.WallMs();

@@ -55,7 +55,7 @@ class HandlerTest : public ::testing::Test {
         [this](std::string_view line) { log_.append(line).append("\n"); }, &failed, nullptr, stop_);
     if (handler == nullptr) return "not loaded: " + failed.message;
     handler->Attach(statistics_, held_insight_);
-    Effects effects(*database_, "f");
+    Effects effects(*database_, db::ShardId{0}, "f");
     Event event;
     event.keyspace = *database_->Resolve({.bucket = "src"});
     event.key = "k";

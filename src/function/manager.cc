@@ -74,7 +74,7 @@ Status Manager::Start() {
   options.from = kDefinitionRows;
   options.to = PrefixEnd(kDefinitionRows);
   const auto iterator =
-      services_.database.rows().NewIterator(db::RowFamily::kMeta, std::move(options));
+      services_.database.rows().NewIterator(db::RowFamily::kMeta, db::kDefinitionsShard, options);
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     ASSIGN_OR_RETURN(const json::Value value,
                      db::DecodeMetaJson(iterator->key(), iterator->value()));

@@ -57,7 +57,7 @@ struct TimerPage {
 
 struct FailurePage {
   std::vector<failure::FailureList::Item> failures;
-  std::optional<uint64_t> next;  // where the next page begins, if there are more
+  std::optional<failure::FailureId> next;  // where the next page begins, if there are more
 };
 
 struct KeptFailure {
@@ -140,15 +140,17 @@ class Manager {
   void ClockWasSet() { timers_.Wake(); }
 
   // Its failed events, in the order of their first failures, beginning with `from`.
-  Result<FailurePage> Failures(const std::string& name, uint64_t from, size_t limit) const;
-  Result<KeptFailure> FindFailure(const std::string& name, uint64_t id) const;
+  Result<FailurePage> Failures(const std::string& name, const failure::FailureId& from,
+                               size_t limit) const;
+  Result<KeptFailure> FindFailure(const std::string& name, const failure::FailureId& id) const;
   // Runs failed events again now, or, if the function is paused, when it is resumed. Error when it
   // is undeployed. The second form takes all and returns their number.
-  Status ReplayFailure(const std::string& name, uint64_t id);
+  Status ReplayFailure(const std::string& name, const failure::FailureId& id);
   Result<uint64_t> ReplayFailures(const std::string& name);
   // `changes` is {"document": ...} or, for a timer, {"context": ...}.
-  Status EditFailure(const std::string& name, uint64_t id, const json::Value& changes);
-  Status DropFailure(const std::string& name, uint64_t id);
+  Status EditFailure(const std::string& name, const failure::FailureId& id,
+                     const json::Value& changes);
+  Status DropFailure(const std::string& name, const failure::FailureId& id);
   Result<uint64_t> DropFailures(const std::string& name);
 
  private:

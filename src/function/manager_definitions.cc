@@ -21,7 +21,7 @@ bool SameButDynamic(const Definition& old, const Definition& next) {
 
 Status Manager::Save(const Definition& definition) {
   db::Commit commit;
-  commit.rows.push_back({db::RowFamily::kMeta, RowKey(definition.Location()),
+  commit.rows.push_back({db::RowFamily::kMeta, db::kDefinitionsShard, RowKey(definition.Location()),
                          db::EncodeMetaJson(PrintDefinition(definition, Secrets::kShown)),
                          std::nullopt});
   return services_.database.Apply(std::move(commit)).status;
@@ -115,7 +115,8 @@ Status Manager::Remove(const std::string& name) {
     return WrongState("function.not_undeployed", name, function->state(), "deleted");
   }
   db::Commit commit;
-  commit.rows.push_back({db::RowFamily::kMeta, RowKey(name), std::nullopt, std::nullopt});
+  commit.rows.push_back(
+      {db::RowFamily::kMeta, db::kDefinitionsShard, RowKey(name), std::nullopt, std::nullopt});
   RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
   function->removed = true;
   // Before another function can have the name. After an error, the next start drops the rest.
@@ -133,7 +134,7 @@ Status Manager::SetConfig(const json::Value& changes) {
   const MutexLock lock(shared_rows_mutex_);
   ASSIGN_OR_RETURN(GlobalConfig next, MergeConfig(config(), changes));
   db::Commit commit;
-  commit.rows.push_back({db::RowFamily::kMeta, std::string(kConfigRow),
+  commit.rows.push_back({db::RowFamily::kMeta, db::kDefinitionsShard, std::string(kConfigRow),
                          db::EncodeMetaJson(next.given), std::nullopt});
   RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
   *services_.curl_allowed = next.curl;
@@ -143,8 +144,9 @@ Status Manager::SetConfig(const json::Value& changes) {
 
 Status Manager::LoadConfig() {
   std::string row;
-  ASSIGN_OR_RETURN(const bool found,
-                   services_.database.rows().Get(db::RowFamily::kMeta, kConfigRow, &row));
+  ASSIGN_OR_RETURN(
+      const bool found,
+      services_.database.rows().Get(db::RowFamily::kMeta, db::kDefinitionsShard, kConfigRow, &row));
   if (!found) return OkStatus();
   ASSIGN_OR_RETURN(const json::Value given, db::DecodeMetaJson(kConfigRow, row));
   ASSIGN_OR_RETURN(GlobalConfig loaded, MergeConfig({}, given));

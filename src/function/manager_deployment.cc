@@ -88,7 +88,7 @@ Status Manager::RunOnDeploy(const FunctionPtr& function, const Prepared& prepare
   HeldInsight insight(function->insight, services_.clock);
   insight.Begin();
   handler->Attach(function->statistics, insight);
-  Effects effects(services_.database, FollowerOf(*definition));
+  Effects effects(services_.database, db::kDefinitionsShard, FollowerOf(*definition));
   {
     Handler::Turn turn(*handler);
     outcome = handler->RunOnDeploy(turn, effects, reason, 0);

@@ -44,7 +44,8 @@ Result<json::Value> Manager::CountFailures(const Function& function) const {
                               {"dead", json::Value::Unsigned(kept - std::min(kept, waiting))}});
 }
 
-Result<FailurePage> Manager::Failures(const std::string& name, uint64_t from, size_t limit) const {
+Result<FailurePage> Manager::Failures(const std::string& name, const failure::FailureId& from,
+                                      size_t limit) const {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   FailurePage page;
   RETURN_IF_ERROR(function->failures->Visit(from, [&](failure::FailureList::Item item) {
@@ -58,14 +59,15 @@ Result<FailurePage> Manager::Failures(const std::string& name, uint64_t from, si
   return page;
 }
 
-Result<KeptFailure> Manager::FindFailure(const std::string& name, uint64_t id) const {
+Result<KeptFailure> Manager::FindFailure(const std::string& name,
+                                         const failure::FailureId& id) const {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   ASSIGN_OR_RETURN(failure::FailureList::Item item, function->failures->Find(id));
   ASSIGN_OR_RETURN(std::string payload, function->failures->Payload(id));
   return KeptFailure{std::move(item), std::move(payload)};
 }
 
-Status Manager::ReplayFailure(const std::string& name, uint64_t id) {
+Status Manager::ReplayFailure(const std::string& name, const failure::FailureId& id) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   const MutexLock change(function->change);
   if (function->state() == State::kUndeployed) {
@@ -92,14 +94,15 @@ Result<uint64_t> Manager::ReplayFailures(const std::string& name) {
   return count;
 }
 
-Status Manager::EditFailure(const std::string& name, uint64_t id, const json::Value& changes) {
+Status Manager::EditFailure(const std::string& name, const failure::FailureId& id,
+                            const json::Value& changes) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   return function->failures->Change(id, [&](failure::Failure& failure, std::string& payload) {
     return EditEvent(changes, &failure, &payload);
   });
 }
 
-Status Manager::DropFailure(const std::string& name, uint64_t id) {
+Status Manager::DropFailure(const std::string& name, const failure::FailureId& id) {
   ASSIGN_OR_RETURN(const FunctionPtr function, Get(name));
   RETURN_IF_ERROR(function->failures->Drop(id));
   ++function->statistics.failures_dropped;

@@ -39,7 +39,8 @@ int64_t TimesOf(const json::Value& event, const json::Value& before) {
 Result<json::Value> Manager::LoadCrashes() {
   std::string row;
   ASSIGN_OR_RETURN(const bool found,
-                   services_.database.rows().Get(db::RowFamily::kMeta, kCrashesRow, &row));
+                   services_.database.rows().Get(db::RowFamily::kMeta, db::kDefinitionsShard,
+                                                 kCrashesRow, &row));
   if (!found) return json::Value::EmptyObject();
   return db::DecodeMetaJson(kCrashesRow, row);
 }
@@ -47,7 +48,7 @@ Result<json::Value> Manager::LoadCrashes() {
 Status Manager::SaveCrashes(const json::Value& crashes) {
   db::Commit commit;
   const bool any = crashes["events"].size() > 0 || crashes["held"].size() > 0;
-  commit.rows.push_back({db::RowFamily::kMeta, std::string(kCrashesRow),
+  commit.rows.push_back({db::RowFamily::kMeta, db::kDefinitionsShard, std::string(kCrashesRow),
                          any ? std::optional(db::EncodeMetaJson(crashes)) : std::nullopt,
                          std::nullopt});
   return services_.database.Apply(std::move(commit)).status;

@@ -17,20 +17,36 @@ Status NoTimer(const std::string& name, const std::string& callback, const std::
                reference, callback);
 }
 
-// Runs `change` on the owner's timers and commits it; again after a conflict.
-Status ChangeTimers(db::Database& database, const std::string& owner,
-                    const std::function<Status(timer::WriteSet&)>& change) {
+// Runs `change` on the owner's timers in one shard and commits it; again after a conflict. False if
+// `change` gives false.
+using TimerStep = std::function<Result<bool>(timer::WriteSet&)>;
+Result<bool> ChangeTimersIn(db::Database& database, db::ShardId shard, const std::string& owner,
+                            const TimerStep& change) {
   for (db::ConflictRetry retry;;) {
-    timer::WriteSet timers(database, owner);
-    RETURN_IF_ERROR(change(timers));
+    timer::WriteSet timers(database, shard, owner);
+    ASSIGN_OR_RETURN(const bool changed, change(timers));
+    if (!changed) return false;
     db::Commit commit;
+    commit.shard = shard;
     timers.MoveTo(&commit);
     const Status applied = database.Apply(std::move(commit)).status;
+    if (applied.ok()) return true;
     if (retry.Again(applied)) continue;
-    if (applied.code() != Code::kConflict) return applied;
-    return Error(Code::kConflict, "timer.conflict",
-                 "other commits changed the timer on each of {} attempts", retry.attempt());
+    if (applied.code() != Code::kConflict) return Unexpected(applied);
+    return Fail(Code::kConflict, "timer.conflict",
+                "other commits changed the timer on each of {} attempts", retry.attempt());
   }
+}
+
+// In every shard. False if that changes nothing.
+Result<bool> ChangeTimers(db::Database& database, const std::string& owner,
+                          const TimerStep& change) {
+  bool changed = false;
+  for (db::ShardId shard = 0; shard < database.shard_count(); ++shard) {
+    ASSIGN_OR_RETURN(const bool here, ChangeTimersIn(database, shard, owner, change));
+    changed = changed || here;
+  }
+  return changed;
 }
 
 }  // namespace
@@ -70,11 +86,11 @@ Result<TimerPage> Manager::Timers(const std::string& name, const timer::Moment& 
 Status Manager::CancelTimer(const std::string& name, const std::string& callback,
                             const std::string& reference) {
   ASSIGN_OR_RETURN(const Definition definition, Find(name));
-  return ChangeTimers(services_.database, FollowerOf(definition),
-                      [&](timer::WriteSet& timers) -> Status {
-                        ASSIGN_OR_RETURN(const bool cancelled, timers.Cancel(callback, reference));
-                        return cancelled ? OkStatus() : NoTimer(name, callback, reference);
-                      });
+  ASSIGN_OR_RETURN(const bool cancelled, ChangeTimers(services_.database, FollowerOf(definition),
+                                                      [&](timer::WriteSet& timers) -> Result<bool> {
+                                                        return timers.Cancel(callback, reference);
+                                                      }));
+  return cancelled ? OkStatus() : NoTimer(name, callback, reference);
 }
 
 Status Manager::FireTimer(const std::string& name, const std::string& callback,
@@ -82,12 +98,15 @@ Status Manager::FireTimer(const std::string& name, const std::string& callback,
   ASSIGN_OR_RETURN(const Definition definition, Find(name));
   const std::string owner = FollowerOf(definition);
   const uint64_t now_ms = services_.clock.WallMs();
-  RETURN_IF_ERROR(ChangeTimers(services_.database, owner, [&](timer::WriteSet& timers) -> Status {
+  const auto fire = [&](timer::WriteSet& timers) -> Result<bool> {
     ASSIGN_OR_RETURN(std::optional<timer::Timer> timer, timers.Find(callback, reference));
-    if (!timer) return NoTimer(name, callback, reference);
-    timer->moment = {now_ms, services_.database.NewCas()};
-    return timers.Create(*timer);
-  }));
+    if (!timer) return false;
+    timer->moment = {.due_ms = now_ms, .id = services_.database.NewCas()};
+    RETURN_IF_ERROR(timers.Create(*timer));
+    return true;
+  };
+  ASSIGN_OR_RETURN(const bool fired, ChangeTimers(services_.database, owner, fire));
+  if (!fired) return NoTimer(name, callback, reference);
   timers_.Created(owner, now_ms);
   return OkStatus();
 }

@@ -188,7 +188,7 @@ TEST_F(TimerFunctionsTest, UndeployDropsThemAlsoAfterACrash) {
   EXPECT_EQ(Waiting(), List{});
 
   // As after an end between the new state and the removal of the timers.
-  timer::WriteSet left(*database_, "function:1-gone");
+  timer::WriteSet left(*database_, db::ShardId{0}, "function:1-gone");
   ASSERT_TRUE(left.Create({"Ring", "r", {1, database_->NewCas()}, ""}).ok());
   db::Commit commit;
   left.MoveTo(&commit);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/random.h"
 #include "db/catalog_rows.h"
 #include "json/print.h"
@@ -19,6 +20,14 @@ std::string NewRunId(uint64_t now_ms) {
   id.replace(0, 8, digits, 0, 8);
   id.replace(9, 4, digits, 8, 4);
   id[14] = '7';
+  return id;
+}
+
+std::string NewRunId(const db::Database& database, db::ShardId shard) {
+  CHECK(shard < database.shard_count());
+  const uint64_t now_ms = database.clock().WallMs();
+  std::string id = NewRunId(now_ms);
+  while (database.ShardOfKey(id) != shard) id = NewRunId(now_ms);
   return id;
 }
 
@@ -39,8 +48,8 @@ Result<db::RowWrite> MakeFlowRequest(db::Database& database, std::string flow, V
                 kMaxFlowRequestBytes, row.size());
   }
   ++flow_requests_made;
-  return db::RowWrite{db::RowFamily::kRun, std::string(kFlowRequestPrefix) + *run, std::move(row),
-                      std::nullopt};
+  return db::RowWrite{db::RowFamily::kRun, std::nullopt, std::string(kFlowRequestPrefix) + *run,
+                      std::move(row), std::nullopt};
 }
 
 Result<FlowRequest> DecodeFlowRequest(std::string_view stored) {

@@ -24,10 +24,13 @@ struct FlowRequest {
   std::string trace;  // traceparent of the code that asks; empty without a trace
 };
 
-// A UUID of version 7: newer ones sort after older ones.
+// A UUID of version 7: newer ones sort after older ones. A run lives in its id's shard
+// (db::ShardOfKey); the second one is of this shard.
 std::string NewRunId(uint64_t now_ms);
+std::string NewRunId(const db::Database& database, db::ShardId shard);
 
-// The row of a new request, whose run's id goes to `run`. Errors flow.bad_input, flow.too_large.
+// The row of a new request, whose run's id goes to `run`. It belongs to the shard of its commit.
+// Errors flow.bad_input, flow.too_large.
 Result<db::RowWrite> MakeFlowRequest(db::Database& database, std::string flow, json::Value input,
                                      std::string* run);
 Result<FlowRequest> DecodeFlowRequest(std::string_view stored);

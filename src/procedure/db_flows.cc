@@ -24,6 +24,7 @@ Status RunStartFlow(lua::HostObject& object, lua::Call& call) {
     transaction->AddRow(std::move(row));
   } else {
     db::Commit commit;
+    commit.shard = database.ShardOfKey(run);  // nothing else is in it
     commit.rows.push_back(std::move(row));
     RETURN_IF_ERROR(database.Apply(std::move(commit)).status);
   }

@@ -38,7 +38,8 @@ Status FunctionStore::Load() {
   db::RowRange options;
   options.from = kFunctionRows;
   options.to = PrefixEnd(kFunctionRows);
-  const auto iterator = database_.rows().NewIterator(db::RowFamily::kMeta, std::move(options));
+  const auto iterator =
+      database_.rows().NewIterator(db::RowFamily::kMeta, db::kDefinitionsShard, options);
   auto table = std::make_shared<UserFunctionTable>(*this->table());
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     ASSIGN_OR_RETURN(const Value row, db::DecodeMetaJson(iterator->key(), iterator->value()));
@@ -65,8 +66,8 @@ Status FunctionStore::Save(const std::string& name, const UserFunction* function
     row = db::EncodeMetaJson(Value::Object({{"type", Value(KindOf(function->aggregate))},
                                             {"deterministic", Value(function->deterministic)}}));
   }
-  commit.rows.push_back(
-      {db::RowFamily::kMeta, std::string(kFunctionRows) + name, std::move(row), std::nullopt});
+  commit.rows.push_back({db::RowFamily::kMeta, db::kDefinitionsShard,
+                         std::string(kFunctionRows) + name, std::move(row), std::nullopt});
   return database_.Apply(std::move(commit)).status;
 }
 

@@ -75,7 +75,8 @@ TEST_F(ProcedureTest, StoredForm) {
   Ask("CREATE PROCEDURE v {local function main() end}");
   Ask("CREATE PROCEDURE v VERSION 'x' {local function main() return 0 end}");
   std::string row;
-  ASSERT_TRUE(*database_->rows().Get(db::RowFamily::kMeta, "procedures/v", &row));
+  ASSERT_TRUE(
+      *database_->rows().Get(db::RowFamily::kMeta, db::kDefinitionsShard, "procedures/v", &row));
   EXPECT_EQ(
       row.substr(1),
       "{\"default\":1,\"next\":2,\"versions\":[{\"version\":1,\"source\":\"local function "
@@ -288,7 +289,8 @@ TEST_F(ProcedureTest, StoresFunctionsInMetaRows) {
   Ask("CREATE PROCEDURE Twice {local function Twice(x) return x * 2 end}");
   Ask("CREATE LUA SCALAR FUNCTION Twice DETERMINISTIC");
   std::string row;
-  ASSERT_TRUE(*database_->rows().Get(db::RowFamily::kMeta, "lua_functions/Twice", &row));
+  ASSERT_TRUE(*database_->rows().Get(db::RowFamily::kMeta, db::kDefinitionsShard,
+                                     "lua_functions/Twice", &row));
   EXPECT_EQ(row.substr(1), "{\"type\":\"scalar\",\"deterministic\":true}");
 }
 

@@ -34,7 +34,8 @@ Status Store::Load() {
   db::RowRange options;
   options.from = kProcedureRows;
   options.to = PrefixEnd(kProcedureRows);
-  const auto iterator = database_.rows().NewIterator(db::RowFamily::kMeta, std::move(options));
+  const auto iterator =
+      database_.rows().NewIterator(db::RowFamily::kMeta, db::kDefinitionsShard, options);
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     ASSIGN_OR_RETURN(const Value row, db::DecodeMetaJson(iterator->key(), iterator->value()));
     const std::string name(iterator->key().substr(kProcedureRows.size()));
@@ -86,7 +87,8 @@ Status Store::Save(const std::string& name, const Procedure* procedure) {
   db::Commit commit;
   std::optional<std::string> row;
   if (procedure != nullptr) row = db::EncodeMetaJson(Encode(*procedure));
-  commit.rows.push_back({db::RowFamily::kMeta, RowKey(name), std::move(row), std::nullopt});
+  commit.rows.push_back(
+      {db::RowFamily::kMeta, db::kDefinitionsShard, RowKey(name), std::move(row), std::nullopt});
   RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
   std::shared_ptr<const Procedure> next;
   if (procedure != nullptr) next = std::make_shared<const Procedure>(*procedure);

@@ -60,8 +60,8 @@ class ProceduresTest : public db::DatabaseTest {
   bool Eventually(const std::function<bool()>& condition) {
     const auto give_up = MachineClock().Now() + std::chrono::seconds(60);
     Signal committed;
-    const auto listener =
-        database_->followers().OnCommitted(0, [&](const auto&) { committed.Wake(); });
+    const auto listener = database_->followers().OnCommitted(
+        db::kTablesShard, [&](const auto&) { committed.Wake(); });
     while (true) {
       const uint64_t seen = committed.news();
       if (condition()) return true;

@@ -4,7 +4,6 @@
 // GET .../failures?limit=&from= gives {"failures": [{id, state, event, error, attempts, ...}],
 // "next": ...} in the order in which they first failed; `next`, if there is more, is the next
 // request's `from`. GET .../failures/{id} adds the event's data and the error's stack.
-#include <charconv>
 
 #include "base/time_text.h"
 #include "function/failed_event.h"
@@ -20,15 +19,6 @@ using json::Value;
 constexpr int64_t kDefaultFailures = 100;
 constexpr int64_t kMaxFailures = 10'000;
 
-Result<uint64_t> FailureIdOf(std::string_view text) {
-  uint64_t id = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, id);
-  if (read.ec == std::errc() && read.ptr == end) return id;
-  return Fail(Code::kInvalidArgument, "failure.bad_id",
-              "expected a failure's id, a whole number, got '{}'", text.substr(0, 80));
-}
-
 Value FailureErrorView(const failure::Problem& problem) {
   Value view = Value::Object({{"class", problem.kind}});
   if (!problem.type.empty()) view.Set("type", problem.type);
@@ -42,7 +32,7 @@ Value FailureErrorView(const failure::Problem& problem) {
 
 Value FailureView(const failure::FailureList::Item& item) {
   const failure::Failure& failure = item.failure;
-  Value view = Value::Object({{"id", std::to_string(failure.id)},
+  Value view = Value::Object({{"id", failure::ToText(failure.id)},
                               {"state", item.due_ms ? "waiting" : "dead"},
                               {"event", function::PrintEvent(failure)},
                               {"error", FailureErrorView(failure.problem)},
@@ -58,16 +48,16 @@ Result<Value> FailuresOf(const EventingCall& call) {
   ASSIGN_OR_RETURN(const function::Definition definition, FindManaged(call, call.location()));
   ASSIGN_OR_RETURN(const int64_t limit,
                    call.request.QueryInt("limit", kDefaultFailures, 1, kMaxFailures));
-  uint64_t from = 0;
+  failure::FailureId from;
   if (const auto text = call.request.Query("from")) {
-    ASSIGN_OR_RETURN(from, FailureIdOf(*text));
+    ASSIGN_OR_RETURN(from, failure::ParseFailureId(*text));
   }
   ASSIGN_OR_RETURN(const function::FailurePage page,
                    call.manager.Failures(definition.Location(), from, static_cast<size_t>(limit)));
   Value list = Value::EmptyArray();
   for (const failure::FailureList::Item& item : page.failures) list.Append(FailureView(item));
   Value answer = Value::Object({{"failures", list}});
-  if (page.next) answer.Set("next", std::to_string(*page.next));
+  if (page.next) answer.Set("next", failure::ToText(*page.next));
   return answer;
 }
 
@@ -80,11 +70,11 @@ void ListFunctionFailures(EventingCall& call) {
 // The function's location and the failure's id, as the path has them.
 struct Named {
   std::string location;
-  uint64_t id = 0;
+  failure::FailureId id;
 };
 Result<Named> NamedBy(const EventingCall& call) {
   ASSIGN_OR_RETURN(const function::Definition definition, FindManaged(call, call.location()));
-  ASSIGN_OR_RETURN(const uint64_t id, FailureIdOf(call.request.Param("id")));
+  ASSIGN_OR_RETURN(const failure::FailureId id, failure::ParseFailureId(call.request.Param("id")));
   return Named{definition.Location(), id};
 }
 
@@ -107,7 +97,7 @@ void ShowFunctionFailure(EventingCall& call) {
   call.Answer(*view);
 }
 
-using FailureChange = Status (function::Manager::*)(const std::string&, uint64_t);
+using FailureChange = Status (function::Manager::*)(const std::string&, const failure::FailureId&);
 template <FailureChange kChange>
 void ChangeFailure(EventingCall& call) {
   const Result<Named> named = NamedBy(call);

@@ -19,9 +19,11 @@ using json::Value;
 constexpr int64_t kDefaultTimers = 100;
 constexpr int64_t kMaxTimers = 10'000;
 
-// A moment as text: "1700000000000-12345".
+// A moment as text: "1700000000000-12345", and in a shard other than 0 "1700000000000-12345-3".
 std::string TextOf(const timer::Moment& moment) {
-  return fmt::format("{}-{}", moment.due_ms, moment.id);
+  std::string text = fmt::format("{}-{}", moment.due_ms, moment.id);
+  if (moment.shard != 0) text += fmt::format("-{}", moment.shard);
+  return text;
 }
 
 Result<timer::Moment> MomentOf(std::string_view text) {
@@ -31,6 +33,10 @@ Result<timer::Moment> MomentOf(std::string_view text) {
   if (due.ec == std::errc() && due.ptr != end && *due.ptr == '-') {
     const auto id = std::from_chars(due.ptr + 1, end, moment.id);
     if (id.ec == std::errc() && id.ptr == end) return moment;
+    if (id.ec == std::errc() && *id.ptr == '-') {
+      const auto shard = std::from_chars(id.ptr + 1, end, moment.shard);
+      if (shard.ec == std::errc() && shard.ptr == end) return moment;
+    }
   }
   return Fail(Code::kInvalidArgument, "timer.bad_from",
               "'from' must be the 'next' of an earlier answer, got '{}'", text.substr(0, 80));

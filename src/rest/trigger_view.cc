@@ -90,7 +90,7 @@ Value TriggerDetails(const procedure::TriggerStatus& status) {
 
 Value DeadLetterView(const failure::FailureList::Item& item) {
   const failure::Failure& failure = item.failure;
-  return Value::Object({{"id", std::to_string(failure.id)},
+  return Value::Object({{"id", failure::ToText(failure.id)},
                         {"event", procedure::EventSummary(failure)},
                         {"error", failure.problem.message},
                         {"attempts", failure.attempts},

@@ -2,7 +2,6 @@
 // became dead letters; `next`, if there is more, is the next request's `from`.
 #include "rest/triggers.h"
 
-#include <charconv>
 #include <functional>
 #include <utility>
 
@@ -22,15 +21,6 @@ constexpr int64_t kDefaultListed = 100;
 constexpr int64_t kMaxListed = 10'000;
 
 std::string TriggerNameOf(const Request& request) { return std::string(request.Param("name")); }
-
-Result<uint64_t> FailureId(std::string_view text) {
-  uint64_t id = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, id);
-  if (read.ec == std::errc() && read.ptr == end) return id;
-  return Fail(Code::kInvalidArgument, "failure.bad_id",
-              "expected a failure's id, a whole number, got '{}'", text.substr(0, 80));
-}
 
 // The event of ?event= or of {"event": "..."}.
 Result<std::string> EventIdOf(const Request& request) {
@@ -78,15 +68,15 @@ Status Pass(Triggers& triggers, const Request& request) {
 Result<Value> ListTriggerFailures(Triggers& triggers, const Request& request) {
   ASSIGN_OR_RETURN(const auto letters, triggers.DeadLettersOf(TriggerNameOf(request)));
   ASSIGN_OR_RETURN(const int64_t limit, request.QueryInt("limit", kDefaultListed, 1, kMaxListed));
-  uint64_t from = 0;
+  failure::FailureId from;
   if (const auto text = request.Query("from")) {
-    ASSIGN_OR_RETURN(from, FailureId(*text));
+    ASSIGN_OR_RETURN(from, failure::ParseFailureId(*text));
   }
   Value list = Value::EmptyArray();
   std::string next;
   RETURN_IF_ERROR(letters->Visit(from, [&](const failure::FailureList::Item& item) {
     if (list.size() == static_cast<size_t>(limit)) {
-      next = std::to_string(item.failure.id);
+      next = failure::ToText(item.failure.id);
       return false;
     }
     list.Append(DeadLetterView(item));
@@ -99,7 +89,7 @@ Result<Value> ListTriggerFailures(Triggers& triggers, const Request& request) {
 
 Result<Value> ShowTriggerFailure(Triggers& triggers, const Request& request) {
   ASSIGN_OR_RETURN(const auto letters, triggers.DeadLettersOf(TriggerNameOf(request)));
-  ASSIGN_OR_RETURN(const uint64_t id, FailureId(request.Param("id")));
+  ASSIGN_OR_RETURN(const failure::FailureId id, failure::ParseFailureId(request.Param("id")));
   ASSIGN_OR_RETURN(const failure::FailureList::Item item, letters->Find(id));
   ASSIGN_OR_RETURN(Value event, triggers.ShowDeadLetter(TriggerNameOf(request), id));
   Value view = DeadLetterView(item);
@@ -109,13 +99,13 @@ Result<Value> ShowTriggerFailure(Triggers& triggers, const Request& request) {
 
 Status RetryFailure(Triggers& triggers, const Request& request) {
   ASSIGN_OR_RETURN(const auto runner, triggers.RunnerOf(TriggerNameOf(request)));
-  ASSIGN_OR_RETURN(const uint64_t id, FailureId(request.Param("id")));
+  ASSIGN_OR_RETURN(const failure::FailureId id, failure::ParseFailureId(request.Param("id")));
   return runner->RetryDeadLetter(id);
 }
 
 Status DropFailure(Triggers& triggers, const Request& request) {
   ASSIGN_OR_RETURN(const auto letters, triggers.DeadLettersOf(TriggerNameOf(request)));
-  ASSIGN_OR_RETURN(const uint64_t id, FailureId(request.Param("id")));
+  ASSIGN_OR_RETURN(const failure::FailureId id, failure::ParseFailureId(request.Param("id")));
   return letters->Drop(id);
 }
 

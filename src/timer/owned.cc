@@ -9,21 +9,36 @@ namespace {
 
 constexpr size_t kRowsPerCommit = 4096;
 
-std::unique_ptr<db::RowIterator> Rows(const db::Database& database, std::string lower,
-                                      std::string upper) {
-  db::RowRange options;
-  options.from = std::move(lower);
-  options.to = std::move(upper);
-  return database.rows().NewIterator(db::RowFamily::kTimer, std::move(options));
+// Removes those of one shard.
+Status DropIn(db::Database& database, db::ShardId shard, std::string_view owner) {
+  const std::string prefix = OwnerPrefix(owner);
+  const auto rows = database.rows().NewIterator(db::RowFamily::kTimer, shard,
+                                                {.from = prefix, .to = PrefixEnd(prefix)});
+  db::Commit commit;
+  const auto apply_if = [&](size_t least) {
+    if (commit.rows.size() < least) return OkStatus();
+    commit.shard = shard;
+    return database.Apply(std::exchange(commit, {})).status;
+  };
+  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
+    commit.rows.push_back(
+        {db::RowFamily::kTimer, shard, std::string(rows->key()), std::nullopt, std::nullopt});
+    RETURN_IF_ERROR(apply_if(kRowsPerCommit));
+  }
+  RETURN_IF_ERROR(rows->status());
+  return apply_if(1);
 }
 
 }  // namespace
 
 Status Visit(const db::Database& database, std::string_view owner, const Moment& from,
              const Visitor& visitor) {
-  const auto rows = Rows(database, DueKey(owner, from), PrefixEnd(DuePrefix(owner)));
+  const auto rows = database.rows().NewIteratorOfAll(
+      db::RowFamily::kTimer, {.from = DueKey(owner, from), .to = PrefixEnd(DuePrefix(owner))});
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     ASSIGN_OR_RETURN(Timer timer, DecodeDue(rows->key(), rows->value()));
+    timer.moment.shard = rows->shard();
+    if (timer.moment < from) continue;
     if (!visitor(std::move(timer))) return OkStatus();
   }
   return rows->status();
@@ -31,7 +46,7 @@ Status Visit(const db::Database& database, std::string_view owner, const Moment&
 
 Result<std::vector<std::string>> Owners(const db::Database& database) {
   std::vector<std::string> owners;
-  const auto rows = Rows(database, "", "");
+  const auto rows = database.rows().NewIteratorOfAll(db::RowFamily::kTimer);
   for (rows->SeekToFirst(); rows->Valid(); rows->Seek(PrefixEnd(OwnerPrefix(owners.back())))) {
     ASSIGN_OR_RETURN(const std::string_view owner, OwnerOf(rows->key()));
     owners.emplace_back(owner);
@@ -41,17 +56,10 @@ Result<std::vector<std::string>> Owners(const db::Database& database) {
 }
 
 Status DropOwner(db::Database& database, std::string_view owner) {
-  const std::string prefix = OwnerPrefix(owner);
-  const auto rows = Rows(database, prefix, PrefixEnd(prefix));
-  db::Commit commit;
-  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
-    commit.rows.push_back(
-        {db::RowFamily::kTimer, std::string(rows->key()), std::nullopt, std::nullopt});
-    if (commit.rows.size() < kRowsPerCommit) continue;
-    RETURN_IF_ERROR(database.Apply(std::exchange(commit, {})).status);
+  for (db::ShardId shard = 0; shard < database.shard_count(); ++shard) {
+    RETURN_IF_ERROR(DropIn(database, shard, owner));
   }
-  RETURN_IF_ERROR(rows->status());
-  return commit.rows.empty() ? OkStatus() : database.Apply(std::move(commit)).status;
+  return OkStatus();
 }
 
 }  // namespace sluice::timer

@@ -12,8 +12,8 @@
 
 namespace sluice::timer {
 
-// Gets the timers in the order of their moments, beginning with `from`; return false to end the
-// visit.
+// Gets the timers of all shards in the order of their moments, beginning with `from`; return false
+// to end the visit.
 using Visitor = std::function<bool(Timer timer)>;
 Status Visit(const db::Database& database, std::string_view owner, const Moment& from,
              const Visitor& visitor);

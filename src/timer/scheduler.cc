@@ -166,7 +166,8 @@ void Scheduler::HandOut(Owner& owner, const Found& found) {
       }
       owner.handed.insert(timer.moment);
     }
-    owner.from = {timer.moment.due_ms, timer.moment.id + 1};
+    owner.from = timer.moment;
+    ++owner.from.shard;
   }
   owner.next_due_ms = found.next_due_ms;
 }

@@ -15,8 +15,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class SchedulerTest : public db::DatabaseTest {
+// The timers are spread over the shards.
+class SchedulerTest : public db::DatabaseTest, public ::testing::WithParamInterface<uint16_t> {
  protected:
+  SchedulerTest() { options_.shards = GetParam(); }
   void SetUp() override {
     DatabaseTest::SetUp();
     scheduler_ = std::make_unique<Scheduler>(*database_, clock_);
@@ -33,9 +35,11 @@ class SchedulerTest : public db::DatabaseTest {
 
   uint64_t InMs(uint64_t ms) const { return clock_.WallMs() + ms; }
   void Store(const std::string& reference, uint64_t due_ms, const std::string& owner = "f") {
-    WriteSet write_set(*database_, owner);
+    const auto shard = static_cast<db::ShardId>(stored_++ % GetParam());
+    WriteSet write_set(*database_, shard, owner);
     ASSERT_TRUE(write_set.Create({"cb", reference, {due_ms, database_->NewCas()}, ""}).ok());
     db::Commit commit;
+    commit.shard = shard;
     write_set.MoveTo(&commit);
     ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
     scheduler_->Created(owner, due_ms);
@@ -78,15 +82,19 @@ class SchedulerTest : public db::DatabaseTest {
   }
   // Commits the timers that the last Got returned.
   void Finish(const std::string& owner = "f") {
-    WriteSet write_set(*database_, owner);
     std::vector<Moment> moments;
-    for (const Timer& timer : taken_) {
-      ASSERT_TRUE(*write_set.Take(timer.moment));
-      moments.push_back(timer.moment);
+    for (db::ShardId shard = 0; shard < GetParam(); ++shard) {
+      WriteSet write_set(*database_, shard, owner);
+      for (const Timer& timer : taken_) {
+        if (timer.moment.shard != shard) continue;
+        ASSERT_TRUE(*write_set.Take(timer.moment));
+        moments.push_back(timer.moment);
+      }
+      db::Commit commit;
+      commit.shard = shard;
+      write_set.MoveTo(&commit);
+      ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
     }
-    db::Commit commit;
-    write_set.MoveTo(&commit);
-    ASSERT_TRUE(database_->Apply(std::move(commit)).status.ok());
     scheduler_->Done(owner, moments);
   }
   void Advance(uint64_t ms) {
@@ -103,10 +111,11 @@ class SchedulerTest : public db::DatabaseTest {
   size_t room_ GUARDED_BY(mutex_) = SIZE_MAX;
   std::vector<Timer> taken_;
   int lasts_ = 0;  // timers of "~"
+  int stored_ = 0;
   std::counting_semaphore<> last_{0};
 };
 
-TEST_F(SchedulerTest, HandsOutWhatIsDueAndNothingEarly) {
+TEST_P(SchedulerTest, HandsOutWhatIsDueAndNothingEarly) {
   Store("late", InMs(100));
   Store("soon", InMs(50));
   Add();
@@ -121,7 +130,7 @@ TEST_F(SchedulerTest, HandsOutWhatIsDueAndNothingEarly) {
   EXPECT_THAT(GotAll(), IsEmpty()) << "not done, and not handed out twice";
 }
 
-TEST_F(SchedulerTest, WakesForAnEarlierOne) {
+TEST_P(SchedulerTest, WakesForAnEarlierOne) {
   Store("late", InMs(1000));
   Add();
   EXPECT_THAT(GotAll(), IsEmpty());
@@ -135,7 +144,7 @@ TEST_F(SchedulerTest, WakesForAnEarlierOne) {
   EXPECT_THAT(Got(1), ElementsAre("late"));
 }
 
-TEST_F(SchedulerTest, ARemovedOwnerGetsNothingUntilItIsBack) {
+TEST_P(SchedulerTest, ARemovedOwnerGetsNothingUntilItIsBack) {
   Store("a", InMs(10));
   scheduler_->Remove("f", Add());
   Advance(10);
@@ -146,7 +155,7 @@ TEST_F(SchedulerTest, ARemovedOwnerGetsNothingUntilItIsBack) {
   EXPECT_THAT(Got(2), ElementsAre("b", "a"));
 }
 
-TEST_F(SchedulerTest, ALateRemovalDoesNotTakeTheNextOneAlong) {
+TEST_P(SchedulerTest, ALateRemovalDoesNotTakeTheNextOneAlong) {
   const uint64_t first = Add();
   const uint64_t second = Add();
   scheduler_->Remove("f", first);
@@ -157,7 +166,7 @@ TEST_F(SchedulerTest, ALateRemovalDoesNotTakeTheNextOneAlong) {
   EXPECT_THAT(GotAll(), IsEmpty());
 }
 
-TEST_F(SchedulerTest, WaitsForRoom) {
+TEST_P(SchedulerTest, WaitsForRoom) {
   for (int i = 0; i < 5; ++i) Store(std::to_string(i), InMs(0) + i);
   {
     const MutexLock lock(mutex_);
@@ -172,7 +181,7 @@ TEST_F(SchedulerTest, WaitsForRoom) {
   EXPECT_THAT(Got(1), ElementsAre("4"));
 }
 
-TEST_F(SchedulerTest, ManyOfManyOwnersAllCome) {
+TEST_P(SchedulerTest, ManyOfManyOwnersAllCome) {
   for (int i = 0; i < 1000; ++i) Store(std::to_string(i), InMs(0), i % 2 == 0 ? "f" : "g");
   Add("f");
   Add("g");
@@ -181,6 +190,8 @@ TEST_F(SchedulerTest, ManyOfManyOwnersAllCome) {
   std::ranges::sort(all);
   EXPECT_EQ(std::ranges::unique(all).size(), 0u);
 }
+
+INSTANTIATE_TEST_SUITE_P(Shards, SchedulerTest, ::testing::Values(1, 4));
 
 }  // namespace
 }  // namespace sluice::timer

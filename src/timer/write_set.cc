@@ -1,6 +1,7 @@
 #include "timer/write_set.h"
 
 #include "base/bytes.h"
+#include "base/check.h"
 
 namespace sluice::timer {
 namespace {
@@ -17,7 +18,8 @@ Result<WriteSet::Row> WriteSet::Read(const std::string& key) {
   if (const auto own = rows_.find(key); own != rows_.end()) return own->second;
   if (const auto known = read_.find(key); known != read_.end()) return known->second;
   std::string value;
-  ASSIGN_OR_RETURN(const bool found, database_.rows().Get(db::RowFamily::kTimer, key, &value));
+  ASSIGN_OR_RETURN(const bool found,
+                   database_.rows().Get(db::RowFamily::kTimer, shard_, key, &value));
   Row row = found ? Row(std::move(value)) : std::nullopt;
   read_.emplace(key, row);
   return row;
@@ -35,7 +37,8 @@ void WriteSet::Set(const std::string& key, Row value) {
 Result<std::optional<Moment>> WriteSet::Lookup(const std::string& name_key) {
   ASSIGN_OR_RETURN(const Row row, Read(name_key));
   if (!row) return std::nullopt;
-  ASSIGN_OR_RETURN(const Moment moment, DecodeName(*row));
+  ASSIGN_OR_RETURN(Moment moment, DecodeName(*row));
+  moment.shard = shard_;
   return moment;
 }
 
@@ -63,6 +66,7 @@ Result<std::optional<Timer>> WriteSet::Find(std::string_view callback, std::stri
   ASSIGN_OR_RETURN(const Row row, Read(due_key));
   if (!row) return std::nullopt;  // taken between the two reads: the commit will be refused
   ASSIGN_OR_RETURN(Timer timer, DecodeDue(due_key, *row));
+  timer.moment.shard = shard_;
   return timer;
 }
 
@@ -77,10 +81,12 @@ Result<bool> WriteSet::Cancel(std::string_view callback, std::string_view refere
 }
 
 Result<std::optional<Timer>> WriteSet::Take(const Moment& moment) {
+  CHECK(moment.shard == shard_);
   const std::string due_key = DueKey(owner_, moment);
   ASSIGN_OR_RETURN(const Row row, Read(due_key));
   if (!row) return std::nullopt;
   ASSIGN_OR_RETURN(Timer timer, DecodeDue(due_key, *row));
+  timer.moment.shard = shard_;
   const std::string name_key = NameKey(owner_, timer.callback, timer.reference);
   ASSIGN_OR_RETURN(const std::optional<Moment> named, Lookup(name_key));
   Set(due_key, std::nullopt);
@@ -112,7 +118,7 @@ std::optional<uint64_t> WriteSet::earliest_ms() const {
 
 void WriteSet::MoveTo(db::Commit* commit) {
   for (auto& [key, value] : rows_) {
-    db::RowWrite write{db::RowFamily::kTimer, key, std::move(value), std::nullopt};
+    db::RowWrite write{db::RowFamily::kTimer, shard_, key, std::move(value), std::nullopt};
     if (const auto read = read_.find(key); read != read_.end()) {
       if (!write.value && !read->second) continue;  // made and removed by this batch
       write.expected = std::move(read->second);

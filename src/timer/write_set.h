@@ -1,6 +1,6 @@
-// The timers of one owner as a batch of invocations sees them: the stored timers, changed by the
-// timers that the batch itself creates, cancels and takes. The changes become rows of the batch's
-// commit.
+// The timers of one owner, in the shard of a batch's commit, as the batch of invocations sees them:
+// the stored timers, changed by the timers that the batch itself creates, cancels and takes. The
+// changes become rows of the commit.
 //
 // The commit depends on every row that was read and then changed: when another commit changed it in
 // between, this one is refused (Code::kConflict, row.changed) and the batch must run again. So only
@@ -23,10 +23,11 @@ namespace sluice::timer {
 
 class WriteSet {
  public:
-  WriteSet(const db::Database& database, std::string owner)
-      : database_(database), owner_(std::move(owner)) {}
+  WriteSet(const db::Database& database, db::ShardId shard, std::string owner)
+      : database_(database), shard_(shard), owner_(std::move(owner)) {}
 
-  // Replaces a timer of the same callback and reference. The moment's id must be new.
+  // Replaces a timer of the same callback and reference. The moment's id must be new; its shard
+  // is that of the batch, whatever it says.
   Status Create(const Timer& timer);
   Result<std::optional<Timer>> Find(std::string_view callback, std::string_view reference);
   // False if the timer does not exist.
@@ -54,6 +55,7 @@ class WriteSet {
   Result<std::optional<Moment>> Lookup(const std::string& name_key);
 
   const db::Database& database_;
+  const db::ShardId shard_;
   const std::string owner_;
   std::map<std::string, Row> rows_;  // as they will be
   std::map<std::string, Row> read_;  // as they are stored

@@ -187,7 +187,8 @@ Result<uint64_t> Stage::FirstTimerMs(uint64_t from_ms) const {
 
 Result<db::Sequence> Stage::Mark() {
   db::Commit commit;
-  commit.rows.push_back({db::RowFamily::kMeta, "trial/mark", "", std::nullopt});
+  commit.rows.push_back(
+      {db::RowFamily::kMeta, db::kDefinitionsShard, "trial/mark", "", std::nullopt});
   const db::CommitResult result = database_->Apply(std::move(commit));
   RETURN_IF_ERROR(result.status);
   return result.sequence;
@@ -257,7 +258,7 @@ Result<Value> Stage::Timers() const {
 }
 
 Result<std::vector<std::string>> Stage::Failures() const {
-  ASSIGN_OR_RETURN(const FailurePage page, manager_->Failures(function_, 0, kMaxFailures));
+  ASSIGN_OR_RETURN(const FailurePage page, manager_->Failures(function_, {}, kMaxFailures));
   std::vector<std::string> failures;
   for (const failure::FailureList::Item& item : page.failures) {
     const failure::Problem& problem = item.failure.problem;

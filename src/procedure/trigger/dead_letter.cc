@@ -20,7 +20,7 @@ Result<DeadLetter> DeadLetterOf(db::Database& database, const TriggerEvent& even
   ASSIGN_OR_RETURN(const bool found,
                    database.followers().ReadLogRow(kTriggerShard, position, &letter.payload));
   if (!found) return Unexpected(Corrupt());
-  letter.failure.id = database.NewCas();
+  letter.failure.id = {database.NewCas(), kTriggerShard};
   letter.failure.key = event.key;
   letter.failure.event = json::ToText(EventSummary(event));
   return letter;

@@ -59,7 +59,7 @@ struct TriggerDefinition {
 };
 
 // A trigger sees changes in their order, so it follows one shard: that of the tables.
-inline constexpr db::ShardId kTriggerShard = 0;
+inline constexpr db::ShardId kTriggerShard = db::kTablesShard;
 
 // The follower whose cursor is its place in the log, and the owner of its dead letters.
 std::string FollowerOf(std::string_view trigger);

@@ -67,7 +67,7 @@ class TriggerRunner final : private follow::Processor, private follow::FailurePo
   Status MoveToDeadLetters(const std::string& event_id);
   // Runs the procedure once for a dead letter, and removes the letter if that succeeds. Errors:
   // failure.not_found, trigger.source_gone, and those of the procedure.
-  Status RetryDeadLetter(uint64_t id);
+  Status RetryDeadLetter(const failure::FailureId& id);
 
  private:
   struct Command {
@@ -102,9 +102,9 @@ class TriggerRunner final : private follow::Processor, private follow::FailurePo
   Status PassHead(const std::string& event_id, Pass pass);
   Status AddDeadLetter(const TriggerEvent& event, failure::WriteSet& letters);
   Status CountDeadLetters(const failure::SizeChange& change);
-  Status Retry(uint64_t id);
-  Status RetryOnce(uint64_t id);
-  Status NoteRetryFailed(uint64_t id, const Status& status);
+  Status Retry(const failure::FailureId& id);
+  Status RetryOnce(const failure::FailureId& id);
+  Status NoteRetryFailed(const failure::FailureId& id, const Status& status);
 
   query::QueryEngine& engine_;
   const std::shared_ptr<LiveQueue> queue_;

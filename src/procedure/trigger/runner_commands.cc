@@ -35,7 +35,7 @@ Status TriggerRunner::MoveToDeadLetters(const std::string& event_id) {
   return Do(event_id, [this, event_id] { return PassHead(event_id, Pass::kKeep); });
 }
 
-Status TriggerRunner::RetryDeadLetter(uint64_t id) {
+Status TriggerRunner::RetryDeadLetter(const failure::FailureId& id) {
   return Do("", [this, id] { return Retry(id); });
 }
 
@@ -87,7 +87,7 @@ Status TriggerRunner::PassHead(const std::string& event_id, Pass pass) {
   ASSIGN_OR_RETURN(follow::LaneQueue* const events, follower_.Queue());
   ASSIGN_OR_RETURN(const TriggerEvent* const event, NextEvent(*events));
   if (event == nullptr || event->id() != event_id) return NotHead(name_, event_id, event);
-  failure::WriteSet letters(engine_.database(), FollowerOf(name_));
+  failure::WriteSet letters(engine_.database(), kTriggerShard, FollowerOf(name_));
   if (pass == Pass::kKeep) RETURN_IF_ERROR(AddDeadLetter(*event, letters));
   events->Take();
   db::Commit commit;
@@ -134,7 +134,7 @@ Status TriggerRunner::CountDeadLetters(const failure::SizeChange& change) {
 }
 
 // Runs it again when another commit changed data that the run had read.
-Status TriggerRunner::Retry(uint64_t id) {
+Status TriggerRunner::Retry(const failure::FailureId& id) {
   Status status;
   for (db::ConflictRetry retry;;) {
     status = RetryOnce(id);
@@ -145,10 +145,12 @@ Status TriggerRunner::Retry(uint64_t id) {
   return status;
 }
 
-Status TriggerRunner::RetryOnce(uint64_t id) {
-  failure::WriteSet letters(engine_.database(), FollowerOf(name_));
+Status TriggerRunner::RetryOnce(const failure::FailureId& id) {
+  failure::WriteSet letters(engine_.database(), kTriggerShard, FollowerOf(name_));
   ASSIGN_OR_RETURN(const auto failure, letters.Find(id));
-  if (!failure) return Error(Code::kNotFound, "failure.not_found", "there is no failure {}", id);
+  if (!failure)
+    return Error(Code::kNotFound, "failure.not_found", "there is no failure {}",
+                 failure::ToText(id));
   ASSIGN_OR_RETURN(const std::string payload, letters.Payload(id));
   ASSIGN_OR_RETURN(EventMaker maker, EventMaker::Make(engine_, definition_));
   ASSIGN_OR_RETURN(const TriggerEvent event, EventAgain(maker, *failure, payload));
@@ -164,8 +166,8 @@ Status TriggerRunner::RetryOnce(uint64_t id) {
   return CountDeadLetters(letters.change());
 }
 
-Status TriggerRunner::NoteRetryFailed(uint64_t id, const Status& status) {
-  failure::WriteSet letters(engine_.database(), FollowerOf(name_));
+Status TriggerRunner::NoteRetryFailed(const failure::FailureId& id, const Status& status) {
+  failure::WriteSet letters(engine_.database(), kTriggerShard, FollowerOf(name_));
   ASSIGN_OR_RETURN(auto failure, letters.Find(id));
   if (!failure) return OkStatus();
   ++failure->attempts;
@@ -175,6 +177,7 @@ Status TriggerRunner::NoteRetryFailed(uint64_t id, const Status& status) {
   failure->problem = failure::Shortened(std::move(failure->problem));
   RETURN_IF_ERROR(letters.Update(*failure, std::nullopt));
   db::Commit commit;
+  commit.shard = kTriggerShard;
   letters.MoveTo(&commit);
   return engine_.database().Apply(std::move(commit)).status;
 }

@@ -44,10 +44,10 @@ class TriggerOperationTest : public ProceduresTest {
     return Now().progress.event_id;
   }
   TriggerRunner& runner() { return **triggers().RunnerOf("picky"); }
-  std::vector<uint64_t> DeadLetters() {
-    std::vector<uint64_t> ids;
+  std::vector<failure::FailureId> DeadLetters() {
+    std::vector<failure::FailureId> ids;
     EXPECT_TRUE((*triggers().DeadLettersOf("picky"))
-                    ->Visit(0,
+                    ->Visit({},
                             [&](const failure::FailureList::Item& item) {
                               ids.push_back(item.failure.id);
                               return true;
@@ -80,7 +80,7 @@ TEST_F(TriggerOperationTest, ADeadLetterIsKeptAndTriedAgain) {
   ASSERT_EQ(DeadLetters().size(), 1u);
   Restart();
   ASSERT_EQ(DeadLetters().size(), 1u);
-  const uint64_t id = DeadLetters()[0];
+  const failure::FailureId id = DeadLetters()[0];
   EXPECT_EQ(Now().dead_letters, 1u);
   EXPECT_EQ(Now().depth, 0u);
   const auto item = (*triggers().DeadLettersOf("picky"))->Find(id);
@@ -156,7 +156,7 @@ TEST_F(TriggerOperationTest, OfADroppedTable) {
   EXPECT_EQ(Ask("CREATE LUA TRIGGER picky ON (TABLE t FOR INSERT), (TABLE u FOR INSERT)"), "");
   Ask("INSERT INTO u(i) VALUES (-1)");
   EXPECT_TRUE(runner().MoveToDeadLetters(Failing()).ok());
-  const uint64_t id = DeadLetters().at(0);
+  const failure::FailureId id = DeadLetters().at(0);
   EXPECT_EQ(Ask("DROP TABLE u CASCADE"), "");
   EXPECT_EQ(runner().RetryDeadLetter(id).id(), "trigger.source_gone");
   EXPECT_EQ(json::ToText((*triggers().ShowDeadLetter("picky", id))["name"]), "\"u\"");

@@ -42,7 +42,7 @@ Status Triggers::Load() {
   options.from = kTriggerRows;
   options.to = PrefixEnd(kTriggerRows);
   const auto iterator =
-      engine_.database().rows().NewIterator(db::RowFamily::kMeta, std::move(options));
+      engine_.database().rows().NewIterator(db::RowFamily::kMeta, db::kDefinitionsShard, options);
   std::vector<TriggerDefinition> definitions;
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     ASSIGN_OR_RETURN(const Value row, db::DecodeMetaJson(iterator->key(), iterator->value()));
@@ -87,8 +87,8 @@ Status Triggers::Save(const std::string& name, const TriggerDefinition* definiti
   db::Commit commit;
   std::optional<std::string> row;
   if (definition != nullptr) row = db::EncodeMetaJson(ToJson(*definition));
-  commit.rows.push_back(
-      {db::RowFamily::kMeta, std::string(kTriggerRows) + name, std::move(row), std::nullopt});
+  commit.rows.push_back({db::RowFamily::kMeta, db::kDefinitionsShard,
+                         std::string(kTriggerRows) + name, std::move(row), std::nullopt});
   return engine_.database().Apply(std::move(commit)).status;
 }
 

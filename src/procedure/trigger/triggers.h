@@ -73,7 +73,7 @@ class Triggers {
   Result<std::shared_ptr<TriggerRunner>> RunnerOf(const std::string& name) const;
   Result<std::shared_ptr<failure::FailureList>> DeadLettersOf(const std::string& name) const;
   // The event of a dead letter, with its data.
-  Result<Value> ShowDeadLetter(const std::string& name, uint64_t id) const;
+  Result<Value> ShowDeadLetter(const std::string& name, const failure::FailureId& id) const;
 
   // Removes a dropped keyspace from all definitions. Waits.
   Status Forget(db::KeyspaceId keyspace);

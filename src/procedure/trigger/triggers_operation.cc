@@ -54,7 +54,8 @@ Result<std::shared_ptr<failure::FailureList>> Triggers::DeadLettersOf(
   return live->dead_letters;
 }
 
-Result<Value> Triggers::ShowDeadLetter(const std::string& name, uint64_t id) const {
+Result<Value> Triggers::ShowDeadLetter(const std::string& name,
+                                       const failure::FailureId& id) const {
   ASSIGN_OR_RETURN(const auto live, LiveOf(name));
   ASSIGN_OR_RETURN(const failure::FailureList::Item item, live->dead_letters->Find(id));
   ASSIGN_OR_RETURN(const std::string payload, live->dead_letters->Payload(id));
