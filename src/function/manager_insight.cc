@@ -13,18 +13,22 @@ Value LagOf(const db::Database& database, const Definition& definition, bool cau
     lag.Set("commits_behind", 0);
     return lag;
   }
-  const db::Sequence newest = database.operations().Stats().shards.front().sequence;
-  db::Sequence lowest = newest;
-  for (uint16_t lane = 0; lane < kLanes; ++lane) {
-    const auto cursor = database.followers().ReadCursor({FollowerOf(definition), 0, lane});
-    if (!cursor) return lag;
-    if (cursor->backfilling) {
-      lag.Set("reads_documents", true);
-      return lag;
+  uint64_t behind = 0;
+  for (db::ShardId shard = 0; shard < database.shard_count(); ++shard) {
+    const db::Sequence newest = database.followers().LastSequence(shard);
+    db::Sequence lowest = newest;
+    for (uint16_t lane = 0; lane < kLanes; ++lane) {
+      const auto cursor = database.followers().ReadCursor({FollowerOf(definition), shard, lane});
+      if (!cursor) return lag;
+      if (cursor->backfilling) {
+        lag.Set("reads_documents", true);
+        return lag;
+      }
+      lowest = std::min(lowest, cursor->position.done());
     }
-    lowest = std::min(lowest, cursor->position.done());
+    behind += newest - lowest;
   }
-  lag.Set("commits_behind", Value::Unsigned(newest - lowest));
+  lag.Set("commits_behind", Value::Unsigned(behind));
   return lag;
 }
 
