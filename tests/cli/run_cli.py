@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a test file of commands and what they must print against a fresh server.
 
-Usage: tests/cli/run_cli.py --sluice BINARY FILE.test...
+Usage: tests/cli/run_cli.py --sluice BINARY [--shards N] FILE.test...
 
     # A comment. Each step is a command and what must come of it.
     $ sluice kv get shop a
@@ -39,7 +39,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 
 import expect  # noqa: E402
-from sluice_server import ServerError, SluiceServer, find_sluice  # noqa: E402
+from sluice_server import ServerError, SluiceServer, add_server_options, find_sluice  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMAND_S = 120
@@ -179,7 +179,7 @@ def run_file(path, sluice):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sluice")
+    add_server_options(parser)
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     sluice, failed = find_sluice(options.sluice), False

@@ -31,7 +31,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 
 import expect  # noqa: E402
-from sluice_server import ServerError, SluiceServer, find_sluice  # noqa: E402
+from sluice_server import ServerError, SluiceServer, add_server_options, find_sluice  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMAND_S = 60
@@ -165,7 +165,7 @@ def run_file(binary, path):
 
 def main():
     parser = argparse.ArgumentParser(description="Runs the commands that the documents show.")
-    parser.add_argument("--sluice", help="the server's binary")
+    add_server_options(parser)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
     binary = find_sluice(options.sluice)

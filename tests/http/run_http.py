@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a test file of HTTP requests and expected answers against a fresh server.
 
-Usage: tests/http/run_http.py --sluice BINARY FILE.test...
+Usage: tests/http/run_http.py --sluice BINARY [--shards N] FILE.test...
 
 A file is a list of requests, each followed by what must come back:
 
@@ -50,7 +50,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 
 import expect  # noqa: E402
-from sluice_server import Headers, ServerError, SluiceServer, exchange, find_sluice  # noqa: E402
+from sluice_server import (  # noqa: E402
+    Headers, ServerError, SluiceServer, add_server_options, exchange, find_sluice)
 
 REQUEST = re.compile(r"([A-Z]+) (?:(eventing|flows):)?(/(?:\{\{[^}]*\}\}|\S)*)$")
 EXPECTATION = re.compile(r"=> (\d{3})(?: within (\d+)s)?$")
@@ -230,7 +231,7 @@ def run_file(command, path):
 
 def main():
     parser = argparse.ArgumentParser(description="Runs HTTP test files against a fresh server each.")
-    parser.add_argument("--sluice", help="the server's binary")
+    add_server_options(parser)
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     failed = 0

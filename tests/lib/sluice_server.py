@@ -4,6 +4,9 @@
         answer = server.request("GET", "/livez")
 
 One thread at a time starts and stops a server; any thread may send requests.
+
+Servers inherit the environment, so SLUICE_STORAGE_SHARDS=4 in front of any driver, or of ctest, gives them
+four shards; the drivers with add_server_options do so with --shards 4.
 """
 
 import ctypes
@@ -159,6 +162,15 @@ def exchange(connection, method, path, body=None, headers=None):
         pass  # a server that refuses a body answers before it has read all of it
     response = connection.getresponse()
     return Answer(response.status, response.headers, response.read())
+
+
+def add_server_options(parser):
+    """--sluice, for find_sluice, and --shards, which counts for all servers of this process."""
+    def use(text):
+        os.environ["SLUICE_STORAGE_SHARDS"] = str(int(text))
+        return int(text)
+    parser.add_argument("--sluice", help="the binary to test")
+    parser.add_argument("--shards", type=use, help="of the data directories that servers make")
 
 
 def find_sluice(argument=None):
