@@ -69,6 +69,7 @@ Status DatabaseImpl::ChangeCatalogAlone(const CatalogChange& change) {
           } else {
             context.batch.Delete(StoredFamily(row.family), RowKey(kDefinitionsShard, row.key));
           }
+          context.meta_keys.push_back(row.key);
         }
         dropped_keyspaces = edit.dropped_keyspaces();
         dropped_indexes = edit.dropped_indexes();

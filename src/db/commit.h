@@ -152,10 +152,12 @@ struct CommitResult {
 };
 
 // A durable group of commits: everything up to `sequence` is durable. `keyspaces` are the logged
-// keyspaces that the group changed, sorted.
+// keyspaces that the group changed, sorted. `meta_keys` are the keys of the rows of the meta family
+// that it changed, sorted, without the shard's own state.
 struct Committed {
   Sequence sequence = 0;
   std::vector<KeyspaceId> keyspaces;
+  std::vector<std::string> meta_keys;
 };
 using CommitListener = std::function<void(const Committed&)>;
 

@@ -1,5 +1,6 @@
 #include "db/committer.h"
 
+#include <algorithm>
 #include <future>
 #include <semaphore>
 
@@ -168,6 +169,7 @@ void Committer::RunGroup(Items& items) {
     for (size_t i = 0; i < items.size(); ++i) results[i] = group.Add(items[i]->commit);
     writes = group.writes();
     committed.keyspaces = group.logged();
+    committed.meta_keys = group.meta_keys();
     if (group.state().sequence != state_.sequence) {
       next = group.Finish();
       appended = Append(&batch_);
@@ -191,12 +193,13 @@ void Committer::RunGroup(Items& items) {
 }
 
 void Committer::RunTask(Item& item) {
+  Committed committed;
   const auto run = [&]() -> Status {
     RETURN_IF_ERROR(RecoverIfFailed());
     batch_.Clear();
     ShardState next = state_;
     ++next.sequence;
-    TaskContext context{next, batch_, {}};
+    TaskContext context{next, batch_, {}, {}};
     RETURN_IF_ERROR(item.task(context));
     next.clock = stamps_.Next();
     batch_.Put(storage::Family::kMeta, ShardState::Key(shard_), next.Encode());
@@ -210,12 +213,14 @@ void Committer::RunTask(Item& item) {
     }
     Publish(next);
     if (context.published) context.published();
+    committed.sequence = next.sequence;
+    committed.meta_keys = std::move(context.meta_keys);
+    std::ranges::sort(committed.meta_keys);
     return OkStatus();
   };
   Status status = run();
-  const bool ok = status.ok();
+  if (status.ok()) NotifyListeners(committed);
   item.task_done(std::move(status));
-  if (ok) NotifyListeners({state_.sequence, {}});
 }
 
 Status Committer::Append(storage::Batch* batch) {

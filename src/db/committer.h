@@ -69,6 +69,7 @@ class Committer {
     ShardState& state;
     storage::Batch& batch;
     std::function<void()> published;
+    std::vector<std::string> meta_keys;  // of the rows of the meta family that it changes
   };
   using Task = std::move_only_function<Status(TaskContext&)>;
   // Waits for the task's group to be appended.
@@ -79,9 +80,9 @@ class Committer {
   Sequence purged() const { return purged_.load(std::memory_order_acquire); }
   CommitterStats Stats() const;
 
-  // `listener` runs after each group, on the committer's thread, until the caller lets go of the
-  // token. That waits for a call that runs, so a listener must not do it. The token may outlive the
-  // committer.
+  // `listener` runs after each group, on the committer's thread and before the group's writers get
+  // their answers, until the caller lets go of the token. That waits for a call that runs, so a
+  // listener must not do it. The token may outlive the committer.
   std::shared_ptr<void> OnCommitted(CommitListener listener);
 
   void Stop();

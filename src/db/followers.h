@@ -58,7 +58,8 @@ class Followers {
   Sequence LastSequence(ShardId shard) const;
 
   // Calls `listener` after each durable group of the shard, on the committer's thread, until the
-  // caller lets go of the token. The listener must only post, and must not let go of a token.
+  // caller lets go of the token. The listener must be short, as one that only posts, and must not
+  // let go of a token.
   std::shared_ptr<void> OnCommitted(ShardId shard, CommitListener listener);
 
  private:

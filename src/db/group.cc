@@ -508,6 +508,7 @@ void Group::Emit(const Commit& commit) {
     } else {
       batch_->Delete(family, key);
     }
+    if (row.family == RowFamily::kMeta) meta_keys_.insert(row.key);
     if (row.family == RowFamily::kRevision) {
       context_.last_writes.Note(RevisedRowKey(key), state_.sequence);
     }

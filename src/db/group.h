@@ -64,6 +64,8 @@ class Group {
   uint64_t writes() const { return write_count_; }
   // The logged keyspaces that the group changed, sorted.
   std::vector<KeyspaceId> logged() const { return {logged_.begin(), logged_.end()}; }
+  // The rows of the meta family that the group changed, sorted.
+  std::vector<std::string> meta_keys() const { return {meta_keys_.begin(), meta_keys_.end()}; }
 
  private:
   // A document's newest row as this commit sees it; view is null when there is none.
@@ -138,6 +140,7 @@ class Group {
   storage::Batch* const batch_;
   uint64_t write_count_ = 0;
   std::set<KeyspaceId> logged_;
+  std::set<std::string> meta_keys_;
 
   // The group so far.
   std::unordered_map<std::string, DocumentView> documents_;  // by row key
