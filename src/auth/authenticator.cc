@@ -98,21 +98,24 @@ Authenticator::Digest Authenticator::DigestOf(std::string_view header) const {
 
 std::optional<Authenticator::Recognised> Authenticator::Remembered(std::string_view header) {
   const Digest digest = DigestOf(header);
-  const std::shared_ptr<const Accounts> accounts = directory_.accounts();
-  const auto all = memory_.Lock();
-  const auto found = all->find(digest);
-  if (found == all->end()) return std::nullopt;
-  Memory& memory = found->second;
-  if (memory.basis != accounts) {
-    const User* user = accounts->FindUser(memory.principal->user);
-    if (user == nullptr || user->password_hash != memory.password_hash) {
-      all->erase(found);
-      return std::nullopt;
-    }
-    memory.principal = PasswordPrincipal(*user);
-    memory.basis = accounts;
+  UserPtr before;
+  std::shared_ptr<const Principal> principal;
+  {
+    const auto all = memory_.Lock();
+    const auto found = all->find(digest);
+    if (found == all->end()) return std::nullopt;
+    before = found->second.user;
+    principal = found->second.principal;
   }
-  return memory.principal;
+  const UserPtr now = directory_.FindUser(before->name);
+  if (now == before) return principal;
+  if (now == nullptr || now->password_hash != before->password_hash) {
+    memory_.Lock()->erase(digest);
+    return std::nullopt;
+  }
+  principal = PasswordPrincipal(*now);
+  Remember(header, {now, principal});
+  return principal;
 }
 
 void Authenticator::Remember(std::string_view header, Memory memory) {
@@ -124,16 +127,14 @@ void Authenticator::Remember(std::string_view header, Memory memory) {
 }
 
 Authenticator::Recognised Authenticator::CheckToken(const std::string& digest) const {
-  const std::shared_ptr<const Accounts> accounts = directory_.accounts();
-  const auto found = accounts->tokens.find(digest);
-  if (found == accounts->tokens.end()) return BadCredentials();
-  const Token& token = found->second;
+  const OwnedToken found = directory_.FindToken(digest);
+  if (found.token == nullptr) return BadCredentials();
+  const Token& token = *found.token;
   if (token.ExpiredAt(clock_.WallMs())) {
     return Fail(Code::kUnauthenticated, "auth.token_expired", "the token '{}' has expired",
                 token.name);
   }
-  const User* user = accounts->FindUser(token.user);
-  if (user == nullptr) return BadCredentials();
+  const UserPtr& user = found.user;
   Principal principal{user->name, token.id(), {}, digest};
   if (!token.grants) {
     principal.grants = user->grants;
@@ -150,8 +151,7 @@ bool Authenticator::Holds(const Principal& before) const {
   if (before.secret_hash.empty()) return true;
   Grants now;
   if (before.token_id.empty()) {
-    const std::shared_ptr<const Accounts> accounts = directory_.accounts();
-    const User* user = accounts->FindUser(before.user);
+    const UserPtr user = directory_.FindUser(before.user);
     if (user == nullptr || user->password_hash != before.secret_hash) return false;
     now = user->grants;
   } else {
@@ -205,8 +205,7 @@ Authenticator::Recognised Authenticator::CheckPassword(const Job& job) {
                             job.user, job.address, (wait_ms + 999) / 1000)
                           .With("retry_after", std::to_string((wait_ms + 999) / 1000)));
   }
-  const std::shared_ptr<const Accounts> accounts = directory_.accounts();
-  const User* user = accounts->FindUser(job.user);
+  const UserPtr user = directory_.FindUser(job.user);
   const std::string& hash = user != nullptr ? user->password_hash : DummyHash();
   if (!hasher_.Verify(hash, job.password) || user == nullptr) {
     failures_.Failed(job.user, job.address);
@@ -214,7 +213,7 @@ Authenticator::Recognised Authenticator::CheckPassword(const Job& job) {
   }
   failures_.Succeeded(job.user, job.address);
   const std::shared_ptr<const Principal> principal = PasswordPrincipal(*user);
-  Remember(job.header, {accounts, principal, user->password_hash});
+  Remember(job.header, {user, principal});
   return principal;
 }
 

@@ -60,9 +60,8 @@ class Authenticator {
  private:
   using Digest = std::array<unsigned char, 32>;
   struct Memory {
-    std::shared_ptr<const Accounts> basis;  // the principal was made from these
+    UserPtr user;  // the principal was made from it
     std::shared_ptr<const Principal> principal;
-    std::string password_hash;
   };
   struct Job {
     std::string header;

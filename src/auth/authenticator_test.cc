@@ -231,8 +231,43 @@ TEST_F(AuthenticatorTest, RemovingAUserRemovesItsTokens) {
   const auto token = directory_->CreateToken({"ann", "x", 0, {}});
   ASSERT_TRUE(directory_->RemoveUser("ann").ok());
   EXPECT_EQ(IdOf("Bearer " + token->secret), "auth.bad_credentials");
-  EXPECT_TRUE(directory_->accounts()->tokens.empty());
+  EXPECT_TRUE(directory_->accounts().tokens.empty());
   EXPECT_EQ(IdOf(BasicOf("ann")), "auth.bad_credentials");
+}
+
+// The rows are changed by another directory over the same database, as by another server that
+// writes to it.
+TEST_F(AuthenticatorTest, FollowsRowsThatAnotherDirectoryWrites) {
+  const auto opened = Directory::Open(*database_, hasher_);
+  ASSERT_TRUE(opened);
+  Directory& other = **opened;
+  ASSERT_TRUE(other.PutUser({"root", "password of root", Grants{*Grant::Parse("admin")}}));
+  ASSERT_TRUE(other.PutUser({"ann", "password of ann", Grants{*Grant::Parse("reader:shop")}}));
+  EXPECT_EQ(IdOf(BasicOf("ann")), "ann");
+  // It is remembered now. A change of the roles is seen nevertheless.
+  ASSERT_TRUE(other.PutUser({"ann", std::nullopt, Grants{*Grant::Parse("writer:shop")}}));
+  const auto ann = authenticator_->TryNow(BasicOf("ann"));
+  ASSERT_TRUE(ann && *ann);
+  EXPECT_TRUE((**ann)->Allows(Permission::kWrite, "shop"));
+
+  const auto token = other.CreateToken({"ann", "x", 0, {}});
+  ASSERT_TRUE(token);
+  EXPECT_EQ(IdOf("Bearer " + token->secret), "ann");
+  ASSERT_TRUE(other.RemoveToken(token->token.digest).ok());
+  EXPECT_EQ(IdOf("Bearer " + token->secret), "auth.bad_credentials");
+
+  ASSERT_TRUE(other.PutUser({"ann", "another password", std::nullopt}));
+  EXPECT_FALSE(authenticator_->Holds(***ann));
+  EXPECT_EQ(IdOf(BasicOf("ann")), "auth.bad_credentials");
+  EXPECT_EQ(IdOf(Basic("ann", "another password")), "ann");
+
+  const auto last = other.CreateToken({"ann", "y", 0, {}});
+  ASSERT_TRUE(other.RemoveUser("ann").ok());
+  EXPECT_EQ(IdOf(Basic("ann", "another password")), "auth.bad_credentials");
+  EXPECT_EQ(IdOf("Bearer " + last->secret), "auth.bad_credentials");
+  EXPECT_TRUE(directory_->accounts().tokens.empty());
+  // The rules of a change look at the same accounts.
+  EXPECT_EQ(directory_->RemoveUser("root").id(), "auth.last_admin");
 }
 
 TEST_F(AuthenticatorTest, BadUsersAreRefused) {

@@ -23,10 +23,10 @@ Status LastAdmin(std::string_view name) {
 }
 
 bool IsLastAdmin(const Accounts& accounts, std::string_view name) {
-  const User* user = accounts.FindUser(name);
+  const UserPtr user = accounts.FindUser(name);
   if (user == nullptr || !user->is_admin()) return false;
   return std::none_of(accounts.users.begin(), accounts.users.end(), [&](const auto& entry) {
-    return entry.first != name && entry.second.is_admin();
+    return entry.first != name && entry.second->is_admin();
   });
 }
 
@@ -58,43 +58,62 @@ Status CheckBuckets(const db::Catalog& catalog, const Grants& wanted, const Gran
   return OkStatus();
 }
 
-using RowVisitor = std::function<Status(std::string_view name, std::string_view value)>;
-Status VisitRows(const db::Rows& all, std::string_view prefix, const RowVisitor& visit) {
-  const auto rows = all.NewIterator(db::RowFamily::kMeta, db::kDefinitionsShard,
-                                    {std::string(prefix), PrefixEnd(prefix)});
-  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
-    RETURN_IF_ERROR(visit(rows->key().substr(prefix.size()), rows->value()));
-  }
-  return rows->status();
-}
-
 }  // namespace
 
-const User* Accounts::FindUser(std::string_view name) const {
+UserPtr Accounts::FindUser(std::string_view name) const {
   const auto found = users.find(name);
-  return found == users.end() ? nullptr : &found->second;
+  return found == users.end() ? nullptr : found->second;
 }
+
+TokenPtr Accounts::FindToken(std::string_view digest) const {
+  const auto found = tokens.find(digest);
+  return found == tokens.end() ? nullptr : found->second;
+}
+
+Directory::Directory(db::Database& database, PasswordHasher& hasher)
+    : database_(database),
+      hasher_(hasher),
+      users_watch_(database, std::string(kUserPrefix),
+                   [this](const auto& name, const auto& row) { return RefreshUser(name, row); }),
+      tokens_watch_(
+          database, std::string(kTokenPrefix),
+          [this](const auto& digest, const auto& row) { return RefreshToken(digest, row); }) {}
 
 Result<std::unique_ptr<Directory>> Directory::Open(db::Database& database, PasswordHasher& hasher) {
   std::unique_ptr<Directory> directory(new Directory(database, hasher));
-  RETURN_IF_ERROR(directory->Load());
+  RETURN_IF_ERROR(directory->users_watch_.Load());
+  RETURN_IF_ERROR(directory->tokens_watch_.Load());
   return directory;
 }
 
-Status Directory::Load() {
-  Accounts accounts;
-  RETURN_IF_ERROR(VisitRows(database_.rows(), kUserPrefix, [&](auto name, auto value) -> Status {
-    ASSIGN_OR_RETURN(User user, DecodeUser(name, value));
-    accounts.users.emplace(name, std::move(user));
+Status Directory::RefreshUser(const std::string& name, const std::optional<std::string>& row) {
+  if (!row) {
+    accounts_.Lock()->users.erase(name);
     return OkStatus();
-  }));
-  RETURN_IF_ERROR(VisitRows(database_.rows(), kTokenPrefix, [&](auto name, auto value) -> Status {
-    ASSIGN_OR_RETURN(Token token, DecodeToken(name, value));
-    accounts.tokens.emplace(name, std::move(token));
-    return OkStatus();
-  }));
-  Publish(std::move(accounts));
+  }
+  ASSIGN_OR_RETURN(User user, DecodeUser(name, *row));
+  auto changed = std::make_shared<const User>(std::move(user));
+  accounts_.Lock()->users.insert_or_assign(name, std::move(changed));
   return OkStatus();
+}
+
+Status Directory::RefreshToken(const std::string& digest, const std::optional<std::string>& row) {
+  if (!row) {
+    accounts_.Lock()->tokens.erase(digest);
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(Token token, DecodeToken(digest, *row));
+  auto changed = std::make_shared<const Token>(std::move(token));
+  accounts_.Lock()->tokens.insert_or_assign(digest, std::move(changed));
+  return OkStatus();
+}
+
+OwnedToken Directory::FindToken(std::string_view digest) const {
+  const auto accounts = accounts_.Lock();
+  const TokenPtr token = accounts->FindToken(digest);
+  const UserPtr user = token == nullptr ? nullptr : accounts->FindUser(token->user);
+  if (user == nullptr) return {};
+  return {token, user};
 }
 
 Status Directory::StoreRows(std::vector<db::RowWrite> rows) {
@@ -105,7 +124,7 @@ Status Directory::StoreRows(std::vector<db::RowWrite> rows) {
 }
 
 Result<std::optional<FirstAdmin>> Directory::EnsureAdmin() {
-  if (!accounts()->users.empty()) return std::nullopt;
+  if (!accounts_.Lock()->users.empty()) return std::nullopt;
   FirstAdmin admin{std::string(kAdminName), ToHex(SecureRandomBytes(kFirstPasswordBytes))};
   ASSIGN_OR_RETURN([[maybe_unused]] const Put put,
                    PutUser({admin.name, admin.password, Grants{Grant{Role::kAdmin}}}));
@@ -122,17 +141,17 @@ Result<Directory::Put> Directory::PutUser(const UserChange& change) {
   if (change.password) password_hash = hasher_.Hash(*change.password);
 
   const MutexLock lock(change_mutex_);
-  Accounts next = *accounts();
-  const bool exists = next.users.contains(change.name);
-  if (!exists && !change.password) {
+  const UserPtr present = FindUser(change.name);
+  if (present == nullptr && !change.password) {
     return Fail(Code::kInvalidArgument, "auth.bad_password", "a new user needs a password");
   }
-  if (!exists && next.users.size() >= kMaxUsers) {
+  if (present == nullptr && accounts_.Lock()->users.size() >= kMaxUsers) {
     return Fail(Code::kTooLarge, "auth.too_many", "there are at most {} users", kMaxUsers);
   }
-  const bool was_last_admin = IsLastAdmin(next, change.name);
-  User& user = next.users[change.name];
-  if (!exists) {
+  User user;
+  if (present != nullptr) {
+    user = *present;
+  } else {
     user.name = change.name;
     user.created_ms = database_.clock().WallMs();
   }
@@ -141,38 +160,34 @@ Result<Directory::Put> Directory::PutUser(const UserChange& change) {
     RETURN_IF_ERROR(CheckBuckets(*database_.catalog(), *change.grants, user.grants));
     user.grants = *change.grants;
   }
-  if (was_last_admin && !user.is_admin()) return Unexpected(LastAdmin(change.name));
+  if (!user.is_admin() && IsLastAdmin(*accounts_.Lock(), change.name)) {
+    return Unexpected(LastAdmin(change.name));
+  }
   RETURN_IF_ERROR(StoreRows({Row(kUserPrefix, user.name, EncodeUser(user))}));
-  Publish(std::move(next));
-  return exists ? Put::kChanged : Put::kCreated;
+  return present != nullptr ? Put::kChanged : Put::kCreated;
 }
 
 Status Directory::RemoveUser(std::string_view name) {
   const MutexLock lock(change_mutex_);
-  Accounts next = *accounts();
-  const auto found = next.users.find(name);
-  if (found == next.users.end()) return NoUser(name).error();
-  if (IsLastAdmin(next, name)) return LastAdmin(name);
   std::vector<db::RowWrite> rows;
-  rows.push_back(Row(kUserPrefix, name, std::nullopt));
-  next.users.erase(found);
-  std::erase_if(next.tokens, [&](const auto& entry) {
-    if (entry.second.user != name) return false;
-    rows.push_back(Row(kTokenPrefix, entry.first, std::nullopt));
-    return true;
-  });
-  RETURN_IF_ERROR(StoreRows(std::move(rows)));
-  Publish(std::move(next));
-  return OkStatus();
+  {
+    const auto accounts = accounts_.Lock();
+    if (accounts->FindUser(name) == nullptr) return NoUser(name).error();
+    if (IsLastAdmin(*accounts, name)) return LastAdmin(name);
+    rows.push_back(Row(kUserPrefix, name, std::nullopt));
+    for (const auto& [digest, token] : accounts->tokens) {
+      if (token->user == name) rows.push_back(Row(kTokenPrefix, digest, std::nullopt));
+    }
+  }
+  return StoreRows(std::move(rows));
 }
 
 Result<NewToken> Directory::CreateToken(const TokenRequest& request) {
   RETURN_IF_ERROR(CheckTokenName(request.name));
   const MutexLock lock(change_mutex_);
-  Accounts next = *accounts();
-  const User* user = next.FindUser(request.user);
+  const UserPtr user = FindUser(request.user);
   if (user == nullptr) return NoUser(request.user);
-  if (next.tokens.size() >= kMaxTokens) {
+  if (accounts_.Lock()->tokens.size() >= kMaxTokens) {
     return Fail(Code::kTooLarge, "auth.too_many", "there are at most {} tokens", kMaxTokens);
   }
   for (const Grant& grant : request.grants.value_or(Grants{})) {
@@ -193,22 +208,15 @@ Result<NewToken> Directory::CreateToken(const TokenRequest& request) {
   created.token.expires_ms = request.expires_ms;
   created.token.grants = request.grants;
   RETURN_IF_ERROR(StoreRows({Row(kTokenPrefix, created.token.digest, EncodeToken(created.token))}));
-  next.tokens.emplace(created.token.digest, created.token);
-  Publish(std::move(next));
   return created;
 }
 
 Status Directory::RemoveToken(std::string_view digest) {
   const MutexLock lock(change_mutex_);
-  Accounts next = *accounts();
-  const auto found = next.tokens.find(digest);
-  if (found == next.tokens.end()) {
+  if (accounts_.Lock()->FindToken(digest) == nullptr) {
     return Error(Code::kNotFound, "auth.token_not_found", "there is no such token");
   }
-  RETURN_IF_ERROR(StoreRows({Row(kTokenPrefix, digest, std::nullopt)}));
-  next.tokens.erase(found);
-  Publish(std::move(next));
-  return OkStatus();
+  return StoreRows({Row(kTokenPrefix, digest, std::nullopt)});
 }
 
 }  // namespace sluice::auth

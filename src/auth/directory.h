@@ -1,5 +1,6 @@
-// The users and tokens of a database. All of them are also in memory, as an immutable set that a
-// change replaces, so that recognising somebody never reads the store.
+// The users and tokens of a database. All of them are also in memory, so that recognising somebody
+// never reads the store. Memory follows the stored rows, whoever changes them: a change here only
+// commits, and has taken effect when the commit returns (db/row_watch.h).
 //
 // Any thread. Changes wait for their commit, and creating or changing a user also for a password
 // hash: call them from a worker.
@@ -21,17 +22,26 @@
 #include "base/status.h"
 #include "db/commit.h"
 #include "db/database.h"
+#include "db/row_watch.h"
 
 namespace sluice::auth {
 
 inline constexpr size_t kMaxUsers = 10'000;
 inline constexpr size_t kMaxTokens = 100'000;
 
+// A changed account is another object.
+using UserPtr = std::shared_ptr<const User>;
+using TokenPtr = std::shared_ptr<const Token>;
 struct Accounts {
-  std::map<std::string, User, std::less<>> users;
-  std::map<std::string, Token, std::less<>> tokens;  // by digest
+  std::map<std::string, UserPtr, std::less<>> users;
+  std::map<std::string, TokenPtr, std::less<>> tokens;  // by digest
 
-  const User* FindUser(std::string_view name) const;
+  UserPtr FindUser(std::string_view name) const;  // null: there is none
+  TokenPtr FindToken(std::string_view digest) const;
+};
+struct OwnedToken {
+  TokenPtr token;
+  UserPtr user;
 };
 
 // The wanted state of a user. An existing user keeps the fields that are not given; a new user
@@ -65,7 +75,11 @@ class Directory {
   // Reads the stored accounts. The database and the hasher must outlive it.
   static Result<std::unique_ptr<Directory>> Open(db::Database& database, PasswordHasher& hasher);
 
-  std::shared_ptr<const Accounts> accounts() const { return accounts_.Copy(); }
+  // Copies pointers to all accounts; to find one, ask for that.
+  Accounts accounts() const { return accounts_.Copy(); }
+  UserPtr FindUser(std::string_view name) const { return accounts_.Lock()->FindUser(name); }
+  // Both are null unless there are both.
+  OwnedToken FindToken(std::string_view digest) const;
 
   // When there is no user: makes `admin` with a random password and returns both.
   Result<std::optional<FirstAdmin>> EnsureAdmin();
@@ -78,19 +92,18 @@ class Directory {
   Status RemoveToken(std::string_view digest);
 
  private:
-  Directory(db::Database& database, PasswordHasher& hasher)
-      : database_(database), hasher_(hasher) {}
+  Directory(db::Database& database, PasswordHasher& hasher);
 
-  Status Load();
+  Status RefreshUser(const std::string& name, const std::optional<std::string>& row);
+  Status RefreshToken(const std::string& digest, const std::optional<std::string>& row);
   Status StoreRows(std::vector<db::RowWrite> rows);
-  void Publish(Accounts accounts) {
-    accounts_.Set(std::make_shared<const Accounts>(std::move(accounts)));
-  }
 
   db::Database& database_;
   PasswordHasher& hasher_;
   Mutex change_mutex_;  // one change at a time; held across its commit
-  Locked<std::shared_ptr<const Accounts>> accounts_{std::make_shared<const Accounts>()};
+  Locked<Accounts> accounts_;
+  db::RowWatch users_watch_;
+  db::RowWatch tokens_watch_;
 };
 
 }  // namespace sluice::auth

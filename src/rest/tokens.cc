@@ -69,17 +69,18 @@ void CreateToken(Context& context, const Request& request, Response& response) {
 
 void ListTokens(const Context& context, const Request& request, Response& response) {
   json::Value list = json::Value::EmptyArray();
-  for (const auto& [digest, token] : context.directory.accounts()->tokens) {
-    if (MaySee(request, token)) list.Append(TokenView(token));
+  const auth::Accounts accounts = context.directory.accounts();
+  for (const auto& [digest, token] : accounts.tokens) {
+    if (MaySee(request, *token)) list.Append(TokenView(*token));
   }
   response.Json(200, AnswerText(json::Value::Object({{"tokens", std::move(list)}})));
 }
 
 void RemoveToken(Context& context, const Request& request, Response& response) {
   const std::string_view id = request.Param("id");
-  const auto accounts = context.directory.accounts();
-  for (const auto& [digest, token] : accounts->tokens) {
-    if (token.id() != id || !MaySee(request, token)) continue;
+  const auth::Accounts accounts = context.directory.accounts();
+  for (const auto& [digest, token] : accounts.tokens) {
+    if (token->id() != id || !MaySee(request, *token)) continue;
     const Status removed = context.directory.RemoveToken(digest);
     if (!removed.ok()) return response.Error(removed);
     return response.NoContent();

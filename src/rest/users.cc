@@ -18,13 +18,13 @@ json::Value UserView(const auth::User& user) {
 
 void ListUsers(const Context& context, Response& response) {
   json::Value list = json::Value::EmptyArray();
-  for (const auto& [name, user] : context.directory.accounts()->users) list.Append(UserView(user));
+  const auth::Accounts accounts = context.directory.accounts();
+  for (const auto& [name, user] : accounts.users) list.Append(UserView(*user));
   response.Json(200, AnswerText(json::Value::Object({{"users", std::move(list)}})));
 }
 
 void AnswerUser(const Context& context, const Request& request, Response& response, int status) {
-  const auto accounts = context.directory.accounts();
-  const auth::User* user = accounts->FindUser(request.Param("name"));
+  const auth::UserPtr user = context.directory.FindUser(request.Param("name"));
   if (user == nullptr) {
     return response.Error(Error(Code::kNotFound, "auth.user_not_found", "there is no user '{}'",
                                 request.Param("name")));

@@ -403,7 +403,7 @@ class Server::Parts {
     if (mode_ == Mode::kDevelopment) return OkStatus();
     const std::string file = FirstPasswordFile(loaded_.config.data_directory);
     // Checks that the file can be written before there is a password to lose.
-    if (directory_->accounts()->users.empty()) RETURN_IF_ERROR(KeepFirstPassword(file, ""));
+    if (directory_->accounts().users.empty()) RETURN_IF_ERROR(KeepFirstPassword(file, ""));
     ASSIGN_OR_RETURN(const auto made, directory_->EnsureAdmin());
     if (!made) return OkStatus();
     RETURN_IF_ERROR(KeepFirstPassword(file, made->password));

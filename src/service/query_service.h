@@ -31,7 +31,7 @@ struct QueryServiceOptions {
   // Statements that took as long are listed when they have ended; so are those that failed.
   uint64_t completed_threshold_ms = 1000;
   // All accounts, and the row of system:nodes; null: these keyspaces are empty.
-  std::function<std::shared_ptr<const auth::Accounts>()> accounts = nullptr;
+  std::function<auth::Accounts()> accounts = nullptr;
   std::function<json::Value()> node = nullptr;
 };
 

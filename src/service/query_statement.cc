@@ -78,9 +78,8 @@ std::vector<Value> UserRows(const QueryService& service, const auth::Principal& 
     return {UserRow(who.user, who.grants)};
   }
   std::vector<Value> rows;
-  for (const auto& [name, user] : service.options.accounts()->users) {
-    rows.push_back(UserRow(name, user.grants));
-  }
+  const auth::Accounts accounts = service.options.accounts();
+  for (const auto& [name, user] : accounts.users) rows.push_back(UserRow(name, user->grants));
   return rows;
 }
 
