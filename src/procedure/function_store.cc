@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/bytes.h"
 #include "db/catalog_rows.h"
 
 namespace sluice::procedure {
@@ -34,23 +33,28 @@ Status CheckFunction(const UserFunction& function, const lua::Program& program) 
                                   : "'local function " + function.name + "'");
 }
 
-Status FunctionStore::Load() {
-  db::RowRange options;
-  options.from = kFunctionRows;
-  options.to = PrefixEnd(kFunctionRows);
-  const auto iterator =
-      database_.rows().NewIterator(db::RowFamily::kMeta, db::kDefinitionsShard, options);
-  auto table = std::make_shared<UserFunctionTable>(*this->table());
-  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
-    ASSIGN_OR_RETURN(const Value row, db::DecodeMetaJson(iterator->key(), iterator->value()));
-    UserFunction function{.name = std::string(iterator->key().substr(kFunctionRows.size())),
-                          .aggregate = row["type"] == Value("aggregate"),
-                          .deterministic = row["deterministic"] == Value(true)};
-    std::string key = LowerCase(function.name);
-    table->functions[std::move(key)] = std::make_shared<const UserFunction>(std::move(function));
+FunctionStore::FunctionStore(db::Database& database)
+    : database_(database),
+      table_(std::make_shared<const UserFunctionTable>()),
+      watch_(database, std::string(kFunctionRows),
+             [this](const auto& name, const auto& row) { return Refresh(name, row); }) {}
+
+Status FunctionStore::Refresh(const std::string& name, const std::optional<std::string>& row) {
+  auto next = std::make_shared<UserFunctionTable>(*table());
+  const std::string key = LowerCase(name);
+  if (row) {
+    ASSIGN_OR_RETURN(const Value value,
+                     db::DecodeMetaJson(std::string(kFunctionRows) + name, *row));
+    next->functions[key] = std::make_shared<const UserFunction>(
+        UserFunction{.name = name,
+                     .aggregate = value["type"] == Value("aggregate"),
+                     .deterministic = value["deterministic"] == Value(true)});
+  } else if (const auto known = next->Find(key); known != nullptr && known->name == name) {
+    next->functions.erase(key);
   }
-  table_.Set(std::move(table));
-  return iterator->status();
+  ++next->version;
+  table_.Set(std::move(next));
+  return OkStatus();
 }
 
 std::shared_ptr<const UserFunction> FunctionStore::Of(const std::string& procedure) const {
@@ -72,31 +76,20 @@ Status FunctionStore::Save(const std::string& name, const UserFunction* function
 }
 
 Status FunctionStore::Create(UserFunction function) {
-  auto next = std::make_shared<UserFunctionTable>(*table());
-  std::string key = LowerCase(function.name);
-  if (const auto known = next->Find(key)) {
+  if (const auto known = table()->Find(LowerCase(function.name))) {
     return Error(Code::kAlreadyExists, "procedure.function_exists",
                  "there is a function '{}' already: drop it first", known->name);
   }
-  RETURN_IF_ERROR(Save(function.name, &function));
-  next->functions[std::move(key)] = std::make_shared<const UserFunction>(std::move(function));
-  ++next->version;
-  table_.Set(std::move(next));
-  return OkStatus();
+  return Save(function.name, &function);
 }
 
 Status FunctionStore::Drop(const std::string& name, bool aggregate) {
-  auto next = std::make_shared<UserFunctionTable>(*table());
-  const auto known = next->Find(LowerCase(name));
+  const auto known = table()->Find(LowerCase(name));
   if (known == nullptr || known->aggregate != aggregate) {
     return Error(Code::kNotFound, "procedure.function_not_found", "there is no {} function '{}'",
                  KindOf(aggregate), name);
   }
-  RETURN_IF_ERROR(Save(known->name, nullptr));
-  next->functions.erase(LowerCase(name));
-  ++next->version;
-  table_.Set(std::move(next));
-  return OkStatus();
+  return Save(known->name, nullptr);
 }
 
 }  // namespace sluice::procedure

@@ -1,16 +1,18 @@
 // The procedures that are functions of SQL: a table in memory, and a meta row for each of them
-// (docs/formats/procedures.md).
+// (docs/formats/procedures.md). The table follows the rows, whoever writes them (db/row_watch.h).
 //
 // Concurrency: any thread may read. The caller makes sure that there is one change at a time.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/locked.h"
 #include "base/status.h"
 #include "db/database.h"
+#include "db/row_watch.h"
 #include "lua/program.h"
 #include "query/user_functions.h"
 
@@ -24,10 +26,9 @@ Status CheckFunction(const query::UserFunction& function, const lua::Program& pr
 
 class FunctionStore {
  public:
-  explicit FunctionStore(db::Database& database)
-      : database_(database), table_(std::make_shared<const query::UserFunctionTable>()) {}
+  explicit FunctionStore(db::Database& database);
 
-  Status Load();
+  Status Load() { return watch_.Load(); }
 
   // Both wait until the change is durable. Names compare without case. Errors:
   // procedure.function_exists, procedure.function_not_found.
@@ -40,9 +41,11 @@ class FunctionStore {
 
  private:
   Status Save(const std::string& name, const query::UserFunction* function);
+  Status Refresh(const std::string& name, const std::optional<std::string>& row);
 
   db::Database& database_;
   Locked<std::shared_ptr<const query::UserFunctionTable>> table_;
+  db::RowWatch watch_;
 };
 
 }  // namespace sluice::procedure

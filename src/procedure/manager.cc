@@ -25,6 +25,7 @@ Manager::Manager(query::QueryEngine& engine, ManagerOptions options)
       running_(std::make_shared<std::atomic<size_t>>(0)) {}
 
 Manager::~Manager() {
+  new_texts_.reset();
   triggers_.Stop();
   engine_.SetProcedures(nullptr);
 }
@@ -32,8 +33,19 @@ Manager::~Manager() {
 Status Manager::Start() {
   RETURN_IF_ERROR(store_.Load());
   RETURN_IF_ERROR(functions_.Load());
+  // The store's own watch comes before this one.
+  new_texts_ = db::WatchMetaKeys(engine_.database(), std::string(kProcedureRows),
+                                 [this](std::span<const std::string> keys) {
+                                   for (const std::string& key : keys)
+                                     OnNewText(key.substr(kProcedureRows.size()));
+                                 });
   engine_.SetProcedures(this);
   return triggers_.Start();
+}
+
+// The new text may let a failing trigger succeed, so it tries again at once.
+void Manager::OnNewText(const std::string& procedure) {
+  if (const auto live = triggers_.Find(procedure)) (*live)->signal().Wake();
 }
 
 Status Manager::CheckStillFunction(const std::string& name, const lua::Program& program) const {
@@ -93,18 +105,10 @@ Status Manager::Change(const query::ProcedureStatement& statement) {
 }
 
 Result<std::vector<Value>> Manager::Define(const query::ProcedureStatement& statement) {
-  std::vector<Value> rows;
-  {
-    const MutexLock lock(defining_);
-    if (statement.action == query::ProcedureStatement::Action::kCreate) {
-      ASSIGN_OR_RETURN(rows, Create(statement));
-    } else {
-      RETURN_IF_ERROR(Change(statement));
-    }
-  }
-  // The new text may let a failing trigger succeed, so it tries again at once.
-  if (const auto live = triggers_.Find(statement.name)) (*live)->signal().Wake();
-  return rows;
+  const MutexLock lock(defining_);
+  if (statement.action == query::ProcedureStatement::Action::kCreate) return Create(statement);
+  RETURN_IF_ERROR(Change(statement));
+  return std::vector<Value>();
 }
 
 Status Manager::MakeDefaultProcedure(const std::string& name) {

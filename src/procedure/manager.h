@@ -61,6 +61,7 @@ class Manager final : public query::Procedures {
   }
 
  private:
+  void OnNewText(const std::string& procedure);
   Status MakeDefaultProcedure(const std::string& name) EXCLUDES(defining_);
   Result<std::vector<Value>> Create(const query::ProcedureStatement& statement) REQUIRES(defining_);
   Status Change(const query::ProcedureStatement& statement) REQUIRES(defining_);
@@ -74,6 +75,7 @@ class Manager final : public query::Procedures {
   Store store_;
   FunctionStore functions_;
   Triggers triggers_;
+  std::shared_ptr<void> new_texts_;  // the watch of procedures for which triggers wait
   const std::shared_ptr<std::atomic<size_t>> running_;
 };
 

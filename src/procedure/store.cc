@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/bytes.h"
 #include "db/catalog_rows.h"
 #include "json/print.h"
 #include "procedure/name.h"
@@ -30,22 +29,54 @@ Status NotFound(const std::string& name, const Value& version) {
 
 }  // namespace
 
+Store::Store(db::Database& database)
+    : database_(database),
+      watch_(database, std::string(kProcedureRows),
+             [this](const auto& name, const auto& row) { return Refresh(name, row); }) {}
+
 Status Store::Load() {
-  db::RowRange options;
-  options.from = kProcedureRows;
-  options.to = PrefixEnd(kProcedureRows);
-  const auto iterator =
-      database_.rows().NewIterator(db::RowFamily::kMeta, db::kDefinitionsShard, options);
-  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
-    ASSIGN_OR_RETURN(const Value row, db::DecodeMetaJson(iterator->key(), iterator->value()));
-    const std::string name(iterator->key().substr(kProcedureRows.size()));
-    ASSIGN_OR_RETURN(Procedure procedure, Decode(name, row));
-    procedures_.Lock()->emplace(name, std::make_shared<const Procedure>(std::move(procedure)));
+  RETURN_IF_ERROR(watch_.Load());
+  const auto procedures = procedures_.Copy();
+  for (const auto& [name, procedure] : procedures) {
+    for (const Version& version : procedure->versions) {
+      ASSIGN_OR_RETURN([[maybe_unused]] const ProgramPtr program, Compiled(name, version));
+    }
   }
-  return iterator->status();
+  return OkStatus();
 }
 
-Result<Store::Procedure> Store::Decode(const std::string& name, const Value& row) {
+// Runs on the committer's thread: compiles nothing.
+Status Store::Refresh(const std::string& name, const std::optional<std::string>& row) {
+  if (!row) {
+    procedures_.Lock()->erase(name);
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(Procedure procedure, Decode(name, *row));
+  if (const auto before = ProcedureOf(name)) KeepPrograms(**before, &procedure);
+  auto changed = std::make_shared<const Procedure>(std::move(procedure));
+  procedures_.Lock()->insert_or_assign(name, std::move(changed));
+  return OkStatus();
+}
+
+// A version with the same text stays the same program, so that triggers go on with it.
+void Store::KeepPrograms(const Procedure& before, Procedure* procedure) {
+  for (Version& version : procedure->versions) {
+    const Version* const known = FindVersion(before, version.version);
+    if (known != nullptr && known->source == version.source) version.program = known->program;
+  }
+}
+
+// Of two threads that compile it at the same time, both get the program of the first.
+Result<Store::ProgramPtr> Store::Compiled(const std::string& name, const Version& version) {
+  if (ProgramPtr known = version.program->Copy()) return known;
+  ASSIGN_OR_RETURN(ProgramPtr made, lua::Program::Compile(name, version.source));
+  const auto program = version.program->Lock();
+  if (*program == nullptr) *program = std::move(made);
+  return *program;
+}
+
+Result<Store::Procedure> Store::Decode(const std::string& name, const std::string& stored) {
+  ASSIGN_OR_RETURN(const Value row, db::DecodeMetaJson(RowKey(name), stored));
   const auto corrupt = [&] {
     return Error(Code::kCorruption, "procedure.corrupt", "the row of procedure '{}' is damaged",
                  name);
@@ -56,11 +87,9 @@ Result<Store::Procedure> Store::Decode(const std::string& name, const Value& row
   procedure.next_number = row["next"].AsInt();
   for (const Value& item : row["versions"].items()) {
     if (!item["source"].is_string()) return Unexpected(corrupt());
-    Version version{.version = item["version"],
-                    .source = std::string(item["source"].AsString()),
-                    .program = {}};
-    ASSIGN_OR_RETURN(version.program, lua::Program::Compile(name, version.source));
-    procedure.versions.push_back(std::move(version));
+    procedure.versions.push_back({.version = item["version"],
+                                  .source = std::string(item["source"].AsString()),
+                                  .program = std::make_shared<Locked<ProgramPtr>>()});
   }
   if (FindVersion(procedure, procedure.default_version) == nullptr) return Unexpected(corrupt());
   return procedure;
@@ -89,16 +118,7 @@ Status Store::Save(const std::string& name, const Procedure* procedure) {
   if (procedure != nullptr) row = db::EncodeMetaJson(Encode(*procedure));
   commit.rows.push_back(
       {db::RowFamily::kMeta, db::kDefinitionsShard, RowKey(name), std::move(row), std::nullopt});
-  RETURN_IF_ERROR(database_.Apply(std::move(commit)).status);
-  std::shared_ptr<const Procedure> next;
-  if (procedure != nullptr) next = std::make_shared<const Procedure>(*procedure);
-  const auto procedures = procedures_.Lock();
-  if (next == nullptr) {
-    procedures->erase(name);
-  } else {
-    (*procedures)[name] = std::move(next);
-  }
-  return OkStatus();
+  return database_.Apply(std::move(commit)).status;
 }
 
 Result<std::shared_ptr<const Store::Procedure>> Store::ProcedureOf(const std::string& name) const {
@@ -111,7 +131,7 @@ Result<std::shared_ptr<const Store::Procedure>> Store::ProcedureOf(const std::st
 Result<Value> Store::Create(const std::string& name, const Value& version,
                             std::string_view source) {
   RETURN_IF_ERROR(CheckName(name));
-  ASSIGN_OR_RETURN(auto program, lua::Program::Compile(name, source));
+  ASSIGN_OR_RETURN([[maybe_unused]] const auto program, lua::Program::Compile(name, source));
   const auto present = ProcedureOf(name);
   Procedure procedure = present ? **present : Procedure();
   const Value chosen = version.is_missing() ? Value(procedure.next_number++) : version;
@@ -124,7 +144,7 @@ Result<Value> Store::Create(const std::string& name, const Value& version,
     }
     known = &procedure.versions.emplace_back();
   }
-  *known = {.version = chosen, .source = std::string(source), .program = std::move(program)};
+  *known = {.version = chosen, .source = std::string(source), .program = nullptr};
   if (procedure.versions.size() == 1) procedure.default_version = chosen;
   RETURN_IF_ERROR(Save(name, &procedure));
   return chosen;
@@ -170,7 +190,7 @@ Result<std::shared_ptr<const lua::Program>> Store::Find(const std::string& name,
   const Version* const found =
       FindVersion(*procedure, version.is_missing() ? procedure->default_version : version);
   if (found == nullptr) return Unexpected(NotFound(name, version));
-  return found->program;
+  return Compiled(name, *found);
 }
 
 std::vector<Value> Store::List() const {

@@ -1,11 +1,13 @@
 // Procedures and their versions: a table in memory, and a meta row for each procedure
-// (docs/formats/procedures.md).
+// (docs/formats/procedures.md). The table follows the rows, whoever writes them (db/row_watch.h). A
+// version of a changed row is compiled when it is needed.
 //
 // Concurrency: any thread may read. The caller makes sure that there is one change at a time.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "base/locked.h"
 #include "base/status.h"
 #include "db/database.h"
+#include "db/row_watch.h"
 #include "json/value.h"
 #include "lua/program.h"
 
@@ -26,8 +29,9 @@ inline constexpr size_t kMaxVersions = 64;  // of one procedure
 
 class Store {
  public:
-  explicit Store(db::Database& database) : database_(database) {}
+  explicit Store(db::Database& database);
 
+  // Also compiles all of them. Once.
   Status Load();
 
   // A version is a string that the client chose, or a number. The changes wait until they are
@@ -53,10 +57,11 @@ class Store {
   std::vector<Value> List() const;
 
  private:
+  using ProgramPtr = std::shared_ptr<const lua::Program>;
   struct Version {
     Value version;
     std::string source;
-    std::shared_ptr<const lua::Program> program;
+    std::shared_ptr<Locked<ProgramPtr>> program;  // null until it is compiled
   };
   struct Procedure {
     std::vector<Version> versions;
@@ -64,7 +69,10 @@ class Store {
     int64_t next_number = 1;
   };
 
-  static Result<Procedure> Decode(const std::string& name, const Value& row);
+  static Result<Procedure> Decode(const std::string& name, const std::string& row);
+  static void KeepPrograms(const Procedure& before, Procedure* procedure);
+  static Result<ProgramPtr> Compiled(const std::string& name, const Version& version);
+  Status Refresh(const std::string& name, const std::optional<std::string>& row);
   static Value Encode(const Procedure& procedure);
   Status Save(const std::string& name, const Procedure* procedure);
   // Error procedure.not_found.
@@ -73,6 +81,7 @@ class Store {
 
   db::Database& database_;
   Locked<std::map<std::string, std::shared_ptr<const Procedure>>> procedures_;  // by name
+  db::RowWatch watch_;
 };
 
 }  // namespace sluice::procedure
