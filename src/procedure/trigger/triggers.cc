@@ -15,6 +15,15 @@ Status NotFound(const std::string& name) {
   return Error(Code::kNotFound, "trigger.not_found", "there is no trigger or consumer '{}'", name);
 }
 
+// Whether the trigger goes on with another definition: it is of the same kind and follows no other
+// keyspaces than before.
+bool KeepsQueue(const TriggerDefinition& present, const TriggerDefinition& next) {
+  return present.consumer == next.consumer &&
+         std::ranges::all_of(next.sources, [&](const TriggerSource& source) {
+           return present.Find(source.keyspace) != nullptr;
+         });
+}
+
 }  // namespace
 
 Triggers::Triggers(query::QueryEngine& engine, const Store& store, lua::Limits limits)
@@ -23,12 +32,18 @@ Triggers::Triggers(query::QueryEngine& engine, const Store& store, lua::Limits l
 Triggers::~Triggers() { Stop(); }
 
 Status Triggers::Start() {
+  refresher_ =
+      std::make_unique<db::RowRefresher>(engine_.database(), std::string(kTriggerRows), "triggers",
+                                         [this](const std::string& name) { OnRowChanged(name); });
   RETURN_IF_ERROR(Load());
   RETURN_IF_ERROR(ReconcileFollowers());
-  return ReconcileDeadLetters();
+  RETURN_IF_ERROR(ReconcileDeadLetters());
+  refresher_->Start();
+  return OkStatus();
 }
 
 void Triggers::Stop() {
+  refresher_.reset();
   const LiveByName live = live_.Exchange({});
   const auto retired = retired_.Exchange({});
   for (const auto& [name, trigger] : live) {
@@ -51,8 +66,8 @@ Status Triggers::Load() {
   }
   RETURN_IF_ERROR(iterator->status());
   for (TriggerDefinition& definition : definitions) {
-    // Its follower was not made, so the statement that created it did not succeed.
-    if (engine_.database().catalog()->FindFollower(FollowerOf(definition.name)) == nullptr) {
+    // The statement that created it did not succeed.
+    if (!HasFollower(definition.name)) {
       RETURN_IF_ERROR(Save(definition.name, nullptr));
       continue;
     }
@@ -92,6 +107,44 @@ Status Triggers::Save(const std::string& name, const TriggerDefinition* definiti
   return engine_.database().Apply(std::move(commit)).status;
 }
 
+bool Triggers::HasFollower(const std::string& name) const {
+  return engine_.database().catalog()->FindFollower(FollowerOf(name)) != nullptr;
+}
+
+Result<std::shared_ptr<const TriggerDefinition>> Triggers::Stored(const std::string& name) const {
+  const std::string key = std::string(kTriggerRows) + name;
+  std::string row;
+  ASSIGN_OR_RETURN(const bool found, engine_.database().rows().Get(
+                                         db::RowFamily::kMeta, db::kDefinitionsShard, key, &row));
+  if (!found) return nullptr;
+  ASSIGN_OR_RETURN(const Value value, db::DecodeMetaJson(key, row));
+  ASSIGN_OR_RETURN(TriggerDefinition definition, TriggerDefinitionFromJson(value));
+  return std::make_shared<const TriggerDefinition>(std::move(definition));
+}
+
+Status Triggers::Refresh(const std::string& name) {
+  ASSIGN_OR_RETURN(auto stored, Stored(name));
+  if (stored != nullptr && !HasFollower(name)) stored = nullptr;
+  if (const auto queue = Find(name)) {
+    const auto present = (*queue)->definition();
+    if (stored != nullptr && *stored == *present) return OkStatus();
+    if (stored != nullptr && KeepsQueue(*present, *stored)) {
+      (*queue)->SetDefinition(stored);
+      return OkStatus();
+    }
+    Retire(name);
+  }
+  return stored == nullptr ? OkStatus() : Launch(stored);
+}
+
+void Triggers::OnRowChanged(const std::string& name) {
+  const MutexLock change(change_mutex_);
+  const Status refreshed = Refresh(name);
+  if (refreshed.ok()) return;
+  log::Error("a changed trigger can't be used; it goes on as it was",
+             {{"trigger", name}, {"error", refreshed.ToString()}});
+}
+
 Status Triggers::CreateFollower(const TriggerDefinition& definition) {
   db::FollowerOptions options;
   options.name = FollowerOf(definition.name);
@@ -123,12 +176,13 @@ Status Triggers::Create(TriggerDefinition definition) {
   }
   ASSIGN_OR_RETURN(const auto checked,
                    EventMaker::Make(engine_, std::make_shared<TriggerDefinition>(definition)));
-  RETURN_IF_ERROR(Save(definition.name, &definition));
-  if (const Status status = CreateFollower(definition); !status.ok()) {
-    RETURN_IF_ERROR(Save(definition.name, nullptr));
-    return status;
+  // Whoever sees the row finds the follower.
+  RETURN_IF_ERROR(CreateFollower(definition));
+  if (const Status saved = Save(definition.name, &definition); !saved.ok()) {
+    RETURN_IF_ERROR(engine_.database().followers().Drop(FollowerOf(definition.name)));
+    return saved;
   }
-  return Launch(std::make_shared<const TriggerDefinition>(std::move(definition)));
+  return Refresh(definition.name);
 }
 
 Status Triggers::Replace(TriggerDefinition definition) {
@@ -147,8 +201,7 @@ Status Triggers::Replace(TriggerDefinition definition) {
   ASSIGN_OR_RETURN(const auto checked,
                    EventMaker::Make(engine_, std::make_shared<TriggerDefinition>(definition)));
   RETURN_IF_ERROR(Save(definition.name, &definition));
-  queue->SetDefinition(std::make_shared<const TriggerDefinition>(std::move(definition)));
-  return OkStatus();
+  return Refresh(definition.name);
 }
 
 Status Triggers::Launch(std::shared_ptr<const TriggerDefinition> definition) {
@@ -190,7 +243,7 @@ Status Triggers::Drop(const std::string& name) {
   const MutexLock change(change_mutex_);
   if (!Has(name)) return NotFound(name);
   RETURN_IF_ERROR(Save(name, nullptr));
-  Retire(name);
+  RETURN_IF_ERROR(Refresh(name));
   // Without a cursor to move, its thread adds no dead letter from here on.
   RETURN_IF_ERROR(engine_.database().followers().Drop(FollowerOf(name)));
   return failure::DropOwner(engine_.database(), FollowerOf(name));
@@ -203,8 +256,7 @@ Status Triggers::Hold(const std::string& name, bool held) {
   if (definition.held == held) return OkStatus();
   definition.held = held;
   RETURN_IF_ERROR(Save(name, &definition));
-  queue->SetDefinition(std::make_shared<const TriggerDefinition>(std::move(definition)));
-  return OkStatus();
+  return Refresh(name);
 }
 
 Status Triggers::Forget(db::KeyspaceId keyspace) {
@@ -220,7 +272,7 @@ Status Triggers::Forget(db::KeyspaceId keyspace) {
     std::erase_if(definition.sources,
                   [&](const TriggerSource& source) { return source.keyspace == keyspace; });
     RETURN_IF_ERROR(Save(name, &definition));
-    (*queue)->SetDefinition(std::make_shared<const TriggerDefinition>(std::move(definition)));
+    RETURN_IF_ERROR(Refresh(name));
   }
   return OkStatus();
 }

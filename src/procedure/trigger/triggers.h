@@ -1,8 +1,10 @@
 // All triggers and consumers: their definitions, their cursors, and the threads of triggers.
 //
-// Creating a trigger writes a meta row and then makes a follower. After a crash between the two,
-// the next start removes the one that is alone. Drop returns as soon as the removal is durable; it
-// ends a run that is under way, whose writes are not committed.
+// Creating a trigger makes a follower and then writes a meta row. After a crash between the two,
+// the next start removes the one that is alone. What runs follows the rows, whoever writes them:
+// after its commit a change here calls Refresh, and for the changes of others a thread does
+// (db/row_refresher.h). Drop returns as soon as the removal is durable; it ends a run that is under
+// way, whose writes are not committed.
 //
 // Concurrency: any thread.
 #pragma once
@@ -15,6 +17,7 @@
 
 #include "base/locked.h"
 #include "base/mutex.h"
+#include "db/row_refresher.h"
 #include "failure/failure_list.h"
 #include "follow/commit_wake.h"
 #include "procedure/store.h"
@@ -101,6 +104,12 @@ class Triggers {
   Status ReconcileDeadLetters();
   Status Save(const std::string& name, const TriggerDefinition* definition);
   Status CreateFollower(const TriggerDefinition& definition);
+  bool HasFollower(const std::string& name) const;
+  // The stored definition; null: there is none.
+  Result<std::shared_ptr<const TriggerDefinition>> Stored(const std::string& name) const;
+  // Makes the trigger in memory what its row says.
+  Status Refresh(const std::string& name) REQUIRES(change_mutex_);
+  void OnRowChanged(const std::string& name);
   Status Launch(std::shared_ptr<const TriggerDefinition> definition);
   void Retire(const std::string& name) REQUIRES(change_mutex_);
   // trigger.not_found
@@ -117,6 +126,7 @@ class Triggers {
   Locked<LiveByName> live_;
   // Runners of dropped triggers, whose threads end by themselves.
   Locked<std::vector<std::shared_ptr<TriggerRunner>>> retired_;
+  std::unique_ptr<db::RowRefresher> refresher_;
 };
 
 }  // namespace sluice::procedure
