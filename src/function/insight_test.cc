@@ -72,7 +72,7 @@ TEST_F(FunctionInsightTest, ErrorsAndLogsAreAlwaysNotedAndCallsAfterALook) {
   Definition definition = Function(kCode);
   definition.settings.handler_headers = {"'use strict';", "", ""};
   definition.settings.handler_footers = {"function late(meta) {", "  log(meta); }"};
-  definition.constants = {{"limit", "5"}};
+  definition.constants = {{"most", "5"}};
   Deploy(definition);
   Put("a", "1");
   Put("b", "2");

@@ -15,6 +15,8 @@ namespace sluice::function {
 
 // The prefix of the meta rows that hold definitions.
 inline constexpr std::string_view kDefinitionRows = "function/";
+// The row of the configuration of all functions.
+inline constexpr std::string_view kConfigRow = "functions/config";
 
 // The error of a change that the state does not allow. `id` is the rule; all rules share a message.
 Status WrongState(std::string_view id, const std::string& name, State state,
@@ -53,6 +55,9 @@ struct Manager::Function {
 
   Mutex change;                       // held while definition or state are changed
   std::atomic<bool> removed = false;  // no longer in the list; set under `change`
+  // The server was started with functions.hold: it does not run here though its row says so. Under
+  // `change`.
+  bool held_here = false;
   Locked<Live> live;
   Statistics statistics;
   const std::unique_ptr<failure::FailureList> failures;

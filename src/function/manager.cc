@@ -66,10 +66,15 @@ Manager::Manager(const Services& services)
     : services_(services),
       timers_(services.database, services.clock),
       logs_(services.log_directory, services.clock, services.progress),
-      commits_(services.database) {}
+      commits_(services.database),
+      config_watch_(services.database, std::string(kConfigRow),
+                    [this](const auto&, const auto& row) { return RefreshConfig(row); }) {}
 Manager::~Manager() { Stop(); }
 
 Status Manager::Start() {
+  refresher_ = std::make_unique<db::RowRefresher>(
+      services_.database, std::string(kDefinitionRows), "functions",
+      [this](const std::string& name) { OnRowChanged(name); });
   db::RowRange options;
   options.from = kDefinitionRows;
   options.to = PrefixEnd(kDefinitionRows);
@@ -86,7 +91,7 @@ Status Manager::Start() {
     functions_.Lock()->emplace(location, std::move(function));
   }
   RETURN_IF_ERROR(iterator->status());
-  RETURN_IF_ERROR(LoadConfig());
+  RETURN_IF_ERROR(config_watch_.Load());
   RETURN_IF_ERROR(DropForgottenTimers());
   RETURN_IF_ERROR(LoadFailures());
   DropForgottenLogs();
@@ -100,6 +105,7 @@ Status Manager::Start() {
     const Status started = prepared ? Run(function, *prepared) : prepared.error();
     if (!started.ok()) OnFailed(function, started);
   }
+  refresher_->Start();
   watch_ = std::make_unique<CatalogWatch>(services_.database, [this] { OnCatalogChanged(); });
   return OkStatus();
 }
@@ -116,6 +122,7 @@ void Manager::RequestStop() {
 
 void Manager::Stop() {
   RequestStop();
+  refresher_.reset();
   watch_.reset();
   for (const auto& [name, function] : All()) {
     if (const auto dispatcher = function->TakeDispatcher()) dispatcher->Stop();

@@ -3,7 +3,8 @@
 // A function is undeployed, deployed or paused, as in Couchbase, or on its way to one of these
 // states. The manager stores a change of state before it carries it out, and after a crash carries
 // it out again: a deployed function without a follower gets one, an undeployed function with a
-// follower loses it.
+// follower loses it. What runs follows the rows, whoever writes them: a change stores the row and
+// calls Refresh, and for rows that others write a thread does (db/row_refresher.h).
 // Concurrency: every method from any thread. While a function's state changes, other changes of it
 // are refused (function.in_transition), but Undeploy ends an OnDeploy that runs.
 #pragma once
@@ -18,6 +19,8 @@
 #include "base/locked.h"
 #include "base/mutex.h"
 #include "base/status.h"
+#include "db/row_refresher.h"
+#include "db/row_watch.h"
 #include "failure/failure_list.h"
 #include "function/catalog_watch.h"
 #include "function/definition.h"
@@ -163,7 +166,16 @@ class Manager {
   std::map<std::string, FunctionPtr> All() const;
   Status Save(const Definition& definition);
   Status Replace(const FunctionPtr& function, Definition definition);
-  Status LoadConfig();
+  // manager_refresh.cc
+  Result<std::optional<Definition>> Stored(const std::string& name) const;
+  // Makes the function what its row says, under its change lock. With `prepared` it was compiled
+  // already, and is started also if the manager knows the row.
+  Status Refresh(const FunctionPtr& function, const Prepared* prepared = nullptr);
+  Status Adopt(const FunctionPtr& function, Definition definition, const Prepared* prepared);
+  void Forget(const FunctionPtr& function);
+  Result<FunctionPtr> FindOrMake(const std::string& name);
+  void OnRowChanged(const std::string& name);
+  Status RefreshConfig(const std::optional<std::string>& row);
   Result<Prepared> CheckCode(const std::shared_ptr<const Definition>& definition);
   // Makes all checks that come before a run. With kDeploy it also notes where the function's writes
   // go, for the checks of other functions.
@@ -208,6 +220,8 @@ class Manager {
   Locked<GlobalConfig> config_;
   // Held while a row that all functions share is read, changed and committed.
   Mutex shared_rows_mutex_;
+  db::RowWatch config_watch_;
+  std::unique_ptr<db::RowRefresher> refresher_;
   std::unique_ptr<CatalogWatch> watch_;
 };
 

@@ -5,8 +5,6 @@
 namespace sluice::function {
 namespace {
 
-constexpr std::string_view kConfigRow = "functions/config";
-
 std::string RowKey(const std::string& name) { return std::string(kDefinitionRows) + name; }
 
 bool SameButDynamic(const Definition& old, const Definition& next) {
@@ -20,10 +18,12 @@ bool SameButDynamic(const Definition& old, const Definition& next) {
 }  // namespace
 
 Status Manager::Save(const Definition& definition) {
+  const json::Value row = PrintDefinition(definition, Secrets::kShown);
+  // What can't be read again is not stored.
+  if (const auto read = ParseDefinition(row); !read) return read.error();
   db::Commit commit;
   commit.rows.push_back({db::RowFamily::kMeta, db::kDefinitionsShard, RowKey(definition.Location()),
-                         db::EncodeMetaJson(PrintDefinition(definition, Secrets::kShown)),
-                         std::nullopt});
+                         db::EncodeMetaJson(row), std::nullopt});
   return services_.database.Apply(std::move(commit)).status;
 }
 
@@ -80,14 +80,7 @@ Status Manager::Replace(const FunctionPtr& function, Definition definition) {
     return WrongState("function.not_undeployed", location, state, "changed");
   }
   RETURN_IF_ERROR(Save(definition));
-  function->log->Configure(definition.settings.log);
-  if (old->code != definition.code) function->insight.Reset();
-  function->SetDefinition(std::move(definition));
-  const std::shared_ptr<Dispatcher> running = function->TakeDispatcher();
-  if (running == nullptr) return OkStatus();
-  running->Stop();  // it goes on at its cursors, with the new settings
-  ASSIGN_OR_RETURN(const Prepared prepared, CheckCode(function->current()));
-  return Run(function, prepared);
+  return Refresh(function);
 }
 
 Status Manager::Check(Definition definition) {
@@ -118,11 +111,9 @@ Status Manager::Remove(const std::string& name) {
   commit.rows.push_back(
       {db::RowFamily::kMeta, db::kDefinitionsShard, RowKey(name), std::nullopt, std::nullopt});
   RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
-  function->removed = true;
   // Before another function can have the name. After an error, the next start drops the rest.
   const Status dropped = failure::DropOwner(services_.database, function->failures->owner());
-  function->log->Remove();
-  functions_.Lock()->erase(name);
+  RETURN_IF_ERROR(Refresh(function));
   return dropped;
 }
 
@@ -132,26 +123,21 @@ GlobalConfig Manager::config() const { return config_.Copy(); }
 
 Status Manager::SetConfig(const json::Value& changes) {
   const MutexLock lock(shared_rows_mutex_);
-  ASSIGN_OR_RETURN(GlobalConfig next, MergeConfig(config(), changes));
+  ASSIGN_OR_RETURN(const GlobalConfig next, MergeConfig(config(), changes));
   db::Commit commit;
   commit.rows.push_back({db::RowFamily::kMeta, db::kDefinitionsShard, std::string(kConfigRow),
                          db::EncodeMetaJson(next.given), std::nullopt});
-  RETURN_IF_ERROR(services_.database.Apply(std::move(commit)).status);
-  *services_.curl_allowed = next.curl;
-  config_.Set(std::move(next));
-  return OkStatus();
+  return services_.database.Apply(std::move(commit)).status;
 }
 
-Status Manager::LoadConfig() {
-  std::string row;
-  ASSIGN_OR_RETURN(
-      const bool found,
-      services_.database.rows().Get(db::RowFamily::kMeta, db::kDefinitionsShard, kConfigRow, &row));
-  if (!found) return OkStatus();
-  ASSIGN_OR_RETURN(const json::Value given, db::DecodeMetaJson(kConfigRow, row));
-  ASSIGN_OR_RETURN(GlobalConfig loaded, MergeConfig({}, given));
-  *services_.curl_allowed = loaded.curl;
-  config_.Set(std::move(loaded));
+Status Manager::RefreshConfig(const std::optional<std::string>& row) {
+  GlobalConfig changed;
+  if (row) {
+    ASSIGN_OR_RETURN(const json::Value given, db::DecodeMetaJson(kConfigRow, *row));
+    ASSIGN_OR_RETURN(changed, MergeConfig({}, given));
+  }
+  *services_.curl_allowed = changed.curl;
+  config_.Set(std::move(changed));
   return OkStatus();
 }
 

@@ -94,7 +94,7 @@ Status Manager::Hold(const FunctionPtr& function, const std::string& why) {
   Definition definition = *function->current();
   definition.settings.processing = false;
   RETURN_IF_ERROR(Save(definition));
-  function->SetDefinition(std::move(definition));
+  RETURN_IF_ERROR(Refresh(function));
   function->SetFailure(why);
   function->log->Add(LogLevel::kError, why);
   log::Error("a function is held", {{"function", function->current()->Location()}, {"why", why}});
@@ -110,6 +110,7 @@ void Manager::HoldAll() {
     Definition definition = *function->current();
     definition.settings.processing = false;
     function->SetDefinition(std::move(definition));
+    function->held_here = true;
     function->SetFailure(why);
     log::Warn("a function is held", {{"function", name}, {"why", why}});
   }

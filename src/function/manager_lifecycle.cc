@@ -55,7 +55,7 @@ Status Manager::Deploy(const std::string& name) {
                            FollowerOf(definition));  // OnDeploy's; else at start
     return deployed;
   }
-  return Run(function, prepared);
+  return Refresh(function, &prepared);
 }
 
 Status Manager::Undeploy(const std::string& name) {
@@ -79,11 +79,9 @@ Status Manager::UndeployLocked(const FunctionPtr& function, const std::string& w
   definition.settings.processing = false;
   const Passing passing(services_, *function, State::kUndeploying);
   RETURN_IF_ERROR(Save(definition));
-  function->SetDefinition(std::move(definition));
+  RETURN_IF_ERROR(Refresh(function));
   function->SetFailure(why);
-  if (const auto dispatcher = function->TakeDispatcher()) dispatcher->Stop();
   RETURN_IF_ERROR(Unhold(location));
-  ForgetDataFlow(location);
   RETURN_IF_ERROR(timer::DropOwner(services_.database, follower));
   // Failed events that waited for another try are dead; they stay in the list.
   RETURN_IF_ERROR(
@@ -103,9 +101,7 @@ Status Manager::Pause(const std::string& name) {
   definition.settings.processing = false;
   const Passing passing(services_, *function, State::kPausing);
   RETURN_IF_ERROR(Save(definition));
-  function->SetDefinition(std::move(definition));
-  if (const auto dispatcher = function->TakeDispatcher()) dispatcher->Stop();
-  return OkStatus();
+  return Refresh(function);
 }
 
 Status Manager::Resume(const std::string& name) {
@@ -128,8 +124,8 @@ Status Manager::ResumeLocked(const FunctionPtr& function) {
   Definition definition = *function->current();
   definition.settings.processing = true;
   RETURN_IF_ERROR(Save(definition));
-  function->SetDefinition(std::move(definition));
-  return Run(function, prepared);
+  function->held_here = false;
+  return Refresh(function, &prepared);
 }
 
 Status Manager::SetState(const std::string& name, State wanted) {
