@@ -53,33 +53,42 @@ Host::Host(Services services, EngineOptions options, RunRetention retention)
       app_(EmptyApp(services_)) {}
 
 Status Host::Start() {
+  refresher_ =
+      std::make_unique<db::RowRefresher>(services_.function.database, std::string(kAppRow), "app",
+                                         [this](const std::string&) { OnRowChanged(); });
   RETURN_IF_ERROR(LoadApp());
   RETURN_IF_ERROR(runs_.Start());
   RETURN_IF_ERROR(starts_.Configure(app(), Starts::Autostarts::kRun));
   starts_.Start();
+  refresher_->Start();
   return OkStatus();
 }
 
 void Host::Stop() {
+  refresher_.reset();
   starts_.Stop();
   runs_.Stop();
   relays_.Stop();
   engine_.Stop();
 }
 
-Status Host::LoadApp() {
+Result<Host::StoredApp> Host::ReadApp() const {
   std::string row;
   ASSIGN_OR_RETURN(const bool found,
-                   services_.function.database.rows().Get(db::RowFamily::kMeta,
-                                                          db::kDefinitionsShard, kAppRow, &row));
-  if (!found) return OkStatus();
+                   services_.function.database.rows().Get(
+                       db::RowFamily::kMeta, db::kDefinitionsShard, kAppRow, &row));
+  if (!found) return StoredApp();
   ASSIGN_OR_RETURN(const json::Value value, db::DecodeMetaJson(kAppRow, row));
-  ASSIGN_OR_RETURN(Bundle bundle, BundleFromJson(value));
-  const json::Value& version = value["version"];
+  StoredApp stored;
+  ASSIGN_OR_RETURN(stored.bundle, BundleFromJson(value));
+  if (value["version"].is_string()) stored.version = value["version"].AsString();
+  return stored;
+}
+
+std::shared_ptr<const App> Host::Compile(StoredApp stored) const {
   flow::Problems problems;
-  auto app = MakeApp(services_, std::move(bundle),
-                     version.is_string() ? std::string(version.AsString()) : "",
-                     Missing::kWasDropped, &problems);
+  auto app =
+      MakeApp(services_, std::move(stored.bundle), stored.version, Missing::kWasDropped, &problems);
   if (app != nullptr) CheckUse(*app, Missing::kWasDropped, &problems);
   for (const flow::Problem& problem : problems.Sorted()) {
     if (app == nullptr) {
@@ -88,10 +97,44 @@ Status Host::LoadApp() {
       log::Warn("the app's flows are loaded with a problem", {{"problem", problem.ToString()}});
     }
   }
+  return app;
+}
+
+Status Host::LoadApp() {
+  ASSIGN_OR_RETURN(StoredApp stored, ReadApp());
+  if (stored.bundle.empty()) return OkStatus();
+  auto app = Compile(std::move(stored));
   if (app == nullptr) return OkStatus();
   runs_.Note(app);
   app_.Set(std::move(app));
   return OkStatus();
+}
+
+Status Host::Refresh(const std::shared_ptr<const App>& made) {
+  ASSIGN_OR_RETURN(StoredApp stored, ReadApp());
+  const std::shared_ptr<const App> before = app();
+  const auto is_stored = [&](const App& app) {
+    if (stored.bundle.empty() || app.bundle.empty()) {
+      return stored.bundle.empty() && app.bundle.empty();
+    }
+    return app.version == stored.version;
+  };
+  if (is_stored(*before)) return OkStatus();
+  std::shared_ptr<const App> next = made;
+  if (next == nullptr || !is_stored(*next)) next = Compile(std::move(stored));
+  if (next == nullptr) next = EmptyApp(services_);
+  runs_.Note(next);
+  app_.Set(next);
+  const bool same = before->bundle == next->bundle;
+  return starts_.Configure(std::move(next),
+                           same ? Starts::Autostarts::kLeave : Starts::Autostarts::kRun);
+}
+
+void Host::OnRowChanged() {
+  const MutexLock change(change_mutex_);
+  const Status refreshed = Refresh(nullptr);
+  if (refreshed.ok()) return;
+  log::Error("the app's flows can't be replaced", {{"error", refreshed.ToString()}});
 }
 
 void Host::Check(Bundle bundle, flow::Problems* problems) const {
@@ -132,10 +175,7 @@ Status Host::Apply(Bundle bundle, flow::Problems* problems) {
   commit.rows.push_back({db::RowFamily::kMeta, db::kDefinitionsShard, std::string(kAppRow),
                          std::move(row), std::nullopt});
   RETURN_IF_ERROR(database.Apply(std::move(commit)).status);
-  const bool same = this->app()->bundle == app->bundle;
-  app_.Set(app);
-  return starts_.Configure(std::move(app),
-                           same ? Starts::Autostarts::kLeave : Starts::Autostarts::kRun);
+  return Refresh(app);
 }
 
 }  // namespace sluice::flow_engine

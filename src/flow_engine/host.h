@@ -1,14 +1,18 @@
 // Has the app that a server runs, with its engine, runs and starts. The app is stored in a meta row
 // (docs/formats/flows.md) and replaced as a whole. Runs finish with the app that they began with.
+// The app that runs follows the row, whoever writes it: Apply calls Refresh after its commit, and
+// for the changes of others a thread does (db/row_refresher.h).
 //
 // Concurrency: any thread.
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "base/locked.h"
 #include "base/mutex.h"
 #include "base/pool.h"
+#include "db/row_refresher.h"
 #include "flow/problem.h"
 #include "flow_engine/app.h"
 #include "flow_engine/engine.h"
@@ -44,7 +48,18 @@ class Host {
   void Check(Bundle bundle, flow::Problems* problems) const;
 
  private:
+  // What the row says; version and bundle are empty when there is none.
+  struct StoredApp {
+    std::string version;
+    Bundle bundle;
+  };
+  Result<StoredApp> ReadApp() const;
+  // Null, with errors in the log, if it can't be compiled.
+  std::shared_ptr<const App> Compile(StoredApp stored) const;
   Status LoadApp();
+  // Runs the app of the row, if that does not run yet. `made` is an app that may be the row's.
+  Status Refresh(const std::shared_ptr<const App>& made) REQUIRES(change_mutex_);
+  void OnRowChanged();
   // Checks that the database has the keyspaces of the app.
   void CheckUse(const App& app, Missing missing, flow::Problems* problems) const;
 
@@ -55,6 +70,7 @@ class Host {
   Starts starts_;
   Mutex change_mutex_;                      // one change at a time
   Locked<std::shared_ptr<const App>> app_;  // never null
+  std::unique_ptr<db::RowRefresher> refresher_;
 };
 
 }  // namespace sluice::flow_engine
