@@ -24,10 +24,12 @@ using State = MigrationJob::State;
 
 constexpr std::string_view kRowPrefix = "type_migration/";
 constexpr char kRowVersion = 1;
+constexpr std::string_view kRowChanged = "row.changed";
 constexpr size_t kChunkDocuments = 512;
 constexpr size_t kChunkBytes = 4 << 20;
 constexpr size_t kTogether = 64;  // of them are written while scripts run on the next
 constexpr size_t kMaxPaths = 100;
+constexpr int kMostStores = 100;  // of one change, when others change the row, too
 constexpr std::string_view kStates[] = {"running", "done", "cancelled", "failed"};
 
 Value CountsJson(const std::map<std::string, uint64_t>& counts) {
@@ -162,7 +164,10 @@ struct MassMigration::Chunk {
 };
 
 MassMigration::MassMigration(db::Database& database)
-    : database_(database), wake_(database.clock()) {}
+    : database_(database),
+      wake_(database.clock()),
+      watch_(database, std::string(kRowPrefix),
+             [this](const auto& type, const auto& row) { return Refresh(type, row); }) {}
 
 MassMigration::~MassMigration() {
   wake_.Close();
@@ -170,23 +175,25 @@ MassMigration::~MassMigration() {
 }
 
 Status MassMigration::Start() {
-  db::RowRange range;
-  range.from = kRowPrefix;
-  range.to = PrefixEnd(kRowPrefix);
-  const auto rows =
-      database_.rows().NewIterator(db::RowFamily::kMeta, db::kDefinitionsShard, range);
-  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
-    const std::string_view stored = rows->value();
-    if (stored.empty() || stored[0] != kRowVersion) {
-      return Error(Code::kCorruption, "migration.corrupt",
-                   "the stored row '{}' has an unknown version", rows->key());
-    }
-    ASSIGN_OR_RETURN(const Value value, json::Parse(stored.substr(1)));
-    ASSIGN_OR_RETURN(MigrationJob job, MigrationJob::FromJson(value));
-    jobs_.Lock()->by_type.emplace(job.type, std::move(job));
-  }
-  RETURN_IF_ERROR(rows->status());
+  RETURN_IF_ERROR(watch_.Load());
   thread_ = Thread({"migration"}, [this] { Run(); });
+  return OkStatus();
+}
+
+Status MassMigration::Refresh(const std::string& type, const std::optional<std::string>& row) {
+  if (!row) {
+    jobs_.Lock()->by_type.erase(type);
+    return OkStatus();
+  }
+  if (row->empty() || row->front() != kRowVersion) {
+    return Error(Code::kCorruption, "migration.corrupt",
+                 "the stored row '{}{}' has an unknown version", kRowPrefix, type);
+  }
+  ASSIGN_OR_RETURN(const Value value, json::Parse(std::string_view(*row).substr(1)));
+  ASSIGN_OR_RETURN(MigrationJob job, MigrationJob::FromJson(value));
+  jobs_.Lock()->by_type.insert_or_assign(type, Known{std::move(job), *row});
+  wake_.Wake();
+  progress_.Wake();
   return OkStatus();
 }
 
@@ -208,35 +215,47 @@ Result<MigrationJob> MassMigration::Begin(const std::string& type,
   job.started_ms = database_.clock().WallMs();
   job.to = loaded->type().schema;
   job.about = database_.estimates().Rows(keyspace->id);
-  while (true) {
+  for (int stores = 0; stores < kMostStores;) {
     const uint64_t seen = progress_.news();
+    std::string row;
+    bool waits = false;
     {
       const auto jobs = jobs_.Lock();
-      const auto found = jobs->by_type.find(type);
-      if (found != jobs->by_type.end() && found->second.state == State::kRunning) {
-        return Fail(Code::kConflict, "migration.running",
-                    "the documents of type '{}' are being migrated already", type);
+      const auto known = jobs->by_type.find(type);
+      if (known != jobs->by_type.end()) {
+        if (known->second.job.state == State::kRunning) break;
+        row = known->second.row;
       }
-      if (jobs->current != type) {
-        jobs->by_type.insert_or_assign(type, job);
-        break;
-      }
+      waits = jobs->current == type;
+      if (!waits && options.dry_run) jobs->by_type[type].job = job;
     }
-    progress_.Wait(seen);
+    if (waits) {
+      progress_.Wait(seen);
+      continue;
+    }
+    const Status stored = options.dry_run ? OkStatus() : Store(job, row);
+    if (stored.ok()) {
+      wake_.Wake();
+      return job;
+    }
+    if (stored.id() != kRowChanged) return Unexpected(stored);
+    ++stores;
   }
-  if (!options.dry_run) RETURN_IF_ERROR(Store(job));
-  wake_.Wake();
-  return job;
+  return Fail(Code::kConflict, "migration.running",
+              "the documents of type '{}' are being migrated already", type);
 }
 
 Result<MigrationJob> MassMigration::Find(const std::string& type) const {
-  {
-    const auto jobs = jobs_.Lock();
-    const auto found = jobs->by_type.find(type);
-    if (found != jobs->by_type.end()) return found->second;
-  }
+  if (auto known = KnownOf(type)) return std::move(known->job);
   return Fail(Code::kNotFound, "migration.no_job",
               "the documents of type '{}' were never migrated as a whole", type);
+}
+
+std::optional<MassMigration::Known> MassMigration::KnownOf(const std::string& type) const {
+  const auto jobs = jobs_.Lock();
+  const auto found = jobs->by_type.find(type);
+  if (found == jobs->by_type.end()) return std::nullopt;
+  return found->second;
 }
 
 Result<MigrationJob> MassMigration::WaitUntil(const std::string& type,
@@ -249,33 +268,47 @@ Result<MigrationJob> MassMigration::WaitUntil(const std::string& type,
   }
 }
 
-// The thread does not see a job that is cancelled before its turn, so it is stored here.
 Status MassMigration::Cancel(const std::string& type) {
-  MigrationJob job;
-  {
-    const auto jobs = jobs_.Lock();
-    const auto found = jobs->by_type.find(type);
-    if (found == jobs->by_type.end() || found->second.state != State::kRunning) {
+  for (int stores = 0; stores < kMostStores; ++stores) {
+    std::optional<Known> known = KnownOf(type);
+    if (!known || known->job.state != State::kRunning) {
       return Error(Code::kNotFound, "migration.no_job",
                    "the documents of type '{}' are not being migrated", type);
     }
-    found->second.state = State::kCancelled;
-    found->second.ended_ms = database_.clock().WallMs();
-    job = found->second;
+    known->job.state = State::kCancelled;
+    known->job.ended_ms = database_.clock().WallMs();
+    const Status stored = known->job.options.dry_run ? OkStatus() : Store(known->job, known->row);
+    if (stored.id() == kRowChanged) continue;  // by the thread, which has done a chunk
+    if (known->job.options.dry_run || !stored.ok()) {
+      const auto jobs = jobs_.Lock();
+      MigrationJob& job = jobs->by_type[type].job;
+      job.state = State::kCancelled;
+      job.ended_ms = known->job.ended_ms;
+    }
+    wake_.Wake();
+    progress_.Wake();
+    return OkStatus();
   }
-  StoreProgress(job);
-  wake_.Wake();
-  progress_.Wake();
-  return OkStatus();
+  return Error(Code::kConflict, "migration.running",
+               "the documents of type '{}' are being migrated", type);
 }
 
-Status MassMigration::Store(const MigrationJob& job) {
+Status MassMigration::Store(const MigrationJob& job, const std::string& row) {
   db::Commit commit;
   std::string value(1, kRowVersion);
   json::Print(job.ToJson(), &value);
+  std::optional<std::string> expected;
+  if (!row.empty()) expected = row;
   commit.rows.push_back({db::RowFamily::kMeta, db::kDefinitionsShard,
-                         std::string(kRowPrefix) + job.type, std::move(value), std::nullopt});
-  return database_.Apply(std::move(commit)).status;
+                         std::string(kRowPrefix) + job.type, std::move(value),
+                         std::move(expected)});
+  Status stored = database_.Apply(std::move(commit)).status;
+  if (!stored.ok() && stored.id() != kRowChanged) {
+    // A full disk, for example: the position is stored with a later chunk.
+    log::Warn("the position of a mass migration can't be stored",
+              {{"type", job.type}, {"error", stored.ToString()}});
+  }
+  return stored;
 }
 
 // --- the thread ---------------------------------------------------------------------------------
@@ -283,63 +316,65 @@ Status MassMigration::Store(const MigrationJob& job) {
 void MassMigration::Run() {
   while (!wake_.closed()) {
     const uint64_t seen = wake_.news();
-    std::optional<MigrationJob> job = NextJob();
-    if (!job) {
+    std::optional<Known> next = NextJob();
+    if (!next) {
       wake_.Wait(seen);
       continue;
     }
+    MigrationJob& job = next->job;
     const uint64_t started_ns = database_.clock().MonotonicNs();
     uint64_t written = 0;
-    const bool more = RunChunk(&*job, &written);
-    if (IsCancelled(job->type)) job->state = State::kCancelled;
-    if (!more && job->state == State::kRunning && IsCurrent(*job)) job->state = State::kDone;
-    if (job->state != State::kRunning) job->ended_ms = database_.clock().WallMs();
-    StoreProgress(*job);
-    Publish(*job);
-    if (job->state == State::kRunning) Wait(*job, started_ns, written);
+    const bool more = RunChunk(&job, &written);
+    if (!more && job.state == State::kRunning && IsCurrent(job)) job.state = State::kDone;
+    if (job.state != State::kRunning) job.ended_ms = database_.clock().WallMs();
+    Publish(job, std::move(next->row));
+    if (job.state == State::kRunning) Wait(job, started_ns, written);
   }
 }
 
-std::optional<MigrationJob> MassMigration::NextJob() {
+std::optional<MassMigration::Known> MassMigration::NextJob() {
   const auto jobs = jobs_.Lock();
-  for (const auto& [type, job] : jobs->by_type) {
-    if (job.state != State::kRunning) continue;
+  for (const auto& [type, known] : jobs->by_type) {
+    if (known.job.state != State::kRunning) continue;
     jobs->current = type;
-    return job;
+    return known;
   }
   return std::nullopt;
 }
 
 bool MassMigration::IsCancelled(const std::string& type) const {
-  return jobs_.Lock()->by_type.at(type).state == State::kCancelled;
+  const auto known = KnownOf(type);
+  return known && known->job.state == State::kCancelled;
 }
 
-void MassMigration::StoreProgress(const MigrationJob& job) {
-  if (job.options.dry_run) return;
-  const Status stored = Store(job);
-  if (stored.ok()) return;
-  // A full disk, for example: the position is stored with a later chunk.
-  log::Warn("the position of a mass migration can't be stored",
-            {{"type", job.type}, {"error", stored.ToString()}});
-}
-
-// Cancel may have come after the thread looked for it, and may have stored the job before the
-// thread did.
-void MassMigration::Publish(MigrationJob job) {
-  bool cancelled_late = false;
-  {
-    const auto jobs = jobs_.Lock();
-    MigrationJob& published = jobs->by_type.at(job.type);
-    cancelled_late = published.state == State::kCancelled && job.state != State::kCancelled;
-    if (cancelled_late) {
+// A job that was cancelled during its chunk stays cancelled, and counts the chunk.
+void MassMigration::Publish(MigrationJob job, std::string row) {
+  for (int stores = 0; stores < kMostStores; ++stores) {
+    const std::optional<Known> known = KnownOf(job.type);
+    if (!known) break;
+    if (known->job.state == State::kCancelled) {
       job.state = State::kCancelled;
-      job.ended_ms = published.ended_ms;
+      job.ended_ms = known->job.ended_ms;
+      row = known->row;
     }
-    published = job;
+    const Status stored = job.options.dry_run ? OkStatus() : Store(job, row);
+    if (stored.id() == kRowChanged && IsCancelled(job.type)) continue;
+    if (job.options.dry_run || (!stored.ok() && stored.id() != kRowChanged)) KeepInMemory(job);
+    break;
   }
-  if (cancelled_late) StoreProgress(job);
   jobs_.Lock()->current.clear();
   progress_.Wake();
+}
+
+// For what is not stored.
+void MassMigration::KeepInMemory(MigrationJob job) {
+  const auto jobs = jobs_.Lock();
+  MigrationJob& known = jobs->by_type[job.type].job;
+  if (known.state == State::kCancelled) {
+    job.state = State::kCancelled;
+    job.ended_ms = known.ended_ms;
+  }
+  known = std::move(job);
 }
 
 // If not, the version has changed since the last chunk was read, and the next one starts over.

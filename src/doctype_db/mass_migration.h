@@ -6,6 +6,8 @@
 // migrated again. After each chunk the job stores its position and counts, and continues there
 // after a crash: it finds documents that were migrated since then already migrated. If the type's
 // current version changes, the job starts over, so that at its end all documents have one version.
+// What is known of a job follows its row, whoever writes it (db/row_watch.h), and each change of a
+// row expects what was known: of two that change it, one looks again. Dry runs have no row.
 // Concurrency: any thread.
 // Limits: one job per type; all failures are counted, and the first kMaxFailures are listed.
 #pragma once
@@ -26,6 +28,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "db/database.h"
+#include "db/row_watch.h"
 #include "json/value.h"
 
 namespace sluice::doctype_db {
@@ -96,9 +99,17 @@ class MassMigration {
   struct Attempt;
 
   void Run();
-  std::optional<MigrationJob> NextJob();
+  // A job, and its row as it was when that job was read; empty: there was none.
+  struct Known {
+    MigrationJob job;
+    std::string row;
+  };
+  Status Refresh(const std::string& type, const std::optional<std::string>& row);
+  std::optional<Known> NextJob();
+  std::optional<Known> KnownOf(const std::string& type) const;
   bool IsCancelled(const std::string& type) const;
-  void Publish(MigrationJob job);
+  void Publish(MigrationJob job, std::string row);
+  void KeepInMemory(MigrationJob job);
   // False after the last chunk. `written`: how many documents had to be written.
   bool RunChunk(MigrationJob* job, uint64_t* written);
   bool IsCurrent(const MigrationJob& job) const;
@@ -110,18 +121,19 @@ class MassMigration {
                 const MigrationOptions& options, std::deque<Attempt>* attempts);
   bool Prepare(const Chunk& chunk, const std::string& key, const MigrationOptions& options,
                Attempt* attempt);
-  Status Store(const MigrationJob& job);
-  void StoreProgress(const MigrationJob& job);
+  // Error row.changed if the row is not `row` any more.
+  Status Store(const MigrationJob& job, const std::string& row);
   void Wait(const MigrationJob& job, uint64_t chunk_started_ns, uint64_t written);
 
   db::Database& database_;
   struct Jobs {
-    std::map<std::string, MigrationJob> by_type;
+    std::map<std::string, Known> by_type;
     std::string current;  // the type whose chunk the thread works on; empty: none
   };
   Locked<Jobs> jobs_;
   Signal wake_;              // for the thread: a job began or was cancelled
   mutable Signal progress_;  // for those that wait for a job: it changed
+  db::RowWatch watch_;
   Thread thread_;
 };
 

@@ -122,6 +122,26 @@ TEST_F(MassMigrationTest, GoesOnAfterARestartAndBesideWriters) {
   }
 }
 
+// Two of them over one database, as on two servers.
+TEST_F(MassMigrationTest, FollowsTheRowsOfAnother) {
+  MassMigration here(*database_);  // its thread does not run
+  MassMigration other(*database_);
+  ASSERT_TRUE(other.Start().ok());
+  ASSERT_TRUE(other.Begin("user", {.rate = 1}));
+  EXPECT_EQ(here.Find("user")->state, State::kRunning);
+  EXPECT_EQ(here.Find("user")->options.rate, 1u);
+  EXPECT_EQ(here.Begin("user", {}).error().id(), "migration.running");
+  // What one cancels is cancelled for the other one, and stays so when that ends its chunk.
+  ASSERT_TRUE(here.Cancel("user").ok());
+  EXPECT_EQ(Wait(other).state, State::kCancelled);
+  EXPECT_EQ(here.Find("user")->state, State::kCancelled);
+  ASSERT_TRUE(here.Begin("user", {}));
+  EXPECT_EQ(Wait(other).state, State::kDone);
+  EXPECT_EQ(here.Find("user")->state, State::kDone);
+  EXPECT_EQ(json::ToText(here.Find("user")->ToJson()), json::ToText(other.Find("user")->ToJson()));
+  EXPECT_EQ(Get("user:1"), R"({"_schema":"2","n":2})");
+}
+
 TEST_F(MassMigrationTest, DocumentsWithoutAVersion) {
   ASSERT_TRUE(database_->admin().DropType("user").ok());
   for (int i = 0; i < 10; ++i)

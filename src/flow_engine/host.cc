@@ -75,8 +75,8 @@ void Host::Stop() {
 Result<Host::StoredApp> Host::ReadApp() const {
   std::string row;
   ASSIGN_OR_RETURN(const bool found,
-                   services_.function.database.rows().Get(
-                       db::RowFamily::kMeta, db::kDefinitionsShard, kAppRow, &row));
+                   services_.function.database.rows().Get(db::RowFamily::kMeta,
+                                                          db::kDefinitionsShard, kAppRow, &row));
   if (!found) return StoredApp();
   ASSIGN_OR_RETURN(const json::Value value, db::DecodeMetaJson(kAppRow, row));
   StoredApp stored;
