@@ -124,10 +124,14 @@ class CatalogLoadTest : public ::testing::Test {
   CatalogLoadTest() { store_ = std::move(*storage::Store::Open(directory_ / "store", {})); }
   // The id of the error that loading these rows gives.
   std::string Load(const std::vector<std::pair<std::string, std::string>>& rows) {
-    storage::Batch batch(*store_);
-    batch.DeleteRange(storage::Family::kMeta, "", "z");
-    for (const auto& [key, value] : rows)
+    storage::Batch batch;
+    const auto old = store_->NewIterator(storage::Family::kMeta, {});
+    for (old->SeekToFirst(); old->Valid(); old->Next()) {
+      batch.Delete(storage::Family::kMeta, old->key());
+    }
+    for (const auto& [key, value] : rows) {
       batch.Put(storage::Family::kMeta, RowKey(kDefinitionsShard, key), value);
+    }
     EXPECT_TRUE(store_->Write(&batch, storage::Sync::kNo).ok());
     const auto catalog = CatalogEdit::Load(*store_);
     return catalog ? "" : catalog.error().id();

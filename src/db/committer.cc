@@ -44,7 +44,6 @@ Committer::Committer(ShardId shard, storage::Store& store, Journal& journal, con
       catalog_(std::move(catalog)),
       options_(options),
       state_(state),
-      batch_(store),
       last_sequence_(state.sequence),
       trimmed_(state.trimmed),
       purged_(state.purged) {

@@ -29,7 +29,7 @@ class RecoveryTest : public DatabaseTest {
     database_.reset();
     {
       const auto store = std::move(*storage::Store::Open(StorePath(directory_ / "data"), {}));
-      storage::Batch batch(*store);
+      storage::Batch batch;
       change(batch);
       ASSERT_TRUE(store->Write(&batch, storage::Sync::kYes).ok());
     }
@@ -114,7 +114,7 @@ TEST_F(RecoveryTest, DamagedStateIsRefused) {
       if (before.empty()) {
         EXPECT_TRUE(*store->Get(Family::kMeta, key, &before));
       }
-      storage::Batch batch(*store);
+      storage::Batch batch;
       batch.Put(Family::kMeta, key, what);
       EXPECT_TRUE(store->Write(&batch, storage::Sync::kYes).ok());
     };

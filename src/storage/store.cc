@@ -29,6 +29,7 @@
 #include <rocksdb/write_batch.h>
 
 #include "base/check.h"
+#include "storage/column_family.h"
 #include "storage/flush_gate.h"
 #include "storage/rocks_log.h"
 #include "storage/rocks_status.h"
@@ -39,9 +40,6 @@ namespace {
 
 rocksdb::Slice ToSlice(std::string_view view) { return {view.data(), view.size()}; }
 std::string_view ToView(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-
-constexpr std::array<std::string_view, kFamilyCount> kFamilyNames = {
-    "meta", "docs", "log", "index", "cursor", "timer", "expiry", "failure", "run", "revision"};
 
 rocksdb::ColumnFamilyOptions FamilyOptions(Family family, const StoreOptions& options,
                                            const std::shared_ptr<rocksdb::Cache>& cache) {
@@ -89,6 +87,18 @@ rocksdb::DBOptions DatabaseOptions(const StoreOptions& options) {
   return result;
 }
 
+// A batch names column families by number (column_family.h).
+Status CheckNumbers(const std::vector<rocksdb::ColumnFamilyHandle*>& handles) {
+  for (size_t i = 0; i < kFamilyCount; ++i) {
+    const auto family = static_cast<Family>(i);
+    if (handles[i]->GetID() == ColumnFamilyNumber(family)) continue;
+    return Error(Code::kCorruption, "storage.families",
+                 "the column family '{}' has the number {}, expected {}", FamilyName(family),
+                 handles[i]->GetID(), ColumnFamilyNumber(family));
+  }
+  return OkStatus();
+}
+
 rocksdb::PinnableSlice* AsPinnable(std::byte* storage) {
   return std::launder(reinterpret_cast<rocksdb::PinnableSlice*>(storage));
 }
@@ -98,8 +108,6 @@ rocksdb::PinnableSlice* AsPinnable(std::byte* storage) {
 std::string EngineVersion() {
   return fmt::format("{}.{}.{}", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH);
 }
-
-std::string_view FamilyName(Family family) { return kFamilyNames[static_cast<size_t>(family)]; }
 
 class Store::Impl {
  public:
@@ -119,39 +127,6 @@ class Store::Impl {
   std::vector<rocksdb::ColumnFamilyHandle*> handles;  // by Family
   std::unique_ptr<rocksdb::DB> db;
 };
-
-// Batch. RocksDB's batch methods fail only on inputs over 4 GiB; ours are far below that.
-
-Batch::Batch(const Store& store)
-    : store_(&store), batch_(std::make_unique<rocksdb::WriteBatch>()) {}
-Batch::~Batch() = default;
-Batch::Batch(Batch&&) noexcept = default;
-
-void Batch::Put(Family family, std::string_view key, std::string_view value) {
-  CHECK(batch_->Put(store_->impl_->Handle(family), ToSlice(key), ToSlice(value)).ok());
-}
-
-void Batch::PutParts(Family family, std::string_view key, std::span<const std::string_view> value) {
-  constexpr size_t kMaxParts = 8;
-  CHECK(value.size() <= kMaxParts);
-  const rocksdb::Slice key_slice = ToSlice(key);
-  std::array<rocksdb::Slice, kMaxParts> slices;
-  for (size_t i = 0; i < value.size(); ++i) slices[i] = ToSlice(value[i]);
-  const rocksdb::SliceParts parts(slices.data(), static_cast<int>(value.size()));
-  CHECK(batch_->Put(store_->impl_->Handle(family), rocksdb::SliceParts(&key_slice, 1), parts).ok());
-}
-
-void Batch::Delete(Family family, std::string_view key) {
-  CHECK(batch_->Delete(store_->impl_->Handle(family), ToSlice(key)).ok());
-}
-
-void Batch::DeleteRange(Family family, std::string_view from, std::string_view to) {
-  CHECK(batch_->DeleteRange(store_->impl_->Handle(family), ToSlice(from), ToSlice(to)).ok());
-}
-
-void Batch::Clear() { batch_->Clear(); }
-size_t Batch::bytes() const { return batch_->GetDataSize(); }
-bool Batch::empty() const { return batch_->Count() == 0; }
 
 Snapshot::Snapshot(rocksdb::DB* db) : db_(db), snapshot_(db->GetSnapshot()) {}
 Snapshot::~Snapshot() { db_->ReleaseSnapshot(snapshot_); }
@@ -209,8 +184,9 @@ Result<std::unique_ptr<Store>> Store::Open(const std::string& directory, StoreOp
   impl->cache = rocksdb::NewLRUCache(cache);
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   for (size_t i = 0; i < kFamilyCount; ++i) {
-    descriptors.emplace_back(std::string(kFamilyNames[i]),
-                             FamilyOptions(static_cast<Family>(i), options, impl->cache));
+    const auto family = static_cast<Family>(i);
+    descriptors.emplace_back(std::string(FamilyName(family)),
+                             FamilyOptions(family, options, impl->cache));
   }
   descriptors.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
   const auto guard = std::make_shared<WalGuard>(directory);
@@ -228,6 +204,7 @@ Result<std::unique_ptr<Store>> Store::Open(const std::string& directory, StoreOp
   if (!opened.ok()) return Unexpected(FromRocks(opened, directory));
   impl->db.reset(db);
   impl->handles = std::move(handles);
+  RETURN_IF_ERROR(CheckNumbers(impl->handles));
   log->Begin();
   return std::unique_ptr<Store>(new Store(std::move(impl)));
 }

@@ -1,11 +1,11 @@
 // The one ordered key-value store under everything: RocksDB behind batches, snapshots, iterators
 // and checkpoints. No other module includes RocksDB.
 //
-// Operation: keys live in families (docs/formats/README.md lists them). A Batch is applied as a
-// whole or not at all and survives a crash once Write returned with Sync::kYes.
-// Concurrency: Store is safe from any thread. A Batch, an Iterator and a PinnedValue belong to one
-// thread. A Snapshot may be read through from any thread. All of them must end before the Store.
-// Limitations: one process has a directory open at a time (storage.in_use otherwise).
+// Operation: keys live in families (family.h). A Batch (batch.h) is applied as a whole or not at
+// all and survives a crash once Write returned with Sync::kYes. Concurrency: Store is safe from any
+// thread. An Iterator and a PinnedValue belong to one thread. A Snapshot may be read through from
+// any thread. All of them must end before the Store. Limitations: one process has a directory open
+// at a time (storage.in_use otherwise).
 #pragma once
 
 #include <cstddef>
@@ -17,31 +17,15 @@
 #include <vector>
 
 #include "base/status.h"
+#include "storage/batch.h"
+#include "storage/family.h"
 
 namespace rocksdb {
 class DB;
 class Snapshot;
-class WriteBatch;
 }  // namespace rocksdb
 
 namespace sluice::storage {
-
-class Store;
-
-enum class Family : uint8_t {
-  kMeta,
-  kDocs,
-  kLog,
-  kIndex,
-  kCursor,
-  kTimer,
-  kExpiry,
-  kFailure,
-  kRun,
-  kRevision,
-};
-inline constexpr size_t kFamilyCount = 10;
-std::string_view FamilyName(Family family);
 
 // "7.8.3": of the RocksDB that this binary was built with.
 std::string EngineVersion();
@@ -53,29 +37,6 @@ struct StoreOptions {
   uint64_t write_buffer_bytes = 64ull << 20;  // per memtable
   uint64_t max_wal_bytes = 256ull << 20;      // bounds what a start after a crash replays
   bool create_if_missing = true;
-};
-
-// A set of writes to one store, in order.
-class Batch {
- public:
-  explicit Batch(const Store& store);
-  ~Batch();
-  Batch(Batch&&) noexcept;
-
-  void Put(Family family, std::string_view key, std::string_view value);
-  // The value is the parts' concatenation, at most eight; spares the caller a copy.
-  void PutParts(Family family, std::string_view key, std::span<const std::string_view> value);
-  void Delete(Family family, std::string_view key);
-  void DeleteRange(Family family, std::string_view from, std::string_view to);
-  void Clear();
-
-  size_t bytes() const;
-  bool empty() const;
-
- private:
-  friend class Store;
-  const Store* store_;
-  std::unique_ptr<rocksdb::WriteBatch> batch_;
 };
 
 // The store as it was at one moment.
@@ -202,7 +163,6 @@ class Store {
   StoreStats Stats() const;
 
  private:
-  friend class Batch;
   class Impl;
   explicit Store(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

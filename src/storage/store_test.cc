@@ -83,7 +83,7 @@ class StoreTest : public ::testing::Test {
   // Rows "0000", "0001", ...: each its own acknowledged batch.
   void Write(int from, int to, Sync sync = Sync::kYes) {
     for (int i = from; i < to; ++i) {
-      Batch batch(*store_);
+      Batch batch;
       batch.Put(Family::kDocs, Key(i), Value(i));
       ASSERT_TRUE(store_->Write(&batch, sync).ok());
     }
@@ -157,7 +157,7 @@ class StoreTest : public ::testing::Test {
 TEST_F(StoreTest, BatchesSnapshotsAndIterators) {
   Write(0, 10);
   const auto snapshot = store_->NewSnapshot();
-  Batch batch(*store_);
+  Batch batch;
   EXPECT_TRUE(batch.empty());
   batch.DeleteRange(Family::kDocs, Key(2), Key(8));
   batch.Delete(Family::kDocs, Key(9));
