@@ -42,6 +42,12 @@ target_link_libraries(cursor_worker sluice_db)
 script_test(cursor_crash_test blackbox
   tests/crash/run_cursor_crash.py --worker $<TARGET_FILE:cursor_worker> --rounds 20)
 
+# An owner that is killed, and a standby in another process that it feeds.
+add_executable(standby_worker tests/crash/standby_worker.cc)
+target_link_libraries(standby_worker sluice_db)
+script_test(standby_crash_test blackbox
+  tests/crash/run_standby_crash.py --worker $<TARGET_FILE:standby_worker> --rounds 10)
+
 # Black box: the built server, driven as a user drives it.
 if(TARGET sluice)
   file(GLOB http_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/http/*.test)
@@ -112,7 +118,7 @@ if(TARGET sluice)
 endif()
 
 # What the tests above start, without the unit tests.
-add_custom_target(blackbox_tests DEPENDS cursor_worker v8_link_test)
+add_custom_target(blackbox_tests DEPENDS cursor_worker standby_worker v8_link_test)
 foreach(server sluice sluice_binary)
   if(TARGET ${server})
     add_dependencies(blackbox_tests ${server})

@@ -2,9 +2,8 @@
 //
 // A catalog change is a task of shard 0's committer, followed by a task of every other shard. After
 // it has returned, no new group sees the old catalog. The next steps (building an index, making
-// cursors) rely on that.
+// cursors) rely on that. The new catalog is published by the group that has its rows (standby.cc).
 #include <algorithm>
-#include <array>
 
 #include "base/bytes.h"
 #include "base/log.h"
@@ -24,13 +23,6 @@ void DeleteId(storage::Batch* batch, storage::Family family, ShardId shard, uint
   batch->DeleteRange(family, prefix, PrefixEnd(prefix));
 }
 
-bool Logs(const KeyspaceInfo* keyspace, LogContent content) {
-  return keyspace != nullptr && keyspace->logged &&
-         (content == LogContent::kKeys || keyspace->log_after);
-}
-
-constexpr std::array kLogContents = {LogContent::kKeys, LogContent::kDocuments};
-
 }  // namespace
 
 Status DatabaseImpl::ChangeCatalog(const CatalogChange& change) {
@@ -39,13 +31,9 @@ Status DatabaseImpl::ChangeCatalog(const CatalogChange& change) {
 }
 
 Status DatabaseImpl::ChangeCatalogAlone(const CatalogChange& change) {
-  struct Changing {
-    explicit Changing(std::atomic<uint64_t>& changes) : changes(changes) { ++changes; }
-    ~Changing() { ++changes; }
-    std::atomic<uint64_t>& changes;
-  } const changing(catalog_changes_);
+  const Changing changing(catalog_changes_);
   std::shared_ptr<const Catalog> before;
-  std::shared_ptr<const Catalog> after;
+  std::shared_ptr<const Catalog> in_memory;
   std::vector<KeyspaceId> dropped_keyspaces;
   std::vector<IndexId> dropped_indexes;
   const auto delete_dropped = [&](Committer::TaskContext& context, ShardId shard) {
@@ -69,18 +57,18 @@ Status DatabaseImpl::ChangeCatalogAlone(const CatalogChange& change) {
           } else {
             context.batch.Delete(StoredFamily(row.family), RowKey(kDefinitionsShard, row.key));
           }
-          context.meta_keys.push_back(row.key);
         }
         dropped_keyspaces = edit.dropped_keyspaces();
         dropped_indexes = edit.dropped_indexes();
-        after = edit.Finish();
         delete_dropped(context, kDefinitionsShard);
-        context.published = [&, since = context.state.sequence] {
-          EndCoverage(*before, *after);
-          StartCoverageOfNew(*before, *after);
-          catalog_.Set(after);
-          if (after->typed()) typed = true;
-          StartCoverage(*before, *after, kDefinitionsShard, since);
+        if (!edit.rows().empty()) {
+          // Rows that can't be read must not be written. FollowGroup publishes what they say.
+          const auto readable = CatalogAfter(context.batch);
+          return readable ? OkStatus() : readable.error();
+        }
+        in_memory = edit.Finish();
+        context.published = [this, in_memory, since = context.state.sequence] {
+          PublishCatalog(in_memory, since);
         };
         return OkStatus();
       }));
@@ -88,49 +76,14 @@ Status DatabaseImpl::ChangeCatalogAlone(const CatalogChange& change) {
     if (shard == kDefinitionsShard) continue;
     RETURN_IF_ERROR(committers[shard]->Run([&](Committer::TaskContext& context) -> Status {
       delete_dropped(context, shard);
+      if (in_memory == nullptr) return OkStatus();  // cursors say from where on the log is complete
       context.published = [&, shard, since = context.state.sequence] {
-        StartCoverage(*before, *after, shard, since);
+        StartCoverage(*before, *in_memory, shard, since);
       };
       return OkStatus();
     }));
   }
   return OkStatus();
-}
-
-// Runs before the new catalog is published, because the other shards stop logging when they see it.
-// A dropped keyspace has no more changes, so its coverage may stay.
-void DatabaseImpl::EndCoverage(const Catalog& before, const Catalog& after) {
-  for (const auto& [id, keyspace] : before.keyspaces()) {
-    const KeyspaceInfo* now = after.Find(id);
-    for (LogContent content : kLogContents) {
-      if (now == nullptr || !Logs(keyspace.get(), content) || Logs(now, content)) continue;
-      for (ShardId shard = 0; shard < format.shards; ++shard) coverage.End(id, shard, content);
-    }
-  }
-}
-
-// Runs before the new catalog is published: the log has every change of a keyspace that is followed
-// from the moment it is made.
-void DatabaseImpl::StartCoverageOfNew(const Catalog& before, const Catalog& after) {
-  for (const auto& [id, keyspace] : after.keyspaces()) {
-    if (before.Find(id) != nullptr) continue;
-    for (LogContent content : kLogContents) {
-      if (!Logs(keyspace.get(), content)) continue;
-      for (ShardId shard = 0; shard < format.shards; ++shard) coverage.Start(id, shard, content, 0);
-    }
-  }
-}
-
-void DatabaseImpl::StartCoverage(const Catalog& before, const Catalog& after, ShardId shard,
-                                 Sequence since) {
-  for (const auto& [id, keyspace] : after.keyspaces()) {
-    for (LogContent content : kLogContents) {
-      const KeyspaceInfo* old = before.Find(id);
-      if (old != nullptr && Logs(keyspace.get(), content) && !Logs(old, content)) {
-        coverage.Start(id, shard, content, since);
-      }
-    }
-  }
 }
 
 Status CatalogAdmin::CreateBucket(const std::string& bucket) {

@@ -56,11 +56,7 @@ Status DatabaseImpl::SetTypes(KeyspaceId keyspace, std::vector<TypeDefinition> t
   const KeyspaceName name = before->Find(keyspace)->name;
   std::shared_ptr<const DocumentPolicy> policy;
   if (!types.empty()) {
-    if (options.policy_compiler == nullptr) {
-      return Error(Code::kUnsupported, "type.unsupported",
-                   "this server was started without document types");
-    }
-    ASSIGN_OR_RETURN(policy, options.policy_compiler->Compile(name, types));
+    ASSIGN_OR_RETURN(policy, policies.Compile(name, types));
   }
   std::vector<IndexId> made;
   RETURN_IF_ERROR(ChangeCatalogAlone([&](CatalogEdit& edit) -> Status {

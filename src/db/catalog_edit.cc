@@ -1,4 +1,4 @@
-// One change of the catalog, and the loading of the whole catalog from its rows.
+// One change of the catalog.
 //
 // The catalog is immutable and shared: readers hold a pointer to the one that was current when they
 // began. An edit copies the top level of the old catalog (maps of pointers), replaces the entries
@@ -7,8 +7,8 @@
 //
 // Invariants:
 // 1. `next_` and `rows_` describe the same change: each method that changes one changes the other.
-//    After a restart, Load makes the same catalog from the rows, except for transient followers,
-//    which do not outlive the process.
+//    FromRows makes the same catalog of the rows (catalog_load.cc), and that is the one that is
+//    published, here and on a standby. Transient followers have no rows and stay in memory.
 // 2. After an error the edit is thrown away as a whole, so a method may have changed something
 //    before it fails.
 // 3. An entry that readers may hold is never changed in place: copy it, change the copy, put it
@@ -54,11 +54,6 @@ Status RefuseTables(std::string_view bucket) {
   if (bucket != kTablesBucket) return OkStatus();
   return Error(Code::kInvalidArgument, "keyspace.is_system",
                "'{}' holds the tables: use CREATE TABLE and DROP TABLE", bucket);
-}
-
-Status CorruptRow(std::string_view key) {
-  return Error(Code::kCorruption, "catalog.corrupt",
-               "the stored row '{}' is malformed or of a kind that this server does not know", key);
 }
 
 }  // namespace
@@ -441,98 +436,6 @@ Status CatalogEdit::AddTransientFollower(KeyspaceId keyspace) {
 void CatalogEdit::RemoveTransientFollower(KeyspaceId keyspace) {
   const auto found = next_->transient_.find(keyspace);
   if (found != next_->transient_.end() && --found->second == 0) next_->transient_.erase(found);
-}
-
-// --- loading ------------------------------------------------------------------------------------
-
-namespace {
-
-// A definition that can't be compiled must not keep the database from opening.
-Result<Index> LoadIndex(std::string_view key, std::string_view stored,
-                        const IndexCompiler* compiler) {
-  ASSIGN_OR_RETURN(const json::Value value, DecodeMetaJson(key, stored, kIndexRowVersion));
-  ASSIGN_OR_RETURN(const IndexEntry entry, IndexFromJson(value));
-  Result<Index> index =
-      Index::Make(entry.id, entry.keyspace, entry.definition, entry.state, compiler);
-  if (index) return index;
-  // A definition of paths needs no compiler, so its failure means a damaged row. SQL++ text may
-  // fail because this server is another version: the index is then invalid, and the rest works.
-  if (entry.definition.PathsOnly()) return Unexpected(CorruptRow(key));
-  log::Warn("an index can't be used: its definition does not compile",
-            {{"index", entry.definition.name}, {"error", index.error().ToString()}});
-  return Index::Invalid(entry.id, entry.keyspace, entry.definition, index.error());
-}
-
-}  // namespace
-
-Result<std::shared_ptr<const Catalog>> CatalogEdit::Load(const storage::Store& store,
-                                                         const IndexCompiler* compiler,
-                                                         const PolicyCompiler* policies) {
-  CatalogEdit edit{Catalog(), compiler};
-  const auto iterator = CatalogRows(store, kCatalogPrefix);
-  // In key order: buckets, followers, the next ids, indexes, keyspaces, scopes, types.
-  std::vector<Index> indexes;
-  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
-    if (iterator->key().starts_with(IndexRowKey(0).substr(0, IndexRowKey(0).size() - 10))) {
-      ASSIGN_OR_RETURN(Index index, LoadIndex(iterator->key(), iterator->value(), compiler));
-      indexes.push_back(std::move(index));
-    } else {
-      RETURN_IF_ERROR(edit.LoadRow(iterator->key(), iterator->value()));
-    }
-  }
-  RETURN_IF_ERROR(iterator->status());
-  Catalog& catalog = *edit.next_;
-  // The rows of indexes come before those of keyspaces, so they are attached at the end.
-  for (Index& index : indexes) {
-    const auto keyspace = catalog.keyspaces_.find(index.keyspace());
-    if (keyspace == catalog.keyspaces_.end() || index.id() >= catalog.next_index_) {
-      return Unexpected(CorruptRow(IndexRowKey(index.id())));
-    }
-    auto changed = std::make_shared<KeyspaceInfo>(*keyspace->second);
-    changed->indexes.push_back(std::make_shared<const Index>(std::move(index)));
-    keyspace->second = std::move(changed);
-  }
-  for (const auto& [id, keyspace] : catalog.keyspaces_) {
-    // An id at or above the counter would be given out a second time (invariant 4).
-    if ((id & ~kTableIdBit) >= catalog.next_keyspace_) return Unexpected(CorruptRow(IdsRowKey()));
-  }
-  edit.CompilePolicies(policies);
-  return edit.Finish();
-}
-
-Status CatalogEdit::LoadRow(std::string_view key, std::string_view stored) {
-  ASSIGN_OR_RETURN(const json::Value value, DecodeMetaJson(key, stored));
-  const std::string_view entry = key.substr(kCatalogPrefix.size());
-  const size_t slash = entry.find('/');
-  const std::string_view kind = entry.substr(0, slash);
-  const std::string name(slash == std::string_view::npos ? "" : entry.substr(slash + 1));
-  if (kind == "bucket") {
-    // operator[] makes an empty entry, unless one is there. A scope's row comes after its
-    // keyspaces.
-    next_->buckets_[name];
-  } else if (kind == "scope") {
-    const size_t split = name.find('/');
-    if (split == std::string::npos) return CorruptRow(key);
-    next_->buckets_[name.substr(0, split)].scopes[name.substr(split + 1)];
-  } else if (kind == "keyspace") {
-    ASSIGN_OR_RETURN(KeyspaceInfo info, KeyspaceFromJson(value));
-    const KeyspaceId id = info.id;
-    next_->buckets_[info.name.bucket].scopes[info.name.scope].collections[info.name.collection] =
-        id;
-    next_->keyspaces_[id] = std::make_shared<const KeyspaceInfo>(std::move(info));
-  } else if (kind == "follower") {
-    ASSIGN_OR_RETURN(FollowerInfo follower, FollowerFromJson(value));
-    next_->followers_[name] = std::move(follower);
-  } else if (kind == "type") {
-    return LoadType(name, value);
-  } else if (kind == "ids") {
-    if (!value["keyspace"].is_int() || !value["index"].is_int()) return CorruptRow(key);
-    next_->next_keyspace_ = static_cast<KeyspaceId>(value["keyspace"].AsInt());
-    next_->next_index_ = static_cast<IndexId>(value["index"].AsInt());
-  } else {
-    return CorruptRow(key);
-  }
-  return OkStatus();
 }
 
 }  // namespace sluice::db

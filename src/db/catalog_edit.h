@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,9 +16,15 @@
 #include "db/commit.h"
 #include "db/index_compiler.h"
 #include "db/types.h"
+#include "json/value.h"
 #include "storage/store.h"
 
 namespace sluice::db {
+
+// Rows of the catalog by key; none: the row was deleted.
+using CatalogRowMap = std::map<std::string, std::optional<std::string>, std::less<>>;
+// Those that a group writes and deletes.
+CatalogRowMap CatalogRowMapOf(const storage::Batch& batch);
 
 class CatalogEdit {
  public:
@@ -70,6 +78,12 @@ class CatalogEdit {
   const std::vector<IndexId>& dropped_indexes() const { return dropped_indexes_; }
   std::shared_ptr<const Catalog> Finish();
 
+  // The catalog after rows of `base` were written or deleted (catalog_load.cc). What has no rows
+  // (transient followers) and what the rows do not touch stays as it is in `base`.
+  static Result<std::shared_ptr<const Catalog>> FromRows(const Catalog& base,
+                                                         const CatalogRowMap& rows,
+                                                         const IndexCompiler* compiler = nullptr,
+                                                         const PolicyCompiler* policies = nullptr);
   static Result<std::shared_ptr<const Catalog>> Load(const storage::Store& store,
                                                      const IndexCompiler* compiler = nullptr,
                                                      const PolicyCompiler* policies = nullptr);
@@ -89,9 +103,14 @@ class CatalogEdit {
   Status CreateKeyspace(KeyspaceInfo info);
   Result<BucketInfo*> FindBucket(const std::string& bucket);
   Result<ScopeInfo*> FindScope(const std::string& bucket, const std::string& scope);
+  void UnloadRow(std::string_view key);
   Status LoadRow(std::string_view key, std::string_view value);
+  Status LoadKeyspace(const json::Value& value);
   Status LoadType(std::string_view name, const json::Value& value);
-  void CompilePolicies(const PolicyCompiler* compiler);
+  Status LoadIndexes(const CatalogRowMap& rows);
+  void ForgetName(const KeyspaceInfo& keyspace);
+  void CompileTypes(const PolicyCompiler* compiler);
+  static void CompilePolicy(const PolicyCompiler* compiler, KeyspaceInfo* keyspace);
   void RemakeIndexes(KeyspaceInfo* keyspace, std::vector<IndexId>* made);
   void Derive();
 
@@ -100,6 +119,7 @@ class CatalogEdit {
   std::vector<RowWrite> rows_;
   std::vector<KeyspaceId> dropped_keyspaces_;
   std::vector<IndexId> dropped_indexes_;  // and those that only lose their rows
+  std::set<KeyspaceId> retyped_;          // FromRows: rows of their types were written or deleted
 };
 
 }  // namespace sluice::db

@@ -149,37 +149,20 @@ void CatalogEdit::RemakeIndexes(KeyspaceInfo* keyspace, std::vector<IndexId>* ma
   PutIds();
 }
 
-Status CatalogEdit::LoadType(std::string_view name, const json::Value& value) {
-  const auto corrupt = [&] {
-    return Error(Code::kCorruption, "catalog.corrupt", "the stored document type '{}' is malformed",
-                 name);
-  };
-  if (!value["keyspace"].is_int() || !value["definition"].is_object()) return corrupt();
-  const auto found = next_->keyspaces_.find(static_cast<KeyspaceId>(value["keyspace"].AsInt()));
-  if (found == next_->keyspaces_.end()) return corrupt();
-  auto changed = std::make_shared<KeyspaceInfo>(*found->second);
-  changed->types.push_back({std::string(name), json::ToText(value["definition"])});
-  found->second = std::move(changed);
-  return OkStatus();
-}
-
-void CatalogEdit::CompilePolicies(const PolicyCompiler* compiler) {
-  for (auto& [id, keyspace] : next_->keyspaces_) {
-    if (keyspace->types.empty()) continue;
-    Result<std::shared_ptr<const DocumentPolicy>> policy =
-        compiler == nullptr ? Fail(Code::kUnsupported, "type.unsupported",
-                                   "this server was started without document types")
-                            : compiler->Compile(keyspace->name, keyspace->types);
-    auto changed = std::make_shared<KeyspaceInfo>(*keyspace);
-    if (policy) {
-      changed->policy = std::move(*policy);
-    } else {
-      log::Warn("the document types of a keyspace can't be used",
-                {{"keyspace", keyspace->name.ToString()}, {"error", policy.error().ToString()}});
-      changed->policy = std::make_shared<UnusablePolicy>(keyspace->name, policy.error());
-    }
-    keyspace = std::move(changed);
+void CatalogEdit::CompilePolicy(const PolicyCompiler* compiler, KeyspaceInfo* keyspace) {
+  keyspace->policy = nullptr;
+  if (keyspace->types.empty()) return;
+  Result<std::shared_ptr<const DocumentPolicy>> policy =
+      compiler == nullptr ? Fail(Code::kUnsupported, "type.unsupported",
+                                 "this server was started without document types")
+                          : compiler->Compile(keyspace->name, keyspace->types);
+  if (policy) {
+    keyspace->policy = std::move(*policy);
+    return;
   }
+  log::Warn("the document types of a keyspace can't be used",
+            {{"keyspace", keyspace->name.ToString()}, {"error", policy.error().ToString()}});
+  keyspace->policy = std::make_shared<UnusablePolicy>(keyspace->name, policy.error());
 }
 
 }  // namespace sluice::db

@@ -151,13 +151,15 @@ struct CommitResult {
   int failed_write = -1;            // which write's precondition failed, if one did
 };
 
-// A durable group of commits: everything up to `sequence` is durable. `keyspaces` are the logged
-// keyspaces that the group changed, sorted. `meta_keys` are the keys of the rows of the meta family
-// that it changed, sorted, without the shard's own state.
+// A durable group of commits: everything up to `sequence` is durable.
 struct Committed {
   Sequence sequence = 0;
-  std::vector<KeyspaceId> keyspaces;
+  std::vector<KeyspaceId> keyspaces;  // the logged keyspaces that the group changed, sorted
+  // Of the rows of `meta` that it changed, sorted; keys within the shard, without the shard's
+  // state.
   std::vector<std::string> meta_keys;
+  std::vector<std::string> followers;   // whose cursors it made, sorted
+  std::vector<std::string> unfollowed;  // whose cursors it deleted, sorted
 };
 using CommitListener = std::function<void(const Committed&)>;
 

@@ -8,13 +8,10 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/wait_scope.h"
+#include "db/group_contents.h"
 
 namespace sluice::db {
 namespace {
-
-constexpr size_t kMaxGroupCommits = 4096;
-constexpr size_t kMaxGroupBytes = 32ull << 20;
-constexpr uint64_t kRecoveryIntervalNs = 1'000'000'000;
 
 size_t CommitBytes(const Commit& commit) {
   size_t bytes = 256;
@@ -34,19 +31,28 @@ size_t CommitBytes(const Commit& commit) {
 }  // namespace
 
 Committer::Committer(ShardId shard, storage::Store& store, Journal& journal, const Clock& clock,
-                     HybridClock& stamps, CatalogSource catalog, ShardState state,
-                     CommitterOptions options)
+                     HybridClock& stamps, CatalogSource catalog, Installed installed,
+                     ShardState state, CommitterOptions options)
     : shard_(shard),
       store_(store),
       journal_(journal),
       clock_(clock),
       stamps_(stamps),
       catalog_(std::move(catalog)),
+      installed_(std::move(installed)),
       options_(options),
       state_(state),
+      durable_(state),
       last_sequence_(state.sequence),
       trimmed_(state.trimmed),
-      purged_(state.purged) {
+      purged_(state.purged) {}
+
+void Committer::Start() {
+  {
+    const MutexLock lock(mutex_);
+    CHECK(standby_);
+    standby_ = false;
+  }
   thread_ = Thread({"commit", std::to_string(shard_)}, [this] { Loop(); });
 }
 
@@ -103,6 +109,9 @@ void Committer::Enqueue(std::unique_ptr<Item> item) {
     const MutexLock lock(mutex_);
     if (stopping_) {
       refused = Error(Code::kUnavailable, "commit.stopping", "the server is stopping");
+    } else if (standby_) {
+      refused = Error(Code::kUnavailable, "commit.standby",
+                      "this server follows another one and takes no writes");
     } else if (!item->task && IsFull(*item)) {
       refused = Error(Code::kOverloaded, "commit.overloaded",
                       "too many writes are waiting ({} commits, {} bytes); try again shortly",
@@ -110,7 +119,7 @@ void Committer::Enqueue(std::unique_ptr<Item> item) {
     } else {
       queued_bytes_ += item->bytes;
       queue_.push_back(std::move(item));
-      // The committer sleeps only on an empty queue.
+      // With a longer queue the committer is awake already, or waits for the journal.
       if (queue_.size() == 1) wake_.NotifyOne();
       return;
     }
@@ -124,140 +133,46 @@ void Committer::Enqueue(std::unique_ptr<Item> item) {
   }
 }
 
-void Committer::Loop() {
-  while (true) {
-    Items items = TakeItems();
-    if (items.empty()) return;
-    if (items.front()->task) {
-      RunTask(*items.front());
-    } else {
-      RunGroup(items);
-    }
-  }
-}
-
-// Either one task, or commits up to the next task. Empty when it is time to end.
-Committer::Items Committer::TakeItems() {
-  Items items;
-  MutexLock lock(mutex_);
-  wake_.Wait(lock, [this]() REQUIRES(mutex_) { return stopping_ || !queue_.empty(); });
-  size_t bytes = 0;
-  while (!queue_.empty() && items.size() < kMaxGroupCommits && bytes < kMaxGroupBytes) {
-    if (queue_.front()->task && !items.empty()) break;
-    bytes += queue_.front()->bytes;
-    items.push_back(std::move(queue_.front()));
-    queue_.pop_front();
-    if (items.back()->task) break;
-  }
-  queued_bytes_ -= bytes;
-  return items;
-}
-
-void Committer::RunGroup(Items& items) {
-  std::vector<CommitResult> results(items.size());
-  Status appended = RecoverIfFailed();
-  ShardState next = state_;
-  Committed committed;
-  uint64_t writes = 0;
-  if (appended.ok()) {
-    const std::shared_ptr<const Catalog> catalog = catalog_();
-    batch_.Clear();
-    Group group({store_, shard_, *catalog, stamps_, last_writes_, clock_.WallMs(),
-                 options_.tombstone_retention_ms, items.size(), options_.shards},
-                state_, &batch_);
-    for (size_t i = 0; i < items.size(); ++i) results[i] = group.Add(items[i]->commit);
-    writes = group.writes();
-    committed.keyspaces = group.logged();
-    committed.meta_keys = group.meta_keys();
-    if (group.state().sequence != state_.sequence) {
-      next = group.Finish();
-      appended = Append(&batch_);
-    }
-  }
-  if (appended.ok()) {
-    Publish(next);
-    writes_ += writes;
-  }
-  ++groups_;
-  // Listeners come first: when a writer gets its answer, the followers are awake.
-  if (appended.ok()) {
-    committed.sequence = state_.sequence;
-    NotifyListeners(committed);
-  }
-  for (size_t i = 0; i < items.size(); ++i) {
-    if (!appended.ok()) results[i] = CommitResult{.status = appended, .writes = {}};
-    ++(results[i].status.ok() ? commits_ : rejected_);
-    items[i]->callback(std::move(results[i]));
-  }
-}
-
-void Committer::RunTask(Item& item) {
-  Committed committed;
-  const auto run = [&]() -> Status {
-    RETURN_IF_ERROR(RecoverIfFailed());
-    batch_.Clear();
-    ShardState next = state_;
-    ++next.sequence;
-    TaskContext context{next, batch_, {}, {}};
-    RETURN_IF_ERROR(item.task(context));
-    next.clock = stamps_.Next();
-    batch_.Put(storage::Family::kMeta, ShardState::Key(shard_), next.Encode());
-    // Announced before the rows are removed: a feed reads rows and then asks which rows are gone,
-    // and the answer must include all that it could have missed (feed.cc).
-    AnnounceGone(next);
-    last_writes_.NoteAll(next.sequence);
-    if (Status appended = Append(&batch_); !appended.ok()) {
-      AnnounceGone(state_);
-      return appended;
-    }
-    Publish(next);
-    if (context.published) context.published();
-    committed.sequence = next.sequence;
-    committed.meta_keys = std::move(context.meta_keys);
-    std::ranges::sort(committed.meta_keys);
-    return OkStatus();
-  };
-  Status status = run();
-  if (status.ok()) NotifyListeners(committed);
-  item.task_done(std::move(status));
-}
-
-Status Committer::Append(storage::Batch* batch) {
-  const uint64_t before = clock_.MonotonicNs();
-  Status status = journal_.Append(shard_, batch);
-  append_ns_ += clock_.MonotonicNs() - before;
-  if (!status.ok()) {
-    log::Error("a commit group could not be made durable; the shard takes no writes until it can",
-               {{"shard", shard_}, {"error", status.ToString()}});
-    last_recovery_ns_ = clock_.MonotonicNs();
-    const MutexLock lock(mutex_);
-    failure_ = status;
-  }
-  return status;
-}
-
-// After a failed append, tries at most once a second to go on.
-Status Committer::RecoverIfFailed() {
-  Status failure;
+Status Committer::ApplyGroup(Sequence expected, Sequence next, storage::Batch* batch) {
   {
     const MutexLock lock(mutex_);
-    failure = failure_;
+    if (!standby_) {
+      return Error(Code::kConflict, "group.not_standby",
+                   "shard {} takes commits here, and no groups of others", shard_);
+    }
   }
-  if (failure.ok()) return OkStatus();
-  const uint64_t now = clock_.MonotonicNs();
-  if (now - last_recovery_ns_ < kRecoveryIntervalNs) return failure;
-  last_recovery_ns_ = now;
-  if (!journal_.Recover().ok()) return failure;
-  log::Info("the shard takes writes again", {{"shard", shard_}});
-  const MutexLock lock(mutex_);
-  failure_ = OkStatus();
+  ASSIGN_OR_RETURN(const FoundInBatch found, FindInBatch(*batch, shard_));
+  if (found.state.sequence != next || next <= expected) {
+    return Error(Code::kCorruption, "group.corrupt",
+                 "the shard's row in a group of shard {} has sequence {}, expected {}", shard_,
+                 found.state.sequence, next);
+  }
+  if (expected != durable_.sequence) {
+    return Error(Code::kConflict, "group.gap",
+                 "a group of shard {} follows sequence {}, but this shard is at {}", shard_,
+                 expected, durable_.sequence);
+  }
+  AnnounceGone(found.state);
+  // Whoever feeds the standby has the group, and sends again what a crash loses here.
+  if (Status written = store_.Write(batch, storage::Sync::kNo); !written.ok()) {
+    AnnounceGone(durable_);
+    return written;
+  }
+  last_writes_.NoteAll(next);
+  state_ = found.state;
+  Install(found.state, *batch, found.committed);
+  NotifyListeners(found.committed);
   return OkStatus();
 }
 
-void Committer::Publish(const ShardState& state) {
-  state_ = state;
+// The only way in which a group becomes visible, whoever built it. Its rows are in the store.
+void Committer::Install(const ShardState& state, const storage::Batch& batch,
+                        const Committed& committed) {
+  durable_ = state;
+  stamps_.Raise(state.clock);
   last_sequence_.store(state.sequence, std::memory_order_release);
   AnnounceGone(state);
+  installed_(batch, committed);
 }
 
 void Committer::AnnounceGone(const ShardState& state) {

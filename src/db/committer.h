@@ -1,10 +1,26 @@
 // A shard's committer: the one thread that changes the shard.
 //
 // Operation: it takes all commits that wait, builds one group of them (group.h), appends that to
-// the journal once and then completes each. Work that must see a still shard (a catalog change, a
-// trim) runs as a task between two groups, writing through its own batch.
+// the journal and completes each commit once the group is durable. While a group is on its way it
+// builds the next ones upon it, up to a bound; nothing of a group is acknowledged or visible before
+// it is committed, and results are answered in order. Work that must see a still shard (a catalog
+// change, a trim) runs as a task when nothing is on its way, writing through its own batch.
+//
+// When a group is not committed, all that were built upon it are given up with it.
+// `commit.not_stored` says that a commit certainly did not happen. If the journal does not know an
+// outcome, the committer takes nothing until the journal can say what is stored.
+// `commit.shard_lost`: somebody else has appended, so the committer never takes anything again.
+//
+// A caller does not wait longer than answer_within_ms for the journal: it gets `commit.unknown`
+// (the commit may or may not happen), or `commit.not_stored` if it was only queued. Tasks wait
+// until it is known. The embedded journal answers at once, so none of this happens with it.
+//
+// Before Start it is a standby: it has no thread, refuses commits (`commit.standby`) and is fed
+// with the groups of another committer (ApplyGroup). Both publish a group in one way, Install.
+//
 // Concurrency: Submit, Run and the getters from any thread; callbacks and tasks run on the
-// committer's thread. Stop completes everything submitted before it.
+// committer's thread. Stop completes everything submitted before it. ApplyGroup and Start: one
+// thread at a time.
 // Bounds: the queue has a length and a size; past them a commit is refused with commit.overloaded.
 #pragma once
 
@@ -14,7 +30,8 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <variant>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "base/clock.h"
@@ -36,7 +53,8 @@ struct CommitterOptions {
   uint64_t tombstone_retention_ms = 0;
   size_t max_queued_commits = 0;
   size_t max_queued_bytes = 0;
-  uint16_t shards = 1;  // of the database
+  uint16_t shards = 1;            // of the database
+  uint64_t answer_within_ms = 0;  // 0: callers wait until the outcome is known
 };
 
 struct CommitterStats {
@@ -46,7 +64,7 @@ struct CommitterStats {
   uint64_t writes = 0;
   uint64_t queued = 0;
   uint64_t append_ns = 0;
-  Status failure;  // the error of the last append, until the shard has recovered
+  Status failure;  // why the shard takes no commits now
 };
 
 class Committer {
@@ -54,25 +72,36 @@ class Committer {
   // Returns the catalog against which the next group is validated.
   using CatalogSource = std::function<std::shared_ptr<const Catalog>()>;
 
+  // Runs after each group whose rows are in the store, on the thread that put them there: what is
+  // kept in memory of the rows follows them.
+  using Installed = std::function<void(const storage::Batch& batch, const Committed& committed)>;
+
   Committer(ShardId shard, storage::Store& store, Journal& journal, const Clock& clock,
-            HybridClock& stamps, CatalogSource catalog, ShardState state, CommitterOptions options);
+            HybridClock& stamps, CatalogSource catalog, Installed installed, ShardState state,
+            CommitterOptions options);
   ~Committer();  // Stop
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
+
+  // From then on it takes commits, and no groups.
+  void Start();
+  // Writes the next group of the shard to the store. Error group.gap if the shard's last commit is
+  // not `expected`; what could not be applied has changed nothing.
+  Status ApplyGroup(Sequence expected, Sequence next, storage::Batch* batch);
 
   void Submit(Commit commit, CommitCallback callback);
   CommitResult Apply(Commit commit);  // waits; not on the committer's thread
 
   // A task may change the shard's state and add rows; they are appended as one group, with the
-  // shard's next sequence. `published` runs after a successful append, before the next group.
+  // shard's next sequence. `published` runs after the group was installed, before the next group is
+  // built.
   struct TaskContext {
     ShardState& state;
     storage::Batch& batch;
     std::function<void()> published;
-    std::vector<std::string> meta_keys;  // of the rows of the meta family that it changes
   };
   using Task = std::move_only_function<Status(TaskContext&)>;
-  // Waits for the task's group to be appended.
+  // Waits until the task's group is committed, or is known not to be.
   Status Run(Task task);
 
   Sequence last_sequence() const { return last_sequence_.load(std::memory_order_acquire); }
@@ -97,13 +126,60 @@ class Committer {
   };
   using Items = std::vector<std::unique_ptr<Item>>;
 
+  // A group on its way to the journal, or one that waits behind such a group.
+  struct Pending {
+    Items items;  // answered ones have no callback any more
+    std::vector<CommitResult> results;
+    std::shared_ptr<const Catalog> catalog;
+    std::optional<Group> group;  // none for a task
+    storage::Batch batch;
+    ShardState next;
+    Committed committed;
+    std::function<void()> published;
+    bool appended = false;   // false: the group has no rows, only answers
+    bool told_late = false;  // its callers do not wait any more
+    uint64_t since_ns = 0;
+    std::optional<Journal::Answer> answer;  // guarded by the committer's mutex_
+  };
+
+  // The committer's thread: taking, building and appending (committer_loop.cc).
   void Loop();
-  Items TakeItems();
-  void RunGroup(Items& items);
-  void RunTask(Item& item);
-  Status Append(storage::Batch* batch);
-  Status RecoverIfFailed();
-  void Publish(const ShardState& state);
+  Items Await();
+  std::optional<Clock::Time> Deadline() const REQUIRES(mutex_);
+  bool HeadIsAnswered() const REQUIRES(mutex_);
+  bool CanSettle() const REQUIRES(mutex_);
+  bool CanTake() const REQUIRES(mutex_);
+  bool CanEnd() const REQUIRES(mutex_);
+  Items TakeItems() REQUIRES(mutex_);
+  Pending& NewPending(Items items);
+  void StartGroup(Items items);
+  void StartTask(Items items);
+  Status RunTask(Pending& pending);
+  void Append(Pending& pending);
+  void OnAnswer(Pending& pending, Journal::Answer answer);
+  Status CheckTaking();
+  void Refuse(const Items& items, const Status& status);
+
+  // The committer's thread: what becomes of groups (committer_outcome.cc).
+  void Settle();
+  bool SettleHead(Journal::Outcome outcome);
+  std::optional<Journal::Outcome> HeadOutcome();
+  bool Complete();
+  bool IsUnclear() const;
+  bool AskJournal();
+  void NothingIsStored();
+  void GiveUp(const Status& status);
+  void StepDown();
+  void Abandon();
+  void SetFailure(const Status& status);
+  bool stopping();
+  void AnswerLate();
+  void AnswerCommits(Pending& pending);
+  void AnswerTask(Pending& pending, const Status& status);
+  void Recycle(std::unique_ptr<Pending> pending);
+  bool IsLate() const { return !in_flight_.empty() && in_flight_.front()->told_late; }
+
+  void Install(const ShardState& state, const storage::Batch& batch, const Committed& committed);
   void AnnounceGone(const ShardState& state);
   void NotifyListeners(const Committed& committed);
   void Enqueue(std::unique_ptr<Item> item);
@@ -115,13 +191,20 @@ class Committer {
   const Clock& clock_;
   HybridClock& stamps_;
   const CatalogSource catalog_;
+  const Installed installed_;
   const CommitterOptions options_;
 
   // The committer's thread only.
-  ShardState state_;
-  storage::Batch batch_;
+  ShardState state_;                                // after the groups that are on their way
+  ShardState durable_;                              // after the last one that was committed
+  std::deque<std::unique_ptr<Pending>> in_flight_;  // oldest first
+  std::vector<std::unique_ptr<Pending>> spare_;     // so that batches keep their memory
+  std::vector<const Group*> earlier_;
   LastWrites last_writes_;
   uint64_t last_recovery_ns_ = 0;
+  uint64_t retry_ns_ = 0;  // when the journal or the store is tried again; 0: nothing is wrong
+  bool lost_ = false;      // somebody else has appended
+  bool left_ = false;      // it takes nothing any more
 
   std::atomic<Sequence> last_sequence_;
   std::atomic<Sequence> trimmed_;
@@ -136,6 +219,7 @@ class Committer {
   CondVar wake_;
   std::deque<std::unique_ptr<Item>> queue_ GUARDED_BY(mutex_);
   size_t queued_bytes_ GUARDED_BY(mutex_) = 0;
+  bool standby_ GUARDED_BY(mutex_) = true;
   bool stopping_ GUARDED_BY(mutex_) = false;
   Status failure_ GUARDED_BY(mutex_);
 

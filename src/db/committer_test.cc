@@ -28,8 +28,13 @@ class CommitterTest : public ::testing::Test {
   }
   void Start(CommitterOptions options) {
     committer_.reset();
+    StartWith(*journal_, options);
+  }
+  void StartWith(Journal& journal, CommitterOptions options) {
     committer_ = std::make_unique<Committer>(
-        0, *store_, *journal_, clock_, stamps_, [this] { return catalog_; }, ShardState(), options);
+        0, *store_, journal, clock_, stamps_, [this] { return catalog_; },
+        [](const storage::Batch&, const Committed&) {}, ShardState(), options);
+    committer_->Start();
   }
 
   Commit Put(const std::string& key, std::string body = "1") {
@@ -234,6 +239,206 @@ TEST_F(CommitterTest, ListenersHearOfGroupsUntilTheyLeave) {
   ASSERT_TRUE(committer_->Apply(Put("b")).status.ok());
   committer_->Stop();
   EXPECT_EQ(heard, 1u);
+}
+
+// --- a journal that answers later
+// -----------------------------------------------------------------
+
+class AsyncCommitterTest : public CommitterTest {
+ protected:
+  AsyncCommitterTest() { Begin(0); }
+  ~AsyncCommitterTest() override { committer_.reset(); }
+  void Begin(uint64_t answer_within_ms) {
+    committer_.reset();
+    manual_ = std::make_unique<ManualJournal>();
+    StartWith(*manual_, {.tombstone_retention_ms = 1000,
+                         .max_queued_commits = 100,
+                         .max_queued_bytes = 1 << 20,
+                         .answer_within_ms = answer_within_ms});
+  }
+  // Submits one commit, which becomes a group of its own, and waits for its append.
+  std::future<CommitResult> Send(Commit commit) {
+    const int before = manual_->appends;
+    auto result = Submit(std::move(commit));
+    manual_->Await(before + 1);
+    return result;
+  }
+  static bool IsReady(const std::future<CommitResult>& result) {
+    return result.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  }
+  using Outcome = Journal::Outcome;
+
+  std::unique_ptr<ManualJournal> manual_;
+};
+
+TEST_F(AsyncCommitterTest, GroupsAreBuiltUponThoseOnTheirWay) {
+  auto first = Send(Put("a"));
+  Commit again = Put("a");
+  again.writes[0].precondition = Precondition::Absent();
+  auto refused = Submit(std::move(again));
+  Commit replaces = Put("a", "2");
+  replaces.writes[0].precondition = Precondition::Present();
+  auto second = Send(std::move(replaces));
+  Commit reads = Put("b");
+  reads.reads.push_back({keyspace_, "a", 2});
+  auto third = Send(std::move(reads));
+  EXPECT_FALSE(Stored("a")) << "nothing is visible before it is committed";
+  EXPECT_EQ(committer_->last_sequence(), 0u);
+  manual_->Answer(2, Outcome::kCommitted);
+  manual_->Answer(1, Outcome::kCommitted);
+  EXPECT_FALSE(IsReady(second)) << "answers are in order";
+  EXPECT_FALSE(IsReady(refused)) << "what it was refused for is not durable";
+  manual_->Answer(0, Outcome::kCommitted);
+  EXPECT_EQ(first.get().sequence, 1u);
+  EXPECT_EQ(refused.get().status.id(), "document.exists");
+  EXPECT_EQ(second.get().sequence, 2u);
+  EXPECT_EQ(third.get().sequence, 3u);
+  EXPECT_TRUE(Stored("a"));
+  EXPECT_TRUE(Stored("b"));
+}
+
+TEST_F(AsyncCommitterTest, GroupsInFlightAreBounded) {
+  std::vector<std::future<CommitResult>> results;
+  for (int i = 0; i < 4; ++i) results.push_back(Send(Put("k" + std::to_string(i))));
+  for (int i = 4; i < 10; ++i) results.push_back(Submit(Put("k" + std::to_string(i))));
+  manual_->Answer(0, Outcome::kCommitted);
+  manual_->Await(5);
+  EXPECT_EQ(results[0].get().sequence, 1u);
+  for (int i = 0; i < 4; ++i) manual_->Answer(0, Outcome::kCommitted);
+  for (int i = 1; i < 10; ++i) EXPECT_EQ(results[i].get().sequence, 1u + i);
+  EXPECT_EQ(manual_->appends, 5) << "what waited is one group";
+}
+
+TEST_F(AsyncCommitterTest, AFailureTakesTheGroupsUponItAlong) {
+  auto before = Send(Put("before"));
+  auto failed = Send(Put("failed"));
+  auto upon = Send(Put("upon"));
+  manual_->Answer(0, Outcome::kCommitted);
+  EXPECT_TRUE(before.get().status.ok());
+  manual_->Answer(0, Outcome::kFailed);
+  EXPECT_FALSE(IsReady(failed)) << "not before all appends are answered";
+  manual_->Answer(0, Outcome::kRefused);
+  EXPECT_EQ(failed.get().status.id(), "storage.no_space");
+  EXPECT_EQ(upon.get().status.id(), "storage.no_space");
+  EXPECT_EQ(committer_->last_sequence(), 1u);
+  clock_.AdvanceMs(1000);
+  auto next = Send(Put("next"));
+  manual_->Answer(0, Outcome::kCommitted);
+  EXPECT_EQ(next.get().sequence, 2u);
+  EXPECT_FALSE(Stored("failed"));
+  EXPECT_FALSE(Stored("upon"));
+}
+
+TEST_F(AsyncCommitterTest, ARefusedGroupEndsTheCommitter) {
+  auto refused = Send(Put("a"));
+  auto upon = Send(Put("b"));
+  manual_->Answer(0, Outcome::kRefused);
+  manual_->Answer(0, Outcome::kRefused);
+  EXPECT_EQ(refused.get().status.id(), "commit.shard_lost");
+  EXPECT_EQ(upon.get().status.id(), "commit.shard_lost");
+  EXPECT_EQ(Submit(Put("c")).get().status.id(), "commit.shard_lost");
+  EXPECT_EQ(committer_->Run([](Committer::TaskContext&) { return OkStatus(); }).id(),
+            "commit.shard_lost");
+  clock_.AdvanceMs(10'000);
+  EXPECT_EQ(Submit(Put("c")).get().status.id(), "commit.shard_lost");
+  EXPECT_EQ(committer_->Stats().failure.id(), "commit.shard_lost");
+  EXPECT_EQ(manual_->appends, 2);
+  EXPECT_FALSE(Stored("a"));
+}
+
+TEST_F(AsyncCommitterTest, AnUnknownOutcomeIsAskedForUntilItIsKnown) {
+  auto stored = Send(Put("stored"));
+  auto lost = Send(Put("lost"));
+  manual_->Answer(0, Outcome::kUnknown);
+  manual_->Answer(0, Outcome::kUnknown);
+  for (int asked = 0; asked < 1; asked = manual_->asked) manual_->asked.wait(asked);
+  auto queued = Submit(Put("queued"));
+  clock_.AdvanceMs(100);
+  for (int asked = 1; asked < 2; asked = manual_->asked) manual_->asked.wait(asked);
+  EXPECT_FALSE(IsReady(stored));
+  EXPECT_FALSE(Stored("stored"));
+  EXPECT_EQ(manual_->appends, 2) << "it takes nothing meanwhile";
+  manual_->SetPosition(Journal::Position{1, false});
+  clock_.AdvanceMs(100);
+  EXPECT_EQ(stored.get().sequence, 1u);
+  EXPECT_EQ(lost.get().status.id(), "commit.not_stored");
+  EXPECT_TRUE(Stored("stored"));
+  manual_->Await(3);
+  manual_->Answer(0, Outcome::kCommitted);
+  EXPECT_EQ(queued.get().sequence, 2u);
+  EXPECT_FALSE(Stored("lost"));
+  EXPECT_TRUE(committer_->Stats().failure.ok());
+}
+
+TEST_F(AsyncCommitterTest, SomebodyElseHasAppendedBehindAnUnknownGroup) {
+  auto stored = Send(Put("stored"));
+  auto lost = Send(Put("lost"));
+  manual_->SetPosition(Journal::Position{1, true});
+  manual_->Answer(1, Outcome::kRefused);
+  manual_->Answer(0, Outcome::kUnknown);
+  EXPECT_EQ(stored.get().sequence, 1u);
+  EXPECT_EQ(lost.get().status.id(), "commit.shard_lost");
+  EXPECT_EQ(Submit(Put("c")).get().status.id(), "commit.shard_lost");
+  EXPECT_TRUE(Stored("stored"));
+}
+
+TEST_F(AsyncCommitterTest, CallersWaitOnlySoLong) {
+  Begin(5000);
+  auto slow = Send(Put("slow"));
+  clock_.AdvanceMs(4999);
+  auto upon = Send(Put("upon"));
+  EXPECT_FALSE(IsReady(slow));
+  clock_.AdvanceMs(1);
+  EXPECT_EQ(slow.get().status.id(), "commit.unknown");
+  EXPECT_EQ(Submit(Put("queued")).get().status.id(), "commit.not_stored");
+  EXPECT_FALSE(IsReady(upon));
+  manual_->Answer(0, Outcome::kCommitted);
+  manual_->Answer(0, Outcome::kCommitted);
+  EXPECT_EQ(upon.get().sequence, 2u);
+  EXPECT_TRUE(Stored("slow")) << "it did happen";
+  auto next = Send(Put("next"));
+  manual_->Answer(0, Outcome::kCommitted);
+  EXPECT_EQ(next.get().sequence, 3u);
+}
+
+TEST_F(AsyncCommitterTest, TasksAreAlone) {
+  auto before = Send(Put("before"));
+  std::atomic<bool> ran = false;
+  bool published = false;
+  std::thread runner([&] {
+    EXPECT_TRUE(committer_
+                    ->Run([&](Committer::TaskContext& context) {
+                      EXPECT_TRUE(Stored("before")) << "nothing is on its way";
+                      context.published = [&] { published = true; };
+                      ran = true;
+                      ran.notify_all();
+                      return OkStatus();
+                    })
+                    .ok());
+  });
+  manual_->Answer(0, Outcome::kCommitted);
+  EXPECT_TRUE(before.get().status.ok());
+  ran.wait(false);
+  manual_->Await(2);
+  auto behind = Submit(Put("behind"));
+  EXPECT_FALSE(published);
+  manual_->Answer(0, Outcome::kCommitted);
+  runner.join();
+  EXPECT_TRUE(published);
+  manual_->Await(3);
+  manual_->Answer(0, Outcome::kCommitted);
+  EXPECT_EQ(behind.get().sequence, 3u);
+}
+
+TEST_F(AsyncCommitterTest, StoppingDoesNotWaitForAJournalThatIsAway) {
+  auto unknown = Send(Put("a"));
+  auto queued = Submit(Put("b"));
+  manual_->Await(2);
+  manual_->Answer(1, Outcome::kUnknown);
+  manual_->Answer(0, Outcome::kUnknown);
+  committer_->Stop();
+  EXPECT_EQ(unknown.get().status.id(), "commit.unknown");
+  EXPECT_EQ(queued.get().status.id(), "commit.unknown");
 }
 
 TEST(ShardStateFormat, Golden) {

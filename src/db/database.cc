@@ -37,15 +37,6 @@ class RowKeyBuffer {
   size_t size_;
 };
 
-Result<ShardState> LoadShardState(const storage::Store& store, ShardId shard,
-                                  const storage::Snapshot* snapshot) {
-  std::string stored;
-  ASSIGN_OR_RETURN(const bool found,
-                   store.Get(storage::Family::kMeta, ShardState::Key(shard), &stored, snapshot));
-  if (!found) return ShardState{};
-  return ShardState::Decode(stored);
-}
-
 const storage::Snapshot* StoreSnapshot(const DatabaseSnapshot* snapshot) {
   return snapshot == nullptr ? nullptr : &snapshot->store();
 }
@@ -82,31 +73,41 @@ Status DatabaseImpl::OpenStore() {
 
 Status DatabaseImpl::Open() {
   RETURN_IF_ERROR(OpenStore());
-  ASSIGN_OR_RETURN(
-      std::shared_ptr<const Catalog> stored,
-      CatalogEdit::Load(*store, options.index_compiler.get(), options.policy_compiler.get()));
+  ASSIGN_OR_RETURN(std::shared_ptr<const Catalog> stored,
+                   CatalogEdit::Load(*store, options.index_compiler.get(), &policies));
   typed = stored->typed();
   catalog_.Set(std::move(stored));
-  journal = std::make_unique<EmbeddedJournal>(
-      *store, options.durability == Durability::kSync ? storage::Sync::kYes : storage::Sync::kNo);
+  const bool sync = options.durability == Durability::kSync;
+  journal = options.journal ? options.journal(*store)
+                            : std::make_unique<EmbeddedJournal>(
+                                  *store, sync ? storage::Sync::kYes : storage::Sync::kNo);
   std::vector<ShardState> states;
   Cas floor = 0;
   for (ShardId shard = 0; shard < format.shards; ++shard) {
-    ASSIGN_OR_RETURN(const ShardState state, LoadShardState(*store, shard, nullptr));
+    ASSIGN_OR_RETURN(const ShardState state, ShardState::Load(*store, shard));
     floor = std::max(floor, state.clock);
     states.push_back(state);
   }
   stamps = std::make_unique<HybridClock>(clock, floor);
   const CommitterOptions committer_options{
       options.tombstone_retention_ms, options.max_queued_commits,
-      std::max(options.max_queued_bytes, 2 * options.commit_limits.bytes), format.shards};
+      std::max(options.max_queued_bytes, 2 * options.commit_limits.bytes), format.shards,
+      options.answer_within_ms};
   for (ShardId shard = 0; shard < format.shards; ++shard) {
     committers.push_back(std::make_unique<Committer>(
-        shard, *store, *journal, clock, *stamps, [this] { return CurrentCatalog(); }, states[shard],
-        committer_options));
+        shard, *store, *journal, clock, *stamps, [this] { return CurrentCatalog(); },
+        [this, shard](const storage::Batch& batch, const Committed& committed) {
+          FollowGroup(shard, batch, committed);
+        },
+        states[shard], committer_options));
   }
-  RETURN_IF_ERROR(CleanUpAfterCrash());
   RETURN_IF_ERROR(LoadCoverage());
+  return options.role == DatabaseRole::kOwner ? StartOwning() : OkStatus();
+}
+
+Status DatabaseImpl::StartOwning() {
+  for (const auto& committer : committers) committer->Start();
+  RETURN_IF_ERROR(CleanUpAfterCrash());
   KeepInheritedLog();
   StartBackground();
   return OkStatus();
@@ -298,7 +299,8 @@ std::unique_ptr<DatabaseSnapshot> Database::NewSnapshot() const {
 }
 
 Result<Sequence> Database::SequenceAt(const DatabaseSnapshot& snapshot, ShardId shard) const {
-  ASSIGN_OR_RETURN(const ShardState state, LoadShardState(*impl_->store, shard, &snapshot.store()));
+  ASSIGN_OR_RETURN(const ShardState state,
+                   ShardState::Load(*impl_->store, shard, &snapshot.store()));
   return state.sequence;
 }
 
@@ -389,6 +391,17 @@ CommitResult Database::Apply(Commit commit) {
   if (CommitResult admitted = Admit(&commit); !admitted.status.ok()) return admitted;
   Committer& committer = *impl_->committers[commit.shard];
   return committer.Apply(std::move(commit));
+}
+
+Status Database::ApplyGroup(ShardId shard, Sequence expected, Sequence next,
+                            std::string_view bytes) {
+  return impl_->ApplyGroup(shard, expected, next, bytes);
+}
+
+Status Database::TakeOver() {
+  CHECK(impl_->options.role == DatabaseRole::kStandby);
+  impl_->options.role = DatabaseRole::kOwner;
+  return impl_->StartOwning();
 }
 
 const Clock& Database::clock() const { return impl_->clock; }

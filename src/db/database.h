@@ -30,6 +30,7 @@
 #include "db/estimates.h"
 #include "db/followers.h"
 #include "db/index_compiler.h"
+#include "db/journal.h"
 #include "db/log.h"
 #include "db/operations.h"
 #include "db/read_forms.h"
@@ -42,7 +43,12 @@ namespace sluice::db {
 
 class DatabaseImpl;
 
+// An owner commits. A standby is fed with the groups of an owner: opening it writes nothing and
+// starts nothing, it can be read, and it refuses commits (commit.standby).
+enum class DatabaseRole : uint8_t { kOwner, kStandby };
+
 struct DatabaseOptions {
+  DatabaseRole role = DatabaseRole::kOwner;
   uint16_t shards = 1;  // used when the directory is made, and fixed then
   Durability durability = Durability::kSync;
   uint64_t sync_interval_ms = 100;
@@ -58,6 +64,10 @@ struct DatabaseOptions {
   std::shared_ptr<const IndexCompiler> index_compiler;
   // Reads the texts of document types. Null: keyspaces have none.
   std::shared_ptr<const PolicyCompiler> policy_compiler;
+  // Makes groups durable. Null: the store's own log does, and answers at once.
+  JournalFactory journal;
+  // How long callers wait for the journal before they hear commit.unknown; 0: for ever.
+  uint64_t answer_within_ms = 30'000;
   storage::StoreOptions store;
   CommitLimits commit_limits;
 };
@@ -156,6 +166,15 @@ class Database {
   void Submit(Commit commit, CommitCallback callback);
   // Waits.
   CommitResult Apply(Commit commit);
+
+  // --- standby ---
+  // Applies the next group of a shard, as Batch::Serialize gives it. `expected` is the shard's last
+  // sequence before it (followers().LastSequence), else group.gap. Afterwards everything in memory
+  // is what the rows say. A crash may undo the last groups: the feeder sends them again, from the
+  // last sequence on. One thread for each shard at a time; the groups of one shard in order.
+  Status ApplyGroup(ShardId shard, Sequence expected, Sequence next, std::string_view bytes);
+  // Makes an owner of a standby. Nobody feeds it any more. Waits.
+  Status TakeOver();
 
  private:
   friend const storage::Store& StoreOf(const Database& database);

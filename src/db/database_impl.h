@@ -1,7 +1,8 @@
 // The inside of Database, shared by the files that implement it and its interfaces: database.cc
 // (opening, reading, writing), catalog_admin*.cc (catalog changes, tables, types, index building),
 // followers.cc, read_forms.cc, revisions.cc, operations.cc, recovery.cc (what opening finds),
-// maintenance.cc (expiry, tombstones, trimming). Not included elsewhere, tests of `db` aside.
+// maintenance.cc (expiry, tombstones, trimming), standby.cc (groups as they are written). Not
+// included elsewhere, tests of `db` aside.
 #pragma once
 
 #include <atomic>
@@ -26,6 +27,7 @@
 #include "db/directory.h"
 #include "db/hybrid_clock.h"
 #include "db/journal.h"
+#include "db/last_policy.h"
 #include "db/traffic.h"
 #include "db/update_samples.h"
 #include "storage/store.h"
@@ -47,7 +49,13 @@ class DatabaseImpl {
   ~DatabaseImpl();
 
   Status Open();
+  Status StartOwning();
   std::shared_ptr<const Catalog> CurrentCatalog() const;
+
+  // standby.cc: what is kept in memory of the rows follows each group that was written to the
+  // store.
+  Status ApplyGroup(ShardId shard, Sequence expected, Sequence next, std::string_view bytes);
+  void FollowGroup(ShardId shard, const storage::Batch& batch, const Committed& committed);
 
   // catalog_admin.cc
   using CatalogChange = std::function<Status(CatalogEdit&)>;
@@ -81,6 +89,7 @@ class DatabaseImpl {
   const std::string directory;
   DatabaseOptions options;
   const Clock& clock;
+  const LastPolicy policies{options.policy_compiler};
   DirectoryFormat format;
   std::unique_ptr<storage::Store> store;
   std::unique_ptr<HybridClock> stamps;
@@ -101,6 +110,16 @@ class DatabaseImpl {
   friend class Followers;
   Status OpenStore();
   Status ChangeCatalogAlone(const CatalogChange& change) REQUIRES(catalog_change_mutex_);
+  // A change of the catalog is under way: the stored rows and catalog_ may differ.
+  struct Changing {
+    explicit Changing(std::atomic<uint64_t>& changes) : changes(changes) { ++changes; }
+    ~Changing() { ++changes; }
+    std::atomic<uint64_t>& changes;
+  };
+  Result<std::shared_ptr<const Catalog>> CatalogAfter(const storage::Batch& batch) const;
+  void PublishCatalog(std::shared_ptr<const Catalog> after, Sequence since);
+  void CoverFollower(const Catalog& catalog, const std::string& name, ShardId shard);
+  void UncoverFollower(const Catalog& catalog, const std::string& name, ShardId shard);
   void EndCoverage(const Catalog& before, const Catalog& after);
   void StartCoverageOfNew(const Catalog& before, const Catalog& after);
   void StartCoverage(const Catalog& before, const Catalog& after, ShardId shard, Sequence since);

@@ -20,10 +20,6 @@
 namespace sluice::db {
 namespace {
 
-constexpr uint8_t kShardStateVersion = 2;
-constexpr uint8_t kShardStateWithoutXattrs = 1;  // does not say whether there are any
-constexpr uint8_t kXattrsBit = 1;
-
 Status CasMismatch(const Write& write, Cas present) {
   return Error(Code::kConflict, "document.cas_mismatch",
                "document '{}' has changed: its CAS is {}, the write expected {}", write.key,
@@ -41,36 +37,6 @@ bool NeedsPresent(const Write& write, const KeyspaceInfo& keyspace, const ShardS
 }
 
 }  // namespace
-
-std::string ShardState::Key(ShardId shard) { return RowKey(shard, "shard"); }
-
-std::string ShardState::Encode() const {
-  std::string stored;
-  AppendU8(&stored, kShardStateVersion);
-  AppendU64(&stored, sequence);
-  AppendU64(&stored, clock);
-  AppendU64(&stored, trimmed);
-  AppendU64(&stored, purged);
-  AppendU8(&stored, has_xattrs ? kXattrsBit : 0);
-  return stored;
-}
-
-Result<ShardState> ShardState::Decode(std::string_view stored) {
-  ByteReader reader(stored);
-  const uint8_t version = reader.U8();
-  ShardState state;
-  state.sequence = reader.U64();
-  state.clock = reader.U64();
-  state.trimmed = reader.U64();
-  state.purged = reader.U64();
-  const bool known = version == kShardStateVersion || version == kShardStateWithoutXattrs;
-  const uint8_t bits = version == kShardStateWithoutXattrs ? kXattrsBit : reader.U8();
-  state.has_xattrs = bits == kXattrsBit;
-  if (!known || bits > kXattrsBit || !reader.ok() || !reader.AtEnd()) {
-    return Fail(Code::kCorruption, "shard.corrupt", "a shard's stored state is malformed");
-  }
-  return state;
-}
 
 Group::Group(const Context& context, ShardState state, storage::Batch* batch)
     : context_(context), state_(state), batch_(batch) {
@@ -159,6 +125,8 @@ Status Group::Claim(const Index& index, const std::string& entry, const Staged& 
     holder = found->second;
   } else if (const auto earlier = claims_.find(place); earlier != claims_.end()) {
     holder = earlier->second;
+  } else if (const std::string* sent = FindEarlier(&Group::claims_, place)) {
+    holder = *sent;
   } else {
     ASSIGN_OR_RETURN(holder, StoredHolder(index, entry, staged.write->key));
   }
@@ -221,17 +189,24 @@ Status Group::CheckRange(const RangeCheck& range) {
   storage::IterateOptions options;
   options.lower = prefix + range.from;
   options.upper = range.to.empty() ? PrefixEnd(prefix) : prefix + range.to;
-  for (const auto& [key, view] : documents_) {
-    if (key >= options.lower && key < options.upper && view.sequence > range.snapshot) {
-      return conflict();
-    }
+  bool changed = ChangedWithin(options.lower, options.upper, range.snapshot);
+  for (const Group* group : context_.earlier) {
+    changed = changed || group->ChangedWithin(options.lower, options.upper, range.snapshot);
   }
+  if (changed) return conflict();
   const auto iterator = context_.store.NewIterator(storage::Family::kDocs, std::move(options));
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
     ASSIGN_OR_RETURN(const DocumentView view, DecodeDocument(iterator->value()));
     if (view.sequence > range.snapshot) return conflict();
   }
   return iterator->status();
+}
+
+// Whether this group writes a document of the range, as a commit after that one.
+bool Group::ChangedWithin(std::string_view from, std::string_view to, Sequence after) const {
+  return std::ranges::any_of(documents_, [&](const auto& entry) {
+    return entry.first >= from && entry.first < to && entry.second.sequence > after;
+  });
 }
 
 Status Group::CheckCursors(const Commit& commit) {
@@ -457,6 +432,7 @@ Result<Group::Present> Group::Lookup(const std::string& row_key) {
   if (const auto found = documents_.find(row_key); found != documents_.end()) {
     return present(&found->second);
   }
+  if (const DocumentView* sent = FindEarlier(&Group::documents_, row_key)) return present(sent);
   storage::PinnedValue& value = pinned_.emplace_back();
   ASSIGN_OR_RETURN(const bool found, context_.store.Get(storage::Family::kDocs, row_key, &value));
   if (!found) {
@@ -469,7 +445,9 @@ Result<Group::Present> Group::Lookup(const std::string& row_key) {
 
 Result<std::optional<std::string>> Group::LookupRow(storage::Family family,
                                                     const std::string& key) {
-  if (const auto found = rows_.find({family, key}); found != rows_.end()) return found->second;
+  const std::pair<storage::Family, std::string> place(family, key);
+  if (const auto found = rows_.find(place); found != rows_.end()) return found->second;
+  if (const auto* sent = FindEarlier(&Group::rows_, place)) return *sent;
   std::string value;
   ASSIGN_OR_RETURN(const bool found, context_.store.Get(family, key, &value));
   if (!found) return std::nullopt;
@@ -508,7 +486,6 @@ void Group::Emit(const Commit& commit) {
     } else {
       batch_->Delete(family, key);
     }
-    if (row.family == RowFamily::kMeta) meta_keys_.insert(row.key);
     if (row.family == RowFamily::kRevision) {
       context_.last_writes.Note(RevisedRowKey(key), state_.sequence);
     }
@@ -603,6 +580,7 @@ void Group::EmitCursors(const Commit& commit) {
     state.position.sequence = state_.sequence;
     state.backfilling = create.everything;
     put(create.cursor, state);
+    new_followers_.insert(create.cursor.follower);
   }
   for (const CursorMove& move : commit.cursor_moves) put(move.cursor, move.next);
 }

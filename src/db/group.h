@@ -1,8 +1,9 @@
-// One group of commits on its way into the journal: validates each commit against the store and
-// against the commits that are in the group already, and turns it into rows. It changes nothing but
-// its batch; the committer appends the batch, and only then publishes the state.
+// One group of commits on its way into the journal: validates each commit against the store,
+// against the groups that are on their way already, and against the commits of this group so far,
+// and turns it into rows. It changes nothing but its batch; the committer appends the batch, and
+// only then publishes the state.
 //
-// Lives on the committer's thread for one group. Commits given to Add must outlive it.
+// Lives on the committer's thread until its outcome is known. Commits given to Add must outlive it.
 #pragma once
 
 #include <deque>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,23 +23,11 @@
 #include "db/last_writes.h"
 #include "db/log.h"
 #include "db/revisions.h"
+#include "db/shard_state.h"
 #include "db/types.h"
 #include "storage/store.h"
 
 namespace sluice::db {
-
-// A shard's own row in the meta family: u8 2, u64 each, u8.
-struct ShardState {
-  Sequence sequence = 0;    // of the last commit
-  Cas clock = 0;            // at least as high as all stamps so far
-  Sequence trimmed = 0;     // log rows up to here are gone
-  Sequence purged = 0;      // tombstones up to here may be gone
-  bool has_xattrs = false;  // some document had extended attributes, perhaps
-
-  static std::string Key(ShardId shard);
-  std::string Encode() const;
-  static Result<ShardState> Decode(std::string_view stored);
-};
 
 class Group {
  public:
@@ -51,6 +41,9 @@ class Group {
     uint64_t tombstone_retention_ms;
     size_t commits;       // how many will be added
     uint16_t shards = 1;  // of the database
+    // Groups that are on their way to the journal, newest first. This one is built upon them. They
+    // must live until the last call of Add.
+    std::span<const Group* const> earlier = {};
   };
   Group(const Context& context, ShardState state, storage::Batch* batch);
 
@@ -64,8 +57,10 @@ class Group {
   uint64_t writes() const { return write_count_; }
   // The logged keyspaces that the group changed, sorted.
   std::vector<KeyspaceId> logged() const { return {logged_.begin(), logged_.end()}; }
-  // The rows of the meta family that the group changed, sorted.
-  std::vector<std::string> meta_keys() const { return {meta_keys_.begin(), meta_keys_.end()}; }
+  // The followers that got cursors, sorted.
+  std::vector<std::string> new_followers() const {
+    return {new_followers_.begin(), new_followers_.end()};
+  }
 
  private:
   // A document's newest row as this commit sees it; view is null when there is none.
@@ -130,17 +125,27 @@ class Group {
   void EmitIndexes(const Staged& staged);
   void EmitCursors(const Commit& commit);
 
+  bool ChangedWithin(std::string_view from, std::string_view to, Sequence after) const;
   Result<Present> PresentOf(const Write& write, Staged* staged);
   Result<Present> Lookup(const std::string& row_key);
   Result<std::optional<std::string>> LookupRow(storage::Family family, const std::string& key);
   DocumentView Tombstone(bool expired);
+  // The entry of the newest earlier group that has one; null if none has.
+  template <typename Map>
+  const Map::mapped_type* FindEarlier(Map Group::*map, const typename Map::key_type& key) const {
+    for (const Group* group : context_.earlier) {
+      const auto found = (group->*map).find(key);
+      if (found != (group->*map).end()) return &found->second;
+    }
+    return nullptr;
+  }
 
   const Context context_;
   ShardState state_;
   storage::Batch* const batch_;
   uint64_t write_count_ = 0;
   std::set<KeyspaceId> logged_;
-  std::set<std::string> meta_keys_;
+  std::set<std::string> new_followers_;
 
   // The group so far.
   std::unordered_map<std::string, DocumentView> documents_;  // by row key

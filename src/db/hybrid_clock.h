@@ -24,6 +24,13 @@ class HybridClock {
     return next;
   }
 
+  // All stamps from now on will be above `floor`.
+  void Raise(Cas floor) {
+    Cas last = last_.load(std::memory_order_relaxed);
+    while (last < floor && !last_.compare_exchange_weak(last, floor, std::memory_order_relaxed)) {
+    }
+  }
+
  private:
   const Clock& clock_;
   std::atomic<Cas> last_;

@@ -1,6 +1,9 @@
 // The committer against a model (test_model.h): random commits of several writers at once, so that
 // groups form, with restarts in between. A commit's callbacks come in commit order, so the model
 // carries out each commit right then. SLUICE_SEED replays a run.
+//
+// Some runs have a journal that fails, refuses, and does not know (test_shared_log.h). In all of
+// them a standby is fed with the groups of the database, and has the same rows.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -14,6 +17,8 @@
 #include "db/test_database.h"
 #include "db/test_follower.h"
 #include "db/test_model.h"
+#include "db/test_shared_log.h"
+#include "db/test_standby.h"
 #include "json/key_encoding.h"
 
 namespace sluice::db {
@@ -26,8 +31,14 @@ constexpr auto kTime = std::chrono::seconds(6);
 class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint16_t> {
  protected:
   ModelTest() {
+    const char* seed = std::getenv("SLUICE_SEED");
+    seed_ = seed != nullptr ? std::strtoull(seed, nullptr, 10) : std::random_device()();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed_));
     options_.durability = Durability::kNone;
     options_.shards = GetParam();
+    options_.journal = [this](storage::Store& store) {
+      return std::make_unique<RecordingJournal>(store, log_);
+    };
   }
 
   void SetUp() override {
@@ -42,9 +53,6 @@ class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint
       models_[shard].cursor = *database_->followers().ReadCursor({"f", shard, 0});
     }
     SyncSequences();
-    const char* seed = std::getenv("SLUICE_SEED");
-    seed_ = seed != nullptr ? std::strtoull(seed, nullptr, 10) : std::random_device()();
-    std::printf("seed %llu\n", static_cast<unsigned long long>(seed_));
   }
 
   // After catalog changes and trims, which are commits that the model does not know.
@@ -54,14 +62,21 @@ class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint
     }
   }
 
-  void Submit(PlannedCommit plan) {
+  // The journal's misfortune, not the commit's.
+  static bool IsOfJournal(const Status& status) {
+    return status.id() == "commit.not_stored" || status.id() == "storage.no_space" ||
+           status.id() == "commit.shard_lost" || status.id() == "storage.io";
+  }
+  void Submit(PlannedCommit plan, bool* committed = nullptr) {
     Commit commit = ToCommit(plan, keyspace_);
     ++outstanding_;
-    database_->Submit(std::move(commit), [this, plan = std::move(plan)](CommitResult result) {
-      models_[plan.shard].Apply(plan, result);
-      --outstanding_;
-      outstanding_.notify_all();
-    });
+    database_->Submit(std::move(commit),
+                      [this, plan = std::move(plan), committed](CommitResult result) {
+                        if (!IsOfJournal(result.status)) models_[plan.shard].Apply(plan, result);
+                        if (committed != nullptr) *committed = result.status.ok();
+                        --outstanding_;
+                        outstanding_.notify_all();
+                      });
   }
   void Wait() const {
     for (int left = outstanding_; left != 0; left = outstanding_) outstanding_.wait(left);
@@ -155,10 +170,10 @@ class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint
     plan.shard = shard;
     plan.moves.push_back({{"f", shard, 0}, stored, feed.state()});
     if (random.OneIn(5)) ++plan.moves[0].expected.events;
-    const bool stale = plan.moves[0].expected != stored;
-    Submit(std::move(plan));
+    bool moved = false;
+    Submit(std::move(plan), &moved);
     Wait();
-    if (!stale) seen_[shard].insert(seen_[shard].end(), given.begin(), given.end());
+    if (moved) seen_[shard].insert(seen_[shard].end(), given.begin(), given.end());
   }
 
   void RunWriters(Random& random, bool wait) {
@@ -242,22 +257,76 @@ class ModelTest : public DatabaseTest, public ::testing::WithParamInterface<uint
     }
   }
 
+  // Changes of the catalog between rounds; they may fail with the journal.
+  void ChangeCatalog(Random& random) {
+    const KeyspaceName name{.bucket = "b", .collection = fmt::format("c{}", random.Below(3))};
+    const std::string follower = fmt::format("g{}", random.Below(3));
+    CatalogAdmin& admin = database_->admin();
+    switch (random.Below(6)) {
+      case 0:
+        (void)admin.CreateCollection(name, random.Below(2) * 1000);
+        break;
+      case 1:
+        (void)admin.DropCollection(name);
+        break;
+      case 2:
+        (void)admin.CreateIndex(name, {"by_m", {{.path = "m"}}});
+        break;
+      case 3:
+        (void)admin.SetMaxExpiry(name, 1000 * random.Below(10));
+        break;
+      case 4:
+        (void)database_->followers().Create(
+            {.name = follower, .keyspaces = {}, .pattern = KeyspaceName{"b", "_default", "*"}});
+        break;
+      default:
+        (void)database_->followers().Drop(follower);
+    }
+    SyncSequences();
+  }
+
+  virtual void Misfortune(Random&) {}
+  virtual void SetCalm(bool) {}
+  virtual void AwaitHealth() {}
+  virtual void AfterRestart() {}
+
+  void RunRounds();
+  void CompareStandby() { standby_->CatchUp(*database_); }
+
+  // The journal writes log_ until the database is closed.
+  void TearDown() override {
+    standby_.reset();
+    database_.reset();
+  }
+
   uint64_t seed_ = 0;
   std::vector<ShardModel> models_;              // each on its committer's thread during a round
   std::vector<std::vector<std::string>> seen_;  // by shard
   std::atomic<int> outstanding_ = 0;
+  SharedLog log_;
+  std::unique_ptr<TestStandby> standby_;
 };
 
-TEST_P(ModelTest, RandomCommitsAndRestarts) {
+void ModelTest::RunRounds() {
   Random random(seed_);
+  standby_ = std::make_unique<TestStandby>(directory_ / "standby", options_, clock_, log_);
   const auto end = std::chrono::steady_clock::now() + kTime;
   int rounds = 0;
   for (; std::chrono::steady_clock::now() < end && !HasFailure(); ++rounds) {
     SCOPED_TRACE(fmt::format("seed {} round {}", seed_, rounds));
     const bool restart = random.OneIn(6);
+    SetCalm(false);
     RunWriters(random, !restart);
-    if (restart) Reopen();  // with commits on their way
+    if (restart) Misfortune(random);
+    if (!restart && random.OneIn(3)) ChangeCatalog(random);
+    SetCalm(true);
+    if (restart) {
+      Reopen();  // with commits on their way
+    } else {
+      AwaitHealth();
+    }
     ASSERT_EQ(outstanding_, 0) << "closing completes what was submitted";
+    if (restart) AfterRestart();
     CompareContents();
     CompareIndex();
     for (ShardId shard = 0; shard < GetParam(); ++shard) Follow(random, shard, random.Below(60));
@@ -266,15 +335,101 @@ TEST_P(ModelTest, RandomCommitsAndRestarts) {
       SyncSequences();
     }
     CompareFollower();
+    if (random.OneIn(4)) CompareStandby();
+    if (random.OneIn(8)) standby_->Reopen();
   }
   for (ShardId shard = 0; shard < GetParam(); ++shard) {
     while (seen_[shard].size() < models_[shard].changes.size()) Follow(random, shard, 1000);
   }
   CompareFollower();
+  CompareStandby();
   EXPECT_GT(rounds, 3);
 }
 
+TEST_P(ModelTest, RandomCommitsAndRestarts) { RunRounds(); }
+
+class ShakyModelTest : public ModelTest {
+ protected:
+  ShakyModelTest() {
+    options_.answer_within_ms = 0;
+    options_.journal = [this](storage::Store& store) {
+      for (ShardId shard = 0; shard < GetParam(); ++shard) {
+        EXPECT_EQ(ShardState::Load(store, shard)->sequence, log_.Last(shard));
+      }
+      auto journal = std::make_unique<ShakyJournal>(log_, clock_, calm_, seed_ + ++opened_);
+      journal_ = journal.get();
+      return journal;
+    };
+  }
+  // The committer tries again at intervals of the clock.
+  void SetUp() override {
+    ticker_ = Thread({"ticker"}, [this] {
+      while (ended_.Wait(0, MachineClock().Now() + std::chrono::microseconds(200)) !=
+             Signal::Waited::kClosed) {
+        clock_.AdvanceMs(50);
+      }
+    });
+    ModelTest::SetUp();
+  }
+  void TearDown() override {
+    NoteJournal();
+    std::printf("asked %d times for outcomes, at most %zu groups on their way\n", asked_, most_);
+    EXPECT_GT(asked_, 0);
+    EXPECT_GT(most_, 1u);
+    ModelTest::TearDown();
+    ended_.Close();
+  }
+  void NoteJournal() {
+    asked_ += journal_->asked;
+    most_ = std::max(most_, journal_->most_waiting.load());
+  }
+  void Misfortune(Random& random) override {
+    if (random.OneIn(2)) journal_->Lose(static_cast<ShardId>(random.Below(GetParam())));
+    NoteJournal();
+  }
+  void SetCalm(bool calm) override { calm_ = calm; }
+  // Until all committers have recovered.
+  void AwaitHealth() override {
+    for (ShardId shard = 0; shard < GetParam(); ++shard) {
+      for (bool works = false; !works;) {
+        Commit nothing;
+        nothing.shard = shard;
+        works = database_->Apply(std::move(nothing)).status.ok();
+      }
+    }
+    SyncSequences();
+  }
+  // Opening has dropped followers that a failure has left without cursors.
+  void AfterRestart() override {
+    for (ShardId shard = 0; shard < GetParam(); ++shard) {
+      EXPECT_GE(database_->followers().LastSequence(shard), models_[shard].sequence);
+    }
+    // It also goes on to build indexes, in the background.
+    while (IsBuilding(*database_->catalog())) std::this_thread::yield();
+    EXPECT_FALSE(database_->admin().DropCollection({.bucket = "none"}).ok());  // behind the builder
+    SyncSequences();
+  }
+  static bool IsBuilding(const Catalog& catalog) {
+    return std::ranges::any_of(catalog.keyspaces(), [](const auto& keyspace) {
+      return std::ranges::any_of(keyspace.second->indexes, [](const auto& index) {
+        return index->state() == Index::State::kBuilding;
+      });
+    });
+  }
+
+  std::atomic<bool> calm_ = true;
+  ShakyJournal* journal_ = nullptr;
+  uint64_t opened_ = 0;
+  int asked_ = 0;
+  size_t most_ = 0;
+  Signal ended_;
+  Thread ticker_;
+};
+
+TEST_P(ShakyModelTest, RandomCommitsAndRestarts) { RunRounds(); }
+
 INSTANTIATE_TEST_SUITE_P(Shards, ModelTest, ::testing::Values(1, 4));
+INSTANTIATE_TEST_SUITE_P(Shards, ShakyModelTest, ::testing::Values(1, 4));
 
 }  // namespace
 }  // namespace sluice::db

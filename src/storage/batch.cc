@@ -109,7 +109,7 @@ class Serializing final : public BatchVisitor {
   std::string* const out_;
 };
 
-Status Corrupt(std::string_view what) {
+Status CorruptGroup(std::string_view what) {
   return Error(Code::kCorruption, "group.corrupt",
                "the bytes of a group of commits are damaged: {}", what);
 }
@@ -200,23 +200,24 @@ std::string Batch::Serialize() const {
 }
 
 Result<Batch> Batch::Parse(std::string_view bytes) {
-  if (bytes.size() > kMaxBatchBytes) return Unexpected(Corrupt("there are too many"));
+  if (bytes.size() > kMaxBatchBytes) return Unexpected(CorruptGroup("there are too many"));
   ByteReader reader(bytes);
   const uint8_t version = reader.U8();
   const uint32_t checksum = reader.U32();
-  if (!reader.ok()) return Unexpected(Corrupt("they end early"));
+  if (!reader.ok()) return Unexpected(CorruptGroup("they end early"));
   if (version != kBatchVersion) {
     return Fail(Code::kUnsupported, "group.unknown_version",
                 "a group of commits has version {}, this server knows {}", version, kBatchVersion);
   }
   const std::string_view body = bytes.substr(bytes.size() - reader.remaining());
-  if (Crc32c(body) != checksum) return Unexpected(Corrupt("the checksum does not fit"));
+  if (Crc32c(body) != checksum) return Unexpected(CorruptGroup("the checksum does not fit"));
   const uint64_t count = reader.Varint();
   Batch batch;
   for (uint64_t i = 0; i < count; ++i) {
-    if (!ReadRecord(&reader, &batch)) return Unexpected(Corrupt("a record is malformed"));
+    if (!ReadRecord(&reader, &batch)) return Unexpected(CorruptGroup("a record is malformed"));
   }
-  if (!reader.ok() || !reader.AtEnd()) return Unexpected(Corrupt("the number of records is wrong"));
+  if (!reader.ok() || !reader.AtEnd())
+    return Unexpected(CorruptGroup("the number of records is wrong"));
   return batch;
 }
 
