@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "base/log.h"
 #include "base/random.h"
@@ -80,17 +81,24 @@ Engine::~Engine() { Stop(); }
 void Engine::Stop() {
   if (stopping_.exchange(true)) return;
   tasks_.StopDurable();
+  std::set<std::shared_ptr<const App>> apps;
   for (const LiveRunPtr& run : timers_.Stop()) {
+    apps.insert(run->app);
     if (!run->is_durable()) Happened(run, {.event = flow::Cancel{}});
   }
   // Functions that still run end by themselves, and their steps are stored.
   for (const LiveRunPtr& run : live_.All()) {
+    apps.insert(run->app);
     answers_.Respond(*run,
                      {.status = 503,
                       .headers = {},
                       .body = json::Value("The server stops; the run goes on when it starts")});
   }
   threads_.Stop();
+  // A call that waits for an instance holds its run, which holds the app of the instance.
+  for (const auto& app : apps) {
+    for (const auto& [name, route] : app->routes) route->DropWaiting();
+  }
   store_.Wait();
   live_.Clear();
 }

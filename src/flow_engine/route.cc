@@ -74,6 +74,13 @@ std::optional<Route::Job> Route::Leave(Slot* slot) {
   return job;
 }
 
+void Route::DropWaiting() {
+  std::deque<Job> dropped;  // ends without the lock
+  const auto table = table_.Lock();
+  dropped.swap(table->waiting);
+  waiting_count_ -= dropped.size();
+}
+
 Status Route::Prepare(Slot& slot) {
   if (slot.instance != nullptr) return OkStatus();
   ASSIGN_OR_RETURN(slot.instance, maker_());

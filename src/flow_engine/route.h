@@ -58,6 +58,8 @@ class Route {
   Result<Slot*> Enter(Job& job);
   // Gives the instance back; or returns a waiting job, which the caller runs on it.
   std::optional<Job> Leave(Slot* slot);
+  // Drops the jobs that wait: nobody leaves any more.
+  void DropWaiting();
 
   // Makes the instance unless the slot has one.
   Status Prepare(Slot& slot);
