@@ -1,5 +1,9 @@
 #include "net/acceptor.h"
 
+#include <utility>
+
+#include <unistd.h>
+
 #include "base/log.h"
 
 namespace sluice::net {
@@ -16,6 +20,23 @@ constexpr char kTls12Ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
 // The most clients beyond max_connections that get an answer saying so at a time; further ones are
 // closed without an answer.
 constexpr size_t kMaxRefused = 64;
+
+// An open socket on its way to another loop.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.Release()) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int number() const { return number_; }
+  int Release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
 
 std::string Address(const TcpSocket& socket) {
   error_code error;
@@ -92,12 +113,12 @@ void Acceptor::Close() {
 }
 
 void Acceptor::Accept() {
-  IoLoop* loop = loops_[next_loop_].get();
-  next_loop_ = (next_loop_ + 1) % loops_.size();
-  acceptor_.async_accept(loop->context(), [this, loop](error_code error, TcpSocket socket) {
+  // The socket is registered here with the reactor of the acceptor's own loop: that of another loop
+  // has no locks, and only its own thread may touch it (io_loop.cc).
+  acceptor_.async_accept(loops_[0]->context(), [this](error_code error, TcpSocket socket) {
     if (!acceptor_.is_open()) return;
     if (error && error != asio::error::connection_aborted) return OnError(error);
-    if (!error) OnAccepted(loop, std::move(socket));
+    if (!error) OnAccepted(std::move(socket));
     Accept();
   });
 }
@@ -113,8 +134,10 @@ void Acceptor::OnError(const error_code& error) {
   });
 }
 
-void Acceptor::OnAccepted(IoLoop* loop, TcpSocket socket) {
+void Acceptor::OnAccepted(TcpSocket socket) {
   if (std::exchange(failing_, false)) log::Info("accepting connections again", {{"port", port_}});
+  IoLoop* loop = loops_[next_loop_].get();
+  next_loop_ = (next_loop_ + 1) % loops_.size();
   HandOver(loop, std::move(socket));
 }
 
@@ -124,7 +147,16 @@ void Acceptor::HandOver(IoLoop* loop, TcpSocket socket) {
     if (!server_.TryEnter(server_.options.max_connections + kMaxRefused)) return;
     admission = Admission::kRefused;
   }
-  loop->Post([this, loop, admission, socket = std::move(socket)]() mutable {
+  error_code error;
+  const tcp family = socket.local_endpoint(error).protocol();
+  Descriptor descriptor(error ? -1 : socket.release(error));
+  if (error) return server_.Leave();  // the client has gone
+  loop->Post([this, loop, admission, family, descriptor = std::move(descriptor)]() mutable {
+    TcpSocket socket(loop->context());
+    error_code failed;
+    socket.assign(family, descriptor.number(), failed);
+    if (failed) return server_.Leave();
+    descriptor.Release();
     auto connection = protocol_.NewConnection(*loop, Address(socket), admission);
     loop->Adopt(std::move(connection), tls_ ? MakeTlsTransport(std::move(socket), *tls_)
                                             : MakePlainTransport(std::move(socket)));

@@ -36,7 +36,7 @@ class Acceptor {
   Status Bind(const ListenOptions& options);
   Status LoadTls(const TlsOptions& options);
   void Accept();
-  void OnAccepted(IoLoop* loop, TcpSocket socket);
+  void OnAccepted(TcpSocket socket);
   void HandOver(IoLoop* loop, TcpSocket socket);
   void OnError(const boost::system::error_code& error);
 
