@@ -1,6 +1,5 @@
 // The changes that a batch of invocations makes to the failures of one owner, in the shard of the
-// batch's commit. They become rows of
-// the batch's commit.
+// batch's commit. They become rows of that commit.
 //
 // The commit depends on every failure that was read and then changed: when another commit changed
 // it in between, this one is refused (Code::kConflict, row.changed) and the batch must run again.
