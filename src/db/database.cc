@@ -108,6 +108,7 @@ Status DatabaseImpl::Open() {
 Status DatabaseImpl::StartOwning() {
   for (const auto& committer : committers) committer->Start();
   RETURN_IF_ERROR(CleanUpAfterCrash());
+  for (ShardId shard = 0; shard < format.shards; ++shard) ownership.Give(shard);
   KeepInheritedLog();
   StartBackground();
   return OkStatus();
@@ -405,6 +406,7 @@ Status Database::TakeOver() {
 }
 
 const Clock& Database::clock() const { return impl_->clock; }
+Ownership& Database::ownership() const { return impl_->ownership; }
 
 const storage::Store& StoreOf(const Database& database) { return *database.impl_->store; }
 

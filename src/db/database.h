@@ -5,7 +5,7 @@
 //   admin       changes of the catalog             followers    the log's followers and cursors
 //   rows        rows of other modules              read_forms   documents in the form of their type
 //   revisions   earlier versions of documents      estimates    sizes of keyspaces and indexes
-//   operations  backup, statistics, upkeep
+//   operations  backup, statistics, upkeep         ownership    the shards that this server owns
 //
 // Concurrency: every method may be called from any thread. Those marked "waits" block the caller
 // until the commit is durable; callers on an event loop use Submit, or a worker.
@@ -33,6 +33,7 @@
 #include "db/journal.h"
 #include "db/log.h"
 #include "db/operations.h"
+#include "db/ownership.h"
 #include "db/read_forms.h"
 #include "db/revision_store.h"
 #include "db/rows.h"
@@ -121,6 +122,7 @@ class Database {
   const Estimates& estimates() const { return estimates_; }
   Operations& operations() { return operations_; }
   const Operations& operations() const { return operations_; }
+  Ownership& ownership() const;
 
   std::shared_ptr<const Catalog> catalog() const;
   Result<KeyspaceId> Resolve(const KeyspaceName& name) const;

@@ -28,6 +28,7 @@
 #include "db/hybrid_clock.h"
 #include "db/journal.h"
 #include "db/last_policy.h"
+#include "db/ownership.h"
 #include "db/traffic.h"
 #include "db/update_samples.h"
 #include "storage/store.h"
@@ -96,6 +97,7 @@ class DatabaseImpl {
   std::unique_ptr<Journal> journal;
   LogCoverage coverage;
   std::vector<std::unique_ptr<Committer>> committers;  // by shard
+  Ownership ownership;
   std::atomic<uint64_t> expired{0};
   // Some keyspace has, or had since the start, document types. False: readers and writers skip the
   // check.
