@@ -34,7 +34,8 @@ class Ownership {
  public:
   // The shards that are owned now are gained by the tenant before it returns.
   void Add(ShardTenant* tenant);
-  // The owned shards are lost by the tenant before it returns. One that was not added is left alone.
+  // The owned shards are lost by the tenant before it returns. One that was not added is left
+  // alone.
   void Remove(ShardTenant* tenant);
 
   void Give(ShardId shard);  // an owned shard is left as it is
