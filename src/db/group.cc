@@ -1,6 +1,6 @@
 // Invariants:
-//   1. A rejected commit leaves no trace: validation fills only staged_, and Emit, which fills the
-//      batch and the group's overlay, cannot fail.
+//   1. A rejected commit leaves no trace: validation fills only staged_, and Accept, which fills
+//      the batch and the group's overlay, cannot fail.
 //   2. Sequences are dense within a shard; a commit's rows all carry its sequence.
 //   3. A document's CAS only grows: stamps made here are given in commit order, and a stamp made
 //      earlier by the writer is compared with the present one.
@@ -44,6 +44,12 @@ Group::Group(const Context& context, ShardState state, storage::Batch* batch)
 }
 
 CommitResult Group::Add(Commit& commit) {
+  CommitResult result = Check(commit);
+  if (result.status.ok()) Accept(commit);
+  return result;
+}
+
+CommitResult Group::Check(Commit& commit) {
   several_writes_ = commit.writes.size() > 1;
   staged_by_key_.clear();
   staged_.clear();
@@ -53,19 +59,22 @@ CommitResult Group::Add(Commit& commit) {
   read_forms_.clear();
   CommitResult result;
   result.writes.resize(commit.writes.size());
-  const size_t made_before = made_.size();
-  const ShardState state_before = state_;
+  made_before_ = made_.size();
+  state_before_ = state_;
   ++state_.sequence;
   result.status = Validate(commit, &result);
-  if (!result.status.ok()) {
-    state_ = state_before;
-    made_.resize(made_before);
+  if (result.status.ok()) {
+    result.sequence = state_.sequence;
+  } else {
+    Reject();
     result.writes.clear();
-    return result;
   }
-  Emit(commit);
-  result.sequence = state_.sequence;
   return result;
+}
+
+void Group::Reject() {
+  state_ = state_before_;
+  made_.resize(made_before_);
 }
 
 ShardState Group::Finish() {
@@ -456,7 +465,7 @@ Result<std::optional<std::string>> Group::LookupRow(storage::Family family,
 
 // --- emitting: nothing below can fail -----------------------------------------------------------
 
-void Group::Emit(const Commit& commit) {
+void Group::Accept(const Commit& commit) {
   std::unordered_map<KeyspaceId, const Staged*> last;
   for (const Staged& staged : staged_) {
     if (staged.logged) last[staged.keyspace->id] = &staged;

@@ -49,6 +49,11 @@ class Group {
 
   // Adds the commit's rows to the batch if all its conditions hold; if not, leaves no trace.
   CommitResult Add(Commit& commit);
+  // The same in two steps, for a commit with parts in several groups. After a Check that gave OK
+  // comes one of the other two.
+  CommitResult Check(Commit& commit);
+  void Accept(const Commit& commit);
+  void Reject();
 
   // Puts the shard's row into the batch and returns the state to publish.
   ShardState Finish();
@@ -118,7 +123,6 @@ class Group {
   Result<std::string> StoredHolder(const Index& index, const std::string& entry,
                                    const std::string& key);
 
-  void Emit(const Commit& commit);
   void EmitDocument(const Staged& staged);
   void EmitLog(const Commit& commit, const Staged& staged, bool last_of_keyspace, uint32_t* n);
   void EmitLogRow(const Change& change);
@@ -155,6 +159,8 @@ class Group {
   std::deque<Document> made_;  // results of mutations; the views above point into it
 
   // The commit being added.
+  ShardState state_before_;
+  size_t made_before_ = 0;
   std::deque<Staged> staged_;
   std::unordered_map<std::string_view, const Staged*> staged_by_key_;  // if it has several writes
   std::unordered_map<std::string, std::string> staged_claims_;         // like claims_
