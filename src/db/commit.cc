@@ -4,6 +4,21 @@
 
 namespace sluice::db {
 
+size_t BytesOf(const Commit& commit) {
+  size_t bytes = 256;
+  for (const Write& write : commit.writes) {
+    bytes += 64 + write.key.size() + write.document.body.size() + write.document.xattrs.size();
+    if (write.prepared == nullptr || write.prepared->ahead == nullptr) continue;
+    const ReadAhead& ahead = *write.prepared->ahead;
+    bytes += sizeof(ahead) + ahead.present->body.size() + ahead.present->xattrs.size();
+    if (ahead.settled.body) bytes += ahead.settled.body->size();
+  }
+  for (const RowWrite& row : commit.rows) {
+    bytes += 64 + row.key.size() + (row.value ? row.value->size() : 0);
+  }
+  return bytes;
+}
+
 Write PutWrite(KeyspaceId keyspace, std::string key, Document document, Precondition precondition) {
   Write write;
   write.keyspace = keyspace;

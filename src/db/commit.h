@@ -111,21 +111,24 @@ struct ReadCheck {
   Sequence sequence = 0;
 };
 
-// A range that was read: no document in [from, to) may have changed after `snapshot`.
+// A range of one shard that was read: no document in [from, to) may have changed after `snapshot`.
 struct RangeCheck {
   KeyspaceId keyspace = 0;
   std::string from;
   std::string to;  // exclusive; empty for the keyspace's end
   Sequence snapshot = 0;
+  ShardId shard = kDefinitionsShard;
 };
 
+// Documents may be in any shards. A commit that stays in one shard costs least: the others wait for
+// several appends, and the shards take nothing else meanwhile (shared_commits.h).
 struct Commit {
-  // Everything in the commit belongs to this shard. The default is that of definitions.
+  // Rows and cursors of the commit are in this shard. The default is that of definitions.
   ShardId shard = kDefinitionsShard;
   std::vector<Write> writes;
   std::vector<ReadCheck> reads;
-  // The reads saw all commits up to this one, perhaps more. The committer does not look at
-  // documents that were not written since.
+  // The reads saw all commits of `shard` up to this one, perhaps more. The committer does not look
+  // at documents that were not written since.
   std::optional<Sequence> reads_as_of = std::nullopt;
   std::vector<RangeCheck> ranges;
   std::vector<CursorCreate> cursor_creates;
@@ -146,7 +149,7 @@ struct WriteResult {
 
 struct CommitResult {
   Status status;
-  Sequence sequence = 0;
+  Sequence sequence = 0;            // in the lowest shard that it writes
   std::vector<WriteResult> writes;  // one for each of Commit::writes, when status is OK
   int failed_write = -1;            // which write's precondition failed, if one did
 };
@@ -163,8 +166,11 @@ struct Committed {
 };
 using CommitListener = std::function<void(const Committed&)>;
 
-// Called once, on the committer's thread. It must only pass the result on.
+// Called once, on a committer's thread. It must only pass the result on.
 using CommitCallback = std::move_only_function<void(CommitResult)>;
+
+// About how much memory it takes.
+size_t BytesOf(const Commit& commit);
 
 // The usual writes.
 Write PutWrite(KeyspaceId keyspace, std::string key, Document document,

@@ -11,25 +11,6 @@
 #include "db/group_contents.h"
 
 namespace sluice::db {
-namespace {
-
-size_t CommitBytes(const Commit& commit) {
-  size_t bytes = 256;
-  for (const Write& write : commit.writes) {
-    bytes += 64 + write.key.size() + write.document.body.size() + write.document.xattrs.size();
-    if (write.prepared == nullptr || write.prepared->ahead == nullptr) continue;
-    const ReadAhead& ahead = *write.prepared->ahead;
-    bytes += sizeof(ahead) + ahead.present->body.size() + ahead.present->xattrs.size();
-    if (ahead.settled.body) bytes += ahead.settled.body->size();
-  }
-  for (const RowWrite& row : commit.rows) {
-    bytes += 64 + row.key.size() + (row.value ? row.value->size() : 0);
-  }
-  return bytes;
-}
-
-}  // namespace
-
 Committer::Committer(ShardId shard, storage::Store& store, Journal& journal, const Clock& clock,
                      HybridClock& stamps, CatalogSource catalog, Installed installed,
                      ShardState state, CommitterOptions options)
@@ -69,7 +50,7 @@ void Committer::Stop() {
 
 void Committer::Submit(Commit commit, CommitCallback callback) {
   auto item = std::make_unique<Item>();
-  item->bytes = CommitBytes(commit);
+  item->bytes = BytesOf(commit);
   item->commit = std::move(commit);
   item->callback = std::move(callback);
   Enqueue(std::move(item));
@@ -97,6 +78,50 @@ Status Committer::Run(Task task) {
   return done.get_future().get();
 }
 
+void Committer::Hold(Held held) {
+  auto item = std::make_unique<Item>();
+  item->held = std::move(held);
+  Enqueue(std::move(item));
+}
+
+void Committer::RunHeld(Task task, std::function<void(Status)> done) {
+  auto item = std::make_unique<Item>();
+  item->task = std::move(task);
+  item->task_done = std::move(done);
+  const MutexLock lock(mutex_);
+  CHECK(held_ && held_task_ == nullptr);
+  held_task_ = std::move(item);
+  wake_.NotifyOne();
+}
+
+void Committer::Release(Status failure) {
+  const MutexLock lock(mutex_);
+  CHECK(held_ && held_task_ == nullptr);
+  held_ = false;
+  if (!failure.ok()) {
+    left_ = true;
+    failure_ = std::move(failure);
+  }
+  wake_.NotifyOne();
+}
+
+Group::Context Committer::GroupContext(const Catalog& catalog, size_t commits) {
+  return {store_,
+          shard_,
+          catalog,
+          stamps_,
+          last_writes_,
+          clock_.WallMs(),
+          options_.tombstone_retention_ms,
+          commits,
+          options_.shards};
+}
+
+std::unique_ptr<Group> Committer::NewHeldGroup(const Catalog& catalog, ShardState state,
+                                               storage::Batch* batch, size_t commits) {
+  return std::make_unique<Group>(GroupContext(catalog, commits), state, batch);
+}
+
 // A commit that is larger than the bound on bytes may still be queued alone.
 bool Committer::IsFull(const Item& item) const {
   return queue_.size() >= options_.max_queued_commits ||
@@ -112,7 +137,7 @@ void Committer::Enqueue(std::unique_ptr<Item> item) {
     } else if (standby_) {
       refused = Error(Code::kUnavailable, "commit.standby",
                       "this server follows another one and takes no writes");
-    } else if (!item->task && IsFull(*item)) {
+    } else if (item->is_commit() && IsFull(*item)) {
       refused = Error(Code::kOverloaded, "commit.overloaded",
                       "too many writes are waiting ({} commits, {} bytes); try again shortly",
                       queue_.size(), queued_bytes_);
@@ -124,7 +149,9 @@ void Committer::Enqueue(std::unique_ptr<Item> item) {
       return;
     }
   }
-  if (item->task) {
+  if (item->held) {
+    item->held(refused);
+  } else if (item->task) {
     item->task_done(refused);
   } else {
     CommitResult result;

@@ -99,10 +99,28 @@ class Committer {
     ShardState& state;
     storage::Batch& batch;
     std::function<void()> published;
+    // The documents that it changes, if any, are known to the shard already (NewHeldGroup).
+    bool writes_are_noted = false;
+    uint64_t commits = 0;  // in the group, for the statistics
+    uint64_t writes = 0;
   };
   using Task = std::move_only_function<Status(TaskContext&)>;
   // Waits until the task's group is committed, or is known not to be.
   Status Run(Task task);
+
+  // For commits that several shards share (shared_commits.h). The shard stands still from the call
+  // of `held` with OK until Release: nothing is on its way, and only tasks of the holder are taken.
+  // `held` runs on the committer's thread, or at once if the shard takes nothing.
+  using Held = std::move_only_function<void(Status)>;
+  void Hold(Held held);
+  // These are for the holder, on one thread, while no task of it runs.
+  const ShardState& held_state() const { return state_; }
+  // Commits are checked and added on the holder's thread.
+  std::unique_ptr<Group> NewHeldGroup(const Catalog& catalog, ShardState state,
+                                      storage::Batch* batch, size_t commits);
+  void RunHeld(Task task, std::function<void(Status)> done);
+  // With an error the shard takes nothing more.
+  void Release(Status failure = OkStatus());
 
   Sequence last_sequence() const { return last_sequence_.load(std::memory_order_acquire); }
   Sequence trimmed() const { return trimmed_.load(std::memory_order_acquire); }
@@ -122,7 +140,10 @@ class Committer {
     CommitCallback callback;
     Task task;
     std::function<void(Status)> task_done;
+    Held held;
     size_t bytes = 0;
+
+    bool is_commit() const { return !task && !held; }
   };
   using Items = std::vector<std::unique_ptr<Item>>;
 
@@ -136,6 +157,8 @@ class Committer {
     ShardState next;
     Committed committed;
     std::function<void()> published;
+    uint64_t commits = 0;  // of a task
+    uint64_t writes = 0;
     bool appended = false;   // false: the group has no rows, only answers
     bool told_late = false;  // its callers do not wait any more
     uint64_t since_ns = 0;
@@ -154,6 +177,8 @@ class Committer {
   Pending& NewPending(Items items);
   void StartGroup(Items items);
   void StartTask(Items items);
+  void StartHold(Item& item);
+  Group::Context GroupContext(const Catalog& catalog, size_t commits);
   Status RunTask(Pending& pending);
   void Append(Pending& pending);
   void OnAnswer(Pending& pending, Journal::Answer answer);
@@ -221,6 +246,8 @@ class Committer {
   size_t queued_bytes_ GUARDED_BY(mutex_) = 0;
   bool standby_ GUARDED_BY(mutex_) = true;
   bool stopping_ GUARDED_BY(mutex_) = false;
+  bool held_ GUARDED_BY(mutex_) = false;
+  std::unique_ptr<Item> held_task_ GUARDED_BY(mutex_);
   Status failure_ GUARDED_BY(mutex_);
 
   // Shared with the tokens. The mutex is held during the calls, so that letting go of a token waits

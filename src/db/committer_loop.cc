@@ -3,7 +3,8 @@
 // Invariants:
 //   1. in_flight_ is in the order of sequences, and each group's sequence follows from the one
 //      before it: state_ is the state after the last of them, durable_ the one before the first.
-//   2. A task is alone in in_flight_: it reads the store, which has only committed groups.
+//   2. A task is alone in in_flight_: it reads the store, which has only committed groups. So is
+//      the holder of the shard.
 //   3. Every append is answered before the groups in flight are given up. So nothing that was given
 //      up can be stored later, when another group has taken its sequence.
 //   4. The embedded journal answers within Append: in_flight_ is then empty whenever the thread
@@ -32,6 +33,8 @@ void Committer::Loop() {
     if (items.empty()) {
       const MutexLock lock(mutex_);
       if (CanEnd()) return;
+    } else if (items.front()->held) {
+      StartHold(*items.front());
     } else if (items.front()->task) {
       StartTask(std::move(items));
     } else {
@@ -80,27 +83,34 @@ bool Committer::CanSettle() const {
 }
 
 bool Committer::CanTake() const {
+  if (held_) return held_task_ != nullptr && in_flight_.empty();
   if (queue_.empty()) return false;
   if (in_flight_.empty() || IsLate()) return true;
   if (in_flight_.size() >= kMaxGroupsInFlight || retry_ns_ != 0) return false;
-  if (queue_.front()->task || !in_flight_.back()->group) return false;
+  if (!queue_.front()->is_commit() || !in_flight_.back()->group) return false;
   return std::ranges::none_of(in_flight_, [](const auto& each) {
     return each->answer && each->answer->outcome != Journal::Outcome::kCommitted;
   });
 }
 
-bool Committer::CanEnd() const { return stopping_ && queue_.empty() && in_flight_.empty(); }
+bool Committer::CanEnd() const {
+  return stopping_ && !held_ && queue_.empty() && in_flight_.empty();
+}
 
-// Either one task, or commits up to the next task.
+// Either one task or holder, or commits up to the next one.
 Committer::Items Committer::TakeItems() {
   Items items;
+  if (held_) {
+    items.push_back(std::move(held_task_));
+    return items;
+  }
   size_t bytes = 0;
   while (!queue_.empty() && items.size() < kMaxGroupCommits && bytes < kMaxGroupBytes) {
-    if (queue_.front()->task && !items.empty()) break;
+    if (!queue_.front()->is_commit() && !items.empty()) break;
     bytes += queue_.front()->bytes;
     items.push_back(std::move(queue_.front()));
     queue_.pop_front();
-    if (items.back()->task) break;
+    if (!items.back()->is_commit()) break;
   }
   queued_bytes_ -= bytes;
   return items;
@@ -125,11 +135,9 @@ void Committer::StartGroup(Items items) {
   for (const auto& each : in_flight_) earlier_.insert(earlier_.begin(), &*each->group);
   Pending& pending = NewPending(std::move(items));
   pending.catalog = catalog_();
-  Group& group =
-      pending.group.emplace(Group::Context{store_, shard_, *pending.catalog, stamps_, last_writes_,
-                                           clock_.WallMs(), options_.tombstone_retention_ms,
-                                           pending.items.size(), options_.shards, earlier_},
-                            state_, &pending.batch);
+  Group::Context context = GroupContext(*pending.catalog, pending.items.size());
+  context.earlier = earlier_;
+  Group& group = pending.group.emplace(context, state_, &pending.batch);
   pending.results.reserve(pending.items.size());
   for (const auto& item : pending.items) pending.results.push_back(group.Add(item->commit));
   pending.committed.keyspaces = group.logged();
@@ -157,6 +165,16 @@ void Committer::StartTask(Items items) {
   Append(pending);
 }
 
+// Nothing is on its way.
+void Committer::StartHold(Item& item) {
+  const Status taking = CheckTaking();
+  if (taking.ok()) {
+    const MutexLock lock(mutex_);
+    held_ = true;
+  }
+  item.held(taking);
+}
+
 Status Committer::RunTask(Pending& pending) {
   RETURN_IF_ERROR(CheckTaking());
   pending.next = state_;
@@ -164,12 +182,14 @@ Status Committer::RunTask(Pending& pending) {
   TaskContext context{pending.next, pending.batch, {}};
   RETURN_IF_ERROR(pending.items.front()->task(context));
   pending.published = std::move(context.published);
+  pending.commits = context.commits;
+  pending.writes = context.writes;
   pending.next.clock = stamps_.Next();
   pending.batch.Put(storage::Family::kMeta, ShardState::Key(shard_), pending.next.Encode());
   // Announced before the rows are removed: a feed reads rows and then asks which rows are gone,
   // and the answer must include all that it could have missed (feed.cc).
   AnnounceGone(pending.next);
-  last_writes_.NoteAll(pending.next.sequence);
+  if (!context.writes_are_noted) last_writes_.NoteAll(pending.next.sequence);
   return OkStatus();
 }
 

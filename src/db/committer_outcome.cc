@@ -80,6 +80,8 @@ bool Committer::Complete() {
     NotifyListeners(done->committed);
     AnswerCommits(*done);
   } else {
+    commits_ += done->commits;
+    writes_ += done->writes;
     if (done->published) done->published();
     NotifyListeners(done->committed);
     AnswerTask(*done, OkStatus());
@@ -234,6 +236,7 @@ void Committer::Recycle(std::unique_ptr<Pending> pending) {
   pending->batch.Clear();
   pending->committed = {};
   pending->published = nullptr;
+  pending->commits = pending->writes = 0;
   pending->appended = false;
   pending->told_late = false;
   pending->answer.reset();

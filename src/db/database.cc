@@ -3,13 +3,16 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <semaphore>
 
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/wait_scope.h"
 #include "db/catalog_edit.h"
 #include "db/catalog_rows.h"
+#include "db/commit_parts.h"
 #include "db/database_impl.h"
 #include "db/index.h"
 #include "db/row_key.h"
@@ -46,6 +49,7 @@ const storage::Snapshot* StoreSnapshot(const DatabaseSnapshot* snapshot) {
 // --- opening ------------------------------------------------------------------------------------
 
 DatabaseImpl::~DatabaseImpl() {
+  if (shared != nullptr) shared->Stop();
   StopBackground();
   for (auto& committer : committers) committer->Stop();
   if (store == nullptr) return;
@@ -101,12 +105,18 @@ Status DatabaseImpl::Open() {
         },
         states[shard], committer_options));
   }
+  shared = std::make_unique<SharedCommits>(
+      committers, clock, *stamps, [this] { return CurrentCatalog(); }, cut,
+      SharedCommitsOptions{committer_options.max_queued_commits, committer_options.max_queued_bytes,
+                           options.answer_within_ms});
   RETURN_IF_ERROR(LoadCoverage());
   return options.role == DatabaseRole::kOwner ? StartOwning() : OkStatus();
 }
 
 Status DatabaseImpl::StartOwning() {
   for (const auto& committer : committers) committer->Start();
+  RETURN_IF_ERROR(FinishShared(*store, committers));
+  if (format.shards > 1) shared->Start();
   RETURN_IF_ERROR(CleanUpAfterCrash());
   for (ShardId shard = 0; shard < format.shards; ++shard) ownership.Give(shard);
   KeepInheritedLog();
@@ -289,14 +299,16 @@ Status Database::CheckIndex(const Index& index, const DatabaseSnapshot& snapshot
 }
 
 std::unique_ptr<DatabaseSnapshot> Database::NewSnapshot() const {
-  auto snapshot = std::make_unique<DatabaseSnapshot>();
-  snapshot->time_ms_ = impl_->clock.WallMs();
-  const uint64_t changes = impl_->catalog_changes_.load();
-  snapshot->catalog_ = impl_->CurrentCatalog();
-  snapshot->store_ = impl_->store->NewSnapshot();
-  const bool changed = changes % 2 == 1 || changes != impl_->catalog_changes_.load();
-  if (changed) snapshot->catalog_ = nullptr;
-  return snapshot;
+  return impl_->cut.Outside([this] {
+    auto snapshot = std::make_unique<DatabaseSnapshot>();
+    snapshot->time_ms_ = impl_->clock.WallMs();
+    const uint64_t changes = impl_->catalog_changes_.load();
+    snapshot->catalog_ = impl_->CurrentCatalog();
+    snapshot->store_ = impl_->store->NewSnapshot();
+    const bool changed = changes % 2 == 1 || changes != impl_->catalog_changes_.load();
+    if (changed) snapshot->catalog_ = nullptr;
+    return snapshot;
+  });
 }
 
 Result<Sequence> Database::SequenceAt(const DatabaseSnapshot& snapshot, ShardId shard) const {
@@ -322,19 +334,16 @@ Cas Database::NewCas() { return impl_->stamps->Next(); }
 
 namespace {
 
-// The conditions of a commit must be in its shard: other shards change while it is checked.
-Status CheckConditions(const Database& database, const Commit& commit) {
+// Rows and cursors must be in the commit's own shard: their module says which one that is.
+Status CheckPlaces(const Database& database, const Commit& commit) {
   const auto other_shard = [&](std::string_view what) {
     return Error(Code::kInvalidArgument, "commit.cross_shard",
-                 "{} is not in shard {}: one commit can't span shards", what, commit.shard);
+                 "{} is not in shard {}, which the commit names", what, commit.shard);
   };
-  for (const ReadCheck& read : commit.reads) {
-    if (database.ShardOf(read.keyspace, read.key) != commit.shard) return other_shard(read.key);
-  }
   for (const RangeCheck& range : commit.ranges) {
-    const bool here =
-        IsTableId(range.keyspace) ? commit.shard == kTablesShard : database.shard_count() == 1;
-    if (!here) return other_shard("a range");
+    const bool has_range = range.shard < database.shard_count() &&
+                           (!IsTableId(range.keyspace) || range.shard == kTablesShard);
+    if (!has_range) return other_shard("a range");
   }
   for (const RowWrite& row : commit.rows) {
     if (row.shard && *row.shard != commit.shard) return other_shard("a row");
@@ -356,14 +365,9 @@ Status CheckCommit(const Database& database, const Commit& commit) {
   for (const Write& write : commit.writes) {
     RETURN_IF_ERROR(CheckKey(write.key));
     bytes += write.document.body.size() + write.document.xattrs.size();
-    if (database.ShardOf(write.keyspace, write.key) != commit.shard) {
-      return Error(Code::kInvalidArgument, "commit.cross_shard",
-                   "document '{}' is not in shard {}: one commit can't span shards", write.key,
-                   commit.shard);
-    }
   }
   RETURN_IF_ERROR(database.commit_limits().Check(commit.writes.size(), bytes));
-  return CheckConditions(database, commit);
+  return CheckPlaces(database, commit);
 }
 
 }  // namespace
@@ -384,14 +388,34 @@ void Database::Submit(Commit commit, CommitCallback callback) {
     callback(std::move(admitted));
     return;
   }
+  if (impl_->IsShared(&commit)) {
+    impl_->shared->Submit(std::move(commit), std::move(callback));
+    return;
+  }
   Committer& committer = *impl_->committers[commit.shard];
   committer.Submit(std::move(commit), std::move(callback));
 }
 
 CommitResult Database::Apply(Commit commit) {
-  if (CommitResult admitted = Admit(&commit); !admitted.status.ok()) return admitted;
-  Committer& committer = *impl_->committers[commit.shard];
-  return committer.Apply(std::move(commit));
+  CommitResult result;
+  std::binary_semaphore done(0);
+  Submit(std::move(commit), [&](CommitResult outcome) {
+    result = std::move(outcome);
+    done.release();
+  });
+  const WaitScope waits;
+  done.acquire();
+  return result;
+}
+
+// Whether several shards share the commit. If not, it belongs to the one that it is in.
+bool DatabaseImpl::IsShared(Commit* commit) const {
+  if (format.shards == 1) return false;
+  const std::set<ShardId> shards = ShardsOf(*commit, format.shards);
+  if (shards.size() > 1) return true;
+  if (*shards.begin() != commit->shard) commit->reads_as_of.reset();
+  commit->shard = *shards.begin();
+  return false;
 }
 
 Status Database::ApplyGroup(ShardId shard, Sequence expected, Sequence next,

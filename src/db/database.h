@@ -73,8 +73,8 @@ struct DatabaseOptions {
   CommitLimits commit_limits;
 };
 
-// All shards as they were at one moment. A document that expires after that moment stays alive in
-// the snapshot.
+// All shards as they were at one moment: a commit is in it as a whole, or not at all. A document
+// that expires after that moment stays alive in the snapshot.
 class DatabaseSnapshot {
  public:
   const storage::Snapshot& store() const { return *store_; }
@@ -161,10 +161,9 @@ class Database {
   const CommitLimits& commit_limits() const;
   // The next stamp of the hybrid clock, for writers that must know a CAS before their commit.
   Cas NewCas();
-  // All writes and rows must belong to commit.shard. It does not wait for the commit; the callback
-  // runs on the committer's thread, or at once on this one when the commit is refused (overloaded,
-  // malformed). In a keyspace with types it reads and may run scripts (ReadForms::RunsScripts):
-  // then call it from a thread that may block.
+  // It does not wait for the commit; the callback runs on a committer's thread, or at once on this
+  // one when the commit is refused (overloaded, malformed). In a keyspace with types it reads and
+  // may run scripts (ReadForms::RunsScripts): then call it from a thread that may block.
   void Submit(Commit commit, CommitCallback callback);
   // Waits.
   CommitResult Apply(Commit commit);

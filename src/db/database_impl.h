@@ -21,6 +21,7 @@
 #include "db/access_queue.h"
 #include "db/catalog.h"
 #include "db/catalog_edit.h"
+#include "db/clean_cut.h"
 #include "db/committer.h"
 #include "db/coverage.h"
 #include "db/database.h"
@@ -29,6 +30,7 @@
 #include "db/journal.h"
 #include "db/last_policy.h"
 #include "db/ownership.h"
+#include "db/shared_commits.h"
 #include "db/traffic.h"
 #include "db/update_samples.h"
 #include "storage/store.h"
@@ -52,6 +54,7 @@ class DatabaseImpl {
   Status Open();
   Status StartOwning();
   std::shared_ptr<const Catalog> CurrentCatalog() const;
+  bool IsShared(Commit* commit) const;
 
   // standby.cc: what is kept in memory of the rows follows each group that was written to the
   // store.
@@ -97,6 +100,8 @@ class DatabaseImpl {
   std::unique_ptr<Journal> journal;
   LogCoverage coverage;
   std::vector<std::unique_ptr<Committer>> committers;  // by shard
+  CleanCut cut;                                        // through all shards
+  std::unique_ptr<SharedCommits> shared;
   Ownership ownership;
   std::atomic<uint64_t> expired{0};
   // Some keyspace has, or had since the start, document types. False: readers and writers skip the

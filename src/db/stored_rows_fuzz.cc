@@ -12,6 +12,7 @@
 #include "db/group.h"
 #include "db/index.h"
 #include "db/log.h"
+#include "db/shared_rows.h"
 
 namespace sluice::db {
 namespace {
@@ -52,6 +53,10 @@ void TryIndexAndExpiry(std::string_view row) {
 }
 
 void TryMeta(std::string_view row) {
+  const auto prepared = PreparedGroup::Decode(row);
+  if (prepared) CHECK(PreparedGroup::Decode(prepared->Encode())->group == prepared->group);
+  const auto decision = Decision::Decode(row);
+  if (decision) CHECK(decision->Encode() == row);
   const auto state = ShardState::Decode(row);
   if (state && row[0] != 1) CHECK(state->Encode() == row);  // rows of version 1 get longer
   const auto value = DecodeMetaJson("key", row, kIndexRowVersion);

@@ -28,12 +28,7 @@ const DatabaseSnapshot& Transaction::snapshot() const {
 
 Status Transaction::Join(KeyspaceId keyspace, std::string_view key) {
   RETURN_IF_ERROR(CheckKey(key));
-  const ShardId shard = database_.ShardOf(keyspace, key);
-  if (shard_.value_or(shard) != shard) {
-    return Error(Code::kInvalidArgument, "transaction.cross_shard",
-                 "document '{}' is in another shard than the rest of this transaction", key);
-  }
-  shard_ = shard;
+  if (!shard_) shard_ = database_.ShardOf(keyspace, key);
   return OkStatus();
 }
 
@@ -42,11 +37,7 @@ Status Transaction::Join(KeyspaceId keyspace, std::string_view key) {
 constexpr size_t kMaxRangesPerKeyspace = 64;
 
 Status Transaction::JoinRange(KeyspaceId keyspace, std::string_view from, std::string_view to) {
-  if (database_.shard_count() != 1 && !IsTableId(keyspace)) {
-    return Error(Code::kUnsupported, "transaction.cross_shard",
-                 "a transaction can't scan a keyspace that is spread over several shards");
-  }
-  shard_ = kTablesShard;  // or the only one
+  if (!shard_) shard_ = kTablesShard;
   size_t here = 0;
   for (const RangeCheck& range : ranges_) {
     if (range.keyspace != keyspace) continue;
@@ -58,11 +49,35 @@ Status Transaction::JoinRange(KeyspaceId keyspace, std::string_view from, std::s
     std::erase_if(ranges_, [&](const RangeCheck& range) { return range.keyspace == keyspace; });
     from = to = {};
   }
-  if (!sequence_) {
-    ASSIGN_OR_RETURN(sequence_, database_.SequenceAt(snapshot(), *shard_));
+  for (auto shard = static_cast<ShardId>(sequences_.size()); shard < database_.shard_count();
+       ++shard) {
+    ASSIGN_OR_RETURN(const Sequence sequence, database_.SequenceAt(snapshot(), shard));
+    sequences_.push_back(sequence);
   }
-  ranges_.push_back({keyspace, std::string(from), std::string(to), *sequence_});
+  ranges_.push_back({.keyspace = keyspace, .from = std::string(from), .to = std::string(to)});
   return OkStatus();
+}
+
+std::vector<RangeCheck> Transaction::TakeRanges() {
+  std::vector<RangeCheck> checks;
+  for (const RangeCheck& range : std::exchange(ranges_, {})) {
+    const bool table = IsTableId(range.keyspace);
+    const ShardId last = table ? kTablesShard : static_cast<ShardId>(sequences_.size() - 1);
+    for (ShardId shard = table ? kTablesShard : 0; shard <= last; ++shard) {
+      RangeCheck& check = checks.emplace_back(range);
+      check.shard = shard;
+      check.snapshot = sequences_[shard];
+    }
+  }
+  return checks;
+}
+
+// Rows say where they belong; without them, the shard of the first document is as good as any.
+ShardId Transaction::HomeShard() const {
+  for (const RowWrite& row : rows_) {
+    if (row.shard) return *row.shard;
+  }
+  return shard_.value_or(kDefinitionsShard);
 }
 
 bool Transaction::Live(const Pending& pending) const {
@@ -280,19 +295,19 @@ Write::Seen Transaction::SeenOf(const Where& where) const {
 
 Commit Transaction::TakeCommit() {
   Commit commit;
-  commit.shard = shard_.value_or(kDefinitionsShard);
+  commit.shard = HomeShard();
   commit.actor = actor_;
   const bool all = isolation_ == Isolation::kSerialisable;
   for (const auto& [where, sequence] : reads_) {
     if (!all && !writes_.contains(where)) continue;
     commit.reads.push_back({where.first, where.second, sequence});
   }
-  if (commit.reads.size() >= kManyReads) {
+  if (commit.reads.size() >= kManyReads) {  // used only if all of them are in this shard
     if (auto sequence = database_.SequenceAt(snapshot(), commit.shard)) {
       commit.reads_as_of = *sequence;
     }
   }
-  if (all) commit.ranges = std::move(ranges_);
+  if (all) commit.ranges = TakeRanges();
   ranges_.clear();
   // In the order in which the documents were first written: followers see that order.
   for (const Undo& undo : undo_) {

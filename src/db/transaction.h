@@ -1,7 +1,7 @@
 // A transaction: reads one snapshot plus its own writes, and commits if no document that it read
 // has changed since. A conflict rejects the commit (Code::kConflict); RunTransaction runs it again.
 //
-// One thread. All documents must be in one shard (the default database has one).
+// One thread. Documents may be in any shards; a transaction that stays in one commits faster.
 #pragma once
 
 #include <functional>
@@ -107,6 +107,8 @@ class Transaction {
   void Stamp(const Pending& pending);
   void StampAll();
   Status JoinRange(KeyspaceId keyspace, std::string_view from, std::string_view to);
+  std::vector<RangeCheck> TakeRanges();
+  ShardId HomeShard() const;
   bool Live(const Pending& pending) const;
   Status Set(const Where& where, Pending pending, Marks marks);
   Write::Seen SeenOf(const Where& where) const;
@@ -116,14 +118,14 @@ class Transaction {
   std::string actor_;
   mutable std::shared_ptr<const DatabaseSnapshot> snapshot_;  // null until it is needed
   const Isolation isolation_;
-  std::optional<Sequence> sequence_;  // of the snapshot, when it was first asked for
-  std::optional<ShardId> shard_;
-  uint32_t document_bytes_ = 0;  // of the documents in writes_
+  std::vector<Sequence> sequences_;  // of the snapshot, by shard, since the first range
+  std::optional<ShardId> shard_;     // of the first document
+  uint32_t document_bytes_ = 0;      // of the documents in writes_
   std::map<Where, Pending> writes_;
   std::vector<RowWrite> rows_;
   std::map<Where, Marks> marks_;  // of some of writes_
   std::map<Where, Sequence> reads_;
-  std::vector<RangeCheck> ranges_;
+  std::vector<RangeCheck> ranges_;  // each in all shards of its keyspace
   // The state that each write replaced.
   struct Undo {
     Where where;

@@ -349,28 +349,16 @@ class ShardedTransactionTest : public TransactionTest {
   ShardedTransactionTest() { options_.shards = 4; }
 };
 
-TEST_F(ShardedTransactionTest, StaysInOneShard) {
-  std::string other = "b";
-  while (database_->ShardOf(keyspace_, other) == database_->ShardOf(keyspace_, "a")) other += "b";
-  Transaction transaction(*database_);
-  ASSERT_TRUE(transaction.Put(keyspace_, "a", Json("1")));
-  EXPECT_EQ(transaction.Get(keyspace_, other).error().id(), "transaction.cross_shard");
-  EXPECT_EQ(transaction.Put(keyspace_, other, Json("1")).error().id(), "transaction.cross_shard");
-  EXPECT_EQ(transaction.Scan(keyspace_, "", "", {}).id(), "transaction.cross_shard");
-  EXPECT_TRUE(transaction.Apply().status.ok());
-  EXPECT_EQ(Get("a"), "1");
-
-  Commit commit;
-  commit.shard = database_->ShardOf(keyspace_, "a");
-  commit.writes.push_back(PutWrite(keyspace_, other, Json("1")));
-  EXPECT_EQ(database_->Apply(std::move(commit)).status.id(), "commit.cross_shard");
-  Commit reads;
-  reads.shard = database_->ShardOf(keyspace_, "a");
-  reads.reads.push_back({keyspace_, other, 0});
-  EXPECT_EQ(database_->Apply(std::move(reads)).status.id(), "commit.cross_shard");
+TEST_F(ShardedTransactionTest, RowsAndCursorsAreInTheShardOfTheCommit) {
   Commit moves;
   moves.cursor_moves.push_back({{"f", 1, 0}, {}, {}});
   EXPECT_EQ(database_->Apply(std::move(moves)).status.id(), "commit.cross_shard");
+  Commit rows;
+  rows.rows.push_back({RowFamily::kRun, 1, "r", "1", {}});
+  EXPECT_EQ(database_->Apply(std::move(rows)).status.id(), "commit.cross_shard");
+  Commit ranges;
+  ranges.ranges.push_back({.keyspace = keyspace_, .shard = 4});
+  EXPECT_EQ(database_->Apply(std::move(ranges)).status.id(), "commit.cross_shard");
   Commit nowhere;
   nowhere.shard = 4;
   EXPECT_EQ(database_->Apply(std::move(nowhere)).status.id(), "commit.malformed");
