@@ -43,7 +43,7 @@ Result<const TriggerEvent*> AwaitEvent(Consumption& self, const Call& call,
     RETURN_IF_ERROR(CheckNotGone(self, call));
     const uint64_t seen = self.live->signal().news();
     RETURN_IF_ERROR(self.CheckHeld());
-    ASSIGN_OR_RETURN(const TriggerEvent* event, NextEvent(*self.queue));
+    ASSIGN_OR_RETURN(const TriggerEvent* event, self.queue->Next());
     if (event != nullptr) return event;
     const auto now = Clock::now();
     if (deadline && now >= *deadline) return nullptr;
@@ -258,7 +258,7 @@ Status RunConsumer(HostObject& object, Call& call) {
     call.Return(Value());
     return OkStatus();
   }
-  ASSIGN_OR_RETURN(auto queue, OpenEventQueue(session.engine, (*live)->definition()));
+  auto queue = std::make_unique<EventQueue>(session.engine, *live);
   session.consumption =
       std::make_shared<Consumption>(Consumption{.session = session,
                                                 .live = std::move(*live),
@@ -290,16 +290,9 @@ Status Consumption::CheckHeld() const {
 Status Consumption::Commit(db::Commit commit) {
   current = false;
   RETURN_IF_ERROR(CheckHeld());
-  if (queue->taken() > 0) commit.cursor_moves.push_back(queue->Move());
-  if (commit.cursor_moves.empty() && commit.writes.empty()) return OkStatus();
-  const Status status = session.engine.database().Apply(std::move(commit)).status;
-  if (status.ok()) {
-    queue->Committed();
-    Confirm();
-  } else {
-    queue->Rewind();
-  }
-  return status;
+  RETURN_IF_ERROR(queue->Commit(std::move(commit)));
+  Confirm();
+  return OkStatus();
 }
 
 void Consumption::Confirm() { session.client->Confirm(session.client->acknowledged()); }

@@ -7,6 +7,7 @@
 #include "lua/host.h"
 #include "procedure/session.h"
 #include "procedure/trigger/event.h"
+#include "procedure/trigger/event_queue.h"
 #include "procedure/trigger/live_queue.h"
 
 namespace sluice::procedure {
@@ -16,13 +17,13 @@ struct Consumption {
   Session& session;
   std::shared_ptr<LiveQueue> live;
   std::unique_ptr<Seat> seat;
-  std::unique_ptr<follow::LaneQueue> queue;
+  std::unique_ptr<EventQueue> queue;
   EventFields fields;
   bool current = false;  // the procedure has an event that it has not consumed
   uint64_t emit_timeout_ms;
 
-  // Commits the consumption of the events together with `commit`. Error consumer.taken_over when
-  // another client has taken over.
+  // Commits the consumption of the events together with `commit`. Errors: consumer.taken_over when
+  // another client has taken over; consumer.shard_lost.
   Status Commit(db::Commit commit);
   void Rewind();
   // Tells the client that the events of the rows it has acknowledged are consumed.

@@ -1,9 +1,8 @@
 #include "procedure/forwarder.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
-
-#include "db/database.h"
 
 namespace sluice::procedure {
 namespace {
@@ -70,7 +69,7 @@ bool Forwarder::MayPush() const {
 }
 
 Result<bool> Forwarder::PushEvent() {
-  ASSIGN_OR_RETURN(const TriggerEvent* event, NextEvent(*self_.queue));
+  ASSIGN_OR_RETURN(const TriggerEvent* event, self_.queue->Next());
   if (event == nullptr) return false;
   if (units_.empty() && open_.events == 0) progressed_ = Clock::now();
   if (event->type == "upd") {
@@ -85,19 +84,21 @@ Result<bool> Forwarder::PushEvent() {
   open_.bytes += event->bytes;
   bytes_ += event->bytes;
   const int64_t tid = event->tid();
+  open_.origin = self_.queue->origin();
   self_.queue->Take();
-  bool last = false;
+  bool last = true;
   if (options_.batch || options_.sentinel) {
     ASSIGN_OR_RETURN(last, IsLastOf(tid));
   }
   if (options_.sentinel && last) RETURN_IF_ERROR(PushRow(nullptr, "txn", {}));
   if (!options_.batch || last || left_ == 0) EndUnit();
+  if (last) self_.queue->EndTurn();
   return true;
 }
 
 // A commit's events are all there, or none is.
 Result<bool> Forwarder::IsLastOf(int64_t tid) {
-  ASSIGN_OR_RETURN(const TriggerEvent* following, NextEvent(*self_.queue));
+  ASSIGN_OR_RETURN(const TriggerEvent* following, self_.queue->Next());
   return following == nullptr || following->tid() != tid;
 }
 
@@ -149,28 +150,34 @@ Status Forwarder::ConsumeAcknowledged() {
   progressed_ = Clock::now();
   self_.seat->Resume();
   size_t units = 0;
-  size_t events = 0;
   for (; units < units_.size() && units_[units].last_row <= acknowledged; ++units) {
-    events += units_[units].events;
     bytes_ -= units_[units].bytes;
   }
   if (units == 0) return OkStatus();
-  RETURN_IF_ERROR(Consume(events));
+  RETURN_IF_ERROR(Consume(units));
   client_.Confirm(units_[units - 1].last_row);
   units_.erase(units_.begin(), units_.begin() + static_cast<std::ptrdiff_t>(units));
   return OkStatus();
 }
 
-Status Forwarder::Consume(size_t events) {
-  if (events == 0) return OkStatus();
-  db::Commit commit;
-  commit.cursor_moves.push_back(self_.queue->Move(events));
-  const Status status = self_.session.engine.database().Apply(std::move(commit)).status;
-  if (!status.ok()) {
+Status Forwarder::Consume(size_t count) {
+  std::vector<std::pair<EventQueue::Origin, size_t>> consumed;  // with the number of events
+  for (const Unit& unit : units_ | std::views::take(count)) {
+    if (unit.events == 0) continue;
+    const auto known =
+        std::ranges::find(consumed, unit.origin, [](const auto& pair) { return pair.first; });
+    if (known == consumed.end()) {
+      consumed.emplace_back(unit.origin, unit.events);
+    } else {
+      known->second += unit.events;
+    }
+  }
+  for (const auto& [origin, events] : consumed) {
+    const Status status = self_.queue->Consume(origin, events);
+    if (status.ok()) continue;
     RETURN_IF_ERROR(self_.CheckHeld());
     return status;
   }
-  self_.queue->Committed(events);
   return OkStatus();
 }
 

@@ -1,10 +1,10 @@
 // Sends a consumer's events to its client as rows with the columns that the procedure has named,
 // and consumes the events when the client has acknowledged their rows. Default consumers use it.
 //
-// A unit is an event, or all events of a transaction; its events are consumed together. A client
-// that runs ahead gets further units before it has acknowledged the first ones, and one commit
-// consumes all units that it has acknowledged meanwhile. Any other client gets the next unit after
-// the last one is consumed.
+// A unit is an event, or all events of a transaction in one shard; its events are consumed
+// together. A client that runs ahead gets further units before it has acknowledged the first ones,
+// and one commit in each shard consumes all units that it has acknowledged meanwhile. Any other
+// client gets the next unit after the last one is consumed.
 //
 // Belongs to the thread of the run.
 #pragma once
@@ -45,6 +45,7 @@ class Forwarder {
   using Time = std::chrono::steady_clock::time_point;
   struct Unit {
     uint64_t last_row = 0;
+    EventQueue::Origin origin;  // of its events
     size_t events = 0;
     size_t bytes = 0;
   };
@@ -68,7 +69,8 @@ class Forwarder {
   Status PushRow(const TriggerEvent* event, std::string_view kind, const Value& values);
   void EndUnit();
   Status ConsumeAcknowledged();
-  Status Consume(size_t events);
+  // Consumes the events of the first `count` units.
+  Status Consume(size_t count);
   // Waits for a change when there is nothing to send and nothing to consume.
   Status Wait(uint64_t seen);
 

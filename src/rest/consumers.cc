@@ -38,7 +38,7 @@ Result<PollRequest> ReadPoll(const Request& request) {
                                                                  "client", "lease_ms", "release"}));
   ASSIGN_OR_RETURN(const std::optional<std::string> ack, StringField(body, "ack"));
   if (ack) {
-    poll.acknowledged = procedure::PositionOfHexId(*ack);
+    poll.acknowledged = procedure::PlaceOfHexId(*ack);
     if (!poll.acknowledged) return BadField("ack", "the id of an event", body["ack"]);
   }
   ASSIGN_OR_RETURN(poll.max, NumberIn(body, "max", poll.max, procedure::kMaxPolled));
@@ -69,6 +69,7 @@ Value EventView(const TriggerEvent& event) {
   if (!event.key.empty()) view.Set("key", event.key);
   if (!event.inserted.is_missing()) view.Set("new", RowView(event.inserted));
   if (!event.deleted.is_missing()) view.Set("old", RowView(event.deleted));
+  if (event.shard_count > 1) view.Set("shard", event.shard);
   view.Set("tid", event.tid());
   view.Set("epoch", event.epoch());
   view.Set("sequence", event.sequence());

@@ -28,7 +28,7 @@ constexpr Metric kMetrics[] = {
      [](const auto& counts) { return counts.progress.conflicts; }},
     {"sluice_trigger_attempts", MetricType::kGauge,
      "Failed attempts for the event at a trigger's head",
-     [](const auto& counts) { return uint64_t{counts.progress.attempts}; }},
+     [](const auto& counts) { return uint64_t{counts.progress.attempts()}; }},
     {"sluice_trigger_dead_letters", MetricType::kGauge, "Events that were put aside",
      [](const auto& counts) { return counts.dead_letters; }},
 };

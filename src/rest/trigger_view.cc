@@ -47,11 +47,11 @@ void SetProgress(const procedure::TriggerProgress& progress, Value* view) {
   view->Set("handled", Value::Unsigned(progress.handled));
   view->Set("failures", Value::Unsigned(progress.failures));
   view->Set("conflicts", Value::Unsigned(progress.conflicts));
-  if (progress.attempts > 0) {
-    view->Set("event", ToHex(progress.event_id));
-    view->Set("attempts", progress.attempts);
+  if (const procedure::FailingHead* const head = progress.first_failing()) {
+    view->Set("event", ToHex(head->event_id));
+    view->Set("attempts", head->attempts);
+    if (progress.state == State::kFailing) view->Set("next_try", UtcText(head->next_try_ms));
   }
-  if (progress.state == State::kFailing) view->Set("next_try", UtcText(progress.next_try_ms));
   if (!progress.error.empty()) {
     view->Set("error", progress.error);
     view->Set("error_time", UtcText(progress.error_ms));

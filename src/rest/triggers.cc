@@ -30,8 +30,8 @@ Result<std::string> EventIdOf(const Request& request) {
   if (!digits) {
     ASSIGN_OR_RETURN(digits, RequiredString(body, "event"));
   }
-  const auto position = procedure::PositionOfHexId(*digits);
-  if (position) return procedure::EventId(*position);
+  const auto place = procedure::PlaceOfHexId(*digits);
+  if (place) return procedure::EventId(*place);
   return Fail(Code::kInvalidArgument, "trigger.bad_event_id",
               "expected the id of an event, {} hexadecimal digits, got '{}'",
               2 * procedure::kEventIdBytes, digits->substr(0, 80));

@@ -45,7 +45,7 @@ TEST_F(ConsumersTest, GivesEventsUntilTheyAreAcknowledged) {
   EXPECT_EQ((*events)[0].inserted["a"].AsInt(), 7);
   EXPECT_EQ(Next(*admin_, Poll("c", 30'000))->size(), 1u);
   procedure::PollRequest acknowledge = Poll("c", 0);
-  acknowledge.acknowledged = procedure::PositionOfHexId(ToHex((*events)[0].id()));
+  acknowledge.acknowledged = procedure::PlaceOfHexId(ToHex((*events)[0].id()));
   ASSERT_TRUE(acknowledge.acknowledged);
   EXPECT_EQ(Next(*admin_, std::move(acknowledge))->size(), 0u);
 }

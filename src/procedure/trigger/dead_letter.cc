@@ -15,25 +15,24 @@ Status Corrupt() {
 }  // namespace
 
 Result<DeadLetter> DeadLetterOf(db::Database& database, const TriggerEvent& event) {
-  const db::LogPosition& position = event.after.position;
   DeadLetter letter;
-  ASSIGN_OR_RETURN(const bool found,
-                   database.followers().ReadLogRow(kTriggerShard, position, &letter.payload));
+  ASSIGN_OR_RETURN(const bool found, database.followers().ReadLogRow(
+                                         event.shard, event.after.position, &letter.payload));
   if (!found) return Unexpected(Corrupt());
-  letter.failure.id = {database.NewCas(), kTriggerShard};
+  letter.failure.id = {database.NewCas(), event.shard};
   letter.failure.key = event.key;
   letter.failure.event = json::ToText(EventSummary(event));
   return letter;
 }
 
-Result<TriggerEvent> EventAgain(EventMaker& maker, const failure::Failure& failure,
-                                std::string_view payload) {
+Result<TriggerEvent> EventAgain(const db::Database& database, EventMaker& maker,
+                                const failure::Failure& failure, std::string_view payload) {
   const Value summary = EventSummary(failure);
   if (!summary["id"].is_string() || !summary["sequence"].is_int()) return Unexpected(Corrupt());
-  const auto position = PositionOfHexId(summary["id"].AsString());
-  if (!position) return Unexpected(Corrupt());
+  const auto place = PlaceOfHexId(summary["id"].AsString());
+  if (!place) return Unexpected(Corrupt());
   db::Change change;
-  const std::string key = db::LogKey(kTriggerShard, position->sequence, position->n);
+  const std::string key = db::LogKey(place->shard, place->position.sequence, place->position.n);
   RETURN_IF_ERROR(db::DecodeLogRow(key, payload, &change));
   ASSIGN_OR_RETURN(std::optional<TriggerEvent> event, maker.Unconditionally(change));
   if (!event) {
@@ -41,7 +40,9 @@ Result<TriggerEvent> EventAgain(EventMaker& maker, const failure::Failure& failu
                 "the table of this event was dropped, and the trigger does not stand on it any "
                 "more");
   }
-  event->after.position = *position;
+  event->shard = place->shard;
+  event->shard_count = database.shard_count();
+  event->after.position = place->position;
   event->after.events = static_cast<uint64_t>(summary["sequence"].AsInt());
   return std::move(*event);
 }
@@ -50,6 +51,7 @@ Value EventSummary(const TriggerEvent& event) {
   Value view =
       Value::Object({{"id", ToHex(event.id())}, {"name", event.name}, {"type", event.type}});
   if (!event.key.empty()) view.Set("key", event.key);
+  if (event.shard_count > 1) view.Set("shard", event.shard);
   view.Set("tid", event.tid());
   view.Set("sequence", event.sequence());
   view.Set("time_ms", Value::Unsigned(event.time_ms));

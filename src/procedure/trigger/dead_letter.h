@@ -18,16 +18,17 @@ struct DeadLetter {
   failure::Failure failure;
   std::string payload;
 };
-// Makes a dead letter of an event that is still in the log. The caller sets the problem and the
-// times.
+// Makes a dead letter of an event that is still in the log, in the event's shard. The caller sets
+// the problem and the times.
 Result<DeadLetter> DeadLetterOf(db::Database& database, const TriggerEvent& event);
 
 // The event of a dead letter, for another run. Error trigger.source_gone when its table was
 // dropped.
-Result<TriggerEvent> EventAgain(EventMaker& maker, const failure::Failure& failure,
-                                std::string_view payload);
+Result<TriggerEvent> EventAgain(const db::Database& database, EventMaker& maker,
+                                const failure::Failure& failure, std::string_view payload);
 
-// A view for operators: id, name, type, key, tid, sequence, time_ms.
+// A view for operators: id, name, type, key, shard (if the database has several), tid, sequence,
+// time_ms.
 Value EventSummary(const TriggerEvent& event);
 Value EventSummary(const failure::Failure& failure);
 // That view with `new` and `old`.

@@ -1,6 +1,7 @@
 #include "procedure/trigger/definition.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/nearest.h"
 #include "procedure/name.h"
@@ -139,6 +140,16 @@ Result<std::optional<EventColumns>> EventFromJson(const Value& value) {
 const TriggerSource* TriggerDefinition::Find(db::KeyspaceId keyspace) const {
   const auto found = std::ranges::find(sources, keyspace, &TriggerSource::keyspace);
   return found == sources.end() ? nullptr : &*found;
+}
+
+std::vector<db::ShardId> ShardsOf(const TriggerDefinition& definition, uint16_t shard_count) {
+  const bool of_tables = std::ranges::all_of(definition.sources, [](const TriggerSource& source) {
+    return db::IsTableId(source.keyspace);
+  });
+  if (of_tables) return {db::kTablesShard};
+  std::vector<db::ShardId> shards(shard_count);
+  std::iota(shards.begin(), shards.end(), db::ShardId{0});
+  return shards;
 }
 
 std::string FollowerOf(std::string_view trigger) {

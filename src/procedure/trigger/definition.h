@@ -58,10 +58,10 @@ struct TriggerDefinition {
   bool operator==(const TriggerDefinition&) const = default;
 };
 
-// A trigger sees changes in their order, so it follows one shard: that of the tables.
-inline constexpr db::ShardId kTriggerShard = db::kTablesShard;
+// The shards that have its events: that of the tables, or all if it follows a collection.
+std::vector<db::ShardId> ShardsOf(const TriggerDefinition& definition, uint16_t shard_count);
 
-// The follower whose cursor is its place in the log, and the owner of its dead letters.
+// The follower whose cursors are its places in the logs, and the owner of its dead letters.
 std::string FollowerOf(std::string_view trigger);
 inline constexpr std::string_view kTriggerFollowers = "trigger:";
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/log.h"
 #include "db/row.h"
 #include "json/parse.h"
@@ -11,6 +12,9 @@
 namespace sluice::procedure {
 namespace {
 
+// A commit's sequence in an id: a shard would need 8,900 years of a thousand commits a second for
+// more.
+constexpr int kSequenceBits = 48;
 // Of an event besides its rows, about.
 constexpr size_t kEventBytes = 256;
 
@@ -75,6 +79,12 @@ Value Typed(const Value& stored, const db::TableSchema* schema) {
   return row;
 }
 
+// `commit` and `n` are the two numbers of an id.
+EventPlace PlaceOf(uint64_t commit, uint32_t n) {
+  return {static_cast<db::ShardId>(commit >> kSequenceBits),
+          {commit & ((uint64_t{1} << kSequenceBits) - 1), n}};
+}
+
 // One row, true, when the condition holds.
 constexpr std::string_view kCondition =
     "SELECT RAW true FROM [$1] AS event_ LET `new` = event_.`new`, `old` = event_.`old`, `type` = "
@@ -82,35 +92,35 @@ constexpr std::string_view kCondition =
 
 }  // namespace
 
-std::string EventId(const db::LogPosition& position) {
+std::string EventId(const EventPlace& place) {
+  CHECK(place.position.sequence < uint64_t{1} << kSequenceBits);
   std::string id;
-  AppendU64(&id, position.sequence);
-  AppendU32(&id, position.n);
+  AppendU64(&id, uint64_t{place.shard} << kSequenceBits | place.position.sequence);
+  AppendU32(&id, place.position.n);
   return id;
 }
 
-std::optional<db::LogPosition> PositionOfId(std::string_view id) {
+std::optional<EventPlace> PlaceOfId(std::string_view id) {
   if (id.size() != kEventIdBytes) return std::nullopt;
   ByteReader reader(id);
-  db::LogPosition position;
-  position.sequence = reader.U64();
-  position.n = reader.U32();
-  return position;
+  const uint64_t commit = reader.U64();
+  return PlaceOf(commit, reader.U32());
 }
 
-std::optional<db::LogPosition> PositionOfHexId(std::string_view digits) {
-  constexpr size_t kSequenceDigits = 16;
+std::optional<EventPlace> PlaceOfHexId(std::string_view digits) {
+  constexpr size_t kCommitDigits = 16;
   if (digits.size() != 2 * kEventIdBytes) return std::nullopt;
-  db::LogPosition position;
-  const char* const middle = digits.data() + kSequenceDigits;
+  uint64_t commit = 0;
+  uint32_t n = 0;
+  const char* const middle = digits.data() + kCommitDigits;
   const char* const end = digits.data() + digits.size();
-  const auto sequence = std::from_chars(digits.data(), middle, position.sequence, 16);
-  const auto n = std::from_chars(middle, end, position.n, 16);
-  if (sequence.ptr != middle || n.ptr != end) return std::nullopt;
-  return position;
+  const auto commit_read = std::from_chars(digits.data(), middle, commit, 16);
+  const auto n_read = std::from_chars(middle, end, n, 16);
+  if (commit_read.ptr != middle || n_read.ptr != end) return std::nullopt;
+  return PlaceOf(commit, n);
 }
 
-std::string TriggerEvent::id() const { return EventId(after.position); }
+std::string TriggerEvent::id() const { return EventId(place()); }
 
 Result<EventMaker> EventMaker::Make(query::QueryEngine& engine,
                                     std::shared_ptr<const TriggerDefinition> definition) {
@@ -195,17 +205,22 @@ bool EventMaker::Fires(const TriggerSource& source, const TriggerEvent& event,
   return true;
 }
 
-Result<std::unique_ptr<follow::LaneQueue>> OpenEventQueue(
-    query::QueryEngine& engine, std::shared_ptr<const TriggerDefinition> definition) {
-  auto source = std::make_unique<follow::DatabaseSource>(
-      engine.database(), FollowerOf(definition->name), kTriggerShard);
+Result<std::unique_ptr<follow::LaneQueue>> OpenShardQueue(
+    query::QueryEngine& engine, std::shared_ptr<const TriggerDefinition> definition,
+    db::ShardId shard) {
+  auto source = std::make_unique<follow::DatabaseSource>(engine.database(),
+                                                         FollowerOf(definition->name), shard);
   ASSIGN_OR_RETURN(EventMaker made, EventMaker::Make(engine, std::move(definition)));
   const auto maker = std::make_shared<EventMaker>(std::move(made));
+  const uint16_t shard_count = engine.database().shard_count();
   return follow::LaneQueue::Open(
       std::move(source),
-      [maker](const db::Change& change, const db::CursorState&) -> Result<follow::EventPtr> {
+      [maker, shard, shard_count](const db::Change& change,
+                                  const db::CursorState&) -> Result<follow::EventPtr> {
         ASSIGN_OR_RETURN(std::optional<TriggerEvent> event, maker->EventOf(change));
         if (!event) return nullptr;
+        event->shard = shard;
+        event->shard_count = shard_count;
         return std::make_unique<TriggerEvent>(std::move(*event));
       });
 }

@@ -1,5 +1,5 @@
-// One event for a trigger or a consumer: a change of a row, made from the log. The queue of events
-// is a follow::LaneQueue.
+// One event for a trigger or a consumer: a change of a row, made from the log. The queue of the
+// events of a shard is a follow::LaneQueue.
 #pragma once
 
 #include <cstdint>
@@ -18,28 +18,43 @@
 
 namespace sluice::procedure {
 
-// `after` is the cursor after this event; its count is the event's number.
-struct TriggerEvent : follow::Event {
-  std::string name;       // of the table, or bucket.scope.collection
-  std::string key;        // of a document; empty for a row
-  std::string_view type;  // add, upd, del
-  Value inserted;         // `new`; missing when there is none
-  Value deleted;          // `old`
-  uint64_t time_ms = 0;   // of its commit
+// A place in the logs of all shards: that of an event.
+struct EventPlace {
+  db::ShardId shard = 0;
+  db::LogPosition position;
+  bool operator==(const EventPlace&) const = default;
+};
 
-  // Twelve bytes that sort as the log does: the commit's sequence and the place in it.
+// `after` is the cursor after this event; its count is the event's number in its shard.
+struct TriggerEvent : follow::Event {
+  db::ShardId shard = 0;
+  uint16_t shard_count = 1;  // of the database
+  std::string name;          // of the table, or bucket.scope.collection
+  std::string key;           // of a document; empty for a row
+  std::string_view type;     // add, upd, del
+  Value inserted;            // `new`; missing when there is none
+  Value deleted;             // `old`
+  uint64_t time_ms = 0;      // of its commit
+
+  EventPlace place() const { return {shard, after.position}; }
+  // Twelve bytes that differ from those of all other events. Ids of one shard sort as its log does.
   std::string id() const;
-  int64_t tid() const { return static_cast<int64_t>(after.position.sequence); }
+  // The same for all events of a commit in its shard, and for no others; grows in the shard.
+  int64_t tid() const {
+    return static_cast<int64_t>(after.position.sequence * shard_count + shard);
+  }
   int64_t epoch() const { return static_cast<int64_t>(time_ms / 1000); }
   int64_t sequence() const { return static_cast<int64_t>(after.events); }
 };
 
+// An id is the shard (u16), the commit's sequence (u48) and the place in the commit (u32).
 inline constexpr size_t kEventIdBytes = 12;
-std::string EventId(const db::LogPosition& position);
+inline constexpr size_t kEventIdShardBytes = 2;
+std::string EventId(const EventPlace& place);
 // Empty if the text is not an id.
-std::optional<db::LogPosition> PositionOfId(std::string_view id);
+std::optional<EventPlace> PlaceOfId(std::string_view id);
 // Reads an id in hexadecimal digits.
-std::optional<db::LogPosition> PositionOfHexId(std::string_view digits);
+std::optional<EventPlace> PlaceOfHexId(std::string_view digits);
 
 // Makes events of changes. One thread.
 class EventMaker {
@@ -48,7 +63,7 @@ class EventMaker {
   static Result<EventMaker> Make(query::QueryEngine& engine,
                                  std::shared_ptr<const TriggerDefinition> definition);
 
-  // Empty if the change is no event by the definition. The caller sets the cursor.
+  // Empty if the change is no event by the definition. The caller sets the shard and the cursor.
   Result<std::optional<TriggerEvent>> EventOf(const db::Change& change);
   // Whether a change is an event. True also if that can't be decided.
   bool Counts(const db::Change& change);
@@ -69,10 +84,11 @@ class EventMaker {
   std::map<db::KeyspaceId, std::shared_ptr<const query::StatementPlan>> conditions_;
 };
 
-// Opens the queue of the events after the cursor of a trigger or a consumer. Error cursor.not_found
-// when it was dropped.
-Result<std::unique_ptr<follow::LaneQueue>> OpenEventQueue(
-    query::QueryEngine& engine, std::shared_ptr<const TriggerDefinition> definition);
+// Opens the queue of the events of one shard after the cursor of a trigger or a consumer. Error
+// cursor.not_found when it was dropped.
+Result<std::unique_ptr<follow::LaneQueue>> OpenShardQueue(
+    query::QueryEngine& engine, std::shared_ptr<const TriggerDefinition> definition,
+    db::ShardId shard);
 // The next event of such a queue, or null.
 inline Result<const TriggerEvent*> NextEvent(follow::LaneQueue& queue) {
   ASSIGN_OR_RETURN(const follow::Event* const event, queue.Next());

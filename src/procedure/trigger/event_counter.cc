@@ -15,8 +15,8 @@ constexpr size_t kCountedAtOnce = 1024;
 
 Result<uint64_t> EventCounter::Count(query::QueryEngine& engine,
                                      std::shared_ptr<const TriggerDefinition> definition,
-                                     const db::CursorState& stored) {
-  Counted counted = counted_.Copy();
+                                     db::ShardId shard, const db::CursorState& stored) {
+  Counted counted = (*counted_.Lock())[shard];
   db::CursorState& end = counted.end;
   const bool known = counted.definition != nullptr &&
                      counted.definition->sources == definition->sources &&
@@ -24,7 +24,7 @@ Result<uint64_t> EventCounter::Count(query::QueryEngine& engine,
   if (!known) end = stored;
   counted.definition = definition;
   ASSIGN_OR_RETURN(EventMaker maker, EventMaker::Make(engine, definition));
-  ASSIGN_OR_RETURN(const auto feed, db::Feed::OfFollower(engine.database(), kTriggerShard,
+  ASSIGN_OR_RETURN(const auto feed, db::Feed::OfFollower(engine.database(), shard,
                                                          FollowerOf(definition->name), end));
   uint64_t events = end.events;
   const auto visit = [&](const db::Change& change) {
@@ -37,7 +37,7 @@ Result<uint64_t> EventCounter::Count(query::QueryEngine& engine,
     end = feed->state();
     end.events = events;
   }
-  counted_.Set(std::move(counted));
+  std::swap((*counted_.Lock())[shard], counted);
   return events - stored.events;
 }
 

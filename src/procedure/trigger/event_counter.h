@@ -1,10 +1,11 @@
-// Counts the events that wait for a trigger or a consumer. A count reads only the part of the log
-// that was written after the last count.
+// Counts the events that wait for a trigger or a consumer in each shard. A count reads only the
+// part of the log that was written after the last count.
 //
-// Concurrency: any thread. Two counts at the same time both read that part.
+// Concurrency: any thread. Two counts of a shard at the same time both read that part.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 
 #include "base/locked.h"
@@ -17,9 +18,9 @@ namespace sluice::procedure {
 
 class EventCounter {
  public:
-  // The number of events after the cursor `stored`.
+  // The number of the shard's events after the cursor `stored`.
   Result<uint64_t> Count(query::QueryEngine& engine,
-                         std::shared_ptr<const TriggerDefinition> definition,
+                         std::shared_ptr<const TriggerDefinition> definition, db::ShardId shard,
                          const db::CursorState& stored);
 
  private:
@@ -29,7 +30,7 @@ class EventCounter {
     db::CursorState end;
     std::shared_ptr<const TriggerDefinition> definition;
   };
-  Locked<Counted> counted_;
+  Locked<std::map<db::ShardId, Counted>> counted_;
 };
 
 }  // namespace sluice::procedure

@@ -8,6 +8,7 @@
 
 #include "base/locked.h"
 #include "base/signal.h"
+#include "follow/shard_gate.h"
 #include "procedure/trigger/definition.h"
 #include "procedure/trigger/event_counter.h"
 #include "procedure/trigger/seat.h"
@@ -18,14 +19,17 @@ class LiveQueue {
  public:
   using Deadline = Signal::Deadline;
 
-  explicit LiveQueue(std::shared_ptr<const TriggerDefinition> definition)
-      : definition_(std::move(definition)) {}
+  LiveQueue(std::shared_ptr<const TriggerDefinition> definition,
+            std::shared_ptr<follow::ShardGate> gate)
+      : gate_(std::move(gate)), definition_(std::move(definition)) {}
 
   std::shared_ptr<const TriggerDefinition> definition() const { return definition_.Copy(); }
   // The new definition has the same name and sources.
   void SetDefinition(std::shared_ptr<const TriggerDefinition> definition);
 
-  // The clients of a consumer.
+  // Of the shards in which triggers and consumers work.
+  follow::ShardGate& gate() const { return *gate_; }
+  // The clients of a consumer. There is one seat, whatever the number of shards.
   Seats& seats() const { return *seats_; }
   EventCounter& counter() { return counter_; }
 
@@ -35,6 +39,7 @@ class LiveQueue {
   bool dropped() const { return signal_.closed(); }
 
  private:
+  const std::shared_ptr<follow::ShardGate> gate_;
   const std::shared_ptr<Seats> seats_ = std::make_shared<Seats>();
   EventCounter counter_;
   Signal signal_;

@@ -126,25 +126,16 @@ Status PollClients::Sit(const PollRequest& request, Time deadline, Client* clien
                  request.consumer);
   }
   if (client->queue != nullptr) return OkStatus();
-  ASSIGN_OR_RETURN(client->queue, OpenEventQueue(engine_, (*live)->definition()));
+  client->queue = std::make_unique<EventQueue>(engine_, *live);
   return OkStatus();
 }
 
 // An event that was acknowledged before may be acknowledged again, which needs no commit.
 Status PollClients::Acknowledge(const PollRequest& request, Client* client) {
   if (!request.acknowledged) return OkStatus();
-  const db::LogPosition position = *request.acknowledged;
-  follow::LaneQueue& queue = *client->queue;
-  queue.Rewind();
-  bool found = position <= queue.stored().position;
-  while (!found && queue.taken() < kMaxPolled) {
-    ASSIGN_OR_RETURN(const TriggerEvent* event, NextEvent(queue));
-    if (event == nullptr || event->after.position > position) break;
-    found = event->after.position == position;
-    queue.Take();
-  }
+  EventQueue& queue = *client->queue;
+  ASSIGN_OR_RETURN(const bool found, queue.TakeThrough(*request.acknowledged, kMaxPolled));
   if (!found) {
-    queue.Rewind();
     return Error(Code::kInvalidArgument, "consumer.bad_ack",
                  "'ack' is not the id of an event that consumer '{}' has given", request.consumer);
   }
@@ -153,34 +144,37 @@ Status PollClients::Acknowledge(const PollRequest& request, Client* client) {
     return Error(Code::kConflict, "consumer.taken_over",
                  "another client has taken over consumer '{}'", request.consumer);
   }
-  db::Commit commit;
-  commit.cursor_moves.push_back(queue.Move());
-  RETURN_IF_ERROR(engine_.database().Apply(std::move(commit)).status);
-  queue.Committed();
-  return OkStatus();
+  return queue.Commit({});
 }
 
 Result<std::vector<TriggerEvent>> PollClients::Collect(const PollRequest& request, Time deadline,
                                                        Client* client) {
-  std::vector<TriggerEvent> events;
-  follow::LaneQueue& queue = *client->queue;
-  while (request.max > 0) {
+  if (request.max == 0) return std::vector<TriggerEvent>();
+  while (true) {
     const uint64_t seen = client->live->signal().news();
-    size_t bytes = 0;
-    queue.Rewind();
-    while (events.size() < request.max && bytes < kMaxBytes) {
-      ASSIGN_OR_RETURN(const TriggerEvent* event, NextEvent(queue));
-      if (event == nullptr) break;
-      events.push_back(*event);
-      bytes += event->bytes;
-      queue.Take();
-    }
-    queue.Rewind();
+    Result<std::vector<TriggerEvent>> events = Waiting(request, *client->queue);
+    client->queue->Rewind();
+    // The other shards may have events.
+    if (!events && events.error().id() == "consumer.shard_lost") continue;
+    if (!events || !events->empty()) return events;
     const Time now = MachineClock().Now();
-    if (!events.empty() || client->leaving || Over(deadline)) break;
+    if (client->leaving || Over(deadline)) return events;
     if (GivenUp(request)) return Unexpected(Gone());
     if (client->live->dropped()) return Unexpected(Dropped(request.consumer));
     client->live->signal().Wait(seen, std::min(deadline, now + kPollLook));
+  }
+}
+
+Result<std::vector<TriggerEvent>> PollClients::Waiting(const PollRequest& request,
+                                                       EventQueue& queue) {
+  std::vector<TriggerEvent> events;
+  size_t bytes = 0;
+  while (events.size() < request.max && bytes < kMaxBytes) {
+    ASSIGN_OR_RETURN(const TriggerEvent* const event, queue.Next());
+    if (event == nullptr) break;
+    events.push_back(*event);
+    bytes += event->bytes;
+    queue.Take();
   }
   return events;
 }

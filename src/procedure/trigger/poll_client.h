@@ -1,5 +1,6 @@
 // Consumers for clients that ask for events with one request after another, without a procedure. A
-// request gets the events after the last one that was acknowledged, however often it is repeated.
+// request gets events of one shard, those after the last one that was acknowledged, however often
+// it is repeated; after an acknowledgement it is the next shard's turn.
 //
 // A client has its consumer from its first request on. Its lease lapses some time after its last
 // request has ended; then another client may take over. Clients differ by the names that they give.
@@ -21,6 +22,7 @@
 #include "base/signal.h"
 #include "base/status.h"
 #include "procedure/trigger/event.h"
+#include "procedure/trigger/event_queue.h"
 #include "procedure/trigger/live_queue.h"
 #include "procedure/trigger/triggers.h"
 
@@ -32,8 +34,9 @@ inline constexpr size_t kMaxPolled = 10'000;
 struct PollRequest {
   std::string consumer;
   std::string client;
-  // The last event that the client has handled. This event and the earlier ones are consumed.
-  std::optional<db::LogPosition> acknowledged;
+  // The last event that the client has handled. This event and the earlier ones of its shard are
+  // consumed.
+  std::optional<EventPlace> acknowledged;
   size_t max = 100;  // events; 0: only acknowledge
   uint64_t timeout_ms = 30'000;
   uint64_t lease_ms = kDefaultLeaseMs;
@@ -47,8 +50,8 @@ class PollClients {
       : engine_(engine), triggers_(triggers) {}
 
   // Waits until there is an event; returns none when the time is over. Errors: consumer.not_found,
-  // consumer.dropped, consumer.taken_over, consumer.bad_ack; consumer.busy when another client had
-  // the consumer all the time.
+  // consumer.dropped, consumer.taken_over, consumer.bad_ack, consumer.shard_lost; consumer.busy
+  // when another client had the consumer all the time.
   Result<std::vector<TriggerEvent>> Next(const PollRequest& request);
 
   // Call it when the server stops. Waiting and later requests end as if their time were over.
@@ -59,7 +62,7 @@ class PollClients {
   struct Client {
     std::shared_ptr<LiveQueue> live;
     std::unique_ptr<Seat> seat;
-    std::unique_ptr<follow::LaneQueue> queue;
+    std::unique_ptr<EventQueue> queue;
     // Another request of the client wants to leave, so the one that waits must end.
     std::atomic<bool> leaving = false;
   };
@@ -77,8 +80,11 @@ class PollClients {
   bool Over(Time deadline) const;
   Status Sit(const PollRequest& request, Time deadline, Client* client);
   Status Acknowledge(const PollRequest& request, Client* client);
+  // Waits for events.
   Result<std::vector<TriggerEvent>> Collect(const PollRequest& request, Time deadline,
                                             Client* client);
+  // Those that are there, of the shard whose turn it is.
+  Result<std::vector<TriggerEvent>> Waiting(const PollRequest& request, EventQueue& queue);
 
   query::QueryEngine& engine_;
   const Triggers& triggers_;

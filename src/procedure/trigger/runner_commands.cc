@@ -1,4 +1,4 @@
-// Commands of operators. They run on the trigger's thread, because it alone moves the cursor.
+// Commands of operators. They run on the trigger's thread, because it alone moves the cursors.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -16,13 +16,19 @@ constexpr std::chrono::seconds kPatience(30);
 
 Status Stopping() { return Error(Code::kCancelled, "trigger.stopping", "the trigger stops"); }
 
+// A null head: no event waits in the shard.
 Status NotHead(const std::string& trigger, const std::string& asked, const TriggerEvent* head) {
   if (head == nullptr) {
-    return Error(Code::kConflict, "trigger.not_head", "no event waits for '{}'", trigger);
+    return Error(Code::kConflict, "trigger.not_head", "event {} does not wait for '{}'",
+                 ToHex(asked), trigger);
   }
   return Error(Code::kConflict, "trigger.not_head",
                "the event at the head of '{}' is {}, and not {}", trigger, ToHex(head->id()),
                ToHex(asked));
+}
+
+Status NoSuchLetter(const failure::FailureId& id) {
+  return Error(Code::kNotFound, "failure.not_found", "there is no failure {}", failure::ToText(id));
 }
 
 }  // namespace
@@ -84,14 +90,21 @@ void TriggerRunner::RefuseCommands() {
 }
 
 Status TriggerRunner::PassHead(const std::string& event_id, Pass pass) {
-  ASSIGN_OR_RETURN(follow::LaneQueue* const events, follower_.Queue());
+  const auto place = PlaceOfId(event_id);
+  if (!place || !std::ranges::binary_search(shards_, place->shard)) {
+    return NotHead(name_, event_id, nullptr);
+  }
+  const auto entered = queue_->gate().Enter(place->shard);
+  if (!entered) return TriggerShardLost(place->shard);
+  ShardRunner& runner = RunnerIn(*entered);
+  ASSIGN_OR_RETURN(follow::LaneQueue* const events, runner.Queue());
   ASSIGN_OR_RETURN(const TriggerEvent* const event, NextEvent(*events));
   if (event == nullptr || event->id() != event_id) return NotHead(name_, event_id, event);
-  failure::WriteSet letters(engine_.database(), kTriggerShard, FollowerOf(name_));
+  failure::WriteSet letters(engine_.database(), place->shard, FollowerOf(name_));
   if (pass == Pass::kKeep) RETURN_IF_ERROR(AddDeadLetter(*event, letters));
   events->Take();
   db::Commit commit;
-  commit.shard = events->shard();
+  commit.shard = place->shard;
   commit.origin = FollowerOf(name_);
   commit.cursor_moves.push_back(events->Move());
   letters.MoveTo(&commit);
@@ -101,7 +114,7 @@ Status TriggerRunner::PassHead(const std::string& event_id, Pass pass) {
     return status;
   }
   events->Committed();
-  HeadPassed();
+  runner.HeadPassed();
   return CountDeadLetters(letters.change());
 }
 
@@ -113,12 +126,14 @@ Status TriggerRunner::AddDeadLetter(const TriggerEvent& event, failure::WriteSet
   letter.failure.first_ms = now_ms;
   letter.failure.last_ms = now_ms;
   const TriggerProgress last = progress();
-  if (last.event_id == event.id()) {
+  const auto failing = last.failing.find(event.shard);
+  if (failing != last.failing.end() && failing->second.event_id == event.id()) {
+    const FailingHead& head = failing->second;
     letter.failure.problem.kind = "failed";
-    letter.failure.problem.message = last.error;
-    letter.failure.attempts = last.attempts;
-    letter.failure.first_ms = last.first_failure_ms;
-    letter.failure.last_ms = last.error_ms;
+    letter.failure.problem.message = head.error;
+    letter.failure.attempts = head.attempts;
+    letter.failure.first_ms = head.first_ms;
+    letter.failure.last_ms = head.error_ms;
   }
   letter.failure.problem = failure::Shortened(std::move(letter.failure.problem));
   return letters.Add(std::move(letter.failure), letter.payload, std::nullopt);
@@ -135,31 +150,34 @@ Status TriggerRunner::CountDeadLetters(const failure::SizeChange& change) {
 
 // Runs it again when another commit changed data that the run had read.
 Status TriggerRunner::Retry(const failure::FailureId& id) {
+  if (id.shard >= engine_.database().shard_count()) return NoSuchLetter(id);
+  const auto entered = queue_->gate().Enter(id.shard);
+  if (!entered) return TriggerShardLost(id.shard);
+  const follow::Tenure& tenure = *entered->tenure();
   Status status;
   for (db::ConflictRetry retry;;) {
-    status = RetryOnce(id);
-    if (!retry.Again(status)) break;
+    status = RetryOnce(id, tenure);
+    if (tenure.over() || !retry.Again(status)) break;
   }
-  if (status.ok() || status.code() == Code::kNotFound || ending()) return status;
+  if (status.ok() || status.code() == Code::kNotFound || ending() || tenure.over()) return status;
   RETURN_IF_ERROR(NoteRetryFailed(id, status));
   return status;
 }
 
-Status TriggerRunner::RetryOnce(const failure::FailureId& id) {
-  failure::WriteSet letters(engine_.database(), kTriggerShard, FollowerOf(name_));
+Status TriggerRunner::RetryOnce(const failure::FailureId& id, const follow::Tenure& tenure) {
+  failure::WriteSet letters(engine_.database(), id.shard, FollowerOf(name_));
   ASSIGN_OR_RETURN(const auto failure, letters.Find(id));
-  if (!failure)
-    return Error(Code::kNotFound, "failure.not_found", "there is no failure {}",
-                 failure::ToText(id));
+  if (!failure) return NoSuchLetter(id);
   ASSIGN_OR_RETURN(const std::string payload, letters.Payload(id));
   ASSIGN_OR_RETURN(EventMaker maker, EventMaker::Make(engine_, definition_));
-  ASSIGN_OR_RETURN(const TriggerEvent event, EventAgain(maker, *failure, payload));
+  ASSIGN_OR_RETURN(const TriggerEvent event,
+                   EventAgain(engine_.database(), maker, *failure, payload));
   db::Transaction transaction(engine_.database());
   code_.LookForNewProgram();
-  RETURN_IF_ERROR(code_.Run(event, transaction));
+  RETURN_IF_ERROR(code_.Run(event, transaction, tenure));
   RETURN_IF_ERROR(letters.Remove(*failure));
   db::Commit commit = transaction.TakeCommit();
-  commit.shard = kTriggerShard;
+  commit.shard = id.shard;
   commit.origin = FollowerOf(name_);
   letters.MoveTo(&commit);
   RETURN_IF_ERROR(engine_.database().Apply(std::move(commit)).status);
@@ -167,7 +185,7 @@ Status TriggerRunner::RetryOnce(const failure::FailureId& id) {
 }
 
 Status TriggerRunner::NoteRetryFailed(const failure::FailureId& id, const Status& status) {
-  failure::WriteSet letters(engine_.database(), kTriggerShard, FollowerOf(name_));
+  failure::WriteSet letters(engine_.database(), id.shard, FollowerOf(name_));
   ASSIGN_OR_RETURN(auto failure, letters.Find(id));
   if (!failure) return OkStatus();
   ++failure->attempts;
@@ -177,7 +195,7 @@ Status TriggerRunner::NoteRetryFailed(const failure::FailureId& id, const Status
   failure->problem = failure::Shortened(std::move(failure->problem));
   RETURN_IF_ERROR(letters.Update(*failure, std::nullopt));
   db::Commit commit;
-  commit.shard = kTriggerShard;
+  commit.shard = id.shard;
   letters.MoveTo(&commit);
   return engine_.database().Apply(std::move(commit)).status;
 }

@@ -32,22 +32,42 @@ Status CodeStopping() { return Error(Code::kCancelled, "trigger.stopping", "the 
 
 }  // namespace
 
+Status TriggerShardLost(db::ShardId shard) {
+  return Error(Code::kUnavailable, "trigger.shard_lost",
+               "this server does not own shard {}, to which the event belongs", shard);
+}
+
+// A statement for which the procedure waits ends, too.
+void TriggerCode::Running::End() {
+  if (cancelled != nullptr) *cancelled = true;
+  if (runtime != nullptr) runtime->Stop();
+}
+
 void TriggerCode::Stop() {
   const auto running = running_.Lock();
-  *stop_ = true;
-  if (running->runtime != nullptr) running->runtime->Stop();
+  stopped_ = true;
+  running->End();
 }
 
 void TriggerCode::Interrupt(const std::string& event_id) {
   const auto running = running_.Lock();
-  if (running->runtime == nullptr || event_id > running->event_id) return;
+  if (running->runtime == nullptr) return;
+  if (!event_id.empty()) {
+    const auto shard = std::string_view(event_id).substr(0, kEventIdShardBytes);
+    if (!running->event_id.starts_with(shard) || event_id > running->event_id) return;
+  }
   running->interrupted = true;
-  running->runtime->Stop();
+  running->End();
 }
 
-bool TriggerCode::has_new_program() const {
-  const auto program = store_.Find(name_);
-  return program && *program != program_;
+void TriggerCode::EndRunIn(db::ShardId shard) {
+  const auto running = running_.Lock();
+  if (running->runtime != nullptr && running->shard == shard) running->End();
+}
+
+bool TriggerCode::HasOtherThan(const std::shared_ptr<const lua::Program>& program) const {
+  const auto present = store_.Find(name_);
+  return present && *present != program;
 }
 
 Status TriggerCode::EnsureRuntime() {
@@ -55,6 +75,7 @@ Status TriggerCode::EnsureRuntime() {
   if (runtime_ != nullptr && !runtime_->spent() && program == program_) return OkStatus();
   runtime_.reset();
   program_ = std::move(program);
+  const auto cancelled = std::make_shared<std::atomic<bool>>(false);
   session_ =
       std::make_unique<Session>(Session{.engine = engine_,
                                         .store = store_,
@@ -62,7 +83,7 @@ Status TriggerCode::EnsureRuntime() {
                                         .name = name_,
                                         .context = {},
                                         .request = {},
-                                        .cancelled = stop_,
+                                        .cancelled = cancelled,
                                         .emit = [](const Value&) -> Status {
                                           return Error(Code::kInvalidArgument, "trigger.no_client",
                                                        "a trigger has no client to emit rows to");
@@ -84,11 +105,12 @@ Status TriggerCode::EnsureRuntime() {
     return Error(Code::kInvalidArgument, "procedure.failed", "{}", failed.message);
   }
   session_->runtime = runtime_.get();
-  running_.Lock()->interrupted = false;
+  running_.Lock()->cancelled = cancelled;
   return OkStatus();
 }
 
-Status TriggerCode::Run(const TriggerEvent& event, db::Transaction& transaction) {
+Status TriggerCode::Run(const TriggerEvent& event, db::Transaction& transaction,
+                        const follow::Tenure& tenure) {
   if (std::exchange(look_, false) || runtime_ == nullptr || runtime_->spent()) {
     RETURN_IF_ERROR(EnsureRuntime());
   }
@@ -96,23 +118,31 @@ Status TriggerCode::Run(const TriggerEvent& event, db::Transaction& transaction)
   {
     const auto running = running_.Lock();
     if (stopped()) return CodeStopping();
+    if (tenure.over()) return TriggerShardLost(event.shard);
     running->runtime = runtime_.get();
     running->event_id = event.id();
+    running->shard = event.shard;
   }
   session_->request.transaction = &transaction;
   const lua::Finished finished = runtime_->Call({EventValue(event, {})});
   session_->request.transaction = nullptr;
+  bool interrupted = false;
   {
     const auto running = running_.Lock();
     running->runtime = nullptr;
     running->event_id.clear();
-    // A stop also ends the statement that the procedure waits for. The procedure may handle that
-    // error and succeed, so what it returned does not count.
-    if (stopped()) return CodeStopping();
-    if (running->interrupted && !finished.ok()) {
-      running->interrupted = false;
-      return Error(Code::kCancelled, "trigger.interrupted", "an operator has ended the run");
-    }
+    interrupted = std::exchange(running->interrupted, false);
+  }
+  // Whoever ends a run also ends the statement that the procedure waits for. The procedure may
+  // handle that error and succeed, so what it returned does not count.
+  if (stopped()) return CodeStopping();
+  if (tenure.over()) {
+    runtime_.reset();
+    return TriggerShardLost(event.shard);
+  }
+  if (interrupted) {
+    runtime_.reset();
+    return Error(Code::kCancelled, "trigger.interrupted", "an operator has ended the run");
   }
   return CheckReturned(finished);
 }

@@ -40,8 +40,8 @@ class TriggerOperationTest : public ProceduresTest {
   }
   // The id of the event that fails.
   std::string Failing() {
-    EXPECT_TRUE(Eventually([&] { return Now().progress.attempts > 0; }));
-    return Now().progress.event_id;
+    EXPECT_TRUE(Eventually([&] { return Now().progress.attempts() > 0; }));
+    return Now().progress.first_failing()->event_id;
   }
   TriggerRunner& runner() { return **triggers().RunnerOf("picky"); }
   std::vector<failure::FailureId> DeadLetters() {

@@ -75,13 +75,13 @@ TEST_F(TriggerTest, AFailingRunIsTriedAgainAndStopsNothingElse) {
   Ask("INSERT INTO t VALUES (1), (2), (3)");
   const auto failing = [&] {
     const auto progress = manager_->triggers().ProgressOf("bad");
-    return progress->state == TriggerProgress::State::kFailing && progress->attempts > 1;
+    return progress->state == TriggerProgress::State::kFailing && progress->attempts() > 1;
   };
   EXPECT_TRUE(Eventually(failing));
   EXPECT_EQ(Ask("SELECT RAW i FROM copy"), "1\n");
   const TriggerProgress progress = *manager_->triggers().ProgressOf("bad");
   EXPECT_THAT(progress.error, HasSubstr("poison"));
-  EXPECT_EQ(progress.event_id.size(), kEventIdBytes);
+  EXPECT_EQ(progress.first_failing()->event_id.size(), kEventIdBytes);
   // Mended: the event that failed comes again, without waiting for its pause, then those after it.
   const uint64_t news = (*manager_->triggers().Find("bad"))->signal().news();
   Ask("CREATE PROCEDURE bad VERSION 'mended' {local function main(event)\n"

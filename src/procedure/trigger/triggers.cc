@@ -39,17 +39,34 @@ Status Triggers::Start() {
   RETURN_IF_ERROR(ReconcileFollowers());
   RETURN_IF_ERROR(ReconcileDeadLetters());
   refresher_->Start();
+  engine_.database().ownership().Add(this);
   return OkStatus();
 }
 
 void Triggers::Stop() {
   refresher_.reset();
+  engine_.database().ownership().Remove(this);
   const LiveByName live = live_.Exchange({});
   const auto retired = retired_.Exchange({});
   for (const auto& [name, trigger] : live) {
     if (trigger->runner != nullptr) trigger->runner->Stop();
     trigger->queue->Drop();
   }
+}
+
+void Triggers::Gained(db::ShardId shard) {
+  gate_->Open(shard);
+  for (const auto& live : All()) live->queue->signal().Wake();
+}
+
+// Clients that wait for events of the shard wake, and wait for those of other shards.
+void Triggers::Lost(db::ShardId shard) {
+  gate_->Close(shard);
+  for (const auto& live : All()) {
+    if (live->runner != nullptr) live->runner->EndRunIn(shard);
+    live->queue->signal().Wake();
+  }
+  gate_->AwaitEmpty(shard);
 }
 
 Status Triggers::Load() {
@@ -163,13 +180,6 @@ Status Triggers::Create(TriggerDefinition definition) {
                  "there is a trigger or consumer '{}' already", definition.name);
   }
   ASSIGN_OR_RETURN(const auto program, store_.Find(definition.name));
-  for (const TriggerSource& source : definition.sources) {
-    if (db::IsTableId(source.keyspace) || engine_.database().shard_count() == 1) continue;
-    return Error(Code::kUnsupported, "trigger.shards",
-                 "'{}' is spread over several shards, which have no common order: a trigger can "
-                 "stand on tables only",
-                 source.name);
-  }
   if (live_.Lock()->size() >= kMaxTriggers) {
     return Error(Code::kTooLarge, "trigger.too_many",
                  "there are {} triggers and consumers, the most there may be", kMaxTriggers);
@@ -207,7 +217,7 @@ Status Triggers::Replace(TriggerDefinition definition) {
 Status Triggers::Launch(std::shared_ptr<const TriggerDefinition> definition) {
   const std::string name = definition->name;
   const auto live = std::make_shared<Live>();
-  live->queue = std::make_shared<LiveQueue>(definition);
+  live->queue = std::make_shared<LiveQueue>(definition, gate_);
   live->dead_letters = std::make_shared<failure::FailureList>(engine_.database(), FollowerOf(name));
   RETURN_IF_ERROR(live->dead_letters->Load());
   std::vector<db::KeyspaceId> keyspaces;
@@ -219,6 +229,8 @@ Status Triggers::Launch(std::shared_ptr<const TriggerDefinition> definition) {
         std::make_shared<TriggerRunner>(engine_, store_, live->queue, live->dead_letters, limits_);
   }
   live_.Lock()->emplace(name, live);
+  // Lost finds it from now on.
+  if (live->runner != nullptr) live->runner->Start();
   return OkStatus();
 }
 
@@ -349,21 +361,18 @@ std::vector<Value> Triggers::ListQueues() const {
   std::vector<Value> rows;
   for (const auto& live : All()) {
     const auto definition = live->queue->definition();
-    const auto events = OpenEventQueue(engine_, definition);
-    if (!events) continue;  // it was dropped meanwhile
-    const auto depth = live->queue->counter().Count(engine_, definition, (*events)->stored());
-    const auto head = NextEvent(**events);
-    if (!depth || !head) continue;
+    const auto waiting = WaitingOf(*live);
+    if (!waiting) continue;  // it was dropped meanwhile
     const uint64_t now_ms = engine_.database().clock().WallMs();
     const Value age =
-        *head == nullptr ? Value(0) : Value::Unsigned((now_ms - (*head)->time_ms) / 1000);
-    const uint64_t done = (*events)->stored().events;
-    rows.push_back(Value::Object({{"queuename", "__q" + definition->name},
-                                  {"spname", definition->name},
-                                  {"head_age", age},
-                                  {"depth", Value::Unsigned(*depth)},
-                                  {"total_enqueued", Value::Unsigned(done + *depth)},
-                                  {"total_dequeued", Value::Unsigned(done)}}));
+        waiting->head ? Value::Unsigned((now_ms - waiting->head->time_ms) / 1000) : Value(0);
+    rows.push_back(
+        Value::Object({{"queuename", "__q" + definition->name},
+                       {"spname", definition->name},
+                       {"head_age", age},
+                       {"depth", Value::Unsigned(waiting->depth)},
+                       {"total_enqueued", Value::Unsigned(waiting->consumed + waiting->depth)},
+                       {"total_dequeued", Value::Unsigned(waiting->consumed)}}));
   }
   return rows;
 }

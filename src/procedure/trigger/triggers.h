@@ -1,4 +1,5 @@
-// All triggers and consumers: their definitions, their cursors, and the threads of triggers.
+// All triggers and consumers: their definitions, their cursors, and the threads of triggers. They
+// work in the shards that the server owns.
 //
 // Creating a trigger makes a follower and then writes a meta row. After a crash between the two,
 // the next start removes the one that is alone. What runs follows the rows, whoever writes them:
@@ -17,12 +18,15 @@
 
 #include "base/locked.h"
 #include "base/mutex.h"
+#include "db/ownership.h"
 #include "db/row_refresher.h"
 #include "failure/failure_list.h"
 #include "follow/commit_wake.h"
+#include "follow/shard_gate.h"
 #include "procedure/store.h"
 #include "procedure/trigger/definition.h"
 #include "procedure/trigger/live_queue.h"
+#include "procedure/trigger/progress.h"
 #include "procedure/trigger/runner.h"
 #include "query/engine.h"
 
@@ -35,10 +39,11 @@ inline constexpr size_t kMaxTriggers = 1024;
 struct TriggerStatus {
   std::shared_ptr<const TriggerDefinition> definition;
   TriggerProgress progress;
-  uint64_t depth = 0;  // events that wait
+  uint64_t depth = 0;  // events that wait, in all shards
   uint64_t dead_letters = 0;
-  std::optional<TriggerEvent> head;  // the first of those that wait
-  Seats::Occupancy occupancy;        // of a consumer
+  // The first of those that wait: one that fails, or else the oldest one.
+  std::optional<TriggerEvent> head;
+  Seats::Occupancy occupancy;  // of a consumer
 };
 
 // The part of the state that is in memory.
@@ -48,10 +53,10 @@ struct TriggerCounts {
   uint64_t dead_letters = 0;
 };
 
-class Triggers {
+class Triggers final : private db::ShardTenant {
  public:
   Triggers(query::QueryEngine& engine, const Store& store, lua::Limits limits);
-  ~Triggers();  // Stop
+  ~Triggers() override;  // Stop
   Triggers(const Triggers&) = delete;
   Triggers& operator=(const Triggers&) = delete;
 
@@ -99,6 +104,10 @@ class Triggers {
     follow::CommitWake::Subscription subscription;
   };
 
+  // db::ShardTenant
+  void Gained(db::ShardId shard) override;
+  void Lost(db::ShardId shard) override;
+
   Status Load();
   Status ReconcileFollowers();
   Status ReconcileDeadLetters();
@@ -116,11 +125,21 @@ class Triggers {
   Result<std::shared_ptr<const Live>> LiveOf(const std::string& name) const;
   std::vector<std::shared_ptr<const Live>> All() const;
 
+  // The events of all shards, from the stored cursors on (triggers_operation.cc).
+  struct Waiting {
+    uint64_t depth = 0;
+    uint64_t consumed = 0;  // before them
+    std::optional<TriggerEvent> head;
+  };
+  Result<Waiting> WaitingOf(const Live& live) const;
+
   query::QueryEngine& engine_;
   const Store& store_;
   const lua::Limits limits_;
   follow::CommitWake commits_;
 
+  // The owned shards.
+  const std::shared_ptr<follow::ShardGate> gate_ = std::make_shared<follow::ShardGate>();
   Mutex change_mutex_;  // one change of definitions at a time; held across its commits
   using LiveByName = std::map<std::string, std::shared_ptr<const Live>>;
   Locked<LiveByName> live_;

@@ -14,12 +14,30 @@ Result<TriggerStatus> Triggers::StatusOf(const std::string& name) const {
   status.definition = queue->definition();
   status.dead_letters = live->dead_letters->kept();
   status.occupancy = queue->seats().occupancy();
-  ASSIGN_OR_RETURN(const auto events, OpenEventQueue(engine_, status.definition));
-  ASSIGN_OR_RETURN(status.depth,
-                   queue->counter().Count(engine_, status.definition, events->stored()));
-  ASSIGN_OR_RETURN(const TriggerEvent* const head, NextEvent(*events));
-  if (head != nullptr) status.head = *head;
+  ASSIGN_OR_RETURN(Waiting waiting, WaitingOf(*live));
+  status.depth = waiting.depth;
+  status.head = std::move(waiting.head);
   return status;
+}
+
+Result<Triggers::Waiting> Triggers::WaitingOf(const Live& live) const {
+  const auto definition = live.queue->definition();
+  TriggerProgress progress;
+  if (live.runner != nullptr) progress = live.runner->progress();
+  Waiting waiting;
+  bool fails = false;
+  for (const db::ShardId shard : ShardsOf(*definition, engine_.database().shard_count())) {
+    ASSIGN_OR_RETURN(const auto events, OpenShardQueue(engine_, definition, shard));
+    ASSIGN_OR_RETURN(const uint64_t depth,
+                     live.queue->counter().Count(engine_, definition, shard, events->stored()));
+    waiting.depth += depth;
+    waiting.consumed += events->stored().events;
+    ASSIGN_OR_RETURN(const TriggerEvent* const head, NextEvent(*events));
+    if (head == nullptr || fails) continue;
+    fails = progress.failing.contains(shard);
+    if (fails || !waiting.head || head->time_ms < waiting.head->time_ms) waiting.head = *head;
+  }
+  return waiting;
 }
 
 std::vector<TriggerStatus> Triggers::ListStatus() const {
@@ -60,7 +78,7 @@ Result<Value> Triggers::ShowDeadLetter(const std::string& name,
   ASSIGN_OR_RETURN(const failure::FailureList::Item item, live->dead_letters->Find(id));
   ASSIGN_OR_RETURN(const std::string payload, live->dead_letters->Payload(id));
   ASSIGN_OR_RETURN(EventMaker maker, EventMaker::Make(engine_, live->queue->definition()));
-  const Result<TriggerEvent> event = EventAgain(maker, item.failure, payload);
+  const Result<TriggerEvent> event = EventAgain(engine_.database(), maker, item.failure, payload);
   if (event) return EventView(*event);
   if (event.error().id() == "trigger.source_gone") return EventSummary(item.failure);
   return Unexpected(event.error());
