@@ -17,8 +17,11 @@ namespace {
 
 using testing::HasSubstr;
 
-class ConsumerTest : public ProceduresTest {
+// The parameter is the number of shards.
+class ConsumerTest : public ProceduresTest, public testing::WithParamInterface<uint16_t> {
  protected:
+  ConsumerTest() { options_.shards = GetParam(); }
+
   using Client = std::unique_ptr<query::Run>;
 
   Client Exec(std::string_view statement) {
@@ -68,7 +71,7 @@ class ConsumerTest : public ProceduresTest {
   }
 };
 
-TEST_F(ConsumerTest, ARowIsConsumedWhenTheNextIsAskedFor) {
+TEST_P(ConsumerTest, ARowIsConsumedWhenTheNextIsAskedFor) {
   MakePlain();
   Ask("INSERT INTO t VALUES (1), (2), (3)");
   {
@@ -87,7 +90,7 @@ TEST_F(ConsumerTest, ARowIsConsumedWhenTheNextIsAskedFor) {
   EXPECT_EQ(Consumed("c"), 3u);
 }
 
-TEST_F(ConsumerTest, TheOthersWaitUntilItLeaves) {
+TEST_P(ConsumerTest, TheOthersWaitUntilItLeaves) {
   MakePlain();
   Ask("INSERT INTO t VALUES (1), (2)");
   auto first = std::make_unique<Client>(Exec("EXEC PROCEDURE c()"));
@@ -101,7 +104,7 @@ TEST_F(ConsumerTest, TheOthersWaitUntilItLeaves) {
   EXPECT_EQ(waiting.get(), R"({"$0":2})");
 }
 
-TEST_F(ConsumerTest, AStalledClientIsReplaced) {
+TEST_P(ConsumerTest, AStalledClientIsReplaced) {
   Ask("CREATE TABLE t(i int)");
   Ask("CREATE PROCEDURE c {local function main()\n"
       "local consumer = db:consumer() consumer:emit_timeout(10)\n"
@@ -118,7 +121,7 @@ TEST_F(ConsumerTest, AStalledClientIsReplaced) {
   EXPECT_EQ(Consumed("c"), 1u);
 }
 
-TEST_F(ConsumerTest, ALostTurnShowsWhenItConsumes) {
+TEST_P(ConsumerTest, ALostTurnShowsWhenItConsumes) {
   Ask("CREATE TABLE t(i int)");
   Ask("CREATE PROCEDURE c {local function main()\n"
       "local consumer = db:consumer() consumer:emit_timeout(10)\n"
@@ -137,7 +140,7 @@ TEST_F(ConsumerTest, ALostTurnShowsWhenItConsumes) {
 }
 
 // It is no statement that ends: only the time between two waits is limited.
-TEST_F(ConsumerTest, ARunOutlastsTheTimeOfAStatement) {
+TEST_P(ConsumerTest, ARunOutlastsTheTimeOfAStatement) {
   constexpr uint64_t kTimeoutMs = 60'000;
   lua_clock_ = &fake_clock_;
   Restart();
@@ -164,7 +167,7 @@ TEST_F(ConsumerTest, ARunOutlastsTheTimeOfAStatement) {
   EXPECT_EQ(turn.get(), R"({"$0":3})");
 }
 
-TEST_F(ConsumerTest, AStepHasTheTimeOfAStatement) {
+TEST_P(ConsumerTest, AStepHasTheTimeOfAStatement) {
   Ask("CREATE TABLE t(i int)");
   Ask("CREATE PROCEDURE c {local function main()\n"
       "local consumer = db:consumer() consumer:get() db:sleep(60) end}");
@@ -180,7 +183,7 @@ TEST_F(ConsumerTest, AStepHasTheTimeOfAStatement) {
 }
 
 // A client may acknowledge and go at once.
-TEST_F(ConsumerTest, WhatWasAcknowledgedBeforeItWentIsConsumed) {
+TEST_P(ConsumerTest, WhatWasAcknowledgedBeforeItWentIsConsumed) {
   MakePlain();
   Ask("CREATE DEFAULT LUA CONSUMER d ON (TABLE t FOR INSERT)");
   Ask("INSERT INTO t VALUES (1), (2), (3)");
@@ -193,7 +196,7 @@ TEST_F(ConsumerTest, WhatWasAcknowledgedBeforeItWentIsConsumed) {
   }
 }
 
-TEST_F(ConsumerTest, RegisteringHasATimeout) {
+TEST_P(ConsumerTest, RegisteringHasATimeout) {
   Ask("CREATE TABLE t(i int)");
   Ask("CREATE PROCEDURE c {local function main()\n"
       "local consumer = db:consumer({register_timeout = 20})\n"
@@ -207,7 +210,7 @@ TEST_F(ConsumerTest, RegisteringHasATimeout) {
 }
 
 // There is nothing to consume: the client must not wait until there is.
-TEST_F(ConsumerTest, RowsBeforeItsTurnAreConfirmed) {
+TEST_P(ConsumerTest, RowsBeforeItsTurnAreConfirmed) {
   Ask("CREATE TABLE t(i int)");
   Ask("CREATE DEFAULT LUA CONSUMER c ON (TABLE t FOR INSERT)");
   Ask("INSERT INTO t VALUES (1)");
@@ -221,7 +224,7 @@ TEST_F(ConsumerTest, RowsBeforeItsTurnAreConfirmed) {
   EXPECT_TRUE(Eventually([&] { return confirmed_ == 1; }));
 }
 
-TEST_F(ConsumerTest, TheSeedsBatches) {
+TEST_P(ConsumerTest, TheSeedsBatches) {
   Ask("CREATE TABLE t(data cstring(20))");
   Ask(R"(CREATE PROCEDURE batch {
 local function consume_a_txn(consumer)
@@ -265,7 +268,7 @@ end
   EXPECT_EQ(Consumed("batch"), 3u);
 }
 
-TEST_F(ConsumerTest, InsertEmitAndConsumeAreOneTransaction) {
+TEST_P(ConsumerTest, InsertEmitAndConsumeAreOneTransaction) {
   Ask("CREATE TABLE t(i int)");
   Ask("CREATE TABLE audit(i int)");
   Ask(R"(CREATE PROCEDURE c {
@@ -290,7 +293,7 @@ end})");
   EXPECT_EQ(Consumed("c"), 1u);
 }
 
-TEST_F(ConsumerTest, RollbackRewindsAndWrongUsesAreTold) {
+TEST_P(ConsumerTest, RollbackRewindsAndWrongUsesAreTold) {
   Ask("CREATE TABLE t(i int)");
   Ask(R"(CREATE PROCEDURE c {
 local function main()
@@ -325,7 +328,7 @@ end
   EXPECT_THAT(Ask("EXEC PROCEDURE other()"), HasSubstr("there is no consumer 'other'"));
 }
 
-TEST_F(ConsumerTest, DefaultConsumers) {
+TEST_P(ConsumerTest, DefaultConsumers) {
   Ask("CREATE TABLE t(i int, c cstring(10))");
   EXPECT_EQ(Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT AND UPDATE AND DELETE)"),
             "");
@@ -358,7 +361,7 @@ TEST_F(ConsumerTest, DefaultConsumers) {
   EXPECT_THAT(Ask("EXEC PROCEDURE watch('{\"x\": 1}')"), HasSubstr("invalid option 'x'"));
 }
 
-TEST_F(ConsumerTest, RowsComeAheadOfTheirAcknowledgements) {
+TEST_P(ConsumerTest, RowsComeAheadOfTheirAcknowledgements) {
   Ask("CREATE TABLE t(i int)");
   Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT AND UPDATE)");
   Ask("INSERT INTO t VALUES (1), (2), (3)");
@@ -384,7 +387,7 @@ TEST_F(ConsumerTest, RowsComeAheadOfTheirAcknowledgements) {
   EXPECT_EQ(Next(client), R"({"comdb2_event":"old","i":3})");
 }
 
-TEST_F(ConsumerTest, ASentinelEndsATransaction) {
+TEST_P(ConsumerTest, ASentinelEndsATransaction) {
   Ask("CREATE TABLE t(i int)");
   Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT)");
   Ask("INSERT INTO t VALUES (1), (2)");
@@ -407,7 +410,7 @@ TEST_F(ConsumerTest, ASentinelEndsATransaction) {
   }
 }
 
-TEST_F(ConsumerTest, EndsAfterItsCount) {
+TEST_P(ConsumerTest, EndsAfterItsCount) {
   Ask("CREATE TABLE t(i int)");
   Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT AND UPDATE)");
   Ask("INSERT INTO t VALUES (1)");
@@ -420,7 +423,7 @@ TEST_F(ConsumerTest, EndsAfterItsCount) {
   EXPECT_EQ(Consumed("watch"), 2u);
 }
 
-TEST_F(ConsumerTest, TransactionsAheadAreConsumedWhole) {
+TEST_P(ConsumerTest, TransactionsAheadAreConsumedWhole) {
   Ask("CREATE TABLE t(i int)");
   Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT)");
   Ask("INSERT INTO t SELECT value FROM generate_series(1, 3000)");
@@ -441,7 +444,7 @@ TEST_F(ConsumerTest, TransactionsAheadAreConsumedWhole) {
   EXPECT_EQ(Consumed("watch"), 3002u);
 }
 
-TEST_F(ConsumerTest, AnyProceduresRowsAreAcknowledgedByCount) {
+TEST_P(ConsumerTest, AnyProceduresRowsAreAcknowledgedByCount) {
   MakePlain();
   Ask("INSERT INTO t VALUES (1), (2)");
   Client client = ExecAhead("EXEC PROCEDURE c()");
@@ -454,7 +457,7 @@ TEST_F(ConsumerTest, AnyProceduresRowsAreAcknowledgedByCount) {
   EXPECT_EQ(Consumed("c"), 1u);
 }
 
-TEST_F(ConsumerTest, WhoStallsAheadIsReplaced) {
+TEST_P(ConsumerTest, WhoStallsAheadIsReplaced) {
   Ask("CREATE TABLE t(i int)");
   Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT)");
   Ask("INSERT INTO t VALUES (1), (2)");
@@ -470,7 +473,7 @@ TEST_F(ConsumerTest, WhoStallsAheadIsReplaced) {
   EXPECT_EQ(Consumed("watch"), 1u);
 }
 
-TEST_F(ConsumerTest, StopEndsLongPolls) {
+TEST_P(ConsumerTest, StopEndsLongPolls) {
   MakePlain();
   PollClients polls(*engine_, manager_->triggers());
   constexpr uint64_t kForEver = 3'600'000;
@@ -489,7 +492,7 @@ TEST_F(ConsumerTest, StopEndsLongPolls) {
 }
 
 // A client that gives up a request which waits may leave with the next one.
-TEST_F(ConsumerTest, AClientLeavesWhileItsPollWaits) {
+TEST_P(ConsumerTest, AClientLeavesWhileItsPollWaits) {
   MakePlain();
   PollClients polls(*engine_, manager_->triggers());
   auto waiting = std::async(std::launch::async, [&] {
@@ -503,7 +506,7 @@ TEST_F(ConsumerTest, AClientLeavesWhileItsPollWaits) {
   EXPECT_EQ(StateOf("c"), Seats::Occupancy::State::kFree);
 }
 
-TEST_F(ConsumerTest, DepthCountsWhatWaits) {
+TEST_P(ConsumerTest, DepthCountsWhatWaits) {
   Ask("CREATE TABLE t(i int)");
   Ask("CREATE DEFAULT LUA CONSUMER watch ON (TABLE t FOR INSERT AND UPDATE WHEN (new.i % 2 = 0))");
   const auto depth = [&] { return manager_->triggers().StatusOf("watch")->depth; };
@@ -523,7 +526,7 @@ TEST_F(ConsumerTest, DepthCountsWhatWaits) {
   EXPECT_EQ(depth(), 1u);
 }
 
-TEST_F(ConsumerTest, DropEndsWhoWaits) {
+TEST_P(ConsumerTest, DropEndsWhoWaits) {
   MakePlain();
   Client client = Exec("EXEC PROCEDURE c()");
   auto waiting = std::async(std::launch::async, [&] { return Next(client); });
@@ -534,6 +537,8 @@ TEST_F(ConsumerTest, DropEndsWhoWaits) {
   EXPECT_EQ(Ask("DROP LUA CONSUMER c"), "");
   EXPECT_THAT(waiting.get(), HasSubstr("dropped"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Shards, ConsumerTest, testing::Values(1, 4));
 
 }  // namespace
 }  // namespace sluice::procedure

@@ -22,8 +22,11 @@ local function main(event)
 end
 })";
 
-class TriggerOperationTest : public ProceduresTest {
+// The parameter is the number of shards.
+class TriggerOperationTest : public ProceduresTest, public testing::WithParamInterface<uint16_t> {
  protected:
+  TriggerOperationTest() { options_.shards = GetParam(); }
+
   void SetUp() override {
     ProceduresTest::SetUp();
     Ask("CREATE TABLE t(i int, moment datetime)");
@@ -57,7 +60,7 @@ class TriggerOperationTest : public ProceduresTest {
   }
 };
 
-TEST_F(TriggerOperationTest, SkipPassesTheHeadAndNothingElse) {
+TEST_P(TriggerOperationTest, SkipPassesTheHeadAndNothingElse) {
   Ask("INSERT INTO t(i) VALUES (1), (-2), (3)");
   const std::string id = Failing();
   TriggerStatus status = Now();
@@ -73,7 +76,7 @@ TEST_F(TriggerOperationTest, SkipPassesTheHeadAndNothingElse) {
   EXPECT_TRUE(DeadLetters().empty());
 }
 
-TEST_F(TriggerOperationTest, ADeadLetterIsKeptAndTriedAgain) {
+TEST_P(TriggerOperationTest, ADeadLetterIsKeptAndTriedAgain) {
   Ask("INSERT INTO t VALUES (-2, '2019-12-19T13:14:22.330 UTC'), (3, NULL)");
   EXPECT_TRUE(runner().MoveToDeadLetters(Failing()).ok());
   EXPECT_TRUE(Becomes("SELECT RAW i FROM seen", "3\n"));
@@ -102,7 +105,7 @@ TEST_F(TriggerOperationTest, ADeadLetterIsKeptAndTriedAgain) {
   EXPECT_EQ(runner().RetryDeadLetter(id).id(), "failure.not_found");
 }
 
-TEST_F(TriggerOperationTest, WhileItIsHeld) {
+TEST_P(TriggerOperationTest, WhileItIsHeld) {
   ASSERT_TRUE(triggers().Hold("picky", true).ok());
   Ask("INSERT INTO t(i) VALUES (1), (2)");
   EXPECT_TRUE(Eventually([&] { return Now().progress.state == TriggerProgress::State::kHeld; }));
@@ -117,7 +120,7 @@ TEST_F(TriggerOperationTest, WhileItIsHeld) {
 }
 
 // The statement alone would take years. What the procedure makes of its end has no effect.
-TEST_F(TriggerOperationTest, AStopEndsTheStatementOfARun) {
+TEST_P(TriggerOperationTest, AStopEndsTheStatementOfARun) {
   Ask("CREATE PROCEDURE picky {local function main(e)\n"
       "db:exec('SELECT COUNT(*) AS n FROM ARRAY_RANGE(0, 10000) AS a UNNEST ARRAY_RANGE(0, 10000) "
       "AS b UNNEST ARRAY_RANGE(0, 10000) AS c UNNEST ARRAY_RANGE(0, 10000) AS d')\n"
@@ -130,7 +133,7 @@ TEST_F(TriggerOperationTest, AStopEndsTheStatementOfARun) {
   EXPECT_EQ(Now().depth, 1u);
 }
 
-TEST_F(TriggerOperationTest, SkipEndsTheRunOfThatEvent) {
+TEST_P(TriggerOperationTest, SkipEndsTheRunOfThatEvent) {
   Ask("CREATE PROCEDURE picky {local function main(e)\n"
       "if e.new.i == 1 then db:sleep(600) end\n"
       "return db:table('seen'):insert({i = e.new.i}) end}");
@@ -142,7 +145,7 @@ TEST_F(TriggerOperationTest, SkipEndsTheRunOfThatEvent) {
   EXPECT_EQ(Now().progress.failures, 0u);
 }
 
-TEST_F(TriggerOperationTest, DropTakesItsDeadLetters) {
+TEST_P(TriggerOperationTest, DropTakesItsDeadLetters) {
   Ask("INSERT INTO t(i) VALUES (-1)");
   EXPECT_TRUE(runner().MoveToDeadLetters(Failing()).ok());
   EXPECT_EQ(failure::Owners(*database_)->size(), 1u);
@@ -150,7 +153,7 @@ TEST_F(TriggerOperationTest, DropTakesItsDeadLetters) {
   EXPECT_TRUE(failure::Owners(*database_)->empty());
 }
 
-TEST_F(TriggerOperationTest, OfADroppedTable) {
+TEST_P(TriggerOperationTest, OfADroppedTable) {
   Ask("CREATE TABLE u(i int, moment datetime)");
   Ask("DROP LUA TRIGGER picky");
   EXPECT_EQ(Ask("CREATE LUA TRIGGER picky ON (TABLE t FOR INSERT), (TABLE u FOR INSERT)"), "");
@@ -162,6 +165,8 @@ TEST_F(TriggerOperationTest, OfADroppedTable) {
   EXPECT_EQ(json::ToText((*triggers().ShowDeadLetter("picky", id))["name"]), "\"u\"");
   EXPECT_TRUE((*triggers().DeadLettersOf("picky"))->Drop(id).ok());
 }
+
+INSTANTIATE_TEST_SUITE_P(Shards, TriggerOperationTest, testing::Values(1, 4));
 
 }  // namespace
 }  // namespace sluice::procedure
