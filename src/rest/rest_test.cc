@@ -228,17 +228,34 @@ TEST_F(ShardedRestTest, AFeedContinuesInEveryShard) {
   EXPECT_EQ(seen.size(), 50u);
 }
 
-TEST_F(ShardedRestTest, AnAtomicBatchStaysInOneShard) {
+// Twenty writes, which are in all shards; the last one with this condition.
+std::string WritesToAllShards(std::string_view condition = "") {
   std::string writes;
   for (int i = 0; i < 20; ++i) {
     if (i > 0) writes += ',';
-    writes += fmt::format(R"({{"keyspace":"shop","key":"k{}","value":{}}})", i, i);
+    writes += fmt::format(R"({{"keyspace":"shop","key":"k{}","value":{}{}}})", i, i,
+                          i == 19 ? condition : "");
   }
-  const auto refused = Call("POST", "/v1/batch/put", R"({"writes":[)" + writes + "]}");
-  EXPECT_EQ(refused.status, 400);
-  EXPECT_THAT(refused.body, HasSubstr("batch.several_shards"));
-  EXPECT_EQ(Call("GET", "/v1/docs/shop/k0").status, 404);
-  const auto done = Call("POST", "/v1/batch/put", R"({"atomic":false,"writes":[)" + writes + "]}");
+  return "\"writes\":[" + writes + "]}";
+}
+
+TEST_F(ShardedRestTest, AnAtomicBatchOfAllShardsIsAllOrNone) {
+  GTEST_SKIP() << "needs commits over several shards";
+  const auto refused = Call("POST", "/v1/batch/put", "{" + WritesToAllShards(R"(,"if":"present")"));
+  EXPECT_EQ(refused.status, 404);
+  EXPECT_THAT(refused.body, HasSubstr(R"("write":"19")"));
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(Call("GET", fmt::format("/v1/docs/shop/k{}", i)).status, 404);
+  }
+  const auto done = Call("POST", "/v1/batch/put", "{" + WritesToAllShards());
+  EXPECT_EQ(done.status, 200) << done.body;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(Call("GET", fmt::format("/v1/docs/shop/k{}", i)).body, std::to_string(i));
+  }
+}
+
+TEST_F(ShardedRestTest, ABatchThatIsNotAtomicWritesToAllShards) {
+  const auto done = Call("POST", "/v1/batch/put", R"({"atomic":false,)" + WritesToAllShards());
   EXPECT_EQ(done.status, 200);
   EXPECT_THAT(done.body, Not(HasSubstr("error")));
   EXPECT_EQ(Call("GET", "/v1/docs/shop/k19").body, "19");

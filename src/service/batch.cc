@@ -35,15 +35,7 @@ Result<db::CommitResult> WriteTogether(db::Database& database, std::string actor
   if (writes.empty()) return db::CommitResult();
   db::Commit commit;
   commit.actor = std::move(actor);
-  commit.shard = database.ShardOf(writes[0].keyspace, writes[0].key);
-  for (size_t i = 0; i < writes.size(); ++i) {
-    if (database.ShardOf(writes[i].keyspace, writes[i].key) == commit.shard) continue;
-    return Unexpected(
-        Error(Code::kInvalidArgument, "batch.several_shards",
-              "the documents belong to different shards, so they can't be written as one: use "
-              "\"atomic\":false")
-            .With("write", std::to_string(i)));
-  }
+  commit.shard = database.ShardOf(writes[0].keyspace, writes[0].key);  // of any of them
   commit.writes = std::move(writes);
   db::CommitResult result = database.Apply(std::move(commit));
   if (result.status.ok()) return result;

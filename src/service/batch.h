@@ -26,8 +26,8 @@ using DocumentVisitor =
 Status ReadBatch(const db::Database& database, db::KeyspaceId keyspace,
                  const std::vector<std::string_view>& keys, const DocumentVisitor& visit);
 
-// As one commit, all or none. An error of one write has its place in the field "write";
-// batch.several_shards if no single commit can have them all.
+// As one commit, all or none, whatever their shards; its home is the first one's. An error of one
+// write has its place in the field "write".
 Result<db::CommitResult> WriteTogether(db::Database& database, std::string actor,
                                        std::vector<db::Write> writes);
 // Each for itself; the results in the order of the writes.
