@@ -241,6 +241,11 @@ class Poll {
         pause = RETRY_FIRST_MS;
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
+        if (error.id === 'consumer.shard_lost') {
+          // Another server gives these events again; this one goes on with those of other shards.
+          this.#acknowledged = this.handled;
+          continue;
+        }
         if (!worthRetrying(error)) throw error;
         await sleep(pause, signal);
         pause = Math.min(pause * 2, RETRY_LONGEST_MS);
