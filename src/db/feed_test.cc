@@ -1,6 +1,7 @@
 // What followers see: nothing missing, nothing twice, in order, across restarts and trims.
 #include "db/feed.h"
 
+#include <set>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -279,6 +280,44 @@ TEST_F(FeedTest, AFollowerOfAQuietKeyspaceNeedNotHoldTheLog) {
   EXPECT_EQ(LogRows(), 0u);
   ASSERT_TRUE(Apply(PutWrite(quiet, "q", Json("1"))).status.ok());
   EXPECT_THAT(Follower("quiet").Consume(), ElementsAre("insert q -> 1"));
+}
+
+class ShardedFeedTest : public FeedTest {
+ protected:
+  ShardedFeedTest() { options_.shards = 2; }
+};
+
+// Its cursor in the other shard never moves.
+TEST_F(ShardedFeedTest, AFollowerOfATableHoldsWhatIsInTheShardOfTablesOnly) {
+  ASSERT_TRUE(database_->admin().CreateTable({.name = "t", .columns = {{.name = "i"}}}).ok());
+  const auto table = database_->catalog()->FindTable("t");
+  ASSERT_NE(table, nullptr);
+  Follow({.name = "of table", .keyspaces = {table->id}});
+  Follow({.name = "of documents"});
+  std::set<std::string> held;
+  constexpr int kKeys = 10;
+  for (int i = 0; i < kKeys; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    if (database_->ShardOfKey(key) == kTablesShard) held.insert(key);
+    ASSERT_TRUE(Put(key, "1").status.ok());
+    ASSERT_TRUE(Delete(key).status.ok());
+  }
+  ASSERT_TRUE(!held.empty() && held.size() < kKeys);
+  EXPECT_EQ(LogRows(), 2u * kKeys);
+  ASSERT_TRUE(database_->followers().Drop("of documents").ok());
+  ASSERT_TRUE(database_->operations().TrimNow().ok());
+  EXPECT_EQ(LogRows(), 2 * held.size());
+  clock_.AdvanceMs(options_.tombstone_retention_ms + 1);
+  ASSERT_TRUE(database_->operations().ExpireNow());
+  std::set<std::string> tombstones;
+  ASSERT_TRUE(database_
+                  ->Scan(keyspace_, {.with_tombstones = true},
+                         [&](std::string_view key, const DocumentView&) {
+                           tombstones.emplace(key);
+                           return true;
+                         })
+                  .ok());
+  EXPECT_EQ(tombstones, held);
 }
 
 // --- followers that do not hold the log ---------------------------------------------------------

@@ -23,6 +23,13 @@ storage::IterateOptions AllOf(ShardId shard) {
   return range;
 }
 
+// A follower of tables alone hears of nothing in other shards than theirs. Its cursors there stay
+// where they were made, and need nothing.
+bool HearsOf(const FollowerInfo& follower, ShardId shard) {
+  return shard == kTablesShard || follower.pattern ||
+         !std::ranges::all_of(follower.keyspaces, IsTableId);
+}
+
 void Report(const char* what, const Status& status) {
   if (!status.ok() && status.code() != Code::kUnavailable) {
     log::Warn("background work failed; the server tries it again",
@@ -158,11 +165,15 @@ Status DatabaseImpl::ExpireIn(ShardId shard, uint64_t* total) {
 }
 
 Sequence DatabaseImpl::TombstonesNeededAfter(ShardId shard, Sequence last) const {
+  const std::shared_ptr<const Catalog> catalog = CurrentCatalog();
   Sequence lowest = last;
   const auto iterator = store->NewIterator(storage::Family::kCursor, AllOf(shard));
   for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
+    const Result<CursorId> cursor = DecodeCursorKey(iterator->key());
     const Result<CursorState> state = DecodeCursor(iterator->value());
-    if (!state) return 0;
+    if (!cursor || !state) return 0;
+    const FollowerInfo* const follower = catalog->FindFollower(cursor->follower);
+    if (follower != nullptr && !HearsOf(*follower, shard)) continue;
     const bool catching_up = state->backfilling && state->backfill_from != 0;
     lowest = std::min(lowest, catching_up ? state->backfill_from : state->position.done());
   }
@@ -229,6 +240,7 @@ Sequence DatabaseImpl::TrimHorizon(ShardId shard, Sequence last) const {
     const Result<CursorState> state = DecodeCursor(iterator->value());
     if (!cursor || !state) return 0;
     const FollowerInfo* follower = catalog->FindFollower(cursor->follower);
+    if (follower != nullptr && !HearsOf(*follower, shard)) continue;
     if (follower != nullptr && !follower->holds_log) {
       somebody_just_reads = true;
       continue;
