@@ -237,9 +237,8 @@ Result<std::vector<std::string>> Owners(const db::Database& database) {
   return owners;
 }
 
-namespace {
-
-Status DropFailuresIn(db::Database& database, db::ShardId shard, std::string_view owner) {
+Status DropOwnerIn(db::Database& database, db::ShardId shard, std::string_view owner) {
+  RETURN_IF_ERROR(timer::DropOwnerIn(database, shard, RetryOwner(owner)));
   const std::string prefix = OwnerPrefix(owner);
   const auto rows = database.rows().NewIterator(db::RowFamily::kFailure, shard,
                                                 {.from = prefix, .to = PrefixEnd(prefix)});
@@ -258,12 +257,9 @@ Status DropFailuresIn(db::Database& database, db::ShardId shard, std::string_vie
   return apply_if(1);
 }
 
-}  // namespace
-
 Status DropOwner(db::Database& database, std::string_view owner) {
-  RETURN_IF_ERROR(timer::DropOwner(database, RetryOwner(owner)));
   for (db::ShardId shard = 0; shard < database.shard_count(); ++shard) {
-    RETURN_IF_ERROR(DropFailuresIn(database, shard, owner));
+    RETURN_IF_ERROR(DropOwnerIn(database, shard, owner));
   }
   return OkStatus();
 }

@@ -84,8 +84,10 @@ class FailureList {
 
 // The owners that have failures.
 Result<std::vector<std::string>> Owners(const db::Database& database);
-// Removes all of an owner's failures and retries, in several commits: the owner must not run any
-// more, and after a crash it must be done again. Waits.
+// Removes all of an owner's failures and retries in one shard, in several commits: the owner must
+// not run any more, and after a crash it must be done again. Waits.
+Status DropOwnerIn(db::Database& database, db::ShardId shard, std::string_view owner);
+// The same in all shards.
 Status DropOwner(db::Database& database, std::string_view owner);
 
 }  // namespace sluice::failure

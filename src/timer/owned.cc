@@ -9,8 +9,9 @@ namespace {
 
 constexpr size_t kRowsPerCommit = 4096;
 
-// Removes those of one shard.
-Status DropIn(db::Database& database, db::ShardId shard, std::string_view owner) {
+}  // namespace
+
+Status DropOwnerIn(db::Database& database, db::ShardId shard, std::string_view owner) {
   const std::string prefix = OwnerPrefix(owner);
   const auto rows = database.rows().NewIterator(db::RowFamily::kTimer, shard,
                                                 {.from = prefix, .to = PrefixEnd(prefix)});
@@ -29,7 +30,18 @@ Status DropIn(db::Database& database, db::ShardId shard, std::string_view owner)
   return apply_if(1);
 }
 
-}  // namespace
+Status VisitIn(const db::Database& database, db::ShardId shard, std::string_view owner,
+               const Moment& from, const Visitor& visitor) {
+  const auto rows =
+      database.rows().NewIterator(db::RowFamily::kTimer, shard,
+                                  {.from = DueKey(owner, from), .to = PrefixEnd(DuePrefix(owner))});
+  for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
+    ASSIGN_OR_RETURN(Timer timer, DecodeDue(rows->key(), rows->value()));
+    timer.moment.shard = shard;
+    if (!visitor(std::move(timer))) return OkStatus();
+  }
+  return rows->status();
+}
 
 Status Visit(const db::Database& database, std::string_view owner, const Moment& from,
              const Visitor& visitor) {
@@ -57,7 +69,7 @@ Result<std::vector<std::string>> Owners(const db::Database& database) {
 
 Status DropOwner(db::Database& database, std::string_view owner) {
   for (db::ShardId shard = 0; shard < database.shard_count(); ++shard) {
-    RETURN_IF_ERROR(DropIn(database, shard, owner));
+    RETURN_IF_ERROR(DropOwnerIn(database, shard, owner));
   }
   return OkStatus();
 }

@@ -17,12 +17,17 @@ namespace sluice::timer {
 using Visitor = std::function<bool(Timer timer)>;
 Status Visit(const db::Database& database, std::string_view owner, const Moment& from,
              const Visitor& visitor);
+// The same in one shard, whatever shard `from` says.
+Status VisitIn(const db::Database& database, db::ShardId shard, std::string_view owner,
+               const Moment& from, const Visitor& visitor);
 
-// The owners that have timers.
+// The owners that have timers, in any shard.
 Result<std::vector<std::string>> Owners(const db::Database& database);
 
-// Removes all timers of the owner, in several commits, and waits for them. The owner must not run
-// any more. After a crash in between, call it again.
+// Removes all timers of the owner in one shard, in several commits, and waits for them. The owner
+// must not run there any more. After a crash in between, call it again.
+Status DropOwnerIn(db::Database& database, db::ShardId shard, std::string_view owner);
+// The same in all shards.
 Status DropOwner(db::Database& database, std::string_view owner);
 
 }  // namespace sluice::timer
